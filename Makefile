@@ -1,0 +1,64 @@
+# Linkwork: what people call. CMake and Ninja do the building, in build/.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+MODEL ?= problems/double_pendulum/model.yaml
+
+CONFIGURE = cmake -S . -G Ninja -Wno-dev --log-level=WARNING
+SANITIZED = $(CONFIGURE) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1
+# tests/unit/test_threads.c is the target unit-threads
+THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard tests/*/test_*thread*.c))))
+
+.PHONY: build run test test-sanitize test-thread check-layers check-format format install setup clean help
+.DEFAULT_GOAL := build
+
+setup:
+	@bash tools/setup
+
+build: setup ## build the program, build/linkwork
+	@test -f build/build.ninja || $(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF
+	@cmake --build build --target linkwork-program -j $(JOBS)
+
+run: build ## simulate MODEL (a double pendulum) into results/, with a plot
+	@mkdir -p results
+	@name=$$(basename "$$(dirname "$(MODEL)")") && \
+	build/linkwork run "$(MODEL)" --out "results/$$name.csv" && \
+	build/linkwork plot "results/$$name.csv" --out "results/$$name.svg" >/dev/null && \
+	echo "" && \
+	echo "numbers: $(CURDIR)/results/$$name.csv (any spreadsheet)" && \
+	echo "plot:    $(CURDIR)/results/$$name.svg (any web browser)"
+
+test: setup ## build and run every test
+	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
+	@cmake --build build -j $(JOBS)
+	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
+
+test-sanitize: setup ## the same tests with address and undefined-behaviour sanitizers
+	@$(SANITIZED) -B build-asan -DLINKWORK_SANITIZE=address,undefined
+	@cmake --build build-asan -j $(JOBS)
+	@ctest --test-dir build-asan --output-on-failure --no-tests=error -j $(JOBS)
+
+test-thread: setup ## the tests of several threads with the thread sanitizer
+	@$(SANITIZED) -B build-tsan -DLINKWORK_SANITIZE=thread
+	@cmake --build build-tsan -j $(JOBS) --target $(THREAD_TESTS)
+	@ctest --test-dir build-tsan --output-on-failure --no-tests=error -R thread
+
+check-layers: ## includes point one way
+	@sh tools/check_layers
+
+check-format: ## the C files are formatted as .clang-format says
+	@bash tools/setup --format
+	@sh tools/check_format
+
+format: ## format the C files
+	@bash tools/setup --format
+	@sh tools/check_format --fix
+
+install: build ## install program, library, headers, CMake and pkg-config files under PREFIX
+	@cmake --build build --target linkwork linkwork-program -j $(JOBS)
+	@cmake --install build --prefix "$(PREFIX)"
+
+clean: ## remove everything built
+	rm -rf build build-asan build-tsan
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-22s %s\n", $$1, $$2 }'

@@ -1,0 +1,35 @@
+/* cli.h - what the commands of the program share: their table, exit statuses and how faults reach the user.
+ *
+ * The program uses the public headers of the library only. Results go to standard output, everything said
+ * about the work (faults, progress, notes) to standard error.
+ */
+#ifndef LINKWORK_CLI_H
+#define LINKWORK_CLI_H
+
+#include <linkwork/linkwork.h>
+#include <stdbool.h>
+
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_WRONG = 2 };
+
+typedef struct cli_command {
+    const char *name;
+    const char *arguments; /* as in the synopsis */
+    const char *summary;   /* one line */
+    const char *details;   /* printed by --help after the options; may be "" */
+    int (*run)(const struct cli_command *command, int argc,
+               char **argv); /* argv without program and command */
+} cli_command;
+
+extern const cli_command cli_run, cli_check, cli_info, cli_accel, cli_plot;
+
+/* The exit status that a status of the library stands for. */
+int cli_exit_of(lw_status status);
+/* Prints what a call of the library left in error on standard error; returns the exit status. */
+int cli_fault(const cli_command *command, lw_status status, const lw_error *error);
+/* Prints "linkwork COMMAND: message" on standard error and returns status. */
+int cli_say(const cli_command *command, int status, const char *format, ...);
+
+/* The name among names[0..count) that a mistyped word most likely means, or NULL. */
+const char *cli_closest(const char *word, const char *const *names, int count);
+
+#endif

@@ -1,0 +1,368 @@
+/* cmd_info.c - linkwork info: what a model is: bodies and labels, joints, graph, loops, methods.
+ *
+ * The graph is printed as Mufti (1983) writes it: incidence matrix C (1), path matrix T (25). With one base
+ * arc, the joint that carries body b1, arcs are numbered as there: h0 is the base arc and h_k leads into body
+ * b_(k+1), so C has the columns h1 .. h(n-1). With several base arcs h_i leads into body b_i, and the base
+ * arcs, one -1 each, stand in a block of their own.
+ */
+#include "json.h"
+#include "load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MATRIX_MAX = 30 }; /* bodies up to which the matrices are printed without being asked for */
+
+static const char *kind_name(lw_body_kind kind) {
+    return kind == LW_BODY_POINT ? "point" : kind == LW_BODY_PLANAR ? "planar" : "spatial";
+}
+
+static const char *force_type(const cli_model *m, const char *name) {
+    for (size_t i = 0; i < lw_spec_force_count(m->spec); i++) {
+        const lw_force_spec *force = lw_spec_force(m->spec, i);
+        if (force->name && strcmp(force->name, name) == 0) return lw_force_type_name(force->type);
+    }
+    return "";
+}
+
+/* --- numbers of the whole ------------------------------------------------------------------------------ */
+
+typedef struct totals {
+    int bases; /* bodies that hang on ground */
+    int prescribed, closure_rows;
+} totals;
+
+static totals count_totals(const lw_model *model) {
+    totals sum = {0};
+    for (int b = 1; b <= lw_model_body_count(model); b++) sum.bases += lw_model_body_parent(model, b) == 0;
+    for (int i = 0; i < lw_model_joint_count(model); i++) {
+        lw_joint_info joint = lw_model_joint_info(model, i);
+        for (int k = 0; k < joint.v_count; k++) sum.prescribed += (joint.prescribed >> k) & 1u;
+        sum.closure_rows += joint.rows;
+    }
+    return sum;
+}
+
+/* --- text ---------------------------------------------------------------------------------------------- */
+
+static void print_bodies(const lw_model *model) {
+    printf("\nbodies, in label order\n  %5s  %-20s %-20s %-20s %-8s %s\n", "label", "body", "parent",
+           "carried by", "kind", "mass, kg");
+    for (int b = 1; b <= lw_model_body_count(model); b++)
+        printf("  %5d  %-20s %-20s %-20s %-8s %g\n", b, lw_model_body_name(model, b),
+               lw_model_body_name(model, lw_model_body_parent(model, b)),
+               lw_model_joint_info(model, lw_model_body_joint(model, b)).name,
+               kind_name(lw_model_body_kind(model, b)), lw_model_body_mass(model, b));
+}
+
+/* "3", "3..5", or "-" for none. */
+static void print_range(char *text, size_t size, int first, int count) {
+    if (count == 0)
+        snprintf(text, size, "-");
+    else if (count == 1)
+        snprintf(text, size, "%d", first);
+    else
+        snprintf(text, size, "%d..%d", first, first + count - 1);
+}
+
+static void print_joints(const lw_model *model) {
+    printf("\njoints\n  %-20s %-12s %-20s %-20s %7s %7s\n", "joint", "type", "first", "second", "q", "v");
+    for (int i = 0; i < lw_model_joint_count(model); i++) {
+        lw_joint_info joint = lw_model_joint_info(model, i);
+        char q[24], v[24];
+        print_range(q, sizeof q, joint.q, joint.cut ? 0 : joint.q_count);
+        print_range(v, sizeof v, joint.v, joint.cut ? 0 : joint.v_count);
+        printf("  %-20s %-12s %-20s %-20s %7s %7s", joint.name, lw_joint_type_name(joint.type),
+               lw_model_body_name(model, joint.bodies[0]), lw_model_body_name(model, joint.bodies[1]), q, v);
+        if (joint.cut) printf("  cut: closes a loop with %d rows", joint.rows);
+        if (joint.reversed) printf("  reversed: carries its first body");
+        if (joint.prescribed) {
+            printf("  prescribed: v");
+            for (int k = 0; k < joint.v_count; k++)
+                if ((joint.prescribed >> k) & 1u) printf(" %d", joint.v + k);
+        }
+        printf("\n");
+    }
+}
+
+/* One block of C: the columns of the base arcs, or of all others. Arc a is written h_(a - shift). */
+static void print_incidence(const lw_model *model, bool base_arcs, int shift) {
+    int n = lw_model_body_count(model);
+    printf("  %4s", "");
+    for (int arc = 1; arc <= n; arc++)
+        if ((lw_model_body_parent(model, arc) == 0) == base_arcs) printf(" h%-3d", arc - shift);
+    printf("\n");
+    for (int b = 1; b <= n; b++) {
+        printf("  b%-3d", b);
+        for (int arc = 1; arc <= n; arc++)
+            if ((lw_model_body_parent(model, arc) == 0) == base_arcs)
+                printf(" %2d  ", lw_model_incidence(model, b, arc));
+        printf("\n");
+    }
+}
+
+static void print_graph(const lw_model *model, int bases) {
+    int n = lw_model_body_count(model), shift = bases == 1 ? 1 : 0;
+    if (bases == 1) {
+        printf(
+            "\nincidence matrix C (mufti1983, 1): 1 body is the initial, -1 the final vertex of the arc\n");
+    } else {
+        printf("\nbase arcs, from ground; arc h_i leads into body b_i\n");
+        print_incidence(model, true, shift);
+        printf("\nincidence matrix C: 1 body is the initial, -1 the final vertex of the arc\n");
+    }
+    if (bases < n)
+        print_incidence(model, false, shift);
+    else
+        printf("  no columns: every body hangs on ground\n");
+    printf("\npath matrix T (mufti1983, 25): -1 the arc is on the way from ground to the body\n  %4s", "");
+    for (int b = 1; b <= n; b++) printf(" b%-3d", b);
+    printf("\n");
+    for (int arc = 1; arc <= n; arc++) {
+        printf("  h%-3d", arc - shift);
+        for (int b = 1; b <= n; b++) printf(" %2d  ", lw_model_path(model, arc, b));
+        printf("\n");
+    }
+}
+
+static void print_loops(const lw_model *model) {
+    printf("\nloops: %s\n",
+           lw_model_loop_count(model) > 0 ? "joints along each, - against their sense" : "none");
+    for (int l = 0; l < lw_model_loop_count(model); l++) {
+        printf("  %d: closed by %s, branches meet at %s:", l + 1,
+               lw_model_joint_info(model, lw_model_loop_cut(model, l)).name,
+               lw_model_body_name(model, lw_model_loop_base(model, l)));
+        for (int k = 0; k < lw_model_loop_length(model, l); k++) {
+            int sense, joint = lw_model_loop_joint(model, l, k, &sense);
+            printf(" %s%s", sense < 0 ? "-" : "", lw_model_joint_info(model, joint).name);
+        }
+        printf("\n");
+    }
+}
+
+static void print_elements(const cli_model *m) {
+    const lw_model *model = m->model;
+    if (lw_model_force_count(model) > 0) printf("\nforces\n");
+    for (int i = 0; i < lw_model_force_count(model); i++) {
+        const char *name = lw_model_force_name(model, i);
+        printf("  %-20s %s\n", name, force_type(m, name));
+    }
+    if (lw_model_constraint_count(model) > 0) printf("\nconstraints\n");
+    for (int i = 0; i < lw_model_constraint_count(model); i++)
+        printf("  %-20s %s\n", lw_model_constraint_name(model, i),
+               lw_constraint_type_name(lw_model_constraint_type(model, i)));
+}
+
+static void print_methods(const lw_model *model) {
+    printf("\nmethods\n");
+    for (int i = 0; i < lw_method_count(); i++) {
+        lw_method_info method = lw_method_at(i);
+        lw_error error = {0};
+        if (lw_method_applies(method.name, model, &error) == LW_OK)
+            printf("  %-12s applies: %s coordinates, %s (%s)\n", method.name, method.coordinates, method.cost,
+                   method.source);
+        else
+            printf("  %-12s does not apply: %s%s%s\n", method.name, error.message,
+                   error.remedy[0] ? "; " : "", error.remedy);
+    }
+    const char *why = NULL, *chosen = lw_method_auto(model, &why, NULL);
+    if (chosen) printf("  %-12s takes %s: %s\n", "auto", chosen, why ? why : "");
+    printf("\nintegrators\n");
+    for (int i = 0; i < lw_integrator_count(); i++)
+        printf("  %-12s %s\n", lw_integrator_name(i), lw_integrator_summary(i));
+}
+
+static void print_text(const cli_model *m, bool matrices) {
+    const lw_model *model = m->model;
+    totals sum = count_totals(model);
+    int n = lw_model_body_count(model);
+    printf("%s (%s)\n", lw_model_name(model), m->path);
+    printf("  %d bodies, %d joints, %d loops, %d forces, %d constraints\n", n, lw_model_joint_count(model),
+           lw_model_loop_count(model), lw_model_force_count(model), lw_model_constraint_count(model));
+    printf("  %d coordinates q, %d speeds v, of which %d prescribed; %d closure rows\n",
+           lw_model_q_size(model), lw_model_v_size(model), sum.prescribed, sum.closure_rows);
+    print_bodies(model);
+    print_joints(model);
+    if (matrices || n <= MATRIX_MAX) print_graph(model, sum.bases);
+    print_loops(model);
+    print_elements(m);
+    print_methods(model);
+}
+
+/* --- JSON ---------------------------------------------------------------------------------------------- */
+
+static void json_bodies(json *j, const lw_model *model) {
+    json_array(j, "bodies");
+    for (int b = 1; b <= lw_model_body_count(model); b++) {
+        json_object(j, NULL);
+        json_text(j, "name", lw_model_body_name(model, b));
+        json_integer(j, "label", b);
+        json_text(j, "parent", lw_model_body_name(model, lw_model_body_parent(model, b)));
+        json_text(j, "joint", lw_model_joint_info(model, lw_model_body_joint(model, b)).name);
+        json_number(j, "mass", lw_model_body_mass(model, b));
+        json_text(j, "kind", kind_name(lw_model_body_kind(model, b)));
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static void json_joints(json *j, const lw_model *model) {
+    json_array(j, "joints");
+    for (int i = 0; i < lw_model_joint_count(model); i++) {
+        lw_joint_info joint = lw_model_joint_info(model, i);
+        json_object(j, NULL);
+        json_text(j, "name", joint.name);
+        json_text(j, "type", lw_joint_type_name(joint.type));
+        json_array(j, "between");
+        for (int k = 0; k < 2; k++) json_text(j, NULL, lw_model_body_name(model, joint.bodies[k]));
+        json_array_end(j);
+        json_bool(j, "cut", joint.cut);
+        json_bool(j, "reversed", joint.reversed);
+        json_integer(j, "q", joint.cut ? -1 : joint.q);
+        json_integer(j, "q_count", joint.cut ? 0 : joint.q_count);
+        json_integer(j, "v", joint.cut ? -1 : joint.v);
+        json_integer(j, "v_count", joint.cut ? 0 : joint.v_count);
+        json_integer(j, "rows", joint.rows);
+        json_array(j, "prescribed");
+        for (int k = 0; !joint.cut && k < joint.v_count; k++)
+            json_bool(j, NULL, (joint.prescribed >> k) & 1u);
+        json_array_end(j);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+/* incidence: C, a row for each body, a column for each arc that does not start at ground; path: T, a row for
+ * each arc, base arcs included, a column for each body. */
+static void json_graph(json *j, const lw_model *model) {
+    int n = lw_model_body_count(model);
+    json_array(j, "incidence");
+    for (int b = 1; b <= n; b++) {
+        json_array(j, NULL);
+        for (int arc = 1; arc <= n; arc++)
+            if (lw_model_body_parent(model, arc) != 0)
+                json_integer(j, NULL, lw_model_incidence(model, b, arc));
+        json_array_end(j);
+    }
+    json_array_end(j);
+    json_array(j, "path");
+    for (int arc = 1; arc <= n; arc++) {
+        json_array(j, NULL);
+        for (int b = 1; b <= n; b++) json_integer(j, NULL, lw_model_path(model, arc, b));
+        json_array_end(j);
+    }
+    json_array_end(j);
+    json_array(j, "loops");
+    for (int l = 0; l < lw_model_loop_count(model); l++) {
+        json_object(j, NULL);
+        json_text(j, "cut", lw_model_joint_info(model, lw_model_loop_cut(model, l)).name);
+        json_text(j, "base", lw_model_body_name(model, lw_model_loop_base(model, l)));
+        json_integer(j, "length", lw_model_loop_length(model, l));
+        json_array(j, "joints");
+        for (int k = 0; k < lw_model_loop_length(model, l); k++) {
+            int sense, joint = lw_model_loop_joint(model, l, k, &sense);
+            json_object(j, NULL);
+            json_text(j, "name", lw_model_joint_info(model, joint).name);
+            json_integer(j, "sense", sense);
+            json_object_end(j);
+        }
+        json_array_end(j);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static void json_named(json *j, const char *name, const char *type) {
+    json_object(j, NULL);
+    json_text(j, "name", name);
+    json_text(j, "type", type);
+    json_object_end(j);
+}
+
+static void json_elements(json *j, const cli_model *m) {
+    json_array(j, "forces");
+    for (int i = 0; i < lw_model_force_count(m->model); i++) {
+        const char *name = lw_model_force_name(m->model, i);
+        json_named(j, name, force_type(m, name));
+    }
+    json_array_end(j);
+    json_array(j, "constraints");
+    for (int i = 0; i < lw_model_constraint_count(m->model); i++)
+        json_named(j, lw_model_constraint_name(m->model, i),
+                   lw_constraint_type_name(lw_model_constraint_type(m->model, i)));
+    json_array_end(j);
+}
+
+static void json_methods(json *j, const lw_model *model) {
+    json_array(j, "methods");
+    for (int i = 0; i < lw_method_count(); i++) {
+        lw_method_info method = lw_method_at(i);
+        lw_error error = {0};
+        bool applies = lw_method_applies(method.name, model, &error) == LW_OK;
+        json_object(j, NULL);
+        json_text(j, "method", method.name);
+        json_bool(j, "applies", applies);
+        json_text(j, "reason", applies ? NULL : error.message);
+        json_text(j, "source", method.source);
+        json_text(j, "coordinates", method.coordinates);
+        json_text(j, "cost", method.cost);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    const char *why = NULL;
+    json_text(j, "auto", lw_method_auto(model, &why, NULL));
+    json_array(j, "integrators");
+    for (int i = 0; i < lw_integrator_count(); i++) {
+        json_object(j, NULL);
+        json_text(j, "integrator", lw_integrator_name(i));
+        json_text(j, "summary", lw_integrator_summary(i));
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static void print_json(const cli_model *m) {
+    const lw_model *model = m->model;
+    totals sum = count_totals(model);
+    json j;
+    json_begin(&j, stdout);
+    json_object(&j, NULL);
+    json_text(&j, "name", lw_model_name(model));
+    json_bodies(&j, model);
+    json_joints(&j, model);
+    json_graph(&j, model);
+    json_object(&j, "dof");
+    json_integer(&j, "q", lw_model_q_size(model));
+    json_integer(&j, "v", lw_model_v_size(model));
+    json_integer(&j, "prescribed", sum.prescribed);
+    json_integer(&j, "closure_rows", sum.closure_rows);
+    json_object_end(&j);
+    json_elements(&j, m);
+    json_methods(&j, model);
+    json_object_end(&j);
+    json_end(&j);
+}
+
+static int info(const cli_command *command, int argc, char **argv) {
+    bool as_json = false, matrices = false;
+    cli_list settings = {.count = 0};
+    const cli_option options[] = {
+        {"matrices", NULL, "print C and T for more than 30 bodies too", NULL, .flag = &matrices},
+        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5", .list = &settings},
+        {"json", NULL, "print one JSON document", NULL, .flag = &as_json},
+    };
+    cli_model loaded;
+    int result;
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
+                       &result)) {
+        if (as_json)
+            print_json(&loaded);
+        else
+            print_text(&loaded, matrices);
+    }
+    cli_close_model(&loaded);
+    return result;
+}
+
+const cli_command cli_info = {"info", "MODEL [options]", "bodies, labels, joints, graph, loops, methods", "",
+                              info};

@@ -1,0 +1,277 @@
+/* cmd_run.c - linkwork run: simulates a model and tells how it went.
+ */
+#include "json.h"
+#include "load.h"
+#include "progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the user asked for on the command line; 0 and NULL: not given. */
+typedef struct request {
+    const char *method, *integrator, *drift, *out;
+    double step, tolerance, end, output;
+    bool as_json, quiet;
+} request;
+
+/* One run: where its samples go and how far it came. */
+typedef struct run {
+    const cli_command *command;
+    const lw_model *model;
+    lw_csv *csv; /* NULL: no results file */
+    lw_status csv_status;
+    progress bar;
+    double t; /* of the last sample */
+    long samples;
+    const char *why; /* auto took the method; NULL: the user or the model named it */
+    double *q, *v;   /* final state */
+    lw_run_summary summary;
+} run;
+
+static bool observe(const lw_sample *sample, void *context) {
+    run *r = context;
+    if (r->csv) r->csv_status = lw_csv_write(r->csv, sample);
+    if (r->csv_status != LW_OK) return false;
+    r->t = sample->t;
+    r->samples++;
+    progress_show(&r->bar, sample->progress, sample->t);
+    return !stop_wanted();
+}
+
+/* --- what was asked for -------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length > tail && strcmp(text + length - tail, end) == 0;
+}
+
+static int check_request(const cli_command *command, const request *wish) {
+    if (wish->step > 0 && wish->tolerance > 0 && !wish->integrator)
+        return cli_say(
+            command, CLI_WRONG,
+            "--step and --tol exclude each other: a step belongs to rk4, a tolerance to the adaptive "
+            "integrators; give one of them, or name the --integrator whose largest step --step shall be");
+    if (wish->out && strcmp(wish->out, "-") == 0 && wish->as_json)
+        return cli_say(command, CLI_WRONG,
+                       "--out - and --json both want standard output; give a file, e.g. --out results.csv");
+    if (wish->out && strcmp(wish->out, "-") != 0 && !ends_with(wish->out, ".csv"))
+        return cli_say(
+            command, CLI_WRONG,
+            "--out: results are written as comma-separated values, \"%s\" does not end in .csv; give e.g. "
+            "--out results.csv",
+            wish->out);
+    return CLI_DONE;
+}
+
+/* The model's suggestions, overridden by the command line. */
+static lw_run_options options_of(const lw_model *model, const request *wish) {
+    lw_run_options options;
+    lw_run_defaults(model, &options);
+    if (wish->tolerance > 0) {
+        /* A tolerance asks for an adaptive integrator, whatever step the model suggests. */
+        options.tolerance = wish->tolerance;
+        options.step = 0;
+        if (options.integrator && strcmp(options.integrator, "rk4") == 0) options.integrator = NULL;
+    }
+    if (wish->step > 0) options.step = wish->step;
+    if (wish->method) options.method = wish->method;
+    if (wish->integrator) options.integrator = wish->integrator;
+    if (wish->drift) options.drift = wish->drift;
+    if (wish->end > 0) options.end = wish->end;
+    if (wish->output > 0) options.output = wish->output;
+    options.method = cli_method(options.method);
+    return options;
+}
+
+/* --- how it went --------------------------------------------------------------------------------------- */
+
+static void json_final(json *j, const run *r, lw_data *data) {
+    json_object(j, "final");
+    json_object(j, "joints");
+    for (int i = 0; i < lw_model_joint_count(r->model); i++) {
+        lw_joint_info joint = lw_model_joint_info(r->model, i);
+        json_object(j, joint.name);
+        json_numbers(j, "q", joint.cut ? NULL : r->q + joint.q, joint.cut ? 0 : joint.q_count);
+        json_numbers(j, "v", joint.cut ? NULL : r->v + joint.v, joint.cut ? 0 : joint.v_count);
+        json_object_end(j);
+    }
+    json_object_end(j);
+    json_object(j, "bodies");
+    for (int body = 1; body <= lw_model_body_count(r->model); body++) {
+        double position[3], rotation[9];
+        lw_body_pose(r->model, data, r->summary.t_end, r->q, body, position, rotation);
+        json_object(j, lw_model_body_name(r->model, body));
+        json_numbers(j, "position", position, 3);
+        json_numbers(j, "rotation", rotation, 9);
+        json_object_end(j);
+    }
+    json_object_end(j);
+    json_object_end(j);
+}
+
+static void print_json(const run *r, lw_data *data) {
+    const lw_run_summary *s = &r->summary;
+    json j;
+    json_begin(&j, stdout);
+    json_object(&j, NULL);
+    json_text(&j, "method", s->method);
+    json_text(&j, "integrator", s->integrator);
+    json_number(&j, "t_end", s->t_end);
+    json_integer(&j, "steps", s->steps);
+    json_integer(&j, "rejected", s->rejected);
+    json_integer(&j, "evaluations", s->evaluations);
+    json_integer(&j, "samples", s->samples);
+    json_number(&j, "wall_s", s->wall_s);
+    json_object(&j, "energy");
+    json_number(&j, "initial", s->energy_initial);
+    json_number(&j, "final", s->energy_final);
+    json_number(&j, "max_drift", s->energy_max_drift);
+    json_number(&j, "kinetic", s->ledger.kinetic);
+    json_number(&j, "potential", s->ledger.potential);
+    json_number(&j, "drives", s->ledger.drives);
+    json_number(&j, "forces", s->ledger.forces);
+    json_number(&j, "dissipation", s->ledger.dissipation);
+    json_number(&j, "unaccounted", s->ledger.unaccounted);
+    json_object_end(&j);
+    json_object(&j, "constraint");
+    json_number(&j, "position_max", s->position_max);
+    json_number(&j, "velocity_max", s->velocity_max);
+    json_object_end(&j);
+    json_final(&j, r, data);
+    json_object_end(&j);
+    json_end(&j);
+}
+
+static void print_coordinates(FILE *out, const char *symbol, const double *values, int count) {
+    fprintf(out, "  %s", symbol);
+    for (int k = 0; k < count; k++) fprintf(out, " %13.7g", values[k]);
+}
+
+static void print_text(FILE *out, const run *r) {
+    const lw_run_summary *s = &r->summary;
+    const lw_ledger *l = &s->ledger;
+    fprintf(out, "%s: t = %g s\n", lw_model_name(r->model), s->t_end);
+    fprintf(out, "  method       %s%s%s\n", s->method, r->why ? ": " : "", r->why ? r->why : "");
+    fprintf(out, "  integrator   %s: %ld steps, %ld rejected, %ld evaluations, %.3g s of computing\n",
+            s->integrator, s->steps, s->rejected, s->evaluations, s->wall_s);
+    fprintf(out, "  constraints  violated by at most %.3g (position), %.3g (velocity)\n", s->position_max,
+            s->velocity_max);
+    fprintf(out, "\nenergy, J\n");
+    fprintf(out, "  at the start            %16.9g\n", s->energy_initial);
+    fprintf(out, "  + work of drives        %16.9g\n", l->drives);
+    fprintf(out, "  + work of forces        %16.9g\n", l->forces);
+    fprintf(out, "  - dissipation           %16.9g\n", l->dissipation);
+    fprintf(out, "  + unaccounted           %16.3g   at most %.3g on the way\n", l->unaccounted,
+            s->energy_max_drift);
+    fprintf(out, "  = at the end            %16.9g   kinetic %.9g, potential %.9g\n", s->energy_final,
+            l->kinetic, l->potential);
+    fprintf(out, "\njoints at the end, SI units\n");
+    for (int i = 0; i < lw_model_joint_count(r->model); i++) {
+        lw_joint_info joint = lw_model_joint_info(r->model, i);
+        if (joint.cut || joint.v_count == 0) continue;
+        fprintf(out, "  %-20s", joint.name);
+        print_coordinates(out, "q", r->q + joint.q, joint.q_count);
+        print_coordinates(out, "v", r->v + joint.v, joint.v_count);
+        fprintf(out, "\n");
+    }
+}
+
+static int report(const run *r, const request *wish) {
+    bool to_output = wish->out && strcmp(wish->out, "-") == 0; /* the results themselves are there */
+    if (wish->as_json) {
+        lw_data *data;
+        if (lw_data_create(r->model, NULL, &data) != LW_OK)
+            return cli_say(r->command, CLI_FAILED, "out of memory");
+        print_json(r, data);
+        lw_data_destroy(data);
+    } else if (!wish->quiet) {
+        print_text(to_output ? stderr : stdout, r);
+        if (wish->out && !to_output)
+            printf("\nresults: %s (%ld samples); linkwork plot %s draws them\n", wish->out, r->samples,
+                   wish->out);
+        else if (!wish->out)
+            printf("\nno results file; --out FILE.csv writes one\n");
+    }
+    return CLI_DONE;
+}
+
+/* --- the run ------------------------------------------------------------------------------------------- */
+
+static int simulate(run *r, lw_run_options *options, const char *out) {
+    lw_error error = {0}, close_error = {0};
+    bool automatic = !options->method;
+    if (automatic) options->method = lw_method_auto(r->model, &r->why, &error);
+    if (!options->method) return cli_fault(r->command, LW_ERROR_UNSUPPORTED, &error);
+    if (!automatic) r->why = NULL;
+    if (out) {
+        lw_csv_options csv = {out, options->method, options->integrator, options->step, options->tolerance};
+        lw_status opened = lw_csv_open(r->model, &csv, &r->csv, &error);
+        if (opened != LW_OK) return cli_fault(r->command, opened, &error);
+    }
+    options->observe = observe;
+    options->context = r;
+    stop_watch();
+    lw_status status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);
+    progress_end(&r->bar);
+    lw_status closed = r->csv ? lw_csv_close(r->csv, &close_error) : LW_OK;
+    r->csv = NULL;
+
+    if (r->csv_status != LW_OK || closed != LW_OK) {
+        if (closed != LW_OK) return cli_fault(r->command, closed, &close_error);
+        return cli_say(r->command, CLI_FAILED, "%s: %s", out, lw_status_text(r->csv_status));
+    }
+    if (status == LW_OK) return CLI_DONE;
+    int result = status == LW_ERROR_STOPPED
+                     ? cli_say(r->command, CLI_FAILED, "stopped at t = %g s on request", r->t)
+                     : cli_fault(r->command, status, &error);
+    if (out && strcmp(out, "-") != 0 && r->samples > 0)
+        cli_say(r->command, result, "%s holds the %ld samples until t = %g s", out, r->samples, r->t);
+    return result;
+}
+
+static int run_model(const cli_command *command, const lw_model *model, const request *wish) {
+    lw_run_options options = options_of(model, wish);
+    run r = {.command = command, .model = model, .bar = progress_start(!wish->quiet)};
+    r.q = cli_numbers(command, lw_model_q_size(model));
+    r.v = cli_numbers(command, lw_model_v_size(model));
+    int result = r.q && r.v ? simulate(&r, &options, wish->out) : CLI_FAILED;
+    if (result == CLI_DONE) result = report(&r, wish);
+    free(r.q);
+    free(r.v);
+    return result;
+}
+
+static int run_command(const cli_command *command, int argc, char **argv) {
+    request wish = {0};
+    cli_list settings = {.count = 0};
+    const cli_option options[] = {
+        {"method", "NAME", "the formulation, or auto", "tree", .text = &wish.method},
+        {"integrator", "NAME", "linkwork info lists them", "erk", .text = &wish.integrator},
+        {"step", "H", "fixed step of rk4, largest step of the others, s", "0.001", .number = &wish.step},
+        {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &wish.tolerance},
+        {"end", "T", "until when, s", "10", .number = &wish.end},
+        {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none", "project",
+         .text = &wish.drift},
+        {"out", "FILE.csv", "write the results there; - is standard output", "results.csv",
+         .text = &wish.out},
+        {"output", "DT", "time between two samples, s", "0.01", .number = &wish.output},
+        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5", .list = &settings},
+        {"json", NULL, "print one JSON document", NULL, .flag = &wish.as_json},
+        {"quiet", NULL, "print faults only", NULL, .flag = &wish.quiet},
+    };
+    cli_model loaded;
+    int result;
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
+                       &result)) {
+        result = check_request(command, &wish);
+        if (result == CLI_DONE) result = run_model(command, loaded.model, &wish);
+    }
+    cli_close_model(&loaded);
+    return result;
+}
+
+const cli_command cli_run = {"run", "MODEL [options]", "simulate a model",
+                             "What is not given comes from the run section of the model, then from the "
+                             "program. --set may be repeated.\n"
+                             "Ctrl-C stops at the next sample and keeps the results so far.",
+                             run_command};

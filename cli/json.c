@@ -1,0 +1,130 @@
+/* json.c - the JSON writer: RFC 8259.
+ */
+#include "json.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Length of the UTF-8 sequence at s (RFC 3629: no overlong forms, no surrogates, up to U+10FFFF), 0 if it is
+ * none. */
+static int utf8_length(const unsigned char *s) {
+    if (s[0] < 0x80) return 1;
+    int length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc2 || s[0] > 0xf4) return 0;
+    for (int i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    if (s[0] == 0xe0 && s[1] < 0xa0) return 0;
+    if (s[0] == 0xed && s[1] > 0x9f) return 0;
+    if (s[0] == 0xf0 && s[1] < 0x90) return 0;
+    if (s[0] == 0xf4 && s[1] > 0x8f) return 0;
+    return length;
+}
+
+static void put_text(FILE *out, const char *text) {
+    putc('"', out);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        int length = utf8_length(s);
+        if (length == 0) {
+            fputs("\\ufffd", out);
+            length = 1;
+        } else if (*s == '"' || *s == '\\') {
+            putc('\\', out);
+            putc(*s, out);
+        } else if (*s < 0x20 || *s == 0x7f) {
+            fprintf(out, "\\u%04x", *s);
+        } else {
+            fwrite(s, 1, (size_t)length, out);
+        }
+        s += length;
+    }
+    putc('"', out);
+}
+
+static void new_line(json *j) { fprintf(j->out, "\n%*s", 2 * j->depth, ""); }
+
+/* Comma, line and key before a value; containers inside arrays and all members of objects get lines of their
+ * own. */
+static void before_value(json *j, const char *key, bool container) {
+    if (j->depth > 0) {
+        bool array = j->level[j->depth - 1].array;
+        assert(array == (key == NULL));
+        if (j->level[j->depth - 1].filled) fputs(array && !container ? ", " : ",", j->out);
+        j->level[j->depth - 1].filled = true;
+        if (!array || container) {
+            j->level[j->depth - 1].tall = true;
+            new_line(j);
+        }
+    }
+    if (key) {
+        put_text(j->out, key);
+        fputs(": ", j->out);
+    }
+}
+
+static void open_level(json *j, const char *key, bool array) {
+    before_value(j, key, true);
+    putc(array ? '[' : '{', j->out);
+    assert(j->depth < JSON_MAX_DEPTH);
+    j->level[j->depth].array = array;
+    j->level[j->depth].filled = j->level[j->depth].tall = false;
+    j->depth++;
+}
+
+static void close_level(json *j, bool array) {
+    j->depth--;
+    assert(j->depth >= 0 && j->level[j->depth].array == array);
+    if (j->level[j->depth].tall) new_line(j);
+    putc(array ? ']' : '}', j->out);
+}
+
+void json_begin(json *j, FILE *out) { *j = (json){.out = out}; }
+
+void json_end(json *j) {
+    assert(j->depth == 0);
+    putc('\n', j->out);
+}
+
+void json_object(json *j, const char *key) { open_level(j, key, false); }
+void json_object_end(json *j) { close_level(j, false); }
+void json_array(json *j, const char *key) { open_level(j, key, true); }
+void json_array_end(json *j) { close_level(j, true); }
+
+void json_text(json *j, const char *key, const char *text) {
+    before_value(j, key, false);
+    if (text)
+        put_text(j->out, text);
+    else
+        fputs("null", j->out);
+}
+
+void json_number(json *j, const char *key, double number) {
+    before_value(j, key, false);
+    if (!isfinite(number)) {
+        fputs("null", j->out);
+        return;
+    }
+    char digits[32];
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, number);
+        if (strtod(digits, NULL) == number) break;
+    }
+    fputs(digits, j->out);
+}
+
+void json_integer(json *j, const char *key, long number) {
+    before_value(j, key, false);
+    fprintf(j->out, "%ld", number);
+}
+
+void json_bool(json *j, const char *key, bool value) {
+    before_value(j, key, false);
+    fputs(value ? "true" : "false", j->out);
+}
+
+void json_numbers(json *j, const char *key, const double *numbers, int count) {
+    json_array(j, key);
+    for (int i = 0; i < count; i++) json_number(j, NULL, numbers[i]);
+    json_array_end(j);
+}

@@ -1,0 +1,96 @@
+/* load.c - reads a model file with the user's settings, compiles it and tells every fault.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void tell(const lw_report *report, cli_model *loaded) {
+    for (size_t i = 0; i < lw_report_size(report); i++) {
+        const lw_error *fault = lw_report_get(report, i);
+        char text[2048];
+        lw_error_format(fault, text, sizeof text);
+        fprintf(stderr, "%s\n", text);
+        if (fault->severity == LW_SEVERITY_WARNING)
+            loaded->warnings++;
+        else
+            loaded->errors++;
+    }
+}
+
+/* Splits "name=value" texts; the names are copies. */
+static int split_settings(const cli_command *command, const cli_list *texts, lw_setting *settings) {
+    for (int i = 0; i < texts->count; i++) {
+        const char *equals = strchr(texts->items[i], '=');
+        if (!equals || equals == texts->items[i] || !equals[1])
+            return cli_say(command, CLI_WRONG,
+                           "--set: \"%s\" is not of the form name=value; give e.g. --set length=0.5",
+                           texts->items[i]);
+        settings[i].name = strndup(texts->items[i], (size_t)(equals - texts->items[i]));
+        settings[i].value = equals + 1;
+        if (!settings[i].name) return cli_say(command, CLI_FAILED, "out of memory");
+    }
+    return CLI_DONE;
+}
+
+static int read_and_compile(const cli_command *command, const char *path, const lw_setting *settings,
+                            int count, cli_model *loaded) {
+    lw_report *report = lw_report_create();
+    if (!report) return cli_say(command, CLI_FAILED, "out of memory");
+    lw_status status = lw_read_model(path, settings, (size_t)count, report, &loaded->spec);
+    if (status == LW_OK) status = lw_model_compile(loaded->spec, NULL, report, &loaded->model);
+    tell(report, loaded);
+    lw_report_destroy(report);
+    if (status == LW_OK) return CLI_DONE;
+    if (loaded->errors == 0) cli_say(command, CLI_WRONG, "%s: %s", path, lw_status_text(status));
+    return status == LW_ERROR_MEMORY ? CLI_FAILED : CLI_WRONG;
+}
+
+static int load(const cli_command *command, const char *path, const cli_list *texts, cli_model *loaded) {
+    lw_setting settings[CLI_LIST_MAX] = {0};
+    int result = split_settings(command, texts, settings);
+    if (result == CLI_DONE) {
+        loaded->path = path;
+        result = read_and_compile(command, path, settings, texts->count, loaded);
+    }
+    for (int i = 0; i < texts->count; i++) free((char *)settings[i].name);
+    return result;
+}
+
+bool cli_open_model(const cli_command *command, const cli_option *options, int option_count, int argc,
+                    char **argv, const cli_list *settings, cli_model *loaded, int *result) {
+    cli_list rest = {.count = 0};
+    *loaded = (cli_model){0};
+    switch (cli_parse(command, options, option_count, argc, argv, &rest, 1)) {
+    case CLI_HELPED:
+        *result = CLI_DONE;
+        return false;
+    case CLI_MISTAKEN:
+        *result = CLI_WRONG;
+        return false;
+    case CLI_PARSED:
+        break;
+    }
+    if (rest.count == 0)
+        *result = cli_say(command, CLI_WRONG, "no model file given; the call is linkwork %s %s",
+                          command->name, command->arguments);
+    else
+        *result = load(command, rest.items[0], settings, loaded);
+    return *result == CLI_DONE;
+}
+
+void cli_close_model(cli_model *loaded) {
+    lw_model_destroy(loaded->model);
+    lw_spec_destroy(loaded->spec);
+    *loaded = (cli_model){0};
+}
+
+const char *cli_method(const char *name) { return name && strcmp(name, "auto") != 0 ? name : NULL; }
+
+double *cli_numbers(const cli_command *command, int count) {
+    double *numbers = calloc((size_t)count + 1, sizeof *numbers);
+    if (!numbers) cli_say(command, CLI_FAILED, "out of memory");
+    return numbers;
+}

@@ -1,0 +1,162 @@
+/* options.c - the option parser, and "did you mean" for mistyped words.
+ */
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD_MAX = 63, OPTION_MAX = 24 };
+
+/* Damerau-Levenshtein distance (insert, delete, replace, swap neighbours), letters' case ignored. */
+static int distance(const char *a, const char *b) {
+    int row[3][WORD_MAX + 1];
+    int length_a = (int)strlen(a), length_b = (int)strlen(b);
+    if (length_a > WORD_MAX || length_b > WORD_MAX) return WORD_MAX;
+    for (int j = 0; j <= length_b; j++) row[0][j] = j;
+    for (int i = 1; i <= length_a; i++) {
+        int *now = row[i % 3], *before = row[(i + 2) % 3], *second = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= length_b; j++) {
+            int ca = tolower((unsigned char)a[i - 1]), cb = tolower((unsigned char)b[j - 1]);
+            int best = before[j - 1] + (ca != cb);
+            if (before[j] + 1 < best) best = before[j] + 1;
+            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
+                cb == tolower((unsigned char)a[i - 2]) && second[j - 2] + 1 < best)
+                best = second[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[length_a % 3][length_b];
+}
+
+const char *cli_closest(const char *word, const char *const *names, int count) {
+    const char *closest = NULL;
+    int least = (int)strlen(word) / 3 + 2; /* further away is another word, not a slip */
+    for (int i = 0; i < count; i++) {
+        int d = distance(word, names[i]);
+        if (d < least && d < (int)strlen(names[i])) {
+            least = d;
+            closest = names[i];
+        }
+    }
+    return closest;
+}
+
+void cli_print_help(const cli_command *command, const cli_option *options, int option_count) {
+    printf("linkwork %s %s\n%s\n\n", command->name, command->arguments, command->summary);
+    for (int i = 0; i < option_count; i++) {
+        const cli_option *o = &options[i];
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->argument ? " " : "",
+                 o->argument ? o->argument : "");
+        printf("  %-22s %s\n", left, o->help);
+    }
+    printf("  %-22s %s\n", "--help", "print this");
+    if (command->details[0]) printf("\n%s\n", command->details);
+}
+
+static cli_parsed unknown_option(const cli_command *command, const cli_option *options, int option_count,
+                                 const char *word) {
+    const char *names[OPTION_MAX];
+    int count = 0;
+    for (int i = 0; i < option_count && count < OPTION_MAX; i++) names[count++] = options[i].name;
+    char name[WORD_MAX + 1];
+    const char *start = word + strspn(word, "-");
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(start, "="), start);
+    const char *close = cli_closest(name, names, count);
+    if (close)
+        cli_say(command, CLI_WRONG, "there is no option \"%s\"; did you mean --%s?", word, close);
+    else
+        cli_say(command, CLI_WRONG, "there is no option \"%s\"; linkwork %s --help lists them", word,
+                command->name);
+    return CLI_MISTAKEN;
+}
+
+static cli_parsed set_number(const cli_command *command, const cli_option *option, const char *value) {
+    char *end;
+    errno = 0;
+    double number = strtod(value, &end);
+    if (end == value || *end) {
+        cli_say(command, CLI_WRONG, "--%s: \"%s\" is not a number; give e.g. --%s %s", option->name, value,
+                option->name, option->example);
+        return CLI_MISTAKEN;
+    }
+    if (!isfinite(number) || !(number > 0)) {
+        cli_say(command, CLI_WRONG, "--%s: %s is not a finite number greater than zero; give e.g. --%s %s",
+                option->name, value, option->name, option->example);
+        return CLI_MISTAKEN;
+    }
+    *option->number = number;
+    return CLI_PARSED;
+}
+
+/* Handles the option at argv[*at] and moves *at to the last word it took. */
+static cli_parsed take_option(const cli_command *command, const cli_option *options, int option_count,
+                              int argc, char **argv, int *at) {
+    const char *word = argv[*at], *name = word + (word[1] == '-' ? 2 : 1), *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const cli_option *option = NULL;
+    if (strncmp(word, "--", 2) == 0)
+        for (int i = 0; i < option_count && !option; i++)
+            if (strlen(options[i].name) == length && strncmp(options[i].name, name, length) == 0)
+                option = &options[i];
+    if (!option) return unknown_option(command, options, option_count, word);
+
+    if (option->flag) {
+        if (equals) {
+            cli_say(command, CLI_WRONG, "--%s takes no value, \"%s\" gives one; write --%s", option->name,
+                    word, option->name);
+            return CLI_MISTAKEN;
+        }
+        *option->flag = true;
+        return CLI_PARSED;
+    }
+    const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[++*at] : "";
+    if (!*value) {
+        cli_say(command, CLI_WRONG, "--%s has no value; give e.g. --%s %s", option->name, option->name,
+                option->example);
+        return CLI_MISTAKEN;
+    }
+    if (option->number) return set_number(command, option, value);
+    if (option->text) {
+        *option->text = value;
+        return CLI_PARSED;
+    }
+    if (option->list->count == CLI_LIST_MAX) {
+        cli_say(command, CLI_WRONG, "--%s is given more than %d times", option->name, CLI_LIST_MAX);
+        return CLI_MISTAKEN;
+    }
+    option->list->items[option->list->count++] = value;
+    return CLI_PARSED;
+}
+
+cli_parsed cli_parse(const cli_command *command, const cli_option *options, int option_count, int argc,
+                     char **argv, cli_list *rest, int rest_max) {
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            cli_print_help(command, options, option_count);
+            return CLI_HELPED;
+        }
+    bool only_words = false; /* after "--" */
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        if (!only_words && strcmp(word, "--") == 0) {
+            only_words = true;
+        } else if (!only_words && word[0] == '-' && word[1]) {
+            cli_parsed parsed = take_option(command, options, option_count, argc, argv, &i);
+            if (parsed != CLI_PARSED) return parsed;
+        } else if (rest->count == rest_max) {
+            cli_say(command, CLI_WRONG, "\"%s\" is one argument too many; the call is linkwork %s %s", word,
+                    command->name, command->arguments);
+            return CLI_MISTAKEN;
+        } else {
+            rest->items[rest->count++] = word;
+        }
+    }
+    return CLI_PARSED;
+}

@@ -1,0 +1,37 @@
+/* options.h - a small typed parser for the options of one command: --name value, --name=value, flags, lists.
+ */
+#ifndef LINKWORK_OPTIONS_H
+#define LINKWORK_OPTIONS_H
+
+#include "cli.h"
+
+enum { CLI_LIST_MAX = 256 };
+
+/* Texts in the order given. */
+typedef struct cli_list {
+    const char *items[CLI_LIST_MAX];
+    int count;
+} cli_list;
+
+/* One option. Exactly one of the targets is set and says what the option takes. */
+typedef struct cli_option {
+    const char *name;     /* without the dashes */
+    const char *argument; /* placeholder in the help text; NULL for a flag */
+    const char *help;
+    const char *example; /* a valid value, for messages about invalid ones */
+    bool *flag;
+    const char **text;
+    double *number; /* finite and greater than zero */
+    cli_list *list; /* may be repeated */
+} cli_option;
+
+typedef enum cli_parsed { CLI_PARSED, CLI_HELPED, CLI_MISTAKEN } cli_parsed;
+
+/* Parses argv into the targets and the rest, which are at most rest_max words. --help prints the command's
+ * help. Mistakes are said on standard error. */
+cli_parsed cli_parse(const cli_command *command, const cli_option *options, int option_count, int argc,
+                     char **argv, cli_list *rest, int rest_max);
+
+void cli_print_help(const cli_command *command, const cli_option *options, int option_count);
+
+#endif

@@ -1,0 +1,63 @@
+/* progress.c - the progress bar and the stop mark.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "progress.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WIDTH = 40 };
+static const double INTERVAL = 0.1; /* s between two drawings */
+
+static volatile sig_atomic_t stop_mark; /* a signal handler can reach nothing else */
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+progress progress_start(bool wanted) {
+    double start = now();
+    return (progress){.shown = wanted && isatty(STDERR_FILENO), .start = start, .next = start + INTERVAL};
+}
+
+void progress_show(progress *p, double fraction, double t) {
+    if (!p->shown) return;
+    double time = now();
+    if (time < p->next) return;
+    p->next = time + INTERVAL;
+    p->drawn = true;
+    int full = (int)(WIDTH * fraction);
+    char bar[WIDTH + 1];
+    for (int i = 0; i < WIDTH; i++) bar[i] = i < full ? '#' : '.';
+    bar[WIDTH] = '\0';
+    fprintf(stderr, "\r[%s] %3d %%  t = %.4g s", bar, (int)(100 * fraction), t);
+    if (fraction > 0.01) fprintf(stderr, "  %.0f s left", (time - p->start) * (1 - fraction) / fraction);
+    fputs("\033[K", stderr);
+    fflush(stderr);
+}
+
+void progress_end(progress *p) {
+    if (p->drawn) fputs("\r\033[K", stderr);
+}
+
+static void mark_stop(int signal) {
+    (void)signal;
+    stop_mark = 1;
+}
+
+void stop_watch(void) {
+    static const int signals[] = {SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction action = {.sa_handler = mark_stop, .sa_flags = (int)SA_RESETHAND}, before;
+        sigemptyset(&action.sa_mask);
+        /* A signal that is ignored, as in background jobs of scripts, stays ignored. */
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+bool stop_wanted(void) { return stop_mark != 0; }

@@ -1,0 +1,79 @@
+/* dynamics.h - kinematics and dynamics of the spanning tree, one call each.
+ *
+ * A data object holds the workspace of one thread; the model is shared. No call here allocates. Time t
+ * matters where forces or prescribed motions depend on it. The coordinates and speeds that the model
+ * prescribes are taken from their expressions, whatever q and v say.
+ *
+ * Vectors are in world axes unless said; twists and wrenches here are six numbers. Matrices are row by row.
+ */
+#ifndef LINKWORK_DYNAMICS_H
+#define LINKWORK_DYNAMICS_H
+
+#include <linkwork/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lw_data lw_data;
+
+lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, lw_data **data);
+void lw_data_destroy(lw_data *data);
+
+/* vdot from q, v and additional generalised forces tau (NULL: none); all force elements of the model act.
+ * O(n). LW_ERROR_SINGULAR: a massless body leaves some acceleration undetermined; error (may be NULL) names
+ * it. */
+lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
+                              const double *v, const double *tau, double *vdot, lw_error *error);
+
+/* The additional generalised forces tau that make the tree accelerate by vdot. At prescribed coordinates vdot
+ * is taken from the prescription and tau is the force of the prescribing drive. O(n). */
+void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                         const double *vdot, double *tau);
+
+/* Joint-space mass matrix, nv x nv, symmetric, prescribed coordinates included. */
+void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double *q, double *mass);
+
+/* Twist of a body (angular; linear, of the origin of its frame) = J v; J is 6 x nv. */
+void lw_body_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
+                      double *jacobian);
+/* Velocity of a point given in the body's frame = J v; J is 3 x nv. */
+void lw_point_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
+                       const double point[3], double *jacobian);
+
+/* Pose of a body's frame: position, rotation (row by row, body to world). */
+void lw_body_pose(const lw_model *model, lw_data *data, double t, const double *q, int body,
+                  double position[3], double rotation[9]);
+/* Angular velocity, and velocity of a point given in the body's frame. */
+void lw_body_velocity(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                      int body, const double point[3], double angular[3], double linear[3]);
+
+/* Energies of the tree in a state; potential is that of gravity (zero at the world's origin), springs,
+ * bushings. */
+typedef struct lw_energy {
+    double kinetic, potential;
+} lw_energy;
+lw_energy lw_energy_of(const lw_model *model, lw_data *data, double t, const double *q, const double *v);
+
+/* Linear momentum, and angular momentum about the world's origin. */
+void lw_momentum(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                 double linear[3], double angular[3]);
+
+/* Wrench of the first body on the second through each joint, at the joint's point on the second body, world
+ * axes: force, torque. It is all that the joint transmits: reaction, drive, friction, torsion spring.
+ * reactions is joint_count x 6; vdot are the accelerations of the state (from forward dynamics with the same
+ * tau). */
+void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                        const double *vdot, double *reactions);
+
+/* q += dt * (speeds v), exact for the rotation about a constant axis; keeps quaternions at unit length. */
+void lw_integrate_q(const lw_model *model, double *q, const double *v, double dt);
+/* qdot from q and v (quaternion rates for quaternions). */
+void lw_q_rate(const lw_model *model, const double *q, const double *v, double *qdot);
+/* Brings every quaternion in q to unit length. */
+void lw_normalise_q(const lw_model *model, double *q);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

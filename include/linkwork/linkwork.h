@@ -1,0 +1,14 @@
+/* linkwork.h - everything public, in one include. */
+#ifndef LINKWORK_LINKWORK_H
+#define LINKWORK_LINKWORK_H
+
+#include <linkwork/version.h>
+#include <linkwork/status.h>
+#include <linkwork/spec.h>
+#include <linkwork/model.h>
+#include <linkwork/dynamics.h>
+#include <linkwork/results.h>
+#include <linkwork/simulate.h>
+#include <linkwork/io.h>
+
+#endif

@@ -1,0 +1,71 @@
+/* simulate.h - run a model: formulation, integrator, energy ledger, samples at requested times.
+ */
+#ifndef LINKWORK_SIMULATE_H
+#define LINKWORK_SIMULATE_H
+
+#include <linkwork/dynamics.h>
+#include <linkwork/results.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Formulations and integrators known to the library. */
+typedef struct lw_method_info {
+    const char *name;        /* as in --method */
+    const char *source;      /* paper and equations */
+    const char *coordinates; /* joint, absolute, director */
+    const char *cost;        /* per call */
+    const char *summary;     /* one sentence */
+} lw_method_info;
+
+int lw_method_count(void);
+lw_method_info lw_method_at(int index);
+/* Does the method of this name apply to the model? If not, why (and LW_ERROR_UNSUPPORTED) stands in error. */
+lw_status lw_method_applies(const char *method, const lw_model *model, lw_error *error);
+/* The method that auto would take, or NULL with every method's reason in error; *why is a sentence. */
+const char *lw_method_auto(const lw_model *model, const char **why, lw_error *error);
+
+int lw_integrator_count(void);
+const char *lw_integrator_name(int index);
+const char *lw_integrator_summary(int index);
+
+/* Accelerations and joint reactions of a state by one method (NULL: auto). reactions: joint_count x 6 as in
+ * dynamics.h, unique: joint_count x 6 flags (both may be NULL). */
+lw_status lw_accelerations(const lw_model *model, const char *method, double t, const double *q,
+                           const double *v, double *vdot, double *reactions, bool *unique, lw_error *error);
+
+typedef struct lw_run_options {
+    const char *method;     /* NULL: auto */
+    const char *integrator; /* NULL: by tolerance or step: adaptive unless a step is given */
+    const char *drift;      /* none, baumgarte, project; NULL: project */
+    double start, end;
+    double step;         /* fixed step of rk4; largest step of the adaptive ones if > 0 */
+    double tolerance;    /* relative; absolute is the same, in SI units */
+    double output;       /* interval between samples; 0: 1/1000 of the run */
+    const double *q, *v; /* initial state; NULL: the model's */
+    /* Called for every sample, the first at start; returning false stops the run. May be NULL. */
+    bool (*observe)(const lw_sample *sample, void *context);
+    void *context;
+} lw_run_options;
+
+typedef struct lw_run_summary {
+    const char *method, *integrator;
+    double t_end;
+    long steps, evaluations, rejected, samples;
+    double wall_s;
+    double energy_initial, energy_final, energy_max_drift; /* drift: largest unaccounted energy, absolute */
+    double position_max, velocity_max;                     /* largest violation of closures and constraints */
+    lw_ledger ledger;
+} lw_run_summary;
+
+/* Fills options with the model's suggestions and the library's defaults. */
+void lw_run_defaults(const lw_model *model, lw_run_options *options);
+/* Runs; q and v (may be NULL) receive the final state. */
+lw_status lw_simulate(const lw_model *model, const lw_run_options *options, double *q, double *v,
+                      lw_run_summary *summary, lw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

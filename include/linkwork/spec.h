@@ -1,0 +1,263 @@
+/* spec.h - what the user wrote: an editable description of a mechanism.
+ *
+ * A spec is a list of bodies, joints between bodies, force elements and constraints, all with names. It knows
+ * nothing of parents, spanning trees or coordinates: compiling it (model.h) decides those. SI units; angles
+ * in radians; quaternions (w, x, y, z); a rotation maps body axes to world axes.
+ *
+ * Strings and arrays given to lw_spec_add_* are copied. "ground" is a body that always exists.
+ */
+#ifndef LINKWORK_SPEC_H
+#define LINKWORK_SPEC_H
+
+#include <stdbool.h>
+#include <linkwork/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LW_GROUND "ground"
+
+typedef enum lw_body_kind {
+    LW_BODY_SPATIAL = 0, /* mass, centre, 3 x 3 inertia */
+    LW_BODY_PLANAR,      /* moves in one plane: mass, centre, inertia about the plane's normal (body z) */
+    LW_BODY_POINT        /* mass only */
+} lw_body_kind;
+
+typedef enum lw_shape_kind {
+    LW_SHAPE_NONE = 0,
+    LW_SHAPE_BOX,        /* size: lengths along x, y, z; centred */
+    LW_SHAPE_CYLINDER,   /* size: radius, length along z; centred */
+    LW_SHAPE_SPHERE,     /* size: radius; centred */
+    LW_SHAPE_CONE,       /* size: base radius, height along z; base centre at the origin, apex at +z */
+    LW_SHAPE_ROD,        /* thin, from points[0] to points[1] */
+    LW_SHAPE_TETRAHEDRON /* points[0..3] */
+} lw_shape_kind;
+
+/* A shape in body axes, for drawing and, by lw_shape_inertia, for mass properties. */
+typedef struct lw_shape {
+    lw_shape_kind kind;
+    double size[3];
+    double position[3]; /* of the shape's origin in the body frame (not for rod and tetrahedron) */
+    double rotation[4]; /* of the shape's axes; all zero stands for none */
+    double points[4][3];
+} lw_shape;
+
+typedef struct lw_body_spec {
+    const char *name;
+    lw_body_kind kind;
+    double mass;       /* may be zero */
+    double com[3];     /* centre of mass, body frame */
+    double inertia[6]; /* xx, yy, zz, xy, xz, yz about the centre of mass, body axes; xy is the matrix entry,
+                          -sum m x y */
+    bool has_pose;     /* pose of the body frame in the world in the reference configuration is given */
+    double position[3];
+    double rotation[4];
+    lw_shape shape;
+    lw_place place;
+} lw_body_spec;
+
+/* A joint lets its second body move relative to its first. Its frame has an origin (the point) and axes; the
+ * frame on the first body and the frame on the second coincide when all coordinates are zero.
+ *
+ *   type         axes given                 coordinates q                        speeds v
+ *   weld         -                          -                                    -
+ *   revolute     axis                       angle                                rate
+ *   prismatic    axis                       displacement                         rate
+ *   screw        axis, lead per turn        angle                                rate
+ *   cylindrical  axis                       displacement, angle                  rates
+ *   universal    axis in the first body,    angle about the first, about the     rates
+ *                axis in the second         second axis
+ *   spherical    -                          quaternion                           angular velocity, second
+ * body's axes planar       normal [, x direction]     x, y, angle about the normal         rates translation
+ * 1, 2 or 3 axes             displacements along them             rates free         - x, y, z, quaternion
+ * velocity in the first body's joint axes, angular velocity in the second's
+ */
+typedef enum lw_joint_type {
+    LW_JOINT_WELD = 0,
+    LW_JOINT_REVOLUTE,
+    LW_JOINT_PRISMATIC,
+    LW_JOINT_SCREW,
+    LW_JOINT_CYLINDRICAL,
+    LW_JOINT_UNIVERSAL,
+    LW_JOINT_SPHERICAL,
+    LW_JOINT_PLANAR,
+    LW_JOINT_TRANSLATION,
+    LW_JOINT_FREE,
+    LW_JOINT_TYPES
+} lw_joint_type;
+
+#define LW_JOINT_MAX_Q 7
+#define LW_JOINT_MAX_V 6
+
+/* Point and axes of a joint, seen from one body or from the world. */
+typedef struct lw_joint_geometry {
+    double point[3];
+    double axes[3][3]; /* axes[0] .. as the table above says; need not be normalised */
+    int axis_count;    /* how many were given */
+} lw_joint_geometry;
+
+typedef enum lw_geometry_frame {
+    LW_GEOMETRY_WORLD = 0, /* geometry[0], in the world frame of the reference configuration */
+    LW_GEOMETRY_BODY       /* geometry[0] in the first body's frame, geometry[1] in the second's */
+} lw_geometry_frame;
+
+typedef struct lw_joint_spec {
+    const char *name;
+    lw_joint_type type;
+    const char *bodies[2]; /* first, second */
+    lw_geometry_frame frame;
+    lw_joint_geometry geometry[2];
+    double lead;              /* screw: advance along the axis per turn */
+    bool has_q, has_v;        /* initial coordinates and speeds given */
+    double q[LW_JOINT_MAX_Q]; /* initial; zero (and the unit quaternion) if not given */
+    double v[LW_JOINT_MAX_V];
+    /* Prescribed motion: an expression of t per speed, or NULL. For the rotation of spherical and free joints
+     * the three entries are Cardan angles a, b, c with rotation = Rx(a) Ry(b) Rz(c); give all three or none.
+     */
+    const char *motion[LW_JOINT_MAX_V];
+    bool cut; /* wish: close a loop here */
+    lw_place place;
+} lw_joint_spec;
+
+/* A force law: an expression, or a table if table_size > 0. */
+typedef struct lw_law_spec {
+    const char *expression;
+    int table_size;
+    const double *table_x, *table_y; /* table_x ascending */
+    bool smooth;                     /* table: cubic (C1, monotone) instead of linear interpolation */
+} lw_law_spec;
+
+typedef enum lw_force_type {
+    LW_FORCE_SPRING =
+        0,            /* along the line between two points: F = k (length - free length) + c rate, or a law */
+    LW_FORCE_TORSION, /* on one coordinate of a joint: k (q - free) + c v, or a law */
+    LW_FORCE_BUSHING, /* between two frames: three translations, three rotations */
+    LW_FORCE_APPLIED, /* force and torque on a body */
+    LW_FORCE_DRIVE,   /* on one coordinate of a joint: an expression of t, q, v */
+    LW_FORCE_FRICTION, /* on one coordinate of a joint: viscous and smoothed Coulomb */
+    LW_FORCE_TYPES
+} lw_force_type;
+
+typedef struct lw_force_spec {
+    const char *name;
+    lw_force_type type;
+
+    /* spring, bushing: two bodies; applied: bodies[0], and bodies[1] (default ground) takes the reaction */
+    const char *bodies[2];
+    lw_geometry_frame frame; /* spring: points; bushing: point and axes; applied: point */
+    double points[2][3];     /* world: bushing and applied use points[0] only */
+    double rotation[4]; /* bushing: axes of its frame, in the world or in the first body; all zero: none */
+
+    /* torsion, drive, friction */
+    const char *joint;
+    int coordinate; /* which of the joint's speeds, from 0 */
+
+    /* spring, torsion: tension-positive law of x (elongation: length or coordinate minus free value) and v
+     * (its rate) and t. It has a potential if it is an expression of x alone or a table. */
+    double stiffness, damping;
+    double free_length;   /* spring: natural length; torsion: the coordinate's value without force */
+    bool has_free_length; /* spring: otherwise the length in the initial state */
+    lw_law_spec law;      /* added to the linear terms */
+
+    /* bushing: translations along, rotations about its axes (rotation vector) */
+    double bushing_stiffness[6], bushing_damping[6];
+
+    /* applied: expressions of t; NULL is zero */
+    const char *force[3], *torque[3];
+    bool follows_body; /* components in body axes; otherwise in world axes */
+
+    /* drive: generalised force, an expression of t, q, v (the driven coordinate and its speed) */
+    const char *drive;
+
+    /* friction: -(viscous v + coulomb tanh(v / smoothing)) */
+    double viscous, coulomb, smoothing;
+
+    lw_place place;
+} lw_force_spec;
+
+typedef enum lw_constraint_type {
+    LW_CONSTRAINT_DISTANCE = 0, /* between two points: length, 0 < length */
+    LW_CONSTRAINT_COUPLING,     /* sum of factor[k] * coordinate[k] = offset */
+    LW_CONSTRAINT_ROLLING,      /* disc or sphere rolling without slip on a plane of the other body */
+    LW_CONSTRAINT_TYPES
+} lw_constraint_type;
+
+#define LW_COUPLING_MAX 8
+
+typedef struct lw_constraint_spec {
+    const char *name;
+    lw_constraint_type type;
+    const char *bodies[2]; /* distance: both; rolling: the rolling body, the body that carries the plane */
+    lw_geometry_frame frame;
+    double points[2][3]; /* distance; rolling: centre of the disc or sphere, a point of the plane */
+    double length;       /* distance; 0: the length in the initial state */
+    double radius;       /* rolling */
+    double axis[3];      /* rolling: the disc's axis (zero: a sphere) */
+    double normal[3];    /* rolling: the plane's normal */
+    int terms;           /* coupling */
+    const char *joints[LW_COUPLING_MAX];
+    int coordinates[LW_COUPLING_MAX];
+    double factors[LW_COUPLING_MAX];
+    double offset;
+    lw_place place;
+} lw_constraint_spec;
+
+/* What the model file suggests for a run; the caller may override each. Zero or NULL: not given. */
+typedef struct lw_run_spec {
+    double end, step, tolerance, output;
+    const char *method, *integrator, *drift;
+} lw_run_spec;
+
+typedef struct lw_spec lw_spec;
+
+lw_spec *lw_spec_create(const char *name);
+void lw_spec_destroy(lw_spec *spec);
+
+/* The name under which faults of this spec are reported, normally the model file's path. */
+lw_status lw_spec_set_file(lw_spec *spec, const char *file);
+/* World frame, m/s^2; (0, 0, -9.81) unless set. */
+void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]);
+/* A constant that expressions may use; a second call with the same name changes it. */
+lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value);
+lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run);
+
+/* Each add copies what it is given and returns LW_ERROR_MEMORY or LW_OK; faults are found when compiling. */
+lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body);
+lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint);
+lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force);
+lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint);
+
+const char *lw_spec_name(const lw_spec *spec);
+const char *lw_spec_file(const lw_spec *spec);
+const double *lw_spec_gravity(const lw_spec *spec);
+const lw_run_spec *lw_spec_run(const lw_spec *spec);
+size_t lw_spec_parameter_count(const lw_spec *spec);
+const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value);
+size_t lw_spec_body_count(const lw_spec *spec); /* ground does not count */
+size_t lw_spec_joint_count(const lw_spec *spec);
+size_t lw_spec_force_count(const lw_spec *spec);
+size_t lw_spec_constraint_count(const lw_spec *spec);
+/* What was added, to read or to edit in place; valid until the next add. */
+lw_body_spec *lw_spec_body(lw_spec *spec, size_t index);
+lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index);
+lw_force_spec *lw_spec_force(lw_spec *spec, size_t index);
+lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index);
+
+/* Names of the kinds as they stand in model files. */
+const char *lw_joint_type_name(lw_joint_type type);
+const char *lw_force_type_name(lw_force_type type);
+const char *lw_constraint_type_name(lw_constraint_type type);
+int lw_joint_type_q(lw_joint_type type,
+                    int axis_count); /* coordinates; axis_count matters for translation only */
+int lw_joint_type_v(lw_joint_type type, int axis_count); /* speeds */
+
+/* Mass, centre and inertia of a homogeneous shape, in the body frame, for a mass, or for a density if density
+ * > 0. Returns LW_ERROR_ARGUMENT for a shape without the needed extent (a density needs volume). */
+lw_status lw_shape_inertia(const lw_shape *shape, double mass, double density, double *total, double com[3],
+                           double inertia[6]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* methods.c - the registries of formulations and integrators as the public interface shows them;
+ * accelerations and reactions of one state by one method.
+ */
+#include "formulations/formulation.h"
+#include "integrators/integrator.h"
+#include <linkwork/simulate.h>
+
+static const char *coordinates_name(lw_coordinates coordinates) {
+    switch (coordinates) {
+    case LW_COORDINATES_JOINT:
+        return "joint";
+    case LW_COORDINATES_ABSOLUTE:
+        return "absolute";
+    case LW_COORDINATES_DIRECTOR:
+        return "director";
+    }
+    return "";
+}
+
+int lw_method_count(void) { return lw_formulation_count(); }
+
+lw_method_info lw_method_at(int index) {
+    const lw_formulation *f = lw_formulation_at(index);
+    return (lw_method_info){f->name, f->source, coordinates_name(f->coordinates), f->cost, f->summary};
+}
+
+lw_status lw_method_applies(const char *method, const lw_model *model, lw_error *error) {
+    const lw_formulation *formulation;
+    return lw_formulation_choose(method, model, &formulation, NULL, error);
+}
+
+const char *lw_method_auto(const lw_model *model, const char **why, lw_error *error) {
+    const lw_formulation *formulation;
+    return lw_formulation_choose(NULL, model, &formulation, why, error) == LW_OK ? formulation->name : NULL;
+}
+
+int lw_integrator_count(void) { return lw_integrators_count(); }
+const char *lw_integrator_name(int index) { return lw_integrator_at(index)->name; }
+const char *lw_integrator_summary(int index) { return lw_integrator_at(index)->summary; }
+
+lw_status lw_accelerations(const lw_model *model, const char *name, double t, const double *q,
+                           const double *v, double *vdot, double *reactions, bool *unique, lw_error *error) {
+    const lw_formulation *formulation;
+    lw_status status = lw_formulation_choose(name, model, &formulation, NULL, error);
+    if (status != LW_OK) return status;
+    const lw_method_options options = {0};
+    lw_method *method;
+    status = formulation->create(model, &options, &method, error);
+    if (status != LW_OK) return status;
+    status = formulation->accelerations(method, t, q, v, NULL, vdot, reactions, unique, error);
+    formulation->destroy(method);
+    return status;
+}

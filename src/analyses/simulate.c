@@ -1,0 +1,303 @@
+/* simulate.c - a run: formulation, integrator, energy ledger, samples.
+ *
+ * The integrated vector is the formulation's state followed by the ledger's three integrals (work of drives,
+ * work of forces, dissipation), which take no part in error control. At each requested time the state is
+ * turned into joint coordinates, the energies are computed from them, and what the books do not explain is
+ *
+ *   unaccounted = (T + U) - (T0 + U0) - drives - forces + dissipation
+ *
+ * Cost     per sample O(n); memory is taken before the first step only.
+ */
+#include "formulations/formulation.h"
+#include "integrators/integrator.h"
+#include <linkwork/simulate.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const double default_tolerance = 1e-8;
+static const double default_end = 10;
+
+void lw_run_defaults(const lw_model *model, lw_run_options *options) {
+    const lw_run_spec *run = lw_model_run(model);
+    *options = (lw_run_options){0};
+    options->method = run->method;
+    options->integrator = run->integrator;
+    options->drift = run->drift;
+    options->end = run->end > 0 ? run->end : default_end;
+    options->step = run->step;
+    options->tolerance = run->tolerance;
+    options->output = run->output;
+}
+
+/* --- the system that integrators see
+ * ----------------------------------------------------------------------------- */
+
+typedef struct run_system {
+    lw_system base;
+    lw_method *method;
+    bool *differential;
+} run_system;
+
+static void put_power(const lw_power *power, double *out) {
+    out[0] = power->drives, out[1] = power->forces, out[2] = power->dissipation;
+}
+
+static lw_status system_derivative(lw_system *base, double t, const double *y, double *ydot,
+                                   lw_error *error) {
+    lw_method *method = ((run_system *)base)->method;
+    lw_power power;
+    lw_status status = method->formulation->derivative(method, t, y, ydot, &power, error);
+    if (status == LW_OK) put_power(&power, ydot + method->state_size);
+    return status;
+}
+
+static lw_status system_residual(lw_system *base, double t, const double *y, const double *ydot,
+                                 double *residual, lw_error *error) {
+    lw_method *method = ((run_system *)base)->method;
+    int n = method->state_size;
+    lw_power power;
+    lw_status status = method->formulation->residual(method, t, y, ydot, residual, &power, error);
+    if (status != LW_OK) return status;
+    put_power(&power, residual + n);
+    for (int k = 0; k < LW_POWERS; k++) residual[n + k] = ydot[n + k] - residual[n + k];
+    return LW_OK;
+}
+
+static lw_status system_step(lw_system *base, double t, double h, const double *y, double *next,
+                             lw_error *error) {
+    lw_method *method = ((run_system *)base)->method;
+    int n = method->state_size;
+    lw_power work;
+    lw_status status = method->formulation->step(method, t, h, y, next, &work, error);
+    if (status != LW_OK) return status;
+    put_power(&work, next + n);
+    for (int k = 0; k < LW_POWERS; k++) next[n + k] += y[n + k];
+    return LW_OK;
+}
+
+static lw_status system_project(lw_system *base, double t, double *y, lw_error *error) {
+    lw_method *method = ((run_system *)base)->method;
+    return method->formulation->project(method, t, y, error);
+}
+
+/* --- a run
+ * ------------------------------------------------------------------------------------------------------- */
+
+typedef struct run {
+    const lw_model *model;
+    const lw_run_options *options;
+    const lw_formulation *formulation;
+    const lw_integrator *integrator;
+    lw_method *method;
+    lw_integration *integration;
+    lw_data *data;
+    run_system system;
+    double *y, *ydot, *q, *v;
+    lw_energy initial;
+    lw_run_summary *summary;
+} run;
+
+static lw_status choose_integrator(run *r, lw_error *error) {
+    const lw_run_options *options = r->options;
+    const char *name = options->integrator;
+    if (!name || strcmp(name, "auto") == 0)
+        name = options->step > 0 && !(options->tolerance > 0) ? "rk4" : "erk";
+    r->integrator = lw_integrator_find(name);
+    if (!r->integrator) {
+        const char *names[32];
+        int count = lw_integrators_count() < 32 ? lw_integrators_count() : 32;
+        char remedy[160] = "known are";
+        for (int k = 0; k < count; k++) {
+            names[k] = lw_integrator_at(k)->name;
+            size_t used = strlen(remedy);
+            snprintf(remedy + used, sizeof remedy - used, "%s %s", k ? "," : "", names[k]);
+        }
+        const char *close = lw_closest(name, names, (size_t)count);
+        if (close) snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", close);
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, remedy, "unknown integrator \"%s\"", name);
+    }
+    const lw_formulation *f = r->formulation;
+    const char *lacks = r->integrator->needs_residual && !f->residual ? "a residual"
+                        : r->integrator->needs_step && !f->step       ? "a step of its own"
+                        : !r->integrator->needs_residual && !r->integrator->needs_step && !f->derivative
+                            ? "a derivative"
+                            : NULL;
+    if (lacks)
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose another integrator or another method",
+                       "integrator %s needs %s, which method %s does not offer", r->integrator->name, lacks,
+                       f->name);
+    if (r->integrator->fixed_step && !(options->step > 0))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give --step, or an adaptive integrator such as erk",
+                       "integrator %s works with a fixed step, and none is given", r->integrator->name);
+    return LW_OK;
+}
+
+static lw_status check_options(const lw_run_options *o, lw_error *error) {
+    if (!isfinite(o->start) || !isfinite(o->end) || !(o->end > o->start))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give an end after the start",
+                       "a run from t = %g to t = %g is empty", o->start, o->end);
+    if (o->step < 0 || !isfinite(o->step))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number of seconds",
+                       "step %g is not a step", o->step);
+    if (o->tolerance < 0 || o->tolerance >= 1 || !isfinite(o->tolerance))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a number such as 1e-8",
+                       "tolerance %g is not between 0 and 1", o->tolerance);
+    if (o->output < 0 || !isfinite(o->output))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number of seconds",
+                       "output interval %g is not an interval", o->output);
+    return LW_OK;
+}
+
+static lw_status choose_drift(const char *name, lw_method_options *options, lw_error *error) {
+    static const char *const names[] = {"project", "baumgarte", "none"};
+    *options = (lw_method_options){.drift = LW_DRIFT_PROJECT, .baumgarte_alpha = 10, .baumgarte_beta = 10};
+    if (!name) return LW_OK;
+    for (int k = 0; k < 3; k++)
+        if (strcmp(name, names[k]) == 0) {
+            options->drift = (lw_drift)k;
+            return LW_OK;
+        }
+    return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "known are project, baumgarte, none",
+                   "unknown drift control \"%s\"", name);
+}
+
+/* Turns y at time t into a sample, keeps the books and shows it to the observer. */
+static lw_status sample(run *r, double t, bool first, lw_error *error) {
+    const lw_run_options *options = r->options;
+    lw_run_summary *s = r->summary;
+    int n = r->method->state_size;
+    r->formulation->from_state(r->method, t, r->y, r->q, r->v);
+    lw_energy energy = lw_energy_of(r->model, r->data, t, r->q, r->v);
+    if (first) {
+        r->initial = energy;
+        s->energy_initial = energy.kinetic + energy.potential;
+    }
+    const double *books = r->y + n;
+    lw_ledger *ledger = &s->ledger;
+    *ledger = (lw_ledger){energy.kinetic, energy.potential, books[0], books[1], books[2], 0};
+    ledger->unaccounted = (energy.kinetic - r->initial.kinetic) + (energy.potential - r->initial.potential) -
+                          books[0] - books[1] + books[2];
+    s->energy_final = energy.kinetic + energy.potential;
+    s->energy_max_drift = fmax(s->energy_max_drift, fabs(ledger->unaccounted));
+    if (r->formulation->violation) {
+        double position, velocity;
+        r->formulation->violation(r->method, t, r->y, &position, &velocity);
+        s->position_max = fmax(s->position_max, position);
+        s->velocity_max = fmax(s->velocity_max, velocity);
+    }
+    s->t_end = t;
+    s->samples++;
+    if (!isfinite(ledger->unaccounted))
+        return lw_fail(error, LW_ERROR_INTEGRATION, NULL, "try a smaller step or an adaptive integrator",
+                       "the state is no longer finite at t = %g", t);
+    if (!options->observe) return LW_OK;
+    const lw_sample shown = {t, r->q, r->v, ledger, (t - options->start) / (options->end - options->start)};
+    if (!options->observe(&shown, options->context))
+        return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped at t = %g", t);
+    return LW_OK;
+}
+
+static lw_status prepare(run *r, lw_error *error) {
+    const lw_run_options *options = r->options;
+    const lw_model *model = r->model;
+    lw_method_options method_options;
+    lw_status status = choose_drift(options->drift, &method_options, error);
+    if (status != LW_OK) return status;
+    status = r->formulation->create(model, &method_options, &r->method, error);
+    if (status != LW_OK) return status;
+    size_t n = (size_t)r->method->state_size + LW_POWERS;
+    r->y = calloc(n, sizeof(double));
+    r->ydot = calloc(n, sizeof(double));
+    r->q = calloc((size_t)lw_model_q_size(model) + 1, sizeof(double));
+    r->v = calloc((size_t)lw_model_v_size(model) + 1, sizeof(double));
+    r->system.differential = calloc(n, sizeof(bool));
+    if (!r->y || !r->ydot || !r->q || !r->v || !r->system.differential ||
+        lw_data_create(model, NULL, &r->data) != LW_OK)
+        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    lw_model_initial_state(model, r->q, r->v);
+    if (options->q) memcpy(r->q, options->q, (size_t)lw_model_q_size(model) * sizeof(double));
+    if (options->v) memcpy(r->v, options->v, (size_t)lw_model_v_size(model) * sizeof(double));
+
+    const lw_formulation *f = r->formulation;
+    lw_system *system = &r->system.base;
+    r->system.method = r->method;
+    system->size = (int)n;
+    system->quadratures = LW_POWERS;
+    system->derivative = f->derivative ? system_derivative : NULL;
+    system->residual = f->residual ? system_residual : NULL;
+    system->step = f->step ? system_step : NULL;
+    system->project = f->project ? system_project : NULL;
+    if (f->differential) {
+        f->differential(r->method, r->system.differential);
+        for (int k = 0; k < LW_POWERS; k++) r->system.differential[n - 1 - (size_t)k] = true;
+        system->differential = r->system.differential;
+    }
+    f->to_state(r->method, options->start, r->q, r->v, r->y);
+    if (f->project) status = f->project(r->method, options->start, r->y, error);
+    if (status == LW_OK && f->derivative)
+        status = system_derivative(system, options->start, r->y, r->ydot, error);
+    if (status != LW_OK) return status;
+    const lw_integrator_options integrator_options = {
+        options->step, options->tolerance > 0 ? options->tolerance : default_tolerance};
+    return r->integrator->create(system, &integrator_options, options->start, r->y,
+                                 f->derivative ? r->ydot : NULL, &r->integration, error);
+}
+
+static lw_status advance(run *r, lw_error *error) {
+    const lw_run_options *options = r->options;
+    double span = options->end - options->start;
+    double interval = options->output > 0 ? options->output : span / 1000;
+    lw_status status = sample(r, options->start, true, error);
+    for (long k = 1; status == LW_OK; k++) {
+        double t = options->start + (double)k * interval;
+        bool last = t >= options->end - 1e-9 * interval;
+        if (last) t = options->end;
+        status = r->integrator->advance(r->integration, t, options->end, r->y, error);
+        if (status == LW_OK) status = sample(r, t, false, error);
+        if (last) break;
+    }
+    return status;
+}
+
+static double wall_clock(void) {
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+lw_status lw_simulate(const lw_model *model, const lw_run_options *options, double *q, double *v,
+                      lw_run_summary *summary, lw_error *error) {
+    lw_run_summary own;
+    if (!summary) summary = &own;
+    *summary = (lw_run_summary){0};
+    run r = {.model = model, .options = options, .summary = summary};
+    double start = wall_clock();
+    lw_status status = check_options(options, error);
+    if (status == LW_OK) status = lw_formulation_choose(options->method, model, &r.formulation, NULL, error);
+    if (status == LW_OK) status = choose_integrator(&r, error);
+    if (status == LW_OK) {
+        summary->method = r.formulation->name;
+        summary->integrator = r.integrator->name;
+        status = prepare(&r, error);
+    }
+    if (status == LW_OK) status = advance(&r, error);
+    if (r.integration) {
+        lw_integrator_statistics statistics;
+        r.integrator->statistics(r.integration, &statistics);
+        summary->steps = statistics.steps;
+        summary->evaluations = statistics.evaluations;
+        summary->rejected = statistics.rejected;
+        r.integrator->destroy(r.integration);
+    }
+    if (r.q && q) memcpy(q, r.q, (size_t)lw_model_q_size(model) * sizeof *q);
+    if (r.v && v) memcpy(v, r.v, (size_t)lw_model_v_size(model) * sizeof *v);
+    if (r.method) r.formulation->destroy(r.method);
+    lw_data_destroy(r.data);
+    free(r.y), free(r.ydot), free(r.q), free(r.v), free(r.system.differential);
+    summary->wall_s = wall_clock() - start;
+    return status;
+}

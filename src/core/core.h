@@ -1,0 +1,37 @@
+/* core.h - errors, reports and arenas, for every layer.
+ */
+#ifndef LW_CORE_H
+#define LW_CORE_H
+
+#include <linkwork/status.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
+#if defined(__GNUC__)
+#define LW_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
+#else
+#define LW_PRINTF(format_index, first)
+#endif
+
+/* Fills error (which may be NULL) and returns status. object and remedy may be NULL. */
+lw_status lw_fail(lw_error *error, lw_status status, const char *object, const char *remedy,
+                  const char *format, ...) LW_PRINTF(5, 6);
+
+/* The same into a report (which may be NULL), with a place in a file. */
+void lw_complain(lw_report *report, lw_severity severity, const char *file, lw_place place,
+                 const char *object, const char *remedy, const char *format, ...) LW_PRINTF(7, 8);
+
+/* The name among names[0..count) that is closest to word, or NULL if none is close: for "did you mean". */
+const char *lw_closest(const char *word, const char *const *names, size_t count);
+
+/* An arena hands out zeroed memory, aligned to 64 bytes, and gives all of it back at once. */
+typedef struct lw_arena lw_arena;
+lw_arena *lw_arena_create(const lw_allocator *allocator);
+void lw_arena_destroy(lw_arena *arena);
+void *lw_arena_take(lw_arena *arena, size_t count, size_t size); /* NULL when memory is out */
+char *lw_arena_text(lw_arena *arena, const char *text);          /* a copy; NULL for NULL or out of memory */
+
+/* LW_NEW(arena, double, n): n zeroed doubles. */
+#define LW_NEW(arena, type, count) ((type *)lw_arena_take((arena), (size_t)(count), sizeof(type)))
+
+#endif

@@ -1,0 +1,214 @@
+/* error.c - filling, formatting and explaining errors.
+ *
+ * lw_closest finds a "did you mean": the smallest optimal-string-alignment distance (insert, delete, replace,
+ * swap neighbours; Damerau 1964) of the words in lower case. A word of n letters may differ by 0 (n = 1), 1
+ * (n <= 4), 2 (n <= 8), else 3 edits. Cost O(n^2) per name; words longer than LONGEST_WORD are compared for
+ * equality only, so the cost stays bounded whatever the input.
+ */
+#include "core/core.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST_WORD = 64 };
+
+/* --- texts that fit their field ----------------------------------------------------------------------------
+ */
+
+/* Marks a text that did not fit by "..." and cuts no UTF-8 character in two. size > 3. */
+static void mark_truncation(char *text, size_t size) {
+    size_t end = size - 4;
+    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) end--;
+    memcpy(text + end, "...", 4);
+}
+
+static void print_field(char *field, size_t size, const char *format, va_list arguments) {
+    int length = vsnprintf(field, size, format, arguments);
+    if (length < 0) {
+        field[0] = '\0';
+    } else if ((size_t)length >= size) {
+        mark_truncation(field, size);
+    }
+}
+
+static void copy_field(char *field, size_t size, const char *text) {
+    size_t length = text ? strlen(text) : 0;
+    size_t kept = length < size ? length : size - 1;
+    if (kept > 0) memcpy(field, text, kept);
+    field[kept] = '\0';
+    if (length >= size) mark_truncation(field, size);
+}
+
+static void fill(lw_error *error, lw_status status, const char *object, const char *remedy,
+                 const char *format, va_list arguments) {
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    copy_field(error->object, sizeof error->object, object);
+    copy_field(error->remedy, sizeof error->remedy, remedy);
+    print_field(error->message, sizeof error->message, format, arguments);
+}
+
+lw_status lw_fail(lw_error *error, lw_status status, const char *object, const char *remedy,
+                  const char *format, ...) {
+    if (!error) return status;
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, object, remedy, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void lw_complain(lw_report *report, lw_severity severity, const char *file, lw_place place,
+                 const char *object, const char *remedy, const char *format, ...) {
+    if (!report) return;
+    lw_error error;
+    va_list arguments;
+    va_start(arguments, format);
+    fill(&error, LW_ERROR_MODEL, object, remedy, format, arguments);
+    va_end(arguments);
+    error.severity = severity;
+    error.place = place;
+    copy_field(error.file, sizeof error.file, file);
+    (void)lw_report_add(report, &error); /* a report that is full or out of memory says so itself */
+}
+
+/* --- formatting --------------------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    char *text;
+    size_t size, length;
+} output;
+
+static void append(output *out, const char *part) {
+    for (; *part; part++, out->length++) {
+        if (out->length + 1 < out->size) out->text[out->length] = *part;
+    }
+}
+
+static void append_number(output *out, int number) {
+    char digits[16];
+    snprintf(digits, sizeof digits, "%d", number);
+    append(out, digits);
+}
+
+int lw_error_format(const lw_error *error, char *text, size_t size) {
+    output out = {text, size, 0};
+
+    append(&out, error->file);
+    if (error->place.line > 0) {
+        if (error->file[0]) append(&out, ":");
+        append_number(&out, error->place.line);
+        if (error->place.column > 0) {
+            append(&out, ":");
+            append_number(&out, error->place.column);
+        }
+    }
+    if (out.length > 0) append(&out, ": ");
+    if (error->severity == LW_SEVERITY_WARNING) append(&out, "warning: ");
+    if (error->object[0]) {
+        append(&out, error->object);
+        append(&out, ": ");
+    }
+    append(&out, error->message[0] ? error->message : lw_status_text(error->status));
+    if (error->remedy[0]) {
+        append(&out, "; ");
+        append(&out, error->remedy);
+    }
+
+    if (size > 0) text[out.length < size ? out.length : size - 1] = '\0';
+    return (int)out.length;
+}
+
+const char *lw_status_text(lw_status status) {
+    switch (status) {
+    case LW_OK:
+        return "done";
+    case LW_ERROR_MEMORY:
+        return "out of memory";
+    case LW_ERROR_ARGUMENT:
+        return "wrong argument";
+    case LW_ERROR_FILE:
+        return "a file could not be opened, read or written";
+    case LW_ERROR_MODEL:
+        return "the model is wrong";
+    case LW_ERROR_UNSUPPORTED:
+        return "the chosen method cannot do this model";
+    case LW_ERROR_SINGULAR:
+        return "the motion is not determined in this state";
+    case LW_ERROR_INTEGRATION:
+        return "the integrator gave up";
+    case LW_ERROR_STOPPED:
+        return "stopped by the caller";
+    }
+    return "unknown status";
+}
+
+/* --- did you mean ------------------------------------------------------------------------------------------
+ */
+
+static char lower(char letter) {
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+static bool same_ignoring_case(const char *a, const char *b) {
+    for (; *a && lower(*a) == lower(*b); a++, b++) {
+    }
+    return lower(*a) == lower(*b);
+}
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* Edits that turn a into b; lengths at most LONGEST_WORD. */
+static int distance(const char *a, int a_length, const char *b, int b_length) {
+    int rows[3][LONGEST_WORD + 1]; /* rows i-2, i-1 and i of the table, in turn */
+    for (int j = 0; j <= b_length; j++) rows[0][j] = j;
+    for (int i = 1; i <= a_length; i++) {
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+        row[0] = i;
+        for (int j = 1; j <= b_length; j++) {
+            char x = lower(a[i - 1]), y = lower(b[j - 1]);
+            int edits = above[j - 1] + (x != y);
+            edits = least(edits, least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y) {
+                edits = least(edits, two_above[j - 2] + 1);
+            }
+            row[j] = edits;
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+static int allowed_edits(int length) {
+    if (length <= 1) return 0;
+    if (length <= 4) return 1;
+    return length <= 8 ? 2 : 3;
+}
+
+/* LONGEST_WORD + 1 stands for everything that is too long. */
+static int bounded_length(const char *word) {
+    const char *end = memchr(word, '\0', LONGEST_WORD + 1);
+    return end ? (int)(end - word) : LONGEST_WORD + 1;
+}
+
+const char *lw_closest(const char *word, const char *const *names, size_t count) {
+    if (!word || !*word) return NULL;
+    int length = bounded_length(word);
+    int limit = allowed_edits(length);
+    int best = limit + 1;
+    const char *closest = NULL;
+    for (size_t k = 0; k < count; k++) {
+        const char *name = names[k];
+        if (!name || !*name) continue;
+        if (same_ignoring_case(word, name)) return name;
+        int name_length = bounded_length(name);
+        if (length > LONGEST_WORD || name_length > LONGEST_WORD) continue;
+        if (name_length - length > limit || length - name_length > limit) continue;
+        int edits = distance(word, length, name, name_length);
+        if (edits < best) {
+            best = edits;
+            closest = name;
+        }
+    }
+    return closest;
+}

@@ -1,0 +1,84 @@
+/* formulation.h - what a formulation is: a table of functions, one file each, one line in registry.c.
+ *
+ * A formulation has a state vector y of its own (joint, absolute or director coordinates) and offers what it
+ * is: a derivative ydot = f(t, y), a residual F(t, y, ydot) = 0, or a step of its own. It converts y from and
+ * to the joint coordinates of the spanning tree and delivers accelerations and joint reactions there, so that
+ * all formulations can be compared on the same state.
+ *
+ * An instance (lw_method) belongs to one thread. Each formulation embeds lw_method as the first member of its
+ * own struct. Nothing but create allocates.
+ */
+#ifndef LW_FORMULATION_H
+#define LW_FORMULATION_H
+
+#include "core/core.h"
+#include "model/data.h"
+#include <linkwork/dynamics.h>
+
+typedef struct lw_method lw_method;
+
+typedef enum lw_coordinates {
+    LW_COORDINATES_JOINT,
+    LW_COORDINATES_ABSOLUTE,
+    LW_COORDINATES_DIRECTOR
+} lw_coordinates;
+typedef enum lw_drift { LW_DRIFT_PROJECT = 0, LW_DRIFT_BAUMGARTE, LW_DRIFT_NONE } lw_drift;
+
+typedef struct lw_method_options {
+    lw_drift drift;
+    double baumgarte_alpha, baumgarte_beta;
+} lw_method_options;
+
+typedef struct lw_formulation {
+    const char *name, *source, *cost, *summary;
+    lw_coordinates coordinates;
+    int rank; /* auto prefers the applicable formulation of the smallest rank */
+
+    /* LW_OK, or LW_ERROR_UNSUPPORTED with the reason as a sentence for the user. */
+    lw_status (*applies)(const lw_model *model, lw_error *error);
+    lw_status (*create)(const lw_model *model, const lw_method_options *options, lw_method **method,
+                        lw_error *error);
+    void (*destroy)(lw_method *method);
+
+    /* To and from joint coordinates. */
+    void (*to_state)(lw_method *method, double t, const double *q, const double *v, double *y);
+    void (*from_state)(lw_method *method, double t, const double *y, double *q, double *v);
+
+    /* On joint coordinates: accelerations; reactions as in dynamics.h with uniqueness flags (either may be
+     * NULL). */
+    lw_status (*accelerations)(lw_method *method, double t, const double *q, const double *v,
+                               const double *tau, double *vdot, double *reactions, bool *unique,
+                               lw_error *error);
+
+    /* What it offers; those it does not are NULL. power is the ledger's integrand at (t, y). */
+    lw_status (*derivative)(lw_method *method, double t, const double *y, double *ydot, lw_power *power,
+                            lw_error *error);
+    lw_status (*residual)(lw_method *method, double t, const double *y, const double *ydot, double *residual,
+                          lw_power *power, lw_error *error);
+    /* For residuals: differential[i] is false where y[i] is algebraic. NULL: all differential. */
+    void (*differential)(lw_method *method, bool *differential);
+    /* One step of its own from t to t + h; work is what the ledger books for it. */
+    lw_status (*step)(lw_method *method, double t, double h, const double *y, double *y_next, lw_power *work,
+                      lw_error *error);
+    /* Brings y back to where it belongs after a step (unit quaternions, closed loops). NULL: nothing to do.
+     */
+    lw_status (*project)(lw_method *method, double t, double *y, lw_error *error);
+    /* Largest violation of closures and constraints in y. NULL: there are none. */
+    void (*violation)(lw_method *method, double t, const double *y, double *position, double *velocity);
+} lw_formulation;
+
+struct lw_method {
+    const lw_formulation *formulation;
+    const lw_model *model;
+    int state_size;
+};
+
+/* The registry. */
+int lw_formulation_count(void);
+const lw_formulation *lw_formulation_at(int index);
+const lw_formulation *lw_formulation_find(const char *name); /* NULL if there is none */
+/* The formulation of that name, or the one that suits the model best for NULL and "auto", if it applies. */
+lw_status lw_formulation_choose(const char *name, const lw_model *model, const lw_formulation **formulation,
+                                const char **why, lw_error *error);
+
+#endif

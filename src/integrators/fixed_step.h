@@ -1,0 +1,35 @@
+/* fixed_step.h - the frame of the integrators with a fixed step: times, dense output, projection.
+ */
+#ifndef LW_FIXED_STEP_H
+#define LW_FIXED_STEP_H
+
+#include "integrators/integration.h"
+
+typedef struct lw_fixed_step lw_fixed_step;
+
+/* y_next from y at time t; ydot, the derivative of y at t, is NULL if the system has none. */
+typedef lw_status (*lw_take_step)(lw_fixed_step *run, double t, double h, const double *y, const double *ydot,
+                                  double *y_next, lw_error *error);
+
+struct lw_fixed_step {
+    lw_integration base;
+    lw_take_step take;
+    lw_arena *arena;
+    double t_start, h;
+    double begin, end;       /* the last step taken; both t_start before the first */
+    double *y_begin, *y_end; /* states there */
+    double *f_begin, *f_end; /* their derivatives */
+    bool f_begin_known, f_end_known;
+    double *work[3]; /* for take, of the state's size */
+    long steps, evaluations;
+};
+
+lw_status lw_fixed_step_create(const lw_integrator *integrator, lw_take_step take, lw_system *system,
+                               const lw_integrator_options *options, double t, const double *y,
+                               lw_integration **integration, lw_error *error);
+void lw_fixed_step_destroy(lw_integration *integration);
+lw_status lw_fixed_step_advance(lw_integration *integration, double t_out, double t_stop, double *y,
+                                lw_error *error);
+void lw_fixed_step_statistics(const lw_integration *integration, lw_integrator_statistics *statistics);
+
+#endif

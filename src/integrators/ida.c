@@ -1,0 +1,206 @@
+/* ida.c - backward differentiation formulas of order 1 to 5 on F(t, y, ydot) = 0, step and order by
+ * tolerance; IDA.
+ *
+ * For differential-algebraic systems of index 1 (index 2 with the algebraic states out of the error test, as
+ * here). Newton's matrix is M = dF/dy + c dF/dydot by differences; as in bdf.c the quadratures Q, whose rows
+ * of F are Qdot - g, take the block c I of M and nothing else, so they cost no column and cannot enter the
+ * pivoting. Beyond 400 unknowns GMRES uses M x by one difference quotient each.
+ *
+ * Start: ydot as given, or from the system's derivative, or IDA's own search for consistent algebraic states
+ * and derivatives of the differential ones. IDA has no way to take a projected state back; the residual has
+ * to keep its constraints.
+ */
+#include "integrators/sundials.h"
+
+#include <float.h>
+#include <ida/ida.h>
+#include <math.h>
+#include <nvector/nvector_serial.h>
+#include <string.h>
+#include <sunlinsol/sunlinsol_spgmr.h>
+#include <sunmatrix/sunmatrix_dense.h>
+
+extern const lw_integrator lw_ida;
+
+typedef struct {
+    lw_sundials base;
+    void *memory;    /* IDA's */
+    N_Vector moved;  /* ydot for differences */
+    bool consistent; /* y and ydot are */
+} ida;
+
+static ida *from(lw_sundials *run) { return (ida *)run; }
+
+/* --- what IDA calls ----------------------------------------------------------------------------------- */
+
+static int residual(double t, N_Vector y, N_Vector ydot, N_Vector result, void *data) {
+    return lw_sundials_residual(data, t, y, ydot, result);
+}
+
+/* M column by column. The increment of y_j as IDA chooses it: sqrt(eps) of the largest of |y_j|, |h ydot_j|
+ * and the tolerance, in the direction of motion. */
+static int jacobian(double t, double c, N_Vector y, N_Vector ydot, N_Vector r, SUNMatrix matrix, void *data,
+                    N_Vector r_moved, N_Vector weights, N_Vector unused) {
+    (void)unused;
+    ida *run = data;
+    const int n = run->base.controlled, size = run->base.base.system->size;
+    double h, *ys = NV_DATA_S(y), *rates = NV_DATA_S(ydot), *rs = NV_DATA_S(r), *moved = NV_DATA_S(r_moved);
+    IDAGetErrWeights(run->memory, weights);
+    IDAGetCurrentStep(run->memory, &h);
+
+    SUNMatZero(matrix);
+    for (int j = 0; j < n; j++) {
+        double y_kept = ys[j], rate_kept = rates[j], *column = SUNDenseMatrix_Column(matrix, j);
+        double scale = fmax(fmax(fabs(y_kept), fabs(h * rate_kept)), 1 / NV_DATA_S(weights)[j]);
+        ys[j] += copysign(sqrt(DBL_EPSILON) * scale, h * rate_kept);
+        double increment = ys[j] - y_kept;
+        rates[j] += c * increment;
+        int flag = residual(t, y, ydot, r_moved, data);
+        ys[j] = y_kept;
+        rates[j] = rate_kept;
+        if (flag) return flag;
+        for (int i = 0; i < n; i++) column[i] = (moved[i] - rs[i]) / increment;
+    }
+    for (int j = n; j < size; j++) SUNDenseMatrix_Column(matrix, j)[j] = c;
+    return 0;
+}
+
+/* M v for GMRES. */
+static int jacobian_times(double t, N_Vector y, N_Vector ydot, N_Vector r, N_Vector v, N_Vector product,
+                          double c, void *data, N_Vector y_moved, N_Vector unused) {
+    (void)unused;
+    ida *run = data;
+    const int n = run->base.controlled, size = run->base.base.system->size;
+    IDAGetErrWeights(run->memory, y_moved);
+    double length = N_VWrmsNorm(v, y_moved);
+    N_VConst(0, product);
+    if (length == 0) return 0;
+    N_VLinearSum(1 / length, v, 1, y, y_moved);
+    N_VLinearSum(c / length, v, 1, ydot, run->moved);
+    int flag = residual(t, y_moved, run->moved, product, data);
+    if (flag) return flag;
+    N_VLinearSum(length, product, -length, r, product);
+    for (int i = n; i < size; i++) NV_DATA_S(product)[i] = c * NV_DATA_S(v)[i];
+    return 0;
+}
+
+/* GMRES looks at the states only; the quadratures' part of M is c I. */
+static int solve_iteratively(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b,
+                             double tolerance) {
+    int flag = SUNLinSolSolve_SPGMR(solver, matrix, x, b, tolerance);
+    void *memory = ((SUNLinearSolverContent_SPGMR)solver->content)->ATData;
+    ida *run;
+    double c;
+    IDAGetUserData(memory, (void **)&run);
+    IDAGetCurrentCj(memory, &c);
+    for (int i = run->base.controlled; i < run->base.base.system->size; i++) {
+        NV_DATA_S(x)[i] = NV_DATA_S(b)[i] / c;
+    }
+    return flag;
+}
+
+/* --- what the common stepping calls ------------------------------------------------------------------- */
+
+static int start(lw_sundials *run, double t_stop) {
+    void *memory = from(run)->memory;
+    int flag = IDASetStopTime(memory, t_stop);
+    if (flag < 0 || from(run)->consistent) return flag;
+    flag = IDACalcIC(memory, IDA_YA_YDP_INIT, t_stop);
+    return flag < 0 ? flag : IDAGetConsistentIC(memory, run->y, run->ydot);
+}
+
+static int step(lw_sundials *run, double t_stop, double *end) {
+    return IDASolve(from(run)->memory, t_stop, end, run->y, run->ydot, IDA_ONE_STEP);
+}
+
+static int dense(lw_sundials *run, double t, N_Vector y) { return IDAGetDky(from(run)->memory, t, 0, y); }
+
+static double step_size(lw_sundials *run) {
+    double h = 0;
+    IDAGetCurrentStep(from(run)->memory, &h);
+    return h;
+}
+
+/* --- creation ----------------------------------------------------------------------------------------- */
+
+static void destroy(lw_integration *integration) {
+    if (!integration) return;
+    ida *run = (ida *)integration;
+    if (run->memory) IDAFree(&run->memory);
+    if (run->moved) N_VDestroy(run->moved);
+    lw_sundials_destroy(&run->base);
+}
+
+/* Which states are differential: for IDA's start and, if there are others, its error test. */
+static bool name_differential(ida *run) {
+    const bool *differential = run->base.base.system->differential;
+    double *id = NV_DATA_S(run->base.between);
+    for (int i = 0; i < run->base.base.system->size; i++) id[i] = !differential || differential[i] ? 1 : 0;
+    return IDASetId(run->memory, run->base.between) == 0 &&
+           IDASetSuppressAlg(run->memory, differential != NULL) == 0;
+}
+
+static bool attach_linear_solver(ida *run) {
+    lw_sundials *base = &run->base;
+    if (!lw_sundials_linear_solver(base) || IDASetLinearSolver(run->memory, base->linear, base->matrix)) {
+        return false;
+    }
+    if (base->matrix) return IDASetJacFn(run->memory, jacobian) == 0;
+    base->linear->ops->solve = solve_iteratively;
+    return IDASetJacTimes(run->memory, NULL, jacobian_times) == 0 &&
+           IDASetLSNormFactor(run->memory, sqrt(base->controlled)) == 0;
+}
+
+static lw_status create(lw_system *system, const lw_integrator_options *options, double t, const double *y,
+                        const double *ydot, lw_integration **integration, lw_error *error) {
+    *integration = NULL;
+    lw_sundials *base;
+    lw_status status = lw_sundials_create(&lw_ida, sizeof(ida), system, options, t, y, &base, error);
+    if (status) return status;
+
+    ida *run = from(base);
+    base->start = start;
+    base->step = step;
+    base->dense = dense;
+    base->step_size = step_size;
+    run->consistent = ydot || system->derivative;
+    if (ydot) {
+        memcpy(NV_DATA_S(base->ydot), ydot, sizeof *ydot * (size_t)system->size);
+    } else if (system->derivative) {
+        status = lw_checked_derivative(system, t, y, NV_DATA_S(base->ydot), &base->evaluations, error);
+        if (status) {
+            destroy(&base->base);
+            return lw_stopped_at(t, status, error);
+        }
+    }
+    run->moved = N_VClone(base->y);
+    run->memory = IDACreate(base->context);
+    if (!run->moved || !run->memory || IDASetErrHandlerFn(run->memory, lw_sundials_message, base) ||
+        IDASetUserData(run->memory, base) || IDAInit(run->memory, residual, t, base->y, base->ydot) ||
+        IDASStolerances(run->memory, options->tolerance, options->tolerance) ||
+        IDASetMaxStep(run->memory, base->largest_step) || !name_differential(run) ||
+        !attach_linear_solver(run)) {
+        destroy(&base->base);
+        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "no memory for %d states", system->size);
+    }
+    *integration = &base->base;
+    return LW_OK;
+}
+
+static void statistics(const lw_integration *integration, lw_integrator_statistics *result) {
+    const ida *run = (const ida *)integration;
+    *result = (lw_integrator_statistics){.evaluations = run->base.evaluations};
+    IDAGetNumSteps(run->memory, &result->steps);
+    IDAGetNumErrTestFails(run->memory, &result->rejected);
+}
+
+const lw_integrator lw_ida = {
+    .name = "ida",
+    .summary = "backward differentiation formulas on a residual (differential-algebraic), step and order by "
+               "tolerance",
+    .needs_residual = true,
+    .create = create,
+    .destroy = destroy,
+    .advance = lw_sundials_advance,
+    .statistics = statistics,
+};

@@ -1,0 +1,271 @@
+/* sundials.c - what the integrators made of SUNDIALS share.
+ *
+ * Vectors: serial ones whose norms and products see only the states under error control. Thus the quadratures
+ * are integrated by the same formula but have no influence on step size, order, convergence tests and Krylov
+ * spaces, not even by rounding; all other operations work on all entries.
+ *
+ * Stepping: one step at a time with the end of the run as SUNDIALS' output time, so that the sequence of
+ * steps does not depend on the output times; these are served by dense output (the solver's own polynomial,
+ * of the order of the method).
+ */
+#include "integrators/sundials.h"
+
+#include <math.h>
+#include <nvector/nvector_serial.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sunlinsol/sunlinsol_dense.h>
+#include <sunlinsol/sunlinsol_spgmr.h>
+#include <sunmatrix/sunmatrix_dense.h>
+
+enum { LARGEST_DENSE = 400, KRYLOV_VECTORS = 30 };
+
+/* --- vectors ------------------------------------------------------------------------------------------ */
+
+/* A serial vector's content, and how many of its entries count. The functions of the serial vector see only
+ * the first member. */
+typedef struct {
+    struct _N_VectorContent_Serial serial;
+    int controlled;
+} content;
+
+static int count_of(N_Vector v) { return ((const content *)v->content)->controlled; }
+
+static double norm(N_Vector x, N_Vector w) {
+    const double *xs = NV_DATA_S(x), *ws = NV_DATA_S(w);
+    int count = count_of(x);
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += xs[i] * ws[i] * (xs[i] * ws[i]);
+    return sqrt(sum / count);
+}
+
+static double norm_mask(N_Vector x, N_Vector w, N_Vector id) {
+    const double *xs = NV_DATA_S(x), *ws = NV_DATA_S(w), *ids = NV_DATA_S(id);
+    int count = count_of(x);
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        if (ids[i] > 0) sum += xs[i] * ws[i] * (xs[i] * ws[i]);
+    }
+    return sqrt(sum / count);
+}
+
+static double largest(N_Vector x) {
+    const double *xs = NV_DATA_S(x);
+    int count = count_of(x);
+    double result = 0;
+    for (int i = 0; i < count; i++) result = fmax(result, fabs(xs[i]));
+    return result;
+}
+
+static double dot(N_Vector x, N_Vector y) {
+    const double *xs = NV_DATA_S(x), *ys = NV_DATA_S(y);
+    int count = count_of(x);
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += xs[i] * ys[i];
+    return sum;
+}
+
+static N_Vector with_content(N_Vector v, sunindextype length, int controlled) {
+    content *inside = v ? malloc(sizeof *inside) : NULL;
+    double *data = inside ? calloc((size_t)length, sizeof *data) : NULL;
+    if (!data) {
+        free(inside);
+        if (v) N_VFreeEmpty(v);
+        return NULL;
+    }
+    *inside = (content){{.length = length, .own_data = SUNTRUE, .data = data}, controlled};
+    v->content = inside; /* the serial vector's destroy frees both */
+    return v;
+}
+
+static N_Vector clone(N_Vector like) {
+    N_Vector v = N_VNewEmpty(like->sunctx);
+    if (v && N_VCopyOps(like, v)) {
+        N_VFreeEmpty(v);
+        return NULL;
+    }
+    return with_content(v, NV_LENGTH_S(like), count_of(like));
+}
+
+static N_Vector new_vector(int size, int controlled, SUNContext context) {
+    N_Vector v = N_VNewEmpty_Serial(size, context);
+    if (v) free(v->content);
+    if (v) v->content = NULL;
+    v = with_content(v, size, controlled);
+    if (!v) return NULL;
+    v->ops->nvclone = clone;
+    v->ops->nvcloneempty = NULL; /* would make a vector without our content */
+    v->ops->nvwrmsnorm = norm;
+    v->ops->nvwrmsnormmask = norm_mask;
+    v->ops->nvmaxnorm = largest;
+    v->ops->nvdotprod = dot;
+    return v;
+}
+
+/* --- creation ----------------------------------------------------------------------------------------- */
+
+lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_system *system,
+                             const lw_integrator_options *options, double t, const double *y,
+                             lw_sundials **run, lw_error *error) {
+    *run = NULL;
+    lw_status status = lw_check_start(integrator, system, options, t, y, error);
+    if (status) return status;
+
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_sundials *made = arena ? lw_arena_take(arena, 1, size) : NULL;
+    if (!made) {
+        if (arena) lw_arena_destroy(arena);
+        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "no memory for %d states", system->size);
+    }
+    made->arena = arena;
+    made->base.integrator = integrator;
+    made->base.system = system;
+    made->controlled = lw_controlled_states(system);
+    made->tolerance = options->tolerance;
+    made->largest_step = options->step > 0 ? options->step : 0;
+    made->begin = made->end = t;
+    if (SUNContext_Create(NULL, &made->context) == 0) {
+        made->y = new_vector(system->size, made->controlled, made->context);
+        made->ydot = made->y ? N_VClone(made->y) : NULL;
+        made->between = made->y ? N_VClone(made->y) : NULL;
+    }
+    if (!made->ydot || !made->between) {
+        lw_sundials_destroy(made);
+        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "no memory for %d states", system->size);
+    }
+    memcpy(NV_DATA_S(made->y), y, sizeof *y * (size_t)system->size);
+    *run = made;
+    return LW_OK;
+}
+
+void lw_sundials_destroy(lw_sundials *run) {
+    if (run->nonlinear) SUNNonlinSolFree(run->nonlinear);
+    if (run->linear) SUNLinSolFree(run->linear);
+    if (run->matrix) SUNMatDestroy(run->matrix);
+    if (run->y) N_VDestroy(run->y);
+    if (run->ydot) N_VDestroy(run->ydot);
+    if (run->between) N_VDestroy(run->between);
+    if (run->context) SUNContext_Free(&run->context);
+    lw_arena_destroy(run->arena);
+}
+
+bool lw_sundials_linear_solver(lw_sundials *run) {
+    int size = run->base.system->size;
+    if (run->controlled > LARGEST_DENSE) {
+        run->linear = SUNLinSol_SPGMR(run->y, SUN_PREC_NONE, KRYLOV_VECTORS, run->context);
+    } else {
+        run->matrix = SUNDenseMatrix(size, size, run->context);
+        if (run->matrix) run->linear = SUNLinSol_Dense(run->y, run->matrix, run->context);
+    }
+    return run->linear != NULL;
+}
+
+/* --- errors ------------------------------------------------------------------------------------------- */
+
+/* An error that no smaller step can cure. */
+static bool is_final(const lw_error *failure) {
+    return failure->status != LW_OK && failure->status != LW_ERROR_SINGULAR;
+}
+
+static int answer(lw_sundials *run, double t, lw_status status) {
+    if (status == LW_OK) return 0;
+    run->failure.status = status;
+    run->failed_at = t;
+    return status == LW_ERROR_SINGULAR ? 1 : -1;
+}
+
+int lw_sundials_derivative(lw_sundials *run, double t, N_Vector y, N_Vector ydot) {
+    if (is_final(&run->failure)) return -1; /* CVODE's functional iteration asks again */
+    return answer(run, t,
+                  lw_checked_derivative(run->base.system, t, NV_DATA_S(y), NV_DATA_S(ydot), &run->evaluations,
+                                        &run->failure));
+}
+
+int lw_sundials_residual(lw_sundials *run, double t, N_Vector y, N_Vector ydot, N_Vector residual) {
+    if (is_final(&run->failure)) return -1;
+    return answer(run, t,
+                  lw_checked_residual(run->base.system, t, NV_DATA_S(y), NV_DATA_S(ydot), NV_DATA_S(residual),
+                                      &run->evaluations, &run->failure));
+}
+
+void lw_sundials_message(int code, const char *module, const char *function, char *message, void *data) {
+    (void)code, (void)module, (void)function;
+    lw_sundials *run = data;
+    snprintf(run->text, sizeof run->text, "%s", message);
+}
+
+/* The flags that CVODE and IDA have in common, and one of ours: time stands still. */
+enum { TOO_MUCH_ACCURACY = -2, ERROR_TEST_FAILED = -3, NO_CONVERGENCE = -4, STANDSTILL = -1000 };
+
+static lw_status gave_up(lw_sundials *run, int flag, lw_error *error) {
+    /* A failure of the system ahead is the cause; one that was overcome is not. */
+    if (is_final(&run->failure) || (run->failure.status && run->failed_at >= run->end)) {
+        if (error) *error = run->failure;
+        return lw_stopped_at(run->end, run->failure.status, error);
+    }
+    double h = run->step_size(run);
+    char object[64];
+    snprintf(object, sizeof object, "integrator \"%s\"", run->base.integrator->name);
+    switch (flag) {
+    case STANDSTILL:
+    case ERROR_TEST_FAILED:
+        return lw_step_vanished(run->base.integrator, run->end, h, error);
+    case TOO_MUCH_ACCURACY:
+        return lw_fail(error, LW_ERROR_INTEGRATION, object, "give a larger tolerance (--tol)",
+                       "the tolerance %g is beyond double precision at t = %.9g", run->tolerance, run->end);
+    case NO_CONVERGENCE:
+        return lw_fail(
+            error, LW_ERROR_INTEGRATION, object,
+            "the motion may be singular there: look at the model's state at that time; or try a smaller "
+            "largest step (--step) or the integrator bdf",
+            "at t = %.9g the equations of a step were not solved, even with a step of %.3g", run->end, h);
+    default:
+        return lw_fail(error, LW_ERROR_INTEGRATION, object, "try another integrator or tolerance",
+                       "stopped at t = %.9g with step %.3g: %s", run->end, h, run->text);
+    }
+}
+
+/* --- stepping ----------------------------------------------------------------------------------------- */
+
+static lw_status project(lw_sundials *run, double t, N_Vector y, lw_error *error) {
+    lw_system *system = run->base.system;
+    if (!system->project || !run->history) return LW_OK;
+    lw_status status = system->project(system, t, NV_DATA_S(y), error);
+    return status ? lw_stopped_at(t, status, error) : LW_OK;
+}
+
+static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
+    double end = run->end;
+    int flag = run->step(run, t_stop, &end);
+    if (flag >= 0 && !(end > run->end)) flag = STANDSTILL;
+    if (flag < 0 || is_final(&run->failure)) return gave_up(run, flag, error);
+    run->begin = run->end;
+    run->end = end;
+    lw_status status = project(run, end, run->y, error);
+    if (!status && run->base.system->project && run->history) N_VScale(1, run->y, run->history(run));
+    return status;
+}
+
+lw_status lw_sundials_advance(lw_integration *integration, double t_out, double t_stop, double *y,
+                              lw_error *error) {
+    lw_sundials *run = (lw_sundials *)integration;
+    lw_status status = lw_check_times(integration->integrator, run->begin, t_out, t_stop, error);
+    if (!status && !run->started && t_stop > run->end) {
+        int flag = run->start(run, t_stop);
+        if (flag < 0) return gave_up(run, flag, error);
+        run->started = true;
+    }
+    while (!status && run->end < t_out) status = step(run, t_stop, error);
+    if (status) return status;
+
+    N_Vector state = run->y;
+    if (t_out < run->end) {
+        state = run->between;
+        int flag = run->dense(run, t_out, state);
+        if (flag < 0) return gave_up(run, flag, error);
+        status = project(run, t_out, state, error);
+    }
+    memcpy(y, NV_DATA_S(state), sizeof *y * (size_t)integration->system->size);
+    return status;
+}

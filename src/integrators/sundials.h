@@ -1,0 +1,65 @@
+/* sundials.h - what the integrators made of SUNDIALS share: vectors, context, linear solver, errors,
+ * stepping.
+ */
+#ifndef LW_SUNDIALS_H
+#define LW_SUNDIALS_H
+
+#include "integrators/integration.h"
+
+#include <sundials/sundials_context.h>
+#include <sundials/sundials_linearsolver.h>
+#include <sundials/sundials_matrix.h>
+#include <sundials/sundials_nonlinearsolver.h>
+#include <sundials/sundials_nvector.h>
+
+typedef struct lw_sundials lw_sundials;
+
+/* First member of a struct that knows the solver; also the user data of all callbacks. */
+struct lw_sundials {
+    lw_integration base;
+    lw_arena *arena;
+    SUNContext context;
+    SUNMatrix matrix; /* NULL: the linear solver is iterative */
+    SUNLinearSolver linear;
+    SUNNonlinearSolver nonlinear;
+    N_Vector y, ydot; /* at the end of the last step (ydot: ida only) */
+    N_Vector between; /* dense output */
+    int controlled;   /* states under error control: the first ones */
+    double tolerance, largest_step;
+
+    double begin, end; /* the last step; both the start before the first */
+    bool started;
+    long evaluations;
+    lw_error failure; /* the system's last one */
+    double failed_at; /* its time */
+    char text[256];   /* SUNDIALS' last message */
+
+    /* The solver: SUNDIALS' flags, < 0 is an error. */
+    int (*start)(lw_sundials *run, double t_stop);             /* before the first step */
+    int (*step)(lw_sundials *run, double t_stop, double *end); /* one step, into y */
+    int (*dense)(lw_sundials *run, double t, N_Vector y);      /* the state within the last step */
+    double (*step_size)(lw_sundials *run);                     /* the one being tried */
+    N_Vector (*history)(
+        lw_sundials *run); /* where the solver keeps y, to put the projected one; NULL: nowhere */
+};
+
+/* Takes memory for a struct of the given size that begins with lw_sundials, its context and vectors. */
+lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_system *system,
+                             const lw_integrator_options *options, double t, const double *y,
+                             lw_sundials **run, lw_error *error);
+void lw_sundials_destroy(lw_sundials *run); /* after the solver's own memory */
+
+/* Dense (small systems) or iterative linear solver; false: no memory. */
+bool lw_sundials_linear_solver(lw_sundials *run);
+
+lw_status lw_sundials_advance(lw_integration *integration, double t_out, double t_stop, double *y,
+                              lw_error *error);
+
+/* The checked derivative or residual of the system, into the vectors; as SUNDIALS wants it: 0 done, 1 try a
+ * smaller step, -1 end. */
+int lw_sundials_derivative(lw_sundials *run, double t, N_Vector y, N_Vector ydot);
+int lw_sundials_residual(lw_sundials *run, double t, N_Vector y, N_Vector ydot, N_Vector residual);
+/* Keeps SUNDIALS' message instead of printing it. */
+void lw_sundials_message(int code, const char *module, const char *function, char *message, void *data);
+
+#endif

@@ -1,0 +1,293 @@
+/* plot.c - decides what a plot of a results file shows, and has it drawn.
+ *
+ * Asked for nothing: the joint coordinates that are angles, those that are displacements, then the energies
+ * and what the energy ledger cannot account for. Quaternions appear only when a model has no other
+ * coordinates. "total" is a column that every file with kinetic and potential has.
+ */
+#include "io/plot.h"
+
+#include <linkwork/io.h>
+
+#include <errno.h>
+#include <string.h>
+
+enum { MOST_CURVES = 8, MOST_DEFAULT_PANELS = 4 };
+
+/* The plot under construction. */
+typedef struct {
+    lw_arena *arena;
+    lw_table *table;
+    lw_plot plot;
+    lw_error *error;
+} builder;
+
+static lw_status out_of_memory(builder *b) {
+    return lw_fail(b->error, LW_ERROR_MEMORY, "plot", NULL, "memory is out");
+}
+
+/* --- panels and curves
+ * -------------------------------------------------------------------------------------------- */
+
+static lw_panel *add_panel(builder *b, const char *quantity, const char *unit, size_t capacity) {
+    lw_panel *panel = &b->plot.panels[b->plot.panel_count];
+    panel->quantity = quantity;
+    panel->unit = unit;
+    panel->curves = LW_NEW(b->arena, lw_curve, capacity);
+    if (!panel->curves) return NULL;
+    b->plot.panel_count++;
+    return panel;
+}
+
+static void add_curve(builder *b, lw_panel *panel, const char *label, int column, int added) {
+    panel->curves[panel->curve_count++] = (lw_curve){label, column, added};
+    b->table->columns[column].wanted = true;
+    if (added >= 0) b->table->columns[added].wanted = true;
+}
+
+static const char *quantity_of(const char *unit) {
+    const struct {
+        const char *unit, *quantity;
+    } known[] = {{"rad", "angle"}, {"m", "position"}, {"rad/s", "angular speed"},
+                 {"m/s", "speed"}, {"J", "energy"},   {"s", "time"},
+                 {"N", "force"},   {"N m", "torque"}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        if (strcmp(unit, known[k].unit) == 0) return known[k].quantity;
+    }
+    return "";
+}
+
+/* --- what is shown when nothing is asked for
+ * ---------------------------------------------------------------------- */
+
+static bool is_joint_coordinate(const lw_column *column, const char *unit) {
+    return strcmp(column->unit, unit) == 0 && strncmp(column->name, "body.", 5) != 0;
+}
+
+/* A panel of the joint coordinates with this unit, if there are any. */
+static bool add_coordinates(builder *b, const char *quantity, const char *unit) {
+    lw_panel *panel = NULL;
+    for (size_t k = 1; k < b->table->column_count; k++) {
+        const lw_column *column = &b->table->columns[k];
+        if (!is_joint_coordinate(column, unit)) continue;
+        if (!panel && !(panel = add_panel(b, quantity, unit, MOST_CURVES))) return false;
+        if (panel->curve_count < MOST_CURVES) {
+            add_curve(b, panel, column->name, (int)k, -1);
+        } else {
+            panel->hidden++;
+        }
+    }
+    return true;
+}
+
+static bool add_energies(builder *b) {
+    int kinetic = lw_table_find(b->table, "kinetic"), potential = lw_table_find(b->table, "potential");
+    int unaccounted = lw_table_find(b->table, "unaccounted");
+    if (kinetic >= 0 && potential >= 0) {
+        lw_panel *panel = add_panel(b, "energy", b->table->columns[kinetic].unit, 3);
+        if (!panel) return false;
+        add_curve(b, panel, "kinetic", kinetic, -1);
+        add_curve(b, panel, "potential", potential, -1);
+        add_curve(b, panel, "total", kinetic, potential);
+    }
+    if (unaccounted >= 0) {
+        lw_panel *panel = add_panel(b, "energy", b->table->columns[unaccounted].unit, 1);
+        if (!panel) return false;
+        add_curve(b, panel, "unaccounted", unaccounted, -1);
+    }
+    return true;
+}
+
+/* A file from elsewhere: its first columns together. */
+static bool add_anything(builder *b) {
+    lw_panel *panel = add_panel(b, "", "", MOST_CURVES);
+    if (!panel) return false;
+    for (size_t k = 1; k < b->table->column_count; k++) {
+        if (k <= MOST_CURVES) {
+            add_curve(b, panel, b->table->columns[k].header, (int)k, -1);
+        } else {
+            panel->hidden++;
+        }
+    }
+    return true;
+}
+
+static lw_status choose_default(builder *b) {
+    b->plot.panels = LW_NEW(b->arena, lw_panel, MOST_DEFAULT_PANELS);
+    if (!b->plot.panels) return out_of_memory(b);
+    if (!add_coordinates(b, "angle", "rad") || !add_coordinates(b, "displacement", "m"))
+        return out_of_memory(b);
+    if (b->plot.panel_count == 0 && !add_coordinates(b, "quaternion", "1")) return out_of_memory(b);
+    if (!add_energies(b)) return out_of_memory(b);
+    if (b->plot.panel_count == 0 && !add_anything(b)) return out_of_memory(b);
+    return LW_OK;
+}
+
+/* --- what the caller asks for
+ * ------------------------------------------------------------------------------------- */
+
+/* Finds a curve by name; false if the file has none such. */
+static bool find_curve(const lw_table *table, const char *name, lw_curve *curve) {
+    *curve = (lw_curve){NULL, lw_table_find(table, name), -1};
+    if (curve->column < 0 && strcmp(name, "total") == 0) {
+        curve->column = lw_table_find(table, "kinetic");
+        curve->added = lw_table_find(table, "potential");
+        curve->label = "total";
+        return curve->column >= 0 && curve->added >= 0;
+    }
+    if (curve->column >= 0) curve->label = table->columns[curve->column].name;
+    return curve->column >= 0;
+}
+
+/* The names of all columns in a text of limited size. */
+static void list_names(const lw_table *table, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t k = 0; k < table->column_count; k++) {
+        int length = snprintf(text + used, size - used, "%s%s", k ? ", " : "", table->columns[k].name);
+        if (length < 0 || (size_t)length >= size - used) {
+            snprintf(text + used, size - used, ", ...");
+            return;
+        }
+        used += (size_t)length;
+    }
+}
+
+static lw_status no_such_column(builder *b, const char *name) {
+    const lw_table *table = b->table;
+    char list[200], remedy[256], object[112];
+    snprintf(object, sizeof object, "column \"%.90s\"", name);
+    const char **names = LW_NEW(b->arena, const char *, table->column_count);
+    if (!names) return out_of_memory(b);
+    for (size_t k = 0; k < table->column_count; k++) names[k] = table->columns[k].name;
+    const char *closest = lw_closest(name, names, table->column_count);
+    list_names(table, list, sizeof list);
+    if (closest) {
+        snprintf(remedy, sizeof remedy, "did you mean \"%.100s\"?", closest);
+        return lw_fail(b->error, LW_ERROR_ARGUMENT, object, remedy, "the file has no such column, only %s",
+                       list);
+    }
+    snprintf(remedy, sizeof remedy, "give one of %s", list);
+    return lw_fail(b->error, LW_ERROR_ARGUMENT, object, remedy, "the file has no such column");
+}
+
+static size_t count_of(const char *text, char letter) {
+    size_t count = 0;
+    for (; *text; text++) count += *text == letter;
+    return count;
+}
+
+static char *trim(char *text) {
+    while (*text == ' ') text++;
+    for (char *end = text + strlen(text); end > text && end[-1] == ' ';) *--end = '\0';
+    return text;
+}
+
+/* The axis is named after the unit that all curves share. */
+static void name_axis(const lw_table *table, lw_panel *panel) {
+    const char *unit = table->columns[panel->curves[0].column].unit;
+    for (size_t k = 1; k < panel->curve_count; k++) {
+        if (strcmp(unit, table->columns[panel->curves[k].column].unit) == 0) continue;
+        for (size_t i = 0; i < panel->curve_count; i++) { /* the legend says the units instead */
+            if (panel->curves[i].added < 0)
+                panel->curves[i].label = table->columns[panel->curves[i].column].header;
+        }
+        return;
+    }
+    panel->unit = unit;
+    panel->quantity = quantity_of(unit);
+}
+
+/* One panel: a column, or several joined by '+'. A name with a '+' of its own is found as a whole. */
+static lw_status choose_panel(builder *b, const char *names) {
+    lw_curve curve;
+    lw_panel *panel = add_panel(b, "", "", count_of(names, '+') + 1);
+    char *rest = lw_arena_text(b->arena, names);
+    if (!panel || !rest) return out_of_memory(b);
+    if (find_curve(b->table, names, &curve)) {
+        add_curve(b, panel, curve.label, curve.column, curve.added);
+    } else {
+        while (rest) {
+            char *name = rest, *plus = strchr(rest, '+');
+            rest = plus ? plus + 1 : NULL;
+            if (plus) *plus = '\0';
+            name = trim(name);
+            if (!find_curve(b->table, name, &curve)) return no_such_column(b, name);
+            add_curve(b, panel, curve.label, curve.column, curve.added);
+        }
+    }
+    name_axis(b->table, panel);
+    return LW_OK;
+}
+
+static lw_status choose(builder *b, const char *const *columns, size_t count) {
+    if (b->table->column_count < 2) {
+        return lw_fail(b->error, LW_ERROR_FILE, "results file",
+                       "give a file with time and at least one more column",
+                       "there is only one column, \"%s\"", b->table->columns[0].header);
+    }
+    b->table->columns[0].wanted = true;
+    if (count == 0) return choose_default(b);
+    b->plot.panels = LW_NEW(b->arena, lw_panel, count);
+    if (!b->plot.panels) return out_of_memory(b);
+    for (size_t k = 0; k < count; k++) {
+        lw_status status = choose_panel(b, columns[k]);
+        if (status != LW_OK) return status;
+    }
+    return LW_OK;
+}
+
+/* --- the whole
+ * ---------------------------------------------------------------------------------------------------- */
+
+static lw_status name_plot(builder *b, const char *csv_path) {
+    const lw_table *table = b->table;
+    const char *slash = strrchr(csv_path, '/'), *file = slash ? slash + 1 : csv_path;
+    size_t size = strlen(table->method) + strlen(table->integrator) + strlen(file) + 16;
+    char *subtitle = LW_NEW(b->arena, char, size);
+    if (!subtitle) return out_of_memory(b);
+    const char *parts[] = {table->method, table->integrator, table->model[0] ? file : ""};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        if (!parts[k][0]) continue;
+        if (subtitle[0]) strcat(subtitle, ", ");
+        strcat(subtitle, parts[k]);
+    }
+    b->plot.title = table->model[0] ? table->model : file;
+    b->plot.subtitle = subtitle;
+    return LW_OK;
+}
+
+static lw_status write_svg(builder *b, const char *path) {
+    errno = 0;
+    FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "wb");
+    int fault = 0;
+    if (!file) {
+        fault = errno;
+    } else {
+        lw_plot_draw(&b->plot, file);
+        bool failed = fflush(file) != 0 || ferror(file);
+        if (file != stdout && fclose(file) != 0) failed = true;
+        if (failed) fault = errno ? errno : EIO;
+    }
+    if (fault == 0) return LW_OK;
+    char object[112];
+    snprintf(object, sizeof object, "plot \"%.90s\"", path);
+    return lw_fail(b->error, LW_ERROR_FILE, object, "give a path in an existing folder where you may write",
+                   "cannot be written: %s", strerror(fault));
+}
+
+lw_status lw_plot_csv(const char *csv_path, const char *svg_path, const char *const *columns, size_t count,
+                      lw_error *error) {
+    builder b = {.error = error};
+    lw_status status = lw_table_open(csv_path, &b.table, error);
+    if (status != LW_OK) return status;
+    b.arena = lw_arena_create(NULL);
+    b.plot.table = b.table;
+    if (!b.arena) status = out_of_memory(&b);
+    if (status == LW_OK) status = choose(&b, columns, count);
+    if (status == LW_OK) status = lw_table_read(b.table, error);
+    if (status == LW_OK) status = name_plot(&b, csv_path);
+    if (status == LW_OK) status = write_svg(&b, svg_path);
+    lw_arena_destroy(b.arena);
+    lw_table_close(b.table);
+    return status;
+}

@@ -1,0 +1,448 @@
+/* plot_svg.c - draws panels of curves, one above the other, as a self-contained SVG.
+ *
+ * Light or dark follows the reader's preference (CSS prefers-color-scheme). Colours: after Okabe and Ito, so
+ * that people with any kind of colour vision can tell them apart, with a lighter set for the dark; from the
+ * ninth curve on, dashes.
+ *
+ * Of a curve with many points, each column of pixels keeps the first, lowest, highest and last point, so that
+ * no peak is lost and the size of the file is bounded. Numbers that are not finite, or beyond LARGEST, leave
+ * a gap.
+ */
+#include "io/plot.h"
+#include "io/number.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGEST 1e300
+#define LETTER 6.8 /* width of an average letter of the small font, on the safe side */
+
+static const double width = 920, right = 30, head = 64, plot_height = 200, legend_row = 20, legend_gap = 8;
+static const double tick_space = 24, panel_gap = 14, foot = 32;
+
+static const char style[] = "text{font-family:system-ui,-apple-system,'Segoe UI','DejaVu "
+                            "Sans',Helvetica,Arial,sans-serif;font-size:12px;"
+                            "fill:#3c4248}\n"
+                            ".title{font-size:17px;font-weight:600;fill:#15181b}.note{fill:#6b737b}\n"
+                            ".page{fill:#ffffff}.area{fill:#fafbfc}\n"
+                            ".grid{stroke:#e4e7ea;stroke-width:1}.zero{stroke:#b4bac0;stroke-width:1}\n"
+                            ".frame{fill:none;stroke:#8a929a;stroke-width:1}\n"
+                            ".curve{fill:none;stroke-width:1.7;stroke-linejoin:round;stroke-linecap:round}\n"
+                            ".c0{stroke:#0072b2}.c1{stroke:#d55e00}.c2{stroke:#009e73}.c3{stroke:#b3478c}"
+                            ".c4{stroke:#e69f00}.c5{stroke:#56b4e9}.c6{stroke:#5f6670}.c7{stroke:#8c5a2b}\n"
+                            ".d1{stroke-dasharray:7 4}.d2{stroke-dasharray:2 4}\n"
+                            "@media (prefers-color-scheme:dark){\n"
+                            "text{fill:#c3c9cf}.title{fill:#f2f4f6}.note{fill:#8f979f}\n"
+                            ".page{fill:#14171a}.area{fill:#1a1e22}\n"
+                            ".grid{stroke:#2b3137}.zero{stroke:#59616a}.frame{stroke:#69717a}\n"
+                            ".c0{stroke:#4aa8e0}.c1{stroke:#ff8a3d}.c2{stroke:#2fcf9f}.c3{stroke:#e58cc0}"
+                            ".c4{stroke:#f5c04d}.c5{stroke:#9ad6ff}.c6{stroke:#b9c0c8}.c7{stroke:#c79a6b}\n"
+                            "}\n";
+enum { COLOURS = 8, DASHES = 3 };
+
+/* --- axes
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+static double nice_step(double step) {
+    double power = pow(10, floor(log10(step))), factor = step / power;
+    /* The bounds are geometric means of neighbours. */
+    return power * (factor < 1.42 ? 1 : factor < 3.17 ? 2 : factor < 7.08 ? 5 : 10);
+}
+
+lw_axis lw_axis_for(double lo, double hi, int ticks, double margin) {
+    if (!(lo <= hi)) lo = 0, hi = 1;
+    double size = fmax(fabs(lo), fabs(hi));
+    if (size < 1 / LARGEST) lo = -1, hi = 1, size = 1;
+    /* A range that is lost in the rounding of its values is none. */
+    if (hi - lo < 1e-12 * size) {
+        double middle = 0.5 * (lo + hi);
+        lo = middle - 0.1 * size, hi = middle + 0.1 * size;
+    }
+    double extra = margin * (hi - lo);
+    lw_axis axis = {.lo = lo - extra, .hi = hi + extra};
+    axis.step = nice_step((axis.hi - axis.lo) / ticks);
+
+    int magnitude = (int)floor(log10(fmax(fabs(axis.lo), fabs(axis.hi))));
+    if (magnitude >= 5 || magnitude < -2) axis.exponent = 3 * (int)floor(magnitude / 3.0);
+    int decimals = axis.exponent - (int)floor(log10(axis.step) + 1e-9);
+    axis.decimals = decimals < 0 ? 0 : decimals > 15 ? 15 : decimals;
+    return axis;
+}
+
+/* Ticks stand at k * step for whole k from tick_first to tick_last. */
+static double tick_first(const lw_axis *axis) { return ceil(axis->lo / axis->step - 1e-9); }
+static double tick_last(const lw_axis *axis) { return floor(axis->hi / axis->step + 1e-9); }
+
+static int tick_text(const lw_axis *axis, double k, char text[LW_NUMBER_SIZE]) {
+    double value = k * axis->step / pow(10, axis->exponent);
+    return lw_number_print_fixed(k == 0 ? 0 : value, axis->decimals, text);
+}
+
+static double fraction(const lw_axis *axis, double value) {
+    return (value - axis->lo) / (axis->hi - axis->lo);
+}
+
+/* --- values
+ * ------------------------------------------------------------------------------------------------------- */
+
+static double curve_value(const lw_table *table, const lw_curve *curve, size_t row) {
+    double value = table->columns[curve->column].values[row];
+    return curve->added < 0 ? value : value + table->columns[curve->added].values[row];
+}
+
+static bool drawable(double value) { return fabs(value) < LARGEST; }
+
+static void widen(double value, double *lo, double *hi) {
+    if (!drawable(value)) return;
+    if (value < *lo) *lo = value;
+    if (value > *hi) *hi = value;
+}
+
+static lw_axis horizontal_axis(const lw_table *table) {
+    double lo = INFINITY, hi = -INFINITY;
+    for (size_t row = 0; row < table->row_count; row++) widen(table->columns[0].values[row], &lo, &hi);
+    return lw_axis_for(lo, hi, 10, 0);
+}
+
+static lw_axis vertical_axis(const lw_table *table, const lw_panel *panel) {
+    double lo = INFINITY, hi = -INFINITY;
+    for (size_t k = 0; k < panel->curve_count; k++) {
+        for (size_t row = 0; row < table->row_count; row++) {
+            widen(curve_value(table, &panel->curves[k], row), &lo, &hi);
+        }
+    }
+    return lw_axis_for(lo, hi, 5, 0.06);
+}
+
+/* --- text
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Bytes of the UTF-8 character at text, or 0 if it is not one that XML allows. */
+static int character_size(const unsigned char *text) {
+    if (text[0] < 0x80) return text[0] >= ' ';
+    int size = text[0] >= 0xC2 && text[0] <= 0xDF ? 2 : (text[0] & 0xF0) == 0xE0 ? 3 : 0;
+    if (text[0] >= 0xF0 && text[0] <= 0xF4) size = 4;
+    for (int k = 1; k < size; k++) {
+        if ((text[k] & 0xC0) != 0x80) return 0;
+    }
+    bool overlong = (text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xF0 && text[1] < 0x90);
+    bool surrogate = text[0] == 0xED && text[1] >= 0xA0;
+    bool too_large = text[0] == 0xF4 && text[1] > 0x8F;
+    bool none = text[0] == 0xEF && text[1] == 0xBF && text[2] >= 0xBE;
+    return size > 0 && (overlong || surrogate || too_large || none) ? 0 : size;
+}
+
+/* At most so many letters, then an ellipsis. */
+static void put_letters(FILE *file, const char *text, int most) {
+    for (int letters = 0; *text; letters++) {
+        int size = character_size((const unsigned char *)text);
+        if (letters == most) {
+            fputs("\xE2\x80\xA6", file);
+            return;
+        }
+        switch (*text) {
+        case '&':
+            fputs("&amp;", file);
+            break;
+        case '<':
+            fputs("&lt;", file);
+            break;
+        case '>':
+            fputs("&gt;", file);
+            break;
+        case '"':
+            fputs("&quot;", file);
+            break;
+        default:
+            fwrite(size > 0 ? text : "?", 1, size > 0 ? (size_t)size : 1, file);
+        }
+        text += size > 0 ? size : 1;
+    }
+}
+
+static void put_escaped(FILE *file, const char *text) { put_letters(file, text, INT_MAX); }
+
+static double text_width(const char *text) {
+    int letters = 0;
+    for (; *text; text++) letters += ((unsigned char)*text & 0xC0) != 0x80;
+    return LETTER * letters;
+}
+
+/* Coordinates to a hundredth of a pixel, without the locale's decimal point. */
+static void put_number(FILE *file, double value) {
+    long hundredths = lround(100 * value);
+    if (hundredths < 0) fputc('-', file);
+    hundredths = labs(hundredths);
+    fprintf(file, "%ld", hundredths / 100);
+    if (hundredths % 100 > 0) fprintf(file, ".%02ld", hundredths % 100);
+}
+
+static void put_attribute(FILE *file, const char *name, double value) {
+    fprintf(file, " %s=\"", name);
+    put_number(file, value);
+    fputc('"', file);
+}
+
+static void put_line(FILE *file, const char *class, double x1, double y1, double x2, double y2) {
+    fprintf(file, "<line class=\"%s\"", class);
+    put_attribute(file, "x1", x1);
+    put_attribute(file, "y1", y1);
+    put_attribute(file, "x2", x2);
+    put_attribute(file, "y2", y2);
+    fputs("/>\n", file);
+}
+
+static void put_rectangle(FILE *file, const char *class, double x, double y, double w, double h) {
+    fprintf(file, "<rect class=\"%s\"", class);
+    put_attribute(file, "x", x);
+    put_attribute(file, "y", y);
+    put_attribute(file, "width", w);
+    put_attribute(file, "height", h);
+    fputs("/>\n", file);
+}
+
+/* A text from x to the right, cut where it would be longer than room. */
+static void put_text(FILE *file, const char *class, double x, double y, double room, const char *text) {
+    double letter = strcmp(class, "title") == 0 ? 1.5 * LETTER : LETTER;
+    fprintf(file, "<text class=\"%s\"", class);
+    put_attribute(file, "x", x);
+    put_attribute(file, "y", y);
+    fputc('>', file);
+    put_letters(file, text, (int)(room / letter));
+    fputs("</text>\n", file);
+}
+
+/* "quantity [10^exponent unit]" as the content of a text element. */
+static void put_axis_name(FILE *file, const char *quantity, const char *unit, int exponent) {
+    put_escaped(file, quantity);
+    if (!unit[0] && exponent == 0) return;
+    fputs(quantity[0] ? " [" : "[", file);
+    if (exponent != 0) {
+        fprintf(file, "10<tspan dy=\"-4\" font-size=\"9\">%s%d</tspan>", exponent < 0 ? "\xE2\x88\x92" : "",
+                abs(exponent));
+        fprintf(file, "<tspan dx=\"%d\" dy=\"4\">", unit[0] ? 3 : 0);
+        put_escaped(file, unit);
+        fputs("]</tspan>", file);
+    } else {
+        put_escaped(file, unit);
+        fputc(']', file);
+    }
+}
+
+/* Tick labels have a true minus sign. */
+static void put_tick_text(FILE *file, const char *anchor, double x, double y, const char *text) {
+    fprintf(file, "<text text-anchor=\"%s\"", anchor);
+    put_attribute(file, "x", x);
+    put_attribute(file, "y", y);
+    fprintf(file, ">%s%s</text>\n", text[0] == '-' ? "\xE2\x88\x92" : "", text[0] == '-' ? text + 1 : text);
+}
+
+/* --- curves
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* Where a panel stands on the page and what it shows. */
+typedef struct {
+    const lw_table *table;
+    double x, y, w; /* left, top, width of the area */
+    lw_axis across, up;
+} panel_area;
+
+typedef struct {
+    double x, y;
+} point;
+
+static void put_curve_class(FILE *file, size_t index) {
+    fprintf(file, " class=\"curve c%zu", index % COLOURS);
+    size_t dash = index / COLOURS % DASHES;
+    if (dash > 0) fprintf(file, " d%zu", dash);
+    fputc('"', file);
+}
+
+static void put_point(FILE *file, char command, point p) {
+    fputc(command, file);
+    put_number(file, p.x);
+    fputc(' ', file);
+    put_number(file, p.y);
+}
+
+/* Points that fall on one column of pixels, reduced to four. */
+typedef struct {
+    bool any, started; /* started: the path has a point since the last gap */
+    double column;
+    point first, lowest, highest, last;
+    size_t count, lowest_at, highest_at;
+} pixel_column;
+
+static void flush_column(FILE *file, pixel_column *c) {
+    if (!c->any) return;
+    if (!c->started) {
+        put_point(file, 'M', c->first);
+        put_point(file, 'L', c->first); /* a single point shows as a dot */
+    } else {
+        put_point(file, 'L', c->first);
+    }
+    c->started = true;
+    bool low_first = c->lowest_at < c->highest_at;
+    size_t inner_a = low_first ? c->lowest_at : c->highest_at,
+           inner_b = low_first ? c->highest_at : c->lowest_at;
+    if (inner_a > 0 && inner_a < c->count - 1) put_point(file, 'L', low_first ? c->lowest : c->highest);
+    if (inner_b > 0 && inner_b < c->count - 1 && inner_b != inner_a)
+        put_point(file, 'L', low_first ? c->highest : c->lowest);
+    if (c->count > 1) put_point(file, 'L', c->last);
+    c->any = false;
+}
+
+static void add_point(FILE *file, pixel_column *c, point p) {
+    if (c->any && floor(p.x) != c->column) flush_column(file, c);
+    if (!c->any) {
+        *c = (pixel_column){
+            .any = true, .started = c->started, .column = floor(p.x), .first = p, .lowest = p, .highest = p};
+    }
+    if (p.y < c->lowest.y) c->lowest = p, c->lowest_at = c->count;
+    if (p.y > c->highest.y) c->highest = p, c->highest_at = c->count;
+    c->last = p;
+    c->count++;
+}
+
+static void draw_curve(const panel_area *area, const lw_curve *curve, size_t index, FILE *file) {
+    pixel_column pixels = {0};
+    fputs("<path", file);
+    put_curve_class(file, index);
+    fputs(" d=\"", file);
+    for (size_t row = 0; row < area->table->row_count; row++) {
+        double x = area->table->columns[0].values[row], y = curve_value(area->table, curve, row);
+        if (!drawable(x) || !drawable(y)) {
+            flush_column(file, &pixels);
+            pixels.started = false;
+            continue;
+        }
+        add_point(file, &pixels,
+                  (point){area->x + area->w * fraction(&area->across, x),
+                          area->y + plot_height * (1 - fraction(&area->up, y))});
+    }
+    flush_column(file, &pixels);
+    fputs("\"/>\n", file);
+}
+
+/* --- panels
+ * ------------------------------------------------------------------------------------------------------- */
+
+static const double swatch = 31; /* a piece of the curve before its name */
+
+static double legend_entry_width(const char *label) { return swatch + text_width(label) + 17; }
+
+/* Sets the legend in rows, draws it if file is not NULL, and returns the number of rows. */
+static int set_legend(const lw_panel *panel, double x, double y, double w, FILE *file) {
+    int rows = 1;
+    double at = x;
+    for (size_t k = 0; k < panel->curve_count; k++) {
+        const char *label = panel->curves[k].label;
+        double entry = legend_entry_width(label);
+        if (at > x && at + entry > x + w) at = x, rows++;
+        if (file) {
+            double line = y + (rows - 1) * legend_row;
+            fputs("<path", file);
+            put_curve_class(file, k);
+            fputs(" d=\"", file);
+            put_point(file, 'M', (point){at + 2, line - 4});
+            put_point(file, 'L', (point){at + 24, line - 4});
+            fputs("\"/>\n", file);
+            put_text(file, "label", at + swatch, line, x + w - at - swatch, label);
+        }
+        at += entry;
+    }
+    if (panel->hidden > 0) {
+        char note[64];
+        snprintf(note, sizeof note, "and %zu more", panel->hidden);
+        if (at > x && at + text_width(note) > x + w) at = x, rows++;
+        if (file) put_text(file, "note", at, y + (rows - 1) * legend_row, w, note);
+    }
+    return rows;
+}
+
+static void draw_grid(const panel_area *area, FILE *file) {
+    char text[LW_NUMBER_SIZE];
+    put_rectangle(file, "area", area->x, area->y, area->w, plot_height);
+    for (double k = tick_first(&area->across); k <= tick_last(&area->across); k++) {
+        double x = area->x + area->w * fraction(&area->across, k * area->across.step);
+        put_line(file, "grid", x, area->y, x, area->y + plot_height);
+        (void)tick_text(&area->across, k, text);
+        put_tick_text(file, "middle", x, area->y + plot_height + 17, text);
+    }
+    for (double k = tick_first(&area->up); k <= tick_last(&area->up); k++) {
+        double y = area->y + plot_height * (1 - fraction(&area->up, k * area->up.step));
+        put_line(file, k == 0 ? "zero" : "grid", area->x, y, area->x + area->w, y);
+        (void)tick_text(&area->up, k, text);
+        put_tick_text(file, "end", area->x - 7, y + 4, text);
+    }
+    put_rectangle(file, "frame", area->x, area->y, area->w, plot_height);
+}
+
+static void draw_panel(const panel_area *area, const lw_panel *panel, FILE *file) {
+    draw_grid(area, file);
+    double middle = area->y + 0.5 * plot_height;
+    fputs("<text text-anchor=\"middle\" transform=\"translate(20 ", file);
+    put_number(file, middle);
+    fputs(") rotate(-90)\">", file);
+    put_axis_name(file, panel->quantity, panel->unit, area->up.exponent);
+    fputs("</text>\n", file);
+    for (size_t k = 0; k < panel->curve_count; k++) draw_curve(area, &panel->curves[k], k, file);
+}
+
+/* Room for the widest tick label of all vertical axes. */
+static double left_margin(const lw_plot *plot) {
+    double widest = 0;
+    for (size_t p = 0; p < plot->panel_count; p++) {
+        lw_axis axis = vertical_axis(plot->table, &plot->panels[p]);
+        for (double k = tick_first(&axis); k <= tick_last(&axis); k++) {
+            char text[LW_NUMBER_SIZE];
+            widest = fmax(widest, LETTER * tick_text(&axis, k, text));
+        }
+    }
+    return 40 + widest;
+}
+
+void lw_plot_draw(const lw_plot *plot, FILE *file) {
+    const lw_table *table = plot->table;
+    double left = left_margin(plot), inner = width - left - right, height = head;
+    for (size_t p = 0; p < plot->panel_count; p++) {
+        int rows = set_legend(&plot->panels[p], left, 0, inner, NULL);
+        height += rows * legend_row + legend_gap + plot_height + tick_space + panel_gap;
+    }
+    height += foot - panel_gap;
+
+    fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\"", file);
+    put_attribute(file, "width", width);
+    put_attribute(file, "height", height);
+    fputs(" viewBox=\"0 0 ", file);
+    put_number(file, width);
+    fputc(' ', file);
+    put_number(file, height);
+    fputs("\">\n<title>", file);
+    put_escaped(file, plot->title);
+    fprintf(file, "</title>\n<style>\n%s</style>\n", style);
+    put_rectangle(file, "page", 0, 0, width, height);
+    put_text(file, "title", left, 30, inner, plot->title);
+    put_text(file, "note", left, 50, inner, plot->subtitle);
+
+    panel_area area = {.table = table, .x = left, .w = inner, .across = horizontal_axis(table)};
+    double y = head;
+    for (size_t p = 0; p < plot->panel_count; p++) {
+        const lw_panel *panel = &plot->panels[p];
+        int rows = set_legend(panel, left, y + 14, inner, file);
+        area.y = y + rows * legend_row + legend_gap;
+        area.up = vertical_axis(table, panel);
+        draw_panel(&area, panel, file);
+        y = area.y + plot_height + tick_space + panel_gap;
+    }
+    fputs("<text text-anchor=\"middle\"", file);
+    put_attribute(file, "x", left + 0.5 * inner);
+    put_attribute(file, "y", height - 12);
+    fputc('>', file);
+    put_axis_name(file, table->columns[0].name, table->columns[0].unit, area.across.exponent);
+    fputs("</text>\n</svg>\n", file);
+}

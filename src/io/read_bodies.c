@@ -1,0 +1,253 @@
+/* read_bodies.c - section bodies: mass, centre, inertia, shape and pose of each body, and second names of
+ * bodies.
+ *
+ * Mass properties come from mass, com and inertia, or from a shape of given mass or density; what is given
+ * counts more than what the shape says.
+ */
+#include "io/reader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const keys[] = {"kind",  "mass", "density", "com",    "inertia", "position", "rotation",
+                                   "shape", "size", "radius",  "length", "height",  "points",   NULL};
+
+/* --- shape ------------------------------------------------------------------------------------------- */
+
+static const char *const shape_names[] = {"none", "box", "cylinder",    "sphere",
+                                          "cone", "rod", "tetrahedron", NULL};
+static const char *const size_keys[] = {"size", "radius", "length", "height", "points", NULL};
+
+/* Which key gives which part of the shape, e.g. a cylinder's radius and length. */
+static bool read_extent(lw_reader *reader, const lw_yaml *map, lw_shape *shape) {
+    static const char *const extents[][3] = {
+        [LW_SHAPE_BOX] = {"size"},      [LW_SHAPE_CYLINDER] = {"radius", "length"},
+        [LW_SHAPE_SPHERE] = {"radius"}, [LW_SHAPE_CONE] = {"radius", "height"},
+        [LW_SHAPE_ROD] = {"points"},    [LW_SHAPE_TETRAHEDRON] = {"points"},
+    };
+    static const char *const remedies[] = {
+        [LW_SHAPE_BOX] = "give size: [along x, along y, along z]",
+        [LW_SHAPE_CYLINDER] = "give radius and length (along z)",
+        [LW_SHAPE_SPHERE] = "give radius",
+        [LW_SHAPE_CONE] = "give radius (of the base) and height (along z)",
+        [LW_SHAPE_ROD] = "give points: [[x, y, z], [x, y, z]]",
+        [LW_SHAPE_TETRAHEDRON] = "give points: four of them",
+    };
+    const char *const *wanted = extents[shape->kind];
+    bool good = true;
+    for (int k = 0; size_keys[k]; k++) {
+        bool is_wanted = (wanted[0] && !strcmp(size_keys[k], wanted[0])) ||
+                         (wanted[1] && !strcmp(size_keys[k], wanted[1]));
+        const lw_yaml *node = lw_yaml_get(map, size_keys[k]);
+        if (node && !is_wanted) {
+            lw_reader_fault(reader, node->place, remedies[shape->kind], "a %s has no %s",
+                            shape_names[shape->kind], size_keys[k]);
+            good = false;
+        }
+    }
+    for (int k = 0; k < 2 && wanted[k]; k++) {
+        const lw_yaml *node = lw_reader_need(reader, map, wanted[k], remedies[shape->kind]);
+        if (!node) {
+            good = false;
+        } else if (shape->kind == LW_SHAPE_BOX) {
+            good = lw_reader_numbers(reader, node, "size", 3, shape->size);
+        } else if (strcmp(wanted[k], "points") == 0) {
+            size_t count = shape->kind == LW_SHAPE_ROD ? 2 : 4;
+            good = lw_reader_list(reader, node, "points", count);
+            for (size_t j = 0; good && j < count; j++) {
+                good = lw_reader_numbers(reader, node->items[j], "point", 3, shape->points[j]);
+            }
+        } else {
+            good = lw_reader_number(reader, node, wanted[k], &shape->size[k]) && good;
+        }
+    }
+    return good;
+}
+
+/* shape: box, with its size among the body's keys, or shape: {type: box, size: ..., position: ..., rotation:
+ * ...}. */
+static bool read_shape(lw_reader *reader, const lw_yaml *body, lw_shape *shape) {
+    static const char *const shape_keys[] = {"type",   "size",     "radius",   "length", "height",
+                                             "points", "position", "rotation", NULL};
+    const lw_yaml *node = lw_yaml_get(body, "shape");
+    const lw_yaml *map = body, *type = node;
+    bool good = true;
+    if (node && node->kind == LW_YAML_MAP) {
+        lw_reader_keys(reader, node, shape_keys);
+        map = node;
+        type = lw_reader_need(reader, node, "type",
+                              "give type: box, cylinder, sphere, cone, rod or tetrahedron");
+        const lw_yaml *rotation = lw_yaml_get(node, "rotation");
+        good = !rotation || lw_reader_rotation(reader, rotation, "rotation", shape->rotation);
+        if (lw_yaml_get(node, "position")) {
+            good = lw_reader_key_numbers(reader, node, "position", 3, shape->position) && good;
+        }
+    }
+    if (!node || map == node) {
+        for (int k = 0; size_keys[k]; k++) {
+            const lw_yaml *stray = lw_yaml_get(body, size_keys[k]);
+            if (!stray) continue;
+            lw_reader_fault(reader, stray->place,
+                            node ? "put it into the shape" : "give shape: box, cylinder, ...",
+                            "%s belongs to a shape", size_keys[k]);
+            good = false;
+        }
+    }
+    if (!type) return good && !node;
+    int kind = lw_reader_choice(reader, type, "shape", shape_names);
+    if (kind < 0) return false;
+    shape->kind = (lw_shape_kind)kind;
+    return read_extent(reader, map, shape) && good;
+}
+
+/* --- mass -------------------------------------------------------------------------------------------- */
+
+static bool read_matrix(lw_reader *reader, const lw_yaml *node, double inertia[6]) {
+    double m[3][3];
+    for (int k = 0; k < 3; k++) {
+        if (!lw_reader_numbers(reader, node->items[k], "row of inertia", 3, m[k])) return false;
+    }
+    double scale = fabs(m[0][0]) + fabs(m[1][1]) + fabs(m[2][2]);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < i; j++) {
+            if (fabs(m[i][j] - m[j][i]) <= 1e-9 * scale) continue; /* room for rounded entries */
+            lw_reader_fault(reader, node->place, "entries ij and ji of an inertia are equal",
+                            "inertia is not symmetric: entry %d%d is %g, entry %d%d is %g", i + 1, j + 1,
+                            m[i][j], j + 1, i + 1, m[j][i]);
+            return false;
+        }
+    }
+    double six[6] = {m[0][0], m[1][1], m[2][2], m[0][1], m[0][2], m[1][2]};
+    memcpy(inertia, six, sizeof six);
+    return true;
+}
+
+/* [xx, yy, zz], [xx, yy, zz, xy, xz, yz], three rows, or the one number of a planar body. */
+static bool read_inertia(lw_reader *reader, const lw_yaml *node, lw_body_kind kind, double inertia[6]) {
+    memset(inertia, 0, 6 * sizeof *inertia);
+    if (kind == LW_BODY_POINT) {
+        lw_reader_fault(reader, node->place, "leave inertia out, or choose kind: spatial",
+                        "a point has no inertia");
+        return false;
+    }
+    if (kind == LW_BODY_PLANAR && node->kind != LW_YAML_LIST) {
+        return lw_reader_number(reader, node, "inertia", &inertia[2]);
+    }
+    if (kind == LW_BODY_SPATIAL && node->kind == LW_YAML_LIST) {
+        if (node->count == 3 && node->items[0]->kind == LW_YAML_LIST)
+            return read_matrix(reader, node, inertia);
+        if (node->count == 3 || node->count == 6) {
+            return lw_reader_numbers(reader, node, "inertia", node->count, inertia);
+        }
+    }
+    lw_reader_fault(
+        reader, node->place,
+        kind == LW_BODY_PLANAR ? "give one number, about the plane's normal"
+                               : "give [xx, yy, zz], [xx, yy, zz, xy, xz, yz] or three rows of three",
+        "inertia has the wrong form for a %s body", kind == LW_BODY_PLANAR ? "planar" : "spatial");
+    return false;
+}
+
+static void read_mass(lw_reader *reader, const lw_yaml *entry, bool shape_good, lw_body_spec *body) {
+    const lw_yaml *mass = lw_yaml_get(entry, "mass"), *density = lw_yaml_get(entry, "density");
+    const lw_yaml *com = lw_yaml_get(entry, "com"), *inertia = lw_yaml_get(entry, "inertia");
+    double rho = 0;
+    bool good = shape_good;
+    if (mass && density) {
+        lw_reader_fault(reader, density->place, "keep one of them", "both mass and density are given");
+        good = false;
+    } else if (!mass && !density) {
+        lw_reader_fault(reader, entry->place, "give mass (0 for a body without mass), or a shape and density",
+                        "key \"mass\" is missing");
+        good = false;
+    }
+    if (mass) good = lw_reader_number(reader, mass, "mass", &body->mass) && good;
+    if (density && lw_reader_number(reader, density, "density", &rho)) {
+        if (!lw_yaml_get(entry, "shape")) {
+            lw_reader_fault(reader, density->place, "give a shape, or mass instead",
+                            "a density needs a shape");
+            good = false;
+        } else if (!(rho > 0)) {
+            lw_reader_fault(reader, density->place, "give a positive number, e.g. 7850 kg/m^3",
+                            "density %g is not positive", rho);
+            good = false;
+        }
+    } else if (density) {
+        good = false;
+    }
+
+    bool from_shape = good && body->shape.kind != LW_SHAPE_NONE;
+    if (from_shape && body->mass >= 0) {
+        double total;
+        lw_status status = lw_shape_inertia(&body->shape, body->mass, rho, &total, body->com, body->inertia);
+        if (status == LW_OK) {
+            body->mass = total;
+        } else {
+            lw_reader_fault(reader, lw_yaml_get(entry, "shape")->place,
+                            "its lengths must be positive and its points apart", "%s has no %s",
+                            shape_names[body->shape.kind], rho > 0 ? "volume for the density" : "extent");
+        }
+    }
+    if (com) lw_reader_numbers(reader, com, "com", 3, body->com);
+    if (inertia) {
+        read_inertia(reader, inertia, body->kind, body->inertia);
+    } else if (good && !from_shape && body->mass > 0 && body->kind != LW_BODY_POINT) {
+        lw_reader_fault(reader, entry->place,
+                        body->kind == LW_BODY_PLANAR
+                            ? "give one number (it may be 0), a shape, or kind: point"
+                            : "give inertia: [xx, yy, zz] (zeros are allowed), a shape, or kind: point",
+                        "key \"inertia\" is missing");
+    }
+    if (body->kind == LW_BODY_POINT) memset(body->inertia, 0, sizeof body->inertia);
+    if (body->kind == LW_BODY_PLANAR) {
+        for (int k = 0; k < 6; k++) body->inertia[k] *= k == 2;
+    }
+}
+
+/* --- body -------------------------------------------------------------------------------------------- */
+
+static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
+    static const char *const kinds[] = {"spatial", "planar", "point", NULL};
+    if (entry->kind == LW_YAML_TEXT) { /* link0: ground */
+        named->stands_for = lw_reader_text(reader, entry, "body");
+        return;
+    }
+    if (!lw_reader_keys(reader, entry, keys)) return;
+    lw_body_spec body = {.name = named->name, .rotation = {1, 0, 0, 0}, .place = named->place};
+    const lw_yaml *kind = lw_yaml_get(entry, "kind");
+    int choice = kind ? lw_reader_choice(reader, kind, "kind", kinds) : LW_BODY_SPATIAL;
+    if (choice >= 0) body.kind = (lw_body_kind)choice;
+
+    read_mass(reader, entry, read_shape(reader, entry, &body.shape), &body);
+
+    const lw_yaml *rotation = lw_yaml_get(entry, "rotation"), *position = lw_yaml_get(entry, "position");
+    body.has_pose = rotation || position;
+    if (position) lw_reader_numbers(reader, position, "position", 3, body.position);
+    if (rotation) lw_reader_rotation(reader, rotation, "rotation", body.rotation);
+    lw_reader_check(reader, lw_spec_add_body(reader->spec, &body));
+}
+
+/* Second names stand for bodies that may come later, so they are looked at when all are known. */
+static void resolve_second_names(lw_reader *reader) {
+    for (size_t k = 0; k < reader->bodies.count; k++) {
+        lw_named *named = &reader->bodies.items[k];
+        if (!named->stands_for || strcmp(named->stands_for, LW_GROUND) == 0) continue;
+        const lw_named *other = lw_table_find(&reader->bodies, named->stands_for);
+        if (other && !other->stands_for) continue;
+        char remedy[160];
+        const char *closest =
+            other ? other->stands_for : lw_table_closest(&reader->bodies, named->stands_for, LW_GROUND);
+        snprintf(remedy, sizeof remedy, "name ground or a body, e.g. %s",
+                 closest ? closest : "link0: ground");
+        snprintf(reader->object, sizeof reader->object, "body \"%s\"", named->name);
+        lw_reader_fault(reader, named->place, remedy, "it is a second name of \"%.80s\", which %s",
+                        named->stands_for, other ? "is a second name itself" : "is not among the bodies");
+    }
+    reader->object[0] = '\0';
+}
+
+void lw_read_bodies(lw_reader *reader, const lw_yaml *section) {
+    lw_reader_section(reader, section, "body", &reader->bodies, read_body);
+    resolve_second_names(reader);
+}

@@ -1,0 +1,107 @@
+/* read_constraints.c - section constraints: distances, couplings of joint coordinates, rolling.
+ */
+#include "io/reader.h"
+
+#include <string.h>
+
+static bool read_distance(lw_reader *reader, const lw_yaml *entry, lw_constraint_spec *constraint) {
+    bool good = lw_reader_between(reader, entry, constraint->bodies);
+    const lw_yaml *length = lw_yaml_get(entry, "length");
+    lw_reader_points(reader, entry, &constraint->frame, constraint->points);
+    if (length && lw_reader_number(reader, length, "length", &constraint->length) &&
+        !(constraint->length > 0)) {
+        lw_reader_fault(
+            reader, length->place,
+            "give a positive length, or leave it out for the length in the initial state; two points in "
+            "one place are a spherical joint",
+            "length %g is not positive", constraint->length);
+    }
+    return good;
+}
+
+static bool read_coupling(lw_reader *reader, const lw_yaml *entry, lw_constraint_spec *constraint) {
+    static const char *const keys[] = {"joint", "coordinate", "factor", NULL};
+    static const char *const remedy = "give terms: [{joint: a, factor: 1}, {joint: b, factor: -2}]";
+    const lw_yaml *terms = lw_reader_need(reader, entry, "terms", remedy);
+    lw_reader_key_number(reader, entry, "offset", &constraint->offset);
+    if (!terms) return false;
+    if (terms->kind != LW_YAML_LIST || terms->count == 0 || terms->count > LW_COUPLING_MAX) {
+        lw_reader_fault(reader, terms->place, remedy, "terms must be a list of 1 to %d mappings",
+                        LW_COUPLING_MAX);
+        return false;
+    }
+    bool good = true;
+    constraint->terms = (int)terms->count;
+    for (size_t k = 0; k < terms->count; k++) {
+        const lw_yaml *term = terms->items[k];
+        if (!lw_reader_keys(reader, term, keys)) {
+            good = false;
+            continue;
+        }
+        const lw_yaml *node = lw_reader_need(reader, term, "joint", "name the joint of this term");
+        const lw_named *joint = node ? lw_reader_joint(reader, node, "joint") : NULL;
+        constraint->factors[k] = 1;
+        lw_reader_key_number(reader, term, "factor", &constraint->factors[k]);
+        constraint->joints[k] = joint ? joint->name : NULL;
+        good = joint && lw_reader_coordinate(reader, term, joint, &constraint->coordinates[k]) && good;
+    }
+    return good;
+}
+
+static bool read_rolling(lw_reader *reader, const lw_yaml *entry, lw_constraint_spec *constraint) {
+    static const char *const frames[] = {"world", "body", NULL};
+    const lw_yaml *body = lw_reader_need(reader, entry, "body", "name the body that rolls");
+    const lw_yaml *on = lw_yaml_get(entry, "on"), *frame = lw_yaml_get(entry, "frame");
+    const lw_yaml *centre = lw_reader_need(reader, entry, "centre", "give the centre of the disc or sphere");
+    const lw_yaml *radius = lw_reader_need(reader, entry, "radius", "give the radius of the disc or sphere");
+    constraint->bodies[0] = body ? lw_reader_body(reader, body, "body") : NULL;
+    constraint->bodies[1] = on ? lw_reader_body(reader, on, "on") : LW_GROUND;
+    constraint->normal[2] = 1;
+    if (frame && lw_reader_choice(reader, frame, "frame", frames) == 1) constraint->frame = LW_GEOMETRY_BODY;
+    if (centre) lw_reader_numbers(reader, centre, "centre", 3, constraint->points[0]);
+    if (radius) lw_reader_number(reader, radius, "radius", &constraint->radius);
+    lw_reader_key_numbers(reader, entry, "point", 3, constraint->points[1]);
+    lw_reader_key_numbers(reader, entry, "normal", 3, constraint->normal);
+    lw_reader_key_numbers(reader, entry, "axis", 3, constraint->axis);
+    const lw_yaml *axis = lw_yaml_get(entry, "axis");
+    if (axis && constraint->axis[0] == 0 && constraint->axis[1] == 0 && constraint->axis[2] == 0 &&
+        axis->kind == LW_YAML_LIST) {
+        lw_reader_fault(reader, axis->place, "give any non-zero vector, or leave axis out for a sphere",
+                        "axis [0, 0, 0] has no direction");
+    }
+    return constraint->bodies[0] && constraint->bodies[1];
+}
+
+static const struct constraint_type {
+    bool (*read)(lw_reader *reader, const lw_yaml *entry, lw_constraint_spec *constraint);
+    const char *keys[12];
+} types[LW_CONSTRAINT_TYPES] = {
+    [LW_CONSTRAINT_DISTANCE] = {read_distance, {"type", "between", "points", "first", "second", "length"}},
+    [LW_CONSTRAINT_COUPLING] = {read_coupling, {"type", "terms", "offset"}},
+    [LW_CONSTRAINT_ROLLING] = {read_rolling,
+                               {"type", "body", "on", "centre", "radius", "axis", "point", "normal",
+                                "frame"}},
+};
+
+static void read_constraint(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
+    const char *names[LW_CONSTRAINT_TYPES + 1] = {NULL};
+    for (int k = 0; k < LW_CONSTRAINT_TYPES; k++) names[k] = lw_constraint_type_name((lw_constraint_type)k);
+    if (entry->kind != LW_YAML_MAP) {
+        lw_reader_keys(reader, entry, types[LW_CONSTRAINT_DISTANCE].keys);
+        return;
+    }
+    const lw_yaml *type_node =
+        lw_reader_need(reader, entry, "type", "give type: distance, coupling or rolling");
+    int type = type_node ? lw_reader_choice(reader, type_node, "constraint type", names) : -1;
+    if (type < 0) return; /* the type says which keys are right */
+    lw_constraint_spec constraint = {
+        .name = named->name, .type = (lw_constraint_type)type, .place = named->place};
+    lw_reader_keys(reader, entry, types[type].keys);
+    if (types[type].read(reader, entry, &constraint)) {
+        lw_reader_check(reader, lw_spec_add_constraint(reader->spec, &constraint));
+    }
+}
+
+void lw_read_constraints(lw_reader *reader, const lw_yaml *section) {
+    lw_reader_section(reader, section, "constraint", &reader->constraints, read_constraint);
+}

@@ -1,0 +1,270 @@
+/* read_joints.c - section joints: type, bodies, geometry, initial coordinates and speeds, prescribed motion.
+ *
+ * Geometry stands either in the entry itself (point and axes in the world, in the reference configuration) or
+ * in first: {...} and second: {...} (point and axes in the frame of each body).
+ */
+#include "io/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What the geometry of each type consists of. */
+typedef struct form {
+    const char *key;  /* of its axes: axes for a list; otherwise of one axis, and x (optional) turns the frame
+                         about it */
+    int fewest, most; /* axes */
+    bool point_must_be_given;
+} form;
+
+static const form forms[LW_JOINT_TYPES] = {
+    [LW_JOINT_WELD] = {"axis", 0, 2, false},        [LW_JOINT_REVOLUTE] = {"axis", 1, 2, true},
+    [LW_JOINT_PRISMATIC] = {"axis", 1, 2, false},   [LW_JOINT_SCREW] = {"axis", 1, 2, true},
+    [LW_JOINT_CYLINDRICAL] = {"axis", 1, 2, true},  [LW_JOINT_UNIVERSAL] = {"axes", 2, 2, true},
+    [LW_JOINT_SPHERICAL] = {"axis", 0, 2, true},    [LW_JOINT_PLANAR] = {"normal", 1, 2, true},
+    [LW_JOINT_TRANSLATION] = {"axes", 1, 3, false}, [LW_JOINT_FREE] = {"axis", 0, 2, false},
+};
+
+static bool axes_are_listed(lw_joint_type type) { return strcmp(forms[type].key, "axes") == 0; }
+
+typedef struct key_list {
+    const char *keys[24];
+    size_t count;
+} key_list;
+
+static void add_key(key_list *list, const char *key) {
+    list->keys[list->count++] = key;
+    list->keys[list->count] = NULL;
+}
+
+static bool turns_freely(lw_joint_type type) { return type == LW_JOINT_SPHERICAL || type == LW_JOINT_FREE; }
+
+/* --- geometry ---------------------------------------------------------------------------------------- */
+
+/* Which keys an entry, or first and second in it, may have. */
+static void geometry_keys(lw_joint_type type, key_list *list) {
+    add_key(list, "point");
+    add_key(list, forms[type].key);
+    if (!axes_are_listed(type)) add_key(list, "x");
+}
+
+static bool read_axis_and_x(lw_reader *reader, const lw_yaml *map, lw_joint_type type,
+                            lw_joint_geometry *geometry) {
+    const lw_yaml *axis = lw_yaml_get(map, forms[type].key), *x = lw_yaml_get(map, "x");
+    if (!axis && !x && forms[type].fewest == 0) return true;
+    axis = lw_reader_need(reader, map, forms[type].key, "give a direction, e.g. [0, 0, 1]");
+    bool good = axis && lw_reader_numbers(reader, axis, forms[type].key, 3, geometry->axes[0]);
+    geometry->axis_count = x ? 2 : 1;
+    return (!x || lw_reader_numbers(reader, x, "x", 3, geometry->axes[1])) && good;
+}
+
+static bool read_axes(lw_reader *reader, const lw_yaml *map, lw_joint_type type,
+                      lw_joint_geometry *geometry) {
+    static const char *const remedy = "give a list of directions, e.g. [[1, 0, 0], [0, 1, 0]]";
+    int fewest = forms[type].fewest, most = forms[type].most;
+    if (!axes_are_listed(type)) return read_axis_and_x(reader, map, type, geometry);
+    const lw_yaml *node = lw_reader_need(reader, map, "axes", remedy);
+    if (!node) return false;
+    if (node->kind != LW_YAML_LIST || node->count < (size_t)fewest || node->count > (size_t)most) {
+        lw_reader_fault(reader, node->place, remedy,
+                        fewest == most ? "axes must be a list of %d directions"
+                                       : "axes must be a list of %d to %d directions",
+                        fewest, most);
+        return false;
+    }
+    bool good = true;
+    for (size_t k = 0; k < node->count; k++) {
+        good = lw_reader_numbers(reader, node->items[k], "axis", 3, geometry->axes[k]) && good;
+    }
+    geometry->axis_count = (int)node->count;
+    return good;
+}
+
+static bool read_point(lw_reader *reader, const lw_yaml *map, lw_joint_type type, bool in_body,
+                       lw_joint_geometry *geometry) {
+    const lw_yaml *point = lw_yaml_get(map, "point");
+    bool good = true;
+    if (point) {
+        good = lw_reader_numbers(reader, point, "point", 3, geometry->point);
+    } else if (in_body || forms[type].point_must_be_given) {
+        good = lw_reader_need(
+            reader, map, "point",
+            in_body ? "give a point in the body's frame, e.g. [0, 0, 0]"
+                    : "give a point in the world, or first and second in the frames of the bodies");
+    }
+    return good;
+}
+
+static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
+    const lw_yaml *sides[2] = {lw_yaml_get(entry, "first"), lw_yaml_get(entry, "second")};
+    if (!sides[0] && !sides[1]) {
+        bool point = read_point(reader, entry, joint->type, false, &joint->geometry[0]);
+        return read_axes(reader, entry, joint->type, &joint->geometry[0]) && point;
+    }
+
+    joint->frame = LW_GEOMETRY_BODY;
+    key_list keys = {.count = 0};
+    geometry_keys(joint->type, &keys);
+    bool good = true, translation = joint->type == LW_JOINT_TRANSLATION;
+    for (size_t k = 0; k < keys.count; k++) {
+        const lw_yaml *stray = lw_yaml_get(entry, keys.keys[k]);
+        if (!stray) continue;
+        lw_reader_fault(reader, stray->place,
+                        "give the geometry either in the world or in first and second, not both",
+                        "%s stands beside first and second", keys.keys[k]);
+        good = false;
+    }
+    for (int k = 0; k < 2; k++) {
+        const char *side = k == 0 ? "first" : "second";
+        if (!sides[k]) {
+            good = lw_reader_need(reader, entry, side, "first and second go together: one for each body") &&
+                   good;
+            continue;
+        }
+        bool axes_wanted = k == 0 || !translation; /* a translation does not turn: the first axes say all */
+        if (!axes_wanted) keys.keys[1] = NULL;
+        good = lw_reader_keys(reader, sides[k], keys.keys) && good;
+        if (sides[k]->kind != LW_YAML_MAP) continue;
+        good = read_point(reader, sides[k], joint->type, true, &joint->geometry[k]) && good;
+        if (axes_wanted) good = read_axes(reader, sides[k], joint->type, &joint->geometry[k]) && good;
+    }
+    if (good && !translation && joint->geometry[0].axis_count != joint->geometry[1].axis_count) {
+        lw_reader_fault(reader, sides[1]->place, "give the same number of axes on both sides",
+                        "first has %d axes, second has %d", joint->geometry[0].axis_count,
+                        joint->geometry[1].axis_count);
+        good = false;
+    }
+    return good;
+}
+
+/* --- initial state and motion ------------------------------------------------------------------------ */
+
+/* A number if there is one value, else a list. */
+static bool read_values(lw_reader *reader, const lw_yaml *node, const char *what, int count, double *values) {
+    if (count == 1 && node->kind != LW_YAML_LIST) return lw_reader_number(reader, node, what, values);
+    return lw_reader_numbers(reader, node, what, (size_t)count, values);
+}
+
+/* Two keys that say the same thing in different ways. */
+static bool exclude(lw_reader *reader, const lw_yaml *map, const char *one, const char *other) {
+    const lw_yaml *node = lw_yaml_get(map, other);
+    if (!node || !lw_yaml_get(map, one)) return true;
+    lw_reader_fault(reader, node->place, "keep one of them", "both %s and %s are given", one, other);
+    return false;
+}
+
+static void read_state(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
+    int axis_count = joint->geometry[0].axis_count;
+    int nq = lw_joint_type_q(joint->type, axis_count), nv = lw_joint_type_v(joint->type, axis_count);
+    const lw_yaml *q = lw_yaml_get(entry, "q"), *v = lw_yaml_get(entry, "v");
+    joint->has_q = q != NULL;
+    joint->has_v = v != NULL;
+    if (q) read_values(reader, q, "q", nq, joint->q);
+    if (v) read_values(reader, v, "v", nv, joint->v);
+    if (!turns_freely(joint->type)) return;
+
+    /* The coordinates by name: [position,] rotation, [velocity,] angular_velocity. */
+    bool is_free = joint->type == LW_JOINT_FREE;
+    exclude(reader, entry, "q", "rotation");
+    exclude(reader, entry, "v", "angular_velocity");
+    double *quaternion = joint->q + (is_free ? 3 : 0), *turn = joint->v + (is_free ? 3 : 0);
+    const lw_yaml *rotation = lw_yaml_get(entry, "rotation"), *spin = lw_yaml_get(entry, "angular_velocity");
+    const lw_yaml *position = is_free ? lw_yaml_get(entry, "position") : NULL;
+    const lw_yaml *velocity = is_free ? lw_yaml_get(entry, "velocity") : NULL;
+    if (!q && (rotation || position)) {
+        joint->has_q = true;
+        quaternion[0] = 1;
+        if (rotation) lw_reader_rotation(reader, rotation, "rotation", quaternion);
+        if (position) lw_reader_numbers(reader, position, "position", 3, joint->q);
+    }
+    if (!v && (spin || velocity)) {
+        joint->has_v = true;
+        if (spin) lw_reader_numbers(reader, spin, "angular_velocity", 3, turn);
+        if (velocity) lw_reader_numbers(reader, velocity, "velocity", 3, joint->v);
+    }
+    if (is_free) {
+        exclude(reader, entry, "q", "position");
+        exclude(reader, entry, "v", "velocity");
+    }
+}
+
+static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
+    static const char *const variables[] = {"t", NULL};
+    const lw_yaml *node = lw_yaml_get(entry, "motion");
+    size_t count = (size_t)lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+    if (!node || node->kind == LW_YAML_NULL) return;
+    if (count == 1 && node->kind != LW_YAML_LIST) {
+        joint->motion[0] = lw_reader_function(reader, node, "motion", variables);
+        return;
+    }
+    if (!lw_reader_list(reader, node, "motion", count)) return;
+    for (size_t k = 0; k < count; k++) {
+        char what[64];
+        snprintf(what, sizeof what, "entry %zu of motion", k + 1);
+        if (node->items[k]->kind == LW_YAML_NULL) continue; /* this one is free */
+        joint->motion[k] = lw_reader_function(reader, node->items[k], what, variables);
+    }
+    size_t turns = joint->type == LW_JOINT_FREE ? 3 : 0;
+    if (!turns_freely(joint->type)) return;
+    bool some = false, all = true;
+    for (size_t k = turns; k < turns + 3; k++) {
+        bool given = node->items[k]->kind != LW_YAML_NULL;
+        some = some || given;
+        all = all && given;
+    }
+    if (some && !all) {
+        lw_reader_fault(reader, node->place, "give all three Cardan angles, or null for all three",
+                        "the rotation is prescribed by half");
+    }
+}
+
+/* --- joint ------------------------------------------------------------------------------------------- */
+
+static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
+    const char *types[LW_JOINT_TYPES + 1] = {NULL};
+    for (int k = 0; k < LW_JOINT_TYPES; k++) types[k] = lw_joint_type_name((lw_joint_type)k);
+    key_list keys = {.count = 0};
+    static const char *const common[] = {"type", "between", "first", "second", "q",
+                                         "v",    "motion",  "cut",   NULL};
+    for (int k = 0; common[k]; k++) add_key(&keys, common[k]);
+    if (entry->kind != LW_YAML_MAP) {
+        lw_reader_keys(reader, entry, keys.keys);
+        return;
+    }
+    lw_joint_spec joint = {.name = named->name, .place = named->place};
+    bool bodies = lw_reader_between(reader, entry, joint.bodies);
+    const lw_yaml *type_node = lw_reader_need(reader, entry, "type", "give type: revolute, prismatic, ...");
+    int type = type_node ? lw_reader_choice(reader, type_node, "joint type", types) : -1;
+    if (type < 0) return; /* the type says which keys are right */
+    joint.type = (lw_joint_type)type;
+
+    geometry_keys(joint.type, &keys);
+    if (joint.type == LW_JOINT_SCREW) add_key(&keys, "lead");
+    if (turns_freely(joint.type)) {
+        add_key(&keys, "rotation");
+        add_key(&keys, "angular_velocity");
+    }
+    if (joint.type == LW_JOINT_FREE) {
+        add_key(&keys, "position");
+        add_key(&keys, "velocity");
+    }
+    lw_reader_keys(reader, entry, keys.keys);
+
+    if (joint.type == LW_JOINT_SCREW) {
+        const lw_yaml *lead =
+            lw_reader_need(reader, entry, "lead", "give the advance per turn, e.g. lead: 5 mm");
+        if (lead) lw_reader_number(reader, lead, "lead", &joint.lead);
+    }
+    const lw_yaml *cut = lw_yaml_get(entry, "cut");
+    if (cut) lw_reader_flag(reader, cut, "cut", &joint.cut);
+    if (read_geometry(reader, entry, &joint)) {
+        named->type = type;
+        named->axis_count = joint.geometry[0].axis_count;
+        read_state(reader, entry, &joint);
+        read_motion(reader, entry, &joint);
+    }
+    if (bodies) lw_reader_check(reader, lw_spec_add_joint(reader->spec, &joint));
+}
+
+void lw_read_joints(lw_reader *reader, const lw_yaml *section) {
+    lw_reader_section(reader, section, "joint", &reader->joints, read_joint);
+}

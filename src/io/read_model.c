@@ -1,0 +1,215 @@
+/* read_model.c - model files (docs/model-format.md) to specs.
+ *
+ * A file is read whole (at most LW_YAML_MAX_BYTES), made a tree (yaml.c), and read section by section:
+ * parameters first, then bodies, joints, forces, constraints, whatever their order in the file, so that each
+ * reference is checked where it stands. Faults are reported in the order of the file. Cost O(size of the file
+ * + number of objects).
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "io/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- file -------------------------------------------------------------------------------------------- */
+
+static lw_status file_fault(lw_report *report, const char *path, const char *remedy, const char *message) {
+    lw_error error;
+    lw_fail(&error, LW_ERROR_FILE, NULL, remedy, "%s", message);
+    snprintf(error.file, sizeof error.file, "%s", path);
+    if (report) (void)lw_report_add(report, &error);
+    return LW_ERROR_FILE;
+}
+
+static lw_status open_fault(lw_report *report, const char *path) {
+    switch (errno) {
+    case ENOENT:
+        return file_fault(report, path, "check the path", "there is no such file");
+    case EACCES:
+        return file_fault(report, path, "check the file's permissions", "the file may not be read");
+    case EISDIR:
+        return file_fault(report, path, "name a model file in it", "this is a folder");
+    default:
+        return file_fault(report, path, NULL, strerror(errno));
+    }
+}
+
+static lw_status read_all(int file, const char *path, lw_report *report, char **text, size_t *length) {
+    struct stat about;
+    if (fstat(file, &about) != 0) return open_fault(report, path);
+    if (S_ISDIR(about.st_mode)) {
+        errno = EISDIR;
+        return open_fault(report, path);
+    }
+    if (!S_ISREG(about.st_mode)) {
+        return file_fault(report, path, "give a regular file", "this is a device, pipe or socket");
+    }
+    if (about.st_size > LW_YAML_MAX_BYTES) {
+        return file_fault(report, path, "describe large models with repeat",
+                          "the file is larger than 64 MiB");
+    }
+    *text = malloc((size_t)about.st_size + 1);
+    if (!*text) return LW_ERROR_MEMORY;
+    *length = 0;
+    while (*length < (size_t)about.st_size) {
+        ssize_t got = read(file, *text + *length, (size_t)about.st_size - *length);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return open_fault(report, path);
+        if (got == 0) break;
+        *length += (size_t)got;
+    }
+    (*text)[*length] = '\0';
+    return LW_OK;
+}
+
+/* --- sections ---------------------------------------------------------------------------------------- */
+
+static void read_gravity(lw_reader *reader, const lw_yaml *node) {
+    double gravity[3];
+    if (node && lw_reader_numbers(reader, node, "gravity", 3, gravity))
+        lw_spec_set_gravity(reader->spec, gravity);
+}
+
+static void read_run(lw_reader *reader, const lw_yaml *node) {
+    static const char *const keys[] = {"end",    "step",       "tolerance", "output",
+                                       "method", "integrator", "drift",     NULL};
+    if (!node || node->kind == LW_YAML_NULL) return;
+    snprintf(reader->object, sizeof reader->object, "run");
+    lw_run_spec run = {0};
+    if (lw_reader_keys(reader, node, keys)) {
+        double *numbers[] = {&run.end, &run.step, &run.tolerance, &run.output};
+        const char **texts[] = {&run.method, &run.integrator, &run.drift};
+        for (int k = 0; k < 4; k++) {
+            if (!lw_reader_key_number(reader, node, keys[k], numbers[k]) || *numbers[k] > 0) continue;
+            lw_reader_fault(reader, lw_yaml_get(node, keys[k])->place, "give a positive number",
+                            "%s %g is not positive", keys[k], *numbers[k]);
+        }
+        for (int k = 0; k < 3; k++) {
+            const lw_yaml *text = lw_yaml_get(node, keys[4 + k]);
+            if (text) *texts[k] = lw_reader_text(reader, text, keys[4 + k]);
+        }
+        lw_reader_check(reader, lw_spec_set_run(reader->spec, &run));
+    }
+    reader->object[0] = '\0';
+}
+
+/* The first line says that this is a model and how to read it. */
+static bool good_version(lw_reader *reader, const lw_yaml *root) {
+    static const char *const remedy = "a model starts with the line \"linkwork: 1\"";
+    if (root->kind != LW_YAML_MAP) {
+        lw_reader_fault(reader, root->place, remedy, "this is not a model: it is a %s",
+                        root->kind == LW_YAML_LIST ? "list" : "text");
+        return false;
+    }
+    const lw_yaml *version = lw_yaml_get(root, "linkwork");
+    if (!version) {
+        lw_reader_fault(reader, root->place, remedy, "key \"linkwork\" is missing");
+        return false;
+    }
+    if (version->kind != LW_YAML_TEXT || strcmp(version->text, "1") != 0) {
+        lw_reader_fault(reader, version->place,
+                        "this program reads version 1; a newer file needs a newer program",
+                        "version \"%.40s\" of the model format is not known",
+                        version->kind == LW_YAML_TEXT ? version->text : "");
+        return false;
+    }
+    if (root->items[1] != version) {
+        lw_reader_fault(reader, root->items[0]->place, remedy, "\"%.40s\" stands before \"linkwork\"",
+                        root->items[0]->text);
+    }
+    return true;
+}
+
+static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *settings,
+                      size_t setting_count) {
+    static const char *const keys[] = {"linkwork", "name",   "description", "parameters", "gravity", "bodies",
+                                       "joints",   "forces", "constraints", "run",        NULL};
+    if (!good_version(reader, root)) return;
+    lw_reader_keys(reader, root, keys);
+    const lw_yaml *name = lw_yaml_get(root, "name");
+    if (name && name->kind != LW_YAML_TEXT) {
+        lw_reader_fault(reader, name->place, "write name: text", "the model's name is no text");
+        name = NULL;
+    }
+    reader->spec = lw_spec_create(name ? name->text : reader->file);
+    if (!reader->spec) {
+        reader->out_of_memory = true;
+        return;
+    }
+    lw_reader_check(reader, lw_spec_set_file(reader->spec, reader->file));
+    lw_read_parameters(reader, lw_yaml_get(root, "parameters"), settings, setting_count);
+    if (reader->out_of_memory) return;
+    read_gravity(reader, lw_yaml_get(root, "gravity"));
+    lw_read_bodies(reader, lw_yaml_get(root, "bodies"));
+    lw_read_joints(reader, lw_yaml_get(root, "joints"));
+    lw_read_forces(reader, lw_yaml_get(root, "forces"));
+    lw_read_constraints(reader, lw_yaml_get(root, "constraints"));
+    read_run(reader, lw_yaml_get(root, "run"));
+}
+
+/* --- faults in the order of the file ----------------------------------------------------------------- */
+
+static int compare_places(const void *a, const void *b) {
+    const lw_error *first = *(const lw_error *const *)a, *second = *(const lw_error *const *)b;
+    lw_place p = first->place, q = second->place;
+    if (p.line != q.line) return p.line < q.line ? -1 : 1;
+    if (p.column != q.column) return p.column < q.column ? -1 : 1;
+    return (first > second) - (first < second); /* found earlier */
+}
+
+static void hand_over(const lw_report *found, lw_report *report) {
+    size_t count = lw_report_size(found);
+    const lw_error **order = malloc((count + 1) * sizeof *order);
+    for (size_t k = 0; order && k < count; k++) order[k] = lw_report_get(found, k);
+    if (order) qsort(order, count, sizeof *order, compare_places);
+    for (size_t k = 0; k < count; k++)
+        (void)lw_report_add(report, order ? order[k] : lw_report_get(found, k));
+    free(order);
+}
+
+/* --- calls ------------------------------------------------------------------------------------------- */
+
+lw_status lw_read_model_text(const char *text, size_t length, const char *name, const lw_setting *settings,
+                             size_t setting_count, lw_report *report, lw_spec **spec) {
+    *spec = NULL;
+    lw_reader reader = {
+        .file = name ? name : "", .arena = lw_arena_create(NULL), .report = lw_report_create()};
+    lw_status status = LW_ERROR_MEMORY;
+    if (reader.arena && reader.report) {
+        const lw_yaml *root = NULL;
+        status = lw_yaml_parse(reader.arena, text, length, reader.file, reader.report, &root);
+        if (root) read_root(&reader, root, settings, setting_count);
+        if (status == LW_OK && reader.faults > 0) status = LW_ERROR_MODEL;
+        if (reader.out_of_memory) status = LW_ERROR_MEMORY;
+        if (report) hand_over(reader.report, report);
+    }
+    if (status == LW_OK) {
+        *spec = reader.spec;
+    } else {
+        lw_spec_destroy(reader.spec);
+    }
+    lw_report_destroy(reader.report);
+    lw_arena_destroy(reader.arena);
+    return status;
+}
+
+lw_status lw_read_model(const char *path, const lw_setting *settings, size_t setting_count, lw_report *report,
+                        lw_spec **spec) {
+    *spec = NULL;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* opening a pipe must not wait */
+    if (file < 0) return open_fault(report, path);
+    char *text = NULL;
+    size_t length = 0;
+    lw_status status = read_all(file, path, report, &text, &length);
+    (void)close(file);
+    if (status == LW_OK)
+        status = lw_read_model_text(text, length, path, settings, setting_count, report, spec);
+    free(text);
+    return status;
+}

@@ -1,0 +1,195 @@
+/* read_parameters.c - the parameters of a model: named numbers that may refer to each other in any order.
+ *
+ * Each is an expression of the others. They are evaluated depth first along their references, with an own
+ * stack, in O(length of all expressions * number of parameters); a reference back onto the stack is a cycle
+ * and is named. Settings from outside replace expressions before anything is evaluated.
+ */
+#include "io/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum state { WAITING, ACTIVE, DONE, FAILED } state;
+
+typedef struct parameter {
+    const char *name;
+    const char *text;    /* its expression; NULL if faulty */
+    const lw_yaml *node; /* where it stands; NULL if set from outside */
+    lw_place place;
+    state state;
+    lw_name_scan scan; /* how far its references are followed */
+} parameter;
+
+typedef struct job {
+    lw_reader *reader;
+    parameter *parameters;
+    size_t count;
+    lw_name_table names; /* by name; items in the order of parameters */
+    size_t *stack, height;
+} job;
+
+static size_t index_of(const job *j, const char *name) {
+    const lw_named *named = lw_table_find(&j->names, name);
+    return named ? (size_t)(named - j->names.items) : j->count;
+}
+
+static void name_object(lw_reader *reader, const parameter *p) {
+    snprintf(reader->object, sizeof reader->object, "parameter \"%.80s\"", p->name);
+}
+
+/* The stack from first on, and first again: "a -> b -> a". */
+static void report_cycle(job *j, size_t first) {
+    char path[256] = "";
+    size_t used = 0, start = 0;
+    while (j->stack[start] != first) start++;
+    for (size_t k = start; k <= j->height && used < sizeof path; k++) {
+        const char *name = k < j->height ? j->parameters[j->stack[k]].name : j->parameters[first].name;
+        used += (size_t)snprintf(path + used, sizeof path - used, "%s%s", k > start ? " -> " : "", name);
+    }
+    parameter *p = &j->parameters[first];
+    name_object(j->reader, p);
+    lw_reader_fault(j->reader, p->place, "give one of them a number of its own",
+                    "its value needs itself: %s%s", path, used >= sizeof path ? "..." : "");
+    for (size_t k = start; k < j->height; k++) j->parameters[j->stack[k]].state = FAILED;
+}
+
+static void evaluate(job *j, parameter *p) {
+    lw_reader *reader = j->reader;
+    lw_syntax syntax;
+    double value;
+    if (lw_number(p->text, reader->constants, reader->parameter_count, &value, &syntax)) {
+        p->state = DONE;
+        reader->constants[reader->parameter_count++] = (lw_constant){p->name, value};
+        lw_reader_check(reader, lw_spec_set_parameter(reader->spec, p->name, value));
+        return;
+    }
+    p->state = FAILED;
+    name_object(reader, p);
+    if (p->node) {
+        lw_reader_fault(reader, lw_yaml_place_in(p->node, syntax.offset), syntax.remedy, "\"%.60s\": %s",
+                        p->text, syntax.message);
+    } else {
+        lw_reader_fault(reader, p->place, syntax.remedy, "set to \"%.60s\": %s", p->text, syntax.message);
+    }
+}
+
+/* The next parameter that p refers to, j->count if there is none left. */
+static size_t next_reference(job *j, parameter *p) {
+    size_t length;
+    while ((length = lw_next_name(&p->scan)) > 0) {
+        char word[LW_MAX_NAME + 1];
+        const char *start = p->scan.text + p->scan.at;
+        p->scan.at += length;
+        if (length > LW_MAX_NAME) continue;
+        memcpy(word, start, length);
+        word[length] = '\0';
+        size_t other = index_of(j, word);
+        if (other < j->count) return other;
+    }
+    return j->count;
+}
+
+static void resolve(job *j, size_t first) {
+    j->stack[0] = first;
+    j->height = 1;
+    j->parameters[first].state = ACTIVE;
+    while (j->height > 0) {
+        parameter *p = &j->parameters[j->stack[j->height - 1]];
+        size_t other = p->state == ACTIVE ? next_reference(j, p) : j->count;
+        if (other == j->count) {
+            if (p->state == ACTIVE) evaluate(j, p);
+            j->height--;
+            if (p->state == FAILED && j->height > 0) j->parameters[j->stack[j->height - 1]].state = FAILED;
+        } else if (j->parameters[other].state == WAITING) {
+            j->parameters[other].state = ACTIVE;
+            j->stack[j->height++] = other;
+        } else if (j->parameters[other].state == ACTIVE) {
+            report_cycle(j, other);
+        } else if (j->parameters[other].state == FAILED) {
+            p->state = FAILED; /* nothing new to say */
+        }
+    }
+}
+
+static void collect(job *j, const lw_yaml *section) {
+    lw_reader *reader = j->reader;
+    for (size_t k = 0; k < section->count; k++) {
+        const lw_yaml *key = section->items[2 * k], *value = section->items[2 * k + 1];
+        if (!lw_reader_new_name(reader, key, "parameter") || index_of(j, key->text) < j->count) continue;
+        parameter *p = &j->parameters[j->count];
+        *p = (parameter){.name = key->text, .node = value, .place = value->place};
+        if (!lw_table_add(&j->names, reader->arena, key->text, key->place)) {
+            reader->out_of_memory = true;
+            return;
+        }
+        j->count++;
+        name_object(reader, p);
+        if (value->kind == LW_YAML_TEXT) {
+            p->text = value->text;
+        } else {
+            p->state = FAILED;
+            lw_reader_fault(reader, value->place, "give a number or an expression, e.g. 2, 20 mm, 2*pi/L",
+                            "its value is %s",
+                            value->kind == LW_YAML_NULL   ? "empty"
+                            : value->kind == LW_YAML_LIST ? "a list"
+                                                          : "a mapping");
+        }
+        reader->object[0] = '\0';
+    }
+}
+
+static void override(job *j, const lw_setting *settings, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        const char *name = settings[k].name ? settings[k].name : "";
+        size_t index = index_of(j, name);
+        if (index == j->count) {
+            char remedy[160] = "the model has no parameters";
+            const char *closest = lw_table_closest(&j->names, name, NULL);
+            if (closest) {
+                snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", closest);
+            } else if (j->count > 0) {
+                snprintf(remedy, sizeof remedy, "set one of the model's parameters, e.g. %s",
+                         j->parameters[0].name);
+            }
+            lw_reader_fault(j->reader, (lw_place){0, 0}, remedy, "there is no parameter \"%.80s\" to set",
+                            name);
+            continue;
+        }
+        parameter *p = &j->parameters[index];
+        p->text = settings[k].value ? settings[k].value : "";
+        p->node = NULL;
+        p->place = (lw_place){0, 0};
+        p->state = WAITING;
+    }
+}
+
+void lw_read_parameters(lw_reader *reader, const lw_yaml *section, const lw_setting *settings,
+                        size_t setting_count) {
+    static const lw_yaml none = {.kind = LW_YAML_MAP};
+    if (!section || section->kind == LW_YAML_NULL) section = &none;
+    if (section->kind != LW_YAML_MAP || section->count > LW_MAX_PARAMETERS) {
+        lw_reader_fault(reader, section->place, "write parameters: {L: 1, m: 2 kg}",
+                        "parameters must be a mapping from names to at most %d numbers", LW_MAX_PARAMETERS);
+        section = &none;
+    }
+    job j = {.reader = reader};
+    j.parameters = LW_NEW(reader->arena, parameter, section->count + 1);
+    j.stack = LW_NEW(reader->arena, size_t, section->count + 1);
+    reader->constants = LW_NEW(reader->arena, lw_constant, section->count + LW_MAX_INDICES);
+    if (!j.parameters || !j.stack || !reader->constants) {
+        reader->out_of_memory = true;
+        return;
+    }
+    collect(&j, section);
+    override(&j, settings, setting_count);
+    for (size_t k = 0; k < j.count; k++) j.parameters[k].scan.text = j.parameters[k].text;
+    for (size_t k = 0; k < j.count && !reader->out_of_memory; k++) {
+        if (j.parameters[k].state == WAITING) resolve(&j, k);
+    }
+    for (size_t k = 0; k < j.count;
+         k++) { /* faulty ones get some number, so that their use is not a second fault */
+        if (j.parameters[k].state != FAILED) continue;
+        reader->constants[reader->parameter_count++] = (lw_constant){j.parameters[k].name, 7};
+    }
+    reader->object[0] = '\0';
+}

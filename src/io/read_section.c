@@ -1,0 +1,347 @@
+/* read_section.c - what all sections share: names, references to them, repeat, and pairs of points.
+ *
+ * An entry with  repeat: {i: 1..N, j: [1, 3]}  is read once for each value of i and j (j turns fastest;
+ * ranges may use parameters and the indices before). Inside it i and j are numbers like parameters, and {i+1}
+ * in a name or text is replaced by its value. Faults of a repeated entry are reported for the first step that
+ * has any.
+ */
+#include "io/reader.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- names ------------------------------------------------------------------------------------------- */
+
+static size_t hash(const char *name) { /* FNV-1a, 64 bits */
+    uint64_t h = 14695981039346656037u;
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
+    return (size_t)(h ^ (h >> 32));
+}
+
+/* The slot of a name, or the free one where it belongs. slot_count is a power of two. */
+static size_t *slot_of(const lw_name_table *table, const char *name) {
+    size_t k = hash(name) & (table->slot_count - 1);
+    while (table->slots[k] && strcmp(table->items[table->slots[k] - 1].name, name) != 0) {
+        k = (k + 1) & (table->slot_count - 1);
+    }
+    return &table->slots[k];
+}
+
+lw_named *lw_table_find(const lw_name_table *table, const char *name) {
+    if (table->count == 0) return NULL;
+    size_t slot = *slot_of(table, name);
+    return slot ? &table->items[slot - 1] : NULL;
+}
+
+static bool grow(lw_name_table *table, lw_arena *arena) {
+    size_t capacity = table->capacity ? 2 * table->capacity : 16;
+    lw_named *items = LW_NEW(arena, lw_named, capacity);
+    size_t *slots = LW_NEW(arena, size_t, 2 * capacity);
+    if (!items || !slots) return false;
+    if (table->count > 0) memcpy(items, table->items, table->count * sizeof *items);
+    *table = (lw_name_table){items, table->count, capacity, slots, 2 * capacity};
+    for (size_t k = 0; k < table->count; k++) *slot_of(table, items[k].name) = k + 1;
+    return true;
+}
+
+lw_named *lw_table_add(lw_name_table *table, lw_arena *arena, const char *name, lw_place place) {
+    const char *copy = lw_arena_text(arena, name);
+    if (!copy || (table->count == table->capacity && !grow(table, arena))) return NULL;
+    lw_named *named = &table->items[table->count];
+    *named = (lw_named){.name = copy, .place = place, .type = -1};
+    *slot_of(table, copy) = ++table->count;
+    return named;
+}
+
+const char *lw_table_closest(const lw_name_table *table, const char *word, const char *extra) {
+    enum { CHUNK = 256, CHUNKS = 16 };
+    const char *best[CHUNKS + 1] = {extra};
+    for (size_t c = 0; c < CHUNKS && c * CHUNK < table->count; c++) {
+        const char *names[CHUNK];
+        size_t count = 0;
+        for (size_t k = c * CHUNK; k < table->count && count < CHUNK; k++)
+            names[count++] = table->items[k].name;
+        best[c + 1] = lw_closest(word, names, count);
+    }
+    return lw_closest(word, best, CHUNKS + 1); /* which passes over NULL */
+}
+
+static bool good_name(lw_reader *reader, const lw_yaml *node, const char *name) {
+    const char *fault = NULL;
+    if (!*name) {
+        fault = "a name is empty";
+    } else if (strlen(name) > LW_MAX_NAME) {
+        fault = "a name is longer than 80 bytes";
+    } else if (strpbrk(name, "\"',{}\n\r\t")) {
+        fault = "a name has a quote, comma, brace or line break in it";
+    }
+    if (fault)
+        lw_reader_fault(reader, node->place, "use letters, digits, - and _, e.g. left_arm", "%s", fault);
+    return !fault;
+}
+
+/* --- references -------------------------------------------------------------------------------------- */
+
+static void report_unknown(lw_reader *reader, const lw_yaml *node, const char *what, const char *noun,
+                           const char *name, const lw_name_table *table, const char *extra) {
+    char remedy[160];
+    /* Searching for similar names is dear; nobody reads the hundredth suggestion. */
+    const char *closest = reader->faults < 100 ? lw_table_closest(table, name, extra) : NULL;
+    if (closest) {
+        snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", closest);
+    } else {
+        snprintf(remedy, sizeof remedy, "name one of the %s", noun);
+    }
+    lw_reader_fault(reader, node->place, remedy, "%s \"%.80s\" is not among the %s", what, name, noun);
+}
+
+const char *lw_reader_body(lw_reader *reader, const lw_yaml *node, const char *what) {
+    const char *name = lw_reader_text(reader, node, what);
+    if (!name || strcmp(name, LW_GROUND) == 0) return name;
+    const lw_named *named = lw_table_find(&reader->bodies, name);
+    if (named) return named->stands_for ? named->stands_for : named->name;
+    report_unknown(reader, node, what, "bodies", name, &reader->bodies, LW_GROUND);
+    return NULL;
+}
+
+const lw_named *lw_reader_joint(lw_reader *reader, const lw_yaml *node, const char *what) {
+    const char *name = lw_reader_text(reader, node, what);
+    if (!name) return NULL;
+    const lw_named *named = lw_table_find(&reader->joints, name);
+    if (!named) report_unknown(reader, node, what, "joints", name, &reader->joints, NULL);
+    return named;
+}
+
+bool lw_reader_between(lw_reader *reader, const lw_yaml *map, const char *bodies[2]) {
+    const lw_yaml *node = lw_reader_need(reader, map, "between", "name two bodies: between: [ground, rod]");
+    if (!node || !lw_reader_list(reader, node, "between", 2)) return false;
+    bodies[0] = lw_reader_body(reader, node->items[0], "first body");
+    bodies[1] = lw_reader_body(reader, node->items[1], "second body");
+    return bodies[0] && bodies[1];
+}
+
+bool lw_reader_coordinate(lw_reader *reader, const lw_yaml *map, const lw_named *joint, int *coordinate) {
+    static const char *const names[LW_JOINT_TYPES][LW_JOINT_MAX_V + 1] = {
+        [LW_JOINT_REVOLUTE] = {"angle"},
+        [LW_JOINT_PRISMATIC] = {"displacement"},
+        [LW_JOINT_SCREW] = {"angle"},
+        [LW_JOINT_CYLINDRICAL] = {"displacement", "angle"},
+        [LW_JOINT_UNIVERSAL] = {"first", "second"},
+        [LW_JOINT_SPHERICAL] = {"wx", "wy", "wz"},
+        [LW_JOINT_PLANAR] = {"x", "y", "angle"},
+        [LW_JOINT_TRANSLATION] = {"first", "second", "third"},
+        [LW_JOINT_FREE] = {"x", "y", "z", "wx", "wy", "wz"},
+    };
+    const lw_yaml *node = lw_yaml_get(map, "coordinate");
+    if (!joint || joint->type < 0) return false; /* the joint's own faults are known */
+    const char *const *words = names[joint->type];
+    int count = lw_joint_type_v((lw_joint_type)joint->type, joint->axis_count);
+    char remedy[160];
+    int used = snprintf(remedy, sizeof remedy, "give coordinate: one of ");
+    for (int k = 0; k < count; k++) {
+        used +=
+            snprintf(remedy + used, sizeof remedy - (size_t)used, "%s%d (%s)", k ? ", " : "", k, words[k]);
+    }
+    if (count == 0) {
+        lw_reader_fault(reader, map->place, "name another joint",
+                        "joint \"%s\" is a weld and has no coordinate", joint->name);
+        return false;
+    }
+    *coordinate = 0;
+    if (!node && count == 1) return true;
+    if (!node) {
+        lw_reader_fault(reader, map->place, remedy, "joint \"%s\" has %d coordinates", joint->name, count);
+        return false;
+    }
+    const char *text = lw_reader_text(reader, node, "coordinate");
+    if (!text) return false;
+    for (int k = 0; k < count; k++) {
+        if (strcmp(text, words[k]) == 0) {
+            *coordinate = k;
+            return true;
+        }
+    }
+    double number;
+    if (lw_number(text, reader->constants, reader->parameter_count + reader->index_count, &number, NULL)) {
+        for (int k = 0; k < count; k++) {
+            if (number != k) continue;
+            *coordinate = k;
+            return true;
+        }
+    }
+    lw_reader_fault(reader, node->place, remedy, "joint \"%s\" has no coordinate \"%.40s\"", joint->name,
+                    text);
+    return false;
+}
+
+bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *frame, double points[2][3]) {
+    const lw_yaml *world = lw_yaml_get(map, "points");
+    const lw_yaml *first = lw_yaml_get(map, "first"), *second = lw_yaml_get(map, "second");
+    bool good = false;
+    if (world && !first && !second) {
+        *frame = LW_GEOMETRY_WORLD;
+        good = lw_reader_list(reader, world, "points", 2);
+        good = good && lw_reader_numbers(reader, world->items[0], "first point", 3, points[0]);
+        good = good && lw_reader_numbers(reader, world->items[1], "second point", 3, points[1]);
+    } else if (!world && first && second) {
+        *frame = LW_GEOMETRY_BODY;
+        good = lw_reader_numbers(reader, first, "first", 3, points[0]);
+        good = lw_reader_numbers(reader, second, "second", 3, points[1]) && good;
+    } else {
+        lw_reader_fault(
+            reader, map->place,
+            "give either points: [[x, y, z], [x, y, z]] in the world, or first: [x, y, z] and second: [x, "
+            "y, z] in the frames of the two bodies",
+            "the two points are given %s",
+            world             ? "twice"
+            : first || second ? "by half"
+                              : "nowhere");
+    }
+    return good;
+}
+
+/* --- repeat ------------------------------------------------------------------------------------------ */
+
+typedef struct repetition {
+    lw_reader *reader;
+    const lw_yaml *key, *entry; /* of the object */
+    const lw_yaml *indices;     /* name: range, ... */
+    const char *noun;
+    lw_name_table *table;
+    lw_entry_reader *read;
+    size_t faults_before;
+} repetition;
+
+static bool may_go_on(const repetition *job) {
+    return job->reader->faults == job->faults_before && !job->reader->out_of_memory;
+}
+
+static bool count_step(const repetition *job) {
+    lw_reader *reader = job->reader;
+    if (reader->objects < LW_MAX_OBJECTS) {
+        reader->objects++;
+        return true;
+    }
+    lw_reader_fault(reader, job->key->place, "check the ranges of its repeat", "more than %d objects",
+                    LW_MAX_OBJECTS);
+    return false;
+}
+
+static void read_once(const repetition *job) {
+    lw_reader *reader = job->reader;
+    const char *name = lw_reader_text(reader, job->key, "name");
+    if (!name || !count_step(job) || !good_name(reader, job->key, name)) return;
+    snprintf(reader->object, sizeof reader->object, "%s \"%s\"", job->noun, name);
+    const lw_named *other = lw_table_find(job->table, name);
+    if (other) {
+        bool same_entry =
+            other->place.line == job->key->place.line && other->place.column == job->key->place.column;
+        lw_reader_fault(reader, job->key->place,
+                        same_entry ? "put the index into the name, e.g. link{i}"
+                                   : "names must differ; rename one",
+                        "the name stands in line %d already", other->place.line);
+        return;
+    }
+    if (job->table == &reader->bodies && strcmp(name, LW_GROUND) == 0) {
+        lw_reader_fault(reader, job->key->place,
+                        "ground always exists and does not move; choose another name", "the name is taken");
+        return;
+    }
+    lw_named *named = lw_table_add(job->table, reader->arena, name, job->key->place);
+    if (named) {
+        job->read(reader, named, job->entry);
+    } else {
+        reader->out_of_memory = true;
+    }
+}
+
+static void repeat_index(repetition *job, size_t level);
+
+static void one_step(repetition *job, size_t level, double value) {
+    lw_reader *reader = job->reader;
+    lw_constant *index = &reader->constants[reader->parameter_count + level];
+    *index = (lw_constant){job->indices->items[2 * level]->text, value};
+    reader->index_count = level + 1;
+    repeat_index(job, level + 1);
+    reader->index_count = level;
+}
+
+/* Key repeat: one index after the other, the last one turns fastest. */
+static void repeat_index(repetition *job, size_t level) {
+    lw_reader *reader = job->reader;
+    if (level == job->indices->count) {
+        read_once(job);
+        return;
+    }
+    const lw_yaml *range = job->indices->items[2 * level + 1];
+    if (range->kind == LW_YAML_LIST) {
+        for (size_t k = 0; k < range->count && may_go_on(job); k++) {
+            double value;
+            if (lw_reader_number(reader, range->items[k], "index", &value)) one_step(job, level, value);
+        }
+        return;
+    }
+    const char *dots = range->kind == LW_YAML_TEXT ? strstr(range->text, "..") : NULL;
+    char from[128];
+    if (!dots || (size_t)(dots - range->text) >= sizeof from) {
+        lw_reader_fault(reader, range->place, "give a range 1..N or a list [1, 3, 5]",
+                        "range of index \"%.40s\"", job->indices->items[2 * level]->text);
+        return;
+    }
+    snprintf(from, sizeof from, "%.*s", (int)(dots - range->text), range->text);
+    long first, last;
+    if (!lw_reader_integer(reader, from, range, "start of range", &first) ||
+        !lw_reader_integer(reader, dots + 2, range, "end of range", &last)) {
+        return;
+    }
+    for (long value = first; value <= last && may_go_on(job); value++) {
+        if (level + 1 < job->indices->count && !count_step(job))
+            return; /* empty inner ranges cost time, too */
+        one_step(job, level, (double)value);
+    }
+}
+
+static bool good_indices(lw_reader *reader, const lw_yaml *indices) {
+    if (indices->kind != LW_YAML_MAP || indices->count == 0 || indices->count > LW_MAX_INDICES) {
+        lw_reader_fault(reader, indices->place, "write repeat: {i: 1..N}",
+                        "repeat wants 1 to %d indices with ranges", LW_MAX_INDICES);
+        return false;
+    }
+    size_t before = reader->faults;
+    for (size_t k = 0; k < indices->count; k++) {
+        const lw_yaml *key = indices->items[2 * k];
+        bool taken = false;
+        for (size_t j = 0; j < reader->parameter_count && !taken; j++) {
+            taken = strcmp(reader->constants[j].name, key->text) == 0;
+        }
+        if (taken) {
+            lw_reader_fault(reader, key->place, "rename the index", "index \"%.40s\" is a parameter's name",
+                            key->text);
+        } else {
+            lw_reader_new_name(reader, key, "index");
+        }
+    }
+    return reader->faults == before;
+}
+
+void lw_reader_section(lw_reader *reader, const lw_yaml *section, const char *noun, lw_name_table *table,
+                       lw_entry_reader *read) {
+    static const lw_yaml once = {.kind = LW_YAML_MAP};
+    if (!section || section->kind == LW_YAML_NULL) return;
+    if (section->kind != LW_YAML_MAP) {
+        lw_reader_fault(reader, section->place, "write one line for each:  name: {key: value, ...}",
+                        "here a mapping from names to %s descriptions is wanted", noun);
+        return;
+    }
+    for (size_t k = 0; k < section->count && !reader->out_of_memory; k++) {
+        const lw_yaml *key = section->items[2 * k], *entry = section->items[2 * k + 1];
+        const lw_yaml *repeat = entry->kind == LW_YAML_MAP ? lw_yaml_get(entry, "repeat") : NULL;
+        snprintf(reader->object, sizeof reader->object, "%s \"%.80s\"", noun, key->text);
+        if (!repeat || good_indices(reader, repeat)) {
+            repetition job = {reader, key, entry, repeat ? repeat : &once, noun, table, read, reader->faults};
+            repeat_index(&job, 0);
+        }
+        reader->object[0] = '\0';
+    }
+}

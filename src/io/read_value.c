@@ -1,0 +1,423 @@
+/* read_value.c - single values of a model file: numbers, vectors, rotations, flags, choices, texts,
+ * expressions.
+ *
+ * A number is any text that lw_number accepts: an expression of the parameters, of the indices of the repeat
+ * it stands in, and of units. A fault inside an expression is placed at the character concerned.
+ */
+#include "io/reader.h"
+
+#include <linkwork/spec.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 64 }; /* bytes of a user's text that a message repeats */
+
+void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...) {
+    char message[sizeof((lw_error *)0)->message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    reader->faults++;
+    lw_complain(reader->report, LW_SEVERITY_ERROR, reader->file, place, reader->object, remedy, "%s",
+                message);
+}
+
+void lw_reader_check(lw_reader *reader, lw_status status) {
+    if (status == LW_ERROR_MEMORY) reader->out_of_memory = true;
+}
+
+/* --- what a node is ---------------------------------------------------------------------------------- */
+
+/* The node as a message shows it: a text in quotes, shortened, or its kind. */
+static const char *show(const lw_yaml *node, char shown[SHOWN]) {
+    static const char *const kinds[] = {"empty", "a text", "a list", "a mapping"};
+    if (node->kind != LW_YAML_TEXT) return kinds[node->kind];
+    size_t length = strlen(node->text);
+    bool whole = length < SHOWN - 8;
+    if (!whole) {
+        length = SHOWN - 8;
+        while (length > 0 && ((unsigned char)node->text[length] & 0xC0) == 0x80) length--;
+    }
+    snprintf(shown, SHOWN, "\"%.*s%s\"", (int)length, node->text, whole ? "" : "...");
+    return shown;
+}
+
+static bool is_text(lw_reader *reader, const lw_yaml *node, const char *what, const char *remedy) {
+    char shown[SHOWN];
+    if (node->kind == LW_YAML_TEXT) return true;
+    lw_reader_fault(reader, node->place, remedy, "%s is %s", what, show(node, shown));
+    return false;
+}
+
+static void list_names(char *text, size_t size, const char *start, const char *const *names) {
+    int used = snprintf(text, size, "%s", start);
+    for (size_t k = 0; names[k] && used > 0 && (size_t)used < size; k++) {
+        used += snprintf(text + used, size - (size_t)used, "%s%s", k > 0 ? ", " : "", names[k]);
+    }
+}
+
+static size_t count_names(const char *const *names) {
+    size_t count = 0;
+    while (names[count]) count++;
+    return count;
+}
+
+static void suggest(char *text, size_t size, const char *word, const char *start, const char *const *names) {
+    const char *closest = lw_closest(word, names, count_names(names));
+    if (closest) {
+        snprintf(text, size, "did you mean \"%s\"?", closest);
+    } else {
+        list_names(text, size, start, names);
+    }
+}
+
+bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *keys) {
+    char shown[SHOWN], remedy[256];
+    if (node->kind != LW_YAML_MAP) {
+        list_names(remedy, sizeof remedy, "give a mapping with keys of: ", keys);
+        lw_reader_fault(reader, node->place, remedy, "%s stands where a mapping {key: value, ...} is wanted",
+                        node->kind == LW_YAML_NULL ? "nothing" : show(node, shown));
+        return false;
+    }
+    for (size_t k = 0; k < node->count; k++) {
+        const lw_yaml *key = node->items[2 * k];
+        bool known = strcmp(key->text, "repeat") == 0;
+        for (size_t j = 0; keys[j] && !known; j++) known = strcmp(key->text, keys[j]) == 0;
+        if (known) continue;
+        if (strcmp(key->text, "<<") == 0) {
+            snprintf(remedy, sizeof remedy,
+                     "mappings are not merged; use repeat, or an alias for a whole value");
+        } else {
+            suggest(remedy, sizeof remedy, key->text, "keys here: ", keys);
+        }
+        lw_reader_fault(reader, key->place, remedy, "unknown key %s", show(key, shown));
+    }
+    return true;
+}
+
+const lw_yaml *lw_reader_need(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy) {
+    const lw_yaml *value = lw_yaml_get(map, key);
+    if (value) return value;
+    lw_reader_fault(reader, map->place, remedy, "key \"%s\" is missing", key);
+    return NULL;
+}
+
+bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count) {
+    char shown[SHOWN], remedy[64];
+    if (node->kind == LW_YAML_LIST && node->count == count) return true;
+    snprintf(remedy, sizeof remedy, "give a list of %zu", count);
+    if (node->kind == LW_YAML_LIST) {
+        lw_reader_fault(reader, node->place, remedy, "%s has %zu %s, not %zu", what, node->count,
+                        node->count == 1 ? "entry" : "entries", count);
+    } else {
+        lw_reader_fault(reader, node->place, remedy, "%s is %s", what, show(node, shown));
+    }
+    return false;
+}
+
+/* --- numbers ----------------------------------------------------------------------------------------- */
+
+static void report_syntax(lw_reader *reader, const lw_yaml *node, const char *what, const lw_syntax *syntax,
+                          bool offset_holds) {
+    char shown[SHOWN];
+    lw_reader_fault(reader, offset_holds ? lw_yaml_place_in(node, syntax->offset) : node->place,
+                    syntax->remedy, "%s %s: %s", what, show(node, shown), syntax->message);
+}
+
+static size_t constant_count(const lw_reader *reader) {
+    return reader->parameter_count + reader->index_count;
+}
+
+bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, double *value) {
+    lw_syntax syntax;
+    if (!is_text(reader, node, what, "give a number or an expression, e.g. 2, 30 deg, L/2")) return false;
+    if (lw_number(node->text, reader->constants, constant_count(reader), value, &syntax)) return true;
+    report_syntax(reader, node, what, &syntax, true);
+    return false;
+}
+
+bool lw_reader_numbers(lw_reader *reader, const lw_yaml *node, const char *what, size_t count,
+                       double *values) {
+    char entry[96];
+    bool good = true;
+    if (!lw_reader_list(reader, node, what, count)) return false;
+    for (size_t k = 0; k < count; k++) {
+        snprintf(entry, sizeof entry, "entry %zu of %s", k + 1, what);
+        good = lw_reader_number(reader, node->items[k], entry, &values[k]) && good;
+    }
+    return good;
+}
+
+bool lw_reader_key_number(lw_reader *reader, const lw_yaml *map, const char *key, double *value) {
+    const lw_yaml *node = lw_yaml_get(map, key);
+    return node && lw_reader_number(reader, node, key, value);
+}
+
+bool lw_reader_key_numbers(lw_reader *reader, const lw_yaml *map, const char *key, size_t count,
+                           double *values) {
+    const lw_yaml *node = lw_yaml_get(map, key);
+    return node && lw_reader_numbers(reader, node, key, count, values);
+}
+
+bool lw_reader_integer(lw_reader *reader, const char *text, const lw_yaml *node, const char *what,
+                       long *value) {
+    double number;
+    lw_syntax syntax;
+    if (!lw_number(text, reader->constants, constant_count(reader), &number, &syntax)) {
+        report_syntax(reader, node, what, &syntax, text == node->text);
+        return false;
+    }
+    if (number != floor(number) || fabs(number) > 1e9) {
+        lw_reader_fault(reader, node->place, "an integer up to 1e9 is wanted here", "%s \"%.40s\" is %g",
+                        what, text, number);
+        return false;
+    }
+    *value = (long)number;
+    return true;
+}
+
+/* --- flags, choices, rotations ----------------------------------------------------------------------- */
+
+bool lw_reader_flag(lw_reader *reader, const lw_yaml *node, const char *what, bool *value) {
+    char shown[SHOWN];
+    if (node->kind == LW_YAML_TEXT && !node->quoted) {
+        *value = strcmp(node->text, "true") == 0;
+        if (*value || strcmp(node->text, "false") == 0) return true;
+    }
+    lw_reader_fault(reader, node->place, "write true or false", "%s is %s", what, show(node, shown));
+    return false;
+}
+
+int lw_reader_choice(lw_reader *reader, const lw_yaml *node, const char *what, const char *const *choices) {
+    char shown[SHOWN], remedy[256];
+    list_names(remedy, sizeof remedy, "give one of: ", choices);
+    if (!is_text(reader, node, what, remedy)) return -1;
+    for (int k = 0; choices[k]; k++) {
+        if (strcmp(node->text, choices[k]) == 0) return k;
+    }
+    suggest(remedy, sizeof remedy, node->text, "give one of: ", choices);
+    lw_reader_fault(reader, node->place, remedy, "unknown %s %s", what, show(node, shown));
+    return -1;
+}
+
+/* Half-angle formulas; q = qx qy qz for Cardan angles. */
+static void from_cardan(const double angles[3], double q[4]) {
+    double cx = cos(angles[0] / 2), sx = sin(angles[0] / 2);
+    double cy = cos(angles[1] / 2), sy = sin(angles[1] / 2);
+    double cz = cos(angles[2] / 2), sz = sin(angles[2] / 2);
+    q[0] = cx * cy * cz - sx * sy * sz;
+    q[1] = sx * cy * cz + cx * sy * sz;
+    q[2] = cx * sy * cz - sx * cy * sz;
+    q[3] = cx * cy * sz + sx * sy * cz;
+}
+
+static bool from_axis(lw_reader *reader, const lw_yaml *node, double q[4]) {
+    double axis[3], angle;
+    const lw_yaml *axis_node = lw_reader_need(reader, node, "axis", "write {axis: [x, y, z], angle: a}");
+    const lw_yaml *angle_node = lw_reader_need(reader, node, "angle", "write {axis: [x, y, z], angle: a}");
+    bool good = axis_node && lw_reader_numbers(reader, axis_node, "axis", 3, axis);
+    good = angle_node && lw_reader_number(reader, angle_node, "angle", &angle) && good;
+    if (!good) return false;
+    double length = hypot(hypot(axis[0], axis[1]), axis[2]);
+    if (!(length > 0)) {
+        lw_reader_fault(reader, axis_node->place, "give any non-zero vector, e.g. [0, 0, 1]",
+                        "axis [0, 0, 0] has no direction");
+        return false;
+    }
+    q[0] = cos(angle / 2);
+    for (int k = 0; k < 3; k++) q[k + 1] = sin(angle / 2) * (axis[k] / length);
+    return true;
+}
+
+static bool from_quaternion(lw_reader *reader, const lw_yaml *node, const char *what, double q[4]) {
+    if (!lw_reader_numbers(reader, node, what, 4, q)) return false;
+    double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
+    if (fabs(length - 1) > 1e-3) { /* room for a quaternion copied with few digits */
+        lw_reader_fault(reader, node->place,
+                        "a quaternion [w, x, y, z] has length 1; or write {axis: [x, y, z], angle: a}",
+                        "%s [%g, %g, %g, %g] has length %g", what, q[0], q[1], q[2], q[3], length);
+        return false;
+    }
+    for (int k = 0; k < 4; k++) q[k] /= length;
+    return true;
+}
+
+bool lw_reader_rotation(lw_reader *reader, const lw_yaml *node, const char *what, double rotation[4]) {
+    static const char *const axis_keys[] = {"axis", "angle", NULL};
+    static const char *const cardan_keys[] = {"cardan", NULL};
+    if (node->kind != LW_YAML_MAP) return from_quaternion(reader, node, what, rotation);
+    if (!lw_yaml_get(node, "cardan"))
+        return lw_reader_keys(reader, node, axis_keys) && from_axis(reader, node, rotation);
+    double angles[3];
+    lw_reader_keys(reader, node, cardan_keys);
+    if (!lw_reader_key_numbers(reader, node, "cardan", 3, angles)) return false;
+    from_cardan(angles, rotation);
+    return true;
+}
+
+/* --- texts ------------------------------------------------------------------------------------------- */
+
+typedef struct text_buffer {
+    lw_reader *reader;
+    char *text;
+    size_t length, capacity;
+} text_buffer;
+
+static void append(text_buffer *buffer, const char *part, size_t length) {
+    if (buffer->length + length + 1 > buffer->capacity) {
+        size_t capacity = 2 * (buffer->length + length + 32);
+        char *text = realloc(buffer->text, capacity);
+        if (!text) {
+            buffer->reader->out_of_memory = true;
+            return;
+        }
+        buffer->text = text;
+        buffer->capacity = capacity;
+    }
+    memcpy(buffer->text + buffer->length, part, length);
+    buffer->length += length;
+    buffer->text[buffer->length] = '\0';
+}
+
+/* Hands the text over to the arena. */
+static const char *keep(text_buffer *buffer) {
+    lw_reader *reader = buffer->reader;
+    const char *kept =
+        reader->out_of_memory ? NULL : lw_arena_text(reader->arena, buffer->text ? buffer->text : "");
+    if (!kept) reader->out_of_memory = true;
+    free(buffer->text);
+    return kept;
+}
+
+const char *lw_reader_text(lw_reader *reader, const lw_yaml *node, const char *what) {
+    if (!is_text(reader, node, what, "give a text")) return NULL;
+    if (!strchr(node->text, '{')) return node->text;
+
+    text_buffer buffer = {reader, NULL, 0, 0};
+    bool good = true;
+    for (const char *rest = node->text; *rest;) {
+        const char *brace = strchr(rest, '{');
+        append(&buffer, rest, brace ? (size_t)(brace - rest) : strlen(rest));
+        if (!brace) break;
+        const char *end = strchr(brace, '}');
+        char expression[128], digits[32];
+        long value;
+        if (!end || (size_t)(end - brace) > sizeof expression) {
+            lw_reader_fault(reader, lw_yaml_place_in(node, (size_t)(brace - node->text)),
+                            "close it, e.g. link{i} or link{i-1}", "%s \"%.40s\" has a { without }", what,
+                            node->text);
+            good = false;
+            break;
+        }
+        snprintf(expression, sizeof expression, "%.*s", (int)(end - brace - 1), brace + 1);
+        good = lw_reader_integer(reader, expression, node, what, &value);
+        if (!good) break;
+        append(&buffer, digits, (size_t)snprintf(digits, sizeof digits, "%ld", value));
+        rest = end + 1;
+    }
+    const char *text = keep(&buffer);
+    return good ? text : NULL;
+}
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static size_t number_length(const char *text) {
+    size_t k = 0;
+    while (is_digit(text[k]) || text[k] == '.') k++;
+    if (k > 0 && (text[k] == 'e' || text[k] == 'E')) {
+        size_t sign = text[k + 1] == '+' || text[k + 1] == '-';
+        if (is_digit(text[k + 1 + sign])) k += 1 + sign;
+        while (is_digit(text[k])) k++;
+    }
+    return k;
+}
+
+size_t lw_next_name(lw_name_scan *scan) {
+    const char *text = scan->text;
+    bool unit_may_follow = false; /* behind a name, parentheses are a function's */
+    for (size_t k = scan->at; text[k];) {
+        size_t length = 0;
+        if (is_letter(text[k])) {
+            while (is_letter(text[k + length]) || is_digit(text[k + length])) length++;
+            bool is_operator =
+                (length == 3 && (!strncmp(text + k, "and", 3) || !strncmp(text + k, "not", 3))) ||
+                (length == 2 && !strncmp(text + k, "or", 2));
+            bool is_name = !scan->operand && !is_operator;
+            scan->operand = unit_may_follow = !is_operator;
+            if (is_name) {
+                scan->at = k;
+                return length;
+            }
+        } else if ((length = number_length(text + k)) > 0) {
+            scan->operand = unit_may_follow = true;
+        } else if (text[k] == '(' && unit_may_follow) { /* 5 (N/m) */
+            length = strcspn(text + k, ")");
+        } else {
+            length = 1;
+            if (!strchr(" \t\r\n", text[k])) scan->operand = unit_may_follow = text[k] == ')';
+        }
+        k += length;
+    }
+    return 0;
+}
+
+/* The text with the indices of the repeat replaced by their values: the spec knows parameters only. */
+static const char *without_indices(lw_reader *reader, const char *text) {
+    text_buffer buffer = {reader, NULL, 0, 0};
+    const lw_constant *indices = reader->constants + reader->parameter_count;
+    size_t done = 0, length;
+    for (lw_name_scan scan = {text, 0, false}; (length = lw_next_name(&scan)) > 0; scan.at += length) {
+        for (size_t k = 0; k < reader->index_count; k++) {
+            char digits[32];
+            if (strlen(indices[k].name) != length || strncmp(indices[k].name, text + scan.at, length) != 0)
+                continue;
+            append(&buffer, text + done, scan.at - done);
+            append(&buffer, digits, (size_t)snprintf(digits, sizeof digits, "(%.0f)", indices[k].value));
+            done = scan.at + length;
+        }
+    }
+    append(&buffer, text + done, strlen(text + done));
+    return keep(&buffer);
+}
+
+const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const char *what,
+                               const char *const *variables) {
+    char remedy[160];
+    list_names(remedy, sizeof remedy, "give a number or an expression of ", variables);
+    if (!is_text(reader, node, what, remedy)) return NULL;
+    const char *text = reader->index_count > 0 ? without_indices(reader, node->text) : node->text;
+    lw_arena *scratch = lw_arena_create(NULL);
+    lw_syntax syntax = {0};
+    if (text && scratch &&
+        !lw_function_compile(scratch, text, reader->constants, reader->parameter_count, variables,
+                             count_names(variables), &syntax)) {
+        report_syntax(reader, node, what, &syntax, strcmp(text, node->text) == 0);
+        text = NULL;
+    }
+    if (!scratch) reader->out_of_memory = true;
+    lw_arena_destroy(scratch);
+    return text;
+}
+
+bool lw_reader_new_name(lw_reader *reader, const lw_yaml *word, const char *noun) {
+    const char *text = word->text;
+    size_t length = 0;
+    while (is_letter(text[length]) || (length > 0 && is_digit(text[length]))) length++;
+    if (length == 0 || text[length] || length > LW_MAX_NAME) {
+        lw_reader_fault(reader, word->place, "use letters, digits and _, e.g. arm_length",
+                        "\"%.40s\" cannot be the name of a %s", text, noun);
+        return false;
+    }
+    bool variable = length == 1 && strchr("tqvx", text[0]);
+    if (variable || lw_reserved_word(text)) {
+        lw_reader_fault(reader, word->place, "choose another name", "the name \"%s\" is taken by %s", text,
+                        variable ? "a variable of force laws and motions" : "a function, unit or constant");
+        return false;
+    }
+    return true;
+}

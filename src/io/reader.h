@@ -1,0 +1,136 @@
+/* reader.h - the parts of the model reader: values, names, repetition, and one reader for each kind of
+ * object.
+ *
+ * All of them take what they find wrong to lw_reader_fault and go on, so that one reading finds every fault.
+ * A call that returns false, or NULL where a value was wanted, has reported why.
+ */
+#ifndef LW_READER_H
+#define LW_READER_H
+
+#include "io/yaml.h"
+
+#include "model/function.h"
+
+#include <linkwork/io.h>
+
+enum {
+    LW_MAX_INDICES = 4,       /* of one repeat */
+    LW_MAX_OBJECTS = 1000000, /* of one model */
+    LW_MAX_PARAMETERS = 10000,
+    LW_MAX_NAME = 80 /* bytes */
+};
+
+/* --- names ------------------------------------------------------------------------------------------- */
+
+typedef struct lw_named {
+    const char *name;
+    lw_place place;
+    const char *stands_for; /* a body that is another body's second name; else NULL */
+    int type, axis_count;   /* a joint's; type -1: unknown because of faults */
+} lw_named;
+
+/* Objects of one section by name: open addressing, slots hold 1 + index. */
+typedef struct lw_name_table {
+    lw_named *items;
+    size_t count, capacity;
+    size_t *slots;
+    size_t slot_count;
+} lw_name_table;
+
+/* Finds an entry, NULL if there is none. */
+lw_named *lw_table_find(const lw_name_table *names, const char *name);
+/* Adds an entry that is not there yet; NULL when memory is out. */
+lw_named *lw_table_add(lw_name_table *names, lw_arena *arena, const char *name, lw_place place);
+const char *lw_table_closest(const lw_name_table *names, const char *word, const char *extra);
+
+/* --- reader ------------------------------------------------------------------------------------------ */
+
+typedef struct lw_reader {
+    const char *file;
+    lw_report *report;
+    lw_arena *arena; /* for what lives as long as the reading */
+    lw_spec *spec;
+    size_t faults;
+    bool out_of_memory;
+    char object[LW_MAX_NAME + 32]; /* in whose entry we are, e.g.  joint "pin"; may be empty */
+
+    lw_constant *constants; /* parameters, then the indices of the repeat we are in */
+    size_t parameter_count, index_count;
+
+    lw_name_table bodies, joints, forces, constraints;
+    size_t objects; /* steps of repeats and single entries so far */
+} lw_reader;
+
+void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...)
+    LW_PRINTF(4, 5);
+void lw_reader_check(lw_reader *reader, lw_status status); /* notes that memory is out */
+
+/* --- values (read_value.c) --------------------------------------------------------------------------- */
+
+/* Every key must be one of keys (ended by NULL) or repeat; false if the node is no map. */
+bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *keys);
+/* The value of a key that must be there. */
+const lw_yaml *lw_reader_need(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy);
+/* Is the node a list of count entries? */
+bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count);
+
+bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, double *value);
+bool lw_reader_numbers(lw_reader *reader, const lw_yaml *node, const char *what, size_t count,
+                       double *values);
+bool lw_reader_integer(lw_reader *reader, const char *text, const lw_yaml *node, const char *what,
+                       long *value);
+bool lw_reader_flag(lw_reader *reader, const lw_yaml *node, const char *what, bool *value);
+bool lw_reader_rotation(lw_reader *reader, const lw_yaml *node, const char *what, double rotation[4]);
+/* Which of choices (ended by NULL) the text is; -1 if none. */
+int lw_reader_choice(lw_reader *reader, const lw_yaml *node, const char *what, const char *const *choices);
+/* A text with every {expression} in it replaced by its integer value. */
+const char *lw_reader_text(lw_reader *reader, const lw_yaml *node, const char *what);
+/* An expression of variables (ended by NULL), checked; indices of a repeat are replaced by their values. */
+const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const char *what,
+                               const char *const *variables);
+
+/* May this word become a parameter or an index? */
+bool lw_reader_new_name(lw_reader *reader, const lw_yaml *word, const char *noun);
+
+/* The same for the value of a key that may be missing: then nothing happens and the value stays. */
+bool lw_reader_key_number(lw_reader *reader, const lw_yaml *map, const char *key, double *value);
+bool lw_reader_key_numbers(lw_reader *reader, const lw_yaml *map, const char *key, size_t count,
+                           double *values);
+
+/* Walks through the names in an expression; units behind a number are none. Start with at = 0, operand =
+ * false. */
+typedef struct lw_name_scan {
+    const char *text;
+    size_t at;    /* the name found begins here */
+    bool operand; /* something that a unit may follow stands before */
+} lw_name_scan;
+size_t lw_next_name(lw_name_scan *scan); /* length of the next name, 0 at the end; add it to at to go on */
+
+/* --- references and repetition (read_section.c) ------------------------------------------------------ */
+
+/* The name of a body (its second name resolved) or joint that is there. */
+const char *lw_reader_body(lw_reader *reader, const lw_yaml *node, const char *what);
+const lw_named *lw_reader_joint(lw_reader *reader, const lw_yaml *node, const char *what);
+/* Key between: [first, second]. */
+bool lw_reader_between(lw_reader *reader, const lw_yaml *map, const char *bodies[2]);
+/* Key coordinate of a map that names a joint: which speed; the only one if the joint has one. */
+bool lw_reader_coordinate(lw_reader *reader, const lw_yaml *map, const lw_named *joint, int *coordinate);
+
+typedef void lw_entry_reader(lw_reader *reader, lw_named *named, const lw_yaml *entry);
+/* Reads all entries of a section, each as often as its repeat says. */
+void lw_reader_section(lw_reader *reader, const lw_yaml *section, const char *noun, lw_name_table *names,
+                       lw_entry_reader *read);
+
+/* Two points: key points, in the world, or keys first and second, each in its body's frame. */
+bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *frame, double points[2][3]);
+
+/* --- the sections ------------------------------------------------------------------------------------ */
+
+void lw_read_parameters(lw_reader *reader, const lw_yaml *section, const lw_setting *settings,
+                        size_t setting_count);
+void lw_read_bodies(lw_reader *reader, const lw_yaml *section);
+void lw_read_joints(lw_reader *reader, const lw_yaml *section);
+void lw_read_forces(lw_reader *reader, const lw_yaml *section);
+void lw_read_constraints(lw_reader *reader, const lw_yaml *section);
+
+#endif

@@ -1,0 +1,338 @@
+/* table.c - reads columns of a file of comma-separated values (RFC 4180), as csv.c writes them.
+ *
+ * Lines that start with # are metadata, "# key: value"; blank lines do not count; the first other line is the
+ * header. A last row that is shorter than the others and has no end of line is what a killed run left, and is
+ * dropped. One pass over the file, memory only for the wanted columns.
+ */
+#include "io/table.h"
+#include "io/number.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LONGEST_FIELD = 1 << 20
+}; /* a longer field means that a quote is open, or that this is no such file */
+
+/* A table with what it takes to read it. */
+typedef struct {
+    lw_table table; /* first: lw_table is its public part */
+    lw_arena *arena;
+    const char *path;
+    FILE *file;
+    int line;    /* where the next character stands */
+    char *field; /* the last field read */
+    size_t field_length, field_capacity;
+    size_t row_capacity;
+} table_reader;
+
+typedef enum { END_FIELD, END_LINE, END_FILE, END_MEMORY, END_TOO_LONG } ending;
+
+static lw_status fail_at(const table_reader *reader, lw_error *error, int line, const char *object,
+                         const char *remedy, const char *message) {
+    if (!error) return LW_ERROR_FILE;
+    (void)lw_fail(error, LW_ERROR_FILE, object, remedy, "%s", message);
+    snprintf(error->file, sizeof error->file, "%s", reader->path);
+    error->place.line = line;
+    return LW_ERROR_FILE;
+}
+
+static lw_status out_of_memory(const table_reader *reader, lw_error *error) {
+    return lw_fail(error, LW_ERROR_MEMORY, reader->path, NULL, "memory is out");
+}
+
+/* --- fields
+ * ------------------------------------------------------------------------------------------------------- */
+
+static bool append(table_reader *reader, char letter) {
+    if (reader->field_length + 1 >= reader->field_capacity) {
+        size_t capacity = reader->field_capacity ? 2 * reader->field_capacity : 256;
+        char *field = realloc(reader->field, capacity);
+        if (!field) return false;
+        reader->field = field;
+        reader->field_capacity = capacity;
+    }
+    reader->field[reader->field_length++] = letter;
+    reader->field[reader->field_length] = '\0';
+    return true;
+}
+
+static int next(table_reader *reader) {
+    int letter = getc(reader->file);
+    if (letter == '\n') reader->line++;
+    return letter;
+}
+
+static int peek(table_reader *reader) {
+    int letter = getc(reader->file);
+    if (letter != EOF) ungetc(letter, reader->file);
+    return letter;
+}
+
+/* Reads one field into reader->field and says what ended it. */
+static ending read_field(table_reader *reader) {
+    bool quoted = false;
+    reader->field_length = 0;
+    if (!append(reader, ' ')) return END_MEMORY; /* makes sure that there is a field to be empty */
+    reader->field_length = 0;
+    reader->field[0] = '\0';
+    for (;;) {
+        int letter = next(reader);
+        if (letter == EOF) return END_FILE;
+        if (letter == '"') {
+            if (quoted && peek(reader) == '"') {
+                (void)next(reader);
+            } else {
+                quoted = !quoted;
+                continue;
+            }
+        } else if (!quoted) {
+            if (letter == ',') return END_FIELD;
+            if (letter == '\n') return END_LINE;
+            if (letter == '\r' && peek(reader) == '\n') continue;
+        }
+        if (reader->field_length >= LONGEST_FIELD) return END_TOO_LONG;
+        if (!append(reader, (char)letter)) return END_MEMORY;
+    }
+}
+
+static lw_status field_fault(table_reader *reader, lw_error *error, ending end, int line) {
+    if (end == END_MEMORY) return out_of_memory(reader, error);
+    return fail_at(reader, error, line, NULL, "look for a quotation mark that is not closed",
+                   "a field that starts here is longer than a million characters");
+}
+
+/* --- metadata and header
+ * ------------------------------------------------------------------------------------------ */
+
+static bool take_metadata(table_reader *reader, const char *line) {
+    const struct {
+        const char *key;
+        const char **value;
+    } known[] = {{" model: ", &reader->table.model},
+                 {" method: ", &reader->table.method},
+                 {" integrator: ", &reader->table.integrator}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        size_t length = strlen(known[k].key);
+        if (strncmp(line, known[k].key, length) != 0) continue;
+        *known[k].value = lw_arena_text(reader->arena, line + length);
+        return *known[k].value != NULL;
+    }
+    return true;
+}
+
+/* The rest of a line after #. */
+static ending read_metadata(table_reader *reader) {
+    reader->field_length = 0;
+    for (;;) {
+        int letter = next(reader);
+        if (letter == EOF || letter == '\n') {
+            if (reader->field_length > 0 && !take_metadata(reader, reader->field)) return END_MEMORY;
+            return letter == EOF ? END_FILE : END_LINE;
+        }
+        if (letter == '\r' || reader->field_length >= LONGEST_FIELD) continue;
+        if (!append(reader, (char)letter)) return END_MEMORY;
+    }
+}
+
+/* Goes on to the next line that is neither metadata nor blank; END_LINE if there is one. */
+static ending find_line(table_reader *reader) {
+    for (;;) {
+        int letter = peek(reader);
+        if (letter == EOF) return END_FILE;
+        if (letter == '\n' || letter == '\r') {
+            (void)next(reader);
+        } else if (letter == '#') {
+            (void)next(reader);
+            ending end = read_metadata(reader);
+            if (end != END_LINE) return end;
+        } else {
+            return END_LINE;
+        }
+    }
+}
+
+/* "name [unit]" */
+static bool split_header(table_reader *reader, lw_column *column) {
+    const char *header = column->header, *bracket = strrchr(header, '[');
+    size_t length = strlen(header);
+    column->name = header;
+    column->unit = "";
+    if (!bracket || bracket == header || bracket[-1] != ' ' || header[length - 1] != ']') return true;
+    char *name = lw_arena_text(reader->arena, header), *unit = lw_arena_text(reader->arena, bracket + 1);
+    if (!name || !unit) return false;
+    name[bracket - header - 1] = '\0';
+    unit[strlen(unit) - 1] = '\0';
+    column->name = name;
+    column->unit = unit;
+    return true;
+}
+
+static bool add_column(table_reader *reader, size_t *capacity) {
+    lw_table *table = &reader->table;
+    if (table->column_count == *capacity) {
+        size_t longer = *capacity ? 2 * *capacity : 64;
+        lw_column *columns = LW_NEW(reader->arena, lw_column, longer);
+        if (!columns) return false;
+        if (table->column_count > 0) memcpy(columns, table->columns, table->column_count * sizeof *columns);
+        table->columns = columns;
+        *capacity = longer;
+    }
+    lw_column *column = &table->columns[table->column_count];
+    *column = (lw_column){.header = lw_arena_text(reader->arena, reader->field)};
+    if (!column->header || !split_header(reader, column)) return false;
+    table->column_count++;
+    return true;
+}
+
+static void skip_byte_order_mark(table_reader *reader) {
+    const unsigned char mark[3] = {0xEF, 0xBB, 0xBF};
+    for (int k = 0; k < 3 && peek(reader) == mark[k]; k++) (void)next(reader);
+}
+
+static lw_status read_header(table_reader *reader, lw_error *error) {
+    size_t capacity = 0;
+    skip_byte_order_mark(reader);
+    ending end = find_line(reader);
+    if (end == END_MEMORY) return out_of_memory(reader, error);
+    if (end == END_FILE) {
+        return fail_at(reader, error, reader->line, NULL,
+                       "give a results file as \"linkwork run --out\" writes it",
+                       "the file has no line with the names of the columns");
+    }
+    for (end = END_FIELD; end == END_FIELD;) {
+        int line = reader->line;
+        end = read_field(reader);
+        if (end == END_MEMORY || end == END_TOO_LONG) return field_fault(reader, error, end, line);
+        if (!add_column(reader, &capacity)) return out_of_memory(reader, error);
+    }
+    return LW_OK;
+}
+
+static void release(table_reader *reader) {
+    if (reader->file) fclose(reader->file);
+    for (size_t k = 0; k < reader->table.column_count; k++) free(reader->table.columns[k].values);
+    free(reader->field);
+    lw_arena_destroy(reader->arena);
+    free(reader);
+}
+
+lw_status lw_table_open(const char *path, lw_table **table, lw_error *error) {
+    *table = NULL;
+    table_reader *reader = calloc(1, sizeof *reader);
+    if (!reader) return lw_fail(error, LW_ERROR_MEMORY, path, NULL, "memory is out");
+    reader->line = 1;
+    reader->table.model = reader->table.method = reader->table.integrator = "";
+    reader->arena = lw_arena_create(NULL);
+    reader->path = reader->arena ? lw_arena_text(reader->arena, path) : NULL;
+    lw_status status = LW_OK;
+    errno = 0;
+    if (!reader->path) {
+        status = lw_fail(error, LW_ERROR_MEMORY, path, NULL, "memory is out");
+    } else if (!(reader->file = fopen(path, "rb"))) {
+        char message[256];
+        snprintf(message, sizeof message, "cannot be opened: %s", strerror(errno));
+        status = fail_at(reader, error, 0, NULL, "give the path of a results file", message);
+    } else {
+        status = read_header(reader, error);
+    }
+    if (status != LW_OK) {
+        release(reader);
+        return status;
+    }
+    *table = &reader->table;
+    return LW_OK;
+}
+
+void lw_table_close(lw_table *table) {
+    if (table) release((table_reader *)table);
+}
+
+/* --- rows
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+static bool make_room(table_reader *reader) {
+    lw_table *table = &reader->table;
+    if (table->row_count < reader->row_capacity) return true;
+    size_t capacity = reader->row_capacity ? 2 * reader->row_capacity : 1024;
+    if (capacity > SIZE_MAX / sizeof(double)) return false;
+    for (size_t k = 0; k < table->column_count; k++) {
+        if (!table->columns[k].wanted) continue;
+        double *values = realloc(table->columns[k].values, capacity * sizeof *values);
+        if (!values) return false;
+        table->columns[k].values = values;
+    }
+    reader->row_capacity = capacity;
+    return true;
+}
+
+static lw_status take_value(table_reader *reader, lw_column *column, int line, lw_error *error) {
+    double *value = &column->values[reader->table.row_count];
+    *value = NAN;
+    if (reader->field_length == 0 || lw_number_read(reader->field, value)) return LW_OK;
+    char object[112], message[128];
+    snprintf(object, sizeof object, "column \"%.90s\"", column->header);
+    snprintf(message, sizeof message, "\"%.60s\" is not a number", reader->field);
+    return fail_at(reader, error, line, object, "correct the value or leave it empty", message);
+}
+
+/* Reads one row; *dropped tells that it was the torn last one. */
+static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) {
+    lw_table *table = &reader->table;
+    size_t count = 0;
+    int line = reader->line;
+    ending end = END_FIELD;
+    lw_status status = LW_OK;
+    while (end == END_FIELD) {
+        end = read_field(reader);
+        if (end == END_MEMORY || end == END_TOO_LONG) return field_fault(reader, error, end, line);
+        bool kept = count < table->column_count && table->columns[count].wanted && status == LW_OK;
+        if (kept) status = take_value(reader, &table->columns[count], line, error);
+        count++;
+    }
+    *dropped = end == END_FILE && (count < table->column_count || status != LW_OK);
+    if (*dropped) return LW_OK;
+    if (status == LW_OK && count != table->column_count) {
+        char message[96];
+        snprintf(message, sizeof message, "the row has %zu values, but the header names %zu columns", count,
+                 table->column_count);
+        status = fail_at(reader, error, line, NULL, "make all rows as long as the header", message);
+    }
+    return status;
+}
+
+lw_status lw_table_read(lw_table *table, lw_error *error) {
+    table_reader *reader = (table_reader *)table;
+    for (;;) {
+        bool dropped = false;
+        ending end = find_line(reader);
+        if (end == END_FILE) break;
+        if (end == END_MEMORY || !make_room(reader)) return out_of_memory(reader, error);
+        lw_status status = read_row(reader, &dropped, error);
+        if (status != LW_OK) return status;
+        if (!dropped) table->row_count++;
+    }
+    if (ferror(reader->file)) {
+        return fail_at(reader, error, reader->line, NULL, NULL, "the file cannot be read any further");
+    }
+    if (table->row_count == 0) {
+        return fail_at(reader, error, reader->line, NULL, "let the run write at least one sample",
+                       "the file has no rows");
+    }
+    return LW_OK;
+}
+
+int lw_table_find(const lw_table *table, const char *name) {
+    for (size_t k = 0; k < table->column_count; k++) {
+        if (strcmp(table->columns[k].header, name) == 0) return (int)k;
+    }
+    for (size_t k = 0; k < table->column_count; k++) {
+        if (strcmp(table->columns[k].name, name) == 0) return (int)k;
+    }
+    return -1;
+}

@@ -1,0 +1,31 @@
+/* table.h - reads columns of a file of comma-separated values, as csv.c writes them.
+ *
+ * Opening reads the metadata and the header; then the caller says which columns it wants, and reading keeps
+ * those only.
+ */
+#ifndef LW_IO_TABLE_H
+#define LW_IO_TABLE_H
+
+#include "core/core.h"
+
+typedef struct lw_column {
+    const char *header;      /* as in the file, e.g. "crank.q [rad]" */
+    const char *name, *unit; /* "crank.q", "rad"; the unit may be "" */
+    bool wanted;
+    double *values; /* row_count of them if wanted; an empty field is NAN */
+} lw_column;
+
+typedef struct lw_table {
+    lw_column *columns;
+    size_t column_count, row_count;
+    const char *model, *method, *integrator; /* metadata; "" if the file has none */
+} lw_table;
+
+lw_status lw_table_open(const char *path, lw_table **table, lw_error *error);
+lw_status lw_table_read(lw_table *table, lw_error *error);
+void lw_table_close(lw_table *table);
+
+/* The column with this header, or with this name without its unit; -1 if there is none. */
+int lw_table_find(const lw_table *table, const char *name);
+
+#endif

@@ -1,0 +1,67 @@
+/* compile.h - what the parts of the compiler share.
+ *
+ *   validate.c        what is wrong with a body, a joint, a force or a constraint taken by itself
+ *   compile.c         names, reference configuration, joint frames, tree, loops, initial state
+ *   compile_forces.c  force elements, constraints, prescribed motions
+ */
+#ifndef LW_COMPILE_H
+#define LW_COMPILE_H
+
+#include "model/joint.h"
+#include "model/model.h"
+#include "model/names.h"
+#include "model/spec.h"
+
+/* A joint with its frames, before the tree is known. Bodies are in the user's order, 0 is ground. */
+typedef struct lw_joint_draft {
+    int bodies[2];
+    lw_joint joint;
+    lw_pose frames[2]; /* in the user's body frames */
+    double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V];
+    unsigned prescribed;
+    bool usable; /* bodies known, geometry sound */
+} lw_joint_draft;
+
+typedef struct lw_compiler {
+    const lw_spec *spec;
+    lw_report *report;
+    int errors;
+    lw_arena *scratch; /* gone after compiling */
+    lw_names bodies, joints;
+    lw_pose *reference;     /* user's bodies 0 .. n: pose of the body frame in the reference configuration */
+    bool *posed;            /* explicitly given */
+    lw_joint_draft *drafts; /* spec's joints */
+    lw_constant *constants; /* parameters, for expressions */
+    lw_model *model;
+} lw_compiler;
+
+/* Reports an error in an object such as kind "joint", name "pin". */
+void lw_compile_error(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
+                      const char *remedy, const char *format, ...) LW_PRINTF(6, 7);
+void lw_compile_warning(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
+                        const char *remedy, const char *format, ...) LW_PRINTF(6, 7);
+
+/* The body (user's order) or joint of that name, or -1 after an error that suggests the closest name. */
+int lw_compile_body(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
+                    const char *body);
+int lw_compile_joint(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
+                     const char *joint);
+/* A function of the named variables; NULL after an error. */
+const lw_function *lw_compile_function(lw_compiler *compiler, const char *kind, const char *name,
+                                       lw_place place, const char *what, const char *text,
+                                       const char *const *variables, size_t variable_count);
+
+/* validate.c: false after an error. */
+bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body);
+bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint);
+void lw_validate_planar(lw_compiler *compiler);
+bool lw_finite(const double *x, int count);
+
+/* compile_forces.c */
+void lw_compile_motions(lw_compiler *compiler);
+void lw_compile_forces(lw_compiler *compiler);
+void lw_compile_constraints(lw_compiler *compiler);
+/* After the initial state is known: free lengths that were left to it. */
+lw_status lw_compile_lengths(lw_compiler *compiler);
+
+#endif

@@ -1,0 +1,41 @@
+/* energy.c - kinetic and potential energy, linear and angular momentum of the tree.
+ *
+ *   T = sum V'I V / 2,   U = - sum m g.c + U(springs),   p = sum m c',   L = sum (c x m c' + J w)
+ *
+ * Cost     O(n), no allocation.
+ */
+#include "model/data.h"
+
+lw_energy lw_energy_of(const lw_model *model, lw_data *data, double t, const double *q, const double *v) {
+    lw_take_state(model, data, t, q, v);
+    lw_velocities(model, data);
+    lw_world_poses(model, data);
+    lw_forces(model, data, t, true);
+    lw_energy energy = {0, data->potential};
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        double momentum[6], centre[3];
+        lw_rigid_mul(&link->inertia, data->motion[i].V, momentum);
+        energy.kinetic += 0.5 * lw_v6_dot(data->motion[i].V, momentum);
+        lw_pose_point(data->world[i].R, data->world[i].p, link->com, centre);
+        energy.potential -= link->inertia.mass * lw_v3_dot(model->gravity, centre);
+    }
+    return energy;
+}
+
+void lw_momentum(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                 double linear[3], double angular[3]) {
+    lw_take_state(model, data, t, q, v);
+    lw_velocities(model, data);
+    lw_world_poses(model, data);
+    lw_v3_set(linear, 0, 0, 0);
+    lw_v3_set(angular, 0, 0, 0);
+    for (int i = 1; i <= model->body_count; i++) {
+        double local[6], world[6];
+        lw_rigid_mul(&model->links[i].inertia, data->motion[i].V, local);
+        lw_wrench_to_parent(data->world[i].R, data->world[i].p, local,
+                            world); /* momenta transform like wrenches */
+        lw_v3_add(angular, world, angular);
+        lw_v3_add(linear, world + 3, linear);
+    }
+}

@@ -1,0 +1,690 @@
+/* expression.c - the compiler of expressions: text to a program for the machine, by precedence climbing.
+ *
+ *     expression = operand { operator operand }
+ *     operand    = ("-" | "+" | "not") operand | primary [units]
+ *     primary    = number | name | function "(" expression { "," expression } ")" | "(" expression ")"
+ *     number     = 1  .5  1.  1e-3
+ *
+ * Operators, weakest first:
+ *     or; and; not; < <= > >= == != (not chained); + -; * /; sign; ^ or ** (right to left: 2^3^2 = 2^9, -2^2
+ * = -4) Comparisons and logic give 0 or 1; everything but 0 is true. Names: the caller's variables and
+ * constants, pi, e. Functions: see the table below; log is the natural logarithm, angles are radians, mod has
+ * the sign of its second argument, step(x, x0, h0, x1, h1) goes from h0 to h1 while x goes from x0 to x1, as
+ * a cubic (step5: a quintic, with a continuous second derivative), ramp(x) is max(x, 0).
+ *
+ * Units. A word in the place of an operator, directly behind an operand, is a unit and multiplies the
+ * operand: `2 m` is two metres and `2*m` is twice the parameter m. units.c has the grammar of `5 N/mm` and `2
+ * (N s/m)`. What could be read in two ways is refused with a remedy: `5 N/m` if a parameter m exists; `x/2
+ * mm` (but not `10 N/5 mm`, where the dividend carries a unit as well) and `2^3 mm`, where the unit would
+ * bind to the last number only.
+ *
+ * Folding: an instruction whose operands are all constants is run at once; a result that is not finite is an
+ * error.
+ *
+ * Limits, against hostile input: nesting NESTING, program LW_EXPRESSION_LENGTH, stack LW_MACHINE_STACK, a
+ * number's text LONGEST_NUMBER. Any bytes are safe. Numbers are read alike in every locale.
+ */
+#include "model/expression.h"
+
+#include "model/units.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NESTING = 200, LONGEST_NUMBER = 400, MOST_ARGUMENTS = 16 };
+
+static const struct function {
+    const char *name;
+    lw_op op;
+    int least, most; /* number of arguments */
+    const char *form;
+    const char *domain; /* arguments that it takes, where it does not take all */
+} functions[] = {
+    {"sin", LW_OP_SIN, 1, 1, "sin(x)", NULL},
+    {"cos", LW_OP_COS, 1, 1, "cos(x)", NULL},
+    {"tan", LW_OP_TAN, 1, 1, "tan(x)", NULL},
+    {"asin", LW_OP_ASIN, 1, 1, "asin(x)", "from -1 to 1"},
+    {"acos", LW_OP_ACOS, 1, 1, "acos(x)", "from -1 to 1"},
+    {"atan", LW_OP_ATAN, 1, 1, "atan(x)", NULL},
+    {"atan2", LW_OP_ATAN2, 2, 2, "atan2(y, x)", NULL},
+    {"sinh", LW_OP_SINH, 1, 1, "sinh(x)", NULL},
+    {"cosh", LW_OP_COSH, 1, 1, "cosh(x)", NULL},
+    {"tanh", LW_OP_TANH, 1, 1, "tanh(x)", NULL},
+    {"exp", LW_OP_EXP, 1, 1, "exp(x)", NULL},
+    {"log", LW_OP_LOG, 1, 1, "log(x)", "greater than 0"},
+    {"log10", LW_OP_LOG10, 1, 1, "log10(x)", "greater than 0"},
+    {"sqrt", LW_OP_SQRT, 1, 1, "sqrt(x)", "of 0 or more"},
+    {"cbrt", LW_OP_CBRT, 1, 1, "cbrt(x)", NULL},
+    {"abs", LW_OP_ABS, 1, 1, "abs(x)", NULL},
+    {"sign", LW_OP_SIGN, 1, 1, "sign(x)", NULL},
+    {"min", LW_OP_MIN, 2, MOST_ARGUMENTS, "min(a, b)", NULL},
+    {"max", LW_OP_MAX, 2, MOST_ARGUMENTS, "max(a, b)", NULL},
+    {"floor", LW_OP_FLOOR, 1, 1, "floor(x)", NULL},
+    {"ceil", LW_OP_CEIL, 1, 1, "ceil(x)", NULL},
+    {"mod", LW_OP_MOD, 2, 2, "mod(x, period)", NULL},
+    {"hypot", LW_OP_HYPOT, 2, 2, "hypot(x, y)", NULL},
+    {"if", LW_OP_IF, 3, 3, "if(condition, then, else)", NULL},
+    {"step", LW_OP_STEP, 5, 5, "step(x, x0, h0, x1, h1)", NULL},
+    {"step5", LW_OP_STEP5, 5, 5, "step5(x, x0, h0, x1, h1)", NULL},
+    {"ramp", LW_OP_RAMP, 1, 1, "ramp(x)", NULL},
+};
+
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+enum { OR = 1, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN, POWER }; /* levels of precedence */
+
+static const struct operator{
+    const char *text; /* one that begins another comes after it; of two for one op, the usual one first */
+    lw_op op;
+    int level;
+}
+operators[] = {
+    {"^", LW_OP_POWER, POWER},
+    {"**", LW_OP_POWER, POWER},
+    {"*", LW_OP_MULTIPLY, PRODUCT},
+    {"/", LW_OP_DIVIDE, PRODUCT},
+    {"+", LW_OP_ADD, SUM},
+    {"-", LW_OP_SUBTRACT, SUM},
+    {"<=", LW_OP_LESS_EQUAL, COMPARISON},
+    {"<", LW_OP_LESS, COMPARISON},
+    {">=", LW_OP_GREATER_EQUAL, COMPARISON},
+    {">", LW_OP_GREATER, COMPARISON},
+    {"==", LW_OP_EQUAL, COMPARISON},
+    {"!=", LW_OP_NOT_EQUAL, COMPARISON},
+    {"and", LW_OP_AND, AND},
+    {"or", LW_OP_OR, OR},
+};
+
+enum { OPERATORS = sizeof operators / sizeof *operators };
+
+static const lw_constant builtin[] = {{"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}};
+
+enum { BUILTIN = sizeof builtin / sizeof *builtin };
+
+static const char *const not_numbers[] = {"inf", "Inf", "INF", "infinity", "Infinity", "nan", "NaN", "NAN"};
+
+enum { NOT_NUMBERS = sizeof not_numbers / sizeof *not_numbers };
+
+typedef struct parser {
+    const char *text;
+    size_t at;
+    const lw_names *names;
+    lw_instruction *code;
+    size_t length; /* of the program so far */
+    size_t height; /* of the stack behind it */
+    int nesting;
+    size_t units_start, units_end; /* of the last units: did the operand that ends here carry some? */
+    lw_syntax *syntax;
+} parser;
+
+/* --- errors and words -------------------------------------------------------------------------------- */
+
+static bool fail(parser *p, size_t offset, const char *remedy, const char *format, ...) LW_PRINTF(4, 5);
+
+/* Always false, so that a rule can return it. */
+static bool fail(parser *p, size_t offset, const char *remedy, const char *format, ...) {
+    if (!p->syntax) return false;
+    p->syntax->offset = offset;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(p->syntax->message, sizeof p->syntax->message, format, arguments);
+    va_end(arguments);
+    (void)snprintf(p->syntax->remedy, sizeof p->syntax->remedy, "%s", remedy);
+    return false;
+}
+
+/* A word of the text; shown to the user up to 40 bytes. */
+typedef struct word {
+    const char *start;
+    size_t length;
+} word;
+
+#define SHOW(w) (int)((w).length < 40 ? (w).length : 40), (w).start
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool word_is(word w, const char *name) {
+    return strlen(name) == w.length && memcmp(name, w.start, w.length) == 0;
+}
+
+static char skip_space(parser *p) {
+    while (p->text[p->at] != '\0' && strchr(" \t\r\n", p->text[p->at])) p->at++;
+    return p->text[p->at];
+}
+
+static word peek_word(const parser *p) {
+    word w = {p->text + p->at, 0};
+    if (is_letter(*w.start)) {
+        while (is_letter(w.start[w.length]) || is_digit(w.start[w.length])) w.length++;
+    }
+    return w;
+}
+
+static const struct function *find_function(word w) {
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        if (word_is(w, functions[i].name)) return &functions[i];
+    }
+    return NULL;
+}
+
+static size_t find_variable(const lw_names *names, word w) {
+    size_t i = 0;
+    while (i < names->variable_count && !word_is(w, names->variables[i])) i++;
+    return i; /* variable_count: none */
+}
+
+static const lw_constant *find_constant(const lw_constant *constants, size_t count, word w) {
+    for (size_t i = 0; i < count; i++) {
+        if (word_is(w, constants[i].name)) return &constants[i];
+    }
+    return NULL;
+}
+
+bool lw_names_have(const lw_names *names, const char *text, size_t length) {
+    word w = {text, length};
+    return find_variable(names, w) < names->variable_count ||
+           find_constant(names->constants, names->constant_count, w) != NULL;
+}
+
+bool lw_reserved_word(const char *text) {
+    word w = {text, strlen(text)};
+    if (word_is(w, "and") || word_is(w, "or") || word_is(w, "not")) return true;
+    for (size_t i = 0; i < NOT_NUMBERS; i++) {
+        if (word_is(w, not_numbers[i])) return true;
+    }
+    return find_function(w) || find_constant(builtin, BUILTIN, w) ||
+           (w.length > 1 && lw_is_unit(text, w.length));
+}
+
+/* Name number i of all that a word could be meant to be: variables, constants, built-in ones, functions. */
+static const char *candidate(const lw_names *names, size_t i) {
+    if (i < names->variable_count) return names->variables[i];
+    i -= names->variable_count;
+    if (i < names->constant_count) return names->constants[i].name;
+    i -= names->constant_count;
+    if (i < BUILTIN) return builtin[i].name;
+    i -= BUILTIN;
+    return i < FUNCTIONS ? functions[i].name : NULL;
+}
+
+/* The closest of all candidates, or of all units if names is NULL. By rounds, because there may be any number
+ * of names and no memory: the winner of one round starts in the next. */
+static const char *closest(const lw_names *names, word w) {
+    char text[64];
+    const char *round[64], *best = NULL;
+    if (w.length >= sizeof text) return NULL;
+    memcpy(text, w.start, w.length);
+    text[w.length] = '\0';
+
+    size_t next = 0, count;
+    do {
+        count = 0;
+        if (best) round[count++] = best;
+        while (count < 64) {
+            const char *name = names ? candidate(names, next) : lw_unit_name(next);
+            if (!name) break;
+            round[count++] = name;
+            next++;
+        }
+        best = lw_closest(text, round, count);
+    } while (count == 64);
+    return best;
+}
+
+static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
+    char remedy[sizeof p->syntax->remedy];
+    const char *best = closest(p->names, w), *kind = called ? "function" : "name";
+    if (best) {
+        (void)snprintf(remedy, sizeof remedy, "did you mean \"%.60s\"?", best);
+    } else if (called) {
+        (void)snprintf(remedy, sizeof remedy,
+                       "functions are sin, cos, exp, log, sqrt, abs, min, max, if, step, ...; "
+                       "write a product with *");
+    } else {
+        int used = snprintf(remedy, sizeof remedy, "names known here:");
+        size_t count = p->names->variable_count + p->names->constant_count + BUILTIN;
+        for (size_t i = 0; i < count; i++) {
+            const char *name = candidate(p->names, i);
+            if ((size_t)used + strlen(name) + 8 > sizeof remedy) {
+                (void)snprintf(remedy + used, sizeof remedy - (size_t)used, ", ...");
+                break;
+            }
+            used += snprintf(remedy + used, sizeof remedy - (size_t)used, "%s %s", i ? "," : "", name);
+        }
+    }
+    return fail(p, offset, remedy, "unknown %s \"%.*s\"", kind, SHOW(w));
+}
+
+/* The character at offset as a person can read it: itself if it is printable ASCII or whole UTF-8, else \xNN.
+ */
+static void show_character(const char *text, size_t offset, char shown[8]) {
+    const unsigned char *c = (const unsigned char *)text + offset;
+    size_t length = *c < 0x80                 ? 1
+                    : *c >= 0xC2 && *c < 0xE0 ? 2
+                    : (*c & 0xF0) == 0xE0     ? 3
+                    : (*c & 0xF8) == 0xF0     ? 4
+                                              : 0;
+    bool whole = length > 0 && *c >= 0x20 && *c != 0x7F;
+    for (size_t i = 1; whole && i < length; i++) whole = (c[i] & 0xC0) == 0x80;
+    if (whole) {
+        (void)snprintf(shown, 8, "%.*s", (int)length, text + offset);
+    } else {
+        (void)snprintf(shown, 8, "\\x%02X", *c);
+    }
+}
+
+/* What stands at p->at can neither go on nor end the expression. */
+static bool fail_unexpected(parser *p, bool operand_missing) {
+    char c = p->text[p->at], shown[8];
+    show_character(p->text, p->at, shown);
+    if (c == '\0')
+        return fail(p, p->at, "complete it", "the expression ends where a number or a name should follow");
+    if (c == '=') return fail(p, p->at, "compare with ==", "\"=\" is not an operator");
+    if (c == '&') return fail(p, p->at, "write and", "\"&\" is not an operator");
+    if (c == '|') return fail(p, p->at, "write or", "\"|\" is not an operator");
+    if (c == '!') return fail(p, p->at, "write not, or != to compare", "\"!\" is not an operator");
+    if (c == '%') return fail(p, p->at, "write mod(a, b), or /100 for per cent", "\"%%\" is not an operator");
+    if (c == ',' && !operand_missing) {
+        return fail(p, p->at, "decimals take a point, as in 1.5; a comma separates arguments of a function",
+                    "unexpected \",\"");
+    }
+    if (c == ')' && !operand_missing) return fail(p, p->at, "remove it", "\")\" without \"(\"");
+    if (c < 0x20 || c > 0x7E) {
+        return fail(p, p->at, "use + - * / ^ and plain names; units are written as deg, um, m^2",
+                    "character \"%s\" has no meaning in an expression", shown);
+    }
+    if (operand_missing) {
+        return fail(p, p->at, "write a number, a name or an expression in parentheses before it",
+                    "unexpected \"%s\" where a number or a name should stand", shown);
+    }
+    return fail(p, p->at, "remove it", "unexpected \"%s\"", shown);
+}
+
+/* --- instructions ------------------------------------------------------------------------------------ */
+
+static bool append(parser *p, lw_instruction instruction, size_t offset) {
+    if (p->length >= LW_EXPRESSION_LENGTH) {
+        return fail(p, offset, "shorten it, or use a table",
+                    "the expression is too long (more than %d operations)", LW_EXPRESSION_LENGTH);
+    }
+    p->code[p->length++] = instruction;
+    p->height = p->height + 1 - lw_op_arity((lw_op)instruction.op);
+    if (p->height > LW_MACHINE_STACK) {
+        return fail(p, offset, "write the operands the other way round, or in fewer parentheses",
+                    "the expression keeps more than %d intermediate results", LW_MACHINE_STACK);
+    }
+    return true;
+}
+
+static bool push_constant(parser *p, double value, size_t offset) {
+    return append(p, (lw_instruction){.value = value, .op = LW_OP_CONSTANT}, offset);
+}
+
+/* A constant operation whose result is not finite: says which, with its operands. */
+static bool fail_fold(parser *p, lw_op op, const lw_instruction *operand, double result, size_t offset) {
+    const char *what = isnan(result) ? "is not a real number" : "is too large";
+    double a = operand[0].value;
+    for (size_t i = 0; i < OPERATORS; i++) {
+        if (operators[i].op != op) continue;
+        double b = operand[1].value;
+        if (op == LW_OP_POWER && a == 0)
+            return fail(p, offset, "0 has no negative power", "division by zero: 0^%g", b);
+        const char *remedy = op == LW_OP_POWER && a < 0
+                                 ? "negative numbers have whole powers only; or use cbrt(x)"
+                                 : "numbers reach to 1.8e308; check values and units";
+        return fail(p, offset, remedy, a < 0 ? "(%g)%s%g %s" : "%g%s%g %s", a, operators[i].text, b, what);
+    }
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        if (functions[i].op != op || lw_op_arity(op) != 1) continue;
+        char remedy[80] = "numbers reach to 1.8e308; check values and units";
+        if (functions[i].domain) {
+            (void)snprintf(remedy, sizeof remedy, "%s needs an argument %s", functions[i].name,
+                           functions[i].domain);
+            if (isinf(result)) what = "is infinite";
+        }
+        return fail(p, offset, remedy, "%s(%g) %s", functions[i].name, a, what);
+    }
+    return fail(p, offset, "numbers reach to 1.8e308; check values and units", "a constant here %s", what);
+}
+
+/* Appends an operation; runs it at once if its operands are constants. offset: where the user wrote it. */
+static bool emit(parser *p, lw_op op, size_t offset) {
+    size_t arity = lw_op_arity(op), first = p->length - arity;
+    const lw_instruction *last = &p->code[p->length - 1];
+    if ((op == LW_OP_DIVIDE || op == LW_OP_MOD) && last->op == LW_OP_CONSTANT && last->value == 0) {
+        return fail(p, offset, "the divisor is 0 whatever the variables are; check the parameters in it",
+                    "division by zero");
+    }
+    if (!append(p, (lw_instruction){.op = (unsigned char)op}, offset)) return false;
+    for (size_t i = first; i < first + arity; i++) {
+        if (p->code[i].op != LW_OP_CONSTANT) return true;
+    }
+    double value = lw_machine_value(p->code + first, arity + 1, NULL);
+    if (!isfinite(value)) return fail_fold(p, op, p->code + first, value, offset);
+    p->code[first] = (lw_instruction){.value = value, .op = LW_OP_CONSTANT};
+    p->length = first + 1;
+    return true;
+}
+
+/* --- operands ---------------------------------------------------------------------------------------- */
+
+static bool parse_level(parser *p, int level);
+
+/* The digits go to strtod without their point, which a locale may spell differently: 12.5e3 as 125e2. */
+static bool parse_number(parser *p) {
+    const char *text = p->text + p->at;
+    char digits[LONGEST_NUMBER + 16];
+    size_t n = 0, used = 0;
+    long exponent = 0, fraction = 0;
+    bool point = false, zero = true;
+    for (; is_digit(text[n]) || (text[n] == '.' && !point); n++) {
+        if (n >= LONGEST_NUMBER)
+            return fail(p, p->at, "17 digits are enough", "the number has too many digits");
+        if (text[n] == '.') {
+            point = true;
+            continue;
+        }
+        digits[used++] = text[n];
+        fraction += point;
+        zero = zero && text[n] == '0';
+    }
+    if (text[n] == 'e' || text[n] == 'E') {
+        bool negative = text[n + 1] == '-';
+        size_t m = n + 1 + (negative || text[n + 1] == '+');
+        if (is_digit(text[m])) {
+            for (; is_digit(text[m]); m++) {
+                if (exponent < 100000) exponent = 10 * exponent + (text[m] - '0');
+            }
+            if (negative) exponent = -exponent;
+            n = m;
+        }
+    }
+    (void)snprintf(digits + used, sizeof digits - used, "e%ld", exponent - fraction);
+    double value = strtod(digits, NULL);
+    word w = {text, n};
+    if (!isfinite(value)) {
+        return fail(p, p->at, "numbers reach to 1.8e308", "number %.*s is too large", SHOW(w));
+    }
+    if (value == 0 && !zero) {
+        return fail(p, p->at, "write 0 if you mean it", "number %.*s is too small to differ from 0", SHOW(w));
+    }
+    size_t offset = p->at;
+    p->at += n;
+    return push_constant(p, value, offset);
+}
+
+static bool close_parenthesis(parser *p, size_t opened) {
+    char c = skip_space(p);
+    if (c == '\0') return fail(p, opened, "close it with \")\"", "\"(\" is never closed");
+    if (c != ')') return fail_unexpected(p, false);
+    p->at++;
+    return true;
+}
+
+static bool fail_argument_count(parser *p, const struct function *f, size_t count, size_t offset) {
+    char remedy[64];
+    (void)snprintf(remedy, sizeof remedy, "write %s", f->form);
+    return fail(p, offset, remedy, "%s takes %s%d argument%s, not %zu", f->name,
+                f->most > f->least ? "at least " : "", f->least, f->least == 1 ? "" : "s", count);
+}
+
+/* p->at is at the "(" of the call. */
+static bool parse_call(parser *p, const struct function *f, size_t offset) {
+    size_t opened = p->at++, start[MOST_ARGUMENTS + 1], count = 0;
+    bool folds = f->most > f->least; /* min, max: two by two */
+
+    if (skip_space(p) == ')') return fail_argument_count(p, f, 0, offset);
+    for (;;) {
+        if (count == (size_t)f->most) {
+            return f->least == f->most
+                       ? fail_argument_count(p, f, count + 1, offset)
+                       : fail(p, offset, "nest the calls", "%s takes at most %d arguments", f->name, f->most);
+        }
+        start[count++] = p->length;
+        if (!parse_level(p, OR)) return false;
+        if (folds && count > 1 && !emit(p, f->op, offset)) return false;
+        if (skip_space(p) != ',') break;
+        p->at++;
+    }
+    if (!close_parenthesis(p, opened)) return false;
+    if (count < (size_t)f->least) return fail_argument_count(p, f, count, offset);
+    if (f->op == LW_OP_STEP || f->op == LW_OP_STEP5) {
+        const lw_instruction *x0 = &p->code[start[1]], *x1 = &p->code[start[3]];
+        bool known = start[2] - start[1] == 1 && start[4] - start[3] == 1 && x0->op == LW_OP_CONSTANT &&
+                     x1->op == LW_OP_CONSTANT;
+        if (known && !(x0->value < x1->value)) {
+            return fail(p, offset, "the step begins at x0 and ends at x1: swap them, and h0 with h1",
+                        "%s(x, x0, h0, x1, h1) with x0 = %g and x1 = %g: x0 must be less than x1", f->name,
+                        x0->value, x1->value);
+        }
+    }
+    return folds || emit(p, f->op, offset);
+}
+
+static bool parse_name(parser *p) {
+    size_t offset = p->at;
+    word w = peek_word(p);
+    p->at += w.length;
+    bool called = skip_space(p) == '(';
+    size_t variable = find_variable(p->names, w);
+    const lw_constant *constant = find_constant(p->names->constants, p->names->constant_count, w);
+    const struct function *f = find_function(w);
+    if (!constant) constant = find_constant(builtin, BUILTIN, w);
+
+    if (f && called) return parse_call(p, f, offset);
+    if (!called) p->at = offset + w.length; /* an operand ends at its last character */
+    if (variable < p->names->variable_count) {
+        return append(p, (lw_instruction){.op = LW_OP_VARIABLE, .variable = (unsigned char)variable}, offset);
+    }
+    if (constant) {
+        if (!isfinite(constant->value)) {
+            return fail(p, offset, "give it a finite value", "\"%.*s\" has no finite value", SHOW(w));
+        }
+        return push_constant(p, constant->value, offset);
+    }
+    if (f) {
+        char remedy[64];
+        (void)snprintf(remedy, sizeof remedy, "write %s", f->form);
+        return fail(p, offset, remedy, "function \"%s\" has no arguments", f->name);
+    }
+    for (size_t i = 0; i < NOT_NUMBERS; i++) {
+        if (word_is(w, not_numbers[i])) {
+            return fail(p, offset, "use a finite number, e.g. 1e9",
+                        "\"%.*s\" is not a number to compute with", SHOW(w));
+        }
+    }
+    if (word_is(w, "and") || word_is(w, "or")) {
+        return fail(p, offset, "write a number, a name or an expression in parentheses before it",
+                    "unexpected \"%.*s\" where a number or a name should stand", SHOW(w));
+    }
+    if (lw_is_unit(w.start, w.length)) {
+        char remedy[96];
+        (void)snprintf(remedy, sizeof remedy,
+                       "write a number before it, e.g. (1 %.*s); no parameter has this name", SHOW(w));
+        return fail(p, offset, remedy, "unit \"%.*s\" stands alone", SHOW(w));
+    }
+    return fail_unknown_name(p, w, offset, called);
+}
+
+static bool parse_primary(parser *p) {
+    char c = skip_space(p);
+    if (is_digit(c) || (c == '.' && is_digit(p->text[p->at + 1]))) return parse_number(p);
+    if (is_letter(c)) return parse_name(p);
+    if (c != '(') return fail_unexpected(p, true);
+    size_t opened = p->at++;
+    return parse_level(p, OR) && close_parenthesis(p, opened);
+}
+
+/* --- units behind an operand ------------------------------------------------------------------------- */
+
+/* Behind an operand and its units, if any, an operator must stand. */
+static bool check_operator_follows(parser *p) {
+    char c = skip_space(p), shown[8];
+    word w = peek_word(p);
+    if (w.length > 0 && !word_is(w, "and") && !word_is(w, "or")) {
+        if (lw_names_have(p->names, w.start, w.length) || find_function(w) ||
+            find_constant(builtin, BUILTIN, w) || word_is(w, "not")) {
+            return fail(p, p->at, "write a product with *", "an operator is missing before \"%.*s\"",
+                        SHOW(w));
+        }
+        char remedy[100] =
+            "units are m, mm, deg, rpm, s, kg, N, kN, Nm, MPa, J, W, Hz, ...; write a product with *";
+        const char *best = closest(NULL, w);
+        if (best) (void)snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", best);
+        return fail(p, p->at, remedy, "unknown unit \"%.*s\"", SHOW(w));
+    }
+    if (c == '.') return fail(p, p->at, "a number has one decimal point and digits", "unexpected \".\"");
+    if (is_digit(c) || c == '(') {
+        show_character(p->text, p->at, shown);
+        return fail(p, p->at, "write a product with *", "an operator is missing before \"%s\"", shown);
+    }
+    return true;
+}
+
+static bool parse_units(parser *p, size_t start) {
+    size_t operand_end = p->at;
+    char c = skip_space(p);
+    word w = peek_word(p);
+    if (c != '(' && (w.length == 0 || word_is(w, "and") || word_is(w, "or"))) {
+        p->at = operand_end;
+        return check_operator_follows(p);
+    }
+    lw_units units;
+    lw_units_result result = lw_units_read(p->text, p->at, p->names, &units);
+    if (result == LW_UNITS_NONE) return check_operator_follows(p);
+    if (result == LW_UNITS_CLASH) {
+        size_t offset = units.trouble;
+        p->at = offset;
+        w = peek_word(p);
+        char remedy[120];
+        (void)snprintf(remedy, sizeof remedy,
+                       "with parentheses, (5 N)/%.*s has the name and 5 (N/%.*s) the unit", SHOW(w), SHOW(w));
+        return fail(p, offset, remedy, "\"%.*s\" is a unit and a name here, so this can be read in two ways",
+                    SHOW(w));
+    }
+    if (result == LW_UNITS_BAD_EXPONENT) {
+        return fail(p, units.trouble, "write (2 m)^x to raise the value with its unit",
+                    "a unit's exponent must be a whole number from -9 to 9");
+    }
+    if (result == LW_UNITS_UNCLEAR) {
+        return fail(p, units.trouble, "write N s/m or N/(m s)",
+                    "a unit behind a quotient of units can be read in two ways");
+    }
+
+    size_t offset = p->at;
+    p->units_start = offset;
+    p->at = p->units_end = units.end;
+    lw_instruction *operand = &p->code[start];
+    bool constant = p->length == start + 1 && operand->op == LW_OP_CONSTANT;
+    double value = (constant ? operand->value : 1) * units.numerator / units.denominator;
+    if (!isfinite(value)) {
+        return fail(p, offset, "numbers reach to 1.8e308", "the value in SI units is too large");
+    }
+    if (constant) {
+        operand->value = value;
+    } else if (!push_constant(p, value, offset) || !emit(p, LW_OP_MULTIPLY, offset)) {
+        return false;
+    }
+    return check_operator_follows(p);
+}
+
+/* --- operators --------------------------------------------------------------------------------------- */
+
+static bool parse_operand(parser *p, int level) {
+    char c = skip_space(p);
+    size_t offset = p->at, start = p->length;
+    if (c == '-' || c == '+') {
+        p->at++;
+        return parse_level(p, SIGN) && (c == '+' || emit(p, LW_OP_NEGATE, offset));
+    }
+    word w = peek_word(p);
+    if (word_is(w, "not")) {
+        if (level > NOT)
+            return fail(p, offset, "write (not ...)", "\"not\" behind an operator needs parentheses");
+        p->at += w.length;
+        return parse_level(p, NOT) && emit(p, LW_OP_NOT, offset);
+    }
+    return parse_primary(p) && parse_units(p, start);
+}
+
+static const struct operator* peek_operator(parser *p) {
+    skip_space(p);
+    word w = peek_word(p);
+    for (size_t i = 0; i < OPERATORS; i++) {
+        const char *text = operators[i].text;
+        if (w.length > 0 ? word_is(w, text) : strncmp(p->text + p->at, text, strlen(text)) == 0)
+            return &operators[i];
+    }
+    return NULL;
+}
+
+/* Where the operand that was just read ends, without white space behind it. */
+static size_t last_end(const parser *p) {
+    size_t end = p->at;
+    while (end > 0 && strchr(" \t\r\n", p->text[end - 1])) end--;
+    return end;
+}
+
+/* An operand and all operators behind it that bind at least as strongly as level. */
+static bool parse_level(parser *p, int level) {
+    if (p->nesting >= NESTING) {
+        return fail(p, p->at, "use fewer parentheses", "the expression is nested more than %d deep", NESTING);
+    }
+    p->nesting++;
+    if (!parse_operand(p, level)) return false;
+
+    bool compared = false;
+    for (;;) {
+        const struct operator* o = peek_operator(p);
+        if (!o || o->level < level) break;
+        size_t offset = p->at;
+        bool left_units = p->units_end == last_end(p);
+        if (o->level == COMPARISON && compared) {
+            return fail(p, offset, "write a < b and b < c", "comparisons cannot be chained");
+        }
+        if (o->level == POWER && left_units) {
+            return fail(p, offset, "write (2 m^2)^3", "a power of a value with a unit needs parentheses");
+        }
+        p->at += strlen(o->text);
+        if (!parse_level(p, o->level == POWER ? SIGN : o->level + 1)) return false;
+
+        bool right_units = p->units_end == last_end(p);
+        if (o->level == POWER && right_units) {
+            return fail(p, p->units_start, "write (2^3) mm, or 2^(3 mm) if you mean that",
+                        "a unit behind a power can be read in two ways");
+        }
+        if (o->op == LW_OP_DIVIDE && right_units && !left_units) {
+            return fail(p, p->units_start, "write (1/2) mm or 1/(2 mm)",
+                        "a quotient with a unit behind it can be read in two ways");
+        }
+        if (!emit(p, o->op, offset)) return false;
+        compared = o->level == COMPARISON;
+    }
+    p->nesting--;
+    return true;
+}
+
+size_t lw_expression_compile(const char *text, const lw_names *names, lw_instruction *code,
+                             lw_syntax *syntax) {
+    parser p = {
+        .text = text ? text : "", .names = names, .code = code, .units_end = (size_t)-1, .syntax = syntax};
+
+    if (skip_space(&p) == '\0') {
+        (void)fail(&p, 0, "write a number or a formula, e.g. 0.5*sin(2*pi*t)", "the expression is empty");
+        return 0;
+    }
+    if (names->variable_count > LW_MAX_VARIABLES) {
+        (void)fail(&p, 0, "use fewer", "an expression can have at most %d variables", LW_MAX_VARIABLES);
+        return 0;
+    }
+    if (!parse_level(&p, OR)) return 0;
+    if (skip_space(&p) != '\0') {
+        (void)fail_unexpected(&p, false);
+        return 0;
+    }
+    return p.length;
+}

@@ -1,0 +1,199 @@
+/* force.c - force elements: loads on bodies, forces on joint coordinates, their potential and power.
+ *
+ *   spring     F = k x + c xdot + law(x, xdot, t) along the line, x = length - free length, positive in
+ * tension torsion    tau = -(k x + c xdot + law), x = coordinate - free value bushing    force -K d - C d',
+ * torque -J^-T(phi) K phi - C w in the axes of its first frame; d displacement, phi rotation vector of the
+ * second frame in the first, J the right Jacobian of SO(3): the gradient of U = (d'K d + phi'K phi) / 2
+ * (docs/theory/tree.md, "Force elements") applied    force and torque, functions of t, on one body, the
+ * opposite on another drive      tau = drive(t, q, v) friction   tau = -(viscous v + coulomb tanh(v /
+ * smoothing))
+ *
+ * Every element books its energy: a potential, or power as drives, forces or dissipation.
+ * Cost     O(elements), no allocation.
+ */
+#include "model/data.h"
+
+/* World position and velocity of a point fixed in a body's internal frame. */
+static void point_motion(const lw_data *data, int body, const double at[3], double x[3], double xdot[3]) {
+    const double *V = data->motion[body].V;
+    double local[3];
+    lw_v3_copy(V + 3, local);
+    lw_v3_add_cross(V, at, local);
+    lw_pose_point(data->world[body].R, data->world[body].p, at, x);
+    lw_m3_mul_v(data->world[body].R, local, xdot);
+}
+
+/* Adds a force at a world point and a torque, both in world axes, to a body. */
+static void load_body(lw_data *data, int body, const double at[3], const double force[3],
+                      const double torque[3]) {
+    const lw_pose *world = &data->world[body];
+    double arm[3], n[3], local[3];
+    lw_v3_sub(at, world->p, arm);
+    lw_v3_cross(arm, force, n);
+    lw_v3_add(n, torque, n);
+    lw_m3_tmul_v(world->R, n, local);
+    lw_v3_add(data->motion[body].load, local, data->motion[body].load);
+    lw_m3_tmul_v(world->R, force, local);
+    lw_v3_add(data->motion[body].load + 3, local, data->motion[body].load + 3);
+}
+
+static const double none[3] = {0, 0, 0};
+
+/* Tension of a spring-damper with elongation x and rate v; books potential and power. */
+static double tension(const lw_force *force, lw_data *data, double t, double x, double v, bool integrate) {
+    double total = force->stiffness * x + force->damping * v;
+    data->potential += 0.5 * force->stiffness * x * x;
+    data->power.dissipation += force->damping * v * v;
+    if (force->law) {
+        const double variables[3] = {x, v, t};
+        double law = lw_function_value(force->law, variables);
+        total += law;
+        if (!force->law_is_potential)
+            data->power.forces -= law * v;
+        else if (integrate)
+            data->potential += lw_function_integral(force->law, 0, x, variables);
+    }
+    return total;
+}
+
+static void spring(const lw_force *force, lw_data *data, double t, bool integrate) {
+    double a[3], va[3], b[3], vb[3], line[3], rate[3];
+    point_motion(data, force->bodies[0], force->frames[0].p, a, va);
+    point_motion(data, force->bodies[1], force->frames[1].p, b, vb);
+    lw_v3_sub(b, a, line);
+    lw_v3_sub(vb, va, rate);
+    double length = lw_v3_norm(line);
+    double unit[3] = {0, 0, 0};
+    if (length > 0)
+        for (int k = 0; k < 3; k++)
+            unit[k] = line[k] / length; /* coinciding points: the line has no direction */
+    double pull = tension(force, data, t, length - force->free_length, lw_v3_dot(unit, rate), integrate);
+    double on_a[3], on_b[3];
+    for (int k = 0; k < 3; k++) on_a[k] = pull * unit[k], on_b[k] = -on_a[k];
+    load_body(data, force->bodies[0], a, on_a, none);
+    load_body(data, force->bodies[1], b, on_b, none);
+}
+
+/* Inverse transpose of the right Jacobian of SO(3):  x - phi x x / 2 + g phi x (phi x x),
+ * g = 1/a^2 - (1 + cos a) / (2 a sin a), a = |phi|. */
+static void inverse_jacobian_transpose(const double phi[3], const double x[3], double out[3]) {
+    double a2 = lw_v3_dot(phi, phi), a = sqrt(a2), first[3], second[3];
+    /* below 0.01 the series to a^4; at pi the closed form is regular: (1 + cos a) / sin a -> 0 */
+    double g = a < 1e-2 ? 1.0 / 12 + a2 / 720 + a2 * a2 / 30240 : 1 / a2 - 0.5 / (a * tan(0.5 * a));
+    lw_v3_cross(phi, x, first);
+    lw_v3_cross(phi, first, second);
+    for (int k = 0; k < 3; k++) out[k] = x[k] - 0.5 * first[k] + g * second[k];
+}
+
+static void bushing(const lw_force *force, lw_data *data) {
+    const lw_pose *wa = &data->world[force->bodies[0]], *wb = &data->world[force->bodies[1]];
+    double a[3], va[3], b[3], vb[3];
+    point_motion(data, force->bodies[0], force->frames[0].p, a, va);
+    point_motion(data, force->bodies[1], force->frames[1].p, b, vb);
+    double Ra[9], Rb[9], R[9];
+    lw_m3_mul(wa->R, force->frames[0].R, Ra);
+    lw_m3_mul(wb->R, force->frames[1].R, Rb);
+    lw_m3_tmul(Ra, Rb, R);
+
+    double wa_world[3], wb_world[3], gap[3], rate[3], w[3], d[3], d_dot[3], w_first[3], quaternion[4], phi[3];
+    lw_m3_mul_v(wa->R, data->motion[force->bodies[0]].V, wa_world);
+    lw_m3_mul_v(wb->R, data->motion[force->bodies[1]].V, wb_world);
+    lw_v3_sub(b, a, gap);
+    lw_v3_sub(vb, va, rate);
+    double spin[3];
+    lw_v3_cross(wa_world, gap, spin); /* the first frame turns under the gap */
+    lw_v3_sub(rate, spin, rate);
+    lw_v3_sub(wb_world, wa_world, w);
+    lw_m3_tmul_v(Ra, gap, d);
+    lw_m3_tmul_v(Ra, rate, d_dot);
+    lw_m3_tmul_v(Ra, w, w_first);
+    lw_quat_rot(R, quaternion);
+    lw_quat_log(quaternion, phi);
+
+    const double *K = force->bushing_stiffness, *C = force->bushing_damping;
+    double f[3], n_damp[3], k_phi[3], n_spring[3], world_force[3], world_torque[3], part[3];
+    for (int k = 0; k < 3; k++) {
+        f[k] = -K[k] * d[k] - C[k] * d_dot[k];
+        n_damp[k] = -C[3 + k] * w_first[k];
+        k_phi[k] = -K[3 + k] * phi[k];
+        data->potential += 0.5 * (K[k] * d[k] * d[k] + K[3 + k] * phi[k] * phi[k]);
+        data->power.dissipation += C[k] * d_dot[k] * d_dot[k] + C[3 + k] * w_first[k] * w_first[k];
+    }
+    inverse_jacobian_transpose(phi, k_phi, n_spring); /* in the second frame's axes */
+    lw_m3_mul_v(Ra, f, world_force);
+    lw_m3_mul_v(Ra, n_damp, world_torque);
+    lw_m3_mul_v(Rb, n_spring, part);
+    lw_v3_add(world_torque, part, world_torque);
+    load_body(data, force->bodies[1], b, world_force, world_torque);
+    for (int k = 0; k < 3; k++) world_force[k] = -world_force[k], world_torque[k] = -world_torque[k];
+    load_body(data, force->bodies[0], b, world_force, world_torque);
+}
+
+static void applied(const lw_force *force, lw_data *data, double t) {
+    double x[3], xdot[3], F[6], w[3], w_against[3], v_against[3], at[3];
+    for (int k = 0; k < 6; k++) F[k] = force->components[k] ? lw_function_value(force->components[k], &t) : 0;
+    point_motion(data, force->bodies[0], force->frames[0].p, x, xdot);
+    const lw_pose *world = &data->world[force->bodies[0]], *against = &data->world[force->bodies[1]];
+    if (force->follows_body) { /* components in the user's body axes */
+        double R[9], f[3], n[3];
+        lw_m3_mul(world->R, force->frames[0].R, R);
+        lw_m3_mul_v(R, F, f);
+        lw_m3_mul_v(R, F + 3, n);
+        lw_v3_copy(f, F);
+        lw_v3_copy(n, F + 3);
+    }
+    load_body(data, force->bodies[0], x, F, F + 3);
+    lw_m3_mul_v(world->R, data->motion[force->bodies[0]].V, w);
+    data->power.forces += lw_v3_dot(F, xdot) + lw_v3_dot(F + 3, w);
+    if (force->bodies[1] == 0) return; /* ground takes it without moving */
+
+    double reaction[6], gap[3];
+    for (int k = 0; k < 6; k++) reaction[k] = -F[k];
+    load_body(data, force->bodies[1], x, reaction, reaction + 3);
+    lw_v3_sub(x, against->p, gap); /* the point of the other body that is now at x */
+    lw_m3_tmul_v(against->R, gap, at);
+    point_motion(data, force->bodies[1], at, x, v_against);
+    lw_m3_mul_v(against->R, data->motion[force->bodies[1]].V, w_against);
+    data->power.forces -= lw_v3_dot(F, v_against) + lw_v3_dot(F + 3, w_against);
+}
+
+void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
+    data->potential = 0;
+    data->power = (lw_power){0, 0, 0};
+    for (int i = 0; i <= model->body_count; i++) memset(data->motion[i].load, 0, sizeof data->motion[i].load);
+    memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
+    for (int k = 0; k < model->force_count; k++) {
+        const lw_force *force = &model->forces[k];
+        double v = force->v >= 0 ? data->v[force->v] : 0, q = force->q >= 0 ? data->q[force->q] : 0;
+        switch (force->type) {
+        case LW_FORCE_SPRING:
+            spring(force, data, t, potential);
+            break;
+        case LW_FORCE_BUSHING:
+            bushing(force, data);
+            break;
+        case LW_FORCE_APPLIED:
+            applied(force, data, t);
+            break;
+        case LW_FORCE_TORSION:
+            data->tau[force->v] -= tension(force, data, t, q - force->free_length, v, potential);
+            break;
+        case LW_FORCE_DRIVE: {
+            const double variables[3] = {t, q, v};
+            double drive = lw_function_value(force->drive, variables);
+            data->tau[force->v] += drive;
+            data->power.drives += drive * v;
+            break;
+        }
+        case LW_FORCE_FRICTION: {
+            double drag = force->viscous * v;
+            if (force->coulomb != 0) drag += force->coulomb * tanh(v / force->smoothing);
+            data->tau[force->v] -= drag;
+            data->power.dissipation += drag * v;
+            break;
+        }
+        case LW_FORCE_TYPES:
+            break;
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/* function.h - functions that a user writes: expressions and tables.
+ *
+ * An expression is compiled once against named constants (the parameters) and a list of variables, into a
+ * short program for a stack machine; evaluating allocates nothing, needs no lock, and costs a few ns per
+ * operation. With jets it carries the exact first and second derivatives with respect to one parameter that
+ * all variables may depend on (time, in prescribed motions).
+ */
+#ifndef LW_FUNCTION_H
+#define LW_FUNCTION_H
+
+#include "core/core.h"
+
+/* f, df/ds, d2f/ds2 along a curve with parameter s. */
+typedef struct lw_jet {
+    double f, d, dd;
+} lw_jet;
+
+typedef struct lw_constant {
+    const char *name;
+    double value;
+} lw_constant;
+
+#define LW_MAX_VARIABLES 4
+
+typedef struct lw_function lw_function;
+
+/* What is wrong with an expression: where (offset into the text, from 0) and how to mend it. */
+typedef struct lw_syntax {
+    size_t offset;
+    char message[256];
+    char remedy[160];
+} lw_syntax;
+
+/* Compiles text (its language: expression.c); memory comes from the arena. variables: names in the order in
+ * which values are given later; they hide constants of the same name. NULL on failure, with syntax (which may
+ * be NULL) filled. Constants that overflow, divide by zero or are not numbers are failures. */
+lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_constant *constants,
+                                 size_t constant_count, const char *const *variables, size_t variable_count,
+                                 lw_syntax *syntax);
+/* A table of y over ascending x as a function of variable number 0: straight between the points, or smooth (a
+ * monotone cubic with continuous slope); beyond both ends a straight line with the slope there. NULL if there
+ * are fewer than two points, x does not ascend, a value or slope is not finite, or memory is out. */
+lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y, size_t count, bool smooth);
+
+bool lw_function_uses(const lw_function *function, size_t variable);
+bool lw_function_is_constant(const lw_function *function);
+
+double lw_function_value(const lw_function *function, const double *variables);
+lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables);
+
+/* Integral of the function over variable 0 from a to b (others held at variables[1..]): for potentials.
+ * Tables exactly, expressions by adaptive Gauss-Kronrod to 1e-13 of the integral of the magnitude; kinks and
+ * jumps cost time, and what is narrower than a few per cent of the range and touches neither end may be
+ * overlooked. variables may be NULL if there is only variable 0. */
+double lw_function_integral(const lw_function *function, double a, double b, const double *variables);
+
+/* A number from text such as "30 deg", "2*L", "1/3": for the model reader. false with syntax filled on
+ * failure. */
+bool lw_number(const char *text, const lw_constant *constants, size_t constant_count, double *value,
+               lw_syntax *syntax);
+
+/* Is this word reserved (a function, a built-in constant, a word of the language, or a unit of more than one
+ * letter), so that no parameter may have it? */
+bool lw_reserved_word(const char *word);
+
+#endif

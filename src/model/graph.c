@@ -1,0 +1,375 @@
+/* graph.c - spanning tree, regular labelling and fundamental loops of the graph of bodies and joints.
+ *
+ * Tree. Every edge has a class, which says how much its cut would be regretted (edge_class). The tree keeps
+ * as much of class 0 as any spanning tree can, then of class 1, and so on: the base of least cost of the
+ * graphic matroid. Such a tree is one that enters every group of bodies (component of the graph of the edges
+ * of classes < c, for every c) exactly once. So one search from ground finds it, if an edge of class c may
+ * only lead to a group that nothing has entered yet. The search goes breadth first: where all edges are of
+ * one class this is the ordinary breadth-first tree with shortest branches, and loops are short if ground is
+ * near. In a long row of cells it is not, and all loops would reach back to ground; so the same search is
+ * also made last in, first out (Paton 1969), and its tree is taken if it more than halves the total length of
+ * the loops.
+ *
+ * Cuts. A tree edge that lies on one fundamental loop only can change places with the edge that closes this
+ * loop, and no loop changes its edges. This is done, within the class, where it saves closure rows.
+ *
+ * Labels. Regular labelling of Mufti (1983), sect. 2: all leaves get the highest numbers and are removed, and
+ * so on. A body is removed in round h, its height above the deepest leaf that hangs from it; so the labels
+ * are the order by falling height, then rising depth, then the user's order. Parents have smaller labels than
+ * children.
+ *
+ * Loops. The cut edge, then the tree path from its second body back to its first. The base body of the loop
+ * (Anderson and Critchley 2003, body 0_i) is where this path turns from going up to going down.
+ *
+ * Cost O((n + e) log n), and the total length of the loops. No recursion.
+ */
+#include "model/graph.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { CLASSES = 7 };
+typedef enum discipline { FIRST_IN_FIRST_OUT, LAST_IN_FIRST_OUT } discipline;
+
+/* The problem, the rooted tree and the workspace. Bodies are the user's here; labels come last. */
+typedef struct search {
+    int body_count, edge_count;
+    const bool *massless;
+    const lw_edge *edges;
+    int *start, *incident; /* the edges at each body, in the user's order, CSR */
+    int *group;         /* class c, body b -> its component in the graph of classes < c, at c (n + 1) + b */
+    bool *entered;      /* class c, component -> the search has been there */
+    bool *kept, *trial; /* edge -> taken by the search; cut in the tree on trial */
+    int *order;         /* the bodies reached, breadth first; the first is ground */
+    int reached;        /* how many */
+    int *up, *up_edge;  /* body -> its parent and the edge to it */
+    int *skip;          /* body -> one of its ancestors */
+    int *depth;         /* body -> edges between it and ground; -1 if there is no path */
+    int *meet, *length; /* cut edge -> the body where its branches meet, edges in the loop */
+    int *cover;         /* body -> how many loops its up_edge lies on */
+    int *key, *list, *spare, *bins;
+} search;
+
+/* Closing a loop at this edge would put forces on a massless body; a free joint transmits none. */
+static bool loads_massless(const search *s, const lw_edge *edge) {
+    bool massless = false;
+    for (int side = 0; side < 2; side++)
+        massless |= edge->bodies[side] != 0 && s->massless[edge->bodies[side]];
+    return massless && edge->freedom < 6;
+}
+
+/* How much a cut at this edge would be regretted: 0 the most. A wish to cut outranks keep. */
+static int edge_class(const search *s, const lw_edge *edge) {
+    if (loads_massless(s, edge)) return edge->wish_cut ? 2 : edge->keep ? 0 : 1;
+    if (edge->wish_cut) return 6;
+    if (edge->keep) return 3;
+    return edge->freedom < 6 ? 4 : 5;
+}
+
+static int other_body(const lw_edge *edge, int body) { return edge->bodies[edge->bodies[0] == body]; }
+
+/* +1 if leaving the edge's first body goes along it. */
+static int sense_from(const lw_edge *edge, int body) { return edge->bodies[0] == body ? 1 : -1; }
+
+static void list_incident_edges(search *s) {
+    for (int e = 0; e < s->edge_count; e++)
+        for (int side = 0; side < 2; side++) s->start[s->edges[e].bodies[side] + 1]++;
+    for (int b = 0; b <= s->body_count; b++) s->start[b + 1] += s->start[b];
+    int *fill = s->list;
+    memcpy(fill, s->start, (size_t)(s->body_count + 1) * sizeof *fill);
+    for (int e = 0; e < s->edge_count; e++)
+        for (int side = 0; side < 2; side++) s->incident[fill[s->edges[e].bodies[side]]++] = e;
+}
+
+static int find_root(int *link, int body) {
+    while (link[body] != body) {
+        link[body] = link[link[body]];
+        body = link[body];
+    }
+    return body;
+}
+
+static void find_groups(search *s) {
+    int *link = s->list;
+    for (int b = 0; b <= s->body_count; b++) link[b] = b;
+    for (int c = 0; c < CLASSES; c++) {
+        int *group = s->group + (size_t)c * (size_t)(s->body_count + 1);
+        for (int b = 0; b <= s->body_count; b++) group[b] = find_root(link, b);
+        for (int e = 0; e < s->edge_count; e++)
+            if (edge_class(s, &s->edges[e]) == c)
+                link[find_root(link, s->edges[e].bodies[0])] = find_root(link, s->edges[e].bodies[1]);
+    }
+}
+
+static bool *entry(search *s, int c, int body) {
+    size_t row = (size_t)c * (size_t)(s->body_count + 1);
+    return &s->entered[row + (size_t)s->group[row + (size_t)body]];
+}
+
+/* The search by the entry rule. The groups of class 0 are single bodies, so none is entered twice. */
+static void grow_tree(search *s, discipline take, bool *cut) {
+    memset(s->entered, 0, (size_t)CLASSES * (size_t)(s->body_count + 1) * sizeof *s->entered);
+    memset(s->kept, 0, (size_t)s->edge_count * sizeof *s->kept);
+    int *waiting = s->list, first = 0, last = 0;
+    waiting[last++] = 0;
+    for (int c = 0; c < CLASSES; c++) *entry(s, c, 0) = true;
+    while (first < last) {
+        int body = take == FIRST_IN_FIRST_OUT ? waiting[first++] : waiting[--last];
+        for (int i = s->start[body]; i < s->start[body + 1]; i++) {
+            const lw_edge *edge = &s->edges[s->incident[i]];
+            int other = other_body(edge, body);
+            if (*entry(s, edge_class(s, edge), other)) continue;
+            for (int c = 0; c < CLASSES; c++) *entry(s, c, other) = true;
+            s->kept[s->incident[i]] = true;
+            waiting[last++] = other;
+        }
+    }
+    for (int e = 0; e < s->edge_count; e++) cut[e] = *entry(s, 0, s->edges[e].bodies[0]) && !s->kept[e];
+}
+
+/* Parents and depths of the tree of the edges that are not cut. skip[b] is an ancestor of b so chosen that
+ * any ancestor is found in O(log n) steps (Myers 1983). */
+static void root_tree(search *s, const bool *cut) {
+    for (int b = 0; b <= s->body_count; b++) s->up[b] = s->up_edge[b] = s->depth[b] = -1;
+    s->order[0] = 0;
+    s->reached = 1;
+    s->depth[0] = s->skip[0] = 0;
+    for (int next = 0; next < s->reached; next++) {
+        int body = s->order[next];
+        for (int i = s->start[body]; i < s->start[body + 1]; i++) {
+            int e = s->incident[i];
+            if (cut[e] || e == s->up_edge[body]) continue;
+            int child = other_body(&s->edges[e], body);
+            s->up[child] = body;
+            s->up_edge[child] = e;
+            s->depth[child] = s->depth[body] + 1;
+            int near = s->skip[body], far = s->skip[near];
+            bool equal = s->depth[body] - s->depth[near] == s->depth[near] - s->depth[far];
+            s->skip[child] = equal ? far : body;
+            s->order[s->reached++] = child;
+        }
+    }
+}
+
+static int meeting_body(const search *s, int a, int b) {
+    int deep = s->depth[a] < s->depth[b] ? b : a, other = deep == a ? b : a;
+    while (s->depth[deep] > s->depth[other])
+        deep = s->depth[s->skip[deep]] >= s->depth[other] ? s->skip[deep] : s->up[deep];
+    while (deep != other) { /* of equal depth, so that their skips are of equal depth, too */
+        bool skip = s->skip[deep] != s->skip[other];
+        deep = skip ? s->skip[deep] : s->up[deep];
+        other = skip ? s->skip[other] : s->up[other];
+    }
+    return deep;
+}
+
+/* meet and length of all loops; the sum of the lengths. */
+static int64_t measure_loops(search *s, const bool *cut) {
+    int64_t total = 0;
+    for (int e = 0; e < s->edge_count; e++) {
+        if (!cut[e]) continue;
+        const int *ends = s->edges[e].bodies;
+        s->meet[e] = meeting_body(s, ends[0], ends[1]);
+        s->length[e] = 1 + s->depth[ends[0]] + s->depth[ends[1]] - 2 * s->depth[s->meet[e]];
+        total += s->length[e];
+    }
+    return total;
+}
+
+/* Leaves the better tree rooted and its loops measured, and returns their total length. */
+static int64_t choose_tree(search *s, bool *cut) {
+    grow_tree(s, LAST_IN_FIRST_OUT, s->trial);
+    root_tree(s, s->trial);
+    int64_t trial_total = measure_loops(s, s->trial);
+
+    grow_tree(s, FIRST_IN_FIRST_OUT, cut);
+    root_tree(s, cut);
+    int64_t total = measure_loops(s, cut);
+    if (2 * trial_total >= total) return total;
+
+    memcpy(cut, s->trial, (size_t)s->edge_count * sizeof *cut);
+    root_tree(s, cut);
+    return measure_loops(s, cut);
+}
+
+/* Loops on each tree edge: a cut edge adds one on its two branches, so sum its ends, less the meeting body,
+ * upwards. */
+static void count_covers(search *s, const bool *cut) {
+    for (int e = 0; e < s->edge_count; e++) {
+        if (!cut[e]) continue;
+        for (int side = 0; side < 2; side++) s->cover[s->edges[e].bodies[side]]++;
+        s->cover[s->meet[e]] -= 2;
+    }
+    for (int next = s->reached - 1; next > 0; next--) {
+        int body = s->order[next];
+        s->cover[s->up[body]] += s->cover[body];
+    }
+}
+
+/* The edge that had better close the loop of this cut edge: that of most freedom; of these, the one that
+ * turns round the shortest branch, then the user's first. */
+static int best_cut(const search *s, int cut_edge) {
+    const lw_edge *edges = s->edges;
+    int same = edge_class(s, &edges[cut_edge]);
+    int best = cut_edge, best_depth = INT_MAX;
+    for (int side = 0; side < 2; side++) {
+        for (int b = edges[cut_edge].bodies[side]; b != s->meet[cut_edge]; b = s->up[b]) {
+            int e = s->up_edge[b], depth = s->depth[b];
+            if (s->cover[b] != 1 || edge_class(s, &edges[e]) != same) continue;
+            int gain = edges[e].freedom - edges[best].freedom;
+            if (gain == 0) gain = depth - best_depth;
+            if (gain == 0) gain = best - e;
+            if (gain <= 0) continue;
+            best = e;
+            best_depth = depth;
+        }
+    }
+    return best;
+}
+
+static void move_cuts(search *s, bool *cut) {
+    count_covers(s, cut);
+    /* An exchange touches no edge of another loop, so all are found in the same tree, then made. */
+    int *better = s->spare;
+    for (int e = 0; e < s->edge_count; e++) better[e] = cut[e] ? best_cut(s, e) : e;
+    for (int e = 0; e < s->edge_count; e++) {
+        if (better[e] == e) continue;
+        cut[e] = false;
+        cut[better[e]] = true;
+    }
+}
+
+/* Sorts list by key (0 .. key_max), smallest first; equals keep their order. */
+static void counting_sort(search *s, int key_max, int count) {
+    memset(s->bins, 0, (size_t)(key_max + 2) * sizeof *s->bins);
+    for (int i = 0; i < count; i++) s->bins[s->key[s->list[i]] + 1]++;
+    for (int k = 0; k < key_max; k++) s->bins[k + 1] += s->bins[k];
+    for (int i = 0; i < count; i++) s->spare[s->bins[s->key[s->list[i]]]++] = s->list[i];
+    memcpy(s->list, s->spare, (size_t)count * sizeof *s->list);
+}
+
+static void label_bodies(search *s, lw_graph *graph) {
+    int n = s->body_count, count = 0;
+    for (int b = 1; b <= n; b++)
+        if (s->depth[b] >= 0) s->list[count++] = b;
+    memcpy(s->key, s->depth, (size_t)(n + 1) * sizeof *s->key);
+    counting_sort(s, n, count);
+
+    int *height = s->key;
+    memset(height, 0, (size_t)(n + 1) * sizeof *height);
+    for (int next = s->reached - 1; next > 0; next--) {
+        int body = s->order[next], parent = s->up[body];
+        if (height[parent] <= height[body]) height[parent] = height[body] + 1;
+    }
+    for (int b = n; b >= 0; b--) s->key[b] = height[0] - height[b]; /* in place, so ground last */
+    counting_sort(s, n, count);
+
+    for (int b = 0; b <= n; b++) graph->body[b] = graph->label[b] = graph->parent[b] = graph->edge[b] = -1;
+    graph->body[0] = graph->label[0] = 0;
+    for (int i = 0; i < count; i++) {
+        graph->body[i + 1] = s->list[i];
+        graph->label[s->list[i]] = i + 1;
+    }
+    for (int i = 1; i <= count; i++) {
+        graph->parent[i] = graph->label[s->up[graph->body[i]]];
+        graph->edge[i] = s->up_edge[graph->body[i]];
+    }
+    graph->unreached = n - count;
+}
+
+static void write_loop(const search *s, int cut_edge, int *edge, int *sense) {
+    const int *ends = s->edges[cut_edge].bodies;
+    int first = 0, last = s->length[cut_edge];
+    edge[first] = cut_edge;
+    sense[first++] = 1;
+    for (int b = ends[1]; b != s->meet[cut_edge]; b = s->up[b]) {
+        edge[first] = s->up_edge[b];
+        sense[first++] = sense_from(&s->edges[s->up_edge[b]], b);
+    }
+    for (int b = ends[0]; b != s->meet[cut_edge]; b = s->up[b]) {
+        edge[--last] = s->up_edge[b];
+        sense[last] = sense_from(&s->edges[s->up_edge[b]], s->up[b]);
+    }
+}
+
+static lw_status list_loops(search *s, lw_arena *arena, lw_graph *graph) {
+    int count = 0, total = 0;
+    for (int e = 0; e < s->edge_count; e++) {
+        if (!graph->cut[e]) continue;
+        s->list[count++] = e;
+        s->key[e] = s->length[e];
+        total += s->length[e];
+    }
+    counting_sort(s, s->body_count + 1, count);
+
+    graph->loop_count = count;
+    graph->loop_start = LW_NEW(arena, int, count + 1);
+    graph->loop_edge = LW_NEW(arena, int, total);
+    graph->loop_sense = LW_NEW(arena, int, total);
+    graph->loop_base = LW_NEW(arena, int, count);
+    graph->loop_cut_at_massless = LW_NEW(arena, bool, count);
+    if (!graph->loop_start || !graph->loop_edge || !graph->loop_sense || !graph->loop_base ||
+        !graph->loop_cut_at_massless)
+        return LW_ERROR_MEMORY;
+    for (int k = 0; k < count; k++) {
+        int e = s->list[k], start = graph->loop_start[k];
+        write_loop(s, e, graph->loop_edge + start, graph->loop_sense + start);
+        graph->loop_start[k + 1] = start + s->length[e];
+        graph->loop_base[k] = graph->label[s->meet[e]];
+        graph->loop_cut_at_massless[k] = loads_massless(s, &s->edges[e]);
+    }
+    return LW_OK;
+}
+
+static bool take_memory(search *s, lw_arena *arena, lw_graph *graph) {
+    size_t n = (size_t)s->body_count + 1, e = (size_t)s->edge_count, most = n > e ? n : e;
+    s->start = LW_NEW(arena, int, n + 1);
+    s->incident = LW_NEW(arena, int, 2 * e);
+    s->group = LW_NEW(arena, int, CLASSES *n);
+    s->entered = LW_NEW(arena, bool, CLASSES *n);
+    s->kept = LW_NEW(arena, bool, e);
+    s->trial = LW_NEW(arena, bool, e);
+    s->order = LW_NEW(arena, int, n);
+    s->up = LW_NEW(arena, int, n);
+    s->up_edge = LW_NEW(arena, int, n);
+    s->skip = LW_NEW(arena, int, n);
+    s->depth = LW_NEW(arena, int, n);
+    s->meet = LW_NEW(arena, int, e);
+    s->length = LW_NEW(arena, int, e);
+    s->cover = LW_NEW(arena, int, n);
+    s->key = LW_NEW(arena, int, most);
+    s->list = LW_NEW(arena, int, most);
+    s->spare = LW_NEW(arena, int, most);
+    s->bins = LW_NEW(arena, int, n + 2);
+    graph->body = LW_NEW(arena, int, n);
+    graph->label = LW_NEW(arena, int, n);
+    graph->parent = LW_NEW(arena, int, n);
+    graph->edge = LW_NEW(arena, int, n);
+    graph->cut = LW_NEW(arena, bool, e);
+    return s->start && s->incident && s->group && s->entered && s->kept && s->trial && s->order && s->up &&
+           s->up_edge && s->skip && s->depth && s->meet && s->length && s->cover && s->key && s->list &&
+           s->spare && s->bins && graph->body && graph->label && graph->parent && graph->edge && graph->cut;
+}
+
+lw_status lw_graph_analyse(lw_arena *arena, int body_count, const bool *massless, int edge_count,
+                           const lw_edge *edges, lw_graph *graph) {
+    for (int e = 0; e < edge_count; e++) {
+        const int *ends = edges[e].bodies;
+        if (ends[0] == ends[1]) return LW_ERROR_ARGUMENT;
+        for (int side = 0; side < 2; side++)
+            if (ends[side] < 0 || ends[side] > body_count) return LW_ERROR_ARGUMENT;
+    }
+    search s = {.body_count = body_count, .edge_count = edge_count, .massless = massless, .edges = edges};
+    *graph = (lw_graph){.body_count = body_count, .edge_count = edge_count};
+    if (!take_memory(&s, arena, graph)) return LW_ERROR_MEMORY;
+
+    list_incident_edges(&s);
+    find_groups(&s);
+    if (choose_tree(&s, graph->cut) > INT_MAX) return LW_ERROR_MEMORY;
+    move_cuts(&s, graph->cut);
+    root_tree(&s, graph->cut);
+    measure_loops(&s, graph->cut);
+    label_bodies(&s, graph);
+    return list_loops(&s, arena, graph);
+}

@@ -1,0 +1,26 @@
+/* joint.h - what each type of joint does: pose, motion subspace and bias, in the frame of its second body.
+ */
+#ifndef LW_JOINT_H
+#define LW_JOINT_H
+
+#include "model/model.h"
+
+/* Place (R, p) of the child's joint frame in the parent's, and the motion subspace S (6 per speed, child's
+ * frame). */
+void lw_joint_place(const lw_joint *joint, const double *q, double R[9], double p[3], double *S);
+/* Bias S° v: the part of the joint's relative acceleration that speeds alone cause, child's frame. Needs S,
+ * R, p of lw_joint_place for the same q. */
+void lw_joint_bias(const lw_joint *joint, const double *q, const double *v, const double R[9],
+                   const double p[3], double bias[6]);
+/* qdot from q and v. stabilise adds a pull of quaternions towards unit length that vanishes on it. */
+void lw_joint_rate(const lw_joint *joint, const double *q, const double *v, bool stabilise, double *qdot);
+/* q of zero displacement. */
+void lw_joint_zero(lw_joint_type type, double *q);
+/* Where the quaternion of the joint starts in its q, or -1. */
+int lw_joint_quaternion(lw_joint_type type);
+/* Does speed k turn (1) or slide (0)? */
+bool lw_joint_speed_turns(lw_joint_type type, int k);
+/* The coordinate whose derivative is speed k, or -1 where there is none (angular velocities). */
+int lw_joint_coordinate_of_speed(lw_joint_type type, int k);
+
+#endif

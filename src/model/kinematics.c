@@ -1,0 +1,273 @@
+/* kinematics.c - positions, twists and bias accelerations of the spanning tree; poses and velocities of
+ * bodies.
+ *
+ *   V_i = X_i V_parent + S_i v_i,      bias_i = S°_i v_i + V_i x S_i v_i          (docs/theory/tree.md, 4-6)
+ *
+ * Source   docs/theory/tree.md; anderson2003 eqs 8, 9 in body frames.
+ * Cost     O(n), one pass in regular labelling, no allocation.
+ */
+#include "model/data.h"
+#include "model/joint.h"
+
+lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, lw_data **out) {
+    *out = NULL;
+    lw_arena *arena = lw_arena_create(allocator);
+    if (!arena) return LW_ERROR_MEMORY;
+    lw_data *data = LW_NEW(arena, lw_data, 1);
+    size_t n = (size_t)model->body_count + 1, nv = (size_t)model->nv + 1, nq = (size_t)model->nq + 1;
+    if (data) {
+        data->arena = arena;
+        data->motion = LW_NEW(arena, lw_body_motion, n);
+        data->artic = LW_NEW(arena, lw_articulated, n);
+        data->world = LW_NEW(arena, lw_pose, n);
+        data->composite = LW_NEW(arena, lw_inertia, n);
+        data->S = LW_NEW(arena, double, 6 * nv);
+        data->U = LW_NEW(arena, double, 6 * nv);
+        data->D = LW_NEW(arena, double, 6 * nv);
+        data->u = LW_NEW(arena, double, nv);
+        data->tau = LW_NEW(arena, double, nv);
+        data->q = LW_NEW(arena, double, nq);
+        data->v = LW_NEW(arena, double, nv);
+        data->vdot = LW_NEW(arena, double, nv);
+        data->wrench = LW_NEW(arena, double, 6 * n);
+    }
+    if (!data || !data->motion || !data->artic || !data->world || !data->composite || !data->S || !data->U ||
+        !data->D || !data->u || !data->tau || !data->q || !data->v || !data->vdot || !data->wrench) {
+        lw_arena_destroy(arena);
+        return LW_ERROR_MEMORY;
+    }
+    lw_m3_identity(data->world[0].R);
+    lw_m3_identity(data->motion[0].R);
+    *out = data;
+    return LW_OK;
+}
+
+void lw_data_destroy(lw_data *data) {
+    if (data) lw_arena_destroy(data->arena);
+}
+
+/* Rotation by Cardan angles, R = Rx(a) Ry(b) Rz(c): quaternion, angular velocity and acceleration in the
+ * rotated axes (docs/theory/tree.md, "Prescribed motion"). */
+static void cardan_motion(const lw_jet angle[3], double quaternion[4], double w[3], double wdot[3]) {
+    double half[4], x[4], y[4], z[4];
+    for (int k = 0; k < 3; k++) half[k] = 0.5 * angle[k].f;
+    lw_v3_set(x + 1, sin(half[0]), 0, 0), x[0] = cos(half[0]);
+    lw_v3_set(y + 1, 0, sin(half[1]), 0), y[0] = cos(half[1]);
+    lw_v3_set(z + 1, 0, 0, sin(half[2])), z[0] = cos(half[2]);
+    lw_quat_mul(x, y, half);
+    lw_quat_mul(half, z, quaternion);
+
+    double sb = sin(angle[1].f), cb = cos(angle[1].f), sc = sin(angle[2].f), cc = cos(angle[2].f);
+    double da = angle[0].d, db = angle[1].d, dc = angle[2].d;
+    const double e1[3] = {cc * cb, -sc * cb, sb}, e2[3] = {sc, cc, 0};
+    const double e1_dot[3] = {-sc * dc * cb - cc * sb * db, -cc * dc * cb + sc * sb * db, cb * db};
+    const double e2_dot[3] = {cc * dc, -sc * dc, 0};
+    for (int k = 0; k < 3; k++) {
+        w[k] = e1[k] * da + e2[k] * db;
+        wdot[k] = e1[k] * angle[0].dd + e2[k] * angle[1].dd + e1_dot[k] * da + e2_dot[k] * db;
+    }
+    w[2] += dc;
+    wdot[2] += angle[2].dd;
+}
+
+static void take_prescribed(const lw_model *model, lw_data *data, double t) {
+    const lw_jet time = {t, 1, 0};
+    for (int k = 0; k < model->motion_count; k++) {
+        const lw_motion *motion = &model->motions[k];
+        const lw_link *link = &model->links[motion->body];
+        int v = link->v + motion->speed;
+        if (motion->count == 1) {
+            lw_jet jet = lw_function_jet(motion->functions[0], &time);
+            data->q[link->q + motion->speed] = jet.f;
+            data->v[v] = jet.d;
+            data->vdot[v] = jet.dd;
+        } else {
+            lw_jet angle[3];
+            for (int i = 0; i < 3; i++) angle[i] = lw_function_jet(motion->functions[i], &time);
+            int at = lw_joint_quaternion(link->joint.type);
+            cardan_motion(angle, data->q + link->q + at, data->v + v, data->vdot + v);
+        }
+    }
+}
+
+void lw_take_state(const lw_model *model, lw_data *data, double t, const double *q, const double *v) {
+    memcpy(data->q, q, (size_t)model->nq * sizeof *q);
+    if (v)
+        memcpy(data->v, v, (size_t)model->nv * sizeof *v);
+    else
+        memset(data->v, 0, (size_t)model->nv * sizeof *data->v);
+    if (model->motion_count) take_prescribed(model, data, t);
+}
+
+/* Place of body i in its parent. */
+static inline void place(const lw_link *link, const double *q, lw_body_motion *motion, double *S) {
+    if (link->joint.type == LW_JOINT_REVOLUTE) { /* base.R Rz(q): two columns turn */
+        double s = sin(*q), c = cos(*q);
+        const double *B = link->base.R;
+        for (int i = 0; i < 9; i += 3) {
+            motion->R[i] = c * B[i] + s * B[i + 1];
+            motion->R[i + 1] = c * B[i + 1] - s * B[i];
+            motion->R[i + 2] = B[i + 2];
+        }
+        lw_v3_copy(link->base.p, motion->p);
+        memset(S, 0, 6 * sizeof *S);
+        S[2] = 1;
+        return;
+    }
+    double R[9], p[3];
+    lw_joint_place(&link->joint, q, R, p, S);
+    lw_pose_compose(link->base.R, link->base.p, R, p, motion->R, motion->p);
+}
+
+void lw_positions(const lw_model *model, lw_data *data) {
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        place(link, data->q + link->q, &data->motion[i], data->S + 6 * link->v);
+    }
+}
+
+/* Place of the child's joint frame in the parent's, from the place of the body in its parent. */
+static void joint_place_of(const lw_link *link, const lw_body_motion *motion, double R[9], double p[3]) {
+    double d[3];
+    lw_m3_tmul(link->base.R, motion->R, R);
+    lw_v3_sub(motion->p, link->base.p, d);
+    lw_m3_tmul_v(link->base.R, d, p);
+}
+
+void lw_velocities(const lw_model *model, lw_data *data) {
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        lw_body_motion *motion = &data->motion[i];
+        double *S = data->S + 6 * link->v;
+        const double *q = data->q + link->q, *v = data->v + link->v;
+        place(link, q, motion, S);
+        lw_twist_to_child(motion->R, motion->p, data->motion[link->parent].V, motion->V);
+        if (link->joint.type == LW_JOINT_REVOLUTE) { /* V x (e_z v) */
+            double rate = *v, *V = motion->V, *b = motion->bias;
+            V[2] += rate;
+            b[0] = V[1] * rate, b[1] = -V[0] * rate, b[2] = 0;
+            b[3] = V[4] * rate, b[4] = -V[3] * rate, b[5] = 0;
+            continue;
+        }
+        double relative[6] = {0, 0, 0, 0, 0, 0}, own[6], R[9], p[3];
+        for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(v[k], S + 6 * k, relative);
+        lw_v6_axpy(1, relative, motion->V);
+        lw_twist_cross(motion->V, relative, motion->bias);
+        joint_place_of(link, motion, R, p);
+        lw_joint_bias(&link->joint, q, v, R, p, own);
+        lw_v6_axpy(1, own, motion->bias);
+    }
+}
+
+void lw_world_poses(const lw_model *model, lw_data *data) {
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_body_motion *motion = &data->motion[i];
+        const lw_pose *parent = &data->world[model->links[i].parent];
+        lw_pose_compose(parent->R, parent->p, motion->R, motion->p, data->world[i].R, data->world[i].p);
+    }
+}
+
+void lw_body_pose(const lw_model *model, lw_data *data, double t, const double *q, int body,
+                  double position[3], double rotation[9]) {
+    lw_take_state(model, data, t, q, NULL);
+    lw_positions(model, data);
+    lw_world_poses(model, data);
+    const lw_pose *world = &data->world[body], *frame = &model->links[body].frame;
+    double R[9];
+    lw_pose_compose(world->R, world->p, frame->R, frame->p, R, position);
+    memcpy(rotation, R, sizeof R);
+}
+
+void lw_body_velocity(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                      int body, const double point[3], double angular[3], double linear[3]) {
+    lw_take_state(model, data, t, q, v);
+    lw_velocities(model, data);
+    lw_world_poses(model, data);
+    const double *V = data->motion[body].V;
+    double at[3], local[3];
+    lw_pose_point(model->links[body].frame.R, model->links[body].frame.p, point, at);
+    lw_v3_copy(V + 3, local);
+    lw_v3_add_cross(V, at, local);
+    lw_m3_mul_v(data->world[body].R, V, angular);
+    lw_m3_mul_v(data->world[body].R, local, linear);
+}
+
+/* Adds the column of every speed on the way from ground to the body: twist of the point `target` (world). */
+static void jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
+                     const double point[3], double *angular, double *linear) {
+    lw_take_state(model, data, t, q, NULL);
+    lw_positions(model, data);
+    lw_world_poses(model, data);
+    const lw_pose *frame = &model->links[body].frame;
+    double at[3], target[3];
+    lw_pose_point(frame->R, frame->p, point, at);
+    lw_pose_point(data->world[body].R, data->world[body].p, at, target);
+    size_t nv = (size_t)model->nv;
+    if (angular) memset(angular, 0, 3 * nv * sizeof *angular);
+    memset(linear, 0, 3 * nv * sizeof *linear);
+    for (int i = body; i > 0; i = model->links[i].parent) {
+        const lw_link *link = &model->links[i];
+        double arm[3], w[3], l[3];
+        lw_v3_sub(target, data->world[i].p, arm);
+        for (int k = 0; k < link->joint.nv; k++) {
+            const double *S = data->S + 6 * (link->v + k);
+            lw_m3_mul_v(data->world[i].R, S, w);
+            lw_m3_mul_v(data->world[i].R, S + 3, l);
+            lw_v3_add_cross(w, arm, l);
+            for (size_t r = 0; r < 3; r++) {
+                if (angular) angular[r * nv + (size_t)(link->v + k)] = w[r];
+                linear[r * nv + (size_t)(link->v + k)] = l[r];
+            }
+        }
+    }
+}
+
+void lw_body_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
+                      double *out) {
+    const double origin[3] = {0, 0, 0};
+    jacobian(model, data, t, q, body, origin, out, out + 3 * (size_t)model->nv);
+}
+
+void lw_point_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
+                       const double point[3], double *out) {
+    jacobian(model, data, t, q, body, point, NULL, out);
+}
+
+void lw_q_rate(const lw_model *model, const double *q, const double *v, double *qdot) {
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        lw_joint_rate(&link->joint, q + link->q, v + link->v, false, qdot + link->q);
+    }
+}
+
+void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot) {
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        lw_joint_rate(&link->joint, q + link->q, v + link->v, true, qdot + link->q);
+    }
+}
+
+void lw_normalise_q(const lw_model *model, double *q) {
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        int at = lw_joint_quaternion(link->joint.type);
+        if (at >= 0) lw_quat_normalise(q + link->q + at);
+    }
+}
+
+void lw_integrate_q(const lw_model *model, double *q, const double *v, double dt) {
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        int at = lw_joint_quaternion(link->joint.type), turning = at == 3 ? 3 : 0;
+        double *qi = q + link->q;
+        const double *vi = v + link->v;
+        int sliding = at < 0 ? link->joint.nv : turning;
+        for (int k = 0; k < sliding; k++) qi[k] += dt * vi[k];
+        if (at < 0) continue;
+        double phi[3] = {dt * vi[turning], dt * vi[turning + 1], dt * vi[turning + 2]}, step[4], next[4];
+        lw_quat_exp(phi, step);
+        lw_quat_mul(qi + at, step, next);
+        lw_quat_normalise(next);
+        memcpy(qi + at, next, sizeof next);
+    }
+}

@@ -1,0 +1,333 @@
+/* machine.c - runs compiled expressions, on numbers and on jets.
+ *
+ * A jet (f, f', f'') is a value with its first and second derivative along a curve s. For a function g of one
+ * operand u:  f' = g1 u',  f'' = g1 u'' + g2 u'^2  with g1 = dg/du, g2 = d2g/du2; products, quotients, powers
+ * and functions of two operands have their own rules below. Nothing is approximated.
+ *
+ * Where a value exists but a derivative does not (abs, sign, floor, ramp, min, max, if, hypot and comparisons
+ * at their kinks; sqrt, cbrt at 0, asin, acos at +-1, where the slope is infinite) the branch that gives the
+ * value is differentiated, and a slope that is not finite is taken as 0. NaN comes out only where the value
+ * is undefined.
+ *
+ * Cost: about 3 ns per instruction plus the function itself; jets about twice that. No
+ * allocation, no state, no conversion to integers.
+ */
+#include "model/machine.h"
+
+#include <math.h>
+
+#define LN10 2.302585092994045684
+
+size_t lw_op_arity(lw_op op) {
+    if (op >= LW_OP_STEP) return 5;
+    if (op == LW_OP_IF) return 3;
+    if (op >= LW_OP_FIRST_BINARY) return 2;
+    return op >= LW_OP_FIRST_UNARY ? 1 : 0;
+}
+
+/* --- values
+ * ------------------------------------------------------------------------------------------------------ */
+
+static double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
+
+static double unary(lw_op op, double x) {
+    switch (op) {
+    case LW_OP_NEGATE:
+        return -x;
+    case LW_OP_NOT:
+        return x == 0;
+    case LW_OP_SIN:
+        return sin(x);
+    case LW_OP_COS:
+        return cos(x);
+    case LW_OP_TAN:
+        return tan(x);
+    case LW_OP_ASIN:
+        return asin(x);
+    case LW_OP_ACOS:
+        return acos(x);
+    case LW_OP_ATAN:
+        return atan(x);
+    case LW_OP_SINH:
+        return sinh(x);
+    case LW_OP_COSH:
+        return cosh(x);
+    case LW_OP_TANH:
+        return tanh(x);
+    case LW_OP_EXP:
+        return exp(x);
+    case LW_OP_LOG:
+        return log(x);
+    case LW_OP_LOG10:
+        return log10(x);
+    case LW_OP_SQRT:
+        return sqrt(x);
+    case LW_OP_CBRT:
+        return cbrt(x);
+    case LW_OP_ABS:
+        return fabs(x);
+    case LW_OP_SIGN:
+        return sign(x);
+    case LW_OP_FLOOR:
+        return floor(x);
+    case LW_OP_CEIL:
+        return ceil(x);
+    default:
+        return x < 0 ? 0 : x; /* LW_OP_RAMP */
+    }
+}
+
+/* The remainder with the sign of b: a - b floor(a/b), without the rounding of a/b. */
+static double modulo(double a, double b) {
+    double r = fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+/* The usual exponents, for which pow takes ten times as long. */
+static double power(double a, double b) {
+    if (b == 1) return a;
+    if (b == 2) return a * a;
+    if (b == 3) return a * a * a;
+    return pow(a, b);
+}
+
+static double binary(lw_op op, double a, double b) {
+    switch (op) {
+    case LW_OP_ADD:
+        return a + b;
+    case LW_OP_SUBTRACT:
+        return a - b;
+    case LW_OP_MULTIPLY:
+        return a * b;
+    case LW_OP_DIVIDE:
+        return a / b;
+    case LW_OP_POWER:
+        return power(a, b);
+    case LW_OP_LESS:
+        return a < b;
+    case LW_OP_LESS_EQUAL:
+        return a <= b;
+    case LW_OP_GREATER:
+        return a > b;
+    case LW_OP_GREATER_EQUAL:
+        return a >= b;
+    case LW_OP_EQUAL:
+        return a == b;
+    case LW_OP_NOT_EQUAL:
+        return a != b;
+    case LW_OP_AND:
+        return a != 0 && b != 0;
+    case LW_OP_OR:
+        return a != 0 || b != 0;
+    case LW_OP_ATAN2:
+        return atan2(a, b);
+    case LW_OP_HYPOT:
+        return hypot(a, b);
+    case LW_OP_MOD:
+        return modulo(a, b);
+    case LW_OP_MIN:
+        return b < a || isnan(b) ? b : a;
+    default:
+        return b > a || isnan(b) ? b : a; /* LW_OP_MAX */
+    }
+}
+
+/* The blend from 0 to 1 over 0 < u < 1 with its derivatives: 3u^2 - 2u^3, or 10u^3 - 15u^4 + 6u^5. */
+static lw_jet blend(lw_op op, double u) {
+    double r = 1 - u;
+    if (op == LW_OP_STEP) return (lw_jet){u * u * (3 - 2 * u), 6 * u * r, 6 - 12 * u};
+    return (lw_jet){u * u * u * (10 - u * (15 - 6 * u)), 30 * u * u * r * r, 60 * u * r * (1 - 2 * u)};
+}
+
+double lw_machine_value(const lw_instruction *code, size_t length, const double *variables) {
+    double stack[LW_MACHINE_STACK], *p = stack; /* p: the next free place */
+
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        lw_op op = (lw_op)i->op;
+        if (op == LW_OP_CONSTANT) {
+            *p++ = i->value;
+        } else if (op == LW_OP_VARIABLE) {
+            *p++ = variables[i->variable];
+        } else if (op < LW_OP_FIRST_BINARY) {
+            p[-1] = unary(op, p[-1]);
+        } else if (op < LW_OP_IF) {
+            p--;
+            p[-1] = binary(op, p[-1], p[0]);
+        } else if (op == LW_OP_IF) {
+            p -= 2;
+            p[-1] = p[-1] != 0 ? p[0] : p[1];
+        } else {
+            p -= 4;
+            double x = p[-1], x0 = p[0], h0 = p[1], x1 = p[2], h1 = p[3];
+            p[-1] = x <= x0 ? h0 : x >= x1 ? h1 : h0 + (h1 - h0) * blend(op, (x - x0) / (x1 - x0)).f;
+        }
+    }
+    return stack[0];
+}
+
+/* --- jets
+ * -------------------------------------------------------------------------------------------------------- */
+
+static lw_jet constant(double f) { return (lw_jet){f, 0, 0}; }
+static lw_jet add(lw_jet a, lw_jet b) { return (lw_jet){a.f + b.f, a.d + b.d, a.dd + b.dd}; }
+static lw_jet subtract(lw_jet a, lw_jet b) { return (lw_jet){a.f - b.f, a.d - b.d, a.dd - b.dd}; }
+
+static lw_jet multiply(lw_jet a, lw_jet b) {
+    return (lw_jet){a.f * b.f, a.d * b.f + a.f * b.d, a.dd * b.f + 2 * a.d * b.d + a.f * b.dd};
+}
+
+/* From q b = a, differentiated once and twice. */
+static lw_jet divide(lw_jet a, lw_jet b) {
+    double q = a.f / b.f;
+    double d = (a.d - q * b.d) / b.f;
+    return (lw_jet){q, d, (a.dd - 2 * d * b.d - q * b.dd) / b.f};
+}
+
+/* g(u) with g = f, dg/du = g1, d2g/du2 = g2. */
+static lw_jet chain(lw_jet u, double f, double g1, double g2) {
+    double missing = isnan(f) ? f : 0;
+    if (!isfinite(g1)) g1 = missing;
+    if (!isfinite(g2)) g2 = missing;
+    return (lw_jet){f, g1 * u.d, g1 * u.dd + g2 * u.d * u.d};
+}
+
+static lw_jet unary_jet(lw_op op, lw_jet u) {
+    double x = u.f, f = unary(op, x), g;
+    switch (op) {
+    case LW_OP_NEGATE:
+        return (lw_jet){-u.f, -u.d, -u.dd};
+    case LW_OP_SIN:
+        return chain(u, f, cos(x), -f);
+    case LW_OP_COS:
+        return chain(u, f, -sin(x), -f);
+    case LW_OP_TAN:
+        g = 1 + f * f;
+        return chain(u, f, g, 2 * f * g);
+    case LW_OP_ASIN:
+        g = 1 / sqrt((1 - x) * (1 + x));
+        return chain(u, f, g, x * g * g * g);
+    case LW_OP_ACOS:
+        g = -1 / sqrt((1 - x) * (1 + x));
+        return chain(u, f, g, x * g * g * g);
+    case LW_OP_ATAN:
+        g = 1 / (1 + x * x);
+        return chain(u, f, g, -2 * x * g * g);
+    case LW_OP_SINH:
+        return chain(u, f, cosh(x), f);
+    case LW_OP_COSH:
+        return chain(u, f, sinh(x), f);
+    case LW_OP_TANH:
+        g = 1 / cosh(x);
+        return chain(u, f, g * g, -2 * f * g * g);
+    case LW_OP_EXP:
+        return chain(u, f, f, f);
+    case LW_OP_LOG:
+        return chain(u, f, 1 / x, -1 / x / x);
+    case LW_OP_LOG10:
+        return chain(u, f, 1 / x / LN10, -1 / x / x / LN10);
+    case LW_OP_SQRT:
+        g = 0.5 / f;
+        return chain(u, f, g, -0.5 * g / x);
+    case LW_OP_CBRT:
+        g = f / x / 3;
+        return chain(u, f, g, -2 * g / x / 3);
+    case LW_OP_ABS:
+        return chain(u, f, sign(x), 0);
+    case LW_OP_RAMP:
+        return chain(u, f, x > 0, 0);
+    default:
+        return constant(f); /* not, sign, floor, ceil */
+    }
+}
+
+/* a^b. With b at rest (or a <= 0, where only whole b have values, which cannot change) by the rule for
+ * constant exponents; otherwise from f = exp(w), w = b log a. */
+static lw_jet power_jet(lw_jet a, lw_jet b) {
+    double n = b.f, f = power(a.f, n);
+    if ((b.d == 0 && b.dd == 0) || a.f <= 0) {
+        return chain(a, f, n * power(a.f, n - 1), n * (n - 1) * power(a.f, n - 2));
+    }
+    lw_jet w = multiply(b, unary_jet(LW_OP_LOG, a));
+    return chain(w, f, f, f);
+}
+
+/* Polar coordinates of (x, y): radius r, and its direction c = x/r, s = y/r; at the origin, where there is no
+ * direction, the derivatives are 0. */
+static lw_jet hypot_jet(lw_jet x, lw_jet y) {
+    double r = hypot(x.f, y.f), c = x.f / r, s = y.f / r;
+    if (r == 0) return constant(0);
+    double across = c * y.d - s * x.d;
+    return (lw_jet){r, c * x.d + s * y.d, c * x.dd + s * y.dd + across * across / r};
+}
+
+static lw_jet atan2_jet(lw_jet y, lw_jet x) {
+    double r = hypot(x.f, y.f), c = x.f / r, s = y.f / r;
+    if (r == 0) return constant(atan2(y.f, x.f));
+    double d = (c * y.d - s * x.d) / r, outward = c * x.d + s * y.d;
+    return (lw_jet){atan2(y.f, x.f), d, (c * y.dd - s * x.dd - 2 * outward * d) / r};
+}
+
+static lw_jet modulo_jet(lw_jet a, lw_jet b) {
+    double r = modulo(a.f, b.f), whole = nearbyint((a.f - r) / b.f);
+    return (lw_jet){r, a.d - whole * b.d, a.dd - whole * b.dd};
+}
+
+static lw_jet binary_jet(lw_op op, lw_jet a, lw_jet b) {
+    switch (op) {
+    case LW_OP_ADD:
+        return add(a, b);
+    case LW_OP_SUBTRACT:
+        return subtract(a, b);
+    case LW_OP_MULTIPLY:
+        return multiply(a, b);
+    case LW_OP_DIVIDE:
+        return divide(a, b);
+    case LW_OP_POWER:
+        return power_jet(a, b);
+    case LW_OP_ATAN2:
+        return atan2_jet(a, b);
+    case LW_OP_HYPOT:
+        return hypot_jet(a, b);
+    case LW_OP_MOD:
+        return modulo_jet(a, b);
+    case LW_OP_MIN:
+        return b.f < a.f || isnan(b.f) ? b : a;
+    case LW_OP_MAX:
+        return b.f > a.f || isnan(b.f) ? b : a;
+    default:
+        return constant(binary(op, a.f, b.f)); /* comparisons and logic */
+    }
+}
+
+static lw_jet step_jet(lw_op op, lw_jet x, lw_jet x0, lw_jet h0, lw_jet x1, lw_jet h1) {
+    if (x.f <= x0.f) return h0;
+    if (x.f >= x1.f) return h1;
+    lw_jet u = divide(subtract(x, x0), subtract(x1, x0));
+    lw_jet w = blend(op, u.f);
+    return add(h0, multiply(subtract(h1, h0), chain(u, w.f, w.d, w.dd)));
+}
+
+lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables) {
+    lw_jet stack[LW_MACHINE_STACK], *p = stack;
+
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        lw_op op = (lw_op)i->op;
+        if (op == LW_OP_CONSTANT) {
+            *p++ = constant(i->value);
+        } else if (op == LW_OP_VARIABLE) {
+            *p++ = variables[i->variable];
+        } else if (op < LW_OP_FIRST_BINARY) {
+            p[-1] = unary_jet(op, p[-1]);
+        } else if (op < LW_OP_IF) {
+            p--;
+            p[-1] = binary_jet(op, p[-1], p[0]);
+        } else if (op == LW_OP_IF) {
+            p -= 2;
+            p[-1] = p[-1].f != 0 ? p[0] : p[1];
+        } else {
+            p -= 4;
+            p[-1] = step_jet(op, p[-1], p[0], p[1], p[2], p[3]);
+        }
+    }
+    return stack[0];
+}

@@ -1,0 +1,122 @@
+/* model.h - the compiled model's inside: flat arrays in regular labelling.
+ *
+ * Each body i has an internal frame: the frame of its tree joint on the body's side, with the axis of a
+ * one-axis joint along z. The tree joint's motion then needs no transformation on the child's side, and every
+ * revolute joint turns about z. link[i].frame places the body frame that the user knows in the internal
+ * frame.
+ */
+#ifndef LW_MODEL_INTERNAL_H
+#define LW_MODEL_INTERNAL_H
+
+#include "core/core.h"
+#include "linalg/spatial.h"
+#include "model/function.h"
+#include "model/graph.h"
+#include <linkwork/model.h>
+
+typedef struct lw_pose {
+    double R[9], p[3];
+} lw_pose;
+
+/* The motion a joint allows, in its own frame: enough to evaluate it in the tree or in a closure. */
+typedef struct lw_joint {
+    lw_joint_type type;
+    bool inverse;   /* evaluate the motion of the first frame relative to the second */
+    double pitch;   /* screw: advance per radian */
+    double axes[9]; /* translation: direction k in axes[3k..] */
+    int nq, nv;
+} lw_joint;
+
+/* Body i and the tree joint that carries it; entry 0 is ground. */
+typedef struct lw_link {
+    int parent;
+    lw_joint joint;
+    int q, v;            /* first coordinate and speed */
+    unsigned prescribed; /* bit k: speed k is prescribed */
+    lw_pose base;        /* the joint's frame on the parent, in the parent's internal frame */
+    lw_rigid_inertia inertia;
+    double com[3];   /* internal frame */
+    lw_pose frame;   /* the user's body frame in the internal frame */
+    int joint_index; /* in the spec's order */
+    const char *name;
+    lw_body_kind kind;
+    lw_shape shape;
+    lw_place place;
+} lw_link;
+
+/* A joint that closes a loop: its frames on both bodies, in their internal frames. */
+typedef struct lw_closure {
+    int joint_index;
+    int bodies[2];
+    lw_pose frames[2];
+    lw_joint joint;
+} lw_closure;
+
+typedef struct lw_joint_entry {
+    const char *name;
+    lw_joint_info info;
+    lw_pose second; /* the joint's frame on its second body, in that body's internal frame: where reactions
+                       are given */
+    lw_place place;
+} lw_joint_entry;
+
+/* Prescribed motion of one speed, or of the rotation of a joint by three Cardan angles. */
+typedef struct lw_motion {
+    int body, speed; /* tree joint by its body, first speed of it */
+    int count;       /* 1, or 3 for Cardan angles */
+    const lw_function *functions[3];
+} lw_motion;
+
+typedef struct lw_force {
+    const char *name;
+    lw_force_type type;
+    int bodies[2];     /* labels */
+    lw_pose frames[2]; /* bushing: its frame on both; spring, applied: only p */
+    int q, v;          /* joint coordinate and speed acted on; q is -1 where there is no such coordinate */
+    double stiffness, damping, free_length;
+    const lw_function *law; /* of x, v, t */
+    bool law_is_potential;  /* law of x alone */
+    double bushing_stiffness[6], bushing_damping[6];
+    const lw_function *components[6]; /* applied: force, torque, of t; NULL is zero */
+    bool follows_body;
+    const lw_function *drive; /* of t, q, v */
+    double viscous, coulomb, smoothing;
+} lw_force;
+
+typedef struct lw_constraint {
+    const char *name;
+    lw_constraint_type type;
+    int bodies[2];
+    double points[2][3]; /* internal frames */
+    double length, radius;
+    double axis[3], normal[3]; /* internal frames of bodies[0], bodies[1] */
+    int terms;
+    int coordinates[LW_COUPLING_MAX], speeds[LW_COUPLING_MAX];
+    double factors[LW_COUPLING_MAX], offset;
+} lw_constraint;
+
+struct lw_model {
+    lw_arena *arena;
+    const char *name, *file;
+    lw_run_spec run;
+    double gravity[3];
+    int body_count; /* without ground */
+    int nq, nv;
+    lw_link *links;      /* 0 .. body_count */
+    double *pivot_floor; /* per speed: a pivot of the mass matrix below this counts as zero (compile.c) */
+    double *q0, *v0;
+    int joint_count;
+    lw_joint_entry *joints; /* the spec's order */
+    int closure_count;
+    lw_closure *closures; /* in the order of the loops */
+    int motion_count;
+    lw_motion *motions;
+    int force_count;
+    lw_force *forces;
+    bool forces_need_world; /* some element needs world poses */
+    int constraint_count;
+    lw_constraint *constraints;
+    lw_graph graph;
+};
+
+#endif

@@ -1,0 +1,331 @@
+/* spec.c - the editable description of a mechanism: lists that own deep copies of what they are given.
+ *
+ * Adding is O(1) amortised. Nothing is checked here: compiling finds all faults of a spec together. An
+ * element is counted only when it is copied whole, so a failed add leaves the spec as it was.
+ */
+#include "model/spec.h"
+
+#include <string.h>
+
+/* --- copies ------------------------------------------------------------------------------------------------
+ */
+
+/* Copies texts into an arena one after the other and remembers whether memory was out. */
+typedef struct {
+    lw_arena *arena;
+    bool failed;
+} text_copier;
+
+static const char *copy_text(text_copier *copier, const char *text) {
+    const char *copy = lw_arena_text(copier->arena, text);
+    if (text && !copy) copier->failed = true;
+    return copy;
+}
+
+static const char *copy_name(text_copier *copier, const char *name) {
+    return copy_text(copier, name ? name : "");
+}
+
+static const double *copy_numbers(text_copier *copier, const double *numbers, int count) {
+    if (!numbers || count <= 0) return NULL;
+    double *copy = LW_NEW(copier->arena, double, count);
+    if (copy) {
+        memcpy(copy, numbers, (size_t)count * sizeof *copy);
+    } else {
+        copier->failed = true;
+    }
+    return copy;
+}
+
+static void copy_texts(text_copier *copier, const char **texts, int count) {
+    for (int k = 0; k < count; k++) texts[k] = copy_text(copier, texts[k]);
+}
+
+/* --- lists -------------------------------------------------------------------------------------------------
+ */
+
+/* The list with room for one more item: itself, or a copy twice as long; NULL when memory is out. */
+static void *with_room(lw_arena *arena, void *items, size_t count, size_t *capacity, size_t item_size) {
+    if (count < *capacity) return items;
+    size_t longer = *capacity ? 2 * *capacity : 8;
+    void *copy = lw_arena_take(arena, longer, item_size);
+    if (!copy) return NULL;
+    if (count > 0) memcpy(copy, items, count * item_size);
+    *capacity = longer;
+    return copy;
+}
+
+/* --- life --------------------------------------------------------------------------------------------------
+ */
+
+lw_spec *lw_spec_create(const char *name) {
+    lw_arena *arena = lw_arena_create(NULL);
+    if (!arena) return NULL;
+    lw_spec *spec = LW_NEW(arena, lw_spec, 1);
+    const char *own_name = lw_arena_text(arena, name ? name : "");
+    if (!spec || !own_name) {
+        lw_arena_destroy(arena);
+        return NULL;
+    }
+    spec->arena = arena;
+    spec->name = own_name;
+    spec->file = "";
+    spec->gravity[2] = -9.81;
+    return spec;
+}
+
+void lw_spec_destroy(lw_spec *spec) {
+    if (spec) lw_arena_destroy(spec->arena);
+}
+
+/* --- settings ----------------------------------------------------------------------------------------------
+ */
+
+lw_status lw_spec_set_file(lw_spec *spec, const char *file) {
+    const char *copy = lw_arena_text(spec->arena, file ? file : "");
+    if (!copy) return LW_ERROR_MEMORY;
+    spec->file = copy;
+    return LW_OK;
+}
+
+void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]) {
+    memcpy(spec->gravity, gravity, sizeof spec->gravity);
+}
+
+lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value) {
+    if (!name) name = "";
+    for (size_t k = 0; k < spec->parameter_count; k++) {
+        if (strcmp(spec->parameters[k].name, name) == 0) {
+            spec->parameters[k].value = value;
+            return LW_OK;
+        }
+    }
+    const char *copy = lw_arena_text(spec->arena, name);
+    lw_parameter *list = with_room(spec->arena, spec->parameters, spec->parameter_count,
+                                   &spec->parameter_capacity, sizeof *list);
+    if (!copy || !list) return LW_ERROR_MEMORY;
+    spec->parameters = list;
+    list[spec->parameter_count++] = (lw_parameter){copy, value};
+    return LW_OK;
+}
+
+lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
+    text_copier copier = {spec->arena, false};
+    lw_run_spec copy = *run;
+    copy.method = copy_text(&copier, run->method);
+    copy.integrator = copy_text(&copier, run->integrator);
+    copy.drift = copy_text(&copier, run->drift);
+    if (copier.failed) return LW_ERROR_MEMORY;
+    spec->run = copy;
+    return LW_OK;
+}
+
+/* --- elements ----------------------------------------------------------------------------------------------
+ */
+
+lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body) {
+    text_copier copier = {spec->arena, false};
+    lw_body_spec copy = *body;
+    copy.name = copy_name(&copier, body->name);
+
+    lw_body_spec *list =
+        with_room(spec->arena, spec->bodies, spec->body_count, &spec->body_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->bodies = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->body_count++] = copy;
+    return LW_OK;
+}
+
+lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint) {
+    text_copier copier = {spec->arena, false};
+    lw_joint_spec copy = *joint;
+    copy.name = copy_name(&copier, joint->name);
+    copy_texts(&copier, copy.bodies, 2);
+    copy_texts(&copier, copy.motion, LW_JOINT_MAX_V);
+
+    lw_joint_spec *list =
+        with_room(spec->arena, spec->joints, spec->joint_count, &spec->joint_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->joints = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->joint_count++] = copy;
+    return LW_OK;
+}
+
+lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force) {
+    text_copier copier = {spec->arena, false};
+    lw_force_spec copy = *force;
+    copy.name = copy_name(&copier, force->name);
+    copy_texts(&copier, copy.bodies, 2);
+    copy.joint = copy_text(&copier, force->joint);
+    copy.law.expression = copy_text(&copier, force->law.expression);
+    copy.law.table_x = copy_numbers(&copier, force->law.table_x, force->law.table_size);
+    copy.law.table_y = copy_numbers(&copier, force->law.table_y, force->law.table_size);
+    copy_texts(&copier, copy.force, 3);
+    copy_texts(&copier, copy.torque, 3);
+    copy.drive = copy_text(&copier, force->drive);
+
+    lw_force_spec *list =
+        with_room(spec->arena, spec->forces, spec->force_count, &spec->force_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->forces = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->force_count++] = copy;
+    return LW_OK;
+}
+
+lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint) {
+    text_copier copier = {spec->arena, false};
+    lw_constraint_spec copy = *constraint;
+    copy.name = copy_name(&copier, constraint->name);
+    copy_texts(&copier, copy.bodies, 2);
+    copy_texts(&copier, copy.joints, LW_COUPLING_MAX);
+
+    lw_constraint_spec *list = with_room(spec->arena, spec->constraints, spec->constraint_count,
+                                         &spec->constraint_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->constraints = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->constraint_count++] = copy;
+    return LW_OK;
+}
+
+/* --- reading -----------------------------------------------------------------------------------------------
+ */
+
+const char *lw_spec_name(const lw_spec *spec) { return spec->name; }
+const char *lw_spec_file(const lw_spec *spec) { return spec->file; }
+const double *lw_spec_gravity(const lw_spec *spec) { return spec->gravity; }
+const lw_run_spec *lw_spec_run(const lw_spec *spec) { return &spec->run; }
+size_t lw_spec_parameter_count(const lw_spec *spec) { return spec->parameter_count; }
+size_t lw_spec_body_count(const lw_spec *spec) { return spec->body_count; }
+size_t lw_spec_joint_count(const lw_spec *spec) { return spec->joint_count; }
+size_t lw_spec_force_count(const lw_spec *spec) { return spec->force_count; }
+size_t lw_spec_constraint_count(const lw_spec *spec) { return spec->constraint_count; }
+
+const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value) {
+    if (index >= spec->parameter_count) return NULL;
+    if (value) *value = spec->parameters[index].value;
+    return spec->parameters[index].name;
+}
+
+lw_body_spec *lw_spec_body(lw_spec *spec, size_t index) {
+    return index < spec->body_count ? &spec->bodies[index] : NULL;
+}
+
+lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index) {
+    return index < spec->joint_count ? &spec->joints[index] : NULL;
+}
+
+lw_force_spec *lw_spec_force(lw_spec *spec, size_t index) {
+    return index < spec->force_count ? &spec->forces[index] : NULL;
+}
+
+lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index) {
+    return index < spec->constraint_count ? &spec->constraints[index] : NULL;
+}
+
+/* --- kinds -------------------------------------------------------------------------------------------------
+ */
+
+const char *lw_joint_type_name(lw_joint_type type) {
+    switch (type) {
+    case LW_JOINT_WELD:
+        return "weld";
+    case LW_JOINT_REVOLUTE:
+        return "revolute";
+    case LW_JOINT_PRISMATIC:
+        return "prismatic";
+    case LW_JOINT_SCREW:
+        return "screw";
+    case LW_JOINT_CYLINDRICAL:
+        return "cylindrical";
+    case LW_JOINT_UNIVERSAL:
+        return "universal";
+    case LW_JOINT_SPHERICAL:
+        return "spherical";
+    case LW_JOINT_PLANAR:
+        return "planar";
+    case LW_JOINT_TRANSLATION:
+        return "translation";
+    case LW_JOINT_FREE:
+        return "free";
+    case LW_JOINT_TYPES:
+        break;
+    }
+    return "unknown";
+}
+
+const char *lw_force_type_name(lw_force_type type) {
+    switch (type) {
+    case LW_FORCE_SPRING:
+        return "spring";
+    case LW_FORCE_TORSION:
+        return "torsion";
+    case LW_FORCE_BUSHING:
+        return "bushing";
+    case LW_FORCE_APPLIED:
+        return "applied";
+    case LW_FORCE_DRIVE:
+        return "drive";
+    case LW_FORCE_FRICTION:
+        return "friction";
+    case LW_FORCE_TYPES:
+        break;
+    }
+    return "unknown";
+}
+
+const char *lw_constraint_type_name(lw_constraint_type type) {
+    switch (type) {
+    case LW_CONSTRAINT_DISTANCE:
+        return "distance";
+    case LW_CONSTRAINT_COUPLING:
+        return "coupling";
+    case LW_CONSTRAINT_ROLLING:
+        return "rolling";
+    case LW_CONSTRAINT_TYPES:
+        break;
+    }
+    return "unknown";
+}
+
+static int translation_axes(int axis_count) {
+    if (axis_count < 0) return 0;
+    return axis_count > 3 ? 3 : axis_count;
+}
+
+int lw_joint_type_v(lw_joint_type type, int axis_count) {
+    switch (type) {
+    case LW_JOINT_WELD:
+        return 0;
+    case LW_JOINT_REVOLUTE:
+        return 1;
+    case LW_JOINT_PRISMATIC:
+        return 1;
+    case LW_JOINT_SCREW:
+        return 1;
+    case LW_JOINT_CYLINDRICAL:
+        return 2;
+    case LW_JOINT_UNIVERSAL:
+        return 2;
+    case LW_JOINT_SPHERICAL:
+        return 3;
+    case LW_JOINT_PLANAR:
+        return 3;
+    case LW_JOINT_TRANSLATION:
+        return translation_axes(axis_count);
+    case LW_JOINT_FREE:
+        return 6;
+    case LW_JOINT_TYPES:
+        break;
+    }
+    return 0;
+}
+
+int lw_joint_type_q(lw_joint_type type, int axis_count) {
+    /* A rotation has three speeds and four coordinates, its quaternion. */
+    bool quaternion = type == LW_JOINT_SPHERICAL || type == LW_JOINT_FREE;
+    return lw_joint_type_v(type, axis_count) + (quaternion ? 1 : 0);
+}

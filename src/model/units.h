@@ -1,0 +1,34 @@
+/* units.h - units behind numbers: "20 mm", "5 N/mm", "30 deg/s^2", "2 N s/m", "5 (N/m)".
+ */
+#ifndef LW_UNITS_H
+#define LW_UNITS_H
+
+#include "model/expression.h"
+
+/* What stands at a place where units may stand. */
+typedef enum lw_units_result {
+    LW_UNITS_FOUND,
+    LW_UNITS_NONE,         /* no unit here */
+    LW_UNITS_CLASH,        /* behind * or /: a word that is a unit and a known name as well */
+    LW_UNITS_BAD_EXPONENT, /* an exponent that is not a whole number from -9 to 9 */
+    LW_UNITS_UNCLEAR       /* a unit right behind a quotient: is N/m s meant as (N/m) s or as N/(m s)? */
+} lw_units_result;
+
+/* A product of units: a number times numerator / denominator is in SI units. Two factors, because 9/1000 is
+ * the number nearest to 9 mm and 9*0.001 is not. */
+typedef struct lw_units {
+    double numerator, denominator;
+    size_t end;     /* offset behind the units */
+    size_t trouble; /* offset of what CLASH, BAD_EXPONENT or UNCLEAR is about */
+} lw_units;
+
+/* Reads the units that begin at offset at (behind a number or a complete operand). */
+lw_units_result lw_units_read(const char *text, size_t at, const lw_names *names, lw_units *units);
+
+/* Is the word a unit? */
+bool lw_is_unit(const char *word, size_t length);
+
+/* Unit names by index, NULL behind the last: for suggestions. */
+const char *lw_unit_name(size_t index);
+
+#endif

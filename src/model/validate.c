@@ -1,0 +1,241 @@
+/* validate.c - what is wrong with a body or a joint taken by itself.
+ *
+ * Rules    numbers are finite; mass >= 0; inertia positive semidefinite and its principal moments a, b, c
+ * satisfy a + b >= c (both to 1e-9 of the largest: data are often rounded to that); axes have a direction;
+ * the axes of a universal joint are perpendicular, those of a translation independent; planar bodies stay in
+ * their plane.
+ */
+#include "model/compile.h"
+
+#include <stdio.h>
+
+static const double tolerance = 1e-9;
+
+bool lw_finite(const double *x, int count) {
+    for (int k = 0; k < count; k++)
+        if (!isfinite(x[k])) return false;
+    return true;
+}
+
+/* Eigenvalues of a symmetric 3 x 3 matrix, ascending (closed form; Smith 1961). */
+static void principal_moments(const double S[6], double e[3]) {
+    double off = S[3] * S[3] + S[4] * S[4] + S[5] * S[5], mean = (S[0] + S[1] + S[2]) / 3;
+    double a = S[0] - mean, b = S[1] - mean, c = S[2] - mean;
+    double p = sqrt((a * a + b * b + c * c + 2 * off) / 6);
+    if (p == 0) {
+        e[0] = e[1] = e[2] = mean;
+        return;
+    }
+    double det =
+        a * (b * c - S[5] * S[5]) - S[3] * (S[3] * c - S[5] * S[4]) + S[4] * (S[3] * S[5] - b * S[4]);
+    double r = det / (2 * p * p * p);
+    double angle = r <= -1 ? LW_PI / 3 : r >= 1 ? 0 : acos(r) / 3;
+    e[2] = mean + 2 * p * cos(angle);
+    e[0] = mean + 2 * p * cos(angle + 2 * LW_PI / 3);
+    e[1] = 3 * mean - e[0] - e[2];
+}
+
+bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
+    const char *name = body->name;
+    int before = compiler->errors;
+    if (!isfinite(body->mass) || body->mass < 0)
+        lw_compile_error(compiler, "body", name, body->place, "give zero or a positive number of kilograms",
+                         "mass %g is not a mass", body->mass);
+    if (!lw_finite(body->com, 3))
+        lw_compile_error(compiler, "body", name, body->place, "give three finite numbers",
+                         "centre of mass [%g, %g, %g] is not a point", body->com[0], body->com[1],
+                         body->com[2]);
+    if (body->has_pose && (!lw_finite(body->position, 3) || !lw_finite(body->rotation, 4)))
+        lw_compile_error(compiler, "body", name, body->place, "give finite numbers",
+                         "position or rotation is not finite");
+    if (body->has_pose && body->rotation[0] == 0 && lw_v3_norm(body->rotation + 1) == 0)
+        lw_compile_error(compiler, "body", name, body->place, "no rotation is [1, 0, 0, 0]",
+                         "rotation quaternion [0, 0, 0, 0] has no direction");
+    const double *I = body->inertia;
+    if (!lw_finite(I, 6)) {
+        lw_compile_error(compiler, "body", name, body->place, "give finite numbers", "inertia is not finite");
+        return false;
+    }
+    if (body->kind == LW_BODY_POINT) {
+        for (int k = 0; k < 6; k++)
+            if (I[k] != 0) {
+                lw_compile_error(compiler, "body", name, body->place,
+                                 "leave the inertia out, or make the body spatial",
+                                 "a point mass has no inertia, but one is given");
+                break;
+            }
+    } else if (body->kind == LW_BODY_PLANAR) {
+        if (I[2] < 0)
+            lw_compile_error(compiler, "body", name, body->place, "give zero or a positive moment of inertia",
+                             "inertia %g about the plane's normal is negative", I[2]);
+    } else {
+        double e[3];
+        principal_moments(I, e);
+        double scale = fmax(fabs(e[0]), fabs(e[2]));
+        if (e[0] < -tolerance * scale)
+            lw_compile_error(compiler, "body", name, body->place,
+                             "check the signs of the products of inertia and the centre they refer to",
+                             "inertia is not positive: its principal moments are %.6g, %.6g, %.6g", e[0],
+                             e[1], e[2]);
+        else if (e[0] + e[1] < e[2] * (1 - tolerance))
+            lw_compile_error(compiler, "body", name, body->place,
+                             "no solid has such moments; check units and axes, or use kind: planar or point",
+                             "inertia violates the triangle inequality: principal moments %.6g + %.6g < %.6g",
+                             e[0], e[1], e[2]);
+    }
+    return compiler->errors == before;
+}
+
+/* How many axes each type needs at least, and takes at most. */
+static void axis_range(lw_joint_type type, int *least, int *most) {
+    *least = 0, *most = 2; /* weld, spherical, free: z and x of the frame, if wanted */
+    switch (type) {
+    case LW_JOINT_REVOLUTE:
+    case LW_JOINT_PRISMATIC:
+    case LW_JOINT_SCREW:
+    case LW_JOINT_CYLINDRICAL:
+    case LW_JOINT_PLANAR:
+        *least = 1;
+        break;
+    case LW_JOINT_UNIVERSAL:
+        *least = 2;
+        break;
+    case LW_JOINT_TRANSLATION:
+        *least = 1, *most = 3;
+        break;
+    default:
+        break;
+    }
+}
+
+static bool validate_geometry(lw_compiler *compiler, const lw_joint_spec *joint,
+                              const lw_joint_geometry *geometry) {
+    int least, most, before = compiler->errors;
+    axis_range(joint->type, &least, &most);
+    if (!lw_finite(geometry->point, 3))
+        lw_compile_error(compiler, "joint", joint->name, joint->place, "give three finite numbers",
+                         "point [%g, %g, %g] is not a point", geometry->point[0], geometry->point[1],
+                         geometry->point[2]);
+    if (geometry->axis_count < least || geometry->axis_count > most) {
+        char remedy[96];
+        snprintf(remedy, sizeof remedy, least == most ? "give %d" : "give %d to %d", least, most);
+        lw_compile_error(compiler, "joint", joint->name, joint->place, remedy, "%d ax%ss given to a %s joint",
+                         geometry->axis_count, geometry->axis_count == 1 ? "i" : "e",
+                         lw_joint_type_name(joint->type));
+        return false;
+    }
+    double unit[3][3];
+    for (int k = 0; k < geometry->axis_count; k++) {
+        const double *a = geometry->axes[k];
+        double length = lw_v3_norm(a);
+        if (!(length > 0) || !isfinite(length)) {
+            lw_compile_error(compiler, "joint", joint->name, joint->place,
+                             "give any non-zero vector, e.g. [0, 0, 1]", "axis [%g, %g, %g] has no direction",
+                             a[0], a[1], a[2]);
+            return false;
+        }
+        for (int i = 0; i < 3; i++) unit[k][i] = a[i] / length;
+    }
+    if (geometry->axis_count >= 2) {
+        double cosine = lw_v3_dot(unit[0], unit[1]), across[3];
+        lw_v3_cross(unit[0], unit[1], across);
+        if (joint->type == LW_JOINT_UNIVERSAL && fabs(cosine) > 1e-6)
+            lw_compile_error(compiler, "joint", joint->name, joint->place, "make them perpendicular",
+                             "the axes of a universal joint stand at %.6g degrees to each other",
+                             acos(fmax(-1, fmin(1, cosine))) * 180 / LW_PI);
+        else if (lw_v3_norm(across) < 1e-6 ||
+                 (geometry->axis_count == 3 && fabs(lw_v3_dot(across, unit[2])) < 1e-6))
+            lw_compile_error(compiler, "joint", joint->name, joint->place, "leave one out, or turn it",
+                             "its axes are not independent");
+    }
+    return compiler->errors == before;
+}
+
+bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
+    int before = compiler->errors;
+    const char *name = joint->name;
+    if (joint->type < 0 || joint->type >= LW_JOINT_TYPES) {
+        lw_compile_error(compiler, "joint", name, joint->place, NULL, "unknown joint type %d",
+                         (int)joint->type);
+        return false;
+    }
+    int both = joint->frame == LW_GEOMETRY_BODY;
+    bool sound = validate_geometry(compiler, joint, &joint->geometry[0]);
+    if (sound && both && joint->type != LW_JOINT_TRANSLATION)
+        validate_geometry(compiler, joint, &joint->geometry[1]);
+    if (joint->type == LW_JOINT_SCREW && !isfinite(joint->lead))
+        lw_compile_error(compiler, "joint", name, joint->place, "give metres per turn",
+                         "lead %g is not finite", joint->lead);
+    int nq = lw_joint_type_q(joint->type, joint->geometry[0].axis_count);
+    int nv = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+    if ((joint->has_q && !lw_finite(joint->q, nq)) || (joint->has_v && !lw_finite(joint->v, nv)))
+        lw_compile_error(compiler, "joint", name, joint->place, "give finite numbers",
+                         "initial coordinates or speeds are not finite");
+    int at = lw_joint_quaternion(joint->type);
+    if (at >= 0 && joint->has_q && joint->q[at] == 0 && lw_v3_norm(joint->q + at + 1) == 0)
+        lw_compile_error(compiler, "joint", name, joint->place, "no rotation is [1, 0, 0, 0]",
+                         "initial quaternion [0, 0, 0, 0] has no direction");
+    return compiler->errors == before;
+}
+
+/* Does the tree joint of body i keep a plane with this normal (world axes, reference configuration)? */
+static bool keeps_plane(const lw_link *link, const double world[9], const double normal[3]) {
+    double z[3] = {world[2], world[5], world[8]};
+    double along = fabs(lw_v3_dot(z, normal));
+    switch (link->joint.type) {
+    case LW_JOINT_WELD:
+        return true;
+    case LW_JOINT_REVOLUTE:
+    case LW_JOINT_PLANAR:
+        return along > 1 - tolerance;
+    case LW_JOINT_SCREW:
+        return along > 1 - tolerance && link->joint.pitch == 0;
+    case LW_JOINT_PRISMATIC:
+        return along < 1e-6;
+    case LW_JOINT_TRANSLATION:
+        for (int k = 0; k < link->joint.nv; k++) {
+            double axis[3];
+            lw_m3_mul_v(world, link->joint.axes + 3 * k, axis);
+            if (fabs(lw_v3_dot(axis, normal)) > 1e-6) return false;
+        }
+        return true;
+    default:
+        return false;
+    }
+}
+
+void lw_validate_planar(lw_compiler *compiler) {
+    const lw_model *model = compiler->model;
+    bool any = false;
+    for (int i = 1; i <= model->body_count; i++) any |= model->links[i].kind == LW_BODY_PLANAR;
+    if (!any) return;
+    double(*world)[9] = (double(*)[9])LW_NEW(compiler->scratch, double, 9 * ((size_t)model->body_count + 1));
+    if (!world) return;
+    lw_m3_identity(world[0]);
+    for (int i = 1; i <= model->body_count; i++)
+        lw_m3_mul(world[model->links[i].parent], model->links[i].base.R, world[i]);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        if (link->kind != LW_BODY_PLANAR) continue;
+        double body[9];
+        lw_m3_mul(world[i], link->frame.R, body);
+        const double normal[3] = {body[2], body[5], body[8]};
+        for (int j = i; j > 0; j = model->links[j].parent) {
+            if (j != i &&
+                model->links[j].kind == LW_BODY_PLANAR) { /* checked before, all the way to ground */
+                lw_m3_mul(world[j], model->links[j].frame.R, body);
+                const double other[3] = {body[2], body[5], body[8]};
+                if (fabs(lw_v3_dot(normal, other)) > 1 - tolerance) break;
+            }
+            if (!keeps_plane(&model->links[j], world[j], normal)) {
+                lw_compile_error(
+                    compiler, "body", link->name, link->place,
+                    "make the body spatial, or the joint one that keeps the plane of the body's x and y",
+                    "is planar, but joint \"%s\" (%s) lets it leave its plane",
+                    model->joints[model->links[j].joint_index].name,
+                    lw_joint_type_name(model->links[j].joint.type));
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+/* test_csv.c - the results file of a model with every kind of joint: columns, units, values, quoting, faults
+ * of writing.
+ *
+ * The file is read back by the reader of plots, and every value must come back exactly: the writer promises
+ * the shortest text that does.
+ */
+#include "core/core.h"
+#include "io/table.h"
+
+#include <linkwork/dynamics.h>
+#include <linkwork/io.h>
+#include <linkwork/version.h>
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static const char path[] = "test_csv.csv";
+
+/* A body on each kind of joint, all from ground; names that need quotes; a weld has no columns. */
+static lw_model *every_joint(void) {
+    lw_spec *spec = lw_spec_create("every, \"joint\"\nhere");
+    assert_non_null(spec);
+    assert_int_equal(lw_spec_set_file(spec, "every.yaml"), LW_OK);
+    for (int type = 0; type < LW_JOINT_TYPES; type++) {
+        char body[32], name[48];
+        snprintf(body, sizeof body, "b%d", type);
+        snprintf(name, sizeof name, type == LW_JOINT_PLANAR ? "a,\"%s\"" : "%s",
+                 lw_joint_type_name((lw_joint_type)type));
+        assert_int_equal(lw_spec_add_body(spec, &(lw_body_spec){.name = body,
+                                                                .mass = 1 + type,
+                                                                .inertia = {1, 1, 1, 0, 0, 0},
+                                                                .has_pose = true,
+                                                                .position = {type, 0.5, 0},
+                                                                .rotation = {1, 0, 0, 0}}),
+                         LW_OK);
+        lw_joint_spec joint = {
+            .name = name, .type = (lw_joint_type)type, .bodies = {LW_GROUND, body}, .lead = 0.01};
+        memcpy(joint.geometry[0].point, (double[3]){type, 0, 0}, sizeof joint.geometry[0].point);
+        joint.geometry[0].axes[0][2] = 1;
+        joint.geometry[0].axes[1][0] = 1;
+        if (type == LW_JOINT_UNIVERSAL || type == LW_JOINT_TRANSLATION)
+            joint.geometry[0].axis_count = 2;
+        else if (type != LW_JOINT_WELD && type != LW_JOINT_SPHERICAL && type != LW_JOINT_FREE)
+            joint.geometry[0].axis_count = 1;
+        assert_int_equal(lw_spec_add_joint(spec, &joint), LW_OK);
+    }
+    lw_report *report = lw_report_create();
+    lw_model *model = NULL;
+    if (lw_model_compile(spec, NULL, report, &model) != LW_OK) {
+        char text[1024] = "";
+        if (lw_report_size(report)) lw_error_format(lw_report_get(report, 0), text, sizeof text);
+        fail_msg("%s", text);
+    }
+    lw_report_destroy(report);
+    lw_spec_destroy(spec);
+    return model;
+}
+
+static lw_table *read_all(void) {
+    lw_table *table;
+    lw_error error;
+    assert_int_equal(lw_table_open(path, &table, &error), LW_OK);
+    for (size_t k = 0; k < table->column_count; k++) table->columns[k].wanted = true;
+    assert_int_equal(lw_table_read(table, &error), LW_OK);
+    return table;
+}
+
+static double value_of(const lw_table *table, const char *header, size_t row) {
+    int column = lw_table_find(table, header);
+    if (column < 0) fail_msg("no column %s", header);
+    assert_string_equal(table->columns[column].header, header);
+    return table->columns[column].values[row];
+}
+
+static void all_columns_come_back(void **state) {
+    (void)state;
+    static const char *const headers[] = {"t [s]",
+                                          "revolute.q [rad]",
+                                          "revolute.v [rad/s]",
+                                          "prismatic.q [m]",
+                                          "prismatic.v [m/s]",
+                                          "screw.q [rad]",
+                                          "screw.v [rad/s]",
+                                          "cylindrical.d [m]",
+                                          "cylindrical.angle [rad]",
+                                          "cylindrical.vd [m/s]",
+                                          "cylindrical.vangle [rad/s]",
+                                          "universal.a1 [rad]",
+                                          "universal.a2 [rad]",
+                                          "universal.va1 [rad/s]",
+                                          "universal.va2 [rad/s]",
+                                          "spherical.qw [1]",
+                                          "spherical.qx [1]",
+                                          "spherical.qy [1]",
+                                          "spherical.qz [1]",
+                                          "spherical.wx [rad/s]",
+                                          "spherical.wy [rad/s]",
+                                          "spherical.wz [rad/s]",
+                                          "a,\"planar\".x [m]",
+                                          "a,\"planar\".y [m]",
+                                          "a,\"planar\".angle [rad]",
+                                          "a,\"planar\".vx [m/s]",
+                                          "a,\"planar\".vy [m/s]",
+                                          "a,\"planar\".vangle [rad/s]",
+                                          "translation.q1 [m]",
+                                          "translation.q2 [m]",
+                                          "translation.v1 [m/s]",
+                                          "translation.v2 [m/s]",
+                                          "free.x [m]",
+                                          "free.y [m]",
+                                          "free.z [m]",
+                                          "free.qw [1]",
+                                          "free.qx [1]",
+                                          "free.qy [1]",
+                                          "free.qz [1]",
+                                          "free.vx [m/s]",
+                                          "free.vy [m/s]",
+                                          "free.vz [m/s]",
+                                          "free.wx [rad/s]",
+                                          "free.wy [rad/s]",
+                                          "free.wz [rad/s]"};
+    static const char *const ledger_headers[] = {"kinetic [J]", "potential [J]",   "drives [J]",
+                                                 "forces [J]",  "dissipation [J]", "unaccounted [J]"};
+    enum { HEADERS = sizeof headers / sizeof *headers, ROWS = 5000 };
+
+    lw_model *model = every_joint();
+    lw_data *data;
+    assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
+    int nq = lw_model_q_size(model), nv = lw_model_v_size(model);
+    double *q = calloc((size_t)nq, sizeof *q), *v = calloc((size_t)nv, sizeof *v);
+    assert_true(q && v);
+    lw_error error;
+    lw_csv *csv;
+    const lw_csv_options options = {.path = path, .method = "tree", .integrator = "rk4", .step = 0.1};
+    assert_int_equal(lw_csv_open(model, &options, &csv, &error), LW_OK);
+    for (int row = 0; row < ROWS; row++) { /* enough to fill the buffer several times */
+        for (int k = 0; k < nq; k++) q[k] = 1.0 / (k + row + 3);
+        for (int k = 0; k < nv; k++) v[k] = -1e-7 / (k + row + 3);
+        lw_normalise_q(model, q);
+        const lw_ledger ledger = {row, 2, 3, 4, 5, 1.0 / (row + 1)};
+        assert_int_equal(lw_csv_write(csv, &(lw_sample){.t = 0.1 * row, .q = q, .v = v, .ledger = &ledger}),
+                         LW_OK);
+    }
+    assert_int_equal(lw_csv_write(csv, &(lw_sample){.t = 1000, .q = q, .v = v}), LW_OK); /* no ledger */
+    assert_int_equal(lw_csv_close(csv, &error), LW_OK);
+
+    lw_table *table = read_all();
+    assert_string_equal(table->model, "every, \"joint\" here (every.yaml)");
+    assert_string_equal(table->method, "tree");
+    assert_string_equal(table->integrator, "rk4");
+    assert_int_equal(table->row_count, ROWS + 1);
+    int bodies = lw_model_body_count(model);
+    assert_int_equal(table->column_count, HEADERS + 3 * bodies + 6);
+    assert_int_equal(HEADERS, 1 + nq + nv);
+    for (size_t k = 0; k < HEADERS; k++) assert_string_equal(table->columns[k].header, headers[k]);
+    for (size_t k = 0; k < 6; k++) {
+        assert_string_equal(table->columns[table->column_count - 6 + k].header, ledger_headers[k]);
+    }
+
+    for (size_t row = 0; row < ROWS; row += 499) {
+        for (int k = 0; k < nq; k++) q[k] = 1.0 / (k + (int)row + 3);
+        lw_normalise_q(model, q);
+        double t = 0.1 * (int)row;
+        assert_true(table->columns[0].values[row] == t);
+        size_t at = 1;
+        for (int j = 0; j < lw_model_joint_count(model); j++) {
+            lw_joint_info joint = lw_model_joint_info(model, j);
+            for (int i = 0; i < joint.q_count; i++)
+                assert_true(table->columns[at++].values[row] == q[joint.q + i]);
+            for (int i = 0; i < joint.v_count; i++) {
+                assert_true(table->columns[at++].values[row] == -1e-7 / (joint.v + i + (int)row + 3));
+            }
+        }
+        for (int body = 1; body <= bodies; body++) {
+            double position[3], rotation[9];
+            lw_body_pose(model, data, t, q, body, position, rotation);
+            for (int i = 0; i < 3; i++) {
+                char header[64];
+                snprintf(header, sizeof header, "body.%s.%c [m]", lw_model_body_name(model, body), "xyz"[i]);
+                assert_true(value_of(table, header, row) == position[i]);
+            }
+        }
+        assert_true(value_of(table, "kinetic [J]", row) == (double)row);
+        assert_true(value_of(table, "unaccounted [J]", row) == 1.0 / ((double)row + 1));
+    }
+    double empty = value_of(table, "kinetic [J]", ROWS);
+    assert_true(empty != empty);
+    lw_table_close(table);
+    free(q);
+    free(v);
+    lw_data_destroy(data);
+    lw_model_destroy(model);
+}
+
+/* The first bytes of the file, as a person sees them. */
+static void metadata_come_first(void **state) {
+    (void)state;
+    lw_model *model = every_joint();
+    lw_error error;
+    lw_csv *csv;
+    assert_int_equal(
+        lw_csv_open(model, &(lw_csv_options){.path = path, .method = "cut", .tolerance = 1e-9}, &csv, &error),
+        LW_OK);
+    /* header and metadata are there before the first row */
+    char text[256] = "";
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    const char *expected =
+        "# linkwork " LW_VERSION "\n# model: every, \"joint\" here (every.yaml)\n# method: cut\n"
+        "# tolerance: 1e-09\nt [s],revolute.q [rad],revolute.v [rad/s],";
+    assert_memory_equal(text, expected, strlen(expected));
+    assert_int_equal(lw_csv_close(csv, &error), LW_OK);
+    lw_model_destroy(model);
+}
+
+/* A cut joint closes a loop and has no coordinates: no columns. A translation along one axis has q and v. */
+static void cut_joints_have_no_columns(void **state) {
+    (void)state;
+    lw_spec *spec = lw_spec_create("loop");
+    lw_body_spec body = {.name = "bar", .mass = 1, .inertia = {1, 1, 1, 0, 0, 0}};
+    assert_int_equal(lw_spec_add_body(spec, &body), LW_OK);
+    lw_joint_spec joint = {.name = "slide", .type = LW_JOINT_TRANSLATION, .bodies = {LW_GROUND, "bar"}};
+    joint.geometry[0].axes[0][0] = 1;
+    joint.geometry[0].axis_count = 1;
+    assert_int_equal(lw_spec_add_joint(spec, &joint), LW_OK);
+    joint.name = "guide";
+    joint.type = LW_JOINT_PRISMATIC;
+    joint.cut = true;
+    assert_int_equal(lw_spec_add_joint(spec, &joint), LW_OK);
+    lw_model *model = NULL;
+    assert_int_equal(lw_model_compile(spec, NULL, NULL, &model), LW_OK);
+    lw_spec_destroy(spec);
+
+    lw_error error;
+    lw_csv *csv;
+    assert_int_equal(lw_csv_open(model, &(lw_csv_options){.path = path}, &csv, &error), LW_OK);
+    double q = 0.25, v = 0.5;
+    assert_int_equal(lw_csv_write(csv, &(lw_sample){.q = &q, .v = &v}), LW_OK);
+    assert_int_equal(lw_csv_close(csv, &error), LW_OK);
+    lw_table *table = read_all();
+    assert_int_equal(table->column_count, 1 + 2 + 3 + 6);
+    assert_true(value_of(table, "slide.q [m]", 0) == 0.25 && value_of(table, "slide.v [m/s]", 0) == 0.5);
+    assert_true(value_of(table, "body.bar.x [m]", 0) == 0.25);
+    lw_table_close(table);
+    lw_model_destroy(model);
+}
+
+static void faults_of_writing_are_reported(void **state) {
+    (void)state;
+    lw_model *model = every_joint();
+    lw_error error;
+    lw_csv *csv;
+    assert_int_equal(lw_csv_open(model, &(lw_csv_options){.path = "no/such/folder/x.csv"}, &csv, &error),
+                     LW_ERROR_FILE);
+    assert_null(csv);
+    assert_string_equal(error.object, "results file \"no/such/folder/x.csv\"");
+    assert_non_null(strstr(error.message, "cannot be opened: "));
+    assert_int_equal(lw_csv_open(model, &(lw_csv_options){.path = NULL}, &csv, &error), LW_ERROR_ARGUMENT);
+    assert_int_equal(lw_csv_close(NULL, &error), LW_OK);
+
+    /* a full disk, where the system has one to try: the header does not fit already */
+    FILE *full = fopen("/dev/full", "wb");
+    if (full) {
+        fclose(full);
+        assert_int_equal(lw_csv_open(model, &(lw_csv_options){.path = "/dev/full"}, &csv, &error),
+                         LW_ERROR_FILE);
+        assert_null(csv);
+        assert_non_null(strstr(error.message, "cannot be written: "));
+    }
+    lw_model_destroy(model);
+}
+
+static int remove_file(void **state) {
+    (void)state;
+    remove(path);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_columns_come_back),
+        cmocka_unit_test(metadata_come_first),
+        cmocka_unit_test(cut_joints_have_no_columns),
+        cmocka_unit_test(faults_of_writing_are_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_file);
+}

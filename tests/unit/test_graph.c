@@ -1,0 +1,727 @@
+/* test_graph.c - spanning tree, regular labelling and loops: the example of Mufti (1983), mechanisms with a
+ * known answer, properties of hundreds of random graphs against slow and literal versions, and very large
+ * graphs.
+ */
+#include "model/graph.h"
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { MOST_BODIES = 64, MOST_EDGES = 160 };
+
+typedef struct problem {
+    int body_count, edge_count;
+    bool massless[MOST_BODIES + 1];
+    lw_edge edges[MOST_EDGES];
+} problem;
+
+/* splitmix64 */
+static uint64_t next_random(uint64_t *seed) {
+    uint64_t z = (*seed += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static int below(uint64_t *seed, int limit) { return (int)(next_random(seed) % (uint64_t)limit); }
+
+static void shuffle(uint64_t *seed, int count, int *list) {
+    for (int i = count - 1; i > 0; i--) {
+        int j = below(seed, i + 1), swap = list[i];
+        list[i] = list[j];
+        list[j] = swap;
+    }
+}
+
+static lw_arena *arena;
+
+static int create_arena(void **state) {
+    (void)state;
+    arena = lw_arena_create(NULL);
+    return arena ? 0 : -1;
+}
+
+static int destroy_arena(void **state) {
+    (void)state;
+    lw_arena_destroy(arena);
+    return 0;
+}
+
+static lw_graph analyse(const problem *p) {
+    lw_graph graph;
+    assert_int_equal(lw_graph_analyse(arena, p->body_count, p->massless, p->edge_count, p->edges, &graph),
+                     LW_OK);
+    return graph;
+}
+
+static void join(problem *p, int a, int b, int freedom) {
+    p->edges[p->edge_count++] = (lw_edge){.bodies = {a, b}, .freedom = freedom};
+}
+
+/* ---- slow, literal versions of what graph.c does ---- */
+
+/* The rules for cuts: 0 is the worst place to cut, 6 the best. */
+static int regret(const problem *p, const lw_edge *edge) {
+    bool massless = (edge->bodies[0] && p->massless[edge->bodies[0]]) ||
+                    (edge->bodies[1] && p->massless[edge->bodies[1]]);
+    int wish = edge->wish_cut ? 2 : edge->keep ? 0 : 1;
+    if (massless && edge->freedom < 6) return wish;
+    if (wish == 1 && edge->freedom == 6) return 5;
+    return wish == 2 ? 6 : 3 + wish;
+}
+
+/* Steps from ground to every body over the edges in use (NULL: all), by relaxing until nothing changes; -1:
+ * none. */
+static void distances(const problem *p, const bool *use, int *distance) {
+    for (int b = 0; b <= p->body_count; b++) distance[b] = b ? -1 : 0;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int e = 0; e < p->edge_count; e++) {
+            if (use && !use[e]) continue;
+            for (int side = 0; side < 2; side++) {
+                int from = p->edges[e].bodies[side], to = p->edges[e].bodies[1 - side];
+                if (distance[from] < 0) continue;
+                if (distance[to] >= 0 && distance[to] <= distance[from] + 1) continue;
+                distance[to] = distance[from] + 1;
+                changed = true;
+            }
+        }
+    }
+}
+
+/* Total loop length of the breadth-first tree, grown by scanning the user's edges body by body. */
+static int breadth_first_total(const problem *p) {
+    int queue[MOST_BODIES + 1] = {0}, count = 1, up[MOST_BODIES + 1] = {0}, distance[MOST_BODIES + 1];
+    bool seen[MOST_BODIES + 1] = {true}, tree[MOST_EDGES] = {false};
+    for (int next = 0; next < count; next++)
+        for (int e = 0; e < p->edge_count; e++)
+            for (int side = 0; side < 2; side++) {
+                int other = p->edges[e].bodies[1 - side];
+                if (p->edges[e].bodies[side] != queue[next] || seen[other]) continue;
+                seen[other] = tree[e] = true;
+                up[other] = queue[next];
+                queue[count++] = other;
+            }
+    distances(p, NULL, distance);
+    int total = 0;
+    for (int e = 0; e < p->edge_count; e++) {
+        int a = p->edges[e].bodies[0], b = p->edges[e].bodies[1];
+        if (tree[e] || !seen[a]) continue;
+        for (total++; a != b; total++) {
+            if (distance[a] >= distance[b])
+                a = up[a];
+            else
+                b = up[b];
+        }
+    }
+    return total;
+}
+
+/* Labels by stripping leaves, literally as in sect. 2 of the paper. */
+static void strip_leaves(const problem *p, const lw_graph *g, const int *depth, int *label) {
+    int left = p->body_count - g->unreached, up[MOST_BODIES + 1];
+    bool present[MOST_BODIES + 1] = {false};
+    for (int i = 1; i <= left; i++) {
+        up[g->body[i]] = g->body[g->parent[i]];
+        present[g->body[i]] = true;
+    }
+    while (left > 0) {
+        bool leaf[MOST_BODIES + 1];
+        memcpy(leaf, present, sizeof leaf);
+        for (int b = 1; b <= p->body_count; b++)
+            if (present[b]) leaf[up[b]] = false;
+        leaf[0] = false;
+        for (;;) { /* the highest number goes to the deepest leaf, of these to the user's last */
+            int last = 0;
+            for (int b = 1; b <= p->body_count; b++)
+                if (leaf[b] && (last == 0 || depth[b] >= depth[last])) last = b;
+            if (last == 0) break;
+            label[last] = left--;
+            leaf[last] = present[last] = false;
+        }
+    }
+}
+
+/* ---- properties that every graph must have ---- */
+
+static void check_tree(const problem *p, const lw_graph *g) {
+    int distance[MOST_BODIES + 1], depth[MOST_BODIES + 1], label[MOST_BODIES + 1], unreached = 0;
+    bool tree[MOST_EDGES] = {false};
+    distances(p, NULL, distance);
+    for (int b = 0; b <= p->body_count; b++) {
+        unreached += distance[b] < 0;
+        assert_int_equal(g->label[b] < 0, distance[b] < 0);
+        if (g->label[b] >= 0) assert_int_equal(g->body[g->label[b]], b);
+    }
+    assert_int_equal(g->unreached, unreached);
+    assert_int_equal(g->label[0], 0);
+    for (int i = 1; i <= p->body_count - unreached; i++) {
+        const int *ends = p->edges[g->edge[i]].bodies;
+        assert_in_range(g->parent[i], 0, i - 1);
+        int side = ends[1] == g->body[i];
+        assert_int_equal(ends[side], g->body[i]);
+        assert_int_equal(ends[1 - side], g->body[g->parent[i]]);
+        assert_false(tree[g->edge[i]]);
+        tree[g->edge[i]] = true;
+    }
+    for (int e = 0; e < p->edge_count; e++)
+        assert_int_equal(g->cut[e], distance[p->edges[e].bodies[0]] >= 0 && !tree[e]);
+    distances(p, tree, depth);
+    strip_leaves(p, g, depth, label);
+    for (int b = 1; b <= p->body_count; b++)
+        if (distance[b] >= 0) assert_int_equal(g->label[b], label[b]);
+}
+
+static bool is_ancestor(const lw_graph *g, int ancestor, int label) {
+    while (label > ancestor) label = g->parent[label];
+    return label == ancestor;
+}
+
+static void check_loop(const problem *p, const lw_graph *g, int k, int *cover) {
+    const int *edge = g->loop_edge + g->loop_start[k], *sense = g->loop_sense + g->loop_start[k];
+    int length = g->loop_start[k + 1] - g->loop_start[k];
+    bool met[MOST_BODIES + 1] = {false};
+    assert_true(length >= 2);
+    assert_true(g->cut[edge[0]]);
+    assert_int_equal(sense[0], 1);
+    int at = p->edges[edge[0]].bodies[0], lowest = INT_MAX;
+    for (int i = 0; i < length; i++) {
+        assert_true(sense[i] == 1 || sense[i] == -1);
+        if (i > 0) assert_false(g->cut[edge[i]]);
+        assert_int_equal(p->edges[edge[i]].bodies[sense[i] < 0], at);
+        at = p->edges[edge[i]].bodies[sense[i] > 0];
+        assert_false(met[at]);
+        met[at] = true;
+        if (g->label[at] < lowest) lowest = g->label[at];
+        cover[edge[i]]++;
+    }
+    assert_int_equal(at, p->edges[edge[0]].bodies[0]);
+    assert_int_equal(g->loop_base[k], lowest);
+    for (int side = 0; side < 2; side++)
+        assert_true(is_ancestor(g, lowest, g->label[p->edges[edge[0]].bodies[side]]));
+    assert_int_equal(g->loop_cut_at_massless[k], regret(p, &p->edges[edge[0]]) < 3);
+}
+
+static void check_loops(const problem *p, const lw_graph *g) {
+    int cover[MOST_EDGES] = {0}, cuts = 0, reached_edges = 0;
+    for (int e = 0; e < p->edge_count; e++) {
+        cuts += g->cut[e];
+        reached_edges += g->label[p->edges[e].bodies[0]] >= 0;
+    }
+    assert_int_equal(g->loop_count, cuts);
+    assert_int_equal(g->loop_count, reached_edges - (p->body_count - g->unreached));
+    for (int k = 0; k < g->loop_count; k++) {
+        check_loop(p, g, k, cover);
+        if (k == 0) continue;
+        const int *start = g->loop_start + k - 1;
+        int longer = (start[2] - start[1]) - (start[1] - start[0]);
+        assert_true(longer > 0 || (longer == 0 && g->loop_edge[start[0]] < g->loop_edge[start[1]]));
+    }
+    for (int k = 0; k < g->loop_count; k++) {
+        const lw_edge *cut = &p->edges[g->loop_edge[g->loop_start[k]]];
+        for (int i = g->loop_start[k] + 1; i < g->loop_start[k + 1]; i++) {
+            const lw_edge *other = &p->edges[g->loop_edge[i]];
+            /* No exchange makes a better base: for a matroid this proves the best one. */
+            assert_true(regret(p, other) <= regret(p, cut));
+            if (cover[g->loop_edge[i]] == 1 && regret(p, other) == regret(p, cut))
+                assert_true(other->freedom <= cut->freedom);
+        }
+    }
+}
+
+static void check(const problem *p, const lw_graph *g) {
+    check_tree(p, g);
+    check_loops(p, g);
+}
+
+/* ---- the example of the paper ---- */
+
+/* C of (1) with -e1 before it, S of (22), and T of (25) from the paths to ground; one body stands on ground.
+ */
+static void incidence_and_paths(const lw_graph *g, int s[6][6], int t[6][6]) {
+    memset(s, 0, 36 * sizeof(int));
+    memset(t, 0, 36 * sizeof(int));
+    for (int arc = 1; arc <= 6; arc++) { /* arc i, the edge into body i, is h_(i-1) of the paper */
+        s[arc - 1][arc - 1] = -1;
+        if (g->parent[arc] > 0) s[g->parent[arc] - 1][arc - 1] = 1;
+    }
+    for (int body = 1; body <= 6; body++)
+        for (int i = body; i > 0; i = g->parent[i]) t[i - 1][body - 1] = -1;
+}
+
+static void check_six_bodies(const problem *p) {
+    static const int c[6][5] = {{1, 1, 0, 0, 0},  {-1, 0, 1, 1, 1}, {0, -1, 0, 0, 0},
+                                {0, 0, -1, 0, 0}, {0, 0, 0, -1, 0}, {0, 0, 0, 0, -1}};
+    static const int paths[6][6] = {{-1, -1, -1, -1, -1, -1}, {0, -1, 0, -1, -1, -1}, {0, 0, -1, 0, 0, 0},
+                                    {0, 0, 0, -1, 0, 0},      {0, 0, 0, 0, -1, 0},    {0, 0, 0, 0, 0, -1}};
+    lw_graph g = analyse(p);
+    int s[6][6], t[6][6];
+    check(p, &g);
+    assert_int_equal(g.loop_count, 0);
+    incidence_and_paths(&g, s, t);
+    assert_memory_equal(t, paths, sizeof paths);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(s[i][0], i == 0 ? -1 : 0);
+        assert_memory_equal(&s[i][1], c[i], sizeof c[i]);
+        for (int j = 0; j < 6; j++) {
+            int product = 0;
+            for (int k = 0; k < 6; k++) product += s[i][k] * t[k][j];
+            assert_int_equal(product, i == j);
+        }
+    }
+}
+
+static void six_body_example(void **state) {
+    (void)state;
+    static const int regular[6][2] = {{0, 1}, {1, 2}, {1, 3}, {2, 4}, {2, 5}, {2, 6}};   /* Fig. 3a */
+    static const int arbitrary[6][2] = {{0, 1}, {1, 5}, {1, 4}, {4, 6}, {4, 2}, {4, 3}}; /* Fig. 3b */
+    problem a = {.body_count = 6}, b = {.body_count = 6};
+    for (int e = 0; e < 6; e++) {
+        join(&a, regular[e][0], regular[e][1], 3);
+        join(&b, arbitrary[e][0], arbitrary[e][1], 3);
+    }
+    check_six_bodies(&a);
+    check_six_bodies(&b);
+    uint64_t seed = 1983;
+    for (int trial = 0; trial < 200; trial++) {
+        int body[7] = {0, 1, 2, 3, 4, 5, 6}, edge[6] = {0, 1, 2, 3, 4, 5};
+        shuffle(&seed, 6, body + 1);
+        shuffle(&seed, 6, edge);
+        problem p = {.body_count = 6};
+        for (int e = 0; e < 6; e++) {
+            int turn = below(&seed, 2);
+            join(&p, body[regular[edge[e]][turn]], body[regular[edge[e]][1 - turn]], 3);
+        }
+        check_six_bodies(&p);
+    }
+}
+
+/* ---- mechanisms with a known answer ---- */
+
+static problem four_bar(void) {
+    problem p = {.body_count = 3}; /* crank, coupler, rocker */
+    join(&p, 0, 1, 1);
+    join(&p, 1, 2, 1);
+    join(&p, 2, 3, 1);
+    join(&p, 3, 0, 1);
+    return p;
+}
+
+static int only_cut(const problem *p) {
+    lw_graph g = analyse(p);
+    check(p, &g);
+    assert_int_equal(g.loop_count, 1);
+    return g.loop_edge[0];
+}
+
+static void four_bar_cut(void **state) {
+    (void)state;
+    problem p = four_bar();
+    lw_graph g = analyse(&p);
+    check(&p, &g);
+    static const int edge[4] = {2, 3, 0, 1}, label[4] = {0, 1, 3, 2};
+    assert_int_equal(g.loop_count, 1);
+    assert_memory_equal(g.loop_edge, edge, sizeof edge);
+    assert_memory_equal(g.label, label, sizeof label);
+    for (int i = 0; i < 4; i++) assert_int_equal(g.loop_sense[i], 1);
+    assert_int_equal(g.loop_base[0], 0);
+    assert_false(g.loop_cut_at_massless[0]);
+
+    for (int e = 0; e < 4; e++) {
+        problem more_freedom = four_bar();
+        more_freedom.edges[e].freedom = 3;
+        assert_int_equal(only_cut(&more_freedom), e);
+        more_freedom.edges[e].keep = true; /* then freedom does not count */
+        assert_int_not_equal(only_cut(&more_freedom), e);
+        more_freedom.edges[e].wish_cut = true; /* but a wish does */
+        assert_int_equal(only_cut(&more_freedom), e);
+
+        problem wish = four_bar();
+        wish.edges[e].wish_cut = true;
+        wish.edges[(e + 1) % 4].freedom = 3;
+        assert_int_equal(only_cut(&wish), e);
+    }
+}
+
+static void massless_bodies(void **state) {
+    (void)state;
+    for (int body = 1; body <= 3; body++) {
+        problem p = four_bar();
+        p.massless[body] = true;
+        p.edges[body].freedom = 3;
+        p.edges[body].wish_cut = true;                /* joins bodies body and body + 1 */
+        p.edges[(body + 1) % 4].keep = body % 2 == 0; /* not at the massless body */
+        p.edges[(body + 2) % 4].keep = body % 2 == 0;
+        int cut = only_cut(&p);
+        assert_true(cut == (body + 1) % 4 || cut == (body + 2) % 4);
+    }
+    problem none = four_bar(); /* crank and rocker: every joint is at a massless body */
+    none.massless[1] = none.massless[3] = true;
+    none.edges[1].wish_cut = true;
+    lw_graph g = analyse(&none);
+    check(&none, &g);
+    assert_int_equal(g.loop_edge[0], 1);
+    assert_true(g.loop_cut_at_massless[0]);
+
+    none.edges[0].freedom = 6; /* a free joint loads nothing */
+    g = analyse(&none);
+    check(&none, &g);
+    assert_int_equal(g.loop_edge[0], 0);
+    assert_false(g.loop_cut_at_massless[0]);
+
+    problem ground = four_bar(); /* ground is never massless */
+    ground.massless[0] = true;
+    assert_int_equal(only_cut(&ground), 2);
+}
+
+/* Bodies in absolute coordinates: free joints to ground all round and a ring of pins. Cutting free joints
+ * costs nothing, so one closure is left; a tree of free joints would have a closure for each pin. */
+static void free_joints_are_cut_first(void **state) {
+    (void)state;
+    enum { N = 6 };
+    problem p = {.body_count = N};
+    for (int b = 1; b <= N; b++) join(&p, 0, b, 6);
+    for (int b = 1; b <= N; b++) join(&p, b, b % N + 1, 1);
+    lw_graph g = analyse(&p);
+    check(&p, &g);
+    int rows = 0;
+    for (int e = 0; e < p.edge_count; e++)
+        if (g.cut[e]) rows += 6 - p.edges[e].freedom;
+    assert_int_equal(g.loop_count, N);
+    assert_int_equal(rows, 5);
+}
+
+static void degenerate_graphs(void **state) {
+    (void)state;
+    problem empty = {0};
+    lw_graph g = analyse(&empty);
+    check(&empty, &g);
+    assert_int_equal(g.loop_count, 0);
+    assert_int_equal(g.loop_start[0], 0);
+
+    problem loose = {.body_count = 3}; /* 2 and 3 hang together twice, but not on ground */
+    join(&loose, 0, 1, 1);
+    join(&loose, 2, 3, 1);
+    join(&loose, 3, 2, 1);
+    g = analyse(&loose);
+    check(&loose, &g);
+    assert_int_equal(g.unreached, 2);
+    assert_int_equal(g.loop_count, 0);
+
+    problem no_edges = {.body_count = 2};
+    g = analyse(&no_edges);
+    check(&no_edges, &g);
+    assert_int_equal(g.unreached, 2);
+
+    problem parallel = {.body_count = 2}; /* three joints between the same bodies */
+    join(&parallel, 0, 1, 1);
+    join(&parallel, 1, 2, 1);
+    join(&parallel, 2, 1, 1);
+    join(&parallel, 1, 2, 1);
+    g = analyse(&parallel);
+    check(&parallel, &g);
+    assert_int_equal(g.loop_count, 2);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(g.loop_start[k + 1] - g.loop_start[k], 2);
+        assert_int_equal(g.loop_base[k], 1);
+    }
+
+    static const int wrong[3][2] = {{1, 1}, {0, 3}, {-1, 1}};
+    for (int i = 0; i < 3; i++) {
+        problem p = {.body_count = 2};
+        join(&p, wrong[i][0], wrong[i][1], 1);
+        assert_int_equal(lw_graph_analyse(arena, 2, p.massless, 1, p.edges, &g), LW_ERROR_ARGUMENT);
+    }
+}
+
+/* ---- random graphs ---- */
+
+static problem random_problem(uint64_t *seed, int most_bodies, int most_extra, bool plain) {
+    problem p = {.body_count = 1 + below(seed, most_bodies)};
+    int name[MOST_BODIES + 1];
+    for (int b = 0; b <= p.body_count; b++) name[b] = b;
+    shuffle(seed, p.body_count, name + 1);
+    int near = below(seed, 2) ? 3 : p.body_count; /* long or bushy */
+    int loose = below(seed, 8) == 0 ? 1 + below(seed, p.body_count) : 0;
+    for (int b = 1; b <= p.body_count; b++) {
+        int back = 1 + below(seed, b < near ? b : near);
+        if (b != loose) join(&p, name[b], name[b - back], 0);
+    }
+    for (int extra = below(seed, most_extra + 1); extra > 0; extra--) {
+        int a = below(seed, p.body_count + 1), b = below(seed, p.body_count + 1);
+        if (a != b) join(&p, a, b, 0);
+    }
+    int order[MOST_EDGES];
+    for (int e = 0; e < p.edge_count; e++) order[e] = e;
+    shuffle(seed, p.edge_count, order);
+    problem mixed = p;
+    for (int e = 0; e < p.edge_count; e++) {
+        mixed.edges[e] = p.edges[order[e]];
+        mixed.edges[e].freedom = below(seed, plain ? 6 : 7);
+        if (plain) continue;
+        mixed.edges[e].keep = below(seed, 4) == 0;
+        mixed.edges[e].wish_cut = below(seed, 5) == 0;
+    }
+    for (int b = 0; b <= p.body_count && !plain; b++) mixed.massless[b] = below(seed, 5) == 0;
+    return mixed;
+}
+
+static uint64_t seed_of(int trial) { return 0x6772617068u + (uint64_t)trial * 7919u; }
+
+/* Says which seed failed, as cmocka leaves the test by a jump. */
+static int running;
+static int report_seed(void **state) {
+    if (running >= 0) fprintf(stderr, "trial %d, seed %llu\n", running, (unsigned long long)seed_of(running));
+    return destroy_arena(state);
+}
+
+static void random_graphs(void **state) {
+    (void)state;
+    for (running = 0; running < 600; running++) {
+        uint64_t seed = seed_of(running);
+        problem p = random_problem(&seed, running % 3 ? 12 : MOST_BODIES, running % 4 * 10, false);
+        lw_graph g = analyse(&p);
+        check(&p, &g);
+    }
+    running = -1;
+}
+
+/* One class, so the tree is the breadth-first one unless another halves the loops; and freedoms move the
+ * cuts, but do not change the loops. */
+static void plain_graphs_have_short_loops(void **state) {
+    (void)state;
+    for (running = 0; running < 400; running++) {
+        uint64_t seed = seed_of(running);
+        problem p = random_problem(&seed, running % 3 ? 12 : MOST_BODIES, running % 4 * 10, true);
+        lw_graph g = analyse(&p);
+        check(&p, &g);
+        problem even = p;
+        for (int e = 0; e < p.edge_count; e++) even.edges[e].freedom = 1;
+        lw_graph h = analyse(&even);
+        check(&even, &h);
+        assert_int_equal(g.loop_count, h.loop_count);
+        for (int k = 0; k <= g.loop_count; k++) assert_int_equal(g.loop_start[k], h.loop_start[k]);
+
+        int total = h.loop_start[h.loop_count], bound = breadth_first_total(&even);
+        if (total != bound) {
+            assert_true(2 * total < bound);
+            continue;
+        }
+        int distance[MOST_BODIES + 1], depth[MOST_BODIES + 1] = {0};
+        distances(&even, NULL, distance);
+        for (int i = 1; i <= p.body_count - h.unreached; i++) {
+            depth[i] = depth[h.parent[i]] + 1;
+            assert_int_equal(depth[i], distance[h.body[i]]);
+        }
+    }
+    running = -1;
+}
+
+/* All spanning trees of small graphs: none keeps more of the worst cuts, of the next worst, and so on. */
+static void best_of_all_spanning_trees(void **state) {
+    (void)state;
+    for (running = 0; running < 300; running++) {
+        uint64_t seed = seed_of(running);
+        problem p = random_problem(&seed, 5, 5, false);
+        lw_graph g = analyse(&p);
+        int reached = p.body_count - g.unreached, fewest_at_massless = INT_MAX, here_at_massless = 0;
+        int best[7] = {0}, here[7] = {0};
+        for (unsigned set = 0; set < 1u << p.edge_count; set++) {
+            bool use[MOST_EDGES];
+            int used = 0, cuts_at_massless = 0, kept[7] = {0}, distance[MOST_BODIES + 1], found = 0;
+            for (int e = 0; e < p.edge_count; e++) {
+                use[e] = set >> e & 1;
+                used += use[e];
+            }
+            if (used != reached) continue;
+            distances(&p, use, distance);
+            for (int b = 1; b <= p.body_count; b++) found += distance[b] >= 0;
+            if (found != reached) continue;
+            for (int e = 0; e < p.edge_count; e++) {
+                if (use[e]) kept[regret(&p, &p.edges[e])]++;
+                cuts_at_massless +=
+                    !use[e] && distance[p.edges[e].bodies[0]] >= 0 && regret(&p, &p.edges[e]) < 3;
+            }
+            if (cuts_at_massless < fewest_at_massless) fewest_at_massless = cuts_at_massless;
+            int c = 0;
+            while (c < 6 && kept[c] == best[c]) c++;
+            if (kept[c] > best[c]) memcpy(best, kept, sizeof best);
+        }
+        for (int i = 1; i <= reached; i++) here[regret(&p, &p.edges[g.edge[i]])]++;
+        for (int k = 0; k < g.loop_count; k++) here_at_massless += g.loop_cut_at_massless[k];
+        assert_memory_equal(here, best, sizeof best);
+        assert_int_equal(here_at_massless, fewest_at_massless);
+    }
+    running = -1;
+}
+
+/* ---- large graphs: linear memory and loop lengths, no recursion ---- */
+
+typedef struct large {
+    int body_count, edge_count;
+    bool *massless;
+    lw_edge *edges;
+    lw_graph graph;
+} large;
+
+static large large_create(int bodies, int most_edges) {
+    large p = {.body_count = bodies};
+    p.massless = LW_NEW(arena, bool, bodies + 1);
+    p.edges = LW_NEW(arena, lw_edge, most_edges);
+    assert_non_null(p.massless);
+    assert_non_null(p.edges);
+    return p;
+}
+
+static void large_join(large *p, int a, int b) {
+    p->edges[p->edge_count++] = (lw_edge){.bodies = {a, b}, .freedom = 1};
+}
+
+static lw_status large_analyse(large *p) {
+    return lw_graph_analyse(arena, p->body_count, p->massless, p->edge_count, p->edges, &p->graph);
+}
+
+enum { LARGE = 100000 };
+
+static void large_trees(void **state) {
+    (void)state;
+    large chain = large_create(LARGE, LARGE), star = large_create(LARGE, LARGE);
+    for (int b = LARGE; b >= 1; b--) {
+        large_join(&chain, b, b - 1);
+        large_join(&star, 0, b);
+    }
+    assert_int_equal(large_analyse(&chain), LW_OK);
+    assert_int_equal(large_analyse(&star), LW_OK);
+    for (int b = 1; b <= LARGE; b++) {
+        assert_int_equal(chain.graph.label[b], b);
+        assert_int_equal(chain.graph.parent[b], b - 1);
+        assert_int_equal(star.graph.label[b], b);
+        assert_int_equal(star.graph.parent[b], 0);
+    }
+}
+
+static void large_ring(void **state) {
+    (void)state;
+    large ring = large_create(LARGE, LARGE + 1);
+    for (int b = 1; b <= LARGE; b++) large_join(&ring, b - 1, b);
+    large_join(&ring, LARGE, 0);
+    assert_int_equal(large_analyse(&ring), LW_OK);
+    assert_int_equal(ring.graph.loop_count, 1);
+    assert_int_equal(ring.graph.loop_start[1], LARGE + 1);
+    assert_int_equal(ring.graph.loop_edge[0], LARGE / 2); /* half way round, so that no branch is deeper */
+}
+
+/* Anderson and Critchley (2003), Fig. 9: rungs hang from ground, a bar joins the tips of neighbours. */
+static void large_ladder_on_ground(void **state) {
+    (void)state;
+    large ladder = large_create(2 * LARGE + 1, 3 * LARGE + 1); /* rungs 1, 3, 5 .., bars between */
+    for (int b = 1; b <= 2 * LARGE + 1; b += 2) large_join(&ladder, 0, b);
+    for (int b = 2; b <= 2 * LARGE; b += 2) {
+        large_join(&ladder, b - 1, b);
+        large_join(&ladder, b, b + 1);
+    }
+    assert_int_equal(large_analyse(&ladder), LW_OK);
+    assert_int_equal(ladder.graph.loop_count, LARGE);
+    for (int k = 0; k <= LARGE; k++) assert_int_equal(ladder.graph.loop_start[k], 4 * k);
+    for (int k = 0; k < LARGE; k++) assert_int_equal(ladder.graph.loop_base[k], 0);
+}
+
+/* Two rails that stand on ground, with rungs: breadth-first, rung i would close a loop back to ground of
+ * length 2 i + 1, in all 10^10. */
+static void large_tower(void **state) {
+    (void)state;
+    for (int first = 0; first < 2; first++) { /* rungs before rails, rails before rungs */
+        large tower = large_create(2 * LARGE, 3 * LARGE);
+        for (int pass = 0; pass < 2; pass++)
+            for (int i = 1; i <= LARGE; i++) {
+                int left = 2 * i - 1, right = 2 * i;
+                if (pass == first) {
+                    large_join(&tower, left, right);
+                } else {
+                    large_join(&tower, i > 1 ? left - 2 : 0, left);
+                    large_join(&tower, i > 1 ? right - 2 : 0, right);
+                }
+            }
+        assert_int_equal(large_analyse(&tower), LW_OK);
+        assert_int_equal(tower.graph.loop_count, LARGE);
+        assert_true(tower.graph.loop_start[LARGE] <= 6 * LARGE); /* a cell has 4 joints; two cells 6 */
+    }
+}
+
+/* Two long chains, not to be cut, whose tips are joined by many chords: more than an int can count, told at
+ * once. */
+static void too_long_loops(void **state) {
+    (void)state;
+    enum { CHORDS = 3 * LARGE };
+    large p = large_create(2 * LARGE, 2 * LARGE + CHORDS);
+    for (int b = 1; b <= 2 * LARGE; b++) large_join(&p, b > 2 ? b - 2 : 0, b);
+    for (int i = 0; i < CHORDS; i++) large_join(&p, 2 * LARGE - 1, 2 * LARGE);
+    for (int i = 0; i < 2 * LARGE; i++) p.edges[i].keep = true;
+    assert_int_equal(large_analyse(&p), LW_ERROR_MEMORY);
+}
+
+/* ---- memory ---- */
+
+static void *allocate_some(size_t size, void *context) {
+    int *left = context;
+    if (*left == 0) return NULL;
+    --*left;
+    return malloc(size);
+}
+
+static void release(void *memory, void *context) {
+    (void)context;
+    free(memory);
+}
+
+static void memory_runs_out(void **state) {
+    (void)state;
+    enum { N = 2000 };
+    large p = large_create(N, 2 * N);
+    for (int b = 1; b <= N; b++) {
+        large_join(&p, b - 1, b);
+        if (b > 2) large_join(&p, b - 2, b);
+    }
+    bool done = false;
+    for (int allowed = 1; !done; allowed++) {
+        assert_true(allowed < 100);
+        int left = allowed;
+        lw_allocator allocator = {allocate_some, release, &left};
+        lw_arena *small = lw_arena_create(&allocator);
+        assert_non_null(small);
+        lw_status status = lw_graph_analyse(small, N, p.massless, p.edge_count, p.edges, &p.graph);
+        done = status == LW_OK;
+        if (!done) assert_int_equal(status, LW_ERROR_MEMORY);
+        lw_arena_destroy(small);
+    }
+}
+
+#define GRAPH_TEST(name) cmocka_unit_test_setup_teardown(name, create_arena, destroy_arena)
+#define RANDOM_TEST(name) cmocka_unit_test_setup_teardown(name, create_arena, report_seed)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        GRAPH_TEST(six_body_example),
+        GRAPH_TEST(four_bar_cut),
+        GRAPH_TEST(massless_bodies),
+        GRAPH_TEST(free_joints_are_cut_first),
+        GRAPH_TEST(degenerate_graphs),
+        RANDOM_TEST(random_graphs),
+        RANDOM_TEST(plain_graphs_have_short_loops),
+        RANDOM_TEST(best_of_all_spanning_trees),
+        GRAPH_TEST(large_trees),
+        GRAPH_TEST(large_ring),
+        GRAPH_TEST(large_ladder_on_ground),
+        GRAPH_TEST(large_tower),
+        GRAPH_TEST(too_long_loops),
+        GRAPH_TEST(memory_runs_out),
+    };
+    return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
+}
