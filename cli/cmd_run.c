@@ -73,7 +73,11 @@ static lw_run_options options_of(const lw_model *model, const request *wish) {
         options.step = 0;
         if (options.integrator && strcmp(options.integrator, "rk4") == 0) options.integrator = NULL;
     }
-    if (wish->step > 0) options.step = wish->step;
+    if (wish->step > 0) {
+        /* A step alone asks for rk4, unless the model names an integrator, whose largest step it then is. */
+        options.step = wish->step;
+        if (!wish->tolerance && !options.integrator) options.tolerance = 0;
+    }
     if (wish->method) options.method = wish->method;
     if (wish->integrator) options.integrator = wish->integrator;
     if (wish->drift) options.drift = wish->drift;
@@ -154,8 +158,9 @@ static void print_text(FILE *out, const run *r) {
     fprintf(out, "  method       %s%s%s\n", s->method, r->why ? ": " : "", r->why ? r->why : "");
     fprintf(out, "  integrator   %s: %ld steps, %ld rejected, %ld evaluations, %.3g s of computing\n",
             s->integrator, s->steps, s->rejected, s->evaluations, s->wall_s);
-    fprintf(out, "  constraints  violated by at most %.3g (position), %.3g (velocity)\n", s->position_max,
-            s->velocity_max);
+    if (lw_model_loop_count(r->model) + lw_model_constraint_count(r->model) > 0)
+        fprintf(out, "  constraints  violated by at most %.3g (position), %.3g (velocity)\n", s->position_max,
+                s->velocity_max);
     fprintf(out, "\nenergy, J\n");
     fprintf(out, "  at the start            %16.9g\n", s->energy_initial);
     fprintf(out, "  + work of drives        %16.9g\n", l->drives);

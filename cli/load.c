@@ -28,7 +28,9 @@ static int split_settings(const cli_command *command, const cli_list *texts, lw_
             return cli_say(command, CLI_WRONG,
                            "--set: \"%s\" is not of the form name=value; give e.g. --set length=0.5",
                            texts->items[i]);
-        settings[i].name = strndup(texts->items[i], (size_t)(equals - texts->items[i]));
+        const char *name = texts->items[i] + strspn(texts->items[i], " \t");
+        size_t length = strcspn(name, " \t=");
+        settings[i].name = strndup(name, length);
         settings[i].value = equals + 1;
         if (!settings[i].name) return cli_say(command, CLI_FAILED, "out of memory");
     }

@@ -25,6 +25,7 @@ struct lw_sundials {
     N_Vector y, ydot; /* at the end of the last step (ydot: ida only) */
     N_Vector between; /* dense output */
     int controlled;   /* states under error control: the first ones */
+    double *coupling; /* quadratures x controlled, how Newton's matrix couples them, up to a factor */
     double tolerance, largest_step;
 
     double begin, end; /* the last step; both the start before the first */
@@ -49,8 +50,16 @@ lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_sy
                              lw_sundials **run, lw_error *error);
 void lw_sundials_destroy(lw_sundials *run); /* after the solver's own memory */
 
-/* Dense (small systems) or iterative linear solver; false: no memory. */
+/* Dense (small systems) or iterative linear solver for Newton's matrix
+ *       M = [ M_YY   0         ]   of states Y under control and quadratures Q.
+ *           [ M_QY   diagonal I ]
+ * The solver proper sees M_YY only: a dense matrix holds zeros for M_QY, which stands in coupling. false: no memory. */
 bool lw_sundials_linear_solver(lw_sundials *run);
+/* Solves M x = b; M_QY = factor coupling (dense), or known by its products (iterative). */
+int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, double tolerance,
+                      double factor, double diagonal);
+/* Whose vector it is. */
+lw_sundials *lw_sundials_of(N_Vector v);
 
 lw_status lw_sundials_advance(lw_integration *integration, double t_out, double t_stop, double *y,
                               lw_error *error);

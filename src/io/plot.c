@@ -80,8 +80,8 @@ static bool add_coordinates(builder *b, const char *quantity, const char *unit) 
 }
 
 static bool add_energies(builder *b) {
-    int kinetic = lw_table_find(b->table, "kinetic"), potential = lw_table_find(b->table, "potential");
-    int unaccounted = lw_table_find(b->table, "unaccounted");
+    int kinetic = lw_table_column(b->table, "kinetic"), potential = lw_table_column(b->table, "potential");
+    int unaccounted = lw_table_column(b->table, "unaccounted");
     if (kinetic >= 0 && potential >= 0) {
         lw_panel *panel = add_panel(b, "energy", b->table->columns[kinetic].unit, 3);
         if (!panel) return false;
@@ -127,10 +127,10 @@ static lw_status choose_default(builder *b) {
 
 /* Finds a curve by name; false if the file has none such. */
 static bool find_curve(const lw_table *table, const char *name, lw_curve *curve) {
-    *curve = (lw_curve){NULL, lw_table_find(table, name), -1};
+    *curve = (lw_curve){NULL, lw_table_column(table, name), -1};
     if (curve->column < 0 && strcmp(name, "total") == 0) {
-        curve->column = lw_table_find(table, "kinetic");
-        curve->added = lw_table_find(table, "potential");
+        curve->column = lw_table_column(table, "kinetic");
+        curve->added = lw_table_column(table, "potential");
         curve->label = "total";
         return curve->column >= 0 && curve->added >= 0;
     }

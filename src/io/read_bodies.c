@@ -149,7 +149,8 @@ static bool read_inertia(lw_reader *reader, const lw_yaml *node, lw_body_kind ki
     return false;
 }
 
-static void read_mass(lw_reader *reader, const lw_yaml *entry, bool shape_good, lw_body_spec *body) {
+static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, bool shape_good,
+                      lw_body_spec *body) {
     const lw_yaml *mass = lw_yaml_get(entry, "mass"), *density = lw_yaml_get(entry, "density");
     const lw_yaml *com = lw_yaml_get(entry, "com"), *inertia = lw_yaml_get(entry, "inertia");
     double rho = 0;
@@ -158,8 +159,8 @@ static void read_mass(lw_reader *reader, const lw_yaml *entry, bool shape_good, 
         lw_reader_fault(reader, density->place, "keep one of them", "both mass and density are given");
         good = false;
     } else if (!mass && !density) {
-        lw_reader_fault(reader, entry->place, "give mass (0 for a body without mass), or a shape and density",
-                        "key \"mass\" is missing");
+        lw_reader_missing(reader, entry, "mass",
+                          "give mass (0 for a body without mass), or a shape and density");
         good = false;
     }
     if (mass) good = lw_reader_number(reader, mass, "mass", &body->mass) && good;
@@ -190,14 +191,14 @@ static void read_mass(lw_reader *reader, const lw_yaml *entry, bool shape_good, 
         }
     }
     if (com) lw_reader_numbers(reader, com, "com", 3, body->com);
+    if (!kind_good) return; /* the kind says what inertia is right */
     if (inertia) {
         read_inertia(reader, inertia, body->kind, body->inertia);
     } else if (good && !from_shape && body->mass > 0 && body->kind != LW_BODY_POINT) {
-        lw_reader_fault(reader, entry->place,
-                        body->kind == LW_BODY_PLANAR
-                            ? "give one number (it may be 0), a shape, or kind: point"
-                            : "give inertia: [xx, yy, zz] (zeros are allowed), a shape, or kind: point",
-                        "key \"inertia\" is missing");
+        lw_reader_missing(reader, entry, "inertia",
+                          body->kind == LW_BODY_PLANAR
+                              ? "give one number (it may be 0), a shape, or kind: point"
+                              : "give inertia: [xx, yy, zz] (zeros are allowed), a shape, or kind: point");
     }
     if (body->kind == LW_BODY_POINT) memset(body->inertia, 0, sizeof body->inertia);
     if (body->kind == LW_BODY_PLANAR) {
@@ -219,7 +220,7 @@ static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
     int choice = kind ? lw_reader_choice(reader, kind, "kind", kinds) : LW_BODY_SPATIAL;
     if (choice >= 0) body.kind = (lw_body_kind)choice;
 
-    read_mass(reader, entry, read_shape(reader, entry, &body.shape), &body);
+    read_mass(reader, entry, choice >= 0, read_shape(reader, entry, &body.shape), &body);
 
     const lw_yaml *rotation = lw_yaml_get(entry, "rotation"), *position = lw_yaml_get(entry, "position");
     body.has_pose = rotation || position;

@@ -25,11 +25,15 @@ static double *read_column(lw_reader *reader, const lw_yaml *node, const char *w
     return values && lw_reader_numbers(reader, node, what, node->count, values) ? values : NULL;
 }
 
-/* table: {x: [...], force: [...], smooth: true} */
-static void read_table(lw_reader *reader, const lw_yaml *node, const char *column, lw_law_spec *law) {
-    const char *const keys[] = {"x", column, "smooth", NULL};
+/* table: {x: [...], force: [...], smooth: true}; a torque may be called so. */
+static void read_table(lw_reader *reader, const lw_yaml *node, lw_law_spec *law) {
+    static const char *const keys[] = {"x", "force", "torque", "smooth", NULL};
     if (!lw_reader_keys(reader, node, keys)) return;
     const lw_yaml *x_node = lw_reader_need(reader, node, "x", "give the elongations, ascending");
+    const char *column = lw_yaml_get(node, "torque") ? "torque" : "force";
+    if (lw_yaml_get(node, "torque") && lw_yaml_get(node, "force")) {
+        lw_reader_fault(reader, node->place, "keep one of them", "both force and torque are given");
+    }
     const lw_yaml *y_node = lw_reader_need(reader, node, column, "give one value for each entry of x");
     const lw_yaml *smooth = lw_yaml_get(node, "smooth");
     if (smooth) lw_reader_flag(reader, smooth, "smooth", &law->smooth);
@@ -53,7 +57,7 @@ static void read_table(lw_reader *reader, const lw_yaml *node, const char *colum
 }
 
 /* The linear terms and the law of a spring or torsion spring; at least one of them. */
-static void read_law(lw_reader *reader, const lw_yaml *entry, const char *column, lw_force_spec *force) {
+static void read_law(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
     const lw_yaml *law = lw_yaml_get(entry, "law"), *table = lw_yaml_get(entry, "table");
     lw_reader_key_number(reader, entry, "stiffness", &force->stiffness);
     lw_reader_key_number(reader, entry, "damping", &force->damping);
@@ -62,7 +66,7 @@ static void read_law(lw_reader *reader, const lw_yaml *entry, const char *column
     } else if (law) {
         force->law.expression = lw_reader_function(reader, law, "law", law_variables);
     } else if (table) {
-        read_table(reader, table, column, &force->law);
+        read_table(reader, table, &force->law);
     } else if (!lw_yaml_get(entry, "stiffness") && !lw_yaml_get(entry, "damping")) {
         lw_reader_fault(reader, entry->place, "give stiffness, damping, law or table",
                         "it has no law of force");
@@ -75,7 +79,7 @@ static bool read_spring(lw_reader *reader, const lw_yaml *entry, lw_force_spec *
     bool good = lw_reader_between(reader, entry, force->bodies);
     lw_reader_points(reader, entry, &force->frame, force->points);
     force->has_free_length = lw_reader_key_number(reader, entry, "length", &force->free_length);
-    read_law(reader, entry, "force", force);
+    read_law(reader, entry, force);
     return good;
 }
 
@@ -90,7 +94,7 @@ static bool read_joint_coordinate(lw_reader *reader, const lw_yaml *entry, lw_fo
 static bool read_torsion(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
     bool good = read_joint_coordinate(reader, entry, force);
     force->has_free_length = lw_reader_key_number(reader, entry, "free", &force->free_length);
-    read_law(reader, entry, "torque", force);
+    read_law(reader, entry, force);
     return good;
 }
 

@@ -231,10 +231,12 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
         return;
     }
     lw_joint_spec joint = {.name = named->name, .place = named->place};
-    bool bodies = lw_reader_between(reader, entry, joint.bodies);
     const lw_yaml *type_node = lw_reader_need(reader, entry, "type", "give type: revolute, prismatic, ...");
     int type = type_node ? lw_reader_choice(reader, type_node, "joint type", types) : -1;
-    if (type < 0) return; /* the type says which keys are right */
+    if (type < 0) { /* the type says which keys are right; bodies all have */
+        lw_reader_between(reader, entry, joint.bodies);
+        return;
+    }
     joint.type = (lw_joint_type)type;
 
     geometry_keys(joint.type, &keys);
@@ -249,6 +251,7 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     }
     lw_reader_keys(reader, entry, keys.keys);
 
+    bool bodies = lw_reader_between(reader, entry, joint.bodies);
     if (joint.type == LW_JOINT_SCREW) {
         const lw_yaml *lead =
             lw_reader_need(reader, entry, "lead", "give the advance per turn, e.g. lead: 5 mm");

@@ -237,6 +237,8 @@ static void read_once(const repetition *job) {
     if (other) {
         bool same_entry =
             other->place.line == job->key->place.line && other->place.column == job->key->place.column;
+        if (!same_entry && strcmp(other->key, job->key->text) == 0)
+            return; /* a double key, reported as such */
         lw_reader_fault(reader, job->key->place,
                         same_entry ? "put the index into the name, e.g. link{i}"
                                    : "names must differ; rename one",
@@ -250,6 +252,7 @@ static void read_once(const repetition *job) {
     }
     lw_named *named = lw_table_add(job->table, reader->arena, name, job->key->place);
     if (named) {
+        named->key = job->key->text;
         job->read(reader, named, job->entry);
     } else {
         reader->out_of_memory = true;
@@ -286,7 +289,7 @@ static void repeat_index(repetition *job, size_t level) {
     char from[128];
     if (!dots || (size_t)(dots - range->text) >= sizeof from) {
         lw_reader_fault(reader, range->place, "give a range 1..N or a list [1, 3, 5]",
-                        "range of index \"%.40s\"", job->indices->items[2 * level]->text);
+                        "index \"%.40s\" has no range", job->indices->items[2 * level]->text);
         return;
     }
     snprintf(from, sizeof from, "%.*s", (int)(dots - range->text), range->text);

@@ -66,13 +66,16 @@ static size_t count_names(const char *const *names) {
     return count;
 }
 
-static void suggest(char *text, size_t size, const char *word, const char *start, const char *const *names) {
+/* Returns what it suggests, NULL if it can only list the names. */
+static const char *suggest(char *text, size_t size, const char *word, const char *start,
+                           const char *const *names) {
     const char *closest = lw_closest(word, names, count_names(names));
     if (closest) {
         snprintf(text, size, "did you mean \"%s\"?", closest);
     } else {
         list_names(text, size, start, names);
     }
+    return closest;
 }
 
 bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *keys) {
@@ -92,7 +95,9 @@ bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *k
             snprintf(remedy, sizeof remedy,
                      "mappings are not merged; use repeat, or an alias for a whole value");
         } else {
-            suggest(remedy, sizeof remedy, key->text, "keys here: ", keys);
+            size_t slot = reader->suggestion_count++ % (sizeof reader->suggested / sizeof *reader->suggested);
+            reader->suggested[slot].map = node;
+            reader->suggested[slot].key = suggest(remedy, sizeof remedy, key->text, "keys here: ", keys);
         }
         lw_reader_fault(reader, key->place, remedy, "unknown key %s", show(key, shown));
     }
@@ -101,9 +106,16 @@ bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *k
 
 const lw_yaml *lw_reader_need(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy) {
     const lw_yaml *value = lw_yaml_get(map, key);
-    if (value) return value;
+    if (!value) lw_reader_missing(reader, map, key, remedy);
+    return value;
+}
+
+void lw_reader_missing(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy) {
+    for (size_t k = 0; k < sizeof reader->suggested / sizeof *reader->suggested; k++) {
+        const char *suggested = reader->suggested[k].key;
+        if (reader->suggested[k].map == map && suggested && strcmp(suggested, key) == 0) return;
+    }
     lw_reader_fault(reader, map->place, remedy, "key \"%s\" is missing", key);
-    return NULL;
 }
 
 bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count) {
@@ -377,7 +389,7 @@ static const char *without_indices(lw_reader *reader, const char *text) {
             if (strlen(indices[k].name) != length || strncmp(indices[k].name, text + scan.at, length) != 0)
                 continue;
             append(&buffer, text + done, scan.at - done);
-            append(&buffer, digits, (size_t)snprintf(digits, sizeof digits, "(%.0f)", indices[k].value));
+            append(&buffer, digits, (size_t)snprintf(digits, sizeof digits, "(%.17g)", indices[k].value));
             done = scan.at + length;
         }
     }

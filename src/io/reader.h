@@ -24,6 +24,7 @@ enum {
 
 typedef struct lw_named {
     const char *name;
+    const char *key; /* as it stands in the file, with its {index} */
     lw_place place;
     const char *stands_for; /* a body that is another body's second name; else NULL */
     int type, axis_count;   /* a joint's; type -1: unknown because of faults */
@@ -58,6 +59,14 @@ typedef struct lw_reader {
     size_t parameter_count, index_count;
 
     lw_name_table bodies, joints, forces, constraints;
+    /* Keys suggested for misspelt ones, so that they are not reported as missing, too; the last few suffice.
+     */
+    struct {
+        const lw_yaml *map;
+        const char *key;
+    } suggested[8];
+    size_t suggestion_count;
+
     size_t objects; /* steps of repeats and single entries so far */
 } lw_reader;
 
@@ -71,6 +80,8 @@ void lw_reader_check(lw_reader *reader, lw_status status); /* notes that memory 
 bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *keys);
 /* The value of a key that must be there. */
 const lw_yaml *lw_reader_need(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy);
+/* Reports a missing key, unless a misspelt one was taken for it. */
+void lw_reader_missing(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy);
 /* Is the node a list of count entries? */
 bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count);
 

@@ -327,7 +327,7 @@ lw_status lw_table_read(lw_table *table, lw_error *error) {
     return LW_OK;
 }
 
-int lw_table_find(const lw_table *table, const char *name) {
+int lw_table_column(const lw_table *table, const char *name) {
     for (size_t k = 0; k < table->column_count; k++) {
         if (strcmp(table->columns[k].header, name) == 0) return (int)k;
     }

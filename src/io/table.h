@@ -26,6 +26,6 @@ lw_status lw_table_read(lw_table *table, lw_error *error);
 void lw_table_close(lw_table *table);
 
 /* The column with this header, or with this name without its unit; -1 if there is none. */
-int lw_table_find(const lw_table *table, const char *name);
+int lw_table_column(const lw_table *table, const char *name);
 
 #endif

@@ -241,10 +241,8 @@ static void add_alias(builder *b, struct fy_event *event) {
             return;
         }
     }
-    COMPLAIN(b, place, "mark the value that it stands for by &name, before and not around it",
-             "alias *%.60s has no anchor &%.60s", name, name);
-    lw_yaml *node = new_node(b, LW_YAML_NULL, place);
-    if (node) deliver(b, node, NULL);
+    BREAK(b, place, "mark the value that it stands for by &name, before and not around it",
+          "alias *%.60s has no anchor &%.60s", name, name);
 }
 
 static void open_collection(builder *b, lw_yaml_kind kind, struct fy_token *start,
@@ -301,7 +299,7 @@ static void close_collection(builder *b) {
     lw_yaml *node = closed->node;
     size_t count = b->item_count - closed->item;
     node->items = new_pointers(b, count);
-    if (!node->items) return;
+    if (b->out_of_memory) return;
     if (count > 0) memcpy(node->items, b->items + closed->item, count * sizeof *node->items);
     node->count = node->kind == LW_YAML_MAP ? count / 2 : count;
     b->item_count = closed->item;
@@ -313,7 +311,8 @@ static void take_event(builder *b, struct fy_event *event) {
     switch (event->type) {
     case FYET_DOCUMENT_START:
         if (++b->documents == 2) {
-            BREAK(b, b->last, "put it into a file of its own", "a second document begins after here (---)");
+            BREAK(b, token_place(b, event->document_start.document_start), "put it into a file of its own",
+                  "a second document begins here (---)");
         }
         break;
     case FYET_SCALAR:
@@ -356,6 +355,10 @@ static void translate(builder *b, const char *message, lw_place place) {
          "indent all entries of one list or mapping alike"},
         {"extra closing bracket", "a \"]\" or \"}\" that nothing opened", "remove it"},
         {"invalid escape", "a backslash in \" quotes starts an escape that does not exist", "use ' quotes"},
+        {"wrongly indented", "a text in quotes is not closed, or its next line is not indented",
+         "close it on the same line"},
+        {"invalid indentation", "this line is indented unlike the mapping or list it belongs to",
+         "indent the entries of one mapping or list alike"},
         {"two anchors", "two anchors (&) for one value", "keep one"},
         {"plain scalar cannot start", "a text must not start with this character",
          "put the text into quotes"},

@@ -28,7 +28,6 @@
 
 #include "model/units.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct piece {
@@ -133,7 +132,7 @@ lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y
     double end = smooth ? smooth_slope(x, y, count, count - 1) : last->c1;
     pieces[0] = (piece){x[0], y[0], pieces[1].c1, 0, 0, 0};
     pieces[count] = (piece){x[count - 1], y[count - 1], end, 0, 0, piece_area(last, h)};
-    if (!isfinite(h) || !isfinite(end) || !isfinite(pieces[count].area)) return NULL;
+    if (!isfinite(end) || !isfinite(pieces[count].area)) return NULL;
 
     function->x = points;
     function->count = count;

@@ -59,4 +59,4 @@ says err '--end: "abc" is not a number; give e.g. --end 10'
 expect 2 run m.yaml --step -1
 says err '--step: -1 is not a finite number greater than zero'
 
-finish
+echo passed

@@ -34,4 +34,4 @@ says err "empty.yaml"
 python3 -c 'import random, sys; sys.stdout.buffer.write(random.Random(7).randbytes(4096))' >"$work/noise.yaml"
 expect 2 check "$work/noise.yaml"
 
-finish
+echo passed

@@ -58,4 +58,4 @@ says out "does not apply"
 expect 2 info "$work/faulty.yaml" --json
 silent out
 
-finish
+echo passed

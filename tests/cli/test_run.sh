@@ -98,4 +98,4 @@ if [[ -e /dev/full ]]; then
     [[ $status -eq 1 ]] || fail "a full standard output: exit status $status"
 fi
 
-finish
+echo passed

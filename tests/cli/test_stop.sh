@@ -60,4 +60,4 @@ status, output, errors = stopped_run(signal.SIGINT, work + "/quiet.csv", True, "
 assert status == 1 and "%" not in errors, errors
 PYTHON
 
-finish
+echo passed

@@ -72,7 +72,7 @@ static lw_table *read_all(void) {
 }
 
 static double value_of(const lw_table *table, const char *header, size_t row) {
-    int column = lw_table_find(table, header);
+    int column = lw_table_column(table, header);
     if (column < 0) fail_msg("no column %s", header);
     assert_string_equal(table->columns[column].header, header);
     return table->columns[column].values[row];

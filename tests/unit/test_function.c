@@ -81,9 +81,22 @@ static void test_tables(void **state) {
         assert_true(left.dd == 0 && fabs(left.d - end.d) < 1e-14 && fabs(left.f - (3 - 3 * end.d)) < 1e-13);
         lw_jet right = lw_function_jet(f, &(lw_jet){9, 1, 0});
         assert_true(right.dd == 0 && fabs(right.f - (8 + 5 * right.d)) < 1e-13);
+        lw_jet last = lw_function_jet(f, &(lw_jet){4 - 1e-9, 1, 0}); /* as above: over 1e-9 little changes */
+        assert_true(fabs(right.d - last.d) < 1e-6);
         assert_true(fabs(lw_function_integral(f, -4, 9, NULL) -
                          (area + area_of_piece(f, -4, -1) + area_of_piece(f, 4, 9))) < 1e-12);
         assert_true(lw_function_integral(f, 1, -2, NULL) == -lw_function_integral(f, -2, 1, NULL));
+    }
+
+    /* Slopes of the smooth kind: 0 at an extremum; weighted harmonic means inside; at the left end the
+     * parabola's slope would be -3, against the rise of the data, so 0; at the right end the parabola's. At
+     * point 2, h = 1, 2 and D = 9, 1 have the weights 2*2 + 1 and 2 + 2*1. */
+    const double u[] = {0, 1, 2, 4, 5}, w[] = {0, 1, 10, 12, 11},
+                 slopes[] = {0, 1.8, 9 / (5 / 9.0 + 4), 0, -5.0 / 3};
+    lw_function *s = lw_function_table(arena, u, w, 5, true);
+    assert_non_null(s);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(fabs(lw_function_jet(s, &(lw_jet){u[i], 1, 0}).d - slopes[i]) < 1e-14);
     }
 
     /* A straight table is straight in both kinds; a parabola comes out to second order. */
