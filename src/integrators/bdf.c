@@ -2,10 +2,9 @@
  * method.
  *
  * For stiff systems. Newton's matrix is M = I - gamma J, J = df/dy by differences. The quadratures Q do not
- * act back on the states Y, so that exactly M = [ I - gamma J_YY   0 ]      and here J_QY is left out as
- * well: the corrections of Q are then those of [   - gamma J_QY   I ]      functional iteration, one iterate
- * behind; an error like that of Y itself. Thus Q costs no column of J and cannot enter the pivoting. Beyond
- * 400 unknowns M is not formed; GMRES uses M x by one difference quotient each.
+ * act back on the states Y, so that M is block triangular, M = [ I - gamma J_YY   0 ] [   - gamma J_QY   I ],
+ * and is solved as such: Q costs no column of J and cannot enter the pivoting. Beyond 400 states M is not
+ * formed; GMRES on the block of Y uses M x by one difference quotient each.
  */
 #include "integrators/cvode.h"
 
@@ -13,7 +12,6 @@
 #include <float.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
-#include <sunlinsol/sunlinsol_spgmr.h>
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
@@ -25,7 +23,7 @@ static int jacobian(double t, N_Vector y, N_Vector f, SUNMatrix matrix, void *da
                     N_Vector weights, N_Vector unused) {
     (void)unused;
     lw_cvode *run = data;
-    const int n = run->base.controlled;
+    const int n = run->base.controlled, size = run->base.base.system->size;
     double h, *ys = NV_DATA_S(y), *fs = NV_DATA_S(f), *moved = NV_DATA_S(f_moved);
     CVodeGetErrWeights(run->memory, weights);
     CVodeGetCurrentStep(run->memory, &h);
@@ -41,11 +39,12 @@ static int jacobian(double t, N_Vector y, N_Vector f, SUNMatrix matrix, void *da
         ys[j] = kept;
         if (flag) return flag;
         for (int i = 0; i < n; i++) column[i] = (moved[i] - fs[i]) / increment;
+        for (int i = n; i < size; i++) run->base.coupling[(i - n) * n + j] = (moved[i] - fs[i]) / increment;
     }
     return 0;
 }
 
-/* J v for GMRES, zero for the quadratures. */
+/* J v for GMRES. */
 static int jacobian_times(N_Vector v, N_Vector product, double t, N_Vector y, N_Vector f, void *data,
                           N_Vector moved) {
     lw_cvode *run = data;
@@ -57,19 +56,13 @@ static int jacobian_times(N_Vector v, N_Vector product, double t, N_Vector y, N_
     int flag = lw_sundials_derivative(&run->base, t, moved, product);
     if (flag) return flag;
     N_VLinearSum(size, product, -size, f, product);
-    for (int i = run->base.controlled; i < run->base.base.system->size; i++) NV_DATA_S(product)[i] = 0;
     return 0;
 }
 
-/* GMRES looks at the states only; the quadratures' part of M is the identity. */
-static int solve_iteratively(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b,
-                             double tolerance) {
-    int flag = SUNLinSolSolve_SPGMR(solver, matrix, x, b, tolerance);
-    lw_cvode *run;
-    CVodeGetUserData(((SUNLinearSolverContent_SPGMR)solver->content)->ATData, (void **)&run);
-    for (int i = run->base.controlled; i < run->base.base.system->size; i++)
-        NV_DATA_S(x)[i] = NV_DATA_S(b)[i];
-    return flag;
+static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, double tolerance) {
+    double gamma = 0;
+    CVodeGetCurrentGamma(((lw_cvode *)lw_sundials_of(x))->memory, &gamma);
+    return lw_sundials_solve(solver, matrix, x, b, tolerance, -gamma, 1);
 }
 
 static bool newton(lw_cvode *run) {
@@ -80,8 +73,12 @@ static bool newton(lw_cvode *run) {
         CVodeSetLinearSolver(run->memory, base->linear, base->matrix)) {
         return false;
     }
-    if (base->matrix) return CVodeSetJacFn(run->memory, jacobian) == 0;
-    base->linear->ops->solve = solve_iteratively;
+    base->linear->ops->solve = solve;
+    if (base->matrix) { /* no scaling of x for an old gamma: it would spoil the quadratures, and saves no
+                           steps */
+        return CVodeSetJacFn(run->memory, jacobian) == 0 &&
+               CVodeSetLinearSolutionScaling(run->memory, SUNFALSE) == 0;
+    }
     return CVodeSetJacTimes(run->memory, NULL, jacobian_times) == 0 &&
            CVodeSetLSNormFactor(run->memory, sqrt(base->controlled)) == 0;
 }

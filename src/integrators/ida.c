@@ -2,9 +2,9 @@
  * tolerance; IDA.
  *
  * For differential-algebraic systems of index 1 (index 2 with the algebraic states out of the error test, as
- * here). Newton's matrix is M = dF/dy + c dF/dydot by differences; as in bdf.c the quadratures Q, whose rows
- * of F are Qdot - g, take the block c I of M and nothing else, so they cost no column and cannot enter the
- * pivoting. Beyond 400 unknowns GMRES uses M x by one difference quotient each.
+ * here). Newton's matrix is M = dF/dy + c dF/dydot by differences, block triangular as in bdf.c: the
+ * quadratures Q, whose rows of F are Qdot - g, have the block c I. Beyond 400 states GMRES uses M x by one
+ * difference quotient each.
  *
  * Start: ydot as given, or from the system's derivative, or IDA's own search for consistent algebraic states
  * and derivatives of the differential ones. IDA has no way to take a projected state back; the residual has
@@ -17,16 +17,16 @@
 #include <math.h>
 #include <nvector/nvector_serial.h>
 #include <string.h>
-#include <sunlinsol/sunlinsol_spgmr.h>
 #include <sunmatrix/sunmatrix_dense.h>
 
 extern const lw_integrator lw_ida;
 
 typedef struct {
     lw_sundials base;
-    void *memory;    /* IDA's */
-    N_Vector moved;  /* ydot for differences */
-    bool consistent; /* y and ydot are */
+    void *memory;       /* IDA's */
+    N_Vector moved;     /* ydot for differences */
+    double c_of_matrix; /* c when the dense matrix was formed */
+    bool consistent;    /* y and ydot are */
 } ida;
 
 static ida *from(lw_sundials *run) { return (ida *)run; }
@@ -60,8 +60,10 @@ static int jacobian(double t, double c, N_Vector y, N_Vector ydot, N_Vector r, S
         rates[j] = rate_kept;
         if (flag) return flag;
         for (int i = 0; i < n; i++) column[i] = (moved[i] - rs[i]) / increment;
+        for (int i = n; i < size; i++) run->base.coupling[(i - n) * n + j] = (moved[i] - rs[i]) / increment;
     }
     for (int j = n; j < size; j++) SUNDenseMatrix_Column(matrix, j)[j] = c;
+    run->c_of_matrix = c;
     return 0;
 }
 
@@ -70,7 +72,6 @@ static int jacobian_times(double t, N_Vector y, N_Vector ydot, N_Vector r, N_Vec
                           double c, void *data, N_Vector y_moved, N_Vector unused) {
     (void)unused;
     ida *run = data;
-    const int n = run->base.controlled, size = run->base.base.system->size;
     IDAGetErrWeights(run->memory, y_moved);
     double length = N_VWrmsNorm(v, y_moved);
     N_VConst(0, product);
@@ -80,22 +81,17 @@ static int jacobian_times(double t, N_Vector y, N_Vector ydot, N_Vector r, N_Vec
     int flag = residual(t, y_moved, run->moved, product, data);
     if (flag) return flag;
     N_VLinearSum(length, product, -length, r, product);
-    for (int i = n; i < size; i++) NV_DATA_S(product)[i] = c * NV_DATA_S(v)[i];
     return 0;
 }
 
-/* GMRES looks at the states only; the quadratures' part of M is c I. */
-static int solve_iteratively(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b,
-                             double tolerance) {
-    int flag = SUNLinSolSolve_SPGMR(solver, matrix, x, b, tolerance);
-    void *memory = ((SUNLinearSolverContent_SPGMR)solver->content)->ATData;
-    ida *run;
-    double c;
-    IDAGetUserData(memory, (void **)&run);
-    IDAGetCurrentCj(memory, &c);
-    for (int i = run->base.controlled; i < run->base.base.system->size; i++) {
-        NV_DATA_S(x)[i] = NV_DATA_S(b)[i] / c;
-    }
+/* IDA multiplies the solution with a dense matrix by 2 / (1 + c / c_of_matrix), for the states' sake. */
+static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, double tolerance) {
+    ida *run = (ida *)lw_sundials_of(x);
+    double c = 1;
+    IDAGetCurrentCj(run->memory, &c);
+    int flag = lw_sundials_solve(solver, matrix, x, b, tolerance, 1, c);
+    double undo = matrix ? 0.5 * (1 + c / run->c_of_matrix) : 1;
+    for (int i = run->base.controlled; i < run->base.base.system->size; i++) NV_DATA_S(x)[i] *= undo;
     return flag;
 }
 
@@ -145,8 +141,8 @@ static bool attach_linear_solver(ida *run) {
     if (!lw_sundials_linear_solver(base) || IDASetLinearSolver(run->memory, base->linear, base->matrix)) {
         return false;
     }
+    base->linear->ops->solve = solve;
     if (base->matrix) return IDASetJacFn(run->memory, jacobian) == 0;
-    base->linear->ops->solve = solve_iteratively;
     return IDASetJacTimes(run->memory, NULL, jacobian_times) == 0 &&
            IDASetLSNormFactor(run->memory, sqrt(base->controlled)) == 0;
 }

@@ -23,14 +23,16 @@ enum { LARGEST_DENSE = 400, KRYLOV_VECTORS = 30 };
 
 /* --- vectors ------------------------------------------------------------------------------------------ */
 
-/* A serial vector's content, and how many of its entries count. The functions of the serial vector see only
- * the first member. */
+/* A serial vector's content, and whose it is. The functions of the serial vector see only the first member.
+ */
 typedef struct {
     struct _N_VectorContent_Serial serial;
-    int controlled;
+    lw_sundials *run;
 } content;
 
-static int count_of(N_Vector v) { return ((const content *)v->content)->controlled; }
+lw_sundials *lw_sundials_of(N_Vector v) { return ((const content *)v->content)->run; }
+
+static int count_of(N_Vector v) { return lw_sundials_of(v)->controlled; }
 
 static double norm(N_Vector x, N_Vector w) {
     const double *xs = NV_DATA_S(x), *ws = NV_DATA_S(w);
@@ -66,7 +68,8 @@ static double dot(N_Vector x, N_Vector y) {
     return sum;
 }
 
-static N_Vector with_content(N_Vector v, sunindextype length, int controlled) {
+static N_Vector with_content(N_Vector v, lw_sundials *run) {
+    sunindextype length = run->base.system->size;
     content *inside = v ? malloc(sizeof *inside) : NULL;
     double *data = inside ? calloc((size_t)length, sizeof *data) : NULL;
     if (!data) {
@@ -74,7 +77,7 @@ static N_Vector with_content(N_Vector v, sunindextype length, int controlled) {
         if (v) N_VFreeEmpty(v);
         return NULL;
     }
-    *inside = (content){{.length = length, .own_data = SUNTRUE, .data = data}, controlled};
+    *inside = (content){{.length = length, .own_data = SUNTRUE, .data = data}, run};
     v->content = inside; /* the serial vector's destroy frees both */
     return v;
 }
@@ -85,14 +88,14 @@ static N_Vector clone(N_Vector like) {
         N_VFreeEmpty(v);
         return NULL;
     }
-    return with_content(v, NV_LENGTH_S(like), count_of(like));
+    return with_content(v, lw_sundials_of(like));
 }
 
-static N_Vector new_vector(int size, int controlled, SUNContext context) {
-    N_Vector v = N_VNewEmpty_Serial(size, context);
+static N_Vector new_vector(lw_sundials *run) {
+    N_Vector v = N_VNewEmpty_Serial(run->base.system->size, run->context);
     if (v) free(v->content);
     if (v) v->content = NULL;
-    v = with_content(v, size, controlled);
+    v = with_content(v, run);
     if (!v) return NULL;
     v->ops->nvclone = clone;
     v->ops->nvcloneempty = NULL; /* would make a vector without our content */
@@ -126,7 +129,7 @@ lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_sy
     made->largest_step = options->step > 0 ? options->step : 0;
     made->begin = made->end = t;
     if (SUNContext_Create(NULL, &made->context) == 0) {
-        made->y = new_vector(system->size, made->controlled, made->context);
+        made->y = new_vector(made);
         made->ydot = made->y ? N_VClone(made->y) : NULL;
         made->between = made->y ? N_VClone(made->y) : NULL;
     }
@@ -150,15 +153,45 @@ void lw_sundials_destroy(lw_sundials *run) {
     lw_arena_destroy(run->arena);
 }
 
+/* --- Newton's matrix ------------------------------------------------------------------------------------ */
+
 bool lw_sundials_linear_solver(lw_sundials *run) {
-    int size = run->base.system->size;
-    if (run->controlled > LARGEST_DENSE) {
+    int size = run->base.system->size, count = run->controlled;
+    if (count > LARGEST_DENSE) {
         run->linear = SUNLinSol_SPGMR(run->y, SUN_PREC_NONE, KRYLOV_VECTORS, run->context);
-    } else {
-        run->matrix = SUNDenseMatrix(size, size, run->context);
-        if (run->matrix) run->linear = SUNLinSol_Dense(run->y, run->matrix, run->context);
+        return run->linear != NULL;
     }
-    return run->linear != NULL;
+    run->coupling = LW_NEW(run->arena, double, (size_t)(size - count) * (size_t)count + 1);
+    run->matrix = SUNDenseMatrix(size, size, run->context);
+    if (run->matrix) run->linear = SUNLinSol_Dense(run->y, run->matrix, run->context);
+    return run->coupling && run->linear;
+}
+
+int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, double tolerance,
+                      double factor, double diagonal) {
+    lw_sundials *run = lw_sundials_of(x);
+    const int count = run->controlled, quadratures = run->base.system->size - count;
+    int flag = matrix ? SUNLinSolSolve_Dense(solver, matrix, x, b, tolerance)
+                      : SUNLinSolSolve_SPGMR(solver, matrix, x, b, tolerance);
+    if (flag < 0 || quadratures == 0) return flag;
+
+    /* x_Q = (b_Q - M_QY x_Y) / diagonal */
+    double *xs = NV_DATA_S(x), *product = NV_DATA_S(run->between) + count;
+    if (matrix) {
+        for (int q = 0; q < quadratures; q++) {
+            product[q] = 0;
+            for (int j = 0; j < count; j++) product[q] += factor * run->coupling[q * count + j] * xs[j];
+        }
+    } else {
+        SUNLinearSolverContent_SPGMR krylov = solver->content;
+        for (int q = 0; q < quadratures; q++) xs[count + q] = 0;
+        int failed = krylov->ATimes(krylov->ATData, x, run->between);
+        if (failed) return failed < 0 ? SUNLS_ATIMES_FAIL_UNREC : SUNLS_ATIMES_FAIL_REC;
+    }
+    for (int q = 0; q < quadratures; q++) {
+        xs[count + q] = (NV_DATA_S(b)[count + q] - product[q]) / diagonal;
+    }
+    return flag;
 }
 
 /* --- errors ------------------------------------------------------------------------------------------- */

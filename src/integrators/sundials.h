@@ -53,7 +53,8 @@ void lw_sundials_destroy(lw_sundials *run); /* after the solver's own memory */
 /* Dense (small systems) or iterative linear solver for Newton's matrix
  *       M = [ M_YY   0         ]   of states Y under control and quadratures Q.
  *           [ M_QY   diagonal I ]
- * The solver proper sees M_YY only: a dense matrix holds zeros for M_QY, which stands in coupling. false: no memory. */
+ * The solver proper sees M_YY only: a dense matrix holds zeros for M_QY, which stands in coupling. false: no
+ * memory. */
 bool lw_sundials_linear_solver(lw_sundials *run);
 /* Solves M x = b; M_QY = factor coupling (dense), or known by its products (iterative). */
 int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, double tolerance,

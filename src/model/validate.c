@@ -17,22 +17,37 @@ bool lw_finite(const double *x, int count) {
     return true;
 }
 
-/* Eigenvalues of a symmetric 3 x 3 matrix, ascending (closed form; Smith 1961). */
+/* Eigenvalues of a symmetric 3 x 3 matrix, ascending, by Jacobi's rotations: exact to rounding also where two
+ * are equal, as for every rod (a closed form loses half the digits there). */
 static void principal_moments(const double S[6], double e[3]) {
-    double off = S[3] * S[3] + S[4] * S[4] + S[5] * S[5], mean = (S[0] + S[1] + S[2]) / 3;
-    double a = S[0] - mean, b = S[1] - mean, c = S[2] - mean;
-    double p = sqrt((a * a + b * b + c * c + 2 * off) / 6);
-    if (p == 0) {
-        e[0] = e[1] = e[2] = mean;
-        return;
+    double A[3][3] = {{S[0], S[3], S[4]}, {S[3], S[1], S[5]}, {S[4], S[5], S[2]}};
+    for (int sweep = 0; sweep < 20; sweep++) { /* converges quadratically: four or five sweeps */
+        if (A[0][1] == 0 && A[0][2] == 0 && A[1][2] == 0) break;
+        for (int i = 0; i < 2; i++)
+            for (int j = i + 1; j < 3; j++) {
+                if (A[i][j] == 0) continue;
+                double theta = (A[j][j] - A[i][i]) / (2 * A[i][j]);
+                double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
+                if (fabs(theta) > 1e150)
+                    t = 0; /* its square overflows; the entry is nothing beside the diagonal */
+                double c = 1 / sqrt(t * t + 1), s = t * c;
+                int k = 3 - i - j;
+                double aik = A[i][k], ajk = A[j][k];
+                A[i][i] -= t * A[i][j];
+                A[j][j] += t * A[i][j];
+                A[i][j] = A[j][i] = 0;
+                A[i][k] = A[k][i] = c * aik - s * ajk;
+                A[j][k] = A[k][j] = s * aik + c * ajk;
+            }
     }
-    double det =
-        a * (b * c - S[5] * S[5]) - S[3] * (S[3] * c - S[5] * S[4]) + S[4] * (S[3] * S[5] - b * S[4]);
-    double r = det / (2 * p * p * p);
-    double angle = r <= -1 ? LW_PI / 3 : r >= 1 ? 0 : acos(r) / 3;
-    e[2] = mean + 2 * p * cos(angle);
-    e[0] = mean + 2 * p * cos(angle + 2 * LW_PI / 3);
-    e[1] = 3 * mean - e[0] - e[2];
+    for (int k = 0; k < 3; k++) e[k] = A[k][k];
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < 2; k++)
+            if (e[k] > e[k + 1]) {
+                double t = e[k];
+                e[k] = e[k + 1];
+                e[k + 1] = t;
+            }
 }
 
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {

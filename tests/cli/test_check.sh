@@ -6,6 +6,12 @@ expect 0 check "$work/pendulum.yaml"
 silent err
 says out "0 errors, 0 warnings"
 
+# The problems of the project are right.
+for model in "$source_dir"/problems/*/model.yaml; do
+    expect 0 check "$model"
+    says out "0 errors, 0 warnings"
+done
+
 faults() { # file, line of each of its faults: all are told, and counted as they should be
     local file=$1 line count
     shift

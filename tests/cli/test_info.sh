@@ -2,11 +2,17 @@
 # linkwork info: the matrices (1) and (25) of mufti1983, loops, methods; JSON with any name in it.
 source "$(dirname "$0")/support.sh" "$@"
 
+as_in_the_paper() {
+    json "d['incidence'] == [[1, 1, 0, 0, 0], [-1, 0, 1, 1, 1], [0, -1, 0, 0, 0], [0, 0, -1, 0, 0], [0, 0, 0, -1, 0], [0, 0, 0, 0, -1]]"
+    json "d['path'] == [[-1, -1, -1, -1, -1, -1], [0, -1, 0, -1, -1, -1], [0, 0, -1, 0, 0, 0], [0, 0, 0, -1, 0, 0], [0, 0, 0, 0, -1, 0], [0, 0, 0, 0, 0, -1]]"
+}
+
+expect 0 info "$source_dir/problems/six_bodies/model.yaml" --json
+as_in_the_paper
 expect 0 info "$work/mufti.yaml" --json
 silent err
 json "d['name'] == 'six bodies \"of\" mufti\\\\1983 é\tü \x01'"
-json "d['incidence'] == [[1, 1, 0, 0, 0], [-1, 0, 1, 1, 1], [0, -1, 0, 0, 0], [0, 0, -1, 0, 0], [0, 0, 0, -1, 0], [0, 0, 0, 0, -1]]"
-json "d['path'] == [[-1, -1, -1, -1, -1, -1], [0, -1, 0, -1, -1, -1], [0, 0, -1, 0, 0, 0], [0, 0, 0, -1, 0, 0], [0, 0, 0, 0, -1, 0], [0, 0, 0, 0, 0, -1]]"
+as_in_the_paper
 json "[b['name'] for b in d['bodies']] == ['b1', 'b2', 'b3', 'b4', 'b5', 'b6']"
 json "[b['label'] for b in d['bodies']] == [1, 2, 3, 4, 5, 6] and [b['parent'] for b in d['bodies']] == ['ground', 'b1', 'b1', 'b2', 'b2', 'b2']"
 json "all(b['mass'] == 1 and b['kind'] == 'point' for b in d['bodies'])"

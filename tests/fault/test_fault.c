@@ -270,7 +270,7 @@ static void check_outcome(const char *text, size_t length, const char *what, uin
     if (!good) fail_msg("%s %llu: no message, or one out of place", what, (unsigned long long)seed);
 }
 
-/* The examples of the documentation, one after the other, with their fences. */
+/* Each example of the documentation, cut short and with characters replaced. */
 static void broken_copies(void **state) {
     (void)state;
     size_t length;
