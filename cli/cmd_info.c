@@ -25,6 +25,14 @@ static const char *force_type(const cli_model *m, const char *name) {
     return "";
 }
 
+/* Why a method does not apply, with the object concerned; the file is known. */
+static const char *reason_of(lw_error *error, char *text, size_t size) {
+    error->file[0] = '\0';
+    error->place = (lw_place){0, 0};
+    lw_error_format(error, text, size);
+    return text;
+}
+
 /* --- numbers of the whole ------------------------------------------------------------------------------ */
 
 typedef struct totals {
@@ -158,12 +166,12 @@ static void print_methods(const lw_model *model) {
     for (int i = 0; i < lw_method_count(); i++) {
         lw_method_info method = lw_method_at(i);
         lw_error error = {0};
+        char reason[1024];
         if (lw_method_applies(method.name, model, &error) == LW_OK)
             printf("  %-12s applies: %s coordinates, %s (%s)\n", method.name, method.coordinates, method.cost,
                    method.source);
         else
-            printf("  %-12s does not apply: %s%s%s\n", method.name, error.message,
-                   error.remedy[0] ? "; " : "", error.remedy);
+            printf("  %-12s does not apply: %s\n", method.name, reason_of(&error, reason, sizeof reason));
     }
     const char *why = NULL, *chosen = lw_method_auto(model, &why, NULL);
     if (chosen) printf("  %-12s takes %s: %s\n", "auto", chosen, why ? why : "");
@@ -177,7 +185,7 @@ static void print_text(const cli_model *m, bool matrices) {
     totals sum = count_totals(model);
     int n = lw_model_body_count(model);
     printf("%s (%s)\n", lw_model_name(model), m->path);
-    printf("  %d bodies, %d joints, %d loops, %d forces, %d constraints\n", n, lw_model_joint_count(model),
+    printf("  bodies %d, joints %d, loops %d, forces %d, constraints %d\n", n, lw_model_joint_count(model),
            lw_model_loop_count(model), lw_model_force_count(model), lw_model_constraint_count(model));
     printf("  %d coordinates q, %d speeds v, of which %d prescribed; %d closure rows\n",
            lw_model_q_size(model), lw_model_v_size(model), sum.prescribed, sum.closure_rows);
@@ -298,11 +306,12 @@ static void json_methods(json *j, const lw_model *model) {
     for (int i = 0; i < lw_method_count(); i++) {
         lw_method_info method = lw_method_at(i);
         lw_error error = {0};
+        char reason[1024];
         bool applies = lw_method_applies(method.name, model, &error) == LW_OK;
         json_object(j, NULL);
         json_text(j, "method", method.name);
         json_bool(j, "applies", applies);
-        json_text(j, "reason", applies ? NULL : error.message);
+        json_text(j, "reason", applies ? NULL : reason_of(&error, reason, sizeof reason));
         json_text(j, "source", method.source);
         json_text(j, "coordinates", method.coordinates);
         json_text(j, "cost", method.cost);

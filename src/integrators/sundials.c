@@ -68,21 +68,28 @@ static double dot(N_Vector x, N_Vector y) {
     return sum;
 }
 
+/* Content for a vector that has none; the serial vector's destroy will free it. */
 static N_Vector with_content(N_Vector v, lw_sundials *run) {
-    sunindextype length = run->base.system->size;
     content *inside = v ? malloc(sizeof *inside) : NULL;
-    double *data = inside ? calloc((size_t)length, sizeof *data) : NULL;
-    if (!data) {
-        free(inside);
+    if (!inside) {
         if (v) N_VFreeEmpty(v);
         return NULL;
     }
-    *inside = (content){{.length = length, .own_data = SUNTRUE, .data = data}, run};
-    v->content = inside; /* the serial vector's destroy frees both */
+    *inside = (content){{.length = run->base.system->size, .own_data = SUNFALSE, .data = NULL}, run};
+    v->content = inside;
     return v;
 }
 
-static N_Vector clone(N_Vector like) {
+static N_Vector with_data(N_Vector v) {
+    if (!v) return NULL;
+    NV_DATA_S(v) = calloc((size_t)NV_LENGTH_S(v), sizeof(double));
+    NV_OWN_DATA_S(v) = NV_DATA_S(v) ? SUNTRUE : SUNFALSE;
+    if (NV_OWN_DATA_S(v)) return v;
+    N_VDestroy(v);
+    return NULL;
+}
+
+static N_Vector clone_empty(N_Vector like) {
     N_Vector v = N_VNewEmpty(like->sunctx);
     if (v && N_VCopyOps(like, v)) {
         N_VFreeEmpty(v);
@@ -91,19 +98,20 @@ static N_Vector clone(N_Vector like) {
     return with_content(v, lw_sundials_of(like));
 }
 
+static N_Vector clone(N_Vector like) { return with_data(clone_empty(like)); }
+
 static N_Vector new_vector(lw_sundials *run) {
     N_Vector v = N_VNewEmpty_Serial(run->base.system->size, run->context);
-    if (v) free(v->content);
-    if (v) v->content = NULL;
-    v = with_content(v, run);
     if (!v) return NULL;
+    free(v->content);
+    v->content = NULL;
     v->ops->nvclone = clone;
-    v->ops->nvcloneempty = NULL; /* would make a vector without our content */
+    v->ops->nvcloneempty = clone_empty;
     v->ops->nvwrmsnorm = norm;
     v->ops->nvwrmsnormmask = norm_mask;
     v->ops->nvmaxnorm = largest;
     v->ops->nvdotprod = dot;
-    return v;
+    return with_data(with_content(v, run));
 }
 
 /* --- creation ----------------------------------------------------------------------------------------- */

@@ -235,7 +235,7 @@ static void resolve_second_names(lw_reader *reader) {
         lw_named *named = &reader->bodies.items[k];
         if (!named->stands_for || strcmp(named->stands_for, LW_GROUND) == 0) continue;
         const lw_named *other = lw_table_find(&reader->bodies, named->stands_for);
-        if (other && !other->stands_for) continue;
+        if (other ? !other->stands_for : reader->bodies.incomplete) continue;
         char remedy[160];
         const char *closest =
             other ? other->stands_for : lw_table_closest(&reader->bodies, named->stands_for, LW_GROUND);

@@ -40,7 +40,7 @@ static bool grow(lw_name_table *table, lw_arena *arena) {
     size_t *slots = LW_NEW(arena, size_t, 2 * capacity);
     if (!items || !slots) return false;
     if (table->count > 0) memcpy(items, table->items, table->count * sizeof *items);
-    *table = (lw_name_table){items, table->count, capacity, slots, 2 * capacity};
+    *table = (lw_name_table){items, table->count, capacity, slots, 2 * capacity, table->incomplete};
     for (size_t k = 0; k < table->count; k++) *slot_of(table, items[k].name) = k + 1;
     return true;
 }
@@ -86,6 +86,7 @@ static bool good_name(lw_reader *reader, const lw_yaml *node, const char *name) 
 static void report_unknown(lw_reader *reader, const lw_yaml *node, const char *what, const char *noun,
                            const char *name, const lw_name_table *table, const char *extra) {
     char remedy[160];
+    if (table->incomplete) return;
     /* Searching for similar names is dear; nobody reads the hundredth suggestion. */
     const char *closest = reader->faults < 100 ? lw_table_closest(table, name, extra) : NULL;
     if (closest) {
@@ -210,11 +211,15 @@ typedef struct repetition {
     const char *noun;
     lw_name_table *table;
     lw_entry_reader *read;
-    size_t faults_before;
+    bool faulty;  /* a step had faults: the others only give their names, which may be referred to */
+    bool stopped; /* names or ranges have faults */
 } repetition;
 
-static bool may_go_on(const repetition *job) {
-    return job->reader->faults == job->faults_before && !job->reader->out_of_memory;
+static bool may_go_on(const repetition *job) { return !job->stopped && !job->reader->out_of_memory; }
+
+static void stop(repetition *job) {
+    job->stopped = true;
+    job->table->incomplete = true;
 }
 
 static bool count_step(const repetition *job) {
@@ -228,13 +233,17 @@ static bool count_step(const repetition *job) {
     return false;
 }
 
-static void read_once(const repetition *job) {
+static void read_once(repetition *job) {
     lw_reader *reader = job->reader;
     const char *name = lw_reader_text(reader, job->key, "name");
-    if (!name || !count_step(job) || !good_name(reader, job->key, name)) return;
+    if (!name || !count_step(job) || !good_name(reader, job->key, name)) {
+        stop(job);
+        return;
+    }
     snprintf(reader->object, sizeof reader->object, "%s \"%s\"", job->noun, name);
     const lw_named *other = lw_table_find(job->table, name);
     if (other) {
+        job->stopped = true;
         bool same_entry =
             other->place.line == job->key->place.line && other->place.column == job->key->place.column;
         if (!same_entry && strcmp(other->key, job->key->text) == 0)
@@ -252,8 +261,10 @@ static void read_once(const repetition *job) {
     }
     lw_named *named = lw_table_add(job->table, reader->arena, name, job->key->place);
     if (named) {
+        size_t before = reader->faults;
         named->key = job->key->text;
-        job->read(reader, named, job->entry);
+        if (!job->faulty) job->read(reader, named, job->entry);
+        job->faulty = job->faulty || reader->faults > before;
     } else {
         reader->out_of_memory = true;
     }
@@ -281,7 +292,11 @@ static void repeat_index(repetition *job, size_t level) {
     if (range->kind == LW_YAML_LIST) {
         for (size_t k = 0; k < range->count && may_go_on(job); k++) {
             double value;
-            if (lw_reader_number(reader, range->items[k], "index", &value)) one_step(job, level, value);
+            if (lw_reader_number(reader, range->items[k], "index", &value)) {
+                one_step(job, level, value);
+            } else {
+                stop(job);
+            }
         }
         return;
     }
@@ -290,18 +305,24 @@ static void repeat_index(repetition *job, size_t level) {
     if (!dots || (size_t)(dots - range->text) >= sizeof from) {
         lw_reader_fault(reader, range->place, "give a range 1..N or a list [1, 3, 5]",
                         "index \"%.40s\" has no range", job->indices->items[2 * level]->text);
+        stop(job);
         return;
     }
     snprintf(from, sizeof from, "%.*s", (int)(dots - range->text), range->text);
     long first, last;
     if (!lw_reader_integer(reader, from, range, "start of range", &first) ||
         !lw_reader_integer(reader, dots + 2, range, "end of range", &last)) {
+        stop(job);
         return;
     }
     for (long value = first; value <= last && may_go_on(job); value++) {
-        if (level + 1 < job->indices->count && !count_step(job))
-            return; /* empty inner ranges cost time, too */
-        one_step(job, level, (double)value);
+        bool counted =
+            level + 1 == job->indices->count || count_step(job); /* empty inner ranges cost time, too */
+        if (counted) {
+            one_step(job, level, (double)value);
+        } else {
+            stop(job);
+        }
     }
 }
 
@@ -335,14 +356,17 @@ void lw_reader_section(lw_reader *reader, const lw_yaml *section, const char *no
     if (section->kind != LW_YAML_MAP) {
         lw_reader_fault(reader, section->place, "write one line for each:  name: {key: value, ...}",
                         "here a mapping from names to %s descriptions is wanted", noun);
+        table->incomplete = true;
         return;
     }
     for (size_t k = 0; k < section->count && !reader->out_of_memory; k++) {
         const lw_yaml *key = section->items[2 * k], *entry = section->items[2 * k + 1];
         const lw_yaml *repeat = entry->kind == LW_YAML_MAP ? lw_yaml_get(entry, "repeat") : NULL;
         snprintf(reader->object, sizeof reader->object, "%s \"%.80s\"", noun, key->text);
-        if (!repeat || good_indices(reader, repeat)) {
-            repetition job = {reader, key, entry, repeat ? repeat : &once, noun, table, read, reader->faults};
+        if (repeat && !good_indices(reader, repeat)) {
+            table->incomplete = true;
+        } else {
+            repetition job = {reader, key, entry, repeat ? repeat : &once, noun, table, read, false, false};
             repeat_index(&job, 0);
         }
         reader->object[0] = '\0';

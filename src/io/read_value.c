@@ -154,12 +154,17 @@ bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, 
 
 bool lw_reader_numbers(lw_reader *reader, const lw_yaml *node, const char *what, size_t count,
                        double *values) {
-    char entry[96];
     bool good = true;
     if (!lw_reader_list(reader, node, what, count)) return false;
     for (size_t k = 0; k < count; k++) {
+        const lw_yaml *item = node->items[k];
+        if (item->kind == LW_YAML_TEXT &&
+            lw_number(item->text, reader->constants, constant_count(reader), &values[k], NULL)) {
+            continue;
+        }
+        char entry[96]; /* only a fault needs its name */
         snprintf(entry, sizeof entry, "entry %zu of %s", k + 1, what);
-        good = lw_reader_number(reader, node->items[k], entry, &values[k]) && good;
+        good = lw_reader_number(reader, item, entry, &values[k]) && good;
     }
     return good;
 }

@@ -36,6 +36,7 @@ typedef struct lw_name_table {
     size_t count, capacity;
     size_t *slots;
     size_t slot_count;
+    bool incomplete; /* faults kept names out, so that an unknown name is no new fault */
 } lw_name_table;
 
 /* Finds an entry, NULL if there is none. */

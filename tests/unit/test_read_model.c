@@ -134,7 +134,7 @@ static void head(void **state) {
 
 static const char parametric[] =
     "linkwork: 1\nparameters: {c: a + b, a: 2*b, b: 3 mm, m: 2 m, k: 5 (N/m), s: 3*m, e1: "
-    "1e1, \"f\": 'max(a, b)'}\nbodies: {x: {mass: c}}\n";
+    "1e1, \"f\": 'max(a, b)'}\nbodies: {x: {kind: point, mass: c}}\n";
 
 static void parameters(void **state) {
     (void)state;
@@ -446,10 +446,10 @@ static void repeats(void **state) {
     (void)state;
     lw_spec *spec =
         read("linkwork: 1\nparameters: {N: 3, m: 2}\nbodies:\n  link0: ground\n  \"link{N+1}\": ground\n"
-             "  link{i}: {repeat: {i: 1..N}, mass: i*m}\n"
+             "  link{i}: {repeat: {i: 1..N}, kind: point, mass: i*m}\n"
              "  none{i}: {repeat: {i: 2..1}, mass: 1}\n"
-             "  odd{k}: {repeat: {k: [1, 5]}, mass: k}\n"
-             "  tri{i}_{j}: {repeat: {i: 1..3, j: 1..i}, mass: 10*i + j}\n"
+             "  odd{k}: {repeat: {k: [1, 5]}, kind: point, mass: k}\n"
+             "  tri{i}_{j}: {repeat: {i: 1..3, j: 1..i}, kind: point, mass: 10*i + j}\n"
              "joints:\n  pin{i}: {repeat: {i: 1..N+1}, type: revolute, between: ['link{i-1}', 'link{i}'], "
              "point: [0, 0, -i], "
              "axis: [0, 1, 0]}\n"
@@ -467,6 +467,17 @@ static void repeats(void **state) {
     assert_string_equal(force(spec, "f2")->joint, "pin3");
     assert_string_equal(force(spec, "f2")->drive, "sin((2)*t) + 2 m + min((2), t)");
     lw_spec_destroy(spec);
+
+    char space[1200]; /* a fault in the second step: all names are known nevertheless */
+    fault("linkwork: 1\nbodies: {'b{i}': {repeat: {i: 1..9}, kind: point, mass: 1/(i-2)}}\njoints: {'j{i}': "
+          "{repeat: {i: "
+          "1..9}, type: revolute, between: [ground, 'b{i}'], point: [0, 0, 0], axis: [0, 0, 1]}}\nforces: "
+          "{f: {type: drive, joint: j9, torque: 1}}\n",
+          NULL, 0, space);
+    fault("linkwork: 1\nbodies: {'b{i}': {repeat: {i: 1..M}, mass: 0}}\njoints: {j: {type: weld, between: "
+          "[ground, "
+          "b1]}}\n",
+          NULL, 0, space);
 
     const lw_setting none = {"N", "0"};
     spec = read_with("linkwork: 1\nparameters: {N: 3}\nbodies:\n  b{i}: {repeat: {i: 1..N}, mass: 0}\n",
