@@ -73,6 +73,24 @@ void lw_q_rate(const lw_model *model, const double *q, const double *v, double *
 /* Brings every quaternion in q to unit length. */
 void lw_normalise_q(const lw_model *model, double *q);
 
+/* Many states of one model at once. Coordinate k of state s stands at [k * count + s] in q, v, tau and vdot,
+ * so that neighbouring states advance together in one vector instruction; several threads share the states.
+ * The workspace belongs to one caller at a time. Results are those of the calls above to rounding. */
+typedef struct lw_batch lw_batch;
+
+/* threads: how many to use, the caller's included; 0 stands for one for each processor. */
+lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator *allocator,
+                          lw_batch **batch);
+void lw_batch_destroy(lw_batch *batch);
+int lw_batch_lanes(const lw_batch *batch); /* states per vector instruction on this machine */
+
+/* tau may be NULL. LW_ERROR_SINGULAR if any state is; its accelerations are then not finite. */
+lw_status lw_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,
+                                    const double *q, const double *v, const double *tau, double *vdot,
+                                    lw_error *error);
+void lw_inverse_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t, const double *q,
+                               const double *v, const double *vdot, double *tau);
+
 #ifdef __cplusplus
 }
 #endif

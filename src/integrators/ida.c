@@ -23,10 +23,9 @@ extern const lw_integrator lw_ida;
 
 typedef struct {
     lw_sundials base;
-    void *memory;       /* IDA's */
-    N_Vector moved;     /* ydot for differences */
-    double c_of_matrix; /* c when the dense matrix was formed */
-    bool consistent;    /* y and ydot are */
+    void *memory;    /* IDA's */
+    N_Vector moved;  /* ydot for differences */
+    bool consistent; /* y and ydot are */
 } ida;
 
 static ida *from(lw_sundials *run) { return (ida *)run; }
@@ -63,7 +62,6 @@ static int jacobian(double t, double c, N_Vector y, N_Vector ydot, N_Vector r, S
         for (int i = n; i < size; i++) run->base.coupling[(i - n) * n + j] = (moved[i] - rs[i]) / increment;
     }
     for (int j = n; j < size; j++) SUNDenseMatrix_Column(matrix, j)[j] = c;
-    run->c_of_matrix = c;
     return 0;
 }
 
@@ -84,15 +82,10 @@ static int jacobian_times(double t, N_Vector y, N_Vector ydot, N_Vector r, N_Vec
     return 0;
 }
 
-/* IDA multiplies the solution with a dense matrix by 2 / (1 + c / c_of_matrix), for the states' sake. */
 static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, double tolerance) {
-    ida *run = (ida *)lw_sundials_of(x);
     double c = 1;
-    IDAGetCurrentCj(run->memory, &c);
-    int flag = lw_sundials_solve(solver, matrix, x, b, tolerance, 1, c);
-    double undo = matrix ? 0.5 * (1 + c / run->c_of_matrix) : 1;
-    for (int i = run->base.controlled; i < run->base.base.system->size; i++) NV_DATA_S(x)[i] *= undo;
-    return flag;
+    IDAGetCurrentCj(((ida *)lw_sundials_of(x))->memory, &c);
+    return lw_sundials_solve(solver, matrix, x, b, tolerance, 1, c);
 }
 
 /* --- what the common stepping calls ------------------------------------------------------------------- */

@@ -1,8 +1,9 @@
 /* test_trees.c - trees of problems/ against trusted trajectories (analytic, or in quadruple precision).
  *
- * Each problem runs with every adaptive integrator at several tolerances and with rk4. What must hold at a tolerance
- * is the error at the end of the reference, bounded by tolerance times a factor: how much the problem amplifies errors
- * over its duration (measured once, with room of ten), and how loosely a code's local tolerance binds its global error.
+ * Each problem runs with every adaptive integrator at several tolerances and with rk4. What must hold at a
+ * tolerance is the error at the end of the reference, bounded by tolerance times a factor: how much the
+ * problem amplifies errors over its duration (measured once, with room of ten), and how loosely a code's
+ * local tolerance binds its global error.
  */
 #include "random_model.h"
 #include "linalg/vec3.h"
@@ -44,7 +45,8 @@ static void read_reference(const char *problem, table *out) {
     fclose(file);
     assert_true(out->rows > 1);
     /* this file's times are multiples of pi/8 printed to ten digits, which is too few for its states */
-    for (int k = 0; k < out->rows && strcmp(problem, "heavy_top_steady") == 0; k++) out->at[k][0] = k * LW_PI / 8;
+    for (int k = 0; k < out->rows && strcmp(problem, "heavy_top_steady") == 0; k++)
+        out->at[k][0] = k * LW_PI / 8;
 }
 
 static lw_model *read_problem(const char *problem) {
@@ -85,8 +87,8 @@ static bool compare(const lw_sample *sample, void *context) {
 }
 
 /* Largest error at the times of the reference. */
-static double run_problem(const lw_model *model, const table *reference, error_of error, const char *integrator,
-                          double tolerance, double step, lw_run_summary *summary) {
+static double run_problem(const lw_model *model, const table *reference, error_of error,
+                          const char *integrator, double tolerance, double step, lw_run_summary *summary) {
     comparison c = {.model = model, .reference = reference, .error = error};
     assert_int_equal(lw_data_create(model, NULL, &c.data), LW_OK);
     lw_run_options options;
@@ -114,13 +116,15 @@ static double point_error(const lw_model *model, lw_data *data, const lw_sample 
     return fmax(fabs(position[0] + x[0] - row[1]), fabs(position[1] + x[1] - row[2]));
 }
 
-static double double_pendulum_error(const lw_model *model, lw_data *data, const lw_sample *s, const double *row) {
+static double double_pendulum_error(const lw_model *model, lw_data *data, const lw_sample *s,
+                                    const double *row) {
     (void)model, (void)data;
     return fmax(fmax(fabs(s->q[0] - row[1]), fabs(s->q[0] + s->q[1] - row[2])),
                 fmax(fabs(s->v[0] - row[3]), fabs(s->v[0] + s->v[1] - row[4])));
 }
 
-/* Reference quaternion in row[4..7] and body-axes angular velocity in row[8..10]; q and -q are the same rotation. */
+/* Reference quaternion in row[4..7] and body-axes angular velocity in row[8..10]; q and -q are the same
+ * rotation. */
 static double rotation_error(const double *q, const double *w, const double *row, double speed) {
     double same = 0, opposite = 0, spin = 0;
     for (int k = 0; k < 4; k++) {
@@ -153,10 +157,12 @@ typedef struct problem {
 
 static const problem problems[] = {
     {"pendulum", point_error, 1e4, 1e-6, 0.01},
-    {"double_pendulum", double_pendulum_error, 1e5, 1e-6, 0.005}, /* chaotic: errors grow a thousandfold in 10 s */
-    {"heavy_top_fast", fast_top_error, 1e5, 1e-6, 0.0002},        /* 50 revolutions */
+    {"double_pendulum", double_pendulum_error, 1e5, 1e-6,
+     0.005},                                               /* chaotic: errors grow a thousandfold in 10 s */
+    {"heavy_top_fast", fast_top_error, 1e5, 1e-6, 0.0002}, /* 50 revolutions */
     {"heavy_top_steady", steady_top_error, 1e4, 1e-6, 0.02},
-    /* turns over three times, each time passing close to the unstable axis, where errors grow by a thousand */
+    /* turns over three times, each time passing close to the unstable axis, where errors grow by a thousand
+     */
     {"tumbling_body", tumbling_error, 1e7, 1e-8, 0.1},
 };
 enum { PROBLEMS = sizeof problems / sizeof *problems };
@@ -171,14 +177,17 @@ static void problems_come_out_to_the_tolerance(void **state) {
         lw_model *model = read_problem(problems[p].name);
         for (int i = 0; i < 4; i++) {
             bool implicit = i >= 2; /* of order 5 at most: left at a tolerance they reach in seconds */
-            for (double tolerance = problems[p].loosest; tolerance > (implicit ? 1e-9 : 1e-12); tolerance *= 1e-2) {
+            for (double tolerance = problems[p].loosest; tolerance > (implicit ? 1e-9 : 1e-12);
+                 tolerance *= 1e-2) {
                 lw_run_summary summary;
-                double error = run_problem(model, &reference, problems[p].error, integrators[i], tolerance, 0, &summary);
+                double error =
+                    run_problem(model, &reference, problems[p].error, integrators[i], tolerance, 0, &summary);
                 print_message("%-18s %-6s tol %.0e  error %.2e  energy %.1e  steps %ld  evaluations %ld\n",
                               problems[p].name, integrators[i], tolerance, error, summary.energy_max_drift,
                               summary.steps, summary.evaluations);
                 if (!(error <= tolerance * problems[p].amplification))
-                    fail_msg("%s with %s at %g: error %g", problems[p].name, integrators[i], tolerance, error);
+                    fail_msg("%s with %s at %g: error %g", problems[p].name, integrators[i], tolerance,
+                             error);
             }
         }
         lw_model_destroy(model);
@@ -198,14 +207,15 @@ static void rk4_converges_with_order_four(void **state) {
             errors[k] = run_problem(model, &reference, problems[p].error, "rk4", 0, step, &summary);
         }
         double order = log2(errors[1] / errors[2]);
-        print_message("%-18s rk4 errors %.2e %.2e %.2e  order %.2f\n", problems[p].name, errors[0], errors[1], errors[2],
-                      order);
-                assert_true(order > 3.8 && order < 4.3);
+        print_message("%-18s rk4 errors %.2e %.2e %.2e  order %.2f\n", problems[p].name, errors[0], errors[1],
+                      errors[2], order);
+        assert_true(order > 3.8 && order < 4.3);
         lw_model_destroy(model);
     }
 }
 
-/* A01 to t = 2000 s, 845 periods: position against the analytic value (REFERENCES: period 2.3678419475762374). */
+/* A01 to t = 2000 s, 845 periods: position against the analytic value (REFERENCES:
+ * period 2.3678419475762374). */
 static void pendulum_keeps_time_over_2000_s(void **state) {
     (void)state;
     lw_model *model = read_problem("pendulum");
@@ -225,8 +235,8 @@ static void pendulum_keeps_time_over_2000_s(void **state) {
         lw_status status = lw_simulate(model, &options, &q, &v, &summary, &fault);
         if (status != LW_OK) fail_msg("%s", fault.message);
         double error = fmax(fabs(sin(q) - 0.8146030685890322), fabs(-cos(q) - -0.5800188278369355));
-        print_message("pendulum 2000 s %-6s tol %.0e  error %.2e  energy %.1e  steps %ld\n", runs[k].integrator,
-                      runs[k].tolerance, error, summary.energy_max_drift, summary.steps);
+        print_message("pendulum 2000 s %-6s tol %.0e  error %.2e  energy %.1e  steps %ld\n",
+                      runs[k].integrator, runs[k].tolerance, error, summary.energy_max_drift, summary.steps);
         assert_true(error < runs[k].error);
     }
     lw_model_destroy(model);
