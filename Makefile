@@ -8,7 +8,8 @@ SANITIZED = $(CONFIGURE) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1
 # tests/unit/test_threads.c is the target unit-threads
 THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard tests/*/test_*thread*.c))))
 
-.PHONY: build run test test-sanitize test-thread check-layers check-format format install setup clean help
+.PHONY: build run test test-sanitize test-thread check-layers check-format format bench bench-peers \
+	install setup clean help
 .DEFAULT_GOAL := build
 
 setup:
@@ -53,12 +54,24 @@ format: ## format the C files
 	@bash tools/setup --format
 	@sh tools/check_format --fix
 
+bench: setup ## time the dynamics of trees; figures also in results/bench.csv
+	@$(CONFIGURE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_BENCH=ON
+	@cmake --build build-bench --target bench-tree -j $(JOBS)
+	@mkdir -p results && build-bench/bench/bench-tree --csv results/bench.csv
+
+bench-peers: setup ## the same models in other engines (installs them from Debian); results/bench-peers.csv
+	@bash tools/setup_peers
+	@$(CONFIGURE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_BENCH=ON \
+	    -DLINKWORK_BENCH_PEERS=ON
+	@cmake --build build-bench --target bench-peers -j $(JOBS)
+	@mkdir -p results && build-bench/bench/peers/bench-peers --csv results/bench-peers.csv
+
 install: build ## install program, library, headers, CMake and pkg-config files under PREFIX
 	@cmake --build build --target linkwork linkwork-program -j $(JOBS)
 	@cmake --install build --prefix "$(PREFIX)"
 
 clean: ## remove everything built
-	rm -rf build build-asan build-tsan
+	rm -rf build build-asan build-tsan build-bench
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-22s %s\n", $$1, $$2 }'

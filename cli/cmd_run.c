@@ -38,7 +38,7 @@ static bool observe(const lw_sample *sample, void *context) {
     return !stop_wanted();
 }
 
-/* --- what was asked for -------------------------------------------------------------------------------- */
+/* --- what was asked for ------------------------------------------------------------------------------ */
 
 static bool ends_with(const char *text, const char *end) {
     size_t length = strlen(text), tail = strlen(end);
@@ -87,7 +87,7 @@ static lw_run_options options_of(const lw_model *model, const request *wish) {
     return options;
 }
 
-/* --- how it went --------------------------------------------------------------------------------------- */
+/* --- how it went ------------------------------------------------------------------------------------- */
 
 static void json_final(json *j, const run *r, lw_data *data) {
     json_object(j, "final");
@@ -200,7 +200,7 @@ static int report(const run *r, const request *wish) {
     return CLI_DONE;
 }
 
-/* --- the run ------------------------------------------------------------------------------------------- */
+/* --- the run ----------------------------------------------------------------------------------------- */
 
 static int simulate(run *r, lw_run_options *options, const char *out) {
     lw_error error = {0}, close_error = {0};

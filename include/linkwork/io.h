@@ -22,26 +22,62 @@ lw_status lw_read_model(const char *path, const lw_setting *settings, size_t set
 lw_status lw_read_model_text(const char *text, size_t length, const char *name, const lw_setting *settings,
                              size_t setting_count, lw_report *report, lw_spec **spec);
 
-/* Writes a spec as a model file that reads back as the same model; "-" is standard output. Numbers are exact. */
+/* Writes a spec as a model file that reads back as the same model; "-" is standard output. Numbers are exact.
+ */
 lw_status lw_write_model(const lw_spec *spec, const char *path, lw_error *error);
 
-/* Results as comma-separated values: time, joint coordinates and speeds, body positions, energy ledger. The
- * first lines start with # and carry the metadata; the first line without # names the columns, with units. */
-typedef struct lw_csv lw_csv;
+/* Results of a run, written as it goes: a run that is killed leaves a readable file that lacks at most the
+ * last second. The path's ending chooses the format: .csv, or .h5 and .hdf5 for HDF5; "-" is standard output
+ * as CSV. Both carry names and units of the columns, the model's text and what is told here
+ * (docs/results.md). */
+typedef struct lw_results lw_results;
+typedef struct lw_results_options {
+    const char *path;
+    const char *record;                      /* what to record, docs/results.md; NULL: LW_RECORD_DEFAULT */
+    const char *method, *integrator, *drift; /* metadata from here on; NULL and 0: not told */
+    double start, end, step, tolerance;
+    double output;              /* interval between samples */
+    const lw_setting *settings; /* with which the model was read */
+    size_t setting_count;
+} lw_results_options;
+
+#define LW_RECORD_DEFAULT "joint(*), position(*), ledger"
+
+lw_status lw_results_open(const lw_model *model, const lw_results_options *options, lw_results **results,
+                          lw_error *error);
+/* What the record needs of each sample besides q, v and the ledger: for lw_run_options. */
+bool lw_results_want_accelerations(const lw_results *results);
+bool lw_results_want_reactions(const lw_results *results);
+/* What a sample does not carry is left empty (CSV) or NaN (HDF5). Does not allocate, but HDF5 does. */
+lw_status lw_results_write(lw_results *results, const lw_sample *sample);
+/* summary goes into the file; NULL: there is none. Tells of the first fault of writing. */
+lw_status lw_results_close(lw_results *results, const lw_run_summary *summary, lw_error *error);
+
+/* Draws columns of a results file of either format against its first column, time, into an SVG file.
+ * columns: names, in which * stands for anything, each a panel or, joined by '+', several curves of one
+ * panel; count 0 draws all joint coordinates and the energies. "-" is standard output. */
+lw_status lw_plot_results(const char *results_path, const char *svg_path, const char *const *columns,
+                          size_t count, lw_error *error);
+
+/* SHIM-BEGIN: until cli/ is adapted */
+typedef lw_results lw_csv;
 typedef struct lw_csv_options {
-    const char *path;                /* "-" is standard output */
-    const char *method, *integrator; /* metadata */
+    const char *path, *method, *integrator;
     double step, tolerance;
 } lw_csv_options;
-lw_status lw_csv_open(const lw_model *model, const lw_csv_options *options, lw_csv **csv, lw_error *error);
-lw_status lw_csv_write(lw_csv *csv, const lw_sample *sample);
-lw_status lw_csv_close(lw_csv *csv, lw_error *error);
-
-/* Draws columns of a CSV file against its first column into an SVG file. columns: names, each a panel or,
- * joined by
- * '+', several curves of one panel; count 0 draws all joint coordinates and the energies. */
-lw_status lw_plot_csv(const char *csv_path, const char *svg_path, const char *const *columns, size_t count,
-                      lw_error *error);
+static inline lw_status lw_csv_open(const lw_model *model, const lw_csv_options *o, lw_csv **csv,
+                                    lw_error *error) {
+    lw_results_options options = {.path = o->path,
+                                  .method = o->method,
+                                  .integrator = o->integrator,
+                                  .step = o->step,
+                                  .tolerance = o->tolerance};
+    return lw_results_open(model, &options, csv, error);
+}
+#define lw_csv_write lw_results_write
+#define lw_csv_close(csv, error) lw_results_close(csv, NULL, error)
+#define lw_plot_csv lw_plot_results
+/* SHIM-END */
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* results.h - what a run delivers at each requested time.
+/* results.h - what a run delivers: a sample at each requested time, a summary at the end.
  */
 #ifndef LINKWORK_RESULTS_H
 #define LINKWORK_RESULTS_H
@@ -20,9 +20,23 @@ typedef struct lw_ledger {
 typedef struct lw_sample {
     double t;
     const double *q, *v;
+    const double *vdot;      /* accelerations of the speeds; NULL unless asked for */
+    const double *reactions; /* joint_count x 6 as in dynamics.h; NULL unless asked for */
     const lw_ledger *ledger;
-    double progress; /* 0 .. 1 */
+    double position_violation, velocity_violation; /* of closures and constraints, the largest */
+    double progress;                               /* 0 .. 1 */
 } lw_sample;
+
+/* What a run was, told when it has ended. */
+typedef struct lw_run_summary {
+    const char *method, *integrator;
+    double t_end;
+    long steps, evaluations, rejected, samples;
+    double wall_s;
+    double energy_initial, energy_final, energy_max_drift; /* drift: largest unaccounted energy, absolute */
+    double position_max, velocity_max;                     /* largest violation of closures and constraints */
+    lw_ledger ledger;
+} lw_run_summary;
 
 #ifdef __cplusplus
 }

@@ -40,24 +40,15 @@ typedef struct lw_run_options {
     const char *integrator; /* NULL: by tolerance or step: adaptive unless a step is given */
     const char *drift;      /* none, baumgarte, project; NULL: project */
     double start, end;
-    double step;         /* fixed step of rk4; largest step of the adaptive ones if > 0 */
-    double tolerance;    /* relative; absolute is the same, in SI units */
-    double output;       /* interval between samples; 0: 1/1000 of the run */
-    const double *q, *v; /* initial state; NULL: the model's */
+    double step;                             /* fixed step of rk4; largest step of the adaptive ones if > 0 */
+    double tolerance;                        /* relative; absolute is the same, in SI units */
+    double output;                           /* interval between samples; 0: 1/1000 of the run */
+    const double *q, *v;                     /* initial state; NULL: the model's */
+    bool want_accelerations, want_reactions; /* samples carry them: one more evaluation each */
     /* Called for every sample, the first at start; returning false stops the run. May be NULL. */
     bool (*observe)(const lw_sample *sample, void *context);
     void *context;
 } lw_run_options;
-
-typedef struct lw_run_summary {
-    const char *method, *integrator;
-    double t_end;
-    long steps, evaluations, rejected, samples;
-    double wall_s;
-    double energy_initial, energy_final, energy_max_drift; /* drift: largest unaccounted energy, absolute */
-    double position_max, velocity_max;                     /* largest violation of closures and constraints */
-    lw_ledger ledger;
-} lw_run_summary;
 
 /* Fills options with the model's suggestions and the library's defaults. */
 void lw_run_defaults(const lw_model *model, lw_run_options *options);

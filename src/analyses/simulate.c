@@ -33,8 +33,7 @@ void lw_run_defaults(const lw_model *model, lw_run_options *options) {
     options->output = run->output;
 }
 
-/* --- the system that integrators see
- * ----------------------------------------------------------------------------- */
+/* --- the system that integrators see ----------------------------------------------------------------- */
 
 typedef struct run_system {
     lw_system base;
@@ -84,8 +83,7 @@ static lw_status system_project(lw_system *base, double t, double *y, lw_error *
     return method->formulation->project(method, t, y, error);
 }
 
-/* --- a run
- * ------------------------------------------------------------------------------------------------------- */
+/* --- a run ------------------------------------------------------------------------------------------- */
 
 typedef struct run {
     const lw_model *model;
@@ -97,6 +95,7 @@ typedef struct run {
     lw_data *data;
     run_system system;
     double *y, *ydot, *q, *v;
+    double *vdot, *reactions; /* of a sample, if asked for */
     lw_energy initial;
     lw_run_summary *summary;
 } run;
@@ -183,8 +182,8 @@ static lw_status sample(run *r, double t, bool first, lw_error *error) {
                           books[0] - books[1] + books[2];
     s->energy_final = energy.kinetic + energy.potential;
     s->energy_max_drift = fmax(s->energy_max_drift, fabs(ledger->unaccounted));
+    double position = 0, velocity = 0;
     if (r->formulation->violation) {
-        double position, velocity;
         r->formulation->violation(r->method, t, r->y, &position, &velocity);
         s->position_max = fmax(s->position_max, position);
         s->velocity_max = fmax(s->velocity_max, velocity);
@@ -195,7 +194,19 @@ static lw_status sample(run *r, double t, bool first, lw_error *error) {
         return lw_fail(error, LW_ERROR_INTEGRATION, NULL, "try a smaller step or an adaptive integrator",
                        "the state is no longer finite at t = %g", t);
     if (!options->observe) return LW_OK;
-    const lw_sample shown = {t, r->q, r->v, ledger, (t - options->start) / (options->end - options->start)};
+    lw_status status = r->vdot ? r->formulation->accelerations(r->method, t, r->q, r->v, NULL, r->vdot,
+                                                               r->reactions, NULL, error)
+                               : LW_OK;
+    if (status != LW_OK) return status;
+    const lw_sample shown = {.t = t,
+                             .q = r->q,
+                             .v = r->v,
+                             .vdot = r->vdot,
+                             .reactions = r->reactions,
+                             .ledger = ledger,
+                             .position_violation = position,
+                             .velocity_violation = velocity,
+                             .progress = (t - options->start) / (options->end - options->start)};
     if (!options->observe(&shown, options->context))
         return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped at t = %g", t);
     return LW_OK;
@@ -215,8 +226,12 @@ static lw_status prepare(run *r, lw_error *error) {
     r->q = calloc((size_t)lw_model_q_size(model) + 1, sizeof(double));
     r->v = calloc((size_t)lw_model_v_size(model) + 1, sizeof(double));
     r->system.differential = calloc(n, sizeof(bool));
-    if (!r->y || !r->ydot || !r->q || !r->v || !r->system.differential ||
-        lw_data_create(model, NULL, &r->data) != LW_OK)
+    bool accelerations = options->want_accelerations || options->want_reactions;
+    if (accelerations) r->vdot = calloc((size_t)lw_model_v_size(model) + 1, sizeof(double));
+    if (options->want_reactions)
+        r->reactions = calloc(6 * (size_t)lw_model_joint_count(model) + 1, sizeof(double));
+    if ((accelerations && !r->vdot) || (options->want_reactions && !r->reactions) || !r->y || !r->ydot ||
+        !r->q || !r->v || !r->system.differential || lw_data_create(model, NULL, &r->data) != LW_OK)
         return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
     lw_model_initial_state(model, r->q, r->v);
     if (options->q) memcpy(r->q, options->q, (size_t)lw_model_q_size(model) * sizeof(double));
@@ -297,7 +312,8 @@ lw_status lw_simulate(const lw_model *model, const lw_run_options *options, doub
     if (r.v && v) memcpy(v, r.v, (size_t)lw_model_v_size(model) * sizeof *v);
     if (r.method) r.formulation->destroy(r.method);
     lw_data_destroy(r.data);
-    free(r.y), free(r.ydot), free(r.q), free(r.v), free(r.system.differential);
+    free(r.y), free(r.ydot), free(r.q), free(r.v), free(r.vdot), free(r.reactions),
+        free(r.system.differential);
     summary->wall_s = wall_clock() - start;
     return status;
 }

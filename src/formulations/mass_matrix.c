@@ -13,18 +13,16 @@ void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double
     lw_take_state(model, data, t, q, NULL);
     lw_positions(model, data);
     memset(mass, 0, nv * nv * sizeof *mass);
-    for (int i = 1; i <= model->body_count; i++)
-        lw_inertia_from_rigid(&model->links[i].inertia, &data->composite[i]);
+    for (int i = 1; i <= model->body_count; i++) data->composite[i] = model->links[i].inertia;
     for (int i = model->body_count; i >= 1; i--) {
         const lw_link *link = &model->links[i];
         const lw_body_motion *motion = &data->motion[i];
         if (link->parent)
-            lw_inertia_add_to_parent(motion->R, motion->p, &data->composite[i],
-                                     &data->composite[link->parent]);
+            lw_rigid_add_to_parent(motion->R, motion->p, &data->composite[i], &data->composite[link->parent]);
         for (int k = 0; k < link->joint.nv; k++) {
             double f[6], up[6];
             size_t column = (size_t)(link->v + k);
-            lw_inertia_mul(&data->composite[i], data->S + 6 * column, f);
+            lw_rigid_mul(&data->composite[i], data->S + 6 * column, f);
             for (int l = 0; l <= k; l++) {
                 size_t row = (size_t)(link->v + l);
                 mass[row * nv + column] = mass[column * nv + row] = lw_v6_dot(data->S + 6 * row, f);

@@ -74,8 +74,8 @@ static bool newton(lw_cvode *run) {
         return false;
     }
     base->linear->ops->solve = solve;
-    if (base->matrix) { /* scaling x for an old gamma would be wrong for the quadratures, and saves no steps
-                         */
+    if (base->matrix) {
+        /* Scaling x for an old gamma would be wrong for the quadratures, and saves no steps. */
         return CVodeSetJacFn(run->memory, jacobian) == 0 &&
                CVodeSetLinearSolutionScaling(run->memory, SUNFALSE) == 0;
     }

@@ -21,7 +21,7 @@
 
 enum { LARGEST_DENSE = 400, KRYLOV_VECTORS = 30 };
 
-/* --- vectors ------------------------------------------------------------------------------------------ */
+/* --- vectors ----------------------------------------------------------------------------------------- */
 
 /* A serial vector's content, and whose it is. The functions of the serial vector see only the first member.
  */
@@ -114,7 +114,7 @@ static N_Vector new_vector(lw_sundials *run) {
     return with_data(with_content(v, run));
 }
 
-/* --- creation ----------------------------------------------------------------------------------------- */
+/* --- creation ---------------------------------------------------------------------------------------- */
 
 lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_system *system,
                              const lw_integrator_options *options, double t, const double *y,
@@ -161,7 +161,7 @@ void lw_sundials_destroy(lw_sundials *run) {
     lw_arena_destroy(run->arena);
 }
 
-/* --- Newton's matrix ------------------------------------------------------------------------------------ */
+/* --- Newton's matrix --------------------------------------------------------------------------------- */
 
 bool lw_sundials_linear_solver(lw_sundials *run) {
     int size = run->base.system->size, count = run->controlled;
@@ -202,14 +202,14 @@ int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Ve
     return flag;
 }
 
-/* --- errors ------------------------------------------------------------------------------------------- */
+/* --- errors ------------------------------------------------------------------------------------------ */
 
 /* An error that no smaller step can cure. */
 static bool is_final(const lw_error *failure) {
     return failure->status != LW_OK && failure->status != LW_ERROR_SINGULAR;
 }
 
-static int answer(lw_sundials *run, double t, lw_status status) {
+int lw_sundials_answer(lw_sundials *run, double t, lw_status status) {
     if (status == LW_OK) return 0;
     run->failure.status = status;
     run->failed_at = t;
@@ -218,16 +218,16 @@ static int answer(lw_sundials *run, double t, lw_status status) {
 
 int lw_sundials_derivative(lw_sundials *run, double t, N_Vector y, N_Vector ydot) {
     if (is_final(&run->failure)) return -1; /* CVODE's functional iteration asks again */
-    return answer(run, t,
-                  lw_checked_derivative(run->base.system, t, NV_DATA_S(y), NV_DATA_S(ydot), &run->evaluations,
-                                        &run->failure));
+    return lw_sundials_answer(run, t,
+                              lw_checked_derivative(run->base.system, t, NV_DATA_S(y), NV_DATA_S(ydot),
+                                                    &run->evaluations, &run->failure));
 }
 
 int lw_sundials_residual(lw_sundials *run, double t, N_Vector y, N_Vector ydot, N_Vector residual) {
     if (is_final(&run->failure)) return -1;
-    return answer(run, t,
-                  lw_checked_residual(run->base.system, t, NV_DATA_S(y), NV_DATA_S(ydot), NV_DATA_S(residual),
-                                      &run->evaluations, &run->failure));
+    return lw_sundials_answer(run, t,
+                              lw_checked_residual(run->base.system, t, NV_DATA_S(y), NV_DATA_S(ydot),
+                                                  NV_DATA_S(residual), &run->evaluations, &run->failure));
 }
 
 void lw_sundials_message(int code, const char *module, const char *function, char *message, void *data) {
@@ -236,7 +236,7 @@ void lw_sundials_message(int code, const char *module, const char *function, cha
     snprintf(run->text, sizeof run->text, "%s", message);
 }
 
-/* The flags that CVODE and IDA have in common, and one of ours: time stands still. */
+/* The flags that CVODE, IDA and ARKODE have in common, and one of ours: time stands still. */
 enum { TOO_MUCH_ACCURACY = -2, ERROR_TEST_FAILED = -3, NO_CONVERGENCE = -4, STANDSTILL = -1000 };
 
 static lw_status gave_up(lw_sundials *run, int flag, lw_error *error) {
@@ -267,7 +267,7 @@ static lw_status gave_up(lw_sundials *run, int flag, lw_error *error) {
     }
 }
 
-/* --- stepping ----------------------------------------------------------------------------------------- */
+/* --- stepping ---------------------------------------------------------------------------------------- */
 
 static lw_status project(lw_sundials *run, double t, N_Vector y, lw_error *error) {
     lw_system *system = run->base.system;

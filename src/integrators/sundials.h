@@ -22,7 +22,7 @@ struct lw_sundials {
     SUNMatrix matrix; /* NULL: the linear solver is iterative */
     SUNLinearSolver linear;
     SUNNonlinearSolver nonlinear;
-    N_Vector y, ydot; /* at the end of the last step (ydot: ida only) */
+    N_Vector y, ydot; /* at the end of the last step (ydot: ida and erk) */
     N_Vector between; /* dense output */
     int controlled;   /* states under error control: the first ones */
     double *coupling; /* quadratures x controlled, how Newton's matrix couples them, up to a factor */
@@ -40,8 +40,8 @@ struct lw_sundials {
     int (*step)(lw_sundials *run, double t_stop, double *end); /* one step, into y */
     int (*dense)(lw_sundials *run, double t, N_Vector y);      /* the state within the last step */
     double (*step_size)(lw_sundials *run);                     /* the one being tried */
-    N_Vector (*history)(
-        lw_sundials *run); /* where the solver keeps y, to put the projected one; NULL: nowhere */
+    N_Vector (*history)(lw_sundials *run); /* where the solver keeps y, to put the projected one; NULL: step
+                                              and dense project, or nobody does */
 };
 
 /* Takes memory for a struct of the given size that begins with lw_sundials, its context and vectors. */
@@ -69,6 +69,8 @@ lw_status lw_sundials_advance(lw_integration *integration, double t_out, double 
  * smaller step, -1 end. */
 int lw_sundials_derivative(lw_sundials *run, double t, N_Vector y, N_Vector ydot);
 int lw_sundials_residual(lw_sundials *run, double t, N_Vector y, N_Vector ydot, N_Vector residual);
+/* The same answer to any call of the system at t, whose error is in run->failure. */
+int lw_sundials_answer(lw_sundials *run, double t, lw_status status);
 /* Keeps SUNDIALS' message instead of printing it. */
 void lw_sundials_message(int code, const char *module, const char *function, char *message, void *data);
 

@@ -2,9 +2,11 @@
  *
  * Asked for nothing: the joint coordinates that are angles, those that are displacements, then the energies
  * and what the energy ledger cannot account for. Quaternions appear only when a model has no other
- * coordinates. "total" is a column that every file with kinetic and potential has.
+ * coordinates. A file without any of these shows its first columns, a panel for each unit. "total" is a
+ * column that every file with kinetic and potential has.
  */
 #include "io/plot.h"
+#include "io/record.h"
 
 #include <linkwork/io.h>
 
@@ -25,8 +27,7 @@ static lw_status out_of_memory(builder *b) {
     return lw_fail(b->error, LW_ERROR_MEMORY, "plot", NULL, "memory is out");
 }
 
-/* --- panels and curves
- * -------------------------------------------------------------------------------------------- */
+/* --- panels and curves ------------------------------------------------------------------------------- */
 
 static lw_panel *add_panel(builder *b, const char *quantity, const char *unit, size_t capacity) {
     lw_panel *panel = &b->plot.panels[b->plot.panel_count];
@@ -47,20 +48,27 @@ static void add_curve(builder *b, lw_panel *panel, const char *label, int column
 static const char *quantity_of(const char *unit) {
     const struct {
         const char *unit, *quantity;
-    } known[] = {{"rad", "angle"}, {"m", "position"}, {"rad/s", "angular speed"},
-                 {"m/s", "speed"}, {"J", "energy"},   {"s", "time"},
-                 {"N", "force"},   {"N m", "torque"}};
+    } known[] = {{"rad", "angle"},
+                 {"m", "position"},
+                 {"rad/s", "angular speed"},
+                 {"m/s", "speed"},
+                 {"J", "energy"},
+                 {"s", "time"},
+                 {"N", "force"},
+                 {"N m", "torque"},
+                 {"m/s^2", "acceleration"},
+                 {"rad/s^2", "angular acceleration"}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         if (strcmp(unit, known[k].unit) == 0) return known[k].quantity;
     }
     return "";
 }
 
-/* --- what is shown when nothing is asked for
- * ---------------------------------------------------------------------- */
+/* --- what is shown when nothing is asked for --------------------------------------------------------- */
 
 static bool is_joint_coordinate(const lw_column *column, const char *unit) {
-    return strcmp(column->unit, unit) == 0 && strncmp(column->name, "body.", 5) != 0;
+    return strcmp(column->unit, unit) == 0 && strncmp(column->name, "body.", 5) != 0 &&
+           strncmp(column->name, "point(", 6) != 0;
 }
 
 /* A panel of the joint coordinates with this unit, if there are any. */
@@ -97,13 +105,20 @@ static bool add_energies(builder *b) {
     return true;
 }
 
-/* A file from elsewhere: its first columns together. */
+/* A file without coordinates: its first columns, those of one unit together. */
 static bool add_anything(builder *b) {
-    lw_panel *panel = add_panel(b, "", "", MOST_CURVES);
-    if (!panel) return false;
     for (size_t k = 1; k < b->table->column_count; k++) {
-        if (k <= MOST_CURVES) {
-            add_curve(b, panel, b->table->columns[k].header, (int)k, -1);
+        const lw_column *column = &b->table->columns[k];
+        lw_panel *panel = NULL;
+        for (size_t p = 0; p < b->plot.panel_count && !panel; p++)
+            if (strcmp(b->plot.panels[p].unit, column->unit) == 0) panel = &b->plot.panels[p];
+        if (!panel) {
+            if (b->plot.panel_count == MOST_DEFAULT_PANELS) continue;
+            panel = add_panel(b, quantity_of(column->unit), column->unit, MOST_CURVES);
+            if (!panel) return false;
+        }
+        if (panel->curve_count < MOST_CURVES) {
+            add_curve(b, panel, column->name, (int)k, -1);
         } else {
             panel->hidden++;
         }
@@ -122,8 +137,7 @@ static lw_status choose_default(builder *b) {
     return LW_OK;
 }
 
-/* --- what the caller asks for
- * ------------------------------------------------------------------------------------- */
+/* --- what the caller asks for ------------------------------------------------------------------------ */
 
 /* Finds a curve by name; false if the file has none such. */
 static bool find_curve(const lw_table *table, const char *name, lw_curve *curve) {
@@ -197,10 +211,26 @@ static void name_axis(const lw_table *table, lw_panel *panel) {
     panel->quantity = quantity_of(unit);
 }
 
+/* The columns whose names match, all but the first, which is the horizontal axis. */
+static lw_status add_matching(builder *b, lw_panel *panel, const char *name) {
+    size_t before = panel->curve_count;
+    lw_curve curve;
+    if (find_curve(b->table, name, &curve)) {
+        add_curve(b, panel, curve.label, curve.column, curve.added);
+        return LW_OK;
+    }
+    for (size_t k = 1; k < b->table->column_count && strchr(name, '*'); k++) {
+        const char *other = b->table->columns[k].name;
+        if (lw_pattern_matches(name, other)) add_curve(b, panel, other, (int)k, -1);
+    }
+    return panel->curve_count > before ? LW_OK : no_such_column(b, name);
+}
+
 /* One panel: a column, or several joined by '+'. A name with a '+' of its own is found as a whole. */
 static lw_status choose_panel(builder *b, const char *names) {
     lw_curve curve;
-    lw_panel *panel = add_panel(b, "", "", count_of(names, '+') + 1);
+    size_t parts = count_of(names, '+') + 1;
+    lw_panel *panel = add_panel(b, "", "", strchr(names, '*') ? parts * b->table->column_count : parts);
     char *rest = lw_arena_text(b->arena, names);
     if (!panel || !rest) return out_of_memory(b);
     if (find_curve(b->table, names, &curve)) {
@@ -210,9 +240,8 @@ static lw_status choose_panel(builder *b, const char *names) {
             char *name = rest, *plus = strchr(rest, '+');
             rest = plus ? plus + 1 : NULL;
             if (plus) *plus = '\0';
-            name = trim(name);
-            if (!find_curve(b->table, name, &curve)) return no_such_column(b, name);
-            add_curve(b, panel, curve.label, curve.column, curve.added);
+            lw_status status = add_matching(b, panel, trim(name));
+            if (status != LW_OK) return status;
         }
     }
     name_axis(b->table, panel);
@@ -236,12 +265,11 @@ static lw_status choose(builder *b, const char *const *columns, size_t count) {
     return LW_OK;
 }
 
-/* --- the whole
- * ---------------------------------------------------------------------------------------------------- */
+/* --- the whole --------------------------------------------------------------------------------------- */
 
-static lw_status name_plot(builder *b, const char *csv_path) {
+static lw_status name_plot(builder *b, const char *results_path) {
     const lw_table *table = b->table;
-    const char *slash = strrchr(csv_path, '/'), *file = slash ? slash + 1 : csv_path;
+    const char *slash = strrchr(results_path, '/'), *file = slash ? slash + 1 : results_path;
     size_t size = strlen(table->method) + strlen(table->integrator) + strlen(file) + 16;
     char *subtitle = LW_NEW(b->arena, char, size);
     if (!subtitle) return out_of_memory(b);
@@ -275,17 +303,17 @@ static lw_status write_svg(builder *b, const char *path) {
                    "cannot be written: %s", strerror(fault));
 }
 
-lw_status lw_plot_csv(const char *csv_path, const char *svg_path, const char *const *columns, size_t count,
-                      lw_error *error) {
+lw_status lw_plot_results(const char *results_path, const char *svg_path, const char *const *columns,
+                          size_t count, lw_error *error) {
     builder b = {.error = error};
-    lw_status status = lw_table_open(csv_path, &b.table, error);
+    lw_status status = lw_table_open(results_path, &b.table, error);
     if (status != LW_OK) return status;
     b.arena = lw_arena_create(NULL);
     b.plot.table = b.table;
     if (!b.arena) status = out_of_memory(&b);
     if (status == LW_OK) status = choose(&b, columns, count);
     if (status == LW_OK) status = lw_table_read(b.table, error);
-    if (status == LW_OK) status = name_plot(&b, csv_path);
+    if (status == LW_OK) status = name_plot(&b, results_path);
     if (status == LW_OK) status = write_svg(&b, svg_path);
     lw_arena_destroy(b.arena);
     lw_table_close(b.table);

@@ -85,8 +85,7 @@ static double fraction(const lw_axis *axis, double value) {
     return (value - axis->lo) / (axis->hi - axis->lo);
 }
 
-/* --- values
- * ------------------------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------------------ */
 
 static double curve_value(const lw_table *table, const lw_curve *curve, size_t row) {
     double value = table->columns[curve->column].values[row];
@@ -241,8 +240,7 @@ static void put_tick_text(FILE *file, const char *anchor, double x, double y, co
     fprintf(file, ">%s%s</text>\n", text[0] == '-' ? "\xE2\x88\x92" : "", text[0] == '-' ? text + 1 : text);
 }
 
-/* --- curves
- * ------------------------------------------------------------------------------------------------------- */
+/* --- curves ------------------------------------------------------------------------------------------ */
 
 /* Where a panel stands on the page and what it shows. */
 typedef struct {
@@ -328,8 +326,7 @@ static void draw_curve(const panel_area *area, const lw_curve *curve, size_t ind
     fputs("\"/>\n", file);
 }
 
-/* --- panels
- * ------------------------------------------------------------------------------------------------------- */
+/* --- panels ------------------------------------------------------------------------------------------ */
 
 static const double swatch = 31; /* a piece of the curve before its name */
 

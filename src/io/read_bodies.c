@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const keys[] = {"kind",  "mass", "density", "com",    "inertia", "position", "rotation",
-                                   "shape", "size", "radius",  "length", "height",  "points",   NULL};
+static const char *const keys[] = {"kind",     "mass",     "density", "com",    "inertia",
+                                   "position", "rotation", "shape",   "size",   "radius",
+                                   "length",   "height",   "points",  "repeat", NULL};
 
 /* --- shape ------------------------------------------------------------------------------------------- */
 

@@ -76,10 +76,11 @@ static const struct constraint_type {
     bool (*read)(lw_reader *reader, const lw_yaml *entry, lw_constraint_spec *constraint);
     const char *keys[12];
 } types[LW_CONSTRAINT_TYPES] = {
-    [LW_CONSTRAINT_DISTANCE] = {read_distance, {"type", "between", "points", "first", "second", "length"}},
-    [LW_CONSTRAINT_COUPLING] = {read_coupling, {"type", "terms", "offset"}},
+    [LW_CONSTRAINT_DISTANCE] = {read_distance,
+                                {"type", "repeat", "between", "points", "first", "second", "length"}},
+    [LW_CONSTRAINT_COUPLING] = {read_coupling, {"type", "repeat", "terms", "offset"}},
     [LW_CONSTRAINT_ROLLING] = {read_rolling,
-                               {"type", "body", "on", "centre", "radius", "axis", "point", "normal",
+                               {"type", "repeat", "body", "on", "centre", "radius", "axis", "point", "normal",
                                 "frame"}},
 };
 

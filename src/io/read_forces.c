@@ -191,17 +191,19 @@ static const struct force_type {
     const char *keys[16];
 } types[LW_FORCE_TYPES] = {
     [LW_FORCE_SPRING] = {read_spring,
-                         {"type", "between", "points", "first", "second", "stiffness", "damping", "length",
-                          "law", "table"}},
+                         {"type", "repeat", "between", "points", "first", "second", "stiffness", "damping",
+                          "length", "law", "table"}},
     [LW_FORCE_TORSION] = {read_torsion,
-                          {"type", "joint", "coordinate", "stiffness", "damping", "free", "law", "table"}},
+                          {"type", "repeat", "joint", "coordinate", "stiffness", "damping", "free", "law",
+                           "table"}},
     [LW_FORCE_BUSHING] = {read_bushing,
-                          {"type", "between", "point", "first", "second", "rotation", "stiffness",
+                          {"type", "repeat", "between", "point", "first", "second", "rotation", "stiffness",
                            "damping"}},
     [LW_FORCE_APPLIED] = {read_applied,
-                          {"type", "body", "against", "point", "frame", "force", "torque", "axes"}},
-    [LW_FORCE_DRIVE] = {read_drive, {"type", "joint", "coordinate", "force", "torque"}},
-    [LW_FORCE_FRICTION] = {read_friction, {"type", "joint", "coordinate", "viscous", "coulomb", "smoothing"}},
+                          {"type", "repeat", "body", "against", "point", "frame", "force", "torque", "axes"}},
+    [LW_FORCE_DRIVE] = {read_drive, {"type", "repeat", "joint", "coordinate", "force", "torque"}},
+    [LW_FORCE_FRICTION] = {read_friction,
+                           {"type", "repeat", "joint", "coordinate", "viscous", "coulomb", "smoothing"}},
 };
 
 static void read_force(lw_reader *reader, lw_named *named, const lw_yaml *entry) {

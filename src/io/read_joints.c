@@ -224,7 +224,7 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     for (int k = 0; k < LW_JOINT_TYPES; k++) types[k] = lw_joint_type_name((lw_joint_type)k);
     key_list keys = {.count = 0};
     static const char *const common[] = {"type", "between", "first", "second", "q",
-                                         "v",    "motion",  "cut",   NULL};
+                                         "v",    "motion",  "cut",   "repeat", NULL};
     for (int k = 0; common[k]; k++) add_key(&keys, common[k]);
     if (entry->kind != LW_YAML_MAP) {
         lw_reader_keys(reader, entry, keys.keys);

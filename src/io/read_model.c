@@ -132,10 +132,13 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
                                        "joints",   "forces", "constraints", "run",        NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
-    const lw_yaml *name = lw_yaml_get(root, "name");
+    const lw_yaml *name = lw_yaml_get(root, "name"), *description = lw_yaml_get(root, "description");
     if (name && name->kind != LW_YAML_TEXT) {
         lw_reader_fault(reader, name->place, "write name: text", "the model's name is no text");
         name = NULL;
+    }
+    if (description && description->kind != LW_YAML_TEXT) {
+        lw_reader_fault(reader, description->place, "write description: text", "the description is no text");
     }
     reader->spec = lw_spec_create(name ? name->text : reader->file);
     if (!reader->spec) {

@@ -88,7 +88,7 @@ bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *k
     }
     for (size_t k = 0; k < node->count; k++) {
         const lw_yaml *key = node->items[2 * k];
-        bool known = strcmp(key->text, "repeat") == 0;
+        bool known = false;
         for (size_t j = 0; keys[j] && !known; j++) known = strcmp(key->text, keys[j]) == 0;
         if (known) continue;
         if (strcmp(key->text, "<<") == 0) {

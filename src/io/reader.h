@@ -77,7 +77,7 @@ void lw_reader_check(lw_reader *reader, lw_status status); /* notes that memory 
 
 /* --- values (read_value.c) --------------------------------------------------------------------------- */
 
-/* Every key must be one of keys (ended by NULL) or repeat; false if the node is no map. */
+/* Every key must be one of keys (ended by NULL); false if the node is no map. */
 bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *keys);
 /* The value of a key that must be there. */
 const lw_yaml *lw_reader_need(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy);

@@ -1,4 +1,5 @@
-/* table.c - reads columns of a file of comma-separated values (RFC 4180), as csv.c writes them.
+/* table.c - reads columns of a results file: finds its format, and reads comma-separated values (RFC 4180) as
+ * csv.c writes them; hdf5.c reads the other.
  *
  * Lines that start with # are metadata, "# key: value"; blank lines do not count; the first other line is the
  * header. A last row that is shorter than the others and has no end of line is what a killed run left, and is
@@ -45,8 +46,7 @@ static lw_status out_of_memory(const table_reader *reader, lw_error *error) {
     return lw_fail(error, LW_ERROR_MEMORY, reader->path, NULL, "memory is out");
 }
 
-/* --- fields
- * ------------------------------------------------------------------------------------------------------- */
+/* --- fields ------------------------------------------------------------------------------------------ */
 
 static bool append(table_reader *reader, char letter) {
     if (reader->field_length + 1 >= reader->field_capacity) {
@@ -106,8 +106,7 @@ static lw_status field_fault(table_reader *reader, lw_error *error, ending end, 
                    "a field that starts here is longer than a million characters");
 }
 
-/* --- metadata and header
- * ------------------------------------------------------------------------------------------ */
+/* --- metadata and header ----------------------------------------------------------------------------- */
 
 static bool take_metadata(table_reader *reader, const char *line) {
     const struct {
@@ -221,11 +220,16 @@ static void release(table_reader *reader) {
     free(reader);
 }
 
-lw_status lw_table_open(const char *path, lw_table **table, lw_error *error) {
-    *table = NULL;
+static void close_csv(lw_table *table) { release((table_reader *)table); }
+
+static lw_status read_csv(lw_table *table, lw_error *error);
+
+static lw_status open_csv(const char *path, lw_table **table, lw_error *error) {
     table_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return lw_fail(error, LW_ERROR_MEMORY, path, NULL, "memory is out");
     reader->line = 1;
+    reader->table.read = read_csv;
+    reader->table.close = close_csv;
     reader->table.model = reader->table.method = reader->table.integrator = "";
     reader->arena = lw_arena_create(NULL);
     reader->path = reader->arena ? lw_arena_text(reader->arena, path) : NULL;
@@ -246,10 +250,6 @@ lw_status lw_table_open(const char *path, lw_table **table, lw_error *error) {
     }
     *table = &reader->table;
     return LW_OK;
-}
-
-void lw_table_close(lw_table *table) {
-    if (table) release((table_reader *)table);
 }
 
 /* --- rows
@@ -306,7 +306,7 @@ static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) 
     return status;
 }
 
-lw_status lw_table_read(lw_table *table, lw_error *error) {
+static lw_status read_csv(lw_table *table, lw_error *error) {
     table_reader *reader = (table_reader *)table;
     for (;;) {
         bool dropped = false;
@@ -325,6 +325,29 @@ lw_status lw_table_read(lw_table *table, lw_error *error) {
                        "the file has no rows");
     }
     return LW_OK;
+}
+
+/* --- either format ----------------------------------------------------------------------------------- */
+
+static bool is_hdf5(const char *path) {
+    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
+    unsigned char start[8];
+    FILE *file = fopen(path, "rb");
+    bool same = file && fread(start, 1, sizeof start, file) == sizeof start &&
+                memcmp(start, signature, sizeof start) == 0;
+    if (file) fclose(file);
+    return same;
+}
+
+lw_status lw_table_open(const char *path, lw_table **table, lw_error *error) {
+    *table = NULL;
+    return is_hdf5(path) ? lw_table_open_hdf5(path, table, error) : open_csv(path, table, error);
+}
+
+lw_status lw_table_read(lw_table *table, lw_error *error) { return table->read(table, error); }
+
+void lw_table_close(lw_table *table) {
+    if (table) table->close(table);
 }
 
 int lw_table_column(const lw_table *table, const char *name) {

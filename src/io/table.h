@@ -1,4 +1,4 @@
-/* table.h - reads columns of a file of comma-separated values, as csv.c writes them.
+/* table.h - reads columns of a results file, CSV or HDF5.
  *
  * Opening reads the metadata and the header; then the caller says which columns it wants, and reading keeps
  * those only.
@@ -15,17 +15,25 @@ typedef struct lw_column {
     double *values; /* row_count of them if wanted; an empty field is NAN */
 } lw_column;
 
-typedef struct lw_table {
+typedef struct lw_table lw_table;
+struct lw_table {
     lw_column *columns;
     size_t column_count, row_count;
     const char *model, *method, *integrator; /* metadata; "" if the file has none */
-} lw_table;
 
+    lw_status (*read)(lw_table *table, lw_error *error); /* of the file's format */
+    void (*close)(lw_table *table);
+};
+
+/* What stands in the file, not its name, decides its format. */
 lw_status lw_table_open(const char *path, lw_table **table, lw_error *error);
 lw_status lw_table_read(lw_table *table, lw_error *error);
 void lw_table_close(lw_table *table);
 
 /* The column with this header, or with this name without its unit; -1 if there is none. */
 int lw_table_column(const lw_table *table, const char *name);
+
+/* hdf5.c; the CSV reader is in table.c. */
+lw_status lw_table_open_hdf5(const char *path, lw_table **table, lw_error *error);
 
 #endif

@@ -125,6 +125,7 @@ static lw_yaml *new_node(builder *b, lw_yaml_kind kind, lw_place place) {
 }
 
 static const lw_yaml **new_pointers(builder *b, size_t count) {
+    if (count == 0) return NULL;
     if (count > b->pointers_left) {
         size_t size = count > BLOCK ? count : BLOCK;
         b->pointers = LW_NEW(b->arena, const lw_yaml *, size);

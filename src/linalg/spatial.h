@@ -65,6 +65,24 @@ static inline void lw_rigid_mul(const lw_rigid_inertia *I, const double V[6], do
     lw_v3_axpy(I->mass, V + 3, out + 3);
 }
 
+/* Adds a rigid inertia given in the child's frame to one in the parent's. */
+static inline void lw_rigid_add_to_parent(const double R[9], const double p[3], const lw_rigid_inertia *child,
+                                          lw_rigid_inertia *parent) {
+    double h[3], J[6], m = child->mass;
+    lw_m3_mul_v(R, child->moment, h);
+    lw_s3_rotate(R, child->second, J);
+    /* J - p~h~ - h~p~ - m p~p~, with g = h + m p / 2:  J_ij + 2 (p.g) d_ij - p_i g_j - g_i p_j */
+    double g[3];
+    for (int k = 0; k < 3; k++) g[k] = h[k] + 0.5 * m * p[k];
+    double trace = 2 * lw_v3_dot(p, g);
+    for (int k = 0; k < 3; k++) parent->second[k] += J[k] + trace - 2 * p[k] * g[k];
+    parent->second[3] += J[3] - p[0] * g[1] - g[0] * p[1];
+    parent->second[4] += J[4] - p[0] * g[2] - g[0] * p[2];
+    parent->second[5] += J[5] - p[1] * g[2] - g[1] * p[2];
+    for (int k = 0; k < 3; k++) parent->moment[k] += h[k] + m * p[k];
+    parent->mass += m;
+}
+
 /* An inertia of any kind: the symmetric matrix [A B; B' C] that maps twist to momentum, acceleration to
  * wrench. */
 typedef struct lw_inertia {

@@ -17,8 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- complaints
- * -------------------------------------------------------------------------------------------------- */
+/* --- complaints -------------------------------------------------------------------------------------- */
 
 static void complain(lw_compiler *compiler, lw_severity severity, const char *kind, const char *name,
                      lw_place place, const char *remedy, const char *format, va_list arguments) {
@@ -83,8 +82,7 @@ const lw_function *lw_compile_function(lw_compiler *compiler, const char *kind, 
     return function;
 }
 
-/* --- names
- * ------------------------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------------- */
 
 static void complain_of_duplicates(lw_compiler *compiler, const lw_names *names, const char *kind,
                                    lw_place (*place_of)(const lw_spec *, int)) {
@@ -136,8 +134,7 @@ static lw_status compile_names(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* --- joint frames
- * ------------------------------------------------------------------------------------------------ */
+/* --- joint frames ------------------------------------------------------------------------------------ */
 
 static void unit(const double a[3], double out[3]) {
     double n = lw_v3_norm(a);
@@ -209,16 +206,21 @@ static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec,
         frame_axes(type, &spec->geometry[1], aligned ? x : NULL, draft->frames[1].R);
 }
 
-static void draft_joint(lw_compiler *compiler, const lw_joint_spec *spec, lw_joint_draft *draft) {
+static lw_status draft_joint(lw_compiler *compiler, const lw_joint_spec *spec, lw_joint_draft *draft) {
     lw_joint *joint = &draft->joint;
     joint->type = spec->type;
     joint->pitch = spec->lead / (2 * LW_PI);
     joint->nq = lw_joint_type_q(spec->type, spec->geometry[0].axis_count);
     joint->nv = lw_joint_type_v(spec->type, spec->geometry[0].axis_count);
     joint_frames(compiler, spec, draft);
-    if (spec->type == LW_JOINT_TRANSLATION)
-        for (int k = 0; k < spec->geometry[0].axis_count; k++)
-            unit(spec->geometry[0].axes[k], joint->axes + 3 * k);
+    joint->axis = 2; /* z of the joint's frame */
+    joint->sign = 1;
+    if (spec->type == LW_JOINT_TRANSLATION) {
+        double *axes = LW_NEW(compiler->model->arena, double, 9);
+        if (!axes) return LW_ERROR_MEMORY;
+        for (int k = 0; k < joint->nv; k++) unit(spec->geometry[0].axes[k], axes + 3 * k);
+        joint->axes = axes;
+    }
     lw_joint_zero(spec->type, draft->q);
     if (spec->has_q) {
         for (int k = 0; k < joint->nq; k++) draft->q[k] = spec->q[k];
@@ -240,10 +242,10 @@ static void draft_joint(lw_compiler *compiler, const lw_joint_spec *spec, lw_joi
         for (int k = 0; k < joint->nv; k++) draft->v[k] = spec->v[k];
     for (int k = 0; k < joint->nv; k++)
         if (spec->motion[k]) draft->prescribed |= 1u << k;
+    return LW_OK;
 }
 
-/* --- reference configuration
- * ------------------------------------------------------------------------------------- */
+/* --- reference configuration ------------------------------------------------------------------------- */
 
 /* Pose of the second body of a body-frame joint from that of the first at q = 0, or the other way round. */
 static void pose_across(const lw_compiler *compiler, int joint, int from_side, lw_pose *to) {
@@ -312,8 +314,7 @@ static lw_status compile_reference(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* --- bodies and joints by themselves
- * ----------------------------------------------------------------------------- */
+/* --- bodies and joints by themselves ----------------------------------------------------------------- */
 
 static lw_status compile_parts(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
@@ -335,8 +336,7 @@ static lw_status compile_parts(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* --- tree
- * -------------------------------------------------------------------------------------------------------- */
+/* --- tree -------------------------------------------------------------------------------------------- */
 
 static lw_status compile_graph(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
@@ -386,8 +386,8 @@ static lw_status compile_graph(lw_compiler *compiler) {
 }
 
 /* Inertia of a body in its internal frame. */
-static void link_inertia(const lw_body_spec *body, lw_link *link) {
-    const lw_pose *f = &link->frame;
+static void link_inertia(const lw_body_spec *body, lw_link *link, lw_body *own) {
+    const lw_pose *f = &own->frame;
     double about[6] = {0}, c[3];
     lw_pose_point(f->R, f->p, body->com, c);
     if (body->kind == LW_BODY_SPATIAL) memcpy(about, body->inertia, sizeof about);
@@ -401,7 +401,7 @@ static void link_inertia(const lw_body_spec *body, lw_link *link) {
     }
     J[3] -= m * c[0] * c[1], J[4] -= m * c[0] * c[2], J[5] -= m * c[1] * c[2];
     link->inertia.mass = m;
-    lw_v3_copy(c, link->com);
+    lw_v3_copy(c, own->com);
 }
 
 /* Turns a pose's axes by half a turn about x: z and y change sign. */
@@ -422,10 +422,30 @@ static void reverse_joint(lw_joint *joint, lw_pose frames[2]) {
         flip(&frames[1]);
         break;
     case LW_JOINT_TRANSLATION:
-        for (int k = 0; k < 9; k++) joint->axes[k] = -joint->axes[k];
+        joint->sign = -1;
         break;
     default:
         joint->inverse = true;
+    }
+}
+
+/* Where a revolute or prismatic joint moves about or along a coordinate axis of the parent, gives the child
+ * the parent's axes: then base does not turn (model.h). mine is the joint's frame on the child. */
+static void align(lw_link *link, lw_pose *mine) {
+    const double *B = link->base.R;
+    if (link->joint.type != LW_JOINT_REVOLUTE && link->joint.type != LW_JOINT_PRISMATIC) return;
+    for (int k = 0; k < 3; k++) {
+        double along = B[3 * k + 2], across = fabs(B[3 * ((k + 1) % 3) + 2]) + fabs(B[3 * ((k + 2) % 3) + 2]);
+        if (across > 1e-15) continue;
+        double R[9];
+        link->joint.axis = k;
+        link->joint.sign = along > 0 ? 1 : -1;
+        link->aligned = true;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) R[3 * i + j] = lw_v3_dot(mine->R + 3 * i, B + 3 * j); /* mine base' */
+        memcpy(mine->R, R, sizeof R);
+        lw_m3_identity(link->base.R);
+        return;
     }
 }
 
@@ -435,12 +455,13 @@ static lw_status compile_tree(lw_compiler *compiler) {
     const lw_graph *graph = &model->graph;
     int nb = model->body_count, nj = model->joint_count;
     model->links = LW_NEW(model->arena, lw_link, nb + 1);
+    model->bodies = LW_NEW(model->arena, lw_body, nb + 1);
     model->joints = LW_NEW(model->arena, lw_joint_entry, nj + 1);
     model->closures = LW_NEW(model->arena, lw_closure, graph->loop_count + 1);
-    if (!model->links || !model->joints || !model->closures) return LW_ERROR_MEMORY;
-    lw_link *ground = &model->links[0];
+    if (!model->links || !model->bodies || !model->joints || !model->closures) return LW_ERROR_MEMORY;
+    lw_body *ground = &model->bodies[0];
     ground->name = LW_GROUND;
-    ground->parent = ground->joint_index = -1;
+    model->links[0].parent = ground->joint_index = -1;
     lw_m3_identity(ground->frame.R);
     for (int j = 0; j < nj; j++) {
         lw_joint_entry *entry = &model->joints[j];
@@ -457,15 +478,16 @@ static lw_status compile_tree(lw_compiler *compiler) {
         int j = graph->edge[i];
         lw_joint_draft draft = compiler->drafts[j];
         lw_link *link = &model->links[i];
+        lw_body *own = &model->bodies[i];
         lw_joint_info *info = &model->joints[j].info;
         info->reversed = info->bodies[0] == i;
         link->parent = graph->parent[i];
-        link->joint_index = j;
-        link->name = lw_arena_text(model->arena, body->name);
-        if (!link->name) return LW_ERROR_MEMORY;
-        link->kind = body->kind;
-        link->shape = body->shape;
-        link->place = body->place;
+        own->joint_index = j;
+        own->name = lw_arena_text(model->arena, body->name);
+        if (!own->name) return LW_ERROR_MEMORY;
+        own->kind = body->kind;
+        own->shape = body->shape;
+        own->place = body->place;
         link->prescribed = draft.prescribed;
         if (info->reversed) reverse_joint(&draft.joint, draft.frames);
         link->joint = draft.joint;
@@ -475,16 +497,23 @@ static lw_status compile_tree(lw_compiler *compiler) {
         info->q = link->q, info->v = link->v;
         info->q_count = draft.joint.nq, info->v_count = draft.joint.nv;
         info->prescribed = draft.prescribed;
-        const lw_pose *mine = &draft.frames[info->reversed ? 0 : 1],
-                      *theirs = &draft.frames[info->reversed ? 1 : 0];
-        const lw_pose *parent = &model->links[link->parent].frame;
-        lw_pose_invert(mine->R, mine->p, link->frame.R, link->frame.p);
+        lw_pose *mine = &draft.frames[info->reversed ? 0 : 1],
+                *theirs = &draft.frames[info->reversed ? 1 : 0];
+        const lw_pose *parent = &model->bodies[link->parent].frame;
         lw_pose_compose(parent->R, parent->p, theirs->R, theirs->p, link->base.R, link->base.p);
-        link_inertia(body, link);
+        align(link, mine);
+        lw_pose_invert(mine->R, mine->p, own->frame.R, own->frame.p);
+        link_inertia(body, link, own);
+    }
+    for (int i = 1; i <= nb; i++) model->links[i].leaf = true;
+    for (int i = nb; i >= 1; i--) {
+        lw_link *parent = &model->links[model->links[i].parent];
+        model->links[i].first = parent->leaf;
+        parent->leaf = false;
     }
     for (int j = 0; j < nj; j++) {
         lw_joint_entry *entry = &model->joints[j];
-        const lw_pose *frame = &model->links[entry->info.bodies[1]].frame,
+        const lw_pose *frame = &model->bodies[entry->info.bodies[1]].frame,
                       *second = &compiler->drafts[j].frames[1];
         lw_pose_compose(frame->R, frame->p, second->R, second->p, entry->second.R, entry->second.p);
     }
@@ -500,7 +529,7 @@ static lw_status compile_tree(lw_compiler *compiler) {
         closure->joint = draft->joint;
         for (int side = 0; side < 2; side++) {
             closure->bodies[side] = entry->info.bodies[side];
-            const lw_pose *frame = &model->links[closure->bodies[side]].frame;
+            const lw_pose *frame = &model->bodies[closure->bodies[side]].frame;
             lw_pose_compose(frame->R, frame->p, draft->frames[side].R, draft->frames[side].p,
                             closure->frames[side].R, closure->frames[side].p);
         }
@@ -512,8 +541,7 @@ static lw_status compile_tree(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* --- initial state
- * ----------------------------------------------------------------------------------------------- */
+/* --- initial state ----------------------------------------------------------------------------------- */
 
 /* A pivot of the articulated recursion is zero if it is below 1e-12 of the composite inertia that the joint
  * carries: about a thousand roundings of the quantities it is the difference of. */
@@ -522,18 +550,17 @@ static lw_status compile_floors(lw_model *model, lw_data *data) {
     if (!model->pivot_floor) return LW_ERROR_MEMORY;
     lw_take_state(model, data, 0, model->q0, model->v0);
     lw_positions(model, data);
-    for (int i = 1; i <= model->body_count; i++)
-        lw_inertia_from_rigid(&model->links[i].inertia, &data->composite[i]);
+    for (int i = 1; i <= model->body_count; i++) data->composite[i] = model->links[i].inertia;
     for (int i = model->body_count; i >= 1; i--) {
         const lw_link *link = &model->links[i];
-        const lw_inertia *I = &data->composite[i];
+        const lw_rigid_inertia *I = &data->composite[i];
         for (int k = 0; k < link->joint.nv; k++) {
             bool turns = lw_joint_speed_turns(link->joint.type, k);
-            const double *part = turns ? I->A : I->C;
-            model->pivot_floor[link->v + k] = 1e-12 * (part[0] + part[1] + part[2]);
+            double trace = I->second[0] + I->second[1] + I->second[2];
+            model->pivot_floor[link->v + k] = 1e-12 * (turns ? trace : 3 * I->mass);
         }
         if (link->parent)
-            lw_inertia_add_to_parent(data->motion[i].R, data->motion[i].p, I, &data->composite[link->parent]);
+            lw_rigid_add_to_parent(data->motion[i].R, data->motion[i].p, I, &data->composite[link->parent]);
     }
     return LW_OK;
 }
@@ -545,7 +572,7 @@ static lw_status compile_state(lw_compiler *compiler) {
     if (!model->q0 || !model->v0) return LW_ERROR_MEMORY;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
-        const lw_joint_draft *draft = &compiler->drafts[link->joint_index];
+        const lw_joint_draft *draft = &compiler->drafts[model->bodies[i].joint_index];
         memcpy(model->q0 + link->q, draft->q, (size_t)link->joint.nq * sizeof *model->q0);
         memcpy(model->v0 + link->v, draft->v, (size_t)link->joint.nv * sizeof *model->v0);
     }
@@ -563,8 +590,7 @@ static lw_status compile_state(lw_compiler *compiler) {
     return status;
 }
 
-/* --- all of it
- * --------------------------------------------------------------------------------------------------- */
+/* --- all of it --------------------------------------------------------------------------------------- */
 
 static lw_status compile_header(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
@@ -601,8 +627,10 @@ static lw_status compile(lw_compiler *compiler) {
     if (status != LW_OK) return status;
     bool usable = true;
     for (size_t j = 0; j < spec->joint_count; j++) {
-        if (compiler->drafts[j].usable) draft_joint(compiler, &spec->joints[j], &compiler->drafts[j]);
         usable &= compiler->drafts[j].usable;
+        if (!compiler->drafts[j].usable) continue;
+        status = draft_joint(compiler, &spec->joints[j], &compiler->drafts[j]);
+        if (status != LW_OK) return status;
     }
     if (!usable) { /* no tree without all joints; still look at what the rest says */
         lw_compile_forces(compiler);

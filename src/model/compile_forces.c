@@ -13,8 +13,7 @@ static const char *const of_time[] = {"t"};
 static const char *const of_elongation[] = {"x", "v", "t"};
 static const char *const of_drive[] = {"t", "q", "v"};
 
-/* --- prescribed motion
- * ------------------------------------------------------------------------------------------- */
+/* --- prescribed motion ------------------------------------------------------------------------------- */
 
 void lw_compile_motions(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
@@ -29,7 +28,7 @@ void lw_compile_motions(lw_compiler *compiler) {
     }
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
-        const lw_joint_spec *joint = &spec->joints[link->joint_index];
+        const lw_joint_spec *joint = &spec->joints[model->bodies[i].joint_index];
         for (int k = 0; k < link->joint.nv; k++) {
             if (!(link->prescribed >> k & 1)) continue;
             lw_motion *motion = &model->motions[model->motion_count++];
@@ -50,8 +49,7 @@ void lw_compile_motions(lw_compiler *compiler) {
     }
 }
 
-/* --- force elements
- * ---------------------------------------------------------------------------------------------- */
+/* --- force elements ---------------------------------------------------------------------------------- */
 
 static bool finite_or_error(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
                             const char *what, const double *x, int count) {
@@ -100,7 +98,7 @@ static void place_point(const lw_compiler *compiler, int body, lw_geometry_frame
                         double out[3]) {
     const lw_model *model = compiler->model;
     if (!model->links) return;
-    const lw_pose *user = &model->links[model->graph.label[body]].frame;
+    const lw_pose *user = &model->bodies[model->graph.label[body]].frame;
     double local[3];
     lw_v3_copy(point, local);
     if (frame == LW_GEOMETRY_WORLD) {
@@ -120,7 +118,7 @@ static void place_axes(const lw_compiler *compiler, int body, lw_geometry_frame 
     double local[9];
     memcpy(local, R, sizeof local);
     if (frame == LW_GEOMETRY_WORLD) lw_m3_tmul(compiler->reference[body].R, R, local);
-    lw_m3_mul(model->links[model->graph.label[body]].frame.R, local, out);
+    lw_m3_mul(model->bodies[model->graph.label[body]].frame.R, local, out);
 }
 
 static bool find_bodies(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
@@ -206,7 +204,7 @@ static void compile_applied(lw_compiler *compiler, const lw_force_spec *spec, lw
     force->bodies[0] = compiler->model->graph.label[body];
     force->bodies[1] = compiler->model->graph.label[against];
     place_point(compiler, body, spec->frame, spec->points[0], force->frames[0].p);
-    memcpy(force->frames[0].R, compiler->model->links[force->bodies[0]].frame.R, sizeof force->frames[0].R);
+    memcpy(force->frames[0].R, compiler->model->bodies[force->bodies[0]].frame.R, sizeof force->frames[0].R);
 }
 
 static void compile_force(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
@@ -325,8 +323,7 @@ lw_status lw_compile_lengths(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* --- constraints
- * ------------------------------------------------------------------------------------------------- */
+/* --- constraints ------------------------------------------------------------------------------------- */
 
 static void compile_rolling(lw_compiler *compiler, const lw_constraint_spec *spec, const int users[2],
                             lw_constraint *constraint) {

@@ -21,31 +21,42 @@ typedef struct lw_body_motion {
     double load[6]; /* wrench of the force elements */
 } lw_body_motion;
 
-/* Articulated inertia and bias force of one body with all that hangs on it, in its internal frame. */
-typedef struct lw_articulated {
-    lw_inertia I;
-    double p[6];
-} lw_articulated;
+/* What the recursions (formulations/recursion.h) keep at each body, in its internal axes, for one state or
+ * several: sine and cosine of an aligned joint, or the place (R, p) in the parent; angular velocity;
+ * acceleration that speeds alone cause and acceleration (angular; of the origin, gravity taken off);
+ * articulated inertia [A B; B' C] and bias wrench handed over by the children; U, 1/D and u of a joint with
+ * one speed. */
+#define LW_NODE(REAL)                                                                                        \
+    struct {                                                                                                 \
+        REAL s, c, R[9], p[3];                                                                               \
+        REAL w[3], bias[6], a[6];                                                                            \
+        REAL A[6], B[9], C[6], f[6];                                                                         \
+        REAL U[6], d, u;                                                                                     \
+    }
+typedef LW_NODE(double) lw_node;
 
 struct lw_data {
     lw_arena *arena;
-    lw_body_motion *motion; /* 0 .. n */
-    lw_articulated *artic;  /* 0 .. n */
-    lw_pose *world;         /* 0 .. n: place of the internal frames in the world */
-    lw_inertia *composite;  /* 0 .. n, for the mass matrix */
-    double *S;              /* 6 per speed: motion subspace, child's internal frame */
-    double *U;              /* 6 per speed: articulated inertia times S */
-    double *D;              /* nv per joint packed: per speed 6, Cholesky factor of S'U of its joint */
-    double *u;              /* per speed */
-    double *tau;            /* per speed: generalised forces of joint elements and of the caller */
-    double *q, *v, *vdot;   /* with prescribed entries filled in */
-    double *wrench;         /* 6 per body: transmitted by its tree joint, child's internal frame */
-    lw_power power;         /* of the force elements, after lw_forces */
-    double potential;       /* of the springs and bushings, after lw_forces */
+    /* kinematics (lw_positions, lw_velocities, lw_world_poses), 0 .. n */
+    lw_body_motion *motion;
+    lw_pose *world; /* place of the internal frames in the world */
+    double *S;      /* 6 per speed: motion subspace, child's internal axes */
+    /* state with prescribed entries filled in (lw_take_state) */
+    double *q, *v, *vdot;
+    /* force elements (lw_forces) */
+    double *tau;      /* per speed: of joint elements and of the caller */
+    lw_power power;   /* of the elements */
+    double potential; /* of springs and bushings */
+    /* recursions */
+    lw_node *nodes;  /* 0 .. n */
+    double *joint_S; /* 6 per speed each: S, U and the factor of D of joints that are not aligned */
+    double *joint_U, *joint_D;
+    double *joint_u;             /* per speed */
+    double *drive;               /* per speed: force of the drive at a prescribed one */
+    lw_rigid_inertia *composite; /* 0 .. n, for the mass matrix */
 };
 
-/* --- kinematics.c
- * ------------------------------------------------------------------------------------------------ */
+/* --- kinematics.c ------------------------------------------------------------------------------------ */
 
 /* Fills q, v (and vdot at prescribed speeds) of data from the caller's; v may be NULL (at rest). */
 void lw_take_state(const lw_model *model, lw_data *data, double t, const double *q, const double *v);
@@ -58,8 +69,7 @@ void lw_world_poses(const lw_model *model, lw_data *data);
 /* lw_q_rate with the pull of quaternions towards unit length (joint.h): for integration. */
 void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot);
 
-/* --- force.c
- * ----------------------------------------------------------------------------------------------------- */
+/* --- force.c ----------------------------------------------------------------------------------------- */
 
 /* Loads and joint forces of all elements into motion[].load and tau (both overwritten), with their power;
  * after lw_velocities and, if the model asks for it, lw_world_poses. potential: complete data->potential too,

@@ -17,7 +17,7 @@ lw_energy lw_energy_of(const lw_model *model, lw_data *data, double t, const dou
         double momentum[6], centre[3];
         lw_rigid_mul(&link->inertia, data->motion[i].V, momentum);
         energy.kinetic += 0.5 * lw_v6_dot(data->motion[i].V, momentum);
-        lw_pose_point(data->world[i].R, data->world[i].p, link->com, centre);
+        lw_pose_point(data->world[i].R, data->world[i].p, model->bodies[i].com, centre);
         energy.potential -= link->inertia.mass * lw_v3_dot(model->gravity, centre);
     }
     return energy;

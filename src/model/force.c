@@ -160,7 +160,9 @@ static void applied(const lw_force *force, lw_data *data, double t) {
 void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
     data->potential = 0;
     data->power = (lw_power){0, 0, 0};
-    for (int i = 0; i <= model->body_count; i++) memset(data->motion[i].load, 0, sizeof data->motion[i].load);
+    if (model->forces_need_world) /* otherwise no element loads a body */
+        for (int i = 0; i <= model->body_count; i++)
+            memset(data->motion[i].load, 0, sizeof data->motion[i].load);
     memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];

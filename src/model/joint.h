@@ -5,13 +5,11 @@
 
 #include "model/model.h"
 
-/* Place (R, p) of the child's joint frame in the parent's, and the motion subspace S (6 per speed, child's
- * frame). */
-void lw_joint_place(const lw_joint *joint, const double *q, double R[9], double p[3], double *S);
-/* Bias S° v: the part of the joint's relative acceleration that speeds alone cause, child's frame. Needs S,
- * R, p of lw_joint_place for the same q. */
-void lw_joint_bias(const lw_joint *joint, const double *q, const double *v, const double R[9],
-                   const double p[3], double bias[6]);
+/* Place (R, p) of the child's joint frame in the parent's, the motion subspace S (6 per speed, child's axes)
+ * and, unless v is NULL, the bias S° v: the part of the joint's relative acceleration that speeds alone
+ * cause. */
+void lw_joint_motion(const lw_joint *joint, const double *q, const double *v, double R[9], double p[3],
+                     double *S, double bias[6]);
 /* qdot from q and v. stabilise adds a pull of quaternions towards unit length that vanishes on it. */
 void lw_joint_rate(const lw_joint *joint, const double *q, const double *v, bool stabilise, double *qdot);
 /* q of zero displacement. */

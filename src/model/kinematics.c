@@ -18,21 +18,23 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
     if (data) {
         data->arena = arena;
         data->motion = LW_NEW(arena, lw_body_motion, n);
-        data->artic = LW_NEW(arena, lw_articulated, n);
         data->world = LW_NEW(arena, lw_pose, n);
-        data->composite = LW_NEW(arena, lw_inertia, n);
         data->S = LW_NEW(arena, double, 6 * nv);
-        data->U = LW_NEW(arena, double, 6 * nv);
-        data->D = LW_NEW(arena, double, 6 * nv);
-        data->u = LW_NEW(arena, double, nv);
-        data->tau = LW_NEW(arena, double, nv);
         data->q = LW_NEW(arena, double, nq);
         data->v = LW_NEW(arena, double, nv);
         data->vdot = LW_NEW(arena, double, nv);
-        data->wrench = LW_NEW(arena, double, 6 * n);
+        data->tau = LW_NEW(arena, double, nv);
+        data->nodes = LW_NEW(arena, lw_node, n);
+        data->joint_S = LW_NEW(arena, double, 6 * nv);
+        data->joint_U = LW_NEW(arena, double, 6 * nv);
+        data->joint_D = LW_NEW(arena, double, 6 * nv);
+        data->joint_u = LW_NEW(arena, double, nv);
+        data->drive = LW_NEW(arena, double, nv);
+        data->composite = LW_NEW(arena, lw_rigid_inertia, n);
     }
-    if (!data || !data->motion || !data->artic || !data->world || !data->composite || !data->S || !data->U ||
-        !data->D || !data->u || !data->tau || !data->q || !data->v || !data->vdot || !data->wrench) {
+    if (!data || !data->motion || !data->world || !data->S || !data->q || !data->v || !data->vdot ||
+        !data->tau || !data->nodes || !data->joint_S || !data->joint_U || !data->joint_D || !data->joint_u ||
+        !data->drive || !data->composite) {
         lw_arena_destroy(arena);
         return LW_ERROR_MEMORY;
     }
@@ -99,62 +101,28 @@ void lw_take_state(const lw_model *model, lw_data *data, double t, const double 
     if (model->motion_count) take_prescribed(model, data, t);
 }
 
-/* Place of body i in its parent. */
-static inline void place(const lw_link *link, const double *q, lw_body_motion *motion, double *S) {
-    if (link->joint.type == LW_JOINT_REVOLUTE) { /* base.R Rz(q): two columns turn */
-        double s = sin(*q), c = cos(*q);
-        const double *B = link->base.R;
-        for (int i = 0; i < 9; i += 3) {
-            motion->R[i] = c * B[i] + s * B[i + 1];
-            motion->R[i + 1] = c * B[i + 1] - s * B[i];
-            motion->R[i + 2] = B[i + 2];
-        }
-        lw_v3_copy(link->base.p, motion->p);
-        memset(S, 0, 6 * sizeof *S);
-        S[2] = 1;
-        return;
-    }
-    double R[9], p[3];
-    lw_joint_place(&link->joint, q, R, p, S);
-    lw_pose_compose(link->base.R, link->base.p, R, p, motion->R, motion->p);
-}
-
 void lw_positions(const lw_model *model, lw_data *data) {
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
-        place(link, data->q + link->q, &data->motion[i], data->S + 6 * link->v);
+        lw_body_motion *motion = &data->motion[i];
+        double R[9], p[3];
+        lw_joint_motion(&link->joint, data->q + link->q, NULL, R, p, data->S + 6 * link->v, NULL);
+        lw_pose_compose(link->base.R, link->base.p, R, p, motion->R, motion->p);
     }
-}
-
-/* Place of the child's joint frame in the parent's, from the place of the body in its parent. */
-static void joint_place_of(const lw_link *link, const lw_body_motion *motion, double R[9], double p[3]) {
-    double d[3];
-    lw_m3_tmul(link->base.R, motion->R, R);
-    lw_v3_sub(motion->p, link->base.p, d);
-    lw_m3_tmul_v(link->base.R, d, p);
 }
 
 void lw_velocities(const lw_model *model, lw_data *data) {
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         lw_body_motion *motion = &data->motion[i];
-        double *S = data->S + 6 * link->v;
         const double *q = data->q + link->q, *v = data->v + link->v;
-        place(link, q, motion, S);
+        double *S = data->S + 6 * link->v, R[9], p[3], own[6], relative[6] = {0, 0, 0, 0, 0, 0};
+        lw_joint_motion(&link->joint, q, v, R, p, S, own);
+        lw_pose_compose(link->base.R, link->base.p, R, p, motion->R, motion->p);
         lw_twist_to_child(motion->R, motion->p, data->motion[link->parent].V, motion->V);
-        if (link->joint.type == LW_JOINT_REVOLUTE) { /* V x (e_z v) */
-            double rate = *v, *V = motion->V, *b = motion->bias;
-            V[2] += rate;
-            b[0] = V[1] * rate, b[1] = -V[0] * rate, b[2] = 0;
-            b[3] = V[4] * rate, b[4] = -V[3] * rate, b[5] = 0;
-            continue;
-        }
-        double relative[6] = {0, 0, 0, 0, 0, 0}, own[6], R[9], p[3];
         for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(v[k], S + 6 * k, relative);
         lw_v6_axpy(1, relative, motion->V);
         lw_twist_cross(motion->V, relative, motion->bias);
-        joint_place_of(link, motion, R, p);
-        lw_joint_bias(&link->joint, q, v, R, p, own);
         lw_v6_axpy(1, own, motion->bias);
     }
 }
@@ -172,7 +140,7 @@ void lw_body_pose(const lw_model *model, lw_data *data, double t, const double *
     lw_take_state(model, data, t, q, NULL);
     lw_positions(model, data);
     lw_world_poses(model, data);
-    const lw_pose *world = &data->world[body], *frame = &model->links[body].frame;
+    const lw_pose *world = &data->world[body], *frame = &model->bodies[body].frame;
     double R[9];
     lw_pose_compose(world->R, world->p, frame->R, frame->p, R, position);
     memcpy(rotation, R, sizeof R);
@@ -185,7 +153,7 @@ void lw_body_velocity(const lw_model *model, lw_data *data, double t, const doub
     lw_world_poses(model, data);
     const double *V = data->motion[body].V;
     double at[3], local[3];
-    lw_pose_point(model->links[body].frame.R, model->links[body].frame.p, point, at);
+    lw_pose_point(model->bodies[body].frame.R, model->bodies[body].frame.p, point, at);
     lw_v3_copy(V + 3, local);
     lw_v3_add_cross(V, at, local);
     lw_m3_mul_v(data->world[body].R, V, angular);
@@ -198,7 +166,7 @@ static void jacobian(const lw_model *model, lw_data *data, double t, const doubl
     lw_take_state(model, data, t, q, NULL);
     lw_positions(model, data);
     lw_world_poses(model, data);
-    const lw_pose *frame = &model->links[body].frame;
+    const lw_pose *frame = &model->bodies[body].frame;
     double at[3], target[3];
     lw_pose_point(frame->R, frame->p, point, at);
     lw_pose_point(data->world[body].R, data->world[body].p, at, target);

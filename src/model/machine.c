@@ -25,8 +25,7 @@ size_t lw_op_arity(lw_op op) {
     return op >= LW_OP_FIRST_UNARY ? 1 : 0;
 }
 
-/* --- values
- * ------------------------------------------------------------------------------------------------------ */
+/* --- values ------------------------------------------------------------------------------------------ */
 
 static double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 
@@ -165,8 +164,7 @@ double lw_machine_value(const lw_instruction *code, size_t length, const double 
     return stack[0];
 }
 
-/* --- jets
- * -------------------------------------------------------------------------------------------------------- */
+/* --- jets -------------------------------------------------------------------------------------------- */
 
 static lw_jet constant(double f) { return (lw_jet){f, 0, 0}; }
 static lw_jet add(lw_jet a, lw_jet b) { return (lw_jet){a.f + b.f, a.d + b.d, a.dd + b.dd}; }

@@ -18,15 +18,15 @@ const lw_run_spec *lw_model_run(const lw_model *model) { return &model->run; }
 int lw_model_body_count(const lw_model *model) { return model->body_count; }
 int lw_model_body(const lw_model *model, const char *name) {
     for (int i = 0; i <= model->body_count; i++)
-        if (strcmp(model->links[i].name, name) == 0) return i;
+        if (strcmp(model->bodies[i].name, name) == 0) return i;
     return -1;
 }
-const char *lw_model_body_name(const lw_model *model, int body) { return model->links[body].name; }
+const char *lw_model_body_name(const lw_model *model, int body) { return model->bodies[body].name; }
 int lw_model_body_parent(const lw_model *model, int body) { return model->links[body].parent; }
-int lw_model_body_joint(const lw_model *model, int body) { return model->links[body].joint_index; }
+int lw_model_body_joint(const lw_model *model, int body) { return model->bodies[body].joint_index; }
 double lw_model_body_mass(const lw_model *model, int body) { return model->links[body].inertia.mass; }
-lw_body_kind lw_model_body_kind(const lw_model *model, int body) { return model->links[body].kind; }
-const lw_shape *lw_model_body_shape(const lw_model *model, int body) { return &model->links[body].shape; }
+lw_body_kind lw_model_body_kind(const lw_model *model, int body) { return model->bodies[body].kind; }
+const lw_shape *lw_model_body_shape(const lw_model *model, int body) { return &model->bodies[body].shape; }
 
 int lw_model_joint_count(const lw_model *model) { return model->joint_count; }
 int lw_model_joint(const lw_model *model, const char *name) {

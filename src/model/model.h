@@ -21,28 +21,37 @@ typedef struct lw_pose {
 /* The motion a joint allows, in its own frame: enough to evaluate it in the tree or in a closure. */
 typedef struct lw_joint {
     lw_joint_type type;
-    bool inverse;   /* evaluate the motion of the first frame relative to the second */
-    double pitch;   /* screw: advance per radian */
-    double axes[9]; /* translation: direction k in axes[3k..] */
+    bool inverse;       /* evaluate the motion of the first frame relative to the second */
+    int axis;           /* revolute, prismatic: moves about or along this coordinate axis, 0 .. 2, ... */
+    double sign;        /* ... in this sense, +1 or -1 */
+    double pitch;       /* screw: advance per radian */
+    const double *axes; /* translation: direction k in axes[3k..] */
     int nq, nv;
 } lw_joint;
 
-/* Body i and the tree joint that carries it; entry 0 is ground. */
+/* Body i and the tree joint that carries it, as the recursions need it; entry 0 is ground. */
 typedef struct lw_link {
     int parent;
     lw_joint joint;
     int q, v;            /* first coordinate and speed */
     unsigned prescribed; /* bit k: speed k is prescribed */
+    bool aligned;        /* base does not turn */
+    bool first;          /* of its siblings the first that a backward pass meets */
+    bool leaf;           /* carries nothing */
     lw_pose base;        /* the joint's frame on the parent, in the parent's internal frame */
     lw_rigid_inertia inertia;
-    double com[3];   /* internal frame */
-    lw_pose frame;   /* the user's body frame in the internal frame */
-    int joint_index; /* in the spec's order */
+} lw_link;
+
+/* What no recursion needs of body i. */
+typedef struct lw_body {
     const char *name;
     lw_body_kind kind;
+    double com[3];   /* internal frame */
+    lw_pose frame;   /* the user's body frame in the internal frame */
+    int joint_index; /* its tree joint in the spec's order */
     lw_shape shape;
     lw_place place;
-} lw_link;
+} lw_body;
 
 /* A joint that closes a loop: its frames on both bodies, in their internal frames. */
 typedef struct lw_closure {
@@ -103,6 +112,7 @@ struct lw_model {
     int body_count; /* without ground */
     int nq, nv;
     lw_link *links;      /* 0 .. body_count */
+    lw_body *bodies;     /* 0 .. body_count */
     double *pivot_floor; /* per speed: a pivot of the mass matrix below this counts as zero (compile.c) */
     double *q0, *v0;
     int joint_count;

@@ -195,7 +195,8 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
 
 /* Does the tree joint of body i keep a plane with this normal (world axes, reference configuration)? */
 static bool keeps_plane(const lw_link *link, const double world[9], const double normal[3]) {
-    double z[3] = {world[2], world[5], world[8]};
+    int moving = link->joint.axis;
+    double z[3] = {world[moving], world[3 + moving], world[6 + moving]};
     double along = fabs(lw_v3_dot(z, normal));
     switch (link->joint.type) {
     case LW_JOINT_WELD:
@@ -222,7 +223,7 @@ static bool keeps_plane(const lw_link *link, const double world[9], const double
 void lw_validate_planar(lw_compiler *compiler) {
     const lw_model *model = compiler->model;
     bool any = false;
-    for (int i = 1; i <= model->body_count; i++) any |= model->links[i].kind == LW_BODY_PLANAR;
+    for (int i = 1; i <= model->body_count; i++) any |= model->bodies[i].kind == LW_BODY_PLANAR;
     if (!any) return;
     double(*world)[9] = (double(*)[9])LW_NEW(compiler->scratch, double, 9 * ((size_t)model->body_count + 1));
     if (!world) return;
@@ -230,24 +231,24 @@ void lw_validate_planar(lw_compiler *compiler) {
     for (int i = 1; i <= model->body_count; i++)
         lw_m3_mul(world[model->links[i].parent], model->links[i].base.R, world[i]);
     for (int i = 1; i <= model->body_count; i++) {
-        const lw_link *link = &model->links[i];
-        if (link->kind != LW_BODY_PLANAR) continue;
+        const lw_body *own = &model->bodies[i];
+        if (own->kind != LW_BODY_PLANAR) continue;
         double body[9];
-        lw_m3_mul(world[i], link->frame.R, body);
+        lw_m3_mul(world[i], own->frame.R, body);
         const double normal[3] = {body[2], body[5], body[8]};
         for (int j = i; j > 0; j = model->links[j].parent) {
             if (j != i &&
-                model->links[j].kind == LW_BODY_PLANAR) { /* checked before, all the way to ground */
-                lw_m3_mul(world[j], model->links[j].frame.R, body);
+                model->bodies[j].kind == LW_BODY_PLANAR) { /* checked before, all the way to ground */
+                lw_m3_mul(world[j], model->bodies[j].frame.R, body);
                 const double other[3] = {body[2], body[5], body[8]};
                 if (fabs(lw_v3_dot(normal, other)) > 1 - tolerance) break;
             }
             if (!keeps_plane(&model->links[j], world[j], normal)) {
                 lw_compile_error(
-                    compiler, "body", link->name, link->place,
+                    compiler, "body", own->name, own->place,
                     "make the body spatial, or the joint one that keeps the plane of the body's x and y",
                     "is planar, but joint \"%s\" (%s) lets it leave its plane",
-                    model->joints[model->links[j].joint_index].name,
+                    model->joints[model->bodies[j].joint_index].name,
                     lw_joint_type_name(model->links[j].joint.type));
                 break;
             }

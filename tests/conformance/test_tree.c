@@ -223,7 +223,7 @@ static void velocities_are_rates_of_poses(void **state) {
 static void numeric_accelerations(const fixture *f, int body, double a[3], double alpha[3]) {
     const double h = 0.02;
     double linear[8][3], angular[8][3], com[3], q[2 * MAX_NV], v[MAX_NV], t[3];
-    const lw_link *link = &f->model->links[body];
+    const lw_body *link = &f->model->bodies[body];
     lw_v3_sub(link->com, link->frame.p, t); /* the centre of mass in the user's frame */
     lw_m3_tmul_v(link->frame.R, t, com);
     for (int k = 0; k < 8; k++) {
@@ -234,20 +234,19 @@ static void numeric_accelerations(const fixture *f, int body, double a[3], doubl
         a[i] = derivative(&linear[0][i], 3, h), alpha[i] = derivative(&angular[0][i], 3, h);
 }
 
-/* Accelerations of a body's centre and its rotation, analytically from motion[].a (gravity put back). */
+/* Accelerations of a body's centre and its rotation, analytically from the recursion (gravity put back). */
 static void recursion_accelerations(const fixture *f, int body, double a[3], double alpha[3], double w[3]) {
-    const lw_body_motion *m = &f->data->motion[body];
-    const lw_link *link = &f->model->links[body];
+    const lw_node *node = &f->data->nodes[body];
+    const double *com = f->model->bodies[body].com, *R = f->data->world[body].R;
     double local[3], t[3];
-    lw_v3_copy(m->a + 3, local);
-    lw_v3_add_cross(m->a, link->com, local);
-    lw_v3_add_cross(m->V, m->V + 3, local); /* from spatial to ordinary acceleration */
-    lw_v3_cross(m->V, link->com, t);
-    lw_v3_add_cross(m->V, t, local);
-    lw_m3_mul_v(f->data->world[body].R, local, a);
+    lw_v3_copy(node->a + 3, local);
+    lw_v3_add_cross(node->a, com, local);
+    lw_v3_cross(node->w, com, t);
+    lw_v3_add_cross(node->w, t, local);
+    lw_m3_mul_v(R, local, a);
     lw_v3_add(a, f->model->gravity, a);
-    lw_m3_mul_v(f->data->world[body].R, m->a, alpha);
-    lw_m3_mul_v(f->data->world[body].R, m->V, w);
+    lw_m3_mul_v(R, node->a, alpha);
+    lw_m3_mul_v(R, node->w, w);
 }
 
 static void wrenches_balance_on_every_body(void **state) {
@@ -266,7 +265,7 @@ static void wrenches_balance_on_every_body(void **state) {
             const lw_link *link = &model->links[i];
             const lw_pose *world = &f.data->world[i];
             double com[3], force[3], torque[3], load_f[3], load_n[3], arm[3], scale = 1;
-            lw_pose_point(world->R, world->p, link->com, com);
+            lw_pose_point(world->R, world->p, model->bodies[i].com, com);
             lw_m3_mul_v(world->R, f.data->motion[i].load + 3, force);
             lw_m3_mul_v(world->R, f.data->motion[i].load, torque); /* about the internal origin */
             lw_v3_copy(force, load_f);
@@ -291,10 +290,11 @@ static void wrenches_balance_on_every_body(void **state) {
             }
             /* rate of momentum: m a, and d/dt (J w) = J alpha + w x J w about the centre of mass, world axes
              */
-            double centre[6], J[6], momentum[3], rate[3], t[3], c2 = lw_v3_dot(link->com, link->com);
+            double centre[6], J[6], momentum[3], rate[3], t[3],
+                c2 = lw_v3_dot(model->bodies[i].com, model->bodies[i].com);
             memcpy(centre, link->inertia.second, sizeof centre);
             double m = link->inertia.mass;
-            const double *c = link->com;
+            const double *c = model->bodies[i].com;
             for (int k = 0; k < 3; k++) centre[k] -= m * (c2 - c[k] * c[k]);
             centre[3] += m * c[0] * c[1], centre[4] += m * c[0] * c[2], centre[5] += m * c[1] * c[2];
             lw_s3_rotate(world->R, centre, J);
@@ -400,7 +400,7 @@ static void momentum_of_a_free_tree_changes_by_gravity_alone(void **state) {
         lw_positions(f.model, f.data);
         lw_world_poses(f.model, f.data);
         for (int i = 1; i <= f.model->body_count; i++) {
-            lw_pose_point(f.data->world[i].R, f.data->world[i].p, f.model->links[i].com, centre);
+            lw_pose_point(f.data->world[i].R, f.data->world[i].p, f.model->bodies[i].com, centre);
             lw_v3_set(w, 0, 0, 0);
             lw_v3_axpy(f.model->links[i].inertia.mass, f.model->gravity, w);
             lw_v3_cross(centre, w, part);

@@ -42,7 +42,7 @@ static double uniform(uint64_t *state, double low, double high) {
 
 static int pick(uint64_t *state, int count) { return (int)uniform(state, 0, count); }
 
-/* --- what the language means -------------------------------------------------------------------------- */
+/* --- what the language means ------------------------------------------------------------------------- */
 
 typedef struct example {
     const char *text;

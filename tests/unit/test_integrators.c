@@ -3,7 +3,7 @@
  */
 #include "integrators_support.h"
 
-/* --- systems ------------------------------------------------------------------------------------------ */
+/* --- systems ----------------------------------------------------------------------------------------- */
 
 static double square(double t, const double *y, int index) {
     (void)t, (void)index;
@@ -41,7 +41,7 @@ static lw_status van_der_pol(lw_system *system, double t, const double *y, doubl
     return LW_OK;
 }
 
-/* --- running ------------------------------------------------------------------------------------------ */
+/* --- running ----------------------------------------------------------------------------------------- */
 
 /* Largest error of Kepler's motion over [0, 5] at `outputs` times, none of them special. */
 static double kepler_error(const char *name, double step, double tolerance, int outputs,
@@ -60,7 +60,7 @@ static double kepler_error(const char *name, double step, double tolerance, int 
     return worst;
 }
 
-/* --- the table ---------------------------------------------------------------------------------------- */
+/* --- the table --------------------------------------------------------------------------------------- */
 
 static void test_registry(void **state) {
     (void)state;
@@ -77,7 +77,7 @@ static void test_registry(void **state) {
     assert_null(lw_integrator_at(6));
 }
 
-/* --- rk4 ---------------------------------------------------------------------------------------------- */
+/* --- rk4 --------------------------------------------------------------------------------------------- */
 
 static void test_rk4_order(void **state) {
     (void)state;
@@ -141,7 +141,7 @@ static void test_rk4_times(void **state) {
     }
 }
 
-/* --- accuracy of the adaptive ones -------------------------------------------------------------------- */
+/* --- accuracy of the adaptive ones ------------------------------------------------------------------- */
 
 static void test_error_follows_tolerance(void **state) {
     (void)state;
@@ -239,7 +239,7 @@ static void test_stiff(void **state) {
     }
 }
 
-/* --- quadratures -------------------------------------------------------------------------------------- */
+/* --- quadratures ------------------------------------------------------------------------------------- */
 
 static void test_quadrature_value(void **state) {
     (void)state;
@@ -360,7 +360,7 @@ static void test_only_quadratures(void **state) {
     }
 }
 
-/* --- large systems: iterative linear solver ----------------------------------------------------------- */
+/* --- large systems: iterative linear solver ---------------------------------------------------------- */
 
 enum { NODES = 450 };
 
@@ -437,7 +437,7 @@ static void test_large_stiff(void **state) {
     }
 }
 
-/* --- projection --------------------------------------------------------------------------------------- */
+/* --- projection -------------------------------------------------------------------------------------- */
 
 /* Torque-free symmetric top, inertia (1, 1, 1.5): quaternion and body rates. */
 static const double axial = 1.5;
@@ -526,7 +526,7 @@ static void test_projection(void **state) {
     }
 }
 
-/* --- residuals ---------------------------------------------------------------------------------------- */
+/* --- residuals --------------------------------------------------------------------------------------- */
 
 /* ydot = -z y, 0 = z - (1 + y): logistic decay y = 1 / (2 e^t - 1) from y = 1, with z = 1 + y. */
 static lw_status algebraic(lw_system *system, double t, const double *y, const double *ydot, double *residual,
@@ -557,7 +557,7 @@ static void test_ida_start(void **state) {
     }
 }
 
-/* --- the system's own step ---------------------------------------------------------------------------- */
+/* --- the system's own step --------------------------------------------------------------------------- */
 
 static void test_own_step(void **state) {
     (void)state;
@@ -580,7 +580,7 @@ static void test_own_step(void **state) {
     }
 }
 
-/* --- times -------------------------------------------------------------------------------------------- */
+/* --- times ------------------------------------------------------------------------------------------- */
 
 static void test_output_times(void **state) {
     (void)state;

@@ -100,8 +100,7 @@ static const lw_force_spec *force(lw_spec *spec, const char *name) {
     return NULL;
 }
 
-/* --- head, parameters, settings
- * ------------------------------------------------------------------------------------ */
+/* --- head, parameters, settings ---------------------------------------------------------------------- */
 
 static void head(void **state) {
     (void)state;
@@ -181,8 +180,7 @@ static void parameter_chain(void **state) {
     free(text);
 }
 
-/* --- bodies
- * -------------------------------------------------------------------------------------------------------- */
+/* --- bodies ------------------------------------------------------------------------------------------ */
 
 static void bodies(void **state) {
     (void)state;
@@ -250,8 +248,7 @@ static void rotations(void **state) {
     lw_spec_destroy(spec);
 }
 
-/* --- joints
- * -------------------------------------------------------------------------------------------------------- */
+/* --- joints ------------------------------------------------------------------------------------------ */
 
 static void joints(void **state) {
     (void)state;
@@ -334,8 +331,7 @@ static void joints(void **state) {
     lw_spec_destroy(spec);
 }
 
-/* --- forces and constraints
- * ---------------------------------------------------------------------------------------- */
+/* --- forces and constraints -------------------------------------------------------------------------- */
 
 static void forces(void **state) {
     (void)state;
@@ -439,8 +435,7 @@ static void constraints(void **state) {
     lw_spec_destroy(spec);
 }
 
-/* --- repetition
- * ---------------------------------------------------------------------------------------------------- */
+/* --- repetition -------------------------------------------------------------------------------------- */
 
 static void repeats(void **state) {
     (void)state;
@@ -496,8 +491,7 @@ static void aliases(void **state) {
     lw_spec_destroy(spec);
 }
 
-/* --- reports
- * ------------------------------------------------------------------------------------------------------- */
+/* --- reports ----------------------------------------------------------------------------------------- */
 
 static void faults_come_in_the_order_of_the_file(void **state) {
     (void)state;
@@ -519,8 +513,7 @@ static void faults_come_in_the_order_of_the_file(void **state) {
     assert_null(spec);
 }
 
-/* --- documentation
- * ------------------------------------------------------------------------------------------------- */
+/* --- documentation ----------------------------------------------------------------------------------- */
 
 /* Every example of docs/model-format.md is a model: it is read and compiled without a fault or a warning. */
 static void documented_examples(void **state) {

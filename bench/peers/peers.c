@@ -1,0 +1,222 @@
+/* peers.c - Linkwork next to other engines: same models, same states, one run, one thread.
+ *
+ * Call: bench-peers [--quick] [--csv FILE]. First every engine must give Linkwork's accelerations and forces
+ * (exit status 1 if one does not), then all are timed in turns. Ratios are to MuJoCo.
+ */
+#include "engine.h"
+#include "timing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STATES 16
+/* How near an engine must come to Linkwork, relative to the largest result of the state. Solving by a
+ * factored mass matrix, as MuJoCo and KDL do, loses up to its condition times 1e-16, and that grows as N^4
+ * for chains: beyond 100 joints a weaker bound must do. */
+#define AGREEMENT 1e-9
+#define AGREEMENT_LONG 1e-6
+
+static const engine_kind *const kinds[] = {&engine_linkwork, &engine_mujoco, &engine_dart,
+                                           &engine_simbody,  &engine_bullet, &engine_kdl};
+enum { ENGINES = sizeof kinds / sizeof *kinds, REFERENCE = 1 /* MuJoCo */ };
+
+typedef struct entry {
+    bench_model *model;
+    bench_states *states;
+    engine *engines[ENGINES]; /* NULL: cannot express the model */
+    const char *reasons[ENGINES];
+} entry;
+
+typedef struct turn {
+    const engine_kind *kind;
+    engine *e;
+    int state;
+} turn;
+
+typedef struct output {
+    int repetitions;
+    FILE *csv; /* may be NULL */
+    char machine[512];
+} output;
+
+static double run_forward(void *context, int calls) {
+    turn *t = context;
+    double sum = 0;
+    for (int k = 0; k < calls; k++) sum += t->kind->forward(t->e, t->state = (t->state + 1) % STATES);
+    return sum;
+}
+
+static double run_inverse(void *context, int calls) {
+    turn *t = context;
+    double sum = 0;
+    for (int k = 0; k < calls; k++) sum += t->kind->inverse(t->e, t->state = (t->state + 1) % STATES);
+    return sum;
+}
+
+/* --- agreement --------------------------------------------------------------------------------------------
+ */
+
+static double difference(const double *a, const double *b, int count) {
+    double largest = 0, scale = 0;
+    for (int k = 0; k < count; k++) {
+        largest = fmax(largest, fabs(a[k] - b[k]));
+        scale = fmax(scale, fabs(b[k]));
+    }
+    return largest / scale;
+}
+
+/* Largest difference between two engines over all states, of forward or of inverse dynamics. */
+static double compare(const entry *x, int a, int b, bool inverse) {
+    size_t nv = (size_t)x->model->v_size;
+    double *result = bench_allocate(2 * nv, sizeof *result), worst = 0;
+    for (int s = 0; s < STATES; s++) {
+        for (int side = 0; side < 2; side++) {
+            int k = side ? b : a;
+            (inverse ? kinds[k]->inverse : kinds[k]->forward)(x->engines[k], s);
+            (inverse ? kinds[k]->get_tau : kinds[k]->get_vdot)(x->engines[k], s, result + (size_t)side * nv);
+        }
+        worst = fmax(worst, difference(result, result + nv, (int)nv));
+    }
+    free(result);
+    return worst;
+}
+
+/* Opens all engines on the model and prints how far each is from Linkwork; true if all are near enough. */
+static bool open_and_check(entry *x, bench_model *model) {
+    double bound = model->count > 100 ? AGREEMENT_LONG : AGREEMENT;
+    bool all_agree = true;
+    x->model = model;
+    x->states = bench_states_create(model, STATES, 4);
+    printf("%-16s", model->name);
+    for (int k = 0; k < ENGINES; k++) {
+        x->engines[k] = kinds[k]->open(model, x->states, &x->reasons[k]);
+        if (k == 0) continue;
+        char cell[64] = "-";
+        if (x->engines[k]) {
+            double forward = compare(x, k, 0, false);
+            double inverse = kinds[k]->inverse ? compare(x, k, 0, true) : 0;
+            bool agrees = forward <= bound && inverse <= bound;
+            all_agree = all_agree && agrees;
+            int length = snprintf(cell, sizeof cell, "%.0e", forward);
+            if (kinds[k]->inverse) length += snprintf(cell + length, sizeof cell - length, " %.0e", inverse);
+            if (!agrees) snprintf(cell + length, sizeof cell - length, " !");
+        }
+        printf(" %17s", cell);
+    }
+    printf("\n");
+    return all_agree;
+}
+
+/* Why some engines are left out of some models, each reason once per engine. */
+static void print_reasons(const entry *entries, int count) {
+    for (int k = 0; k < ENGINES; k++) {
+        const char *last = NULL;
+        for (int i = 0; i < count; i++) {
+            const char *reason = entries[i].reasons[k];
+            if (entries[i].engines[k] || (last && strcmp(last, reason) == 0)) continue;
+            printf("  - %s, %s: %s\n", kinds[k]->name, entries[i].model->name, reason);
+            last = reason;
+        }
+    }
+}
+
+/* --- times ------------------------------------------------------------------------------------------------
+ */
+
+static void time_entry(const output *out, const entry *x, bool inverse) {
+    turn turns[ENGINES];
+    bench_case cases[ENGINES];
+    int kind[ENGINES], count = 0, reference = -1;
+    for (int k = 0; k < ENGINES; k++) {
+        if (!x->engines[k] || (inverse && !kinds[k]->inverse)) continue;
+        turns[count] = (turn){.kind = kinds[k], .e = x->engines[k]};
+        cases[count] =
+            (bench_case){.run = inverse ? run_inverse : run_forward, .context = &turns[count], .units = 1};
+        if (k == REFERENCE) reference = count;
+        kind[count++] = k;
+    }
+    bench_measure(cases, count, out->repetitions, 1);
+
+    printf("%-16s", x->model->name);
+    for (int k = 0, i = 0; k < ENGINES; k++) {
+        char cell[64] = "-";
+        if (i < count && kind[i] == k) {
+            double ns = bench_median(&cases[i], out->repetitions);
+            double ratio = reference >= 0 ? bench_ratio(&cases[i], &cases[reference], out->repetitions) : NAN;
+            if (reference >= 0)
+                snprintf(cell, sizeof cell, "%.2f (%.0f)", ratio, ns);
+            else
+                snprintf(cell, sizeof cell, "(%.0f)", ns);
+            if (out->csv)
+                fprintf(out->csv, "\"%s\",%d,%s,%s,%s,%.1f,%.1f,%.4f,\"%s\",\"%s\"\n", x->model->name,
+                        x->model->v_size, inverse ? "inverse" : "forward", kinds[k]->name,
+                        kinds[k]->version(), ns, bench_minimum(&cases[i], out->repetitions), ratio,
+                        out->machine, bench_compiler());
+            i++;
+        }
+        printf(" %17s", cell);
+    }
+    printf("\n");
+    fflush(stdout);
+    bench_cases_clear(cases, count);
+}
+
+static void print_head(const char *title, int first) {
+    printf("\n%-16s", title);
+    for (int k = first; k < ENGINES; k++) printf(" %17s", kinds[k]->name);
+    printf("\n");
+}
+
+int main(int argc, char **argv) {
+    output out = {.repetitions = 101};
+    for (int k = 1; k < argc; k++) {
+        if (strcmp(argv[k], "--quick") == 0) {
+            out.repetitions = 15;
+        } else if (strcmp(argv[k], "--csv") == 0 && k + 1 < argc) {
+            out.csv = fopen(argv[++k], "w");
+            if (!out.csv) {
+                fprintf(stderr, "bench-peers: cannot write %s\n", argv[k]);
+                return 2;
+            }
+        } else {
+            fprintf(stderr, "usage: bench-peers [--quick] [--csv FILE]\n");
+            return 2;
+        }
+    }
+    bench_machine(out.machine, sizeof out.machine);
+    if (out.csv)
+        fprintf(out.csv, "model,dof,call,engine,version,median_ns,min_ns,ratio_to_mujoco,machine,compiler\n");
+    for (int k = 0; k < ENGINES; k++) printf("%s%s %s", k ? ", " : "", kinds[k]->name, kinds[k]->version());
+    printf("\n%s, %s\n", bench_compiler(), out.machine);
+
+    bench_model *models[] = {bench_chain(1),    bench_chain(7),   bench_chain(30),   bench_chain(100),
+                             bench_chain(1000), bench_humanoid(), bench_mixed(true), bench_mixed(false)};
+    enum { MODELS = sizeof models / sizeof *models };
+    entry entries[MODELS];
+    bool agree = true;
+    print_head("difference", 1);
+    for (int k = 0; k < MODELS; k++) agree = open_and_check(&entries[k], models[k]) && agree;
+    printf("of forward and inverse dynamics to Linkwork, relative to the largest; left out (-):\n");
+    print_reasons(entries, MODELS);
+    if (!agree) {
+        fprintf(stderr, "bench-peers: engines disagree (marked !); nothing was timed\n");
+        return 1;
+    }
+
+    for (int inverse = 0; inverse < 2; inverse++) {
+        print_head(inverse ? "inverse dynamics" : "forward dynamics", 0);
+        for (int k = 0; k < MODELS; k++) time_entry(&out, &entries[k], inverse);
+    }
+    printf("ratio to MuJoCo (ns per call): medians of %d repetitions on one processor\n", out.repetitions);
+
+    for (int k = 0; k < MODELS; k++) {
+        for (int i = 0; i < ENGINES; i++)
+            if (entries[k].engines[i]) kinds[i]->close(entries[k].engines[i]);
+        bench_states_destroy(entries[k].states);
+        bench_model_destroy(models[k]);
+    }
+    if (out.csv) fclose(out.csv);
+    return 0;
+}

@@ -1,0 +1,120 @@
+/* dynamics.c - forward and inverse dynamics and joint reactions of a tree, for one state.
+ *
+ * The recursions stand in recursion.h; here they meet the force elements, prescribed motions and the caller.
+ *
+ * Cost     O(n), no allocation. Elements between bodies need world poses, which cost about as much as inverse
+ * dynamics.
+ */
+#include "formulations/tree.h"
+#include "model/joint.h"
+
+#define LANES 1
+#include "formulations/recursion.h"
+
+#include <stdio.h>
+
+/* Loads and joint forces of the elements for the state in data, plus the caller's tau. */
+static void take_forces(const lw_model *model, lw_data *data, double t, const double *tau) {
+    if (model->forces_need_world) {
+        lw_velocities(model, data);
+        lw_world_poses(model, data);
+    }
+    lw_forces(model, data, t, false);
+    if (tau)
+        for (int k = 0; k < model->nv; k++) data->tau[k] += tau[k];
+}
+
+static recursion recursion_of(const lw_model *model, lw_data *data) {
+    return (recursion){.model = model,
+                       .nodes = (node *)data->nodes,
+                       .S = data->joint_S,
+                       .U = data->joint_U,
+                       .D = data->joint_D,
+                       .u = data->joint_u,
+                       .q = data->q,
+                       .v = data->v,
+                       .tau = data->tau,
+                       .vdot = data->vdot,
+                       .drive = data->drive,
+                       .loaded = model->forces_need_world ? data->motion : NULL};
+}
+
+static lw_status undetermined(const lw_model *model, int body, int speed, lw_error *error) {
+    const lw_link *link = &model->links[body];
+    char object[sizeof error->object];
+    snprintf(object, sizeof object, "joint \"%s\"", model->joints[model->bodies[body].joint_index].name);
+    return lw_fail(
+        error, LW_ERROR_SINGULAR, object,
+        "give the bodies it carries mass or inertia there, lock or prescribe that motion, or use a "
+        "method for massless bodies",
+        "nothing it carries (body \"%s\" and beyond) resists its %s number %d, so that acceleration is "
+        "not determined",
+        model->bodies[body].name,
+        lw_joint_speed_turns(link->joint.type, speed - 1) ? "rotation" : "translation", speed);
+}
+
+lw_status lw_tree_solve(const lw_model *model, lw_data *data, double t, const double *tau, lw_error *error) {
+    take_forces(model, data, t, tau);
+    const recursion r = recursion_of(model, data);
+    velocities(&r);
+    int speed, body = eliminate(&r, &speed);
+    if (body) return undetermined(model, body, speed, error);
+    accelerate(&r);
+    return LW_OK;
+}
+
+lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
+                              const double *v, const double *tau, double *vdot, lw_error *error) {
+    lw_take_state(model, data, t, q, v);
+    lw_status status = lw_tree_solve(model, data, t, tau, error);
+    if (status == LW_OK) memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
+    return status;
+}
+
+/* The joints' forces for vdot into need (without what elements do there); nodes[].f are the transmitted
+ * wrenches. */
+static void solve_inverse(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                          const double *vdot, double *need_of_joints) {
+    lw_take_state(model, data, t, q, v);
+    if (model->motion_count == 0)
+        memcpy(data->vdot, vdot, (size_t)model->nv * sizeof *vdot);
+    else
+        for (int i = 1; i <= model->body_count; i++) {
+            const lw_link *link = &model->links[i];
+            for (int k = 0; k < link->joint.nv; k++)
+                if (!(link->prescribed >> k & 1)) data->vdot[link->v + k] = vdot[link->v + k];
+        }
+    take_forces(model, data, t, NULL);
+    const recursion r = recursion_of(model, data);
+    inverse(&r, need_of_joints);
+}
+
+void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                         const double *vdot, double *tau) {
+    solve_inverse(model, data, t, q, v, vdot, tau);
+    for (int k = 0; k < model->nv; k++) tau[k] -= data->tau[k];
+}
+
+void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                        const double *vdot, double *reactions) {
+    solve_inverse(model, data, t, q, v, vdot, data->joint_u);
+    lw_positions(model, data);
+    lw_world_poses(model, data);
+    memset(reactions, 0, (size_t)model->joint_count * 6 * sizeof *reactions);
+    for (int i = 1; i <= model->body_count; i++) {
+        int index = model->bodies[i].joint_index;
+        const lw_joint_entry *entry = &model->joints[index];
+        const lw_pose *world = &data->world[i];
+        double *force = reactions + 6 * index, *torque = force + 3;
+        lw_m3_mul_v(world->R, data->nodes[i].f + 3, force);
+        lw_m3_mul_v(world->R, data->nodes[i].f, torque);
+        if (!entry->info.reversed) continue;
+        /* the child is the first body: turn the wrench round and move it to the point on the second */
+        double at[3], arm[3];
+        const lw_pose *second = &data->world[entry->info.bodies[1]];
+        lw_pose_point(second->R, second->p, entry->second.p, at);
+        lw_v3_sub(world->p, at, arm);
+        lw_v3_add_cross(arm, force, torque);
+        for (int k = 0; k < 6; k++) force[k] = -force[k];
+    }
+}

@@ -1,0 +1,661 @@
+/* recursion.h - forward and inverse dynamics of a tree, for one state or several at a time (linalg/lanes.h).
+ *
+ *   forward   given q, v, tau     find vdot with  M(q) vdot + c(q, v) = tau + forces
+ *   inverse   given q, v, vdot    find tau
+ *
+ * Source   Anderson & Critchley (2003), eqs 8-19, 24-27, in body frames; derivation in docs/theory/tree.md,
+ * 11-20. Symbols  w angular velocity; (alpha; a) angular acceleration and acceleration of the frame's origin,
+ * gravity taken off; I^ = [A B; B' C] and f^ articulated inertia and bias wrench (torque; force); S motion
+ * subspace, U = I^ S, D = S'U, u = tau - S'f^. A symmetric 3 x 3 is xx, yy, zz, xy, xz, yz. Cost     O(n). A
+ * revolute joint about a coordinate axis (`aligned`) takes about 220 multiplications forwards, 90 for inverse
+ * dynamics, plus one sine and cosine; other joints go through S, two to four times that. Limits   no loops,
+ * no constraints; every joint must move some inertia.
+ *
+ * Accelerations are those of points, not spatial ones: then no linear velocity is needed at all, and the
+ * wrench that speeds alone ask of a rigid body is (w x J w; w x (w x h)).
+ */
+#ifndef LW_RECURSION_H
+#define LW_RECURSION_H
+
+#include "model/data.h"
+#include "model/joint_motion.h"
+
+/* What the passes leave at each body for each other. */
+typedef LW_NODE(REAL) node;
+
+typedef struct recursion {
+    const lw_model *model;
+    node *nodes;     /* 0 .. n */
+    REAL *S, *U, *D; /* 6 per speed, for joints other than aligned ones */
+    REAL *u;         /* per speed */
+    /* state: per coordinate or speed */
+    const REAL *q, *v, *tau;
+    REAL *vdot;                   /* in: prescribed ones; out: the others */
+    REAL *drive;                  /* out: force of the drives at prescribed speeds, per speed; may be NULL */
+    const lw_body_motion *loaded; /* wrenches of force elements on the bodies (one state only), or NULL */
+} recursion;
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* --- kernels ----------------------------------------------------------------------------------------- */
+
+/* Index into a symmetric matrix. */
+INLINE int sym(int i, int j) { return i == j ? i : i + j + 2; }
+
+/* x about coordinate axis a, from the child's to the parent's axes, and back. */
+INLINE void turn(int a, REAL c, REAL s, const REAL x[3], REAL out[3]) {
+    int i = (a + 1) % 3, j = (a + 2) % 3;
+    out[a] = x[a];
+    out[i] = c * x[i] - s * x[j];
+    out[j] = s * x[i] + c * x[j];
+}
+INLINE void turn_back(int a, REAL c, REAL s, const REAL x[3], REAL out[3]) { turn(a, c, -s, x, out); }
+
+/* The same for a symmetric matrix. */
+INLINE void turn_symmetric(int a, REAL c, REAL s, const REAL S[6], REAL out[6]) {
+    int i = (a + 1) % 3, j = (a + 2) % 3;
+    REAL cc = c * c, cs = c * s, d = S[i] - S[j], m = S[sym(i, j)];
+    out[a] = S[a];
+    out[sym(a, i)] = c * S[sym(a, i)] - s * S[sym(a, j)];
+    out[sym(a, j)] = s * S[sym(a, i)] + c * S[sym(a, j)];
+    REAL turned = cc * d - 2 * cs * m;
+    out[i] = S[j] + turned;
+    out[j] = S[i] - turned;
+    out[sym(i, j)] = cs * d + (2 * cc - 1) * m;
+}
+
+INLINE void symmetric_times(const REAL S[6], const REAL x[3], REAL out[3]) {
+    out[0] = S[0] * x[0] + S[3] * x[1] + S[4] * x[2];
+    out[1] = S[3] * x[0] + S[1] * x[1] + S[5] * x[2];
+    out[2] = S[4] * x[0] + S[5] * x[1] + S[2] * x[2];
+}
+INLINE void rigid_times(const double S[6], const REAL x[3], REAL out[3]) {
+    out[0] = S[0] * x[0] + S[3] * x[1] + S[4] * x[2];
+    out[1] = S[3] * x[0] + S[1] * x[1] + S[5] * x[2];
+    out[2] = S[4] * x[0] + S[5] * x[1] + S[2] * x[2];
+}
+INLINE void cross_constant(const double a[3], const REAL b[3], REAL out[3]) {
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* (n; f) = [A B; B' C] (x; y). */
+INLINE void inertia_times(const REAL A[6], const REAL B[9], const REAL C[6], const REAL x[6], REAL out[6]) {
+    REAL t[3];
+    symmetric_times(A, x, out);
+    r3_turn(B, x + 3, t);
+    for (int k = 0; k < 3; k++) out[k] += t[k];
+    symmetric_times(C, x + 3, out + 3);
+    r3_turn_back(B, x, t);
+    for (int k = 0; k < 3; k++) out[3 + k] += t[k];
+}
+
+/* w x (w x p) for a constant p. */
+INLINE void centripetal(const REAL w[3], const REAL p[3], REAL out[3]) {
+    REAL along = r3_dot(w, p), square = r3_dot(w, w);
+    for (int k = 0; k < 3; k++) out[k] = along * w[k] - square * p[k];
+}
+
+INLINE void constant3(const double x[3], REAL out[3]) {
+    for (int k = 0; k < 3; k++) out[k] = real(x[k]);
+}
+
+/* Wrench that speeds and force elements ask of body i alone:  (w x J w; w x (w x h)) - load. */
+INLINE void body_wrench(const recursion *r, int i, const REAL w[3], REAL f[6]) {
+    const lw_rigid_inertia *I = &r->model->links[i].inertia;
+    REAL momentum[3], h[3];
+    rigid_times(I->second, w, momentum);
+    r3_cross(w, momentum, f);
+    constant3(I->moment, h);
+    centripetal(w, h, f + 3);
+    if (r->loaded)
+        for (int k = 0; k < 6; k++) f[k] -= r->loaded[i].load[k];
+}
+
+/* --- positions and velocities (docs/theory/tree.md, 11-13) ------------------------------------------- */
+
+/* Acceleration of the child's origin for a resting joint and parent's alpha = a = 0:  R'(w x (w x p)). */
+
+INLINE void revolute_velocity(const recursion *r, int i, int a) {
+    const lw_link *link = &r->model->links[i];
+    const node *parent = &r->nodes[link->parent];
+    node *own = &r->nodes[i];
+    REAL rate = link->joint.sign * r->v[link->v], p[3], spin[3];
+    real_sincos(link->joint.sign * r->q[link->q], &own->s, &own->c);
+    constant3(link->base.p, p);
+    centripetal(parent->w, p, spin);
+    turn_back(a, own->c, own->s, parent->w, own->w);
+    turn_back(a, own->c, own->s, spin, own->bias + 3);
+    int j = (a + 1) % 3, k = (a + 2) % 3; /* w x e_a rate */
+    own->bias[a] = real(0);
+    own->bias[j] = own->w[k] * rate;
+    own->bias[k] = -own->w[j] * rate;
+    own->w[a] += rate;
+}
+
+INLINE void prismatic_velocity(const recursion *r, int i, int a) {
+    const lw_link *link = &r->model->links[i];
+    const node *parent = &r->nodes[link->parent];
+    node *own = &r->nodes[i];
+    REAL rate = 2 * link->joint.sign * r->v[link->v];
+    constant3(link->base.p, own->p);
+    own->p[a] += link->joint.sign * r->q[link->q];
+    centripetal(parent->w, own->p, own->bias + 3);
+    int j = (a + 1) % 3, k = (a + 2) % 3; /* + 2 w x e_a rate */
+    own->bias[3 + j] += parent->w[k] * rate;
+    own->bias[3 + k] -= parent->w[j] * rate;
+    for (int l = 0; l < 3; l++) own->w[l] = parent->w[l], own->bias[l] = real(0);
+}
+
+/* Any other joint: place, S, and bias
+ *     angular  S° v + w x w_r,    linear  R'(w_p x (w_p x p)) + 2 R'w_p x v_r + S° v + w_r x v_r. */
+static void general_velocity(const recursion *r, int i) {
+    const lw_link *link = &r->model->links[i];
+    const node *parent = &r->nodes[link->parent];
+    node *own = &r->nodes[i];
+    REAL *S = r->S + 6 * link->v, R[9], p[3], relative[6], carried[3], spin[3], t[3];
+    const REAL *v = r->v + link->v;
+    joint_motion(&link->joint, r->q + link->q, v, R, p, S, own->bias);
+    for (int j = 0; j < 3; j++) {
+        const double *b = link->base.R + 3 * j;
+        for (int k = 0; k < 3; k++) own->R[3 * j + k] = b[0] * R[k] + b[1] * R[3 + k] + b[2] * R[6 + k];
+        own->p[j] = link->base.p[j] + b[0] * p[0] + b[1] * p[1] + b[2] * p[2];
+    }
+    for (int k = 0; k < 6; k++) {
+        relative[k] = real(0);
+        for (int l = 0; l < link->joint.nv; l++) relative[k] += S[6 * l + k] * v[l];
+    }
+    r3_turn_back(own->R, parent->w, carried);
+    for (int k = 0; k < 3; k++) own->w[k] = carried[k] + relative[k];
+    r3_add_cross(own->w, relative, own->bias);
+    centripetal(parent->w, own->p, spin);
+    r3_turn_back(own->R, spin, t);
+    for (int k = 0; k < 3; k++) {
+        own->bias[3 + k] += t[k];
+        t[k] = 2 * carried[k] + relative[k];
+    }
+    r3_add_cross(t, relative + 3, own->bias + 3);
+}
+
+/* Which kernel a joint takes; aligned revolute and prismatic joints by their axis. */
+typedef enum joint_kernel { REVOLUTE = 0, PRISMATIC = 3, GENERAL = 6 } joint_kernel;
+INLINE int kernel_of(const lw_link *link) {
+    if (!link->aligned || link->prescribed) return GENERAL;
+    return (link->joint.type == LW_JOINT_REVOLUTE ? REVOLUTE : PRISMATIC) + link->joint.axis;
+}
+
+/* Calls the kernel of body i: kind_revolute(r, i, axis), kind_prismatic(r, i, axis) or kind_general(r, i). */
+#define BY_JOINT(link, kind, ...)                                                                            \
+    switch (kernel_of(link)) {                                                                               \
+    case REVOLUTE:                                                                                           \
+        revolute_##kind(__VA_ARGS__, 0);                                                                     \
+        break;                                                                                               \
+    case REVOLUTE + 1:                                                                                       \
+        revolute_##kind(__VA_ARGS__, 1);                                                                     \
+        break;                                                                                               \
+    case REVOLUTE + 2:                                                                                       \
+        revolute_##kind(__VA_ARGS__, 2);                                                                     \
+        break;                                                                                               \
+    case PRISMATIC:                                                                                          \
+        prismatic_##kind(__VA_ARGS__, 0);                                                                    \
+        break;                                                                                               \
+    case PRISMATIC + 1:                                                                                      \
+        prismatic_##kind(__VA_ARGS__, 1);                                                                    \
+        break;                                                                                               \
+    case PRISMATIC + 2:                                                                                      \
+        prismatic_##kind(__VA_ARGS__, 2);                                                                    \
+        break;                                                                                               \
+    default:                                                                                                 \
+        general_##kind(__VA_ARGS__);                                                                         \
+    }
+
+static void velocities(const recursion *r) {
+    for (int k = 0; k < 3; k++) r->nodes[0].w[k] = real(0);
+    for (int i = 1; i <= r->model->body_count; i++) {
+        BY_JOINT(&r->model->links[i], velocity, r, i)
+    }
+}
+
+/* --- articulated inertias, from the leaves inwards (docs/theory/tree.md, 14-17) ---------------------- */
+
+/* Articulated inertia and bias wrench of body i with what its children have handed over. */
+INLINE void gather(const recursion *r, int i, REAL A[6], REAL B[9], REAL C[6], REAL f[6]) {
+    const lw_link *link = &r->model->links[i];
+    const node *own = &r->nodes[i];
+    const double *h = link->inertia.moment;
+    body_wrench(r, i, own->w, f);
+    if (link->leaf) {
+        const double skew[9] = {0, -h[2], h[1], h[2], 0, -h[0], -h[1], h[0], 0};
+        for (int k = 0; k < 6; k++)
+            A[k] = real(link->inertia.second[k]), C[k] = real(k < 3 ? link->inertia.mass : 0);
+        for (int k = 0; k < 9; k++) B[k] = real(skew[k]);
+        return;
+    }
+    for (int k = 0; k < 6; k++) A[k] = own->A[k] + link->inertia.second[k];
+    for (int k = 0; k < 9; k++) B[k] = own->B[k];
+    B[1] -= h[2], B[2] += h[1], B[3] += h[2], B[5] -= h[0], B[6] -= h[1], B[7] += h[0];
+    for (int k = 0; k < 6; k++) C[k] = own->C[k];
+    for (int k = 0; k < 3; k++) C[k] += link->inertia.mass;
+    for (int k = 0; k < 6; k++) f[k] += own->f[k];
+}
+
+/* Hands an inertia, already in the parent's axes but at the child's origin p, to the parent:
+ *     C,   S = B + p~ C,   A - S p~ + p~ B'                                 (spatial.h)
+ * zero is a row of B, and row and column of A, that vanish (-1: none): what is left of a revolute joint's
+ * axis. */
+INLINE void hand_over(const lw_link *link, node *parent, const REAL p[3], const REAL A[6], const REAL B[9],
+                      const REAL C[6], const REAL f[6], int zero) {
+    REAL S[9], A1[6], n[3];
+    for (int j = 0; j < 3; j++) {
+        REAL c0 = C[sym(0, j)], c1 = C[sym(1, j)], c2 = C[sym(2, j)];
+        S[j] = p[1] * c2 - p[2] * c1;
+        S[3 + j] = p[2] * c0 - p[0] * c2;
+        S[6 + j] = p[0] * c1 - p[1] * c0;
+        for (int i = 0; i < 3; i++)
+            if (i != zero) S[3 * i + j] += B[3 * i + j];
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j <= i; j++) {
+            /* the entry is symmetric: take the column as the one that vanishes, where there is one */
+            int row = i == zero ? j : i, column = i == zero ? i : j;
+            int x = (column + 1) % 3, y = (column + 2) % 3;
+            REAL sum = S[3 * row + y] * p[x] - S[3 * row + x] * p[y]; /* -(S p~)_row,column */
+            if (column != zero) {
+                int g = (row + 1) % 3, k = (row + 2) % 3;
+                sum += A[sym(row, column)] + (p[g] * B[3 * column + k] - p[k] * B[3 * column + g]);
+            }
+            A1[sym(i, j)] = sum;
+        }
+    r3_cross(p, f + 3, n);
+    if (link->first) {
+        for (int k = 0; k < 6; k++) parent->A[k] = A1[k], parent->C[k] = C[k];
+        for (int k = 0; k < 9; k++) parent->B[k] = S[k];
+        for (int k = 0; k < 3; k++) parent->f[k] = f[k] + n[k], parent->f[3 + k] = f[3 + k];
+    } else {
+        for (int k = 0; k < 6; k++) parent->A[k] += A1[k], parent->C[k] += C[k];
+        for (int k = 0; k < 9; k++) parent->B[k] += S[k];
+        for (int k = 0; k < 3; k++) parent->f[k] += f[k] + n[k], parent->f[3 + k] += f[3 + k];
+    }
+}
+
+/* Each eliminate_: I^ - U D^-1 U' and f^ + U D^-1 u + (that inertia) bias, handed to the parent. Sets *bad to
+ * the number of a speed (from 1) that moves no inertia. */
+
+INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
+    const lw_link *link = &r->model->links[i];
+    node *own = &r->nodes[i];
+    int j = (a + 1) % 3, k = (a + 2) % 3;
+    REAL A[6], B[9], C[6], f[6], w[6];
+    gather(r, i, A, B, C, f);
+    REAL *U = own->U;
+    for (int l = 0; l < 3; l++) U[l] = A[sym(a, l)], U[3 + l] = B[3 * a + l];
+    if (__builtin_expect(!real_above(U[a], r->model->pivot_floor[link->v]), 0)) *bad = 1;
+    REAL d = 1 / U[a], u = link->joint.sign * r->tau[link->v] - f[a];
+    own->d = d;
+    own->u = u;
+    if (link->parent == 0) return;
+    for (int l = 0; l < 6; l++) w[l] = U[l] * d;
+    A[j] -= w[j] * U[j], A[k] -= w[k] * U[k], A[sym(j, k)] -= w[j] * U[k];
+    for (int l = 0; l < 3; l++) B[3 * j + l] -= w[j] * U[3 + l], B[3 * k + l] -= w[k] * U[3 + l];
+    for (int l = 0; l < 3; l++)
+        for (int m = 0; m <= l; m++) C[sym(l, m)] -= w[3 + l] * U[3 + m];
+
+    const REAL *b = own->bias;
+    f[a] += u;
+    f[j] += w[j] * u + (A[j] * b[j] + A[sym(j, k)] * b[k]) + r3_dot(B + 3 * j, b + 3);
+    f[k] += w[k] * u + (A[sym(j, k)] * b[j] + A[k] * b[k]) + r3_dot(B + 3 * k, b + 3);
+    for (int l = 0; l < 3; l++)
+        f[3 + l] += w[3 + l] * u + (B[3 * j + l] * b[j] + B[3 * k + l] * b[k]) +
+                    (C[sym(l, 0)] * b[3] + C[sym(l, 1)] * b[4] + C[sym(l, 2)] * b[5]);
+
+    /* to the parent's axes; row a of B and of A is zero */
+    REAL A1[6], B1[9], C1[6], f1[6], p[3], c = own->c, s = own->s, cs = c * s, cc = c * c;
+    REAL difference = A[j] - A[k], turned = cc * difference - 2 * cs * A[sym(j, k)];
+    A1[j] = A[k] + turned, A1[k] = A[j] - turned;
+    A1[sym(j, k)] = cs * difference + (2 * cc - 1) * A[sym(j, k)];
+    for (int l = 0; l < 3; l++) {
+        REAL x = B[3 * j + l], y = B[3 * k + l];
+        B[3 * j + l] = c * x - s * y, B[3 * k + l] = s * x + c * y;
+    }
+    turn(a, c, s, B + 3 * j, B1 + 3 * j);
+    turn(a, c, s, B + 3 * k, B1 + 3 * k);
+    turn_symmetric(a, c, s, C, C1);
+    turn(a, c, s, f, f1);
+    turn(a, c, s, f + 3, f1 + 3);
+    constant3(link->base.p, p);
+    hand_over(link, &r->nodes[link->parent], p, A1, B1, C1, f1, a);
+}
+
+INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
+    const lw_link *link = &r->model->links[i];
+    node *own = &r->nodes[i];
+    REAL A[6], B[9], C[6], f[6], w[6], t[6];
+    gather(r, i, A, B, C, f);
+    REAL *U = own->U;
+    for (int l = 0; l < 3; l++) U[l] = B[3 * l + a], U[3 + l] = C[sym(a, l)];
+    if (__builtin_expect(!real_above(U[3 + a], r->model->pivot_floor[link->v]), 0)) *bad = 1;
+    REAL d = 1 / U[3 + a], u = link->joint.sign * r->tau[link->v] - f[3 + a];
+    own->d = d;
+    own->u = u;
+    if (link->parent == 0) return;
+    for (int l = 0; l < 6; l++) w[l] = U[l] * d;
+    for (int l = 0; l < 3; l++)
+        for (int m = 0; m < 3; m++) {
+            B[3 * l + m] -= w[l] * U[3 + m];
+            if (m > l) continue;
+            A[sym(l, m)] -= w[l] * U[m];
+            C[sym(l, m)] -= w[3 + l] * U[3 + m];
+        }
+    inertia_times(A, B, C, own->bias, t);
+    for (int l = 0; l < 6; l++) f[l] += w[l] * u + t[l];
+    hand_over(link, &r->nodes[link->parent], own->p, A, B, C, f, -1);
+}
+
+/* Cholesky factor of the k x k matrix D (rows of 6) in place, prescribed rows left out. Returns the number
+ * (from 1) of the first row whose pivot does not exceed its floor, or 0. */
+static int factor(int k, unsigned prescribed, REAL *D, const double *floor) {
+    int bad = 0;
+    for (int i = 0; i < k; i++) {
+        if (prescribed >> i & 1) continue;
+        for (int j = 0; j <= i; j++) {
+            if (prescribed >> j & 1) continue;
+            REAL sum = D[6 * i + j];
+            for (int l = 0; l < j; l++)
+                if (!(prescribed >> l & 1)) sum -= D[6 * i + l] * D[6 * j + l];
+            if (i != j)
+                D[6 * i + j] = sum / D[6 * j + j];
+            else if (real_above(sum, floor[i]))
+                D[6 * i + i] = real_sqrt(sum);
+            else {
+                D[6 * i + i] = real(NAN);
+                if (!bad) bad = i + 1;
+            }
+        }
+    }
+    return bad;
+}
+
+/* x = L^-1 x and x = L^-T x; prescribed rows are left out and not touched. */
+static void solve_lower(int k, unsigned prescribed, const REAL *L, REAL *x) {
+    for (int i = 0; i < k; i++) {
+        if (prescribed >> i & 1) continue;
+        for (int l = 0; l < i; l++)
+            if (!(prescribed >> l & 1)) x[i] -= L[6 * i + l] * x[l];
+        x[i] = x[i] / L[6 * i + i];
+    }
+}
+static void solve_upper(int k, unsigned prescribed, const REAL *L, REAL *x) {
+    for (int i = k - 1; i >= 0; i--) {
+        if (prescribed >> i & 1) continue;
+        for (int l = i + 1; l < k; l++)
+            if (!(prescribed >> l & 1)) x[i] -= L[6 * l + i] * x[l];
+        x[i] = x[i] / L[6 * i + i];
+    }
+}
+
+INLINE REAL r6_dot(const REAL a[6], const REAL b[6]) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+
+/* R S R' for a symmetric S. */
+static void turn_symmetric_by(const REAL R[9], const REAL S[6], REAL out[6]) {
+    REAL T[9];
+    for (int i = 0; i < 3; i++) symmetric_times(S, R + 3 * i, T + 3 * i); /* rows of R S */
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j <= i; j++) out[sym(i, j)] = r3_dot(T + 3 * i, R + 3 * j);
+}
+
+static void general_eliminate(const recursion *r, int i, int *bad) {
+    const lw_link *link = &r->model->links[i];
+    node *own = &r->nodes[i];
+    int nv = link->joint.nv;
+    unsigned prescribed = link->prescribed;
+    const REAL *S = r->S + 6 * link->v, *tau = r->tau + link->v;
+    REAL *U = r->U + 6 * link->v, *D = r->D + 6 * link->v, *u = r->u + link->v;
+    REAL A[6], B[9], C[6], f[6], t[6], b[6], W[6 * LW_JOINT_MAX_V], y[LW_JOINT_MAX_V];
+    gather(r, i, A, B, C, f);
+    for (int k = 0; k < 6; k++) b[k] = own->bias[k];
+    for (int k = 0; k < nv; k++) {
+        inertia_times(A, B, C, S + 6 * k, U + 6 * k);
+        u[k] = tau[k] - r6_dot(S + 6 * k, f);
+        for (int l = 0; l <= k; l++) D[6 * k + l] = r6_dot(S + 6 * l, U + 6 * k);
+        if (prescribed >> k & 1) /* prescribed accelerations act like bias */
+            for (int l = 0; l < 6; l++) b[l] += S[6 * k + l] * r->vdot[link->v + k];
+    }
+    if (nv) *bad = factor(nv, prescribed, D, r->model->pivot_floor + link->v);
+    if (prescribed) { /* for the force of the drive, afterwards */
+        for (int k = 0; k < 6; k++) own->A[k] = A[k], own->C[k] = C[k], own->f[k] = f[k];
+        for (int k = 0; k < 9; k++) own->B[k] = B[k];
+    }
+    if (link->parent == 0) return;
+
+    inertia_times(A, B, C, b, t);
+    for (int k = 0; k < 6; k++) f[k] += t[k];
+    for (int k = 0; k < nv; k++) y[k] = tau[k] - r6_dot(S + 6 * k, f);
+    solve_lower(nv, prescribed, D, y);
+    for (int row = 0; row < 6; row++) { /* W = L^-1 U' */
+        REAL x[LW_JOINT_MAX_V];
+        for (int k = 0; k < nv; k++) x[k] = U[6 * k + row];
+        solve_lower(nv, prescribed, D, x);
+        for (int k = 0; k < nv; k++) W[6 * k + row] = x[k];
+    }
+    for (int k = 0; k < nv; k++) {
+        if (prescribed >> k & 1) continue;
+        const REAL *w = W + 6 * k;
+        for (int l = 0; l < 3; l++)
+            for (int m = 0; m < 3; m++) {
+                B[3 * l + m] -= w[l] * w[3 + m];
+                if (m > l) continue;
+                A[sym(l, m)] -= w[l] * w[m];
+                C[sym(l, m)] -= w[3 + l] * w[3 + m];
+            }
+        for (int l = 0; l < 6; l++) f[l] += y[k] * w[l];
+    }
+    REAL A1[6], B1[9], C1[6], f1[6], T[9];
+    turn_symmetric_by(own->R, A, A1);
+    turn_symmetric_by(own->R, C, C1);
+    for (int l = 0; l < 3; l++) r3_turn(own->R, B + 3 * l, T + 3 * l); /* rows of B R' */
+    for (int l = 0; l < 3; l++)
+        for (int m = 0; m < 3; m++)
+            B1[3 * l + m] =
+                own->R[3 * l] * T[m] + own->R[3 * l + 1] * T[3 + m] + own->R[3 * l + 2] * T[6 + m];
+    r3_turn(own->R, f, f1);
+    r3_turn(own->R, f + 3, f1 + 3);
+    hand_over(link, &r->nodes[link->parent], own->p, A1, B1, C1, f1, -1);
+}
+
+/* Returns the body at which some speed moves no inertia and that speed's number from 1, or 0. */
+static int eliminate(const recursion *r, int *speed) {
+    int body = 0;
+    for (int i = r->model->body_count; i >= 1; i--) {
+        int bad = 0;
+        BY_JOINT(&r->model->links[i], eliminate, r, i, &bad)
+        if (__builtin_expect(bad, 0)) body = i, *speed = bad;
+    }
+    return body;
+}
+
+/* --- accelerations, from ground outwards (docs/theory/tree.md, 18) ----------------------------------- */
+
+INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
+    const lw_link *link = &r->model->links[i];
+    const node *parent = &r->nodes[link->parent], *own = &r->nodes[i];
+    REAL p[3], t[3];
+    constant3(link->base.p, p);
+    r3_cross(parent->a, p, t);
+    for (int k = 0; k < 3; k++) t[k] += parent->a[3 + k];
+    turn_back(a, own->c, own->s, parent->a, x);
+    turn_back(a, own->c, own->s, t, x + 3);
+    for (int k = 0; k < 6; k++) x[k] += own->bias[k];
+}
+INLINE void carry_prismatic(const recursion *r, int i, REAL x[6]) {
+    const node *parent = &r->nodes[r->model->links[i].parent], *own = &r->nodes[i];
+    r3_cross(parent->a, own->p, x + 3);
+    for (int k = 0; k < 3; k++) x[k] = parent->a[k], x[3 + k] += parent->a[3 + k];
+    for (int k = 0; k < 6; k++) x[k] += own->bias[k];
+}
+INLINE void carry_general(const recursion *r, int i, REAL x[6]) {
+    const node *parent = &r->nodes[r->model->links[i].parent], *own = &r->nodes[i];
+    REAL t[3];
+    r3_cross(parent->a, own->p, t);
+    for (int k = 0; k < 3; k++) t[k] += parent->a[3 + k];
+    r3_turn_back(own->R, parent->a, x);
+    r3_turn_back(own->R, t, x + 3);
+    for (int k = 0; k < 6; k++) x[k] += own->bias[k];
+}
+
+INLINE void revolute_accelerate(const recursion *r, int i, int a) {
+    const lw_link *link = &r->model->links[i];
+    node *own = &r->nodes[i];
+    REAL x[6];
+    carry_revolute(r, i, x, a);
+    REAL rate = (own->u - r6_dot(own->U, x)) * own->d;
+    r->vdot[link->v] = link->joint.sign * rate;
+    x[a] += rate;
+    for (int k = 0; k < 6; k++) own->a[k] = x[k];
+}
+
+INLINE void prismatic_accelerate(const recursion *r, int i, int a) {
+    const lw_link *link = &r->model->links[i];
+    node *own = &r->nodes[i];
+    REAL x[6];
+    carry_prismatic(r, i, x);
+    REAL rate = (own->u - r6_dot(own->U, x)) * own->d;
+    r->vdot[link->v] = link->joint.sign * rate;
+    x[3 + a] += rate;
+    for (int k = 0; k < 6; k++) own->a[k] = x[k];
+}
+
+static void general_accelerate(const recursion *r, int i) {
+    const lw_link *link = &r->model->links[i];
+    node *own = &r->nodes[i];
+    int nv = link->joint.nv;
+    unsigned prescribed = link->prescribed;
+    const REAL *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
+    REAL x[6], y[LW_JOINT_MAX_V], *vdot = r->vdot + link->v;
+    carry_general(r, i, x);
+    for (int k = 0; k < nv; k++)
+        if (prescribed >> k & 1)
+            for (int l = 0; l < 6; l++) x[l] += vdot[k] * S[6 * k + l];
+    for (int k = 0; k < nv; k++) y[k] = r->u[link->v + k] - r6_dot(U + 6 * k, x);
+    solve_lower(nv, prescribed, D, y);
+    solve_upper(nv, prescribed, D, y);
+    for (int k = 0; k < nv; k++) {
+        if (prescribed >> k & 1) continue;
+        vdot[k] = y[k];
+        for (int l = 0; l < 6; l++) x[l] += y[k] * S[6 * k + l];
+    }
+    for (int k = 0; k < 6; k++) own->a[k] = x[k];
+    if (!prescribed || !r->drive) return;
+    REAL f[6]; /* the wrench that the joint transmits */
+    inertia_times(own->A, own->B, own->C, x, f);
+    for (int k = 0; k < 6; k++) f[k] += own->f[k];
+    for (int k = 0; k < nv; k++)
+        if (prescribed >> k & 1) r->drive[link->v + k] = r6_dot(S + 6 * k, f) - r->tau[link->v + k];
+}
+
+INLINE void hang_ground(const recursion *r) {
+    node *ground = &r->nodes[0]; /* gravity is an upward acceleration of ground */
+    for (int k = 0; k < 3; k++) ground->a[k] = real(0), ground->a[3 + k] = real(-r->model->gravity[k]);
+}
+
+static void accelerate(const recursion *r) {
+    hang_ground(r);
+    for (int i = 1; i <= r->model->body_count; i++) {
+        BY_JOINT(&r->model->links[i], accelerate, r, i)
+    }
+}
+
+/* --- inverse dynamics (docs/theory/tree.md, 19-20) --------------------------------------------------- */
+
+/* Wrench that body i needs for its acceleration:  (J alpha + h x a; m a + alpha x h) + what speeds and loads
+ * ask. */
+INLINE void need(const recursion *r, int i) {
+    const lw_rigid_inertia *I = &r->model->links[i].inertia;
+    node *own = &r->nodes[i];
+    REAL f[6], t[3];
+    body_wrench(r, i, own->w, f);
+    rigid_times(I->second, own->a, t);
+    for (int k = 0; k < 3; k++) f[k] += t[k], f[3 + k] += I->mass * own->a[3 + k];
+    cross_constant(I->moment, own->a + 3, t);
+    for (int k = 0; k < 3; k++) f[k] += t[k];
+    cross_constant(I->moment, own->a, t);
+    for (int k = 0; k < 3; k++) f[3 + k] -= t[k];
+    for (int k = 0; k < 6; k++) own->f[k] = f[k];
+}
+
+INLINE void revolute_outwards(const recursion *r, int i, int a) {
+    const lw_link *link = &r->model->links[i];
+    revolute_velocity(r, i, a);
+    REAL x[6];
+    carry_revolute(r, i, x, a);
+    x[a] += link->joint.sign * r->vdot[link->v];
+    for (int k = 0; k < 6; k++) r->nodes[i].a[k] = x[k];
+    need(r, i);
+}
+INLINE void prismatic_outwards(const recursion *r, int i, int a) {
+    const lw_link *link = &r->model->links[i];
+    prismatic_velocity(r, i, a);
+    REAL x[6];
+    carry_prismatic(r, i, x);
+    x[3 + a] += link->joint.sign * r->vdot[link->v];
+    for (int k = 0; k < 6; k++) r->nodes[i].a[k] = x[k];
+    need(r, i);
+}
+static void general_outwards(const recursion *r, int i) {
+    const lw_link *link = &r->model->links[i];
+    general_velocity(r, i);
+    REAL x[6];
+    carry_general(r, i, x);
+    for (int k = 0; k < link->joint.nv; k++)
+        for (int l = 0; l < 6; l++) x[l] += r->vdot[link->v + k] * r->S[6 * (link->v + k) + l];
+    for (int k = 0; k < 6; k++) r->nodes[i].a[k] = x[k];
+    need(r, i);
+}
+
+INLINE void add_wrench(node *parent, const REAL p[3], const REAL f[6]) {
+    r3_add_cross(p, f + 3, parent->f);
+    for (int k = 0; k < 6; k++) parent->f[k] += f[k];
+}
+INLINE void revolute_inwards(const recursion *r, int i, REAL *tau, int a) {
+    const lw_link *link = &r->model->links[i];
+    const node *own = &r->nodes[i];
+    tau[link->v] = link->joint.sign * own->f[a];
+    if (link->parent == 0) return;
+    REAL f[6], p[3];
+    turn(a, own->c, own->s, own->f, f);
+    turn(a, own->c, own->s, own->f + 3, f + 3);
+    constant3(link->base.p, p);
+    add_wrench(&r->nodes[link->parent], p, f);
+}
+INLINE void prismatic_inwards(const recursion *r, int i, REAL *tau, int a) {
+    const lw_link *link = &r->model->links[i];
+    const node *own = &r->nodes[i];
+    tau[link->v] = link->joint.sign * own->f[3 + a];
+    if (link->parent) add_wrench(&r->nodes[link->parent], own->p, own->f);
+}
+static void general_inwards(const recursion *r, int i, REAL *tau) {
+    const lw_link *link = &r->model->links[i];
+    const node *own = &r->nodes[i];
+    for (int k = link->v; k < link->v + link->joint.nv; k++) tau[k] = r6_dot(r->S + 6 * k, own->f);
+    if (link->parent == 0) return;
+    REAL f[6];
+    r3_turn(own->R, own->f, f);
+    r3_turn(own->R, own->f + 3, f + 3);
+    add_wrench(&r->nodes[link->parent], own->p, f);
+}
+
+/* tau that vdot asks for; afterwards nodes[i].f is the wrench that joint i transmits, child's axes. */
+static void inverse(const recursion *r, REAL *tau) {
+    for (int k = 0; k < 3; k++) r->nodes[0].w[k] = real(0);
+    hang_ground(r);
+    for (int i = 1; i <= r->model->body_count; i++) {
+        BY_JOINT(&r->model->links[i], outwards, r, i)
+    }
+    for (int i = r->model->body_count; i >= 1; i--) {
+        BY_JOINT(&r->model->links[i], inwards, r, i, tau)
+    }
+}
+
+#endif

@@ -1,0 +1,527 @@
+/* hdf5.c - writes and reads results as HDF5.
+ *
+ *     /               attributes: what is told of the run, by key
+ *     /data           rows x columns, double, extendible, filled with NaN
+ *     /columns        name of each column     /units   unit of each column
+ *     /model_text     the text of the model
+ *     /summary        a group; attributes: what is told of the end; absent from a run that was killed
+ *
+ * Rows are collected and go out together when they fill the buffer or are a second old: extend, write,
+ * flush; in between the library is not called, so that nothing is half-written. What a flush writes stays
+ * readable at every point: the values go out before the extent that shows them, and the chunks' index is a
+ * single node, written in one piece, as long as the run is as long as foretold. (SWMR mode, made for this,
+ * marks the file as in use, and readers refuse it after a kill.) The format is that of HDF5 1.8 and
+ * before, which every reader knows. No compression, since a chunk grows in place.
+ *
+ * Faults of HDF5 are not printed: its messages are switched off during each call here, and the caller's
+ * setting is put back.
+ */
+#include "io/results.h"
+#include "io/table.h"
+
+#include <hdf5.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BUFFER_BYTES = 1 << 20, SMALLEST_CHUNK = 1 << 16, LARGEST_CHUNK = 1 << 22, LONGEST_TEXT = 1 << 24 };
+
+/* --- faults ------------------------------------------------------------------------------------------ */
+
+/* The caller's way to print faults, while it is switched off. */
+typedef struct {
+    H5E_auto2_t print;
+    void *context;
+} voice;
+
+static voice silence(void) {
+    voice kept = {NULL, NULL};
+    (void)H5Eget_auto2(H5E_DEFAULT, &kept.print, &kept.context);
+    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    errno = 0;
+    return kept;
+}
+
+static void speak(voice kept) {
+    (void)H5Eclear2(H5E_DEFAULT);
+    (void)H5Eset_auto2(H5E_DEFAULT, kept.print, kept.context);
+}
+
+static herr_t take_description(unsigned depth, const H5E_error2_t *entry, void *context) {
+    (void)depth;
+    if (entry->desc) snprintf(context, 160, "%s", entry->desc);
+    return 1; /* the first is the cause */
+}
+
+/* Why the last call failed: what the system said, or what HDF5 says. */
+static void reason_of(char text[160]) {
+    int fault = errno;
+    snprintf(text, 160, "the HDF5 library refuses");
+    if (fault)
+        snprintf(text, 160, "%s", strerror(fault));
+    else
+        (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_description, text);
+}
+
+/* --- texts, attributes and small datasets ------------------------------------------------------------ */
+
+static hid_t text_type(size_t size) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (H5Tset_size(type, size > 0 ? size : 1) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
+        H5Tset_strpad(type, H5T_STR_NULLPAD) < 0) {
+        (void)H5Tclose(type);
+        return H5I_INVALID_HID;
+    }
+    return type;
+}
+
+static bool put_attribute(hid_t place, const char *key, hid_t file_type, hid_t type, const void *value) {
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(place, key, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool done = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    if (attribute >= 0) (void)H5Aclose(attribute);
+    (void)H5Sclose(space);
+    return done;
+}
+
+static bool put_entry(hid_t place, const lw_entry *entry) {
+    if (entry->kind == LW_ENTRY_NUMBER)
+        return put_attribute(place, entry->key, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &entry->number);
+    if (entry->kind == LW_ENTRY_INTEGER)
+        return put_attribute(place, entry->key, H5T_STD_I64LE, H5T_NATIVE_LONG, &entry->integer);
+    hid_t type = text_type(strlen(entry->text));
+    bool done = type >= 0 && put_attribute(place, entry->key, type, type, entry->text);
+    if (type >= 0) (void)H5Tclose(type);
+    return done;
+}
+
+/* A dataset of texts of equal size; count 0: a single one, no list. */
+static bool put_texts(hid_t file, const char *name, const char *texts, size_t size, size_t count) {
+    hsize_t dims = count;
+    hid_t type = text_type(size);
+    hid_t space = count > 0 ? H5Screate_simple(1, &dims, NULL) : H5Screate(H5S_SCALAR);
+    hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool done = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) >= 0;
+    if (set >= 0) (void)H5Dclose(set);
+    if (space >= 0) (void)H5Sclose(space);
+    if (type >= 0) (void)H5Tclose(type);
+    return done;
+}
+
+/* --- writing ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+    lw_writer base;
+    lw_arena *arena;
+    const char *path;
+    hid_t file, data;
+    hid_t tail;          /* keeps the reserve from the end of the file; see reserve */
+    hsize_t chunk_rows;  /* rows of a chunk */
+    hsize_t chunks_room; /* so many chunks find room within the recorded end of the file */
+    size_t columns;
+    double *rows; /* not yet in the file */
+    size_t used, capacity;
+    hsize_t written;
+    time_t flushed;
+    bool failed;
+    char fault[160]; /* of the first call that failed */
+} hdf5_writer;
+
+static bool keep_fault(hdf5_writer *w, bool done) {
+    if (!done && !w->failed) {
+        w->failed = true;
+        reason_of(w->fault);
+    }
+    return done;
+}
+
+static bool put_column_texts(hdf5_writer *w, const lw_head *head, const char *name, bool units) {
+    size_t size = 1;
+    for (size_t k = 0; k < head->column_count; k++) {
+        size_t length = strlen(units ? head->columns[k].unit : head->columns[k].name);
+        if (length > size) size = length;
+    }
+    char *texts = LW_NEW(w->arena, char, size * head->column_count);
+    if (!texts) return false;
+    for (size_t k = 0; k < head->column_count; k++) {
+        const char *text = units ? head->columns[k].unit : head->columns[k].name;
+        memcpy(texts + k * size, text, strlen(text)); /* no room for the final zero is needed */
+    }
+    return put_texts(w->file, name, texts, size, head->column_count);
+}
+
+/* Rows per chunk: small enough for short runs, few enough chunks for long ones. */
+static size_t chunk_rows(const lw_head *head, size_t *chunks) {
+    double row = (double)(head->column_count * sizeof(double)), total = head->expected_rows * row;
+    double bytes = fmin(fmax(total / 1024, SMALLEST_CHUNK), LARGEST_CHUNK);
+    *chunks = (size_t)fmin(total / bytes + 2, 4096);
+    return (size_t)fmax(bytes / row, 1);
+}
+
+static hid_t create_file(const char *path, size_t chunks) {
+    hid_t creation = H5Pcreate(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
+    unsigned half_node = chunks > 64 ? (unsigned)(chunks / 2 + 1) : 32;
+    /* no lock: the results may be read while the run goes on */
+    if (H5Pset_istore_k(creation, half_node) >= 0 && H5Pset_file_locking(access, false, true) >= 0)
+        file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access);
+    (void)H5Pclose(creation);
+    (void)H5Pclose(access);
+    return file;
+}
+
+static hid_t create_data(hid_t file, size_t columns, hsize_t rows) {
+    const hsize_t none[2] = {0, columns}, most[2] = {H5S_UNLIMITED, columns}, chunk[2] = {rows, columns};
+    const double fill = NAN;
+    hid_t space = H5Screate_simple(2, none, most), properties = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t data = H5I_INVALID_HID;
+    if (H5Pset_chunk(properties, 2, chunk) >= 0 &&
+        H5Pset_fill_value(properties, H5T_NATIVE_DOUBLE, &fill) >= 0)
+        data = H5Dcreate2(file, "data", H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    (void)H5Pclose(properties);
+    (void)H5Sclose(space);
+    return data;
+}
+
+/* Room without a name: gone when it is closed. */
+static hid_t take_room(hid_t file, hsize_t bytes) {
+    hid_t space = H5Screate_simple(1, &bytes, NULL), properties = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t room = H5I_INVALID_HID;
+    if (H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY) >= 0 &&
+        H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER) >= 0)
+        room = H5Dcreate_anon(file, H5T_STD_U8LE, space, properties, H5P_DEFAULT);
+    (void)H5Pclose(properties);
+    (void)H5Sclose(space);
+    return room;
+}
+
+/* Makes room for the next chunks. A flush writes the file's end after the index; were a chunk beyond the
+ * recorded end, a kill in between would leave an index that points out of the file. So room is taken and its
+ * end recorded first, then given back for the chunks to use. Behind it stands the tail: room at the very end
+ * of the file would be cut off, as it is when the file is closed. */
+static bool reserve(hdf5_writer *w, hsize_t rows) {
+    enum { CHUNKS = 8 };
+    hsize_t needed = (rows + w->chunk_rows - 1) / w->chunk_rows;
+    if (needed <= w->chunks_room) return true;
+    hsize_t chunks = needed - w->chunks_room + CHUNKS;
+    hid_t room = take_room(w->file, chunks * w->chunk_rows * w->columns * sizeof(double));
+    hid_t tail = take_room(w->file, 1);
+    bool done = room >= 0 && tail >= 0 && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
+    if (w->tail >= 0) (void)H5Dclose(w->tail);
+    w->tail = tail;
+    w->chunks_room += chunks;
+    return room >= 0 && H5Dclose(room) >= 0 && done;
+}
+
+/* The first chunk makes the index; it is made before there are rows to lose. */
+static bool make_index(hdf5_writer *w) {
+    const hsize_t one[2] = {1, w->columns}, none[2] = {0, w->columns};
+    return reserve(w, 1) && H5Dset_extent(w->data, one) >= 0 &&
+           H5Dwrite(w->data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, w->rows) >= 0 &&
+           H5Dset_extent(w->data, none) >= 0;
+}
+
+static bool put_head(hdf5_writer *w, const lw_head *head) {
+    size_t chunks;
+    w->chunk_rows = chunk_rows(head, &chunks);
+    w->file = create_file(w->path, chunks);
+    if (w->file < 0) return false;
+    for (size_t k = 0; k < head->entry_count; k++)
+        if (!put_entry(w->file, &head->entries[k])) return false;
+    if (head->model_text && !put_texts(w->file, "model_text", head->model_text, strlen(head->model_text), 0))
+        return false;
+    if (!put_column_texts(w, head, "columns", false) || !put_column_texts(w, head, "units", true))
+        return false;
+    w->data = create_data(w->file, w->columns, w->chunk_rows);
+    return w->data >= 0 && make_index(w) && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
+}
+
+/* The rows in the buffer become part of the file. */
+static bool commit(hdf5_writer *w) {
+    const hsize_t start[2] = {w->written, 0}, count[2] = {w->used, w->columns};
+    const hsize_t extent[2] = {w->written + w->used, w->columns};
+    if (w->used == 0) return true;
+    if (!reserve(w, extent[0]) || H5Dset_extent(w->data, extent) < 0) return false;
+    hid_t file_space = H5Dget_space(w->data), memory_space = H5Screate_simple(2, count, NULL);
+    bool done = H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+                H5Dwrite(w->data, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, w->rows) >= 0;
+    (void)H5Sclose(file_space);
+    (void)H5Sclose(memory_space);
+    w->written += w->used;
+    w->used = 0;
+    return done && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
+}
+
+static bool put_summary(hdf5_writer *w, const lw_entry *summary, size_t count) {
+    if (count == 0) return true;
+    hid_t group = H5Gcreate2(w->file, "summary", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool done = group >= 0;
+    for (size_t k = 0; k < count && done; k++) done = put_entry(group, &summary[k]);
+    if (group >= 0) (void)H5Gclose(group);
+    return done;
+}
+
+static lw_status close_hdf5(lw_writer *writer, const lw_entry *summary, size_t count, lw_error *error) {
+    hdf5_writer *w = (hdf5_writer *)writer;
+    voice kept = silence();
+    if (!w->failed) (void)keep_fault(w, commit(w) && put_summary(w, summary, count));
+    if (w->data >= 0) (void)keep_fault(w, H5Dclose(w->data) >= 0);
+    if (w->tail >= 0) (void)keep_fault(w, H5Dclose(w->tail) >= 0);
+    if (w->file >= 0) (void)keep_fault(w, H5Fclose(w->file) >= 0);
+    lw_status status = LW_OK;
+    if (w->failed) status = lw_results_fault(error, w->path, "written", w->fault);
+    speak(kept);
+    lw_arena_destroy(w->arena);
+    return status;
+}
+
+static hdf5_writer *create(const lw_head *head) {
+    lw_arena *arena = lw_arena_create(NULL);
+    hdf5_writer *w = arena ? LW_NEW(arena, hdf5_writer, 1) : NULL;
+    if (w) {
+        size_t fitting = BUFFER_BYTES / ((head->column_count + 1) * sizeof(double));
+        w->base.format = &lw_format_hdf5;
+        w->arena = arena;
+        w->path = lw_arena_text(arena, head->path);
+        w->file = w->data = w->tail = H5I_INVALID_HID;
+        w->columns = head->column_count;
+        w->capacity = fitting > 0 ? fitting : 1;
+        w->rows = LW_NEW(arena, double, w->capacity * w->columns);
+    }
+    if (w && w->path && w->rows) return w;
+    lw_arena_destroy(arena);
+    return NULL;
+}
+
+static lw_status open_hdf5(const lw_head *head, lw_writer **writer, lw_error *error) {
+    hdf5_writer *w = create(head);
+    if (!w) return lw_fail(error, LW_ERROR_MEMORY, "results file", NULL, "memory is out");
+    /* The system's own words for what most often goes wrong. */
+    errno = 0;
+    FILE *file = fopen(w->path, "wb");
+    if (!file) {
+        int fault = errno;
+        lw_arena_destroy(w->arena);
+        return lw_results_fault(error, head->path, "opened", strerror(fault));
+    }
+    (void)fclose(file);
+    voice kept = silence();
+    bool done = keep_fault(w, put_head(w, head));
+    speak(kept);
+    w->flushed = time(NULL);
+    if (!done) return close_hdf5(&w->base, NULL, 0, error);
+    *writer = &w->base;
+    return LW_OK;
+}
+
+static lw_status write_row(lw_writer *writer, const double *values) {
+    hdf5_writer *w = (hdf5_writer *)writer;
+    if (w->failed) return LW_ERROR_FILE;
+    memcpy(w->rows + w->used * w->columns, values, w->columns * sizeof *values);
+    w->used++;
+    time_t now = time(NULL);
+    if (w->used < w->capacity && now == w->flushed) return LW_OK;
+    voice kept = silence();
+    bool done = keep_fault(w, commit(w));
+    speak(kept);
+    w->flushed = now;
+    return done ? LW_OK : LW_ERROR_FILE;
+}
+
+const lw_format lw_format_hdf5 = {{".h5", ".hdf5"}, open_hdf5, write_row, close_hdf5};
+
+/* --- reading ----------------------------------------------------------------------------------------- */
+
+/* A table with what it takes to read it. */
+typedef struct {
+    lw_table table; /* first: lw_table is its public part */
+    lw_arena *arena;
+    const char *path;
+    hid_t file, data;
+    hsize_t dims[2];
+} hdf5_table;
+
+static lw_status read_fault(const hdf5_table *reader, lw_error *error, const char *remedy,
+                            const char *message) {
+    if (!error) return LW_ERROR_FILE;
+    (void)lw_fail(error, LW_ERROR_FILE, NULL, remedy, "%s", message);
+    snprintf(error->file, sizeof error->file, "%s", reader->path);
+    return LW_ERROR_FILE;
+}
+
+static lw_status not_ours(const hdf5_table *reader, lw_error *error) {
+    return read_fault(reader, error, "give a results file as \"linkwork run --out\" writes it",
+                      "the HDF5 file has no datasets data, columns and units of matching sizes");
+}
+
+static void close_table(lw_table *table) {
+    hdf5_table *reader = (hdf5_table *)table;
+    voice kept = silence();
+    if (reader->data >= 0) (void)H5Dclose(reader->data);
+    if (reader->file >= 0) (void)H5Fclose(reader->file);
+    speak(kept);
+    for (size_t k = 0; k < table->column_count; k++) free(table->columns[k].values);
+    lw_arena_destroy(reader->arena);
+}
+
+/* A text attribute, or "". */
+static const char *get_attribute(hdf5_table *reader, const char *place, const char *key) {
+    char *text = NULL;
+    hid_t attribute = H5Aopen_by_name(reader->file, place, key, H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute < 0) return "";
+    hid_t type = H5Aget_type(attribute);
+    size_t size = H5Tget_size(type);
+    if (H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 && size < LONGEST_TEXT &&
+        H5Aget_storage_size(attribute) == size) {
+        text = LW_NEW(reader->arena, char, size + 1);
+        if (text && H5Aread(attribute, type, text) < 0) text = NULL;
+    }
+    (void)H5Tclose(type);
+    (void)H5Aclose(attribute);
+    return text ? text : "";
+}
+
+/* The texts of a list as long as the table has columns; text k starts at *size * k. NULL: there are none. */
+static char *get_texts(hdf5_table *reader, const char *name, size_t *size) {
+    char *texts = NULL;
+    hid_t set = H5Dopen2(reader->file, name, H5P_DEFAULT);
+    if (set < 0) return NULL;
+    hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    hssize_t count = H5Sget_simple_extent_npoints(space);
+    *size = H5Tget_size(type) + 1;
+    if (H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 && count > 0 &&
+        (hsize_t)count == reader->dims[1] && *size < LONGEST_TEXT / (size_t)count) {
+        /* one character more, for the final zero */
+        hid_t longer = text_type(*size);
+        texts = LW_NEW(reader->arena, char, *size *(size_t)count);
+        if (texts && (H5Tset_cset(longer, H5Tget_cset(type)) < 0 ||
+                      H5Dread(set, longer, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) < 0))
+            texts = NULL;
+        (void)H5Tclose(longer);
+    }
+    (void)H5Sclose(space);
+    (void)H5Tclose(type);
+    (void)H5Dclose(set);
+    return texts;
+}
+
+static bool get_dims(hdf5_table *reader) {
+    reader->data = H5Dopen2(reader->file, "data", H5P_DEFAULT);
+    if (reader->data < 0) return false;
+    hid_t space = H5Dget_space(reader->data), type = H5Dget_type(reader->data);
+    bool done = H5Tget_class(type) == H5T_FLOAT && H5Sget_simple_extent_ndims(space) == 2 &&
+                H5Sget_simple_extent_dims(space, reader->dims, NULL) == 2 && reader->dims[1] > 0;
+    (void)H5Tclose(type);
+    (void)H5Sclose(space);
+    return done;
+}
+
+static const char *either(const char *text, const char *other) { return text[0] ? text : other; }
+
+static lw_status get_head(hdf5_table *reader, lw_error *error) {
+    lw_table *table = &reader->table;
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    (void)H5Pset_file_locking(access, false, true); /* a run may be writing it */
+    reader->file = H5Fopen(reader->path, H5F_ACC_RDONLY, access);
+    if (reader->file < 0) {
+        char reason[160], message[200];
+        reason_of(reason);
+        (void)H5Pclose(access);
+        snprintf(message, sizeof message, "cannot be opened: %s", reason);
+        return read_fault(reader, error, "give the path of a results file", message);
+    }
+    (void)H5Pclose(access);
+    if (!get_dims(reader)) return not_ours(reader, error);
+    size_t name_size, unit_size, count = (size_t)reader->dims[1];
+    const char *names = get_texts(reader, "columns", &name_size);
+    const char *units = get_texts(reader, "units", &unit_size);
+    if (!names || !units) return not_ours(reader, error);
+    table->columns = LW_NEW(reader->arena, lw_column, count);
+    if (!table->columns) return lw_fail(error, LW_ERROR_MEMORY, reader->path, NULL, "memory is out");
+    table->column_count = count;
+    for (size_t k = 0; k < count; k++) {
+        lw_column *column = &table->columns[k];
+        column->name = names + k * name_size;
+        column->unit = units + k * unit_size;
+        size_t size = name_size + unit_size + 4;
+        char *header = LW_NEW(reader->arena, char, size);
+        if (!header) return lw_fail(error, LW_ERROR_MEMORY, reader->path, NULL, "memory is out");
+        snprintf(header, size, column->unit[0] ? "%s [%s]" : "%s", column->name, column->unit);
+        column->header = header;
+    }
+    table->model = get_attribute(reader, "/", "model");
+    table->method = get_attribute(reader, "/", "method");
+    table->integrator =
+        either(get_attribute(reader, "summary", "integrator"), get_attribute(reader, "/", "integrator"));
+    return LW_OK;
+}
+
+/* Rows from first on, as many as fit into block, into the wanted columns. */
+static bool read_block(hdf5_table *reader, hsize_t first, hsize_t count, double *block) {
+    const hsize_t start[2] = {first, 0}, size[2] = {count, reader->dims[1]};
+    hid_t file_space = H5Dget_space(reader->data), memory_space = H5Screate_simple(2, size, NULL);
+    bool done = H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
+                H5Dread(reader->data, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, block) >= 0;
+    (void)H5Sclose(file_space);
+    (void)H5Sclose(memory_space);
+    for (size_t k = 0; k < reader->table.column_count && done; k++) {
+        double *values = reader->table.columns[k].values;
+        for (hsize_t row = 0; values && row < count; row++)
+            values[first + row] = block[row * reader->dims[1] + k];
+    }
+    return done;
+}
+
+static lw_status read_rows(lw_table *table, lw_error *error) {
+    hdf5_table *reader = (hdf5_table *)table;
+    hsize_t rows = reader->dims[0], fitting = BUFFER_BYTES / (reader->dims[1] * sizeof(double)) + 1;
+    if (rows == 0)
+        return read_fault(reader, error, "let the run write at least one sample", "the file has no rows");
+    bool room = rows < SIZE_MAX / sizeof(double);
+    for (size_t k = 0; k < table->column_count && room; k++) {
+        if (!table->columns[k].wanted) continue;
+        table->columns[k].values = malloc((size_t)rows * sizeof(double));
+        room = table->columns[k].values != NULL;
+    }
+    double *block = room ? malloc((size_t)(fitting * reader->dims[1]) * sizeof *block) : NULL;
+    if (!block) return lw_fail(error, LW_ERROR_MEMORY, reader->path, NULL, "memory is out");
+    voice kept = silence();
+    bool done = true;
+    for (hsize_t first = 0; first < rows && done; first += fitting)
+        done = read_block(reader, first, rows - first < fitting ? rows - first : fitting, block);
+    char reason[160], message[200];
+    if (!done) reason_of(reason);
+    speak(kept);
+    free(block);
+    table->row_count = (size_t)rows;
+    if (done) return LW_OK;
+    snprintf(message, sizeof message, "the rows cannot be read: %s", reason);
+    return read_fault(reader, error, NULL, message);
+}
+
+lw_status lw_table_open_hdf5(const char *path, lw_table **table, lw_error *error) {
+    lw_arena *arena = lw_arena_create(NULL);
+    hdf5_table *reader = arena ? LW_NEW(arena, hdf5_table, 1) : NULL;
+    if (reader) reader->path = lw_arena_text(arena, path);
+    if (!reader || !reader->path) {
+        lw_arena_destroy(arena);
+        return lw_fail(error, LW_ERROR_MEMORY, path, NULL, "memory is out");
+    }
+    reader->arena = arena;
+    reader->file = reader->data = H5I_INVALID_HID;
+    reader->table.read = read_rows;
+    reader->table.close = close_table;
+    voice kept = silence();
+    lw_status status = get_head(reader, error);
+    speak(kept);
+    if (status != LW_OK) {
+        close_table(&reader->table);
+        return status;
+    }
+    *table = &reader->table;
+    return LW_OK;
+}

@@ -1,0 +1,594 @@
+/* write_model.c - a spec as a model file (docs/model-format.md), one line for each object.
+ *
+ * What the reader takes from a file it finds again, to the last bit: a value is left out only where leaving
+ * it out gives the same. Quaternions of poses are written at unit length. What the format cannot hold is a
+ * fault: numbers that are not finite, names with quotes or braces, shapes without extent, geometry that no
+ * compiler accepts. What a spec does not keep is not written: expressions of parameters, units, repeats,
+ * comments. Cost O(n log n) in the number of objects.
+ */
+#include "io/write_model.h"
+
+#include "io/write_text.h"
+#include "model/function.h"
+#include "model/names.h"
+#include "model/spec.h"
+
+#include <linkwork/io.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- values ------------------------------------------------------------------------------------------ */
+
+/* All +0, which is what the reader puts where nothing is given. */
+static bool nothing(const double *values, size_t count) {
+    static const double zeros[8];
+    return memcmp(values, zeros, count * sizeof *values) == 0;
+}
+
+static void put_number(lw_writer *w, const char *key, double value) {
+    lw_put_key(w, key);
+    lw_put_number(w, value);
+}
+
+static void put_numbers(lw_writer *w, const char *key, const double *values, int count) {
+    lw_put_key(w, key);
+    lw_put_numbers(w, values, count);
+}
+
+static void put_list(lw_writer *w, const char *key, const double (*vectors)[3], int count) {
+    lw_put_key(w, key);
+    for (int k = 0; k < count; k++) {
+        lw_put(w, k ? ", " : "[");
+        size_t part = w->length;
+        lw_put_numbers(w, vectors[k], 3);
+        if (k > 0) lw_fit(w, part);
+    }
+    lw_put(w, "]");
+}
+
+static void put_word(lw_writer *w, const char *key, const char *word) {
+    lw_put_key(w, key);
+    lw_put(w, word);
+}
+
+static void put_text(lw_writer *w, const char *key, const char *text) {
+    lw_put_key(w, key);
+    lw_put_text(w, text);
+}
+
+static void put_texts(lw_writer *w, const char *key, const char *const *texts, int count) {
+    lw_put_key(w, key);
+    for (int k = 0; k < count; k++) {
+        lw_put(w, k ? ", " : "[");
+        size_t part = w->length;
+        lw_put_text(w, texts[k]);
+        if (k > 0) lw_fit(w, part);
+    }
+    lw_put(w, "]");
+}
+
+static void put_name(lw_writer *w, const char *key, const char *what, const char *name) {
+    lw_put_key(w, key);
+    lw_put_name(w, what, name);
+}
+
+static void put_between(lw_writer *w, const char *const bodies[2]) {
+    lw_put_key(w, "between");
+    lw_put(w, "[");
+    lw_put_name(w, "body", bodies[0]);
+    lw_put(w, ", ");
+    lw_put_name(w, "body", bodies[1]);
+    lw_put(w, "]");
+}
+
+/* The reader wants length 1, and keeps what has it but for rounding; all zero stands for none. */
+static void unit_rotation(const double q[4], double unit[4]) {
+    double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
+    bool is_unit = length == 0 || fabs(length - 1) <= 1e-15;
+    for (int k = 0; k < 4; k++) unit[k] = is_unit ? q[k] : q[k] / length;
+}
+
+static void put_rotation(lw_writer *w, const double q[4]) {
+    double unit[4];
+    unit_rotation(q, unit);
+    put_numbers(w, "rotation", unit, 4);
+}
+
+static void put_points(lw_writer *w, lw_geometry_frame frame, const double (*points)[3]) {
+    if (frame == LW_GEOMETRY_WORLD) {
+        put_list(w, "points", points, 2);
+    } else {
+        put_numbers(w, "first", points[0], 3);
+        put_numbers(w, "second", points[1], 3);
+    }
+}
+
+static bool known_type(lw_writer *w, int type, int count) {
+    bool known = type >= 0 && type < count;
+    if (!known) lw_write_fault(w, LW_ERROR_ARGUMENT, NULL, "unknown type %d", type);
+    return known;
+}
+
+/* --- bodies ------------------------------------------------------------------------------------------ */
+
+static void put_extent(lw_writer *w, const lw_shape *shape) {
+    switch (shape->kind) {
+    case LW_SHAPE_BOX:
+        put_numbers(w, "size", shape->size, 3);
+        break;
+    case LW_SHAPE_CYLINDER:
+        put_number(w, "radius", shape->size[0]);
+        put_number(w, "length", shape->size[1]);
+        break;
+    case LW_SHAPE_SPHERE:
+        put_number(w, "radius", shape->size[0]);
+        break;
+    case LW_SHAPE_CONE:
+        put_number(w, "radius", shape->size[0]);
+        put_number(w, "height", shape->size[1]);
+        break;
+    case LW_SHAPE_ROD:
+        put_list(w, "points", shape->points, 2);
+        break;
+    case LW_SHAPE_TETRAHEDRON:
+        put_list(w, "points", shape->points, 4);
+        break;
+    case LW_SHAPE_NONE:
+        break;
+    }
+}
+
+static void put_shape(lw_writer *w, const lw_shape *shape) {
+    static const char *const names[] = {"none", "box", "cylinder", "sphere", "cone", "rod", "tetrahedron"};
+    if (nothing(shape->position, 3) && nothing(shape->rotation, 4)) {
+        put_word(w, "shape", names[shape->kind]);
+        put_extent(w, shape);
+        return;
+    }
+    lw_put_key(w, "shape");
+    lw_open(w);
+    put_word(w, "type", names[shape->kind]);
+    put_extent(w, shape);
+    if (!nothing(shape->position, 3)) put_numbers(w, "position", shape->position, 3);
+    if (!nothing(shape->rotation, 4)) put_rotation(w, shape->rotation);
+    lw_close(w);
+}
+
+/* Centre and inertia that the reader takes where the file gives none: those of the shape, or zero. */
+static void default_mass(lw_writer *w, const lw_body_spec *body, double com[3], double inertia[6]) {
+    lw_shape shape = body->shape;
+    double total;
+    memset(com, 0, 3 * sizeof *com);
+    memset(inertia, 0, 6 * sizeof *inertia);
+    if (shape.kind == LW_SHAPE_NONE) return;
+    unit_rotation(body->shape.rotation, shape.rotation);
+    if (lw_shape_inertia(&shape, fmax(body->mass, 0), 0, &total, com, inertia) != LW_OK) {
+        lw_write_fault(w, LW_ERROR_ARGUMENT, "its lengths must be positive and its points apart",
+                       "its shape has no extent");
+    }
+}
+
+static void put_mass(lw_writer *w, const lw_body_spec *body) {
+    double com[3], inertia[6];
+    bool has_shape = body->shape.kind != LW_SHAPE_NONE;
+    default_mass(w, body, com, inertia);
+    put_number(w, "mass", body->mass);
+    if (memcmp(com, body->com, sizeof com) != 0) put_numbers(w, "com", body->com, 3);
+    if (body->kind == LW_BODY_POINT) return;
+    bool must_be_given = !has_shape && body->mass != 0;
+    if (body->kind == LW_BODY_PLANAR) {
+        if (must_be_given || memcmp(&inertia[2], &body->inertia[2], sizeof *inertia) != 0)
+            put_number(w, "inertia", body->inertia[2]);
+    } else if (must_be_given || memcmp(inertia, body->inertia, sizeof inertia) != 0) {
+        put_numbers(w, "inertia", body->inertia, nothing(body->inertia + 3, 3) ? 3 : 6);
+    }
+}
+
+static void put_body(lw_writer *w, const lw_body_spec *body) {
+    static const char *const kinds[] = {"spatial", "planar", "point"};
+    static const double no_turn[4] = {1, 0, 0, 0};
+    lw_put_entry(w, "body", body->name);
+    if (body->kind < 0 || body->kind > LW_BODY_POINT || body->shape.kind < 0 ||
+        body->shape.kind > LW_SHAPE_TETRAHEDRON) {
+        lw_write_fault(w, LW_ERROR_ARGUMENT, NULL, "unknown kind %d or shape %d", (int)body->kind,
+                       (int)body->shape.kind);
+        return;
+    }
+    if (body->kind != LW_BODY_SPATIAL) put_word(w, "kind", kinds[body->kind]);
+    put_mass(w, body);
+    if (body->shape.kind != LW_SHAPE_NONE) put_shape(w, &body->shape);
+    if (body->has_pose) {
+        if (body->rotation[0] == 0 && body->rotation[1] == 0 && body->rotation[2] == 0 &&
+            body->rotation[3] == 0) {
+            lw_write_fault(w, LW_ERROR_ARGUMENT, "no rotation is [1, 0, 0, 0]",
+                           "rotation quaternion [0, 0, 0, 0] has no direction");
+        }
+        put_numbers(w, "position", body->position, 3);
+        if (memcmp(body->rotation, no_turn, sizeof no_turn) != 0) put_rotation(w, body->rotation);
+    }
+    lw_end_entry(w);
+}
+
+/* --- joints ------------------------------------------------------------------------------------------ */
+
+/* Types whose axes are a list; the others have an axis or normal, and perhaps x. */
+static bool axes_are_listed(lw_joint_type type) {
+    return type == LW_JOINT_UNIVERSAL || type == LW_JOINT_TRANSLATION;
+}
+
+static void put_axes(lw_writer *w, lw_joint_type type, const lw_joint_geometry *geometry) {
+    int count = geometry->axis_count, most = type == LW_JOINT_TRANSLATION ? 3 : 2;
+    if (count < 0 || count > most) {
+        lw_write_fault(w, LW_ERROR_ARGUMENT, "give as many axes as the type has",
+                       "%d axes given to a %s joint", count, lw_joint_type_name(type));
+    } else if (axes_are_listed(type)) {
+        put_list(w, "axes", geometry->axes, count);
+    } else {
+        if (count > 0) put_numbers(w, type == LW_JOINT_PLANAR ? "normal" : "axis", geometry->axes[0], 3);
+        if (count > 1) put_numbers(w, "x", geometry->axes[1], 3);
+    }
+}
+
+static bool point_may_be_left_out(lw_joint_type type) {
+    return type == LW_JOINT_WELD || type == LW_JOINT_PRISMATIC || type == LW_JOINT_TRANSLATION ||
+           type == LW_JOINT_FREE;
+}
+
+static void put_geometry(lw_writer *w, const lw_joint_spec *joint) {
+    const lw_joint_geometry *geometry = joint->geometry;
+    if (joint->frame == LW_GEOMETRY_WORLD) {
+        if (!point_may_be_left_out(joint->type) || !nothing(geometry[0].point, 3))
+            put_numbers(w, "point", geometry[0].point, 3);
+        put_axes(w, joint->type, &geometry[0]);
+        return;
+    }
+    bool translation = joint->type == LW_JOINT_TRANSLATION;
+    if (!translation && geometry[0].axis_count != geometry[1].axis_count) {
+        lw_write_fault(w, LW_ERROR_ARGUMENT, "give the same number of axes on both sides",
+                       "its first body has %d axes, its second %d", geometry[0].axis_count,
+                       geometry[1].axis_count);
+        return;
+    }
+    for (int side = 0; side < 2; side++) {
+        lw_put_key(w, side ? "second" : "first");
+        lw_open(w);
+        put_numbers(w, "point", geometry[side].point, 3);
+        if (side == 0 || !translation) put_axes(w, joint->type, &geometry[side]);
+        lw_close(w);
+    }
+}
+
+/* One value stands alone, several in a list. */
+static void put_values(lw_writer *w, const char *key, const double *values, int count) {
+    if (count == 1) {
+        put_number(w, key, values[0]);
+    } else {
+        put_numbers(w, key, values, count);
+    }
+}
+
+static void put_motion(lw_writer *w, const char *const *motion, int count) {
+    bool any = false;
+    for (int k = 0; k < count; k++) any = any || motion[k];
+    if (!any) return;
+    if (count == 1) {
+        put_text(w, "motion", motion[0]);
+    } else {
+        put_texts(w, "motion", motion, count);
+    }
+}
+
+static void put_joint(lw_writer *w, const lw_joint_spec *joint) {
+    int axes = joint->geometry[0].axis_count;
+    lw_put_entry(w, "joint", joint->name);
+    if (!known_type(w, (int)joint->type, LW_JOINT_TYPES)) return;
+    put_word(w, "type", lw_joint_type_name(joint->type));
+    put_between(w, joint->bodies);
+    put_geometry(w, joint);
+    if (joint->type == LW_JOINT_SCREW) put_number(w, "lead", joint->lead);
+    if (joint->has_q) put_values(w, "q", joint->q, lw_joint_type_q(joint->type, axes));
+    if (joint->has_v) put_values(w, "v", joint->v, lw_joint_type_v(joint->type, axes));
+    put_motion(w, joint->motion, lw_joint_type_v(joint->type, axes));
+    if (joint->cut) put_word(w, "cut", "true");
+    lw_end_entry(w);
+}
+
+/* --- joint coordinates ------------------------------------------------------------------------------- */
+
+/* The joint that an element refers to, NULL if there is none of that name. */
+static const lw_joint_spec *find_joint(const lw_spec *spec, const lw_names *joints, const char *name) {
+    int index = name ? lw_names_find(joints, name) : -1;
+    return index < 0 ? NULL : &spec->joints[index];
+}
+
+/* coordinate may be left out where the joint has one only. */
+static void put_coordinate(lw_writer *w, const lw_joint_spec *joint, const char *name, int coordinate) {
+    char digits[16];
+    put_name(w, "joint", "joint", name);
+    if (joint && lw_joint_type_v(joint->type, joint->geometry[0].axis_count) == 1 && coordinate == 0) return;
+    snprintf(digits, sizeof digits, "%d", coordinate);
+    put_word(w, "coordinate", digits);
+}
+
+static bool is_angle(const lw_joint_spec *joint, int coordinate) {
+    static const int first_angle[LW_JOINT_TYPES] = {
+        [LW_JOINT_PRISMATIC] = 1,   [LW_JOINT_CYLINDRICAL] = 1, [LW_JOINT_PLANAR] = 2,
+        [LW_JOINT_TRANSLATION] = 3, [LW_JOINT_FREE] = 3,
+    };
+    return joint && coordinate >= first_angle[joint->type];
+}
+
+/* --- forces ------------------------------------------------------------------------------------------ */
+
+static void put_law(lw_writer *w, const lw_force_spec *force) {
+    const lw_law_spec *law = &force->law;
+    bool has_law = law->table_size > 0 || law->expression;
+    bool has_damping = !nothing(&force->damping, 1);
+    if (!nothing(&force->stiffness, 1) || (!has_law && !has_damping))
+        put_number(w, "stiffness", force->stiffness);
+    if (has_damping) put_number(w, "damping", force->damping);
+    if (law->table_size > 0) {
+        lw_put_key(w, "table");
+        lw_open(w);
+        put_numbers(w, "x", law->table_x, law->table_size);
+        put_numbers(w, force->type == LW_FORCE_TORSION ? "torque" : "force", law->table_y, law->table_size);
+        if (law->smooth) put_word(w, "smooth", "true");
+        lw_close(w);
+    } else if (law->expression) {
+        put_text(w, "law", law->expression);
+    }
+}
+
+static void put_bushing(lw_writer *w, const lw_force_spec *force) {
+    put_between(w, force->bodies);
+    if (force->frame == LW_GEOMETRY_WORLD) {
+        put_numbers(w, "point", force->points[0], 3);
+    } else {
+        put_points(w, force->frame, force->points);
+    }
+    if (!nothing(force->rotation, 4)) put_rotation(w, force->rotation);
+    put_numbers(w, "stiffness", force->bushing_stiffness, 6);
+    if (!nothing(force->bushing_damping, 6)) put_numbers(w, "damping", force->bushing_damping, 6);
+}
+
+static void put_applied(lw_writer *w, const lw_force_spec *force) {
+    bool has_force = force->force[0] || force->force[1] || force->force[2];
+    bool has_torque = force->torque[0] || force->torque[1] || force->torque[2];
+    bool in_body = force->frame == LW_GEOMETRY_BODY;
+    put_name(w, "body", "body", force->bodies[0]);
+    if (force->bodies[1] && strcmp(force->bodies[1], LW_GROUND) != 0)
+        put_name(w, "against", "body", force->bodies[1]);
+    if (has_force || !has_torque || !in_body || !nothing(force->points[0], 3)) {
+        put_numbers(w, "point", force->points[0], 3); /* a torque alone needs none */
+        if (in_body) put_word(w, "frame", "body");
+    }
+    if (has_force || !has_torque) put_texts(w, "force", force->force, 3);
+    if (has_torque) put_texts(w, "torque", force->torque, 3);
+    if (force->follows_body) put_word(w, "axes", "body");
+}
+
+static void put_friction(lw_writer *w, const lw_force_spec *force) {
+    put_number(w, "viscous", force->viscous);
+    if (!nothing(&force->coulomb, 1)) put_number(w, "coulomb", force->coulomb);
+    put_number(w, "smoothing", force->smoothing);
+}
+
+static void put_force(lw_writer *w, const lw_force_spec *force, const lw_joint_spec *joint) {
+    lw_put_entry(w, "force", force->name);
+    if (!known_type(w, (int)force->type, LW_FORCE_TYPES)) return;
+    put_word(w, "type", lw_force_type_name(force->type));
+    switch (force->type) {
+    case LW_FORCE_SPRING:
+        put_between(w, force->bodies);
+        put_points(w, force->frame, force->points);
+        if (force->has_free_length) put_number(w, "length", force->free_length);
+        put_law(w, force);
+        break;
+    case LW_FORCE_TORSION:
+        put_coordinate(w, joint, force->joint, force->coordinate);
+        if (force->has_free_length || !nothing(&force->free_length, 1))
+            put_number(w, "free", force->free_length);
+        put_law(w, force);
+        break;
+    case LW_FORCE_BUSHING:
+        put_bushing(w, force);
+        break;
+    case LW_FORCE_APPLIED:
+        put_applied(w, force);
+        break;
+    case LW_FORCE_DRIVE:
+        put_coordinate(w, joint, force->joint, force->coordinate);
+        put_text(w, is_angle(joint, force->coordinate) ? "torque" : "force", force->drive);
+        break;
+    case LW_FORCE_FRICTION:
+        put_coordinate(w, joint, force->joint, force->coordinate);
+        put_friction(w, force);
+        break;
+    case LW_FORCE_TYPES:
+        break;
+    }
+    lw_end_entry(w);
+}
+
+/* --- constraints ------------------------------------------------------------------------------------- */
+
+static void put_coupling(lw_writer *w, const lw_spec *spec, const lw_names *joints,
+                         const lw_constraint_spec *constraint) {
+    lw_put_key(w, "terms");
+    lw_put(w, "[");
+    for (int k = 0; k < constraint->terms && k < LW_COUPLING_MAX; k++) {
+        const char *name = constraint->joints[k];
+        if (k > 0) lw_put(w, ", ");
+        size_t brace = w->length;
+        lw_open(w);
+        if (k > 0) w->part = brace; /* a line may break here */
+        put_coordinate(w, find_joint(spec, joints, name), name, constraint->coordinates[k]);
+        put_number(w, "factor", constraint->factors[k]);
+        lw_close(w);
+    }
+    lw_put(w, "]");
+    if (!nothing(&constraint->offset, 1)) put_number(w, "offset", constraint->offset);
+}
+
+static void put_rolling(lw_writer *w, const lw_constraint_spec *constraint) {
+    static const double up[3] = {0, 0, 1};
+    put_name(w, "body", "body", constraint->bodies[0]);
+    if (!constraint->bodies[1] || strcmp(constraint->bodies[1], LW_GROUND) != 0)
+        put_name(w, "on", "body", constraint->bodies[1]);
+    if (constraint->frame == LW_GEOMETRY_BODY) put_word(w, "frame", "body");
+    put_numbers(w, "centre", constraint->points[0], 3);
+    put_number(w, "radius", constraint->radius);
+    if (constraint->axis[0] != 0 || constraint->axis[1] != 0 || constraint->axis[2] != 0)
+        put_numbers(w, "axis", constraint->axis, 3);
+    if (!nothing(constraint->points[1], 3)) put_numbers(w, "point", constraint->points[1], 3);
+    if (memcmp(constraint->normal, up, sizeof up) != 0) put_numbers(w, "normal", constraint->normal, 3);
+}
+
+static void put_constraint(lw_writer *w, const lw_spec *spec, const lw_names *joints,
+                           const lw_constraint_spec *constraint) {
+    lw_put_entry(w, "constraint", constraint->name);
+    if (!known_type(w, (int)constraint->type, LW_CONSTRAINT_TYPES)) return;
+    put_word(w, "type", lw_constraint_type_name(constraint->type));
+    switch (constraint->type) {
+    case LW_CONSTRAINT_DISTANCE:
+        put_between(w, constraint->bodies);
+        put_points(w, constraint->frame, constraint->points);
+        if (constraint->length != 0) put_number(w, "length", constraint->length);
+        break;
+    case LW_CONSTRAINT_COUPLING:
+        put_coupling(w, spec, joints, constraint);
+        break;
+    case LW_CONSTRAINT_ROLLING:
+        put_rolling(w, constraint);
+        break;
+    case LW_CONSTRAINT_TYPES:
+        break;
+    }
+    lw_end_entry(w);
+}
+
+/* --- the whole --------------------------------------------------------------------------------------- */
+
+static void put_parameters(lw_writer *w, const lw_spec *spec) {
+    if (spec->parameter_count > 0) lw_put(w, "parameters:\n");
+    for (size_t k = 0; k < spec->parameter_count; k++) {
+        const char *name = spec->parameters[k].name;
+        const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+        bool is_word = *name && name[strspn(name, letters)] == '\0' && !(*name >= '0' && *name <= '9');
+        bool is_variable = *name && !name[1] && strchr("tqvx", *name);
+        snprintf(w->object, sizeof w->object, "parameter \"%.80s\"", name);
+        if (!is_word || is_variable || lw_reserved_word(name)) {
+            lw_write_fault(w, LW_ERROR_ARGUMENT,
+                           "use letters, digits and _, and no name of a variable, function or unit",
+                           "a model file cannot hold a parameter of this name");
+        }
+        lw_put(w, "  ");
+        lw_put_name(w, "parameter", name);
+        lw_put(w, ": ");
+        lw_put_number(w, spec->parameters[k].value);
+        lw_put(w, "\n");
+    }
+    w->object[0] = '\0';
+}
+
+static void put_run(lw_writer *w, const lw_run_spec *run) {
+    const double numbers[] = {run->end, run->step, run->tolerance, run->output};
+    const char *const texts[] = {run->method, run->integrator, run->drift};
+    static const char *const keys[] = {"end", "step", "tolerance", "output", "method", "integrator", "drift"};
+    bool any = run->method || run->integrator || run->drift;
+    for (int k = 0; k < 4; k++) any = any || numbers[k] != 0;
+    if (!any) return;
+    snprintf(w->object, sizeof w->object, "run");
+    lw_put(w, "run: ");
+    lw_open(w);
+    for (int k = 0; k < 4; k++) {
+        if (numbers[k] < 0) {
+            lw_write_fault(w, LW_ERROR_ARGUMENT, "give a positive number, or 0 for none",
+                           "%s %g is not positive", keys[k], numbers[k]);
+        }
+        if (numbers[k] != 0) put_number(w, keys[k], numbers[k]);
+    }
+    for (int k = 0; k < 3; k++) {
+        if (texts[k] && strchr(texts[k], '{')) {
+            lw_write_fault(w, LW_ERROR_ARGUMENT, "give a name without braces",
+                           "%s \"%.80s\" has a brace, which a model file takes for an index", keys[4 + k],
+                           texts[k]);
+        }
+        if (texts[k]) put_text(w, keys[4 + k], texts[k]);
+    }
+    lw_close(w);
+    lw_put(w, "\n");
+    w->object[0] = '\0';
+}
+
+static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints) {
+    lw_put(w, "linkwork: 1\nname: ");
+    lw_put_text(w, spec->name);
+    lw_put(w, "\n");
+    put_parameters(w, spec);
+    lw_put(w, "gravity: ");
+    lw_put_numbers(w, spec->gravity, 3);
+    lw_put(w, "\n");
+    if (spec->body_count > 0) lw_put(w, "bodies:\n");
+    for (size_t k = 0; k < spec->body_count && w->status == LW_OK; k++) put_body(w, &spec->bodies[k]);
+    if (spec->joint_count > 0) lw_put(w, "joints:\n");
+    for (size_t k = 0; k < spec->joint_count && w->status == LW_OK; k++) put_joint(w, &spec->joints[k]);
+    if (spec->force_count > 0) lw_put(w, "forces:\n");
+    for (size_t k = 0; k < spec->force_count && w->status == LW_OK; k++) {
+        put_force(w, &spec->forces[k], find_joint(spec, joints, spec->forces[k].joint));
+    }
+    if (spec->constraint_count > 0) lw_put(w, "constraints:\n");
+    for (size_t k = 0; k < spec->constraint_count && w->status == LW_OK; k++)
+        put_constraint(w, spec, joints, &spec->constraints[k]);
+    put_run(w, &spec->run);
+}
+
+lw_status lw_model_text(const lw_spec *spec, char **text, size_t *length, lw_error *error) {
+    lw_writer w = {.error = error};
+    lw_names joints;
+    lw_arena *arena = lw_arena_create(NULL);
+    if (arena && lw_names_create(arena, (int)spec->joint_count, &joints) == LW_OK) {
+        for (size_t k = 0; k < spec->joint_count; k++) joints.names[k] = spec->joints[k].name;
+        lw_names_sort(&joints);
+        put_all(&w, spec, &joints);
+    } else {
+        lw_write_fault(&w, LW_ERROR_MEMORY, NULL, "memory is out");
+    }
+    lw_arena_destroy(arena);
+    *text = w.status == LW_OK ? w.text : NULL;
+    *length = w.length;
+    if (w.status != LW_OK) free(w.text);
+    return w.status;
+}
+
+static lw_status file_fault(lw_error *error, const char *path, const char *action, int fault) {
+    char object[sizeof error->object];
+    snprintf(object, sizeof object, "model file \"%s\"", path);
+    return lw_fail(error, LW_ERROR_FILE, object, "give a path in an existing folder where you may write",
+                   "cannot be %s: %s", action, strerror(fault));
+}
+
+lw_status lw_write_model(const lw_spec *spec, const char *path, lw_error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    lw_status status = lw_model_text(spec, &text, &length, error);
+    if (status != LW_OK) return status; /* a file that is there stays as it is */
+
+    errno = 0;
+    bool standard_output = strcmp(path, "-") == 0;
+    FILE *file = standard_output ? stdout : fopen(path, "wb");
+    if (!file) {
+        status = file_fault(error, path, "opened", errno);
+    } else {
+        bool written = fwrite(text, 1, length, file) == length && fflush(file) == 0;
+        int fault = written ? 0 : errno;
+        if (!standard_output && fclose(file) != 0 && fault == 0) fault = errno ? errno : EIO;
+        if (fault) status = file_fault(error, path, "written", fault);
+    }
+    free(text);
+    return status;
+}

@@ -1,0 +1,168 @@
+/* joint_motion.h - pose, motion subspace and bias of every type of joint, for one state or several
+ * (linalg/lanes.h).
+ *
+ *   twist of the second frame relative to the first, in the second's axes  = S(q) v
+ *   its derivative, componentwise                                          = S(q) vdot + bias(q, v)
+ *
+ * Source   docs/theory/tree.md, section "Joints", which derives every S and bias below.
+ * Frames   revolute and prismatic joints move about or along one coordinate axis, screw and cylindrical ones
+ * z; universal: about x of the first, then y of the second frame; planar: x, y in the first frame's plane,
+ * angle about z. Inverse  the motion of the first frame relative to the second: place inverted, S and bias
+ * times -Ad(place). Cost     O(1), no allocation.
+ */
+#ifndef LW_JOINT_MOTION_H
+#define LW_JOINT_MOTION_H
+
+#include "linalg/lanes.h"
+#include "model/model.h"
+
+/* Column k of S from numbers; the columns start as zero. */
+static inline void joint_column(REAL *S, int k, double a, double b, double c, double x, double y, double z) {
+    REAL *s = S + 6 * k;
+    s[0] = real(a), s[1] = real(b), s[2] = real(c), s[3] = real(x), s[4] = real(y), s[5] = real(z);
+}
+
+static inline void joint_turn(int axis, REAL sine, REAL cosine, REAL R[9]) {
+    int j = (axis + 1) % 3, k = (axis + 2) % 3;
+    R[4 * axis] = real(1);
+    R[4 * j] = R[4 * k] = cosine;
+    R[3 * j + k] = -sine, R[3 * k + j] = sine;
+}
+
+static inline void joint_quaternion(const REAL q[4], REAL R[9]) {
+    REAL w = q[0], x = q[1], y = q[2], z = q[3], s = 2 / (w * w + x * x + y * y + z * z);
+    R[0] = 1 - s * (y * y + z * z), R[1] = s * (x * y - w * z), R[2] = s * (x * z + w * y);
+    R[3] = s * (x * y + w * z), R[4] = 1 - s * (x * x + z * z), R[5] = s * (y * z - w * x);
+    R[6] = s * (x * z - w * y), R[7] = s * (y * z + w * x), R[8] = 1 - s * (x * x + y * y);
+}
+
+static inline void joint_place_direct(const lw_joint *joint, const REAL *q, REAL R[9], REAL p[3], REAL *S) {
+    REAL s, c;
+    for (int k = 0; k < 3; k++) p[k] = real(0);
+    for (int k = 0; k < 9; k++) R[k] = real(k % 4 == 0);
+    for (int k = 0; k < joint->nv; k++) joint_column(S, k, 0, 0, 0, 0, 0, 0);
+    switch (joint->type) {
+    case LW_JOINT_REVOLUTE:
+        real_sincos(joint->sign * q[0], &s, &c);
+        joint_turn(joint->axis, s, c, R);
+        S[joint->axis] = real(joint->sign);
+        break;
+    case LW_JOINT_PRISMATIC:
+        p[joint->axis] = joint->sign * q[0];
+        S[3 + joint->axis] = real(joint->sign);
+        break;
+    case LW_JOINT_SCREW:
+        real_sincos(q[0], &s, &c);
+        joint_turn(2, s, c, R);
+        p[2] = joint->pitch * q[0];
+        joint_column(S, 0, 0, 0, 1, 0, 0, joint->pitch);
+        break;
+    case LW_JOINT_CYLINDRICAL:
+        real_sincos(q[1], &s, &c);
+        joint_turn(2, s, c, R);
+        p[2] = q[0];
+        joint_column(S, 0, 0, 0, 0, 0, 0, 1);
+        joint_column(S, 1, 0, 0, 1, 0, 0, 0);
+        break;
+    case LW_JOINT_UNIVERSAL: {
+        REAL s1, c1;
+        real_sincos(q[0], &s1, &c1);
+        real_sincos(q[1], &s, &c);
+        R[0] = c, R[1] = real(0), R[2] = s; /* Rx(q0) Ry(q1) */
+        R[3] = s1 * s, R[4] = c1, R[5] = -s1 * c;
+        R[6] = -c1 * s, R[7] = s1, R[8] = c1 * c;
+        S[0] = c, S[2] = s;
+        S[6 + 1] = real(1);
+        break;
+    }
+    case LW_JOINT_SPHERICAL:
+        joint_quaternion(q, R);
+        for (int k = 0; k < 3; k++) S[6 * k + k] = real(1);
+        break;
+    case LW_JOINT_PLANAR:
+        real_sincos(q[2], &s, &c);
+        joint_turn(2, s, c, R);
+        p[0] = q[0], p[1] = q[1];
+        S[3] = c, S[4] = -s;
+        S[6 + 3] = s, S[6 + 4] = c;
+        S[12 + 2] = real(1);
+        break;
+    case LW_JOINT_TRANSLATION:
+        for (int k = 0; k < joint->nv; k++)
+            for (int i = 0; i < 3; i++) {
+                double along = joint->sign * joint->axes[3 * k + i];
+                p[i] += along * q[k];
+                S[6 * k + 3 + i] = real(along);
+            }
+        break;
+    case LW_JOINT_FREE:
+        for (int k = 0; k < 3; k++) p[k] = q[k];
+        joint_quaternion(q + 3, R);
+        for (int k = 0; k < 3; k++) {
+            for (int i = 0; i < 3; i++) S[6 * k + 3 + i] = R[3 * k + i]; /* R'e_k */
+            S[6 * (3 + k) + k] = real(1);
+        }
+        break;
+    case LW_JOINT_WELD:
+    case LW_JOINT_TYPES:
+        break;
+    }
+}
+
+/* Bias S° v, with R of the direct place. */
+static inline void joint_bias_direct(const lw_joint *joint, const REAL *q, const REAL *v, const REAL R[9],
+                                     REAL bias[6]) {
+    for (int k = 0; k < 6; k++) bias[k] = real(0);
+    switch (joint->type) {
+    case LW_JOINT_UNIVERSAL: {
+        REAL s, c;
+        real_sincos(q[1], &s, &c);
+        bias[0] = -s * v[0] * v[1];
+        bias[2] = c * v[0] * v[1];
+        break;
+    }
+    case LW_JOINT_PLANAR: /* d/dt of R'(vx, vy, 0) = -w x R'(vx, vy, 0) */
+        bias[3] = v[2] * (R[0] * v[1] - R[3] * v[0]);
+        bias[4] = -v[2] * (R[0] * v[0] + R[3] * v[1]);
+        break;
+    case LW_JOINT_FREE: {
+        REAL local[3];
+        r3_turn_back(R, v, local);
+        r3_cross(local, v + 3, bias + 3);
+        break;
+    }
+    default: /* S is constant in the second frame's axes */
+        break;
+    }
+}
+
+/* -Ad(R, p) x: a relative twist seen from the other side, in the other side's axes. */
+static inline void joint_other_side(const REAL R[9], const REAL p[3], const REAL x[6], REAL out[6]) {
+    r3_turn(R, x, out);
+    r3_turn(R, x + 3, out + 3);
+    r3_add_cross(p, out, out + 3);
+    for (int k = 0; k < 6; k++) out[k] = -out[k];
+}
+
+/* Place (R, p) of the child's joint frame in the parent's, motion subspace S (6 per speed, child's axes) and,
+ * unless v is NULL, bias. */
+static inline void joint_motion(const lw_joint *joint, const REAL *q, const REAL *v, REAL R[9], REAL p[3],
+                                REAL *S, REAL bias[6]) {
+    if (!joint->inverse) {
+        joint_place_direct(joint, q, R, p, S);
+        if (v) joint_bias_direct(joint, q, v, R, bias);
+        return;
+    }
+    REAL R1[9], p1[3], S1[6 * LW_JOINT_MAX_V], b[6];
+    joint_place_direct(joint, q, R1, p1, S1);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) R[3 * i + j] = R1[3 * j + i];
+    r3_turn(R, p1, p);
+    for (int k = 0; k < 3; k++) p[k] = -p[k];
+    for (int k = 0; k < joint->nv; k++) joint_other_side(R1, p1, S1 + 6 * k, S + 6 * k);
+    if (!v) return;
+    joint_bias_direct(joint, q, v, R1, b);
+    joint_other_side(R1, p1, b, bias);
+}
+
+#endif

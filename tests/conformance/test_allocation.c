@@ -1,0 +1,254 @@
+/* test_allocation.c - nothing allocates after creation: every call of dynamics.h, every formulation, every
+ * time step.
+ *
+ * malloc and its relatives are replaced by ones that count and then do what glibc does. Sanitizers bring
+ * their own; with them, or without glibc, the calls run but nothing is counted.
+ */
+#include "formulations/formulation.h"
+#include "random_model.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#endif
+
+static atomic_long calls; /* of malloc, calloc, realloc, free and the aligned ones, so far */
+
+#if defined(__GLIBC__) && !defined(SANITIZED)
+static const bool counting = true;
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *memory);
+
+void *malloc(size_t size) {
+    calls++;
+    return __libc_malloc(size);
+}
+void *calloc(size_t count, size_t size) {
+    calls++;
+    return __libc_calloc(count, size);
+}
+void *realloc(void *memory, size_t size) {
+    calls++;
+    return __libc_realloc(memory, size);
+}
+void *aligned_alloc(size_t alignment, size_t size) {
+    calls++;
+    return __libc_memalign(alignment, size);
+}
+void free(void *memory) {
+    calls++;
+    __libc_free(memory);
+}
+#else
+static const bool counting = false;
+#endif
+
+enum { MAX = 120, SEEDS = 60 };
+
+static lw_model *random_model(lw_random *random, int seed) {
+    random_tree options = {.bodies = 2 + seed % 10,
+                           .forces = true,
+                           .prescribed = seed % 2,
+                           .reversed = seed % 3 == 0,
+                           .joint = seed % 4 ? -1 : seed / 4 % LW_JOINT_TYPES};
+    return random_tree_model(random, &options);
+}
+
+static void counting_works(void **state) {
+    (void)state;
+    if (!counting) {
+        print_message(
+            "built with a sanitizer or without glibc: the calls run, but allocations are not counted\n");
+        return;
+    }
+    long before = calls;
+    void *volatile memory = malloc(10);
+    memory = realloc(memory, 1000);
+    free(memory);
+    memory = calloc(3, 3);
+    free(memory);
+    assert_int_equal(calls - before, 5);
+    /* creation is seen, too */
+    lw_random random = random_seed(1);
+    before = calls;
+    lw_model_destroy(random_model(&random, 1));
+    assert_true(calls - before > 0);
+}
+
+/* Runs the statement and fails if anything was allocated or freed. */
+#define QUIET(statement)                                                                                     \
+    do {                                                                                                     \
+        long before_ = calls;                                                                                \
+        statement;                                                                                           \
+        long during_ = calls - before_;                                                                      \
+        if (during_) fail_msg("seed %d: %ld allocations in %s", seed, during_, #statement);                  \
+    } while (0)
+
+static void dynamics_do_not_allocate(void **state) {
+    (void)state;
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        lw_random random = random_seed((uint64_t)seed);
+        lw_model *m = random_model(&random, seed);
+        lw_data *d;
+        assert_int_equal(lw_data_create(m, NULL, &d), LW_OK);
+        double q[MAX], v[MAX], vdot[MAX], tau[MAX], x[3], y[3], R[9], t = 0.4;
+        assert_true(lw_model_q_size(m) <= MAX);
+        double *mass = calloc((size_t)MAX * MAX, sizeof *mass),
+               *reactions = calloc(6 * MAX, sizeof *reactions);
+        lw_error error;
+        lw_status status = LW_OK;
+        random_state(&random, m, q, v);
+        random_vector(&random, MAX, 1, tau);
+        for (int twice = 0; twice < 2; twice++) {
+            QUIET(status = lw_forward_dynamics(m, d, t, q, v, tau, vdot, &error));
+            assert_int_equal(status, LW_OK);
+            QUIET(lw_inverse_dynamics(m, d, t, q, v, vdot, tau));
+            QUIET(lw_mass_matrix(m, d, t, q, mass));
+            QUIET(lw_energy_of(m, d, t, q, v));
+            QUIET(lw_momentum(m, d, t, q, v, x, y));
+            QUIET(lw_joint_reactions(m, d, t, q, v, vdot, reactions));
+            for (int body = 1; body <= lw_model_body_count(m); body++) {
+                QUIET(lw_body_jacobian(m, d, t, q, body, mass));
+                QUIET(lw_point_jacobian(m, d, t, q, body, x, mass));
+                QUIET(lw_body_pose(m, d, t, q, body, y, R));
+                QUIET(lw_body_velocity(m, d, t, q, v, body, x, y, R));
+            }
+            QUIET(lw_q_rate(m, q, v, tau));
+            QUIET(lw_integrate_q(m, q, v, 0.01));
+            QUIET(lw_normalise_q(m, q));
+            QUIET(lw_model_initial_state(m, q, v));
+        }
+        free(mass);
+        free(reactions);
+        lw_data_destroy(d);
+        lw_model_destroy(m);
+    }
+}
+
+static void a_failing_call_does_not_allocate(void **state) {
+    (void)state;
+    int seed = 0;
+    lw_spec *spec = lw_spec_create("massless");
+    lw_body_spec body = {.name = "ghost"};
+    lw_joint_spec joint = {.name = "pin", .type = LW_JOINT_SPHERICAL, .bodies = {LW_GROUND, "ghost"}};
+    assert_int_equal(lw_spec_add_body(spec, &body), LW_OK);
+    assert_int_equal(lw_spec_add_joint(spec, &joint), LW_OK);
+    lw_model *model = compile_or_fail(spec);
+    lw_data *data;
+    assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
+    double q[4] = {1, 0, 0, 0}, v[3] = {0, 0, 0}, vdot[3];
+    lw_error error;
+    lw_status status = LW_OK;
+    QUIET(status = lw_forward_dynamics(model, data, 0, q, v, NULL, vdot, &error));
+    assert_int_equal(status, LW_ERROR_SINGULAR);
+    lw_data_destroy(data);
+    lw_model_destroy(model);
+}
+
+static void formulations_do_not_allocate(void **state) {
+    (void)state;
+    for (int k = 0; k < lw_formulation_count(); k++)
+        for (int seed = 1; seed <= SEEDS; seed++) {
+            const lw_formulation *f = lw_formulation_at(k);
+            lw_random random = random_seed((uint64_t)seed);
+            lw_model *model = random_model(&random, seed);
+            lw_error error;
+            if (f->applies(model, &error) != LW_OK) {
+                lw_model_destroy(model);
+                continue;
+            }
+            const lw_method_options options = {0};
+            lw_method *method;
+            assert_int_equal(f->create(model, &options, &method, &error), LW_OK);
+            size_t n = (size_t)method->state_size + 1;
+            double *y = calloc(n, sizeof *y), *ydot = calloc(n, sizeof *ydot), *r = calloc(n, sizeof *r);
+            double q[MAX], v[MAX], vdot[MAX], reactions[6 * MAX], position, velocity;
+            bool unique[6 * MAX];
+            lw_power power;
+            lw_status status = LW_OK;
+            random_state(&random, model, q, v);
+            for (int twice = 0; twice < 2; twice++) {
+                QUIET(f->to_state(method, 0.3, q, v, y));
+                if (f->project) QUIET(status |= f->project(method, 0.3, y, &error));
+                QUIET(status |= f->accelerations(method, 0.3, q, v, NULL, vdot, reactions, unique, &error));
+                if (f->derivative) QUIET(status |= f->derivative(method, 0.3, y, ydot, &power, &error));
+                if (f->residual) QUIET(status |= f->residual(method, 0.3, y, ydot, r, &power, &error));
+                if (f->step) QUIET(status |= f->step(method, 0.3, 1e-3, y, r, &power, &error));
+                if (f->violation) QUIET(f->violation(method, 0.3, y, &position, &velocity));
+                QUIET(f->from_state(method, 0.3, y, q, v));
+            }
+            assert_int_equal(status, LW_OK);
+            free(y), free(ydot), free(r);
+            f->destroy(method);
+            lw_model_destroy(model);
+        }
+}
+
+/* Between the first and the last sample of a run: steps, dense output, energies. */
+typedef struct watch {
+    long at_first, at_last;
+    int samples;
+} watch;
+
+static bool observe(const lw_sample *sample, void *context) {
+    (void)sample;
+    watch *w = context;
+    if (w->samples == 1) w->at_first = calls; /* behind the first step */
+    w->at_last = calls;
+    w->samples++;
+    return true;
+}
+
+/* The integrators of our own. SUNDIALS allocates in its own start-up, and adams, bdf and ida are its
+ * business. */
+static void steps_do_not_allocate(void **state) {
+    (void)state;
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        lw_random random = random_seed((uint64_t)seed);
+        lw_model *model = random_model(&random, seed);
+        watch w = {0};
+        lw_run_options options = {.method = "tree",
+                                  .integrator = "rk4",
+                                  .end = 0.05,
+                                  .step = 1e-3,
+                                  .output = seed % 2 ? 1e-3 : 0.7e-3, /* on the steps, or between them */
+                                  .observe = observe,
+                                  .context = &w};
+        lw_error error;
+        assert_int_equal(lw_simulate(model, &options, NULL, NULL, NULL, &error), LW_OK);
+        assert_true(w.samples >= 50);
+        if (w.at_last != w.at_first)
+            fail_msg("seed %d: %ld allocations in %d samples of rk4", seed, w.at_last - w.at_first,
+                     w.samples);
+        lw_model_destroy(model);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counting_works),
+        cmocka_unit_test(dynamics_do_not_allocate),
+        cmocka_unit_test(a_failing_call_does_not_allocate),
+        cmocka_unit_test(formulations_do_not_allocate),
+        cmocka_unit_test(steps_do_not_allocate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+/* fuzz_model.c - any bytes as a model file: read, compile, write and read back, accelerate.
+ *
+ * What must hold, besides no crash, no leak, no undefined behaviour and no hang:
+ *   - a call that fails says why (a report with an error), a call that succeeds gives an object;
+ *   - a model that compiles can be written, reads back, and is written as the same text again;
+ *   - a model that compiles starts from a finite state, and its accelerations are finite or their status says
+ *     that they are not determined; only numbers beyond all mechanics may overflow.
+ */
+#include "io/write_model.h"
+
+#include <linkwork/linkwork.h>
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MOST_SPEEDS = 200 }; /* larger models cost time and find nothing new */
+
+#define DEMAND(condition)                                                                                    \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                          \
+            abort();                                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+/* A repeat of a million objects is allowed and slow; here ranges stay below four digits. */
+static bool is_slow(const uint8_t *data, size_t size) {
+    size_t digits = 0;
+    bool repeats = false, large = false;
+    for (size_t k = 0; k < size; k++) {
+        bool digit = data[k] >= '0' && data[k] <= '9';
+        digits = digit ? digits + 1 : 0;
+        large = large || digits >= 4 || (digit && k + 1 < size && (data[k + 1] | 0x20) == 'e');
+        repeats = repeats || (data[k] == '.' && k + 1 < size && data[k + 1] == '.');
+    }
+    return repeats && large;
+}
+
+static lw_spec *read_text(const char *text, size_t length) {
+    lw_report *report = lw_report_create();
+    lw_spec *spec;
+    lw_status status = lw_read_model_text(text, length, "fuzz", NULL, 0, report, &spec);
+    DEMAND((status == LW_OK) == (spec != NULL));
+    DEMAND((status == LW_OK) == (lw_report_errors(report) == 0));
+    for (size_t k = 0; k < lw_report_size(report); k++) {
+        char line[1200];
+        DEMAND(lw_error_format(lw_report_get(report, k), line, sizeof line) > 0);
+    }
+    lw_report_destroy(report);
+    return spec;
+}
+
+static lw_model *compile(const lw_spec *spec) {
+    lw_report *report = lw_report_create();
+    lw_model *model;
+    lw_status status = lw_model_compile(spec, NULL, report, &model);
+    DEMAND((status == LW_OK) == (model != NULL));
+    DEMAND((status == LW_OK) == (lw_report_errors(report) == 0));
+    lw_report_destroy(report);
+    return model;
+}
+
+static void write_and_read(const lw_spec *spec) {
+    char *text, *again;
+    size_t length, again_length;
+    DEMAND(lw_model_text(spec, &text, &length, NULL) == LW_OK);
+    lw_spec *back = read_text(text, length);
+    if (!back) fprintf(stderr, "%s", text);
+    DEMAND(back);
+    DEMAND(lw_model_text(back, &again, &again_length, NULL) == LW_OK);
+    if (strcmp(text, again) != 0) fprintf(stderr, "%s\n%s", text, again);
+    DEMAND(strcmp(text, again) == 0);
+    lw_spec_destroy(back);
+    free(text);
+    free(again);
+}
+
+static bool finite(const double *values, int count) {
+    for (int k = 0; k < count; k++) {
+        if (!isfinite(values[k])) return false;
+    }
+    return true;
+}
+
+static void accelerate(const lw_model *model) {
+    static double q[MOST_SPEEDS * 2], v[MOST_SPEEDS], vdot[MOST_SPEEDS];
+    int nq = lw_model_q_size(model), nv = lw_model_v_size(model);
+    lw_data *data;
+    lw_error error;
+    if (nv > MOST_SPEEDS) return;
+    lw_model_initial_state(model, q, v);
+    DEMAND(finite(q, nq) && finite(v, nv));
+    DEMAND(lw_data_create(model, NULL, &data) == LW_OK);
+    if (lw_forward_dynamics(model, data, 0, q, v, NULL, vdot, &error) == LW_OK) DEMAND(finite(vdot, nv));
+    lw_data_destroy(data);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (is_slow(data, size)) return 0;
+    lw_spec *spec = read_text((const char *)data, size);
+    lw_model *model = spec ? compile(spec) : NULL;
+    if (model) {
+        write_and_read(spec);
+        accelerate(model);
+    }
+    lw_model_destroy(model);
+    lw_spec_destroy(spec);
+    return 0;
+}
