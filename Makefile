@@ -1,6 +1,7 @@
 # Linkwork: what people call. CMake and Ninja do the building, in build/.
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+SECONDS ?= 60
 MODEL ?= problems/double_pendulum/model.yaml
 
 CONFIGURE = cmake -S . -G Ninja -Wno-dev --log-level=WARNING
@@ -8,7 +9,7 @@ SANITIZED = $(CONFIGURE) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1
 # tests/unit/test_threads.c is the target unit-threads
 THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard tests/*/test_*thread*.c))))
 
-.PHONY: build run test test-sanitize test-thread check-layers check-format format bench bench-peers \
+.PHONY: build run test test-sanitize test-thread check-layers check-format format fuzz fuzz-merge bench bench-peers \
 	install setup clean help
 .DEFAULT_GOAL := build
 
@@ -54,6 +55,16 @@ format: ## format the C files
 	@bash tools/setup --format
 	@sh tools/check_format --fix
 
+fuzz: ## fuzz the reader and the expressions, SECONDS (60) in all
+	@bash tools/setup --fuzz
+	@$(SANITIZED) -B build-fuzz -DCMAKE_C_COMPILER=clang -DLINKWORK_TESTS=OFF -DLINKWORK_FUZZ=ON \
+	    -DLINKWORK_SANITIZE=fuzzer-no-link,address,undefined
+	@cmake --build build-fuzz --target fuzz-model fuzz-expression -j $(JOBS)
+	@bash tests/fuzz/run build-fuzz $(SECONDS)
+
+fuzz-merge: ## keep what fuzzing found: new inputs that reach new code go to tests/fuzz/corpus
+	@bash tests/fuzz/run build-fuzz merge
+
 bench: setup ## time the dynamics of trees; figures also in results/bench.csv
 	@$(CONFIGURE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_BENCH=ON
 	@cmake --build build-bench --target bench-tree -j $(JOBS)
@@ -71,7 +82,7 @@ install: build ## install program, library, headers, CMake and pkg-config files 
 	@cmake --install build --prefix "$(PREFIX)"
 
 clean: ## remove everything built
-	rm -rf build build-asan build-tsan build-bench
+	rm -rf build build-asan build-tsan build-bench build-fuzz
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-22s %s\n", $$1, $$2 }'

@@ -5,11 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The results file's name with .svg for .csv; false if it does not fit. */
-static bool svg_name(const char *csv, char *svg, size_t size) {
-    size_t length = strlen(csv);
-    if (length > 4 && strcmp(csv + length - 4, ".csv") == 0) length -= 4;
-    return (size_t)snprintf(svg, size, "%.*s.svg", (int)length, csv) < size;
+/* The results file's name with .svg for its ending; false if it does not fit. */
+static bool svg_name(const char *results, char *svg, size_t size) {
+    const char *const endings[] = {".csv", ".h5", ".hdf5"};
+    size_t length = strlen(results);
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+        size_t tail = strlen(endings[k]);
+        if (length <= tail || strcmp(results + length - tail, endings[k]) != 0) continue;
+        length -= tail;
+        break;
+    }
+    return (size_t)snprintf(svg, size, "%.*s.svg", (int)length, results) < size;
 }
 
 static int plot(const cli_command *command, int argc, char **argv) {
@@ -37,15 +43,16 @@ static int plot(const cli_command *command, int argc, char **argv) {
         return cli_say(command, CLI_WRONG, "the results file's name is too long; give --out FILE.svg");
     if (!out) out = name;
     lw_error error = {0};
-    lw_status status = lw_plot_csv(rest.items[0], out, rest.items + 1, (size_t)(rest.count - 1), &error);
+    lw_status status = lw_plot_results(rest.items[0], out, rest.items + 1, (size_t)(rest.count - 1), &error);
     if (status != LW_OK) return cli_fault(command, status, &error);
     printf("%s\n", out);
     return CLI_DONE;
 }
 
-const cli_command cli_plot = {"plot", "RESULTS.csv [COLUMNS] [options]",
-                              "draw columns of a results file as an SVG picture",
-                              "Each column named gets a panel of its own; names joined by + share one. "
-                              "Without names, all joint coordinates\n"
-                              "and the energies are drawn.",
-                              plot};
+const cli_command cli_plot = {
+    "plot", "RESULTS [COLUMNS] [options]", "draw columns of a results file as an SVG picture",
+    "RESULTS is a file that linkwork run --out wrote, CSV or HDF5. Each column named "
+    "gets a panel of its own;\n"
+    "names joined by + share one, and * stands for anything. Without names, all joint "
+    "coordinates and the\nenergies are drawn.",
+    plot};

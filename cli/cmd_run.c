@@ -9,17 +9,18 @@
 
 /* What the user asked for on the command line; 0 and NULL: not given. */
 typedef struct request {
-    const char *method, *integrator, *drift, *out;
+    const char *method, *integrator, *drift, *out, *record;
     double step, tolerance, end, output;
     bool as_json, quiet;
+    cli_list settings;
 } request;
 
 /* One run: where its samples go and how far it came. */
 typedef struct run {
     const cli_command *command;
     const lw_model *model;
-    lw_csv *csv; /* NULL: no results file */
-    lw_status csv_status;
+    lw_results *results; /* NULL: no results file */
+    lw_status written;
     progress bar;
     double t; /* of the last sample */
     long samples;
@@ -30,8 +31,8 @@ typedef struct run {
 
 static bool observe(const lw_sample *sample, void *context) {
     run *r = context;
-    if (r->csv) r->csv_status = lw_csv_write(r->csv, sample);
-    if (r->csv_status != LW_OK) return false;
+    if (r->results) r->written = lw_results_write(r->results, sample);
+    if (r->written != LW_OK) return false;
     r->t = sample->t;
     r->samples++;
     progress_show(&r->bar, sample->progress, sample->t);
@@ -39,11 +40,6 @@ static bool observe(const lw_sample *sample, void *context) {
 }
 
 /* --- what was asked for ------------------------------------------------------------------------------ */
-
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), tail = strlen(end);
-    return length > tail && strcmp(text + length - tail, end) == 0;
-}
 
 static int check_request(const cli_command *command, const request *wish) {
     if (wish->step > 0 && wish->tolerance > 0 && !wish->integrator)
@@ -54,12 +50,9 @@ static int check_request(const cli_command *command, const request *wish) {
     if (wish->out && strcmp(wish->out, "-") == 0 && wish->as_json)
         return cli_say(command, CLI_WRONG,
                        "--out - and --json both want standard output; give a file, e.g. --out results.csv");
-    if (wish->out && strcmp(wish->out, "-") != 0 && !ends_with(wish->out, ".csv"))
-        return cli_say(
-            command, CLI_WRONG,
-            "--out: results are written as comma-separated values, \"%s\" does not end in .csv; give e.g. "
-            "--out results.csv",
-            wish->out);
+    if (wish->record && !wish->out)
+        return cli_say(command, CLI_WRONG,
+                       "--record chooses what the results file holds; give that too, e.g. --out results.csv");
     return CLI_DONE;
 }
 
@@ -195,36 +188,51 @@ static int report(const run *r, const request *wish) {
             printf("\nresults: %s (%ld samples); linkwork plot %s draws them\n", wish->out, r->samples,
                    wish->out);
         else if (!wish->out)
-            printf("\nno results file; --out FILE.csv writes one\n");
+            printf("\nno results file; --out FILE.csv or FILE.h5 writes one\n");
     }
     return CLI_DONE;
 }
 
 /* --- the run ----------------------------------------------------------------------------------------- */
 
-static int simulate(run *r, lw_run_options *options, const char *out) {
+static int open_results(run *r, lw_run_options *options, const request *wish) {
+    lw_error error = {0};
+    const lw_results_options results = {.path = wish->out,
+                                        .record = wish->record,
+                                        .method = options->method,
+                                        .integrator = options->integrator ? options->integrator : "auto",
+                                        .drift = options->drift ? options->drift : "project",
+                                        .start = options->start,
+                                        .end = options->end,
+                                        .step = options->step,
+                                        .tolerance = options->tolerance,
+                                        .output = options->output,
+                                        .settings = wish->settings.items,
+                                        .setting_count = (size_t)wish->settings.count};
+    lw_status status = lw_results_open(r->model, &results, &r->results, &error);
+    if (status != LW_OK) return cli_fault(r->command, status, &error);
+    options->want_accelerations = lw_results_want_accelerations(r->results);
+    options->want_reactions = lw_results_want_reactions(r->results);
+    return CLI_DONE;
+}
+
+static int simulate(run *r, lw_run_options *options, const request *wish) {
     lw_error error = {0}, close_error = {0};
+    const char *out = wish->out;
     bool automatic = !options->method;
     if (automatic) options->method = lw_method_auto(r->model, &r->why, &error);
     if (!options->method) return cli_fault(r->command, LW_ERROR_UNSUPPORTED, &error);
     if (!automatic) r->why = NULL;
-    if (out) {
-        lw_csv_options csv = {out, options->method, options->integrator, options->step, options->tolerance};
-        lw_status opened = lw_csv_open(r->model, &csv, &r->csv, &error);
-        if (opened != LW_OK) return cli_fault(r->command, opened, &error);
-    }
+    int opened = out ? open_results(r, options, wish) : CLI_DONE;
+    if (opened != CLI_DONE) return opened;
     options->observe = observe;
     options->context = r;
     stop_watch();
     lw_status status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);
     progress_end(&r->bar);
-    lw_status closed = r->csv ? lw_csv_close(r->csv, &close_error) : LW_OK;
-    r->csv = NULL;
-
-    if (r->csv_status != LW_OK || closed != LW_OK) {
-        if (closed != LW_OK) return cli_fault(r->command, closed, &close_error);
-        return cli_say(r->command, CLI_FAILED, "%s: %s", out, lw_status_text(r->csv_status));
-    }
+    lw_status closed = lw_results_close(r->results, r->samples > 0 ? &r->summary : NULL,
+                                        &close_error); /* tells of writing */
+    if (closed != LW_OK) return cli_fault(r->command, closed, &close_error);
     if (status == LW_OK) return CLI_DONE;
     int result = status == LW_ERROR_STOPPED
                      ? cli_say(r->command, CLI_FAILED, "stopped at t = %g s on request", r->t)
@@ -239,7 +247,7 @@ static int run_model(const cli_command *command, const lw_model *model, const re
     run r = {.command = command, .model = model, .bar = progress_start(!wish->quiet)};
     r.q = cli_numbers(command, lw_model_q_size(model));
     r.v = cli_numbers(command, lw_model_v_size(model));
-    int result = r.q && r.v ? simulate(&r, &options, wish->out) : CLI_FAILED;
+    int result = r.q && r.v ? simulate(&r, &options, wish) : CLI_FAILED;
     if (result == CLI_DONE) result = report(&r, wish);
     free(r.q);
     free(r.v);
@@ -248,7 +256,6 @@ static int run_model(const cli_command *command, const lw_model *model, const re
 
 static int run_command(const cli_command *command, int argc, char **argv) {
     request wish = {0};
-    cli_list settings = {.count = 0};
     const cli_option options[] = {
         {"method", "NAME", "the formulation, or auto", "tree", .text = &wish.method},
         {"integrator", "NAME", "linkwork info lists them", "erk", .text = &wish.integrator},
@@ -257,17 +264,20 @@ static int run_command(const cli_command *command, int argc, char **argv) {
         {"end", "T", "until when, s", "10", .number = &wish.end},
         {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none", "project",
          .text = &wish.drift},
-        {"out", "FILE.csv", "write the results there; - is standard output", "results.csv",
+        {"out", "FILE", "write the results there, as .csv or .h5 (HDF5); - is standard output", "results.csv",
          .text = &wish.out},
+        {"record", "LIST", "what the results hold, e.g. joint,reaction(pin),point(arm,1,0,0),ledger",
+         "joint,reaction,ledger", .text = &wish.record},
         {"output", "DT", "time between two samples, s", "0.01", .number = &wish.output},
-        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5", .list = &settings},
+        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
+         .list = &wish.settings},
         {"json", NULL, "print one JSON document", NULL, .flag = &wish.as_json},
         {"quiet", NULL, "print faults only", NULL, .flag = &wish.quiet},
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
-                       &result)) {
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &wish.settings,
+                       &loaded, &result)) {
         result = check_request(command, &wish);
         if (result == CLI_DONE) result = run_model(command, loaded.model, &wish);
     }
@@ -278,5 +288,9 @@ static int run_command(const cli_command *command, int argc, char **argv) {
 const cli_command cli_run = {"run", "MODEL [options]", "simulate a model",
                              "What is not given comes from the run section of the model, then from the "
                              "program. --set may be repeated.\n"
+                             "--record names what is recorded: joint, coordinates, speeds, accelerations, "
+                             "reaction, body, position, rotation, pose,\n"
+                             "velocity, point, point_velocity, ledger, violation, each with (NAME), or a "
+                             "column such as pin.q; * stands for anything.\n"
                              "Ctrl-C stops at the next sample and keeps the results so far.",
                              run_command};

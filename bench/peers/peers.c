@@ -146,7 +146,7 @@ static void time_entry(const output *out, const entry *x, bool inverse) {
             double ns = bench_median(&cases[i], out->repetitions);
             double ratio = reference >= 0 ? bench_ratio(&cases[i], &cases[reference], out->repetitions) : NAN;
             if (reference >= 0)
-                snprintf(cell, sizeof cell, "%.2f (%.0f)", ratio, ns);
+                snprintf(cell, sizeof cell, "%.3f (%.0f)", ratio, ns);
             else
                 snprintf(cell, sizeof cell, "(%.0f)", ns);
             if (out->csv)

@@ -36,8 +36,8 @@ typedef struct lw_results_options {
     const char *record;                      /* what to record, docs/results.md; NULL: LW_RECORD_DEFAULT */
     const char *method, *integrator, *drift; /* metadata from here on; NULL and 0: not told */
     double start, end, step, tolerance;
-    double output;              /* interval between samples */
-    const lw_setting *settings; /* with which the model was read */
+    double output;               /* interval between samples */
+    const char *const *settings; /* "name=value": the settings with which the model was read */
     size_t setting_count;
 } lw_results_options;
 
@@ -58,26 +58,6 @@ lw_status lw_results_close(lw_results *results, const lw_run_summary *summary, l
  * panel; count 0 draws all joint coordinates and the energies. "-" is standard output. */
 lw_status lw_plot_results(const char *results_path, const char *svg_path, const char *const *columns,
                           size_t count, lw_error *error);
-
-/* SHIM-BEGIN: until cli/ is adapted */
-typedef lw_results lw_csv;
-typedef struct lw_csv_options {
-    const char *path, *method, *integrator;
-    double step, tolerance;
-} lw_csv_options;
-static inline lw_status lw_csv_open(const lw_model *model, const lw_csv_options *o, lw_csv **csv,
-                                    lw_error *error) {
-    lw_results_options options = {.path = o->path,
-                                  .method = o->method,
-                                  .integrator = o->integrator,
-                                  .step = o->step,
-                                  .tolerance = o->tolerance};
-    return lw_results_open(model, &options, csv, error);
-}
-#define lw_csv_write lw_results_write
-#define lw_csv_close(csv, error) lw_results_close(csv, NULL, error)
-#define lw_plot_csv lw_plot_results
-/* SHIM-END */
 
 #ifdef __cplusplus
 }

@@ -53,51 +53,67 @@ static lw_status undetermined(const lw_model *model, int body, int speed, lw_err
         lw_joint_speed_turns(link->joint.type, speed - 1) ? "rotation" : "translation", speed);
 }
 
-lw_status lw_tree_solve(const lw_model *model, lw_data *data, double t, const double *tau, lw_error *error) {
-    take_forces(model, data, t, tau);
-    const recursion r = recursion_of(model, data);
-    velocities(&r);
-    int speed, body = eliminate(&r, &speed);
-    if (body) return undetermined(model, body, speed, error);
-    accelerate(&r);
+static lw_status solve_forward(const recursion *r, lw_error *error) {
+    int speed, body;
+    velocities(r);
+    body = eliminate(r, &speed);
+    if (body) return undetermined(r->model, body, speed, error);
+    accelerate(r);
     return LW_OK;
 }
 
+lw_status lw_tree_solve(const lw_model *model, lw_data *data, double t, const double *tau, lw_error *error) {
+    const recursion r = recursion_of(model, data);
+    take_forces(model, data, t, tau);
+    return solve_forward(&r, error);
+}
+
+/* Without force elements and prescribed motions the caller's arrays serve as they are. */
+static bool plain(const lw_model *model) { return model->motion_count == 0 && model->force_count == 0; }
+
 lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
                               const double *v, const double *tau, double *vdot, lw_error *error) {
+    recursion r = recursion_of(model, data);
+    if (plain(model)) {
+        r.q = q, r.v = v, r.vdot = vdot;
+        if (tau)
+            r.tau = tau;
+        else
+            memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
+        return solve_forward(&r, error);
+    }
     lw_take_state(model, data, t, q, v);
-    lw_status status = lw_tree_solve(model, data, t, tau, error);
+    take_forces(model, data, t, tau);
+    lw_status status = solve_forward(&r, error);
     if (status == LW_OK) memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
     return status;
 }
 
-/* The joints' forces for vdot into need (without what elements do there); nodes[].f are the transmitted
- * wrenches. */
-static void solve_inverse(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
-                          const double *vdot, double *need_of_joints) {
-    lw_take_state(model, data, t, q, v);
-    if (model->motion_count == 0)
-        memcpy(data->vdot, vdot, (size_t)model->nv * sizeof *vdot);
-    else
-        for (int i = 1; i <= model->body_count; i++) {
-            const lw_link *link = &model->links[i];
-            for (int k = 0; k < link->joint.nv; k++)
-                if (!(link->prescribed >> k & 1)) data->vdot[link->v + k] = vdot[link->v + k];
-        }
-    take_forces(model, data, t, NULL);
-    const recursion r = recursion_of(model, data);
-    inverse(&r, need_of_joints);
-}
-
+/* tau are the joints' forces for vdot, less what elements do there; nodes[].f are the transmitted wrenches.
+ */
 void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                          const double *vdot, double *tau) {
-    solve_inverse(model, data, t, q, v, vdot, tau);
+    recursion r = recursion_of(model, data);
+    if (plain(model)) {
+        r.q = q, r.v = v;
+        inverse(&r, vdot, tau);
+        return;
+    }
+    lw_take_state(model, data, t, q, v);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        for (int k = 0; k < link->joint.nv; k++)
+            if (!(link->prescribed >> k & 1)) data->vdot[link->v + k] = vdot[link->v + k];
+    }
+    take_forces(model, data, t, NULL);
+    inverse(&r, data->vdot, tau);
     for (int k = 0; k < model->nv; k++) tau[k] -= data->tau[k];
 }
 
 void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                         const double *vdot, double *reactions) {
-    solve_inverse(model, data, t, q, v, vdot, data->joint_u);
+    lw_inverse_dynamics(model, data, t, q, v, vdot, data->joint_u);
+    lw_take_state(model, data, t, q, v);
     lw_positions(model, data);
     lw_world_poses(model, data);
     memset(reactions, 0, (size_t)model->joint_count * 6 * sizeof *reactions);

@@ -7,7 +7,7 @@
  * 11-20. Symbols  w angular velocity; (alpha; a) angular acceleration and acceleration of the frame's origin,
  * gravity taken off; I^ = [A B; B' C] and f^ articulated inertia and bias wrench (torque; force); S motion
  * subspace, U = I^ S, D = S'U, u = tau - S'f^. A symmetric 3 x 3 is xx, yy, zz, xy, xz, yz. Cost     O(n). A
- * revolute joint about a coordinate axis (`aligned`) takes about 220 multiplications forwards, 90 for inverse
+ * revolute joint about a coordinate axis (aligned) takes about 220 multiplications forwards, 90 for inverse
  * dynamics, plus one sine and cosine; other joints go through S, two to four times that. Limits   no loops,
  * no constraints; every joint must move some inertia.
  *
@@ -74,12 +74,6 @@ INLINE void rigid_times(const double S[6], const REAL x[3], REAL out[3]) {
     out[1] = S[3] * x[0] + S[1] * x[1] + S[5] * x[2];
     out[2] = S[4] * x[0] + S[5] * x[1] + S[2] * x[2];
 }
-INLINE void cross_constant(const double a[3], const REAL b[3], REAL out[3]) {
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 /* (n; f) = [A B; B' C] (x; y). */
 INLINE void inertia_times(const REAL A[6], const REAL B[9], const REAL C[6], const REAL x[6], REAL out[6]) {
     REAL t[3];
@@ -115,14 +109,18 @@ INLINE void body_wrench(const recursion *r, int i, const REAL w[3], REAL f[6]) {
 
 /* --- positions and velocities (docs/theory/tree.md, 11-13) ------------------------------------------- */
 
-/* Acceleration of the child's origin for a resting joint and parent's alpha = a = 0:  R'(w x (w x p)). */
+INLINE void revolute_place(const recursion *r, int i, int a) {
+    const lw_link *link = &r->model->links[i];
+    (void)a;
+    real_sincos(link->joint.sign * r->q[link->q], &r->nodes[i].s, &r->nodes[i].c);
+}
 
 INLINE void revolute_velocity(const recursion *r, int i, int a) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent];
     node *own = &r->nodes[i];
     REAL rate = link->joint.sign * r->v[link->v], p[3], spin[3];
-    real_sincos(link->joint.sign * r->q[link->q], &own->s, &own->c);
+    revolute_place(r, i, a);
     constant3(link->base.p, p);
     centripetal(parent->w, p, spin);
     turn_back(a, own->c, own->s, parent->w, own->w);
@@ -134,13 +132,18 @@ INLINE void revolute_velocity(const recursion *r, int i, int a) {
     own->w[a] += rate;
 }
 
+INLINE void prismatic_place(const recursion *r, int i, int a) {
+    const lw_link *link = &r->model->links[i];
+    constant3(link->base.p, r->nodes[i].p);
+    r->nodes[i].p[a] += link->joint.sign * r->q[link->q];
+}
+
 INLINE void prismatic_velocity(const recursion *r, int i, int a) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent];
     node *own = &r->nodes[i];
     REAL rate = 2 * link->joint.sign * r->v[link->v];
-    constant3(link->base.p, own->p);
-    own->p[a] += link->joint.sign * r->q[link->q];
+    prismatic_place(r, i, a);
     centripetal(parent->w, own->p, own->bias + 3);
     int j = (a + 1) % 3, k = (a + 2) % 3; /* + 2 w x e_a rate */
     own->bias[3 + j] += parent->w[k] * rate;
@@ -148,20 +151,30 @@ INLINE void prismatic_velocity(const recursion *r, int i, int a) {
     for (int l = 0; l < 3; l++) own->w[l] = parent->w[l], own->bias[l] = real(0);
 }
 
-/* Any other joint: place, S, and bias
- *     angular  S° v + w x w_r,    linear  R'(w_p x (w_p x p)) + 2 R'w_p x v_r + S° v + w_r x v_r. */
-static void general_velocity(const recursion *r, int i) {
+/* Any other joint: its place, its motion subspace S and, unless v is NULL, its bias S° v. */
+static void general_motion(const recursion *r, int i, const REAL *v) {
     const lw_link *link = &r->model->links[i];
-    const node *parent = &r->nodes[link->parent];
     node *own = &r->nodes[i];
-    REAL *S = r->S + 6 * link->v, R[9], p[3], relative[6], carried[3], spin[3], t[3];
-    const REAL *v = r->v + link->v;
-    joint_motion(&link->joint, r->q + link->q, v, R, p, S, own->bias);
+    REAL R[9], p[3];
+    joint_motion(&link->joint, r->q + link->q, v, R, p, r->S + 6 * link->v, own->bias);
     for (int j = 0; j < 3; j++) {
         const double *b = link->base.R + 3 * j;
         for (int k = 0; k < 3; k++) own->R[3 * j + k] = b[0] * R[k] + b[1] * R[3 + k] + b[2] * R[6 + k];
         own->p[j] = link->base.p[j] + b[0] * p[0] + b[1] * p[1] + b[2] * p[2];
     }
+}
+
+static inline void general_place(const recursion *r, int i) { general_motion(r, i, NULL); }
+
+/* Its bias:
+ *     angular  S° v + w x w_r,    linear  R'(w_p x (w_p x p)) + 2 R'w_p x v_r + S° v + w_r x v_r. */
+static void general_velocity(const recursion *r, int i) {
+    const lw_link *link = &r->model->links[i];
+    const node *parent = &r->nodes[link->parent];
+    node *own = &r->nodes[i];
+    REAL relative[6], carried[3], spin[3], t[3];
+    const REAL *v = r->v + link->v, *S = r->S + 6 * link->v;
+    general_motion(r, i, v);
     for (int k = 0; k < 6; k++) {
         relative[k] = real(0);
         for (int l = 0; l < link->joint.nv; l++) relative[k] += S[6 * l + k] * v[l];
@@ -178,39 +191,32 @@ static void general_velocity(const recursion *r, int i) {
     r3_add_cross(t, relative + 3, own->bias + 3);
 }
 
-/* Which kernel a joint takes; aligned revolute and prismatic joints by their axis. */
-typedef enum joint_kernel { REVOLUTE = 0, PRISMATIC = 3, GENERAL = 6 } joint_kernel;
-INLINE int kernel_of(const lw_link *link) {
-    if (!link->aligned || link->prescribed) return GENERAL;
-    return (link->joint.type == LW_JOINT_REVOLUTE ? REVOLUTE : PRISMATIC) + link->joint.axis;
-}
-
 /* Calls the kernel of body i: kind_revolute(r, i, axis), kind_prismatic(r, i, axis) or kind_general(r, i). */
 #define BY_JOINT(link, kind, ...)                                                                            \
-    switch (kernel_of(link)) {                                                                               \
-    case REVOLUTE:                                                                                           \
+    switch ((link)->kernel) {                                                                                \
+    case LW_KERNEL_REVOLUTE:                                                                                 \
         revolute_##kind(__VA_ARGS__, 0);                                                                     \
         break;                                                                                               \
-    case REVOLUTE + 1:                                                                                       \
+    case LW_KERNEL_REVOLUTE + 1:                                                                             \
         revolute_##kind(__VA_ARGS__, 1);                                                                     \
         break;                                                                                               \
-    case REVOLUTE + 2:                                                                                       \
+    case LW_KERNEL_REVOLUTE + 2:                                                                             \
         revolute_##kind(__VA_ARGS__, 2);                                                                     \
         break;                                                                                               \
-    case PRISMATIC:                                                                                          \
+    case LW_KERNEL_PRISMATIC:                                                                                \
         prismatic_##kind(__VA_ARGS__, 0);                                                                    \
         break;                                                                                               \
-    case PRISMATIC + 1:                                                                                      \
+    case LW_KERNEL_PRISMATIC + 1:                                                                            \
         prismatic_##kind(__VA_ARGS__, 1);                                                                    \
         break;                                                                                               \
-    case PRISMATIC + 2:                                                                                      \
+    case LW_KERNEL_PRISMATIC + 2:                                                                            \
         prismatic_##kind(__VA_ARGS__, 2);                                                                    \
         break;                                                                                               \
     default:                                                                                                 \
         general_##kind(__VA_ARGS__);                                                                         \
     }
 
-static void velocities(const recursion *r) {
+static inline void velocities(const recursion *r) {
     for (int k = 0; k < 3; k++) r->nodes[0].w[k] = real(0);
     for (int i = 1; i <= r->model->body_count; i++) {
         BY_JOINT(&r->model->links[i], velocity, r, i)
@@ -466,7 +472,7 @@ static void general_eliminate(const recursion *r, int i, int *bad) {
 }
 
 /* Returns the body at which some speed moves no inertia and that speed's number from 1, or 0. */
-static int eliminate(const recursion *r, int *speed) {
+static inline int eliminate(const recursion *r, int *speed) {
     int body = 0;
     for (int i = r->model->body_count; i >= 1; i--) {
         int bad = 0;
@@ -560,7 +566,7 @@ INLINE void hang_ground(const recursion *r) {
     for (int k = 0; k < 3; k++) ground->a[k] = real(0), ground->a[3 + k] = real(-r->model->gravity[k]);
 }
 
-static void accelerate(const recursion *r) {
+static inline void accelerate(const recursion *r) {
     hang_ground(r);
     for (int i = 1; i <= r->model->body_count; i++) {
         BY_JOINT(&r->model->links[i], accelerate, r, i)
@@ -569,49 +575,81 @@ static void accelerate(const recursion *r) {
 
 /* --- inverse dynamics (docs/theory/tree.md, 19-20) --------------------------------------------------- */
 
-/* Wrench that body i needs for its acceleration:  (J alpha + h x a; m a + alpha x h) + what speeds and loads
- * ask. */
-INLINE void need(const recursion *r, int i) {
-    const lw_rigid_inertia *I = &r->model->links[i].inertia;
+/* With K = alpha~ + w~ w~ a point x of the body accelerates by a + K x. So the body needs the force m a + K h
+ * and, with its spread E = sum m x x', the torque h x a + sum m x x (K x), which is the skew part of K E. */
+INLINE void need(const recursion *r, int i, const REAL w[3], const REAL x[6]) {
+    const lw_link *link = &r->model->links[i];
+    const double *h = link->inertia.moment, *E = link->spread;
     node *own = &r->nodes[i];
-    REAL f[6], t[3];
-    body_wrench(r, i, own->w, f);
-    rigid_times(I->second, own->a, t);
-    for (int k = 0; k < 3; k++) f[k] += t[k], f[3 + k] += I->mass * own->a[3 + k];
-    cross_constant(I->moment, own->a + 3, t);
-    for (int k = 0; k < 3; k++) f[k] += t[k];
-    cross_constant(I->moment, own->a, t);
-    for (int k = 0; k < 3; k++) f[3 + k] -= t[k];
-    for (int k = 0; k < 6; k++) own->f[k] = f[k];
+    REAL xx = w[0] * w[0], yy = w[1] * w[1], zz = w[2] * w[2];
+    REAL xy = w[0] * w[1], xz = w[0] * w[2], yz = w[1] * w[2];
+    REAL *K = own->K, *f = own->f;
+    K[0] = -(yy + zz), K[1] = xy - x[2], K[2] = xz + x[1];
+    K[3] = xy + x[2], K[4] = -(xx + zz), K[5] = yz - x[0];
+    K[6] = xz - x[1], K[7] = yz + x[0], K[8] = -(xx + yy);
+    f[0] = (K[6] * E[3] + K[7] * E[1] + K[8] * E[5]) - (K[3] * E[4] + K[4] * E[5] + K[5] * E[2]);
+    f[1] = (K[0] * E[4] + K[1] * E[5] + K[2] * E[2]) - (K[6] * E[0] + K[7] * E[3] + K[8] * E[4]);
+    f[2] = (K[3] * E[0] + K[4] * E[3] + K[5] * E[4]) - (K[0] * E[3] + K[1] * E[1] + K[2] * E[5]);
+    f[0] += h[1] * x[5] - h[2] * x[4];
+    f[1] += h[2] * x[3] - h[0] * x[5];
+    f[2] += h[0] * x[4] - h[1] * x[3];
+    for (int k = 0; k < 3; k++) {
+        f[3 + k] =
+            link->inertia.mass * x[3 + k] + (K[3 * k] * h[0] + K[3 * k + 1] * h[1] + K[3 * k + 2] * h[2]);
+        own->w[k] = w[k];
+    }
+    for (int k = 0; k < 6; k++) own->a[k] = x[k];
+    if (r->loaded)
+        for (int k = 0; k < 6; k++) f[k] -= r->loaded[i].load[k];
 }
 
-INLINE void revolute_outwards(const recursion *r, int i, int a) {
-    const lw_link *link = &r->model->links[i];
-    revolute_velocity(r, i, a);
-    REAL x[6];
-    carry_revolute(r, i, x, a);
-    x[a] += link->joint.sign * r->vdot[link->v];
-    for (int k = 0; k < 6; k++) r->nodes[i].a[k] = x[k];
-    need(r, i);
+/* Acceleration of the parent's point p. */
+INLINE void carry_point(const node *parent, const REAL p[3], REAL out[3]) {
+    const REAL *K = parent->K;
+    for (int k = 0; k < 3; k++)
+        out[k] = parent->a[3 + k] + (K[3 * k] * p[0] + K[3 * k + 1] * p[1] + K[3 * k + 2] * p[2]);
 }
-INLINE void prismatic_outwards(const recursion *r, int i, int a) {
+
+INLINE void revolute_outwards(const recursion *r, int i, const REAL *vdot, int a) {
     const lw_link *link = &r->model->links[i];
-    prismatic_velocity(r, i, a);
-    REAL x[6];
-    carry_prismatic(r, i, x);
-    x[3 + a] += link->joint.sign * r->vdot[link->v];
-    for (int k = 0; k < 6; k++) r->nodes[i].a[k] = x[k];
-    need(r, i);
+    const node *parent = &r->nodes[link->parent];
+    node *own = &r->nodes[i];
+    int j = (a + 1) % 3, k = (a + 2) % 3;
+    REAL w[3], x[6], p[3], at[3], rate = link->joint.sign * r->v[link->v];
+    revolute_place(r, i, a);
+    constant3(link->base.p, p);
+    carry_point(parent, p, at);
+    turn_back(a, own->c, own->s, parent->w, w);
+    turn_back(a, own->c, own->s, parent->a, x);
+    turn_back(a, own->c, own->s, at, x + 3);
+    x[j] += w[k] * rate; /* w x e_a rate */
+    x[k] -= w[j] * rate;
+    x[a] += link->joint.sign * vdot[link->v];
+    w[a] += rate;
+    need(r, i, w, x);
 }
-static void general_outwards(const recursion *r, int i) {
+INLINE void prismatic_outwards(const recursion *r, int i, const REAL *vdot, int a) {
+    const lw_link *link = &r->model->links[i];
+    const node *parent = &r->nodes[link->parent];
+    int j = (a + 1) % 3, k = (a + 2) % 3;
+    REAL x[6], rate = 2 * link->joint.sign * r->v[link->v];
+    prismatic_place(r, i, a);
+    carry_point(parent, r->nodes[i].p, x + 3);
+    for (int l = 0; l < 3; l++) x[l] = parent->a[l];
+    x[3 + j] += parent->w[k] * rate; /* 2 w x e_a rate */
+    x[3 + k] -= parent->w[j] * rate;
+    x[3 + a] += link->joint.sign * vdot[link->v];
+    need(r, i, parent->w, x);
+}
+static void general_outwards(const recursion *r, int i, const REAL *vdot) {
     const lw_link *link = &r->model->links[i];
     general_velocity(r, i);
-    REAL x[6];
+    REAL x[6], w[3];
     carry_general(r, i, x);
     for (int k = 0; k < link->joint.nv; k++)
-        for (int l = 0; l < 6; l++) x[l] += r->vdot[link->v + k] * r->S[6 * (link->v + k) + l];
-    for (int k = 0; k < 6; k++) r->nodes[i].a[k] = x[k];
-    need(r, i);
+        for (int l = 0; l < 6; l++) x[l] += vdot[link->v + k] * r->S[6 * (link->v + k) + l];
+    for (int k = 0; k < 3; k++) w[k] = r->nodes[i].w[k];
+    need(r, i, w, x);
 }
 
 INLINE void add_wrench(node *parent, const REAL p[3], const REAL f[6]) {
@@ -647,11 +685,12 @@ static void general_inwards(const recursion *r, int i, REAL *tau) {
 }
 
 /* tau that vdot asks for; afterwards nodes[i].f is the wrench that joint i transmits, child's axes. */
-static void inverse(const recursion *r, REAL *tau) {
+static inline void inverse(const recursion *r, const REAL *vdot, REAL *tau) {
     for (int k = 0; k < 3; k++) r->nodes[0].w[k] = real(0);
+    for (int k = 0; k < 9; k++) r->nodes[0].K[k] = real(0);
     hang_ground(r);
     for (int i = 1; i <= r->model->body_count; i++) {
-        BY_JOINT(&r->model->links[i], outwards, r, i)
+        BY_JOINT(&r->model->links[i], outwards, r, i, vdot)
     }
     for (int i = r->model->body_count; i >= 1; i--) {
         BY_JOINT(&r->model->links[i], inwards, r, i, tau)

@@ -12,7 +12,7 @@
 
 /* ARKODE copies the numbers, through pointers that are not const: hence the local arrays. */
 static ARKodeButcherTable dormand_prince_87(void) {
-    enum { STAGES = 13 };
+    enum { STAGES = LW_ERK_STAGES };
     double c[STAGES] = {0,
                         1.0 / 18,
                         1.0 / 12,

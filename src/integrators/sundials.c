@@ -6,7 +6,7 @@
  *
  * Stepping: one step at a time with the end of the run as SUNDIALS' output time, so that the sequence of
  * steps does not depend on the output times; these are served by dense output (the solver's own polynomial,
- * of the order of the method).
+ * of the order of the method, or what erk adds to it).
  */
 #include "integrators/sundials.h"
 
@@ -68,6 +68,24 @@ static double dot(N_Vector x, N_Vector y) {
     return sum;
 }
 
+/* result = sum of factors x, which may be one of the x. In one pass and without the zeros of Runge-Kutta
+ * tables; SUNDIALS' own takes a pass per term, more time than many a mechanism's derivative. */
+static int combination(int terms, double *factors, N_Vector *xs, N_Vector result) {
+    enum { BLOCK = 64 };
+    const int size = (int)NV_LENGTH_S(result);
+    for (int at = 0; at < size; at += BLOCK) {
+        double sum[BLOCK] = {0};
+        const int width = size - at < BLOCK ? size - at : BLOCK;
+        for (int j = 0; j < terms; j++) {
+            if (factors[j] == 0) continue;
+            const double *x = NV_DATA_S(xs[j]) + at;
+            for (int i = 0; i < width; i++) sum[i] += factors[j] * x[i];
+        }
+        memcpy(NV_DATA_S(result) + at, sum, sizeof *sum * (size_t)width);
+    }
+    return 0;
+}
+
 /* Content for a vector that has none; the serial vector's destroy will free it. */
 static N_Vector with_content(N_Vector v, lw_sundials *run) {
     content *inside = v ? malloc(sizeof *inside) : NULL;
@@ -111,6 +129,7 @@ static N_Vector new_vector(lw_sundials *run) {
     v->ops->nvwrmsnormmask = norm_mask;
     v->ops->nvmaxnorm = largest;
     v->ops->nvdotprod = dot;
+    v->ops->nvlinearcombination = combination;
     return with_data(with_content(v, run));
 }
 

@@ -13,8 +13,8 @@
  * marks the file as in use, and readers refuse it after a kill.) The format is that of HDF5 1.8 and
  * before, which every reader knows. No compression, since a chunk grows in place.
  *
- * Faults of HDF5 are not printed: its messages are switched off during each call here, and the caller's
- * setting is put back.
+ * Faults of HDF5 are not printed but noted: during each call here its messages come to note_fault, then the
+ * caller's setting is put back.
  */
 #include "io/results.h"
 #include "io/table.h"
@@ -33,47 +33,46 @@ enum { BUFFER_BYTES = 1 << 20, SMALLEST_CHUNK = 1 << 16, LARGEST_CHUNK = 1 << 22
 
 /* --- faults ------------------------------------------------------------------------------------------ */
 
-/* The caller's way to print faults, while it is switched off. */
+enum { REASON_SIZE = 160 };
+
+/* While a call here works: the caller's way to print faults, and the cause of the first fault. */
 typedef struct {
     H5E_auto2_t print;
     void *context;
-} voice;
+    char reason[REASON_SIZE];
+} watch;
 
-static voice silence(void) {
-    voice kept = {NULL, NULL};
-    (void)H5Eget_auto2(H5E_DEFAULT, &kept.print, &kept.context);
-    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    errno = 0;
-    return kept;
-}
-
-static void speak(voice kept) {
-    (void)H5Eclear2(H5E_DEFAULT);
-    (void)H5Eset_auto2(H5E_DEFAULT, kept.print, kept.context);
-}
-
-static herr_t take_description(unsigned depth, const H5E_error2_t *entry, void *context) {
+/* The cause, in the words of the system where HDF5 quotes them. */
+static herr_t take_reason(unsigned depth, const H5E_error2_t *entry, void *context) {
+    static const char quotes[] = "error message = '";
     (void)depth;
-    if (entry->desc) snprintf(context, 160, "%s", entry->desc);
+    const char *text = entry->desc ? entry->desc : "", *quoted = strstr(text, quotes);
+    if (quoted) text = quoted + strlen(quotes);
+    int length = quoted ? (int)strcspn(text, "'") : (int)strlen(text);
+    snprintf(context, REASON_SIZE, "%.*s", length, text);
     return 1; /* the first is the cause */
 }
 
-/* Why the last call failed: what the system said, or what HDF5 says. */
-static void reason_of(char text[160]) {
-    int fault = errno;
-    snprintf(text, 160, "the HDF5 library refuses");
-    if (fault)
-        snprintf(text, 160, "%s", strerror(fault));
-    else
-        (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_description, text);
+static herr_t note_fault(hid_t stack, void *context) {
+    watch *w = context;
+    return w->reason[0] ? 0 : H5Ewalk2(stack, H5E_WALK_UPWARD, take_reason, w->reason);
 }
+
+static void watch_begin(watch *w) {
+    *w = (watch){.print = NULL};
+    (void)H5Eget_auto2(H5E_DEFAULT, &w->print, &w->context);
+    (void)H5Eset_auto2(H5E_DEFAULT, note_fault, w);
+}
+
+static void watch_end(watch *w) { (void)H5Eset_auto2(H5E_DEFAULT, w->print, w->context); }
 
 /* --- texts, attributes and small datasets ------------------------------------------------------------ */
 
+/* Of this size, or H5T_VARIABLE. */
 static hid_t text_type(size_t size) {
     hid_t type = H5Tcopy(H5T_C_S1);
     if (H5Tset_size(type, size > 0 ? size : 1) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
-        H5Tset_strpad(type, H5T_STR_NULLPAD) < 0) {
+        H5Tset_strpad(type, size == H5T_VARIABLE ? H5T_STR_NULLTERM : H5T_STR_NULLPAD) < 0) {
         (void)H5Tclose(type);
         return H5I_INVALID_HID;
     }
@@ -94,8 +93,8 @@ static bool put_entry(hid_t place, const lw_entry *entry) {
         return put_attribute(place, entry->key, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &entry->number);
     if (entry->kind == LW_ENTRY_INTEGER)
         return put_attribute(place, entry->key, H5T_STD_I64LE, H5T_NATIVE_LONG, &entry->integer);
-    hid_t type = text_type(strlen(entry->text));
-    bool done = type >= 0 && put_attribute(place, entry->key, type, type, entry->text);
+    hid_t type = text_type(H5T_VARIABLE); /* Python and MATLAB make a text of it, not bytes */
+    bool done = type >= 0 && put_attribute(place, entry->key, type, type, &entry->text);
     if (type >= 0) (void)H5Tclose(type);
     return done;
 }
@@ -129,13 +128,15 @@ typedef struct {
     hsize_t written;
     time_t flushed;
     bool failed;
-    char fault[160]; /* of the first call that failed */
+    char fault[REASON_SIZE]; /* of the first call that failed */
 } hdf5_writer;
 
-static bool keep_fault(hdf5_writer *w, bool done) {
+/* Ends the watch over calls that were done or failed. */
+static bool settle(hdf5_writer *w, watch *over, bool done) {
+    watch_end(over);
     if (!done && !w->failed) {
         w->failed = true;
-        reason_of(w->fault);
+        snprintf(w->fault, sizeof w->fault, "%s", over->reason[0] ? over->reason : "memory is out");
     }
     return done;
 }
@@ -163,11 +164,20 @@ static size_t chunk_rows(const lw_head *head, size_t *chunks) {
     return (size_t)fmax(bytes / row, 1);
 }
 
+/* No lock: the results may be read while the run goes on. */
+static hid_t open_file(const char *path, unsigned intent) {
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
+    if (H5Pset_file_locking(access, false, true) >= 0) file = H5Fopen(path, intent, access);
+    (void)H5Pclose(access);
+    return file;
+}
+
 static hid_t create_file(const char *path, size_t chunks) {
     hid_t creation = H5Pcreate(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
     unsigned half_node = chunks > 64 ? (unsigned)(chunks / 2 + 1) : 32;
-    /* no lock: the results may be read while the run goes on */
-    if (H5Pset_istore_k(creation, half_node) >= 0 && H5Pset_file_locking(access, false, true) >= 0)
+    /* small data not apart: reserve relies on the order of what is taken */
+    if (H5Pset_istore_k(creation, half_node) >= 0 && H5Pset_file_locking(access, false, true) >= 0 &&
+        H5Pset_small_data_block_size(access, 0) >= 0)
         file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access);
     (void)H5Pclose(creation);
     (void)H5Pclose(access);
@@ -217,10 +227,10 @@ static bool reserve(hdf5_writer *w, hsize_t rows) {
     return room >= 0 && H5Dclose(room) >= 0 && done;
 }
 
-/* The first chunk makes the index; it is made before there are rows to lose. */
+/* The first chunk makes the index: this one, before there are rows to lose. */
 static bool make_index(hdf5_writer *w) {
     const hsize_t one[2] = {1, w->columns}, none[2] = {0, w->columns};
-    return reserve(w, 1) && H5Dset_extent(w->data, one) >= 0 &&
+    return H5Dset_extent(w->data, one) >= 0 &&
            H5Dwrite(w->data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, w->rows) >= 0 &&
            H5Dset_extent(w->data, none) >= 0;
 }
@@ -256,25 +266,30 @@ static bool commit(hdf5_writer *w) {
     return done && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
 }
 
-static bool put_summary(hdf5_writer *w, const lw_entry *summary, size_t count) {
-    if (count == 0) return true;
-    hid_t group = H5Gcreate2(w->file, "summary", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+/* The end of the run, put into the closed file. */
+static bool put_summary(const char *path, const lw_entry *summary, size_t count) {
+    hid_t file = open_file(path, H5F_ACC_RDWR);
+    if (file < 0) return false;
+    hid_t group = H5Gcreate2(file, "summary", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = group >= 0;
     for (size_t k = 0; k < count && done; k++) done = put_entry(group, &summary[k]);
     if (group >= 0) (void)H5Gclose(group);
-    return done;
+    return H5Fclose(file) >= 0 && done;
 }
 
+/* Closing gives back what was not used of the reserve, since nothing stands behind it yet. */
 static lw_status close_hdf5(lw_writer *writer, const lw_entry *summary, size_t count, lw_error *error) {
     hdf5_writer *w = (hdf5_writer *)writer;
-    voice kept = silence();
-    if (!w->failed) (void)keep_fault(w, commit(w) && put_summary(w, summary, count));
-    if (w->data >= 0) (void)keep_fault(w, H5Dclose(w->data) >= 0);
-    if (w->tail >= 0) (void)keep_fault(w, H5Dclose(w->tail) >= 0);
-    if (w->file >= 0) (void)keep_fault(w, H5Fclose(w->file) >= 0);
+    watch over;
+    watch_begin(&over);
+    bool done = w->failed || commit(w);
+    if (w->tail >= 0 && H5Dclose(w->tail) < 0) done = false;
+    if (w->data >= 0 && H5Dclose(w->data) < 0) done = false;
+    if (w->file >= 0 && H5Fclose(w->file) < 0) done = false;
+    if (!w->failed && done && count > 0) done = put_summary(w->path, summary, count);
+    (void)settle(w, &over, done);
     lw_status status = LW_OK;
     if (w->failed) status = lw_results_fault(error, w->path, "written", w->fault);
-    speak(kept);
     lw_arena_destroy(w->arena);
     return status;
 }
@@ -309,9 +324,9 @@ static lw_status open_hdf5(const lw_head *head, lw_writer **writer, lw_error *er
         return lw_results_fault(error, head->path, "opened", strerror(fault));
     }
     (void)fclose(file);
-    voice kept = silence();
-    bool done = keep_fault(w, put_head(w, head));
-    speak(kept);
+    watch over;
+    watch_begin(&over);
+    bool done = settle(w, &over, put_head(w, head));
     w->flushed = time(NULL);
     if (!done) return close_hdf5(&w->base, NULL, 0, error);
     *writer = &w->base;
@@ -325,9 +340,9 @@ static lw_status write_row(lw_writer *writer, const double *values) {
     w->used++;
     time_t now = time(NULL);
     if (w->used < w->capacity && now == w->flushed) return LW_OK;
-    voice kept = silence();
-    bool done = keep_fault(w, commit(w));
-    speak(kept);
+    watch over;
+    watch_begin(&over);
+    bool done = settle(w, &over, commit(w));
     w->flushed = now;
     return done ? LW_OK : LW_ERROR_FILE;
 }
@@ -360,29 +375,31 @@ static lw_status not_ours(const hdf5_table *reader, lw_error *error) {
 
 static void close_table(lw_table *table) {
     hdf5_table *reader = (hdf5_table *)table;
-    voice kept = silence();
+    watch over;
+    watch_begin(&over);
     if (reader->data >= 0) (void)H5Dclose(reader->data);
     if (reader->file >= 0) (void)H5Fclose(reader->file);
-    speak(kept);
+    watch_end(&over);
     for (size_t k = 0; k < table->column_count; k++) free(table->columns[k].values);
     lw_arena_destroy(reader->arena);
 }
 
 /* A text attribute, or "". */
 static const char *get_attribute(hdf5_table *reader, const char *place, const char *key) {
+    const char *kept = NULL;
     char *text = NULL;
     hid_t attribute = H5Aopen_by_name(reader->file, place, key, H5P_DEFAULT, H5P_DEFAULT);
     if (attribute < 0) return "";
-    hid_t type = H5Aget_type(attribute);
-    size_t size = H5Tget_size(type);
-    if (H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 && size < LONGEST_TEXT &&
-        H5Aget_storage_size(attribute) == size) {
-        text = LW_NEW(reader->arena, char, size + 1);
-        if (text && H5Aread(attribute, type, text) < 0) text = NULL;
+    hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    if (H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_npoints(space) == 1 &&
+        H5Aread(attribute, type, &text) >= 0 && text) {
+        kept = lw_arena_text(reader->arena, text);
+        (void)H5free_memory(text);
     }
+    (void)H5Sclose(space);
     (void)H5Tclose(type);
     (void)H5Aclose(attribute);
-    return text ? text : "";
+    return kept ? kept : "";
 }
 
 /* The texts of a list as long as the table has columns; text k starts at *size * k. NULL: there are none. */
@@ -422,19 +439,14 @@ static bool get_dims(hdf5_table *reader) {
 
 static const char *either(const char *text, const char *other) { return text[0] ? text : other; }
 
-static lw_status get_head(hdf5_table *reader, lw_error *error) {
+static lw_status get_head(hdf5_table *reader, const watch *over, lw_error *error) {
     lw_table *table = &reader->table;
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    (void)H5Pset_file_locking(access, false, true); /* a run may be writing it */
-    reader->file = H5Fopen(reader->path, H5F_ACC_RDONLY, access);
+    reader->file = open_file(reader->path, H5F_ACC_RDONLY);
     if (reader->file < 0) {
-        char reason[160], message[200];
-        reason_of(reason);
-        (void)H5Pclose(access);
-        snprintf(message, sizeof message, "cannot be opened: %s", reason);
+        char message[REASON_SIZE + 32];
+        snprintf(message, sizeof message, "cannot be opened: %s", over->reason);
         return read_fault(reader, error, "give the path of a results file", message);
     }
-    (void)H5Pclose(access);
     if (!get_dims(reader)) return not_ours(reader, error);
     size_t name_size, unit_size, count = (size_t)reader->dims[1];
     const char *names = get_texts(reader, "columns", &name_size);
@@ -489,17 +501,17 @@ static lw_status read_rows(lw_table *table, lw_error *error) {
     }
     double *block = room ? malloc((size_t)(fitting * reader->dims[1]) * sizeof *block) : NULL;
     if (!block) return lw_fail(error, LW_ERROR_MEMORY, reader->path, NULL, "memory is out");
-    voice kept = silence();
+    watch over;
+    watch_begin(&over);
     bool done = true;
     for (hsize_t first = 0; first < rows && done; first += fitting)
         done = read_block(reader, first, rows - first < fitting ? rows - first : fitting, block);
-    char reason[160], message[200];
-    if (!done) reason_of(reason);
-    speak(kept);
+    watch_end(&over);
     free(block);
     table->row_count = (size_t)rows;
     if (done) return LW_OK;
-    snprintf(message, sizeof message, "the rows cannot be read: %s", reason);
+    char message[REASON_SIZE + 32];
+    snprintf(message, sizeof message, "the rows cannot be read: %s", over.reason);
     return read_fault(reader, error, NULL, message);
 }
 
@@ -515,9 +527,10 @@ lw_status lw_table_open_hdf5(const char *path, lw_table **table, lw_error *error
     reader->file = reader->data = H5I_INVALID_HID;
     reader->table.read = read_rows;
     reader->table.close = close_table;
-    voice kept = silence();
-    lw_status status = get_head(reader, error);
-    speak(kept);
+    watch over;
+    watch_begin(&over);
+    lw_status status = get_head(reader, &over, error);
+    watch_end(&over);
     if (status != LW_OK) {
         close_table(&reader->table);
         return status;

@@ -222,10 +222,11 @@ static void stop(repetition *job) {
     job->table->incomplete = true;
 }
 
-static bool count_step(const repetition *job) {
+/* Takes count of the objects that a model may have; false if there are not so many left. */
+static bool count_steps(const repetition *job, long count) {
     lw_reader *reader = job->reader;
-    if (reader->objects < LW_MAX_OBJECTS) {
-        reader->objects++;
+    if (count <= (long)(LW_MAX_OBJECTS - reader->objects)) {
+        reader->objects += (size_t)count;
         return true;
     }
     lw_reader_fault(reader, job->key->place, "check the ranges of its repeat", "more than %d objects",
@@ -236,7 +237,7 @@ static bool count_step(const repetition *job) {
 static void read_once(repetition *job) {
     lw_reader *reader = job->reader;
     const char *name = lw_reader_text(reader, job->key, "name");
-    if (!name || !count_step(job) || !good_name(reader, job->key, name)) {
+    if (!name || !good_name(reader, job->key, name)) {
         stop(job);
         return;
     }
@@ -290,6 +291,7 @@ static void repeat_index(repetition *job, size_t level) {
     }
     const lw_yaml *range = job->indices->items[2 * level + 1];
     if (range->kind == LW_YAML_LIST) {
+        if (!count_steps(job, (long)range->count)) stop(job);
         for (size_t k = 0; k < range->count && may_go_on(job); k++) {
             double value;
             if (lw_reader_number(reader, range->items[k], "index", &value)) {
@@ -315,15 +317,8 @@ static void repeat_index(repetition *job, size_t level) {
         stop(job);
         return;
     }
-    for (long value = first; value <= last && may_go_on(job); value++) {
-        bool counted =
-            level + 1 == job->indices->count || count_step(job); /* empty inner ranges cost time, too */
-        if (counted) {
-            one_step(job, level, (double)value);
-        } else {
-            stop(job);
-        }
-    }
+    if (last >= first && !count_steps(job, last - first + 1)) stop(job); /* before any work is done */
+    for (long value = first; value <= last && may_go_on(job); value++) one_step(job, level, (double)value);
 }
 
 static bool good_indices(lw_reader *reader, const lw_yaml *indices) {

@@ -68,7 +68,7 @@ typedef struct lw_reader {
     } suggested[8];
     size_t suggestion_count;
 
-    size_t objects; /* steps of repeats and single entries so far */
+    size_t objects; /* steps of repeats so far */
 } lw_reader;
 
 void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...)

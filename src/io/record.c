@@ -333,7 +333,7 @@ static lw_status unknown_object(lw_record *record, object_kind kind, const char 
     return unknown(record, kind == JOINT_OBJECT ? "joint" : "body", name, names, (size_t)count);
 }
 
-/* Every column there is, for the remedy. */
+/* No such column: what there is, words first; for a word with parentheses, the words alone. */
 static lw_status unknown_column(lw_record *record, const char *name) {
     size_t count = WORDS, capacity = WORDS;
     for (int e = 0; e < EVERYTHING; e++)
@@ -341,6 +341,12 @@ static lw_status unknown_column(lw_record *record, const char *name) {
     const char **names = LW_NEW(record->arena, const char *, capacity);
     if (!names) return out_of_memory(record->error);
     for (int k = 0; k < WORDS; k++) names[k] = words[k].name;
+    if (strchr(name, '(')) {
+        char *called = lw_arena_text(record->arena, name);
+        if (!called) return out_of_memory(record->error);
+        *strchr(called, '(') = '\0';
+        return unknown(record, "quantity", called, names, WORDS);
+    }
     for (int e = 0; e < EVERYTHING; e++)
         for (int object = first_object(everything[e].kind); object < object_count(record, everything[e].kind);
              object++)

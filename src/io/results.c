@@ -9,7 +9,6 @@
 #include <linkwork/io.h>
 #include <linkwork/version.h>
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,15 +51,13 @@ static void add_integer(entries *list, const char *key, long integer) {
     list->at[list->count++] = (lw_entry){.key = key, .kind = LW_ENTRY_INTEGER, .integer = integer};
 }
 
-/* "name=value, name=value"; NULL when memory is out. */
+/* The settings, with commas between; NULL when memory is out. */
 static const char *settings_text(lw_arena *arena, const lw_results_options *options) {
-    size_t size = 1;
-    for (size_t k = 0; k < options->setting_count; k++)
-        size += strlen(options->settings[k].name) + strlen(options->settings[k].value) + 3;
+    size_t size = 1, used = 0;
+    for (size_t k = 0; k < options->setting_count; k++) size += strlen(options->settings[k]) + 2;
     char *text = LW_NEW(arena, char, size);
-    for (size_t k = 0, used = 0; text && k < options->setting_count; k++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", k ? ", " : "",
-                                 options->settings[k].name, options->settings[k].value);
+    for (size_t k = 0; text && k < options->setting_count; k++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", k ? ", " : "", options->settings[k]);
     return text;
 }
 
@@ -168,14 +165,15 @@ static lw_status fill(lw_results *results, const lw_model *model, const lw_resul
 
     entries about = {.count = 0};
     describe_run(&about, model, options, settings);
-    double span = options->end - options->start;
+    double span = options->end - options->start,
+           interval = options->output > 0 ? options->output : span / 1000;
     const lw_head head = {.path = options->path,
                           .entries = about.at,
                           .entry_count = about.count,
                           .model_text = model_text(results->arena, lw_model_file(model)),
                           .columns = lw_record_columns(results->record),
                           .column_count = count,
-                          .expected_rows = options->output > 0 ? fmax(0, span / options->output) : 0};
+                          .expected_rows = span > 0 ? span / interval + 1 : 0};
     return format->open(&head, &results->writer, error);
 }
 

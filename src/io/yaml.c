@@ -30,6 +30,7 @@ typedef struct anchor {
 
 typedef struct builder {
     lw_arena *arena;
+    const char *text; /* all of it */
     const char *file;
     lw_report *report;
     size_t faults;
@@ -141,14 +142,54 @@ static const lw_yaml **new_pointers(builder *b, size_t count) {
     return pointers;
 }
 
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_break(char c) { return c == '\n' || c == '\r'; }
+
+/* What stands between single quotes (YAML 1.2.2, 7.3.2): '' is a quote; blanks around a line break vanish,
+ * one break is a space, n of them are n - 1. libfyaml 0.7 can do it, too, but loses memory over five quotes
+ * in a line. */
+static size_t unquote(const char *raw, size_t length, char *out) {
+    size_t used = 0;
+    for (size_t k = 0; k < length;) {
+        if (!is_break(raw[k])) {
+            out[used++] = raw[k];
+            k += raw[k] == '\'' ? 2 : 1;
+            continue;
+        }
+        size_t breaks = 0;
+        while (used > 0 && is_blank(out[used - 1])) used--;
+        for (; k < length && (is_break(raw[k]) || is_blank(raw[k])); k++) {
+            breaks += raw[k] == '\n' || (raw[k] == '\r' && (k + 1 == length || raw[k + 1] != '\n'));
+        }
+        if (breaks == 1) out[used++] = ' ';
+        for (; breaks > 1; breaks--) out[used++] = '\n';
+    }
+    return used;
+}
+
+/* A copy of a token's text. A NUL in it, which only an escape in quotes can make, is a fault. */
 static char *token_text(builder *b, struct fy_token *token) {
+    bool single = token && fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED;
+    const struct fy_mark *start = single ? fy_token_start_mark(token) : NULL;
+    const struct fy_mark *end = single ? fy_token_end_mark(token) : NULL;
     size_t length = 0;
-    const char *text = token ? fy_token_get_text(token, &length) : NULL;
+    const char *text = NULL;
+    if (start && end) {
+        text = b->text + start->input_pos;
+        length = end->input_pos - start->input_pos;
+    } else if (token) {
+        text = fy_token_get_text(token, &length);
+    }
     char *copy = malloc(length + 1), *kept = NULL;
     if (copy) {
-        if (text && length > 0) memcpy(copy, text, length);
+        if (start && end) {
+            length = unquote(text, length, copy);
+        } else if (text && length > 0) {
+            memcpy(copy, text, length);
+        }
         copy[length] = '\0';
         kept = lw_arena_text(b->arena, copy);
+        if (strlen(copy) < length) COMPLAIN(b, b->last, "remove it", "a text with a NUL character (\\0)");
         free(copy);
     }
     if (!kept) b->out_of_memory = true;
@@ -217,9 +258,6 @@ static void add_text(builder *b, struct fy_event *event) {
     char *text = token_text(b, token);
     if (!node || !text) return;
     size_t length = strlen(text);
-    if (token && length < fy_token_get_text_length(token)) {
-        COMPLAIN(b, place, "remove it", "a text with a NUL character (\\0)");
-    }
     const struct fy_mark *start = token ? fy_token_start_mark(token) : NULL;
     const struct fy_mark *end = token ? fy_token_end_mark(token) : NULL;
     node->text = text;
@@ -441,6 +479,7 @@ lw_status lw_yaml_parse(lw_arena *arena, const char *text, size_t length, const 
         text += 3;
         length -= 3;
     }
+    b->text = text;
     if (check_characters(b, text, length)) parse(b, text, length);
     if (b->faults == 0 && !b->out_of_memory && (!b->root || b->root->kind == LW_YAML_NULL)) {
         BREAK(b, ((lw_place){1, 1}), "a model starts with the line \"linkwork: 1\"", "the file is empty");

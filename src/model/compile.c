@@ -401,6 +401,7 @@ static void link_inertia(const lw_body_spec *body, lw_link *link, lw_body *own) 
     }
     J[3] -= m * c[0] * c[1], J[4] -= m * c[0] * c[2], J[5] -= m * c[1] * c[2];
     link->inertia.mass = m;
+    for (int k = 0; k < 6; k++) link->spread[k] = (k < 3 ? 0.5 * (J[0] + J[1] + J[2]) : 0) - J[k];
     lw_v3_copy(c, own->com);
 }
 
@@ -433,6 +434,7 @@ static void reverse_joint(lw_joint *joint, lw_pose frames[2]) {
  * the parent's axes: then base does not turn (model.h). mine is the joint's frame on the child. */
 static void align(lw_link *link, lw_pose *mine) {
     const double *B = link->base.R;
+    link->kernel = LW_KERNEL_GENERAL;
     if (link->joint.type != LW_JOINT_REVOLUTE && link->joint.type != LW_JOINT_PRISMATIC) return;
     for (int k = 0; k < 3; k++) {
         double along = B[3 * k + 2], across = fabs(B[3 * ((k + 1) % 3) + 2]) + fabs(B[3 * ((k + 2) % 3) + 2]);
@@ -440,7 +442,9 @@ static void align(lw_link *link, lw_pose *mine) {
         double R[9];
         link->joint.axis = k;
         link->joint.sign = along > 0 ? 1 : -1;
-        link->aligned = true;
+        if (!link->prescribed)
+            link->kernel = (signed char)(k + (link->joint.type == LW_JOINT_REVOLUTE ? LW_KERNEL_REVOLUTE
+                                                                                    : LW_KERNEL_PRISMATIC));
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) R[3 * i + j] = lw_v3_dot(mine->R + 3 * i, B + 3 * j); /* mine base' */
         memcpy(mine->R, R, sizeof R);

@@ -28,10 +28,10 @@ typedef struct lw_body_motion {
  * one speed. */
 #define LW_NODE(REAL)                                                                                        \
     struct {                                                                                                 \
-        REAL s, c, R[9], p[3];                                                                               \
-        REAL w[3], bias[6], a[6];                                                                            \
-        REAL A[6], B[9], C[6], f[6];                                                                         \
+        REAL s, c, w[3], bias[6], a[6], K[9];                                                                \
+        REAL f[6], A[6], B[9], C[6];                                                                         \
         REAL U[6], d, u;                                                                                     \
+        REAL p[3], R[9];                                                                                     \
     }
 typedef LW_NODE(double) lw_node;
 

@@ -15,7 +15,7 @@
 #include <linkwork/model.h>
 
 typedef struct lw_pose {
-    double R[9], p[3];
+    double p[3], R[9];
 } lw_pose;
 
 /* The motion a joint allows, in its own frame: enough to evaluate it in the tree or in a closure. */
@@ -29,17 +29,23 @@ typedef struct lw_joint {
     int nq, nv;
 } lw_joint;
 
+/* Which kernel of the recursions a joint takes: a revolute or prismatic joint about or along a coordinate
+ * axis (added to the value), not prescribed, whose base does not turn; or any other. The value is the axis'
+ * place in a twist. */
+typedef enum lw_kernel { LW_KERNEL_REVOLUTE = 0, LW_KERNEL_PRISMATIC = 3, LW_KERNEL_GENERAL = 6 } lw_kernel;
+
 /* Body i and the tree joint that carries it, as the recursions need it; entry 0 is ground. */
 typedef struct lw_link {
     int parent;
-    lw_joint joint;
     int q, v;            /* first coordinate and speed */
     unsigned prescribed; /* bit k: speed k is prescribed */
-    bool aligned;        /* base does not turn */
+    signed char kernel;  /* an lw_kernel */
     bool first;          /* of its siblings the first that a backward pass meets */
     bool leaf;           /* carries nothing */
-    lw_pose base;        /* the joint's frame on the parent, in the parent's internal frame */
+    lw_joint joint;
     lw_rigid_inertia inertia;
+    double spread[6]; /* sum of m x x' about the origin: trace(J) / 2 - J */
+    lw_pose base;     /* the joint's frame on the parent, in the parent's internal frame */
 } lw_link;
 
 /* What no recursion needs of body i. */

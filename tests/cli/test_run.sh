@@ -58,6 +58,48 @@ assert len(times) == 9 and all(abs(t - 0.125 * i) < 1e-12 for i, t in enumerate(
 k, p, u = (names.index(n) for n in ["kinetic", "potential", "unaccounted"])
 assert all(abs(r[k] + r[p] - r[u]) < 1e-9 for r in data)
 PYTHON
+# The model's text and the settings are in the file; so is the end.
+expect 0 run "$work/pendulum.yaml" --quiet --out "$work/r.csv" --set l=2 --tol 1e-7
+sed -n 's/^#| \{0,1\}//p' "$work/r.csv" | cmp - "$work/pendulum.yaml" || fail "the model's text in the results differs"
+for text in "linkwork: " "model: pendulum" "file: $work/pendulum.yaml" "set: l=2" "method: tree" "integrator: erk" \
+    "tolerance: 1e-07" "drift: project" "end: 2" "t_end: 2" "samples: 1001" "unaccounted: "; do
+    grep -q "^# $text" "$work/r.csv" || fail "the results do not tell $text"
+done
+
+# Chosen quantities. Pendulum: with e along the rod, the pin's force on the bob is -(v^2 + g sin q) e, and its
+# acceleration is g cos q / l; both follow from q and v of the same row up to rounding.
+record="accelerations, pin.*, reaction(pin), point(bob, 1, 0, 0), point_velocity(bob, 1, 0, 0), rotation, violation"
+expect 0 run "$work/pendulum.yaml" --quiet --out "$work/r.csv" --record "$record"
+python3 - "$work/r.csv" <<'PYTHON' || fail "the recorded quantities are wrong"
+import csv, math, sys
+rows = list(csv.reader(l for l in open(sys.argv[1], encoding="utf-8") if not l.startswith("#")))
+names = [h.split(" [")[0] for h in rows[0]]
+assert names[:4] == ["t", "pin.a", "pin.q", "pin.v"] and len(names) == len(set(names)) == 4 + 6 + 3 + 3 + 4 + 2, names
+for row in rows[1:]:
+    r = dict(zip(names, map(float, row)))
+    q, v = r["pin.q"], r["pin.v"]
+    e, n = (math.cos(q), 0, -math.sin(q)), (-math.sin(q), 0, -math.cos(q))
+    pull = v * v + 9.81 * math.sin(q)
+    assert abs(r["pin.a"] - 9.81 * math.cos(q)) < 1e-11
+    for k, axis in enumerate("xyz"):
+        assert abs(r["reaction(pin).f" + axis] + pull * e[k]) < 1e-11
+        assert abs(r["point(bob, 1, 0, 0)." + axis] - e[k]) < 1e-12
+        assert abs(r["point(bob, 1, 0, 0).v" + axis] - v * n[k]) < 1e-12
+    assert abs(r["body.bob.qw"] - math.cos(q / 2)) < 1e-12 and abs(r["body.bob.qy"] - math.sin(q / 2)) < 1e-12
+    assert r["position_violation"] == 0
+PYTHON
+expect 0 run "$work/pendulum.yaml" --quiet --out "$work/r.h5" --record "$record"
+expect 0 run "$work/pendulum.yaml" --quiet --out "$work/r.hdf5"
+silent out
+silent err
+if command -v h5dump >/dev/null; then # as other programs see it
+    h5dump -H "$work/r.h5" >"$work/dump" || fail "h5dump refuses the file"
+    for text in "DATASET \"columns\"" "DATASET \"units\"" "DATASET \"model_text\"" "( 1001, 22 ) / ( H5S_UNLIMITED, 22 )" \
+        "ATTRIBUTE \"t_end\"" "ATTRIBUTE \"method\""; do
+        grep -qF "$text" "$work/dump" || fail "h5dump does not show $text"
+    done
+fi
+
 expect 0 run "$work/pendulum.yaml" --out - --end 1
 grep -q '^t' "$work/out" || fail "--out - writes no column names to standard output"
 grep -q 'dissipation  *[0-9]' "$work/out" && fail "--out - mixes the summary into the results"
@@ -85,6 +127,13 @@ expect 2 run "$work/pendulum.yaml" --step 0.1 --tol 1e-3
 says err "--step and --tol"
 expect 2 run "$work/pendulum.yaml" --out results.svg
 says err "results.svg"
+says err ".h5"
+expect 2 run "$work/pendulum.yaml" --record ledger
+says err "--out results.csv"
+expect 2 run "$work/pendulum.yaml" --out "$work/x.csv" --record "reaction(pim)"
+says err 'unknown joint "pim"'
+says err 'did you mean "pin"?'
+[[ ! -e $work/x.csv ]] || fail "a results file was made although the record is wrong"
 expect 2 run "$work/pendulum.yaml" --out - --json
 says err "standard output"
 # What fails on the way: 1.

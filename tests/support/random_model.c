@@ -68,7 +68,8 @@ static void random_inertia(lw_random *random, double inertia[6]) {
     }
 }
 
-static void random_geometry(lw_random *random, lw_joint_type type, lw_joint_geometry *g) {
+static void random_geometry(lw_random *random, lw_joint_type type, bool along_coordinates,
+                            lw_joint_geometry *g) {
     random_vector(random, 3, 1, g->point);
     for (int k = 0; k < 3; k++) random_direction(random, g->axes[k]);
     double *a = g->axes[0], *b = g->axes[1], *c = g->axes[2], d = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -82,6 +83,13 @@ static void random_geometry(lw_random *random, lw_joint_type type, lw_joint_geom
     for (int k = 0; k < 3; k++) c[k] = 0.5 * c[k] + 0.3 * a[k];
     double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
     for (int k = 0; k < 3; k++) c[k] += n[k];
+    if (along_coordinates) { /* a signed permutation of x, y, z */
+        int first = random_below(random, 3);
+        for (int k = 0; k < 3; k++) {
+            double sign = random_below(random, 2) ? 1 : -1;
+            for (int i = 0; i < 3; i++) g->axes[k][i] = i == (first + k) % 3 ? sign : 0;
+        }
+    }
     switch (type) {
     case LW_JOINT_TRANSLATION:
         g->axis_count = 1 + random_below(random, 3);
@@ -117,9 +125,9 @@ static void random_joint(lw_random *random, const random_tree *options, int chil
     }
     joint.type = options->joint >= 0 ? (lw_joint_type)options->joint
                                      : (lw_joint_type)random_below(random, LW_JOINT_TYPES);
-    joint.frame = random_below(random, 2) ? LW_GEOMETRY_BODY : LW_GEOMETRY_WORLD;
-    random_geometry(random, joint.type, &joint.geometry[0]);
-    random_geometry(random, joint.type, &joint.geometry[1]);
+    joint.frame = random_below(random, 2) && !options->aligned ? LW_GEOMETRY_BODY : LW_GEOMETRY_WORLD;
+    random_geometry(random, joint.type, options->aligned, &joint.geometry[0]);
+    random_geometry(random, joint.type, options->aligned, &joint.geometry[1]);
     joint.geometry[1].axis_count = joint.geometry[0].axis_count;
     joint.lead = random_between(random, -1, 1);
     int nv = lw_joint_type_v(joint.type, joint.geometry[0].axis_count);
@@ -216,7 +224,7 @@ lw_spec *random_tree_spec(lw_random *random, const random_tree *options) {
         snprintf(name, sizeof name, "body%d", i);
         random_vector(random, 3, 0.5, body.com);
         random_inertia(random, body.inertia);
-        body.has_pose = random_below(random, 2);
+        body.has_pose = random_below(random, 2) && !options->aligned;
         random_vector(random, 3, 1, body.position);
         random_quaternion(random, body.rotation);
         assert_int_equal(lw_spec_add_body(spec, &body), LW_OK);

@@ -22,6 +22,7 @@ typedef struct random_tree {
     bool forces;     /* every force element, several of each */
     bool prescribed; /* some joints with prescribed motion */
     bool reversed;   /* some joints written from the child to the parent */
+    bool aligned;    /* axes along coordinate axes, as in most real mechanisms: the fast kernels */
     int joint;       /* this type of joint everywhere, or -1 for all of them mixed */
 } random_tree;
 

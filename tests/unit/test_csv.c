@@ -4,6 +4,7 @@
  * The file is read back by the reader of plots, and every value must come back exactly: the writer promises
  * the shortest text that does.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "core/core.h"
 #include "io/table.h"
 
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
@@ -136,22 +138,22 @@ static void all_columns_come_back(void **state) {
     double *q = calloc((size_t)nq, sizeof *q), *v = calloc((size_t)nv, sizeof *v);
     assert_true(q && v);
     lw_error error;
-    lw_csv *csv;
-    const lw_csv_options options = {.path = path, .method = "tree", .integrator = "rk4", .step = 0.1};
-    assert_int_equal(lw_csv_open(model, &options, &csv, &error), LW_OK);
+    lw_results *csv;
+    const lw_results_options options = {.path = path, .method = "tree", .integrator = "rk4", .step = 0.1};
+    assert_int_equal(lw_results_open(model, &options, &csv, &error), LW_OK);
     for (int row = 0; row < ROWS; row++) { /* enough to fill the buffer several times */
         for (int k = 0; k < nq; k++) q[k] = 1.0 / (k + row + 3);
         for (int k = 0; k < nv; k++) v[k] = -1e-7 / (k + row + 3);
         lw_normalise_q(model, q);
         const lw_ledger ledger = {row, 2, 3, 4, 5, 1.0 / (row + 1)};
-        assert_int_equal(lw_csv_write(csv, &(lw_sample){.t = 0.1 * row, .q = q, .v = v, .ledger = &ledger}),
-                         LW_OK);
+        assert_int_equal(
+            lw_results_write(csv, &(lw_sample){.t = 0.1 * row, .q = q, .v = v, .ledger = &ledger}), LW_OK);
     }
-    assert_int_equal(lw_csv_write(csv, &(lw_sample){.t = 1000, .q = q, .v = v}), LW_OK); /* no ledger */
-    assert_int_equal(lw_csv_close(csv, &error), LW_OK);
+    assert_int_equal(lw_results_write(csv, &(lw_sample){.t = 1000, .q = q, .v = v}), LW_OK); /* no ledger */
+    assert_int_equal(lw_results_close(csv, NULL, &error), LW_OK);
 
     lw_table *table = read_all();
-    assert_string_equal(table->model, "every, \"joint\" here (every.yaml)");
+    assert_string_equal(table->model, "every, \"joint\" here");
     assert_string_equal(table->method, "tree");
     assert_string_equal(table->integrator, "rk4");
     assert_int_equal(table->row_count, ROWS + 1);
@@ -198,26 +200,105 @@ static void all_columns_come_back(void **state) {
     lw_model_destroy(model);
 }
 
-/* The first bytes of the file, as a person sees them. */
-static void metadata_come_first(void **state) {
-    (void)state;
-    lw_model *model = every_joint();
-    lw_error error;
-    lw_csv *csv;
-    assert_int_equal(
-        lw_csv_open(model, &(lw_csv_options){.path = path, .method = "cut", .tolerance = 1e-9}, &csv, &error),
-        LW_OK);
-    /* header and metadata are there before the first row */
-    char text[256] = "";
+static void read_text(char *text, size_t size) {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    size_t length = fread(text, 1, size - 1, file);
+    assert_true(length > 0 && length < size - 1);
+    text[length] = '\0';
     fclose(file);
-    const char *expected =
-        "# linkwork " LW_VERSION "\n# model: every, \"joint\" here (every.yaml)\n# method: cut\n"
-        "# tolerance: 1e-09\nt [s],revolute.q [rad],revolute.v [rad/s],";
-    assert_memory_equal(text, expected, strlen(expected));
-    assert_int_equal(lw_csv_close(csv, &error), LW_OK);
+}
+
+static lw_model *pendulum(const char *file) {
+    lw_spec *spec = lw_spec_create("pendulum");
+    lw_body_spec body = {.name = "bob", .kind = LW_BODY_POINT, .mass = 1, .com = {1, 0, 0}};
+    assert_int_equal(lw_spec_set_file(spec, file), LW_OK);
+    assert_int_equal(lw_spec_add_body(spec, &body), LW_OK);
+    lw_joint_spec joint = {.name = "pin", .type = LW_JOINT_REVOLUTE, .bodies = {LW_GROUND, "bob"}};
+    joint.geometry[0].axes[0][1] = 1;
+    joint.geometry[0].axis_count = 1;
+    assert_int_equal(lw_spec_add_joint(spec, &joint), LW_OK);
+    lw_model *model = NULL;
+    assert_int_equal(lw_model_compile(spec, NULL, NULL, &model), LW_OK);
+    lw_spec_destroy(spec);
+    return model;
+}
+
+/* The whole file, as a person sees it: what is told of the run, the model's text, rows, what is told of its
+ * end. Head and model are there before the first row. */
+static void metadata_come_first_and_last(void **state) {
+    (void)state;
+    FILE *model_file = fopen("test_csv.yaml", "wb");
+    assert_non_null(model_file);
+    fputs("linkwork: 1\r\n\nname: pendulum # \"quoted\", \xC3\xBC\nend", model_file);
+    fclose(model_file);
+    lw_model *model = pendulum("test_csv.yaml");
+    const char *const settings[] = {"l=2", "m = 3 kg"};
+    const lw_results_options options = {.path = path,
+                                        .record = "pin.q,\n energy*, kinetic",
+                                        .method = "tree",
+                                        .integrator = "auto",
+                                        .drift = "project",
+                                        .end = 2.5,
+                                        .tolerance = 1e-9,
+                                        .output = 0.5,
+                                        .settings = settings,
+                                        .setting_count = 2};
+    lw_results_options good = options;
+    lw_error error;
+    lw_results *csv;
+    assert_int_equal(lw_results_open(model, &options, &csv, &error), LW_ERROR_ARGUMENT); /* no energy* */
+    assert_null(csv);
+    good.record = "pin.q,\n kinetic";
+    assert_int_equal(lw_results_open(model, &good, &csv, &error), LW_OK);
+    char text[4096];
+    read_text(text, sizeof text);
+    static const char head[] = "# linkwork: " LW_VERSION "\n# model: pendulum\n# file: test_csv.yaml\n"
+                               "# set: l=2, m = 3 kg\n# method: tree\n# integrator: auto\n# drift: project\n"
+                               "# start: 0\n# end: 2.5\n# tolerance: 1e-09\n# output: 0.5\n"
+                               "# record: pin.q,  kinetic\n"
+                               "#| linkwork: 1\n#|\n#| name: pendulum # \"quoted\", \xC3\xBC\n#| end\n"
+                               "t [s],pin.q [rad],kinetic [J]\n";
+    assert_string_equal(text, head);
+    double q = 0.25, v = 0;
+    const lw_ledger ledger = {1, 2, 3, 4, 5, 6};
+    assert_int_equal(lw_results_write(csv, &(lw_sample){.q = &q, .v = &v, .ledger = &ledger}), LW_OK);
+    assert_int_equal(lw_results_write(csv, &(lw_sample){.t = 0.5, .q = &q, .v = &v}), LW_OK);
+    const lw_run_summary summary = {.method = "tree",
+                                    .integrator = "erk",
+                                    .t_end = 0.5,
+                                    .steps = 3,
+                                    .evaluations = 22,
+                                    .rejected = 1,
+                                    .samples = 2,
+                                    .wall_s = 0.125,
+                                    .energy_initial = 3,
+                                    .energy_final = 4,
+                                    .energy_max_drift = 1e-9,
+                                    .position_max = 1e-12,
+                                    .velocity_max = 1e-11,
+                                    .ledger = ledger};
+    assert_int_equal(lw_results_close(csv, &summary, &error), LW_OK);
+    read_text(text, sizeof text);
+    assert_string_equal(text + strlen(head),
+                        "0,0.25,1\n0.5,0.25,\n# method: tree\n# integrator: erk\n# t_end: 0.5\n# samples: 2\n"
+                        "# steps: 3\n# rejected: 1\n# evaluations: 22\n# wall_s: 0.125\n"
+                        "# energy_initial: 3\n# energy_final: 4\n# energy_max_drift: 1e-09\n"
+                        "# position_violation_max: 1e-12\n# velocity_violation_max: 1e-11\n# kinetic: 1\n"
+                        "# potential: 2\n# drives: 3\n# forces: 4\n# dissipation: 5\n# unaccounted: 6\n");
+    lw_table *table = read_all();
+    assert_int_equal(table->row_count, 2);
+    assert_string_equal(table->integrator, "erk"); /* the end knows better */
+    lw_table_close(table);
+    remove("test_csv.yaml");
+
+    /* without the model's file there is no text; other keys are left out where there is nothing to tell */
+    assert_int_equal(lw_results_open(model, &(lw_results_options){.path = path, .record = "t"}, &csv, &error),
+                     LW_OK);
+    assert_int_equal(lw_results_close(csv, NULL, &error), LW_OK);
+    read_text(text, sizeof text);
+    assert_string_equal(text, "# linkwork: " LW_VERSION "\n# model: pendulum\n# file: test_csv.yaml\n"
+                              "# record: t\nt [s]\n");
     lw_model_destroy(model);
 }
 
@@ -240,11 +321,11 @@ static void cut_joints_have_no_columns(void **state) {
     lw_spec_destroy(spec);
 
     lw_error error;
-    lw_csv *csv;
-    assert_int_equal(lw_csv_open(model, &(lw_csv_options){.path = path}, &csv, &error), LW_OK);
+    lw_results *csv;
+    assert_int_equal(lw_results_open(model, &(lw_results_options){.path = path}, &csv, &error), LW_OK);
     double q = 0.25, v = 0.5;
-    assert_int_equal(lw_csv_write(csv, &(lw_sample){.q = &q, .v = &v}), LW_OK);
-    assert_int_equal(lw_csv_close(csv, &error), LW_OK);
+    assert_int_equal(lw_results_write(csv, &(lw_sample){.q = &q, .v = &v}), LW_OK);
+    assert_int_equal(lw_results_close(csv, NULL, &error), LW_OK);
     lw_table *table = read_all();
     assert_int_equal(table->column_count, 1 + 2 + 3 + 6);
     assert_true(value_of(table, "slide.q [m]", 0) == 0.25 && value_of(table, "slide.v [m/s]", 0) == 0.5);
@@ -257,20 +338,29 @@ static void faults_of_writing_are_reported(void **state) {
     (void)state;
     lw_model *model = every_joint();
     lw_error error;
-    lw_csv *csv;
-    assert_int_equal(lw_csv_open(model, &(lw_csv_options){.path = "no/such/folder/x.csv"}, &csv, &error),
-                     LW_ERROR_FILE);
+    lw_results *csv;
+    assert_int_equal(
+        lw_results_open(model, &(lw_results_options){.path = "no/such/folder/x.csv"}, &csv, &error),
+        LW_ERROR_FILE);
     assert_null(csv);
     assert_string_equal(error.object, "results file \"no/such/folder/x.csv\"");
     assert_non_null(strstr(error.message, "cannot be opened: "));
-    assert_int_equal(lw_csv_open(model, &(lw_csv_options){.path = NULL}, &csv, &error), LW_ERROR_ARGUMENT);
-    assert_int_equal(lw_csv_close(NULL, &error), LW_OK);
+    assert_int_equal(lw_results_open(model, &(lw_results_options){.path = NULL}, &csv, &error),
+                     LW_ERROR_ARGUMENT);
+    assert_int_equal(lw_results_close(NULL, NULL, &error), LW_OK);
+
+    assert_int_equal(lw_results_open(model, &(lw_results_options){.path = "x.mat"}, &csv, &error),
+                     LW_ERROR_ARGUMENT);
+    assert_string_equal(error.object, "results file \"x.mat\"");
+    assert_non_null(strstr(error.remedy, ".h5"));
 
     /* a full disk, where the system has one to try: the header does not fit already */
     FILE *full = fopen("/dev/full", "wb");
     if (full) {
         fclose(full);
-        assert_int_equal(lw_csv_open(model, &(lw_csv_options){.path = "/dev/full"}, &csv, &error),
+        remove(path);
+        assert_int_equal(symlink("/dev/full", path), 0);
+        assert_int_equal(lw_results_open(model, &(lw_results_options){.path = path}, &csv, &error),
                          LW_ERROR_FILE);
         assert_null(csv);
         assert_non_null(strstr(error.message, "cannot be written: "));
@@ -287,7 +377,7 @@ static int remove_file(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_columns_come_back),
-        cmocka_unit_test(metadata_come_first),
+        cmocka_unit_test(metadata_come_first_and_last),
         cmocka_unit_test(cut_joints_have_no_columns),
         cmocka_unit_test(faults_of_writing_are_reported),
     };

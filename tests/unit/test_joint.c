@@ -27,10 +27,16 @@ typedef struct place {
     double R[9], p[3], S[6 * LW_JOINT_MAX_V];
 } place;
 
-static lw_joint random_joint(lw_random *random, lw_joint_type type) {
-    lw_joint joint = {.type = type, .pitch = random_between(random, -1, 1)};
+/* Revolute and prismatic joints may move about or along any coordinate axis, in either sense; a translation's
+ * directions may count backwards. */
+static lw_joint random_joint(lw_random *random, lw_joint_type type, double directions[9]) {
+    lw_joint joint = {.type = type, .axis = 2, .sign = 1, .pitch = random_between(random, -1, 1)};
     int axes = 1 + random_below(random, 3);
-    for (int k = 0; k < 3; k++) random_direction(random, joint.axes + 3 * k);
+    for (int k = 0; k < 3; k++) random_direction(random, directions + 3 * k);
+    joint.axes = directions;
+    if (type == LW_JOINT_REVOLUTE || type == LW_JOINT_PRISMATIC) joint.axis = random_below(random, 3);
+    if (type == LW_JOINT_REVOLUTE || type == LW_JOINT_PRISMATIC || type == LW_JOINT_TRANSLATION)
+        joint.sign = random_below(random, 2) ? 1 : -1;
     joint.nq = lw_joint_type_q(type, axes);
     joint.nv = lw_joint_type_v(type, axes);
     return joint;
@@ -76,18 +82,19 @@ static void subspace_is_the_rate_of_the_place(void **state) {
     for (int type = 0; type < LW_JOINT_TYPES; type++)
         for (int seed = 1; seed <= 2 * SEEDS; seed++) {
             lw_random random = random_seed((uint64_t)seed);
-            lw_joint joint = random_joint(&random, (lw_joint_type)type);
+            double directions[9];
+            lw_joint joint = random_joint(&random, (lw_joint_type)type, directions);
             joint.inverse = seed % 2;
             double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], V[6], want[6], at[LW_JOINT_MAX_Q];
             random_coordinates(&random, &joint, q, v);
             place here, near_by;
-            lw_joint_place(&joint, q, here.R, here.p, here.S);
+            lw_joint_motion(&joint, q, NULL, here.R, here.p, here.S, NULL);
             relative_twist(&joint, &here, v, V);
             double R_dot[9] = {0}, p_dot[3] = {0}, W[9];
             for (int i = 1; i <= 4; i++)
                 for (int sign = -1; sign <= 1; sign += 2) {
                     along(&joint, q, v, sign * i * h, at);
-                    lw_joint_place(&joint, at, near_by.R, near_by.p, near_by.S);
+                    lw_joint_motion(&joint, at, NULL, near_by.R, near_by.p, near_by.S, NULL);
                     for (int k = 0; k < 9; k++) R_dot[k] += sign * weights[i - 1] / h * near_by.R[k];
                     for (int k = 0; k < 3; k++) p_dot[k] += sign * weights[i - 1] / h * near_by.p[k];
                 }
@@ -103,25 +110,25 @@ static void bias_is_the_rate_of_the_twist(void **state) {
     for (int type = 0; type < LW_JOINT_TYPES; type++)
         for (int seed = 1; seed <= 2 * SEEDS; seed++) {
             lw_random random = random_seed((uint64_t)seed);
-            lw_joint joint = random_joint(&random, (lw_joint_type)type);
+            double directions[9];
+            lw_joint joint = random_joint(&random, (lw_joint_type)type, directions);
             joint.inverse = seed % 2;
             double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], at[LW_JOINT_MAX_Q], bias[6], own[6], want[6] = {0};
             random_coordinates(&random, &joint, q, v);
             place here, near_by;
-            lw_joint_place(&joint, q, here.R, here.p, here.S);
-            lw_joint_bias(&joint, q, v, here.R, here.p, bias);
+            lw_joint_motion(&joint, q, v, here.R, here.p, here.S, bias);
             for (int i = 1; i <= 4; i++)
                 for (int sign = -1; sign <= 1; sign += 2) {
                     double V[6];
                     along(&joint, q, v, sign * i * h, at);
-                    lw_joint_place(&joint, at, near_by.R, near_by.p, near_by.S);
+                    lw_joint_motion(&joint, at, NULL, near_by.R, near_by.p, near_by.S, NULL);
                     relative_twist(&joint, &near_by, v, V);
                     lw_v6_axpy(sign * weights[i - 1] / h, V, want);
                 }
             near(bias, want, 6, differences, joint.type, seed, "bias");
             /* it is quadratic in the speeds */
             for (int k = 0; k < joint.nv; k++) v[k] *= -3;
-            lw_joint_bias(&joint, q, v, here.R, here.p, own);
+            lw_joint_motion(&joint, q, v, here.R, here.p, here.S, own);
             for (int k = 0; k < 6; k++) want[k] = 9 * bias[k];
             near(own, want, 6, 10 * rounding, joint.type, seed, "bias of -3 v");
         }
@@ -133,18 +140,19 @@ static void inverse_undoes_the_direct_place(void **state) {
     for (int type = 0; type < LW_JOINT_TYPES; type++)
         for (int seed = 1; seed <= SEEDS; seed++) {
             lw_random random = random_seed((uint64_t)seed);
-            lw_joint joint = random_joint(&random, (lw_joint_type)type), other = joint;
+            double directions[9];
+            lw_joint joint = random_joint(&random, (lw_joint_type)type, directions), other = joint;
             double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], R[9], p[3], zero[LW_JOINT_MAX_Q];
             place direct, inverse;
             other.inverse = true;
             random_coordinates(&random, &joint, q, v);
-            lw_joint_place(&joint, q, direct.R, direct.p, direct.S);
-            lw_joint_place(&other, q, inverse.R, inverse.p, inverse.S);
+            lw_joint_motion(&joint, q, NULL, direct.R, direct.p, direct.S, NULL);
+            lw_joint_motion(&other, q, NULL, inverse.R, inverse.p, inverse.S, NULL);
             lw_pose_compose(direct.R, direct.p, inverse.R, inverse.p, R, p);
             near(R, identity, 9, rounding, joint.type, seed, "direct times inverse rotation");
             near(p, origin, 3, rounding, joint.type, seed, "direct times inverse position");
             lw_joint_zero(joint.type, zero);
-            lw_joint_place(seed % 2 ? &joint : &other, zero, R, p, inverse.S);
+            lw_joint_motion(seed % 2 ? &joint : &other, zero, NULL, R, p, inverse.S, NULL);
             near(R, identity, 9, 0, joint.type, seed, "rotation at zero");
             near(p, origin, 3, 0, joint.type, seed, "position at zero");
         }
@@ -158,17 +166,18 @@ static void places_in_closed_form(void **state) {
         double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], R[9], p[3], S[36], want[9], a[9], b[9];
         const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, z[3] = {0, 0, 1}, origin[3] = {0, 0, 0};
         for (int type = 0; type < LW_JOINT_TYPES; type++) {
-            lw_joint joint = random_joint(&random, (lw_joint_type)type);
+            double directions[9];
+            lw_joint joint = random_joint(&random, (lw_joint_type)type, directions);
             double at[3] = {0, 0, 0};
             random_coordinates(&random, &joint, q, v);
-            lw_joint_place(&joint, q, R, p, S);
+            lw_joint_motion(&joint, q, NULL, R, p, S, NULL);
             lw_m3_identity(want);
             switch (joint.type) {
             case LW_JOINT_REVOLUTE:
-                lw_rot_axis(z, q[0], want);
+                lw_rot_axis(joint.axis == 0 ? x : joint.axis == 1 ? y : z, joint.sign * q[0], want);
                 break;
             case LW_JOINT_PRISMATIC:
-                at[2] = q[0];
+                at[joint.axis] = joint.sign * q[0];
                 break;
             case LW_JOINT_SCREW:
                 lw_rot_axis(z, q[0], want), at[2] = joint.pitch * q[0];
@@ -186,7 +195,7 @@ static void places_in_closed_form(void **state) {
                 lw_rot_axis(z, q[2], want), at[0] = q[0], at[1] = q[1];
                 break;
             case LW_JOINT_TRANSLATION:
-                for (int k = 0; k < joint.nv; k++) lw_v3_axpy(q[k], joint.axes + 3 * k, at);
+                for (int k = 0; k < joint.nv; k++) lw_v3_axpy(joint.sign * q[k], joint.axes + 3 * k, at);
                 break;
             case LW_JOINT_FREE:
                 lw_rot_quat(q + 3, want), lw_v3_copy(q, at);
@@ -205,7 +214,8 @@ static void rates_of_coordinates(void **state) {
     for (int type = 0; type < LW_JOINT_TYPES; type++)
         for (int seed = 1; seed <= SEEDS; seed++) {
             lw_random random = random_seed((uint64_t)seed);
-            lw_joint joint = random_joint(&random, (lw_joint_type)type);
+            double directions[9];
+            lw_joint joint = random_joint(&random, (lw_joint_type)type, directions);
             double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], rate[LW_JOINT_MAX_Q], want[LW_JOINT_MAX_Q] = {0};
             double at[LW_JOINT_MAX_Q], stable[LW_JOINT_MAX_Q];
             random_coordinates(&random, &joint, q, v);

@@ -118,7 +118,7 @@ static void check_well_formed(const char *text) {
 static char *plot_text(const char *csv, const char *const *columns, size_t count) {
     lw_error error;
     write_file(csv_path, csv);
-    lw_status status = lw_plot_csv(csv_path, svg_path, columns, count, &error);
+    lw_status status = lw_plot_results(csv_path, svg_path, columns, count, &error);
     if (status != LW_OK) fail_msg("%s", error.message);
     char *svg = read_svg();
     check_well_formed(svg);
@@ -130,10 +130,10 @@ static void check_fault(const char *csv, const char *const *columns, size_t coun
     lw_error error;
     char text[2048];
     if (csv) write_file(csv_path, csv);
-    assert_int_equal(lw_plot_csv(csv_path, svg_path, columns, count, &error), expected);
+    assert_int_equal(lw_plot_results(csv_path, svg_path, columns, count, &error), expected);
     lw_error_format(&error, text, sizeof text);
     if (!strstr(text, message)) fail_msg("\"%s\" does not contain \"%s\"", text, message);
-    assert_int_equal(lw_plot_csv(csv_path, svg_path, columns, count, NULL), expected);
+    assert_int_equal(lw_plot_results(csv_path, svg_path, columns, count, NULL), expected);
 }
 
 /* --- tests ------------------------------------------------------------------------------------------- */
@@ -224,7 +224,7 @@ static void decimation_keeps_peaks(void **state) {
         fprintf(file, "%d,%s\n", k, k == 123456 ? "7" : k % 2 ? "0.125" : "-0.125");
     fclose(file);
     lw_error error;
-    assert_int_equal(lw_plot_csv(csv_path, svg_path, NULL, 0, &error), LW_OK);
+    assert_int_equal(lw_plot_results(csv_path, svg_path, NULL, 0, &error), LW_OK);
     char *svg = read_svg();
     check_well_formed(svg);
     assert_true(strlen(svg) < 100000); /* some 840 columns of 4 points of about 14 bytes, and the rest */
@@ -311,7 +311,7 @@ static void faults_say_where_and_what(void **state) {
 
     lw_error error;
     write_file(csv_path, sample);
-    assert_int_equal(lw_plot_csv(csv_path, "no/such/folder/x.svg", NULL, 0, &error), LW_ERROR_FILE);
+    assert_int_equal(lw_plot_results(csv_path, "no/such/folder/x.svg", NULL, 0, &error), LW_ERROR_FILE);
     assert_string_equal(error.object, "plot \"no/such/folder/x.svg\"");
 
     /* an open quotation mark does not swallow the memory */
@@ -366,6 +366,23 @@ static void numbers_are_short_and_exact(void **state) {
         if (!isfinite(value)) continue;
         (void)lw_number_print(value, text);
         assert_true(lw_number_read(text, &back) && back == value);
+    }
+    /* as printf does it, digit for digit: usual sizes, short decimals, neighbours of powers of two and ten */
+    for (int k = 0; k < 400000; k++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        double unit = (double)(seed >> 11) * 0x1p-53, usual = pow(10, 22 * unit - 5);
+        if (k % 4 == 1) usual = (double)(seed >> 44) / pow(10, (double)(seed >> 8 & 7));
+        if (k % 4 == 2) usual = ldexp(1, (int)(seed >> 40 & 63) - 14) * (1 + 0x1p-52 * (int)(seed >> 32 & 3));
+        if (k % 4 == 3) usual = nextafter(pow(10, (double)(seed >> 40 & 31) - 6), seed >> 62 ? 0 : 1e30);
+        char wanted[LW_NUMBER_SIZE];
+        for (int digits = 15; digits <= 17; digits++) {
+            snprintf(wanted, sizeof wanted, "%.*g", digits, usual);
+            if (strtod(wanted, NULL) == usual) break;
+        }
+        assert_int_equal(lw_number_print(usual, text), (int)strlen(wanted));
+        assert_string_equal(text, wanted);
+        (void)lw_number_print(-usual, text);
+        assert_string_equal(text[0] == '-' ? text + 1 : text, wanted);
     }
     double value;
     assert_true(lw_number_read(" 1.5 ", &value) && value == 1.5);

@@ -131,6 +131,31 @@ static void head(void **state) {
     lw_spec_destroy(spec);
 }
 
+/* Texts in all of YAML's ways to write them. */
+static void texts(void **state) {
+    (void)state;
+    static const struct {
+        const char *yaml, *wanted;
+    } cases[] = {
+        {"plain text", "plain text"},
+        {"over\n  two lines", "over two lines"},
+        {"'a ''b'' ''c'' ''d'' ''e'' ''f'''", "a 'b' 'c' 'd' 'e' 'f'"},
+        {"'one  \n   two\n\n\n  three'", "one two\n\nthree"},
+        {"'one\r\n  two'", "one two"},
+        {"''", ""},
+        {"\"tab\\tquote\\\" \\u00e9\"", "tab\tquote\" \xC3\xA9"},
+        {"|-\n  line 1\n  line 2\n", "line 1\nline 2"},
+        {">\n  line 1\n  line 2\n", "line 1 line 2\n"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char text[200];
+        snprintf(text, sizeof text, "linkwork: 1\nname: %s", cases[k].yaml);
+        lw_spec *spec = read(text);
+        assert_string_equal(lw_spec_name(spec), cases[k].wanted);
+        lw_spec_destroy(spec);
+    }
+}
+
 static const char parametric[] =
     "linkwork: 1\nparameters: {c: a + b, a: 2*b, b: 3 mm, m: 2 m, k: 5 (N/m), s: 3*m, e1: "
     "1e1, \"f\": 'max(a, b)'}\nbodies: {x: {kind: point, mass: c}}\n";
@@ -558,6 +583,7 @@ static void documented_examples(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(head),
+        cmocka_unit_test(texts),
         cmocka_unit_test(parameters),
         cmocka_unit_test(parameter_chain),
         cmocka_unit_test(bodies),

@@ -175,6 +175,12 @@ static void rotations(void **state) {
         lw_rot_axis(z, angle, R);
         lw_rot_z(angle, K2);
         near(R, K2, 9, rounding, seed, "the turn about z");
+        for (int k = 0; k < 3; k++) {
+            const double e[3] = {k == 0, k == 1, k == 2};
+            lw_rot_axis(e, angle, R);
+            lw_rot_coordinate(k, angle, K2);
+            near(R, K2, 9, rounding, seed, "the turn about a coordinate axis");
+        }
         /* the same rotation by a quaternion of any length, by its rotation vector, and as a product */
         double half = 0.5 * angle, length = random_between(&random, 0.1, 10), q[4], phi[3];
         q[0] = length * cos(half);
@@ -392,6 +398,15 @@ static void inertias(void **state) {
         lw_rigid_mul(&rigid, V, x);
         apply(6, want, V, y);
         near(x, y, 6, rounding, seed, "the momentum of a rigid body");
+        lw_rigid_inertia sum = {.mass = 2, .moment = {1, 2, 3}, .second = {4, 5, 6, 7, 8, 9}};
+        lw_inertia both;
+        lw_inertia_from_rigid(&sum, &both);
+        lw_inertia_add_to_parent(R, p, &I, &both);
+        full6(&both, want);
+        lw_rigid_add_to_parent(R, p, &rigid, &sum);
+        lw_inertia_from_rigid(&sum, &both);
+        full6(&both, got);
+        near(got, want, 36, rounding, seed, "the sum of rigid inertias");
     }
 }
 

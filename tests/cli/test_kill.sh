@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# A run that is killed (SIGKILL) leaves a readable results file of either format, without repair, that lacks at most
+# about a second. The unit test hdf5 looks at every write; here a real run is killed at several moments.
+source "$(dirname "$0")/support.sh" "$@"
+
+python3 - "$linkwork" "$work" <<'PYTHON' || fail "see above"
+import os, re, shutil, signal, subprocess, sys, time
+linkwork, work = sys.argv[1:]
+h5dump = shutil.which("h5dump")
+
+def start(path):
+    command = [linkwork, "run", work + "/pendulum.yaml", "--end", "1e6", "--output", "0.01", "--quiet", "--out", path]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL)
+
+def csv_times(path):
+    lines = [l for l in open(path, encoding="utf-8") if not l.startswith("#")]
+    rows = [l.rstrip("\n").split(",") for l in lines]
+    assert lines[-1].endswith("\n") and all(len(r) == len(rows[0]) for r in rows), "the last row is torn"
+    return [float(r[0]) for r in rows[1:]]
+
+def hdf5_rows(path):
+    header = subprocess.run([h5dump, "-H", "-d", "/data", path], capture_output=True, text=True)
+    assert header.returncode == 0, header.stderr
+    return int(re.search(r"SIMPLE \{ \( (\d+),", header.stdout).group(1))
+
+for moment in (0.3, 1.5, 2.3):
+    paths = [work + "/killed.csv", work + "/killed.h5"]
+    for path in paths:
+        if os.path.exists(path):
+            os.remove(path)
+    begun = time.time()
+    runs = [start(path) for path in paths]
+    while not all(os.path.exists(path) and os.path.getsize(path) > 0 for path in paths):
+        assert time.time() - begun < 60, "no results file"
+        time.sleep(0.01)
+    time.sleep(moment)
+    killed = time.time()
+    for run in runs:
+        run.send_signal(signal.SIGKILL)
+    for run in runs:
+        assert run.wait() == -signal.SIGKILL
+    for path in paths:
+        # The rows of each second are there before the next one ends; two busy processors may add some delay.
+        age = killed - os.path.getmtime(path)
+        assert age < 1.6, "%s was last written %.2f s before the kill" % (path, age)
+    times = csv_times(paths[0])
+    assert times == sorted(times)
+    if moment < 1:
+        continue # maybe no row was due yet
+    assert len(times) > 1000, len(times)
+    if h5dump:
+        assert hdf5_rows(paths[1]) > 1000
+    for path in paths:
+        plot = subprocess.run([linkwork, "plot", path, "pin.q", "total", "--out", path + ".svg"], capture_output=True, text=True)
+        assert plot.returncode == 0 and plot.stderr == "", plot.stderr
+PYTHON
+
+echo passed
