@@ -27,6 +27,9 @@ static void take_forces(const lw_model *model, lw_data *data, double t, const do
 static recursion recursion_of(const lw_model *model, lw_data *data) {
     return (recursion){.model = model,
                        .nodes = (node *)data->nodes,
+                       .places = (place *)data->places,
+                       .sums = (sum *)data->sums,
+                       .needs = (need *)data->needs,
                        .S = data->joint_S,
                        .U = data->joint_U,
                        .D = data->joint_D,
@@ -89,7 +92,7 @@ lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, co
     return status;
 }
 
-/* tau are the joints' forces for vdot, less what elements do there; nodes[].f are the transmitted wrenches.
+/* tau are the joints' forces for vdot, less what elements do there; needs[].f are the transmitted wrenches.
  */
 void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                          const double *vdot, double *tau) {
@@ -122,8 +125,8 @@ void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const do
         const lw_joint_entry *entry = &model->joints[index];
         const lw_pose *world = &data->world[i];
         double *force = reactions + 6 * index, *torque = force + 3;
-        lw_m3_mul_v(world->R, data->nodes[i].f + 3, force);
-        lw_m3_mul_v(world->R, data->nodes[i].f, torque);
+        lw_m3_mul_v(world->R, data->needs[i].f + 3, force);
+        lw_m3_mul_v(world->R, data->needs[i].f, torque);
         if (!entry->info.reversed) continue;
         /* the child is the first body: turn the wrench round and move it to the point on the second */
         double at[3], arm[3];

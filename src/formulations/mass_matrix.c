@@ -31,19 +31,19 @@ INLINE void revolute_compose(const recursion *r, int i, const lw_rigid_inertia *
     double h[3], J[6], c = r->nodes[i].c, s = r->nodes[i].s;
     turn(a, c, s, own->moment, h);
     turn_symmetric(a, c, s, own->second, J);
-    add_shifted(parent, own->mass, h, J, r->model->links[i].base.p);
+    add_shifted(parent, own->mass, h, J, r->model->links[i].p);
 }
 INLINE void prismatic_compose(const recursion *r, int i, const lw_rigid_inertia *own,
                               lw_rigid_inertia *parent, int a) {
     (void)a;
-    add_shifted(parent, own->mass, own->moment, own->second, r->nodes[i].p);
+    add_shifted(parent, own->mass, own->moment, own->second, r->places[i].p);
 }
 static void general_compose(const recursion *r, int i, const lw_rigid_inertia *own,
                             lw_rigid_inertia *parent) {
     double h[3], J[6];
-    r3_turn(r->nodes[i].R, own->moment, h);
-    turn_symmetric_by(r->nodes[i].R, own->second, J);
-    add_shifted(parent, own->mass, h, J, r->nodes[i].p);
+    r3_turn(r->places[i].R, own->moment, h);
+    turn_symmetric_by(r->places[i].R, own->second, J);
+    add_shifted(parent, own->mass, h, J, r->places[i].p);
 }
 
 /* f from the axes and origin of body i to those of its parent. */
@@ -51,18 +51,18 @@ INLINE void revolute_climb(const recursion *r, int i, double f[6], int a) {
     double t[6], c = r->nodes[i].c, s = r->nodes[i].s;
     turn(a, c, s, f, t);
     turn(a, c, s, f + 3, t + 3);
-    r3_add_cross(r->model->links[i].base.p, t + 3, t);
+    r3_add_cross(r->model->links[i].p, t + 3, t);
     for (int k = 0; k < 6; k++) f[k] = t[k];
 }
 INLINE void prismatic_climb(const recursion *r, int i, double f[6], int a) {
     (void)a;
-    r3_add_cross(r->nodes[i].p, f + 3, f);
+    r3_add_cross(r->places[i].p, f + 3, f);
 }
 static void general_climb(const recursion *r, int i, double f[6]) {
     double t[6];
-    r3_turn(r->nodes[i].R, f, t);
-    r3_turn(r->nodes[i].R, f + 3, t + 3);
-    r3_add_cross(r->nodes[i].p, t + 3, t);
+    r3_turn(r->places[i].R, f, t);
+    r3_turn(r->places[i].R, f + 3, t + 3);
+    r3_add_cross(r->places[i].p, t + 3, t);
     for (int k = 0; k < 6; k++) f[k] = t[k];
 }
 
@@ -70,7 +70,7 @@ static void general_climb(const recursion *r, int i, double f[6]) {
 INLINE void project(const recursion *r, int j, const double f[6], size_t nv, size_t column, double *mass) {
     const lw_link *link = &r->model->links[j];
     if (link->kernel != LW_KERNEL_GENERAL) {
-        double entry = link->joint.sign * f[link->kernel]; /* revolute axes 0 .. 2, prismatic ones 3 .. 5 */
+        double entry = link->sign * f[link->kernel]; /* revolute axes 0 .. 2, prismatic ones 3 .. 5 */
         mass[(size_t)link->v * nv + column] = mass[column * nv + (size_t)link->v] = entry;
         return;
     }
@@ -83,7 +83,11 @@ INLINE void project(const recursion *r, int j, const double f[6], size_t nv, siz
 void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double *q, double *mass) {
     size_t nv = (size_t)model->nv;
     lw_take_state(model, data, t, q, NULL);
-    const recursion r = {.model = model, .nodes = (node *)data->nodes, .S = data->joint_S, .q = data->q};
+    const recursion r = {.model = model,
+                         .nodes = (node *)data->nodes,
+                         .places = (place *)data->places,
+                         .S = data->joint_S,
+                         .q = data->q};
     lw_rigid_inertia *composite = data->composite;
     memset(mass, 0, nv * nv * sizeof *mass);
     for (int i = 1; i <= model->body_count; i++) {
@@ -94,7 +98,7 @@ void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double
             LW_KERNEL_GENERAL) { /* the other kernels have no use for S; here it is one column */
             double *S = r.S + 6 * link->v;
             for (int k = 0; k < 6; k++) S[k] = 0;
-            S[link->kernel] = link->joint.sign;
+            S[link->kernel] = link->sign;
         }
     }
     for (int i = model->body_count; i >= 1; i--) {

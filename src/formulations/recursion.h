@@ -22,10 +22,16 @@
 
 /* What the passes leave at each body for each other. */
 typedef LW_NODE(REAL) node;
+typedef LW_PLACE(REAL) place;
+typedef LW_SUM(REAL) sum;
+typedef LW_NEED(REAL) need;
 
 typedef struct recursion {
     const lw_model *model;
     node *nodes;     /* 0 .. n */
+    place *places;   /* 0 .. n */
+    sum *sums;       /* by slot */
+    need *needs;     /* 0 .. n */
     REAL *S, *U, *D; /* 6 per speed, for joints other than aligned ones */
     REAL *u;         /* per speed */
     /* state: per coordinate or speed */
@@ -112,16 +118,16 @@ INLINE void body_wrench(const recursion *r, int i, const REAL w[3], REAL f[6]) {
 INLINE void revolute_place(const recursion *r, int i, int a) {
     const lw_link *link = &r->model->links[i];
     (void)a;
-    real_sincos(link->joint.sign * r->q[link->q], &r->nodes[i].s, &r->nodes[i].c);
+    real_sincos(link->sign * r->q[link->q], &r->nodes[i].s, &r->nodes[i].c);
 }
 
 INLINE void revolute_velocity(const recursion *r, int i, int a) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent];
     node *own = &r->nodes[i];
-    REAL rate = link->joint.sign * r->v[link->v], p[3], spin[3];
+    REAL rate = link->sign * r->v[link->v], p[3], spin[3];
     revolute_place(r, i, a);
-    constant3(link->base.p, p);
+    constant3(link->p, p);
     centripetal(parent->w, p, spin);
     turn_back(a, own->c, own->s, parent->w, own->w);
     turn_back(a, own->c, own->s, spin, own->bias + 3);
@@ -134,17 +140,17 @@ INLINE void revolute_velocity(const recursion *r, int i, int a) {
 
 INLINE void prismatic_place(const recursion *r, int i, int a) {
     const lw_link *link = &r->model->links[i];
-    constant3(link->base.p, r->nodes[i].p);
-    r->nodes[i].p[a] += link->joint.sign * r->q[link->q];
+    constant3(link->p, r->places[i].p);
+    r->places[i].p[a] += link->sign * r->q[link->q];
 }
 
 INLINE void prismatic_velocity(const recursion *r, int i, int a) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent];
     node *own = &r->nodes[i];
-    REAL rate = 2 * link->joint.sign * r->v[link->v];
+    REAL rate = 2 * link->sign * r->v[link->v];
     prismatic_place(r, i, a);
-    centripetal(parent->w, own->p, own->bias + 3);
+    centripetal(parent->w, r->places[i].p, own->bias + 3);
     int j = (a + 1) % 3, k = (a + 2) % 3; /* + 2 w x e_a rate */
     own->bias[3 + j] += parent->w[k] * rate;
     own->bias[3 + k] -= parent->w[j] * rate;
@@ -154,13 +160,13 @@ INLINE void prismatic_velocity(const recursion *r, int i, int a) {
 /* Any other joint: its place, its motion subspace S and, unless v is NULL, its bias S° v. */
 static void general_motion(const recursion *r, int i, const REAL *v) {
     const lw_link *link = &r->model->links[i];
-    node *own = &r->nodes[i];
+    place *own = &r->places[i];
     REAL R[9], p[3];
-    joint_motion(&link->joint, r->q + link->q, v, R, p, r->S + 6 * link->v, own->bias);
+    joint_motion(&link->joint, r->q + link->q, v, R, p, r->S + 6 * link->v, r->nodes[i].bias);
     for (int j = 0; j < 3; j++) {
-        const double *b = link->base.R + 3 * j;
+        const double *b = link->R + 3 * j;
         for (int k = 0; k < 3; k++) own->R[3 * j + k] = b[0] * R[k] + b[1] * R[3 + k] + b[2] * R[6 + k];
-        own->p[j] = link->base.p[j] + b[0] * p[0] + b[1] * p[1] + b[2] * p[2];
+        own->p[j] = link->p[j] + b[0] * p[0] + b[1] * p[1] + b[2] * p[2];
     }
 }
 
@@ -171,6 +177,7 @@ static inline void general_place(const recursion *r, int i) { general_motion(r, 
 static void general_velocity(const recursion *r, int i) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent];
+    const place *at = &r->places[i];
     node *own = &r->nodes[i];
     REAL relative[6], carried[3], spin[3], t[3];
     const REAL *v = r->v + link->v, *S = r->S + 6 * link->v;
@@ -179,11 +186,11 @@ static void general_velocity(const recursion *r, int i) {
         relative[k] = real(0);
         for (int l = 0; l < link->joint.nv; l++) relative[k] += S[6 * l + k] * v[l];
     }
-    r3_turn_back(own->R, parent->w, carried);
+    r3_turn_back(at->R, parent->w, carried);
     for (int k = 0; k < 3; k++) own->w[k] = carried[k] + relative[k];
     r3_add_cross(own->w, relative, own->bias);
-    centripetal(parent->w, own->p, spin);
-    r3_turn_back(own->R, spin, t);
+    centripetal(parent->w, at->p, spin);
+    r3_turn_back(at->R, spin, t);
     for (int k = 0; k < 3; k++) {
         own->bias[3 + k] += t[k];
         t[k] = 2 * carried[k] + relative[k];
@@ -228,30 +235,31 @@ static inline void velocities(const recursion *r) {
 /* Articulated inertia and bias wrench of body i with what its children have handed over. */
 INLINE void gather(const recursion *r, int i, REAL A[6], REAL B[9], REAL C[6], REAL f[6]) {
     const lw_link *link = &r->model->links[i];
-    const node *own = &r->nodes[i];
     const double *h = link->inertia.moment;
-    body_wrench(r, i, own->w, f);
-    if (link->leaf) {
+    body_wrench(r, i, r->nodes[i].w, f);
+    if (link->slot < 0) {
         const double skew[9] = {0, -h[2], h[1], h[2], 0, -h[0], -h[1], h[0], 0};
         for (int k = 0; k < 6; k++)
             A[k] = real(link->inertia.second[k]), C[k] = real(k < 3 ? link->inertia.mass : 0);
         for (int k = 0; k < 9; k++) B[k] = real(skew[k]);
         return;
     }
-    for (int k = 0; k < 6; k++) A[k] = own->A[k] + link->inertia.second[k];
-    for (int k = 0; k < 9; k++) B[k] = own->B[k];
+    const sum *handed = &r->sums[link->slot];
+    for (int k = 0; k < 6; k++) A[k] = handed->A[k] + link->inertia.second[k];
+    for (int k = 0; k < 9; k++) B[k] = handed->B[k];
     B[1] -= h[2], B[2] += h[1], B[3] += h[2], B[5] -= h[0], B[6] -= h[1], B[7] += h[0];
-    for (int k = 0; k < 6; k++) C[k] = own->C[k];
+    for (int k = 0; k < 6; k++) C[k] = handed->C[k];
     for (int k = 0; k < 3; k++) C[k] += link->inertia.mass;
-    for (int k = 0; k < 6; k++) f[k] += own->f[k];
+    for (int k = 0; k < 6; k++) f[k] += handed->f[k];
 }
 
 /* Hands an inertia, already in the parent's axes but at the child's origin p, to the parent:
  *     C,   S = B + p~ C,   A - S p~ + p~ B'                                 (spatial.h)
  * zero is a row of B, and row and column of A, that vanish (-1: none): what is left of a revolute joint's
  * axis. */
-INLINE void hand_over(const lw_link *link, node *parent, const REAL p[3], const REAL A[6], const REAL B[9],
-                      const REAL C[6], const REAL f[6], int zero) {
+INLINE void hand_over(const recursion *r, const lw_link *link, const REAL p[3], const REAL A[6],
+                      const REAL B[9], const REAL C[6], const REAL f[6], int zero) {
+    sum *parent = &r->sums[r->model->links[link->parent].slot];
     REAL S[9], A1[6], n[3];
     for (int j = 0; j < 3; j++) {
         REAL c0 = C[sym(0, j)], c1 = C[sym(1, j)], c2 = C[sym(2, j)];
@@ -266,12 +274,12 @@ INLINE void hand_over(const lw_link *link, node *parent, const REAL p[3], const 
             /* the entry is symmetric: take the column as the one that vanishes, where there is one */
             int row = i == zero ? j : i, column = i == zero ? i : j;
             int x = (column + 1) % 3, y = (column + 2) % 3;
-            REAL sum = S[3 * row + y] * p[x] - S[3 * row + x] * p[y]; /* -(S p~)_row,column */
+            REAL entry = S[3 * row + y] * p[x] - S[3 * row + x] * p[y]; /* -(S p~)_row,column */
             if (column != zero) {
                 int g = (row + 1) % 3, k = (row + 2) % 3;
-                sum += A[sym(row, column)] + (p[g] * B[3 * column + k] - p[k] * B[3 * column + g]);
+                entry += A[sym(row, column)] + (p[g] * B[3 * column + k] - p[k] * B[3 * column + g]);
             }
-            A1[sym(i, j)] = sum;
+            A1[sym(i, j)] = entry;
         }
     r3_cross(p, f + 3, n);
     if (link->first) {
@@ -297,7 +305,7 @@ INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
     REAL *U = own->U;
     for (int l = 0; l < 3; l++) U[l] = A[sym(a, l)], U[3 + l] = B[3 * a + l];
     if (__builtin_expect(!real_above(U[a], r->model->pivot_floor[link->v]), 0)) *bad = 1;
-    REAL d = 1 / U[a], u = link->joint.sign * r->tau[link->v] - f[a];
+    REAL d = 1 / U[a], u = link->sign * r->tau[link->v] - f[a];
     own->d = d;
     own->u = u;
     if (link->parent == 0) return;
@@ -329,8 +337,8 @@ INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
     turn_symmetric(a, c, s, C, C1);
     turn(a, c, s, f, f1);
     turn(a, c, s, f + 3, f1 + 3);
-    constant3(link->base.p, p);
-    hand_over(link, &r->nodes[link->parent], p, A1, B1, C1, f1, a);
+    constant3(link->p, p);
+    hand_over(r, link, p, A1, B1, C1, f1, a);
 }
 
 INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
@@ -341,7 +349,7 @@ INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
     REAL *U = own->U;
     for (int l = 0; l < 3; l++) U[l] = B[3 * l + a], U[3 + l] = C[sym(a, l)];
     if (__builtin_expect(!real_above(U[3 + a], r->model->pivot_floor[link->v]), 0)) *bad = 1;
-    REAL d = 1 / U[3 + a], u = link->joint.sign * r->tau[link->v] - f[3 + a];
+    REAL d = 1 / U[3 + a], u = link->sign * r->tau[link->v] - f[3 + a];
     own->d = d;
     own->u = u;
     if (link->parent == 0) return;
@@ -355,7 +363,7 @@ INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
         }
     inertia_times(A, B, C, own->bias, t);
     for (int l = 0; l < 6; l++) f[l] += w[l] * u + t[l];
-    hand_over(link, &r->nodes[link->parent], own->p, A, B, C, f, -1);
+    hand_over(r, link, r->places[i].p, A, B, C, f, -1);
 }
 
 /* Cholesky factor of the k x k matrix D (rows of 6) in place, prescribed rows left out. Returns the number
@@ -366,13 +374,13 @@ static int factor(int k, unsigned prescribed, REAL *D, const double *floor) {
         if (prescribed >> i & 1) continue;
         for (int j = 0; j <= i; j++) {
             if (prescribed >> j & 1) continue;
-            REAL sum = D[6 * i + j];
+            REAL rest = D[6 * i + j];
             for (int l = 0; l < j; l++)
-                if (!(prescribed >> l & 1)) sum -= D[6 * i + l] * D[6 * j + l];
+                if (!(prescribed >> l & 1)) rest -= D[6 * i + l] * D[6 * j + l];
             if (i != j)
-                D[6 * i + j] = sum / D[6 * j + j];
-            else if (real_above(sum, floor[i]))
-                D[6 * i + i] = real_sqrt(sum);
+                D[6 * i + j] = rest / D[6 * j + j];
+            else if (real_above(rest, floor[i]))
+                D[6 * i + i] = real_sqrt(rest);
             else {
                 D[6 * i + i] = real(NAN);
                 if (!bad) bad = i + 1;
@@ -414,7 +422,8 @@ static void turn_symmetric_by(const REAL R[9], const REAL S[6], REAL out[6]) {
 
 static void general_eliminate(const recursion *r, int i, int *bad) {
     const lw_link *link = &r->model->links[i];
-    node *own = &r->nodes[i];
+    const node *own = &r->nodes[i];
+    const place *at = &r->places[i];
     int nv = link->joint.nv;
     unsigned prescribed = link->prescribed;
     const REAL *S = r->S + 6 * link->v, *tau = r->tau + link->v;
@@ -430,10 +439,6 @@ static void general_eliminate(const recursion *r, int i, int *bad) {
             for (int l = 0; l < 6; l++) b[l] += S[6 * k + l] * r->vdot[link->v + k];
     }
     if (nv) *bad = factor(nv, prescribed, D, r->model->pivot_floor + link->v);
-    if (prescribed) { /* for the force of the drive, afterwards */
-        for (int k = 0; k < 6; k++) own->A[k] = A[k], own->C[k] = C[k], own->f[k] = f[k];
-        for (int k = 0; k < 9; k++) own->B[k] = B[k];
-    }
     if (link->parent == 0) return;
 
     inertia_times(A, B, C, b, t);
@@ -459,16 +464,15 @@ static void general_eliminate(const recursion *r, int i, int *bad) {
         for (int l = 0; l < 6; l++) f[l] += y[k] * w[l];
     }
     REAL A1[6], B1[9], C1[6], f1[6], T[9];
-    turn_symmetric_by(own->R, A, A1);
-    turn_symmetric_by(own->R, C, C1);
-    for (int l = 0; l < 3; l++) r3_turn(own->R, B + 3 * l, T + 3 * l); /* rows of B R' */
+    turn_symmetric_by(at->R, A, A1);
+    turn_symmetric_by(at->R, C, C1);
+    for (int l = 0; l < 3; l++) r3_turn(at->R, B + 3 * l, T + 3 * l); /* rows of B R' */
     for (int l = 0; l < 3; l++)
         for (int m = 0; m < 3; m++)
-            B1[3 * l + m] =
-                own->R[3 * l] * T[m] + own->R[3 * l + 1] * T[3 + m] + own->R[3 * l + 2] * T[6 + m];
-    r3_turn(own->R, f, f1);
-    r3_turn(own->R, f + 3, f1 + 3);
-    hand_over(link, &r->nodes[link->parent], own->p, A1, B1, C1, f1, -1);
+            B1[3 * l + m] = at->R[3 * l] * T[m] + at->R[3 * l + 1] * T[3 + m] + at->R[3 * l + 2] * T[6 + m];
+    r3_turn(at->R, f, f1);
+    r3_turn(at->R, f + 3, f1 + 3);
+    hand_over(r, link, at->p, A1, B1, C1, f1, -1);
 }
 
 /* Returns the body at which some speed moves no inertia and that speed's number from 1, or 0. */
@@ -477,7 +481,8 @@ static inline int eliminate(const recursion *r, int *speed) {
     for (int i = r->model->body_count; i >= 1; i--) {
         int bad = 0;
         BY_JOINT(&r->model->links[i], eliminate, r, i, &bad)
-        if (__builtin_expect(bad, 0)) body = i, *speed = bad;
+        if (__builtin_expect(bad && !body, 0))
+            body = i, *speed = bad; /* the outermost; NaN may follow inwards */
     }
     return body;
 }
@@ -488,7 +493,7 @@ INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent], *own = &r->nodes[i];
     REAL p[3], t[3];
-    constant3(link->base.p, p);
+    constant3(link->p, p);
     r3_cross(parent->a, p, t);
     for (int k = 0; k < 3; k++) t[k] += parent->a[3 + k];
     turn_back(a, own->c, own->s, parent->a, x);
@@ -497,17 +502,17 @@ INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
 }
 INLINE void carry_prismatic(const recursion *r, int i, REAL x[6]) {
     const node *parent = &r->nodes[r->model->links[i].parent], *own = &r->nodes[i];
-    r3_cross(parent->a, own->p, x + 3);
+    r3_cross(parent->a, r->places[i].p, x + 3);
     for (int k = 0; k < 3; k++) x[k] = parent->a[k], x[3 + k] += parent->a[3 + k];
     for (int k = 0; k < 6; k++) x[k] += own->bias[k];
 }
 INLINE void carry_general(const recursion *r, int i, REAL x[6]) {
     const node *parent = &r->nodes[r->model->links[i].parent], *own = &r->nodes[i];
     REAL t[3];
-    r3_cross(parent->a, own->p, t);
+    r3_cross(parent->a, r->places[i].p, t);
     for (int k = 0; k < 3; k++) t[k] += parent->a[3 + k];
-    r3_turn_back(own->R, parent->a, x);
-    r3_turn_back(own->R, t, x + 3);
+    r3_turn_back(r->places[i].R, parent->a, x);
+    r3_turn_back(r->places[i].R, t, x + 3);
     for (int k = 0; k < 6; k++) x[k] += own->bias[k];
 }
 
@@ -517,7 +522,7 @@ INLINE void revolute_accelerate(const recursion *r, int i, int a) {
     REAL x[6];
     carry_revolute(r, i, x, a);
     REAL rate = (own->u - r6_dot(own->U, x)) * own->d;
-    r->vdot[link->v] = link->joint.sign * rate;
+    r->vdot[link->v] = link->sign * rate;
     x[a] += rate;
     for (int k = 0; k < 6; k++) own->a[k] = x[k];
 }
@@ -528,7 +533,7 @@ INLINE void prismatic_accelerate(const recursion *r, int i, int a) {
     REAL x[6];
     carry_prismatic(r, i, x);
     REAL rate = (own->u - r6_dot(own->U, x)) * own->d;
-    r->vdot[link->v] = link->joint.sign * rate;
+    r->vdot[link->v] = link->sign * rate;
     x[3 + a] += rate;
     for (int k = 0; k < 6; k++) own->a[k] = x[k];
 }
@@ -554,11 +559,8 @@ static void general_accelerate(const recursion *r, int i) {
     }
     for (int k = 0; k < 6; k++) own->a[k] = x[k];
     if (!prescribed || !r->drive) return;
-    REAL f[6]; /* the wrench that the joint transmits */
-    inertia_times(own->A, own->B, own->C, x, f);
-    for (int k = 0; k < 6; k++) f[k] += own->f[k];
-    for (int k = 0; k < nv; k++)
-        if (prescribed >> k & 1) r->drive[link->v + k] = r6_dot(S + 6 * k, f) - r->tau[link->v + k];
+    for (int k = 0; k < nv; k++) /* S'(I^ a + f^) - tau */
+        if (prescribed >> k & 1) r->drive[link->v + k] = r6_dot(U + 6 * k, x) - r->u[link->v + k];
 }
 
 INLINE void hang_ground(const recursion *r) {
@@ -577,13 +579,13 @@ static inline void accelerate(const recursion *r) {
 
 /* With K = alpha~ + w~ w~ a point x of the body accelerates by a + K x. So the body needs the force m a + K h
  * and, with its spread E = sum m x x', the torque h x a + sum m x x (K x), which is the skew part of K E. */
-INLINE void need(const recursion *r, int i, const REAL w[3], const REAL x[6]) {
+INLINE void ask(const recursion *r, int i, const REAL w[3], const REAL x[6]) {
     const lw_link *link = &r->model->links[i];
     const double *h = link->inertia.moment, *E = link->spread;
     node *own = &r->nodes[i];
     REAL xx = w[0] * w[0], yy = w[1] * w[1], zz = w[2] * w[2];
     REAL xy = w[0] * w[1], xz = w[0] * w[2], yz = w[1] * w[2];
-    REAL *K = own->K, *f = own->f;
+    REAL *K = r->needs[i].K, *f = r->needs[i].f;
     K[0] = -(yy + zz), K[1] = xy - x[2], K[2] = xz + x[1];
     K[3] = xy + x[2], K[4] = -(xx + zz), K[5] = yz - x[0];
     K[6] = xz - x[1], K[7] = yz + x[0], K[8] = -(xx + yy);
@@ -604,10 +606,10 @@ INLINE void need(const recursion *r, int i, const REAL w[3], const REAL x[6]) {
 }
 
 /* Acceleration of the parent's point p. */
-INLINE void carry_point(const node *parent, const REAL p[3], REAL out[3]) {
-    const REAL *K = parent->K;
+INLINE void carry_point(const recursion *r, int parent, const REAL p[3], REAL out[3]) {
+    const REAL *K = r->needs[parent].K, *a = r->nodes[parent].a;
     for (int k = 0; k < 3; k++)
-        out[k] = parent->a[3 + k] + (K[3 * k] * p[0] + K[3 * k + 1] * p[1] + K[3 * k + 2] * p[2]);
+        out[k] = a[3 + k] + (K[3 * k] * p[0] + K[3 * k + 1] * p[1] + K[3 * k + 2] * p[2]);
 }
 
 INLINE void revolute_outwards(const recursion *r, int i, const REAL *vdot, int a) {
@@ -615,31 +617,31 @@ INLINE void revolute_outwards(const recursion *r, int i, const REAL *vdot, int a
     const node *parent = &r->nodes[link->parent];
     node *own = &r->nodes[i];
     int j = (a + 1) % 3, k = (a + 2) % 3;
-    REAL w[3], x[6], p[3], at[3], rate = link->joint.sign * r->v[link->v];
+    REAL w[3], x[6], p[3], at[3], rate = link->sign * r->v[link->v];
     revolute_place(r, i, a);
-    constant3(link->base.p, p);
-    carry_point(parent, p, at);
+    constant3(link->p, p);
+    carry_point(r, link->parent, p, at);
     turn_back(a, own->c, own->s, parent->w, w);
     turn_back(a, own->c, own->s, parent->a, x);
     turn_back(a, own->c, own->s, at, x + 3);
     x[j] += w[k] * rate; /* w x e_a rate */
     x[k] -= w[j] * rate;
-    x[a] += link->joint.sign * vdot[link->v];
+    x[a] += link->sign * vdot[link->v];
     w[a] += rate;
-    need(r, i, w, x);
+    ask(r, i, w, x);
 }
 INLINE void prismatic_outwards(const recursion *r, int i, const REAL *vdot, int a) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent];
     int j = (a + 1) % 3, k = (a + 2) % 3;
-    REAL x[6], rate = 2 * link->joint.sign * r->v[link->v];
+    REAL x[6], rate = 2 * link->sign * r->v[link->v];
     prismatic_place(r, i, a);
-    carry_point(parent, r->nodes[i].p, x + 3);
+    carry_point(r, link->parent, r->places[i].p, x + 3);
     for (int l = 0; l < 3; l++) x[l] = parent->a[l];
     x[3 + j] += parent->w[k] * rate; /* 2 w x e_a rate */
     x[3 + k] -= parent->w[j] * rate;
-    x[3 + a] += link->joint.sign * vdot[link->v];
-    need(r, i, parent->w, x);
+    x[3 + a] += link->sign * vdot[link->v];
+    ask(r, i, parent->w, x);
 }
 static void general_outwards(const recursion *r, int i, const REAL *vdot) {
     const lw_link *link = &r->model->links[i];
@@ -649,45 +651,47 @@ static void general_outwards(const recursion *r, int i, const REAL *vdot) {
     for (int k = 0; k < link->joint.nv; k++)
         for (int l = 0; l < 6; l++) x[l] += vdot[link->v + k] * r->S[6 * (link->v + k) + l];
     for (int k = 0; k < 3; k++) w[k] = r->nodes[i].w[k];
-    need(r, i, w, x);
+    ask(r, i, w, x);
 }
 
-INLINE void add_wrench(node *parent, const REAL p[3], const REAL f[6]) {
+INLINE void add_wrench(need *parent, const REAL p[3], const REAL f[6]) {
     r3_add_cross(p, f + 3, parent->f);
     for (int k = 0; k < 6; k++) parent->f[k] += f[k];
 }
 INLINE void revolute_inwards(const recursion *r, int i, REAL *tau, int a) {
     const lw_link *link = &r->model->links[i];
     const node *own = &r->nodes[i];
-    tau[link->v] = link->joint.sign * own->f[a];
+    const REAL *own_f = r->needs[i].f;
+    tau[link->v] = link->sign * own_f[a];
     if (link->parent == 0) return;
     REAL f[6], p[3];
-    turn(a, own->c, own->s, own->f, f);
-    turn(a, own->c, own->s, own->f + 3, f + 3);
-    constant3(link->base.p, p);
-    add_wrench(&r->nodes[link->parent], p, f);
+    turn(a, own->c, own->s, own_f, f);
+    turn(a, own->c, own->s, own_f + 3, f + 3);
+    constant3(link->p, p);
+    add_wrench(&r->needs[link->parent], p, f);
 }
 INLINE void prismatic_inwards(const recursion *r, int i, REAL *tau, int a) {
     const lw_link *link = &r->model->links[i];
-    const node *own = &r->nodes[i];
-    tau[link->v] = link->joint.sign * own->f[3 + a];
-    if (link->parent) add_wrench(&r->nodes[link->parent], own->p, own->f);
+    const REAL *own_f = r->needs[i].f;
+    tau[link->v] = link->sign * own_f[3 + a];
+    if (link->parent) add_wrench(&r->needs[link->parent], r->places[i].p, own_f);
 }
 static void general_inwards(const recursion *r, int i, REAL *tau) {
     const lw_link *link = &r->model->links[i];
-    const node *own = &r->nodes[i];
-    for (int k = link->v; k < link->v + link->joint.nv; k++) tau[k] = r6_dot(r->S + 6 * k, own->f);
+    const place *at = &r->places[i];
+    const REAL *own_f = r->needs[i].f;
+    for (int k = link->v; k < link->v + link->joint.nv; k++) tau[k] = r6_dot(r->S + 6 * k, own_f);
     if (link->parent == 0) return;
     REAL f[6];
-    r3_turn(own->R, own->f, f);
-    r3_turn(own->R, own->f + 3, f + 3);
-    add_wrench(&r->nodes[link->parent], own->p, f);
+    r3_turn(at->R, own_f, f);
+    r3_turn(at->R, own_f + 3, f + 3);
+    add_wrench(&r->needs[link->parent], at->p, f);
 }
 
-/* tau that vdot asks for; afterwards nodes[i].f is the wrench that joint i transmits, child's axes. */
+/* tau that vdot asks for; afterwards needs[i].f is the wrench that joint i transmits, child's axes. */
 static inline void inverse(const recursion *r, const REAL *vdot, REAL *tau) {
     for (int k = 0; k < 3; k++) r->nodes[0].w[k] = real(0);
-    for (int k = 0; k < 9; k++) r->nodes[0].K[k] = real(0);
+    for (int k = 0; k < 9; k++) r->needs[0].K[k] = real(0);
     hang_ground(r);
     for (int i = 1; i <= r->model->body_count; i++) {
         BY_JOINT(&r->model->links[i], outwards, r, i, vdot)

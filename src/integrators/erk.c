@@ -203,7 +203,7 @@ static bool allocate(erk *run, bool high) {
     return true;
 }
 
-/* PI control: h_next = 0.85 h e^(-1/q) e_previous^(0.3/q), q the order, e the error norm. ARKODE's defaults
+/* PI control: h_next = 0.8 h e^(-1/q) e_previous^(0.3/q), q the order, e the error norm. ARKODE's defaults
  * (PID, error bias 1.5, steps kept where they might grow by less than 1.5) need 10 % (order 5) to 20 % (order
  * 8) more evaluations for the same error, with three times as many rejected steps or more, and oscillate
  * where stability bounds the step. */
@@ -211,7 +211,7 @@ static bool set_control(void *memory) {
     double powers[3] = {1, 0.3, 0};
     enum { POWERS_GIVEN = 0, DIVIDED_BY_ORDER = 1 };
     return ERKStepSetAdaptivityMethod(memory, ARK_ADAPT_PI, POWERS_GIVEN, DIVIDED_BY_ORDER, powers) == 0 &&
-           ERKStepSetSafetyFactor(memory, 0.85) == 0 && ERKStepSetErrorBias(memory, 1) == 0 &&
+           ERKStepSetSafetyFactor(memory, 0.8) == 0 && ERKStepSetErrorBias(memory, 1) == 0 &&
            ERKStepSetFixedStepBounds(memory, 1, 1) == 0 && ERKStepSetMaxErrTestFails(memory, REJECTIONS) == 0;
 }
 

@@ -29,7 +29,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BUFFER_BYTES = 1 << 20, SMALLEST_CHUNK = 1 << 16, LARGEST_CHUNK = 1 << 22, LONGEST_TEXT = 1 << 24 };
+enum { BUFFER_BYTES = 1 << 20, SMALLEST_CHUNK = 1 << 16, LARGEST_CHUNK = 1 << 22, LONGEST_TEXT = 1 << 28 };
 
 /* --- faults ------------------------------------------------------------------------------------------ */
 
@@ -68,11 +68,10 @@ static void watch_end(watch *w) { (void)H5Eset_auto2(H5E_DEFAULT, w->print, w->c
 
 /* --- texts, attributes and small datasets ------------------------------------------------------------ */
 
-/* Of this size, or H5T_VARIABLE. */
+/* Of this size with the final zero, or H5T_VARIABLE. */
 static hid_t text_type(size_t size) {
     hid_t type = H5Tcopy(H5T_C_S1);
-    if (H5Tset_size(type, size > 0 ? size : 1) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
-        H5Tset_strpad(type, size == H5T_VARIABLE ? H5T_STR_NULLTERM : H5T_STR_NULLPAD) < 0) {
+    if (H5Tset_size(type, size) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0) {
         (void)H5Tclose(type);
         return H5I_INVALID_HID;
     }
@@ -145,13 +144,13 @@ static bool put_column_texts(hdf5_writer *w, const lw_head *head, const char *na
     size_t size = 1;
     for (size_t k = 0; k < head->column_count; k++) {
         size_t length = strlen(units ? head->columns[k].unit : head->columns[k].name);
-        if (length > size) size = length;
+        if (length >= size) size = length + 1;
     }
     char *texts = LW_NEW(w->arena, char, size * head->column_count);
     if (!texts) return false;
     for (size_t k = 0; k < head->column_count; k++) {
         const char *text = units ? head->columns[k].unit : head->columns[k].name;
-        memcpy(texts + k * size, text, strlen(text)); /* no room for the final zero is needed */
+        memcpy(texts + k * size, text, strlen(text) + 1);
     }
     return put_texts(w->file, name, texts, size, head->column_count);
 }
@@ -242,7 +241,8 @@ static bool put_head(hdf5_writer *w, const lw_head *head) {
     if (w->file < 0) return false;
     for (size_t k = 0; k < head->entry_count; k++)
         if (!put_entry(w->file, &head->entries[k])) return false;
-    if (head->model_text && !put_texts(w->file, "model_text", head->model_text, strlen(head->model_text), 0))
+    if (head->model_text &&
+        !put_texts(w->file, "model_text", head->model_text, strlen(head->model_text) + 1, 0))
         return false;
     if (!put_column_texts(w, head, "columns", false) || !put_column_texts(w, head, "units", true))
         return false;

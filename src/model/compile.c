@@ -433,7 +433,7 @@ static void reverse_joint(lw_joint *joint, lw_pose frames[2]) {
 /* Where a revolute or prismatic joint moves about or along a coordinate axis of the parent, gives the child
  * the parent's axes: then base does not turn (model.h). mine is the joint's frame on the child. */
 static void align(lw_link *link, lw_pose *mine) {
-    const double *B = link->base.R;
+    const double *B = link->R;
     link->kernel = LW_KERNEL_GENERAL;
     if (link->joint.type != LW_JOINT_REVOLUTE && link->joint.type != LW_JOINT_PRISMATIC) return;
     for (int k = 0; k < 3; k++) {
@@ -448,9 +448,26 @@ static void align(lw_link *link, lw_pose *mine) {
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) R[3 * i + j] = lw_v3_dot(mine->R + 3 * i, B + 3 * j); /* mine base' */
         memcpy(mine->R, R, sizeof R);
-        lw_m3_identity(link->base.R);
+        lw_m3_identity(link->R);
         return;
     }
+}
+
+/* Gives each body that carries others a slot for the inertia that they hand over in a backward pass, and
+ * takes it back when the pass has reached the body: a chain needs two, whatever its length, and they stay in
+ * the cache. */
+static lw_status assign_slots(lw_compiler *compiler) {
+    lw_model *model = compiler->model;
+    int *vacant = LW_NEW(compiler->scratch, int, model->body_count + 1), vacancies = 0;
+    if (!vacant) return LW_ERROR_MEMORY;
+    for (int i = 0; i <= model->body_count; i++) model->links[i].slot = -1;
+    for (int i = model->body_count; i >= 1; i--) {
+        lw_link *link = &model->links[i], *parent = &model->links[link->parent];
+        link->first = link->parent > 0 && parent->slot < 0;
+        if (link->first) parent->slot = vacancies ? vacant[--vacancies] : model->slot_count++;
+        if (link->slot >= 0) vacant[vacancies++] = link->slot;
+    }
+    return LW_OK;
 }
 
 static lw_status compile_tree(lw_compiler *compiler) {
@@ -492,7 +509,7 @@ static lw_status compile_tree(lw_compiler *compiler) {
         own->kind = body->kind;
         own->shape = body->shape;
         own->place = body->place;
-        link->prescribed = draft.prescribed;
+        link->prescribed = (unsigned char)draft.prescribed;
         if (info->reversed) reverse_joint(&draft.joint, draft.frames);
         link->joint = draft.joint;
         link->q = model->nq, link->v = model->nv;
@@ -504,17 +521,14 @@ static lw_status compile_tree(lw_compiler *compiler) {
         lw_pose *mine = &draft.frames[info->reversed ? 0 : 1],
                 *theirs = &draft.frames[info->reversed ? 1 : 0];
         const lw_pose *parent = &model->bodies[link->parent].frame;
-        lw_pose_compose(parent->R, parent->p, theirs->R, theirs->p, link->base.R, link->base.p);
+        lw_pose_compose(parent->R, parent->p, theirs->R, theirs->p, link->R, link->p);
         align(link, mine);
+        link->sign = (float)link->joint.sign;
         lw_pose_invert(mine->R, mine->p, own->frame.R, own->frame.p);
         link_inertia(body, link, own);
     }
-    for (int i = 1; i <= nb; i++) model->links[i].leaf = true;
-    for (int i = nb; i >= 1; i--) {
-        lw_link *parent = &model->links[model->links[i].parent];
-        model->links[i].first = parent->leaf;
-        parent->leaf = false;
-    }
+    lw_status status = assign_slots(compiler);
+    if (status != LW_OK) return status;
     for (int j = 0; j < nj; j++) {
         lw_joint_entry *entry = &model->joints[j];
         const lw_pose *frame = &model->bodies[entry->info.bodies[1]].frame,

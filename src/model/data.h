@@ -22,18 +22,31 @@ typedef struct lw_body_motion {
 } lw_body_motion;
 
 /* What the recursions (formulations/recursion.h) keep at each body, in its internal axes, for one state or
- * several: sine and cosine of an aligned joint, or the place (R, p) in the parent; angular velocity;
- * acceleration that speeds alone cause and acceleration (angular; of the origin, gravity taken off);
- * articulated inertia [A B; B' C] and bias wrench handed over by the children; U, 1/D and u of a joint with
- * one speed. */
+ * several. node: sine and cosine of an aligned joint; angular velocity; acceleration (angular; of the origin,
+ * gravity taken off) and the part of it that speeds alone cause; U, 1/D and u of a joint with one speed.
+ * place: in the parent, of joints that are not aligned. sum: articulated inertia [A B; B' C] and bias wrench
+ * handed over by children. need: of inverse dynamics, K with K x the acceleration of a point x relative to
+ * the origin, and the wrench. */
 #define LW_NODE(REAL)                                                                                        \
     struct {                                                                                                 \
-        REAL s, c, w[3], bias[6], a[6], K[9];                                                                \
-        REAL f[6], A[6], B[9], C[6];                                                                         \
-        REAL U[6], d, u;                                                                                     \
+        REAL s, c, w[3], a[6], bias[6], U[6], d, u;                                                          \
+    }
+#define LW_PLACE(REAL)                                                                                       \
+    struct {                                                                                                 \
         REAL p[3], R[9];                                                                                     \
     }
+#define LW_SUM(REAL)                                                                                         \
+    struct {                                                                                                 \
+        REAL f[6], A[6], B[9], C[6];                                                                         \
+    }
+#define LW_NEED(REAL)                                                                                        \
+    struct {                                                                                                 \
+        REAL K[9], f[6];                                                                                     \
+    }
 typedef LW_NODE(double) lw_node;
+typedef LW_PLACE(double) lw_node_place;
+typedef LW_SUM(double) lw_node_sum;
+typedef LW_NEED(double) lw_node_need;
 
 struct lw_data {
     lw_arena *arena;
@@ -48,8 +61,11 @@ struct lw_data {
     lw_power power;   /* of the elements */
     double potential; /* of springs and bushings */
     /* recursions */
-    lw_node *nodes;  /* 0 .. n */
-    double *joint_S; /* 6 per speed each: S, U and the factor of D of joints that are not aligned */
+    lw_node *nodes;        /* 0 .. n */
+    lw_node_place *places; /* 0 .. n */
+    lw_node_sum *sums;     /* slots */
+    lw_node_need *needs;   /* 0 .. n */
+    double *joint_S;       /* 6 per speed each: S, U and the factor of D of joints that are not aligned */
     double *joint_U, *joint_D;
     double *joint_u;             /* per speed */
     double *drive;               /* per speed: force of the drive at a prescribed one */

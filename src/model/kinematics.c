@@ -25,6 +25,9 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->vdot = LW_NEW(arena, double, nv);
         data->tau = LW_NEW(arena, double, nv);
         data->nodes = LW_NEW(arena, lw_node, n);
+        data->places = LW_NEW(arena, lw_node_place, n);
+        data->sums = LW_NEW(arena, lw_node_sum, model->slot_count + 1);
+        data->needs = LW_NEW(arena, lw_node_need, n);
         data->joint_S = LW_NEW(arena, double, 6 * nv);
         data->joint_U = LW_NEW(arena, double, 6 * nv);
         data->joint_D = LW_NEW(arena, double, 6 * nv);
@@ -33,8 +36,8 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->composite = LW_NEW(arena, lw_rigid_inertia, n);
     }
     if (!data || !data->motion || !data->world || !data->S || !data->q || !data->v || !data->vdot ||
-        !data->tau || !data->nodes || !data->joint_S || !data->joint_U || !data->joint_D || !data->joint_u ||
-        !data->drive || !data->composite) {
+        !data->tau || !data->nodes || !data->places || !data->sums || !data->needs || !data->joint_S ||
+        !data->joint_U || !data->joint_D || !data->joint_u || !data->drive || !data->composite) {
         lw_arena_destroy(arena);
         return LW_ERROR_MEMORY;
     }
@@ -107,7 +110,7 @@ void lw_positions(const lw_model *model, lw_data *data) {
         lw_body_motion *motion = &data->motion[i];
         double R[9], p[3];
         lw_joint_motion(&link->joint, data->q + link->q, NULL, R, p, data->S + 6 * link->v, NULL);
-        lw_pose_compose(link->base.R, link->base.p, R, p, motion->R, motion->p);
+        lw_pose_compose(link->R, link->p, R, p, motion->R, motion->p);
     }
 }
 
@@ -118,7 +121,7 @@ void lw_velocities(const lw_model *model, lw_data *data) {
         const double *q = data->q + link->q, *v = data->v + link->v;
         double *S = data->S + 6 * link->v, R[9], p[3], own[6], relative[6] = {0, 0, 0, 0, 0, 0};
         lw_joint_motion(&link->joint, q, v, R, p, S, own);
-        lw_pose_compose(link->base.R, link->base.p, R, p, motion->R, motion->p);
+        lw_pose_compose(link->R, link->p, R, p, motion->R, motion->p);
         lw_twist_to_child(motion->R, motion->p, data->motion[link->parent].V, motion->V);
         for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(v[k], S + 6 * k, relative);
         lw_v6_axpy(1, relative, motion->V);

@@ -15,7 +15,7 @@
 #include <linkwork/model.h>
 
 typedef struct lw_pose {
-    double p[3], R[9];
+    double R[9], p[3];
 } lw_pose;
 
 /* The motion a joint allows, in its own frame: enough to evaluate it in the tree or in a closure. */
@@ -34,18 +34,21 @@ typedef struct lw_joint {
  * place in a twist. */
 typedef enum lw_kernel { LW_KERNEL_REVOLUTE = 0, LW_KERNEL_PRISMATIC = 3, LW_KERNEL_GENERAL = 6 } lw_kernel;
 
-/* Body i and the tree joint that carries it, as the recursions need it; entry 0 is ground. */
+/* Body i and the tree joint that carries it, as the recursions need it; entry 0 is ground. The first 64 bytes
+ * serve velocities and accelerations of an aligned joint, the second its inertia. */
 typedef struct lw_link {
-    int parent;
-    int q, v;            /* first coordinate and speed */
-    unsigned prescribed; /* bit k: speed k is prescribed */
-    signed char kernel;  /* an lw_kernel */
-    bool first;          /* of its siblings the first that a backward pass meets */
-    bool leaf;           /* carries nothing */
-    lw_joint joint;
+    _Alignas(64) int parent;
+    int q, v;                 /* first coordinate and speed */
+    int slot;                 /* where its children hand their inertias over, or -1 if it carries nothing */
+    signed char kernel;       /* an lw_kernel */
+    bool first;               /* of its siblings the first that a backward pass meets */
+    unsigned char prescribed; /* bit k: speed k is prescribed */
+    float sign;               /* that of its joint */
+    double p[3];              /* place of the joint's frame in the parent's internal frame: origin ... */
     lw_rigid_inertia inertia;
+    double R[9];      /* ... and axes: the identity for aligned joints */
     double spread[6]; /* sum of m x x' about the origin: trace(J) / 2 - J */
-    lw_pose base;     /* the joint's frame on the parent, in the parent's internal frame */
+    lw_joint joint;
 } lw_link;
 
 /* What no recursion needs of body i. */
@@ -117,6 +120,7 @@ struct lw_model {
     double gravity[3];
     int body_count; /* without ground */
     int nq, nv;
+    int slot_count;      /* inertias on their way inwards at the same time, at most */
     lw_link *links;      /* 0 .. body_count */
     lw_body *bodies;     /* 0 .. body_count */
     double *pivot_floor; /* per speed: a pivot of the mass matrix below this counts as zero (compile.c) */

@@ -229,7 +229,7 @@ void lw_validate_planar(lw_compiler *compiler) {
     if (!world) return;
     lw_m3_identity(world[0]);
     for (int i = 1; i <= model->body_count; i++)
-        lw_m3_mul(world[model->links[i].parent], model->links[i].base.R, world[i]);
+        lw_m3_mul(world[model->links[i].parent], model->links[i].R, world[i]);
     for (int i = 1; i <= model->body_count; i++) {
         const lw_body *own = &model->bodies[i];
         if (own->kind != LW_BODY_PLANAR) continue;
