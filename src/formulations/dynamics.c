@@ -13,8 +13,7 @@
 
 #include <stdio.h>
 
-/* Loads and joint forces of the elements for the state in data, plus the caller's tau. */
-static void take_forces(const lw_model *model, lw_data *data, double t, const double *tau) {
+void lw_take_forces(const lw_model *model, lw_data *data, double t, const double *tau) {
     if (model->forces_need_world) {
         lw_velocities(model, data);
         lw_world_poses(model, data);
@@ -39,10 +38,10 @@ static recursion recursion_of(const lw_model *model, lw_data *data) {
                        .tau = data->tau,
                        .vdot = data->vdot,
                        .drive = data->drive,
-                       .loaded = model->forces_need_world ? data->motion : NULL};
+                       .load = model->forces_need_world ? data->load : NULL};
 }
 
-static lw_status undetermined(const lw_model *model, int body, int speed, lw_error *error) {
+lw_status lw_undetermined(const lw_model *model, int body, int speed, lw_error *error) {
     const lw_link *link = &model->links[body];
     char object[sizeof error->object];
     snprintf(object, sizeof object, "joint \"%s\"", model->joints[model->bodies[body].joint_index].name);
@@ -60,14 +59,14 @@ static lw_status solve_forward(const recursion *r, lw_error *error) {
     int speed, body;
     velocities(r);
     body = eliminate(r, &speed);
-    if (body) return undetermined(r->model, body, speed, error);
+    if (body) return lw_undetermined(r->model, body, speed, error);
     accelerate(r);
     return LW_OK;
 }
 
 lw_status lw_tree_solve(const lw_model *model, lw_data *data, double t, const double *tau, lw_error *error) {
     const recursion r = recursion_of(model, data);
-    take_forces(model, data, t, tau);
+    lw_take_forces(model, data, t, tau);
     return solve_forward(&r, error);
 }
 
@@ -86,7 +85,7 @@ lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, co
         return solve_forward(&r, error);
     }
     lw_take_state(model, data, t, q, v);
-    take_forces(model, data, t, tau);
+    lw_take_forces(model, data, t, tau);
     lw_status status = solve_forward(&r, error);
     if (status == LW_OK) memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
     return status;
@@ -108,7 +107,7 @@ void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const d
         for (int k = 0; k < link->joint.nv; k++)
             if (!(link->prescribed >> k & 1)) data->vdot[link->v + k] = vdot[link->v + k];
     }
-    take_forces(model, data, t, NULL);
+    lw_take_forces(model, data, t, NULL);
     inverse(&r, data->vdot, tau);
     for (int k = 0; k < model->nv; k++) tau[k] -= data->tau[k];
 }

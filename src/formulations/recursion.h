@@ -36,9 +36,9 @@ typedef struct recursion {
     REAL *u;         /* per speed */
     /* state: per coordinate or speed */
     const REAL *q, *v, *tau;
-    REAL *vdot;                   /* in: prescribed ones; out: the others */
-    REAL *drive;                  /* out: force of the drives at prescribed speeds, per speed; may be NULL */
-    const lw_body_motion *loaded; /* wrenches of force elements on the bodies (one state only), or NULL */
+    REAL *vdot;       /* in: prescribed ones; out: the others */
+    REAL *drive;      /* out: force of the drives at prescribed speeds, per speed; may be NULL */
+    const REAL *load; /* 6 per body: wrench of the force elements; NULL if no element loads a body */
 } recursion;
 
 #define INLINE static inline __attribute__((always_inline))
@@ -109,8 +109,8 @@ INLINE void body_wrench(const recursion *r, int i, const REAL w[3], REAL f[6]) {
     r3_cross(w, momentum, f);
     constant3(I->moment, h);
     centripetal(w, h, f + 3);
-    if (r->loaded)
-        for (int k = 0; k < 6; k++) f[k] -= r->loaded[i].load[k];
+    if (r->load)
+        for (int k = 0; k < 6; k++) f[k] -= r->load[6 * i + k];
 }
 
 /* --- positions and velocities (docs/theory/tree.md, 11-13) ------------------------------------------- */
@@ -601,8 +601,8 @@ INLINE void ask(const recursion *r, int i, const REAL w[3], const REAL x[6]) {
         own->w[k] = w[k];
     }
     for (int k = 0; k < 6; k++) own->a[k] = x[k];
-    if (r->loaded)
-        for (int k = 0; k < 6; k++) f[k] -= r->loaded[i].load[k];
+    if (r->load)
+        for (int k = 0; k < 6; k++) f[k] -= r->load[6 * i + k];
 }
 
 /* Acceleration of the parent's point p. */

@@ -11,4 +11,11 @@ extern const lw_formulation lw_formulation_tree;
  * data->drive is the force of the drives at prescribed speeds, data->power that of the force elements. */
 lw_status lw_tree_solve(const lw_model *model, lw_data *data, double t, const double *tau, lw_error *error);
 
+/* LW_ERROR_SINGULAR, and a sentence: speed number `speed` (from 1) of a body's joint moves no inertia. */
+lw_status lw_undetermined(const lw_model *model, int body, int speed, lw_error *error);
+
+/* Loads and joint forces of the elements for the state in data, plus the caller's tau (may be NULL), into
+ * data->load and data->tau. */
+void lw_take_forces(const lw_model *model, lw_data *data, double t, const double *tau);
+
 #endif

@@ -298,7 +298,7 @@ static hdf5_writer *create(const lw_head *head) {
     lw_arena *arena = lw_arena_create(NULL);
     hdf5_writer *w = arena ? LW_NEW(arena, hdf5_writer, 1) : NULL;
     if (w) {
-        size_t fitting = BUFFER_BYTES / ((head->column_count + 1) * sizeof(double));
+        size_t fitting = BUFFER_BYTES / (head->column_count * sizeof(double));
         w->base.format = &lw_format_hdf5;
         w->arena = arena;
         w->path = lw_arena_text(arena, head->path);

@@ -18,7 +18,6 @@ typedef struct lw_body_motion {
     double V[6];       /* twist */
     double bias[6]; /* acceleration that the speeds alone cause: S° v + V x S v (docs/theory/tree.md, 6) */
     double a[6];    /* acceleration, gravity taken off */
-    double load[6]; /* wrench of the force elements */
 } lw_body_motion;
 
 /* What the recursions (formulations/recursion.h) keep at each body, in its internal axes, for one state or
@@ -58,6 +57,7 @@ struct lw_data {
     double *q, *v, *vdot;
     /* force elements (lw_forces) */
     double *tau;      /* per speed: of joint elements and of the caller */
+    double *load;     /* 6 per body: wrench (torque about the internal origin; force), internal axes */
     lw_power power;   /* of the elements */
     double potential; /* of springs and bushings */
     /* recursions */
@@ -87,7 +87,7 @@ void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, d
 
 /* --- force.c ----------------------------------------------------------------------------------------- */
 
-/* Loads and joint forces of all elements into motion[].load and tau (both overwritten), with their power;
+/* Loads and joint forces of all elements into load and tau (both overwritten), with their power;
  * after lw_velocities and, if the model asks for it, lw_world_poses. potential: complete data->potential too,
  * which for laws given as expressions means integrating them. */
 void lw_forces(const lw_model *model, lw_data *data, double t, bool potential);

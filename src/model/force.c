@@ -32,9 +32,9 @@ static void load_body(lw_data *data, int body, const double at[3], const double 
     lw_v3_cross(arm, force, n);
     lw_v3_add(n, torque, n);
     lw_m3_tmul_v(world->R, n, local);
-    lw_v3_add(data->motion[body].load, local, data->motion[body].load);
+    lw_v3_add(data->load + 6 * body, local, data->load + 6 * body);
     lw_m3_tmul_v(world->R, force, local);
-    lw_v3_add(data->motion[body].load + 3, local, data->motion[body].load + 3);
+    lw_v3_add(data->load + 6 * body + 3, local, data->load + 6 * body + 3);
 }
 
 static const double none[3] = {0, 0, 0};
@@ -161,8 +161,7 @@ void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
     data->potential = 0;
     data->power = (lw_power){0, 0, 0};
     if (model->forces_need_world) /* otherwise no element loads a body */
-        for (int i = 0; i <= model->body_count; i++)
-            memset(data->motion[i].load, 0, sizeof data->motion[i].load);
+        memset(data->load, 0, 6 * ((size_t)model->body_count + 1) * sizeof *data->load);
     memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];

@@ -24,6 +24,7 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->v = LW_NEW(arena, double, nv);
         data->vdot = LW_NEW(arena, double, nv);
         data->tau = LW_NEW(arena, double, nv);
+        data->load = LW_NEW(arena, double, 6 * n);
         data->nodes = LW_NEW(arena, lw_node, n);
         data->places = LW_NEW(arena, lw_node_place, n);
         data->sums = LW_NEW(arena, lw_node_sum, model->slot_count + 1);
@@ -36,8 +37,9 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->composite = LW_NEW(arena, lw_rigid_inertia, n);
     }
     if (!data || !data->motion || !data->world || !data->S || !data->q || !data->v || !data->vdot ||
-        !data->tau || !data->nodes || !data->places || !data->sums || !data->needs || !data->joint_S ||
-        !data->joint_U || !data->joint_D || !data->joint_u || !data->drive || !data->composite) {
+        !data->tau || !data->load || !data->nodes || !data->places || !data->sums || !data->needs ||
+        !data->joint_S || !data->joint_U || !data->joint_D || !data->joint_u || !data->drive ||
+        !data->composite) {
         lw_arena_destroy(arena);
         return LW_ERROR_MEMORY;
     }

@@ -40,9 +40,9 @@ for moment in (0.3, 1.5, 2.3):
     for run in runs:
         assert run.wait() == -signal.SIGKILL
     for path in paths:
-        # The rows of each second are there before the next one ends; two busy processors may add some delay.
+        # Rows go out once a second; a busy machine that lets a run wait may add to that.
         age = killed - os.path.getmtime(path)
-        assert age < 1.6, "%s was last written %.2f s before the kill" % (path, age)
+        assert age < 2.5, "%s was last written %.2f s before the kill" % (path, age)
     times = csv_times(paths[0])
     assert times == sorted(times)
     if moment < 1:

@@ -267,8 +267,8 @@ static void wrenches_balance_on_every_body(void **state) {
             const lw_pose *world = &f.data->world[i];
             double com[3], force[3], torque[3], load_f[3], load_n[3], arm[3], scale = 1;
             lw_pose_point(world->R, world->p, model->bodies[i].com, com);
-            lw_m3_mul_v(world->R, f.data->motion[i].load + 3, force);
-            lw_m3_mul_v(world->R, f.data->motion[i].load, torque); /* about the internal origin */
+            lw_m3_mul_v(world->R, f.data->load + 6 * i + 3, force);
+            lw_m3_mul_v(world->R, f.data->load + 6 * i, torque); /* about the internal origin */
             lw_v3_copy(force, load_f);
             lw_v3_copy(torque, load_n);
             lw_v3_sub(world->p, com, arm);

@@ -380,7 +380,9 @@ static void nothing_is_printed(void **state) {
     assert_non_null(garbage);
     fputs("\x89HDF\r\n\x1A\n and nothing else", garbage);
     fclose(garbage);
-    head.column_count = 0; /* HDF5 refuses chunks without columns */
+    const lw_entry twice[] = {summary[0], summary[0]}; /* HDF5 refuses an attribute that is there already */
+    head.entries = twice;
+    head.entry_count = 2;
     fflush(stderr);
     int kept = dup(2);
     FILE *file = fopen("test_hdf5.err", "wb");

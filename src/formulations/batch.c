@@ -1,0 +1,181 @@
+/* batch.c - forward and inverse dynamics of many states of one model: vectors of states, shared out between
+ * threads.
+ *
+ * The width of the vectors is chosen at run time by what the processor offers. Threads are started once, with
+ * the batch, and take blocks of states from a common counter; the caller works along. Nothing is allocated in
+ * a call.
+ *
+ * Cost     per state a fraction of the call for one state (docs/performance.md).
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "formulations/lanes.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+/* One thread's own things. */
+typedef struct worker {
+    lw_batch *batch;
+    lw_data *data;
+    double *workspace;
+    pthread_t thread;
+    lw_status status;
+    lw_error error;
+} worker;
+
+typedef enum work { FORWARD, INVERSE, QUIT } work;
+
+struct lw_batch {
+    lw_arena *arena;
+    const lw_model *model;
+    const lw_lanes *lanes;
+    int worker_count, started; /* workers[0] is the caller */
+    worker *workers;
+    /* the job, guarded by lock */
+    pthread_mutex_t lock;
+    pthread_cond_t begin, end;
+    unsigned round; /* counts the jobs */
+    int busy;       /* threads that have not finished this one */
+    work work;
+    lw_states states;
+    double *tau;
+    atomic_int next; /* block */
+};
+
+enum { BLOCKS_AT_ONCE = 8 }; /* vectors of states that a thread takes at a time */
+
+static void work_along(worker *own) {
+    lw_batch *batch = own->batch;
+    int width = batch->lanes->width, chunk = BLOCKS_AT_ONCE * width, count = batch->states.count;
+    own->status = LW_OK;
+    for (;;) {
+        int first = atomic_fetch_add(&batch->next, 1);
+        if (first > count / chunk) return;
+        int end = (first + 1) * chunk < count ? (first + 1) * chunk : count;
+        for (int s = first * chunk; s < end; s += width) {
+            if (batch->work == INVERSE) {
+                batch->lanes->inverse(batch->model, own->data, own->workspace, &batch->states, s, batch->tau);
+                continue;
+            }
+            lw_status status = batch->lanes->forward(batch->model, own->data, own->workspace, &batch->states,
+                                                     s, own->status == LW_OK ? &own->error : NULL);
+            if (status != LW_OK) own->status = status;
+        }
+    }
+}
+
+static void *serve(void *argument) {
+    worker *own = argument;
+    lw_batch *batch = own->batch;
+    pthread_mutex_lock(&batch->lock);
+    for (unsigned done = 0;;) {
+        while (batch->round == done) pthread_cond_wait(&batch->begin, &batch->lock);
+        done = batch->round;
+        if (batch->work == QUIT) break;
+        pthread_mutex_unlock(&batch->lock);
+        work_along(own);
+        pthread_mutex_lock(&batch->lock);
+        if (--batch->busy == 0) pthread_cond_signal(&batch->end);
+    }
+    pthread_mutex_unlock(&batch->lock);
+    return NULL;
+}
+
+static void run(lw_batch *batch, work what, const lw_states *states, double *tau) {
+    pthread_mutex_lock(&batch->lock);
+    batch->work = what;
+    if (states) batch->states = *states;
+    batch->tau = tau;
+    atomic_store(&batch->next, 0);
+    batch->busy = batch->started;
+    batch->round++;
+    pthread_cond_broadcast(&batch->begin);
+    pthread_mutex_unlock(&batch->lock);
+    if (what == QUIT) return;
+    work_along(&batch->workers[0]);
+    pthread_mutex_lock(&batch->lock);
+    while (batch->busy) pthread_cond_wait(&batch->end, &batch->lock);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+static const lw_lanes *widest(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) return &lw_lanes_8;
+    if (__builtin_cpu_supports("avx2")) return &lw_lanes_4;
+#endif
+    return &lw_lanes_2;
+}
+
+lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator *allocator, lw_batch **out) {
+    *out = NULL;
+    if (threads <= 0) {
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        threads = processors > 0 && processors < 1024 ? (int)processors : 1;
+    }
+    lw_arena *arena = lw_arena_create(allocator);
+    if (!arena) return LW_ERROR_MEMORY;
+    lw_batch *batch = LW_NEW(arena, lw_batch, 1);
+    worker *workers = LW_NEW(arena, worker, threads);
+    if (!batch || !workers) {
+        lw_arena_destroy(arena);
+        return LW_ERROR_MEMORY;
+    }
+    batch->arena = arena;
+    batch->model = model;
+    batch->lanes = widest();
+    batch->workers = workers;
+    pthread_mutex_init(&batch->lock, NULL);
+    pthread_cond_init(&batch->begin, NULL);
+    pthread_cond_init(&batch->end, NULL);
+    for (int k = 0; k < threads; k++) {
+        worker *own = &workers[k];
+        own->batch = batch;
+        own->workspace = LW_NEW(arena, double, batch->lanes->size(model));
+        lw_status status = lw_data_create(model, allocator, &own->data);
+        batch->worker_count++;
+        if (!own->workspace || status != LW_OK) {
+            lw_batch_destroy(batch);
+            return LW_ERROR_MEMORY;
+        }
+        if (k == 0) continue;
+        if (pthread_create(&own->thread, NULL, serve, own) != 0) break; /* fewer threads do it too */
+        batch->started++;
+    }
+    *out = batch;
+    return LW_OK;
+}
+
+void lw_batch_destroy(lw_batch *batch) {
+    if (!batch) return;
+    run(batch, QUIT, NULL, NULL);
+    for (int k = 1; k <= batch->started; k++) pthread_join(batch->workers[k].thread, NULL);
+    for (int k = 0; k < batch->worker_count; k++) lw_data_destroy(batch->workers[k].data);
+    pthread_mutex_destroy(&batch->lock);
+    pthread_cond_destroy(&batch->begin);
+    pthread_cond_destroy(&batch->end);
+    lw_arena_destroy(batch->arena);
+}
+
+int lw_batch_lanes(const lw_batch *batch) { return batch->lanes->width; }
+
+lw_status lw_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,
+                                    const double *q, const double *v, const double *tau, double *vdot,
+                                    lw_error *error) {
+    (void)model;
+    const lw_states states = {count, t, q, v, tau, vdot};
+    run(batch, FORWARD, &states, NULL);
+    for (int k = 0; k <= batch->started; k++)
+        if (batch->workers[k].status != LW_OK) {
+            if (error) *error = batch->workers[k].error;
+            return batch->workers[k].status;
+        }
+    return LW_OK;
+}
+
+void lw_inverse_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t, const double *q,
+                               const double *v, const double *vdot, double *tau) {
+    (void)model;
+    const lw_states states = {count, t, q, v, NULL, (double *)vdot};
+    run(batch, INVERSE, &states, tau);
+}

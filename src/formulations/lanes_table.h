@@ -1,0 +1,124 @@
+/* lanes_table.h - an lw_lanes for one width: included by lanes_2.c, lanes_4.c and lanes_8.c, which differ in
+ * LANES and in the instructions that their compiler may use.
+ *
+ * States are gathered from the caller's arrays into vectors, the recursions of recursion.h run on vectors,
+ * and the result is scattered. Force elements and prescribed motions are evaluated state by state.
+ */
+#include "formulations/lanes.h"
+#include "formulations/recursion.h"
+
+typedef struct workspace {
+    recursion r;
+    REAL *q, *v, *vdot, *tau, *load;
+} workspace;
+
+/* Takes count vectors of the given number of doubles per lane. */
+static REAL *take(double **at, size_t count) {
+    REAL *taken = (REAL *)(void *)*at;
+    *at += count * LANES;
+    return taken;
+}
+
+static size_t lay_out(const lw_model *model, double *memory, workspace *w) {
+    double *at = memory;
+    size_t n = (size_t)model->body_count + 1, nv = (size_t)model->nv + 1;
+    *w = (workspace){.r = {.model = model}};
+    w->r.nodes = (node *)(void *)take(&at, n * sizeof(lw_node) / sizeof(double));
+    w->r.places = (place *)(void *)take(&at, n * sizeof(lw_node_place) / sizeof(double));
+    w->r.needs = (need *)(void *)take(&at, n * sizeof(lw_node_need) / sizeof(double));
+    w->r.sums =
+        (sum *)(void *)take(&at, ((size_t)model->slot_count + 1) * sizeof(lw_node_sum) / sizeof(double));
+    w->r.S = take(&at, 6 * nv);
+    w->r.U = take(&at, 6 * nv);
+    w->r.D = take(&at, 6 * nv);
+    w->r.u = take(&at, nv);
+    w->q = take(&at, (size_t)model->nq + 1);
+    w->v = take(&at, nv);
+    w->vdot = take(&at, nv);
+    w->tau = take(&at, nv);
+    w->load = take(&at, model->forces_need_world ? 6 * n : 0);
+    w->r.q = w->q, w->r.v = w->v, w->r.vdot = w->vdot, w->r.tau = w->tau;
+    if (model->forces_need_world) w->r.load = w->load;
+    return (size_t)(at - memory);
+}
+
+static size_t size(const lw_model *model) {
+    static double origin[1]; /* lay_out only counts */
+    workspace w;
+    return lay_out(model, origin, &w);
+}
+
+/* Lanes beyond the last state repeat it. */
+INLINE int state_of(const lw_states *states, int first, int lane) {
+    return first + lane < states->count ? first + lane : states->count - 1;
+}
+
+INLINE void gather_lanes(const lw_states *states, int first, const double *from, int rows, REAL *to) {
+    if (first + LANES <= states->count) {
+        for (int k = 0; k < rows; k++)
+            memcpy(&to[k], from + (size_t)k * (size_t)states->count + first, sizeof *to);
+        return;
+    }
+    for (int k = 0; k < rows; k++)
+        for (int l = 0; l < LANES; l++)
+            to[k][l] = from[(size_t)k * (size_t)states->count + (size_t)state_of(states, first, l)];
+}
+
+INLINE void scatter_lanes(const lw_states *states, int first, const REAL *from, int rows, double *to) {
+    int lanes = first + LANES <= states->count ? LANES : states->count - first;
+    for (int k = 0; k < rows; k++)
+        memcpy(to + (size_t)k * (size_t)states->count + first, &from[k], (size_t)lanes * 8);
+}
+
+/* Prescribed motions and force elements, one state after another. */
+static void take_elements(const lw_model *model, lw_data *data, double t, workspace *w, bool with_tau) {
+    for (int l = 0; l < LANES; l++) {
+        for (int k = 0; k < model->nq; k++) data->q[k] = w->q[k][l];
+        for (int k = 0; k < model->nv; k++) data->v[k] = w->v[k][l];
+        lw_take_state(model, data, t, data->q, data->v);
+        lw_take_forces(model, data, t, NULL);
+        for (int k = 0; k < model->nq; k++) w->q[k][l] = data->q[k];
+        for (int k = 0; k < model->nv; k++) {
+            w->v[k][l] = data->v[k];
+            w->tau[k][l] = data->tau[k] + (with_tau ? w->tau[k][l] : 0);
+        }
+        for (int m = 0; m < model->motion_count; m++) {
+            int first = model->links[model->motions[m].body].v + model->motions[m].speed;
+            for (int k = first; k < first + model->motions[m].count; k++) w->vdot[k][l] = data->vdot[k];
+        }
+        if (model->forces_need_world)
+            for (int k = 0; k < 6 * (model->body_count + 1); k++) w->load[k][l] = data->load[k];
+    }
+}
+
+static lw_status forward(const lw_model *model, lw_data *data, double *memory, const lw_states *states,
+                         int first, lw_error *error) {
+    workspace w;
+    lay_out(model, memory, &w);
+    gather_lanes(states, first, states->q, model->nq, w.q);
+    gather_lanes(states, first, states->v, model->nv, w.v);
+    if (states->tau)
+        gather_lanes(states, first, states->tau, model->nv, w.tau);
+    else
+        for (int k = 0; k < model->nv; k++) w.tau[k] = real(0);
+    if (model->motion_count || model->force_count) take_elements(model, data, states->t, &w, true);
+    velocities(&w.r);
+    int speed, body = eliminate(&w.r, &speed);
+    accelerate(&w.r);
+    scatter_lanes(states, first, w.vdot, model->nv, states->vdot);
+    return body ? lw_undetermined(model, body, speed, error) : LW_OK;
+}
+
+static void inverse_of_states(const lw_model *model, lw_data *data, double *memory, const lw_states *states,
+                              int first, double *tau) {
+    workspace w;
+    lay_out(model, memory, &w);
+    gather_lanes(states, first, states->q, model->nq, w.q);
+    gather_lanes(states, first, states->v, model->nv, w.v);
+    gather_lanes(states, first, states->vdot, model->nv, w.vdot);
+    bool elements = model->motion_count || model->force_count;
+    if (elements) take_elements(model, data, states->t, &w, false);
+    inverse(&w.r, w.vdot, w.r.u);
+    for (int k = 0; k < model->nv && elements; k++) w.r.u[k] -= w.tau[k];
+    scatter_lanes(states, first, w.r.u, model->nv, tau);
+}
