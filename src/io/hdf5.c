@@ -8,10 +8,11 @@
  *
  * Rows are collected and go out together when they fill the buffer or are a second old: extend, write,
  * flush; in between the library is not called, so that nothing is half-written. What a flush writes stays
- * readable at every point: the values go out before the extent that shows them, and the chunks' index is a
- * single node, written in one piece, as long as the run is as long as foretold. (SWMR mode, made for this,
- * marks the file as in use, and readers refuse it after a kill.) The format is that of HDF5 1.8 and
- * before, which every reader knows. No compression, since a chunk grows in place.
+ * readable at every point: the values go out before the extent that shows them, the chunks stand within the
+ * recorded end of the file (reserve), and their index is a single node, written in one piece, as long as the
+ * run is not longer than foretold. (SWMR mode, made for this, marks the file as in use, and readers refuse it
+ * after a kill.) The format is that of HDF5 1.8 and before, which every reader knows. No compression, since a
+ * chunk grows in place.
  *
  * Faults of HDF5 are not printed but noted: during each call here its messages come to note_fault, then the
  * caller's setting is put back.
@@ -155,12 +156,15 @@ static bool put_column_texts(hdf5_writer *w, const lw_head *head, const char *na
     return put_texts(w->file, name, texts, size, head->column_count);
 }
 
-/* Rows per chunk: small enough for short runs, few enough chunks for long ones. */
+/* Rows per chunk: small enough for short runs, few enough chunks for long ones; a run of unknown length is
+ * taken for a long one. */
 static size_t chunk_rows(const lw_head *head, size_t *chunks) {
     double row = (double)(head->column_count * sizeof(double)), total = head->expected_rows * row;
-    double bytes = fmin(fmax(total / 1024, SMALLEST_CHUNK), LARGEST_CHUNK);
-    *chunks = (size_t)fmin(total / bytes + 2, 4096);
-    return (size_t)fmax(bytes / row, 1);
+    if (!(total > 0)) total = 1 << 28;
+    double bytes = fmin(fmax(total / 1024, SMALLEST_CHUNK), LARGEST_CHUNK),
+           rows = fmax(floor(bytes / row), 1);
+    *chunks = (size_t)fmin(total / (rows * row) + 2, 4096);
+    return (size_t)rows;
 }
 
 /* No lock: the results may be read while the run goes on. */
@@ -208,22 +212,40 @@ static hid_t take_room(hid_t file, hsize_t bytes) {
     return room;
 }
 
+/* Room behind the one given: what falls into a hole before it is given back. */
+static hid_t take_room_behind(hid_t file, hid_t room, hsize_t bytes) {
+    enum { TRIES = 8 };
+    hid_t found[TRIES];
+    int count = 0;
+    do {
+        found[count] = take_room(file, bytes);
+    } while (found[count] >= 0 && H5Dget_offset(found[count]) < H5Dget_offset(room) && ++count < TRIES);
+    hid_t behind = count < TRIES ? found[count] : H5I_INVALID_HID;
+    while (count > 0) (void)H5Dclose(found[--count]);
+    return behind;
+}
+
 /* Makes room for the next chunks. A flush writes the file's end after the index; were a chunk beyond the
  * recorded end, a kill in between would leave an index that points out of the file. So room is taken and its
- * end recorded first, then given back for the chunks to use. Behind it stands the tail: room at the very end
- * of the file would be cut off, as it is when the file is closed. */
+ * end recorded first, then given back for the chunks to use. Behind it stands the tail, as large as a chunk
+ * and the next reserve's first: room at the very end of the file would be cut off, as it is when the file is
+ * closed. */
 static bool reserve(hdf5_writer *w, hsize_t rows) {
     enum { CHUNKS = 8 };
     hsize_t needed = (rows + w->chunk_rows - 1) / w->chunk_rows;
     if (needed <= w->chunks_room) return true;
-    hsize_t chunks = needed - w->chunks_room + CHUNKS;
-    hid_t room = take_room(w->file, chunks * w->chunk_rows * w->columns * sizeof(double));
-    hid_t tail = take_room(w->file, 1);
-    bool done = room >= 0 && tail >= 0 && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
-    if (w->tail >= 0) (void)H5Dclose(w->tail);
+    hsize_t chunks = needed - w->chunks_room + CHUNKS, bytes = w->chunk_rows * w->columns * sizeof(double);
+    hid_t room = take_room(w->file, chunks * bytes);
+    if (room < 0) return false;
+    hid_t tail = take_room_behind(w->file, room, bytes);
+    bool done = tail >= 0 && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
+    if (w->tail >= 0) {
+        (void)H5Dclose(w->tail);
+        w->chunks_room++;
+    }
     w->tail = tail;
     w->chunks_room += chunks;
-    return room >= 0 && H5Dclose(room) >= 0 && done;
+    return H5Dclose(room) >= 0 && done;
 }
 
 /* The first chunk makes the index: this one, before there are rows to lose. */

@@ -136,9 +136,12 @@ static lw_status compile_names(lw_compiler *compiler) {
 
 /* --- joint frames ------------------------------------------------------------------------------------ */
 
-static void unit(const double a[3], double out[3]) {
-    double n = lw_v3_norm(a);
-    for (int k = 0; k < 3; k++) out[k] = a[k] / n;
+void lw_unit(const double a[3], double out[3]) {
+    double largest =
+        fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2]))); /* so that no square over- or underflows */
+    for (int k = 0; k < 3; k++) out[k] = a[k] / largest;
+    double n = lw_v3_norm(out);
+    for (int k = 0; k < 3; k++) out[k] /= n;
 }
 
 /* out = the part of a perpendicular to the unit vector z, as a unit vector; false if there is none. */
@@ -162,11 +165,11 @@ static void frame_axes(lw_joint_type type, const lw_joint_geometry *geometry, co
     }
     if (type == LW_JOINT_UNIVERSAL) { /* x and y are the axes */
         double y[3];
-        unit(geometry->axes[0], x);
+        lw_unit(geometry->axes[0], x);
         if (!perpendicular_part(geometry->axes[1], x, y)) lw_v3_perpendicular(x, y);
         lw_v3_cross(x, y, z);
     } else {
-        unit(geometry->axes[0], z);
+        lw_unit(geometry->axes[0], z);
         bool found = geometry->axis_count > 1 && perpendicular_part(geometry->axes[1], z, x);
         if (!found && x_hint) found = perpendicular_part(x_hint, z, x);
         if (!found) lw_v3_perpendicular(z, x);
@@ -218,7 +221,7 @@ static lw_status draft_joint(lw_compiler *compiler, const lw_joint_spec *spec, l
     if (spec->type == LW_JOINT_TRANSLATION) {
         double *axes = LW_NEW(compiler->model->arena, double, 9);
         if (!axes) return LW_ERROR_MEMORY;
-        for (int k = 0; k < joint->nv; k++) unit(spec->geometry[0].axes[k], axes + 3 * k);
+        for (int k = 0; k < joint->nv; k++) lw_unit(spec->geometry[0].axes[k], axes + 3 * k);
         joint->axes = axes;
     }
     lw_joint_zero(spec->type, draft->q);
@@ -273,9 +276,10 @@ static lw_status compile_reference(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     int nb = (int)spec->body_count, nj = (int)spec->joint_count;
     bool *known = LW_NEW(compiler->scratch, bool, nb + 1);
+    bool *in_world = LW_NEW(compiler->scratch, bool, nb + 1);
     int *queue = LW_NEW(compiler->scratch, int, nb + 1);
     int *start = LW_NEW(compiler->scratch, int, nb + 2), *at = LW_NEW(compiler->scratch, int, 2 * nj + 1);
-    if (!known || !queue || !start || !at) return LW_ERROR_MEMORY;
+    if (!known || !in_world || !queue || !start || !at) return LW_ERROR_MEMORY;
     int tail = 0;
     for (int i = 0; i <= nb; i++) {
         lw_pose *pose = &compiler->reference[i];
@@ -300,7 +304,16 @@ static lw_status compile_reference(lw_compiler *compiler) {
     for (int j = nj - 1; j >= 0; j--)
         for (int side = 0; side < 2 && leads_on(compiler, j); side++)
             at[--start[compiler->drafts[j].bodies[side]]] = j;
-    for (int head = 0; head < tail; head++) {
+    for (int j = 0; j < nj; j++)
+        for (int side = 0; side < 2 && compiler->drafts[j].usable; side++)
+            if (spec->joints[j].frame == LW_GEOMETRY_WORLD) in_world[compiler->drafts[j].bodies[side]] = true;
+    /* first from what is given; then from bodies that a joint in the world places, then from any that is left
+     */
+    for (int head = 0, pass = 0, next = 1;; head++) {
+        for (; head == tail && pass < 2; next = 1, pass++)
+            for (; head == tail && next <= nb; next++)
+                if (!known[next] && (pass == 1 || in_world[next])) known[next] = true, queue[tail++] = next;
+        if (head == tail) break;
         int body = queue[head];
         for (int k = start[body]; k < start[body + 1]; k++) {
             int side = compiler->drafts[at[k]].bodies[0] == body ? 0 : 1;
@@ -370,7 +383,7 @@ static lw_status compile_graph(lw_compiler *compiler) {
     lw_status status = lw_graph_analyse(compiler->model->arena, nb, massless, nj, edges, graph);
     if (status != LW_OK) return status;
     for (int i = 1; i <= nb && graph->unreached; i++)
-        if (graph->label[i] < 0)
+        if (graph->label[i] < 0 && lw_names_find(&compiler->bodies, compiler->bodies.names[i]) == i)
             lw_compile_error(compiler, "body", spec->bodies[i - 1].name, spec->bodies[i - 1].place,
                              "join it to ground or to a body that is; a joint of type free lets it float",
                              "is not connected to ground");
@@ -561,8 +574,32 @@ static lw_status compile_tree(lw_compiler *compiler) {
 
 /* --- initial state ----------------------------------------------------------------------------------- */
 
+/* A lower bound of what body i alone contributes to the pivot of speed k, 0 if it contributes nothing for
+ * sure. Exact for one speed; for several, the speeds before it may take away all but the least moment about
+ * the centre of mass m c, or the mass that is felt at the origin, and oblique axes a little more. */
+static double own_pivot(const lw_model *model, const double *S, int i, int k) {
+    const lw_link *link = &model->links[i];
+    const lw_rigid_inertia *I = &link->inertia;
+    if (link->joint.nv == 1) {
+        double f[6];
+        lw_rigid_mul(I, S, f);
+        return lw_v6_dot(S, f);
+    }
+    const double *c = model->bodies[i].com;
+    double J[6], e[3], square = lw_v3_dot(c, c);
+    memcpy(J, I->second, sizeof J);
+    for (int l = 0; l < 3; l++) J[l] -= I->mass * (square - c[l] * c[l]);
+    J[3] += I->mass * c[0] * c[1], J[4] += I->mass * c[0] * c[2], J[5] += I->mass * c[1] * c[2];
+    lw_principal_moments(J, e);
+    if (!(e[0] > 1e-9 * e[2])) return 0;
+    if (lw_joint_speed_turns(link->joint.type, k)) return 1e-3 * e[0];
+    return I->mass > 0 ? 1e-3 / (1 / I->mass + square / e[0]) : 0;
+}
+
 /* A pivot of the articulated recursion is zero if it is below 1e-12 of the composite inertia that the joint
- * carries: about a thousand roundings of the quantities it is the difference of. */
+ * carries: about a thousand roundings of the quantities it is the difference of. It is not below what the
+ * body alone contributes: in a long chain that is the better bound, since the composite inertia grows with
+ * the cube of the length. */
 static lw_status compile_floors(lw_model *model, lw_data *data) {
     model->pivot_floor = LW_NEW(model->arena, double, model->nv + 1);
     if (!model->pivot_floor) return LW_ERROR_MEMORY;
@@ -575,7 +612,10 @@ static lw_status compile_floors(lw_model *model, lw_data *data) {
         for (int k = 0; k < link->joint.nv; k++) {
             bool turns = lw_joint_speed_turns(link->joint.type, k);
             double trace = I->second[0] + I->second[1] + I->second[2];
-            model->pivot_floor[link->v + k] = 1e-12 * (turns ? trace : 3 * I->mass);
+            double own = own_pivot(model, data->S + 6 * link->v, i, k),
+                   *floor = &model->pivot_floor[link->v + k];
+            *floor = 1e-12 * (turns ? trace : 3 * I->mass);
+            if (own > 0) *floor = fmin(*floor, 0.5 * own);
         }
         if (link->parent)
             lw_rigid_add_to_parent(data->motion[i].R, data->motion[i].p, I, &data->composite[link->parent]);
@@ -651,23 +691,20 @@ static lw_status compile(lw_compiler *compiler) {
         if (status != LW_OK) return status;
     }
     if (!usable) { /* no tree without all joints; still look at what the rest says */
-        lw_compile_forces(compiler);
-        lw_compile_constraints(compiler);
-        return LW_OK;
+        status = lw_compile_forces(compiler);
+        return status == LW_OK ? lw_compile_constraints(compiler) : status;
     }
     status = compile_graph(compiler);
     if (status != LW_OK) return status;
     if (compiler->model->graph.unreached) {
-        lw_compile_forces(compiler);
-        lw_compile_constraints(compiler);
-        return LW_OK;
+        status = lw_compile_forces(compiler);
+        return status == LW_OK ? lw_compile_constraints(compiler) : status;
     }
     status = compile_tree(compiler);
-    if (status != LW_OK) return status;
-    lw_compile_motions(compiler);
-    lw_compile_forces(compiler);
-    lw_compile_constraints(compiler);
-    if (compiler->errors) return LW_OK;
+    if (status == LW_OK) status = lw_compile_motions(compiler);
+    if (status == LW_OK) status = lw_compile_forces(compiler);
+    if (status == LW_OK) status = lw_compile_constraints(compiler);
+    if (status != LW_OK || compiler->errors) return status;
     lw_validate_planar(compiler);
     status = compile_state(compiler);
     if (status == LW_OK) status = lw_compile_lengths(compiler);

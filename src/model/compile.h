@@ -56,11 +56,15 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body);
 bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint);
 void lw_validate_planar(lw_compiler *compiler);
 bool lw_finite(const double *x, int count);
+/* Eigenvalues of a symmetric 3 x 3 matrix, ascending. */
+void lw_principal_moments(const double S[6], double e[3]);
+/* a / |a| for a finite, non-zero a of any size. */
+void lw_unit(const double a[3], double out[3]);
 
 /* compile_forces.c */
-void lw_compile_motions(lw_compiler *compiler);
-void lw_compile_forces(lw_compiler *compiler);
-void lw_compile_constraints(lw_compiler *compiler);
+lw_status lw_compile_motions(lw_compiler *compiler);
+lw_status lw_compile_forces(lw_compiler *compiler);
+lw_status lw_compile_constraints(lw_compiler *compiler);
 /* After the initial state is known: free lengths that were left to it. */
 lw_status lw_compile_lengths(lw_compiler *compiler);
 

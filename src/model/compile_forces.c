@@ -15,17 +15,14 @@ static const char *const of_drive[] = {"t", "q", "v"};
 
 /* --- prescribed motion ------------------------------------------------------------------------------- */
 
-void lw_compile_motions(lw_compiler *compiler) {
+lw_status lw_compile_motions(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     lw_model *model = compiler->model;
     int most = 0;
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++) most += model->links[i].prescribed >> k & 1;
     model->motions = LW_NEW(model->arena, lw_motion, most + 1);
-    if (!model->motions) {
-        lw_compile_error(compiler, NULL, NULL, (lw_place){0, 0}, NULL, "out of memory");
-        return;
-    }
+    if (!model->motions) return LW_ERROR_MEMORY;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         const lw_joint_spec *joint = &spec->joints[model->bodies[i].joint_index];
@@ -39,7 +36,7 @@ void lw_compile_motions(lw_compiler *compiler) {
                                  "give all three Cardan angles (rotation = Rx(a) Ry(b) Rz(c)) or none",
                                  "the rotation of a %s joint is prescribed in part",
                                  lw_joint_type_name(joint->type));
-                return;
+                return LW_OK;
             }
             for (int c = 0; c < motion->count; c++)
                 motion->functions[c] = lw_compile_function(compiler, "joint", joint->name, joint->place,
@@ -47,6 +44,8 @@ void lw_compile_motions(lw_compiler *compiler) {
             k += motion->count - 1;
         }
     }
+    model->depends_on_time |= model->motion_count > 0;
+    return LW_OK;
 }
 
 /* --- force elements ---------------------------------------------------------------------------------- */
@@ -149,8 +148,9 @@ static void compile_law(lw_compiler *compiler, const lw_force_spec *spec, lw_for
     force->damping = spec->damping;
     force->free_length = spec->free_length;
     if (spec->law.table_size > 0) {
-        force->law = lw_function_table(compiler->model->arena, spec->law.table_x, spec->law.table_y,
-                                       (size_t)spec->law.table_size, spec->law.smooth);
+        if (spec->law.table_x && spec->law.table_y)
+            force->law = lw_function_table(compiler->model->arena, spec->law.table_x, spec->law.table_y,
+                                           (size_t)spec->law.table_size, spec->law.smooth);
         if (!force->law)
             lw_compile_error(compiler, "force", spec->name, spec->place,
                              "give finite numbers, x ascending, one y for each x",
@@ -268,23 +268,27 @@ static void compile_force(lw_compiler *compiler, const lw_force_spec *spec, lw_f
     }
 }
 
-void lw_compile_forces(lw_compiler *compiler) {
+lw_status lw_compile_forces(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     lw_model *model = compiler->model;
     model->force_count = (int)spec->force_count;
     model->forces = LW_NEW(model->arena, lw_force, spec->force_count + 1);
-    if (!model->forces) {
-        lw_compile_error(compiler, NULL, NULL, (lw_place){0, 0}, NULL, "out of memory");
-        return;
-    }
+    if (!model->forces) return LW_ERROR_MEMORY;
     for (size_t k = 0; k < spec->force_count; k++) {
         lw_force *force = &model->forces[k];
         force->name = lw_arena_text(model->arena, spec->forces[k].name);
+        if (!force->name) return LW_ERROR_MEMORY;
         compile_force(compiler, &spec->forces[k], force);
+        model->depends_on_time |=
+            (force->law && !force->law_is_potential && lw_function_uses(force->law, 2)) ||
+            (force->drive && lw_function_uses(force->drive, 0));
+        for (int i = 0; i < 6; i++)
+            model->depends_on_time |= force->components[i] && lw_function_uses(force->components[i], 0);
         model->forces_need_world |= spec->forces[k].type == LW_FORCE_SPRING ||
                                     spec->forces[k].type == LW_FORCE_BUSHING ||
                                     spec->forces[k].type == LW_FORCE_APPLIED;
     }
+    return LW_OK;
 }
 
 lw_status lw_compile_lengths(lw_compiler *compiler) {
@@ -332,6 +336,7 @@ static void compile_rolling(lw_compiler *compiler, const lw_constraint_spec *spe
         lw_compile_error(compiler, "constraint", name, spec->place, "give a positive radius",
                          "radius %g is not a length", spec->radius);
     double normal = lw_v3_norm(spec->normal), axis = lw_v3_norm(spec->axis);
+    finite_or_error(compiler, "constraint", name, spec->place, "axis", spec->axis, 3);
     if (!(normal > 0) || !isfinite(normal)) {
         lw_compile_error(compiler, "constraint", name, spec->place,
                          "give any non-zero vector, e.g. [0, 0, 1]",
@@ -373,20 +378,18 @@ static void compile_coupling(lw_compiler *compiler, const lw_constraint_spec *sp
     constraint->offset = spec->offset;
 }
 
-void lw_compile_constraints(lw_compiler *compiler) {
+lw_status lw_compile_constraints(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     lw_model *model = compiler->model;
     model->constraint_count = (int)spec->constraint_count;
     model->constraints = LW_NEW(model->arena, lw_constraint, spec->constraint_count + 1);
-    if (!model->constraints) {
-        lw_compile_error(compiler, NULL, NULL, (lw_place){0, 0}, NULL, "out of memory");
-        return;
-    }
+    if (!model->constraints) return LW_ERROR_MEMORY;
     for (size_t k = 0; k < spec->constraint_count; k++) {
         const lw_constraint_spec *from = &spec->constraints[k];
         lw_constraint *constraint = &model->constraints[k];
         int users[2];
         constraint->name = lw_arena_text(model->arena, from->name);
+        if (!constraint->name) return LW_ERROR_MEMORY;
         constraint->type = from->type;
         if (from->type == LW_CONSTRAINT_COUPLING) {
             compile_coupling(compiler, from, constraint);
@@ -411,4 +414,5 @@ void lw_compile_constraints(lw_compiler *compiler) {
                              "length %g is not a length", from->length);
         constraint->length = from->length;
     }
+    return LW_OK;
 }

@@ -133,6 +133,7 @@ struct lw_model {
     lw_motion *motions;
     int force_count;
     lw_force *forces;
+    bool depends_on_time;   /* prescribed motions, or elements that are functions of t */
     bool forces_need_world; /* some element needs world poses */
     int constraint_count;
     lw_constraint *constraints;

@@ -19,7 +19,7 @@ bool lw_finite(const double *x, int count) {
 
 /* Eigenvalues of a symmetric 3 x 3 matrix, ascending, by Jacobi's rotations: exact to rounding also where two
  * are equal, as for every rod (a closed form loses half the digits there). */
-static void principal_moments(const double S[6], double e[3]) {
+void lw_principal_moments(const double S[6], double e[3]) {
     double A[3][3] = {{S[0], S[3], S[4]}, {S[3], S[1], S[5]}, {S[4], S[5], S[2]}};
     for (int sweep = 0; sweep < 20; sweep++) { /* converges quadratically: four or five sweeps */
         if (A[0][1] == 0 && A[0][2] == 0 && A[1][2] == 0) break;
@@ -71,7 +71,9 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
         lw_compile_error(compiler, "body", name, body->place, "give finite numbers", "inertia is not finite");
         return false;
     }
-    if (body->kind == LW_BODY_POINT) {
+    if (body->kind != LW_BODY_SPATIAL && body->kind != LW_BODY_PLANAR && body->kind != LW_BODY_POINT) {
+        lw_compile_error(compiler, "body", name, body->place, NULL, "unknown body kind %d", (int)body->kind);
+    } else if (body->kind == LW_BODY_POINT) {
         for (int k = 0; k < 6; k++)
             if (I[k] != 0) {
                 lw_compile_error(compiler, "body", name, body->place,
@@ -85,7 +87,7 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
                              "inertia %g about the plane's normal is negative", I[2]);
     } else {
         double e[3];
-        principal_moments(I, e);
+        lw_principal_moments(I, e);
         double scale = fmax(fabs(e[0]), fabs(e[2]));
         if (e[0] < -tolerance * scale)
             lw_compile_error(compiler, "body", name, body->place,
@@ -142,14 +144,13 @@ static bool validate_geometry(lw_compiler *compiler, const lw_joint_spec *joint,
     double unit[3][3];
     for (int k = 0; k < geometry->axis_count; k++) {
         const double *a = geometry->axes[k];
-        double length = lw_v3_norm(a);
-        if (!(length > 0) || !isfinite(length)) {
+        if (!lw_finite(a, 3) || (a[0] == 0 && a[1] == 0 && a[2] == 0)) {
             lw_compile_error(compiler, "joint", joint->name, joint->place,
                              "give any non-zero vector, e.g. [0, 0, 1]", "axis [%g, %g, %g] has no direction",
                              a[0], a[1], a[2]);
             return false;
         }
-        for (int i = 0; i < 3; i++) unit[k][i] = a[i] / length;
+        lw_unit(a, unit[k]);
     }
     if (geometry->axis_count >= 2) {
         double cosine = lw_v3_dot(unit[0], unit[1]), across[3];
@@ -174,8 +175,16 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
                          (int)joint->type);
         return false;
     }
-    int both = joint->frame == LW_GEOMETRY_BODY;
+    if (joint->frame != LW_GEOMETRY_WORLD && joint->frame != LW_GEOMETRY_BODY) {
+        lw_compile_error(compiler, "joint", name, joint->place, NULL, "unknown geometry frame %d",
+                         (int)joint->frame);
+        return false;
+    }
+    bool both = joint->frame == LW_GEOMETRY_BODY;
     bool sound = validate_geometry(compiler, joint, &joint->geometry[0]);
+    if (both && joint->type == LW_JOINT_TRANSLATION && !lw_finite(joint->geometry[1].point, 3))
+        lw_compile_error(compiler, "joint", name, joint->place, "give three finite numbers",
+                         "its point in the second body is not a point");
     if (sound && both && joint->type != LW_JOINT_TRANSLATION)
         validate_geometry(compiler, joint, &joint->geometry[1]);
     if (joint->type == LW_JOINT_SCREW && !isfinite(joint->lead))
@@ -186,6 +195,14 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
     if ((joint->has_q && !lw_finite(joint->q, nq)) || (joint->has_v && !lw_finite(joint->v, nv)))
         lw_compile_error(compiler, "joint", name, joint->place, "give finite numbers",
                          "initial coordinates or speeds are not finite");
+    for (int k = nv; k < LW_JOINT_MAX_V; k++)
+        if (joint->motion[k]) {
+            lw_compile_error(compiler, "joint", name, joint->place,
+                             "give as many motions as it has speeds, or fewer",
+                             "a motion is given for speed %d, but a %s joint has %d", k,
+                             lw_joint_type_name(joint->type), nv);
+            break;
+        }
     int at = lw_joint_quaternion(joint->type);
     if (at >= 0 && joint->has_q && joint->q[at] == 0 && lw_v3_norm(joint->q + at + 1) == 0)
         lw_compile_error(compiler, "joint", name, joint->place, "no rotation is [1, 0, 0, 0]",
