@@ -39,6 +39,11 @@ static bool observe(const lw_sample *sample, void *context) {
     return !stop_wanted();
 }
 
+static bool interrupted(void *context) {
+    (void)context;
+    return stop_wanted();
+}
+
 /* --- what was asked for ------------------------------------------------------------------------------ */
 
 static int check_request(const cli_command *command, const request *wish) {
@@ -226,6 +231,7 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
     int opened = out ? open_results(r, options, wish) : CLI_DONE;
     if (opened != CLI_DONE) return opened;
     options->observe = observe;
+    options->interrupted = interrupted;
     options->context = r;
     stop_watch();
     lw_status status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);

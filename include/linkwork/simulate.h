@@ -47,6 +47,8 @@ typedef struct lw_run_options {
     bool want_accelerations, want_reactions; /* samples carry them: one more evaluation each */
     /* Called for every sample, the first at start; returning false stops the run. May be NULL. */
     bool (*observe)(const lw_sample *sample, void *context);
+    /* Asked now and then between samples; true stops the run. May be NULL. */
+    bool (*interrupted)(void *context);
     void *context;
 } lw_run_options;
 

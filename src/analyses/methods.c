@@ -5,6 +5,9 @@
 #include "integrators/integrator.h"
 #include <linkwork/simulate.h>
 
+#include <math.h>
+#include <stdio.h>
+
 static const char *coordinates_name(lw_coordinates coordinates) {
     switch (coordinates) {
     case LW_COORDINATES_JOINT:
@@ -38,6 +41,22 @@ int lw_integrator_count(void) { return lw_integrators_count(); }
 const char *lw_integrator_name(int index) { return lw_integrator_at(index)->name; }
 const char *lw_integrator_summary(int index) { return lw_integrator_at(index)->summary; }
 
+/* Finite forces give finite accelerations; names the joint where that fails. */
+static lw_status check_finite(const lw_model *model, double t, const double *vdot, lw_error *error) {
+    for (int j = 0; j < lw_model_joint_count(model); j++) {
+        lw_joint_info info = lw_model_joint_info(model, j);
+        for (int k = 0; k < info.v_count; k++) {
+            if (info.cut || isfinite(vdot[info.v + k])) continue;
+            char object[sizeof error->object];
+            snprintf(object, sizeof object, "joint \"%s\"", info.name);
+            return lw_fail(error, LW_ERROR_SINGULAR, object,
+                           "look at the forces and motions that act there: is one infinite or undefined?",
+                           "its acceleration at t = %g is not finite", t);
+        }
+    }
+    return LW_OK;
+}
+
 lw_status lw_accelerations(const lw_model *model, const char *name, double t, const double *q,
                            const double *v, double *vdot, double *reactions, bool *unique, lw_error *error) {
     const lw_formulation *formulation;
@@ -49,5 +68,5 @@ lw_status lw_accelerations(const lw_model *model, const char *name, double t, co
     if (status != LW_OK) return status;
     status = formulation->accelerations(method, t, q, v, NULL, vdot, reactions, unique, error);
     formulation->destroy(method);
-    return status;
+    return status == LW_OK ? check_finite(model, t, vdot, error) : status;
 }

@@ -8,6 +8,7 @@
  *
  * Cost     per sample O(n); memory is taken before the first step only.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "formulations/formulation.h"
 #include "integrators/integrator.h"
 #include <linkwork/simulate.h>
@@ -39,7 +40,29 @@ typedef struct run_system {
     lw_system base;
     lw_method *method;
     bool *differential;
+    /* A run that gets nowhere, e.g. into a pole of a prescribed motion, must end, and any run when asked to. */
+    const lw_run_options *options;
+    long evaluations;
+    double last_t; /* at the last look */
 } run_system;
+
+enum { LOOK_EVERY = 1000, HOPELESS_AFTER = 1000000 }; /* evaluations */
+
+static lw_status look_around(run_system *system, double t, lw_error *error) {
+    const lw_run_options *options = system->options;
+    if (++system->evaluations % LOOK_EVERY) return LW_OK;
+    if (options->interrupted && options->interrupted(options->context))
+        return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped near t = %g", t);
+    if (system->evaluations % HOPELESS_AFTER) return LW_OK;
+    if (t - system->last_t <
+        1e-9 * (options->end - options->start)) /* it would take longer than anyone waits */
+        return lw_fail(error, LW_ERROR_INTEGRATION, NULL,
+                       "something changes ever faster there: look at motions, forces and the last results",
+                       "time stands still near t = %.9g: %d evaluations took it %.3g s further", t,
+                       HOPELESS_AFTER, t - system->last_t);
+    system->last_t = t;
+    return LW_OK;
+}
 
 static void put_power(const lw_power *power, double *out) {
     out[0] = power->drives, out[1] = power->forces, out[2] = power->dissipation;
@@ -49,7 +72,8 @@ static lw_status system_derivative(lw_system *base, double t, const double *y, d
                                    lw_error *error) {
     lw_method *method = ((run_system *)base)->method;
     lw_power power;
-    lw_status status = method->formulation->derivative(method, t, y, ydot, &power, error);
+    lw_status status = look_around((run_system *)base, t, error);
+    if (status == LW_OK) status = method->formulation->derivative(method, t, y, ydot, &power, error);
     if (status == LW_OK) put_power(&power, ydot + method->state_size);
     return status;
 }
@@ -59,7 +83,8 @@ static lw_status system_residual(lw_system *base, double t, const double *y, con
     lw_method *method = ((run_system *)base)->method;
     int n = method->state_size;
     lw_power power;
-    lw_status status = method->formulation->residual(method, t, y, ydot, residual, &power, error);
+    lw_status status = look_around((run_system *)base, t, error);
+    if (status == LW_OK) status = method->formulation->residual(method, t, y, ydot, residual, &power, error);
     if (status != LW_OK) return status;
     put_power(&power, residual + n);
     for (int k = 0; k < LW_POWERS; k++) residual[n + k] = ydot[n + k] - residual[n + k];
@@ -71,7 +96,8 @@ static lw_status system_step(lw_system *base, double t, double h, const double *
     lw_method *method = ((run_system *)base)->method;
     int n = method->state_size;
     lw_power work;
-    lw_status status = method->formulation->step(method, t, h, y, next, &work, error);
+    lw_status status = look_around((run_system *)base, t, error);
+    if (status == LW_OK) status = method->formulation->step(method, t, h, y, next, &work, error);
     if (status != LW_OK) return status;
     put_power(&work, next + n);
     for (int k = 0; k < LW_POWERS; k++) next[n + k] += y[n + k];
@@ -145,6 +171,9 @@ static lw_status check_options(const lw_run_options *o, lw_error *error) {
     if (o->tolerance < 0 || o->tolerance >= 1 || !isfinite(o->tolerance))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a number such as 1e-8",
                        "tolerance %g is not between 0 and 1", o->tolerance);
+    if (o->output > 0 && (o->end - o->start) / o->output > 1e9)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a longer one",
+                       "an output interval of %g s would give more than 1e9 samples", o->output);
     if (o->output < 0 || !isfinite(o->output))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number of seconds",
                        "output interval %g is not an interval", o->output);
@@ -240,6 +269,8 @@ static lw_status prepare(run *r, lw_error *error) {
     const lw_formulation *f = r->formulation;
     lw_system *system = &r->system.base;
     r->system.method = r->method;
+    r->system.options = options;
+    r->system.last_t = -HUGE_VAL;
     system->size = (int)n;
     /* Where motions are prescribed the state may be smooth, even exact, while the drives' power is not: then
      * the books are under error control too. */
@@ -258,6 +289,11 @@ static lw_status prepare(run *r, lw_error *error) {
     if (status == LW_OK && f->derivative)
         status = system_derivative(system, options->start, r->y, r->ydot, error);
     if (status != LW_OK) return status;
+    for (size_t k = 0; k < n && f->derivative; k++)
+        if (!isfinite(r->ydot[k]))
+            return lw_fail(error, LW_ERROR_SINGULAR, NULL,
+                           "look at the forces and motions there; linkwork accel names the joint",
+                           "the accelerations at the start, t = %g, are not finite", options->start);
     /* An adaptive integrator at rest would step over a pulse that comes later. */
     double step = options->step;
     if (!(step > 0) && model->depends_on_time) step = (options->end - options->start) / 200;
@@ -285,7 +321,7 @@ static lw_status advance(run *r, lw_error *error) {
 
 static double wall_clock(void) {
     struct timespec now;
-    timespec_get(&now, TIME_UTC);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 

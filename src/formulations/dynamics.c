@@ -87,8 +87,14 @@ lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, co
     lw_take_state(model, data, t, q, v);
     lw_take_forces(model, data, t, tau);
     lw_status status = solve_forward(&r, error);
-    if (status == LW_OK) memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
-    return status;
+    if (status != LW_OK) return status;
+    memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
+    for (int k = 0; k < model->nv; k++) /* a force element may be infinite or undefined */
+        if (!isfinite(vdot[k]))
+            return lw_fail(error, LW_ERROR_SINGULAR, NULL,
+                           "look at the forces and motions of the model there",
+                           "an acceleration at t = %g is not finite", t);
+    return LW_OK;
 }
 
 /* tau are the joints' forces for vdot, less what elements do there; needs[].f are the transmitted wrenches.

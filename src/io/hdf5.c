@@ -119,9 +119,10 @@ typedef struct {
     lw_arena *arena;
     const char *path;
     hid_t file, data;
-    hid_t tail;          /* keeps the reserve from the end of the file; see reserve */
     hsize_t chunk_rows;  /* rows of a chunk */
-    hsize_t chunks_room; /* so many chunks find room within the recorded end of the file */
+    hsize_t chunks_room; /* so many chunks, used or not, find room within the recorded end of the file */
+    hid_t tail;          /* stands behind them; see reserve */
+    hsize_t tail_chunks;
     size_t columns;
     double *rows; /* not yet in the file */
     size_t used, capacity;
@@ -212,40 +213,26 @@ static hid_t take_room(hid_t file, hsize_t bytes) {
     return room;
 }
 
-/* Room behind the one given: what falls into a hole before it is given back. */
-static hid_t take_room_behind(hid_t file, hid_t room, hsize_t bytes) {
-    enum { TRIES = 8 };
-    hid_t found[TRIES];
-    int count = 0;
-    do {
-        found[count] = take_room(file, bytes);
-    } while (found[count] >= 0 && H5Dget_offset(found[count]) < H5Dget_offset(room) && ++count < TRIES);
-    hid_t behind = count < TRIES ? found[count] : H5I_INVALID_HID;
-    while (count > 0) (void)H5Dclose(found[--count]);
-    return behind;
-}
-
 /* Makes room for the next chunks. A flush writes the file's end after the index; were a chunk beyond the
  * recorded end, a kill in between would leave an index that points out of the file. So room is taken and its
- * end recorded first, then given back for the chunks to use. Behind it stands the tail, as large as a chunk
- * and the next reserve's first: room at the very end of the file would be cut off, as it is when the file is
- * closed. */
+ * end recorded first, then given back for the chunks to use. Behind it stands the tail, since room at the very
+ * end of the file would be cut off, as it is when the file is closed; it is given back when the next one stands
+ * behind it. Both are too large for what is free already: the chunks that were reserved and not used, and the
+ * one of make_index. */
 static bool reserve(hdf5_writer *w, hsize_t rows) {
     enum { CHUNKS = 8 };
     hsize_t needed = (rows + w->chunk_rows - 1) / w->chunk_rows;
     if (needed <= w->chunks_room) return true;
-    hsize_t chunks = needed - w->chunks_room + CHUNKS, bytes = w->chunk_rows * w->columns * sizeof(double);
-    hid_t room = take_room(w->file, chunks * bytes);
-    if (room < 0) return false;
-    hid_t tail = take_room_behind(w->file, room, bytes);
-    bool done = tail >= 0 && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
-    if (w->tail >= 0) {
-        (void)H5Dclose(w->tail);
-        w->chunks_room++;
-    }
+    hsize_t bytes = w->chunk_rows * w->columns * sizeof(double);
+    hsize_t in_use = (w->written + w->chunk_rows - 1) / w->chunk_rows, idle = w->chunks_room - in_use + 1;
+    hsize_t chunks = idle + needed - w->chunks_room + CHUNKS, tail_chunks = idle + 1;
+    hid_t room = take_room(w->file, chunks * bytes), tail = take_room(w->file, tail_chunks * bytes);
+    bool done = room >= 0 && tail >= 0 && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
+    if (w->tail >= 0) (void)H5Dclose(w->tail);
+    w->chunks_room += chunks + w->tail_chunks;
     w->tail = tail;
-    w->chunks_room += chunks;
-    return H5Dclose(room) >= 0 && done;
+    w->tail_chunks = tail_chunks;
+    return room >= 0 && H5Dclose(room) >= 0 && done;
 }
 
 /* The first chunk makes the index: this one, before there are rows to lose. */

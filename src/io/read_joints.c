@@ -97,6 +97,11 @@ static bool read_point(lw_reader *reader, const lw_yaml *map, lw_joint_type type
 static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
     const lw_yaml *sides[2] = {lw_yaml_get(entry, "first"), lw_yaml_get(entry, "second")};
     if (!sides[0] && !sides[1]) {
+        if (joint->type == LW_JOINT_FREE && !lw_yaml_get(entry, "point") && !lw_yaml_get(entry, "axis") &&
+            !lw_yaml_get(entry, "x")) { /* it moves the body's own frame, from where its pose says */
+            joint->frame = LW_GEOMETRY_BODY;
+            return true;
+        }
         bool point = read_point(reader, entry, joint->type, false, &joint->geometry[0]);
         return read_axes(reader, entry, joint->type, &joint->geometry[0]) && point;
     }

@@ -259,6 +259,7 @@ static bool from_quaternion(lw_reader *reader, const lw_yaml *node, const char *
                         "%s [%g, %g, %g, %g] has length %g", what, q[0], q[1], q[2], q[3], length);
         return false;
     }
+    if (fabs(length - 1) <= 1e-15) return true; /* as it is, so that what was written reads back exactly */
     for (int k = 0; k < 4; k++) q[k] /= length;
     return true;
 }

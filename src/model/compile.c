@@ -209,6 +209,27 @@ static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec,
         frame_axes(type, &spec->geometry[1], aligned ? x : NULL, draft->frames[1].R);
 }
 
+/* Warns of poses that say where two bodies are, and a joint in body frames that says otherwise. */
+static void compare_with_poses(lw_compiler *compiler, const lw_joint_spec *spec,
+                               const lw_joint_draft *draft) {
+    bool point_is_shared = spec->type == LW_JOINT_REVOLUTE || spec->type == LW_JOINT_UNIVERSAL ||
+                           spec->type == LW_JOINT_SPHERICAL || spec->type == LW_JOINT_WELD;
+    if (spec->frame != LW_GEOMETRY_BODY || !point_is_shared) return;
+    double ends[2][3], size = 1;
+    for (int side = 0; side < 2; side++) {
+        if (!compiler->posed[draft->bodies[side]]) return;
+        const lw_pose *pose = &compiler->reference[draft->bodies[side]];
+        lw_pose_point(pose->R, pose->p, draft->frames[side].p, ends[side]);
+        size = fmax(size, lw_v3_norm(ends[side]));
+    }
+    lw_v3_sub(ends[1], ends[0], ends[0]);
+    double gap = lw_v3_norm(ends[0]);
+    if (gap > 1e-6 * size)
+        lw_compile_warning(compiler, "joint", spec->name, spec->place,
+                           "correct a pose or a point; the run starts where the joint says",
+                           "its points on the two bodies are %.6g m apart in the poses given to them", gap);
+}
+
 static lw_status draft_joint(lw_compiler *compiler, const lw_joint_spec *spec, lw_joint_draft *draft) {
     lw_joint *joint = &draft->joint;
     joint->type = spec->type;
@@ -227,7 +248,7 @@ static lw_status draft_joint(lw_compiler *compiler, const lw_joint_spec *spec, l
     lw_joint_zero(spec->type, draft->q);
     if (spec->has_q) {
         for (int k = 0; k < joint->nq; k++) draft->q[k] = spec->q[k];
-    } else if (spec->type == LW_JOINT_FREE &&
+    } else if ((spec->type == LW_JOINT_FREE || spec->type == LW_JOINT_SPHERICAL) &&
                spec->frame == LW_GEOMETRY_BODY) { /* starts where the poses say */
         lw_pose first, second, inverse, relative;
         const lw_pose *a = &compiler->reference[draft->bodies[0]],
@@ -236,9 +257,10 @@ static lw_status draft_joint(lw_compiler *compiler, const lw_joint_spec *spec, l
         lw_pose_compose(b->R, b->p, draft->frames[1].R, draft->frames[1].p, second.R, second.p);
         lw_pose_invert(first.R, first.p, inverse.R, inverse.p);
         lw_pose_compose(inverse.R, inverse.p, second.R, second.p, relative.R, relative.p);
-        lw_v3_copy(relative.p, draft->q);
-        lw_quat_rot(relative.R, draft->q + 3);
+        if (spec->type == LW_JOINT_FREE) lw_v3_copy(relative.p, draft->q);
+        lw_quat_rot(relative.R, draft->q + lw_joint_quaternion(spec->type));
     }
+    compare_with_poses(compiler, spec, draft);
     int at = lw_joint_quaternion(spec->type);
     if (at >= 0) lw_quat_normalise(draft->q + at);
     if (spec->has_v)

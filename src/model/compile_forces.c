@@ -41,6 +41,17 @@ lw_status lw_compile_motions(lw_compiler *compiler) {
             for (int c = 0; c < motion->count; c++)
                 motion->functions[c] = lw_compile_function(compiler, "joint", joint->name, joint->place,
                                                            "motion", joint->motion[k + c], of_time, 1);
+            for (int c = 0; c < motion->count; c++)
+                if (motion->functions[c] && lw_function_may_jump(motion->functions[c]))
+                    lw_compile_warning(
+                        compiler, "joint", joint->name, joint->place,
+                        "use smooth functions such as step(t, t0, h0, t1, h1), or drive the joint by a force",
+                        "its motion \"%s\" may jump; a jump of speed is an impact, which is not simulated",
+                        joint->motion[k + c]);
+            if (joint->has_q || joint->has_v)
+                lw_compile_warning(
+                    compiler, "joint", joint->name, joint->place, "leave q and v out",
+                    "its motion is prescribed, so initial q and v that are given do not count");
             k += motion->count - 1;
         }
     }

@@ -160,6 +160,17 @@ bool lw_function_uses(const lw_function *function, size_t variable) {
     return variable < LW_MAX_VARIABLES && function->uses[variable];
 }
 
+bool lw_function_may_jump(const lw_function *function) {
+    if (!function->code) return true;
+    for (size_t k = 0; k < function->length; k++) {
+        lw_op op = function->code[k].op;
+        if ((op >= LW_OP_ABS && op <= LW_OP_RAMP) || (op >= LW_OP_LESS && op <= LW_OP_OR) ||
+            op == LW_OP_MOD || op == LW_OP_MIN || op == LW_OP_MAX || op == LW_OP_IF || op == LW_OP_NOT)
+            return true;
+    }
+    return false;
+}
+
 bool lw_function_is_constant(const lw_function *function) {
     return function->code && function->length == 1 && function->code[0].op == LW_OP_CONSTANT;
 }

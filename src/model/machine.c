@@ -181,12 +181,15 @@ static lw_jet divide(lw_jet a, lw_jet b) {
     return (lw_jet){q, d, (a.dd - 2 * d * b.d - q * b.dd) / b.f};
 }
 
-/* g(u) with g = f, dg/du = g1, d2g/du2 = g2. */
+/* g(u) with g = f, dg/du = g1, d2g/du2 = g2. Where a slope of g is infinite, as that of the root at 0, the result is too,
+ * unless u rests there. */
 static lw_jet chain(lw_jet u, double f, double g1, double g2) {
-    double missing = isnan(f) ? f : 0;
-    if (!isfinite(g1)) g1 = missing;
-    if (!isfinite(g2)) g2 = missing;
-    return (lw_jet){f, g1 * u.d, g1 * u.dd + g2 * u.d * u.d};
+    if (isnan(g1)) g1 = 0; /* 0 times infinity, as in x^0 at 0, where the slope is 0 */
+    if (isnan(g2)) g2 = 0;
+    double first = u.d == 0 ? 0 : g1 * u.d;
+    double second = (u.dd == 0 ? 0 : g1 * u.dd) + (u.d == 0 ? 0 : g2 * u.d * u.d);
+    if (isnan(f)) first = second = f;
+    return (lw_jet){f, first, second};
 }
 
 static lw_jet unary_jet(lw_op op, lw_jet u) {
@@ -227,8 +230,8 @@ static lw_jet unary_jet(lw_op op, lw_jet u) {
         g = 0.5 / f;
         return chain(u, f, g, -0.5 * g / x);
     case LW_OP_CBRT:
-        g = f / x / 3;
-        return chain(u, f, g, -2 * g / x / 3);
+        g = 1 / (3 * f * f);
+        return chain(u, f, g, x == 0 ? -HUGE_VAL : -2 * g / x / 3);
     case LW_OP_ABS:
         return chain(u, f, sign(x), 0);
     case LW_OP_RAMP:

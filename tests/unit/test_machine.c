@@ -350,12 +350,8 @@ static void test_jets_at_singular_points(void **state) {
         const char *text;
         lw_jet jet;
     } cases[] = {
-        {"sqrt(x)", {0, 0, 0}},
-        {"cbrt(x)", {0, 0, 0}},
         {"abs(x)", {0, 0, 0}},
         {"sign(x)", {0, 0, 0}},
-        {"asin(1 + x)", {PI / 2, 0, 0}},
-        {"acos(x - 1)", {PI, 0, 0}},
         {"ramp(x)", {0, 0, 0}},
         {"hypot(x, x)", {0, 0, 0}},
         {"atan2(x, x)", {0, 0, 0}},
@@ -363,8 +359,6 @@ static void test_jets_at_singular_points(void **state) {
         {"x^1", {0, 1, 2}},
         {"x^2", {0, 0, 2}},
         {"x^3", {0, 0, 0}},
-        {"x^0.5", {0, 0, 0}},
-        {"x^1.5", {0, 0, 0}},
         {"x^t", {0, 0, 0}},
         {"x^(2 + x)", {0, 0, 2}},
         {"(x - 2)^3", {-8, 12, 12}},
@@ -390,6 +384,17 @@ static void test_jets_at_singular_points(void **state) {
             !(fabs(j.dd - want.dd) < 1e-14)) {
             fail_msg("%s: %g %g %g", cases[i].text, j.f, j.d, j.dd);
         }
+    }
+    /* A slope that is infinite is not passed off as another, unless the argument rests. */
+    static const char *const steep[] = {"sqrt(x)", "cbrt(x)", "asin(1 + x)", "acos(x - 1)", "x^0.5", "x^1.5"};
+    for (size_t i = 0; i < COUNT(steep); i++) {
+        const lw_function *f = must_compile(arena, steep[i]);
+        lw_jet moving = lw_function_jet(f, (lw_jet[]){{3, 0, 0}, {0, 1, 2}});
+        lw_jet resting = lw_function_jet(f, (lw_jet[]){{3, 0, 0}, {0, 0, 0}});
+        if (!isfinite(moving.f) || (isfinite(moving.d) && isfinite(moving.dd)) || resting.d != 0 ||
+            resting.dd != 0)
+            fail_msg("%s: %g %g %g, resting %g %g", steep[i], moving.f, moving.d, moving.dd, resting.d,
+                     resting.dd);
     }
     /* Undefined values stay undefined. */
     lw_jet j = lw_function_jet(must_compile(arena, "sqrt(x - 1)"), (lw_jet[]){{3, 0, 0}, {0, 1, 2}});
