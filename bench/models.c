@@ -18,8 +18,7 @@ void *bench_allocate(size_t count, size_t size) {
     return memory;
 }
 
-/* --- building --------------------------------------------------------------------------------------------
- */
+/* --- building ------------------------------------------------------------------------------------- */
 
 static bench_model *create(const char *name, int capacity) {
     bench_model *model = bench_allocate(1, sizeof *model);
@@ -143,8 +142,7 @@ bench_model *bench_mixed(bool screws) {
     return model;
 }
 
-/* --- Linkwork --------------------------------------------------------------------------------------------
- */
+/* --- Linkwork ------------------------------------------------------------------------------------- */
 
 static void body_name(int body, char name[16]) {
     if (body == 0)
@@ -210,8 +208,7 @@ void bench_from_linkwork(const bench_model *model, const lw_model *compiled, con
     }
 }
 
-/* --- states ----------------------------------------------------------------------------------------------
- */
+/* --- states --------------------------------------------------------------------------------------- */
 
 /* Uniform in [-1, 1): xorshift64*, the upper 53 bits. */
 static double uniform(unsigned long long *seed) {

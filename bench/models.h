@@ -36,8 +36,8 @@ typedef struct bench_model {
 
 #define BENCH_GRAVITY (-9.81) /* along z */
 
-/* Serial chain of revolute joints about x, y, z, x, ...: links of length 1 along z, mass 1, centre half-way.
- */
+/* Serial chain of revolute joints about x, y, z, x, ...: links of length 1 along z, mass 1,
+ * centre half-way. */
 bench_model *bench_chain(int joints);
 /* A free pelvis, waist and head of 2, arms of 7, legs of 6 revolute joints, all about coordinate axes. */
 bench_model *bench_humanoid(void);

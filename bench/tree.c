@@ -22,8 +22,7 @@ typedef struct output {
     char machine[512];
 } output;
 
-/* --- what is timed ----------------------------------------------------------------------------------------
- */
+/* --- what is timed -------------------------------------------------------------------------------- */
 
 typedef struct mass_context {
     subject *s;
@@ -42,8 +41,8 @@ static double run_mass(void *context, int calls) {
     return sum;
 }
 
-/* Two sets of states in the layout of the batch calls, [k * BATCH_STATES + s]; calls alternate between them.
- */
+/* Two sets of states in the layout of the batch calls, [k * BATCH_STATES + s]; calls alternate
+ * between them. */
 typedef struct batch_context {
     const lw_model *model;
     lw_batch *batch;
@@ -129,8 +128,7 @@ static double batch_difference(batch_context *c, subject *s) {
     return worst;
 }
 
-/* --- tables -----------------------------------------------------------------------------------------------
- */
+/* --- tables --------------------------------------------------------------------------------------- */
 
 static void write_csv(const output *out, const bench_model *model, const char *call, int threads,
                       const bench_case *c) {

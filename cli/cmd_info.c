@@ -33,7 +33,7 @@ static const char *reason_of(lw_error *error, char *text, size_t size) {
     return text;
 }
 
-/* --- numbers of the whole ---------------------------------------------------------------------------- */
+/* --- numbers of the whole ------------------------------------------------------------------------- */
 
 typedef struct totals {
     int bases; /* bodies that hang on ground */
@@ -51,7 +51,7 @@ static totals count_totals(const lw_model *model) {
     return sum;
 }
 
-/* --- text -------------------------------------------------------------------------------------------- */
+/* --- text ----------------------------------------------------------------------------------------- */
 
 static void print_bodies(const lw_model *model) {
     printf("\nbodies, in label order\n  %5s  %-20s %-20s %-20s %-8s %s\n", "label", "body", "parent",
@@ -197,7 +197,7 @@ static void print_text(const cli_model *m, bool matrices) {
     print_methods(model);
 }
 
-/* --- JSON -------------------------------------------------------------------------------------------- */
+/* --- JSON ----------------------------------------------------------------------------------------- */
 
 static void json_bodies(json *j, const lw_model *model) {
     json_array(j, "bodies");

@@ -44,7 +44,7 @@ static bool interrupted(void *context) {
     return stop_wanted();
 }
 
-/* --- what was asked for ------------------------------------------------------------------------------ */
+/* --- what was asked for --------------------------------------------------------------------------- */
 
 static int check_request(const cli_command *command, const request *wish) {
     if (wish->step > 0 && wish->tolerance > 0 && !wish->integrator)
@@ -85,7 +85,7 @@ static lw_run_options options_of(const lw_model *model, const request *wish) {
     return options;
 }
 
-/* --- how it went ------------------------------------------------------------------------------------- */
+/* --- how it went ---------------------------------------------------------------------------------- */
 
 static void json_final(json *j, const run *r, lw_data *data) {
     json_object(j, "final");
@@ -198,7 +198,7 @@ static int report(const run *r, const request *wish) {
     return CLI_DONE;
 }
 
-/* --- the run ----------------------------------------------------------------------------------------- */
+/* --- the run -------------------------------------------------------------------------------------- */
 
 static int open_results(run *r, lw_run_options *options, const request *wish) {
     lw_error error = {0};

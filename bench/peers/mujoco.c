@@ -29,8 +29,7 @@ struct engine {
 
 static const char *version(void) { return mj_versionString(); }
 
-/* --- the model as MJCF ------------------------------------------------------------------------------------
- */
+/* --- the model as MJCF ---------------------------------------------------------------------------- */
 
 static void add_file(mjVFS *vfs, const char *name, const char *text, size_t size) {
     if (mj_makeEmptyFileVFS(vfs, name, (int)size) != 0) {
@@ -149,8 +148,7 @@ static mjModel *load(const bench_model *model) {
     return m;
 }
 
-/* --- engine -----------------------------------------------------------------------------------------------
- */
+/* --- engine --------------------------------------------------------------------------------------- */
 
 /* Speeds of all bodies into MuJoCo's order, or back. */
 static void order_v(const engine *e, const double *from, double *to, bool back) {

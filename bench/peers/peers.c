@@ -55,8 +55,7 @@ static double run_inverse(void *context, int calls) {
     return sum;
 }
 
-/* --- agreement --------------------------------------------------------------------------------------------
- */
+/* --- agreement ------------------------------------------------------------------------------------ */
 
 static double difference(const double *a, const double *b, int count) {
     double largest = 0, scale = 0;
@@ -122,8 +121,7 @@ static void print_reasons(const entry *entries, int count) {
     }
 }
 
-/* --- times ------------------------------------------------------------------------------------------------
- */
+/* --- times ---------------------------------------------------------------------------------------- */
 
 static void time_entry(const output *out, const entry *x, bool inverse) {
     turn turns[ENGINES];

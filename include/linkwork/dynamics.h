@@ -48,8 +48,8 @@ void lw_body_pose(const lw_model *model, lw_data *data, double t, const double *
 void lw_body_velocity(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                       int body, const double point[3], double angular[3], double linear[3]);
 
-/* Energies of the tree in a state; potential is that of gravity (zero at the world's origin), springs,
- * bushings. */
+/* Energies of the tree in a state; potential is that of gravity (zero at the world's origin), of springs and
+ * torsion springs (also those whose law depends on x alone) and of bushings. */
 typedef struct lw_energy {
     double kinetic, potential;
 } lw_energy;

@@ -22,8 +22,8 @@ lw_status lw_read_model(const char *path, const lw_setting *settings, size_t set
 lw_status lw_read_model_text(const char *text, size_t length, const char *name, const lw_setting *settings,
                              size_t setting_count, lw_report *report, lw_spec **spec);
 
-/* Writes a spec as a model file that reads back as the same model; "-" is standard output. Numbers are exact.
- */
+/* Writes a spec as a model file that reads back as the same model; "-" is standard output.
+ * Numbers are exact. */
 lw_status lw_write_model(const lw_spec *spec, const char *path, lw_error *error);
 
 /* Results of a run, written as it goes: a run that is killed leaves a readable file that lacks at most the

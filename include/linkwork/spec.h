@@ -48,8 +48,7 @@ typedef struct lw_body_spec {
     lw_body_kind kind;
     double mass;       /* may be zero */
     double com[3];     /* centre of mass, body frame */
-    double inertia[6]; /* xx, yy, zz, xy, xz, yz about the centre of mass, body axes; xy is the matrix entry,
-                          -sum m x y */
+    double inertia[6]; /* xx, yy, zz, xy, xz, yz about the centre of mass, body axes; xy is -sum m x y */
     bool has_pose;     /* pose of the body frame in the world in the reference configuration is given */
     double position[3];
     double rotation[4];
@@ -68,10 +67,13 @@ typedef struct lw_body_spec {
  *   cylindrical  axis                       displacement, angle                  rates
  *   universal    axis in the first body,    angle about the first, about the     rates
  *                axis in the second         second axis
- *   spherical    -                          quaternion                           angular velocity, second
- * body's axes planar       normal [, x direction]     x, y, angle about the normal         rates translation
- * 1, 2 or 3 axes             displacements along them             rates free         - x, y, z, quaternion
- * velocity in the first body's joint axes, angular velocity in the second's
+ *   spherical    -                          quaternion                           angular velocity
+ *   planar       normal [, x direction]     x, y, angle about the normal         rates
+ *   translation  1, 2 or 3 axes             displacements along them             rates
+ *   free         -                          x, y, z, quaternion                  velocity, angular velocity
+ *
+ * Velocities are in the axes of the joint's frame on the first body, angular velocities in those on the
+ * second.
  */
 typedef enum lw_joint_type {
     LW_JOINT_WELD = 0,
@@ -129,13 +131,12 @@ typedef struct lw_law_spec {
 } lw_law_spec;
 
 typedef enum lw_force_type {
-    LW_FORCE_SPRING =
-        0,            /* along the line between two points: F = k (length - free length) + c rate, or a law */
-    LW_FORCE_TORSION, /* on one coordinate of a joint: k (q - free) + c v, or a law */
-    LW_FORCE_BUSHING, /* between two frames: three translations, three rotations */
-    LW_FORCE_APPLIED, /* force and torque on a body */
-    LW_FORCE_DRIVE,   /* on one coordinate of a joint: an expression of t, q, v */
-    LW_FORCE_FRICTION, /* on one coordinate of a joint: viscous and smoothed Coulomb */
+    LW_FORCE_SPRING = 0, /* on the line of two points: F = k (length - free length) + c rate + law */
+    LW_FORCE_TORSION,    /* on one coordinate of a joint: k (q - free) + c v + law */
+    LW_FORCE_BUSHING,    /* between two frames: three translations, three rotations */
+    LW_FORCE_APPLIED,    /* force and torque on a body */
+    LW_FORCE_DRIVE,      /* on one coordinate of a joint: an expression of t, q, v */
+    LW_FORCE_FRICTION,   /* on one coordinate of a joint: viscous and smoothed Coulomb */
     LW_FORCE_TYPES
 } lw_force_type;
 

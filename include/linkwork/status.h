@@ -32,8 +32,8 @@ typedef struct lw_place {
 
 typedef enum lw_severity { LW_SEVERITY_ERROR = 0, LW_SEVERITY_WARNING } lw_severity;
 
-/* One fault: where, in which object, what is wrong with which value by which rule, and what to do about it.
- */
+/* One fault: where, in which object, what is wrong with which value by which rule, and what to
+ * do about it. */
 typedef struct lw_error {
     lw_status status;
     lw_severity severity;

@@ -34,13 +34,13 @@ void lw_run_defaults(const lw_model *model, lw_run_options *options) {
     options->output = run->output;
 }
 
-/* --- the system that integrators see ----------------------------------------------------------------- */
+/* --- the system that integrators see -------------------------------------------------------------- */
 
 typedef struct run_system {
     lw_system base;
     lw_method *method;
     bool *differential;
-    /* A run that gets nowhere, e.g. into a pole of a prescribed motion, must end, and any run when asked to. */
+    /* A run that gets nowhere, e.g. into a pole of a prescribed motion, must end, and any when asked to. */
     const lw_run_options *options;
     long evaluations;
     double last_t; /* at the last look */
@@ -54,8 +54,8 @@ static lw_status look_around(run_system *system, double t, lw_error *error) {
     if (options->interrupted && options->interrupted(options->context))
         return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped near t = %g", t);
     if (system->evaluations % HOPELESS_AFTER) return LW_OK;
-    if (t - system->last_t <
-        1e-9 * (options->end - options->start)) /* it would take longer than anyone waits */
+    /* at this rate it would take longer than anyone waits */
+    if (t - system->last_t < 1e-9 * (options->end - options->start))
         return lw_fail(error, LW_ERROR_INTEGRATION, NULL,
                        "something changes ever faster there: look at motions, forces and the last results",
                        "time stands still near t = %.9g: %d evaluations took it %.3g s further", t,
@@ -109,7 +109,7 @@ static lw_status system_project(lw_system *base, double t, double *y, lw_error *
     return method->formulation->project(method, t, y, error);
 }
 
-/* --- a run ------------------------------------------------------------------------------------------- */
+/* --- a run ---------------------------------------------------------------------------------------- */
 
 typedef struct run {
     const lw_model *model;

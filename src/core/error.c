@@ -12,8 +12,7 @@
 
 enum { LONGEST_WORD = 64 };
 
-/* --- texts that fit their field ----------------------------------------------------------------------------
- */
+/* --- texts that fit their field ------------------------------------------------------------------- */
 
 /* Marks a text that did not fit by "..." and cuts no UTF-8 character in two. size > 3. */
 static void mark_truncation(char *text, size_t size) {
@@ -72,8 +71,7 @@ void lw_complain(lw_report *report, lw_severity severity, const char *file, lw_p
     (void)lw_report_add(report, &error); /* a report that is full or out of memory says so itself */
 }
 
-/* --- formatting --------------------------------------------------------------------------------------------
- */
+/* --- formatting ----------------------------------------------------------------------------------- */
 
 typedef struct {
     char *text;
@@ -144,8 +142,7 @@ const char *lw_status_text(lw_status status) {
     return "unknown status";
 }
 
-/* --- did you mean ------------------------------------------------------------------------------------------
- */
+/* --- did you mean --------------------------------------------------------------------------------- */
 
 static char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;

@@ -2,8 +2,8 @@
  *
  * The recursions stand in recursion.h; here they meet the force elements, prescribed motions and the caller.
  *
- * Cost     O(n), no allocation. Elements between bodies need world poses, which cost about as much as inverse
- * dynamics.
+ * Cost     O(n), no allocation. Elements between bodies need world poses, which cost about as much as
+ *          inverse dynamics.
  */
 #include "formulations/tree.h"
 #include "model/joint.h"
@@ -33,6 +33,8 @@ static recursion recursion_of(const lw_model *model, lw_data *data) {
                        .U = data->joint_U,
                        .D = data->joint_D,
                        .u = data->joint_u,
+                       .sine = data->sine,
+                       .cosine = data->cosine,
                        .q = data->q,
                        .v = data->v,
                        .tau = data->tau,
@@ -97,8 +99,8 @@ lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, co
     return LW_OK;
 }
 
-/* tau are the joints' forces for vdot, less what elements do there; needs[].f are the transmitted wrenches.
- */
+/* tau are the joints' forces for vdot, less what elements do there; needs[].f are the
+ * transmitted wrenches. */
 void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                          const double *vdot, double *tau) {
     recursion r = recursion_of(model, data);

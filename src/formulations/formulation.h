@@ -60,8 +60,8 @@ typedef struct lw_formulation {
     /* One step of its own from t to t + h; work is what the ledger books for it. */
     lw_status (*step)(lw_method *method, double t, double h, const double *y, double *y_next, lw_power *work,
                       lw_error *error);
-    /* Brings y back to where it belongs after a step (unit quaternions, closed loops). NULL: nothing to do.
-     */
+    /* Brings y back to where it belongs after a step (unit quaternions, closed loops). NULL:
+     * nothing to do. */
     lw_status (*project)(lw_method *method, double t, double *y, lw_error *error);
     /* Largest violation of closures and constraints in y. NULL: there are none. */
     void (*violation)(lw_method *method, double t, const double *y, double *position, double *velocity);

@@ -32,6 +32,8 @@ static size_t lay_out(const lw_model *model, double *memory, workspace *w) {
     w->r.U = take(&at, 6 * nv);
     w->r.D = take(&at, 6 * nv);
     w->r.u = take(&at, nv);
+    w->r.sine = take(&at, nv);
+    w->r.cosine = take(&at, nv);
     w->q = take(&at, (size_t)model->nq + 1);
     w->v = take(&at, nv);
     w->vdot = take(&at, nv);

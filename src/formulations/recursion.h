@@ -3,13 +3,17 @@
  *   forward   given q, v, tau     find vdot with  M(q) vdot + c(q, v) = tau + forces
  *   inverse   given q, v, vdot    find tau
  *
- * Source   Anderson & Critchley (2003), eqs 8-19, 24-27, in body frames; derivation in docs/theory/tree.md,
- * 11-20. Symbols  w angular velocity; (alpha; a) angular acceleration and acceleration of the frame's origin,
- * gravity taken off; I^ = [A B; B' C] and f^ articulated inertia and bias wrench (torque; force); S motion
- * subspace, U = I^ S, D = S'U, u = tau - S'f^. A symmetric 3 x 3 is xx, yy, zz, xy, xz, yz. Cost     O(n). A
- * revolute joint about a coordinate axis (aligned) takes about 220 multiplications forwards, 90 for inverse
- * dynamics, plus one sine and cosine; other joints go through S, two to four times that. Limits   no loops,
- * no constraints; every joint must move some inertia.
+ * Source   Anderson & Critchley (2003), eqs 8-19, 24, 26, 27, at the joints instead of the mass centres;
+ *          derivation in docs/theory/tree.md, 11-20.
+ * Symbols  w                angular velocity
+ *          (alpha; a)       angular acceleration, acceleration of the frame's origin, gravity taken off
+ *          I^ = [A B; B' C] articulated inertia, and f^ its bias wrench (torque; force)
+ *          S, U, D, u       motion subspace, U = I^ S, D = S'U, u = tau - S'f^
+ *          A symmetric 3 x 3 is xx, yy, zz, xy, xz, yz.
+ * Cost     O(n). A revolute joint about a coordinate axis (aligned) takes about 200 multiplications and a
+ *          division forwards, 80 for inverse dynamics, plus 20 for its sine and cosine; other joints go
+ *          through S, two to four times that.
+ * Limits   no loops, no constraints; every joint must move some inertia.
  *
  * Accelerations are those of points, not spatial ones: then no linear velocity is needed at all, and the
  * wrench that speeds alone ask of a rigid body is (w x J w; w x (w x h)).
@@ -17,7 +21,7 @@
 #ifndef LW_RECURSION_H
 #define LW_RECURSION_H
 
-#include "model/data.h"
+#include "formulations/tree.h"
 #include "model/joint_motion.h"
 
 /* What the passes leave at each body for each other. */
@@ -28,12 +32,13 @@ typedef LW_NEED(REAL) need;
 
 typedef struct recursion {
     const lw_model *model;
-    node *nodes;     /* 0 .. n */
-    place *places;   /* 0 .. n */
-    sum *sums;       /* by slot */
-    need *needs;     /* 0 .. n */
-    REAL *S, *U, *D; /* 6 per speed, for joints other than aligned ones */
-    REAL *u;         /* per speed */
+    node *nodes;         /* 0 .. n */
+    place *places;       /* 0 .. n */
+    sum *sums;           /* by slot */
+    need *needs;         /* 0 .. n */
+    REAL *S, *U, *D;     /* 6 per speed, for joints other than aligned ones */
+    REAL *u;             /* per speed */
+    REAL *sine, *cosine; /* per speed, of aligned revolute joints */
     /* state: per coordinate or speed */
     const REAL *q, *v, *tau;
     REAL *vdot;       /* in: prescribed ones; out: the others */
@@ -43,7 +48,7 @@ typedef struct recursion {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* --- kernels ----------------------------------------------------------------------------------------- */
+/* --- kernels -------------------------------------------------------------------------------------- */
 
 /* Index into a symmetric matrix. */
 INLINE int sym(int i, int j) { return i == j ? i : i + j + 2; }
@@ -113,24 +118,32 @@ INLINE void body_wrench(const recursion *r, int i, const REAL w[3], REAL f[6]) {
         for (int k = 0; k < 6; k++) f[k] -= r->load[6 * i + k];
 }
 
-/* --- positions and velocities (docs/theory/tree.md, 11-13) ------------------------------------------- */
+/* --- positions and velocities (docs/theory/tree.md, 11-13) ---------------------------------------- */
 
-INLINE void revolute_place(const recursion *r, int i, int a) {
-    const lw_link *link = &r->model->links[i];
-    (void)a;
-    real_sincos(link->sign * r->q[link->q], &r->nodes[i].s, &r->nodes[i].c);
+/* Sines and cosines of all aligned revolute joints, before the passes need them one after another: here they
+ * do not wait for each other. */
+static inline void turn_joints(const recursion *r) {
+#if LANES == 1
+    lw_turn_joints(r->model, r->q, r->sine, r->cosine);
+#else
+    for (int k = 0; k < r->model->turn_count; k++) {
+        const lw_turn *turn = &r->model->turns[k];
+        real_sincos(turn->sign * r->q[turn->q], &r->sine[turn->v], &r->cosine[turn->v]);
+    }
+#endif
 }
+
+INLINE void revolute_place(const recursion *r, int i, int a) { (void)r, (void)i, (void)a; }
 
 INLINE void revolute_velocity(const recursion *r, int i, int a) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent];
     node *own = &r->nodes[i];
     REAL rate = link->sign * r->v[link->v], p[3], spin[3];
-    revolute_place(r, i, a);
     constant3(link->p, p);
     centripetal(parent->w, p, spin);
-    turn_back(a, own->c, own->s, parent->w, own->w);
-    turn_back(a, own->c, own->s, spin, own->bias + 3);
+    turn_back(a, r->cosine[link->v], r->sine[link->v], parent->w, own->w);
+    turn_back(a, r->cosine[link->v], r->sine[link->v], spin, own->bias + 3);
     int j = (a + 1) % 3, k = (a + 2) % 3; /* w x e_a rate */
     own->bias[a] = real(0);
     own->bias[j] = own->w[k] * rate;
@@ -224,13 +237,14 @@ static void general_velocity(const recursion *r, int i) {
     }
 
 static inline void velocities(const recursion *r) {
+    turn_joints(r);
     for (int k = 0; k < 3; k++) r->nodes[0].w[k] = real(0);
     for (int i = 1; i <= r->model->body_count; i++) {
         BY_JOINT(&r->model->links[i], velocity, r, i)
     }
 }
 
-/* --- articulated inertias, from the leaves inwards (docs/theory/tree.md, 14-17) ---------------------- */
+/* --- articulated inertias, from the leaves inwards (docs/theory/tree.md, 14-17) ------------------- */
 
 /* Articulated inertia and bias wrench of body i with what its children have handed over. */
 INLINE void gather(const recursion *r, int i, REAL A[6], REAL B[9], REAL C[6], REAL f[6]) {
@@ -254,9 +268,8 @@ INLINE void gather(const recursion *r, int i, REAL A[6], REAL B[9], REAL C[6], R
 }
 
 /* Hands an inertia, already in the parent's axes but at the child's origin p, to the parent:
- *     C,   S = B + p~ C,   A - S p~ + p~ B'                                 (spatial.h)
- * zero is a row of B, and row and column of A, that vanish (-1: none): what is left of a revolute joint's
- * axis. */
+ *     C,   S = B + p~ C,   A - S p~ + p~ B'
+ * zero is a row of B, and row and column of A, that vanish (-1: none): the axis of a revolute joint. */
 INLINE void hand_over(const recursion *r, const lw_link *link, const REAL p[3], const REAL A[6],
                       const REAL B[9], const REAL C[6], const REAL f[6], int zero) {
     sum *parent = &r->sums[r->model->links[link->parent].slot];
@@ -324,7 +337,8 @@ INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
                     (C[sym(l, 0)] * b[3] + C[sym(l, 1)] * b[4] + C[sym(l, 2)] * b[5]);
 
     /* to the parent's axes; row a of B and of A is zero */
-    REAL A1[6], B1[9], C1[6], f1[6], p[3], c = own->c, s = own->s, cs = c * s, cc = c * c;
+    REAL A1[6], B1[9], C1[6], f1[6], p[3], c = r->cosine[link->v], s = r->sine[link->v], cs = c * s,
+                                           cc = c * c;
     REAL difference = A[j] - A[k], turned = cc * difference - 2 * cs * A[sym(j, k)];
     A1[j] = A[k] + turned, A1[k] = A[j] - turned;
     A1[sym(j, k)] = cs * difference + (2 * cc - 1) * A[sym(j, k)];
@@ -487,7 +501,7 @@ static inline int eliminate(const recursion *r, int *speed) {
     return body;
 }
 
-/* --- accelerations, from ground outwards (docs/theory/tree.md, 18) ----------------------------------- */
+/* --- accelerations, from ground outwards (docs/theory/tree.md, 18) -------------------------------- */
 
 INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
     const lw_link *link = &r->model->links[i];
@@ -496,8 +510,8 @@ INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
     constant3(link->p, p);
     r3_cross(parent->a, p, t);
     for (int k = 0; k < 3; k++) t[k] += parent->a[3 + k];
-    turn_back(a, own->c, own->s, parent->a, x);
-    turn_back(a, own->c, own->s, t, x + 3);
+    turn_back(a, r->cosine[link->v], r->sine[link->v], parent->a, x);
+    turn_back(a, r->cosine[link->v], r->sine[link->v], t, x + 3);
     for (int k = 0; k < 6; k++) x[k] += own->bias[k];
 }
 INLINE void carry_prismatic(const recursion *r, int i, REAL x[6]) {
@@ -575,7 +589,7 @@ static inline void accelerate(const recursion *r) {
     }
 }
 
-/* --- inverse dynamics (docs/theory/tree.md, 19-20) --------------------------------------------------- */
+/* --- inverse dynamics (docs/theory/tree.md, 19-20) ------------------------------------------------ */
 
 /* With K = alpha~ + w~ w~ a point x of the body accelerates by a + K x. So the body needs the force m a + K h
  * and, with its spread E = sum m x x', the torque h x a + sum m x x (K x), which is the skew part of K E. */
@@ -589,9 +603,14 @@ INLINE void ask(const recursion *r, int i, const REAL w[3], const REAL x[6]) {
     K[0] = -(yy + zz), K[1] = xy - x[2], K[2] = xz + x[1];
     K[3] = xy + x[2], K[4] = -(xx + zz), K[5] = yz - x[0];
     K[6] = xz - x[1], K[7] = yz + x[0], K[8] = -(xx + yy);
-    f[0] = (K[6] * E[3] + K[7] * E[1] + K[8] * E[5]) - (K[3] * E[4] + K[4] * E[5] + K[5] * E[2]);
-    f[1] = (K[0] * E[4] + K[1] * E[5] + K[2] * E[2]) - (K[6] * E[0] + K[7] * E[3] + K[8] * E[4]);
-    f[2] = (K[3] * E[0] + K[4] * E[3] + K[5] * E[4]) - (K[0] * E[3] + K[1] * E[1] + K[2] * E[5]);
+    f[0] = K[7] * E[1] - K[5] * E[2];
+    f[1] = K[2] * E[2] - K[6] * E[0];
+    f[2] = K[3] * E[0] - K[1] * E[1];
+    if (!link->principal) {
+        f[0] += (K[6] * E[3] - K[3] * E[4]) + (K[8] - K[4]) * E[5];
+        f[1] += (K[1] * E[5] - K[7] * E[3]) + (K[0] - K[8]) * E[4];
+        f[2] += (K[5] * E[4] - K[2] * E[5]) + (K[4] - K[0]) * E[3];
+    }
     f[0] += h[1] * x[5] - h[2] * x[4];
     f[1] += h[2] * x[3] - h[0] * x[5];
     f[2] += h[0] * x[4] - h[1] * x[3];
@@ -615,15 +634,13 @@ INLINE void carry_point(const recursion *r, int parent, const REAL p[3], REAL ou
 INLINE void revolute_outwards(const recursion *r, int i, const REAL *vdot, int a) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent];
-    node *own = &r->nodes[i];
     int j = (a + 1) % 3, k = (a + 2) % 3;
     REAL w[3], x[6], p[3], at[3], rate = link->sign * r->v[link->v];
-    revolute_place(r, i, a);
     constant3(link->p, p);
     carry_point(r, link->parent, p, at);
-    turn_back(a, own->c, own->s, parent->w, w);
-    turn_back(a, own->c, own->s, parent->a, x);
-    turn_back(a, own->c, own->s, at, x + 3);
+    turn_back(a, r->cosine[link->v], r->sine[link->v], parent->w, w);
+    turn_back(a, r->cosine[link->v], r->sine[link->v], parent->a, x);
+    turn_back(a, r->cosine[link->v], r->sine[link->v], at, x + 3);
     x[j] += w[k] * rate; /* w x e_a rate */
     x[k] -= w[j] * rate;
     x[a] += link->sign * vdot[link->v];
@@ -660,13 +677,12 @@ INLINE void add_wrench(need *parent, const REAL p[3], const REAL f[6]) {
 }
 INLINE void revolute_inwards(const recursion *r, int i, REAL *tau, int a) {
     const lw_link *link = &r->model->links[i];
-    const node *own = &r->nodes[i];
     const REAL *own_f = r->needs[i].f;
     tau[link->v] = link->sign * own_f[a];
     if (link->parent == 0) return;
     REAL f[6], p[3];
-    turn(a, own->c, own->s, own_f, f);
-    turn(a, own->c, own->s, own_f + 3, f + 3);
+    turn(a, r->cosine[link->v], r->sine[link->v], own_f, f);
+    turn(a, r->cosine[link->v], r->sine[link->v], own_f + 3, f + 3);
     constant3(link->p, p);
     add_wrench(&r->needs[link->parent], p, f);
 }
@@ -690,6 +706,7 @@ static void general_inwards(const recursion *r, int i, REAL *tau) {
 
 /* tau that vdot asks for; afterwards needs[i].f is the wrench that joint i transmits, child's axes. */
 static inline void inverse(const recursion *r, const REAL *vdot, REAL *tau) {
+    turn_joints(r);
     for (int k = 0; k < 3; k++) r->nodes[0].w[k] = real(0);
     for (int k = 0; k < 9; k++) r->needs[0].K[k] = real(0);
     hang_ground(r);

@@ -5,8 +5,7 @@
  *
  * Source   Anderson & Critchley (2003), eqs 8-27; docs/theory/tree.md. The recursions stand in recursion.h.
  * Cost     O(n) per call, no allocation.
- * Limits   no loops, no constraints; every joint must move some inertia (otherwise LW_ERROR_SINGULAR names
- * it).
+ * Limits   no loops, no constraints; every joint must move some inertia (LW_ERROR_SINGULAR names it if not).
  */
 #include "formulations/tree.h"
 
@@ -121,8 +120,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     return LW_OK;
 }
 
-/* Rows: qdot - N(q) v;  inverse dynamics (no matrix is formed or solved), vdot - prescribed at prescribed
- * speeds. */
+/* Rows: qdot - N(q) v;  tau by inverse dynamics, but vdot - (the prescribed one) at prescribed speeds. */
 static lw_status residual(lw_method *base, double t, const double *y, const double *ydot, double *out,
                           lw_power *power, lw_error *error) {
     (void)error;

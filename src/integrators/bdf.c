@@ -2,7 +2,11 @@
  * method.
  *
  * For stiff systems. Newton's matrix is M = I - gamma J, J = df/dy by differences. The quadratures Q do not
- * act back on the states Y, so that M is block triangular, M = [ I - gamma J_YY   0 ] [   - gamma J_QY   I ],
+ * act back on the states Y, so that M is block triangular,
+ *
+ *     M = [ I - gamma J_YY   0 ]
+ *         [   - gamma J_QY   I ]
+ *
  * and is solved as such: Q costs no column of J and cannot enter the pivoting. Beyond 400 states M is not
  * formed; GMRES on the block of Y uses M x by one difference quotient each.
  */

@@ -52,7 +52,7 @@ typedef struct {
     long steps, restarts;
 } erk;
 
-/* --- steps ------------------------------------------------------------------------------------------- */
+/* --- steps ---------------------------------------------------------------------------------------- */
 
 static int derivative(double t, N_Vector y, N_Vector ydot, void *data) {
     return lw_sundials_derivative(data, t, y, ydot);
@@ -92,7 +92,7 @@ static double step_size(lw_sundials *run) {
     return h;
 }
 
-/* --- dense output ------------------------------------------------------------------------------------ */
+/* --- dense output --------------------------------------------------------------------------------- */
 
 /* The formula's step of length h from the beginning of the last step. */
 static lw_status runge_kutta(erk *run, double h, double *y_next) {
@@ -171,7 +171,7 @@ static int dense(lw_sundials *base, double t, N_Vector y) {
     return lw_sundials_answer(base, base->end, status) ? -1 : 0;
 }
 
-/* --- creation ---------------------------------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------------------------------- */
 
 static void destroy(lw_integration *integration) {
     if (!integration) return;

@@ -1,10 +1,11 @@
 /* erk_pairs.c - the embedded Runge-Kutta pairs that erk gives to ARKODE.
  *
- * 5(4): Dormand, Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6 (1980),
- * RK5(4)7M, which ARKODE has. 8(7): Prince, Dormand, High order embedded Runge-Kutta formulae, J. Comput.
- * Appl. Math. 7 (1981), RK8(7)13M, in the authors' rational approximations, good to 1e-17; ARKODE lacks it.
- * Its own pair of order 8, Fehlberg's 7(8), estimates an error of zero where f depends on time alone, as
- * under a prescribed force.
+ *   5(4)   Dormand, Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6 (1980),
+ *          RK5(4)7M, which ARKODE has.
+ *   8(7)   Prince, Dormand, High order embedded Runge-Kutta formulae, J. Comput. Appl. Math. 7 (1981),
+ *          RK8(7)13M, in the authors' rational approximations, good to 1e-17; ARKODE lacks it. Its own pair
+ *          of order 8, Fehlberg's 7(8), estimates an error of zero where f depends on time alone, as under a
+ *          prescribed force.
  */
 #include "integrators/erk_pairs.h"
 

@@ -30,7 +30,7 @@ typedef struct {
 
 static ida *from(lw_sundials *run) { return (ida *)run; }
 
-/* --- what IDA calls ---------------------------------------------------------------------------------- */
+/* --- what IDA calls ------------------------------------------------------------------------------- */
 
 static int residual(double t, N_Vector y, N_Vector ydot, N_Vector result, void *data) {
     return lw_sundials_residual(data, t, y, ydot, result);
@@ -88,7 +88,7 @@ static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector 
     return lw_sundials_solve(solver, matrix, x, b, tolerance, 1, c);
 }
 
-/* --- what the common stepping calls ------------------------------------------------------------------ */
+/* --- what the common stepping calls --------------------------------------------------------------- */
 
 static int start(lw_sundials *run, double t_stop) {
     void *memory = from(run)->memory;
@@ -110,7 +110,7 @@ static double step_size(lw_sundials *run) {
     return h;
 }
 
-/* --- creation ---------------------------------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------------------------------- */
 
 static void destroy(lw_integration *integration) {
     if (!integration) return;

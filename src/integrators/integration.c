@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- arguments --------------------------------------------------------------------------------------- */
+/* --- arguments ------------------------------------------------------------------------------------ */
 
 static void object_of(const lw_integrator *integrator, char object[64]) {
     snprintf(object, 64, "integrator \"%s\"", integrator->name);
@@ -61,7 +61,7 @@ int lw_controlled_states(const lw_system *system) {
     return states > 0 ? states : system->size;
 }
 
-/* --- calls of the system ----------------------------------------------------------------------------- */
+/* --- calls of the system -------------------------------------------------------------------------- */
 
 int lw_first_not_finite(int count, const double *x) {
     for (int i = 0; i < count; i++) {
@@ -92,7 +92,7 @@ lw_status lw_checked_residual(lw_system *system, double t, const double *y, cons
     return status ? status : check_finite(system->size, residual, "residual", t, error);
 }
 
-/* --- error texts ------------------------------------------------------------------------------------- */
+/* --- error texts ---------------------------------------------------------------------------------- */
 
 lw_status lw_stopped_at(double t, lw_status status, lw_error *error) {
     if (error) {
@@ -113,7 +113,7 @@ lw_status lw_step_vanished(const lw_integrator *integrator, double t, double h, 
         "at t = %.9g the step size fell to %.3g", t, h);
 }
 
-/* --- dense output ------------------------------------------------------------------------------------ */
+/* --- dense output --------------------------------------------------------------------------------- */
 
 /* p(theta) = sum of H_i y_i + G_i h ydot_i,  H_i = (1 - 2 (theta - theta_i) L_i'(theta_i)) L_i^2,
  * G_i = (theta - theta_i) L_i^2, L_i the Lagrange polynomials of the nodes. */

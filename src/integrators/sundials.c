@@ -21,10 +21,10 @@
 
 enum { LARGEST_DENSE = 400, KRYLOV_VECTORS = 30 };
 
-/* --- vectors ----------------------------------------------------------------------------------------- */
+/* --- vectors -------------------------------------------------------------------------------------- */
 
-/* A serial vector's content, and whose it is. The functions of the serial vector see only the first member.
- */
+/* A serial vector's content, and whose it is. The functions of the serial vector see only the
+ * first member. */
 typedef struct {
     struct _N_VectorContent_Serial serial;
     lw_sundials *run;
@@ -133,7 +133,7 @@ static N_Vector new_vector(lw_sundials *run) {
     return with_data(with_content(v, run));
 }
 
-/* --- creation ---------------------------------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------------------------------- */
 
 lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_system *system,
                              const lw_integrator_options *options, double t, const double *y,
@@ -180,7 +180,7 @@ void lw_sundials_destroy(lw_sundials *run) {
     lw_arena_destroy(run->arena);
 }
 
-/* --- Newton's matrix --------------------------------------------------------------------------------- */
+/* --- Newton's matrix ------------------------------------------------------------------------------ */
 
 bool lw_sundials_linear_solver(lw_sundials *run) {
     int size = run->base.system->size, count = run->controlled;
@@ -221,7 +221,7 @@ int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Ve
     return flag;
 }
 
-/* --- errors ------------------------------------------------------------------------------------------ */
+/* --- errors --------------------------------------------------------------------------------------- */
 
 /* An error that no smaller step can cure. */
 static bool is_final(const lw_error *failure) {
@@ -286,7 +286,7 @@ static lw_status gave_up(lw_sundials *run, int flag, lw_error *error) {
     }
 }
 
-/* --- stepping ---------------------------------------------------------------------------------------- */
+/* --- stepping ------------------------------------------------------------------------------------- */
 
 static lw_status project(lw_sundials *run, double t, N_Vector y, lw_error *error) {
     lw_system *system = run->base.system;

@@ -40,8 +40,8 @@ struct lw_sundials {
     int (*step)(lw_sundials *run, double t_stop, double *end); /* one step, into y */
     int (*dense)(lw_sundials *run, double t, N_Vector y);      /* the state within the last step */
     double (*step_size)(lw_sundials *run);                     /* the one being tried */
-    N_Vector (*history)(lw_sundials *run); /* where the solver keeps y, to put the projected one; NULL: step
-                                              and dense project, or nobody does */
+    /* Where the solver keeps y, to put the projected one; NULL: step and dense project, or nobody does. */
+    N_Vector (*history)(lw_sundials *run);
 };
 
 /* Takes memory for a struct of the given size that begins with lw_sundials, its context and vectors. */
@@ -51,7 +51,7 @@ lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_sy
 void lw_sundials_destroy(lw_sundials *run); /* after the solver's own memory */
 
 /* Dense (small systems) or iterative linear solver for Newton's matrix
- *       M = [ M_YY   0         ]   of states Y under control and quadratures Q.
+ *       M = [ M_YY   0          ]   of states Y under control and quadratures Q.
  *           [ M_QY   diagonal I ]
  * The solver proper sees M_YY only: a dense matrix holds zeros for M_QY, which stands in coupling. false: no
  * memory. */

@@ -35,7 +35,7 @@ typedef struct {
     time_t flushed;
 } csv_writer;
 
-/* --- output; faults are kept for later --------------------------------------------------------------- */
+/* --- output; faults are kept for later ------------------------------------------------------------ */
 
 static void flush(csv_writer *csv) {
     if (csv->fault == 0 && csv->used > 0) {
@@ -111,7 +111,7 @@ static void put_head(csv_writer *csv, const lw_head *head) {
     put_text(csv, "\n");
 }
 
-/* --- the format -------------------------------------------------------------------------------------- */
+/* --- the format ----------------------------------------------------------------------------------- */
 
 static csv_writer *create(const lw_head *head) {
     lw_arena *arena = lw_arena_create(NULL);

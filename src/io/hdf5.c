@@ -32,7 +32,7 @@
 
 enum { BUFFER_BYTES = 1 << 20, SMALLEST_CHUNK = 1 << 16, LARGEST_CHUNK = 1 << 22, LONGEST_TEXT = 1 << 28 };
 
-/* --- faults ------------------------------------------------------------------------------------------ */
+/* --- faults --------------------------------------------------------------------------------------- */
 
 enum { REASON_SIZE = 160 };
 
@@ -67,7 +67,7 @@ static void watch_begin(watch *w) {
 
 static void watch_end(watch *w) { (void)H5Eset_auto2(H5E_DEFAULT, w->print, w->context); }
 
-/* --- texts, attributes and small datasets ------------------------------------------------------------ */
+/* --- texts, attributes and small datasets --------------------------------------------------------- */
 
 /* Of this size with the final zero, or H5T_VARIABLE. */
 static hid_t text_type(size_t size) {
@@ -112,7 +112,7 @@ static bool put_texts(hid_t file, const char *name, const char *texts, size_t si
     return done;
 }
 
-/* --- writing ----------------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------------------- */
 
 typedef struct {
     lw_writer base;
@@ -215,10 +215,10 @@ static hid_t take_room(hid_t file, hsize_t bytes) {
 
 /* Makes room for the next chunks. A flush writes the file's end after the index; were a chunk beyond the
  * recorded end, a kill in between would leave an index that points out of the file. So room is taken and its
- * end recorded first, then given back for the chunks to use. Behind it stands the tail, since room at the very
- * end of the file would be cut off, as it is when the file is closed; it is given back when the next one stands
- * behind it. Both are too large for what is free already: the chunks that were reserved and not used, and the
- * one of make_index. */
+ * end recorded first, then given back for the chunks to use. Behind it stands the tail, since room at the
+ * very end of the file would be cut off, as it is when the file is closed; it is given back when the next one
+ * stands behind it. Both are too large for what is free already: the chunks that were reserved and not used,
+ * and the one of make_index. */
 static bool reserve(hdf5_writer *w, hsize_t rows) {
     enum { CHUNKS = 8 };
     hsize_t needed = (rows + w->chunk_rows - 1) / w->chunk_rows;
@@ -358,7 +358,7 @@ static lw_status write_row(lw_writer *writer, const double *values) {
 
 const lw_format lw_format_hdf5 = {{".h5", ".hdf5"}, open_hdf5, write_row, close_hdf5};
 
-/* --- reading ----------------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------------------- */
 
 /* A table with what it takes to read it. */
 typedef struct {

@@ -27,7 +27,7 @@ static lw_status out_of_memory(builder *b) {
     return lw_fail(b->error, LW_ERROR_MEMORY, "plot", NULL, "memory is out");
 }
 
-/* --- panels and curves ------------------------------------------------------------------------------- */
+/* --- panels and curves ---------------------------------------------------------------------------- */
 
 static lw_panel *add_panel(builder *b, const char *quantity, const char *unit, size_t capacity) {
     lw_panel *panel = &b->plot.panels[b->plot.panel_count];
@@ -64,7 +64,7 @@ static const char *quantity_of(const char *unit) {
     return "";
 }
 
-/* --- what is shown when nothing is asked for --------------------------------------------------------- */
+/* --- what is shown when nothing is asked for ------------------------------------------------------ */
 
 static bool is_joint_coordinate(const lw_column *column, const char *unit) {
     return strcmp(column->unit, unit) == 0 && strncmp(column->name, "body.", 5) != 0 &&
@@ -137,7 +137,7 @@ static lw_status choose_default(builder *b) {
     return LW_OK;
 }
 
-/* --- what the caller asks for ------------------------------------------------------------------------ */
+/* --- what the caller asks for --------------------------------------------------------------------- */
 
 /* Finds a curve by name; false if the file has none such. */
 static bool find_curve(const lw_table *table, const char *name, lw_curve *curve) {
@@ -265,7 +265,7 @@ static lw_status choose(builder *b, const char *const *columns, size_t count) {
     return LW_OK;
 }
 
-/* --- the whole --------------------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------------------ */
 
 static lw_status name_plot(builder *b, const char *results_path) {
     const lw_table *table = b->table;

@@ -36,8 +36,8 @@ typedef struct lw_axis {
     int exponent, decimals;
 } lw_axis;
 
-/* The axis for data from lo to hi (lo > hi: none) with about that many ticks; margin widens it on both sides.
- */
+/* The axis for data from lo to hi (lo > hi: none) with about that many ticks; margin widens it
+ * on both sides. */
 lw_axis lw_axis_for(double lo, double hi, int ticks, double margin);
 
 #endif

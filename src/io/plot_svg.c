@@ -42,9 +42,7 @@ static const char style[] = "text{font-family:system-ui,-apple-system,'Segoe UI'
                             "}\n";
 enum { COLOURS = 8, DASHES = 3 };
 
-/* --- axes
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- axes ----------------------------------------------------------------------------------------- */
 
 static double nice_step(double step) {
     double power = pow(10, floor(log10(step))), factor = step / power;
@@ -85,7 +83,7 @@ static double fraction(const lw_axis *axis, double value) {
     return (value - axis->lo) / (axis->hi - axis->lo);
 }
 
-/* --- values ------------------------------------------------------------------------------------------ */
+/* --- values --------------------------------------------------------------------------------------- */
 
 static double curve_value(const lw_table *table, const lw_curve *curve, size_t row) {
     double value = table->columns[curve->column].values[row];
@@ -116,9 +114,7 @@ static lw_axis vertical_axis(const lw_table *table, const lw_panel *panel) {
     return lw_axis_for(lo, hi, 5, 0.06);
 }
 
-/* --- text
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- text ----------------------------------------------------------------------------------------- */
 
 /* Bytes of the UTF-8 character at text, or 0 if it is not one that XML allows. */
 static int character_size(const unsigned char *text) {
@@ -240,7 +236,7 @@ static void put_tick_text(FILE *file, const char *anchor, double x, double y, co
     fprintf(file, ">%s%s</text>\n", text[0] == '-' ? "\xE2\x88\x92" : "", text[0] == '-' ? text + 1 : text);
 }
 
-/* --- curves ------------------------------------------------------------------------------------------ */
+/* --- curves --------------------------------------------------------------------------------------- */
 
 /* Where a panel stands on the page and what it shows. */
 typedef struct {
@@ -326,7 +322,7 @@ static void draw_curve(const panel_area *area, const lw_curve *curve, size_t ind
     fputs("\"/>\n", file);
 }
 
-/* --- panels ------------------------------------------------------------------------------------------ */
+/* --- panels --------------------------------------------------------------------------------------- */
 
 static const double swatch = 31; /* a piece of the curve before its name */
 

@@ -14,7 +14,7 @@ static const char *const keys[] = {"kind",     "mass",     "density", "com",    
                                    "position", "rotation", "shape",   "size",   "radius",
                                    "length",   "height",   "points",  "repeat", NULL};
 
-/* --- shape ------------------------------------------------------------------------------------------- */
+/* --- shape ---------------------------------------------------------------------------------------- */
 
 static const char *const shape_names[] = {"none", "box", "cylinder",    "sphere",
                                           "cone", "rod", "tetrahedron", NULL};
@@ -102,7 +102,7 @@ static bool read_shape(lw_reader *reader, const lw_yaml *body, lw_shape *shape) 
     return read_extent(reader, map, shape) && good;
 }
 
-/* --- mass -------------------------------------------------------------------------------------------- */
+/* --- mass ----------------------------------------------------------------------------------------- */
 
 static bool read_matrix(lw_reader *reader, const lw_yaml *node, double inertia[6]) {
     double m[3][3];
@@ -207,7 +207,7 @@ static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, b
     }
 }
 
-/* --- body -------------------------------------------------------------------------------------------- */
+/* --- body ----------------------------------------------------------------------------------------- */
 
 static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
     static const char *const kinds[] = {"spatial", "planar", "point", NULL};

@@ -12,7 +12,7 @@ static const char *const drive_variables[] = {"t", "q", "v", NULL};
 /* Friction between standing still and sliding, where no smoothing is given: m/s or rad/s. */
 static const double default_smoothing = 1e-3;
 
-/* --- laws -------------------------------------------------------------------------------------------- */
+/* --- laws ----------------------------------------------------------------------------------------- */
 
 static double *read_column(lw_reader *reader, const lw_yaml *node, const char *what) {
     if (node->kind != LW_YAML_LIST || node->count < 2) {
@@ -73,7 +73,7 @@ static void read_law(lw_reader *reader, const lw_yaml *entry, lw_force_spec *for
     }
 }
 
-/* --- one reader for each type ------------------------------------------------------------------------ */
+/* --- one reader for each type --------------------------------------------------------------------- */
 
 static bool read_spring(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
     bool good = lw_reader_between(reader, entry, force->bodies);
@@ -184,7 +184,7 @@ static bool read_friction(lw_reader *reader, const lw_yaml *entry, lw_force_spec
     return good;
 }
 
-/* --- section ----------------------------------------------------------------------------------------- */
+/* --- section -------------------------------------------------------------------------------------- */
 
 static const struct force_type {
     bool (*read)(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force);

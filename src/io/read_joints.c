@@ -10,8 +10,7 @@
 
 /* What the geometry of each type consists of. */
 typedef struct form {
-    const char *key;  /* of its axes: axes for a list; otherwise of one axis, and x (optional) turns the frame
-                         about it */
+    const char *key;  /* of its axes: axes for a list; else of one axis, about which x (optional) turns */
     int fewest, most; /* axes */
     bool point_must_be_given;
 } form;
@@ -38,7 +37,7 @@ static void add_key(key_list *list, const char *key) {
 
 static bool turns_freely(lw_joint_type type) { return type == LW_JOINT_SPHERICAL || type == LW_JOINT_FREE; }
 
-/* --- geometry ---------------------------------------------------------------------------------------- */
+/* --- geometry ------------------------------------------------------------------------------------- */
 
 /* Which keys an entry, or first and second in it, may have. */
 static void geometry_keys(lw_joint_type type, key_list *list) {
@@ -141,7 +140,7 @@ static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec
     return good;
 }
 
-/* --- initial state and motion ------------------------------------------------------------------------ */
+/* --- initial state and motion --------------------------------------------------------------------- */
 
 /* A number if there is one value, else a list. */
 static bool read_values(lw_reader *reader, const lw_yaml *node, const char *what, int count, double *values) {
@@ -222,7 +221,7 @@ static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *
     }
 }
 
-/* --- joint ------------------------------------------------------------------------------------------- */
+/* --- joint ---------------------------------------------------------------------------------------- */
 
 static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
     const char *types[LW_JOINT_TYPES + 1] = {NULL};

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- file -------------------------------------------------------------------------------------------- */
+/* --- file ----------------------------------------------------------------------------------------- */
 
 static lw_status file_fault(lw_report *report, const char *path, const char *remedy, const char *message) {
     lw_error error;
@@ -68,7 +68,7 @@ static lw_status read_all(int file, const char *path, lw_report *report, char **
     return LW_OK;
 }
 
-/* --- sections ---------------------------------------------------------------------------------------- */
+/* --- sections ------------------------------------------------------------------------------------- */
 
 static void read_gravity(lw_reader *reader, const lw_yaml *node) {
     double gravity[3];
@@ -156,7 +156,7 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
     read_run(reader, lw_yaml_get(root, "run"));
 }
 
-/* --- faults in the order of the file ----------------------------------------------------------------- */
+/* --- faults in the order of the file -------------------------------------------------------------- */
 
 static int compare_places(const void *a, const void *b) {
     const lw_error *first = *(const lw_error *const *)a, *second = *(const lw_error *const *)b;
@@ -176,7 +176,7 @@ static void hand_over(const lw_report *found, lw_report *report) {
     free(order);
 }
 
-/* --- calls ------------------------------------------------------------------------------------------- */
+/* --- calls ---------------------------------------------------------------------------------------- */
 
 lw_status lw_read_model_text(const char *text, size_t length, const char *name, const lw_setting *settings,
                              size_t setting_count, lw_report *report, lw_spec **spec) {

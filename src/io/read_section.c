@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- names ------------------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------------------- */
 
 static size_t hash(const char *name) { /* FNV-1a, 64 bits */
     uint64_t h = 14695981039346656037u;
@@ -81,7 +81,7 @@ static bool good_name(lw_reader *reader, const lw_yaml *node, const char *name) 
     return !fault;
 }
 
-/* --- references -------------------------------------------------------------------------------------- */
+/* --- references ----------------------------------------------------------------------------------- */
 
 static void report_unknown(lw_reader *reader, const lw_yaml *node, const char *what, const char *noun,
                            const char *name, const lw_name_table *table, const char *extra) {
@@ -202,7 +202,7 @@ bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *
     return good;
 }
 
-/* --- repeat ------------------------------------------------------------------------------------------ */
+/* --- repeat --------------------------------------------------------------------------------------- */
 
 typedef struct repetition {
     lw_reader *reader;

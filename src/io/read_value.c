@@ -30,7 +30,7 @@ void lw_reader_check(lw_reader *reader, lw_status status) {
     if (status == LW_ERROR_MEMORY) reader->out_of_memory = true;
 }
 
-/* --- what a node is ---------------------------------------------------------------------------------- */
+/* --- what a node is ------------------------------------------------------------------------------- */
 
 /* The node as a message shows it: a text in quotes, shortened, or its kind. */
 static const char *show(const lw_yaml *node, char shown[SHOWN]) {
@@ -131,7 +131,7 @@ bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, si
     return false;
 }
 
-/* --- numbers ----------------------------------------------------------------------------------------- */
+/* --- numbers -------------------------------------------------------------------------------------- */
 
 static void report_syntax(lw_reader *reader, const lw_yaml *node, const char *what, const lw_syntax *syntax,
                           bool offset_holds) {
@@ -197,7 +197,7 @@ bool lw_reader_integer(lw_reader *reader, const char *text, const lw_yaml *node,
     return true;
 }
 
-/* --- flags, choices, rotations ----------------------------------------------------------------------- */
+/* --- flags, choices, rotations -------------------------------------------------------------------- */
 
 bool lw_reader_flag(lw_reader *reader, const lw_yaml *node, const char *what, bool *value) {
     char shown[SHOWN];
@@ -277,7 +277,7 @@ bool lw_reader_rotation(lw_reader *reader, const lw_yaml *node, const char *what
     return true;
 }
 
-/* --- texts ------------------------------------------------------------------------------------------- */
+/* --- texts ---------------------------------------------------------------------------------------- */
 
 typedef struct text_buffer {
     lw_reader *reader;

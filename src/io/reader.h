@@ -20,7 +20,7 @@ enum {
     LW_MAX_NAME = 80 /* bytes */
 };
 
-/* --- names ------------------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------------------- */
 
 typedef struct lw_named {
     const char *name;
@@ -45,7 +45,7 @@ lw_named *lw_table_find(const lw_name_table *names, const char *name);
 lw_named *lw_table_add(lw_name_table *names, lw_arena *arena, const char *name, lw_place place);
 const char *lw_table_closest(const lw_name_table *names, const char *word, const char *extra);
 
-/* --- reader ------------------------------------------------------------------------------------------ */
+/* --- reader --------------------------------------------------------------------------------------- */
 
 typedef struct lw_reader {
     const char *file;
@@ -60,8 +60,8 @@ typedef struct lw_reader {
     size_t parameter_count, index_count;
 
     lw_name_table bodies, joints, forces, constraints;
-    /* Keys suggested for misspelt ones, so that they are not reported as missing, too; the last few suffice.
-     */
+    /* Keys suggested for misspelt ones, so that they are not reported as missing, too; the last
+     * few suffice. */
     struct {
         const lw_yaml *map;
         const char *key;
@@ -75,7 +75,7 @@ void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, cons
     LW_PRINTF(4, 5);
 void lw_reader_check(lw_reader *reader, lw_status status); /* notes that memory is out */
 
-/* --- values (read_value.c) --------------------------------------------------------------------------- */
+/* --- values (read_value.c) ------------------------------------------------------------------------ */
 
 /* Every key must be one of keys (ended by NULL); false if the node is no map. */
 bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *keys);
@@ -118,7 +118,7 @@ typedef struct lw_name_scan {
 } lw_name_scan;
 size_t lw_next_name(lw_name_scan *scan); /* length of the next name, 0 at the end; add it to at to go on */
 
-/* --- references and repetition (read_section.c) ------------------------------------------------------ */
+/* --- references and repetition (read_section.c) --------------------------------------------------- */
 
 /* The name of a body (its second name resolved) or joint that is there. */
 const char *lw_reader_body(lw_reader *reader, const lw_yaml *node, const char *what);
@@ -136,7 +136,7 @@ void lw_reader_section(lw_reader *reader, const lw_yaml *section, const char *no
 /* Two points: key points, in the world, or keys first and second, each in its body's frame. */
 bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *frame, double points[2][3]);
 
-/* --- the sections ------------------------------------------------------------------------------------ */
+/* --- the sections --------------------------------------------------------------------------------- */
 
 void lw_read_parameters(lw_reader *reader, const lw_yaml *section, const lw_setting *settings,
                         size_t setting_count);

@@ -31,7 +31,7 @@
 
 enum { MOST_COMPONENTS = 7, MOST_NAME = 512 };
 
-/* --- what there is ----------------------------------------------------------------------------------- */
+/* --- what there is -------------------------------------------------------------------------------- */
 
 typedef enum quantity {
     NOTHING, /* ends a list of quantities */
@@ -153,7 +153,7 @@ static const word everything[] = {
 };
 enum { EVERYTHING = sizeof everything / sizeof *everything };
 
-/* --- the record -------------------------------------------------------------------------------------- */
+/* --- the record ----------------------------------------------------------------------------------- */
 
 typedef struct column {
     quantity quantity;
@@ -272,7 +272,7 @@ static lw_status add(lw_record *record, quantity what, int object, int index, co
     return LW_OK;
 }
 
-/* --- faults ------------------------------------------------------------------------------------------ */
+/* --- faults --------------------------------------------------------------------------------------- */
 
 /* The names in a text of limited size. */
 static void list_names(const char *const *names, size_t count, char *text, size_t size) {
@@ -363,7 +363,7 @@ static lw_status unknown_column(lw_record *record, const char *name) {
     return unknown(record, "quantity", name, names, count);
 }
 
-/* --- parsing ----------------------------------------------------------------------------------------- */
+/* --- parsing -------------------------------------------------------------------------------------- */
 
 static char *trim(char *text) {
     while (*text == ' ' || *text == '\t' || *text == '\n') text++;
@@ -515,7 +515,7 @@ static lw_status parse(lw_record *record, const char *list) {
     return status;
 }
 
-/* --- creation ---------------------------------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------------------------------- */
 
 lw_status lw_record_create(const lw_model *model, const char *list, lw_record **out, lw_error *error) {
     *out = NULL;
@@ -559,7 +559,7 @@ const lw_record_column *lw_record_columns(const lw_record *record) { return reco
 bool lw_record_accelerations(const lw_record *record) { return record->uses[ACCELERATIONS]; }
 bool lw_record_reactions(const lw_record *record) { return record->uses[REACTION]; }
 
-/* --- values ------------------------------------------------------------------------------------------ */
+/* --- values --------------------------------------------------------------------------------------- */
 
 /* Poses, and twists if needed, of all bodies: what lw_body_pose and lw_body_velocity do for one. */
 static void move_bodies(lw_record *record, const lw_sample *sample) {

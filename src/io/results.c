@@ -31,7 +31,7 @@ lw_status lw_results_fault(lw_error *error, const char *path, const char *action
     return lw_fail(error, LW_ERROR_FILE, object, remedy, "cannot be %s: %s", action, reason);
 }
 
-/* --- metadata ---------------------------------------------------------------------------------------- */
+/* --- metadata ------------------------------------------------------------------------------------- */
 
 typedef struct entries {
     lw_entry at[MOST_ENTRIES];
@@ -116,7 +116,7 @@ static const char *model_text(lw_arena *arena, const char *path) {
     return whole ? text : NULL;
 }
 
-/* --- format ------------------------------------------------------------------------------------------ */
+/* --- format --------------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *end) {
     size_t length = strlen(text), tail = strlen(end);
@@ -145,7 +145,7 @@ static lw_status check_path(const char *path, const lw_format **format, lw_error
                    "its ending names no format");
 }
 
-/* --- public ------------------------------------------------------------------------------------------ */
+/* --- public --------------------------------------------------------------------------------------- */
 
 static void release(lw_results *results) {
     lw_record_destroy(results->record);

@@ -15,9 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LONGEST_FIELD = 1 << 20
-}; /* a longer field means that a quote is open, or that this is no such file */
+/* A longer field means that a quote is open, or that this is no such file. */
+enum { LONGEST_FIELD = 1 << 20 };
 
 /* A table with what it takes to read it. */
 typedef struct {
@@ -46,7 +45,7 @@ static lw_status out_of_memory(const table_reader *reader, lw_error *error) {
     return lw_fail(error, LW_ERROR_MEMORY, reader->path, NULL, "memory is out");
 }
 
-/* --- fields ------------------------------------------------------------------------------------------ */
+/* --- fields --------------------------------------------------------------------------------------- */
 
 static bool append(table_reader *reader, char letter) {
     if (reader->field_length + 1 >= reader->field_capacity) {
@@ -106,7 +105,7 @@ static lw_status field_fault(table_reader *reader, lw_error *error, ending end, 
                    "a field that starts here is longer than a million characters");
 }
 
-/* --- metadata and header ----------------------------------------------------------------------------- */
+/* --- metadata and header -------------------------------------------------------------------------- */
 
 static bool take_metadata(table_reader *reader, const char *line) {
     const struct {
@@ -252,9 +251,7 @@ static lw_status open_csv(const char *path, lw_table **table, lw_error *error) {
     return LW_OK;
 }
 
-/* --- rows
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- rows ----------------------------------------------------------------------------------------- */
 
 static bool make_room(table_reader *reader) {
     lw_table *table = &reader->table;
@@ -327,7 +324,7 @@ static lw_status read_csv(lw_table *table, lw_error *error) {
     return LW_OK;
 }
 
-/* --- either format ----------------------------------------------------------------------------------- */
+/* --- either format -------------------------------------------------------------------------------- */
 
 static bool is_hdf5(const char *path) {
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};

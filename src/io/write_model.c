@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- values ------------------------------------------------------------------------------------------ */
+/* --- values --------------------------------------------------------------------------------------- */
 
 /* All +0, which is what the reader puts where nothing is given. */
 static bool nothing(const double *values, size_t count) {
@@ -113,7 +113,7 @@ static bool known_type(lw_writer *w, int type, int count) {
     return known;
 }
 
-/* --- bodies ------------------------------------------------------------------------------------------ */
+/* --- bodies --------------------------------------------------------------------------------------- */
 
 static void put_extent(lw_writer *w, const lw_shape *shape) {
     switch (shape->kind) {
@@ -213,7 +213,7 @@ static void put_body(lw_writer *w, const lw_body_spec *body) {
     lw_end_entry(w);
 }
 
-/* --- joints ------------------------------------------------------------------------------------------ */
+/* --- joints --------------------------------------------------------------------------------------- */
 
 /* Types whose axes are a list; the others have an axis or normal, and perhaps x. */
 static bool axes_are_listed(lw_joint_type type) {
@@ -297,7 +297,7 @@ static void put_joint(lw_writer *w, const lw_joint_spec *joint) {
     lw_end_entry(w);
 }
 
-/* --- joint coordinates ------------------------------------------------------------------------------- */
+/* --- joint coordinates ---------------------------------------------------------------------------- */
 
 /* The joint that an element refers to, NULL if there is none of that name. */
 static const lw_joint_spec *find_joint(const lw_spec *spec, const lw_names *joints, const char *name) {
@@ -322,7 +322,7 @@ static bool is_angle(const lw_joint_spec *joint, int coordinate) {
     return joint && coordinate >= first_angle[joint->type];
 }
 
-/* --- forces ------------------------------------------------------------------------------------------ */
+/* --- forces --------------------------------------------------------------------------------------- */
 
 static void put_law(lw_writer *w, const lw_force_spec *force) {
     const lw_law_spec *law = &force->law;
@@ -414,7 +414,7 @@ static void put_force(lw_writer *w, const lw_force_spec *force, const lw_joint_s
     lw_end_entry(w);
 }
 
-/* --- constraints ------------------------------------------------------------------------------------- */
+/* --- constraints ---------------------------------------------------------------------------------- */
 
 static void put_coupling(lw_writer *w, const lw_spec *spec, const lw_names *joints,
                          const lw_constraint_spec *constraint) {
@@ -471,7 +471,7 @@ static void put_constraint(lw_writer *w, const lw_spec *spec, const lw_names *jo
     lw_end_entry(w);
 }
 
-/* --- the whole --------------------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------------------ */
 
 static void put_parameters(lw_writer *w, const lw_spec *spec) {
     if (spec->parameter_count > 0) lw_put(w, "parameters:\n");

@@ -2,8 +2,8 @@
  *
  * Numbers have the fewest digits (15 to 17) that read back equal, -0 included. A text stands as it is where
  * no YAML reader could take it for anything else, and otherwise in double quotes, with escapes for what is
- * not printable. Lines longer than WIDTH are broken, before an
- * item of the entry if that is enough, and otherwise inside it.
+ * not printable. Lines longer than WIDTH are broken, before an item of the entry if that is enough, and
+ * otherwise inside it.
  */
 #include "io/write_text.h"
 
@@ -28,7 +28,7 @@ void lw_write_fault(lw_writer *writer, lw_status status, const char *remedy, con
     writer->status = lw_fail(writer->error, status, writer->object, remedy, "%s", message);
 }
 
-/* --- text -------------------------------------------------------------------------------------------- */
+/* --- text ----------------------------------------------------------------------------------------- */
 
 static bool make_room(lw_writer *writer, size_t more) {
     if (writer->length + more < writer->capacity) return true;
@@ -54,7 +54,7 @@ static void put_bytes(lw_writer *writer, const char *bytes, size_t count) {
 
 void lw_put(lw_writer *writer, const char *text) { put_bytes(writer, text, strlen(text)); }
 
-/* --- entries ----------------------------------------------------------------------------------------- */
+/* --- entries -------------------------------------------------------------------------------------- */
 
 /* Breaks the line at position at, behind a blank; what follows moves by the size returned. */
 static size_t break_line(lw_writer *writer, size_t at, size_t indent) {
@@ -123,7 +123,7 @@ void lw_close(lw_writer *writer) {
     writer->part = writer->line;
 }
 
-/* --- numbers ----------------------------------------------------------------------------------------- */
+/* --- numbers -------------------------------------------------------------------------------------- */
 
 void lw_put_number(lw_writer *writer, double value) {
     char text[LW_NUMBER_SIZE];
@@ -147,7 +147,7 @@ void lw_put_numbers(lw_writer *writer, const double *values, int count) {
     lw_put(writer, "]");
 }
 
-/* --- texts ------------------------------------------------------------------------------------------- */
+/* --- texts ---------------------------------------------------------------------------------------- */
 
 /* Length of the UTF-8 character at text and its code point; 0 if there is none. */
 static size_t decode(const unsigned char *text, uint32_t *code) {

@@ -58,7 +58,7 @@ typedef struct builder {
 
 #define BREAK(b, place, remedy, ...) ((b)->broken = true, COMPLAIN(b, place, remedy, __VA_ARGS__))
 
-/* --- characters -------------------------------------------------------------------------------------- */
+/* --- characters ----------------------------------------------------------------------------------- */
 
 /* Bytes of the UTF-8 character at text[0..left), 0 if there is none. Unicode 15, table 3-7. */
 static size_t utf8_length(const unsigned char *text, size_t left) {
@@ -105,7 +105,7 @@ static bool check_characters(builder *b, const char *text, size_t length) {
     return true;
 }
 
-/* --- nodes ------------------------------------------------------------------------------------------- */
+/* --- nodes ---------------------------------------------------------------------------------------- */
 
 static lw_yaml *new_node(builder *b, lw_yaml_kind kind, lw_place place) {
     if (b->nodes_left == 0) {
@@ -377,7 +377,7 @@ static void take_event(builder *b, struct fy_event *event) {
     }
 }
 
-/* --- libfyaml's own faults, in our words ------------------------------------------------------------- */
+/* --- libfyaml's own faults, in our words ---------------------------------------------------------- */
 
 static void translate(builder *b, const char *message, lw_place place) {
     static const struct {
@@ -435,7 +435,7 @@ static void report_parser_faults(builder *b, struct fy_diag *diag) {
     if (!any) translate(b, "the text cannot be understood", b->last);
 }
 
-/* --- calls ------------------------------------------------------------------------------------------- */
+/* --- calls ---------------------------------------------------------------------------------------- */
 
 static void discard_output(struct fy_diag *diag, void *user, const char *text, size_t length) {
     (void)diag;
@@ -502,8 +502,8 @@ lw_place lw_yaml_place_in(const lw_yaml *text, size_t offset) {
     lw_place place = text->place;
     if (!text->exact) return place;
     for (size_t k = 0; k < offset && text->text[k]; k++) {
-        place.column +=
-            ((unsigned char)text->text[k] & 0xC0) != 0x80; /* columns count characters, not bytes */
+        /* columns count characters, not bytes */
+        place.column += ((unsigned char)text->text[k] & 0xC0) != 0x80;
     }
     return place;
 }

@@ -4,7 +4,7 @@
  * doubles (an extension that gcc and clang share); + - * / work on both, and what they do not offer stands
  * here. Code written with REAL is the same for all, and rounds in each lane as it does for one state.
  *
- * real_sincos: sine and cosine together, within 1 ulp or 1e-16, whichever is larger (tested). Cody and
+ * real_sincos: sine and cosine together, within 1 ulp or 1.1e-16, whichever is larger (measured). Cody and
  * Waite's reduction by pi/2 in three parts of 33 bits, exact for |x| < 2^20 pi/2, and fdlibm's polynomials;
  * larger arguments go to the C library. No table, no branch on the value: vectors do it at the cost of one.
  */
@@ -57,9 +57,8 @@ static inline bool real_above(REAL x, double bound) {
 }
 
 static inline void real_sincos(REAL x, REAL *sine, REAL *cosine) {
-    const double reach = 1647099.0; /* 2^20 pi / 2 */
-    const REAL magic =
-        real(6755399441055744.0); /* 1.5 2^52: adding it rounds to an integer in the low bits */
+    const double reach = 1647099.0;              /* 2^20 pi / 2 */
+    const REAL magic = real(6755399441055744.0); /* 1.5 2^52: adding it rounds to an integer in low bits */
     bool small = true;
     for (int l = 0; l < LANES; l++) small &= fabs(real_lane(x, l)) < reach;
     if (__builtin_expect(!small, 0)) {
@@ -99,7 +98,7 @@ static inline void real_sincos(REAL x, REAL *sine, REAL *cosine) {
     *cosine = bits_real((cb ^ difference) ^ sign_c);
 }
 
-/* --- 3-vectors and matrices, as in vec3.h ------------------------------------------------------------ */
+/* --- 3-vectors and matrices, as in vec3.h --------------------------------------------------------- */
 
 static inline REAL r3_dot(const REAL a[3], const REAL b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

@@ -1,10 +1,14 @@
 /* compile.c - from spec to model: names, reference configuration, joint frames, tree, loops, initial state.
  *
- * The order: names -> each body and joint by itself (validate.c) -> pose of every body in the reference
- * configuration
- * -> frames of every joint on both its bodies -> graph (graph.c) -> links and closures in regular labelling
- * -> motions, forces, constraints (compile_forces.c) -> initial state. Every stage reports all its errors; a
- * stage whose input is broken is left out.
+ * The order: names
+ *     -> each body and joint by itself (validate.c)
+ *     -> pose of every body in the reference configuration
+ *     -> frames of every joint on both its bodies
+ *     -> graph (graph.c)
+ *     -> links and closures in regular labelling
+ *     -> motions, forces, constraints (compile_forces.c)
+ *     -> initial state.
+ * Every stage reports all its errors; a stage whose input is broken is left out.
  *
  * Reference configuration: a body's pose is what the user gave; else, if a joint given in body frames leads
  * to it from a body with a pose, what that joint says at q = 0; else body frame = world frame.
@@ -17,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- complaints -------------------------------------------------------------------------------------- */
+/* --- complaints ----------------------------------------------------------------------------------- */
 
 static void complain(lw_compiler *compiler, lw_severity severity, const char *kind, const char *name,
                      lw_place place, const char *remedy, const char *format, va_list arguments) {
@@ -82,7 +86,7 @@ const lw_function *lw_compile_function(lw_compiler *compiler, const char *kind, 
     return function;
 }
 
-/* --- names ------------------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------------------- */
 
 static void complain_of_duplicates(lw_compiler *compiler, const lw_names *names, const char *kind,
                                    lw_place (*place_of)(const lw_spec *, int)) {
@@ -134,11 +138,11 @@ static lw_status compile_names(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* --- joint frames ------------------------------------------------------------------------------------ */
+/* --- joint frames --------------------------------------------------------------------------------- */
 
 void lw_unit(const double a[3], double out[3]) {
-    double largest =
-        fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2]))); /* so that no square over- or underflows */
+    /* by the largest first, so that no square over- or underflows */
+    double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
     for (int k = 0; k < 3; k++) out[k] = a[k] / largest;
     double n = lw_v3_norm(out);
     for (int k = 0; k < 3; k++) out[k] /= n;
@@ -270,7 +274,7 @@ static lw_status draft_joint(lw_compiler *compiler, const lw_joint_spec *spec, l
     return LW_OK;
 }
 
-/* --- reference configuration ------------------------------------------------------------------------- */
+/* --- reference configuration ---------------------------------------------------------------------- */
 
 /* Pose of the second body of a body-frame joint from that of the first at q = 0, or the other way round. */
 static void pose_across(const lw_compiler *compiler, int joint, int from_side, lw_pose *to) {
@@ -329,8 +333,8 @@ static lw_status compile_reference(lw_compiler *compiler) {
     for (int j = 0; j < nj; j++)
         for (int side = 0; side < 2 && compiler->drafts[j].usable; side++)
             if (spec->joints[j].frame == LW_GEOMETRY_WORLD) in_world[compiler->drafts[j].bodies[side]] = true;
-    /* first from what is given; then from bodies that a joint in the world places, then from any that is left
-     */
+    /* first from what is given; then from bodies that a joint in the world places, then from
+     * any that is left */
     for (int head = 0, pass = 0, next = 1;; head++) {
         for (; head == tail && pass < 2; next = 1, pass++)
             for (; head == tail && next <= nb; next++)
@@ -349,7 +353,7 @@ static lw_status compile_reference(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* --- bodies and joints by themselves ----------------------------------------------------------------- */
+/* --- bodies and joints by themselves -------------------------------------------------------------- */
 
 static lw_status compile_parts(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
@@ -371,7 +375,7 @@ static lw_status compile_parts(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* --- tree -------------------------------------------------------------------------------------------- */
+/* --- tree ----------------------------------------------------------------------------------------- */
 
 static lw_status compile_graph(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
@@ -436,6 +440,7 @@ static void link_inertia(const lw_body_spec *body, lw_link *link, lw_body *own) 
     }
     J[3] -= m * c[0] * c[1], J[4] -= m * c[0] * c[2], J[5] -= m * c[1] * c[2];
     link->inertia.mass = m;
+    link->principal = J[3] == 0 && J[4] == 0 && J[5] == 0;
     for (int k = 0; k < 6; k++) link->spread[k] = (k < 3 ? 0.5 * (J[0] + J[1] + J[2]) : 0) - J[k];
     lw_v3_copy(c, own->com);
 }
@@ -466,7 +471,8 @@ static void reverse_joint(lw_joint *joint, lw_pose frames[2]) {
 }
 
 /* Where a revolute or prismatic joint moves about or along a coordinate axis of the parent, gives the child
- * the parent's axes: then base does not turn (model.h). mine is the joint's frame on the child. */
+ * the parent's axes at q = 0: then the joint's base is not turned (model.h). mine is the joint's frame on the
+ * child. */
 static void align(lw_link *link, lw_pose *mine) {
     const double *B = link->R;
     link->kernel = LW_KERNEL_GENERAL;
@@ -564,6 +570,13 @@ static lw_status compile_tree(lw_compiler *compiler) {
     }
     lw_status status = assign_slots(compiler);
     if (status != LW_OK) return status;
+    model->turns = LW_NEW(model->arena, lw_turn, nb + 1);
+    if (!model->turns) return LW_ERROR_MEMORY;
+    for (int i = 1; i <= nb; i++) {
+        const lw_link *link = &model->links[i];
+        if (link->kernel >= LW_KERNEL_REVOLUTE && link->kernel < LW_KERNEL_PRISMATIC)
+            model->turns[model->turn_count++] = (lw_turn){link->q, link->v, link->sign};
+    }
     for (int j = 0; j < nj; j++) {
         lw_joint_entry *entry = &model->joints[j];
         const lw_pose *frame = &model->bodies[entry->info.bodies[1]].frame,
@@ -594,7 +607,7 @@ static lw_status compile_tree(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* --- initial state ----------------------------------------------------------------------------------- */
+/* --- initial state -------------------------------------------------------------------------------- */
 
 /* A lower bound of what body i alone contributes to the pivot of speed k, 0 if it contributes nothing for
  * sure. Exact for one speed; for several, the speeds before it may take away all but the least moment about
@@ -619,9 +632,9 @@ static double own_pivot(const lw_model *model, const double *S, int i, int k) {
 }
 
 /* A pivot of the articulated recursion is zero if it is below 1e-12 of the composite inertia that the joint
- * carries: about a thousand roundings of the quantities it is the difference of. It is not below what the
- * body alone contributes: in a long chain that is the better bound, since the composite inertia grows with
- * the cube of the length. */
+ * carries: some thousand roundings of the quantities it is the difference of. But what the body alone
+ * contributes cannot be lost, so that half of it is a floor, too, and the lower one counts: in a long chain
+ * the composite inertia grows with the cube of the length, and its 1e-12 may exceed a sound pivot. */
 static lw_status compile_floors(lw_model *model, lw_data *data) {
     model->pivot_floor = LW_NEW(model->arena, double, model->nv + 1);
     if (!model->pivot_floor) return LW_ERROR_MEMORY;
@@ -670,7 +683,7 @@ static lw_status compile_state(lw_compiler *compiler) {
     return status;
 }
 
-/* --- all of it --------------------------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------------------ */
 
 static lw_status compile_header(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;

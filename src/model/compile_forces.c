@@ -13,7 +13,7 @@ static const char *const of_time[] = {"t"};
 static const char *const of_elongation[] = {"x", "v", "t"};
 static const char *const of_drive[] = {"t", "q", "v"};
 
-/* --- prescribed motion ------------------------------------------------------------------------------- */
+/* --- prescribed motion ---------------------------------------------------------------------------- */
 
 lw_status lw_compile_motions(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
@@ -59,7 +59,7 @@ lw_status lw_compile_motions(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* --- force elements ---------------------------------------------------------------------------------- */
+/* --- force elements ------------------------------------------------------------------------------- */
 
 static bool finite_or_error(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
                             const char *what, const double *x, int count) {
@@ -338,7 +338,7 @@ lw_status lw_compile_lengths(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* --- constraints ------------------------------------------------------------------------------------- */
+/* --- constraints ---------------------------------------------------------------------------------- */
 
 static void compile_rolling(lw_compiler *compiler, const lw_constraint_spec *spec, const int users[2],
                             lw_constraint *constraint) {

@@ -21,14 +21,18 @@ typedef struct lw_body_motion {
 } lw_body_motion;
 
 /* What the recursions (formulations/recursion.h) keep at each body, in its internal axes, for one state or
- * several. node: sine and cosine of an aligned joint; angular velocity; acceleration (angular; of the origin,
- * gravity taken off) and the part of it that speeds alone cause; U, 1/D and u of a joint with one speed.
- * place: in the parent, of joints that are not aligned. sum: articulated inertia [A B; B' C] and bias wrench
- * handed over by children. need: of inverse dynamics, K with K x the acceleration of a point x relative to
- * the origin, and the wrench. */
+ * several:
+ *   node    w        angular velocity
+ *           a, bias  acceleration (angular; of the origin, gravity taken off), and what the joint's speeds
+ *                    alone add to the parent's
+ *           U, d, u  U, 1/D and u of an aligned joint
+ *   place   p, R     place in the parent, where it depends on q: p not of aligned revolute joints, R not of
+ *                    aligned ones
+ *   sum     A, B, C  articulated inertia [A B; B' C] and bias wrench f that the children have handed over
+ *   need    K, f     inverse dynamics: K x is the acceleration of a point x relative to the origin; wrench */
 #define LW_NODE(REAL)                                                                                        \
     struct {                                                                                                 \
-        REAL s, c, w[3], a[6], bias[6], U[6], d, u;                                                          \
+        REAL w[3], a[6], bias[6], U[6], d, u;                                                                \
     }
 #define LW_PLACE(REAL)                                                                                       \
     struct {                                                                                                 \
@@ -59,7 +63,7 @@ struct lw_data {
     double *tau;      /* per speed: of joint elements and of the caller */
     double *load;     /* 6 per body: wrench (torque about the internal origin; force), internal axes */
     lw_power power;   /* of the elements */
-    double potential; /* of springs and bushings */
+    double potential; /* of springs, torsion springs and bushings */
     /* recursions */
     lw_node *nodes;        /* 0 .. n */
     lw_node_place *places; /* 0 .. n */
@@ -68,11 +72,12 @@ struct lw_data {
     double *joint_S;       /* 6 per speed each: S, U and the factor of D of joints that are not aligned */
     double *joint_U, *joint_D;
     double *joint_u;             /* per speed */
+    double *sine, *cosine;       /* per speed, of aligned revolute joints */
     double *drive;               /* per speed: force of the drive at a prescribed one */
     lw_rigid_inertia *composite; /* 0 .. n, for the mass matrix */
 };
 
-/* --- kinematics.c ------------------------------------------------------------------------------------ */
+/* --- kinematics.c --------------------------------------------------------------------------------- */
 
 /* Fills q, v (and vdot at prescribed speeds) of data from the caller's; v may be NULL (at rest). */
 void lw_take_state(const lw_model *model, lw_data *data, double t, const double *q, const double *v);
@@ -85,7 +90,7 @@ void lw_world_poses(const lw_model *model, lw_data *data);
 /* lw_q_rate with the pull of quaternions towards unit length (joint.h): for integration. */
 void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot);
 
-/* --- force.c ----------------------------------------------------------------------------------------- */
+/* --- force.c -------------------------------------------------------------------------------------- */
 
 /* Loads and joint forces of all elements into load and tau (both overwritten), with their power;
  * after lw_velocities and, if the model asks for it, lw_world_poses. potential: complete data->potential too,

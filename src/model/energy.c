@@ -1,6 +1,6 @@
 /* energy.c - kinetic and potential energy, linear and angular momentum of the tree.
  *
- *   T = sum V'I V / 2,   U = - sum m g.c + U(springs),   p = sum m c',   L = sum (c x m c' + J w)
+ *   T = sum V'I V / 2,   U = - sum m g.c + U(elements),   p = sum m c',   L = sum (c x m c' + J w)
  *
  * Cost     O(n), no allocation.
  */

@@ -6,17 +6,20 @@
  *     number     = 1  .5  1.  1e-3
  *
  * Operators, weakest first:
- *     or; and; not; < <= > >= == != (not chained); + -; * /; sign; ^ or ** (right to left: 2^3^2 = 2^9, -2^2
- * = -4) Comparisons and logic give 0 or 1; everything but 0 is true. Names: the caller's variables and
- * constants, pi, e. Functions: see the table below; log is the natural logarithm, angles are radians, mod has
- * the sign of its second argument, step(x, x0, h0, x1, h1) goes from h0 to h1 while x goes from x0 to x1, as
- * a cubic (step5: a quintic, with a continuous second derivative), ramp(x) is max(x, 0).
+ *     or    and    not    < <= > >= == != (not chained)    + -    * /    sign
+ *     ^ or ** (right to left: 2^3^2 = 2^9; stronger than a sign: -2^2 = -4)
+ * Comparisons and logic give 0 or 1; everything but 0 is true.
+ *
+ * Names: the caller's variables and constants, pi, e. Functions: see the table below; log is the natural
+ * logarithm, angles are radians, mod has the sign of its second argument, step(x, x0, h0, x1, h1) goes from
+ * h0 to h1 while x goes from x0 to x1, as a cubic (step5: a quintic, with a continuous second derivative),
+ * ramp(x) is max(x, 0).
  *
  * Units. A word in the place of an operator, directly behind an operand, is a unit and multiplies the
- * operand: `2 m` is two metres and `2*m` is twice the parameter m. units.c has the grammar of `5 N/mm` and `2
- * (N s/m)`. What could be read in two ways is refused with a remedy: `5 N/m` if a parameter m exists; `x/2
- * mm` (but not `10 N/5 mm`, where the dividend carries a unit as well) and `2^3 mm`, where the unit would
- * bind to the last number only.
+ * operand: `2 m` is two metres and `2*m` is twice the parameter m. units.c has the grammar of `5 N/mm` and
+ * `2 (N s/m)`. What could be read in two ways is refused with a remedy: `5 N/m` if a parameter m exists;
+ * `x/2 mm` (but not `10 N/5 mm`, where the dividend carries a unit as well) and `2^3 mm`, where the unit
+ * would bind to the last number only.
  *
  * Folding: an instruction whose operands are all constants is run at once; a result that is not finite is an
  * error.
@@ -119,7 +122,7 @@ typedef struct parser {
     lw_syntax *syntax;
 } parser;
 
-/* --- errors and words -------------------------------------------------------------------------------- */
+/* --- errors and words ----------------------------------------------------------------------------- */
 
 static bool fail(parser *p, size_t offset, const char *remedy, const char *format, ...) LW_PRINTF(4, 5);
 
@@ -258,8 +261,8 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
     return fail(p, offset, remedy, "unknown %s \"%.*s\"", kind, SHOW(w));
 }
 
-/* The character at offset as a person can read it: itself if it is printable ASCII or whole UTF-8, else \xNN.
- */
+/* The character at offset as a person can read it: itself if it is printable ASCII or whole
+ * UTF-8, else \xNN. */
 static void show_character(const char *text, size_t offset, char shown[8]) {
     const unsigned char *c = (const unsigned char *)text + offset;
     size_t length = *c < 0x80                 ? 1
@@ -303,7 +306,7 @@ static bool fail_unexpected(parser *p, bool operand_missing) {
     return fail(p, p->at, "remove it", "unexpected \"%s\"", shown);
 }
 
-/* --- instructions ------------------------------------------------------------------------------------ */
+/* --- instructions --------------------------------------------------------------------------------- */
 
 static bool append(parser *p, lw_instruction instruction, size_t offset) {
     if (p->length >= LW_EXPRESSION_LENGTH) {
@@ -369,7 +372,7 @@ static bool emit(parser *p, lw_op op, size_t offset) {
     return true;
 }
 
-/* --- operands ---------------------------------------------------------------------------------------- */
+/* --- operands ------------------------------------------------------------------------------------- */
 
 static bool parse_level(parser *p, int level);
 
@@ -518,7 +521,7 @@ static bool parse_primary(parser *p) {
     return parse_level(p, OR) && close_parenthesis(p, opened);
 }
 
-/* --- units behind an operand ------------------------------------------------------------------------- */
+/* --- units behind an operand ---------------------------------------------------------------------- */
 
 /* Behind an operand and its units, if any, an operator must stand. */
 static bool check_operator_follows(parser *p) {
@@ -591,7 +594,7 @@ static bool parse_units(parser *p, size_t start) {
     return check_operator_follows(p);
 }
 
-/* --- operators --------------------------------------------------------------------------------------- */
+/* --- operators ------------------------------------------------------------------------------------ */
 
 static bool parse_operand(parser *p, int level) {
     char c = skip_space(p);

@@ -1,13 +1,17 @@
 /* force.c - force elements: loads on bodies, forces on joint coordinates, their potential and power.
  *
- *   spring     F = k x + c xdot + law(x, xdot, t) along the line, x = length - free length, positive in
- * tension torsion    tau = -(k x + c xdot + law), x = coordinate - free value bushing    force -K d - C d',
- * torque -J^-T(phi) K phi - C w in the axes of its first frame; d displacement, phi rotation vector of the
- * second frame in the first, J the right Jacobian of SO(3): the gradient of U = (d'K d + phi'K phi) / 2
- * (docs/theory/tree.md, "Force elements") applied    force and torque, functions of t, on one body, the
- * opposite on another drive      tau = drive(t, q, v) friction   tau = -(viscous v + coulomb tanh(v /
- * smoothing))
+ *   spring     F = k x + c xdot + law(x, xdot, t) along the line, x = length - free length, tension positive
+ *   torsion    tau = -(k x + c xdot + law), x = coordinate - free value
+ *   bushing    on the second body, d displacement and phi rotation vector of its frame in the first:
+ *                  force   -K d - C d'            in the first frame's axes
+ *                  torque  -J^-T(phi) K phi       in the second's, J the right Jacobian of SO(3)
+ *                          -C w                   in the first's, w relative angular velocity
+ *              K gives the gradient of U = (d'K d + phi'K phi) / 2
+ *   applied    force and torque, functions of t, on one body, the opposite on another
+ *   drive      tau = drive(t, q, v)
+ *   friction   tau = -(viscous v + coulomb tanh(v / smoothing))
  *
+ * Source   docs/theory/tree.md, section "Force elements".
  * Every element books its energy: a potential, or power as drives, forces or dissipation.
  * Cost     O(elements), no allocation.
  */
@@ -64,9 +68,8 @@ static void spring(const lw_force *force, lw_data *data, double t, bool integrat
     lw_v3_sub(vb, va, rate);
     double length = lw_v3_norm(line);
     double unit[3] = {0, 0, 0};
-    if (length > 0)
-        for (int k = 0; k < 3; k++)
-            unit[k] = line[k] / length; /* coinciding points: the line has no direction */
+    if (length > 0) /* the line of coinciding points has no direction */
+        for (int k = 0; k < 3; k++) unit[k] = line[k] / length;
     double pull = tension(force, data, t, length - force->free_length, lw_v3_dot(unit, rate), integrate);
     double on_a[3], on_b[3];
     for (int k = 0; k < 3; k++) on_a[k] = pull * unit[k], on_b[k] = -on_a[k];
@@ -74,8 +77,8 @@ static void spring(const lw_force *force, lw_data *data, double t, bool integrat
     load_body(data, force->bodies[1], b, on_b, none);
 }
 
-/* Inverse transpose of the right Jacobian of SO(3):  x - phi x x / 2 + g phi x (phi x x),
- * g = 1/a^2 - (1 + cos a) / (2 a sin a), a = |phi|. */
+/* Inverse transpose of the right Jacobian of SO(3), with a = |phi| (docs/theory/tree.md, 23):
+ *     y - phi x y / 2 + g phi x (phi x y),    g = 1/a^2 - (1 + cos a) / (2 a sin a). */
 static void inverse_jacobian_transpose(const double phi[3], const double x[3], double out[3]) {
     double a2 = lw_v3_dot(phi, phi), a = sqrt(a2), first[3], second[3];
     /* below 0.01 the series to a^4; at pi the closed form is regular: (1 + cos a) / sin a -> 0 */

@@ -34,7 +34,7 @@ struct lw_function {
     const piece *pieces; /* count + 1: piece i holds for x[i-1] <= x < x[i] */
 };
 
-/* --- expressions ------------------------------------------------------------------------------------- */
+/* --- expressions ---------------------------------------------------------------------------------- */
 
 lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_constant *constants,
                                  size_t constant_count, const char *const *variables, size_t variable_count,
@@ -69,7 +69,7 @@ bool lw_number(const char *text, const lw_constant *constants, size_t constant_c
     return true;
 }
 
-/* --- tables ------------------------------------------------------------------------------------------ */
+/* --- tables --------------------------------------------------------------------------------------- */
 
 static double slope_between(const double *x, const double *y, size_t i) {
     return (y[i + 1] - y[i]) / (x[i + 1] - x[i]);
@@ -154,7 +154,7 @@ static const piece *find_piece(const lw_function *f, double x) {
     return &f->pieces[low];
 }
 
-/* --- evaluation -------------------------------------------------------------------------------------- */
+/* --- evaluation ----------------------------------------------------------------------------------- */
 
 bool lw_function_uses(const lw_function *function, size_t variable) {
     return variable < LW_MAX_VARIABLES && function->uses[variable];
@@ -190,7 +190,7 @@ lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables) {
     return (lw_jet){piece_value(p, s), d * x.d, d * x.dd + dd * x.d * x.d};
 }
 
-/* --- integrals --------------------------------------------------------------------------------------- */
+/* --- integrals ------------------------------------------------------------------------------------ */
 
 enum { HALVINGS = 48, INTERVALS = 4000 };
 
@@ -265,8 +265,7 @@ static interval integrate(integrand *f, double left, double right, int depth) {
         double ratio = 200 * error / spread;
         error = ratio < 1 ? spread * ratio * sqrt(ratio) : fmax(spread, error);
     }
-    double unseen =
-        0.5 * (1 - node[7]); /* the area between the last node and the end is a triangle of this width */
+    double unseen = 0.5 * (1 - node[7]); /* between the last node and the end: a triangle of this width */
     error += unseen * (fabs(at_left - sample(f, left)) + fabs(at_right - sample(f, right)));
     half = fabs(half);
     return (interval){left,         right, area * (right < left ? -half : half), magnitude * half,
@@ -292,8 +291,8 @@ double lw_function_integral(const lw_function *function, double a, double b, con
     int count = 1;
     while (waiting > 0) {
         interval i = stack[--waiting];
-        /* A share of the tolerance by width, but a small part of all of it to any interval: kinks need that.
-         */
+        /* A share of the tolerance by width, but a small part of all of it to any interval:
+         * kinks need that. */
         double share = fmax((i.right - i.left) / (b - a), 0.05);
         double tolerance = fmax(1e-13 * magnitude * share, 20 * DBL_EPSILON * i.magnitude);
         if (!(i.error > tolerance) || i.depth >= HALVINGS || count >= INTERVALS || !isfinite(i.error)) {

@@ -44,7 +44,8 @@ lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y
 
 bool lw_function_uses(const lw_function *function, size_t variable);
 bool lw_function_is_constant(const lw_function *function);
-/* Does it hold something whose slope jumps (if, abs, sign, floor, ceil, mod, min, max, ramp, a comparison, a table)? */
+/* Does it hold something whose slope jumps (if, abs, sign, floor, ceil, mod, min, max, ramp, a comparison, a
+ * table)? */
 bool lw_function_may_jump(const lw_function *function);
 
 double lw_function_value(const lw_function *function, const double *variables);

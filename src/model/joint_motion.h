@@ -5,10 +5,12 @@
  *   its derivative, componentwise                                          = S(q) vdot + bias(q, v)
  *
  * Source   docs/theory/tree.md, section "Joints", which derives every S and bias below.
- * Frames   revolute and prismatic joints move about or along one coordinate axis, screw and cylindrical ones
- * z; universal: about x of the first, then y of the second frame; planar: x, y in the first frame's plane,
- * angle about z. Inverse  the motion of the first frame relative to the second: place inverted, S and bias
- * times -Ad(place). Cost     O(1), no allocation.
+ * Frames   revolute, prismatic   about or along one coordinate axis, in either sense
+ *          screw, cylindrical    about and along z
+ *          universal             about x of the first, then y of the second frame
+ *          planar                x, y in the first frame's plane, angle about z
+ * Inverse  the motion of the first frame relative to the second: place inverted, S and bias times -Ad(place).
+ * Cost     O(1), no allocation.
  */
 #ifndef LW_JOINT_MOTION_H
 #define LW_JOINT_MOTION_H

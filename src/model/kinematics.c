@@ -1,9 +1,10 @@
 /* kinematics.c - positions, twists and bias accelerations of the spanning tree; poses and velocities of
  * bodies.
  *
- *   V_i = X_i V_parent + S_i v_i,      bias_i = S°_i v_i + V_i x S_i v_i          (docs/theory/tree.md, 4-6)
+ *   V_i = X_i V_parent + S_i v_i,      bias_i = S°_i v_i + V_i x S_i v_i
  *
- * Source   docs/theory/tree.md; anderson2003 eqs 8, 9 in body frames.
+ * Source   docs/theory/tree.md, 4-6. Here the twists are spatial; the recursions of the dynamics
+ *          (formulations/recursion.h) have accelerations of points and do their own kinematics.
  * Cost     O(n), one pass in regular labelling, no allocation.
  */
 #include "model/data.h"
@@ -34,12 +35,14 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->joint_D = LW_NEW(arena, double, 6 * nv);
         data->joint_u = LW_NEW(arena, double, nv);
         data->drive = LW_NEW(arena, double, nv);
+        data->sine = LW_NEW(arena, double, nv);
+        data->cosine = LW_NEW(arena, double, nv);
         data->composite = LW_NEW(arena, lw_rigid_inertia, n);
     }
     if (!data || !data->motion || !data->world || !data->S || !data->q || !data->v || !data->vdot ||
         !data->tau || !data->load || !data->nodes || !data->places || !data->sums || !data->needs ||
-        !data->joint_S || !data->joint_U || !data->joint_D || !data->joint_u || !data->drive ||
-        !data->composite) {
+        !data->joint_S || !data->joint_U || !data->joint_D || !data->joint_u || !data->drive || !data->sine ||
+        !data->cosine || !data->composite) {
         lw_arena_destroy(arena);
         return LW_ERROR_MEMORY;
     }
@@ -54,7 +57,7 @@ void lw_data_destroy(lw_data *data) {
 }
 
 /* Rotation by Cardan angles, R = Rx(a) Ry(b) Rz(c): quaternion, angular velocity and acceleration in the
- * rotated axes (docs/theory/tree.md, "Prescribed motion"). */
+ * rotated axes (docs/theory/tree.md, 21). */
 static void cardan_motion(const lw_jet angle[3], double quaternion[4], double w[3], double wdot[3]) {
     double half[4], x[4], y[4], z[4];
     for (int k = 0; k < 3; k++) half[k] = 0.5 * angle[k].f;

@@ -25,7 +25,7 @@ size_t lw_op_arity(lw_op op) {
     return op >= LW_OP_FIRST_UNARY ? 1 : 0;
 }
 
-/* --- values ------------------------------------------------------------------------------------------ */
+/* --- values --------------------------------------------------------------------------------------- */
 
 static double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 
@@ -164,7 +164,7 @@ double lw_machine_value(const lw_instruction *code, size_t length, const double 
     return stack[0];
 }
 
-/* --- jets -------------------------------------------------------------------------------------------- */
+/* --- jets ----------------------------------------------------------------------------------------- */
 
 static lw_jet constant(double f) { return (lw_jet){f, 0, 0}; }
 static lw_jet add(lw_jet a, lw_jet b) { return (lw_jet){a.f + b.f, a.d + b.d, a.dd + b.dd}; }
@@ -181,8 +181,8 @@ static lw_jet divide(lw_jet a, lw_jet b) {
     return (lw_jet){q, d, (a.dd - 2 * d * b.d - q * b.dd) / b.f};
 }
 
-/* g(u) with g = f, dg/du = g1, d2g/du2 = g2. Where a slope of g is infinite, as that of the root at 0, the result is too,
- * unless u rests there. */
+/* g(u) with g = f, dg/du = g1, d2g/du2 = g2. Where a slope of g is infinite, as that of the root at 0, the
+ * result is too, unless u rests there. */
 static lw_jet chain(lw_jet u, double f, double g1, double g2) {
     if (isnan(g1)) g1 = 0; /* 0 times infinity, as in x^0 at 0, where the slope is 0 */
     if (isnan(g2)) g2 = 0;

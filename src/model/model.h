@@ -1,9 +1,10 @@
 /* model.h - the compiled model's inside: flat arrays in regular labelling.
  *
- * Each body i has an internal frame: the frame of its tree joint on the body's side, with the axis of a
- * one-axis joint along z. The tree joint's motion then needs no transformation on the child's side, and every
- * revolute joint turns about z. link[i].frame places the body frame that the user knows in the internal
- * frame.
+ * Each body i has an internal frame. Its origin is the point of its tree joint on the body's side, so that
+ * the joint's motion needs no transformation there. Its axes are those of the joint's frame (z along the axis
+ * of a one-axis joint); but where a revolute or prismatic joint moves about or along a coordinate axis of the
+ * parent, they are the parent's at q = 0 ("aligned"), so that the joint's base need not be turned either.
+ * bodies[i].frame places the body frame that the user knows in the internal frame.
  */
 #ifndef LW_MODEL_INTERNAL_H
 #define LW_MODEL_INTERNAL_H
@@ -29,9 +30,8 @@ typedef struct lw_joint {
     int nq, nv;
 } lw_joint;
 
-/* Which kernel of the recursions a joint takes: a revolute or prismatic joint about or along a coordinate
- * axis (added to the value), not prescribed, whose base does not turn; or any other. The value is the axis'
- * place in a twist. */
+/* Which kernel of the recursions a joint takes: that of an aligned revolute or prismatic joint that is not
+ * prescribed, plus its axis 0 .. 2, which gives the axis' place in a twist; or that of any other. */
 typedef enum lw_kernel { LW_KERNEL_REVOLUTE = 0, LW_KERNEL_PRISMATIC = 3, LW_KERNEL_GENERAL = 6 } lw_kernel;
 
 /* Body i and the tree joint that carries it, as the recursions need it; entry 0 is ground. The first 64 bytes
@@ -43,6 +43,7 @@ typedef struct lw_link {
     signed char kernel;       /* an lw_kernel */
     bool first;               /* of its siblings the first that a backward pass meets */
     unsigned char prescribed; /* bit k: speed k is prescribed */
+    bool principal;           /* the spread is diagonal */
     float sign;               /* that of its joint */
     double p[3];              /* place of the joint's frame in the parent's internal frame: origin ... */
     lw_rigid_inertia inertia;
@@ -50,6 +51,12 @@ typedef struct lw_link {
     double spread[6]; /* sum of m x x' about the origin: trace(J) / 2 - J */
     lw_joint joint;
 } lw_link;
+
+/* An aligned revolute joint: its angle is sign * q[q]. */
+typedef struct lw_turn {
+    int q, v;
+    double sign;
+} lw_turn;
 
 /* What no recursion needs of body i. */
 typedef struct lw_body {
@@ -73,8 +80,7 @@ typedef struct lw_closure {
 typedef struct lw_joint_entry {
     const char *name;
     lw_joint_info info;
-    lw_pose second; /* the joint's frame on its second body, in that body's internal frame: where reactions
-                       are given */
+    lw_pose second; /* its frame on its second body, in that internal frame: where reactions are given */
     lw_place place;
 } lw_joint_entry;
 
@@ -120,6 +126,8 @@ struct lw_model {
     double gravity[3];
     int body_count; /* without ground */
     int nq, nv;
+    int turn_count; /* aligned revolute joints */
+    lw_turn *turns;
     int slot_count;      /* inertias on their way inwards at the same time, at most */
     lw_link *links;      /* 0 .. body_count */
     lw_body *bodies;     /* 0 .. body_count */

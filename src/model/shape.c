@@ -28,7 +28,7 @@ static void add_square(double s, const double d[3], double out[6]) {
     out[5] += s * d[1] * d[2];
 }
 
-/* --- the shapes in their own axes; false if a size is not one ---------------------------------------- */
+/* --- the shapes in their own axes; false if a size is not one ------------------------------------- */
 
 static bool sizes_fit(const double *size, int count) {
     double largest = 0;
@@ -79,7 +79,7 @@ static bool place_moments(const lw_shape *shape, moments *out) {
     return true;
 }
 
-/* --- the shapes given by points, in body axes -------------------------------------------------------- */
+/* --- the shapes given by points, in body axes ----------------------------------------------------- */
 
 static bool rod_moments(const lw_shape *shape, moments *out) {
     double along[3];

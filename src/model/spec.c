@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* --- copies ------------------------------------------------------------------------------------------------
- */
+/* --- copies --------------------------------------------------------------------------------------- */
 
 /* Copies texts into an arena one after the other and remembers whether memory was out. */
 typedef struct {
@@ -41,8 +40,7 @@ static void copy_texts(text_copier *copier, const char **texts, int count) {
     for (int k = 0; k < count; k++) texts[k] = copy_text(copier, texts[k]);
 }
 
-/* --- lists -------------------------------------------------------------------------------------------------
- */
+/* --- lists ---------------------------------------------------------------------------------------- */
 
 /* The list with room for one more item: itself, or a copy twice as long; NULL when memory is out. */
 static void *with_room(lw_arena *arena, void *items, size_t count, size_t *capacity, size_t item_size) {
@@ -55,8 +53,7 @@ static void *with_room(lw_arena *arena, void *items, size_t count, size_t *capac
     return copy;
 }
 
-/* --- life --------------------------------------------------------------------------------------------------
- */
+/* --- life ----------------------------------------------------------------------------------------- */
 
 lw_spec *lw_spec_create(const char *name) {
     lw_arena *arena = lw_arena_create(NULL);
@@ -78,8 +75,7 @@ void lw_spec_destroy(lw_spec *spec) {
     if (spec) lw_arena_destroy(spec->arena);
 }
 
-/* --- settings ----------------------------------------------------------------------------------------------
- */
+/* --- settings ------------------------------------------------------------------------------------- */
 
 lw_status lw_spec_set_file(lw_spec *spec, const char *file) {
     const char *copy = lw_arena_text(spec->arena, file ? file : "");
@@ -120,8 +116,7 @@ lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
     return LW_OK;
 }
 
-/* --- elements ----------------------------------------------------------------------------------------------
- */
+/* --- elements ------------------------------------------------------------------------------------- */
 
 lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body) {
     text_copier copier = {spec->arena, false};
@@ -191,8 +186,7 @@ lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constr
     return LW_OK;
 }
 
-/* --- reading -----------------------------------------------------------------------------------------------
- */
+/* --- reading -------------------------------------------------------------------------------------- */
 
 const char *lw_spec_name(const lw_spec *spec) { return spec->name; }
 const char *lw_spec_file(const lw_spec *spec) { return spec->file; }
@@ -226,8 +220,7 @@ lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index) {
     return index < spec->constraint_count ? &spec->constraints[index] : NULL;
 }
 
-/* --- kinds -------------------------------------------------------------------------------------------------
- */
+/* --- kinds ---------------------------------------------------------------------------------------- */
 
 const char *lw_joint_type_name(lw_joint_type type) {
     switch (type) {

@@ -1,9 +1,10 @@
 /* validate.c - what is wrong with a body or a joint taken by itself.
  *
- * Rules    numbers are finite; mass >= 0; inertia positive semidefinite and its principal moments a, b, c
- * satisfy a + b >= c (both to 1e-9 of the largest: data are often rounded to that); axes have a direction;
- * the axes of a universal joint are perpendicular, those of a translation independent; planar bodies stay in
- * their plane.
+ * Rules    numbers are finite; mass >= 0;
+ *          inertia is positive semidefinite and its principal moments a, b, c satisfy a + b >= c (both to
+ *          1e-9 of the largest: data are often rounded to that);
+ *          axes have a direction; those of a universal joint are perpendicular, of a translation independent;
+ *          planar bodies stay in their plane.
  */
 #include "model/compile.h"
 
@@ -254,8 +255,8 @@ void lw_validate_planar(lw_compiler *compiler) {
         lw_m3_mul(world[i], own->frame.R, body);
         const double normal[3] = {body[2], body[5], body[8]};
         for (int j = i; j > 0; j = model->links[j].parent) {
-            if (j != i &&
-                model->bodies[j].kind == LW_BODY_PLANAR) { /* checked before, all the way to ground */
+            /* a planar body on the way was checked before, all the way to ground */
+            if (j != i && model->bodies[j].kind == LW_BODY_PLANAR) {
                 lw_m3_mul(world[j], model->bodies[j].frame.R, body);
                 const double other[3] = {body[2], body[5], body[8]};
                 if (fabs(lw_v3_dot(normal, other)) > 1 - tolerance) break;

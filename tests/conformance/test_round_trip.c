@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- the same model ---------------------------------------------------------------------------------- */
+/* --- the same model ------------------------------------------------------------------------------- */
 
 typedef struct state {
     int nq, nv;
@@ -83,7 +83,7 @@ static bool same_model(lw_spec *a, lw_spec *b) {
     return status == LW_OK;
 }
 
-/* --- there and back ---------------------------------------------------------------------------------- */
+/* --- there and back ------------------------------------------------------------------------------- */
 
 static lw_spec *read_back(const char *text, size_t length) {
     lw_report *report = lw_report_create();
@@ -129,7 +129,7 @@ static bool round_trip(lw_spec *spec) {
     return compiles;
 }
 
-/* --- files ------------------------------------------------------------------------------------------- */
+/* --- files ---------------------------------------------------------------------------------------- */
 
 static lw_spec *read_file(const char *path) {
     lw_report *report = lw_report_create();
@@ -192,7 +192,7 @@ static void test_examples(void **unused) {
     assert_true(count >= 9); /* one for each element, and the repetitions */
 }
 
-/* --- random specs ------------------------------------------------------------------------------------ */
+/* --- random specs --------------------------------------------------------------------------------- */
 
 /* Names that YAML could take for something else, and some that it could not. */
 static const char *const odd_names[] = {
@@ -426,7 +426,7 @@ static void test_random_trees(void **unused) {
     assert_true(compiled > 200); /* point masses on turning joints and the like do not compile, but most do */
 }
 
-/* --- random specs of any kind ------------------------------------------------------------------------ */
+/* --- random specs of any kind --------------------------------------------------------------------- */
 
 static const char *any_body(lw_random *random, lw_spec *spec) {
     size_t pick = (size_t)random_below(random, (int)lw_spec_body_count(spec) + 1);
@@ -566,7 +566,7 @@ static void test_random_specs(void **unused) {
     }
 }
 
-/* --- names and texts --------------------------------------------------------------------------------- */
+/* --- names and texts ------------------------------------------------------------------------------ */
 
 static void test_model_names(void **unused) {
     (void)unused;
@@ -578,7 +578,7 @@ static void test_model_names(void **unused) {
     }
 }
 
-/* --- what cannot be written -------------------------------------------------------------------------- */
+/* --- what cannot be written ----------------------------------------------------------------------- */
 
 static void cannot_write(lw_spec *spec, const char *object, const char *message) {
     lw_error error;

@@ -21,8 +21,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-/* The recursions differ from each other by rounding times the condition of the mass matrix, 1e3 or so here.
- */
+/* The recursions differ from each other by rounding times the condition of the mass matrix, 1e3
+ * or so here. */
 static const double agreement = 1e-10;
 /* Eighth-order central differences with h = 0.02: truncation h^8 times a ninth derivative of order 100 or
  * more, rounding 1e-16 / h times values of order 100. */
@@ -147,8 +147,8 @@ static void forward_inverse_and_mass_matrix_agree(void **state) {
             dpocon_("U", &n, A, &n, &norm, &rcond, work, iwork, &info);
         }
         assert_int_equal(info, 0);
-        /* a solution carries rounding times the condition number, which a long chain of sliders makes large
-         */
+        /* a solution carries rounding times the condition number, which a long chain of sliders
+         * makes large */
         check(relative_difference(expected, b, n), agreement + 1e-15 / rcond, seed,
               "forward dynamics and mass matrix");
         free(M), free(A);
@@ -219,8 +219,8 @@ static void velocities_are_rates_of_poses(void **state) {
     }
 }
 
-/* World accelerations of a body's centre of mass and its angular acceleration, by differences of velocities.
- */
+/* World accelerations of a body's centre of mass and its angular acceleration, by differences
+ * of velocities. */
 static void numeric_accelerations(const fixture *f, int body, double a[3], double alpha[3]) {
     const double h = 0.01; /* angular velocities reach 20 rad/s */
     double linear[8][3], angular[8][3], com[3], q[2 * MAX_NV], v[MAX_NV], t[3];
@@ -289,8 +289,8 @@ static void wrenches_balance_on_every_body(void **state) {
                 for (int k = 0; k < 3; k++)
                     scale = fmax(scale, fmax(fabs(reactions[6 * j + k]), fabs(moment[k])));
             }
-            /* rate of momentum: m a, and d/dt (J w) = J alpha + w x J w about the centre of mass, world axes
-             */
+            /* rate of momentum: m a, and d/dt (J w) = J alpha + w x J w about the centre of
+             * mass, world axes */
             double centre[6], J[6], momentum[3], rate[3], t[3],
                 c2 = lw_v3_dot(model->bodies[i].com, model->bodies[i].com);
             memcpy(centre, link->inertia.second, sizeof centre);

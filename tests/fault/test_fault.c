@@ -23,9 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- help
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- help ----------------------------------------------------------------------------------------- */
 
 typedef struct outcome {
     lw_report *report;
@@ -108,7 +106,7 @@ static char *read_all(const char *path, size_t *length) {
     return text;
 }
 
-/* --- the models in this folder ----------------------------------------------------------------------- */
+/* --- the models in this folder -------------------------------------------------------------------- */
 
 static size_t check_one(const char *path) {
     char line[1200], space[1200];
@@ -177,7 +175,7 @@ static void nothing_is_printed(void **state) {
     assert_int_equal(about.st_size, 0);
 }
 
-/* --- things that are no model files ------------------------------------------------------------------ */
+/* --- things that are no model files --------------------------------------------------------------- */
 
 static void files_that_cannot_be_read(void **state) {
     (void)state;
@@ -246,7 +244,7 @@ static void very_many_faults(void **state) {
     free(text);
 }
 
-/* --- broken copies of good models -------------------------------------------------------------------- */
+/* --- broken copies of good models ----------------------------------------------------------------- */
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */
 static uint64_t next(uint64_t *state) {

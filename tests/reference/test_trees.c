@@ -161,8 +161,8 @@ static const problem problems[] = {
      0.005},                                               /* chaotic: errors grow a thousandfold in 10 s */
     {"heavy_top_fast", fast_top_error, 1e5, 1e-6, 0.0002}, /* 50 revolutions */
     {"heavy_top_steady", steady_top_error, 1e4, 1e-6, 0.02},
-    /* turns over three times, each time passing close to the unstable axis, where errors grow by a thousand
-     */
+    /* turns over three times, each time passing close to the unstable axis, where errors grow
+     * by a thousand */
     {"tumbling_body", tumbling_error, 1e7, 1e-8, 0.1},
 };
 enum { PROBLEMS = sizeof problems / sizeof *problems };

@@ -17,8 +17,7 @@
 
 enum { MAX = 96 };
 
-/* --- regular labelling (mufti1983) -----------------------------------------------------------------------
- */
+/* --- regular labelling (mufti1983) ---------------------------------------------------------------- */
 
 static const int C_of_1[6][5] = {{1, 1, 0, 0, 0},  {-1, 0, 1, 1, 1}, {0, -1, 0, 0, 0},
                                  {0, 0, -1, 0, 0}, {0, 0, 0, -1, 0}, {0, 0, 0, 0, -1}};
@@ -93,8 +92,7 @@ static void six_bodies_in_any_order(void **state) {
     }
 }
 
-/* --- loops -----------------------------------------------------------------------------------------------
- */
+/* --- loops ---------------------------------------------------------------------------------------- */
 
 /* crank - coupler - rocker, pins at (0,0), (1,1), (3,1.5), (4,0); closing joint of the given type. */
 static lw_spec *four_bar(lw_joint_type closing, const char *const ends[2]) {
@@ -203,8 +201,8 @@ static void massless_bodies_and_cuts(void **state) {
         lw_model_destroy(model);
         lw_spec_destroy(spec);
     }
-    lw_spec *spec =
-        four_bar(LW_JOINT_REVOLUTE, ends); /* crank and rocker massless: every joint touches one */
+    /* crank and rocker massless: every joint touches one */
+    lw_spec *spec = four_bar(LW_JOINT_REVOLUTE, ends);
     lw_spec_body(spec, 0)->mass = lw_spec_body(spec, 2)->mass = 0;
     assert_int_equal(lw_model_compile(spec, NULL, report, &model), LW_OK);
     assert_int_equal(lw_report_errors(report), 0);
@@ -216,8 +214,7 @@ static void massless_bodies_and_cuts(void **state) {
     lw_report_destroy(report);
 }
 
-/* --- independence ----------------------------------------------------------------------------------------
- */
+/* --- independence --------------------------------------------------------------------------------- */
 
 /* compile_or_fail destroys the spec. Here its memory is overwritten first, then everything is asked for. */
 static void the_model_does_not_need_the_spec(void **state) {
@@ -288,8 +285,7 @@ static void names_are_found(void **state) {
     lw_model_destroy(model);
 }
 
-/* An allocator that fails from the n-th call on: no crash, no model, everything given back.
- */
+/* An allocator that fails from the n-th call on: no crash, no model, everything given back. */
 typedef struct budget {
     int left, open;
 } budget;

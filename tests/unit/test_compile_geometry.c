@@ -22,8 +22,7 @@ static const double same_pose = 1e-12, same_dynamics = 1e-10;
 
 enum { MAX = 96 };
 
-/* --- the same mechanism written in two ways ---------------------------------------------------------------
- */
+/* --- the same mechanism written in two ways ------------------------------------------------------- */
 
 typedef struct twin {
     lw_model *model;
@@ -260,9 +259,9 @@ static lw_spec *written(int seed, writing how) {
 
         lw_joint_spec joint = {
             .name = joint_name, .lead = 0.3, .bodies = {parents[i] ? parent : LW_GROUND, name}};
+        /* in body frames the start of a free joint is the pose, not zero: tested below */
         do joint.type = (lw_joint_type)random_below(&random, LW_JOINT_TYPES);
-        while (joint.type ==
-               LW_JOINT_FREE); /* in body frames its start is the pose, not zero: tested below */
+        while (joint.type == LW_JOINT_FREE);
         int ids[2] = {parents[i], i};
         if (random_below(&random, 2)) {
             const char *swap = joint.bodies[0];
@@ -374,8 +373,7 @@ static void joints_in_body_frames_place_bodies(void **state) {
     assert_true(compared > 200);
 }
 
-/* --- initial state ---------------------------------------------------------------------------------------
- */
+/* --- initial state -------------------------------------------------------------------------------- */
 
 static void a_free_body_starts_at_its_pose(void **state) {
     (void)state;

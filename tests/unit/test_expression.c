@@ -42,7 +42,7 @@ static double uniform(uint64_t *state, double low, double high) {
 
 static int pick(uint64_t *state, int count) { return (int)uniform(state, 0, count); }
 
-/* --- what the language means ------------------------------------------------------------------------- */
+/* --- what the language means ---------------------------------------------------------------------- */
 
 typedef struct example {
     const char *text;
@@ -372,7 +372,7 @@ static void test_suggestion_among_many(void **state) {
     assert_non_null(strstr(syntax.remedy, ", ..."));
 }
 
-/* --- limits and hostile text ------------------------------------------------------------------------- */
+/* --- limits and hostile text ---------------------------------------------------------------------- */
 
 /* head repeated, then middle, then tail repeated. */
 static char *repeat(const char *head, const char *middle, const char *tail, size_t count) {

@@ -47,8 +47,8 @@ static void near(const double *a, const double *b, int count, double tolerance, 
     if (!(difference <= tolerance)) fail_msg("case %d: %s differ by %g", seed, what, difference);
 }
 
-static lw_spec *
-floating(void) { /* a massless body, free; Q is the force in world axes, the torque in its own */
+/* A massless body, free; Q is the force in world axes, the torque in its own. */
+static lw_spec *floating(void) {
     lw_spec *spec = lw_spec_create("floating");
     add_body(spec, (lw_body_spec){.name = "ghost"});
     add_plain_joint(spec, "free", LW_JOINT_FREE, LW_GROUND, "ghost", NULL, NULL);

@@ -133,8 +133,8 @@ static void reasons_of_tree(void **state) {
     tree_refuses(spec, "joint \"elbow\"", "resists its rotation number 1", "give the bodies it carries mass");
 }
 
-/* A massless body that cannot move by itself, or that carries mass, is no trouble; nor is a prescribed one.
- */
+/* A massless body that cannot move by itself, or that carries mass, is no trouble; nor is a
+ * prescribed one. */
 static void massless_bodies_that_tree_takes(void **state) {
     (void)state;
     for (int how = 0; how < 3; how++) {

@@ -14,7 +14,7 @@
 #define PI 3.14159265358979323846
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* --- tables ------------------------------------------------------------------------------------------ */
+/* --- tables --------------------------------------------------------------------------------------- */
 
 /* Gauss-Legendre, 5 points: exact for the pieces of tables, and independent of their stored areas. */
 static double area_of_piece(const lw_function *f, double a, double b) {
@@ -130,7 +130,7 @@ static void test_tables(void **state) {
     lw_arena_destroy(arena);
 }
 
-/* --- integrals --------------------------------------------------------------------------------------- */
+/* --- integrals ------------------------------------------------------------------------------------ */
 
 static void test_integrals(void **state) {
     (void)state;
@@ -186,7 +186,7 @@ static void test_integrals(void **state) {
     lw_arena_destroy(arena);
 }
 
-/* --- memory ------------------------------------------------------------------------------------------ */
+/* --- memory --------------------------------------------------------------------------------------- */
 
 static void *refuse(size_t size, void *context) {
     int *left = context;

@@ -65,7 +65,7 @@ static void join(problem *p, int a, int b, int freedom) {
     p->edges[p->edge_count++] = (lw_edge){.bodies = {a, b}, .freedom = freedom};
 }
 
-/* ---- slow, literal versions of what graph.c does ---- */
+/* --- slow, literal versions of what graph.c does -------------------------------------------------- */
 
 /* The rules for cuts: 0 is the worst place to cut, 6 the best. */
 static int regret(const problem *p, const lw_edge *edge) {
@@ -149,7 +149,7 @@ static void strip_leaves(const problem *p, const lw_graph *g, const int *depth, 
     }
 }
 
-/* ---- properties that every graph must have ---- */
+/* --- properties that every graph must have -------------------------------------------------------- */
 
 static void check_tree(const problem *p, const lw_graph *g) {
     int distance[MOST_BODIES + 1], depth[MOST_BODIES + 1], label[MOST_BODIES + 1], unreached = 0;
@@ -241,10 +241,10 @@ static void check(const problem *p, const lw_graph *g) {
     check_loops(p, g);
 }
 
-/* ---- the example of the paper ---- */
+/* --- the example of the paper --------------------------------------------------------------------- */
 
-/* C of (1) with -e1 before it, S of (22), and T of (25) from the paths to ground; one body stands on ground.
- */
+/* C of (1) with -e1 before it, S of (22), and T of (25) from the paths to ground; one body
+ * stands on ground. */
 static void incidence_and_paths(const lw_graph *g, int s[6][6], int t[6][6]) {
     memset(s, 0, 36 * sizeof(int));
     memset(t, 0, 36 * sizeof(int));
@@ -303,7 +303,7 @@ static void six_body_example(void **state) {
     }
 }
 
-/* ---- mechanisms with a known answer ---- */
+/* --- mechanisms with a known answer --------------------------------------------------------------- */
 
 static problem four_bar(void) {
     problem p = {.body_count = 3}; /* crank, coupler, rocker */
@@ -441,7 +441,7 @@ static void degenerate_graphs(void **state) {
     }
 }
 
-/* ---- random graphs ---- */
+/* --- random graphs -------------------------------------------------------------------------------- */
 
 static problem random_problem(uint64_t *seed, int most_bodies, int most_extra, bool plain) {
     problem p = {.body_count = 1 + below(seed, most_bodies)};
@@ -562,7 +562,7 @@ static void best_of_all_spanning_trees(void **state) {
     running = -1;
 }
 
-/* ---- large graphs: linear memory and loop lengths, no recursion ---- */
+/* --- large graphs: linear memory and loop lengths, no recursion ----------------------------------- */
 
 typedef struct large {
     int body_count, edge_count;
@@ -667,7 +667,7 @@ static void too_long_loops(void **state) {
     assert_int_equal(large_analyse(&p), LW_ERROR_MEMORY);
 }
 
-/* ---- memory ---- */
+/* --- memory --------------------------------------------------------------------------------------- */
 
 static void *allocate_some(size_t size, void *context) {
     int *left = context;

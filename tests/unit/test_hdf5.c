@@ -33,7 +33,7 @@
 
 static const char path[] = "test_hdf5.h5", copy_path[] = "test_hdf5_copy.h5";
 
-/* --- our own clock and write ------------------------------------------------------------------------- */
+/* --- our own clock and write ---------------------------------------------------------------------- */
 
 static time_t now = 1000000000;
 static bool running; /* the clock */
@@ -76,7 +76,7 @@ ssize_t pwrite(int file, const void *bytes, size_t size, off_t place) {
     return done;
 }
 
-/* --- a file of numbers that can be told from each other ----------------------------------------------- */
+/* --- a file of numbers that can be told from each other ------------------------------------------- */
 
 enum { COLUMNS = 256 };
 static lw_record_column columns[COLUMNS];
@@ -161,7 +161,7 @@ static int check_copies(size_t rows) {
     return checked;
 }
 
-/* --- tests ------------------------------------------------------------------------------------------- */
+/* --- tests ---------------------------------------------------------------------------------------- */
 
 enum { CHUNK = 32 }; /* rows of a chunk, when the run is not foretold to be long */
 

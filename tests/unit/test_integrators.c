@@ -3,7 +3,7 @@
  */
 #include "integrators_support.h"
 
-/* --- systems ----------------------------------------------------------------------------------------- */
+/* --- systems -------------------------------------------------------------------------------------- */
 
 static double square(double t, const double *y, int index) {
     (void)t, (void)index;
@@ -41,7 +41,7 @@ static lw_status van_der_pol(lw_system *system, double t, const double *y, doubl
     return LW_OK;
 }
 
-/* --- running ----------------------------------------------------------------------------------------- */
+/* --- running -------------------------------------------------------------------------------------- */
 
 /* Largest error of Kepler's motion over [0, 5] at `outputs` times, none of them special. */
 static double kepler_error(const char *name, double step, double tolerance, int outputs,
@@ -60,7 +60,7 @@ static double kepler_error(const char *name, double step, double tolerance, int 
     return worst;
 }
 
-/* --- the table --------------------------------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------------------------------ */
 
 static void test_registry(void **state) {
     (void)state;
@@ -77,7 +77,7 @@ static void test_registry(void **state) {
     assert_null(lw_integrator_at(6));
 }
 
-/* --- rk4 --------------------------------------------------------------------------------------------- */
+/* --- rk4 ------------------------------------------------------------------------------------------ */
 
 static void test_rk4_order(void **state) {
     (void)state;
@@ -135,13 +135,13 @@ static void test_rk4_times(void **state) {
         to(integration, cases[i].stop, cases[i].stop, y);
         assert_int_equal(end(integration).steps, cases[i].steps);
         assert_true(p.t_last == cases[i].stop); /* exactly */
-        if (cases[i].step == 1e-3)
-            assert_true(p.off_grid < 4e-15);             /* rounding of 7, not 7000 times rounding */
+        /* rounding of 7, not 7000 times rounding */
+        if (cases[i].step == 1e-3) assert_true(p.off_grid < 4e-15);
         assert_true(fabs(y[0] - cases[i].stop) < 1e-12); /* 7000 additions of rounding 1e-15 */
     }
 }
 
-/* --- accuracy of the adaptive ones ------------------------------------------------------------------- */
+/* --- accuracy of the adaptive ones ---------------------------------------------------------------- */
 
 static void test_error_follows_tolerance(void **state) {
     (void)state;
@@ -237,8 +237,8 @@ static void test_dense_output(void **state) {
             few = end(integration);
             assert_memory_equal(y, y_few, sizeof y); /* output times do not change the steps */
             assert_int_equal(few.steps, many.steps);
-            /* The global error at the end is some 10 local errors or more; one local error more is allowed.
-             */
+            /* The global error at the end is some 10 local errors or more; one local error more
+             * is allowed. */
             expect_at_most("dense output error", adaptive[k], between, 3 * at_end + 10 * tolerance);
         }
     }
@@ -259,18 +259,17 @@ static void test_stiff(void **state) {
         for (int i = 0; i < 3; i++) {
             to(integration, times[i], 1000, y);
             if (k == 0) memcpy(reference[i], y, sizeof y);
-            /* Tolerance 1e-9 times some hundred steps; the jump's time amplifies by a further factor of ten.
-             */
+            /* Tolerance 1e-9 times some hundred steps; the jump's time amplifies by a further
+             * factor of ten. */
             expect_at_most("difference to erk", names[k], distance(2, y, reference[i]), 1e-5);
         }
         lw_integrator_statistics statistics = end(integration);
-        if (k > 0)
-            assert_true(statistics.steps <
-                        5000); /* stiff solvers take no stability-limited steps (>300000) */
+        /* stiff solvers take no stability-limited steps (>300000) */
+        if (k > 0) assert_true(statistics.steps < 5000);
     }
 }
 
-/* --- quadratures ------------------------------------------------------------------------------------- */
+/* --- quadratures ---------------------------------------------------------------------------------- */
 
 static void test_quadrature_value(void **state) {
     (void)state;
@@ -391,7 +390,7 @@ static void test_only_quadratures(void **state) {
     }
 }
 
-/* --- large systems: iterative linear solver ---------------------------------------------------------- */
+/* --- large systems: iterative linear solver ------------------------------------------------------- */
 
 enum { NODES = 450 };
 
@@ -468,7 +467,7 @@ static void test_large_stiff(void **state) {
     }
 }
 
-/* --- projection -------------------------------------------------------------------------------------- */
+/* --- projection ----------------------------------------------------------------------------------- */
 
 /* Torque-free symmetric top, inertia (1, 1, 1.5): quaternion and body rates. */
 static const double axial = 1.5;
@@ -557,7 +556,7 @@ static void test_projection(void **state) {
     }
 }
 
-/* --- residuals --------------------------------------------------------------------------------------- */
+/* --- residuals ------------------------------------------------------------------------------------ */
 
 /* ydot = -z y, 0 = z - (1 + y): logistic decay y = 1 / (2 e^t - 1) from y = 1, with z = 1 + y. */
 static lw_status algebraic(lw_system *system, double t, const double *y, const double *ydot, double *residual,
@@ -588,7 +587,7 @@ static void test_ida_start(void **state) {
     }
 }
 
-/* --- the system's own step --------------------------------------------------------------------------- */
+/* --- the system's own step ------------------------------------------------------------------------ */
 
 static void test_own_step(void **state) {
     (void)state;
@@ -611,7 +610,7 @@ static void test_own_step(void **state) {
     }
 }
 
-/* --- times ------------------------------------------------------------------------------------------- */
+/* --- times ---------------------------------------------------------------------------------------- */
 
 static void test_output_times(void **state) {
     (void)state;

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* --- failures ---------------------------------------------------------------------------------------- */
+/* --- failures ------------------------------------------------------------------------------------- */
 
 /* All of standard output and standard error while work runs; returns how many bytes were written. */
 static long bytes_printed(void (*work)(void)) {

@@ -40,7 +40,7 @@ static double uniform(uint64_t *state, double low, double high) {
 
 static int pick(uint64_t *state, int count) { return (int)uniform(state, 0, count); }
 
-/* --- jets against Taylor series ---------------------------------------------------------------------- */
+/* --- jets against Taylor series ------------------------------------------------------------------- */
 
 /* f(s) = c0 + c1 s + c2 s^2 + ...: the derivatives are c1 and 2 c2. */
 typedef struct series {
@@ -262,8 +262,8 @@ static void test_jets_against_series(void **state) {
         lw_function *function = compile(arena, r.text, &syntax);
         if (!function && (strstr(syntax.message, "zero") || strstr(syntax.message, "real number") ||
                           strstr(syntax.message, "infinite"))) {
-            lw_arena_destroy(
-                arena); /* a constant part that is undefined but chosen away by if, min, max or a step */
+            /* a constant part that is undefined but chosen away by if, min, max or a step */
+            lw_arena_destroy(arena);
             continue;
         }
         if (!function) fail_msg("round %d: %s: %s", (int)round, r.text, syntax.message);

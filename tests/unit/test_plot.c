@@ -57,7 +57,7 @@ static int occurrences(const char *text, const char *part) {
     return count;
 }
 
-/* --- a small check that XML is well-formed: tags nest, attributes are quoted, no bare & or < --------- */
+/* --- a small check that XML is well-formed: tags nest, attributes are quoted, no bare & or < ------ */
 
 static const char *skip_attributes(const char *at) {
     while (*at == ' ') {
@@ -136,7 +136,7 @@ static void check_fault(const char *csv, const char *const *columns, size_t coun
     assert_int_equal(lw_plot_results(csv_path, svg_path, columns, count, NULL), expected);
 }
 
-/* --- tests ------------------------------------------------------------------------------------------- */
+/* --- tests ---------------------------------------------------------------------------------------- */
 
 static void the_default_shows_coordinates_and_energies(void **state) {
     (void)state;

@@ -21,9 +21,7 @@
 
 #define PI 3.14159265358979323846
 
-/* --- help
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- help ----------------------------------------------------------------------------------------- */
 
 static lw_spec *read_with(const char *text, const lw_setting *settings, size_t count) {
     lw_report *report = lw_report_create();
@@ -100,7 +98,7 @@ static const lw_force_spec *force(lw_spec *spec, const char *name) {
     return NULL;
 }
 
-/* --- head, parameters, settings ---------------------------------------------------------------------- */
+/* --- head, parameters, settings ------------------------------------------------------------------- */
 
 static void head(void **state) {
     (void)state;
@@ -121,8 +119,8 @@ static void head(void **state) {
     assert_string_equal(run->drift, "none");
     lw_spec_destroy(spec);
 
-    spec = read(
-        "\xEF\xBB\xBFlinkwork: 1\r\nbodies:\r\n  r\xC3\xB6hre: {mass: 0}\r\n"); /* byte order mark, CR LF */
+    /* byte order mark, CR LF */
+    spec = read("\xEF\xBB\xBFlinkwork: 1\r\nbodies:\r\n  r\xC3\xB6hre: {mass: 0}\r\n");
     assert_string_equal(lw_spec_name(spec), "text");
     vector(lw_spec_gravity(spec), 0, 0, -9.81);
     assert_string_equal(lw_spec_body(spec, 0)->name, "r\xC3\xB6hre");
@@ -205,7 +203,7 @@ static void parameter_chain(void **state) {
     free(text);
 }
 
-/* --- bodies ------------------------------------------------------------------------------------------ */
+/* --- bodies --------------------------------------------------------------------------------------- */
 
 static void bodies(void **state) {
     (void)state;
@@ -273,7 +271,7 @@ static void rotations(void **state) {
     lw_spec_destroy(spec);
 }
 
-/* --- joints ------------------------------------------------------------------------------------------ */
+/* --- joints --------------------------------------------------------------------------------------- */
 
 static void joints(void **state) {
     (void)state;
@@ -356,7 +354,7 @@ static void joints(void **state) {
     lw_spec_destroy(spec);
 }
 
-/* --- forces and constraints -------------------------------------------------------------------------- */
+/* --- forces and constraints ----------------------------------------------------------------------- */
 
 static void forces(void **state) {
     (void)state;
@@ -460,7 +458,7 @@ static void constraints(void **state) {
     lw_spec_destroy(spec);
 }
 
-/* --- repetition -------------------------------------------------------------------------------------- */
+/* --- repetition ----------------------------------------------------------------------------------- */
 
 static void repeats(void **state) {
     (void)state;
@@ -516,7 +514,7 @@ static void aliases(void **state) {
     lw_spec_destroy(spec);
 }
 
-/* --- reports ----------------------------------------------------------------------------------------- */
+/* --- reports -------------------------------------------------------------------------------------- */
 
 static void faults_come_in_the_order_of_the_file(void **state) {
     (void)state;
@@ -538,7 +536,7 @@ static void faults_come_in_the_order_of_the_file(void **state) {
     assert_null(spec);
 }
 
-/* --- documentation ----------------------------------------------------------------------------------- */
+/* --- documentation -------------------------------------------------------------------------------- */
 
 /* Every example of docs/model-format.md is a model: it is read and compiled without a fault or a warning. */
 static void documented_examples(void **state) {

@@ -19,8 +19,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-/* A crank that carries a ball joint, a car on a rail with a second guide that closes a loop, a welded base.
- */
+/* A crank that carries a ball joint, a car on a rail with a second guide that closes a loop, a
+ * welded base. */
 static const char text[] =
     "linkwork: 1\nname: arms\n"
     "bodies:\n"
@@ -57,7 +57,7 @@ static lw_record *record_of(const lw_model *model, const char *list) {
     return record;
 }
 
-/* --- lists ------------------------------------------------------------------------------------------- */
+/* --- lists ---------------------------------------------------------------------------------------- */
 
 /* The columns of a list after t, as "name [unit]; name [unit]". */
 static void expect_columns(const lw_model *model, const char *list, const char *expected) {
@@ -200,7 +200,7 @@ static void patterns_match(void **state) {
     assert_false(lw_pattern_matches(pattern, long_text));
 }
 
-/* --- values ------------------------------------------------------------------------------------------ */
+/* --- values --------------------------------------------------------------------------------------- */
 
 static uint64_t seed = 20240607;
 

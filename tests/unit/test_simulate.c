@@ -33,8 +33,7 @@ static void run_or_fail(const lw_model *model, const lw_run_options *options, do
     if (status != LW_OK) fail_msg("%s: %s", options->integrator, error.message);
 }
 
-/* --- options ---------------------------------------------------------------------------------------------
- */
+/* --- options -------------------------------------------------------------------------------------- */
 
 static void faulty_options(void **state) {
     (void)state;
@@ -108,8 +107,7 @@ static void defaults_come_from_the_model(void **state) {
     lw_model_destroy(model);
 }
 
-/* --- samples ---------------------------------------------------------------------------------------------
- */
+/* --- samples -------------------------------------------------------------------------------------- */
 
 typedef struct record {
     int count, stop_at;
@@ -227,8 +225,7 @@ static void a_run_that_blows_up_says_so(void **state) {
     lw_model_destroy(model);
 }
 
-/* --- the ledger ------------------------------------------------------------------------------------------
- */
+/* --- the ledger ----------------------------------------------------------------------------------- */
 
 /* A wheel on a screw of 0.1 m per radian, J = 0.25, mass 1, whose angle is sin(3 t): the drive pays for
  * kinetic energy, lifting, a torsion spring of stiffness 2 and friction 0.3 w. */
@@ -321,8 +318,7 @@ static void integrators_agree(void **state) {
     }
 }
 
-/* --- rk4 on quaternions ----------------------------------------------------------------------------------
- */
+/* --- rk4 on quaternions --------------------------------------------------------------------------- */
 
 /* A heavy body that tumbles: on a ball joint, or free with a spring to ground. */
 static lw_spec *tumbling(lw_joint_type type) {
@@ -370,8 +366,7 @@ static void rk4_has_order_four(void **state) {
     }
 }
 
-/* --- long runs -------------------------------------------------------------------------------------------
- */
+/* --- long runs ------------------------------------------------------------------------------------ */
 
 /* The formulation's derivative without its projection: nothing but the pull in qdot keeps the length. */
 typedef struct bare_system {
