@@ -22,6 +22,7 @@ typedef struct worker {
     pthread_t thread;
     lw_status status;
     lw_error error;
+    _Alignas(64) atomic_int taken; /* chunks of its share */
 } worker;
 
 typedef enum work { FORWARD, INVERSE, QUIT } work;
@@ -35,51 +36,74 @@ struct lw_batch {
     /* the job, guarded by lock */
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
-    unsigned round; /* counts the jobs */
-    int busy;       /* threads that have not finished this one */
+    atomic_uint round; /* counts the jobs */
+    atomic_int busy;   /* threads that have not finished this one */
     work work;
     lw_states states;
     double *tau;
-    atomic_int next; /* block */
 };
 
-enum { BLOCKS_AT_ONCE = 8 }; /* vectors of states that a thread takes at a time */
+enum { BLOCKS_AT_ONCE = 4 }; /* vectors of states that a thread takes at a time */
 
+/* One chunk: BLOCKS_AT_ONCE vectors of states. */
+static void work_on(worker *own, int chunk) {
+    const lw_batch *batch = own->batch;
+    int width = batch->lanes->width, count = batch->states.count;
+    int first = chunk * BLOCKS_AT_ONCE * width, end = first + BLOCKS_AT_ONCE * width;
+    if (end > count) end = count;
+    for (int s = first; s < end; s += width) {
+        if (batch->work == INVERSE) {
+            batch->lanes->inverse(batch->model, own->data, own->workspace, &batch->states, s, batch->tau);
+            continue;
+        }
+        lw_status status = batch->lanes->forward(batch->model, own->data, own->workspace, &batch->states, s,
+                                                 own->status == LW_OK ? &own->error : NULL);
+        if (status != LW_OK) own->status = status;
+    }
+}
+
+/* Each thread has its own share of the chunks, the same in every call, so that states stay in its cache; one that is done
+ * helps the others. */
 static void work_along(worker *own) {
     lw_batch *batch = own->batch;
-    int width = batch->lanes->width, chunk = BLOCKS_AT_ONCE * width, count = batch->states.count;
+    int threads = batch->started + 1, size = BLOCKS_AT_ONCE * batch->lanes->width;
+    int chunks = (batch->states.count + size - 1) / size, self = (int)(own - batch->workers);
     own->status = LW_OK;
-    for (;;) {
-        int first = atomic_fetch_add(&batch->next, 1);
-        if (first > count / chunk) return;
-        int end = (first + 1) * chunk < count ? (first + 1) * chunk : count;
-        for (int s = first * chunk; s < end; s += width) {
-            if (batch->work == INVERSE) {
-                batch->lanes->inverse(batch->model, own->data, own->workspace, &batch->states, s, batch->tau);
-                continue;
-            }
-            lw_status status = batch->lanes->forward(batch->model, own->data, own->workspace, &batch->states,
-                                                     s, own->status == LW_OK ? &own->error : NULL);
-            if (status != LW_OK) own->status = status;
-        }
+    for (int k = 0; k < threads; k++) {
+        worker *share = &batch->workers[(self + k) % threads];
+        int index = (int)(share - batch->workers);
+        int first = (int)((long)chunks * index / threads), end = (int)((long)chunks * (index + 1) / threads);
+        for (int chunk; (chunk = first + atomic_fetch_add(&share->taken, 1)) < end;) work_on(own, chunk);
     }
+}
+
+/* A sleeping thread takes some 50 us to wake up, as long as hundreds of states: so a thread looks out for what it waits
+ * for during about that time before it goes to sleep. */
+enum { LOOKS = 20000 };
+
+static inline void breathe(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
 }
 
 static void *serve(void *argument) {
     worker *own = argument;
     lw_batch *batch = own->batch;
-    pthread_mutex_lock(&batch->lock);
     for (unsigned done = 0;;) {
-        while (batch->round == done) pthread_cond_wait(&batch->begin, &batch->lock);
-        done = batch->round;
-        if (batch->work == QUIT) break;
-        pthread_mutex_unlock(&batch->lock);
-        work_along(own);
+        for (int look = 0; look < LOOKS && atomic_load(&batch->round) == done; look++) breathe();
         pthread_mutex_lock(&batch->lock);
-        if (--batch->busy == 0) pthread_cond_signal(&batch->end);
+        while (atomic_load(&batch->round) == done) pthread_cond_wait(&batch->begin, &batch->lock);
+        done = atomic_load(&batch->round);
+        work what = batch->work;
+        pthread_mutex_unlock(&batch->lock);
+        if (what == QUIT) return NULL;
+        work_along(own);
+        if (atomic_fetch_sub(&batch->busy, 1) > 1) continue;
+        pthread_mutex_lock(&batch->lock);
+        pthread_cond_signal(&batch->end);
+        pthread_mutex_unlock(&batch->lock);
     }
-    pthread_mutex_unlock(&batch->lock);
-    return NULL;
 }
 
 static void run(lw_batch *batch, work what, const lw_states *states, double *tau) {
@@ -87,15 +111,17 @@ static void run(lw_batch *batch, work what, const lw_states *states, double *tau
     batch->work = what;
     if (states) batch->states = *states;
     batch->tau = tau;
-    atomic_store(&batch->next, 0);
-    batch->busy = batch->started;
-    batch->round++;
+    for (int k = 0; k <= batch->started; k++) atomic_store(&batch->workers[k].taken, 0);
+    atomic_store(&batch->busy, batch->started);
+    atomic_fetch_add(&batch->round, 1);
     pthread_cond_broadcast(&batch->begin);
     pthread_mutex_unlock(&batch->lock);
     if (what == QUIT) return;
     work_along(&batch->workers[0]);
+    for (int look = 0; look < LOOKS && atomic_load(&batch->busy); look++) breathe();
+    if (atomic_load(&batch->busy) == 0) return;
     pthread_mutex_lock(&batch->lock);
-    while (batch->busy) pthread_cond_wait(&batch->end, &batch->lock);
+    while (atomic_load(&batch->busy)) pthread_cond_wait(&batch->end, &batch->lock);
     pthread_mutex_unlock(&batch->lock);
 }
 
