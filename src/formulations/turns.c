@@ -1,7 +1,8 @@
 /* turns.c - sines and cosines of the aligned revolute joints of one state, two joints at a time.
  *
- * Every 64-bit x86 and ARM processor computes two doubles in the time of one; the recursions for one state would leave half
- * of that unused. Results are those of real_sincos to the last bit.
+ * Every 64-bit x86 and ARM processor computes two doubles in the time of one; the recursions for one state
+ * would leave half of that unused. Results are those of real_sincos for one joint to the last bit, except beside
+ * an angle above 1.6e6 rad, which sends both to the C library.
  */
 #include "formulations/tree.h"
 

@@ -16,8 +16,6 @@ typedef struct lw_power {
 typedef struct lw_body_motion {
     double R[9], p[3]; /* place in the parent's internal frame */
     double V[6];       /* twist */
-    double bias[6]; /* acceleration that the speeds alone cause: S° v + V x S v (docs/theory/tree.md, 6) */
-    double a[6];    /* acceleration, gravity taken off */
 } lw_body_motion;
 
 /* What the recursions (formulations/recursion.h) keep at each body, in its internal axes, for one state or
@@ -83,7 +81,7 @@ struct lw_data {
 void lw_take_state(const lw_model *model, lw_data *data, double t, const double *q, const double *v);
 /* From data->q: places in the parent and motion subspaces. */
 void lw_positions(const lw_model *model, lw_data *data);
-/* From data->q, data->v: lw_positions plus twists and bias accelerations. */
+/* From data->q, data->v: lw_positions plus twists. */
 void lw_velocities(const lw_model *model, lw_data *data);
 /* World poses, after lw_positions. */
 void lw_world_poses(const lw_model *model, lw_data *data);

@@ -1,7 +1,6 @@
-/* kinematics.c - positions, twists and bias accelerations of the spanning tree; poses and velocities of
- * bodies.
+/* kinematics.c - positions and twists of the spanning tree; poses and velocities of bodies.
  *
- *   V_i = X_i V_parent + S_i v_i,      bias_i = S°_i v_i + V_i x S_i v_i
+ *   V_i = X_i V_parent + S_i v_i
  *
  * Source   docs/theory/tree.md, 4-6. Here the twists are spatial; the recursions of the dynamics
  *          (formulations/recursion.h) have accelerations of points and do their own kinematics.
@@ -124,14 +123,11 @@ void lw_velocities(const lw_model *model, lw_data *data) {
         const lw_link *link = &model->links[i];
         lw_body_motion *motion = &data->motion[i];
         const double *q = data->q + link->q, *v = data->v + link->v;
-        double *S = data->S + 6 * link->v, R[9], p[3], own[6], relative[6] = {0, 0, 0, 0, 0, 0};
-        lw_joint_motion(&link->joint, q, v, R, p, S, own);
+        double *S = data->S + 6 * link->v, R[9], p[3];
+        lw_joint_motion(&link->joint, q, NULL, R, p, S, NULL);
         lw_pose_compose(link->R, link->p, R, p, motion->R, motion->p);
         lw_twist_to_child(motion->R, motion->p, data->motion[link->parent].V, motion->V);
-        for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(v[k], S + 6 * k, relative);
-        lw_v6_axpy(1, relative, motion->V);
-        lw_twist_cross(motion->V, relative, motion->bias);
-        lw_v6_axpy(1, own, motion->bias);
+        for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(v[k], S + 6 * k, motion->V);
     }
 }
 

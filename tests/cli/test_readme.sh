@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# The model in README.md runs as README.md says: every command of its block, from a folder of its own.
+source "$(dirname "$0")/support.sh" "$@"
+
+cd "$work"
+awk '/^```yaml$/ {inside = 1; next} /^```$/ {inside = 0} inside' "$source_dir/README.md" >gantry.yaml
+grep -q '^linkwork: 1$' gantry.yaml || fail "README.md has no model"
+cmp gantry.yaml "$source_dir/problems/gantry/model.yaml" || fail "README.md and problems/gantry differ"
+count=0
+while read -r command; do
+    command=${command%%#*}
+    bash -c "${command/build\/linkwork/"$linkwork"}" >out 2>err </dev/null || fail "README.md: $command: $(cat err)"
+    count=$((count + 1))
+done < <(grep -E '^    build/linkwork ' "$source_dir/README.md")
+[[ $count -eq 5 ]] || fail "README.md has $count commands, not 5"
+[[ -s gantry.csv && -s gantry.svg ]] || fail "no results or no plot"
