@@ -64,7 +64,8 @@ void bench_measure(bench_case *cases, int count, int repetitions, double ms) {
         for (int i = 0; i < count; i++) {
             bench_case *c = &cases[i];
             pin(&all, !c->unpinned);
-            time_of(c, c->calls / 8 + 2); /* fills the caches that the others emptied, wakes sleeping threads */
+            time_of(c,
+                    c->calls / 8 + 2); /* fills the caches that the others emptied, wakes sleeping threads */
             c->sample[r] = time_of(c, c->calls) / c->calls / c->units;
         }
     pin(&all, false);
