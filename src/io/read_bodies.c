@@ -215,6 +215,7 @@ static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
         named->stands_for = lw_reader_text(reader, entry, "body");
         return;
     }
+    size_t before = reader->faults;
     if (!lw_reader_keys(reader, entry, keys)) return;
     lw_body_spec body = {.name = named->name, .rotation = {1, 0, 0, 0}, .place = named->place};
     const lw_yaml *kind = lw_yaml_get(entry, "kind");
@@ -227,7 +228,7 @@ static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
     body.has_pose = rotation || position;
     if (position) lw_reader_numbers(reader, position, "position", 3, body.position);
     if (rotation) lw_reader_rotation(reader, rotation, "rotation", body.rotation);
-    lw_reader_check(reader, lw_spec_add_body(reader->spec, &body));
+    if (reader->faults == before) lw_reader_check(reader, lw_spec_add_body(reader->spec, &body));
 }
 
 /* Second names stand for bodies that may come later, so they are looked at when all are known. */

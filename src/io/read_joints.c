@@ -235,6 +235,7 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
         return;
     }
     lw_joint_spec joint = {.name = named->name, .place = named->place};
+    size_t before = reader->faults;
     const lw_yaml *type_node = lw_reader_need(reader, entry, "type", "give type: revolute, prismatic, ...");
     int type = type_node ? lw_reader_choice(reader, type_node, "joint type", types) : -1;
     if (type < 0) { /* the type says which keys are right; bodies all have */
@@ -269,7 +270,7 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
         read_state(reader, entry, &joint);
         read_motion(reader, entry, &joint);
     }
-    if (bodies) lw_reader_check(reader, lw_spec_add_joint(reader->spec, &joint));
+    if (bodies && reader->faults == before) lw_reader_check(reader, lw_spec_add_joint(reader->spec, &joint));
 }
 
 void lw_read_joints(lw_reader *reader, const lw_yaml *section) {

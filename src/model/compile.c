@@ -746,6 +746,12 @@ static lw_status compile(lw_compiler *compiler) {
     return status;
 }
 
+void lw_spec_check_parts(const lw_spec *spec, lw_report *report) {
+    lw_compiler compiler = {.spec = spec, .report = report};
+    for (size_t k = 0; k < spec->body_count; k++) lw_validate_body(&compiler, &spec->bodies[k]);
+    for (size_t k = 0; k < spec->joint_count; k++) lw_validate_joint(&compiler, &spec->joints[k]);
+}
+
 lw_status lw_model_compile(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,
                            lw_model **out) {
     *out = NULL;

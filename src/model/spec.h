@@ -30,4 +30,8 @@ struct lw_spec {
     size_t parameter_capacity, body_capacity, joint_capacity, force_capacity, constraint_capacity;
 };
 
+/* What is wrong with each body and joint taken by itself (compile.c): for a spec that lacks others, and so cannot be
+ * compiled. */
+void lw_spec_check_parts(const lw_spec *spec, lw_report *report);
+
 #endif
