@@ -33,14 +33,16 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     if (model->closure_count) {
         char object[sizeof error->object];
         snprintf(object, sizeof object, "joint \"%s\"", model->joints[model->closures[0].joint_index].name);
-        return lw_fail(error, LW_ERROR_UNSUPPORTED, object, "use a method for closed loops",
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, object,
+                       "take another method; linkwork info lists those that apply",
                        "closes a loop (%d loop%s in all), and method tree knows trees only",
                        model->closure_count, model->closure_count == 1 ? "" : "s");
     }
     if (model->constraint_count) {
         char object[sizeof error->object];
         snprintf(object, sizeof object, "constraint \"%s\"", model->constraints[0].name);
-        return lw_fail(error, LW_ERROR_UNSUPPORTED, object, "use a method for constraints",
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, object,
+                       "take another method; linkwork info lists those that apply",
                        "is a %s constraint, and method tree knows joints and forces only",
                        lw_constraint_type_name(model->constraints[0].type));
     }

@@ -94,7 +94,7 @@ static void reasons_of_tree(void **state) {
     add_plain_joint(spec, "closing", LW_JOINT_REVOLUTE, "lower", LW_GROUND, second, z_axis);
     lw_spec_joint(spec, 2)->cut = true;
     tree_refuses(spec, "joint \"closing\"", "closes a loop (1 loop in all), and method tree knows trees only",
-                 "use a method for closed loops");
+                 "take another method; linkwork info lists those that apply");
 
     spec = arm();
     add_plain_joint(spec, "closing", LW_JOINT_REVOLUTE, "lower", LW_GROUND, second, z_axis);
@@ -115,7 +115,8 @@ static void reasons_of_tree(void **state) {
     for (int k = 0; k < 3; k++) {
         spec = arm();
         add_constraint(spec, constraints[k]);
-        tree_refuses(spec, "constraint \"c\"", kinds[k], "use a method for constraints");
+        tree_refuses(spec, "constraint \"c\"", kinds[k],
+                     "take another method; linkwork info lists those that apply");
     }
 
     spec = arm(); /* nothing beyond the elbow resists */
