@@ -211,7 +211,8 @@ static void general_velocity(const recursion *r, int i) {
     r3_add_cross(t, relative + 3, own->bias + 3);
 }
 
-/* Calls the kernel of body i: kind_revolute(r, i, axis), kind_prismatic(r, i, axis) or kind_general(r, i). */
+/* Calls the kernel of body i: revolute_kind(r, i, ..., axis), prismatic_kind(r, i, ..., axis) or
+ * general_kind(r, i, ...). */
 #define BY_JOINT(link, kind, ...)                                                                            \
     switch ((link)->kernel) {                                                                                \
     case LW_KERNEL_REVOLUTE:                                                                                 \
@@ -434,8 +435,78 @@ static void turn_symmetric_by(const REAL R[9], const REAL S[6], REAL out[6]) {
         for (int j = 0; j <= i; j++) out[sym(i, j)] = r3_dot(T + 3 * i, R + 3 * j);
 }
 
+/* A spherical joint: S = (1; 0), so U = (A; B') and D = A. What is left for the parent is a mass matrix:
+ *     C - B'A^-1 B,   force  f + B'A^-1 u + (that) b,   torque tau. */
+static void spherical_eliminate(const recursion *r, int i, int *bad) {
+    const lw_link *link = &r->model->links[i];
+    REAL *L = r->D + 6 * link->v, *kept = r->U + 6 * link->v, *u = r->u + link->v;
+    REAL A[6], B[9], C[6], f[6], W[9], y[3], f1[6], C1[6];
+    gather(r, i, A, B, C, f);
+    for (int k = 0; k < 3; k++) {
+        for (int l = 0; l <= k; l++) L[6 * k + l] = A[sym(k, l)];
+        u[k] = r->tau[link->v + k] - f[k];
+        y[k] = u[k];
+    }
+    for (int k = 0; k < 9; k++) kept[k] = B[k];
+    *bad = factor(3, 0, L, r->model->pivot_floor + link->v);
+    if (link->parent == 0) return;
+    solve_lower(3, 0, L, y);
+    for (int m = 0; m < 3; m++) { /* columns of W = L^-1 B */
+        REAL x[3] = {B[m], B[3 + m], B[6 + m]};
+        solve_lower(3, 0, L, x);
+        for (int k = 0; k < 3; k++) W[3 * k + m] = x[k];
+    }
+    for (int l = 0; l < 3; l++) {
+        for (int m = 0; m <= l; m++) C[sym(l, m)] -= W[l] * W[m] + W[3 + l] * W[3 + m] + W[6 + l] * W[6 + m];
+        f[l] = r->tau[link->v + l];
+        f[3 + l] += W[l] * y[0] + W[3 + l] * y[1] + W[6 + l] * y[2];
+    }
+    const REAL *b = r->nodes[i].bias + 3;
+    for (int l = 0; l < 3; l++) f[3 + l] += C[sym(l, 0)] * b[0] + C[sym(l, 1)] * b[1] + C[sym(l, 2)] * b[2];
+    const REAL none[9] = {0};
+    const place *at = &r->places[i];
+    turn_symmetric_by(at->R, C, C1);
+    r3_turn(at->R, f, f1);
+    r3_turn(at->R, f + 3, f1 + 3);
+    hand_over(r, link, at->p, none, none, C1, f1, -1);
+}
+
+/* A free joint: S is square, so the body's acceleration does not depend on its parent, I^ (alpha; a) = S^-T tau - f^, and
+ * the parent feels S^-T tau alone. S is (0; R'), (1; 0) with R' orthogonal. */
+static void free_eliminate(const recursion *r, int i, int *bad) {
+    const lw_link *link = &r->model->links[i];
+    const double *given = r->model->pivot_floor + link->v;
+    const double floor[6] = {given[3], given[4], given[5], given[0], given[1], given[2]};
+    const REAL *S = r->S + 6 * link->v, *tau = r->tau + link->v;
+    REAL *L = r->D + 6 * link->v, *u = r->u + link->v, A[6], B[9], C[6], f[6], w[6], f1[6];
+    gather(r, i, A, B, C, f);
+    for (int k = 0; k < 3; k++) {
+        for (int l = 0; l <= k; l++) L[6 * k + l] = A[sym(k, l)], L[6 * (3 + k) + 3 + l] = C[sym(k, l)];
+        for (int l = 0; l < 3; l++) L[6 * (3 + k) + l] = B[3 * l + k];
+        w[k] = tau[3 + k];
+        w[3 + k] = S[3 + k] * tau[0] + S[9 + k] * tau[1] + S[15 + k] * tau[2];
+    }
+    for (int k = 0; k < 6; k++) u[k] = w[k] - f[k];
+    *bad = factor(6, 0, L, floor);
+    if (*bad) *bad = *bad > 3 ? *bad - 3 : *bad + 3; /* from rows to speeds */
+    if (link->parent == 0) return;
+    const REAL none[9] = {0};
+    const place *at = &r->places[i];
+    r3_turn(at->R, w, f1);
+    r3_turn(at->R, w + 3, f1 + 3);
+    hand_over(r, link, at->p, none, none, none, f1, -1);
+}
+
 static void general_eliminate(const recursion *r, int i, int *bad) {
     const lw_link *link = &r->model->links[i];
+    if (link->kernel == LW_KERNEL_SPHERICAL) {
+        spherical_eliminate(r, i, bad);
+        return;
+    }
+    if (link->kernel == LW_KERNEL_FREE) {
+        free_eliminate(r, i, bad);
+        return;
+    }
     const node *own = &r->nodes[i];
     const place *at = &r->places[i];
     int nv = link->joint.nv;
@@ -552,8 +623,43 @@ INLINE void prismatic_accelerate(const recursion *r, int i, int a) {
     for (int k = 0; k < 6; k++) own->a[k] = x[k];
 }
 
+/* alpha = A^-1 (u - B a), and the speeds' rate is what exceeds the carried angular acceleration. */
+static void spherical_accelerate(const recursion *r, int i) {
+    const lw_link *link = &r->model->links[i];
+    const REAL *L = r->D + 6 * link->v, *B = r->U + 6 * link->v;
+    REAL x[6], y[3], *a = r->nodes[i].a;
+    carry_general(r, i, x);
+    for (int k = 0; k < 3; k++) y[k] = r->u[link->v + k] - r3_dot(B + 3 * k, x + 3);
+    solve_lower(3, 0, L, y);
+    solve_upper(3, 0, L, y);
+    for (int k = 0; k < 3; k++) {
+        r->vdot[link->v + k] = y[k] - x[k];
+        a[k] = y[k], a[3 + k] = x[3 + k];
+    }
+}
+
+static void free_accelerate(const recursion *r, int i) {
+    const lw_link *link = &r->model->links[i];
+    const REAL *S = r->S + 6 * link->v, *L = r->D + 6 * link->v;
+    REAL x[6], y[6], *a = r->nodes[i].a, *vdot = r->vdot + link->v;
+    carry_general(r, i, x);
+    for (int k = 0; k < 6; k++) y[k] = r->u[link->v + k];
+    solve_lower(6, 0, L, y);
+    solve_upper(6, 0, L, y);
+    for (int k = 0; k < 6; k++) a[k] = y[k], x[k] = y[k] - x[k];
+    for (int k = 0; k < 3; k++) vdot[k] = r3_dot(S + 6 * k + 3, x + 3), vdot[3 + k] = x[k];
+}
+
 static void general_accelerate(const recursion *r, int i) {
     const lw_link *link = &r->model->links[i];
+    if (link->kernel == LW_KERNEL_SPHERICAL) {
+        spherical_accelerate(r, i);
+        return;
+    }
+    if (link->kernel == LW_KERNEL_FREE) {
+        free_accelerate(r, i);
+        return;
+    }
     node *own = &r->nodes[i];
     int nv = link->joint.nv;
     unsigned prescribed = link->prescribed;

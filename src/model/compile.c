@@ -476,6 +476,10 @@ static void reverse_joint(lw_joint *joint, lw_pose frames[2]) {
 static void align(lw_link *link, lw_pose *mine) {
     const double *B = link->R;
     link->kernel = LW_KERNEL_GENERAL;
+    if (!link->prescribed && !link->joint.inverse) {
+        if (link->joint.type == LW_JOINT_SPHERICAL) link->kernel = LW_KERNEL_SPHERICAL;
+        if (link->joint.type == LW_JOINT_FREE) link->kernel = LW_KERNEL_FREE;
+    }
     if (link->joint.type != LW_JOINT_REVOLUTE && link->joint.type != LW_JOINT_PRISMATIC) return;
     for (int k = 0; k < 3; k++) {
         double along = B[3 * k + 2], across = fabs(B[3 * ((k + 1) % 3) + 2]) + fabs(B[3 * ((k + 2) % 3) + 2]);
