@@ -572,6 +572,13 @@ static lw_status compile_tree(lw_compiler *compiler) {
         lw_pose_invert(mine->R, mine->p, own->frame.R, own->frame.p);
         link_inertia(body, link, own);
     }
+    if (lw_names_create(model->arena, nb + 1, &model->body_names) != LW_OK ||
+        lw_names_create(model->arena, nj, &model->joint_names) != LW_OK)
+        return LW_ERROR_MEMORY;
+    for (int i = 0; i <= nb; i++) model->body_names.names[i] = model->bodies[i].name;
+    for (int j = 0; j < nj; j++) model->joint_names.names[j] = model->joints[j].name;
+    lw_names_sort(&model->body_names);
+    lw_names_sort(&model->joint_names);
     lw_status status = assign_slots(compiler);
     if (status != LW_OK) return status;
     model->turns = LW_NEW(model->arena, lw_turn, nb + 1);

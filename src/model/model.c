@@ -16,11 +16,7 @@ const double *lw_model_gravity(const lw_model *model) { return model->gravity; }
 const lw_run_spec *lw_model_run(const lw_model *model) { return &model->run; }
 
 int lw_model_body_count(const lw_model *model) { return model->body_count; }
-int lw_model_body(const lw_model *model, const char *name) {
-    for (int i = 0; i <= model->body_count; i++)
-        if (strcmp(model->bodies[i].name, name) == 0) return i;
-    return -1;
-}
+int lw_model_body(const lw_model *model, const char *name) { return lw_names_find(&model->body_names, name); }
 const char *lw_model_body_name(const lw_model *model, int body) { return model->bodies[body].name; }
 int lw_model_body_parent(const lw_model *model, int body) { return model->links[body].parent; }
 int lw_model_body_joint(const lw_model *model, int body) { return model->bodies[body].joint_index; }
@@ -30,9 +26,7 @@ const lw_shape *lw_model_body_shape(const lw_model *model, int body) { return &m
 
 int lw_model_joint_count(const lw_model *model) { return model->joint_count; }
 int lw_model_joint(const lw_model *model, const char *name) {
-    for (int j = 0; j < model->joint_count; j++)
-        if (strcmp(model->joints[j].name, name) == 0) return j;
-    return -1;
+    return lw_names_find(&model->joint_names, name);
 }
 lw_joint_info lw_model_joint_info(const lw_model *model, int joint) { return model->joints[joint].info; }
 

@@ -13,6 +13,7 @@
 #include "linalg/spatial.h"
 #include "model/function.h"
 #include "model/graph.h"
+#include "model/names.h"
 #include <linkwork/model.h>
 
 typedef struct lw_pose {
@@ -153,6 +154,7 @@ struct lw_model {
     int constraint_count;
     lw_constraint *constraints;
     lw_graph graph;
+    lw_names body_names, joint_names; /* by label, by the spec's order */
 };
 
 #endif
