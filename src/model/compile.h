@@ -1,8 +1,10 @@
 /* compile.h - what the parts of the compiler share.
  *
- *   validate.c        what is wrong with a body, a joint, a force or a constraint taken by itself
- *   compile.c         names, reference configuration, joint frames, tree, loops, initial state
- *   compile_forces.c  force elements, constraints, prescribed motions
+ *   validate.c          what is wrong with a body, a joint, a force or a constraint taken by itself
+ *   compile.c           the order of it all, names, initial state
+ *   compile_geometry.c  reference configuration, joint frames
+ *   compile_tree.c      spanning tree, loops, internal frames
+ *   compile_forces.c    force elements, constraints, prescribed motions
  */
 #ifndef LW_COMPILE_H
 #define LW_COMPILE_H
@@ -58,8 +60,16 @@ void lw_validate_planar(lw_compiler *compiler);
 bool lw_finite(const double *x, int count);
 /* Eigenvalues of a symmetric 3 x 3 matrix, ascending. */
 void lw_principal_moments(const double S[6], double e[3]);
+
+/* compile_geometry.c */
+lw_status lw_compile_reference(lw_compiler *compiler);
+lw_status lw_compile_draft(lw_compiler *compiler, const lw_joint_spec *spec, lw_joint_draft *draft);
 /* a / |a| for a finite, non-zero a of any size. */
 void lw_unit(const double a[3], double out[3]);
+
+/* compile_tree.c */
+lw_status lw_compile_graph(lw_compiler *compiler);
+lw_status lw_compile_tree(lw_compiler *compiler);
 
 /* compile_forces.c */
 lw_status lw_compile_motions(lw_compiler *compiler);

@@ -113,7 +113,7 @@ enum { NOT_NUMBERS = sizeof not_numbers / sizeof *not_numbers };
 typedef struct parser {
     const char *text;
     size_t at;
-    const lw_names *names;
+    const lw_expression_names *names;
     lw_instruction *code;
     size_t length; /* of the program so far */
     size_t height; /* of the stack behind it */
@@ -173,7 +173,7 @@ static const struct function *find_function(word w) {
     return NULL;
 }
 
-static size_t find_variable(const lw_names *names, word w) {
+static size_t find_variable(const lw_expression_names *names, word w) {
     size_t i = 0;
     while (i < names->variable_count && !word_is(w, names->variables[i])) i++;
     return i; /* variable_count: none */
@@ -186,7 +186,7 @@ static const lw_constant *find_constant(const lw_constant *constants, size_t cou
     return NULL;
 }
 
-bool lw_names_have(const lw_names *names, const char *text, size_t length) {
+bool lw_names_have(const lw_expression_names *names, const char *text, size_t length) {
     word w = {text, length};
     return find_variable(names, w) < names->variable_count ||
            find_constant(names->constants, names->constant_count, w) != NULL;
@@ -203,7 +203,7 @@ bool lw_reserved_word(const char *text) {
 }
 
 /* Name number i of all that a word could be meant to be: variables, constants, built-in ones, functions. */
-static const char *candidate(const lw_names *names, size_t i) {
+static const char *candidate(const lw_expression_names *names, size_t i) {
     if (i < names->variable_count) return names->variables[i];
     i -= names->variable_count;
     if (i < names->constant_count) return names->constants[i].name;
@@ -215,7 +215,7 @@ static const char *candidate(const lw_names *names, size_t i) {
 
 /* The closest of all candidates, or of all units if names is NULL. By rounds, because there may be any number
  * of names and no memory: the winner of one round starts in the next. */
-static const char *closest(const lw_names *names, word w) {
+static const char *closest(const lw_expression_names *names, word w) {
     char text[64];
     const char *round[64], *best = NULL;
     if (w.length >= sizeof text) return NULL;
@@ -670,7 +670,7 @@ static bool parse_level(parser *p, int level) {
     return true;
 }
 
-size_t lw_expression_compile(const char *text, const lw_names *names, lw_instruction *code,
+size_t lw_expression_compile(const char *text, const lw_expression_names *names, lw_instruction *code,
                              lw_syntax *syntax) {
     parser p = {
         .text = text ? text : "", .names = names, .code = code, .units_end = (size_t)-1, .syntax = syntax};

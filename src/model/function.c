@@ -40,7 +40,7 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_con
                                  size_t constant_count, const char *const *variables, size_t variable_count,
                                  lw_syntax *syntax) {
     lw_instruction program[LW_EXPRESSION_LENGTH];
-    const lw_names names = {constants, constant_count, variables, variable_count};
+    const lw_expression_names names = {constants, constant_count, variables, variable_count};
     size_t length = lw_expression_compile(text, &names, program, syntax);
     if (length == 0) return NULL;
 
@@ -62,7 +62,7 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_con
 bool lw_number(const char *text, const lw_constant *constants, size_t constant_count, double *value,
                lw_syntax *syntax) {
     lw_instruction program[LW_EXPRESSION_LENGTH];
-    const lw_names names = {constants, constant_count, NULL, 0};
+    const lw_expression_names names = {constants, constant_count, NULL, 0};
     size_t length = lw_expression_compile(text, &names, program, syntax);
     if (length == 0) return false;
     *value = lw_machine_value(program, length, NULL);

@@ -487,11 +487,12 @@ static void repeats(void **state) {
     lw_spec_destroy(spec);
 
     char space[1200]; /* a fault in the second step: all names are known nevertheless */
-    fault("linkwork: 1\nbodies: {'b{i}': {repeat: {i: 1..9}, kind: point, mass: 1/(i-2)^2}}\njoints: {'j{i}': "
-          "{repeat: {i: "
-          "1..9}, type: revolute, between: [ground, 'b{i}'], point: [0, 0, 0], axis: [0, 0, 1]}}\nforces: "
-          "{f: {type: drive, joint: j9, torque: 1}}\n",
-          NULL, 0, space);
+    fault(
+        "linkwork: 1\nbodies: {'b{i}': {repeat: {i: 1..9}, kind: point, mass: 1/(i-2)^2}}\njoints: {'j{i}': "
+        "{repeat: {i: "
+        "1..9}, type: revolute, between: [ground, 'b{i}'], point: [0, 0, 0], axis: [0, 0, 1]}}\nforces: "
+        "{f: {type: drive, joint: j9, torque: 1}}\n",
+        NULL, 0, space);
     fault("linkwork: 1\nbodies: {'b{i}': {repeat: {i: 1..M}, mass: 0}}\njoints: {j: {type: weld, between: "
           "[ground, "
           "b1]}}\n",

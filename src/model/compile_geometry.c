@@ -1,0 +1,226 @@
+/* compile_geometry.c - from points and axes of the user to frames: the reference configuration, and the frame of every joint
+ * on both its bodies.
+ *
+ * Reference configuration: a body's pose is what the user gave; else, if a joint given in body frames leads to it from a
+ * body whose pose is known, what that joint says at q = 0; else body frame = world frame, and joints lead on from there.
+ *
+ * Cost     O(n + joints).
+ */
+#include "model/compile.h"
+
+#include <string.h>
+
+/* --- joint frames --------------------------------------------------------------------------------- */
+
+void lw_unit(const double a[3], double out[3]) {
+    /* by the largest first, so that no square over- or underflows */
+    double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
+    for (int k = 0; k < 3; k++) out[k] = a[k] / largest;
+    double n = lw_v3_norm(out);
+    for (int k = 0; k < 3; k++) out[k] /= n;
+}
+
+/* out = the part of a perpendicular to the unit vector z, as a unit vector; false if there is none. */
+static bool perpendicular_part(const double a[3], const double z[3], double out[3]) {
+    lw_v3_copy(a, out);
+    lw_v3_axpy(-lw_v3_dot(a, z), z, out);
+    double n = lw_v3_norm(out);
+    if (!(n > 1e-9 * lw_v3_norm(a))) return false;
+    for (int k = 0; k < 3; k++) out[k] /= n;
+    return true;
+}
+
+/* Axes of a joint frame from the axes a user gave, in the same coordinates; x_hint (may be NULL) is the
+ * wished x direction where the user left it open. */
+static void frame_axes(lw_joint_type type, const lw_joint_geometry *geometry, const double *x_hint,
+                       double R[9]) {
+    double z[3], x[3];
+    if (type == LW_JOINT_TRANSLATION || geometry->axis_count == 0) {
+        lw_m3_identity(R);
+        return;
+    }
+    if (type == LW_JOINT_UNIVERSAL) { /* x and y are the axes */
+        double y[3];
+        lw_unit(geometry->axes[0], x);
+        if (!perpendicular_part(geometry->axes[1], x, y)) lw_v3_perpendicular(x, y);
+        lw_v3_cross(x, y, z);
+    } else {
+        lw_unit(geometry->axes[0], z);
+        bool found = geometry->axis_count > 1 && perpendicular_part(geometry->axes[1], z, x);
+        if (!found && x_hint) found = perpendicular_part(x_hint, z, x);
+        if (!found) lw_v3_perpendicular(z, x);
+    }
+    lw_rot_columns_zx(z, x, R);
+}
+
+/* Frames of a joint on both bodies, in their user frames. */
+static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec, lw_joint_draft *draft) {
+    const lw_pose *a = &compiler->reference[draft->bodies[0]], *b = &compiler->reference[draft->bodies[1]];
+    lw_pose inverse;
+    if (spec->frame == LW_GEOMETRY_WORLD) {
+        lw_pose world;
+        frame_axes(spec->type, &spec->geometry[0], NULL, world.R);
+        lw_v3_copy(spec->geometry[0].point, world.p);
+        lw_pose_invert(a->R, a->p, inverse.R, inverse.p);
+        lw_pose_compose(inverse.R, inverse.p, world.R, world.p, draft->frames[0].R, draft->frames[0].p);
+        lw_pose_invert(b->R, b->p, inverse.R, inverse.p);
+        lw_pose_compose(inverse.R, inverse.p, world.R, world.p, draft->frames[1].R, draft->frames[1].p);
+        return;
+    }
+    /* Body geometry. Where both poses are explicit, directions left open are those that coincide in the
+     * reference configuration; otherwise those that coincide when the body axes do. */
+    bool aligned = compiler->posed[draft->bodies[0]] && compiler->posed[draft->bodies[1]];
+    lw_joint_type type = spec->type;
+    frame_axes(type, &spec->geometry[0], NULL, draft->frames[0].R);
+    lw_v3_copy(spec->geometry[0].point, draft->frames[0].p);
+    lw_v3_copy(spec->geometry[1].point, draft->frames[1].p);
+    double world[9], seen[9];
+    lw_m3_mul(a->R, draft->frames[0].R, world);
+    lw_m3_tmul(b->R, world, seen); /* the first frame's axes in the second body, reference configuration */
+    const double x[3] = {seen[0], seen[3], seen[6]};
+    bool open = type == LW_JOINT_TRANSLATION || (spec->geometry[1].axis_count == 0 && type == LW_JOINT_WELD);
+    if (aligned && open)
+        memcpy(draft->frames[1].R, seen, sizeof seen);
+    else
+        frame_axes(type, &spec->geometry[1], aligned ? x : NULL, draft->frames[1].R);
+}
+
+/* Warns of poses that say where two bodies are, and a joint in body frames that says otherwise. */
+static void compare_with_poses(lw_compiler *compiler, const lw_joint_spec *spec,
+                               const lw_joint_draft *draft) {
+    bool point_is_shared = spec->type == LW_JOINT_REVOLUTE || spec->type == LW_JOINT_UNIVERSAL ||
+                           spec->type == LW_JOINT_SPHERICAL || spec->type == LW_JOINT_WELD;
+    if (spec->frame != LW_GEOMETRY_BODY || !point_is_shared) return;
+    double ends[2][3], size = 1;
+    for (int side = 0; side < 2; side++) {
+        if (!compiler->posed[draft->bodies[side]]) return;
+        const lw_pose *pose = &compiler->reference[draft->bodies[side]];
+        lw_pose_point(pose->R, pose->p, draft->frames[side].p, ends[side]);
+        size = fmax(size, lw_v3_norm(ends[side]));
+    }
+    lw_v3_sub(ends[1], ends[0], ends[0]);
+    double gap = lw_v3_norm(ends[0]);
+    if (gap > 1e-6 * size)
+        lw_compile_warning(compiler, "joint", spec->name, spec->place,
+                           "correct a pose or a point; the run starts where the joint says",
+                           "its points on the two bodies are %.6g m apart in the poses given to them", gap);
+}
+
+lw_status lw_compile_draft(lw_compiler *compiler, const lw_joint_spec *spec, lw_joint_draft *draft) {
+    lw_joint *joint = &draft->joint;
+    joint->type = spec->type;
+    joint->pitch = spec->lead / (2 * LW_PI);
+    joint->nq = lw_joint_type_q(spec->type, spec->geometry[0].axis_count);
+    joint->nv = lw_joint_type_v(spec->type, spec->geometry[0].axis_count);
+    joint_frames(compiler, spec, draft);
+    joint->axis = 2; /* z of the joint's frame */
+    joint->sign = 1;
+    if (spec->type == LW_JOINT_TRANSLATION) {
+        double *axes = LW_NEW(compiler->model->arena, double, 9);
+        if (!axes) return LW_ERROR_MEMORY;
+        for (int k = 0; k < joint->nv; k++) lw_unit(spec->geometry[0].axes[k], axes + 3 * k);
+        joint->axes = axes;
+    }
+    lw_joint_zero(spec->type, draft->q);
+    if (spec->has_q) {
+        for (int k = 0; k < joint->nq; k++) draft->q[k] = spec->q[k];
+    } else if ((spec->type == LW_JOINT_FREE || spec->type == LW_JOINT_SPHERICAL) &&
+               spec->frame == LW_GEOMETRY_BODY) { /* starts where the poses say */
+        lw_pose first, second, inverse, relative;
+        const lw_pose *a = &compiler->reference[draft->bodies[0]],
+                      *b = &compiler->reference[draft->bodies[1]];
+        lw_pose_compose(a->R, a->p, draft->frames[0].R, draft->frames[0].p, first.R, first.p);
+        lw_pose_compose(b->R, b->p, draft->frames[1].R, draft->frames[1].p, second.R, second.p);
+        lw_pose_invert(first.R, first.p, inverse.R, inverse.p);
+        lw_pose_compose(inverse.R, inverse.p, second.R, second.p, relative.R, relative.p);
+        if (spec->type == LW_JOINT_FREE) lw_v3_copy(relative.p, draft->q);
+        lw_quat_rot(relative.R, draft->q + lw_joint_quaternion(spec->type));
+    }
+    compare_with_poses(compiler, spec, draft);
+    int at = lw_joint_quaternion(spec->type);
+    if (at >= 0) lw_quat_normalise(draft->q + at);
+    if (spec->has_v)
+        for (int k = 0; k < joint->nv; k++) draft->v[k] = spec->v[k];
+    for (int k = 0; k < joint->nv; k++)
+        if (spec->motion[k]) draft->prescribed |= 1u << k;
+    return LW_OK;
+}
+
+/* --- reference configuration ---------------------------------------------------------------------- */
+
+/* Pose of the second body of a body-frame joint from that of the first at q = 0, or the other way round. */
+static void pose_across(const lw_compiler *compiler, int joint, int from_side, lw_pose *to) {
+    const lw_joint_spec *spec = &compiler->spec->joints[joint];
+    const lw_joint_geometry *g = spec->geometry;
+    const lw_pose *from = &compiler->reference[compiler->drafts[joint].bodies[from_side]];
+    int other = 1 - from_side;
+    lw_pose near, far, inverse, world;
+    frame_axes(spec->type, &g[from_side], NULL, near.R);
+    frame_axes(spec->type, &g[other], NULL, far.R);
+    lw_v3_copy(g[from_side].point, near.p);
+    lw_v3_copy(g[other].point, far.p);
+    lw_pose_compose(from->R, from->p, near.R, near.p, world.R, world.p);
+    lw_pose_invert(far.R, far.p, inverse.R, inverse.p);
+    lw_pose_compose(world.R, world.p, inverse.R, inverse.p, to->R, to->p);
+}
+
+/* Does a joint say where one body is from where the other is? */
+static bool leads_on(const lw_compiler *compiler, int joint) {
+    const lw_joint_spec *spec = &compiler->spec->joints[joint];
+    return compiler->drafts[joint].usable && spec->frame == LW_GEOMETRY_BODY && spec->type != LW_JOINT_FREE;
+}
+
+lw_status lw_compile_reference(lw_compiler *compiler) {
+    const lw_spec *spec = compiler->spec;
+    int nb = (int)spec->body_count, nj = (int)spec->joint_count;
+    bool *known = LW_NEW(compiler->scratch, bool, nb + 1);
+    bool *in_world = LW_NEW(compiler->scratch, bool, nb + 1);
+    int *queue = LW_NEW(compiler->scratch, int, nb + 1);
+    int *start = LW_NEW(compiler->scratch, int, nb + 2), *at = LW_NEW(compiler->scratch, int, 2 * nj + 1);
+    if (!known || !in_world || !queue || !start || !at) return LW_ERROR_MEMORY;
+    int tail = 0;
+    for (int i = 0; i <= nb; i++) {
+        lw_pose *pose = &compiler->reference[i];
+        lw_m3_identity(pose->R);
+        bool given = i == 0 || spec->bodies[i - 1].has_pose;
+        if (i > 0 && given) {
+            double q[4];
+            memcpy(q, spec->bodies[i - 1].rotation, sizeof q);
+            lw_quat_normalise(q);
+            lw_rot_quat(q, pose->R);
+            lw_v3_copy(spec->bodies[i - 1].position, pose->p);
+        }
+        compiler->posed[i] = known[i] = given;
+        if (given) queue[tail++] = i;
+    }
+    /* body-frame joints by body, in compressed rows: at[start[i]] .. at[start[i + 1] - 1] */
+    for (int j = 0; j < nj; j++)
+        for (int side = 0; side < 2 && leads_on(compiler, j); side++)
+            start[compiler->drafts[j].bodies[side]]++;
+    for (int i = 1; i <= nb; i++) start[i] += start[i - 1];
+    start[nb + 1] = start[nb];
+    for (int j = nj - 1; j >= 0; j--)
+        for (int side = 0; side < 2 && leads_on(compiler, j); side++)
+            at[--start[compiler->drafts[j].bodies[side]]] = j;
+    for (int j = 0; j < nj; j++)
+        for (int side = 0; side < 2 && compiler->drafts[j].usable; side++)
+            if (spec->joints[j].frame == LW_GEOMETRY_WORLD) in_world[compiler->drafts[j].bodies[side]] = true;
+    /* first from what is given; then from bodies that a joint in the world places, then from
+     * any that is left */
+    for (int head = 0, pass = 0, next = 1;; head++) {
+        for (; head == tail && pass < 2; next = 1, pass++)
+            for (; head == tail && next <= nb; next++)
+                if (!known[next] && (pass == 1 || in_world[next])) known[next] = true, queue[tail++] = next;
+        if (head == tail) break;
+        int body = queue[head];
+        for (int k = start[body]; k < start[body + 1]; k++) {
+            int side = compiler->drafts[at[k]].bodies[0] == body ? 0 : 1;
+            int other = compiler->drafts[at[k]].bodies[1 - side];
+            if (known[other]) continue;
+            pose_across(compiler, at[k], side, &compiler->reference[other]);
+            known[other] = true;
+            queue[tail++] = other;
+        }
+    }
+    return LW_OK;
+}

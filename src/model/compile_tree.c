@@ -1,0 +1,250 @@
+/* compile_tree.c - the spanning tree: graph, links and closures in regular labelling, internal frames, slots.
+ *
+ * Cost     O((n + joints) log), plus the length of the loops.
+ */
+#include "model/compile.h"
+
+#include <string.h>
+
+/* --- tree ----------------------------------------------------------------------------------------- */
+
+lw_status lw_compile_graph(lw_compiler *compiler) {
+    const lw_spec *spec = compiler->spec;
+    int nb = (int)spec->body_count, nj = (int)spec->joint_count;
+    bool *massless = LW_NEW(compiler->scratch, bool, nb + 1);
+    lw_edge *edges = LW_NEW(compiler->scratch, lw_edge, nj + 1);
+    if (!massless || !edges) return LW_ERROR_MEMORY;
+    for (int i = 0; i < nb; i++) massless[i + 1] = spec->bodies[i].mass == 0;
+    for (int j = 0; j < nj; j++) {
+        const lw_joint_draft *draft = &compiler->drafts[j];
+        edges[j].bodies[0] = draft->bodies[0];
+        edges[j].bodies[1] = draft->bodies[1];
+        edges[j].freedom = draft->joint.nv;
+        edges[j].keep = draft->prescribed || spec->joints[j].has_q || spec->joints[j].has_v;
+        edges[j].wish_cut = spec->joints[j].cut;
+    }
+    for (size_t k = 0; k < spec->force_count; k++) {
+        lw_force_type type = spec->forces[k].type;
+        bool in_joint = type == LW_FORCE_TORSION || type == LW_FORCE_DRIVE || type == LW_FORCE_FRICTION;
+        int joint =
+            in_joint && spec->forces[k].joint ? lw_names_find(&compiler->joints, spec->forces[k].joint) : -1;
+        if (joint >= 0) edges[joint].keep = true;
+    }
+    for (size_t k = 0; k < spec->constraint_count; k++)
+        for (int i = 0; i < spec->constraints[k].terms && i < LW_COUPLING_MAX; i++) {
+            const char *name = spec->constraints[k].joints[i];
+            int joint = name ? lw_names_find(&compiler->joints, name) : -1;
+            if (joint >= 0) edges[joint].keep = true;
+        }
+    lw_graph *graph = &compiler->model->graph;
+    lw_status status = lw_graph_analyse(compiler->model->arena, nb, massless, nj, edges, graph);
+    if (status != LW_OK) return status;
+    for (int i = 1; i <= nb && graph->unreached; i++)
+        if (graph->label[i] < 0 && lw_names_find(&compiler->bodies, compiler->bodies.names[i]) == i)
+            lw_compile_error(compiler, "body", spec->bodies[i - 1].name, spec->bodies[i - 1].place,
+                             "join it to ground or to a body that is; a joint of type free lets it float",
+                             "is not connected to ground");
+    for (int k = 0; k < graph->loop_count; k++) {
+        const lw_joint_spec *cut = &spec->joints[graph->loop_edge[graph->loop_start[k]]];
+        if (graph->loop_cut_at_massless[k])
+            lw_compile_warning(
+                compiler, "joint", cut->name, cut->place,
+                "give one body of the loop mass, or weld massless bodies to their neighbours",
+                "closes a loop at a massless body, because every joint of the loop touches one");
+    }
+    return LW_OK;
+}
+
+/* Inertia of a body in its internal frame. */
+static void link_inertia(const lw_body_spec *body, lw_link *link, lw_body *own) {
+    const lw_pose *f = &own->frame;
+    double about[6] = {0}, c[3];
+    lw_pose_point(f->R, f->p, body->com, c);
+    if (body->kind == LW_BODY_SPATIAL) memcpy(about, body->inertia, sizeof about);
+    if (body->kind == LW_BODY_PLANAR) about[2] = body->inertia[2];
+    double m = body->mass, *J = link->inertia.second;
+    lw_s3_rotate(f->R, about, J);
+    double square = lw_v3_dot(c, c);
+    for (int k = 0; k < 3; k++) {
+        J[k] += m * (square - c[k] * c[k]);
+        link->inertia.moment[k] = m * c[k];
+    }
+    J[3] -= m * c[0] * c[1], J[4] -= m * c[0] * c[2], J[5] -= m * c[1] * c[2];
+    link->inertia.mass = m;
+    link->principal = J[3] == 0 && J[4] == 0 && J[5] == 0;
+    for (int k = 0; k < 6; k++) link->spread[k] = (k < 3 ? 0.5 * (J[0] + J[1] + J[2]) : 0) - J[k];
+    lw_v3_copy(c, own->com);
+}
+
+/* Turns a pose's axes by half a turn about x: z and y change sign. */
+static void flip(lw_pose *pose) {
+    for (int i = 0; i < 9; i += 3) pose->R[i + 1] = -pose->R[i + 1], pose->R[i + 2] = -pose->R[i + 2];
+}
+
+/* Makes a joint ready to be evaluated from its second body to its first. */
+static void reverse_joint(lw_joint *joint, lw_pose frames[2]) {
+    switch (joint->type) {
+    case LW_JOINT_WELD:
+        break;
+    case LW_JOINT_REVOLUTE:
+    case LW_JOINT_PRISMATIC:
+    case LW_JOINT_SCREW:
+    case LW_JOINT_CYLINDRICAL: /* about and along -z it is the same motion with the same coordinates */
+        flip(&frames[0]);
+        flip(&frames[1]);
+        break;
+    case LW_JOINT_TRANSLATION:
+        joint->sign = -1;
+        break;
+    default:
+        joint->inverse = true;
+    }
+}
+
+/* Where a revolute or prismatic joint moves about or along a coordinate axis of the parent, gives the child
+ * the parent's axes at q = 0: then the joint's base is not turned (model.h). mine is the joint's frame on the
+ * child. */
+static void align(lw_link *link, lw_pose *mine) {
+    const double *B = link->R;
+    link->kernel = LW_KERNEL_GENERAL;
+    if (!link->prescribed && !link->joint.inverse) {
+        if (link->joint.type == LW_JOINT_SPHERICAL) link->kernel = LW_KERNEL_SPHERICAL;
+        if (link->joint.type == LW_JOINT_FREE) link->kernel = LW_KERNEL_FREE;
+    }
+    if (link->joint.type != LW_JOINT_REVOLUTE && link->joint.type != LW_JOINT_PRISMATIC) return;
+    for (int k = 0; k < 3; k++) {
+        double along = B[3 * k + 2], across = fabs(B[3 * ((k + 1) % 3) + 2]) + fabs(B[3 * ((k + 2) % 3) + 2]);
+        if (across > 1e-15) continue;
+        double R[9];
+        link->joint.axis = k;
+        link->joint.sign = along > 0 ? 1 : -1;
+        if (!link->prescribed)
+            link->kernel = (signed char)(k + (link->joint.type == LW_JOINT_REVOLUTE ? LW_KERNEL_REVOLUTE
+                                                                                    : LW_KERNEL_PRISMATIC));
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) R[3 * i + j] = lw_v3_dot(mine->R + 3 * i, B + 3 * j); /* mine base' */
+        memcpy(mine->R, R, sizeof R);
+        lw_m3_identity(link->R);
+        return;
+    }
+}
+
+/* Gives each body that carries others a slot for the inertia that they hand over in a backward pass, and
+ * takes it back when the pass has reached the body: a chain needs two, whatever its length, and they stay in
+ * the cache. */
+static lw_status assign_slots(lw_compiler *compiler) {
+    lw_model *model = compiler->model;
+    int *vacant = LW_NEW(compiler->scratch, int, model->body_count + 1), vacancies = 0;
+    if (!vacant) return LW_ERROR_MEMORY;
+    for (int i = 0; i <= model->body_count; i++) model->links[i].slot = -1;
+    for (int i = model->body_count; i >= 1; i--) {
+        lw_link *link = &model->links[i], *parent = &model->links[link->parent];
+        link->first = link->parent > 0 && parent->slot < 0;
+        if (link->first) parent->slot = vacancies ? vacant[--vacancies] : model->slot_count++;
+        if (link->slot >= 0) vacant[vacancies++] = link->slot;
+    }
+    return LW_OK;
+}
+
+lw_status lw_compile_tree(lw_compiler *compiler) {
+    const lw_spec *spec = compiler->spec;
+    lw_model *model = compiler->model;
+    const lw_graph *graph = &model->graph;
+    int nb = model->body_count, nj = model->joint_count;
+    model->links = LW_NEW(model->arena, lw_link, nb + 1);
+    model->bodies = LW_NEW(model->arena, lw_body, nb + 1);
+    model->joints = LW_NEW(model->arena, lw_joint_entry, nj + 1);
+    model->closures = LW_NEW(model->arena, lw_closure, graph->loop_count + 1);
+    if (!model->links || !model->bodies || !model->joints || !model->closures) return LW_ERROR_MEMORY;
+    lw_body *ground = &model->bodies[0];
+    ground->name = LW_GROUND;
+    model->links[0].parent = ground->joint_index = -1;
+    lw_m3_identity(ground->frame.R);
+    for (int j = 0; j < nj; j++) {
+        lw_joint_entry *entry = &model->joints[j];
+        entry->name = lw_arena_text(model->arena, spec->joints[j].name);
+        if (!entry->name) return LW_ERROR_MEMORY;
+        entry->place = spec->joints[j].place;
+        entry->info =
+            (lw_joint_info){.name = entry->name, .type = spec->joints[j].type, .child = -1, .q = -1, .v = -1};
+        for (int side = 0; side < 2; side++)
+            entry->info.bodies[side] = graph->label[compiler->drafts[j].bodies[side]];
+    }
+    for (int i = 1; i <= nb; i++) {
+        const lw_body_spec *body = &spec->bodies[graph->body[i] - 1];
+        int j = graph->edge[i];
+        lw_joint_draft draft = compiler->drafts[j];
+        lw_link *link = &model->links[i];
+        lw_body *own = &model->bodies[i];
+        lw_joint_info *info = &model->joints[j].info;
+        info->reversed = info->bodies[0] == i;
+        link->parent = graph->parent[i];
+        own->joint_index = j;
+        own->name = lw_arena_text(model->arena, body->name);
+        if (!own->name) return LW_ERROR_MEMORY;
+        own->kind = body->kind;
+        own->shape = body->shape;
+        own->place = body->place;
+        link->prescribed = (unsigned char)draft.prescribed;
+        if (info->reversed) reverse_joint(&draft.joint, draft.frames);
+        link->joint = draft.joint;
+        link->q = model->nq, link->v = model->nv;
+        model->nq += draft.joint.nq, model->nv += draft.joint.nv;
+        info->child = i;
+        info->q = link->q, info->v = link->v;
+        info->q_count = draft.joint.nq, info->v_count = draft.joint.nv;
+        info->prescribed = draft.prescribed;
+        lw_pose *mine = &draft.frames[info->reversed ? 0 : 1],
+                *theirs = &draft.frames[info->reversed ? 1 : 0];
+        const lw_pose *parent = &model->bodies[link->parent].frame;
+        lw_pose_compose(parent->R, parent->p, theirs->R, theirs->p, link->R, link->p);
+        align(link, mine);
+        link->sign = (float)link->joint.sign;
+        lw_pose_invert(mine->R, mine->p, own->frame.R, own->frame.p);
+        link_inertia(body, link, own);
+    }
+    if (lw_names_create(model->arena, nb + 1, &model->body_names) != LW_OK ||
+        lw_names_create(model->arena, nj, &model->joint_names) != LW_OK)
+        return LW_ERROR_MEMORY;
+    for (int i = 0; i <= nb; i++) model->body_names.names[i] = model->bodies[i].name;
+    for (int j = 0; j < nj; j++) model->joint_names.names[j] = model->joints[j].name;
+    lw_names_sort(&model->body_names);
+    lw_names_sort(&model->joint_names);
+    lw_status status = assign_slots(compiler);
+    if (status != LW_OK) return status;
+    model->turns = LW_NEW(model->arena, lw_turn, nb + 1);
+    if (!model->turns) return LW_ERROR_MEMORY;
+    for (int i = 1; i <= nb; i++) {
+        const lw_link *link = &model->links[i];
+        if (link->kernel >= LW_KERNEL_REVOLUTE && link->kernel < LW_KERNEL_PRISMATIC)
+            model->turns[model->turn_count++] = (lw_turn){link->q, link->v, link->sign};
+    }
+    for (int j = 0; j < nj; j++) {
+        lw_joint_entry *entry = &model->joints[j];
+        const lw_pose *frame = &model->bodies[entry->info.bodies[1]].frame,
+                      *second = &compiler->drafts[j].frames[1];
+        lw_pose_compose(frame->R, frame->p, second->R, second->p, entry->second.R, entry->second.p);
+    }
+    model->closure_count = graph->loop_count;
+    for (int k = 0; k < graph->loop_count; k++) {
+        int j = graph->loop_edge[graph->loop_start[k]];
+        const lw_joint_draft *draft = &compiler->drafts[j];
+        lw_joint_entry *entry = &model->joints[j];
+        lw_closure *closure = &model->closures[k];
+        entry->info.cut = true;
+        entry->info.rows = 6 - draft->joint.nv;
+        closure->joint_index = j;
+        closure->joint = draft->joint;
+        for (int side = 0; side < 2; side++) {
+            closure->bodies[side] = entry->info.bodies[side];
+            const lw_pose *frame = &model->bodies[closure->bodies[side]].frame;
+            lw_pose_compose(frame->R, frame->p, draft->frames[side].R, draft->frames[side].p,
+                            closure->frames[side].R, closure->frames[side].p);
+        }
+        if (draft->prescribed)
+            lw_compile_error(
+                compiler, "joint", entry->name, entry->place, "move the motion to another joint of the loop",
+                "its motion is prescribed, but every joint of its loop must be kept, so it would be cut");
+    }
+    return LW_OK;
+}
