@@ -59,7 +59,7 @@ const char *lw_unit_name(size_t index) { return index < UNITS ? table[index].nam
 
 typedef struct reader {
     const char *text;
-    const lw_names *names;
+    const lw_expression_names *names;
 } reader;
 
 static size_t skip_space(const reader *r, size_t at) {
@@ -182,7 +182,8 @@ static lw_units_result read_product(const reader *r, size_t at, int depth, bool 
     return result;
 }
 
-lw_units_result lw_units_read(const char *text, size_t at, const lw_names *names, lw_units *units) {
+lw_units_result lw_units_read(const char *text, size_t at, const lw_expression_names *names,
+                              lw_units *units) {
     reader r = {text, names};
     *units = (lw_units){1, 1, at, at};
     return read_product(&r, at, 0, false, units);

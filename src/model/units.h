@@ -23,7 +23,7 @@ typedef struct lw_units {
 } lw_units;
 
 /* Reads the units that begin at offset at (behind a number or a complete operand). */
-lw_units_result lw_units_read(const char *text, size_t at, const lw_names *names, lw_units *units);
+lw_units_result lw_units_read(const char *text, size_t at, const lw_expression_names *names, lw_units *units);
 
 /* Is the word a unit? */
 bool lw_is_unit(const char *word, size_t length);
