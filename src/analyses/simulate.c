@@ -68,14 +68,35 @@ static void put_power(const lw_power *power, double *out) {
     out[0] = power->drives, out[1] = power->forces, out[2] = power->dissipation;
 }
 
+/* Names the joint of a rate that is not finite, if the state says which that is. */
+static lw_status check_rates(const lw_method *method, double t, const double *ydot, lw_error *error) {
+    const lw_model *model = method->model;
+    for (int k = 0; k < method->state_size; k++) {
+        if (isfinite(ydot[k])) continue;
+        int speed = k - model->nq;
+        if (method->formulation->coordinates != LW_COORDINATES_JOINT || speed < 0 || speed >= model->nv)
+            return lw_fail(error, LW_ERROR_SINGULAR, NULL,
+                           "look at the motions and forces of the model there",
+                           "a rate of the state is not finite at t = %.9g", t);
+        int i = model->body_count;
+        while (model->links[i].v > speed) i--;
+        const lw_joint_entry *joint = &model->joints[model->bodies[i].joint_index];
+        return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
+                          "look at the forces and motions that act there: is one infinite or undefined?",
+                          "its acceleration is not finite at t = %.9g", t);
+    }
+    return LW_OK;
+}
+
 static lw_status system_derivative(lw_system *base, double t, const double *y, double *ydot,
                                    lw_error *error) {
     lw_method *method = ((run_system *)base)->method;
     lw_power power;
     lw_status status = look_around((run_system *)base, t, error);
     if (status == LW_OK) status = method->formulation->derivative(method, t, y, ydot, &power, error);
-    if (status == LW_OK) put_power(&power, ydot + method->state_size);
-    return status;
+    if (status != LW_OK) return status;
+    put_power(&power, ydot + method->state_size);
+    return check_rates(method, t, ydot, error);
 }
 
 static lw_status system_residual(lw_system *base, double t, const double *y, const double *ydot,
@@ -289,11 +310,6 @@ static lw_status prepare(run *r, lw_error *error) {
     if (status == LW_OK && f->derivative)
         status = system_derivative(system, options->start, r->y, r->ydot, error);
     if (status != LW_OK) return status;
-    for (size_t k = 0; k < n && f->derivative; k++)
-        if (!isfinite(r->ydot[k]))
-            return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                           "look at the forces and motions there; linkwork accel names the joint",
-                           "the accelerations at the start, t = %g, are not finite", options->start);
     /* An adaptive integrator at rest would step over a pulse that comes later. */
     double step = options->step;
     if (!(step > 0) && model->depends_on_time) step = (options->end - options->start) / 200;

@@ -17,6 +17,10 @@
 lw_status lw_fail(lw_error *error, lw_status status, const char *object, const char *remedy,
                   const char *format, ...) LW_PRINTF(5, 6);
 
+/* The same with a place in a file, and the object as kind and name: joint "pin". */
+lw_status lw_fail_at(lw_error *error, lw_status status, const char *file, lw_place place, const char *kind,
+                     const char *name, const char *remedy, const char *format, ...) LW_PRINTF(8, 9);
+
 /* The same into a report (which may be NULL), with a place in a file. */
 void lw_complain(lw_report *report, lw_severity severity, const char *file, lw_place place,
                  const char *object, const char *remedy, const char *format, ...) LW_PRINTF(7, 8);

@@ -57,6 +57,20 @@ lw_status lw_fail(lw_error *error, lw_status status, const char *object, const c
     return status;
 }
 
+lw_status lw_fail_at(lw_error *error, lw_status status, const char *file, lw_place place, const char *kind,
+                     const char *name, const char *remedy, const char *format, ...) {
+    if (!error) return status;
+    char object[sizeof error->object];
+    snprintf(object, sizeof object, "%s \"%s\"", kind, name);
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, object, remedy, format, arguments);
+    va_end(arguments);
+    error->place = place;
+    copy_field(error->file, sizeof error->file, file);
+    return status;
+}
+
 void lw_complain(lw_report *report, lw_severity severity, const char *file, lw_place place,
                  const char *object, const char *remedy, const char *format, ...) {
     if (!report) return;

@@ -44,17 +44,14 @@ static recursion recursion_of(const lw_model *model, lw_data *data) {
 }
 
 lw_status lw_undetermined(const lw_model *model, int body, int speed, lw_error *error) {
-    const lw_link *link = &model->links[body];
-    char object[sizeof error->object];
-    snprintf(object, sizeof object, "joint \"%s\"", model->joints[model->bodies[body].joint_index].name);
-    return lw_fail(
-        error, LW_ERROR_SINGULAR, object,
-        "give the bodies it carries mass or inertia there, lock or prescribe that motion, or use a "
-        "method for massless bodies",
-        "nothing it carries (body \"%s\" and beyond) resists its %s number %d, so that acceleration is "
+    const lw_joint_entry *joint = &model->joints[model->bodies[body].joint_index];
+    return lw_fail_at(
+        error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
+        "give the bodies it carries mass or inertia there, or lock or prescribe that motion",
+        "nothing it carries (body \"%s\" and beyond) resists its %s (speed %d), so that acceleration is "
         "not determined",
         model->bodies[body].name,
-        lw_joint_speed_turns(link->joint.type, speed - 1) ? "rotation" : "translation", speed);
+        lw_joint_speed_turns(joint->info.type, speed - 1) ? "rotation" : "translation", speed - 1);
 }
 
 static lw_status solve_forward(const recursion *r, lw_error *error) {

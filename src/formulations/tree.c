@@ -31,20 +31,19 @@ static double prescribed_power(const lw_model *model, const lw_data *data, const
 
 static lw_status applies(const lw_model *model, lw_error *error) {
     if (model->closure_count) {
-        char object[sizeof error->object];
-        snprintf(object, sizeof object, "joint \"%s\"", model->joints[model->closures[0].joint_index].name);
-        return lw_fail(error, LW_ERROR_UNSUPPORTED, object,
-                       "take another method; linkwork info lists those that apply",
-                       "closes a loop (%d loop%s in all), and method tree knows trees only",
-                       model->closure_count, model->closure_count == 1 ? "" : "s");
+        const lw_joint_entry *joint = &model->joints[model->closures[0].joint_index];
+        return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, joint->place, "joint", joint->name,
+                          "open the loop, or take a method for closed loops where linkwork info lists one",
+                          "closes a loop (%d loop%s in all), and method tree knows trees only",
+                          model->closure_count, model->closure_count == 1 ? "" : "s");
     }
     if (model->constraint_count) {
-        char object[sizeof error->object];
-        snprintf(object, sizeof object, "constraint \"%s\"", model->constraints[0].name);
-        return lw_fail(error, LW_ERROR_UNSUPPORTED, object,
-                       "take another method; linkwork info lists those that apply",
-                       "is a %s constraint, and method tree knows joints and forces only",
-                       lw_constraint_type_name(model->constraints[0].type));
+        const lw_constraint *constraint = &model->constraints[0];
+        return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, constraint->place, "constraint",
+                          constraint->name,
+                          "leave it out, or take a method for constraints where linkwork info lists one",
+                          "is a %s constraint, and method tree knows joints and forces only",
+                          lw_constraint_type_name(constraint->type));
     }
     lw_data *data;
     lw_status status = lw_data_create(model, NULL, &data);

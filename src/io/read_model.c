@@ -189,11 +189,9 @@ lw_status lw_read_model_text(const char *text, size_t length, const char *name, 
         const lw_yaml *root = NULL;
         status = lw_yaml_parse(reader.arena, text, length, reader.file, reader.report, &root);
         if (root) read_root(&reader, root, settings, setting_count);
-        if (status == LW_OK && reader.faults > 0) {
-            status =
-                LW_ERROR_MODEL; /* it will not be compiled; what its sound parts say is wanted all the same */
-            if (reader.spec) lw_spec_check_parts(reader.spec, reader.report);
-        }
+        if (status == LW_OK && reader.faults > 0) status = LW_ERROR_MODEL;
+        /* it will not be compiled then; what its sound parts say is wanted all the same */
+        if (status == LW_ERROR_MODEL && reader.spec) lw_spec_check_parts(reader.spec, reader.report);
         if (reader.out_of_memory) status = LW_ERROR_MEMORY;
         if (report) hand_over(reader.report, report);
     }

@@ -145,11 +145,6 @@ static lw_status compile_parts(lw_compiler *compiler) {
             draft->bodies[side] =
                 lw_compile_body(compiler, "joint", joint->name, joint->place, joint->bodies[side]);
         bool sound = lw_validate_joint(compiler, joint);
-        if (draft->bodies[0] >= 0 && draft->bodies[0] == draft->bodies[1]) {
-            lw_compile_error(compiler, "joint", joint->name, joint->place, "name two different bodies",
-                             "joins body \"%s\" to itself", joint->bodies[0]);
-            sound = false;
-        }
         draft->usable = sound && draft->bodies[0] >= 0 && draft->bodies[1] >= 0;
     }
     return LW_OK;

@@ -402,6 +402,7 @@ lw_status lw_compile_constraints(lw_compiler *compiler) {
         constraint->name = lw_arena_text(model->arena, from->name);
         if (!constraint->name) return LW_ERROR_MEMORY;
         constraint->type = from->type;
+        constraint->place = from->place;
         if (from->type == LW_CONSTRAINT_COUPLING) {
             compile_coupling(compiler, from, constraint);
             continue;

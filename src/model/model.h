@@ -122,6 +122,7 @@ typedef struct lw_constraint {
     double points[2][3]; /* internal frames */
     double length, radius;
     double axis[3], normal[3]; /* internal frames of bodies[0], bodies[1] */
+    lw_place place;
     int terms;
     int coordinates[LW_COUPLING_MAX], speeds[LW_COUPLING_MAX];
     double factors[LW_COUPLING_MAX], offset;

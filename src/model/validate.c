@@ -9,6 +9,7 @@
 #include "model/compile.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const double tolerance = 1e-9;
 
@@ -181,6 +182,9 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
                          (int)joint->frame);
         return false;
     }
+    if (joint->bodies[0] && joint->bodies[1] && strcmp(joint->bodies[0], joint->bodies[1]) == 0)
+        lw_compile_error(compiler, "joint", name, joint->place, "name two different bodies",
+                         "joins body \"%s\" to itself", joint->bodies[0]);
     bool both = joint->frame == LW_GEOMETRY_BODY;
     bool sound = validate_geometry(compiler, joint, &joint->geometry[0]);
     if (both && joint->type == LW_JOINT_TRANSLATION && !lw_finite(joint->geometry[1].point, 3))

@@ -94,13 +94,13 @@ static void reasons_of_tree(void **state) {
     add_plain_joint(spec, "closing", LW_JOINT_REVOLUTE, "lower", LW_GROUND, second, z_axis);
     lw_spec_joint(spec, 2)->cut = true;
     tree_refuses(spec, "joint \"closing\"", "closes a loop (1 loop in all), and method tree knows trees only",
-                 "take another method; linkwork info lists those that apply");
+                 "open the loop, or take a method for closed loops");
 
     spec = arm();
     add_plain_joint(spec, "closing", LW_JOINT_REVOLUTE, "lower", LW_GROUND, second, z_axis);
     add_plain_joint(spec, "again", LW_JOINT_SPHERICAL, "lower", LW_GROUND, second, NULL);
     lw_spec_joint(spec, 2)->cut = lw_spec_joint(spec, 3)->cut = true;
-    tree_refuses(spec, "joint \"closing\"", "(2 loops in all)", "take another method");
+    tree_refuses(spec, "joint \"closing\"", "(2 loops in all)", "open the loop");
 
     static const lw_constraint_spec constraints[] = {
         {.name = "c", .type = LW_CONSTRAINT_DISTANCE, .bodies = {"lower", LW_GROUND}, .length = 1},
@@ -115,15 +115,14 @@ static void reasons_of_tree(void **state) {
     for (int k = 0; k < 3; k++) {
         spec = arm();
         add_constraint(spec, constraints[k]);
-        tree_refuses(spec, "constraint \"c\"", kinds[k],
-                     "take another method; linkwork info lists those that apply");
+        tree_refuses(spec, "constraint \"c\"", kinds[k], "leave it out, or take a method for constraints");
     }
 
     spec = arm(); /* nothing beyond the elbow resists */
     lw_spec_body(spec, 1)->mass = 0;
     memset(lw_spec_body(spec, 1)->inertia, 0, sizeof lw_spec_body(spec, 1)->inertia);
     tree_refuses(spec, "joint \"elbow\"",
-                 "nothing it carries (body \"lower\" and beyond) resists its rotation number 1", "massless");
+                 "nothing it carries (body \"lower\" and beyond) resists its rotation (speed 0)", "mass or inertia");
 
     spec = arm(); /* a point mass does not resist turning about itself */
     lw_body_spec *lower = lw_spec_body(spec, 1);
@@ -131,7 +130,7 @@ static void reasons_of_tree(void **state) {
     memset(lower->inertia, 0, sizeof lower->inertia);
     lower->com[0] = 1; /* the elbow's point */
     lw_spec_joint(spec, 1)->type = LW_JOINT_SPHERICAL;
-    tree_refuses(spec, "joint \"elbow\"", "resists its rotation number 1", "give the bodies it carries mass");
+    tree_refuses(spec, "joint \"elbow\"", "resists its rotation (speed 0)", "give the bodies it carries mass");
 }
 
 /* A massless body that cannot move by itself, or that carries mass, is no trouble; nor is a
