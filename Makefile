@@ -22,7 +22,8 @@ build: setup ## build the program, build/linkwork
 
 run: build ## simulate MODEL (a double pendulum) into results/, with a plot
 	@mkdir -p results
-	@name=$$(basename "$$(dirname "$(MODEL)")") && \
+	@name=$$(basename "$(MODEL)" .yaml) && \
+	if [ "$$name" = model ]; then name=$$(basename "$$(dirname "$(MODEL)")"); fi && \
 	build/linkwork run "$(MODEL)" --out "results/$$name.csv" && \
 	build/linkwork plot "results/$$name.csv" --out "results/$$name.svg" >/dev/null && \
 	echo "" && \

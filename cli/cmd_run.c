@@ -205,7 +205,7 @@ static int open_results(run *r, lw_run_options *options, const request *wish) {
     const lw_results_options results = {.path = wish->out,
                                         .record = wish->record,
                                         .method = options->method,
-                                        .integrator = options->integrator ? options->integrator : "auto",
+                                        .integrator = lw_run_integrator(options),
                                         .drift = options->drift ? options->drift : "project",
                                         .start = options->start,
                                         .end = options->end,

@@ -54,6 +54,8 @@ typedef struct lw_run_options {
 
 /* Fills options with the model's suggestions and the library's defaults. */
 void lw_run_defaults(const lw_model *model, lw_run_options *options);
+/* The name of the integrator that a run with these options takes. */
+const char *lw_run_integrator(const lw_run_options *options);
 /* Runs; q and v (may be NULL) receive the final state. */
 lw_status lw_simulate(const lw_model *model, const lw_run_options *options, double *q, double *v,
                       lw_run_summary *summary, lw_error *error);

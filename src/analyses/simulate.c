@@ -147,11 +147,14 @@ typedef struct run {
     lw_run_summary *summary;
 } run;
 
+const char *lw_run_integrator(const lw_run_options *options) {
+    if (options->integrator && strcmp(options->integrator, "auto") != 0) return options->integrator;
+    return options->step > 0 && !(options->tolerance > 0) ? "rk4" : "erk";
+}
+
 static lw_status choose_integrator(run *r, lw_error *error) {
     const lw_run_options *options = r->options;
-    const char *name = options->integrator;
-    if (!name || strcmp(name, "auto") == 0)
-        name = options->step > 0 && !(options->tolerance > 0) ? "rk4" : "erk";
+    const char *name = lw_run_integrator(options);
     r->integrator = lw_integrator_find(name);
     if (!r->integrator) {
         const char *names[32];
