@@ -54,6 +54,8 @@ typedef struct lw_run_options {
 
 /* Fills options with the model's suggestions and the library's defaults. */
 void lw_run_defaults(const lw_model *model, lw_run_options *options);
+/* LW_ERROR_ARGUMENT if a name or number among the options is wrong, whatever the method says of the model. */
+lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_error *error);
 /* The name of the integrator that a run with these options takes. */
 const char *lw_run_integrator(const lw_run_options *options);
 /* Runs; q and v (may be NULL) receive the final state. */

@@ -208,6 +208,7 @@ typedef struct lw_constraint_spec {
 typedef struct lw_run_spec {
     double end, step, tolerance, output;
     const char *method, *integrator, *drift;
+    lw_place place;
 } lw_run_spec;
 
 typedef struct lw_spec lw_spec;

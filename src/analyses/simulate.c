@@ -152,23 +152,26 @@ const char *lw_run_integrator(const lw_run_options *options) {
     return options->step > 0 && !(options->tolerance > 0) ? "rk4" : "erk";
 }
 
+static lw_status find_integrator(const char *name, const lw_integrator **integrator, lw_error *error) {
+    *integrator = lw_integrator_find(name);
+    if (*integrator) return LW_OK;
+    const char *names[32];
+    int count = lw_integrators_count() < 32 ? lw_integrators_count() : 32;
+    char remedy[160] = "known are";
+    for (int k = 0; k < count; k++) {
+        names[k] = lw_integrator_at(k)->name;
+        size_t used = strlen(remedy);
+        snprintf(remedy + used, sizeof remedy - used, "%s %s", k ? "," : "", names[k]);
+    }
+    const char *close = lw_closest(name, names, (size_t)count);
+    if (close) snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", close);
+    return lw_fail(error, LW_ERROR_ARGUMENT, NULL, remedy, "unknown integrator \"%s\"", name);
+}
+
 static lw_status choose_integrator(run *r, lw_error *error) {
     const lw_run_options *options = r->options;
-    const char *name = lw_run_integrator(options);
-    r->integrator = lw_integrator_find(name);
-    if (!r->integrator) {
-        const char *names[32];
-        int count = lw_integrators_count() < 32 ? lw_integrators_count() : 32;
-        char remedy[160] = "known are";
-        for (int k = 0; k < count; k++) {
-            names[k] = lw_integrator_at(k)->name;
-            size_t used = strlen(remedy);
-            snprintf(remedy + used, sizeof remedy - used, "%s %s", k ? "," : "", names[k]);
-        }
-        const char *close = lw_closest(name, names, (size_t)count);
-        if (close) snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", close);
-        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, remedy, "unknown integrator \"%s\"", name);
-    }
+    lw_status status = find_integrator(lw_run_integrator(options), &r->integrator, error);
+    if (status != LW_OK) return status;
     const lw_formulation *f = r->formulation;
     const char *lacks = r->integrator->needs_residual && !f->residual ? "a residual"
                         : r->integrator->needs_step && !f->step       ? "a step of its own"
@@ -215,6 +218,18 @@ static lw_status choose_drift(const char *name, lw_method_options *options, lw_e
         }
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "known are project, baumgarte, none",
                    "unknown drift control \"%s\"", name);
+}
+
+lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_error *error) {
+    const lw_formulation *formulation;
+    const lw_integrator *integrator;
+    lw_method_options method_options;
+    lw_status status = check_options(options, error);
+    if (status == LW_OK) status = choose_drift(options->drift, &method_options, error);
+    if (status == LW_OK) status = find_integrator(lw_run_integrator(options), &integrator, error);
+    if (status != LW_OK) return status;
+    status = lw_formulation_choose(options->method, model, &formulation, NULL, error);
+    return status == LW_ERROR_ARGUMENT ? status : LW_OK;
 }
 
 /* Turns y at time t into a sample, keeps the books and shows it to the observer. */

@@ -37,7 +37,8 @@ struct lw_batch {
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
     atomic_uint round; /* counts the jobs */
-    atomic_int busy;   /* threads that have not finished this one */
+    bool open;         /* threads may still join in */
+    atomic_int busy;   /* threads that have joined in and not finished */
     work work;
     lw_states states;
     double *tau;
@@ -68,7 +69,6 @@ static void work_along(worker *own) {
     lw_batch *batch = own->batch;
     int threads = batch->started + 1, size = BLOCKS_AT_ONCE * batch->lanes->width;
     int chunks = (batch->states.count + size - 1) / size, self = (int)(own - batch->workers);
-    own->status = LW_OK;
     for (int k = 0; k < threads; k++) {
         worker *share = &batch->workers[(self + k) % threads];
         int index = (int)(share - batch->workers);
@@ -87,6 +87,8 @@ static inline void breathe(void) {
 #endif
 }
 
+/* A thread that wakes up when the others have done all the work does not join in, so nobody waits for it: on a busy
+ * machine a batch is not slower than on one thread. */
 static void *serve(void *argument) {
     worker *own = argument;
     lw_batch *batch = own->batch;
@@ -96,12 +98,14 @@ static void *serve(void *argument) {
         while (atomic_load(&batch->round) == done) pthread_cond_wait(&batch->begin, &batch->lock);
         done = atomic_load(&batch->round);
         work what = batch->work;
+        bool joins = batch->open;
+        if (joins) atomic_fetch_add(&batch->busy, 1);
         pthread_mutex_unlock(&batch->lock);
         if (what == QUIT) return NULL;
+        if (!joins) continue;
         work_along(own);
-        if (atomic_fetch_sub(&batch->busy, 1) > 1) continue;
         pthread_mutex_lock(&batch->lock);
-        pthread_cond_signal(&batch->end);
+        if (atomic_fetch_sub(&batch->busy, 1) == 1) pthread_cond_signal(&batch->end);
         pthread_mutex_unlock(&batch->lock);
     }
 }
@@ -111,16 +115,19 @@ static void run(lw_batch *batch, work what, const lw_states *states, double *tau
     batch->work = what;
     if (states) batch->states = *states;
     batch->tau = tau;
-    for (int k = 0; k <= batch->started; k++) atomic_store(&batch->workers[k].taken, 0);
-    atomic_store(&batch->busy, batch->started);
+    for (int k = 0; k <= batch->started; k++) {
+        atomic_store(&batch->workers[k].taken, 0);
+        batch->workers[k].status = LW_OK;
+    }
+    batch->open = what != QUIT;
     atomic_fetch_add(&batch->round, 1);
     pthread_cond_broadcast(&batch->begin);
     pthread_mutex_unlock(&batch->lock);
     if (what == QUIT) return;
     work_along(&batch->workers[0]);
     for (int look = 0; look < LOOKS && atomic_load(&batch->busy); look++) breathe();
-    if (atomic_load(&batch->busy) == 0) return;
     pthread_mutex_lock(&batch->lock);
+    batch->open = false;
     while (atomic_load(&batch->busy)) pthread_cond_wait(&batch->end, &batch->lock);
     pthread_mutex_unlock(&batch->lock);
 }

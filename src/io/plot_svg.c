@@ -31,7 +31,7 @@ static const char style[] = "text{font-family:system-ui,-apple-system,'Segoe UI'
                             ".frame{fill:none;stroke:#8a929a;stroke-width:1}\n"
                             ".curve{fill:none;stroke-width:1.7;stroke-linejoin:round;stroke-linecap:round}\n"
                             ".c0{stroke:#0072b2}.c1{stroke:#d55e00}.c2{stroke:#009e73}.c3{stroke:#b3478c}"
-                            ".c4{stroke:#e69f00}.c5{stroke:#56b4e9}.c6{stroke:#5f6670}.c7{stroke:#8c5a2b}\n"
+                            ".c4{stroke:#a38a00}.c5{stroke:#189cbd}.c6{stroke:#5f6670}.c7{stroke:#8c5a2b}\n"
                             ".d1{stroke-dasharray:7 4}.d2{stroke-dasharray:2 4}\n"
                             "@media (prefers-color-scheme:dark){\n"
                             "text{fill:#c3c9cf}.title{fill:#f2f4f6}.note{fill:#8f979f}\n"

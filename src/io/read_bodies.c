@@ -6,6 +6,7 @@
  */
 #include "io/reader.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -150,6 +151,19 @@ static bool read_inertia(lw_reader *reader, const lw_yaml *node, lw_body_kind ki
     return false;
 }
 
+/* Of a shape and a density that give no mass: is it because the product is not finite? */
+static bool mass_overflows(const lw_shape *shape) {
+    double total, com[3], inertia[6];
+    const double huge = 1e100; /* its cube may overflow by itself */
+    for (int k = 0; k < 3; k++) {
+        if (shape->size[k] > huge) return true;
+        for (int i = 0; i < 4; i++) {
+            if (fabs(shape->points[i][k]) > huge) return true;
+        }
+    }
+    return lw_shape_inertia(shape, 0, DBL_MIN, &total, com, inertia) == LW_OK;
+}
+
 static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, bool shape_good,
                       lw_body_spec *body) {
     const lw_yaml *mass = lw_yaml_get(entry, "mass"), *density = lw_yaml_get(entry, "density");
@@ -174,6 +188,10 @@ static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, b
             lw_reader_fault(reader, density->place, "give a positive number, e.g. 7850 kg/m^3",
                             "density %g is not positive", rho);
             good = false;
+        } else if (body->shape.kind == LW_SHAPE_ROD) {
+            lw_reader_fault(reader, density->place, "give mass instead of density",
+                            "a rod is thin and has no volume");
+            good = false;
         }
     } else if (density) {
         good = false;
@@ -185,6 +203,9 @@ static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, b
         lw_status status = lw_shape_inertia(&body->shape, body->mass, rho, &total, body->com, body->inertia);
         if (status == LW_OK) {
             body->mass = total;
+        } else if (rho > 0 && mass_overflows(&body->shape)) {
+            lw_reader_fault(reader, density->place, "check the units of density and lengths",
+                            "density %g makes the mass too large to compute with", rho);
         } else {
             lw_reader_fault(reader, lw_yaml_get(entry, "shape")->place,
                             "its lengths must be positive and its points apart", "%s has no %s",

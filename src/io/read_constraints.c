@@ -91,6 +91,7 @@ static void read_constraint(lw_reader *reader, lw_named *named, const lw_yaml *e
         lw_reader_keys(reader, entry, types[LW_CONSTRAINT_DISTANCE].keys);
         return;
     }
+    size_t before = reader->faults;
     const lw_yaml *type_node =
         lw_reader_need(reader, entry, "type", "give type: distance, coupling or rolling");
     int type = type_node ? lw_reader_choice(reader, type_node, "constraint type", names) : -1;
@@ -98,7 +99,8 @@ static void read_constraint(lw_reader *reader, lw_named *named, const lw_yaml *e
     lw_constraint_spec constraint = {
         .name = named->name, .type = (lw_constraint_type)type, .place = named->place};
     lw_reader_keys(reader, entry, types[type].keys);
-    if (types[type].read(reader, entry, &constraint)) {
+    bool good = types[type].read(reader, entry, &constraint);
+    if (good && reader->faults == before) {
         lw_reader_check(reader, lw_spec_add_constraint(reader->spec, &constraint));
     }
 }

@@ -213,14 +213,15 @@ static void read_force(lw_reader *reader, lw_named *named, const lw_yaml *entry)
         lw_reader_keys(reader, entry, types[LW_FORCE_SPRING].keys);
         return;
     }
+    size_t before = reader->faults;
     const lw_yaml *type_node =
         lw_reader_need(reader, entry, "type", "give type: spring, torsion, bushing, ...");
     int type = type_node ? lw_reader_choice(reader, type_node, "force type", names) : -1;
     if (type < 0) return; /* the type says which keys are right */
     lw_force_spec force = {.name = named->name, .type = (lw_force_type)type, .place = named->place};
     lw_reader_keys(reader, entry, types[type].keys);
-    if (types[type].read(reader, entry, &force))
-        lw_reader_check(reader, lw_spec_add_force(reader->spec, &force));
+    bool good = types[type].read(reader, entry, &force);
+    if (good && reader->faults == before) lw_reader_check(reader, lw_spec_add_force(reader->spec, &force));
 }
 
 void lw_read_forces(lw_reader *reader, const lw_yaml *section) {

@@ -36,8 +36,13 @@ static lw_status open_fault(lw_report *report, const char *path) {
         return file_fault(report, path, "check the file's permissions", "the file may not be read");
     case EISDIR:
         return file_fault(report, path, "name a model file in it", "this is a folder");
+    case ENOTDIR:
+        return file_fault(report, path, "check the path", "a part of the path is not a folder");
+    case ELOOP:
+        return file_fault(report, path, "check the path",
+                          "symbolic links in the path lead back to themselves");
     default:
-        return file_fault(report, path, NULL, strerror(errno));
+        return file_fault(report, path, "check the path", strerror(errno));
     }
 }
 
@@ -82,7 +87,7 @@ static void read_run(lw_reader *reader, const lw_yaml *node) {
                                        "method", "integrator", "drift",     NULL};
     if (!node || node->kind == LW_YAML_NULL) return;
     snprintf(reader->object, sizeof reader->object, "run");
-    lw_run_spec run = {0};
+    lw_run_spec run = {.place = node->place};
     if (lw_reader_keys(reader, node, keys)) {
         double *numbers[] = {&run.end, &run.step, &run.tolerance, &run.output};
         const char **texts[] = {&run.method, &run.integrator, &run.drift};
@@ -90,6 +95,11 @@ static void read_run(lw_reader *reader, const lw_yaml *node) {
             if (!lw_reader_key_number(reader, node, keys[k], numbers[k]) || *numbers[k] > 0) continue;
             lw_reader_fault(reader, lw_yaml_get(node, keys[k])->place, "give a positive number",
                             "%s %g is not positive", keys[k], *numbers[k]);
+        }
+        if (run.tolerance >= 1) {
+            lw_reader_fault(reader, lw_yaml_get(node, "tolerance")->place,
+                            "give a relative tolerance, e.g. 1e-6", "tolerance %g is not below 1",
+                            run.tolerance);
         }
         for (int k = 0; k < 3; k++) {
             const lw_yaml *text = lw_yaml_get(node, keys[4 + k]);

@@ -65,6 +65,7 @@ static void evaluate(job *j, parameter *p) {
     }
     p->state = FAILED;
     name_object(reader, p);
+    lw_reader_explain(p->text, &syntax);
     if (p->node) {
         lw_reader_fault(reader, lw_yaml_place_in(p->node, syntax.offset), syntax.remedy, "\"%.60s\": %s",
                         p->text, syntax.message);

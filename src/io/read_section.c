@@ -229,7 +229,7 @@ static bool count_steps(const repetition *job, long count) {
         reader->objects += (size_t)count;
         return true;
     }
-    lw_reader_fault(reader, job->key->place, "check the ranges of its repeat", "more than %d objects",
+    lw_reader_fault(reader, job->key->place, "check the ranges of repeat", "more than %d objects",
                     LW_MAX_OBJECTS);
     return false;
 }
@@ -362,7 +362,12 @@ void lw_reader_section(lw_reader *reader, const lw_yaml *section, const char *no
             table->incomplete = true;
         } else {
             repetition job = {reader, key, entry, repeat ? repeat : &once, noun, table, read, false, false};
-            repeat_index(&job, 0);
+            if (!repeat && !count_steps(&job, 1)) { /* one fault will do */
+                table->incomplete = true;
+                k = section->count;
+            } else {
+                repeat_index(&job, 0);
+            }
         }
         reader->object[0] = '\0';
     }

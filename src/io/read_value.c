@@ -133,9 +133,22 @@ bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, si
 
 /* --- numbers -------------------------------------------------------------------------------------- */
 
-static void report_syntax(lw_reader *reader, const lw_yaml *node, const char *what, const lw_syntax *syntax,
+void lw_reader_explain(const char *text, lw_syntax *syntax) {
+    static const char *const spellings[] = {".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF"};
+    size_t sign = *text == '-' || *text == '+';
+    for (size_t k = 0; k < sizeof spellings / sizeof *spellings; k++) {
+        if (strcmp(text + sign, spellings[k]) != 0) continue;
+        syntax->offset = sign;
+        snprintf(syntax->message, sizeof syntax->message, "\"%s\" is not a number to compute with",
+                 spellings[k]);
+        snprintf(syntax->remedy, sizeof syntax->remedy, "use a finite number, e.g. 1e9");
+    }
+}
+
+static void report_syntax(lw_reader *reader, const lw_yaml *node, const char *what, lw_syntax *syntax,
                           bool offset_holds) {
     char shown[SHOWN];
+    lw_reader_explain(node->text, syntax);
     lw_reader_fault(reader, offset_holds ? lw_yaml_place_in(node, syntax->offset) : node->place,
                     syntax->remedy, "%s %s: %s", what, show(node, shown), syntax->message);
 }

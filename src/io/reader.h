@@ -14,8 +14,8 @@
 #include <linkwork/io.h>
 
 enum {
-    LW_MAX_INDICES = 4,       /* of one repeat */
-    LW_MAX_OBJECTS = 1000000, /* of one model */
+    LW_MAX_INDICES = 4,      /* of one repeat */
+    LW_MAX_OBJECTS = 250000, /* of one model; each costs 2 to 3 kB when compiled */
     LW_MAX_PARAMETERS = 10000,
     LW_MAX_NAME = 80 /* bytes */
 };
@@ -68,7 +68,7 @@ typedef struct lw_reader {
     } suggested[8];
     size_t suggestion_count;
 
-    size_t objects; /* steps of repeats so far */
+    size_t objects; /* entries and steps of repeats so far */
 } lw_reader;
 
 void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...)
@@ -100,6 +100,9 @@ const char *lw_reader_text(lw_reader *reader, const lw_yaml *node, const char *w
 /* An expression of variables (ended by NULL), checked; indices of a repeat are replaced by their values. */
 const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const char *what,
                                const char *const *variables);
+
+/* A number that is a value of YAML but not of expressions, such as .nan, gets the message of nan. */
+void lw_reader_explain(const char *text, lw_syntax *syntax);
 
 /* May this word become a parameter or an index? */
 bool lw_reader_new_name(lw_reader *reader, const lw_yaml *word, const char *noun);

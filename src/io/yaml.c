@@ -4,7 +4,8 @@
  * faulty text never costs more than a good one, and all faults get a place and a remedy. An alias is a second
  * pointer to the same node, so the tree costs O(length of the text) whatever aliases it has; each node's
  * weight says what following all aliases would cost, and weights beyond LW_YAML_MAX_NODES are refused. Keys
- * are texts; double keys, tags and second documents are faults.
+ * are texts; double keys, tags and second documents are faults. Lines full of indicators are refused before
+ * libfyaml sees them: as long as a line may still become a key it keeps every token, about 350 bytes each.
  */
 #include "io/yaml.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 4096 };
+enum { BLOCK = 4096, MAX_LINE_INDICATORS = 100000 };
 
 /* A list or map whose end has not come yet; its items are on the builder's stack from item on. */
 typedef struct open_node {
@@ -79,10 +80,31 @@ static size_t utf8_length(const unsigned char *text, size_t left) {
     return length;
 }
 
-/* The first byte that no YAML text may have is a fault; one is enough, more would be noise. */
+/* Can it begin or end a token inside brackets without one of the others beside it? */
+static bool is_indicator(unsigned char c) {
+    switch (c) {
+    case '[':
+    case ']':
+    case '{':
+    case '}':
+    case ',':
+    case '"':
+    case '\'':
+    case '&':
+    case '*':
+    case '!':
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The first byte that no YAML text may have, or the first line that would cost too much, is a fault; one is
+ * enough, more would be noise. */
 static bool check_characters(builder *b, const char *text, size_t length) {
     const unsigned char *bytes = (const unsigned char *)text;
     lw_place place = {1, 1};
+    int indicators = 0; /* of this line */
     for (size_t k = 0; k < length;) {
         unsigned char c = bytes[k];
         size_t step = utf8_length(bytes + k, length - k);
@@ -95,11 +117,19 @@ static bool check_characters(builder *b, const char *text, size_t length) {
                   c);
             return false;
         }
+        indicators += is_indicator(c);
+        if (indicators > MAX_LINE_INDICATORS) {
+            BREAK(b, place, "break it into several lines",
+                  "line %d has more than %d brackets, commas, quotes and signs & * !", place.line,
+                  MAX_LINE_INDICATORS);
+            return false;
+        }
         place.column++;
         k += step;
         if (c == '\n' || (c == '\r' && (k == length || bytes[k] != '\n'))) {
             place.line++;
             place.column = 1;
+            indicators = 0;
         }
     }
     return true;
@@ -313,7 +343,21 @@ static int compare_keys(const void *a, const void *b) {
     return order;
 }
 
-static void check_double_keys(builder *b, const lw_yaml *map) {
+/* What the entries of a section of the model are called, NULL if it is none. */
+static const char *entry_noun(const char *section) {
+    static const char *const nouns[][2] = {{"parameters", "parameter"},
+                                           {"bodies", "body"},
+                                           {"joints", "joint"},
+                                           {"forces", "force"},
+                                           {"constraints", "constraint"}};
+    for (size_t k = 0; k < sizeof nouns / sizeof *nouns; k++) {
+        if (strcmp(section, nouns[k][0]) == 0) return nouns[k][1];
+    }
+    return NULL;
+}
+
+/* noun: what each key names, NULL if it names no object. */
+static void check_double_keys(builder *b, const lw_yaml *map, const char *noun) {
     const lw_yaml **keys = malloc((map->count + 1) * sizeof *keys);
     if (!keys) {
         b->out_of_memory = true;
@@ -325,7 +369,14 @@ static void check_double_keys(builder *b, const lw_yaml *map) {
     }
     qsort(keys, count, sizeof *keys, compare_keys);
     for (size_t k = 1; k < count; k++) {
-        if (strcmp(keys[k]->text, keys[k - 1]->text) == 0) {
+        if (strcmp(keys[k]->text, keys[k - 1]->text) != 0) continue;
+        if (noun) {
+            char object[80];
+            snprintf(object, sizeof object, "%s \"%.60s\"", noun, keys[k]->text);
+            b->faults++;
+            lw_complain(b->report, LW_SEVERITY_ERROR, b->file, keys[k]->place, object, "rename one of them",
+                        "the name stands in line %d already", keys[k - 1]->place.line);
+        } else {
             COMPLAIN(b, keys[k]->place, "keep one of the two", "key \"%.60s\" stands in line %d already",
                      keys[k]->text, keys[k - 1]->place.line);
         }
@@ -342,7 +393,11 @@ static void close_collection(builder *b) {
     if (count > 0) memcpy(node->items, b->items + closed->item, count * sizeof *node->items);
     node->count = node->kind == LW_YAML_MAP ? count / 2 : count;
     b->item_count = closed->item;
-    if (node->kind == LW_YAML_MAP) check_double_keys(b, node);
+    if (node->kind == LW_YAML_MAP) {
+        /* a section is a value of the root: its key was pushed before it was opened */
+        bool section = b->depth == 1 && b->open[0].node->kind == LW_YAML_MAP && closed->item % 2 == 1;
+        check_double_keys(b, node, section ? entry_noun(b->items[closed->item - 1]->text) : NULL);
+    }
     deliver(b, node, closed->anchor);
 }
 

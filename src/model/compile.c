@@ -47,7 +47,7 @@ static int find(lw_compiler *compiler, const lw_names *names, const char *what, 
                 const char *name, lw_place place, const char *wanted) {
     if (!wanted) wanted = "";
     int index = lw_names_find(names, wanted);
-    if (index >= 0) return index;
+    if (index >= 0 || compiler->partial) return index;
     char remedy[160];
     const char *close = lw_names_closest(names, wanted);
     if (close)
@@ -126,6 +126,7 @@ static lw_status compile_names(lw_compiler *compiler) {
     lw_names_sort(&compiler->joints);
     lw_names_sort(&forces);
     lw_names_sort(&constraints);
+    if (compiler->partial) return LW_OK;
     complain_of_duplicates(compiler, &compiler->bodies, "body", body_place);
     complain_of_duplicates(compiler, &compiler->joints, "joint", joint_place);
     complain_of_duplicates(compiler, &forces, "force", force_place);
@@ -218,9 +219,18 @@ static lw_status compile_state(lw_compiler *compiler) {
     lw_take_state(model, data, 0, model->q0, model->v0); /* prescribed entries */
     memcpy(model->q0, data->q, (size_t)model->nq * sizeof *model->q0);
     memcpy(model->v0, data->v, (size_t)model->nv * sizeof *model->v0);
-    if (!lw_finite(model->q0, model->nq) || !lw_finite(model->v0, model->nv))
-        lw_compile_error(compiler, NULL, NULL, (lw_place){0, 0}, "check the prescribed motions at t = 0",
-                         "the initial state is not finite");
+    for (int k = 0; k < model->motion_count;
+         k++) { /* what is given is finite (validate.c); motions need not be */
+        const lw_motion *motion = &model->motions[k];
+        const lw_link *link = &model->links[motion->body];
+        const lw_joint_entry *joint = &model->joints[model->bodies[motion->body].joint_index];
+        int v = link->v + motion->speed;
+        if (!lw_finite(data->q + link->q, link->joint.nq) || !lw_finite(data->v + v, motion->count) ||
+            !lw_finite(data->vdot + v, motion->count))
+            lw_compile_error(compiler, "joint", joint->name, joint->place,
+                             "give a motion with a speed and an acceleration there",
+                             "its prescribed motion is not finite at t = 0");
+    }
     status = compile_floors(model, data);
     lw_data_destroy(data);
     return status;
@@ -248,6 +258,34 @@ static lw_status compile_header(lw_compiler *compiler) {
     return model->name && model->file ? LW_OK : LW_ERROR_MEMORY;
 }
 
+/* Names every force element that is not finite in the initial state. */
+static lw_status check_forces(lw_compiler *compiler) {
+    const lw_model *model = compiler->model;
+    lw_data *data;
+    lw_status status = lw_data_create(model, NULL, &data);
+    if (status != LW_OK) return status;
+    lw_take_state(model, data, 0, model->q0, model->v0);
+    lw_velocities(model, data);
+    lw_world_poses(model, data);
+    for (int k = 0; k < model->force_count; k++) {
+        lw_model one = *model;
+        one.forces = &model->forces[k];
+        one.force_count = 1;
+        lw_forces(&one, data, 0, true);
+        const lw_power *p = &data->power;
+        const double books[4] = {data->potential, p->drives, p->forces, p->dissipation};
+        if (lw_finite(books, 4) && lw_finite(data->tau, model->nv) &&
+            (!model->forces_need_world || lw_finite(data->load, 6 * (model->body_count + 1))))
+            continue;
+        const lw_force_spec *force = &compiler->spec->forces[k];
+        lw_compile_error(compiler, "force", force->name, force->place,
+                         "look for a division by zero, or a root or logarithm of what is negative there",
+                         "is not finite in the initial state");
+    }
+    lw_data_destroy(data);
+    return LW_OK;
+}
+
 static lw_status compile(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     compiler->reference = LW_NEW(compiler->scratch, lw_pose, spec->body_count + 1);
@@ -269,7 +307,14 @@ static lw_status compile(lw_compiler *compiler) {
         if (status != LW_OK) return status;
     }
     if (!usable) { /* no tree without all joints; still look at what the rest says */
-        status = lw_compile_forces(compiler);
+        bool joined = true;
+        for (size_t j = 0; j < spec->joint_count; j++) {
+            const int *bodies = compiler->drafts[j].bodies;
+            joined &= bodies[0] >= 0 && bodies[1] >= 0 && bodies[0] != bodies[1];
+        }
+        if (joined)
+            status = lw_compile_graph(compiler); /* loose bodies are loose, whatever their joints' geometry */
+        if (status == LW_OK) status = lw_compile_forces(compiler);
         return status == LW_OK ? lw_compile_constraints(compiler) : status;
     }
     status = lw_compile_graph(compiler);
@@ -286,13 +331,24 @@ static lw_status compile(lw_compiler *compiler) {
     lw_validate_planar(compiler);
     status = compile_state(compiler);
     if (status == LW_OK) status = lw_compile_lengths(compiler);
+    if (status == LW_OK && !compiler->errors) status = check_forces(compiler);
     return status;
 }
 
 void lw_spec_check_parts(const lw_spec *spec, lw_report *report) {
-    lw_compiler compiler = {.spec = spec, .report = report};
+    lw_arena *scratch = lw_arena_create(NULL);
+    lw_model model = {.arena = scratch};
+    lw_compiler compiler = {
+        .spec = spec, .report = report, .partial = true, .scratch = scratch, .model = &model};
     for (size_t k = 0; k < spec->body_count; k++) lw_validate_body(&compiler, &spec->bodies[k]);
     for (size_t k = 0; k < spec->joint_count; k++) lw_validate_joint(&compiler, &spec->joints[k]);
+    compiler.reference = scratch ? LW_NEW(scratch, lw_pose, spec->body_count + 1) : NULL;
+    compiler.drafts = scratch ? LW_NEW(scratch, lw_joint_draft, spec->joint_count + 1) : NULL;
+    compiler.constants = scratch ? LW_NEW(scratch, lw_constant, spec->parameter_count + 1) : NULL;
+    if (compiler.reference && compiler.drafts && compiler.constants && compile_header(&compiler) == LW_OK &&
+        compile_names(&compiler) == LW_OK && lw_compile_forces(&compiler) == LW_OK)
+        (void)lw_compile_constraints(&compiler); /* out of memory: the reader has told enough */
+    lw_arena_destroy(scratch);
 }
 
 lw_status lw_model_compile(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,

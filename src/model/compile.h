@@ -28,6 +28,7 @@ typedef struct lw_compiler {
     const lw_spec *spec;
     lw_report *report;
     int errors;
+    bool partial;      /* the spec lacks objects: a name that is not found is no fault */
     lw_arena *scratch; /* gone after compiling */
     lw_names bodies, joints;
     lw_pose *reference;     /* user's bodies 0 .. n: pose of the body frame in the reference configuration */

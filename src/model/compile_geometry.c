@@ -85,6 +85,25 @@ static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec,
         frame_axes(type, &spec->geometry[1], aligned ? x : NULL, draft->frames[1].R);
 }
 
+/* Warns of a joint in body frames whose zero angle nobody has said: one axis on each side, and no x direction. */
+static void warn_of_open_angle(lw_compiler *compiler, const lw_joint_spec *spec,
+                               const lw_joint_draft *draft) {
+    const lw_joint_geometry *g = spec->geometry;
+    double a[3], b[3];
+    if (spec->frame != LW_GEOMETRY_BODY || spec->type == LW_JOINT_TRANSLATION || g[0].axis_count != 1 ||
+        g[1].axis_count != 1 || (compiler->posed[draft->bodies[0]] && compiler->posed[draft->bodies[1]]))
+        return;
+    lw_unit(g[0].axes[0], a);
+    lw_unit(g[1].axes[0], b);
+    lw_v3_sub(a, b, a);
+    if (lw_v3_norm(a) > 1e-9)
+        lw_compile_warning(
+            compiler, "joint", spec->name, spec->place,
+            "give x, a direction across the axis, on both sides, or poses to both bodies",
+            "its axis has other components on the second body than on the first, so where its angle is "
+            "zero is arbitrary");
+}
+
 /* Warns of poses that say where two bodies are, and a joint in body frames that says otherwise. */
 static void compare_with_poses(lw_compiler *compiler, const lw_joint_spec *spec,
                                const lw_joint_draft *draft) {
@@ -137,6 +156,7 @@ lw_status lw_compile_draft(lw_compiler *compiler, const lw_joint_spec *spec, lw_
         lw_quat_rot(relative.R, draft->q + lw_joint_quaternion(spec->type));
     }
     compare_with_poses(compiler, spec, draft);
+    warn_of_open_angle(compiler, spec, draft);
     int at = lw_joint_quaternion(spec->type);
     if (at >= 0) lw_quat_normalise(draft->q + at);
     if (spec->has_v)

@@ -8,6 +8,42 @@
 
 /* --- tree ----------------------------------------------------------------------------------------- */
 
+/* Says why a wish to cut is not followed. Wishes come first but for the rule on massless bodies (graph.c), so
+ * there are three reasons. */
+static void explain_wish(lw_compiler *compiler, int joint, const bool *massless, bool in_loop) {
+    const lw_joint_spec *spec = &compiler->spec->joints[joint];
+    const lw_joint_draft *draft = &compiler->drafts[joint];
+    int light = -1;
+    for (int side = 0; side < 2; side++)
+        if (massless[draft->bodies[side]] && draft->joint.nv < 6) light = draft->bodies[side];
+    if (!in_loop)
+        lw_compile_warning(compiler, "joint", spec->name, spec->place, "remove cut: true",
+                           "cut: true, but the joint is in no loop, so there is nothing to cut");
+    else if (light >= 0)
+        lw_compile_warning(
+            compiler, "joint", spec->name, spec->place, "cut at another joint of the loop",
+            "cut: true is not followed, since body \"%s\" has no mass and a loop is never closed "
+            "there if it can be closed elsewhere",
+            compiler->bodies.names[light]);
+    else
+        lw_compile_warning(
+            compiler, "joint", spec->name, spec->place, "remove one cut: true of the loop",
+            "cut: true is not followed, since all its loops are cut at other joints with cut: true");
+}
+
+static lw_status explain_wishes(lw_compiler *compiler, const bool *massless) {
+    const lw_graph *graph = &compiler->model->graph;
+    bool *in_loop = LW_NEW(compiler->scratch, bool, graph->edge_count + 1);
+    if (!in_loop) return LW_ERROR_MEMORY;
+    for (int i = 0; i < graph->loop_start[graph->loop_count]; i++) in_loop[graph->loop_edge[i]] = true;
+    for (int j = 0; j < graph->edge_count; j++) {
+        bool reached = graph->label[compiler->drafts[j].bodies[0]] >= 0;
+        if (compiler->spec->joints[j].cut && !graph->cut[j] && reached)
+            explain_wish(compiler, j, massless, in_loop[j]);
+    }
+    return LW_OK;
+}
+
 lw_status lw_compile_graph(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     int nb = (int)spec->body_count, nj = (int)spec->joint_count;
@@ -52,7 +88,7 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
                 "give one body of the loop mass, or weld massless bodies to their neighbours",
                 "closes a loop at a massless body, because every joint of the loop touches one");
     }
-    return LW_OK;
+    return explain_wishes(compiler, massless);
 }
 
 /* Inertia of a body in its internal frame. */
@@ -241,6 +277,11 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
             lw_pose_compose(frame->R, frame->p, draft->frames[side].R, draft->frames[side].p,
                             closure->frames[side].R, closure->frames[side].p);
         }
+        if (spec->joints[j].has_q || spec->joints[j].has_v)
+            lw_compile_warning(
+                compiler, "joint", entry->name, entry->place,
+                "give them to another joint of the loop, or cut elsewhere",
+                "closes a loop and has no coordinates of its own, so its q and v do not count");
         if (draft->prescribed)
             lw_compile_error(
                 compiler, "joint", entry->name, entry->place, "move the motion to another joint of the loop",

@@ -11,7 +11,11 @@
  * the loops.
  *
  * Cuts. A tree edge that lies on one fundamental loop only can change places with the edge that closes this
- * loop, and no loop changes its edges. This is done, within the class, where it saves closure rows.
+ * loop, and no loop changes its edges. This is done, within the class, where it saves closure rows. A tree
+ * edge t that lies on further loops changes these, too: when the cut of loop L moves to t, every other loop K
+ * through t becomes the symmetric difference of K and L, of length |K| + |L| - 2 |K L|, where |K L| counts
+ * their common edges. So the total length falls by the sum of 2 |K L| - |L| over these K. Such moves are made,
+ * shortest loops first, as long as one makes the total smaller and costs no closure row.
  *
  * Labels. Regular labelling of Mufti (1983), sect. 2: all leaves get the highest numbers and are removed, and
  * so on. A body is removed in round h, its height above the deepest leaf that hangs from it; so the labels
@@ -21,7 +25,7 @@
  * Loops. The cut edge, then the tree path from its second body back to its first. The base body of the loop
  * (Anderson and Critchley 2003, body 0_i) is where this path turns from going up to going down.
  *
- * Cost O((n + e) log n), and the total length of the loops. No recursion.
+ * Cost O((n + e) log n), the total length of the loops, and at most WORK steps to shorten them. No recursion.
  */
 #include "model/graph.h"
 
@@ -30,6 +34,7 @@
 #include <string.h>
 
 enum { CLASSES = 7 };
+enum { WORK = 20000000 }; /* steps that shorter loops may cost: a small fraction of a second */
 typedef enum discipline { FIRST_IN_FIRST_OUT, LAST_IN_FIRST_OUT } discipline;
 
 /* The problem, the rooted tree and the workspace. Bodies are the user's here; labels come last. */
@@ -48,6 +53,8 @@ typedef struct search {
     int *depth;         /* body -> edges between it and ground; -1 if there is no path */
     int *meet, *length; /* cut edge -> the body where its branches meet, edges in the loop */
     int *cover;         /* body -> how many loops its up_edge lies on */
+    bool *on_loop;      /* body -> its up_edge lies on the loop in view */
+    int *saving;        /* such a body -> how much shorter all loops get if that edge is cut instead */
     int *key, *list, *spare, *bins;
 } search;
 
@@ -196,6 +203,7 @@ static int64_t choose_tree(search *s, bool *cut) {
 /* Loops on each tree edge: a cut edge adds one on its two branches, so sum its ends, less the meeting body,
  * upwards. */
 static void count_covers(search *s, const bool *cut) {
+    memset(s->cover, 0, (size_t)(s->body_count + 1) * sizeof *s->cover);
     for (int e = 0; e < s->edge_count; e++) {
         if (!cut[e]) continue;
         for (int side = 0; side < 2; side++) s->cover[s->edges[e].bodies[side]]++;
@@ -228,8 +236,15 @@ static int best_cut(const search *s, int cut_edge) {
     return best;
 }
 
-static void move_cuts(search *s, bool *cut) {
+/* All that is known of the tree and its loops, after cuts have moved; the total length of the loops. */
+static int64_t view_tree(search *s, const bool *cut) {
+    root_tree(s, cut);
+    int64_t total = measure_loops(s, cut);
     count_covers(s, cut);
+    return total;
+}
+
+static void save_rows(search *s, bool *cut) {
     /* An exchange touches no edge of another loop, so all are found in the same tree, then made. */
     int *better = s->spare;
     for (int e = 0; e < s->edge_count; e++) better[e] = cut[e] ? best_cut(s, e) : e;
@@ -238,6 +253,7 @@ static void move_cuts(search *s, bool *cut) {
         cut[e] = false;
         cut[better[e]] = true;
     }
+    view_tree(s, cut);
 }
 
 /* Sorts list by key (0 .. key_max), smallest first; equals keep their order. */
@@ -247,6 +263,94 @@ static void counting_sort(search *s, int key_max, int count) {
     for (int k = 0; k < key_max; k++) s->bins[k + 1] += s->bins[k];
     for (int i = 0; i < count; i++) s->spare[s->bins[s->key[s->list[i]]]++] = s->list[i];
     memcpy(s->list, s->spare, (size_t)count * sizeof *s->list);
+}
+
+/* Puts the marks on the edges of a loop, or takes them away; true if some edge is on other loops, too. */
+static bool mark_loop(search *s, int cut_edge, bool mark) {
+    bool shared = false;
+    for (int side = 0; side < 2; side++)
+        for (int b = s->edges[cut_edge].bodies[side]; b != s->meet[cut_edge]; b = s->up[b]) {
+            s->on_loop[b] = mark;
+            s->saving[b] = 0;
+            shared |= s->cover[b] > 1;
+        }
+    return shared;
+}
+
+/* What the loop of another cut edge would save at each edge that it has in common with the marked one. */
+static void add_savings(search *s, int length, int other_cut) {
+    const int *ends = s->edges[other_cut].bodies;
+    int meet = s->meet[other_cut], common = 0;
+    for (int side = 0; side < 2; side++)
+        for (int b = ends[side]; b != meet; b = s->up[b]) common += s->on_loop[b];
+    if (common == 0) return;
+    for (int side = 0; side < 2; side++)
+        for (int b = ends[side]; b != meet; b = s->up[b])
+            if (s->on_loop[b]) s->saving[b] += 2 * common - length;
+}
+
+/* The edge whose cut, instead of the k-th in the list of all, makes the loops shorter: that of most freedom; of these, the one
+ * that saves most, then turns round the shortest branch, then the user's first. */
+static int shorter_cut(search *s, int count, int k, int64_t *work) {
+    const lw_edge *edges = s->edges;
+    int cut_edge = s->list[k];
+    bool shared = mark_loop(s, cut_edge, true);
+    for (int i = 0; i < count && shared; i++) {
+        if (i != k) add_savings(s, s->length[cut_edge], s->list[i]);
+        *work -= s->length[s->list[i]];
+    }
+    int same = edge_class(s, &edges[cut_edge]), best = cut_edge, best_body = -1;
+    for (int side = 0; side < 2; side++) {
+        for (int b = edges[cut_edge].bodies[side]; b != s->meet[cut_edge]; b = s->up[b]) {
+            int e = s->up_edge[b];
+            if (s->saving[b] <= 0 || edge_class(s, &edges[e]) != same) continue;
+            int gain = edges[e].freedom - edges[best].freedom;
+            if (gain == 0 && best_body < 0) gain = 1;
+            if (gain == 0) gain = s->saving[b] - s->saving[best_body];
+            if (gain == 0) gain = s->depth[b] - s->depth[best_body];
+            if (gain == 0) gain = best - e;
+            if (gain <= 0) continue;
+            best = e;
+            best_body = b;
+        }
+    }
+    mark_loop(s, cut_edge, false);
+    return best;
+}
+
+/* One pass through all loops, shortest first; true if a cut has moved. */
+static bool shorten_loops(search *s, bool *cut, int64_t *work) {
+    int count = 0;
+    bool moved = false;
+    for (int e = 0; e < s->edge_count; e++) {
+        if (!cut[e]) continue;
+        s->list[count++] = e;
+        s->key[e] = s->length[e];
+    }
+    counting_sort(s, s->body_count + 1, count);
+    for (int k = 0; *work > 0 && k < count; k++) {
+        int e = s->list[k];
+        if (s->edges[e].wish_cut || loads_massless(s, &s->edges[e])) continue;
+        int better = shorter_cut(s, count, k, work);
+        if (better == e) continue;
+        cut[e] = false;
+        cut[better] = true;
+        s->list[k] = better;
+        view_tree(s, cut);
+        *work -= s->body_count + s->edge_count;
+        moved = true;
+    }
+    return moved;
+}
+
+/* Both moves by turns until none is left. Neither costs rows or length, so this ends; if a pass through all
+ * loops is too much work, only rows are saved. */
+static void move_cuts(search *s, bool *cut) {
+    int64_t total = view_tree(s, cut), work = WORK, count = 0;
+    for (int e = 0; e < s->edge_count; e++) count += cut[e];
+    save_rows(s, cut);
+    if (count * total > work) return;
+    while (shorten_loops(s, cut, &work)) save_rows(s, cut);
 }
 
 static void label_bodies(search *s, lw_graph *graph) {
@@ -338,6 +442,8 @@ static bool take_memory(search *s, lw_arena *arena, lw_graph *graph) {
     s->meet = LW_NEW(arena, int, e);
     s->length = LW_NEW(arena, int, e);
     s->cover = LW_NEW(arena, int, n);
+    s->on_loop = LW_NEW(arena, bool, n);
+    s->saving = LW_NEW(arena, int, n);
     s->key = LW_NEW(arena, int, most);
     s->list = LW_NEW(arena, int, most);
     s->spare = LW_NEW(arena, int, most);
@@ -348,8 +454,9 @@ static bool take_memory(search *s, lw_arena *arena, lw_graph *graph) {
     graph->edge = LW_NEW(arena, int, n);
     graph->cut = LW_NEW(arena, bool, e);
     return s->start && s->incident && s->group && s->entered && s->kept && s->trial && s->order && s->up &&
-           s->up_edge && s->skip && s->depth && s->meet && s->length && s->cover && s->key && s->list &&
-           s->spare && s->bins && graph->body && graph->label && graph->parent && graph->edge && graph->cut;
+           s->up_edge && s->skip && s->depth && s->meet && s->length && s->cover && s->on_loop && s->saving &&
+           s->key && s->list && s->spare && s->bins && graph->body && graph->label && graph->parent &&
+           graph->edge && graph->cut;
 }
 
 lw_status lw_graph_analyse(lw_arena *arena, int body_count, const bool *massless, int edge_count,
@@ -368,8 +475,6 @@ lw_status lw_graph_analyse(lw_arena *arena, int body_count, const bool *massless
     find_groups(&s);
     if (choose_tree(&s, graph->cut) > INT_MAX) return LW_ERROR_MEMORY;
     move_cuts(&s, graph->cut);
-    root_tree(&s, graph->cut);
-    measure_loops(&s, graph->cut);
     label_bodies(&s, graph);
     return list_loops(&s, arena, graph);
 }

@@ -32,7 +32,7 @@ typedef struct lw_graph {
 } lw_graph;
 
 /* Analyses the graph; all arrays come from the arena. massless[b] for user's bodies 0 .. n. O((n + e) log n)
- * plus the total length of the loops. Returns LW_ERROR_ARGUMENT if an edge joins a body to itself or to a
+ * plus the total length of the loops, plus a bounded effort to make them shorter. Returns LW_ERROR_ARGUMENT if an edge joins a body to itself or to a
  * body that is not there, LW_ERROR_MEMORY if memory is out or the loops have more than INT_MAX edges in all.
  */
 lw_status lw_graph_analyse(lw_arena *arena, int body_count, const bool *massless, int edge_count,

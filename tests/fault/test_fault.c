@@ -19,7 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -179,7 +181,7 @@ static void nothing_is_printed(void **state) {
 
 static void files_that_cannot_be_read(void **state) {
     (void)state;
-    char folder[] = "/tmp/linkwork-fault-XXXXXX", path[64];
+    char folder[] = "/tmp/linkwork-fault-XXXXXX", path[64], longer[96];
     assert_non_null(mkdtemp(folder));
     expect_file_fault("no/such/file.yaml", LW_ERROR_FILE, "there is no such file; check the path");
     expect_file_fault(folder, LW_ERROR_FILE, "this is a folder; name a model file in it");
@@ -201,6 +203,14 @@ static void files_that_cannot_be_read(void **state) {
     close(file);
     assert_int_equal(chmod(path, 0), 0);
     if (access(path, R_OK) != 0) expect_file_fault(path, LW_ERROR_FILE, "the file may not be read");
+    snprintf(longer, sizeof longer, "%s/model.yaml", path);
+    expect_file_fault(longer, LW_ERROR_FILE, "a part of the path is not a folder; check the path");
+    unlink(path);
+
+    snprintf(path, sizeof path, "%s/loop", folder);
+    assert_int_equal(symlink("loop", path), 0);
+    expect_file_fault(path, LW_ERROR_FILE,
+                      "symbolic links in the path lead back to themselves; check the path");
     unlink(path);
     rmdir(folder);
 }
@@ -220,11 +230,70 @@ static void texts_that_are_no_models(void **state) {
 
     memcpy(text, "linkwork: 1\nx: ", 15);
     memset(text + 15, '[', MANY);
-    expect_text_fault(text, MANY + 15, "more than 64 levels");
+    expect_text_fault(text, MANY + 15,
+                      "2:100004: line 2 has more than 100000 brackets, commas, quotes and signs & * !; break "
+                      "it into several lines");
+    expect_text_fault(text, 100000 + 15, "more than 64 levels");
     memcpy(text, "linkwork: 1\nx: ", 15);
     memset(text + 15, 'a', MANY); /* a long word is no fault by itself */
     expect_text_fault(text, MANY + 15, "2:1: unknown key \"x\"");
     free(text);
+}
+
+/* Lines on which libfyaml would spend gigabytes; bounded memory is what a process of its own can show. A
+ * sanitizer's own address space is beyond any bound. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+static void refuse_line(const char *piece) {
+    enum { SIZE = 60000000 };
+    char *text = malloc(SIZE);
+    assert_non_null(text);
+    size_t length = strlen(piece), used = 15;
+    memcpy(text, "linkwork: 1\nx: ", 15);
+    text[used++] = '[';
+    for (; used + length <= SIZE; used += length) memcpy(text + used, piece, length);
+    if (SANITIZED) {
+        expect_text_fault(text, used, "line 2 has more than 100000 brackets, commas");
+        free(text);
+        return;
+    }
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) { /* no assertions here: a failing one would go on with the parent's tests */
+        const struct rlimit memory = {1000000000, 1000000000}, seconds = {5, 5};
+        char space[1200];
+        if (setrlimit(RLIMIT_AS, &memory) != 0 || setrlimit(RLIMIT_CPU, &seconds) != 0) _exit(2);
+        lw_report *report = lw_report_create();
+        lw_spec *spec = NULL;
+        outcome out = {report, lw_read_model_text(text, used, "text", NULL, 0, report, &spec)};
+        message(&out, 0, "text", space);
+        _exit(out.status == LW_ERROR_MODEL && strstr(space, "brackets, commas") ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    free(text);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail_msg("many \"%s\": status %d", piece, status);
+}
+
+static void lines_that_cost_too_much(void **state) {
+    (void)state;
+    refuse_line("[");
+    refuse_line("[1],");
+    refuse_line("{");
+    refuse_line("]}");
+    refuse_line("\"a\" ");
+    refuse_line("*a ");
+    refuse_line("&a ");
+    refuse_line("!a ");
 }
 
 /* More faults than a report takes: it says so, and reading ends in reasonable time. */
@@ -241,6 +310,20 @@ static void very_many_faults(void **state) {
     assert_int_equal(out.status, LW_ERROR_MODEL);
     assert_in_range(lw_report_size(out.report), 1000, 1002);
     lw_report_destroy(out.report);
+    free(text);
+}
+
+/* One entry after the other counts like a repeat; one message says so. */
+static void very_many_objects(void **state) {
+    (void)state;
+    enum { BODIES = 250010 };
+    size_t size = 64 + 24 * BODIES, used = 0;
+    char *text = malloc(size);
+    assert_non_null(text);
+    used += (size_t)snprintf(text, size, "linkwork: 1\nbodies:\n");
+    for (int k = 0; k < BODIES; k++)
+        used += (size_t)snprintf(text + used, size - used, "  b%d: {mass: 0}\n", k);
+    expect_text_fault(text, used, "250003:3: body \"b250000\": more than 250000 objects");
     free(text);
 }
 
@@ -301,7 +384,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_give_their_messages), cmocka_unit_test(nothing_is_printed),
         cmocka_unit_test(files_that_cannot_be_read),  cmocka_unit_test(texts_that_are_no_models),
-        cmocka_unit_test(very_many_faults),           cmocka_unit_test(broken_copies),
+        cmocka_unit_test(lines_that_cost_too_much),   cmocka_unit_test(very_many_faults),
+        cmocka_unit_test(very_many_objects),          cmocka_unit_test(broken_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

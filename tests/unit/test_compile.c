@@ -214,6 +214,57 @@ static void massless_bodies_and_cuts(void **state) {
     lw_report_destroy(report);
 }
 
+/* Wishes that cannot be followed are answered, the others are followed in silence. */
+static void wishes_to_cut_are_answered(void **state) {
+    (void)state;
+    static const char *const ends[2] = {"coupler", "rocker"};
+    for (int light = -1; light < 3; light++)
+        for (size_t wish = 0; wish < 4; wish++) {
+            lw_spec *spec = four_bar(LW_JOINT_REVOLUTE, ends);
+            lw_report *report = lw_report_create();
+            lw_model *model;
+            if (light >= 0) {
+                lw_spec_body(spec, (size_t)light)->mass = 0;
+                memset(lw_spec_body(spec, (size_t)light)->inertia, 0, sizeof lw_spec_body(spec, 0)->inertia);
+            }
+            lw_spec_joint(spec, wish)->cut = true;
+            assert_int_equal(lw_model_compile(spec, NULL, report, &model), LW_OK);
+            const lw_joint_spec *joint = lw_spec_joint(spec, wish);
+            bool touches =
+                light >= 0 && (!strcmp(joint->bodies[0], lw_spec_body(spec, (size_t)light)->name) ||
+                               !strcmp(joint->bodies[1], lw_spec_body(spec, (size_t)light)->name));
+            assert_int_equal(lw_model_loop_cut(model, 0) == (int)wish, !touches);
+            assert_int_equal(lw_report_size(report), touches);
+            if (touches) {
+                char object[64], reason[64];
+                snprintf(object, sizeof object, "joint \"%s\"", joint->name);
+                snprintf(reason, sizeof reason, "since body \"%s\" has no mass",
+                         lw_spec_body(spec, (size_t)light)->name);
+                must_say(report, LW_SEVERITY_WARNING, object, reason, "cut at another joint of the loop");
+            }
+            lw_model_destroy(model);
+            lw_spec_destroy(spec);
+            lw_report_destroy(report);
+        }
+
+    lw_spec *spec = four_bar(LW_JOINT_REVOLUTE, ends);
+    lw_report *report = lw_report_create();
+    lw_model *model;
+    add_plain_body(spec, "bob"); /* hangs from the coupler */
+    add_plain_joint(spec, "string", LW_JOINT_SPHERICAL, "coupler", "bob", (double[3]){0}, NULL);
+    lw_spec_joint(spec, 4)->cut = true;                               /* in no loop */
+    lw_spec_joint(spec, 0)->cut = lw_spec_joint(spec, 1)->cut = true; /* twice in one loop */
+    assert_int_equal(lw_model_compile(spec, NULL, report, &model), LW_OK);
+    assert_int_equal(lw_report_size(report), 2);
+    must_say(report, LW_SEVERITY_WARNING, "joint \"string\"", "is in no loop, so there is nothing to cut",
+             "remove cut: true");
+    must_say(report, LW_SEVERITY_WARNING, NULL, "all its loops are cut at other joints with cut: true",
+             "remove one cut: true");
+    lw_model_destroy(model);
+    lw_spec_destroy(spec);
+    lw_report_destroy(report);
+}
+
 /* --- independence --------------------------------------------------------------------------------- */
 
 /* compile_or_fail destroys the spec. Here its memory is overwritten first, then everything is asked for. */
@@ -337,10 +388,15 @@ static void memory_runs_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(six_bodies_of_the_paper),  cmocka_unit_test(six_bodies_in_any_order),
-        cmocka_unit_test(a_four_bar_has_one_loop),  cmocka_unit_test(what_must_have_coordinates_is_not_cut),
-        cmocka_unit_test(massless_bodies_and_cuts), cmocka_unit_test(the_model_does_not_need_the_spec),
-        cmocka_unit_test(names_are_found),          cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(six_bodies_of_the_paper),
+        cmocka_unit_test(six_bodies_in_any_order),
+        cmocka_unit_test(a_four_bar_has_one_loop),
+        cmocka_unit_test(what_must_have_coordinates_is_not_cut),
+        cmocka_unit_test(massless_bodies_and_cuts),
+        cmocka_unit_test(wishes_to_cut_are_answered),
+        cmocka_unit_test(the_model_does_not_need_the_spec),
+        cmocka_unit_test(names_are_found),
+        cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,7 +122,8 @@ static void reasons_of_tree(void **state) {
     lw_spec_body(spec, 1)->mass = 0;
     memset(lw_spec_body(spec, 1)->inertia, 0, sizeof lw_spec_body(spec, 1)->inertia);
     tree_refuses(spec, "joint \"elbow\"",
-                 "nothing it carries (body \"lower\" and beyond) resists its rotation (speed 0)", "mass or inertia");
+                 "nothing it carries (body \"lower\" and beyond) resists its rotation (speed 0)",
+                 "mass or inertia");
 
     spec = arm(); /* a point mass does not resist turning about itself */
     lw_body_spec *lower = lw_spec_body(spec, 1);
@@ -130,7 +131,8 @@ static void reasons_of_tree(void **state) {
     memset(lower->inertia, 0, sizeof lower->inertia);
     lower->com[0] = 1; /* the elbow's point */
     lw_spec_joint(spec, 1)->type = LW_JOINT_SPHERICAL;
-    tree_refuses(spec, "joint \"elbow\"", "resists its rotation (speed 0)", "give the bodies it carries mass");
+    tree_refuses(spec, "joint \"elbow\"", "resists its rotation (speed 0)",
+                 "give the bodies it carries mass");
 }
 
 /* A massless body that cannot move by itself, or that carries mass, is no trouble; nor is a

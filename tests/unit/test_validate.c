@@ -266,7 +266,8 @@ static void motions(void **state) {
           (pin->type = LW_JOINT_SPHERICAL, pin->motion[1] = "t"));
     FAULT("joint \"pin\"", "the rotation of a free joint is prescribed in part", "all three Cardan",
           (pin->type = LW_JOINT_FREE, pin->motion[0] = "t", pin->motion[3] = "t", pin->motion[4] = "t"));
-    FAULT(NULL, "the initial state is not finite", "prescribed motions at t = 0", pin->motion[0] = "1/t");
+    FAULT("joint \"pin\"", "its prescribed motion is not finite at t = 0", "a speed and an acceleration",
+          pin->motion[0] = "1/t");
     FAULT(NULL, "every joint of its loop must be kept", "another joint of the loop",
           (pin->motion[0] = "t", wrist->motion[0] = "t",
            add_joint(spec,
