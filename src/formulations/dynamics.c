@@ -1,6 +1,6 @@
 /* dynamics.c - forward and inverse dynamics and joint reactions of a tree, for one state.
  *
- * The recursions stand in recursion.h; here they meet the force elements, prescribed motions and the caller.
+ * The recursions stand in forward.h and inverse.h; here they meet the force elements, prescribed motions and the caller.
  *
  * Cost     O(n), no allocation. Elements between bodies need world poses, which cost about as much as
  *          inverse dynamics.
@@ -9,7 +9,8 @@
 #include "model/joint.h"
 
 #define LANES 1
-#include "formulations/recursion.h"
+#include "formulations/forward.h"
+#include "formulations/inverse.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,8 @@
  * and the result is scattered. Force elements and prescribed motions are evaluated state by state.
  */
 #include "formulations/lanes.h"
-#include "formulations/recursion.h"
+#include "formulations/forward.h"
+#include "formulations/inverse.h"
 
 typedef struct workspace {
     recursion r;
