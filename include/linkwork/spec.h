@@ -30,7 +30,7 @@ typedef enum lw_shape_kind {
     LW_SHAPE_CYLINDER,   /* size: radius, length along z; centred */
     LW_SHAPE_SPHERE,     /* size: radius; centred */
     LW_SHAPE_CONE,       /* size: base radius, height along z; base centre at the origin, apex at +z */
-    LW_SHAPE_ROD,        /* thin, from points[0] to points[1] */
+    LW_SHAPE_ROD,        /* round, from points[0] to points[1]; size: radius, 0 for a thin one */
     LW_SHAPE_TETRAHEDRON /* points[0..3] */
 } lw_shape_kind;
 

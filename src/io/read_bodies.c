@@ -33,14 +33,15 @@ static bool read_extent(lw_reader *reader, const lw_yaml *map, lw_shape *shape) 
         [LW_SHAPE_CYLINDER] = "give radius and length (along z)",
         [LW_SHAPE_SPHERE] = "give radius",
         [LW_SHAPE_CONE] = "give radius (of the base) and height (along z)",
-        [LW_SHAPE_ROD] = "give points: [[x, y, z], [x, y, z]]",
+        [LW_SHAPE_ROD] = "give points: [[x, y, z], [x, y, z]], and a radius unless it is thin",
         [LW_SHAPE_TETRAHEDRON] = "give points: four of them",
     };
     const char *const *wanted = extents[shape->kind];
     bool good = true;
     for (int k = 0; size_keys[k]; k++) {
         bool is_wanted = (wanted[0] && !strcmp(size_keys[k], wanted[0])) ||
-                         (wanted[1] && !strcmp(size_keys[k], wanted[1]));
+                         (wanted[1] && !strcmp(size_keys[k], wanted[1])) ||
+                         (shape->kind == LW_SHAPE_ROD && !strcmp(size_keys[k], "radius"));
         const lw_yaml *node = lw_yaml_get(map, size_keys[k]);
         if (node && !is_wanted) {
             lw_reader_fault(reader, node->place, remedies[shape->kind], "a %s has no %s",
@@ -64,7 +65,8 @@ static bool read_extent(lw_reader *reader, const lw_yaml *map, lw_shape *shape) 
             good = lw_reader_number(reader, node, wanted[k], &shape->size[k]) && good;
         }
     }
-    return good;
+    const lw_yaml *radius = shape->kind == LW_SHAPE_ROD ? lw_yaml_get(map, "radius") : NULL;
+    return (!radius || lw_reader_number(reader, radius, "radius", &shape->size[0])) && good;
 }
 
 /* shape: box, with its size among the body's keys, or shape: {type: box, size: ..., position: ..., rotation:
@@ -188,9 +190,9 @@ static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, b
             lw_reader_fault(reader, density->place, "give a positive number, e.g. 7850 kg/m^3",
                             "density %g is not positive", rho);
             good = false;
-        } else if (body->shape.kind == LW_SHAPE_ROD) {
-            lw_reader_fault(reader, density->place, "give mass instead of density",
-                            "a rod is thin and has no volume");
+        } else if (body->shape.kind == LW_SHAPE_ROD && body->shape.size[0] == 0) {
+            lw_reader_fault(reader, density->place, "give radius, or mass instead of density",
+                            "a rod without radius is thin and has no volume");
             good = false;
         }
     } else if (density) {

@@ -133,6 +133,7 @@ static void put_extent(lw_writer *w, const lw_shape *shape) {
         break;
     case LW_SHAPE_ROD:
         put_list(w, "points", shape->points, 2);
+        if (shape->size[0] != 0) put_number(w, "radius", shape->size[0]);
         break;
     case LW_SHAPE_TETRAHEDRON:
         put_list(w, "points", shape->points, 4);

@@ -6,7 +6,8 @@
  *     box       a^2/12, b^2/12, c^2/12              cylinder  r^2/4, r^2/4, l^2/12
  *     sphere    r^2/5, r^2/5, r^2/5                 cone      3 r^2/20, 3 r^2/20, 3 h^2/80;  c at h/4
  * and from points, with d_k = x_k - c:
- *     rod       (x_1 - x_0)(x_1 - x_0)'/12          tetrahedron  sum_k d_k d_k' / 20
+ *     rod       a a'/12 + r^2/4 (1 - a a'/|a|^2), a = x_1 - x_0
+ *     tetrahedron  sum_k d_k d_k' / 20
  */
 #include "linalg/vec3.h"
 
@@ -87,8 +88,13 @@ static bool rod_moments(const lw_shape *shape, moments *out) {
     *out = (moments){0};
     add_square(1.0 / 12, along, out->second);
     for (int k = 0; k < 3; k++) out->centroid[k] = 0.5 * (shape->points[0][k] + shape->points[1][k]);
-    double length = lw_v3_norm(along);
-    return length > 0 && isfinite(length);
+    double length = lw_v3_norm(along), radius = shape->size[0];
+    if (!(length > 0) || !isfinite(length) || !(radius >= 0) || isinf(radius)) return false;
+    double across = radius * radius / 4;
+    for (int k = 0; k < 3; k++) out->second[k] += across;
+    add_square(-across / (length * length), along, out->second);
+    out->volume = LW_PI * radius * radius * length;
+    return true;
 }
 
 static bool tetrahedron_moments(const lw_shape *shape, moments *out) {

@@ -193,6 +193,25 @@ static void a_box_is_six_tetrahedra(void **state) {
 }
 
 /* Textbook values: a slender rod m l^2/12, a thin disc m r^2/2 and m r^2/4, a plate. */
+/* A rod of some radius is a cylinder between its points: here along (0.6, 0, 0.8), length 2. */
+static void a_thick_rod_is_a_cylinder(void **state) {
+    (void)state;
+    const lw_shape rod = {.kind = LW_SHAPE_ROD, .size = {0.3}, .points = {{1, 2, 3}, {2.2, 2, 4.6}}};
+    const double half = 0.5 * atan2(0.6, 0.8); /* turns z into that direction, about y */
+    const lw_shape cylinder = {.kind = LW_SHAPE_CYLINDER,
+                               .size = {0.3, 2},
+                               .position = {1.6, 2, 3.8},
+                               .rotation = {cos(half), 0, sin(half), 0}};
+    for (int k = 0; k < 2; k++) {
+        double m[2], com[2][3], I[2][6], density = k ? 7850 : 0;
+        assert_int_equal(lw_shape_inertia(&rod, 5, density, &m[0], com[0], I[0]), LW_OK);
+        assert_int_equal(lw_shape_inertia(&cylinder, 5, density, &m[1], com[1], I[1]), LW_OK);
+        check_close(m[0], m[1], m[1]);
+        for (int i = 0; i < 3; i++) check_close(com[0][i], com[1][i], 5);
+        for (int i = 0; i < 6; i++) check_close(I[0][i], I[1][i], m[1]);
+    }
+}
+
 static void flat_and_thin_shapes_need_a_mass(void **state) {
     (void)state;
     double mass, com[3], I[6];
@@ -254,9 +273,8 @@ static void impossible_shapes_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_agree_with_quadrature),
-        cmocka_unit_test(a_box_is_six_tetrahedra),
-        cmocka_unit_test(flat_and_thin_shapes_need_a_mass),
+        cmocka_unit_test(shapes_agree_with_quadrature),  cmocka_unit_test(a_box_is_six_tetrahedra),
+        cmocka_unit_test(a_thick_rod_is_a_cylinder),     cmocka_unit_test(flat_and_thin_shapes_need_a_mass),
         cmocka_unit_test(impossible_shapes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
