@@ -1,7 +1,7 @@
 /* test_batch.c - many states at once against one state at a time.
  *
  * Vectors round in each lane as a scalar does (no fused multiply-add on either side), so results should agree
- * to the last bit; the issue asks for 1e-12 of the largest, which is what is tested, and the worst difference
+ * to the last bit; 1e-12 of the largest is promised and tested, and the worst difference
  * is shown.
  */
 #include "random_model.h"
