@@ -136,7 +136,7 @@ void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const do
         /* the child is the first body: turn the wrench round and move it to the point on the second */
         double at[3], arm[3];
         const lw_pose *second = &data->world[entry->info.bodies[1]];
-        lw_pose_point(second->R, second->p, entry->second.p, at);
+        lw_pose_point(second->R, second->p, entry->frames[1].p, at);
         lw_v3_sub(world->p, at, arm);
         lw_v3_add_cross(arm, force, torque);
         for (int k = 0; k < 6; k++) force[k] = -force[k];

@@ -31,7 +31,7 @@ static double prescribed_power(const lw_model *model, const lw_data *data, const
 
 static lw_status applies(const lw_model *model, lw_error *error) {
     if (model->closure_count) {
-        const lw_joint_entry *joint = &model->joints[model->closures[0].joint_index];
+        const lw_joint_entry *joint = &model->joints[model->closures[0]];
         return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, joint->place, "joint", joint->name,
                           "open the loop, or take a method for closed loops where linkwork info lists one",
                           "closes a loop (%d loop%s in all), and method tree knows trees only",

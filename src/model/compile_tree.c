@@ -190,7 +190,7 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
     model->links = LW_NEW(model->arena, lw_link, nb + 1);
     model->bodies = LW_NEW(model->arena, lw_body, nb + 1);
     model->joints = LW_NEW(model->arena, lw_joint_entry, nj + 1);
-    model->closures = LW_NEW(model->arena, lw_closure, graph->loop_count + 1);
+    model->closures = LW_NEW(model->arena, int, graph->loop_count + 1);
     if (!model->links || !model->bodies || !model->joints || !model->closures) return LW_ERROR_MEMORY;
     lw_body *ground = &model->bodies[0];
     ground->name = LW_GROUND;
@@ -256,33 +256,30 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
             model->turns[model->turn_count++] = (lw_turn){link->q, link->v, link->sign};
     }
     for (int j = 0; j < nj; j++) {
+        const lw_joint_draft *draft = &compiler->drafts[j];
         lw_joint_entry *entry = &model->joints[j];
-        const lw_pose *frame = &model->bodies[entry->info.bodies[1]].frame,
-                      *second = &compiler->drafts[j].frames[1];
-        lw_pose_compose(frame->R, frame->p, second->R, second->p, entry->second.R, entry->second.p);
+        entry->joint = draft->joint;
+        entry->given_q = spec->joints[j].has_q;
+        entry->given_v = spec->joints[j].has_v;
+        for (int side = 0; side < 2; side++) {
+            const lw_pose *frame = &model->bodies[entry->info.bodies[side]].frame;
+            lw_pose_compose(frame->R, frame->p, draft->frames[side].R, draft->frames[side].p,
+                            entry->frames[side].R, entry->frames[side].p);
+        }
     }
     model->closure_count = graph->loop_count;
     for (int k = 0; k < graph->loop_count; k++) {
         int j = graph->loop_edge[graph->loop_start[k]];
-        const lw_joint_draft *draft = &compiler->drafts[j];
         lw_joint_entry *entry = &model->joints[j];
-        lw_closure *closure = &model->closures[k];
         entry->info.cut = true;
-        entry->info.rows = 6 - draft->joint.nv;
-        closure->joint_index = j;
-        closure->joint = draft->joint;
-        for (int side = 0; side < 2; side++) {
-            closure->bodies[side] = entry->info.bodies[side];
-            const lw_pose *frame = &model->bodies[closure->bodies[side]].frame;
-            lw_pose_compose(frame->R, frame->p, draft->frames[side].R, draft->frames[side].p,
-                            closure->frames[side].R, closure->frames[side].p);
-        }
+        entry->info.rows = 6 - entry->joint.nv;
+        model->closures[k] = j;
         if (spec->joints[j].has_q || spec->joints[j].has_v)
             lw_compile_warning(
                 compiler, "joint", entry->name, entry->place,
                 "give them to another joint of the loop, or cut elsewhere",
                 "closes a loop and has no coordinates of its own, so its q and v do not count");
-        if (draft->prescribed)
+        if (compiler->drafts[j].prescribed)
             lw_compile_error(
                 compiler, "joint", entry->name, entry->place, "move the motion to another joint of the loop",
                 "its motion is prescribed, but every joint of its loop must be kept, so it would be cut");

@@ -49,7 +49,7 @@ int lw_model_path(const lw_model *model, int arc, int body) {
 }
 
 int lw_model_loop_count(const lw_model *model) { return model->graph.loop_count; }
-int lw_model_loop_cut(const lw_model *model, int loop) { return model->closures[loop].joint_index; }
+int lw_model_loop_cut(const lw_model *model, int loop) { return model->closures[loop]; }
 int lw_model_loop_length(const lw_model *model, int loop) {
     return model->graph.loop_start[loop + 1] - model->graph.loop_start[loop];
 }

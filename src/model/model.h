@@ -77,18 +77,13 @@ typedef struct lw_body {
     lw_place place;
 } lw_body;
 
-/* A joint that closes a loop: its frames on both bodies, in their internal frames. */
-typedef struct lw_closure {
-    int joint_index;
-    int bodies[2];
-    lw_pose frames[2];
-    lw_joint joint;
-} lw_closure;
-
+/* A joint, in the tree or closing a loop, as the user wrote it: from his first body to his second. */
 typedef struct lw_joint_entry {
     const char *name;
     lw_joint_info info;
-    lw_pose second; /* its frame on its second body, in that internal frame: where reactions are given */
+    lw_joint joint;
+    lw_pose frames[2];     /* on both bodies, in their internal frames; reactions are given at frames[1] */
+    bool given_q, given_v; /* initial coordinates and speeds that the user asks for */
     lw_place place;
 } lw_joint_entry;
 
@@ -145,7 +140,7 @@ struct lw_model {
     int joint_count;
     lw_joint_entry *joints; /* the spec's order */
     int closure_count;
-    lw_closure *closures; /* in the order of the loops */
+    int *closures; /* the joints that close loops, in the order of the loops */
     int motion_count;
     lw_motion *motions;
     int force_count;

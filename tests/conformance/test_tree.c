@@ -280,7 +280,7 @@ static void wrenches_balance_on_every_body(void **state) {
                 if (sign == 0) continue;
                 double at[3], moment[3];
                 const lw_pose *second = &f.data->world[entry->info.bodies[1]];
-                lw_pose_point(second->R, second->p, entry->second.p, at);
+                lw_pose_point(second->R, second->p, entry->frames[1].p, at);
                 lw_v3_sub(at, com, arm);
                 lw_v3_cross(arm, reactions + 6 * j, moment);
                 lw_v3_add(moment, reactions + 6 * j + 3, moment);
