@@ -26,7 +26,8 @@ typedef enum lw_drift { LW_DRIFT_PROJECT = 0, LW_DRIFT_BAUMGARTE, LW_DRIFT_NONE 
 
 typedef struct lw_method_options {
     lw_drift drift;
-    double baumgarte_alpha, baumgarte_beta;
+    double baumgarte_alpha, baumgarte_beta; /* e'' + 2 alpha e' + beta^2 e = 0 */
+    double penalty;                         /* method penalty: its factor, relative to masses; 0: its own */
 } lw_method_options;
 
 typedef struct lw_formulation {
@@ -65,6 +66,8 @@ typedef struct lw_formulation {
     lw_status (*project)(lw_method *method, double t, double *y, lw_error *error);
     /* Largest violation of closures and constraints in y. NULL: there are none. */
     void (*violation)(lw_method *method, double t, const double *y, double *position, double *velocity);
+    /* Estimated condition number of the matrix solved last. NULL: it solves none. */
+    double (*condition)(lw_method *method);
 } lw_formulation;
 
 struct lw_method {

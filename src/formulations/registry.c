@@ -9,7 +9,8 @@
 
 /* clang-format off */
 #define LW_FORMULATIONS(row) \
-    row(tree)
+    row(tree) \
+    row(lagrange)
 /* clang-format on */
 
 #define LW_DECLARE(name) extern const lw_formulation lw_formulation_##name;

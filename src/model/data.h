@@ -27,7 +27,8 @@ typedef struct lw_body_motion {
  *   place   p, R     place in the parent, where it depends on q: p not of aligned revolute joints, R not of
  *                    aligned ones
  *   sum     A, B, C  articulated inertia [A B; B' C] and bias wrench f that the children have handed over
- *   need    K, f     inverse dynamics: K x is the acceleration of a point x relative to the origin; wrench */
+ *   swing   w, a, K  inverse dynamics: w and a as above; K x is the acceleration of a point x relative to the origin
+ * Sums and swings stand in slots, which bodies use in turn: only what waits for a child is kept. */
 #define LW_NODE(REAL)                                                                                        \
     struct {                                                                                                 \
         REAL w[3], a[6], bias[6], U[6], d, u;                                                                \
@@ -40,14 +41,14 @@ typedef struct lw_body_motion {
     struct {                                                                                                 \
         REAL f[6], A[6], B[9], C[6];                                                                         \
     }
-#define LW_NEED(REAL)                                                                                        \
+#define LW_SWING(REAL)                                                                                       \
     struct {                                                                                                 \
-        REAL K[9], f[6];                                                                                     \
+        REAL w[3], a[6], K[9];                                                                               \
     }
 typedef LW_NODE(double) lw_node;
 typedef LW_PLACE(double) lw_node_place;
 typedef LW_SUM(double) lw_node_sum;
-typedef LW_NEED(double) lw_node_need;
+typedef LW_SWING(double) lw_node_swing;
 
 struct lw_data {
     lw_arena *arena;
@@ -66,19 +67,23 @@ struct lw_data {
     lw_node *nodes;        /* 0 .. n */
     lw_node_place *places; /* 0 .. n */
     lw_node_sum *sums;     /* slots */
-    lw_node_need *needs;   /* 0 .. n */
+    lw_node_swing *swings; /* one for leaves, then slots */
+    double *wrenches;      /* 6 per body, 0 .. n: transmitted by its joint (inverse dynamics) */
     double *joint_S;       /* 6 per speed each: S, U and the factor of D of joints that are not aligned */
     double *joint_U, *joint_D;
     double *joint_u;             /* per speed */
     double *sine, *cosine;       /* per speed, of aligned revolute joints */
     double *drive;               /* per speed: force of the drive at a prescribed one */
     lw_rigid_inertia *composite; /* 0 .. n, for the mass matrix */
+    double *columns;             /* 6 per column (lw_branch), in pairs, for the mass matrix */
 };
 
 /* --- kinematics.c --------------------------------------------------------------------------------- */
 
 /* Fills q, v (and vdot at prescribed speeds) of data from the caller's; v may be NULL (at rest). */
 void lw_take_state(const lw_model *model, lw_data *data, double t, const double *q, const double *v);
+/* The prescribed entries alone. */
+void lw_take_prescribed(const lw_model *model, lw_data *data, double t);
 /* From data->q: places in the parent and motion subspaces. */
 void lw_positions(const lw_model *model, lw_data *data);
 /* From data->q, data->v: lw_positions plus twists. */

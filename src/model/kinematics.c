@@ -28,7 +28,8 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->nodes = LW_NEW(arena, lw_node, n);
         data->places = LW_NEW(arena, lw_node_place, n);
         data->sums = LW_NEW(arena, lw_node_sum, model->slot_count + 1);
-        data->needs = LW_NEW(arena, lw_node_need, n);
+        data->swings = LW_NEW(arena, lw_node_swing, model->slot_count + 2);
+        data->wrenches = LW_NEW(arena, double, 6 * n);
         data->joint_S = LW_NEW(arena, double, 6 * nv);
         data->joint_U = LW_NEW(arena, double, 6 * nv);
         data->joint_D = LW_NEW(arena, double, 6 * nv);
@@ -37,11 +38,12 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->sine = LW_NEW(arena, double, nv);
         data->cosine = LW_NEW(arena, double, nv);
         data->composite = LW_NEW(arena, lw_rigid_inertia, n);
+        data->columns = LW_NEW(arena, double, 6 * ((size_t)model->branches[0].end + 2));
     }
     if (!data || !data->motion || !data->world || !data->S || !data->q || !data->v || !data->vdot ||
-        !data->tau || !data->load || !data->nodes || !data->places || !data->sums || !data->needs ||
-        !data->joint_S || !data->joint_U || !data->joint_D || !data->joint_u || !data->drive || !data->sine ||
-        !data->cosine || !data->composite) {
+        !data->tau || !data->load || !data->nodes || !data->places || !data->sums || !data->swings ||
+        !data->wrenches || !data->joint_S || !data->joint_U || !data->joint_D || !data->joint_u ||
+        !data->drive || !data->sine || !data->cosine || !data->composite || !data->columns) {
         lw_arena_destroy(arena);
         return LW_ERROR_MEMORY;
     }
@@ -79,7 +81,7 @@ static void cardan_motion(const lw_jet angle[3], double quaternion[4], double w[
     wdot[2] += angle[2].dd;
 }
 
-static void take_prescribed(const lw_model *model, lw_data *data, double t) {
+void lw_take_prescribed(const lw_model *model, lw_data *data, double t) {
     const lw_jet time = {t, 1, 0};
     for (int k = 0; k < model->motion_count; k++) {
         const lw_motion *motion = &model->motions[k];
@@ -105,7 +107,7 @@ void lw_take_state(const lw_model *model, lw_data *data, double t, const double 
         memcpy(data->v, v, (size_t)model->nv * sizeof *v);
     else
         memset(data->v, 0, (size_t)model->nv * sizeof *data->v);
-    if (model->motion_count) take_prescribed(model, data, t);
+    if (model->motion_count) lw_take_prescribed(model, data, t);
 }
 
 void lw_positions(const lw_model *model, lw_data *data) {

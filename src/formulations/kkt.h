@@ -1,0 +1,23 @@
+/* kkt.h - sparse solution of the stationary-point system, also with dependent rows.
+ */
+#ifndef LW_KKT_H
+#define LW_KKT_H
+
+#include "model/rows.h"
+
+typedef struct lw_kkt lw_kkt;
+
+/* The structure is that of the rows. NULL when memory is out. */
+lw_kkt *lw_kkt_create(const lw_model *model, const lw_rows *rows);
+void lw_kkt_destroy(lw_kkt *kkt);
+
+/* J = diag(inertia (6 numbers, world axes, about the centre), mass) of bodies 1 .. n, H of rows. */
+lw_status lw_kkt_factor(lw_kkt *kkt, const double *inertia, const double *mass, const lw_rows *rows,
+                        lw_error *error);
+/* J a - H lambda = u,  H'a = gamma. */
+lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double *a, double *lambda,
+                       lw_error *error);
+/* Estimate of the condition number of the last matrix that was factored. */
+double lw_kkt_condition(lw_kkt *kkt);
+
+#endif

@@ -1,0 +1,70 @@
+/* lagrange.c - the formulation `lagrange`: the stationary-point system itself, sparse.
+ *
+ *   J a - H lambda = u,   H'a = gamma
+ *
+ * Source   Mufti (1983), eqs 10, 49, 63; docs/theory/lagrange.md. The solver is kkt.c.
+ * Cost     sparse: analysed once, refactored at each state; about linear for chains and trees.
+ * Limits   none on topology; dependent rows do no harm.
+ */
+#include "formulations/reduction.h"
+
+typedef struct lagrange_method {
+    lw_reduction reduction;
+    lw_kkt *kkt;
+} lagrange_method;
+
+extern const lw_formulation lw_formulation_lagrange;
+
+static lw_status applies(const lw_model *model, lw_error *error) {
+    (void)model, (void)error;
+    return LW_OK;
+}
+
+static lw_status solve(lw_reduction *reduction, lw_error *error) {
+    lw_kkt *kkt = ((lagrange_method *)reduction)->kkt;
+    lw_stationary *s = reduction->system;
+    lw_status status = lw_kkt_factor(kkt, s->inertia, s->mass, s->rows, error);
+    if (status != LW_OK) return status;
+    return lw_kkt_solve(kkt, s->u, s->rows->gamma, s->a, s->lambda, error);
+}
+
+static void destroy(lw_method *base) {
+    lagrange_method *method = (lagrange_method *)base;
+    if (!method) return;
+    lw_kkt_destroy(method->kkt);
+    lw_reduction_destroy(&method->reduction);
+}
+
+static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
+                        lw_error *error) {
+    lagrange_method *method = (lagrange_method *)lw_reduction_create(sizeof *method, &lw_formulation_lagrange,
+                                                                     model, options, solve);
+    if (method) method->kkt = lw_kkt_create(model, method->reduction.system->rows);
+    if (!method || !method->kkt) {
+        if (method) destroy(&method->reduction.base);
+        return lw_out_of_memory(error);
+    }
+    *out = &method->reduction.base;
+    return LW_OK;
+}
+
+static double condition(lw_method *base) { return lw_kkt_condition(((lagrange_method *)base)->kkt); }
+
+const lw_formulation lw_formulation_lagrange = {
+    .name = "lagrange",
+    .source = "mufti1983 10, 49, 63",
+    .cost = "sparse",
+    .summary = "all accelerations and reactions from one sparse system, absolute coordinates",
+    .coordinates = LW_COORDINATES_ABSOLUTE,
+    .rank = 20,
+    .applies = applies,
+    .create = create,
+    .destroy = destroy,
+    .to_state = lw_absolute_to_state,
+    .from_state = lw_absolute_from_state,
+    .accelerations = lw_reduction_accelerations,
+    .derivative = lw_absolute_derivative,
+    .project = lw_absolute_project,
+    .violation = lw_absolute_violation,
+    .condition = condition,
+};

@@ -1,0 +1,201 @@
+/* projection.c - positions and velocities back onto the constraints, by Gauss-Newton in the mass metric.
+ *
+ *   minimise d'J d  with  H'd = -phi,      then d is a displacement of the bodies
+ *   minimise D'J D  with  H'(V + D) = rate, then V + D are their velocities
+ *
+ * Both are the stationary-point system with other right-hand sides (u = 0), so the sparse solver of kkt.c, which does
+ * not mind dependent rows, serves here too. In joint coordinates the rows of the tree are met already (phi = 0),
+ * d moves the joints by W'd, and the result is the same as with the mass matrix of the joint coordinates.
+ *
+ * Source   docs/theory/projection.md.
+ * Cost     one sparse factorisation and a few solutions per round, no allocation but for new pivots.
+ * Limits   a body without mass or inertia gets a small one here: the metric is ours to choose.
+ */
+#include "formulations/projection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lw_projection {
+    lw_stationary *system;
+    lw_kkt *kkt;
+    double *mass, *inertia;   /* the metric */
+    double *nothing, *wanted; /* u = 0; gamma */
+    double *step, *multiplier, *speed;
+    double length; /* of the mechanism */
+};
+
+lw_projection *lw_projection_create(const lw_model *model, lw_hold hold) {
+    lw_projection *p = calloc(1, sizeof *p);
+    if (!p) return NULL;
+    size_t n = 6 * (size_t)model->body_count + 1;
+    p->system = lw_stationary_create(model, hold);
+    p->mass = calloc(n, sizeof *p->mass);
+    p->inertia = calloc(n, sizeof *p->inertia);
+    p->nothing = calloc(n, sizeof *p->nothing);
+    p->step = calloc(n, sizeof *p->step);
+    p->speed = calloc((size_t)model->nv + 1, sizeof *p->speed);
+    if (p->system) {
+        size_t m = (size_t)p->system->rows->count + 1;
+        p->kkt = lw_kkt_create(model, p->system->rows);
+        p->wanted = calloc(m, sizeof *p->wanted);
+        p->multiplier = calloc(m, sizeof *p->multiplier);
+    }
+    if (!p->system || !p->kkt || !p->mass || !p->inertia || !p->nothing || !p->step || !p->speed ||
+        !p->wanted || !p->multiplier) {
+        lw_projection_destroy(p);
+        return NULL;
+    }
+    return p;
+}
+
+void lw_projection_destroy(lw_projection *p) {
+    if (!p) return;
+    lw_kkt_destroy(p->kkt);
+    lw_stationary_destroy(p->system);
+    free(p->mass), free(p->inertia), free(p->nothing), free(p->wanted), free(p->step), free(p->multiplier),
+        free(p->speed), free(p);
+}
+
+const lw_stationary *lw_projection_system(const lw_projection *p) { return p->system; }
+
+/* The metric of the state in the system, and the size of the mechanism: how far its joints are apart. */
+static lw_status factor(lw_projection *p, lw_error *error) {
+    const lw_stationary *s = p->system;
+    const lw_model *model = s->model;
+    int n = model->body_count;
+    double mass = 0, inertia = 0, length = 0;
+    for (int i = 0; i < n; i++) {
+        mass += s->mass[i] / n;
+        inertia += (s->inertia[6 * i] + s->inertia[6 * i + 1] + s->inertia[6 * i + 2]) / (3 * n);
+    }
+    for (int i = 1; i <= n; i++)
+        for (int k = 0; k < 3; k++) length = fmax(length, fabs(s->data->world[i].p[k]));
+    if (!(mass > 0)) mass = 1;
+    if (!(inertia > 0)) inertia = mass;
+    p->length = length > 0 ? length : 1;
+    const double little = 1e-6;
+    for (int i = 0; i < n; i++) {
+        p->mass[i] = s->mass[i] + little * mass;
+        for (int k = 0; k < 6; k++)
+            p->inertia[6 * i + k] = s->inertia[6 * i + k] + (k < 3 ? little * inertia : 0);
+    }
+    return lw_kkt_factor(p->kkt, p->inertia, p->mass, s->rows, error);
+}
+
+static lw_violation largest(const double *violation, int count) {
+    lw_violation worst = {0, count > 0 ? 0 : -1, 0};
+    for (int r = 0; r < count; r++)
+        if (!(fabs(violation[r]) <= worst.largest)) worst = (lw_violation){fabs(violation[r]), r, 0};
+    return worst;
+}
+
+/* The displacement that removes phi to first order. */
+static lw_status displacement(lw_projection *p, lw_error *error) {
+    const lw_rows *rows = p->system->rows;
+    for (int r = 0; r < rows->count; r++) p->wanted[r] = -rows->phi[r];
+    lw_status status = factor(p, error);
+    if (status != LW_OK) return status;
+    return lw_kkt_solve(p->kkt, p->nothing, p->wanted, p->step, p->multiplier, error);
+}
+
+/* The change of velocities that removes H'V - rate; returns that in wanted, with the sign turned. */
+static void velocity_defect(lw_projection *p) {
+    const lw_rows *rows = p->system->rows;
+    lw_rows_velocities(p->system->model, rows, p->step);
+    lw_rows_transposed(rows, p->step, p->wanted);
+    for (int r = 0; r < rows->count; r++) p->wanted[r] = rows->rate[r] - p->wanted[r];
+}
+
+static lw_status velocity_change(lw_projection *p, lw_error *error) {
+    lw_status status = factor(p, error);
+    if (status != LW_OK) return status;
+    return lw_kkt_solve(p->kkt, p->nothing, p->wanted, p->step, p->multiplier, error);
+}
+
+/* Far from the goal a linear step means little: no body turns by more than half a radian or moves by more than
+ * half the mechanism in one round. */
+static double bounded(const lw_projection *p) {
+    double most = 0;
+    for (int k = 0; k < 6 * p->system->model->body_count; k++)
+        most = fmax(most, fabs(p->step[k]) / (k % 6 < 3 ? 1 : p->length));
+    return most > 0.5 ? 0.5 / most : 1;
+}
+
+static const double closed = 1e-14; /* relative to the size of the mechanism: rounding of its positions */
+
+lw_status lw_project_positions(lw_projection *p, double t, double *q, int rounds, lw_violation *left,
+                               lw_error *error) {
+    lw_stationary *s = p->system;
+    const lw_rows *rows = s->rows;
+    double best = HUGE_VAL;
+    int stalled = 0;
+    for (int round = 0;; round++) {
+        lw_stationary_rows_at(s, t, q, NULL);
+        *left = largest(rows->phi, rows->count);
+        left->rounds = round;
+        if (!(left->largest > closed * p->length) || round == rounds || !isfinite(left->largest))
+            return LW_OK;
+        /* at the end only rounding goes up and down */
+        stalled = left->largest < 0.5 * best ? 0 : stalled + 1;
+        if (left->largest < 1e-12 && stalled > 0) return LW_OK;
+        if (stalled > 20) return LW_OK;
+        best = fmin(best, left->largest);
+        lw_status status = displacement(p, error);
+        if (status != LW_OK) return status;
+        lw_rows_joint_speeds(s->model, rows, p->step, p->speed);
+        lw_integrate_q(s->model, q, p->speed, bounded(p));
+    }
+}
+
+lw_status lw_project_velocities(lw_projection *p, double t, const double *q, double *v, lw_violation *left,
+                                lw_error *error) {
+    lw_stationary *s = p->system;
+    const lw_model *model = s->model;
+    lw_stationary_rows_at(s, t, q, v);
+    velocity_defect(p);
+    *left = largest(p->wanted, s->rows->count);
+    memcpy(v, s->data->v, (size_t)model->nv * sizeof *v); /* with the prescribed ones */
+    if (!(left->largest > 0)) return LW_OK;
+    lw_status status = velocity_change(p, error);
+    if (status != LW_OK) return status;
+    lw_rows_joint_speeds(model, s->rows, p->step, p->speed);
+    for (int k = 0; k < model->nv; k++) v[k] += p->speed[k];
+    lw_stationary_rows_at(s, t, q, v);
+    velocity_defect(p);
+    *left = largest(p->wanted, s->rows->count);
+    return LW_OK;
+}
+
+lw_status lw_project_absolute(lw_projection *p, double t, double *y, lw_error *error) {
+    enum { ROUNDS = 10 };
+    lw_stationary *s = p->system;
+    int n = s->model->body_count;
+    double best = HUGE_VAL;
+    for (int i = 0; i < n; i++) lw_quat_normalise(y + 13 * i + 3);
+    for (int round = 0; round < ROUNDS; round++) {
+        lw_stationary_rows_at_absolute(s, t, y);
+        lw_violation left = largest(s->rows->phi, s->rows->count);
+        if (!(left.largest > closed * p->length) || !(left.largest < 0.5 * best)) break;
+        best = left.largest;
+        lw_status status = displacement(p, error);
+        if (status != LW_OK) return status;
+        for (int i = 0; i < n; i++) {
+            double turn[4], next[4], *body = y + 13 * i;
+            lw_quat_exp(p->step + 6 * i, turn);
+            lw_quat_mul(turn, body + 3, next);
+            lw_quat_normalise(next);
+            memcpy(body + 3, next, sizeof next);
+            lw_v3_add(body, p->step + 6 * i + 3, body);
+        }
+    }
+    velocity_defect(p);
+    lw_status status = velocity_change(p, error);
+    if (status != LW_OK) return status;
+    for (int i = 0; i < n; i++) {
+        lw_v3_add(y + 13 * i + 10, p->step + 6 * i, y + 13 * i + 10);
+        lw_v3_add(y + 13 * i + 7, p->step + 6 * i + 3, y + 13 * i + 7);
+    }
+    return LW_OK;
+}

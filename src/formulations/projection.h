@@ -1,0 +1,30 @@
+/* projection.h - bringing positions and velocities back to where joints, loops and constraints want them, by the
+ * smallest motion in the mass metric.
+ */
+#ifndef LW_PROJECTION_H
+#define LW_PROJECTION_H
+
+#include "formulations/stationary.h"
+
+typedef struct lw_projection lw_projection;
+
+/* hold: given initial values that stay as they are. NULL when memory is out. */
+lw_projection *lw_projection_create(const lw_model *model, lw_hold hold);
+void lw_projection_destroy(lw_projection *projection);
+const lw_stationary *lw_projection_system(const lw_projection *projection);
+
+typedef struct lw_violation {
+    double largest; /* of what could not be removed */
+    int row;        /* where; -1 if there are no rows */
+    int rounds;
+} lw_violation;
+
+/* In joint coordinates: the closed loops and constraints. rounds is the most that may be tried. */
+lw_status lw_project_positions(lw_projection *projection, double t, double *q, int rounds, lw_violation *left,
+                               lw_error *error);
+lw_status lw_project_velocities(lw_projection *projection, double t, const double *q, double *v,
+                                lw_violation *left, lw_error *error);
+/* In absolute coordinates (stationary.h): every joint too. */
+lw_status lw_project_absolute(lw_projection *projection, double t, double *y, lw_error *error);
+
+#endif

@@ -1,0 +1,207 @@
+/* reduction.c - what the methods of Mufti (1983) share: states, drift control, accelerations, reactions.
+ *
+ *   absolute   y_i = (centre of mass, quaternion, its velocity, angular velocity), i = 1 .. n, world axes
+ *   joint      y = (q, v) of the spanning tree
+ *
+ * Drift (remark 4)   none: rows at acceleration level only; baumgarte: terms of velocity and position in gamma;
+ *                    project: back onto the constraints after each step (projection.c).
+ * Cost     that of solve, and O(bodies + joints); no allocation.
+ */
+#include "formulations/reduction.h"
+#include "formulations/redundancy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+lw_reduction *lw_reduction_create(size_t size, const lw_formulation *formulation, const lw_model *model,
+                                  const lw_method_options *options,
+                                  lw_status (*solve)(lw_reduction *method, lw_error *error)) {
+    lw_reduction *method = calloc(1, size);
+    if (!method) return NULL;
+    method->base.formulation = formulation;
+    method->base.model = model;
+    method->base.state_size =
+        formulation->coordinates == LW_COORDINATES_ABSOLUTE ? 13 * model->body_count : model->nq + model->nv;
+    method->options = *options;
+    method->solve = solve;
+    method->system = lw_stationary_create(model, LW_HOLD_NONE);
+    method->projection = lw_projection_create(model, LW_HOLD_NONE);
+    if (method->system && method->projection) return method;
+    lw_reduction_destroy(method);
+    return NULL;
+}
+
+void lw_reduction_destroy(lw_reduction *method) {
+    if (!method) return;
+    lw_projection_destroy(method->projection);
+    lw_stationary_destroy(method->system);
+    free(method);
+}
+
+lw_status lw_out_of_memory(lw_error *error) {
+    return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+}
+
+lw_status lw_dense_limit(const char *method, int unknowns, lw_error *error) {
+    enum { LIMIT = 12000 }; /* a matrix of 1.1 GB */
+    if (unknowns <= LIMIT) return LW_OK;
+    return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "take a recursive or a sparse method",
+                   "method %s would need a dense matrix with %d rows, and stops at %d", method, unknowns,
+                   LIMIT);
+}
+
+lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotation, lw_error *error) {
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_rigid_inertia *I = &model->links[i].inertia;
+        const lw_body *body = &model->bodies[i];
+        const double *c = body->com;
+        double J[6], m = I->mass;
+        for (int k = 0; k < 3; k++) J[k] = I->second[k] - m * (lw_v3_dot(c, c) - c[k] * c[k]);
+        J[3] = I->second[3] + m * c[0] * c[1];
+        J[4] = I->second[4] + m * c[0] * c[2];
+        J[5] = I->second[5] + m * c[1] * c[2];
+        double det = J[0] * (J[1] * J[2] - J[5] * J[5]) - J[3] * (J[3] * J[2] - J[5] * J[4]) +
+                     J[4] * (J[3] * J[5] - J[1] * J[4]);
+        double trace = J[0] + J[1] + J[2];
+        bool turns = !rotation || det > 1e-12 * trace * trace * trace; /* subtraction above leaves 1e-16 */
+        if (m > 0 && turns) continue;
+        return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, body->place, "body", body->name,
+                          "take a method that needs no inverse, such as lagrange",
+                          m > 0 ? "its inertia has no inverse, and method %s needs one"
+                                : "it has no mass, and method %s divides by it",
+                          method);
+    }
+    return LW_OK;
+}
+
+lw_status lw_reduction_accelerations(lw_method *base, double t, const double *q, const double *v,
+                                     const double *tau, double *vdot, double *reactions, bool *unique,
+                                     lw_error *error) {
+    lw_reduction *method = (lw_reduction *)base;
+    lw_stationary *s = method->system;
+    lw_stationary_at(s, t, q, v, tau);
+    lw_status status = method->solve(method, error);
+    if (status != LW_OK) return status;
+    lw_rows_joint_accelerations(base->model, s->rows, s->a, vdot);
+    if (reactions) lw_stationary_reactions(s, reactions);
+    return unique ? lw_unique_reactions(s, unique, error) : LW_OK;
+}
+
+/* --- absolute coordinates ------------------------------------------------------------------------- */
+
+void lw_absolute_to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
+    lw_stationary *s = ((lw_reduction *)base)->system;
+    lw_stationary_rows_at(s, t, q, v);
+    for (int i = 1; i <= base->model->body_count; i++) {
+        const lw_body_state *body = &s->rows->bodies[i];
+        double *own = y + 13 * (i - 1);
+        lw_v3_copy(body->r, own);
+        lw_quat_rot(s->data->world[i].R, own + 3);
+        lw_v3_copy(body->rdot, own + 7);
+        lw_v3_copy(body->w, own + 10);
+    }
+}
+
+void lw_absolute_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
+    lw_stationary *s = ((lw_reduction *)base)->system;
+    lw_stationary_rows_at_absolute(s, t, y);
+    memcpy(q, s->data->q, (size_t)base->model->nq * sizeof *q);
+    memcpy(v, s->data->v, (size_t)base->model->nv * sizeof *v);
+}
+
+static void stabilise(lw_reduction *method) {
+    if (method->options.drift == LW_DRIFT_BAUMGARTE)
+        lw_stationary_stabilise(method->system, method->options.baumgarte_alpha,
+                                method->options.baumgarte_beta);
+}
+
+lw_status lw_absolute_derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
+                                 lw_error *error) {
+    lw_reduction *method = (lw_reduction *)base;
+    lw_stationary *s = method->system;
+    lw_stationary_at_absolute(s, t, y);
+    stabilise(method);
+    lw_status status = method->solve(method, error);
+    if (status != LW_OK) return status;
+    for (int i = 0; i < base->model->body_count; i++) {
+        const double *own = y + 13 * i, *quaternion = own + 3, *w = own + 10, *a = s->a + 6 * i;
+        double *rate = ydot + 13 * i;
+        const double pure[4] = {0, w[0], w[1], w[2]};
+        lw_v3_copy(own + 7, rate);
+        lw_quat_mul(pure, quaternion, rate + 3); /* w in world axes, so from the left */
+        double square = 0;
+        for (int k = 0; k < 4; k++) square += quaternion[k] * quaternion[k];
+        double pull = lw_v3_norm(w) * (1 - square); /* as in joint.c: keeps unit length in long runs */
+        for (int k = 0; k < 4; k++) rate[3 + k] = 0.5 * (rate[3 + k] + pull * quaternion[k]);
+        lw_v3_copy(a + 3, rate + 7);
+        lw_v3_copy(a, rate + 10);
+    }
+    *power = lw_stationary_power(s);
+    return LW_OK;
+}
+
+lw_status lw_absolute_project(lw_method *base, double t, double *y, lw_error *error) {
+    lw_reduction *method = (lw_reduction *)base;
+    if (method->options.drift == LW_DRIFT_PROJECT)
+        return lw_project_absolute(method->projection, t, y, error);
+    for (int i = 0; i < base->model->body_count; i++) lw_quat_normalise(y + 13 * i + 3);
+    return LW_OK;
+}
+
+void lw_absolute_violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
+    lw_stationary *s = ((lw_reduction *)base)->system;
+    lw_stationary_rows_at_absolute(s, t, y);
+    lw_stationary_violation(s, position, velocity);
+}
+
+/* --- joint coordinates ---------------------------------------------------------------------------- */
+
+void lw_jointed_to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
+    (void)t;
+    memcpy(y, q, (size_t)base->model->nq * sizeof *y);
+    memcpy(y + base->model->nq, v, (size_t)base->model->nv * sizeof *y);
+}
+
+void lw_jointed_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
+    const lw_model *model = base->model;
+    lw_data *data = ((lw_reduction *)base)->system->data;
+    lw_take_state(model, data, t, y, y + model->nq); /* prescribed entries exactly */
+    memcpy(q, data->q, (size_t)model->nq * sizeof *q);
+    memcpy(v, data->v, (size_t)model->nv * sizeof *v);
+    lw_normalise_q(model, q);
+}
+
+lw_status lw_jointed_derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
+                                lw_error *error) {
+    lw_reduction *method = (lw_reduction *)base;
+    lw_stationary *s = method->system;
+    const lw_model *model = base->model;
+    lw_stationary_at(s, t, y, y + model->nq, NULL);
+    stabilise(method);
+    lw_status status = method->solve(method, error);
+    if (status != LW_OK) return status;
+    lw_q_rate_stable(model, s->data->q, s->data->v, ydot);
+    lw_rows_joint_accelerations(model, s->rows, s->a, ydot + model->nq);
+    *power = lw_stationary_power(s);
+    return LW_OK;
+}
+
+lw_status lw_jointed_project(lw_method *base, double t, double *y, lw_error *error) {
+    enum { ROUNDS = 10 };
+    lw_reduction *method = (lw_reduction *)base;
+    const lw_model *model = base->model;
+    lw_violation left;
+    lw_normalise_q(model, y);
+    if (method->options.drift != LW_DRIFT_PROJECT || (!model->closure_count && !model->constraint_count))
+        return LW_OK;
+    lw_status status = lw_project_positions(method->projection, t, y, ROUNDS, &left, error);
+    if (status != LW_OK) return status;
+    return lw_project_velocities(method->projection, t, y, y + model->nq, &left, error);
+}
+
+void lw_jointed_violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
+    lw_stationary *s = ((lw_reduction *)base)->system;
+    lw_stationary_rows_at(s, t, y, y + base->model->nq);
+    lw_stationary_violation(s, position, velocity);
+}

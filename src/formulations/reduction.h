@@ -1,0 +1,56 @@
+/* reduction.h - what the methods of Mufti (1983) share: each is a way to solve the stationary-point system, and
+ * everything else (state, forces, reactions, drift) is the same for all.
+ *
+ * A method embeds lw_reduction as its first member, sets solve, and takes the functions below into its table: lw_absolute_...
+ * for a state of its own in absolute coordinates, lw_jointed_... for one in joint coordinates.
+ */
+#ifndef LW_REDUCTION_H
+#define LW_REDUCTION_H
+
+#include "formulations/formulation.h"
+#include "formulations/projection.h"
+
+typedef struct lw_reduction lw_reduction;
+struct lw_reduction {
+    lw_method base;
+    lw_method_options options;
+    lw_stationary *system;
+    lw_projection *projection;
+    /* a and lambda of the system from its J, H, u, gamma. */
+    lw_status (*solve)(lw_reduction *method, lw_error *error);
+};
+
+/* A method of `size` bytes, zeroed but for its lw_reduction; NULL when memory is out. */
+lw_reduction *lw_reduction_create(size_t size, const lw_formulation *formulation, const lw_model *model,
+                                  const lw_method_options *options,
+                                  lw_status (*solve)(lw_reduction *method, lw_error *error));
+/* Frees what lw_reduction_create made, the method included. */
+void lw_reduction_destroy(lw_reduction *method);
+/* LW_ERROR_MEMORY with its sentence. */
+lw_status lw_out_of_memory(lw_error *error);
+
+/* For dense methods: refuses more than `limit` unknowns. */
+lw_status lw_dense_limit(const char *method, int unknowns, lw_error *error);
+/* Refuses bodies whose mass, or (rotation) whose inertia is singular: methods that invert them. */
+lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotation, lw_error *error);
+
+/* For the table of functions. */
+lw_status lw_reduction_accelerations(lw_method *method, double t, const double *q, const double *v,
+                                     const double *tau, double *vdot, double *reactions, bool *unique,
+                                     lw_error *error);
+
+void lw_absolute_to_state(lw_method *method, double t, const double *q, const double *v, double *y);
+void lw_absolute_from_state(lw_method *method, double t, const double *y, double *q, double *v);
+lw_status lw_absolute_derivative(lw_method *method, double t, const double *y, double *ydot, lw_power *power,
+                                 lw_error *error);
+lw_status lw_absolute_project(lw_method *method, double t, double *y, lw_error *error);
+void lw_absolute_violation(lw_method *method, double t, const double *y, double *position, double *velocity);
+
+void lw_jointed_to_state(lw_method *method, double t, const double *q, const double *v, double *y);
+void lw_jointed_from_state(lw_method *method, double t, const double *y, double *q, double *v);
+lw_status lw_jointed_derivative(lw_method *method, double t, const double *y, double *ydot, lw_power *power,
+                                lw_error *error);
+lw_status lw_jointed_project(lw_method *method, double t, double *y, lw_error *error);
+void lw_jointed_violation(lw_method *method, double t, const double *y, double *position, double *velocity);
+
+#endif

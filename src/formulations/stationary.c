@@ -1,0 +1,181 @@
+/* stationary.c - the stationary-point system of a mechanism: inertias, forces, rows, and what its solution means.
+ *
+ *   u_1 = F + m g                      force
+ *   u_2 = G - w x (I w)                torque about the centre of mass
+ *   joint elements (springs, drives, friction on joint coordinates) act as W tau on the second body, -W tau on
+ *   the first, W dual to the joint's motion: C g of the paper.
+ *
+ * Source   Mufti (1983), eqs 2-10, 47-49, 63, remarks 3-5; docs/theory/rows.md, docs/theory/lagrange.md.
+ * Cost     O(bodies + joints + elements) per state, no allocation.
+ */
+#include "formulations/stationary.h"
+#include "model/joint.h"
+
+#include <math.h>
+
+lw_stationary *lw_stationary_create(const lw_model *model, lw_hold hold) {
+    lw_arena *arena = lw_arena_create(NULL);
+    if (!arena) return NULL;
+    lw_stationary *s = LW_NEW(arena, lw_stationary, 1);
+    size_t n = (size_t)model->body_count;
+    if (s) {
+        s->model = model;
+        s->arena = arena;
+        s->rows = lw_rows_create(model, hold, arena);
+        s->mass = LW_NEW(arena, double, n + 1);
+        s->inertia = LW_NEW(arena, double, 6 * n + 1);
+        s->u = LW_NEW(arena, double, 6 * n + 1);
+        s->a = LW_NEW(arena, double, 6 * n + 1);
+        s->joint_load = LW_NEW(arena, double, 6 * (size_t)model->joint_count + 1);
+        s->vdot = LW_NEW(arena, double, model->nv + 1);
+        if (s->rows) s->lambda = LW_NEW(arena, double, s->rows->count + 1);
+    }
+    if (!s || !s->rows || !s->mass || !s->inertia || !s->u || !s->a || !s->joint_load || !s->vdot ||
+        !s->lambda || lw_data_create(model, NULL, &s->data) != LW_OK) {
+        lw_arena_destroy(arena);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) s->mass[i] = model->links[i + 1].inertia.mass;
+    memcpy(s->data->q, model->q0, (size_t)model->nq * sizeof *model->q0); /* guesses */
+    return s;
+}
+
+void lw_stationary_destroy(lw_stationary *s) {
+    if (!s) return;
+    lw_data_destroy(s->data);
+    lw_arena_destroy(s->arena);
+}
+
+/* Inertia about the centre of mass, from that about the internal origin, turned into world axes. */
+static void turn_inertias(lw_stationary *s) {
+    for (int i = 1; i <= s->model->body_count; i++) {
+        const lw_rigid_inertia *I = &s->model->links[i].inertia;
+        const double *c = s->model->bodies[i].com;
+        double about[6], m = I->mass, square = lw_v3_dot(c, c);
+        for (int k = 0; k < 3; k++) about[k] = I->second[k] - m * (square - c[k] * c[k]);
+        about[3] = I->second[3] + m * c[0] * c[1];
+        about[4] = I->second[4] + m * c[0] * c[2];
+        about[5] = I->second[5] + m * c[1] * c[2];
+        lw_s3_rotate(s->data->world[i].R, about, s->inertia + 6 * (i - 1));
+    }
+}
+
+/* Adds a wrench (torque; force) at a world point to u of a body. */
+static void add_wrench(lw_stationary *s, int body, double factor, const double w[6], const double at[3]) {
+    if (body == 0) return;
+    double *u = s->u + 6 * (body - 1), arm[3], moment[3];
+    lw_v3_sub(at, s->rows->bodies[body].r, arm);
+    lw_v3_cross(arm, w + 3, moment);
+    for (int k = 0; k < 3; k++) u[k] += factor * (w[k] + moment[k]), u[3 + k] += factor * w[3 + k];
+}
+
+static void gather_forces(lw_stationary *s, double t, const double *tau) {
+    const lw_model *model = s->model;
+    lw_data *data = s->data;
+    lw_forces(model, data, t, false);
+    for (int k = 0; tau && k < model->nv; k++) data->tau[k] += tau[k];
+    for (int i = 1; i <= model->body_count; i++) {
+        double *u = s->u + 6 * (i - 1), local[3], momentum[3], gyroscopic[3];
+        const double *load = data->load + 6 * i, *w = s->rows->bodies[i].w;
+        lw_v3_copy(load, local);
+        lw_v3_add_cross(load + 3, model->bodies[i].com, local); /* n - c x f */
+        lw_m3_mul_v(data->world[i].R, local, u);
+        lw_m3_mul_v(data->world[i].R, load + 3, u + 3);
+        lw_s3_mul_v(s->inertia + 6 * (i - 1), w, momentum);
+        lw_v3_cross(w, momentum, gyroscopic);
+        lw_v3_sub(u, gyroscopic, u);
+        lw_v3_axpy(s->mass[i - 1], model->gravity, u + 3);
+    }
+    memset(s->joint_load, 0, 6 * (size_t)model->joint_count * sizeof *s->joint_load);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        int j = model->bodies[i].joint_index;
+        const lw_joint_info *info = &model->joints[j].info;
+        const lw_joint_state *state = &s->rows->joints[j];
+        double *load = s->joint_load + 6 * j;
+        for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(data->tau[link->v + k], state->W + 6 * k, load);
+        add_wrench(s, info->bodies[1], 1, load, state->at);
+        add_wrench(s, info->bodies[0], -1, load, state->at);
+    }
+}
+
+void lw_stationary_rows_at(lw_stationary *s, double t, const double *q, const double *v) {
+    lw_take_state(s->model, s->data, t, q, v);
+    lw_velocities(s->model, s->data);
+    lw_world_poses(s->model, s->data);
+    lw_rows_evaluate(s->model, s->data, false, s->rows);
+    turn_inertias(s);
+}
+
+void lw_stationary_at(lw_stationary *s, double t, const double *q, const double *v, const double *tau) {
+    lw_stationary_rows_at(s, t, q, v);
+    gather_forces(s, t, tau);
+}
+
+void lw_stationary_rows_at_absolute(lw_stationary *s, double t, const double *y) {
+    const lw_model *model = s->model;
+    lw_data *data = s->data;
+    for (int i = 1; i <= model->body_count; i++) {
+        const double *r = y + 13 * (i - 1), *quaternion = r + 3, *rdot = r + 7, *w = r + 10;
+        lw_pose *world = &data->world[i];
+        lw_body_motion *motion = &data->motion[i];
+        double arm[3], velocity[3];
+        lw_rot_quat(quaternion, world->R);
+        lw_m3_mul_v(world->R, model->bodies[i].com, arm);
+        lw_v3_sub(r, arm, world->p);
+        lw_v3_copy(rdot, velocity);
+        lw_v3_add_cross(arm, w, velocity); /* of the internal origin */
+        lw_m3_tmul_v(world->R, w, motion->V);
+        lw_m3_tmul_v(world->R, velocity, motion->V + 3);
+    }
+    if (model->motion_count) lw_take_prescribed(model, data, t);
+    lw_rows_evaluate(model, data, true, s->rows);
+    turn_inertias(s);
+}
+
+void lw_stationary_at_absolute(lw_stationary *s, double t, const double *y) {
+    lw_stationary_rows_at_absolute(s, t, y);
+    gather_forces(s, t, NULL);
+}
+
+void lw_stationary_stabilise(lw_stationary *s, double alpha, double beta) {
+    const lw_rows *rows = s->rows;
+    lw_rows_velocities(s->model, rows, s->a); /* a and lambda are free until the system is solved */
+    lw_rows_transposed(rows, s->a, s->lambda);
+    for (int r = 0; r < rows->count; r++)
+        rows->gamma[r] -= 2 * alpha * (s->lambda[r] - rows->rate[r]) + beta * beta * rows->phi[r];
+}
+
+void lw_stationary_reactions(const lw_stationary *s, double *reactions) {
+    const lw_rows *rows = s->rows;
+    for (int j = 0; j < s->model->joint_count; j++)
+        for (int k = 0; k < 3; k++) {
+            reactions[6 * j + k] = s->joint_load[6 * j + 3 + k];
+            reactions[6 * j + 3 + k] = s->joint_load[6 * j + k];
+        }
+    for (int r = 0; r < rows->count; r++) {
+        const lw_row *row = &rows->rows[r];
+        if (row->joint < 0) continue;
+        const double *w = rows->joints[row->joint].W + 6 * row->component;
+        lw_v3_axpy(s->lambda[r], w + 3, reactions + 6 * row->joint);
+        lw_v3_axpy(s->lambda[r], w, reactions + 6 * row->joint + 3);
+    }
+}
+
+lw_power lw_stationary_power(const lw_stationary *s) {
+    lw_power power = s->data->power;
+    for (int r = 0; r < s->rows->count; r++)
+        if (s->rows->rows[r].kind == LW_ROW_PRESCRIBED) power.drives += s->lambda[r] * s->rows->rate[r];
+    return power;
+}
+
+void lw_stationary_violation(const lw_stationary *s, double *position, double *velocity) {
+    const lw_rows *rows = s->rows;
+    *position = *velocity = 0;
+    lw_rows_velocities(s->model, rows, s->a);
+    lw_rows_transposed(rows, s->a, s->lambda);
+    for (int r = 0; r < rows->count; r++) {
+        *position = fmax(*position, fabs(rows->phi[r]));
+        *velocity = fmax(*velocity, fabs(s->lambda[r] - rows->rate[r]));
+    }
+}

@@ -1,0 +1,47 @@
+/* stationary.h - the stationary-point system of a mechanism at one state, from which all of Mufti's methods
+ * start:
+ *
+ *   J a - H lambda = u,   H'a = gamma                                                     (10), (49), (63)
+ *
+ * a_i = (angular acceleration; acceleration of the centre of mass) of body i = 1 .. n in world axes, six numbers
+ * from a[6 (i - 1)].
+ */
+#ifndef LW_STATIONARY_H
+#define LW_STATIONARY_H
+
+#include "formulations/kkt.h"
+
+typedef struct lw_stationary {
+    const lw_model *model;
+    lw_arena *arena;
+    lw_data *data;
+    lw_rows *rows;             /* H, gamma */
+    double *mass, *inertia;    /* J: per body; 6 per body, world axes, about the centre of mass */
+    double *u;                 /* (torque about the centre - w x I w; force), gravity included */
+    double *joint_load;        /* 6 per joint: (torque; force) of joint elements on the second body */
+    double *a, *lambda, *vdot; /* the solution, by whoever solves; joint accelerations */
+} lw_stationary;
+
+/* NULL when memory is out. */
+lw_stationary *lw_stationary_create(const lw_model *model, lw_hold hold);
+void lw_stationary_destroy(lw_stationary *s);
+
+/* The system at joint coordinates; tau may be NULL. */
+void lw_stationary_at(lw_stationary *s, double t, const double *q, const double *v, const double *tau);
+/* Only what velocities and positions need: rows and inertia, no forces. */
+void lw_stationary_rows_at(lw_stationary *s, double t, const double *q, const double *v);
+/* The system at absolute coordinates y, 13 per body: centre of mass, quaternion of the internal frame,
+ * velocity of the centre, angular velocity; world axes. Fills s->data's joint coordinates too, which hold guesses. */
+void lw_stationary_at_absolute(lw_stationary *s, double t, const double *y);
+void lw_stationary_rows_at_absolute(lw_stationary *s, double t, const double *y);
+
+/* gamma -= 2 alpha (H'V - rate) + beta^2 phi: Baumgarte's terms, remark 4. */
+void lw_stationary_stabilise(lw_stationary *s, double alpha, double beta);
+/* From s->a and s->lambda: wrenches of the first on the second body, force then torque, world axes. */
+void lw_stationary_reactions(const lw_stationary *s, double *reactions);
+/* Power of the elements and of the drives of prescribed motions. */
+lw_power lw_stationary_power(const lw_stationary *s);
+/* Largest |phi| and |H'V - rate|. */
+void lw_stationary_violation(const lw_stationary *s, double *position, double *velocity);
+
+#endif

@@ -1,0 +1,87 @@
+/* rows.h - constraint rows of a mechanism in the velocities of its bodies: what joints, closures, prescribed
+ * motions and constraints ask of them.
+ *
+ *   H'V = rate,   H'A = gamma,   V_i = (angular velocity; velocity of the centre of mass), world axes
+ *
+ * with phi the violation at position level. One row for each wrench that a joint transmits, tree joint or cut
+ * alike; one for each prescribed speed; one for each scalar condition of a constraint. A row has a block of six
+ * numbers for each body that it touches; ground has none.
+ */
+#ifndef LW_ROWS_H
+#define LW_ROWS_H
+
+#include "model/data.h"
+
+typedef enum lw_row_kind {
+    LW_ROW_TREE = 0,   /* transmitted by a joint of the spanning tree */
+    LW_ROW_PRESCRIBED, /* speed prescribed as a function of time */
+    LW_ROW_HELD,       /* speed that assembly leaves as the user gave it */
+    LW_ROW_CLOSURE,    /* transmitted by a joint that closes a loop */
+    LW_ROW_CONSTRAINT
+} lw_row_kind;
+
+typedef struct lw_row {
+    lw_row_kind kind;
+    int joint;        /* in the spec's order, or -1 */
+    int constraint;   /* or -1 */
+    int component;    /* column of the joint's W, or number of the constraint's row */
+    int block, count; /* its blocks in body[] and H[] */
+} lw_row;
+
+/* A body in world axes: centre of mass, angular velocity, velocity of the centre. Entry 0 is ground. */
+typedef struct lw_body_state {
+    double r[3], w[3], rdot[3];
+} lw_body_state;
+
+/* A joint in the user's sense, in world axes at its point on the second body. With the relative acceleration
+ *   A = (wdot_2 - wdot_1; acceleration of second and first body at that point that is linear in wdot, rddot)
+ * there holds  W_k'(A - c) = vdot_k for its own speeds, 0 for what it transmits. */
+typedef struct lw_joint_state {
+    double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V];
+    double at[3];
+    double W[36];    /* lw_joint_dual, turned into world axes: 6 columns of (torque; force) */
+    double c[6];     /* what speeds alone cause */
+    double error[6]; /* small twist from the joint's place at q to the true one */
+} lw_joint_state;
+
+typedef struct lw_rows {
+    int count, tree_count, block_count; /* rows; those of tree joints (also prescribed and held) come first */
+    lw_row *rows;
+    int *body;                  /* per block */
+    double *H;                  /* 6 per block */
+    double *gamma, *rate, *phi; /* per row */
+    lw_body_state *bodies;      /* 0 .. n */
+    lw_joint_state *joints;     /* the spec's order */
+    int *coupling_joint;        /* LW_COUPLING_MAX per constraint: joint of a coupled speed ... */
+    int *coupling_component;    /* ... and which of its speeds */
+} lw_rows;
+
+/* Which given initial values become rows, for assembly. */
+typedef enum lw_hold { LW_HOLD_NONE = 0, LW_HOLD_Q, LW_HOLD_V } lw_hold;
+
+/* NULL when memory is out. The arena owns it. */
+lw_rows *lw_rows_create(const lw_model *model, lw_hold hold, lw_arena *arena);
+
+/* From world poses and twists in data, with prescribed values taken (lw_take_state, lw_velocities,
+ * lw_world_poses). fit: the tree joints' coordinates and speeds follow from the poses too and are written to
+ * data->q and data->v, which hold guesses; otherwise they are data's. */
+void lw_rows_evaluate(const lw_model *model, lw_data *data, bool fit, lw_rows *rows);
+
+/* F += H x: wrenches (torque about the centre; force) on bodies 1 .. n, 6 each from F[0]. */
+void lw_rows_times(const lw_rows *rows, const double *x, double *F);
+/* out = H'V. */
+void lw_rows_transposed(const lw_rows *rows, const double *V, double *out);
+/* Velocities of the bodies, 6 each from V[0], as in bodies. */
+void lw_rows_velocities(const lw_model *model, const lw_rows *rows, double *V);
+/* Relative acceleration (or velocity, or displacement) A of joint j as above, from those of the bodies. */
+void lw_rows_relative(const lw_model *model, const lw_rows *rows, int joint, const double *A,
+                      double relative[6]);
+/* Joint accelerations of the tree from those of the bodies. */
+void lw_rows_joint_accelerations(const lw_model *model, const lw_rows *rows, const double *A, double *vdot);
+/* Speeds of the tree (or increments) from velocities of the bodies that satisfy its rows. */
+void lw_rows_joint_speeds(const lw_model *model, const lw_rows *rows, const double *V, double *v);
+
+/* What a row is, for people: joint "pin", position x. */
+void lw_row_describe(const lw_model *model, const lw_row *row, char *text, size_t size);
+
+#endif
