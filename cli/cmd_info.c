@@ -1,11 +1,11 @@
-/* cmd_info.c - linkwork info: what a model is: bodies and labels, joints, graph, loops, methods.
+/* cmd_info.c - linkwork info: what a model is: bodies and labels, joints, graph, loops, mobility, methods.
  *
  * The graph is printed as Mufti (1983) writes it: incidence matrix C (1), path matrix T (25). With one base
  * arc, the joint that carries body b1, arcs are numbered as there: h0 is the base arc and h_k leads into body
  * b_(k+1), so C has the columns h1 .. h(n-1). With several base arcs h_i leads into body b_i, and the base
  * arcs, one -1 each, stand in a block of their own.
  */
-#include "json.h"
+#include "info_closing.h"
 #include "load.h"
 
 #include <stdlib.h>
@@ -193,6 +193,7 @@ static void print_text(const cli_model *m, bool matrices) {
     print_joints(model);
     if (matrices || n <= MATRIX_MAX) print_graph(model, sum.bases);
     print_loops(model);
+    info_print_closing(model);
     print_elements(m);
     print_methods(model);
 }
@@ -346,6 +347,7 @@ static void print_json(const cli_model *m) {
     json_integer(&j, "prescribed", sum.prescribed);
     json_integer(&j, "closure_rows", sum.closure_rows);
     json_object_end(&j);
+    info_json_closing(&j, model);
     json_elements(&j, m);
     json_methods(&j, model);
     json_object_end(&j);

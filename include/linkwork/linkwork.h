@@ -7,6 +7,7 @@
 #include <linkwork/spec.h>
 #include <linkwork/model.h>
 #include <linkwork/dynamics.h>
+#include <linkwork/assemble.h>
 #include <linkwork/results.h>
 #include <linkwork/simulate.h>
 #include <linkwork/io.h>

@@ -11,6 +11,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "formulations/formulation.h"
 #include "integrators/integrator.h"
+#include <linkwork/assemble.h>
 #include <linkwork/simulate.h>
 
 #include <math.h>
@@ -304,6 +305,9 @@ static lw_status prepare(run *r, lw_error *error) {
     lw_model_initial_state(model, r->q, r->v);
     if (options->q) memcpy(r->q, options->q, (size_t)lw_model_q_size(model) * sizeof(double));
     if (options->v) memcpy(r->v, options->v, (size_t)lw_model_v_size(model) * sizeof(double));
+
+    status = lw_assemble(model, options->start, r->q, r->v, NULL, error);
+    if (status != LW_OK) return status;
 
     const lw_formulation *f = r->formulation;
     lw_system *system = &r->system.base;

@@ -39,8 +39,14 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                         lw_error *error) {
     lagrange_method *method = (lagrange_method *)lw_reduction_create(sizeof *method, &lw_formulation_lagrange,
                                                                      model, options, solve);
+    lw_status status = LW_ERROR_MEMORY;
     if (method) method->kkt = lw_kkt_create(model, method->reduction.system->rows);
-    if (!method || !method->kkt) {
+    if (method && method->kkt) { /* the first factorisation chooses pivots, which takes memory */
+        lw_stationary *s = method->reduction.system;
+        lw_stationary_rows_at(s, 0, model->q0, model->v0);
+        status = lw_kkt_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);
+    }
+    if (status == LW_ERROR_MEMORY) { /* a singular state says so when it is solved */
         if (method) destroy(&method->reduction.base);
         return lw_out_of_memory(error);
     }

@@ -26,40 +26,6 @@ struct lw_projection {
     double length; /* of the mechanism */
 };
 
-lw_projection *lw_projection_create(const lw_model *model, lw_hold hold) {
-    lw_projection *p = calloc(1, sizeof *p);
-    if (!p) return NULL;
-    size_t n = 6 * (size_t)model->body_count + 1;
-    p->system = lw_stationary_create(model, hold);
-    p->mass = calloc(n, sizeof *p->mass);
-    p->inertia = calloc(n, sizeof *p->inertia);
-    p->nothing = calloc(n, sizeof *p->nothing);
-    p->step = calloc(n, sizeof *p->step);
-    p->speed = calloc((size_t)model->nv + 1, sizeof *p->speed);
-    if (p->system) {
-        size_t m = (size_t)p->system->rows->count + 1;
-        p->kkt = lw_kkt_create(model, p->system->rows);
-        p->wanted = calloc(m, sizeof *p->wanted);
-        p->multiplier = calloc(m, sizeof *p->multiplier);
-    }
-    if (!p->system || !p->kkt || !p->mass || !p->inertia || !p->nothing || !p->step || !p->speed ||
-        !p->wanted || !p->multiplier) {
-        lw_projection_destroy(p);
-        return NULL;
-    }
-    return p;
-}
-
-void lw_projection_destroy(lw_projection *p) {
-    if (!p) return;
-    lw_kkt_destroy(p->kkt);
-    lw_stationary_destroy(p->system);
-    free(p->mass), free(p->inertia), free(p->nothing), free(p->wanted), free(p->step), free(p->multiplier),
-        free(p->speed), free(p);
-}
-
-const lw_stationary *lw_projection_system(const lw_projection *p) { return p->system; }
-
 /* The metric of the state in the system, and the size of the mechanism: how far its joints are apart. */
 static lw_status factor(lw_projection *p, lw_error *error) {
     const lw_stationary *s = p->system;
@@ -83,6 +49,46 @@ static lw_status factor(lw_projection *p, lw_error *error) {
     }
     return lw_kkt_factor(p->kkt, p->inertia, p->mass, s->rows, error);
 }
+
+lw_projection *lw_projection_create(const lw_model *model, lw_hold hold) {
+    lw_projection *p = calloc(1, sizeof *p);
+    if (!p) return NULL;
+    size_t n = 6 * (size_t)model->body_count + 1;
+    p->system = lw_stationary_create(model, hold);
+    p->mass = calloc(n, sizeof *p->mass);
+    p->inertia = calloc(n, sizeof *p->inertia);
+    p->nothing = calloc(n, sizeof *p->nothing);
+    p->step = calloc(n, sizeof *p->step);
+    p->speed = calloc((size_t)model->nv + 1, sizeof *p->speed);
+    if (p->system) {
+        size_t m = (size_t)p->system->rows->count + 1;
+        p->kkt = lw_kkt_create(model, p->system->rows);
+        p->wanted = calloc(m, sizeof *p->wanted);
+        p->multiplier = calloc(m, sizeof *p->multiplier);
+    }
+    if (!p->system || !p->kkt || !p->mass || !p->inertia || !p->nothing || !p->step || !p->speed ||
+        !p->wanted || !p->multiplier) {
+        lw_projection_destroy(p);
+        return NULL;
+    }
+    /* the first factorisation chooses pivots, which takes memory: now rather than in a step */
+    lw_stationary_rows_at(p->system, 0, model->q0, model->v0);
+    if (factor(p, NULL) == LW_ERROR_MEMORY) {
+        lw_projection_destroy(p);
+        return NULL;
+    }
+    return p;
+}
+
+void lw_projection_destroy(lw_projection *p) {
+    if (!p) return;
+    lw_kkt_destroy(p->kkt);
+    lw_stationary_destroy(p->system);
+    free(p->mass), free(p->inertia), free(p->nothing), free(p->wanted), free(p->step), free(p->multiplier),
+        free(p->speed), free(p);
+}
+
+const lw_stationary *lw_projection_system(const lw_projection *p) { return p->system; }
 
 static lw_violation largest(const double *violation, int count) {
     lw_violation worst = {0, count > 0 ? 0 : -1, 0};

@@ -1,0 +1,43 @@
+/* assemble.h - closed loops: consistent positions and velocities from approximate ones; mobility, redundant rows.
+ */
+#ifndef LINKWORK_ASSEMBLE_H
+#define LINKWORK_ASSEMBLE_H
+
+#include <linkwork/dynamics.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How an assembly went. */
+typedef struct lw_assembly {
+    double position, velocity; /* largest violation left, in m, rad and their rates */
+    int rounds;                /* of the iteration for positions */
+    /* Coordinates and speeds that the user gave are kept if the mechanism allows it. If not, they are taken as approximate:
+     * then here stand the joint whose given value changed most (-1: none did), and by how much. */
+    int moved_joint, changed_joint;
+    double moved, changed;
+} lw_assembly;
+
+/* Brings q and v to where all loops close and all constraints hold, by the smallest change in the mass metric.
+ * LW_ERROR_MODEL names the joint or constraint that does not close and by how much. assembly may be NULL. */
+lw_status lw_assemble(const lw_model *model, double t, double *q, double *v, lw_assembly *assembly,
+                      lw_error *error);
+
+/* Mobility of a mechanism in an assembled position. */
+typedef struct lw_mobility lw_mobility;
+lw_status lw_mobility_create(const lw_model *model, double t, const double *q, lw_mobility **mobility,
+                             lw_error *error);
+void lw_mobility_destroy(lw_mobility *mobility);
+int lw_mobility_freedom(const lw_mobility *mobility); /* speeds that can be chosen */
+int lw_mobility_speeds(const lw_mobility *mobility);  /* of the tree, without prescribed ones */
+int lw_mobility_rows(const lw_mobility *mobility);    /* of closures and constraints */
+int lw_mobility_rank(const lw_mobility *mobility);    /* of these rows */
+/* Redundant rows, rows - rank of them: they could be left out. Joint (-1: a constraint) and sentence of each. */
+int lw_mobility_redundant_joint(const lw_mobility *mobility, int index);
+const char *lw_mobility_redundant(const lw_mobility *mobility, int index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

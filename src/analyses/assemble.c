@@ -1,0 +1,274 @@
+/* assemble.c - consistent positions and velocities of closed loops; mobility and redundant rows.
+ *
+ * Positions   Gauss-Newton in the mass metric (formulations/projection.c) from the given ones: first with the coordinates held
+ *             that the user gave, then, if that does not close, with all free; if that ends in a local minimum, from
+ *             disturbed positions, always the same ones.
+ * Velocities  one linear problem, in the same two stages.
+ *
+ * Source   docs/theory/projection.md, docs/theory/redundancy.md.
+ * Cost     a few sparse factorisations; allocates.
+ */
+#include "formulations/projection.h"
+#include "formulations/redundancy.h"
+#include "model/joint.h"
+#include <linkwork/assemble.h>
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double closes = 1e-9;  /* relative to 1 + size: anything worse is a gap, not an error of iteration */
+enum { ROUNDS = 200, ATTEMPTS = 12 };
+
+typedef struct assembler {
+    const lw_model *model;
+    double t;
+    double *start, *trial; /* positions */
+    double *v_start;
+    lw_error *error;
+} assembler;
+
+/* How large the mechanism is, at least 1 m: what a gap is measured against. */
+static double size_of(const lw_stationary *s) {
+    double size = 1;
+    for (int j = 0; j < s->model->joint_count; j++)
+        size = fmax(size, lw_v3_norm(s->rows->joints[j].at));
+    return size;
+}
+
+static bool any_given(const lw_model *model, lw_hold hold) {
+    for (int j = 0; j < model->joint_count; j++) {
+        const lw_joint_entry *entry = &model->joints[j];
+        if (!entry->info.cut && (hold == LW_HOLD_Q ? entry->given_q : entry->given_v)) return true;
+    }
+    return false;
+}
+
+/* The same pseudo-random numbers in [-1, 1] in every run (splitmix64). */
+static double disturbance(uint64_t *state) {
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
+}
+
+/* Moves every coordinate that is neither held nor prescribed, by up to `angle` and a share of the size. */
+static void disturb(const lw_model *model, lw_hold hold, double angle, double size, uint64_t *random,
+                    double *speed, double *q) {
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        bool held = hold == LW_HOLD_Q && model->joints[model->bodies[i].joint_index].given_q;
+        for (int k = 0; k < link->joint.nv; k++) {
+            double x = disturbance(random);
+            bool fixed = held || link->prescribed >> k & 1;
+            speed[link->v + k] =
+                fixed ? 0 : x * (lw_joint_speed_turns(link->joint.type, k) ? angle : 0.3 * size);
+        }
+    }
+    lw_integrate_q(model, q, speed, 1);
+}
+
+/* What does not close, for people. */
+static void describe_gap(const lw_stationary *s, const lw_violation *left, char *text, size_t size) {
+    const lw_row *row = &s->rows->rows[left->row];
+    if (row->joint < 0) {
+        char what[160];
+        lw_row_describe(s->model, row, what, sizeof what);
+        snprintf(text, size, "%s is off by %.3g", what, left->largest);
+        return;
+    }
+    const double *error = s->rows->joints[row->joint].error;
+    double slide[3], turn[3];
+    lw_v3_copy(error + 3, slide), lw_v3_copy(error, turn);
+    snprintf(text, size, "joint \"%s\" does not close: its two sides stay %.3g m and %.3g deg apart",
+             s->model->joints[row->joint].name, lw_v3_norm(slide), lw_v3_norm(turn) * 180 / LW_PI);
+}
+
+/* Tries to close from the start and from disturbed positions; the best is in trial. */
+static lw_status close_positions(assembler *a, lw_hold hold, int attempts, lw_violation *best, double *size,
+                                 char *gap, size_t gap_size) {
+    const lw_model *model = a->model;
+    size_t nq = (size_t)model->nq;
+    lw_projection *projection = lw_projection_create(model, hold);
+    double *q = calloc(nq + 1, sizeof *q), *speed = calloc((size_t)model->nv + 1, sizeof *speed);
+    lw_status status = LW_OK;
+    best->largest = HUGE_VAL;
+    uint64_t random = 1;
+    if (!projection || !q || !speed)
+        status = lw_fail(a->error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    for (int attempt = 0; status == LW_OK && attempt < attempts; attempt++) {
+        lw_violation left;
+        memcpy(q, a->start, nq * sizeof *q);
+        if (attempt > 0) disturb(model, hold, 0.3 * attempt, *size, &random, speed, q);
+        status = lw_project_positions(projection, a->t, q, ROUNDS, &left, a->error);
+        if (status == LW_ERROR_SINGULAR) { /* a bad place to start from */
+            status = LW_OK;
+            continue;
+        }
+        const lw_stationary *s = lw_projection_system(projection);
+        *size = size_of(s);
+        if (status != LW_OK || !(left.largest < best->largest)) continue;
+        *best = left;
+        memcpy(a->trial, s->data->q, nq * sizeof *q); /* with the prescribed ones */
+        if (left.row >= 0) describe_gap(s, &left, gap, gap_size);
+        if (left.largest <= closes * *size) break;
+    }
+    free(q), free(speed);
+    lw_projection_destroy(projection);
+    return status;
+}
+
+static lw_status positions(assembler *a, double *q, lw_assembly *summary) {
+    char gap[256] = "";
+    double size = 1;
+    lw_violation left = {0};
+    lw_status status;
+    bool given = any_given(a->model, LW_HOLD_Q), closed = false;
+    memcpy(a->start, q, (size_t)a->model->nq * sizeof *q);
+    for (int stage = given ? 0 : 1; stage < 2 && !closed; stage++) {
+        /* with given values first near by, then elsewhere; they may be approximate */
+        status = close_positions(a, stage == 0 ? LW_HOLD_Q : LW_HOLD_NONE, ATTEMPTS, &left, &size, gap,
+                                 sizeof gap);
+        if (status != LW_OK) return status;
+        closed = left.largest <= closes * size;
+    }
+    if (!closed)
+        return lw_fail(a->error, LW_ERROR_MODEL, NULL,
+                       "check lengths and axes of the loop, or give initial values nearer to the assembled ones",
+                       "the mechanism cannot be assembled: %s", gap);
+    summary->position = left.largest;
+    summary->rounds = left.rounds;
+    memcpy(q, a->trial, (size_t)a->model->nq * sizeof *q);
+    lw_normalise_q(a->model, q);
+    for (int j = 0; j < a->model->joint_count; j++) {
+        const lw_joint_entry *entry = &a->model->joints[j];
+        for (int k = 0; entry->given_q && !entry->info.cut && k < entry->joint.nq; k++) {
+            double moved = fabs(q[entry->info.q + k] - a->start[entry->info.q + k]);
+            bool prescribed = k < entry->joint.nv && entry->info.prescribed >> k & 1;
+            if (!prescribed && moved > fmax(1e-9, summary->moved)) {
+                summary->moved = moved;
+                summary->moved_joint = j;
+            }
+        }
+    }
+    return LW_OK;
+}
+
+static lw_status velocities(assembler *a, const double *q, double *v, lw_assembly *summary) {
+    const lw_model *model = a->model;
+    size_t nv = (size_t)model->nv;
+    bool given = any_given(model, LW_HOLD_V), consistent = false;
+    memcpy(a->v_start, v, nv * sizeof *v);
+    for (int stage = given ? 0 : 1; stage < 2 && !consistent; stage++) {
+        lw_projection *projection = lw_projection_create(model, stage == 0 ? LW_HOLD_V : LW_HOLD_NONE);
+        if (!projection) return lw_fail(a->error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        lw_violation left;
+        double fastest = 1;
+        memcpy(v, a->v_start, nv * sizeof *v);
+        lw_status status = lw_project_velocities(projection, a->t, q, v, &left, a->error);
+        for (size_t k = 0; k < nv; k++) fastest = fmax(fastest, fabs(v[k]));
+        consistent = status == LW_OK && left.largest <= closes * fastest;
+        char what[160] = "";
+        const lw_rows *rows = lw_projection_system(projection)->rows;
+        if (left.row >= 0) lw_row_describe(model, &rows->rows[left.row], what, sizeof what);
+        lw_projection_destroy(projection);
+        if (status != LW_OK) return status;
+        summary->velocity = left.largest;
+        if (!consistent && stage == 1)
+            return lw_fail(a->error, LW_ERROR_MODEL, NULL,
+                           "the position is singular, or prescribed motions contradict each other: start elsewhere",
+                           "no velocities are consistent with the prescribed motions: %s is off by %.3g", what,
+                           left.largest);
+    }
+    for (int j = 0; j < model->joint_count; j++) {
+        const lw_joint_entry *entry = &model->joints[j];
+        for (int k = 0; entry->given_v && !entry->info.cut && k < entry->joint.nv; k++) {
+            double changed = fabs(v[entry->info.v + k] - a->v_start[entry->info.v + k]);
+            if (!(entry->info.prescribed >> k & 1) && changed > fmax(1e-9, summary->changed)) {
+                summary->changed = changed;
+                summary->changed_joint = j;
+            }
+        }
+    }
+    return LW_OK;
+}
+
+lw_status lw_assemble(const lw_model *model, double t, double *q, double *v, lw_assembly *assembly,
+                      lw_error *error) {
+    lw_assembly own;
+    if (!assembly) assembly = &own;
+    *assembly = (lw_assembly){.moved_joint = -1, .changed_joint = -1};
+    if (!model->closure_count && !model->constraint_count) return LW_OK;
+    size_t nq = (size_t)model->nq + 1;
+    assembler a = {model, t, calloc(nq, sizeof *a.start), calloc(nq, sizeof *a.trial),
+                   calloc((size_t)model->nv + 1, sizeof *a.v_start), error};
+    lw_status status = LW_ERROR_MEMORY;
+    if (a.start && a.trial && a.v_start) {
+        status = positions(&a, q, assembly);
+        if (status == LW_OK) status = velocities(&a, q, v, assembly);
+    } else
+        lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    free(a.start), free(a.trial), free(a.v_start);
+    return status;
+}
+
+/* --- mobility ------------------------------------------------------------------------------------- */
+
+struct lw_mobility {
+    int speeds, rows, rank;
+    int *joint;
+    char (*sentence)[160];
+};
+
+lw_status lw_mobility_create(const lw_model *model, double t, const double *q, lw_mobility **out,
+                             lw_error *error) {
+    *out = NULL;
+    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+    lw_mobility *mobility = calloc(1, sizeof *mobility);
+    lw_redundancy *redundancy = NULL;
+    lw_status status = LW_OK;
+    if (!s || !mobility) status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (status == LW_OK) {
+        lw_stationary_rows_at(s, t, q, NULL);
+        status = lw_redundancy_create(s, &redundancy, error);
+    }
+    if (status == LW_OK) {
+        size_t count = (size_t)redundancy->nulls + 1;
+        mobility->speeds = redundancy->speeds;
+        mobility->rows = redundancy->rows;
+        mobility->rank = redundancy->rank;
+        mobility->joint = calloc(count, sizeof *mobility->joint);
+        mobility->sentence = calloc(count, sizeof *mobility->sentence);
+        if (!mobility->joint || !mobility->sentence)
+            status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        for (int r = 0, at = 0; status == LW_OK && r < redundancy->rows; r++) {
+            if (redundancy->kept[r]) continue;
+            const lw_row *row = &s->rows->rows[s->rows->tree_count + r];
+            mobility->joint[at] = row->joint;
+            lw_row_describe(model, row, mobility->sentence[at++], sizeof *mobility->sentence);
+        }
+    }
+    lw_redundancy_destroy(redundancy);
+    lw_stationary_destroy(s);
+    if (status == LW_OK)
+        *out = mobility;
+    else
+        lw_mobility_destroy(mobility);
+    return status;
+}
+
+void lw_mobility_destroy(lw_mobility *mobility) {
+    if (!mobility) return;
+    free(mobility->joint), free(mobility->sentence), free(mobility);
+}
+
+int lw_mobility_freedom(const lw_mobility *mobility) { return mobility->speeds - mobility->rank; }
+int lw_mobility_speeds(const lw_mobility *mobility) { return mobility->speeds; }
+int lw_mobility_rows(const lw_mobility *mobility) { return mobility->rows; }
+int lw_mobility_rank(const lw_mobility *mobility) { return mobility->rank; }
+int lw_mobility_redundant_joint(const lw_mobility *mobility, int index) { return mobility->joint[index]; }
+const char *lw_mobility_redundant(const lw_mobility *mobility, int index) {
+    return mobility->sentence[index];
+}
