@@ -97,6 +97,8 @@ static void gather_forces(lw_stationary *s, double t, const double *tau) {
         add_wrench(s, info->bodies[1], 1, load, state->at);
         add_wrench(s, info->bodies[0], -1, load, state->at);
     }
+    for (int k = 0; k < model->closure_count; k++) /* acts on the bodies already, counts as reaction */
+        memcpy(s->joint_load + 6 * model->closures[k], data->cut_load + 6 * k, 6 * sizeof *s->joint_load);
 }
 
 void lw_stationary_rows_at(lw_stationary *s, double t, const double *q, const double *v) {

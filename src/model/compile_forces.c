@@ -68,11 +68,14 @@ static bool finite_or_error(lw_compiler *compiler, const char *kind, const char 
     return false;
 }
 
-/* The joint coordinate and speed that an element acts on; -1 and an error if there is none. */
+/* The joint coordinate and speed that an element acts on; -1 and an error if there is none. At a joint that
+ * closes a loop they count from that joint's first, and *closure is the loop; NULL: not allowed there. */
 static void find_coordinate(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
-                            const char *joint_name, int coordinate, bool needs_q, int *q, int *v) {
+                            const char *joint_name, int coordinate, bool needs_q, int *q, int *v,
+                            int *closure) {
     const lw_model *model = compiler->model;
     *q = *v = -1;
+    if (closure) *closure = -1;
     int joint = lw_compile_joint(compiler, kind, name, place, joint_name);
     if (joint < 0 || !compiler->drafts[joint].usable) return;
     const lw_joint *type = &compiler->drafts[joint].joint;
@@ -93,10 +96,16 @@ static void find_coordinate(lw_compiler *compiler, const char *kind, const char 
     }
     if (!model->links) return;
     const lw_joint_info *info = &model->joints[joint].info;
-    if (info->cut) {
+    if (info->cut && !closure) {
         lw_compile_error(compiler, kind, name, place,
-                         "act on another joint of the loop, or take out its cut: true",
+                         "couple another joint of the loop, or take out its cut: true",
                          "joint \"%s\" closes a loop and has no coordinates", joint_name);
+        return;
+    }
+    if (info->cut) {
+        *closure = 0;
+        while (model->closures[*closure] != joint) ++*closure;
+        *v = coordinate, *q = own;
         return;
     }
     *v = info->v + coordinate;
@@ -246,7 +255,7 @@ static void compile_force(lw_compiler *compiler, const lw_force_spec *spec, lw_f
     case LW_FORCE_TORSION:
         compile_law(compiler, spec, force);
         find_coordinate(compiler, "force", name, spec->place, spec->joint, spec->coordinate, true, &force->q,
-                        &force->v);
+                        &force->v, &force->closure);
         break;
     case LW_FORCE_DRIVE:
         if (spec->drive)
@@ -256,7 +265,8 @@ static void compile_force(lw_compiler *compiler, const lw_force_spec *spec, lw_f
             lw_compile_error(compiler, "force", name, spec->place, "give an expression of t, q and v",
                              "has no force");
         find_coordinate(compiler, "force", name, spec->place, spec->joint, spec->coordinate,
-                        force->drive && lw_function_uses(force->drive, 1), &force->q, &force->v);
+                        force->drive && lw_function_uses(force->drive, 1), &force->q, &force->v,
+                        &force->closure);
         break;
     case LW_FORCE_FRICTION:
         if (!isfinite(spec->viscous) || !isfinite(spec->coulomb) || spec->viscous < 0 || spec->coulomb < 0)
@@ -271,7 +281,7 @@ static void compile_force(lw_compiler *compiler, const lw_force_spec *spec, lw_f
         force->coulomb = spec->coulomb;
         force->smoothing = spec->smoothing;
         find_coordinate(compiler, "force", name, spec->place, spec->joint, spec->coordinate, false, &force->q,
-                        &force->v);
+                        &force->v, &force->closure);
         break;
     default:
         lw_compile_error(compiler, "force", name, spec->place, NULL, "unknown force type %d",
@@ -289,13 +299,14 @@ lw_status lw_compile_forces(lw_compiler *compiler) {
         lw_force *force = &model->forces[k];
         force->name = lw_arena_text(model->arena, spec->forces[k].name);
         if (!force->name) return LW_ERROR_MEMORY;
+        force->closure = -1;
         compile_force(compiler, &spec->forces[k], force);
         model->depends_on_time |=
             (force->law && !force->law_is_potential && lw_function_uses(force->law, 2)) ||
             (force->drive && lw_function_uses(force->drive, 0));
         for (int i = 0; i < 6; i++)
             model->depends_on_time |= force->components[i] && lw_function_uses(force->components[i], 0);
-        model->forces_need_world |= spec->forces[k].type == LW_FORCE_SPRING ||
+        model->forces_need_world |= force->closure >= 0 || spec->forces[k].type == LW_FORCE_SPRING ||
                                     spec->forces[k].type == LW_FORCE_BUSHING ||
                                     spec->forces[k].type == LW_FORCE_APPLIED;
     }
@@ -376,7 +387,8 @@ static void compile_coupling(lw_compiler *compiler, const lw_constraint_spec *sp
     bool any = false;
     for (int k = 0; k < spec->terms; k++) {
         find_coordinate(compiler, "constraint", spec->name, spec->place, spec->joints[k],
-                        spec->coordinates[k], true, &constraint->coordinates[k], &constraint->speeds[k]);
+                        spec->coordinates[k], true, &constraint->coordinates[k], &constraint->speeds[k],
+                        NULL);
         constraint->factors[k] = spec->factors[k];
         any |= spec->factors[k] != 0;
     }

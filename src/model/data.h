@@ -63,6 +63,8 @@ struct lw_data {
     double *load;     /* 6 per body: wrench (torque about the internal origin; force), internal axes */
     lw_power power;   /* of the elements */
     double potential; /* of springs, torsion springs and bushings */
+    double *cut_q;    /* LW_JOINT_MAX_Q per loop: coordinates of the cut joint when last looked at, for angles of several turns */
+    double *cut_load; /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, world axes */
     /* recursions */
     lw_node *nodes;        /* 0 .. n */
     lw_node_place *places; /* 0 .. n */
@@ -92,6 +94,10 @@ void lw_velocities(const lw_model *model, lw_data *data);
 void lw_world_poses(const lw_model *model, lw_data *data);
 /* lw_q_rate with the pull of quaternions towards unit length (joint.h): for integration. */
 void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot);
+
+/* The joint that closes a loop, after lw_velocities and lw_world_poses: coordinates into cut_q, speeds, and the
+ * wrenches of lw_joint_dual in world axes at its point on the second body. */
+void lw_cut_joint(const lw_model *model, lw_data *data, int closure, double *v, double W[36], double at[3]);
 
 /* --- force.c -------------------------------------------------------------------------------------- */
 

@@ -160,15 +160,49 @@ static void applied(const lw_force *force, lw_data *data, double t) {
     data->power.forces -= lw_v3_dot(F, v_against) + lw_v3_dot(F + 3, w_against);
 }
 
+/* The coordinate and speed that an element in a joint acts on. */
+typedef struct in_joint {
+    double q, v;
+    double W[36], at[3]; /* of a cut joint */
+} in_joint;
+
+static void look_at_joint(const lw_model *model, lw_data *data, const lw_force *force, in_joint *joint) {
+    if (force->closure < 0) {
+        joint->v = force->v >= 0 ? data->v[force->v] : 0;
+        joint->q = force->q >= 0 ? data->q[force->q] : 0;
+        return;
+    }
+    double v[LW_JOINT_MAX_V];
+    lw_cut_joint(model, data, force->closure, v, joint->W, joint->at);
+    joint->v = v[force->v];
+    joint->q = force->q >= 0 ? data->cut_q[LW_JOINT_MAX_Q * force->closure + force->q] : 0;
+}
+
+/* tau acts on the coordinate: at a joint of the tree as such, at a cut one as a wrench between its bodies. */
+static void push_joint(const lw_model *model, lw_data *data, const lw_force *force, const in_joint *joint,
+                       double tau) {
+    if (force->closure < 0) {
+        data->tau[force->v] += tau;
+        return;
+    }
+    const lw_joint_info *info = &model->joints[model->closures[force->closure]].info;
+    double wrench[6], against[6];
+    for (int k = 0; k < 6; k++) wrench[k] = tau * joint->W[6 * force->v + k], against[k] = -wrench[k];
+    lw_v6_axpy(1, wrench, data->cut_load + 6 * force->closure);
+    load_body(data, info->bodies[1], joint->at, wrench + 3, wrench);
+    load_body(data, info->bodies[0], joint->at, against + 3, against);
+}
+
 void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
     data->potential = 0;
     data->power = (lw_power){0, 0, 0};
     if (model->forces_need_world) /* otherwise no element loads a body */
         memset(data->load, 0, 6 * ((size_t)model->body_count + 1) * sizeof *data->load);
     memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
+    if (model->closure_count) memset(data->cut_load, 0, 6 * (size_t)model->closure_count * sizeof *data->cut_load);
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
-        double v = force->v >= 0 ? data->v[force->v] : 0, q = force->q >= 0 ? data->q[force->q] : 0;
+        in_joint joint;
         switch (force->type) {
         case LW_FORCE_SPRING:
             spring(force, data, t, potential);
@@ -180,20 +214,24 @@ void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
             applied(force, data, t);
             break;
         case LW_FORCE_TORSION:
-            data->tau[force->v] -= tension(force, data, t, q - force->free_length, v, potential);
+            look_at_joint(model, data, force, &joint);
+            push_joint(model, data, force, &joint,
+                       -tension(force, data, t, joint.q - force->free_length, joint.v, potential));
             break;
         case LW_FORCE_DRIVE: {
-            const double variables[3] = {t, q, v};
+            look_at_joint(model, data, force, &joint);
+            const double variables[3] = {t, joint.q, joint.v};
             double drive = lw_function_value(force->drive, variables);
-            data->tau[force->v] += drive;
-            data->power.drives += drive * v;
+            push_joint(model, data, force, &joint, drive);
+            data->power.drives += drive * joint.v;
             break;
         }
         case LW_FORCE_FRICTION: {
-            double drag = force->viscous * v;
-            if (force->coulomb != 0) drag += force->coulomb * tanh(v / force->smoothing);
-            data->tau[force->v] -= drag;
-            data->power.dissipation += drag * v;
+            look_at_joint(model, data, force, &joint);
+            double drag = force->viscous * joint.v;
+            if (force->coulomb != 0) drag += force->coulomb * tanh(joint.v / force->smoothing);
+            push_joint(model, data, force, &joint, -drag);
+            data->power.dissipation += drag * joint.v;
             break;
         }
         case LW_FORCE_TYPES:

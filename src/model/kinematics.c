@@ -38,6 +38,8 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->sine = LW_NEW(arena, double, nv);
         data->cosine = LW_NEW(arena, double, nv);
         data->composite = LW_NEW(arena, lw_rigid_inertia, n);
+        data->cut_q = LW_NEW(arena, double, LW_JOINT_MAX_Q * model->closure_count + 1);
+        data->cut_load = LW_NEW(arena, double, 6 * model->closure_count + 1);
         data->columns = LW_NEW(arena, double, 6 * ((size_t)model->branches[0].end + 2));
     }
     if (!data || !data->motion || !data->world || !data->S || !data->q || !data->v || !data->vdot ||
@@ -49,6 +51,8 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
     }
     lw_m3_identity(data->world[0].R);
     lw_m3_identity(data->motion[0].R);
+    for (int k = 0; k < model->closure_count; k++)
+        lw_joint_zero(model->joints[model->closures[k]].joint.type, data->cut_q + LW_JOINT_MAX_Q * k);
     *out = data;
     return LW_OK;
 }
@@ -139,6 +143,36 @@ void lw_world_poses(const lw_model *model, lw_data *data) {
         const lw_pose *parent = &data->world[model->links[i].parent];
         lw_pose_compose(parent->R, parent->p, motion->R, motion->p, data->world[i].R, data->world[i].p);
     }
+}
+
+/* Adds the velocity (angular; of the point at x) of a body to V, times sign; world axes. */
+static void add_twist_at(const lw_data *data, int body, const double x[3], double sign, double V[6]) {
+    const lw_pose *world = &data->world[body];
+    double w[3], origin[3], arm[3];
+    lw_m3_mul_v(world->R, data->motion[body].V, w);
+    lw_m3_mul_v(world->R, data->motion[body].V + 3, origin);
+    lw_v3_sub(x, world->p, arm);
+    lw_v3_add_cross(w, arm, origin);
+    lw_v3_axpy(sign, w, V);
+    lw_v3_axpy(sign, origin, V + 3);
+}
+
+void lw_cut_joint(const lw_model *model, lw_data *data, int closure, double *v, double W[36], double at[3]) {
+    const lw_joint_entry *entry = &model->joints[model->closures[closure]];
+    const lw_pose *world1 = &data->world[entry->info.bodies[0]], *world2 = &data->world[entry->info.bodies[1]];
+    lw_pose one, two, inverse, place;
+    double *q = data->cut_q + LW_JOINT_MAX_Q * closure, own[36], V[6] = {0};
+    lw_pose_compose(world1->R, world1->p, entry->frames[0].R, entry->frames[0].p, one.R, one.p);
+    lw_pose_compose(world2->R, world2->p, entry->frames[1].R, entry->frames[1].p, two.R, two.p);
+    lw_pose_invert(one.R, one.p, inverse.R, inverse.p);
+    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, place.R, place.p);
+    lw_joint_fit(&entry->joint, place.R, place.p, q);
+    lw_joint_dual(&entry->joint, q, own);
+    for (int k = 0; k < 12; k++) lw_m3_mul_v(two.R, own + 3 * k, W + 3 * k);
+    lw_v3_copy(two.p, at);
+    add_twist_at(data, entry->info.bodies[1], at, 1, V);
+    add_twist_at(data, entry->info.bodies[0], at, -1, V);
+    for (int k = 0; k < entry->joint.nv; k++) v[k] = lw_v6_dot(W + 6 * k, V);
 }
 
 void lw_body_pose(const lw_model *model, lw_data *data, double t, const double *q, int body,

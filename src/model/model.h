@@ -46,17 +46,16 @@ typedef enum lw_kernel {
  * serve velocities and accelerations of an aligned joint, the second its inertia. */
 typedef struct lw_link {
     _Alignas(64) int parent;
-    int q, v;                 /* first coordinate and speed */
-    int slot;                 /* where its children hand their inertias over, or -1 if it carries nothing */
-    signed char kernel;       /* an lw_kernel */
-    bool first;               /* of its siblings the first that a backward pass meets */
+    int q, v;           /* first coordinate and speed */
+    int slot;           /* where it meets its children (lw_node_sum, lw_node_swing), or -1 if it has none */
+    signed char kernel; /* an lw_kernel */
+    bool first;         /* of its siblings the first that a backward pass meets */
     unsigned char prescribed; /* bit k: speed k is prescribed */
-    bool principal;           /* the spread is diagonal */
+    bool principal;           /* inertia.second is diagonal */
     float sign;               /* that of its joint */
     double p[3];              /* place of the joint's frame in the parent's internal frame: origin ... */
     lw_rigid_inertia inertia;
-    double R[9];      /* ... and axes: the identity for aligned joints */
-    double spread[6]; /* sum of m x x' about the origin: trace(J) / 2 - J */
+    double R[9]; /* ... and axes: the identity for aligned joints */
     lw_joint joint;
 } lw_link;
 
@@ -65,6 +64,13 @@ typedef struct lw_turn {
     int q, v;
     double sign;
 } lw_turn;
+
+/* The speeds of body i and of all that it carries, as columns of the mass matrix: the bodies it carries first. A branch
+ * starts at an even column, so that columns can be worked on in pairs: beyond its end there is either nothing or what is
+ * written later, nearer to ground. */
+typedef struct lw_branch {
+    int first, end;
+} lw_branch;
 
 /* What no recursion needs of body i. */
 typedef struct lw_body {
@@ -100,6 +106,7 @@ typedef struct lw_force {
     int bodies[2];     /* labels */
     lw_pose frames[2]; /* bushing: its frame on both; spring, applied: only p */
     int q, v;          /* joint coordinate and speed acted on; q is -1 where there is no such coordinate */
+    int closure;       /* the loop at whose cut joint it acts, q and v counting from that joint's first; else -1 */
     double stiffness, damping, free_length;
     const lw_function *law; /* of x, v, t */
     bool law_is_potential;  /* law of x alone */
@@ -134,6 +141,8 @@ struct lw_model {
     lw_turn *turns;
     int slot_count;      /* inertias on their way inwards at the same time, at most */
     lw_link *links;      /* 0 .. body_count */
+    lw_branch *branches; /* 0 .. body_count */
+    int *column_speeds;  /* the speed of each column; -1 where one is left out, and at the end */
     lw_body *bodies;     /* 0 .. body_count */
     double *pivot_floor; /* per speed: a pivot of the mass matrix below this counts as zero (compile.c) */
     double *q0, *v0;
