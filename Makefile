@@ -10,7 +10,7 @@ SANITIZED = $(CONFIGURE) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1
 THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard tests/*/test_*thread*.c))))
 
 .PHONY: build run test test-sanitize test-thread check-layers check-format format fuzz fuzz-merge bench bench-peers \
-	install setup clean help
+	comparison install setup clean help
 .DEFAULT_GOAL := build
 
 setup:
@@ -77,6 +77,9 @@ bench-peers: setup ## the same models in other engines (installs them from Debia
 	    -DLINKWORK_BENCH_PEERS=ON
 	@cmake --build build-bench --target bench-peers -j $(JOBS)
 	@mkdir -p results && build-bench/bench/peers/bench-peers --csv results/bench-peers.csv
+
+comparison: build ## measure every method on six mechanisms; rewrites the tables of docs/comparison.md
+	@python3 tools/comparison build/linkwork
 
 install: build ## install program, library, headers, CMake and pkg-config files under PREFIX
 	@cmake --build build --target linkwork linkwork-program -j $(JOBS)

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_STATES 2048 /* per batch call */
-#define GROWTH_SIZES 5    /* N = 10, 100, ... */
-#define MASS_LIMIT 1000   /* speeds up to which the n x n mass matrix is timed */
+#define BATCH_SPEEDS 65536 /* states times speeds per batch call: about a millisecond of forward dynamics */
+#define GROWTH_SIZES 5     /* N = 10, 100, ... */
+#define MASS_LIMIT 1000    /* speeds up to which the n x n mass matrix is timed */
 
 typedef struct output {
     int repetitions;
@@ -41,12 +41,12 @@ static double run_mass(void *context, int calls) {
     return sum;
 }
 
-/* Two sets of states in the layout of the batch calls, [k * BATCH_STATES + s]; calls alternate
- * between them. */
+/* Two sets of states in the layout of the batch calls, [k * states + s]; calls alternate between them. */
 typedef struct batch_context {
     const lw_model *model;
     lw_batch *batch;
     size_t nq, nv;
+    size_t states; /* per call */
     int set;
     double *q, *v, *tau, *vdot, *out;
 } batch_context;
@@ -55,9 +55,9 @@ static double run_forward_batch(void *context, int calls) {
     batch_context *c = context;
     double sum = 0;
     for (int k = 0; k < calls; k++) {
-        size_t set = (size_t)(c->set = !c->set) * BATCH_STATES;
+        size_t set = (size_t)(c->set = !c->set) * c->states;
         lw_error error;
-        if (lw_forward_dynamics_batch(c->model, c->batch, BATCH_STATES, 0, c->q + set * c->nq,
+        if (lw_forward_dynamics_batch(c->model, c->batch, (int)c->states, 0, c->q + set * c->nq,
                                       c->v + set * c->nv, c->tau + set * c->nv, c->out, &error) != LW_OK) {
             fprintf(stderr, "bench: %s\n", error.message);
             exit(1);
@@ -71,28 +71,29 @@ static double run_inverse_batch(void *context, int calls) {
     batch_context *c = context;
     double sum = 0;
     for (int k = 0; k < calls; k++) {
-        size_t set = (size_t)(c->set = !c->set) * BATCH_STATES;
-        lw_inverse_dynamics_batch(c->model, c->batch, BATCH_STATES, 0, c->q + set * c->nq, c->v + set * c->nv,
-                                  c->vdot + set * c->nv, c->out);
+        size_t set = (size_t)(c->set = !c->set) * c->states;
+        lw_inverse_dynamics_batch(c->model, c->batch, (int)c->states, 0, c->q + set * c->nq,
+                                  c->v + set * c->nv, c->vdot + set * c->nv, c->out);
         sum += c->out[0];
     }
     return sum;
 }
 
 static batch_context batch_create(const subject *s, int threads) {
-    size_t count = 2 * BATCH_STATES;
-    batch_context c = {.model = s->compiled, .nq = s->nq, .nv = s->nv};
+    batch_context c = {
+        .model = s->compiled, .nq = s->nq, .nv = s->nv, .states = BATCH_SPEEDS / s->nv / 8 * 8};
+    size_t count = 2 * c.states;
     if (lw_batch_create(s->compiled, threads, NULL, &c.batch) != LW_OK) exit(1);
     c.q = bench_allocate(count * c.nq, sizeof(double));
     c.v = bench_allocate(count * c.nv, sizeof(double));
     c.tau = bench_allocate(count * c.nv, sizeof(double));
     c.vdot = bench_allocate(count * c.nv, sizeof(double));
-    c.out = bench_allocate(BATCH_STATES * c.nv, sizeof(double));
+    c.out = bench_allocate(c.states * c.nv, sizeof(double));
     for (size_t k = 0; k < count; k++) {
-        size_t from = k % (size_t)s->count, set = k / BATCH_STATES * BATCH_STATES, column = k % BATCH_STATES;
-        for (size_t i = 0; i < c.nq; i++) c.q[set * c.nq + i * BATCH_STATES + column] = s->q[from * c.nq + i];
+        size_t from = k % (size_t)s->count, set = k / c.states * c.states, column = k % c.states;
+        for (size_t i = 0; i < c.nq; i++) c.q[set * c.nq + i * c.states + column] = s->q[from * c.nq + i];
         for (size_t i = 0; i < c.nv; i++) {
-            size_t place = set * c.nv + i * BATCH_STATES + column;
+            size_t place = set * c.nv + i * c.states + column;
             c.v[place] = s->v[from * c.nv + i];
             c.tau[place] = s->tau[from * c.nv + i];
             c.vdot[place] = s->vdot[from * c.nv + i];
@@ -115,12 +116,12 @@ static double batch_difference(batch_context *c, subject *s) {
     double worst = 0;
     c->set = 1;
     run_forward_batch(c, 1); /* set 0: its column k is state k % count */
-    for (size_t k = 0; k < BATCH_STATES; k++) {
+    for (size_t k = 0; k < c->states; k++) {
         double difference = 0, scale = 0;
         subject_forward(s, (int)k % s->count);
         for (size_t i = 0; i < c->nv; i++) {
             double expected = s->vdot_out[i];
-            difference = fmax(difference, fabs(c->out[i * BATCH_STATES + k] - expected));
+            difference = fmax(difference, fabs(c->out[i * c->states + k] - expected));
             scale = fmax(scale, fabs(expected));
         }
         worst = fmax(worst, difference / scale);
@@ -189,7 +190,7 @@ static void bench_batch(const output *out, bench_model *model) {
         double (*batch)(void *, int) = k == 0 ? run_forward_batch : run_inverse_batch;
         bench_case *c = &cases[k * KINDS];
         c[SCALAR] = (bench_case){.run = scalar, .context = s, .units = 1};
-        c[ONE] = (bench_case){.run = batch, .context = &one, .units = BATCH_STATES};
+        c[ONE] = (bench_case){.run = batch, .context = &one, .units = (int)one.states};
         c[ONE_WALL] = c[ONE];
         c[ONE_WALL].wall = true;
         c[ALL] = c[ONE_WALL];
@@ -202,7 +203,7 @@ static void bench_batch(const output *out, bench_model *model) {
     for (int k = 0; k < 2; k++) {
         const bench_case *c = &cases[k * KINDS];
         const char *call = k == 0 ? "forward_batch" : "inverse_batch";
-        printf("%-16s %-8s", k == 0 ? model->name : "", k == 0 ? "forward" : "inverse");
+        printf("%-16s %-8s %6zu", k == 0 ? model->name : "", k == 0 ? "forward" : "inverse", one.states);
         print_time(out, &c[ONE]);
         printf(" %9.2f", bench_ratio(&c[ONE], &c[SCALAR], out->repetitions));
         print_time(out, &c[ALL]);
@@ -288,8 +289,8 @@ int main(int argc, char **argv) {
     bench_scalar(&out, bench_humanoid());
     bench_scalar(&out, bench_mixed(true));
 
-    printf("\n%-16s %-8s %21s %9s %18s x%2d %9s %12s\n", "batch, per state", "", "one thread", "/scalar",
-           "threads", bench_processors(), "speed-up", "difference");
+    printf("\n%-16s %-8s %6s %21s %9s %18s x%2d %9s %12s\n", "batch, per state", "", "states", "one thread",
+           "/scalar", "threads", bench_processors(), "speed-up", "difference");
     bench_batch(&out, bench_chain(7));
     bench_batch(&out, bench_chain(30));
     bench_batch(&out, bench_humanoid());

@@ -1,40 +1,136 @@
 /* cmd_check.c - linkwork check: every fault of a model at once, with places and remedies.
  */
+#include "json.h"
 #include "load.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
-/* What the file suggests for a run: names of method, integrator and drift control, numbers. */
-static bool run_is_sound(const cli_model *loaded) {
-    lw_run_options options;
+/* --- the run section ------------------------------------------------------------------------------- */
+
+static bool check_options(cli_model *loaded, const lw_model *model, const lw_run_options *options) {
     lw_error error = {0};
-    char text[1200];
-    lw_run_defaults(loaded->model, &options);
-    if (lw_run_check(loaded->model, &options, &error) == LW_OK) return true;
+    if (lw_run_check(model, options, &error) == LW_OK) return true;
     snprintf(error.file, sizeof error.file, "%s", loaded->path);
     snprintf(error.object, sizeof error.object, "run");
-    error.place = lw_model_run(loaded->model)->place;
-    lw_error_format(&error, text, sizeof text);
-    fprintf(stderr, "%s\n", text);
+    error.place = lw_model_run(model)->place;
+    (void)lw_report_add(loaded->report, &error);
+    loaded->errors++;
     return false;
+}
+
+/* What the file suggests for a run: numbers, and one by one the names of method, integrator and drift control. */
+static void check_run(cli_model *loaded, const lw_model *model) {
+    lw_run_options given, options;
+    lw_run_defaults(model, &given);
+    options = given;
+    options.method = options.integrator = options.drift = NULL;
+    if (!check_options(loaded, model, &options)) return;
+    const lw_run_options bare = options;
+    options.method = given.method;
+    check_options(loaded, model, &options);
+    options = bare;
+    options.integrator = given.integrator;
+    check_options(loaded, model, &options);
+    options = bare;
+    options.drift = given.drift;
+    check_options(loaded, model, &options);
+}
+
+/* The same in a file with other faults: on a model that has the run section and nothing else. */
+static void check_run_alone(const cli_command *command, const cli_list *texts, cli_model *loaded) {
+    lw_setting settings[CLI_LIST_MAX] = {0};
+    lw_spec *spec = NULL;
+    lw_model *model = NULL;
+    if (cli_split_settings(command, texts, settings) == CLI_DONE &&
+        lw_read_run(loaded->path, settings, (size_t)texts->count, &spec) == LW_OK &&
+        lw_model_compile(spec, NULL, NULL, &model) == LW_OK)
+        check_run(loaded, model);
+    lw_model_destroy(model);
+    lw_spec_destroy(spec);
+    cli_free_settings(settings, texts->count);
+}
+
+/* --- the report ------------------------------------------------------------------------------------ */
+
+/* In the order of the file; faults in one place as they were found. */
+static int compare_places(const void *a, const void *b) {
+    const lw_error *first = *(const lw_error *const *)a, *second = *(const lw_error *const *)b;
+    if (first->place.line != second->place.line) return first->place.line < second->place.line ? -1 : 1;
+    if (first->place.column != second->place.column)
+        return first->place.column < second->place.column ? -1 : 1;
+    return (first > second) - (first < second);
+}
+
+static void json_place(json *j, const char *key, int number) {
+    if (number > 0)
+        json_integer(j, key, number);
+    else
+        json_text(j, key, NULL);
+}
+
+static void print_json(const lw_error *const *faults, size_t count) {
+    json j;
+    json_begin(&j, stdout);
+    json_array(&j, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const lw_error *fault = faults[i];
+        json_object(&j, NULL);
+        json_text(&j, "severity", fault->severity == LW_SEVERITY_WARNING ? "warning" : "error");
+        json_text(&j, "file", fault->file);
+        json_place(&j, "line", fault->place.line);
+        json_place(&j, "column", fault->place.column);
+        json_text(&j, "object", fault->object[0] ? fault->object : NULL);
+        json_text(&j, "message", fault->message);
+        json_text(&j, "remedy", fault->remedy[0] ? fault->remedy : NULL);
+        json_object_end(&j);
+    }
+    json_array_end(&j);
+    json_end(&j);
+}
+
+static void print_text(const cli_model *loaded, const lw_error *const *faults, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char text[2048];
+        lw_error_format(faults[i], text, sizeof text);
+        fprintf(stderr, "%s\n", text);
+    }
+    printf("%s: %zu error%s, %zu warning%s\n", loaded->path, loaded->errors, loaded->errors == 1 ? "" : "s",
+           loaded->warnings, loaded->warnings == 1 ? "" : "s");
+}
+
+static int report(const cli_command *command, const cli_model *loaded, bool as_json) {
+    size_t count = lw_report_size(loaded->report);
+    const lw_error **faults = calloc(count + 1, sizeof *faults);
+    if (!faults) return cli_say(command, CLI_FAILED, "out of memory");
+    for (size_t i = 0; i < count; i++) faults[i] = lw_report_get(loaded->report, i);
+    qsort(faults, count, sizeof *faults, compare_places);
+    if (as_json)
+        print_json(faults, count);
+    else
+        print_text(loaded, faults, count);
+    free(faults);
+    return loaded->errors > 0 ? CLI_WRONG : CLI_DONE;
 }
 
 static int check(const cli_command *command, int argc, char **argv) {
     cli_list settings = {.count = 0};
+    bool as_json = false;
     const cli_option options[] = {
         {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5", .list = &settings},
+        {"json", NULL, "print the faults as one JSON document, a list", NULL, .flag = &as_json},
     };
     cli_model loaded;
     int result;
-    cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
+    cli_read_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
                    &result);
-    if (loaded.model && !run_is_sound(&loaded)) {
-        loaded.errors++;
-        result = CLI_WRONG;
+    if (loaded.report) {
+        if (loaded.model)
+            check_run(&loaded, loaded.model);
+        else
+            check_run_alone(command, &settings, &loaded);
+        int told = report(command, &loaded, as_json);
+        if (result == CLI_DONE) result = told;
     }
-    if (loaded.path)
-        printf("%s: %zu error%s, %zu warning%s\n", loaded.path, loaded.errors, loaded.errors == 1 ? "" : "s",
-               loaded.warnings, loaded.warnings == 1 ? "" : "s");
     cli_close_model(&loaded);
     return result;
 }

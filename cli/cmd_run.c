@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double default_tolerance = 1e-8, default_samples = 1000;
+
 /* What the user asked for on the command line; 0 and NULL: not given. */
 typedef struct request {
     const char *method, *integrator, *drift, *out, *record;
-    double step, tolerance, end, output;
+    double step, tolerance, end, output, penalty;
     bool as_json, quiet;
     cli_list settings;
 } request;
@@ -61,6 +63,18 @@ static int check_request(const cli_command *command, const request *wish) {
     return CLI_DONE;
 }
 
+/* Says everything that the options leave open, so that the results tell with what they were made. */
+static void complete(lw_run_options *options) {
+    options->integrator = lw_run_integrator(options);
+    bool fixed_step = strcmp(options->integrator, "rk4") == 0 || strcmp(options->integrator, "step") == 0;
+    if (fixed_step)
+        options->tolerance = 0; /* it has none */
+    else if (!(options->tolerance > 0))
+        options->tolerance = default_tolerance;
+    if (!options->drift) options->drift = "project";
+    if (!(options->output > 0)) options->output = (options->end - options->start) / default_samples;
+}
+
 /* The model's suggestions, overridden by the command line. */
 static lw_run_options options_of(const lw_model *model, const request *wish) {
     lw_run_options options;
@@ -81,7 +95,9 @@ static lw_run_options options_of(const lw_model *model, const request *wish) {
     if (wish->drift) options.drift = wish->drift;
     if (wish->end > 0) options.end = wish->end;
     if (wish->output > 0) options.output = wish->output;
+    if (wish->penalty > 0) options.penalty = wish->penalty;
     options.method = cli_method(options.method);
+    complete(&options);
     return options;
 }
 
@@ -205,8 +221,8 @@ static int open_results(run *r, lw_run_options *options, const request *wish) {
     const lw_results_options results = {.path = wish->out,
                                         .record = wish->record,
                                         .method = options->method,
-                                        .integrator = lw_run_integrator(options),
-                                        .drift = options->drift ? options->drift : "project",
+                                        .integrator = options->integrator,
+                                        .drift = options->drift,
                                         .start = options->start,
                                         .end = options->end,
                                         .step = options->step,
@@ -265,16 +281,19 @@ static int run_command(const cli_command *command, int argc, char **argv) {
     const cli_option options[] = {
         {"method", "NAME", "the formulation, or auto", "tree", .text = &wish.method},
         {"integrator", "NAME", "linkwork info lists them", "erk", .text = &wish.integrator},
-        {"step", "H", "fixed step of rk4, largest step of the others, s", "0.001", .number = &wish.step},
-        {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &wish.tolerance},
-        {"end", "T", "until when, s", "10", .number = &wish.end},
+        {"step", "H", "fixed step of rk4, largest step of the others, s", "\"1 ms\"", .number = &wish.step,
+         .unit = "s"},
+        {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &wish.tolerance, .unit = "1"},
+        {"end", "T", "until when, s", "10", .number = &wish.end, .unit = "s"},
         {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none", "project",
          .text = &wish.drift},
+        {"penalty", "K", "method penalty: stiffness of the constraints, relative to masses", "1e8",
+         .number = &wish.penalty, .unit = "1"},
         {"out", "FILE", "write the results there, as .csv or .h5 (HDF5); - is standard output", "results.csv",
          .text = &wish.out},
         {"record", "LIST", "what the results hold, e.g. joint,reaction(pin),point(arm,1,0,0),ledger",
          "joint,reaction,ledger", .text = &wish.record},
-        {"output", "DT", "time between two samples, s", "0.01", .number = &wish.output},
+        {"output", "DT", "time between two samples, s", "\"10 ms\"", .number = &wish.output, .unit = "s"},
         {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
          .list = &wish.settings},
         {"json", NULL, "print one JSON document", NULL, .flag = &wish.as_json},
@@ -294,6 +313,8 @@ static int run_command(const cli_command *command, int argc, char **argv) {
 const cli_command cli_run = {"run", "MODEL [options]", "simulate a model",
                              "What is not given comes from the run section of the model, then from the "
                              "program. --set may be repeated.\n"
+                             "Numbers are expressions with units, as in the model: --end \"2 min\", --step "
+                             "1/500, --set \"length=20 mm\".\n"
                              "--record names what is recorded: joint, coordinates, speeds, accelerations, "
                              "reaction, body, position, rotation, pose,\n"
                              "velocity, point, point_velocity, ledger, violation, each with (NAME), or a "

@@ -7,21 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void tell(const lw_report *report, cli_model *loaded) {
+void cli_tell(const lw_report *report) {
+    if (!report) return;
     for (size_t i = 0; i < lw_report_size(report); i++) {
-        const lw_error *fault = lw_report_get(report, i);
         char text[2048];
-        lw_error_format(fault, text, sizeof text);
+        lw_error_format(lw_report_get(report, i), text, sizeof text);
         fprintf(stderr, "%s\n", text);
-        if (fault->severity == LW_SEVERITY_WARNING)
-            loaded->warnings++;
-        else
-            loaded->errors++;
     }
 }
 
-/* Splits "name=value" texts; the names are copies. */
-static int split_settings(const cli_command *command, const cli_list *texts, lw_setting *settings) {
+void cli_free_settings(lw_setting *settings, int count) {
+    for (int i = 0; i < count; i++) free((char *)settings[i].name);
+}
+
+int cli_split_settings(const cli_command *command, const cli_list *texts, lw_setting settings[CLI_LIST_MAX]) {
     for (int i = 0; i < texts->count; i++) {
         const char *equals = strchr(texts->items[i], '=');
         if (!equals || equals == texts->items[i] || !equals[1])
@@ -39,29 +38,29 @@ static int split_settings(const cli_command *command, const cli_list *texts, lw_
 
 static int read_and_compile(const cli_command *command, const char *path, const lw_setting *settings,
                             int count, cli_model *loaded) {
-    lw_report *report = lw_report_create();
+    lw_report *report = loaded->report = lw_report_create();
     if (!report) return cli_say(command, CLI_FAILED, "out of memory");
     lw_status status = lw_read_model(path, settings, (size_t)count, report, &loaded->spec);
     if (status == LW_OK) status = lw_model_compile(loaded->spec, NULL, report, &loaded->model);
-    tell(report, loaded);
-    lw_report_destroy(report);
+    loaded->errors = lw_report_errors(report);
+    loaded->warnings = lw_report_size(report) - loaded->errors;
     if (status == LW_OK) return CLI_DONE;
     if (loaded->errors == 0) cli_say(command, CLI_WRONG, "%s: %s", path, lw_status_text(status));
     return status == LW_ERROR_MEMORY ? CLI_FAILED : CLI_WRONG;
 }
 
-static int load(const cli_command *command, const char *path, const cli_list *texts, cli_model *loaded) {
+int cli_load(const cli_command *command, const char *path, const cli_list *texts, cli_model *loaded) {
     lw_setting settings[CLI_LIST_MAX] = {0};
-    int result = split_settings(command, texts, settings);
+    int result = cli_split_settings(command, texts, settings);
     if (result == CLI_DONE) {
         loaded->path = path;
         result = read_and_compile(command, path, settings, texts->count, loaded);
     }
-    for (int i = 0; i < texts->count; i++) free((char *)settings[i].name);
+    cli_free_settings(settings, texts->count);
     return result;
 }
 
-bool cli_open_model(const cli_command *command, const cli_option *options, int option_count, int argc,
+bool cli_read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
                     char **argv, const cli_list *settings, cli_model *loaded, int *result) {
     cli_list rest = {.count = 0};
     *loaded = (cli_model){0};
@@ -79,11 +78,19 @@ bool cli_open_model(const cli_command *command, const cli_option *options, int o
         *result = cli_say(command, CLI_WRONG, "no model file given; the call is linkwork %s %s",
                           command->name, command->arguments);
     else
-        *result = load(command, rest.items[0], settings, loaded);
+        *result = cli_load(command, rest.items[0], settings, loaded);
     return *result == CLI_DONE;
 }
 
+bool cli_open_model(const cli_command *command, const cli_option *options, int option_count, int argc,
+                    char **argv, const cli_list *settings, cli_model *loaded, int *result) {
+    bool good = cli_read_model(command, options, option_count, argc, argv, settings, loaded, result);
+    cli_tell(loaded->report);
+    return good;
+}
+
 void cli_close_model(cli_model *loaded) {
+    lw_report_destroy(loaded->report);
     lw_model_destroy(loaded->model);
     lw_spec_destroy(loaded->spec);
     *loaded = (cli_model){0};

@@ -9,6 +9,7 @@ typedef struct cli_model {
     const char *path;
     lw_spec *spec; /* what the user wrote */
     lw_model *model;
+    lw_report *report; /* the faults, in the order in which they were found */
     size_t errors, warnings;
 } cli_model;
 
@@ -18,7 +19,18 @@ typedef struct cli_model {
  * nothing was read. */
 bool cli_open_model(const cli_command *command, const cli_option *options, int option_count, int argc,
                     char **argv, const cli_list *settings, cli_model *loaded, int *result);
+/* The same, but faults of the file only go into the report. */
+bool cli_read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
+                    char **argv, const cli_list *settings, cli_model *loaded, int *result);
+/* The reading and compiling alone, e.g. of the same file with other settings: faults go into the report. Returns the exit
+ * status. */
+int cli_load(const cli_command *command, const char *path, const cli_list *settings, cli_model *loaded);
+/* Prints the faults of a report, which may be NULL, on standard error. */
+void cli_tell(const lw_report *report);
 void cli_close_model(cli_model *loaded);
+/* Splits settings "name=value"; the names are copies, for cli_free_settings. */
+int cli_split_settings(const cli_command *command, const cli_list *texts, lw_setting settings[CLI_LIST_MAX]);
+void cli_free_settings(lw_setting *settings, int count);
 
 /* A method's name as the library takes it: NULL for auto. */
 const char *cli_method(const char *name);

@@ -3,10 +3,7 @@
 #include "options.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WORD_MAX = 63, OPTION_MAX = 24 };
@@ -78,17 +75,15 @@ static cli_parsed unknown_option(const cli_command *command, const cli_option *o
 }
 
 static cli_parsed set_number(const cli_command *command, const cli_option *option, const char *value) {
-    char *end;
-    errno = 0;
-    double number = strtod(value, &end);
-    if (end == value || *end) {
-        cli_say(command, CLI_WRONG, "--%s: \"%s\" is not a number; give e.g. --%s %s", option->name, value,
-                option->name, option->example);
+    double number;
+    lw_error error = {0};
+    if (lw_read_number(value, option->unit, &number, &error) != LW_OK) {
+        cli_say(command, CLI_WRONG, "--%s: %s; %s", option->name, error.message, error.remedy);
         return CLI_MISTAKEN;
     }
-    if (!isfinite(number) || !(number > 0)) {
-        cli_say(command, CLI_WRONG, "--%s: %s is not a finite number greater than zero; give e.g. --%s %s",
-                option->name, value, option->name, option->example);
+    if (!(number > 0)) {
+        cli_say(command, CLI_WRONG, "--%s: %s is not greater than zero; give e.g. --%s %s", option->name,
+                value, option->name, option->example);
         return CLI_MISTAKEN;
     }
     *option->number = number;

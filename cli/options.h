@@ -21,8 +21,9 @@ typedef struct cli_option {
     const char *example; /* a valid value, for messages about invalid ones */
     bool *flag;
     const char **text;
-    double *number; /* finite and greater than zero */
-    cli_list *list; /* may be repeated */
+    double *number;   /* an expression with units, greater than zero */
+    cli_list *list;   /* may be repeated */
+    const char *unit; /* SI unit of a number: units of something else are refused; NULL: any */
 } cli_option;
 
 typedef enum cli_parsed { CLI_PARSED, CLI_HELPED, CLI_MISTAKEN } cli_parsed;

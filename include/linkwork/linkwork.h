@@ -10,6 +10,7 @@
 #include <linkwork/assemble.h>
 #include <linkwork/results.h>
 #include <linkwork/simulate.h>
+#include <linkwork/compare.h>
 #include <linkwork/io.h>
 
 #endif

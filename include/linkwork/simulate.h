@@ -43,6 +43,7 @@ typedef struct lw_run_options {
     double step;                             /* fixed step of rk4; largest step of the adaptive ones if > 0 */
     double tolerance;                        /* relative; absolute is the same, in SI units */
     double output;                           /* interval between samples; 0: 1/1000 of the run */
+    double penalty;                          /* of method penalty, no unit; 0: its own choice */
     const double *q, *v;                     /* initial state; NULL: the model's */
     bool want_accelerations, want_reactions; /* samples carry them: one more evaluation each */
     /* Called for every sample, the first at start; returning false stops the run. May be NULL. */

@@ -205,12 +205,15 @@ static lw_status check_options(const lw_run_options *o, lw_error *error) {
     if (o->output < 0 || !isfinite(o->output))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number of seconds",
                        "output interval %g is not an interval", o->output);
+    if (o->penalty < 0 || !isfinite(o->penalty))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number such as 1e8",
+                       "penalty %g is not a penalty", o->penalty);
     return LW_OK;
 }
 
 static lw_status choose_drift(const char *name, lw_method_options *options, lw_error *error) {
     static const char *const names[] = {"project", "baumgarte", "none"};
-    *options = (lw_method_options){.drift = LW_DRIFT_PROJECT, .baumgarte_alpha = 10, .baumgarte_beta = 10};
+    options->drift = LW_DRIFT_PROJECT, options->baumgarte_alpha = options->baumgarte_beta = 10;
     if (!name) return LW_OK;
     for (int k = 0; k < 3; k++)
         if (strcmp(name, names[k]) == 0) {
@@ -224,7 +227,7 @@ static lw_status choose_drift(const char *name, lw_method_options *options, lw_e
 lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_error *error) {
     const lw_formulation *formulation;
     const lw_integrator *integrator;
-    lw_method_options method_options;
+    lw_method_options method_options = {0};
     lw_status status = check_options(options, error);
     if (status == LW_OK) status = choose_drift(options->drift, &method_options, error);
     if (status == LW_OK) status = find_integrator(lw_run_integrator(options), &integrator, error);
@@ -284,7 +287,7 @@ static lw_status sample(run *r, double t, bool first, lw_error *error) {
 static lw_status prepare(run *r, lw_error *error) {
     const lw_run_options *options = r->options;
     const lw_model *model = r->model;
-    lw_method_options method_options;
+    lw_method_options method_options = {.penalty = options->penalty};
     lw_status status = choose_drift(options->drift, &method_options, error);
     if (status != LW_OK) return status;
     status = r->formulation->create(model, &method_options, &r->method, error);

@@ -33,16 +33,20 @@ struct lw_batch {
     const lw_lanes *lanes;
     int worker_count, started; /* workers[0] is the caller */
     worker *workers;
-    /* the job, guarded by lock */
-    pthread_mutex_t lock;
-    pthread_cond_t begin, end;
-    atomic_uint round; /* counts the jobs */
-    bool open;         /* threads may still join in */
-    atomic_int busy;   /* threads that have joined in and not finished */
+    /* the job: written only while nobody has joined in and none may */
     work work;
     lw_states states;
     double *tau;
+    _Alignas(64) atomic_uint round; /* counts the jobs */
+    atomic_int busy; /* threads that have joined in and not finished; CLOSED: none may join in */
+    /* for those that sleep */
+    pthread_mutex_t lock;
+    pthread_cond_t begin, end;
+    atomic_int sleepers;       /* threads that wait for begin */
+    atomic_bool caller_sleeps; /* the caller waits for end */
 };
+
+enum { CLOSED = -1 };
 
 enum { BLOCKS_AT_ONCE = 4 }; /* vectors of states that a thread takes at a time */
 
@@ -77,9 +81,11 @@ static void work_along(worker *own) {
     }
 }
 
-/* A sleeping thread takes some 50 us to wake up, as long as hundreds of states: so a thread looks out for what it waits
- * for during about that time before it goes to sleep. */
-enum { LOOKS = 20000 };
+/* A sleeping thread takes some 50 us to wake up, as long as a thousand states: so a thread looks out for what it waits for
+ * during about that time before it goes to sleep, and while all are awake nobody touches the lock. Who goes to sleep says so
+ * before the last look; who has something to tell looks for sleepers afterwards (both in the one order of all sequentially
+ * consistent operations): one of the two sees the other. */
+enum { LOOKS = 4000 }; /* about 0.1 ms */
 
 static inline void breathe(void) {
 #if defined(__x86_64__)
@@ -89,29 +95,47 @@ static inline void breathe(void) {
 
 /* A thread that wakes up when the others have done all the work does not join in, so nobody waits for it: on a busy
  * machine a batch is not slower than on one thread. */
+static bool join_in(lw_batch *batch) {
+    int busy = atomic_load(&batch->busy);
+    while (busy != CLOSED)
+        if (atomic_compare_exchange_weak(&batch->busy, &busy, busy + 1)) return true;
+    return false;
+}
+
+static void leave(lw_batch *batch) {
+    if (atomic_fetch_sub(&batch->busy, 1) != 1 || !atomic_load(&batch->caller_sleeps)) return;
+    pthread_mutex_lock(&batch->lock);
+    pthread_cond_signal(&batch->end);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+/* No more joining in, as soon as nobody is busy. */
+static bool close_job(lw_batch *batch) {
+    int nobody = 0;
+    return atomic_load(&batch->busy) == 0 && atomic_compare_exchange_strong(&batch->busy, &nobody, CLOSED);
+}
+
 static void *serve(void *argument) {
     worker *own = argument;
     lw_batch *batch = own->batch;
     for (unsigned done = 0;;) {
         for (int look = 0; look < LOOKS && atomic_load(&batch->round) == done; look++) breathe();
-        pthread_mutex_lock(&batch->lock);
-        while (atomic_load(&batch->round) == done) pthread_cond_wait(&batch->begin, &batch->lock);
+        if (atomic_load(&batch->round) == done) {
+            pthread_mutex_lock(&batch->lock);
+            atomic_fetch_add(&batch->sleepers, 1);
+            while (atomic_load(&batch->round) == done) pthread_cond_wait(&batch->begin, &batch->lock);
+            atomic_fetch_sub(&batch->sleepers, 1);
+            pthread_mutex_unlock(&batch->lock);
+        }
         done = atomic_load(&batch->round);
-        work what = batch->work;
-        bool joins = batch->open;
-        if (joins) atomic_fetch_add(&batch->busy, 1);
-        pthread_mutex_unlock(&batch->lock);
-        if (what == QUIT) return NULL;
-        if (!joins) continue;
+        if (!join_in(batch)) continue;
+        if (batch->work == QUIT) return NULL;
         work_along(own);
-        pthread_mutex_lock(&batch->lock);
-        if (atomic_fetch_sub(&batch->busy, 1) == 1) pthread_cond_signal(&batch->end);
-        pthread_mutex_unlock(&batch->lock);
+        leave(batch);
     }
 }
 
 static void run(lw_batch *batch, work what, const lw_states *states, double *tau) {
-    pthread_mutex_lock(&batch->lock);
     batch->work = what;
     if (states) batch->states = *states;
     batch->tau = tau;
@@ -119,16 +143,23 @@ static void run(lw_batch *batch, work what, const lw_states *states, double *tau
         atomic_store(&batch->workers[k].taken, 0);
         batch->workers[k].status = LW_OK;
     }
-    batch->open = what != QUIT;
+    atomic_store(&batch->busy, 0); /* opens the job */
     atomic_fetch_add(&batch->round, 1);
-    pthread_cond_broadcast(&batch->begin);
-    pthread_mutex_unlock(&batch->lock);
-    if (what == QUIT) return;
+    if (atomic_load(&batch->sleepers)) {
+        pthread_mutex_lock(&batch->lock);
+        pthread_cond_broadcast(&batch->begin);
+        pthread_mutex_unlock(&batch->lock);
+    }
+    if (what == QUIT) return; /* stays open: all join in */
     work_along(&batch->workers[0]);
-    for (int look = 0; look < LOOKS && atomic_load(&batch->busy); look++) breathe();
+    for (int look = 0; look < LOOKS; look++) {
+        if (close_job(batch)) return;
+        breathe();
+    }
     pthread_mutex_lock(&batch->lock);
-    batch->open = false;
-    while (atomic_load(&batch->busy)) pthread_cond_wait(&batch->end, &batch->lock);
+    atomic_store(&batch->caller_sleeps, true);
+    while (!close_job(batch)) pthread_cond_wait(&batch->end, &batch->lock);
+    atomic_store(&batch->caller_sleeps, false);
     pthread_mutex_unlock(&batch->lock);
 }
 
@@ -158,6 +189,7 @@ lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator
     batch->model = model;
     batch->lanes = widest();
     batch->workers = workers;
+    atomic_init(&batch->busy, CLOSED);
     pthread_mutex_init(&batch->lock, NULL);
     pthread_cond_init(&batch->begin, NULL);
     pthread_cond_init(&batch->end, NULL);

@@ -29,7 +29,8 @@ static recursion recursion_of(const lw_model *model, lw_data *data) {
                        .nodes = (node *)data->nodes,
                        .places = (place *)data->places,
                        .sums = (sum *)data->sums,
-                       .needs = (need *)data->needs,
+                       .swings = (swing *)data->swings,
+                       .wrenches = data->wrenches,
                        .S = data->joint_S,
                        .U = data->joint_U,
                        .D = data->joint_D,
@@ -97,25 +98,25 @@ lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, co
     return LW_OK;
 }
 
-/* tau are the joints' forces for vdot, less what elements do there; needs[].f are the
- * transmitted wrenches. */
+/* tau are the joints' forces for vdot, less what elements do there; wrenches are the
+ * transmitted ones. */
 void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                          const double *vdot, double *tau) {
     recursion r = recursion_of(model, data);
     if (plain(model)) {
         r.q = q, r.v = v;
-        inverse(&r, vdot, tau);
-        return;
+    } else {
+        lw_take_state(model, data, t, q, v);
+        for (int i = 1; i <= model->body_count; i++) {
+            const lw_link *link = &model->links[i];
+            for (int k = 0; k < link->joint.nv; k++)
+                if (!(link->prescribed >> k & 1)) data->vdot[link->v + k] = vdot[link->v + k];
+        }
+        lw_take_forces(model, data, t, NULL);
+        vdot = data->vdot;
     }
-    lw_take_state(model, data, t, q, v);
-    for (int i = 1; i <= model->body_count; i++) {
-        const lw_link *link = &model->links[i];
-        for (int k = 0; k < link->joint.nv; k++)
-            if (!(link->prescribed >> k & 1)) data->vdot[link->v + k] = vdot[link->v + k];
-    }
-    lw_take_forces(model, data, t, NULL);
-    inverse(&r, data->vdot, tau);
-    for (int k = 0; k < model->nv; k++) tau[k] -= data->tau[k];
+    inverse(&r, vdot, tau);
+    for (int k = 0; k < model->nv && !plain(model); k++) tau[k] -= data->tau[k];
 }
 
 void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
@@ -130,8 +131,8 @@ void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const do
         const lw_joint_entry *entry = &model->joints[index];
         const lw_pose *world = &data->world[i];
         double *force = reactions + 6 * index, *torque = force + 3;
-        lw_m3_mul_v(world->R, data->needs[i].f + 3, force);
-        lw_m3_mul_v(world->R, data->needs[i].f, torque);
+        lw_m3_mul_v(world->R, data->wrenches + 6 * i + 3, force);
+        lw_m3_mul_v(world->R, data->wrenches + 6 * i, torque);
         if (!entry->info.reversed) continue;
         /* the child is the first body: turn the wrench round and move it to the point on the second */
         double at[3], arm[3];

@@ -33,7 +33,8 @@ typedef struct lw_method_options {
 typedef struct lw_formulation {
     const char *name, *source, *cost, *summary;
     lw_coordinates coordinates;
-    int rank; /* auto prefers the applicable formulation of the smallest rank */
+    int rank;        /* auto prefers the applicable formulation of the smallest rank */
+    double accuracy; /* relative error to expect with default options; 0: exact to rounding */
 
     /* LW_OK, or LW_ERROR_UNSUPPORTED with the reason as a sentence for the user. */
     lw_status (*applies)(const lw_model *model, lw_error *error);

@@ -319,6 +319,7 @@ static inline int eliminate(const recursion *r, int *speed) {
     int body = 0;
     for (int i = r->model->body_count; i >= 1; i--) {
         int bad = 0;
+        look_ahead(r->model->links, sizeof(lw_link), 2, i - AHEAD);
         BY_JOINT(&r->model->links[i], eliminate, r, i, &bad)
         if (__builtin_expect(bad && !body, 0))
             body = i, *speed = bad; /* the outermost; NaN may follow inwards */
@@ -413,6 +414,7 @@ static void general_accelerate(const recursion *r, int i) {
 static inline void accelerate(const recursion *r) {
     hang_ground(r);
     for (int i = 1; i <= r->model->body_count; i++) {
+        look_ahead(r->model->links, sizeof(lw_link), 1, i + AHEAD);
         BY_JOINT(&r->model->links[i], accelerate, r, i)
     }
 }

@@ -41,7 +41,9 @@ struct lw_kkt {
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *numeric;
-    bool fresh; /* the pivots were chosen for this very matrix */
+    bool fresh;        /* the pivots were chosen for this very matrix */
+    double fresh_left; /* what such pivots left of the equations the last time */
+    double unbalanced; /* the part of the last residual that is about forces */
 };
 
 /* --- structure ------------------------------------------------------------------------------------ */
@@ -139,17 +141,18 @@ void lw_kkt_destroy(lw_kkt *kkt) {
 
 /* --- values --------------------------------------------------------------------------------------- */
 
-/* The inverse of the mass that each row meets, |h|^4 / h'J h; where it meets none, that of the lightest. */
+/* The inverse of the mass that each row meets, |h|^4 / h'J h with the trace of each inertia in its place (a thin rod
+ * resists rotation about some axis at least); where it meets none, that of the lightest. */
 static void scale_rows(lw_kkt *kkt) {
     double largest = 0;
     for (int r = 0; r < kkt->rows; r++) {
-        double square = 0, mass = 0, Jh[3];
+        double square = 0, mass = 0;
         for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++) {
             const double *h = kkt->H + 6 * b;
             int i = kkt->body[b];
-            lw_s3_mul_v(kkt->inertia + 6 * i, h, Jh);
+            const double *I = kkt->inertia + 6 * i;
             square += lw_v6_dot(h, h);
-            mass += lw_v3_dot(h, Jh) + kkt->mass[i] * lw_v3_dot(h + 3, h + 3);
+            mass += (I[0] + I[1] + I[2]) * lw_v3_dot(h, h) + kkt->mass[i] * lw_v3_dot(h + 3, h + 3);
         }
         kkt->scale[r] = mass > 0 ? square * square / mass : 0;
         largest = fmax(largest, kkt->scale[r]);
@@ -159,7 +162,7 @@ static void scale_rows(lw_kkt *kkt) {
         if (!(kkt->scale[r] > 0)) kkt->scale[r] = largest;
 }
 
-static void scatter(lw_kkt *kkt) {
+static void scatter(lw_kkt *kkt, double soft) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     for (int i = 0; i < kkt->bodies; i++) {
         const int *at = kkt->inertia_at + 12 * i;
@@ -170,7 +173,7 @@ static void scatter(lw_kkt *kkt) {
         for (int k = 0; k < 6; k++)
             kkt->value[kkt->block_at[12 * b + k]] = kkt->value[kkt->block_at[12 * b + 6 + k]] =
                 -kkt->H[6 * b + k];
-    for (int r = 0; r < kkt->rows; r++) kkt->value[kkt->diagonal_at[r]] = -softness * kkt->scale[r];
+    for (int r = 0; r < kkt->rows; r++) kkt->value[kkt->diagonal_at[r]] = -soft * kkt->scale[r];
 }
 
 static lw_status factor_anew(lw_kkt *kkt, lw_error *error) {
@@ -190,7 +193,7 @@ lw_status lw_kkt_factor(lw_kkt *kkt, const double *inertia, const double *mass, 
     if (kkt->size == 0) return LW_OK;
     kkt->H = rows->H, kkt->inertia = inertia, kkt->mass = mass;
     scale_rows(kkt);
-    scatter(kkt);
+    scatter(kkt, softness);
     kkt->fresh = false;
     if (kkt->numeric &&
         klu_refactor(kkt->start, kkt->index, kkt->value, kkt->symbolic, kkt->numeric, &kkt->common) &&
@@ -199,7 +202,20 @@ lw_status lw_kkt_factor(lw_kkt *kkt, const double *inertia, const double *mass, 
     return factor_anew(kkt, error);
 }
 
+bool lw_kkt_determined(lw_kkt *kkt, const double *inertia, const double *mass, const lw_rows *rows) {
+    if (kkt->size == 0) return true;
+    kkt->H = rows->H, kkt->inertia = inertia, kkt->mass = mass;
+    scale_rows(kkt);
+    scatter(kkt, 1); /* J + H E^-1 H' with rows as heavy as the bodies: well conditioned, or singular */
+    if (factor_anew(kkt, NULL) != LW_OK) return false;
+    klu_rcond(kkt->symbolic, kkt->numeric, &kkt->common);
+    return kkt->common.rcond > 1e-12; /* pivots relative to the largest, rows scaled: less is rounding */
+}
+
 /* --- solution ------------------------------------------------------------------------------------- */
+
+/* In equilibrium accelerations are rounding of what the forces would cause one by one. */
+static const double noise = 1e-10;
 
 /* Residual of the system with E = 0 at x; returns its largest entry relative to the terms that make it up. */
 static double residual_of(lw_kkt *kkt, const double *u, const double *gamma) {
@@ -226,8 +242,12 @@ static double residual_of(lw_kkt *kkt, const double *u, const double *gamma) {
         }
     }
     for (int k = 0; k < n; k++) worst = fmax(worst, fabs(top[k]));
-    for (int r = 0; r < kkt->rows; r++) worse = fmax(worse, fabs(bottom[r]));
-    return fmax(force > 0 ? worst / force : 0, motion > 0 ? worse / motion : 0);
+    for (int r = 0; r < kkt->rows; r++) {
+        worse = fmax(worse, fabs(bottom[r]));
+        motion = fmax(motion, noise * force * kkt->scale[r]);
+    }
+    kkt->unbalanced = force > 0 ? worst / force : 0;
+    return fmax(kkt->unbalanced, motion > 0 ? worse / motion : 0);
 }
 
 /* Corrects x until the residual is down to rounding or falls no more; returns it. */
@@ -249,14 +269,18 @@ static double correct(lw_kkt *kkt, const double *u, const double *gamma) {
 lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double *a, double *lambda,
                        lw_error *error) {
     const double enough = 1e-11; /* what is left of the equations, relative to their terms */
+    /* Rows may contradict each other, as those of an overconstrained loop do in positions that do not close it: then a
+     * comes closest to all of them. But forces without balance mean that there is no solution. */
+    const double wrong = 1e-5;
     if (kkt->size == 0) return LW_OK;
     double left = correct(kkt, u, gamma);
-    if (!(left < enough) && !kkt->fresh) {
+    if (!(left < fmax(enough, 100 * kkt->fresh_left)) && !kkt->fresh) {
         lw_status status = factor_anew(kkt, error);
         if (status != LW_OK) return status;
         left = correct(kkt, u, gamma);
+        kkt->fresh_left = left;
     }
-    if (!isfinite(left))
+    if (!isfinite(left) || !(kkt->unbalanced < wrong))
         return lw_fail(error, LW_ERROR_SINGULAR, NULL,
                        "give mass or inertia to the bodies that move freely without any",
                        "the equations of motion are singular: some acceleration is not determined");

@@ -26,7 +26,9 @@ static size_t lay_out(const lw_model *model, double *memory, workspace *w) {
     *w = (workspace){.r = {.model = model}};
     w->r.nodes = (node *)(void *)take(&at, n * sizeof(lw_node) / sizeof(double));
     w->r.places = (place *)(void *)take(&at, n * sizeof(lw_node_place) / sizeof(double));
-    w->r.needs = (need *)(void *)take(&at, n * sizeof(lw_node_need) / sizeof(double));
+    w->r.swings =
+        (swing *)(void *)take(&at, ((size_t)model->slot_count + 2) * sizeof(lw_node_swing) / sizeof(double));
+    w->r.wrenches = take(&at, 6 * n);
     w->r.sums =
         (sum *)(void *)take(&at, ((size_t)model->slot_count + 1) * sizeof(lw_node_sum) / sizeof(double));
     w->r.S = take(&at, 6 * nv);

@@ -175,20 +175,25 @@ lw_status lw_project_velocities(lw_projection *p, double t, const double *q, dou
 }
 
 lw_status lw_project_absolute(lw_projection *p, double t, double *y, lw_error *error) {
-    enum { ROUNDS = 10 };
+    enum { ROUNDS = 20 };
     lw_stationary *s = p->system;
-    int n = s->model->body_count;
+    int n = s->model->body_count, stalled = 0;
     double best = HUGE_VAL;
     for (int i = 0; i < n; i++) lw_quat_normalise(y + 13 * i + 3);
     for (int round = 0; round < ROUNDS; round++) {
         lw_stationary_rows_at_absolute(s, t, y);
         lw_violation left = largest(s->rows->phi, s->rows->count);
-        if (!(left.largest > closed * p->length) || !(left.largest < 0.5 * best)) break;
-        best = left.largest;
+        if (!(left.largest > closed * p->length)) break;
+        /* an overconstrained loop may open further before it closes; at the end only rounding goes up and down */
+        stalled = left.largest < 0.5 * best ? 0 : stalled + 1;
+        if (stalled > (left.largest < 1e-12 * p->length ? 0 : 5)) break;
+        best = fmin(best, left.largest);
         lw_status status = displacement(p, error);
         if (status != LW_OK) return status;
+        double part = bounded(p);
         for (int i = 0; i < n; i++) {
             double turn[4], next[4], *body = y + 13 * i;
+            for (int k = 0; k < 6; k++) p->step[6 * i + k] *= part;
             lw_quat_exp(p->step + 6 * i, turn);
             lw_quat_mul(turn, body + 3, next);
             lw_quat_normalise(next);

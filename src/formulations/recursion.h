@@ -26,14 +26,15 @@
 typedef LW_NODE(REAL) node;
 typedef LW_PLACE(REAL) place;
 typedef LW_SUM(REAL) sum;
-typedef LW_NEED(REAL) need;
+typedef LW_SWING(REAL) swing;
 
 typedef struct recursion {
     const lw_model *model;
     node *nodes;         /* 0 .. n */
     place *places;       /* 0 .. n */
     sum *sums;           /* by slot */
-    need *needs;         /* 0 .. n */
+    swing *swings;       /* one for leaves, then by slot */
+    REAL *wrenches;      /* 6 per body, 0 .. n: what inverse dynamics asks of its joint */
     REAL *S, *U, *D;     /* 6 per speed, for joints other than aligned ones */
     REAL *u;             /* per speed */
     REAL *sine, *cosine; /* per speed, of aligned revolute joints */
@@ -181,11 +182,11 @@ INLINE void prismatic_velocity(const recursion *r, int i, int a) {
 }
 
 /* Any other joint: its place, its motion subspace S and, unless v is NULL, its bias S° v. */
-static void general_motion(const recursion *r, int i, const REAL *v) {
+static void general_motion(const recursion *r, int i, const REAL *v, REAL bias[6]) {
     const lw_link *link = &r->model->links[i];
     place *own = &r->places[i];
     REAL R[9], p[3];
-    joint_motion(&link->joint, r->q + link->q, v, R, p, r->S + 6 * link->v, r->nodes[i].bias);
+    joint_motion(&link->joint, r->q + link->q, v, R, p, r->S + 6 * link->v, bias);
     for (int j = 0; j < 3; j++) {
         const double *b = link->R + 3 * j;
         for (int k = 0; k < 3; k++) own->R[3 * j + k] = b[0] * R[k] + b[1] * R[3 + k] + b[2] * R[6 + k];
@@ -193,32 +194,34 @@ static void general_motion(const recursion *r, int i, const REAL *v) {
     }
 }
 
-static inline void general_place(const recursion *r, int i) { general_motion(r, i, NULL); }
+static inline void general_place(const recursion *r, int i) { general_motion(r, i, NULL, NULL); }
 
-/* Its bias:
- *     angular  S° v + w x w_r,    linear  R'(w_p x (w_p x p)) + 2 R'w_p x v_r + S° v + w_r x v_r. */
-static void general_velocity(const recursion *r, int i) {
+/* Place, w and, of the bias, what the speeds of the joint itself contribute, with the relative twist (w_r; v_r):
+ *     angular  S° v + w x w_r,    linear  S° v + 2 R'w_p x v_r + w_r x v_r. */
+static void general_rates(const recursion *r, int i, const REAL parent_w[3], REAL w[3], REAL bias[6]) {
     const lw_link *link = &r->model->links[i];
-    const node *parent = &r->nodes[link->parent];
-    const place *at = &r->places[i];
-    node *own = &r->nodes[i];
-    REAL relative[6], carried[3], spin[3], t[3];
+    REAL relative[6], carried[3], t[3];
     const REAL *v = r->v + link->v, *S = r->S + 6 * link->v;
-    general_motion(r, i, v);
+    general_motion(r, i, v, bias);
     for (int k = 0; k < 6; k++) {
         relative[k] = real(0);
         for (int l = 0; l < link->joint.nv; l++) relative[k] += S[6 * l + k] * v[l];
     }
-    r3_turn_back(at->R, parent->w, carried);
-    for (int k = 0; k < 3; k++) own->w[k] = carried[k] + relative[k];
-    r3_add_cross(own->w, relative, own->bias);
+    r3_turn_back(r->places[i].R, parent_w, carried);
+    for (int k = 0; k < 3; k++) w[k] = carried[k] + relative[k], t[k] = carried[k] + w[k];
+    r3_add_cross(w, relative, bias);
+    r3_add_cross(t, relative + 3, bias + 3);
+}
+
+static void general_velocity(const recursion *r, int i) {
+    const node *parent = &r->nodes[r->model->links[i].parent];
+    const place *at = &r->places[i];
+    node *own = &r->nodes[i];
+    REAL spin[3], t[3];
+    general_rates(r, i, parent->w, own->w, own->bias);
     centripetal(parent->w, at->p, spin);
     r3_turn_back(at->R, spin, t);
-    for (int k = 0; k < 3; k++) {
-        own->bias[3 + k] += t[k];
-        t[k] = 2 * carried[k] + relative[k];
-    }
-    r3_add_cross(t, relative + 3, own->bias + 3);
+    for (int k = 0; k < 3; k++) own->bias[3 + k] += t[k];
 }
 
 /* Calls the kernel of body i: revolute_kind(r, i, ..., axis), prismatic_kind(r, i, ..., axis) or
@@ -247,10 +250,19 @@ static void general_velocity(const recursion *r, int i) {
         general_##kind(__VA_ARGS__);                                                                         \
     }
 
+/* Asks for the first lines of 64 bytes of an array's entry i before a pass reaches it. A large model does not fit the
+ * caches, and the processor does not foresee such steps by itself. i may lie outside the array. */
+enum { AHEAD = 12 };
+INLINE void look_ahead(const void *array, size_t size, int lines, int i) {
+    uintptr_t at = (uintptr_t)array + (uintptr_t)((intptr_t)i * (intptr_t)size);
+    for (int k = 0; k < lines; k++) __builtin_prefetch((const void *)(at + 64 * (uintptr_t)k));
+}
+
 static inline void velocities(const recursion *r) {
     turn_joints(r);
     for (int k = 0; k < 3; k++) r->nodes[0].w[k] = real(0);
     for (int i = 1; i <= r->model->body_count; i++) {
+        look_ahead(r->model->links, sizeof(lw_link), 1, i + AHEAD);
         BY_JOINT(&r->model->links[i], velocity, r, i)
     }
 }

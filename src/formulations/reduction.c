@@ -64,7 +64,9 @@ lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotat
         double det = J[0] * (J[1] * J[2] - J[5] * J[5]) - J[3] * (J[3] * J[2] - J[5] * J[4]) +
                      J[4] * (J[3] * J[5] - J[1] * J[4]);
         double trace = J[0] + J[1] + J[2];
-        bool turns = !rotation || det > 1e-12 * trace * trace * trace; /* subtraction above leaves 1e-16 */
+        /* det / trace^2 is about the smallest moment; the subtraction above leaves 1e-16 of the moments it starts from */
+        double about_origin = I->second[0] + I->second[1] + I->second[2];
+        bool turns = !rotation || det > 1e-12 * about_origin * trace * trace;
         if (m > 0 && turns) continue;
         return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, body->place, "body", body->name,
                           "take a method that needs no inverse, such as lagrange",
@@ -143,8 +145,12 @@ lw_status lw_absolute_derivative(lw_method *base, double t, const double *y, dou
 
 lw_status lw_absolute_project(lw_method *base, double t, double *y, lw_error *error) {
     lw_reduction *method = (lw_reduction *)base;
-    if (method->options.drift == LW_DRIFT_PROJECT)
+    if (method->options.drift == LW_DRIFT_PROJECT) {
+        /* which turn angles are in, y does not say: the system has followed them */
+        memcpy(lw_projection_system(method->projection)->data->q, method->system->data->q,
+               (size_t)base->model->nq * sizeof *y);
         return lw_project_absolute(method->projection, t, y, error);
+    }
     for (int i = 0; i < base->model->body_count; i++) lw_quat_normalise(y + 13 * i + 3);
     return LW_OK;
 }

@@ -195,3 +195,13 @@ lw_status lw_unique_reactions(const lw_stationary *s, bool *unique, lw_error *er
     lw_redundancy_destroy(redundancy);
     return status;
 }
+
+lw_status lw_unique_reactions_at(const lw_model *model, double t, const double *q, bool *unique,
+                                 lw_error *error) {
+    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+    if (!s) return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    lw_stationary_rows_at(s, t, q, NULL);
+    lw_status status = lw_unique_reactions(s, unique, error);
+    lw_stationary_destroy(s);
+    return status;
+}

@@ -22,5 +22,8 @@ void lw_redundancy_destroy(lw_redundancy *redundancy);
 
 /* Which components of the reactions (6 per joint: force, torque, world axes) are determined. */
 lw_status lw_unique_reactions(const lw_stationary *s, bool *unique, lw_error *error);
+/* The same for a position. */
+lw_status lw_unique_reactions_at(const lw_model *model, double t, const double *q, bool *unique,
+                                 lw_error *error);
 
 #endif

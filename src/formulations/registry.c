@@ -10,7 +10,16 @@
 /* clang-format off */
 #define LW_FORMULATIONS(row) \
     row(tree) \
-    row(lagrange)
+    row(rcr) \
+    row(lagrange) \
+    row(schur) \
+    row(rates) \
+    row(barycentre) \
+    row(relative) \
+    row(nullspace) \
+    row(nullspace_partition) \
+    row(nullspace_svd) \
+    row(penalty)
 /* clang-format on */
 
 #define LW_DECLARE(name) extern const lw_formulation lw_formulation_##name;

@@ -19,7 +19,7 @@ typedef struct tree_method {
 } tree_method;
 
 /* Power of the drives that impose prescribed motions, given their forces. */
-static double prescribed_power(const lw_model *model, const lw_data *data, const double *force) {
+double lw_prescribed_power(const lw_model *model, const lw_data *data, const double *force) {
     double power = 0;
     for (int k = 0; k < model->motion_count; k++) {
         const lw_motion *motion = &model->motions[k];
@@ -117,7 +117,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     lw_q_rate_stable(model, data->q, data->v, ydot);
     memcpy(ydot + model->nq, data->vdot, (size_t)model->nv * sizeof *ydot);
     *power = data->power;
-    power->drives += prescribed_power(model, data, data->drive);
+    power->drives += lw_prescribed_power(model, data, data->drive);
     return LW_OK;
 }
 
@@ -132,7 +132,7 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     lw_inverse_dynamics(model, data, t, y, y + nq, ydot + nq, method->tau);
     lw_take_state(model, data, t, y, y + nq); /* a plain model is not taken over by inverse dynamics */
     *power = data->power;
-    power->drives += prescribed_power(model, data, method->tau);
+    power->drives += lw_prescribed_power(model, data, method->tau);
     for (int k = 0; k < model->nv; k++) out[nq + k] = method->tau[k];
     for (int k = 0; k < model->motion_count; k++) {
         const lw_motion *motion = &model->motions[k];

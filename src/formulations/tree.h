@@ -21,4 +21,7 @@ lw_status lw_undetermined(const lw_model *model, int body, int speed, lw_error *
  * data->load and data->tau. */
 void lw_take_forces(const lw_model *model, lw_data *data, double t, const double *tau);
 
+/* Power of the drives that impose prescribed motions, given their forces per speed. */
+double lw_prescribed_power(const lw_model *model, const lw_data *data, const double *force);
+
 #endif

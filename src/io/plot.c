@@ -196,19 +196,37 @@ static char *trim(char *text) {
     return text;
 }
 
-/* The axis is named after the unit that all curves share. */
-static void name_axis(const lw_table *table, lw_panel *panel) {
-    const char *unit = table->columns[panel->curves[0].column].unit;
-    for (size_t k = 1; k < panel->curve_count; k++) {
-        if (strcmp(unit, table->columns[panel->curves[k].column].unit) == 0) continue;
-        for (size_t i = 0; i < panel->curve_count; i++) { /* the legend says the units instead */
-            if (panel->curves[i].added < 0)
-                panel->curves[i].label = table->columns[panel->curves[i].column].header;
-        }
-        return;
+/* The axis is named after the unit that all curves share; or after all units, up to MOST_UNITS, and then the legend says
+ * which curve has which. */
+static lw_status name_axis(builder *b, lw_panel *panel) {
+    enum { MOST_UNITS = 4 };
+    const char *units[MOST_UNITS];
+    size_t count = 0, size = 1;
+    for (size_t k = 0; k < panel->curve_count && count < MOST_UNITS; k++) {
+        const char *unit = b->table->columns[panel->curves[k].column].unit;
+        bool known = false;
+        for (size_t i = 0; i < count; i++) known = known || strcmp(unit, units[i]) == 0;
+        if (known) continue;
+        units[count++] = unit;
+        size += strlen(unit) + 2;
     }
-    panel->unit = unit;
-    panel->quantity = quantity_of(unit);
+    panel->unit = units[0];
+    panel->quantity = quantity_of(units[0]);
+    if (count == 1) return LW_OK;
+
+    char *list = LW_NEW(b->arena, char, size);
+    if (!list) return out_of_memory(b);
+    for (size_t i = 0; i < count; i++) {
+        if (list[0] && units[i][0]) strcat(list, ", ");
+        strcat(list, units[i]);
+    }
+    panel->unit = count < MOST_UNITS ? list : "units of the legend";
+    panel->quantity = "";
+    for (size_t k = 0; k < panel->curve_count; k++) {
+        if (panel->curves[k].added < 0)
+            panel->curves[k].label = b->table->columns[panel->curves[k].column].header;
+    }
+    return LW_OK;
 }
 
 /* The columns whose names match, all but the first, which is the horizontal axis. */
@@ -244,8 +262,7 @@ static lw_status choose_panel(builder *b, const char *names) {
             if (status != LW_OK) return status;
         }
     }
-    name_axis(b->table, panel);
-    return LW_OK;
+    return name_axis(b, panel);
 }
 
 static lw_status choose(builder *b, const char *const *columns, size_t count) {

@@ -5,6 +5,7 @@
  * counts more than what the shape says.
  */
 #include "io/reader.h"
+#include "model/spec.h"
 
 #include <float.h>
 #include <math.h>
@@ -54,19 +55,19 @@ static bool read_extent(lw_reader *reader, const lw_yaml *map, lw_shape *shape) 
         if (!node) {
             good = false;
         } else if (shape->kind == LW_SHAPE_BOX) {
-            good = lw_reader_numbers(reader, node, "size", 3, shape->size);
+            good = lw_reader_numbers(reader, node, "size", LW_LENGTH, 3, shape->size);
         } else if (strcmp(wanted[k], "points") == 0) {
             size_t count = shape->kind == LW_SHAPE_ROD ? 2 : 4;
             good = lw_reader_list(reader, node, "points", count);
             for (size_t j = 0; good && j < count; j++) {
-                good = lw_reader_numbers(reader, node->items[j], "point", 3, shape->points[j]);
+                good = lw_reader_numbers(reader, node->items[j], "point", LW_LENGTH, 3, shape->points[j]);
             }
         } else {
-            good = lw_reader_number(reader, node, wanted[k], &shape->size[k]) && good;
+            good = lw_reader_number(reader, node, wanted[k], LW_LENGTH, &shape->size[k]) && good;
         }
     }
     const lw_yaml *radius = shape->kind == LW_SHAPE_ROD ? lw_yaml_get(map, "radius") : NULL;
-    return (!radius || lw_reader_number(reader, radius, "radius", &shape->size[0])) && good;
+    return (!radius || lw_reader_number(reader, radius, "radius", LW_LENGTH, &shape->size[0])) && good;
 }
 
 /* shape: box, with its size among the body's keys, or shape: {type: box, size: ..., position: ..., rotation:
@@ -85,7 +86,7 @@ static bool read_shape(lw_reader *reader, const lw_yaml *body, lw_shape *shape) 
         const lw_yaml *rotation = lw_yaml_get(node, "rotation");
         good = !rotation || lw_reader_rotation(reader, rotation, "rotation", shape->rotation);
         if (lw_yaml_get(node, "position")) {
-            good = lw_reader_key_numbers(reader, node, "position", 3, shape->position) && good;
+            good = lw_reader_key_numbers(reader, node, "position", LW_LENGTH, 3, shape->position) && good;
         }
     }
     if (!node || map == node) {
@@ -110,7 +111,7 @@ static bool read_shape(lw_reader *reader, const lw_yaml *body, lw_shape *shape) 
 static bool read_matrix(lw_reader *reader, const lw_yaml *node, double inertia[6]) {
     double m[3][3];
     for (int k = 0; k < 3; k++) {
-        if (!lw_reader_numbers(reader, node->items[k], "row of inertia", 3, m[k])) return false;
+        if (!lw_reader_numbers(reader, node->items[k], "row of inertia", LW_INERTIA, 3, m[k])) return false;
     }
     double scale = fabs(m[0][0]) + fabs(m[1][1]) + fabs(m[2][2]);
     for (int i = 0; i < 3; i++) {
@@ -136,13 +137,13 @@ static bool read_inertia(lw_reader *reader, const lw_yaml *node, lw_body_kind ki
         return false;
     }
     if (kind == LW_BODY_PLANAR && node->kind != LW_YAML_LIST) {
-        return lw_reader_number(reader, node, "inertia", &inertia[2]);
+        return lw_reader_number(reader, node, "inertia", LW_INERTIA, &inertia[2]);
     }
     if (kind == LW_BODY_SPATIAL && node->kind == LW_YAML_LIST) {
         if (node->count == 3 && node->items[0]->kind == LW_YAML_LIST)
             return read_matrix(reader, node, inertia);
         if (node->count == 3 || node->count == 6) {
-            return lw_reader_numbers(reader, node, "inertia", node->count, inertia);
+            return lw_reader_numbers(reader, node, "inertia", LW_INERTIA, node->count, inertia);
         }
     }
     lw_reader_fault(
@@ -180,9 +181,9 @@ static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, b
                           "give mass (0 for a body without mass), or a shape and density");
         good = false;
     }
-    if (mass) good = lw_reader_number(reader, mass, "mass", &body->mass) && good;
-    if (density && lw_reader_number(reader, density, "density", &rho)) {
-        if (!lw_yaml_get(entry, "shape")) {
+    if (mass) good = lw_reader_number(reader, mass, "mass", LW_MASS, &body->mass) && good;
+    if (density && lw_reader_number(reader, density, "density", LW_DENSITY, &rho)) {
+        if (!lw_yaml_get(entry, "shape") || (shape_good && body->shape.kind == LW_SHAPE_NONE)) {
             lw_reader_fault(reader, density->place, "give a shape, or mass instead",
                             "a density needs a shape");
             good = false;
@@ -214,7 +215,7 @@ static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, b
                             shape_names[body->shape.kind], rho > 0 ? "volume for the density" : "extent");
         }
     }
-    if (com) lw_reader_numbers(reader, com, "com", 3, body->com);
+    if (com) lw_reader_numbers(reader, com, "com", LW_LENGTH, 3, body->com);
     if (!kind_good) return; /* the kind says what inertia is right */
     if (inertia) {
         read_inertia(reader, inertia, body->kind, body->inertia);
@@ -249,9 +250,16 @@ static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
 
     const lw_yaml *rotation = lw_yaml_get(entry, "rotation"), *position = lw_yaml_get(entry, "position");
     body.has_pose = rotation || position;
-    if (position) lw_reader_numbers(reader, position, "position", 3, body.position);
+    if (position) lw_reader_numbers(reader, position, "position", LW_LENGTH, 3, body.position);
     if (rotation) lw_reader_rotation(reader, rotation, "rotation", body.rotation);
-    if (reader->faults == before) lw_reader_check(reader, lw_spec_add_body(reader->spec, &body));
+    if (reader->faults > before) return;
+    const lw_body_places places = {.mass = lw_reader_place(entry, "mass"),
+                                   .com = lw_reader_place(entry, "com"),
+                                   .inertia = lw_reader_place(entry, "inertia"),
+                                   .position = lw_reader_place(entry, "position"),
+                                   .rotation = lw_reader_place(entry, "rotation")};
+    lw_status status = lw_spec_add_body(reader->spec, &body);
+    lw_reader_check(reader, status == LW_OK ? lw_spec_place_body(reader->spec, &places) : status);
 }
 
 /* Second names stand for bodies that may come later, so they are looked at when all are known. */

@@ -8,7 +8,7 @@ static bool read_distance(lw_reader *reader, const lw_yaml *entry, lw_constraint
     bool good = lw_reader_between(reader, entry, constraint->bodies);
     const lw_yaml *length = lw_yaml_get(entry, "length");
     lw_reader_points(reader, entry, &constraint->frame, constraint->points);
-    if (length && lw_reader_number(reader, length, "length", &constraint->length) &&
+    if (length && lw_reader_number(reader, length, "length", LW_LENGTH, &constraint->length) &&
         !(constraint->length > 0)) {
         lw_reader_fault(
             reader, length->place,
@@ -23,7 +23,7 @@ static bool read_coupling(lw_reader *reader, const lw_yaml *entry, lw_constraint
     static const char *const keys[] = {"joint", "coordinate", "factor", NULL};
     static const char *const remedy = "give terms: [{joint: a, factor: 1}, {joint: b, factor: -2}]";
     const lw_yaml *terms = lw_reader_need(reader, entry, "terms", remedy);
-    lw_reader_key_number(reader, entry, "offset", &constraint->offset);
+    lw_reader_key_number(reader, entry, "offset", LW_ANY_QUANTITY, &constraint->offset);
     if (!terms) return false;
     if (terms->kind != LW_YAML_LIST || terms->count == 0 || terms->count > LW_COUPLING_MAX) {
         lw_reader_fault(reader, terms->place, remedy, "terms must be a list of 1 to %d mappings",
@@ -41,7 +41,7 @@ static bool read_coupling(lw_reader *reader, const lw_yaml *entry, lw_constraint
         const lw_yaml *node = lw_reader_need(reader, term, "joint", "name the joint of this term");
         const lw_named *joint = node ? lw_reader_joint(reader, node, "joint") : NULL;
         constraint->factors[k] = 1;
-        lw_reader_key_number(reader, term, "factor", &constraint->factors[k]);
+        lw_reader_key_number(reader, term, "factor", LW_ANY_QUANTITY, &constraint->factors[k]);
         constraint->joints[k] = joint ? joint->name : NULL;
         good = joint && lw_reader_coordinate(reader, term, joint, &constraint->coordinates[k]) && good;
     }
@@ -58,11 +58,11 @@ static bool read_rolling(lw_reader *reader, const lw_yaml *entry, lw_constraint_
     constraint->bodies[1] = on ? lw_reader_body(reader, on, "on") : LW_GROUND;
     constraint->normal[2] = 1;
     if (frame && lw_reader_choice(reader, frame, "frame", frames) == 1) constraint->frame = LW_GEOMETRY_BODY;
-    if (centre) lw_reader_numbers(reader, centre, "centre", 3, constraint->points[0]);
-    if (radius) lw_reader_number(reader, radius, "radius", &constraint->radius);
-    lw_reader_key_numbers(reader, entry, "point", 3, constraint->points[1]);
-    lw_reader_key_numbers(reader, entry, "normal", 3, constraint->normal);
-    lw_reader_key_numbers(reader, entry, "axis", 3, constraint->axis);
+    if (centre) lw_reader_numbers(reader, centre, "centre", LW_LENGTH, 3, constraint->points[0]);
+    if (radius) lw_reader_number(reader, radius, "radius", LW_LENGTH, &constraint->radius);
+    lw_reader_key_numbers(reader, entry, "point", LW_LENGTH, 3, constraint->points[1]);
+    lw_reader_key_numbers(reader, entry, "normal", LW_ANY_QUANTITY, 3, constraint->normal);
+    lw_reader_key_numbers(reader, entry, "axis", LW_ANY_QUANTITY, 3, constraint->axis);
     const lw_yaml *axis = lw_yaml_get(entry, "axis");
     if (axis && constraint->axis[0] == 0 && constraint->axis[1] == 0 && constraint->axis[2] == 0 &&
         axis->kind == LW_YAML_LIST) {

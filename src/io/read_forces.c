@@ -14,7 +14,7 @@ static const double default_smoothing = 1e-3;
 
 /* --- laws ----------------------------------------------------------------------------------------- */
 
-static double *read_column(lw_reader *reader, const lw_yaml *node, const char *what) {
+static double *read_column(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity) {
     if (node->kind != LW_YAML_LIST || node->count < 2) {
         lw_reader_fault(reader, node->place, "give a list of two or more numbers",
                         "%s of the table is no such list", what);
@@ -22,11 +22,11 @@ static double *read_column(lw_reader *reader, const lw_yaml *node, const char *w
     }
     double *values = LW_NEW(reader->arena, double, node->count);
     if (!values) reader->out_of_memory = true;
-    return values && lw_reader_numbers(reader, node, what, node->count, values) ? values : NULL;
+    return values && lw_reader_numbers(reader, node, what, quantity, node->count, values) ? values : NULL;
 }
 
 /* table: {x: [...], force: [...], smooth: true}; a torque may be called so. */
-static void read_table(lw_reader *reader, const lw_yaml *node, lw_law_spec *law) {
+static void read_table(lw_reader *reader, const lw_yaml *node, bool spring, lw_law_spec *law) {
     static const char *const keys[] = {"x", "force", "torque", "smooth", NULL};
     if (!lw_reader_keys(reader, node, keys)) return;
     const lw_yaml *x_node = lw_reader_need(reader, node, "x", "give the elongations, ascending");
@@ -37,8 +37,8 @@ static void read_table(lw_reader *reader, const lw_yaml *node, lw_law_spec *law)
     const lw_yaml *y_node = lw_reader_need(reader, node, column, "give one value for each entry of x");
     const lw_yaml *smooth = lw_yaml_get(node, "smooth");
     if (smooth) lw_reader_flag(reader, smooth, "smooth", &law->smooth);
-    double *x = x_node ? read_column(reader, x_node, "x") : NULL;
-    double *y = y_node ? read_column(reader, y_node, column) : NULL;
+    double *x = x_node ? read_column(reader, x_node, "x", spring ? LW_LENGTH : LW_ANY_QUANTITY) : NULL;
+    double *y = y_node ? read_column(reader, y_node, column, spring ? LW_FORCE : LW_ANY_QUANTITY) : NULL;
     if (!x || !y) return;
     if (x_node->count != y_node->count) {
         lw_reader_fault(reader, y_node->place, "give one value for each entry of x",
@@ -59,14 +59,16 @@ static void read_table(lw_reader *reader, const lw_yaml *node, lw_law_spec *law)
 /* The linear terms and the law of a spring or torsion spring; at least one of them. */
 static void read_law(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
     const lw_yaml *law = lw_yaml_get(entry, "law"), *table = lw_yaml_get(entry, "table");
-    lw_reader_key_number(reader, entry, "stiffness", &force->stiffness);
-    lw_reader_key_number(reader, entry, "damping", &force->damping);
+    bool spring = force->type == LW_FORCE_SPRING; /* else units depend on the coordinate */
+    lw_reader_key_number(reader, entry, "stiffness", spring ? LW_STIFFNESS : LW_ANY_QUANTITY,
+                         &force->stiffness);
+    lw_reader_key_number(reader, entry, "damping", spring ? LW_DAMPING : LW_ANY_QUANTITY, &force->damping);
     if (law && table) {
         lw_reader_fault(reader, table->place, "keep one of them", "both law and table are given");
     } else if (law) {
         force->law.expression = lw_reader_function(reader, law, "law", law_variables);
     } else if (table) {
-        read_table(reader, table, &force->law);
+        read_table(reader, table, spring, &force->law);
     } else if (!lw_yaml_get(entry, "stiffness") && !lw_yaml_get(entry, "damping")) {
         lw_reader_fault(reader, entry->place, "give stiffness, damping, law or table",
                         "it has no law of force");
@@ -78,7 +80,7 @@ static void read_law(lw_reader *reader, const lw_yaml *entry, lw_force_spec *for
 static bool read_spring(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
     bool good = lw_reader_between(reader, entry, force->bodies);
     lw_reader_points(reader, entry, &force->frame, force->points);
-    force->has_free_length = lw_reader_key_number(reader, entry, "length", &force->free_length);
+    force->has_free_length = lw_reader_key_number(reader, entry, "length", LW_LENGTH, &force->free_length);
     read_law(reader, entry, force);
     return good;
 }
@@ -93,7 +95,8 @@ static bool read_joint_coordinate(lw_reader *reader, const lw_yaml *entry, lw_fo
 
 static bool read_torsion(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
     bool good = read_joint_coordinate(reader, entry, force);
-    force->has_free_length = lw_reader_key_number(reader, entry, "free", &force->free_length);
+    force->has_free_length =
+        lw_reader_key_number(reader, entry, "free", LW_ANY_QUANTITY, &force->free_length);
     read_law(reader, entry, force);
     return good;
 }
@@ -102,7 +105,7 @@ static bool read_bushing(lw_reader *reader, const lw_yaml *entry, lw_force_spec 
     bool good = lw_reader_between(reader, entry, force->bodies);
     const lw_yaml *point = lw_yaml_get(entry, "point"), *rotation = lw_yaml_get(entry, "rotation");
     if (point && !lw_yaml_get(entry, "first") && !lw_yaml_get(entry, "second")) {
-        lw_reader_numbers(reader, point, "point", 3, force->points[0]);
+        lw_reader_numbers(reader, point, "point", LW_LENGTH, 3, force->points[0]);
     } else if (!point && lw_yaml_get(entry, "first") && lw_yaml_get(entry, "second")) {
         lw_reader_points(reader, entry, &force->frame, force->points);
     } else {
@@ -115,8 +118,9 @@ static bool read_bushing(lw_reader *reader, const lw_yaml *entry, lw_force_spec 
     if (rotation) lw_reader_rotation(reader, rotation, "rotation", force->rotation);
     const lw_yaml *stiffness = lw_reader_need(
         reader, entry, "stiffness", "give six numbers: three for translations, three for rotations");
-    if (stiffness) lw_reader_numbers(reader, stiffness, "stiffness", 6, force->bushing_stiffness);
-    lw_reader_key_numbers(reader, entry, "damping", 6, force->bushing_damping);
+    if (stiffness)
+        lw_reader_numbers(reader, stiffness, "stiffness", LW_ANY_QUANTITY, 6, force->bushing_stiffness);
+    lw_reader_key_numbers(reader, entry, "damping", LW_ANY_QUANTITY, 6, force->bushing_damping);
     return good;
 }
 
@@ -143,7 +147,7 @@ static bool read_applied(lw_reader *reader, const lw_yaml *entry, lw_force_spec 
     if (frame && lw_reader_choice(reader, frame, "frame", frames) == 1) force->frame = LW_GEOMETRY_BODY;
     if (axes) force->follows_body = lw_reader_choice(reader, axes, "axes", frames) == 1;
     if (point) {
-        lw_reader_numbers(reader, point, "point", 3, force->points[0]);
+        lw_reader_numbers(reader, point, "point", LW_LENGTH, 3, force->points[0]);
     } else if (vector) {
         lw_reader_need(reader, entry, "point",
                        "say where the force acts: in the world, or with frame: body on the body");
@@ -175,9 +179,9 @@ static bool read_drive(lw_reader *reader, const lw_yaml *entry, lw_force_spec *f
 static bool read_friction(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
     bool good = read_joint_coordinate(reader, entry, force);
     force->smoothing = default_smoothing;
-    lw_reader_key_number(reader, entry, "viscous", &force->viscous);
-    lw_reader_key_number(reader, entry, "coulomb", &force->coulomb);
-    lw_reader_key_number(reader, entry, "smoothing", &force->smoothing);
+    lw_reader_key_number(reader, entry, "viscous", LW_ANY_QUANTITY, &force->viscous);
+    lw_reader_key_number(reader, entry, "coulomb", LW_ANY_QUANTITY, &force->coulomb);
+    lw_reader_key_number(reader, entry, "smoothing", LW_ANY_QUANTITY, &force->smoothing);
     if (!lw_yaml_get(entry, "viscous") && !lw_yaml_get(entry, "coulomb")) {
         lw_reader_fault(reader, entry->place, "give viscous, coulomb or both", "it has no effect");
     }

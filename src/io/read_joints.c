@@ -4,6 +4,7 @@
  * in first: {...} and second: {...} (point and axes in the frame of each body).
  */
 #include "io/reader.h"
+#include "model/spec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,9 +52,10 @@ static bool read_axis_and_x(lw_reader *reader, const lw_yaml *map, lw_joint_type
     const lw_yaml *axis = lw_yaml_get(map, forms[type].key), *x = lw_yaml_get(map, "x");
     if (!axis && !x && forms[type].fewest == 0) return true;
     axis = lw_reader_need(reader, map, forms[type].key, "give a direction, e.g. [0, 0, 1]");
-    bool good = axis && lw_reader_numbers(reader, axis, forms[type].key, 3, geometry->axes[0]);
+    bool good =
+        axis && lw_reader_numbers(reader, axis, forms[type].key, LW_ANY_QUANTITY, 3, geometry->axes[0]);
     geometry->axis_count = x ? 2 : 1;
-    return (!x || lw_reader_numbers(reader, x, "x", 3, geometry->axes[1])) && good;
+    return (!x || lw_reader_numbers(reader, x, "x", LW_ANY_QUANTITY, 3, geometry->axes[1])) && good;
 }
 
 static bool read_axes(lw_reader *reader, const lw_yaml *map, lw_joint_type type,
@@ -72,7 +74,8 @@ static bool read_axes(lw_reader *reader, const lw_yaml *map, lw_joint_type type,
     }
     bool good = true;
     for (size_t k = 0; k < node->count; k++) {
-        good = lw_reader_numbers(reader, node->items[k], "axis", 3, geometry->axes[k]) && good;
+        good =
+            lw_reader_numbers(reader, node->items[k], "axis", LW_ANY_QUANTITY, 3, geometry->axes[k]) && good;
     }
     geometry->axis_count = (int)node->count;
     return good;
@@ -83,7 +86,7 @@ static bool read_point(lw_reader *reader, const lw_yaml *map, lw_joint_type type
     const lw_yaml *point = lw_yaml_get(map, "point");
     bool good = true;
     if (point) {
-        good = lw_reader_numbers(reader, point, "point", 3, geometry->point);
+        good = lw_reader_numbers(reader, point, "point", LW_LENGTH, 3, geometry->point);
     } else if (in_body || forms[type].point_must_be_given) {
         good = lw_reader_need(
             reader, map, "point",
@@ -143,9 +146,11 @@ static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec
 /* --- initial state and motion --------------------------------------------------------------------- */
 
 /* A number if there is one value, else a list. */
-static bool read_values(lw_reader *reader, const lw_yaml *node, const char *what, int count, double *values) {
-    if (count == 1 && node->kind != LW_YAML_LIST) return lw_reader_number(reader, node, what, values);
-    return lw_reader_numbers(reader, node, what, (size_t)count, values);
+static bool read_values(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
+                        int count, double *values) {
+    if (count == 1 && node->kind != LW_YAML_LIST)
+        return lw_reader_number(reader, node, what, quantity, values);
+    return lw_reader_numbers(reader, node, what, quantity, (size_t)count, values);
 }
 
 /* Two keys that say the same thing in different ways. */
@@ -156,14 +161,27 @@ static bool exclude(lw_reader *reader, const lw_yaml *map, const char *one, cons
     return false;
 }
 
+/* What the coordinates and speeds measure, if all of them the same. */
+static lw_quantity coordinate_quantity(lw_joint_type type) {
+    bool slides = type == LW_JOINT_PRISMATIC || type == LW_JOINT_TRANSLATION;
+    bool turns = type == LW_JOINT_REVOLUTE || type == LW_JOINT_SCREW || type == LW_JOINT_UNIVERSAL;
+    return slides ? LW_LENGTH : turns ? LW_ANGLE : LW_ANY_QUANTITY;
+}
+
+static lw_quantity speed_quantity(lw_joint_type type) {
+    lw_quantity coordinate = coordinate_quantity(type);
+    if (coordinate == LW_LENGTH) return LW_SPEED;
+    return coordinate == LW_ANGLE || type == LW_JOINT_SPHERICAL ? LW_ANGULAR_SPEED : LW_ANY_QUANTITY;
+}
+
 static void read_state(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
     int axis_count = joint->geometry[0].axis_count;
     int nq = lw_joint_type_q(joint->type, axis_count), nv = lw_joint_type_v(joint->type, axis_count);
     const lw_yaml *q = lw_yaml_get(entry, "q"), *v = lw_yaml_get(entry, "v");
     joint->has_q = q != NULL;
     joint->has_v = v != NULL;
-    if (q) read_values(reader, q, "q", nq, joint->q);
-    if (v) read_values(reader, v, "v", nv, joint->v);
+    if (q) read_values(reader, q, "q", coordinate_quantity(joint->type), nq, joint->q);
+    if (v) read_values(reader, v, "v", speed_quantity(joint->type), nv, joint->v);
     if (!turns_freely(joint->type)) return;
 
     /* The coordinates by name: [position,] rotation, [velocity,] angular_velocity. */
@@ -178,12 +196,12 @@ static void read_state(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *j
         joint->has_q = true;
         quaternion[0] = 1;
         if (rotation) lw_reader_rotation(reader, rotation, "rotation", quaternion);
-        if (position) lw_reader_numbers(reader, position, "position", 3, joint->q);
+        if (position) lw_reader_numbers(reader, position, "position", LW_LENGTH, 3, joint->q);
     }
     if (!v && (spin || velocity)) {
         joint->has_v = true;
-        if (spin) lw_reader_numbers(reader, spin, "angular_velocity", 3, turn);
-        if (velocity) lw_reader_numbers(reader, velocity, "velocity", 3, joint->v);
+        if (spin) lw_reader_numbers(reader, spin, "angular_velocity", LW_ANGULAR_SPEED, 3, turn);
+        if (velocity) lw_reader_numbers(reader, velocity, "velocity", LW_SPEED, 3, joint->v);
     }
     if (is_free) {
         exclude(reader, entry, "q", "position");
@@ -223,15 +241,35 @@ static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *
 
 /* --- joint ---------------------------------------------------------------------------------------- */
 
+/* Where the values of a sound entry stand. */
+static lw_joint_places places_of(const lw_yaml *entry, const lw_joint_spec *joint) {
+    lw_joint_places places = {.between = lw_reader_place(entry, "between"),
+                              .lead = lw_reader_place(entry, "lead"),
+                              .q = lw_reader_place(entry, "q"),
+                              .v = lw_reader_place(entry, "v")};
+    for (int side = 0; side < 2; side++) {
+        const lw_yaml *map = lw_yaml_get(entry, side == 0 ? "first" : "second");
+        if (!map && side == 0) map = entry; /* the world's */
+        places.point[side] = lw_reader_place(map, "point");
+        if (!axes_are_listed(joint->type)) {
+            places.axes[side][0] = lw_reader_place(map, forms[joint->type].key);
+            places.axes[side][1] = lw_reader_place(map, "x");
+            continue;
+        }
+        const lw_yaml *axes = map ? lw_yaml_get(map, "axes") : NULL;
+        for (size_t k = 0; axes && k < axes->count; k++) places.axes[side][k] = axes->items[k]->place;
+    }
+    return places;
+}
+
 static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
     const char *types[LW_JOINT_TYPES + 1] = {NULL};
     for (int k = 0; k < LW_JOINT_TYPES; k++) types[k] = lw_joint_type_name((lw_joint_type)k);
     key_list keys = {.count = 0};
     static const char *const common[] = {"type", "between", "first", "second", "q",
                                          "v",    "motion",  "cut",   "repeat", NULL};
-    for (int k = 0; common[k]; k++) add_key(&keys, common[k]);
     if (entry->kind != LW_YAML_MAP) {
-        lw_reader_keys(reader, entry, keys.keys);
+        lw_reader_keys(reader, entry, common);
         return;
     }
     lw_joint_spec joint = {.name = named->name, .place = named->place};
@@ -244,6 +282,10 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     }
     joint.type = (lw_joint_type)type;
 
+    for (int k = 0; common[k]; k++) {
+        bool of_state = !strcmp(common[k], "q") || !strcmp(common[k], "v") || !strcmp(common[k], "motion");
+        if (joint.type != LW_JOINT_WELD || !of_state) add_key(&keys, common[k]);
+    }
     geometry_keys(joint.type, &keys);
     if (joint.type == LW_JOINT_SCREW) add_key(&keys, "lead");
     if (turns_freely(joint.type)) {
@@ -260,17 +302,23 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     if (joint.type == LW_JOINT_SCREW) {
         const lw_yaml *lead =
             lw_reader_need(reader, entry, "lead", "give the advance per turn, e.g. lead: 5 mm");
-        if (lead) lw_reader_number(reader, lead, "lead", &joint.lead);
+        if (lead) lw_reader_number(reader, lead, "lead", LW_LENGTH, &joint.lead);
     }
     const lw_yaml *cut = lw_yaml_get(entry, "cut");
     if (cut) lw_reader_flag(reader, cut, "cut", &joint.cut);
-    if (read_geometry(reader, entry, &joint)) {
+    /* the number of coordinates follows from the type, but for a translation from its axes */
+    if (read_geometry(reader, entry, &joint) || joint.type != LW_JOINT_TRANSLATION) {
         named->type = type;
         named->axis_count = joint.geometry[0].axis_count;
-        read_state(reader, entry, &joint);
-        read_motion(reader, entry, &joint);
+        if (joint.type != LW_JOINT_WELD) {
+            read_state(reader, entry, &joint);
+            read_motion(reader, entry, &joint);
+        }
     }
-    if (bodies && reader->faults == before) lw_reader_check(reader, lw_spec_add_joint(reader->spec, &joint));
+    if (!bodies || reader->faults > before) return;
+    const lw_joint_places places = places_of(entry, &joint);
+    lw_status status = lw_spec_add_joint(reader->spec, &joint);
+    lw_reader_check(reader, status == LW_OK ? lw_spec_place_joint(reader->spec, &places) : status);
 }
 
 void lw_read_joints(lw_reader *reader, const lw_yaml *section) {

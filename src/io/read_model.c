@@ -78,7 +78,7 @@ static lw_status read_all(int file, const char *path, lw_report *report, char **
 
 static void read_gravity(lw_reader *reader, const lw_yaml *node) {
     double gravity[3];
-    if (node && lw_reader_numbers(reader, node, "gravity", 3, gravity))
+    if (node && lw_reader_numbers(reader, node, "gravity", LW_ACCELERATION, 3, gravity))
         lw_spec_set_gravity(reader->spec, gravity);
 }
 
@@ -90,16 +90,20 @@ static void read_run(lw_reader *reader, const lw_yaml *node) {
     lw_run_spec run = {.place = node->place};
     if (lw_reader_keys(reader, node, keys)) {
         double *numbers[] = {&run.end, &run.step, &run.tolerance, &run.output};
+        static const lw_quantity quantities[] = {LW_TIME, LW_TIME, LW_PLAIN_NUMBER, LW_TIME};
         const char **texts[] = {&run.method, &run.integrator, &run.drift};
         for (int k = 0; k < 4; k++) {
-            if (!lw_reader_key_number(reader, node, keys[k], numbers[k]) || *numbers[k] > 0) continue;
+            if (!lw_reader_key_number(reader, node, keys[k], quantities[k], numbers[k]) || *numbers[k] > 0)
+                continue;
             lw_reader_fault(reader, lw_yaml_get(node, keys[k])->place, "give a positive number",
                             "%s %g is not positive", keys[k], *numbers[k]);
+            *numbers[k] = 0;
         }
         if (run.tolerance >= 1) {
             lw_reader_fault(reader, lw_yaml_get(node, "tolerance")->place,
                             "give a relative tolerance, e.g. 1e-6", "tolerance %g is not below 1",
                             run.tolerance);
+            run.tolerance = 0;
         }
         for (int k = 0; k < 3; k++) {
             const lw_yaml *text = lw_yaml_get(node, keys[4 + k]);
@@ -143,6 +147,8 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
                                        "joints",   "forces", "constraints", "run",        NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
+    reader->bodies.incomplete = lw_reader_suggested(reader, root, "bodies"); /* it stands under another key */
+    reader->joints.incomplete = lw_reader_suggested(reader, root, "joints");
     const lw_yaml *name = lw_yaml_get(root, "name"), *description = lw_yaml_get(root, "description");
     if (name && name->kind != LW_YAML_TEXT) {
         lw_reader_fault(reader, name->place, "write name: text", "the model's name is no text");
@@ -159,11 +165,13 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
     lw_reader_check(reader, lw_spec_set_file(reader->spec, reader->file));
     lw_read_parameters(reader, lw_yaml_get(root, "parameters"), settings, setting_count);
     if (reader->out_of_memory) return;
-    read_gravity(reader, lw_yaml_get(root, "gravity"));
-    lw_read_bodies(reader, lw_yaml_get(root, "bodies"));
-    lw_read_joints(reader, lw_yaml_get(root, "joints"));
-    lw_read_forces(reader, lw_yaml_get(root, "forces"));
-    lw_read_constraints(reader, lw_yaml_get(root, "constraints"));
+    if (!reader->only_run) {
+        read_gravity(reader, lw_yaml_get(root, "gravity"));
+        lw_read_bodies(reader, lw_yaml_get(root, "bodies"));
+        lw_read_joints(reader, lw_yaml_get(root, "joints"));
+        lw_read_forces(reader, lw_yaml_get(root, "forces"));
+        lw_read_constraints(reader, lw_yaml_get(root, "constraints"));
+    }
     read_run(reader, lw_yaml_get(root, "run"));
 }
 
@@ -189,34 +197,38 @@ static void hand_over(const lw_report *found, lw_report *report) {
 
 /* --- calls ---------------------------------------------------------------------------------------- */
 
-lw_status lw_read_model_text(const char *text, size_t length, const char *name, const lw_setting *settings,
-                             size_t setting_count, lw_report *report, lw_spec **spec) {
-    *spec = NULL;
-    lw_reader reader = {
-        .file = name ? name : "", .arena = lw_arena_create(NULL), .report = lw_report_create()};
+static lw_status read_text(lw_reader *reader, const char *text, size_t length, const lw_setting *settings,
+                           size_t setting_count, lw_report *report, lw_spec **spec) {
     lw_status status = LW_ERROR_MEMORY;
-    if (reader.arena && reader.report) {
+    *spec = NULL;
+    reader->arena = lw_arena_create(NULL);
+    reader->report = lw_report_create();
+    if (reader->arena && reader->report) {
         const lw_yaml *root = NULL;
-        status = lw_yaml_parse(reader.arena, text, length, reader.file, reader.report, &root);
-        if (root) read_root(&reader, root, settings, setting_count);
-        if (status == LW_OK && reader.faults > 0) status = LW_ERROR_MODEL;
+        status = lw_yaml_parse(reader->arena, text, length, reader->file, reader->report, &root);
+        if (reader->only_run && root) status = LW_OK;
+        if (root) read_root(reader, root, settings, setting_count);
+        if (status == LW_OK && (reader->faults > 0 || !reader->spec)) status = LW_ERROR_MODEL;
         /* it will not be compiled then; what its sound parts say is wanted all the same */
-        if (status == LW_ERROR_MODEL && reader.spec) lw_spec_check_parts(reader.spec, reader.report);
-        if (reader.out_of_memory) status = LW_ERROR_MEMORY;
-        if (report) hand_over(reader.report, report);
+        if (status == LW_ERROR_MODEL && reader->spec) {
+            lw_spec_check_parts(reader->spec, reader->report);
+            lw_report_loose(reader, lw_yaml_get(root, "joints"));
+        }
+        if (reader->out_of_memory) status = LW_ERROR_MEMORY;
+        if (report) hand_over(reader->report, report);
     }
     if (status == LW_OK) {
-        *spec = reader.spec;
+        *spec = reader->spec;
     } else {
-        lw_spec_destroy(reader.spec);
+        lw_spec_destroy(reader->spec);
     }
-    lw_report_destroy(reader.report);
-    lw_arena_destroy(reader.arena);
+    lw_report_destroy(reader->report);
+    lw_arena_destroy(reader->arena);
     return status;
 }
 
-lw_status lw_read_model(const char *path, const lw_setting *settings, size_t setting_count, lw_report *report,
-                        lw_spec **spec) {
+static lw_status read_file(lw_reader *reader, const char *path, const lw_setting *settings,
+                           size_t setting_count, lw_report *report, lw_spec **spec) {
     *spec = NULL;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* opening a pipe must not wait */
     if (file < 0) return open_fault(report, path);
@@ -224,8 +236,24 @@ lw_status lw_read_model(const char *path, const lw_setting *settings, size_t set
     size_t length = 0;
     lw_status status = read_all(file, path, report, &text, &length);
     (void)close(file);
-    if (status == LW_OK)
-        status = lw_read_model_text(text, length, path, settings, setting_count, report, spec);
+    if (status == LW_OK) status = read_text(reader, text, length, settings, setting_count, report, spec);
     free(text);
     return status;
+}
+
+lw_status lw_read_model_text(const char *text, size_t length, const char *name, const lw_setting *settings,
+                             size_t setting_count, lw_report *report, lw_spec **spec) {
+    lw_reader reader = {.file = name ? name : ""};
+    return read_text(&reader, text, length, settings, setting_count, report, spec);
+}
+
+lw_status lw_read_model(const char *path, const lw_setting *settings, size_t setting_count, lw_report *report,
+                        lw_spec **spec) {
+    lw_reader reader = {.file = path};
+    return read_file(&reader, path, settings, setting_count, report, spec);
+}
+
+lw_status lw_read_run(const char *path, const lw_setting *settings, size_t setting_count, lw_spec **spec) {
+    lw_reader reader = {.file = path, .muted = true, .only_run = true};
+    return read_file(&reader, path, settings, setting_count, NULL, spec);
 }

@@ -70,7 +70,8 @@ static void evaluate(job *j, parameter *p) {
         lw_reader_fault(reader, lw_yaml_place_in(p->node, syntax.offset), syntax.remedy, "\"%.60s\": %s",
                         p->text, syntax.message);
     } else {
-        lw_reader_fault(reader, p->place, syntax.remedy, "set to \"%.60s\": %s", p->text, syntax.message);
+        lw_reader_fault(reader, p->place, syntax.remedy, "set to \"%.60s\", character %zu: %s", p->text,
+                        syntax.offset + 1, syntax.message);
     }
 }
 

@@ -183,12 +183,12 @@ bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *
     if (world && !first && !second) {
         *frame = LW_GEOMETRY_WORLD;
         good = lw_reader_list(reader, world, "points", 2);
-        good = good && lw_reader_numbers(reader, world->items[0], "first point", 3, points[0]);
-        good = good && lw_reader_numbers(reader, world->items[1], "second point", 3, points[1]);
+        good = good && lw_reader_numbers(reader, world->items[0], "first point", LW_LENGTH, 3, points[0]);
+        good = good && lw_reader_numbers(reader, world->items[1], "second point", LW_LENGTH, 3, points[1]);
     } else if (!world && first && second) {
         *frame = LW_GEOMETRY_BODY;
-        good = lw_reader_numbers(reader, first, "first", 3, points[0]);
-        good = lw_reader_numbers(reader, second, "second", 3, points[1]) && good;
+        good = lw_reader_numbers(reader, first, "first", LW_LENGTH, 3, points[0]);
+        good = lw_reader_numbers(reader, second, "second", LW_LENGTH, 3, points[1]) && good;
     } else {
         lw_reader_fault(
             reader, map->place,
@@ -208,7 +208,7 @@ typedef struct repetition {
     lw_reader *reader;
     const lw_yaml *key, *entry; /* of the object */
     const lw_yaml *indices;     /* name: range, ... */
-    const char *noun;
+    const char *noun;           /* NULL: names do not matter */
     lw_name_table *table;
     lw_entry_reader *read;
     bool faulty;  /* a step had faults: the others only give their names, which may be referred to */
@@ -236,6 +236,10 @@ static bool count_steps(const repetition *job, long count) {
 
 static void read_once(repetition *job) {
     lw_reader *reader = job->reader;
+    if (!job->noun) {
+        job->read(reader, NULL, job->entry);
+        return;
+    }
     const char *name = lw_reader_text(reader, job->key, "name");
     if (!name || !good_name(reader, job->key, name)) {
         stop(job);
@@ -294,7 +298,7 @@ static void repeat_index(repetition *job, size_t level) {
         if (!count_steps(job, (long)range->count)) stop(job);
         for (size_t k = 0; k < range->count && may_go_on(job); k++) {
             double value;
-            if (lw_reader_number(reader, range->items[k], "index", &value)) {
+            if (lw_reader_number(reader, range->items[k], "index", LW_PLAIN_NUMBER, &value)) {
                 one_step(job, level, value);
             } else {
                 stop(job);
@@ -344,20 +348,14 @@ static bool good_indices(lw_reader *reader, const lw_yaml *indices) {
     return reader->faults == before;
 }
 
-void lw_reader_section(lw_reader *reader, const lw_yaml *section, const char *noun, lw_name_table *table,
-                       lw_entry_reader *read) {
+/* Reads all entries of a section that is a mapping. */
+static void read_entries(lw_reader *reader, const lw_yaml *section, const char *noun, lw_name_table *table,
+                         lw_entry_reader *read) {
     static const lw_yaml once = {.kind = LW_YAML_MAP};
-    if (!section || section->kind == LW_YAML_NULL) return;
-    if (section->kind != LW_YAML_MAP) {
-        lw_reader_fault(reader, section->place, "write one line for each:  name: {key: value, ...}",
-                        "here a mapping from names to %s descriptions is wanted", noun);
-        table->incomplete = true;
-        return;
-    }
     for (size_t k = 0; k < section->count && !reader->out_of_memory; k++) {
         const lw_yaml *key = section->items[2 * k], *entry = section->items[2 * k + 1];
         const lw_yaml *repeat = entry->kind == LW_YAML_MAP ? lw_yaml_get(entry, "repeat") : NULL;
-        snprintf(reader->object, sizeof reader->object, "%s \"%.80s\"", noun, key->text);
+        if (noun) snprintf(reader->object, sizeof reader->object, "%s \"%.80s\"", noun, key->text);
         if (repeat && !good_indices(reader, repeat)) {
             table->incomplete = true;
         } else {
@@ -371,4 +369,20 @@ void lw_reader_section(lw_reader *reader, const lw_yaml *section, const char *no
         }
         reader->object[0] = '\0';
     }
+}
+
+void lw_reader_section(lw_reader *reader, const lw_yaml *section, const char *noun, lw_name_table *table,
+                       lw_entry_reader *read) {
+    if (!section || section->kind == LW_YAML_NULL) return;
+    if (section->kind == LW_YAML_MAP) {
+        read_entries(reader, section, noun, table, read);
+        return;
+    }
+    lw_reader_fault(reader, section->place, "write one line for each:  name: {key: value, ...}",
+                    "here a mapping from names to %s descriptions is wanted", noun);
+    table->incomplete = true;
+}
+
+void lw_reader_walk(lw_reader *reader, const lw_yaml *section, lw_name_table *names, lw_entry_reader *visit) {
+    if (section && section->kind == LW_YAML_MAP) read_entries(reader, section, NULL, names, visit);
 }

@@ -17,6 +17,7 @@ enum { SHOWN = 64 }; /* bytes of a user's text that a message repeats */
 
 void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...) {
     char message[sizeof((lw_error *)0)->message];
+    if (reader->muted) return;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
@@ -110,11 +111,21 @@ const lw_yaml *lw_reader_need(lw_reader *reader, const lw_yaml *map, const char 
     return value;
 }
 
-void lw_reader_missing(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy) {
+lw_place lw_reader_place(const lw_yaml *map, const char *key) {
+    const lw_yaml *node = map ? lw_yaml_get(map, key) : NULL;
+    return node ? node->place : (lw_place){0, 0};
+}
+
+bool lw_reader_suggested(const lw_reader *reader, const lw_yaml *map, const char *key) {
     for (size_t k = 0; k < sizeof reader->suggested / sizeof *reader->suggested; k++) {
         const char *suggested = reader->suggested[k].key;
-        if (reader->suggested[k].map == map && suggested && strcmp(suggested, key) == 0) return;
+        if (reader->suggested[k].map == map && suggested && strcmp(suggested, key) == 0) return true;
     }
+    return false;
+}
+
+void lw_reader_missing(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy) {
+    if (lw_reader_suggested(reader, map, key)) return;
     lw_reader_fault(reader, map->place, remedy, "key \"%s\" is missing", key);
 }
 
@@ -157,40 +168,48 @@ static size_t constant_count(const lw_reader *reader) {
     return reader->parameter_count + reader->index_count;
 }
 
-bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, double *value) {
+bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
+                      double *value) {
     lw_syntax syntax;
     if (!is_text(reader, node, what, "give a number or an expression, e.g. 2, 30 deg, L/2")) return false;
-    if (lw_number(node->text, reader->constants, constant_count(reader), value, &syntax)) return true;
+    double number;
+    if (lw_number(node->text, reader->constants, constant_count(reader), &number, &syntax) &&
+        lw_units_fit(node->text, quantity, &syntax)) {
+        *value = number;
+        return true;
+    }
     report_syntax(reader, node, what, &syntax, true);
     return false;
 }
 
-bool lw_reader_numbers(lw_reader *reader, const lw_yaml *node, const char *what, size_t count,
-                       double *values) {
+bool lw_reader_numbers(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
+                       size_t count, double *values) {
     bool good = true;
     if (!lw_reader_list(reader, node, what, count)) return false;
     for (size_t k = 0; k < count; k++) {
         const lw_yaml *item = node->items[k];
         if (item->kind == LW_YAML_TEXT &&
-            lw_number(item->text, reader->constants, constant_count(reader), &values[k], NULL)) {
+            lw_number(item->text, reader->constants, constant_count(reader), &values[k], NULL) &&
+            lw_units_fit(item->text, quantity, NULL)) {
             continue;
         }
         char entry[96]; /* only a fault needs its name */
         snprintf(entry, sizeof entry, "entry %zu of %s", k + 1, what);
-        good = lw_reader_number(reader, item, entry, &values[k]) && good;
+        good = lw_reader_number(reader, item, entry, quantity, &values[k]) && good;
     }
     return good;
 }
 
-bool lw_reader_key_number(lw_reader *reader, const lw_yaml *map, const char *key, double *value) {
+bool lw_reader_key_number(lw_reader *reader, const lw_yaml *map, const char *key, lw_quantity quantity,
+                          double *value) {
     const lw_yaml *node = lw_yaml_get(map, key);
-    return node && lw_reader_number(reader, node, key, value);
+    return node && lw_reader_number(reader, node, key, quantity, value);
 }
 
-bool lw_reader_key_numbers(lw_reader *reader, const lw_yaml *map, const char *key, size_t count,
-                           double *values) {
+bool lw_reader_key_numbers(lw_reader *reader, const lw_yaml *map, const char *key, lw_quantity quantity,
+                           size_t count, double *values) {
     const lw_yaml *node = lw_yaml_get(map, key);
-    return node && lw_reader_numbers(reader, node, key, count, values);
+    return node && lw_reader_numbers(reader, node, key, quantity, count, values);
 }
 
 bool lw_reader_integer(lw_reader *reader, const char *text, const lw_yaml *node, const char *what,
@@ -249,8 +268,8 @@ static bool from_axis(lw_reader *reader, const lw_yaml *node, double q[4]) {
     double axis[3], angle;
     const lw_yaml *axis_node = lw_reader_need(reader, node, "axis", "write {axis: [x, y, z], angle: a}");
     const lw_yaml *angle_node = lw_reader_need(reader, node, "angle", "write {axis: [x, y, z], angle: a}");
-    bool good = axis_node && lw_reader_numbers(reader, axis_node, "axis", 3, axis);
-    good = angle_node && lw_reader_number(reader, angle_node, "angle", &angle) && good;
+    bool good = axis_node && lw_reader_numbers(reader, axis_node, "axis", LW_ANY_QUANTITY, 3, axis);
+    good = angle_node && lw_reader_number(reader, angle_node, "angle", LW_ANGLE, &angle) && good;
     if (!good) return false;
     double length = hypot(hypot(axis[0], axis[1]), axis[2]);
     if (!(length > 0)) {
@@ -264,7 +283,7 @@ static bool from_axis(lw_reader *reader, const lw_yaml *node, double q[4]) {
 }
 
 static bool from_quaternion(lw_reader *reader, const lw_yaml *node, const char *what, double q[4]) {
-    if (!lw_reader_numbers(reader, node, what, 4, q)) return false;
+    if (!lw_reader_numbers(reader, node, what, LW_PLAIN_NUMBER, 4, q)) return false;
     double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
     if (fabs(length - 1) > 1e-3) { /* room for a quaternion copied with few digits */
         lw_reader_fault(reader, node->place,
@@ -285,7 +304,7 @@ bool lw_reader_rotation(lw_reader *reader, const lw_yaml *node, const char *what
         return lw_reader_keys(reader, node, axis_keys) && from_axis(reader, node, rotation);
     double angles[3];
     lw_reader_keys(reader, node, cardan_keys);
-    if (!lw_reader_key_numbers(reader, node, "cardan", 3, angles)) return false;
+    if (!lw_reader_key_numbers(reader, node, "cardan", LW_ANGLE, 3, angles)) return false;
     from_cardan(angles, rotation);
     return true;
 }

@@ -10,6 +10,7 @@
 #include "io/yaml.h"
 
 #include "model/function.h"
+#include "model/units.h"
 
 #include <linkwork/io.h>
 
@@ -28,6 +29,7 @@ typedef struct lw_named {
     lw_place place;
     const char *stands_for; /* a body that is another body's second name; else NULL */
     int type, axis_count;   /* a joint's; type -1: unknown because of faults */
+    size_t joined;          /* read_loose.c: another name of its group, or itself */
 } lw_named;
 
 /* Objects of one section by name: open addressing, slots hold 1 + index. */
@@ -60,6 +62,9 @@ typedef struct lw_reader {
     size_t parameter_count, index_count;
 
     lw_name_table bodies, joints, forces, constraints;
+    lw_name_table connected; /* names of bodies in joints (read_loose.c) */
+    bool muted;              /* faults are neither reported nor counted */
+    bool only_run;           /* sections of objects are passed over */
     /* Keys suggested for misspelt ones, so that they are not reported as missing, too; the last
      * few suffice. */
     struct {
@@ -83,12 +88,18 @@ bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *k
 const lw_yaml *lw_reader_need(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy);
 /* Reports a missing key, unless a misspelt one was taken for it. */
 void lw_reader_missing(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy);
+/* Was a misspelt key of the map taken for this one? */
+bool lw_reader_suggested(const lw_reader *reader, const lw_yaml *map, const char *key);
+/* The place of a key's value; {0, 0} if the map, which may be NULL, has none. */
+lw_place lw_reader_place(const lw_yaml *map, const char *key);
 /* Is the node a list of count entries? */
 bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count);
 
-bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, double *value);
-bool lw_reader_numbers(lw_reader *reader, const lw_yaml *node, const char *what, size_t count,
-                       double *values);
+/* Units behind a lone number must measure the quantity. */
+bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
+                      double *value);
+bool lw_reader_numbers(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
+                       size_t count, double *values);
 bool lw_reader_integer(lw_reader *reader, const char *text, const lw_yaml *node, const char *what,
                        long *value);
 bool lw_reader_flag(lw_reader *reader, const lw_yaml *node, const char *what, bool *value);
@@ -108,9 +119,10 @@ void lw_reader_explain(const char *text, lw_syntax *syntax);
 bool lw_reader_new_name(lw_reader *reader, const lw_yaml *word, const char *noun);
 
 /* The same for the value of a key that may be missing: then nothing happens and the value stays. */
-bool lw_reader_key_number(lw_reader *reader, const lw_yaml *map, const char *key, double *value);
-bool lw_reader_key_numbers(lw_reader *reader, const lw_yaml *map, const char *key, size_t count,
-                           double *values);
+bool lw_reader_key_number(lw_reader *reader, const lw_yaml *map, const char *key, lw_quantity quantity,
+                          double *value);
+bool lw_reader_key_numbers(lw_reader *reader, const lw_yaml *map, const char *key, lw_quantity quantity,
+                           size_t count, double *values);
 
 /* Walks through the names in an expression; units behind a number are none. Start with at = 0, operand =
  * false. */
@@ -135,6 +147,9 @@ typedef void lw_entry_reader(lw_reader *reader, lw_named *named, const lw_yaml *
 /* Reads all entries of a section, each as often as its repeat says. */
 void lw_reader_section(lw_reader *reader, const lw_yaml *section, const char *noun, lw_name_table *names,
                        lw_entry_reader *read);
+/* Only visits all entries, as often as their repeats say, whatever their names; named is NULL. names becomes
+ * incomplete if that cannot be done. */
+void lw_reader_walk(lw_reader *reader, const lw_yaml *section, lw_name_table *names, lw_entry_reader *visit);
 
 /* Two points: key points, in the world, or keys first and second, each in its body's frame. */
 bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *frame, double points[2][3]);
@@ -147,5 +162,7 @@ void lw_read_bodies(lw_reader *reader, const lw_yaml *section);
 void lw_read_joints(lw_reader *reader, const lw_yaml *section);
 void lw_read_forces(lw_reader *reader, const lw_yaml *section);
 void lw_read_constraints(lw_reader *reader, const lw_yaml *section);
+/* For a text with faults, after all sections: reports the bodies that no joint connects to ground. */
+void lw_report_loose(lw_reader *reader, const lw_yaml *joints);
 
 #endif

@@ -24,6 +24,8 @@
 #include "io/number.h"
 #include "model/data.h"
 
+#include <linkwork/io.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -410,8 +412,10 @@ static lw_status take_point(lw_record *record, char *text, int *index) {
     if (body < 0) return unknown_object(record, BODY_OBJECT, body_name);
     size_t used = (size_t)snprintf(name, sizeof name, "%.300s", body_name);
     for (int k = 0; k < 3; k++) {
-        if (!rest || !lw_number_read(next_item(&rest), &at[k]) || !isfinite(at[k]))
-            return wrong(record, remedy, "a point is a body and three numbers");
+        if (!rest) return wrong(record, remedy, "a point is a body and three numbers");
+        lw_error fault = {0};
+        if (lw_read_number(next_item(&rest), "m", &at[k], &fault) != LW_OK)
+            return wrong(record, fault.remedy, fault.message);
         (void)lw_number_print(at[k], number);
         used += (size_t)snprintf(name + used, sizeof name - used, ", %s", number);
     }

@@ -291,8 +291,9 @@ static void put_joint(lw_writer *w, const lw_joint_spec *joint) {
     put_between(w, joint->bodies);
     put_geometry(w, joint);
     if (joint->type == LW_JOINT_SCREW) put_number(w, "lead", joint->lead);
-    if (joint->has_q) put_values(w, "q", joint->q, lw_joint_type_q(joint->type, axes));
-    if (joint->has_v) put_values(w, "v", joint->v, lw_joint_type_v(joint->type, axes));
+    bool moves = joint->type != LW_JOINT_WELD;
+    if (joint->has_q && moves) put_values(w, "q", joint->q, lw_joint_type_q(joint->type, axes));
+    if (joint->has_v && moves) put_values(w, "v", joint->v, lw_joint_type_v(joint->type, axes));
     put_motion(w, joint->motion, lw_joint_type_v(joint->type, axes));
     if (joint->cut) put_word(w, "cut", "true");
     lw_end_entry(w);

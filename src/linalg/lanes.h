@@ -40,8 +40,8 @@ static inline double real_lane(REAL x, int lane) { return x[lane]; }
 static inline void real_set_lane(REAL *x, int lane, double value) { (*x)[lane] = value; }
 #endif
 
-/* The same number in all lanes. */
-static inline REAL real(double x) { return (REAL){0} + x; }
+/* The same number in all lanes: x - 0 is x also for x = -0, so nothing is computed. */
+static inline REAL real(double x) { return x - (REAL){0}; }
 
 static inline REAL real_sqrt(REAL x) {
     REAL root = {0};

@@ -309,7 +309,8 @@ static lw_status compile(lw_compiler *compiler) {
     if (!usable) { /* no tree without all joints; still look at what the rest says */
         bool joined = true;
         for (size_t j = 0; j < spec->joint_count; j++) {
-            const int *bodies = compiler->drafts[j].bodies;
+            int *bodies = compiler->drafts[j].bodies;
+            if (bodies[0] == bodies[1]) bodies[0] = 0; /* one of them is wrong; it may have meant ground */
             joined &= bodies[0] >= 0 && bodies[1] >= 0 && bodies[0] != bodies[1];
         }
         if (joined)

@@ -108,7 +108,6 @@ static void link_inertia(const lw_body_spec *body, lw_link *link, lw_body *own) 
     J[3] -= m * c[0] * c[1], J[4] -= m * c[0] * c[2], J[5] -= m * c[1] * c[2];
     link->inertia.mass = m;
     link->principal = J[3] == 0 && J[4] == 0 && J[5] == 0;
-    for (int k = 0; k < 6; k++) link->spread[k] = (k < 3 ? 0.5 * (J[0] + J[1] + J[2]) : 0) - J[k];
     lw_v3_copy(c, own->com);
 }
 
@@ -167,7 +166,8 @@ static void align(lw_link *link, lw_pose *mine) {
 
 /* Gives each body that carries others a slot for the inertia that they hand over in a backward pass, and
  * takes it back when the pass has reached the body: a chain needs two, whatever its length, and they stay in
- * the cache. */
+ * the cache. A forward pass needs what stands there from the body to its last child, which is the same time.
+ * Ground has the slot behind the others. */
 static lw_status assign_slots(lw_compiler *compiler) {
     lw_model *model = compiler->model;
     int *vacant = LW_NEW(compiler->scratch, int, model->body_count + 1), vacancies = 0;
@@ -179,6 +179,31 @@ static lw_status assign_slots(lw_compiler *compiler) {
         if (link->first) parent->slot = vacancies ? vacant[--vacancies] : model->slot_count++;
         if (link->slot >= 0) vacant[vacancies++] = link->slot;
     }
+    model->links[0].slot = model->slot_count;
+    return LW_OK;
+}
+
+/* Inwards, a branch's end is its width and its first column counts from that of the parent's branch. */
+static lw_status assign_columns(lw_model *model) {
+    lw_branch *branches = LW_NEW(model->arena, lw_branch, model->body_count + 1);
+    if (!branches) return LW_ERROR_MEMORY;
+    for (int i = model->body_count; i >= 1; i--) {
+        lw_branch *own = &branches[i], *parent = &branches[model->links[i].parent];
+        own->end += model->links[i].joint.nv;
+        own->first = parent->end + parent->end % 2;
+        parent->end = own->first + own->end;
+    }
+    int *speeds = LW_NEW(model->arena, int, branches[0].end + 1);
+    if (!speeds) return LW_ERROR_MEMORY;
+    for (int c = 0; c <= branches[0].end; c++) speeds[c] = -1;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        branches[i].first += branches[link->parent].first;
+        branches[i].end += branches[i].first;
+        for (int k = 0; k < link->joint.nv; k++) speeds[branches[i].end - link->joint.nv + k] = link->v + k;
+    }
+    model->branches = branches;
+    model->column_speeds = speeds;
     return LW_OK;
 }
 
@@ -247,6 +272,7 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
     lw_names_sort(&model->body_names);
     lw_names_sort(&model->joint_names);
     lw_status status = assign_slots(compiler);
+    if (status == LW_OK) status = assign_columns(model);
     if (status != LW_OK) return status;
     model->turns = LW_NEW(model->arena, lw_turn, nb + 1);
     if (!model->turns) return LW_ERROR_MEMORY;

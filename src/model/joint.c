@@ -162,11 +162,17 @@ const char *lw_joint_row_name(const lw_joint *joint, int k) {
     return sliding == 1 ? "position across" : k == 0 ? "position across" : "position across, second";
 }
 
+/* The angle in the turn nearest to the guess. A guess that is no number, left by a trial step that overflowed, counts
+ * for nothing. */
+static double nearest_turn(double angle, double guess) {
+    double turns = round((guess - angle) / (2 * LW_PI));
+    return isfinite(turns) ? angle + 2 * LW_PI * turns : angle;
+}
+
 /* The angle about coordinate axis a of the rotation R, in the turn nearest to the guess. */
 static double angle_about(const double R[9], int a, double guess) {
     int b = (a + 1) % 3, c = (a + 2) % 3;
-    double angle = atan2(R[3 * c + b] - R[3 * b + c], R[4 * b] + R[4 * c]);
-    return angle + 2 * LW_PI * round((guess - angle) / (2 * LW_PI));
+    return nearest_turn(atan2(R[3 * c + b] - R[3 * b + c], R[4 * b] + R[4 * c]), guess);
 }
 
 static void quaternion_of(const double R[9], double *q) {
@@ -194,12 +200,10 @@ void lw_joint_fit(const lw_joint *joint, const double R[9], const double p[3], d
         q[0] = p[2];
         q[1] = angle_about(R, 2, q[1]);
         break;
-    case LW_JOINT_UNIVERSAL: { /* Rx(q0) Ry(q1): second column (0, cos q0, sin q0), first row (cos q1, 0, sin q1) */
-        double first = atan2(R[7], R[4]), second = atan2(R[2], R[0]);
-        q[0] = first + 2 * LW_PI * round((q[0] - first) / (2 * LW_PI));
-        q[1] = second + 2 * LW_PI * round((q[1] - second) / (2 * LW_PI));
+    case LW_JOINT_UNIVERSAL: /* Rx(q0) Ry(q1): second column (0, cos q0, sin q0), first row (cos q1, 0, sin q1) */
+        q[0] = nearest_turn(atan2(R[7], R[4]), q[0]);
+        q[1] = nearest_turn(atan2(R[2], R[0]), q[1]);
         break;
-    }
     case LW_JOINT_SPHERICAL:
         quaternion_of(R, q);
         break;

@@ -18,6 +18,7 @@
 /* Counts rows and blocks, and writes them down if there is where to. */
 typedef struct builder {
     lw_rows *rows;
+    bool ties_only;
     int row, block;
 } builder;
 
@@ -97,7 +98,8 @@ static void add_constraint(builder *b, const lw_model *model, int index) {
 
 static void build(builder *b, const lw_model *model, lw_hold hold) {
     b->row = b->block = 0;
-    for (int i = 1; i <= model->body_count; i++) add_joint(b, model, model->bodies[i].joint_index, hold);
+    for (int i = 1; i <= model->body_count && !b->ties_only; i++)
+        add_joint(b, model, model->bodies[i].joint_index, hold);
     b->rows->tree_count = b->row;
     for (int k = 0; k < model->closure_count; k++) add_joint(b, model, model->closures[k], hold);
     for (int k = 0; k < model->constraint_count; k++) add_constraint(b, model, k);
@@ -105,10 +107,20 @@ static void build(builder *b, const lw_model *model, lw_hold hold) {
     b->rows->block_count = b->block;
 }
 
-lw_rows *lw_rows_create(const lw_model *model, lw_hold hold, lw_arena *arena) {
+/* Joints whose state the rows need: all of them, or those that close loops and those that are coupled. */
+static void list_joints(const lw_model *model, bool ties_only, lw_rows *rows) {
+    for (int j = 0; j < model->joint_count; j++) rows->needed[j] = !ties_only || model->joints[j].info.cut;
+    for (int c = 0; c < model->constraint_count; c++)
+        for (int k = 0; k < model->constraints[c].terms; k++)
+            rows->needed[rows->coupling_joint[LW_COUPLING_MAX * c + k]] = true;
+    for (int j = 0; j < model->joint_count; j++)
+        if (rows->needed[j]) rows->needed[rows->joint_count++] = j;
+}
+
+static lw_rows *create(const lw_model *model, lw_hold hold, bool ties_only, lw_arena *arena) {
     lw_rows *rows = LW_NEW(arena, lw_rows, 1);
     if (!rows) return NULL;
-    builder b = {.rows = rows};
+    builder b = {.rows = rows, .ties_only = ties_only};
     build(&b, model, hold);
     size_t m = (size_t)rows->count + 1, blocks = (size_t)rows->block_count + 1;
     rows->rows = LW_NEW(arena, lw_row, m);
@@ -119,15 +131,25 @@ lw_rows *lw_rows_create(const lw_model *model, lw_hold hold, lw_arena *arena) {
     rows->phi = LW_NEW(arena, double, m);
     rows->bodies = LW_NEW(arena, lw_body_state, model->body_count + 1);
     rows->joints = LW_NEW(arena, lw_joint_state, model->joint_count + 1);
+    rows->needed = LW_NEW(arena, int, model->joint_count + 1);
     rows->coupling_joint = LW_NEW(arena, int, LW_COUPLING_MAX * model->constraint_count + 1);
     rows->coupling_component = LW_NEW(arena, int, LW_COUPLING_MAX * model->constraint_count + 1);
     if (!rows->rows || !rows->body || !rows->H || !rows->gamma || !rows->rate || !rows->phi ||
-        !rows->bodies || !rows->joints || !rows->coupling_joint || !rows->coupling_component)
+        !rows->bodies || !rows->joints || !rows->needed || !rows->coupling_joint || !rows->coupling_component)
         return NULL;
     build(&b, model, hold);
+    list_joints(model, ties_only, rows);
     for (int j = 0; j < model->joint_count; j++)
         lw_joint_zero(model->joints[j].joint.type, rows->joints[j].q); /* guesses for fitting */
     return rows;
+}
+
+lw_rows *lw_rows_create(const lw_model *model, lw_hold hold, lw_arena *arena) {
+    return create(model, hold, false, arena);
+}
+
+lw_rows *lw_rows_create_ties(const lw_model *model, lw_arena *arena) {
+    return create(model, LW_HOLD_NONE, true, arena);
 }
 
 /* --- one state ------------------------------------------------------------------------------------ */
@@ -365,7 +387,7 @@ static void rolling_rows(const lw_data *data, const lw_constraint *constraint, i
 
 void lw_rows_evaluate(const lw_model *model, lw_data *data, bool fit, lw_rows *rows) {
     evaluate_bodies(model, data, rows);
-    for (int j = 0; j < model->joint_count; j++) evaluate_joint(model, data, fit, j, rows);
+    for (int k = 0; k < rows->joint_count; k++) evaluate_joint(model, data, fit, rows->needed[k], rows);
     memset(rows->H, 0, 6 * (size_t)rows->block_count * sizeof *rows->H);
     for (int r = 0; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];

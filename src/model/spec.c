@@ -186,6 +186,44 @@ lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constr
     return LW_OK;
 }
 
+/* --- places --------------------------------------------------------------------------------------- */
+
+lw_status lw_spec_place_body(lw_spec *spec, const lw_body_places *places) {
+    while (spec->body_place_count < spec->body_count) { /* others were added without places */
+        lw_body_places *list = with_room(spec->arena, spec->body_places, spec->body_place_count,
+                                         &spec->body_place_capacity, sizeof *list);
+        if (!list) return LW_ERROR_MEMORY;
+        spec->body_places = list;
+        list[spec->body_place_count++] = (lw_body_places){.mass = {0, 0}};
+    }
+    spec->body_places[spec->body_count - 1] = *places;
+    return LW_OK;
+}
+
+lw_status lw_spec_place_joint(lw_spec *spec, const lw_joint_places *places) {
+    while (spec->joint_place_count < spec->joint_count) {
+        lw_joint_places *list = with_room(spec->arena, spec->joint_places, spec->joint_place_count,
+                                          &spec->joint_place_capacity, sizeof *list);
+        if (!list) return LW_ERROR_MEMORY;
+        spec->joint_places = list;
+        list[spec->joint_place_count++] = (lw_joint_places){.between = {0, 0}};
+    }
+    spec->joint_places[spec->joint_count - 1] = *places;
+    return LW_OK;
+}
+
+const lw_body_places *lw_spec_body_places(const lw_spec *spec, const lw_body_spec *body) {
+    static const lw_body_places none;
+    size_t index = (size_t)(body - spec->bodies);
+    return index < spec->body_place_count ? &spec->body_places[index] : &none;
+}
+
+const lw_joint_places *lw_spec_joint_places(const lw_spec *spec, const lw_joint_spec *joint) {
+    static const lw_joint_places none;
+    size_t index = (size_t)(joint - spec->joints);
+    return index < spec->joint_place_count ? &spec->joint_places[index] : &none;
+}
+
 /* --- reading -------------------------------------------------------------------------------------- */
 
 const char *lw_spec_name(const lw_spec *spec) { return spec->name; }

@@ -15,6 +15,16 @@ typedef struct lw_parameter {
     double value;
 } lw_parameter;
 
+/* Where the values of a body or joint stand in the model file, so that faults are placed there; {0, 0}: not known. */
+typedef struct lw_body_places {
+    lw_place mass, com, inertia, position, rotation;
+} lw_body_places;
+
+typedef struct lw_joint_places {
+    lw_place between, lead, q, v;
+    lw_place point[2], axes[2][3]; /* as geometry of lw_joint_spec */
+} lw_joint_places;
+
 struct lw_spec {
     lw_arena *arena;
     const char *name, *file; /* never NULL; "" if not given */
@@ -28,7 +38,18 @@ struct lw_spec {
     lw_constraint_spec *constraints;
     size_t parameter_count, body_count, joint_count, force_count, constraint_count;
     size_t parameter_capacity, body_capacity, joint_capacity, force_capacity, constraint_capacity;
+
+    lw_body_places *body_places; /* of bodies and joints by index, as far as the reader has told them */
+    lw_joint_places *joint_places;
+    size_t body_place_count, joint_place_count, body_place_capacity, joint_place_capacity;
 };
+
+/* Tells the places of the body or joint that was added last. */
+lw_status lw_spec_place_body(lw_spec *spec, const lw_body_places *places);
+lw_status lw_spec_place_joint(lw_spec *spec, const lw_joint_places *places);
+/* The places of a body or joint of the spec; all {0, 0} if they were not told. */
+const lw_body_places *lw_spec_body_places(const lw_spec *spec, const lw_body_spec *body);
+const lw_joint_places *lw_spec_joint_places(const lw_spec *spec, const lw_joint_spec *joint);
 
 /* What is wrong with each body and joint taken by itself (compile.c): for a spec that lacks others, and so cannot be
  * compiled. */

@@ -12,6 +12,7 @@
  */
 #include "model/units.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
@@ -21,28 +22,29 @@ enum { DEEPEST = 8 };
 static const struct unit {
     const char *name;
     double numerator, denominator;
+    lw_dimension dimension;
 } table[] = {
-    {"m", 1, 1},           {"mm", 1, 1e3},
-    {"cm", 1, 100},        {"km", 1e3, 1},
-    {"um", 1, 1e6},        {"in", 254, 1e4},
-    {"ft", 3048, 1e4},     {"rad", 1, 1},
-    {"deg", PI, 180},      {"rev", 2 * PI, 1},
-    {"rpm", PI, 30},       {"s", 1, 1},
-    {"ms", 1, 1e3},        {"us", 1, 1e6},
-    {"min", 60, 1},        {"h", 3600, 1},
-    {"kg", 1, 1},          {"g", 1, 1e3},
-    {"mg", 1, 1e6},        {"tonne", 1e3, 1},
-    {"lb", 45359237, 1e8}, {"N", 1, 1},
-    {"mN", 1, 1e3},        {"kN", 1e3, 1},
-    {"MN", 1e6, 1},        {"lbf", 44482216152605, 1e13},
-    {"Nm", 1, 1},          {"Nmm", 1, 1e3},
-    {"kNm", 1e3, 1},       {"Ns", 1, 1},
-    {"Nms", 1, 1},         {"Pa", 1, 1},
-    {"kPa", 1e3, 1},       {"MPa", 1e6, 1},
-    {"GPa", 1e9, 1},       {"bar", 1e5, 1},
-    {"J", 1, 1},           {"kJ", 1e3, 1},
-    {"W", 1, 1},           {"kW", 1e3, 1},
-    {"Hz", 1, 1},
+    {"m", 1, 1, {1, 0, 0}},           {"mm", 1, 1e3, {1, 0, 0}},
+    {"cm", 1, 100, {1, 0, 0}},        {"km", 1e3, 1, {1, 0, 0}},
+    {"um", 1, 1e6, {1, 0, 0}},        {"in", 254, 1e4, {1, 0, 0}},
+    {"ft", 3048, 1e4, {1, 0, 0}},     {"rad", 1, 1, {0, 0, 0}},
+    {"deg", PI, 180, {0, 0, 0}},      {"rev", 2 * PI, 1, {0, 0, 0}},
+    {"rpm", PI, 30, {0, 0, -1}},      {"s", 1, 1, {0, 0, 1}},
+    {"ms", 1, 1e3, {0, 0, 1}},        {"us", 1, 1e6, {0, 0, 1}},
+    {"min", 60, 1, {0, 0, 1}},        {"h", 3600, 1, {0, 0, 1}},
+    {"kg", 1, 1, {0, 1, 0}},          {"g", 1, 1e3, {0, 1, 0}},
+    {"mg", 1, 1e6, {0, 1, 0}},        {"tonne", 1e3, 1, {0, 1, 0}},
+    {"lb", 45359237, 1e8, {0, 1, 0}}, {"N", 1, 1, {1, 1, -2}},
+    {"mN", 1, 1e3, {1, 1, -2}},       {"kN", 1e3, 1, {1, 1, -2}},
+    {"MN", 1e6, 1, {1, 1, -2}},       {"lbf", 44482216152605, 1e13, {1, 1, -2}},
+    {"Nm", 1, 1, {2, 1, -2}},         {"Nmm", 1, 1e3, {2, 1, -2}},
+    {"kNm", 1e3, 1, {2, 1, -2}},      {"Ns", 1, 1, {1, 1, -1}},
+    {"Nms", 1, 1, {2, 1, -1}},        {"Pa", 1, 1, {-1, 1, -2}},
+    {"kPa", 1e3, 1, {-1, 1, -2}},     {"MPa", 1e6, 1, {-1, 1, -2}},
+    {"GPa", 1e9, 1, {-1, 1, -2}},     {"bar", 1e5, 1, {-1, 1, -2}},
+    {"J", 1, 1, {2, 1, -2}},          {"kJ", 1e3, 1, {2, 1, -2}},
+    {"W", 1, 1, {2, 1, -3}},          {"kW", 1e3, 1, {2, 1, -3}},
+    {"Hz", 1, 1, {0, 0, -1}},
 };
 
 enum { UNITS = sizeof table / sizeof *table };
@@ -77,6 +79,15 @@ static size_t word_length(const reader *r, size_t at) {
     return length;
 }
 
+/* A bound for exponents, whatever the text; no quantity has so large ones. */
+static int saturated(int exponent) { return exponent > 999 ? 999 : exponent < -999 ? -999 : exponent; }
+
+/* The dimension of a times b^exponent. */
+static lw_dimension combined(lw_dimension a, lw_dimension b, int exponent) {
+    return (lw_dimension){saturated(a.length + b.length * exponent), saturated(a.mass + b.mass * exponent),
+                          saturated(a.time + b.time * exponent)};
+}
+
 /* Raises units to the exponent behind them, if there is one. */
 static lw_units_result read_exponent(const reader *r, lw_units *units) {
     size_t at = skip_space(r, units->end);
@@ -92,12 +103,14 @@ static lw_units_result read_exponent(const reader *r, lw_units *units) {
     if (is_digit(next) || is_letter(next) || next == '.') return LW_UNITS_BAD_EXPONENT;
 
     double numerator = 1, denominator = 1;
+    int exponent = (negative ? -1 : 1) * (r->text[at] - '0');
     for (int i = 0; i < r->text[at] - '0'; i++) {
         numerator *= negative ? units->denominator : units->numerator;
         denominator *= negative ? units->numerator : units->denominator;
     }
     units->numerator = numerator;
     units->denominator = denominator;
+    units->dimension = combined((lw_dimension){0, 0, 0}, units->dimension, exponent);
     units->end = at + 1;
     return LW_UNITS_FOUND;
 }
@@ -123,6 +136,7 @@ static lw_units_result read_factor(const reader *r, size_t at, int depth, bool c
             double numerator = units->numerator;
             units->numerator = units->denominator;
             units->denominator = numerator;
+            units->dimension = combined((lw_dimension){0, 0, 0}, units->dimension, -1);
         }
         return read_exponent(r, units);
     }
@@ -130,7 +144,7 @@ static lw_units_result read_factor(const reader *r, size_t at, int depth, bool c
     size_t length = word_length(r, at);
     const struct unit *unit = find(r->text + at, length);
     if (!unit) return LW_UNITS_NONE;
-    *units = (lw_units){unit->numerator, unit->denominator, at + length, at};
+    *units = (lw_units){unit->numerator, unit->denominator, unit->dimension, at + length, at};
     lw_units_result result = read_exponent(r, units);
     if (checked && lw_names_have(r->names, r->text + at, length)) {
         units->trouble = at;
@@ -176,6 +190,7 @@ static lw_units_result read_product(const reader *r, size_t at, int depth, bool 
         }
         units->numerator *= divides ? factor.denominator : factor.numerator;
         units->denominator *= divides ? factor.numerator : factor.denominator;
+        units->dimension = combined(units->dimension, factor.dimension, divides ? -1 : 1);
         units->end = factor.end;
         quotient = quotient || divides;
     }
@@ -185,6 +200,83 @@ static lw_units_result read_product(const reader *r, size_t at, int depth, bool 
 lw_units_result lw_units_read(const char *text, size_t at, const lw_expression_names *names,
                               lw_units *units) {
     reader r = {text, names};
-    *units = (lw_units){1, 1, at, at};
+    *units = (lw_units){1, 1, {0, 0, 0}, at, at};
     return read_product(&r, at, 0, false, units);
+}
+
+/* --- what units measure ----------------------------------------------------------------------------------- */
+
+static const struct quantity {
+    const char *name, *unit;
+    lw_dimension dimension;
+} quantities[LW_QUANTITIES] = {
+    [LW_PLAIN_NUMBER] = {"a plain number", "1", {0, 0, 0}},
+    [LW_ANGLE] = {"an angle", "rad", {0, 0, 0}},
+    [LW_LENGTH] = {"a length", "m", {1, 0, 0}},
+    [LW_MASS] = {"a mass", "kg", {0, 1, 0}},
+    [LW_TIME] = {"a time", "s", {0, 0, 1}},
+    [LW_SPEED] = {"a speed", "m/s", {1, 0, -1}},
+    [LW_ANGULAR_SPEED] = {"an angular speed", "rad/s", {0, 0, -1}},
+    [LW_ACCELERATION] = {"an acceleration", "m/s^2", {1, 0, -2}},
+    [LW_FORCE] = {"a force", "N", {1, 1, -2}},
+    [LW_TORQUE] = {"a torque", "N m", {2, 1, -2}},
+    [LW_INERTIA] = {"a moment of inertia", "kg m^2", {2, 1, 0}},
+    [LW_DENSITY] = {"a density", "kg/m^3", {-3, 1, 0}},
+    [LW_STIFFNESS] = {"a stiffness", "N/m", {0, 1, -2}},
+    [LW_DAMPING] = {"a damping", "N s/m", {0, 1, -1}},
+    [LW_PRESSURE] = {"a pressure", "Pa", {-1, 1, -2}},
+    [LW_POWER] = {"a power", "W", {2, 1, -3}},
+};
+
+lw_quantity lw_quantity_of(const char *unit) {
+    for (int k = LW_PLAIN_NUMBER; unit && k < LW_QUANTITIES; k++) {
+        if (strcmp(quantities[k].unit, unit) == 0) return (lw_quantity)k;
+    }
+    return LW_ANY_QUANTITY;
+}
+
+static bool same(lw_dimension a, lw_dimension b) {
+    return a.length == b.length && a.mass == b.mass && a.time == b.time;
+}
+
+/* What units of this dimension measure, NULL if that has no name here. */
+static const char *measured(lw_dimension dimension) {
+    for (int k = LW_ANGLE; k < LW_QUANTITIES; k++) {
+        if (same(quantities[k].dimension, dimension)) return quantities[k].name;
+    }
+    return NULL;
+}
+
+bool lw_units_fit(const char *text, lw_quantity quantity, lw_syntax *syntax) {
+    if (quantity == LW_ANY_QUANTITY) return true;
+    size_t at = strspn(text, " \t\r\n+-"), digits = strspn(text + at, "0123456789.");
+    if (digits == 0) return true;
+    at += digits;
+    if (text[at] == 'e' || text[at] == 'E') {
+        size_t sign = text[at + 1] == '+' || text[at + 1] == '-',
+               exponent = strspn(text + at + 1 + sign, "0123456789");
+        if (exponent > 0) at += 1 + sign + exponent;
+    }
+    at += strspn(text + at, " \t\r\n");
+    if (text[at] == '\0') return true;
+
+    const lw_expression_names none = {NULL, 0, NULL, 0};
+    lw_units units;
+    if (lw_units_read(text, at, &none, &units) != LW_UNITS_FOUND) return true;
+    if (text[units.end + strspn(text + units.end, " \t\r\n")] != '\0') return true;
+    const struct quantity *wanted = &quantities[quantity];
+    if (same(units.dimension, wanted->dimension)) return true;
+    if (!syntax) return false;
+    size_t length = units.end - at < 40 ? units.end - at : 40;
+    syntax->offset = at;
+    const char *other = measured(units.dimension);
+    (void)snprintf(syntax->message, sizeof syntax->message,
+                   other ? "%.*s is %s, but %s is expected" : "%.*s is %s unit of %s", (int)length, text + at,
+                   other ? other : "no", wanted->name);
+    if (quantity == LW_PLAIN_NUMBER) {
+        (void)snprintf(syntax->remedy, sizeof syntax->remedy, "leave the unit out");
+    } else {
+        (void)snprintf(syntax->remedy, sizeof syntax->remedy, "give it in %s", wanted->unit);
+    }
+    return false;
 }

@@ -14,16 +14,50 @@ typedef enum lw_units_result {
     LW_UNITS_UNCLEAR       /* a unit right behind a quotient: is N/m s meant as (N/m) s or as N/(m s)? */
 } lw_units_result;
 
+/* Powers of metre, kilogram and second; a radian is 1. */
+typedef struct lw_dimension {
+    int length, mass, time;
+} lw_dimension;
+
 /* A product of units: a number times numerator / denominator is in SI units. Two factors, because 9/1000 is
  * the number nearest to 9 mm and 9*0.001 is not. */
 typedef struct lw_units {
     double numerator, denominator;
+    lw_dimension dimension;
     size_t end;     /* offset behind the units */
     size_t trouble; /* offset of what CLASH, BAD_EXPONENT or UNCLEAR is about */
 } lw_units;
 
 /* Reads the units that begin at offset at (behind a number or a complete operand). */
 lw_units_result lw_units_read(const char *text, size_t at, const lw_expression_names *names, lw_units *units);
+
+/* What a number may measure. */
+typedef enum lw_quantity {
+    LW_ANY_QUANTITY = 0, /* not known here */
+    LW_PLAIN_NUMBER,
+    LW_ANGLE,
+    LW_LENGTH,
+    LW_MASS,
+    LW_TIME,
+    LW_SPEED,
+    LW_ANGULAR_SPEED,
+    LW_ACCELERATION,
+    LW_FORCE,
+    LW_TORQUE,
+    LW_INERTIA,
+    LW_DENSITY,
+    LW_STIFFNESS,
+    LW_DAMPING,
+    LW_PRESSURE,
+    LW_POWER,
+    LW_QUANTITIES
+} lw_quantity;
+
+/* Do the units in text, if it is a lone number with units behind it, measure this quantity? If not, syntax (which may be
+ * NULL) is filled. Other expressions are taken on trust. */
+bool lw_units_fit(const char *text, lw_quantity quantity, lw_syntax *syntax);
+/* The quantity that an SI unit such as "s" or "m/s" stands for here; "1" is a plain number, NULL any quantity. */
+lw_quantity lw_quantity_of(const char *unit);
 
 /* Is the word a unit? */
 bool lw_is_unit(const char *word, size_t length);

@@ -52,25 +52,30 @@ void lw_principal_moments(const double S[6], double e[3]) {
             }
 }
 
+/* The place of a value, or of its object if that is not known. */
+static lw_place first_known(lw_place value, lw_place object) { return value.line > 0 ? value : object; }
+
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
     const char *name = body->name;
+    const lw_body_places *places = lw_spec_body_places(compiler->spec, body);
     int before = compiler->errors;
     if (!isfinite(body->mass) || body->mass < 0)
-        lw_compile_error(compiler, "body", name, body->place, "give zero or a positive number of kilograms",
-                         "mass %g is not a mass", body->mass);
+        lw_compile_error(compiler, "body", name, first_known(places->mass, body->place),
+                         "give zero or a positive number of kilograms", "mass %g is not a mass", body->mass);
     if (!lw_finite(body->com, 3))
-        lw_compile_error(compiler, "body", name, body->place, "give three finite numbers",
-                         "centre of mass [%g, %g, %g] is not a point", body->com[0], body->com[1],
-                         body->com[2]);
+        lw_compile_error(compiler, "body", name, first_known(places->com, body->place),
+                         "give three finite numbers", "centre of mass [%g, %g, %g] is not a point",
+                         body->com[0], body->com[1], body->com[2]);
     if (body->has_pose && (!lw_finite(body->position, 3) || !lw_finite(body->rotation, 4)))
-        lw_compile_error(compiler, "body", name, body->place, "give finite numbers",
-                         "position or rotation is not finite");
+        lw_compile_error(compiler, "body", name, first_known(places->position, body->place),
+                         "give finite numbers", "position or rotation is not finite");
     if (body->has_pose && body->rotation[0] == 0 && lw_v3_norm(body->rotation + 1) == 0)
-        lw_compile_error(compiler, "body", name, body->place, "no rotation is [1, 0, 0, 0]",
-                         "rotation quaternion [0, 0, 0, 0] has no direction");
+        lw_compile_error(compiler, "body", name, first_known(places->rotation, body->place),
+                         "no rotation is [1, 0, 0, 0]", "rotation quaternion [0, 0, 0, 0] has no direction");
     const double *I = body->inertia;
     if (!lw_finite(I, 6)) {
-        lw_compile_error(compiler, "body", name, body->place, "give finite numbers", "inertia is not finite");
+        lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
+                         "give finite numbers", "inertia is not finite");
         return false;
     }
     if (body->kind != LW_BODY_SPATIAL && body->kind != LW_BODY_PLANAR && body->kind != LW_BODY_POINT) {
@@ -78,26 +83,27 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
     } else if (body->kind == LW_BODY_POINT) {
         for (int k = 0; k < 6; k++)
             if (I[k] != 0) {
-                lw_compile_error(compiler, "body", name, body->place,
+                lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
                                  "leave the inertia out, or make the body spatial",
                                  "a point mass has no inertia, but one is given");
                 break;
             }
     } else if (body->kind == LW_BODY_PLANAR) {
         if (I[2] < 0)
-            lw_compile_error(compiler, "body", name, body->place, "give zero or a positive moment of inertia",
+            lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
+                             "give zero or a positive moment of inertia",
                              "inertia %g about the plane's normal is negative", I[2]);
     } else {
         double e[3];
         lw_principal_moments(I, e);
         double scale = fmax(fabs(e[0]), fabs(e[2]));
         if (e[0] < -tolerance * scale)
-            lw_compile_error(compiler, "body", name, body->place,
+            lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
                              "check the signs of the products of inertia and the centre they refer to",
                              "inertia is not positive: its principal moments are %.6g, %.6g, %.6g", e[0],
                              e[1], e[2]);
         else if (e[0] + e[1] < e[2] * (1 - tolerance))
-            lw_compile_error(compiler, "body", name, body->place,
+            lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
                              "no solid has such moments; check units and axes, or use kind: planar or point",
                              "inertia violates the triangle inequality: principal moments %.6g + %.6g < %.6g",
                              e[0], e[1], e[2]);
@@ -127,14 +133,22 @@ static void axis_range(lw_joint_type type, int *least, int *most) {
     }
 }
 
-static bool validate_geometry(lw_compiler *compiler, const lw_joint_spec *joint,
-                              const lw_joint_geometry *geometry) {
+/* What a joint's axis number k is called in a model file. */
+static const char *axis_name(lw_joint_type type, int k) {
+    bool listed = type == LW_JOINT_UNIVERSAL || type == LW_JOINT_TRANSLATION;
+    if (type == LW_JOINT_PLANAR && k == 0) return "normal";
+    return k == 1 && !listed ? "x" : "axis";
+}
+
+static bool validate_geometry(lw_compiler *compiler, const lw_joint_spec *joint, int side) {
+    const lw_joint_geometry *geometry = &joint->geometry[side];
+    const lw_joint_places *places = lw_spec_joint_places(compiler->spec, joint);
     int least, most, before = compiler->errors;
     axis_range(joint->type, &least, &most);
     if (!lw_finite(geometry->point, 3))
-        lw_compile_error(compiler, "joint", joint->name, joint->place, "give three finite numbers",
-                         "point [%g, %g, %g] is not a point", geometry->point[0], geometry->point[1],
-                         geometry->point[2]);
+        lw_compile_error(compiler, "joint", joint->name, first_known(places->point[side], joint->place),
+                         "give three finite numbers", "point [%g, %g, %g] is not a point", geometry->point[0],
+                         geometry->point[1], geometry->point[2]);
     if (geometry->axis_count < least || geometry->axis_count > most) {
         char remedy[96];
         snprintf(remedy, sizeof remedy, least == most ? "give %d" : "give %d to %d", least, most);
@@ -147,9 +161,9 @@ static bool validate_geometry(lw_compiler *compiler, const lw_joint_spec *joint,
     for (int k = 0; k < geometry->axis_count; k++) {
         const double *a = geometry->axes[k];
         if (!lw_finite(a, 3) || (a[0] == 0 && a[1] == 0 && a[2] == 0)) {
-            lw_compile_error(compiler, "joint", joint->name, joint->place,
-                             "give any non-zero vector, e.g. [0, 0, 1]", "axis [%g, %g, %g] has no direction",
-                             a[0], a[1], a[2]);
+            lw_compile_error(compiler, "joint", joint->name, first_known(places->axes[side][k], joint->place),
+                             "give any non-zero vector, e.g. [0, 0, 1]", "%s [%g, %g, %g] has no direction",
+                             axis_name(joint->type, k), a[0], a[1], a[2]);
             return false;
         }
         lw_unit(a, unit[k]);
@@ -158,13 +172,14 @@ static bool validate_geometry(lw_compiler *compiler, const lw_joint_spec *joint,
         double cosine = lw_v3_dot(unit[0], unit[1]), across[3];
         lw_v3_cross(unit[0], unit[1], across);
         if (joint->type == LW_JOINT_UNIVERSAL && fabs(cosine) > 1e-6)
-            lw_compile_error(compiler, "joint", joint->name, joint->place, "make them perpendicular",
+            lw_compile_error(compiler, "joint", joint->name, first_known(places->axes[side][1], joint->place),
+                             "make them perpendicular",
                              "the axes of a universal joint stand at %.6g degrees to each other",
                              acos(fmax(-1, fmin(1, cosine))) * 180 / LW_PI);
         else if (lw_v3_norm(across) < 1e-6 ||
                  (geometry->axis_count == 3 && fabs(lw_v3_dot(across, unit[2])) < 1e-6))
-            lw_compile_error(compiler, "joint", joint->name, joint->place, "leave one out, or turn it",
-                             "its axes are not independent");
+            lw_compile_error(compiler, "joint", joint->name, first_known(places->axes[side][1], joint->place),
+                             "leave one out, or turn it", "its axes are not independent");
     }
     return compiler->errors == before;
 }
@@ -172,6 +187,7 @@ static bool validate_geometry(lw_compiler *compiler, const lw_joint_spec *joint,
 bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
     int before = compiler->errors;
     const char *name = joint->name;
+    const lw_joint_places *places = lw_spec_joint_places(compiler->spec, joint);
     if (joint->type < 0 || joint->type >= LW_JOINT_TYPES) {
         lw_compile_error(compiler, "joint", name, joint->place, NULL, "unknown joint type %d",
                          (int)joint->type);
@@ -183,22 +199,21 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
         return false;
     }
     if (joint->bodies[0] && joint->bodies[1] && strcmp(joint->bodies[0], joint->bodies[1]) == 0)
-        lw_compile_error(compiler, "joint", name, joint->place, "name two different bodies",
-                         "joins body \"%s\" to itself", joint->bodies[0]);
+        lw_compile_error(compiler, "joint", name, first_known(places->between, joint->place),
+                         "name two different bodies", "joins body \"%s\" to itself", joint->bodies[0]);
     bool both = joint->frame == LW_GEOMETRY_BODY;
-    bool sound = validate_geometry(compiler, joint, &joint->geometry[0]);
+    bool sound = validate_geometry(compiler, joint, 0);
     if (both && joint->type == LW_JOINT_TRANSLATION && !lw_finite(joint->geometry[1].point, 3))
-        lw_compile_error(compiler, "joint", name, joint->place, "give three finite numbers",
-                         "its point in the second body is not a point");
-    if (sound && both && joint->type != LW_JOINT_TRANSLATION)
-        validate_geometry(compiler, joint, &joint->geometry[1]);
+        lw_compile_error(compiler, "joint", name, first_known(places->point[1], joint->place),
+                         "give three finite numbers", "its point in the second body is not a point");
+    if (sound && both && joint->type != LW_JOINT_TRANSLATION) validate_geometry(compiler, joint, 1);
     if (joint->type == LW_JOINT_SCREW && !isfinite(joint->lead))
-        lw_compile_error(compiler, "joint", name, joint->place, "give metres per turn",
-                         "lead %g is not finite", joint->lead);
+        lw_compile_error(compiler, "joint", name, first_known(places->lead, joint->place),
+                         "give metres per turn", "lead %g is not finite", joint->lead);
     int nq = lw_joint_type_q(joint->type, joint->geometry[0].axis_count);
     int nv = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
     if ((joint->has_q && !lw_finite(joint->q, nq)) || (joint->has_v && !lw_finite(joint->v, nv)))
-        lw_compile_error(compiler, "joint", name, joint->place, "give finite numbers",
+        lw_compile_error(compiler, "joint", name, first_known(places->q, joint->place), "give finite numbers",
                          "initial coordinates or speeds are not finite");
     for (int k = nv; k < LW_JOINT_MAX_V; k++)
         if (joint->motion[k]) {
@@ -210,8 +225,8 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
         }
     int at = lw_joint_quaternion(joint->type);
     if (at >= 0 && joint->has_q && joint->q[at] == 0 && lw_v3_norm(joint->q + at + 1) == 0)
-        lw_compile_error(compiler, "joint", name, joint->place, "no rotation is [1, 0, 0, 0]",
-                         "initial quaternion [0, 0, 0, 0] has no direction");
+        lw_compile_error(compiler, "joint", name, first_known(places->q, joint->place),
+                         "no rotation is [1, 0, 0, 0]", "initial quaternion [0, 0, 0, 0] has no direction");
     return compiler->errors == before;
 }
 

@@ -47,7 +47,7 @@ says err '--end has no value'
 expect 2 run m.yaml --json=yes
 says err '--json takes no value'
 
-for value in abc 1x "1 s" 0x "" nan inf -1 0 1e999; do
+for value in abc 1x "1 kg" 0x 0x10 "" nan inf -1 0 1e999 1/0 "2 s s" .nan; do
     for option in end step tol output; do
         expect 2 run m.yaml "--$option=$value"
         says err "linkwork run: --$option"
@@ -55,8 +55,20 @@ for value in abc 1x "1 s" 0x "" nan inf -1 0 1e999; do
     done
 done
 expect 2 run m.yaml --end abc
-says err '--end: "abc" is not a number; give e.g. --end 10'
+says err '--end: "abc", character 1: unknown name "abc"; did you mean "abs"?'
 expect 2 run m.yaml --step -1
-says err '--step: -1 is not a finite number greater than zero'
+says err '--step: -1 is not greater than zero; give e.g. --step "1 ms"'
+expect 2 run m.yaml --end 0x1F
+says err '--end: "0x1F", character 2: unknown unit "x1F"'
+expect 2 run m.yaml --end nan
+says err '--end: "nan", character 1: "nan" is not a number to compute with; use a finite number, e.g. 1e9'
+expect 2 run m.yaml --tol=-inf
+says err '--tol: "-inf", character 2: "inf" is not a number to compute with'
+expect 2 run m.yaml --output "10 mss"
+says err '--output: "10 mss", character 4: unknown unit "mss"; did you mean "ms"?'
+expect 2 run m.yaml --end "10 mm"
+says err '--end: "10 mm", character 4: mm is a length, but a time is expected; give it in s'
+expect 2 run m.yaml --tol "1e-3 m"
+says err '--tol: "1e-3 m", character 6: m is a length, but a plain number is expected; leave the unit out'
 
 echo passed

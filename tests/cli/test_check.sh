@@ -29,6 +29,37 @@ says err 'did you mean "mass"'
 says err 'did you mean "rod"'
 says err 'did you mean "revolute"'
 
+# In the order of the file, whoever found them; as JSON the same.
+cat >"$work/mixed.yaml" <<'YAML'
+linkwork: 1
+bodies:
+  rod: {mass: 0, colour: red}
+  lost: {mass: -1}
+joints:
+  pin: {type: weld, between: [ground, rod]}
+run: {method: tre, integrator: rk5, drift: sideways, end: -1}
+YAML
+faults mixed.yaml 3 4 7
+says out "7 errors, 0 warnings"
+for text in 'body "lost": is not connected to ground' 'body "lost": mass -1 is not a mass' 'run: end -1 is not positive' \
+    'run: unknown method "tre"' 'run: unknown integrator "rk5"' 'run: unknown drift control "sideways"'; do
+    says err "$text"
+done
+sort -t: -s -n -k2,2 -k3,3 "$work/err" | cmp -s - "$work/err" || fail "the faults are not in the order of the file"
+expect 2 check "$work/mixed.yaml" --json
+silent err
+json 'len(d) == 7 and all(set(f) == {"severity", "file", "line", "column", "object", "message", "remedy"} for f in d)'
+json '[f["line"] for f in d] == sorted(f["line"] for f in d) and d[0]["column"] == 18'
+json "d[0]['file'] == '$work/mixed.yaml' and d[0]['object'] == 'body \"rod\"' and d[0]['message'] == 'unknown key \"colour\"'"
+json '{f["severity"] for f in d} == {"error"}'
+sed 's/mass: -1/mass: 1, inertia: [1, 1, 1]/; s/, colour: red//; s/ground, rod/ground, lost/; s/^run:.*//' "$work/mixed.yaml" >"$work/loose.yaml"
+expect 2 check "$work/loose.yaml" --json
+json 'len(d) == 1 and (d[0]["line"], d[0]["column"], d[0]["message"]) == (3, 3, "is not connected to ground")'
+expect 0 check "$work/pendulum.yaml" --json
+json 'd == []'
+expect 2 check "$work/none.yaml" --json
+json 'len(d) == 1 and d[0]["line"] is None and d[0]["object"] is None'
+
 expect 2 check "$work/none.yaml"
 says err "none.yaml"
 says out "1 error, 0 warnings"

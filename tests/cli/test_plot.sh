@@ -36,6 +36,46 @@ grep -qF "reaction(pin).fz" "$work/f.svg" || fail "a wildcard does not find reac
 ! grep -qF "reaction(pin).tz" "$work/f.svg" || fail "a wildcard finds too much"
 expect 2 plot "$work/f.h5" "reaction(pin).g*"
 says err "reaction(pin).g*"
+# Curves of different units in one panel: the axis names all units, the legend says which curve has which.
+expect 0 plot "$work/r.csv" pin.q+pin.v+kinetic --out "$work/mixed.svg"
+svg "$work/mixed.svg"
+for text in ">[rad, rad/s, J]<" "pin.q [rad]" "pin.v [rad/s]" "kinetic [J]"; do
+    grep -qF -- "$text" "$work/mixed.svg" || fail "a panel of several units lacks $text"
+done
+expect 0 plot "$work/r.csv" pin.q+pin.v+kinetic+body.bob.x --out "$work/mixed.svg"
+grep -qF ">[units of the legend]<" "$work/mixed.svg" || fail "a panel of many units has no name of its axis"
+
+# Contrast after WCAG 2.1 against page and panel, in light and dark: text 4.5 (1.4.3), curves and frame 3 (1.4.11).
+python3 - "$work/two.svg" <<'PYTHON' || fail "a colour has too little contrast"
+import re, sys
+style = re.search(r"<style>(.*?)</style>", open(sys.argv[1], encoding="utf-8").read(), re.S)[1]
+light, dark = style.split("@media (prefers-color-scheme:dark){")
+
+def colours(css):
+    return {selector: colour for selector, rules in re.findall(r"([\w.]+)\{([^}]*)\}", css)
+            for colour in re.findall(r"(?:fill|stroke):(#[0-9a-f]{6})", rules)}
+
+def luminance(colour):
+    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+def contrast(a, b):
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+least = {"text": 4.5, ".title": 4.5, ".note": 4.5, ".frame": 3, **{f".c{k}": 3 for k in range(8)}}
+faults = 0
+for name, palette in ("light", colours(light)), ("dark", colours(dark)):
+    assert set(palette) == set(least) | {".page", ".area", ".grid", ".zero"}, palette
+    for selector, wanted in least.items():
+        got = min(contrast(palette[selector], palette[ground]) for ground in (".page", ".area"))
+        if got < wanted:
+            print(f"{name} {selector} {palette[selector]}: contrast {got:.2f}, not {wanted}", file=sys.stderr)
+            faults += 1
+assert abs(contrast("#000000", "#ffffff") - 21) < 1e-12 and abs(contrast("#777777", "#ffffff") - 4.48) < 0.005
+sys.exit(faults > 0)
+PYTHON
 expect 2 plot "$work/r.csv" pin.x --out "$work/three.svg"
 says err "pin.x"
 [[ ! -e $work/three.svg ]] || fail "a picture was left although a column is unknown"

@@ -66,6 +66,37 @@ for text in "linkwork: " "model: pendulum" "file: $work/pendulum.yaml" "set: l=2
     grep -q "^# $text" "$work/r.csv" || fail "the results do not tell $text"
 done
 
+# What nobody has given is in the file as well.
+sed '/^run:/d' "$work/pendulum.yaml" >"$work/bare.yaml"
+expect 0 run "$work/bare.yaml" --quiet --out "$work/r.csv"
+for text in "method: tree" "integrator: erk" "drift: project" "start: 0" "end: 10" "tolerance: 1e-08" "output: 0.01"; do
+    grep -q "^# $text\$" "$work/r.csv" || fail "the results do not tell the default $text"
+done
+expect 0 run "$work/bare.yaml" --quiet --out "$work/r.csv" --step 1/200 --end 1
+for text in "integrator: rk4" "step: 0.005" "output: 0.001"; do
+    grep -q "^# $text\$" "$work/r.csv" || fail "the results do not tell $text"
+done
+! grep -q "^# tolerance" "$work/r.csv" || fail "rk4 has no tolerance"
+
+# Numbers are expressions with units, as in a model.
+expect 0 run "$work/pendulum.yaml" --quiet --out "$work/r.csv" --end "500 ms" --output 1/100 --tol "10^-7" --set "l=2000 mm" \
+    --record "point(bob, 20 mm, 2*10 mm, -(1/50))"
+for text in "set: l=2000 mm" "tolerance: 1e-07" "end: 0.5" "output: 0.01" "samples: 51"; do
+    grep -q "^# $text\$" "$work/r.csv" || fail "the results do not tell $text"
+done
+grep -qF '"point(bob, 0.02, 0.02, -0.02).x [m]"' "$work/r.csv" || fail "a point is not where its expressions say"
+expect 0 run "$work/pendulum.yaml" --quiet --out "$work/r.csv" --step "(1/500) s"
+grep -q "^# step: 0.002\$" "$work/r.csv" || fail "--step is not 1/500 s"
+for value in 0x10 nan 1e400 "3 kg" "1 +"; do
+    expect 2 run "$work/pendulum.yaml" --out "$work/x.csv" --record "point(bob, 0, $value, 0)"
+    says err "record \"point(bob, 0, $value, 0)\": \"$value\", character "
+done
+says err 'character 4: the expression ends where a number or a name should follow'
+expect 2 run "$work/pendulum.yaml" --out "$work/x.csv" --record "point(bob, 0, 0)"
+says err "a point is a body and three numbers"
+expect 2 run "$work/pendulum.yaml" --set l=0x10
+says err 'parameter "l": set to "0x10", character 2: unknown unit "x10"'
+
 # Chosen quantities. Pendulum: with e along the rod, the pin's force on the bob is -(v^2 + g sin q) e, and its
 # acceleration is g cos q / l; both follow from q and v of the same row up to rounding.
 record="accelerations, pin.*, reaction(pin), point(bob, 1, 0, 0), point_velocity(bob, 1, 0, 0), rotation, violation"

@@ -384,8 +384,9 @@ static void enrich(lw_random *random, lw_spec *spec) {
     }
     for (size_t k = 0; k < lw_spec_joint_count(spec); k++) {
         lw_joint_spec *joint = lw_spec_joint(spec, k);
-        joint->has_q = random_below(random, 2);
-        joint->has_v = random_below(random, 2);
+        bool moves = joint->type != LW_JOINT_WELD; /* a weld has no coordinates to write */
+        joint->has_q = random_below(random, 2) && moves;
+        joint->has_v = random_below(random, 2) && moves;
         random_vector(random, LW_JOINT_MAX_Q, 1, joint->q);
         random_vector(random, LW_JOINT_MAX_V, 1, joint->v);
     }

@@ -183,7 +183,8 @@ static void parameters(void **state) {
     const char *text = "linkwork: 1\nparameters: {length: 2}\n";
     assert_string_equal(fault(text, &unknown, 1, space),
                         "text: there is no parameter \"lenght\" to set; did you mean \"length\"?");
-    assert_non_null(strstr(fault(text, &bad, 1, space), "text: parameter \"length\": set to \"1 +\": "));
+    assert_non_null(
+        strstr(fault(text, &bad, 1, space), "text: parameter \"length\": set to \"1 +\", character 4: "));
     assert_non_null(strstr(fault(text, &cycle, 1, space), "length -> length"));
     assert_non_null(strstr(fault("linkwork: 1\n", &bad, 1, space), "the model has no parameters"));
 }

@@ -173,8 +173,9 @@ static void faults_name_the_item_and_the_remedy(void **state) {
     expect_fault(model, "position(ground)", "ground does not move; name a body that moves");
     expect_fault(model, "point(load)",
                  "a point is a body and three numbers; write e.g. point(load, 0, 0, -0.5)");
-    expect_fault(model, "point(load, 1, 2, x)", "a point is a body and three numbers");
-    expect_fault(model, "point(load, 1, 2, inf)", "a point is a body and three numbers");
+    expect_fault(model, "point(load, 1, 2, x)", "\"x\", character 1: unknown name \"x\"");
+    expect_fault(model, "point(load, 1, 2, inf)",
+                 "\"inf\", character 1: \"inf\" is not a number to compute with");
     expect_fault(model, "point(load, 1, 2, 3, 4)", "a point is a body and three numbers");
     expect_fault(model, "point(lod, 1, 2, 3)", "did you mean \"load\"?");
     expect_fault(model, "point", "the parentheses do not match");

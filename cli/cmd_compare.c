@@ -1,0 +1,347 @@
+/* cmd_compare.c - linkwork compare: every method on one model, side by side.
+ */
+#include "compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the user asked for on the command line; 0 and NULL: not given. */
+typedef struct request {
+    const char *methods, *drift, *out, *sweep, *integrator;
+    double step, tolerance, end, budget;
+    bool as_json, no_run, quiet;
+    cli_list settings;
+} request;
+
+/* --- options -------------------------------------------------------------------------------------- */
+
+static int check_request(const cli_command *command, const request *wish) {
+    if (wish->step > 0 && wish->tolerance > 0 && !wish->integrator)
+        return cli_say(
+            command, CLI_WRONG,
+            "--step and --tol exclude each other: a step belongs to rk4, a tolerance to the adaptive "
+            "integrators; give one of them, or name the --integrator whose largest step --step shall be");
+    if (wish->out && strcmp(wish->out, "-") == 0 && wish->as_json)
+        return cli_say(command, CLI_WRONG,
+                       "--out - and --json both want standard output; give a file, e.g. --out compare.csv");
+    if (wish->budget > 0 && !wish->sweep)
+        return cli_say(command, CLI_WRONG,
+                       "--budget limits a sweep, and there is none; give e.g. --sweep bodies=4..256 too");
+    return CLI_DONE;
+}
+
+/* Splits "tree,lagrange" in place of a copy. */
+static bool split_methods(char *text, cli_list *methods) {
+    for (char *word = strtok(text, ", "); word; word = strtok(NULL, ", ")) {
+        if (methods->count == CLI_LIST_MAX) return false;
+        methods->items[methods->count++] = word;
+    }
+    return methods->count > 0;
+}
+
+static void override(lw_compare_options *options, const request *wish) {
+    lw_run_options *run = &options->run;
+    if (wish->tolerance > 0) {
+        run->tolerance = wish->tolerance;
+        run->step = 0;
+        if (run->integrator && strcmp(run->integrator, "rk4") == 0) run->integrator = NULL;
+    }
+    if (wish->step > 0) {
+        run->step = wish->step;
+        if (!wish->tolerance && !run->integrator) run->tolerance = 0;
+    }
+    if (wish->integrator) run->integrator = wish->integrator;
+    if (wish->drift) run->drift = wish->drift;
+    if (wish->end > 0) run->end = wish->end;
+    options->no_run = wish->no_run;
+}
+
+/* --- progress ------------------------------------------------------------------------------------- */
+
+bool compare_progress(const char *method, const char *work, void *context) {
+    compare_call *call = context;
+    if (call->bar.shown) {
+        fprintf(stderr, "\r%s%s%s: %s\033[K", call->size, call->size[0] ? ", " : "", method, work);
+        fflush(stderr);
+        call->bar.drawn = true;
+    }
+    return !stop_wanted();
+}
+
+/* --- one model ------------------------------------------------------------------------------------ */
+
+bool compare_applies(const lw_comparison *r) { return r->verdict != LW_VERDICT_REFUSED; }
+
+static bool ran(const lw_comparison *r) { return r->run.samples > 0; }
+
+void compare_json_head(json *j, const lw_comparison *r) {
+    json_text(j, "method", r->method);
+    json_bool(j, "applies", compare_applies(r));
+    json_text(j, "reason", r->reason[0] ? r->reason : NULL);
+    json_number(j, "max_rel_diff", r->max_rel_diff);
+    json_number(j, "ns_per_call", r->ns_per_call);
+    json_bool(j, "reference", r->reference);
+    json_bool(j, "exact", !(r->accuracy > 0));
+}
+
+static void print_json(const lw_comparison *results, int count) {
+    json j;
+    json_begin(&j, stdout);
+    json_array(&j, NULL);
+    for (int k = 0; k < count; k++) {
+        const lw_comparison *r = &results[k];
+        json_object(&j, NULL);
+        compare_json_head(&j, r);
+        json_bool(&j, "agrees", r->verdict == LW_VERDICT_AGREES);
+        json_number(&j, "allowed", r->allowed);
+        json_number(&j, "reaction_diff", r->reaction_diff);
+        json_number(&j, "condition", r->condition);
+        json_integer(&j, "states", r->states);
+        json_number(&j, "setup_s", r->setup_s);
+        if (ran(r)) {
+            json_text(&j, "integrator", r->run.integrator);
+            json_bool(&j, "completed", r->run_status == LW_OK);
+            json_text(&j, "run_reason", r->run_reason[0] ? r->run_reason : NULL);
+            json_number(&j, "t_end", r->run.t_end);
+            json_integer(&j, "steps", r->run.steps);
+            json_integer(&j, "evaluations", r->run.evaluations);
+            json_number(&j, "wall_s", r->run.wall_s);
+            json_number(&j, "drift_position", r->run.position_max);
+            json_number(&j, "drift_velocity", r->run.velocity_max);
+            json_number(&j, "energy_drift", r->run.energy_max_drift);
+            json_number(&j, "final_diff", r->final_diff);
+        }
+        json_object_end(&j);
+    }
+    json_array_end(&j);
+    json_end(&j);
+}
+
+/* "1.2e-16", or "-" for what was not measured. */
+static const char *number(char text[16], double x) {
+    if (isnan(x))
+        snprintf(text, 16, "-");
+    else
+        snprintf(text, 16, "%.1e", x);
+    return text;
+}
+
+const char *compare_time(char text[16], double ns) {
+    if (isnan(ns))
+        snprintf(text, 16, "-");
+    else if (ns < 9995)
+        snprintf(text, 16, "%.3g us", ns / 1e3);
+    else if (ns < 9995e3)
+        snprintf(text, 16, "%.4g us", round(ns / 1e3));
+    else
+        snprintf(text, 16, "%.3g ms", ns / 1e6);
+    return text;
+}
+
+static void print_table(const lw_model *model, const lw_run_options *run, const lw_comparison *results,
+                        int count) {
+    char t[8][16];
+    const char *reference = "none";
+    int states = 0;
+    for (int k = 0; k < count; k++)
+        if (results[k].reference) reference = results[k].method, states = results[k].states;
+    printf("%s: %d bodies, %d speeds, %d loops, %d constraints; reference %s, %d state%s\n",
+           lw_model_name(model), lw_model_body_count(model), lw_model_v_size(model),
+           lw_model_loop_count(model), lw_model_constraint_count(model), reference, states,
+           states == 1 ? "" : "s");
+    printf("\n  %-20s %12s %9s %9s %10s\n", "method", "time of a", "accel.", "reaction", "condition");
+    printf("  %-20s %12s %9s %9s %10s\n", "", "call", "diff.", "diff.", "number");
+    for (int k = 0; k < count; k++) {
+        const lw_comparison *r = &results[k];
+        if (!compare_applies(r)) {
+            printf("  %-20s does not apply: %s\n", r->method, r->reason);
+            continue;
+        }
+        printf("  %-20s %12s %9s %9s %10s  %s%s\n", r->method, compare_time(t[0], r->ns_per_call),
+               r->reference ? "reference" : number(t[1], r->max_rel_diff),
+               r->reference ? "" : number(t[2], r->reaction_diff), number(t[3], r->condition),
+               r->verdict == LW_VERDICT_APPROXIMATE ? "approximate"
+               : r->verdict == LW_VERDICT_DIFFERS   ? "DIFFERS: "
+               : r->verdict == LW_VERDICT_FAILED    ? "FAILED: "
+                                                    : "",
+               r->reason);
+    }
+    bool any = false;
+    for (int k = 0; k < count; k++) any = any || ran(&results[k]);
+    if (!any) return;
+    printf("\nrun of %g s by %s, drift control %s\n\n", run->end - run->start, lw_run_integrator(run),
+           run->drift ? run->drift : "project");
+    printf("  %-20s %8s %9s %9s %9s %9s %9s\n", "method", "steps", "wall", "position", "velocity", "energy",
+           "final");
+    printf("  %-20s %8s %9s %9s %9s %9s %9s\n", "", "", "s", "drift", "drift", "drift, J", "diff.");
+    for (int k = 0; k < count; k++) {
+        const lw_comparison *r = &results[k];
+        if (r->run_reason[0] && !ran(r)) printf("  %-20s did not start: %s\n", r->method, r->run_reason);
+        if (!ran(r)) continue;
+        printf("  %-20s %8ld %9.3g %9s %9s %9s %9s  %s\n", r->method, r->run.steps, r->run.wall_s,
+               number(t[0], r->run.position_max), number(t[1], r->run.velocity_max),
+               number(t[2], r->run.energy_max_drift),
+               r->reference ? "reference" : number(t[3], r->final_diff), r->run_reason);
+    }
+}
+
+static void put_csv_number(FILE *out, double x) {
+    if (isnan(x))
+        putc(',', out);
+    else
+        fprintf(out, ",%.6g", x);
+}
+
+static void print_csv(FILE *out, const lw_comparison *results, int count) {
+    fprintf(out, "method,applies,exact,reference,ns_per_call,max_rel_diff,reaction_diff,allowed,condition,"
+                 "setup_s,steps,"
+                 "wall_s,drift_position,drift_velocity,energy_drift,final_diff,reason\n");
+    for (int k = 0; k < count; k++) {
+        const lw_comparison *r = &results[k];
+        fprintf(out, "%s,%d,%d,%d", r->method, compare_applies(r), !(r->accuracy > 0), r->reference);
+        const double numbers[] = {r->ns_per_call,
+                                  r->max_rel_diff,
+                                  r->reaction_diff,
+                                  r->allowed,
+                                  r->condition,
+                                  r->setup_s,
+                                  ran(r) ? (double)r->run.steps : NAN,
+                                  r->run.wall_s,
+                                  r->run.position_max,
+                                  r->run.velocity_max,
+                                  r->run.energy_max_drift,
+                                  r->final_diff};
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) put_csv_number(out, numbers[i]);
+        fputs(",\"", out);
+        for (const char *s = r->reason[0] ? r->reason : r->run_reason; *s; s++) {
+            if (*s == '"') putc('"', out);
+            putc(*s, out);
+        }
+        fputs("\"\n", out);
+    }
+}
+
+int compare_write(const cli_command *command, const char *path, void (*print)(FILE *out, const void *what),
+                  const void *what) {
+    bool to_output = strcmp(path, "-") == 0;
+    FILE *out = to_output ? stdout : fopen(path, "w");
+    if (!out) return cli_say(command, CLI_FAILED, "%s could not be opened: %s", path, strerror(errno));
+    print(out, what);
+    bool bad = ferror(out) != 0;
+    if (!to_output && fclose(out) != 0) bad = true;
+    if (bad) return cli_say(command, CLI_FAILED, "%s could not be written: %s", path, strerror(errno));
+    return CLI_DONE;
+}
+
+typedef struct one_model {
+    const lw_comparison *results;
+    int count;
+} one_model;
+static void print_one(FILE *out, const void *what) {
+    const one_model *one = what;
+    print_csv(out, one->results, one->count);
+}
+
+int compare_verdict(const cli_command *command, const char *where, const lw_comparison *results, int count) {
+    int result = CLI_DONE, applicable = 0;
+    for (int k = 0; k < count; k++) {
+        const lw_comparison *r = &results[k];
+        applicable += compare_applies(r);
+        if (r->verdict == LW_VERDICT_DIFFERS || r->verdict == LW_VERDICT_FAILED)
+            result = cli_say(command, CLI_FAILED, "%smethod %s: %s", where, r->method, r->reason);
+        else if (ran(r) && r->run_status != LW_OK && r->run_status != LW_ERROR_STOPPED)
+            result = cli_say(command, CLI_FAILED, "%srun of method %s: %s", where, r->method, r->run_reason);
+    }
+    if (applicable == 0)
+        result = cli_say(command, CLI_WRONG, "%snone of these methods applies to the model", where);
+    return result;
+}
+
+static int compare_one(compare_call *call, const lw_model *model, const request *wish) {
+    lw_comparison *results = calloc((size_t)lw_method_count(), sizeof *results);
+    if (!results) return cli_say(call->command, CLI_FAILED, "out of memory");
+    lw_compare_options options;
+    lw_compare_defaults(model, &options);
+    override(&options, wish);
+    options.methods = call->methods.count ? call->methods.items : NULL;
+    options.method_count = call->methods.count;
+    options.observe = compare_progress;
+    options.context = call;
+    lw_error error = {0};
+    int count, result;
+    lw_status status = lw_compare(model, &options, results, &count, &error);
+    progress_end(&call->bar);
+    if (status != LW_OK) {
+        result = cli_fault(call->command, status, &error);
+    } else {
+        bool to_output = wish->out && strcmp(wish->out, "-") == 0;
+        const one_model one = {results, count};
+        if (wish->as_json)
+            print_json(results, count);
+        else if (!to_output)
+            print_table(model, &options.run, results, count);
+        result = compare_verdict(call->command, "", results, count);
+        int written = wish->out ? compare_write(call->command, wish->out, print_one, &one) : CLI_DONE;
+        if (written != CLI_DONE) result = written;
+    }
+    free(results);
+    return result;
+}
+
+/* --- the command ---------------------------------------------------------------------------------- */
+
+static int compare(const cli_command *command, int argc, char **argv) {
+    request wish = {0};
+    const cli_option options[] = {
+        {"method", "A,B", "only these methods; otherwise all", "tree,lagrange", .text = &wish.methods},
+        {"end", "T", "until when each method runs, s; otherwise the model's, at most 1 s", "10",
+         .number = &wish.end, .unit = "s"},
+        {"tol", "R", "tolerance of the run", "1e-8", .number = &wish.tolerance, .unit = "1"},
+        {"step", "H", "fixed step of the run, with rk4, s", "\"1 ms\"", .number = &wish.step, .unit = "s"},
+        {"integrator", "NAME", "linkwork info lists them", "erk", .text = &wish.integrator},
+        {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none", "project",
+         .text = &wish.drift},
+        {"no-run", NULL, "compare the initial state only", NULL, .flag = &wish.no_run},
+        {"sweep", "NAME=A..B", "double a parameter from A to B and measure how times grow", "bodies=4..256",
+         .text = &wish.sweep},
+        {"budget", "S", "seconds that a method may take at one size of a sweep; otherwise 5", "5",
+         .number = &wish.budget, .unit = "s"},
+        {"out", "FILE", "write the numbers there too, as .csv; - is standard output", "compare.csv",
+         .text = &wish.out},
+        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
+         .list = &wish.settings},
+        {"json", NULL, "print one JSON document", NULL, .flag = &wish.as_json},
+    };
+    cli_model loaded;
+    int result;
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &wish.settings,
+                       &loaded, &result)) {
+        compare_call call = {.command = command, .bar = progress_start(true)};
+        char *names = calloc(1, (wish.methods ? strlen(wish.methods) : 0) + 1);
+        if (names && wish.methods) strcpy(names, wish.methods);
+        result = names ? check_request(command, &wish) : cli_say(command, CLI_FAILED, "out of memory");
+        if (result == CLI_DONE && wish.methods && !split_methods(names, &call.methods))
+            result =
+                cli_say(command, CLI_WRONG, "--method names no method; give e.g. --method tree,lagrange");
+        stop_watch();
+        if (result == CLI_DONE && wish.sweep)
+            result = compare_sweep(&call, &loaded, &wish.settings,
+                                   &(compare_sweep_request){wish.sweep, wish.budget, wish.out, wish.as_json});
+        else if (result == CLI_DONE)
+            result = compare_one(&call, loaded.model, &wish);
+        free(names);
+    }
+    cli_close_model(&loaded);
+    return result;
+}
+
+const cli_command cli_compare = {
+    "compare", "MODEL [options]", "every method on one model: difference, time, drift, condition, growth",
+    "The reference is tree, lagrange or else the first exact method that applies. Accelerations and unique\n"
+    "components of reactions are compared at the initial state and at five more along the reference's run.\n"
+    "Times are processor time of one call for accelerations, the median of batches. Then every method makes\n"
+    "the run. Exit status 1: an exact method failed, or differs by more than 1e-9 and than rounding "
+    "explains.",
+    compare};

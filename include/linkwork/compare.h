@@ -1,0 +1,69 @@
+/* compare.h - every method on one model: do they agree, how long do they take, how well do they keep loops closed.
+ */
+#ifndef LINKWORK_COMPARE_H
+#define LINKWORK_COMPARE_H
+
+#include <linkwork/simulate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lw_compare_options {
+    const char *const *methods; /* only these, in the order of the registry; NULL: all */
+    int method_count;
+    bool no_run;        /* the initial state only */
+    lw_run_options run; /* the run that every method makes: integrator, drift, start, end, step, tolerance */
+    double timing;      /* processor time spent on timing one method, s; 0: 0.3 */
+    double patience;    /* a method's run is given up after this long, s; 0: 20 */
+    /* Told before each piece of work; returning false stops. May be NULL. */
+    bool (*observe)(const char *method, const char *work, void *context);
+    void *context;
+} lw_compare_options;
+
+typedef enum lw_verdict {
+    LW_VERDICT_REFUSED,     /* the method does not apply: reason */
+    LW_VERDICT_FAILED,      /* it applies and did not get through the states: reason */
+    LW_VERDICT_AGREES,      /* within what is allowed */
+    LW_VERDICT_APPROXIMATE, /* it is approximate by nature, and is not judged */
+    LW_VERDICT_DIFFERS      /* an exact method that differs by more than is allowed: reason */
+} lw_verdict;
+
+/* What there is about one method; a number that was not measured is NaN. */
+typedef struct lw_comparison {
+    const char *method;
+    lw_verdict verdict;
+    bool
+        reference; /* tree, lagrange or else the first exact method that applies: the others are compared with it */
+    double accuracy;   /* 0: exact; otherwise the relative error to be expected */
+    char reason[1024]; /* a sentence; "" if there is nothing to say */
+
+    /* Over all states: largest difference of accelerations and of the unique components of reactions, relative
+     * to the largest of the state, and how much of it rounding may explain. */
+    int states;
+    double max_rel_diff, reaction_diff, allowed;
+    double condition;   /* of the matrix solved, the largest; NaN if the method solves none */
+    double ns_per_call; /* accelerations of a state, processor time of all threads, median */
+    double setup_s;     /* creating the method */
+
+    /* The run. */
+    lw_status run_status; /* LW_OK: it came to its end; LW_ERROR_STOPPED: given up; else run_reason */
+    char run_reason[1024];
+    lw_run_summary run;
+    double final_diff; /* poses of bodies at the end, against those of the reference */
+} lw_comparison;
+
+/* The model's suggestions for the run, at most 1 s of it. */
+void lw_compare_defaults(const lw_model *model, lw_compare_options *options);
+
+/* Compares methods on the assembled initial state, on states along the run of the reference, and on the run itself.
+ * results has room for lw_method_count(); *count says how many there are. Differences and failures of methods are
+ * told in the results; the status tells of the call: names and numbers among the options, a mechanism that cannot be
+ * assembled. Times count the processor time of the whole process: let no other thread work meanwhile. */
+lw_status lw_compare(const lw_model *model, const lw_compare_options *options, lw_comparison *results,
+                     int *count, lw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,487 @@
+/* compare.c - every method on the same states and on the same run.
+ *
+ * States     the assembled initial state, and STATES more at equal times along the run of the reference, so that no
+ *            special configuration decides. The reference is tree or else lagrange or else the first exact method, in the
+ *            order of the registry, that applies.
+ * Difference of accelerations: largest |vdot - reference| relative to the largest of |reference|, |v|^2 and |g|, which
+ *            are the terms that add up to accelerations and leave their rounding in them, even where they cancel. Of
+ *            reactions: unique components only, relative to the largest one.
+ * Allowed    1e-9, or what rounding makes of states that are hard for every method: 100 epsilon times the smallest condition
+ *            number that an exact method tells.
+ * Time       of one call: processor time of batches of calls that methods make in turns; median of the batches.
+ * Run        the same options for each; drift and energy as in its summary.
+ *
+ * Cost       a few tenths of a second for each method, and its run; allocates.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "formulations/formulation.h"
+#include <linkwork/assemble.h>
+#include <linkwork/compare.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { STATES = 5, BATCHES = 9, SAMPLES = 200 };
+static const double agreement = 1e-9, rounding = 100 * DBL_EPSILON;
+static const double default_timing = 0.3, default_patience = 20, longest_run = 1;
+
+typedef struct state {
+    double t, *q, *v;
+    double scale, load;       /* of accelerations, of reactions */
+    double *vdot, *reactions; /* of the reference */
+    bool *unique;
+} state;
+
+typedef struct contest {
+    const lw_model *model;
+    const lw_compare_options *options;
+    const lw_formulation **formulations; /* as results */
+    lw_method **methods;
+    lw_comparison *results;
+    int count, reference; /* index; -1: none */
+    state states[STATES + 1];
+    int state_count;
+    double *vdot, *reactions; /* of the method looked at */
+    bool *unique;
+    double *q_end, *v_end; /* of its run */
+    double *poses;         /* 12 per body: at the end of the reference's run */
+    lw_data *data;
+    double patience_end; /* when the run is given up */
+} contest;
+
+static double clock_seconds(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double largest(const double *x, int count) {
+    double most = 0;
+    for (int k = 0; k < count; k++)
+        if (!(fabs(x[k]) <= most)) most = fabs(x[k]); /* a NaN comes through */
+    return most;
+}
+
+static bool tell(const contest *c, int k, const char *work) {
+    const lw_compare_options *o = c->options;
+    return !o->observe || o->observe(c->results[k].method, work, o->context);
+}
+
+static lw_status stopped(lw_error *error) {
+    return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped on request");
+}
+
+/* The file is known to whoever asks. */
+static void put_reason(char *text, size_t size, const lw_error *error) {
+    lw_error sentence = *error;
+    sentence.file[0] = '\0';
+    sentence.place = (lw_place){0, 0};
+    lw_error_format(&sentence, text, size);
+}
+
+/* --- who takes part ------------------------------------------------------------------------------- */
+
+static bool asked_for(const lw_compare_options *options, const char *name) {
+    if (!options->methods) return true;
+    for (int k = 0; k < options->method_count; k++)
+        if (strcmp(options->methods[k], name) == 0) return true;
+    return false;
+}
+
+static lw_status check_names(const lw_model *model, const lw_compare_options *options, lw_error *error) {
+    for (int k = 0; options->methods && k < options->method_count; k++) {
+        const lw_formulation *formulation;
+        if (lw_formulation_find(options->methods[k])) continue;
+        lw_status status = lw_formulation_choose(options->methods[k], model, &formulation, NULL, error);
+        if (status != LW_OK) return status;
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "name the methods, or none to compare all",
+                       "\"%s\" is not one method", options->methods[k]);
+    }
+    return LW_OK;
+}
+
+static void enlist(contest *c) {
+    c->reference = -1;
+    for (int k = 0; k < lw_formulation_count(); k++) {
+        const lw_formulation *f = lw_formulation_at(k);
+        if (!asked_for(c->options, f->name)) continue;
+        lw_comparison *r = &c->results[c->count];
+        *r = (lw_comparison){.method = f->name,
+                             .accuracy = f->accuracy,
+                             .max_rel_diff = NAN,
+                             .reaction_diff = NAN,
+                             .allowed = NAN,
+                             .condition = NAN,
+                             .ns_per_call = NAN,
+                             .setup_s = NAN,
+                             .final_diff = NAN,
+                             .run_status = LW_ERROR_UNSUPPORTED};
+        r->run = (lw_run_summary){
+            .wall_s = NAN, .energy_max_drift = NAN, .position_max = NAN, .velocity_max = NAN};
+        c->formulations[c->count++] = f;
+    }
+}
+
+/* Creates the method if it applies; a reason otherwise. */
+static void create(contest *c, int k) {
+    const lw_formulation *f = c->formulations[k];
+    const lw_method_options options = {0};
+    lw_comparison *r = &c->results[k];
+    lw_error error = {0};
+    lw_status status = f->applies(c->model, &error);
+    r->verdict = status == LW_OK ? LW_VERDICT_FAILED : LW_VERDICT_REFUSED;
+    double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    if (status == LW_OK) status = f->create(c->model, &options, &c->methods[k], &error);
+    if (status != LW_OK) {
+        c->methods[k] = NULL;
+        put_reason(r->reason, sizeof r->reason, &error);
+        return;
+    }
+    r->setup_s = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+    r->verdict = f->accuracy > 0 ? LW_VERDICT_APPROXIMATE : LW_VERDICT_AGREES;
+    r->states = 0;
+    r->max_rel_diff = r->reaction_diff = 0;
+}
+
+static void fail(contest *c, int k, const lw_error *error) {
+    lw_comparison *r = &c->results[k];
+    r->verdict = LW_VERDICT_FAILED;
+    r->max_rel_diff = r->reaction_diff = NAN;
+    put_reason(r->reason, sizeof r->reason, error);
+}
+
+static bool takes_part(const contest *c, int k) {
+    return c->methods[k] && c->results[k].verdict != LW_VERDICT_FAILED;
+}
+
+/* --- states --------------------------------------------------------------------------------------- */
+
+static lw_status take_memory(contest *c, lw_error *error) {
+    const lw_model *model = c->model;
+    size_t nq = (size_t)model->nq + 1, nv = (size_t)model->nv + 1, loads = 6 * (size_t)model->joint_count + 1;
+    bool complete = true;
+    for (int s = 0; s <= STATES; s++) {
+        state *at = &c->states[s];
+        at->q = calloc(nq, sizeof *at->q);
+        at->v = calloc(nv, sizeof *at->v);
+        at->vdot = calloc(nv, sizeof *at->vdot);
+        at->reactions = calloc(loads, sizeof *at->reactions);
+        at->unique = calloc(loads, sizeof *at->unique);
+        complete = complete && at->q && at->v && at->vdot && at->reactions && at->unique;
+    }
+    c->formulations = calloc((size_t)lw_formulation_count(), sizeof *c->formulations);
+    c->methods = calloc((size_t)lw_formulation_count(), sizeof *c->methods);
+    c->vdot = calloc(nv, sizeof *c->vdot);
+    c->reactions = calloc(loads, sizeof *c->reactions);
+    c->unique = calloc(loads, sizeof *c->unique);
+    c->q_end = calloc(nq, sizeof *c->q_end);
+    c->v_end = calloc(nv, sizeof *c->v_end);
+    c->poses = calloc(12 * (size_t)model->body_count + 1, sizeof *c->poses);
+    if (!complete || !c->formulations || !c->methods || !c->vdot || !c->reactions || !c->unique ||
+        !c->q_end || !c->v_end || !c->poses || lw_data_create(model, NULL, &c->data) != LW_OK)
+        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    return LW_OK;
+}
+
+static void give_memory(contest *c) {
+    for (int s = 0; s <= STATES; s++) {
+        state *at = &c->states[s];
+        free(at->q), free(at->v), free(at->vdot), free(at->reactions), free(at->unique);
+    }
+    for (int k = 0; k < c->count; k++)
+        if (c->methods[k]) c->formulations[k]->destroy(c->methods[k]);
+    lw_data_destroy(c->data);
+    free(c->formulations), free(c->methods), free(c->vdot), free(c->reactions), free(c->unique);
+    free(c->q_end), free(c->v_end), free(c->poses);
+}
+
+static void set_scales(const lw_model *model, state *at) {
+    const double negligible = 1e-6; /* so that loads made up of rounding do not count */
+    double mass = 0, speed = largest(at->v, model->nv);
+    for (int b = 1; b <= model->body_count; b++) mass = fmax(mass, lw_model_body_mass(model, b));
+    at->scale = fmax(largest(at->vdot, model->nv), fmax(speed * speed, largest(lw_model_gravity(model), 3)));
+    at->load = fmax(largest(at->reactions, 6 * model->joint_count), negligible * mass * at->scale);
+    if (!(at->scale > 0)) at->scale = 1;
+    if (!(at->load > 0)) at->load = 1;
+}
+
+static lw_status solve(contest *c, int k, const state *at, lw_error *error) {
+    lw_comparison *r = &c->results[k];
+    const lw_formulation *f = c->formulations[k];
+    lw_status status =
+        f->accelerations(c->methods[k], at->t, at->q, at->v, NULL, c->vdot, c->reactions, c->unique, error);
+    if (status == LW_OK && !isfinite(largest(c->vdot, c->model->nv)))
+        status =
+            lw_fail(error, LW_ERROR_SINGULAR, NULL, NULL, "accelerations at t = %.9g are not finite", at->t);
+    if (status == LW_OK && f->condition) r->condition = fmax(r->condition, f->condition(c->methods[k]));
+    return status;
+}
+
+/* The reference's answer for the state; false: it has none. */
+static bool answer(contest *c, state *at) {
+    lw_error error = {0};
+    if (solve(c, c->reference, at, &error) != LW_OK) {
+        fail(c, c->reference, &error);
+        return false;
+    }
+    size_t loads = 6 * (size_t)c->model->joint_count;
+    memcpy(at->vdot, c->vdot, (size_t)c->model->nv * sizeof *at->vdot);
+    memcpy(at->reactions, c->reactions, loads * sizeof *at->reactions);
+    memcpy(at->unique, c->unique, loads * sizeof *at->unique);
+    set_scales(c->model, at);
+    c->results[c->reference].states++;
+    return true;
+}
+
+static void compare_at(contest *c, int k, const state *at) {
+    lw_comparison *r = &c->results[k];
+    lw_error error = {0};
+    if (solve(c, k, at, &error) != LW_OK) {
+        fail(c, k, &error);
+        return;
+    }
+    for (int i = 0; i < c->model->nv; i++)
+        r->max_rel_diff = fmax(r->max_rel_diff, fabs(c->vdot[i] - at->vdot[i]) / at->scale);
+    for (int i = 0; i < 6 * c->model->joint_count; i++)
+        if (at->unique[i] && c->unique[i]) {
+            double difference = fabs(c->reactions[i] - at->reactions[i]) / at->load;
+            if (!(difference <= r->reaction_diff)) r->reaction_diff = difference;
+        }
+    r->states++;
+}
+
+/* How hard the states are: the condition number of the exact method that finds them easiest; NaN if none tells. A method
+ * that makes them harder than that shows it in its difference. */
+static double best_condition(const contest *c) {
+    double best = NAN;
+    for (int k = 0; k < c->count; k++)
+        if (takes_part(c, k) && !(c->results[k].accuracy > 0)) best = fmin(best, c->results[k].condition);
+    return best;
+}
+
+static void judge(contest *c, int k) {
+    lw_comparison *r = &c->results[k];
+    double condition = best_condition(c);
+    r->allowed = isfinite(condition) ? fmax(agreement, rounding * condition) : agreement;
+    bool same = r->max_rel_diff <= r->allowed && r->reaction_diff <= r->allowed;
+    if (r->verdict != LW_VERDICT_AGREES || same) return;
+    bool by_accelerations = !(r->max_rel_diff <= r->allowed);
+    lw_error error = {0};
+    lw_fail(&error, LW_OK, NULL, NULL,
+            "%s differ from those of %s by %.2g, and rounding explains no more than %.2g",
+            by_accelerations ? "accelerations" : "reactions", c->results[c->reference].method,
+            by_accelerations ? r->max_rel_diff : r->reaction_diff, r->allowed);
+    r->verdict = LW_VERDICT_DIFFERS;
+    put_reason(r->reason, sizeof r->reason, &error);
+}
+
+/* Whom to trust most: the recursion on trees, which other tests check best, then the method that takes everything, then in
+ * the order of the registry. */
+static int trust(const contest *c, int k) {
+    static const char *const first[] = {"tree", "lagrange"};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(c->results[k].method, first[i]) == 0) return i;
+    return 2 + k;
+}
+
+/* The most trusted exact method that gets an answer for the initial state. */
+static void choose_reference(contest *c) {
+    for (;;) {
+        int best = -1;
+        for (int k = 0; k < c->count; k++)
+            if (takes_part(c, k) && !(c->results[k].accuracy > 0) &&
+                (best < 0 || trust(c, k) < trust(c, best)))
+                best = k;
+        c->reference = best;
+        if (best < 0) return;
+        if (answer(c, &c->states[0])) break; /* otherwise it no longer takes part */
+    }
+    c->results[c->reference].reference = true;
+}
+
+/* --- time of a call ------------------------------------------------------------------------------- */
+
+/* Processor time of some calls, on the states in turns. */
+static double time_of(contest *c, int k, long calls) {
+    const lw_formulation *f = c->formulations[k];
+    double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    for (long i = 0; i < calls; i++) {
+        const state *at = &c->states[i % c->state_count];
+        f->accelerations(c->methods[k], at->t, at->q, at->v, NULL, c->vdot, NULL, NULL, NULL);
+    }
+    return clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+}
+
+/* How many calls a batch has, so that all of them take the time allowed. */
+static long calibrate(contest *c, int k) {
+    double wanted = (c->options->timing > 0 ? c->options->timing : default_timing) / (BATCHES + 2);
+    long calls = 1;
+    double seconds;
+    time_of(c, k, 1); /* first touch of its memory */
+    while ((seconds = time_of(c, k, calls)) < wanted && calls < 1L << 28)
+        calls = seconds < 0.1 * wanted ? 2 * calls : (long)((double)calls * wanted / seconds) + 1;
+    return calls;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static lw_status measure_times(contest *c, lw_error *error) {
+    long *calls = calloc((size_t)c->count + 1, sizeof *calls);
+    double(*batch)[BATCHES] = calloc((size_t)c->count + 1, sizeof *batch);
+    lw_status status = calls && batch ? LW_OK : lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    for (int k = 0; k < c->count && status == LW_OK; k++) {
+        if (!takes_part(c, k)) continue;
+        if (!tell(c, k, "time of a call")) status = stopped(error);
+        calls[k] = calibrate(c, k);
+    }
+    for (int b = 0; b < BATCHES && status == LW_OK; b++)
+        for (int k = 0; k < c->count; k++) /* in turns: a slow moment of the machine hits all alike */
+            if (takes_part(c, k)) batch[k][b] = time_of(c, k, calls[k]) / (double)calls[k];
+    for (int k = 0; k < c->count && status == LW_OK; k++) {
+        if (!takes_part(c, k)) continue;
+        qsort(batch[k], BATCHES, sizeof batch[k][0], ascending);
+        c->results[k].ns_per_call = 1e9 * batch[k][BATCHES / 2];
+    }
+    free(calls), free(batch);
+    return status;
+}
+
+/* --- the run -------------------------------------------------------------------------------------- */
+
+static bool keep_going(void *context) {
+    const contest *c = context;
+    return clock_seconds(CLOCK_MONOTONIC) < c->patience_end;
+}
+static bool out_of_patience(void *context) { return !keep_going(context); }
+
+/* The reference's run leaves states at the ends of STATES equal parts. */
+static bool keep_state(const lw_sample *sample, void *context) {
+    contest *c = context;
+    int part = c->state_count;
+    if (part <= STATES && sample->progress >= (double)part / STATES - 1e-9) {
+        state *at = &c->states[part];
+        at->t = sample->t;
+        memcpy(at->q, sample->q, (size_t)c->model->nq * sizeof *at->q);
+        memcpy(at->v, sample->v, (size_t)c->model->nv * sizeof *at->v);
+        c->state_count++;
+    }
+    return keep_going(context);
+}
+static bool only_look(const lw_sample *sample, void *context) {
+    (void)sample;
+    return keep_going(context);
+}
+
+static lw_status run(contest *c, int k, lw_error *stop) {
+    lw_comparison *r = &c->results[k];
+    if (!tell(c, k, "run")) return stopped(stop);
+    lw_run_options options = c->options->run;
+    double patience = c->options->patience > 0 ? c->options->patience : default_patience;
+    lw_error error = {0};
+    options.method = r->method;
+    options.q = c->states[0].q;
+    options.v = c->states[0].v;
+    options.output = (options.end - options.start) / SAMPLES;
+    options.want_accelerations = options.want_reactions = false;
+    options.observe = k == c->reference ? keep_state : only_look;
+    options.interrupted = out_of_patience;
+    options.context = c;
+    c->patience_end = clock_seconds(CLOCK_MONOTONIC) + patience;
+    r->run_status = lw_simulate(c->model, &options, c->q_end, c->v_end, &r->run, &error);
+    if (r->run_status == LW_ERROR_STOPPED)
+        snprintf(r->run_reason, sizeof r->run_reason, "its run was given up after %.3g s, at t = %.4g s",
+                 patience, r->run.t_end);
+    else if (r->run_status != LW_OK)
+        put_reason(r->run_reason, sizeof r->run_reason, &error);
+    return LW_OK;
+}
+
+/* Poses at the end against the reference's: positions relative to 1 m or the largest, entries of rotation matrices. */
+static void compare_end(contest *c, int k) {
+    lw_comparison *r = &c->results[k];
+    const lw_comparison *reference = &c->results[c->reference];
+    if (r->run_status != LW_OK || reference->run_status != LW_OK) return;
+    double pose[12], difference = 0, size = 1;
+    for (int b = 1; b <= c->model->body_count && k == c->reference; b++) {
+        double *expected = c->poses + 12 * (b - 1);
+        lw_body_pose(c->model, c->data, r->run.t_end, c->q_end, b, expected, expected + 3);
+    }
+    for (int b = 1; b <= c->model->body_count; b++) size = fmax(size, largest(c->poses + 12 * (b - 1), 3));
+    for (int b = 1; b <= c->model->body_count; b++) {
+        const double *expected = c->poses + 12 * (b - 1);
+        lw_body_pose(c->model, c->data, r->run.t_end, c->q_end, b, pose, pose + 3);
+        for (int i = 0; i < 12; i++)
+            difference = fmax(difference, fabs(pose[i] - expected[i]) / (i < 3 ? size : 1));
+    }
+    r->final_diff = difference;
+}
+
+/* --- all of it ------------------------------------------------------------------------------------ */
+
+static lw_status hold(contest *c, lw_error *error) {
+    for (int k = 0; k < c->count; k++) {
+        if (!tell(c, k, "creation")) return stopped(error);
+        create(c, k);
+    }
+    choose_reference(c);
+    if (c->reference < 0) return LW_OK; /* everyone has said why */
+    c->state_count = 1;
+    if (!c->options->no_run) {
+        lw_status status = run(c, c->reference, error);
+        if (status != LW_OK) return status;
+        compare_end(c, c->reference);
+        for (int s = 1; s < c->state_count; s++)
+            if (!answer(c, &c->states[s])) c->state_count = s; /* and the verdict says why */
+    }
+    for (int k = 0; k < c->count; k++) {
+        if (!tell(c, k, "states")) return stopped(error);
+        for (int s = 0; s < c->state_count && takes_part(c, k) && k != c->reference; s++)
+            compare_at(c, k, &c->states[s]);
+    }
+    for (int k = 0; k < c->count; k++)
+        if (takes_part(c, k)) judge(c, k);
+    lw_status status = measure_times(c, error);
+    for (int k = 0; k < c->count && status == LW_OK && !c->options->no_run; k++) {
+        if (!takes_part(c, k) || k == c->reference) continue;
+        status = run(c, k, error);
+        if (status == LW_OK) compare_end(c, k);
+    }
+    return status;
+}
+
+void lw_compare_defaults(const lw_model *model, lw_compare_options *options) {
+    *options = (lw_compare_options){0};
+    lw_run_defaults(model, &options->run);
+    options->run.end = fmin(options->run.end, options->run.start + longest_run);
+}
+
+lw_status lw_compare(const lw_model *model, const lw_compare_options *options, lw_comparison *results,
+                     int *count, lw_error *error) {
+    contest c = {.model = model, .options = options, .results = results};
+    lw_run_options run_options = options->run;
+    run_options.method = NULL;
+    *count = 0;
+    lw_status status = check_names(model, options, error);
+    if (status == LW_OK && !options->no_run) status = lw_run_check(model, &run_options, error);
+    if (status == LW_OK) status = take_memory(&c, error);
+    if (status == LW_OK) {
+        state *first = &c.states[0];
+        first->t = options->run.start;
+        lw_model_initial_state(model, first->q, first->v);
+        status = lw_assemble(model, first->t, first->q, first->v, NULL, error);
+    }
+    if (status == LW_OK) {
+        enlist(&c);
+        status = hold(&c, error);
+    }
+    *count = c.count;
+    give_memory(&c);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* augmented.h - the rotational equations of a mechanism, with the translations of its tree eliminated: augmented bodies.
+ *
+ *   K wdot - C Q lambda - N lambda* = right                                           (28), (38), (51)
+ *   -N'wdot - S lambda*             = right_star                                      (71-73)
+ *
+ * lambda are the multipliers of the tree's rotational rows, which are left as they are, lambda* those of closures and
+ * constraints. Bodies 1 .. n have three numbers each, world axes.
+ */
+#ifndef LW_AUGMENTED_H
+#define LW_AUGMENTED_H
+
+#include "formulations/stationary.h"
+#include "linalg/dense.h"
+
+typedef struct lw_augmented {
+    lw_stationary *s;
+    int n; /* bodies */
+    bool
+        blockwise; /* every joint of the tree transmits a whole force or none: vectors d_ik, blocks as in (35) */
+
+    /* The tree as forces see it: a body hangs from its parent if their joint transmits any. */
+    int *up;        /* 1 .. n: that parent, or 0 */
+    int *root;      /* 1 .. n: the first body on the way */
+    double *beyond; /* 1 .. n: mass of the body and of all beyond it */
+
+    /* Translational rows of the tree joints; those of body i from force_at[i]. */
+    int forces, *force_at, *force_row;
+    double *reach; /* 3 each: T2 is reach for the bodies beyond, 0 for the others */
+    /* What they leave free, the columns of N: directions of all bodies beyond; those of body i from slide_at[i]. */
+    int slides, *slide_at;
+    double *slide;      /* 3 each, unit vectors */
+    double *slide_mass; /* N'M N, factored */
+
+    int stars; /* closures and constraints: the rows from rows->tree_count */
+    double *d; /* blockwise: d_ik, three numbers from 3 (i - 1 + n (k - 1)) */
+    double *K; /* 3n x 3n, both triangles */
+    double *N; /* 3n x stars */
+    double *S; /* stars x stars */
+    double *right, *right_star;
+    double *mobility; /* per row, also of the tree: the inverse of the mass that it meets */
+
+    double *own, *out, *moment; /* blockwise, per body: see augmented.c */
+    /* workspace: per slide and star; per body; per translational row; per slide */
+    double *slide_star, *x, *y, *z, *w, *f, *c;
+    lw_symmetric *work;
+} lw_augmented;
+
+/* Refuses trees where something slides that has no mass, and more than the dense methods' limit of unknowns. */
+lw_status lw_augmented_applies(const char *method, const lw_model *model, int unknowns, lw_error *error);
+/* general: take the form for all joints even where blocks would do. NULL when memory is out. */
+lw_augmented *lw_augmented_create(lw_stationary *s, bool general);
+void lw_augmented_destroy(lw_augmented *a);
+
+/* Does a row of a tree joint transmit a force? (The screw's advance does, with a torque.) */
+bool lw_augmented_is_force(const lw_model *model, const lw_row *row);
+/* How many rows of closures and constraints a model has. */
+int lw_augmented_stars(const lw_model *model);
+
+/* K, N, S and the right-hand sides at the state in s. */
+lw_status lw_augmented_at(lw_augmented *a, lw_error *error);
+/* out = D x, both three numbers per body. */
+void lw_augmented_shift(lw_augmented *a, const double *x, double *out);
+/* s->a and s->lambda (but for the tree's rotational rows) from wdot and lambda*. */
+void lw_augmented_expand(lw_augmented *a, const double *wdot, const double *lambda_star);
+
+/* dual_i . basis_j = delta_ij for three vectors that are independent. */
+void lw_dual_basis(const double basis[9], double dual[9]);
+
+#endif

@@ -1,0 +1,126 @@
+/* barycentre.c - the formulation `barycentre`: angular accelerations of all bodies, with augmented bodies.
+ *
+ *   [  K     -C Q  -N ] [ wdot    ]   [ right      ]
+ *   [ -Q'C'   0     0 ] [ lambda  ] = [ u4         ]                                        (38), (51), (73)
+ *   [ -N'     0    -S ] [ lambda* ]   [ right_star ]
+ *
+ * Without rotational rows and closures (a tree of ball joints) this is K wdot = right (38), by Cholesky.
+ *
+ * Source   Mufti (1983), eqs 28-38, 51, 65-73, remarks 3 and 5; docs/theory/barycentre.md. augmented.c builds K, N, S.
+ * Cost     dense: (3 bodies + rotational rows + rows of closures and constraints)^3 / 3.
+ * Limits   what slides freely must have mass.
+ */
+#include "formulations/augmented.h"
+#include "formulations/reduction.h"
+#include "formulations/saddle.h"
+#include "model/joint.h"
+
+typedef struct barycentre_method {
+    lw_reduction reduction;
+    lw_augmented *augmented;
+    lw_saddle *saddle;
+    int torques, *torque_row; /* rotational rows of the tree: C Q */
+    double *G;                /* (C Q, N) */
+    double *mobility;         /* per column of G */
+    double *x;                /* right-hand sides, then wdot, lambda, lambda* */
+} barycentre_method;
+
+extern const lw_formulation lw_formulation_barycentre;
+
+static lw_status applies(const lw_model *model, lw_error *error) {
+    int unknowns = 3 * model->body_count + lw_augmented_stars(model);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        unknowns += 3;
+        for (int k = 0; k < link->joint.nv; k++)
+            unknowns -= lw_joint_speed_turns(link->joint.type, k) && !(link->prescribed >> k & 1);
+    }
+    return lw_augmented_applies("barycentre", model, unknowns, error);
+}
+
+static lw_status solve(lw_reduction *reduction, lw_error *error) {
+    barycentre_method *method = (barycentre_method *)reduction;
+    lw_augmented *a = method->augmented;
+    lw_stationary *s = reduction->system;
+    size_t size = 3 * (size_t)a->n;
+    int torques = method->torques;
+    lw_status status = lw_augmented_at(a, error);
+    if (status != LW_OK) return status;
+    double *x = method->x, *u4 = x + size, *right_star = u4 + torques;
+    memcpy(x, a->right, size * sizeof *x);
+    memcpy(right_star, a->right_star, (size_t)a->stars * sizeof *x);
+    memset(method->G, 0, size * (size_t)torques * sizeof *method->G);
+    for (int k = 0; k < torques; k++) {
+        const lw_row *row = &s->rows->rows[method->torque_row[k]];
+        u4[k] = -s->rows->gamma[method->torque_row[k]];
+        method->mobility[k] = a->mobility[method->torque_row[k]];
+        for (int b = row->block; b < row->block + row->count; b++)
+            lw_v3_copy(s->rows->H + 6 * b, method->G + size * (size_t)k + 3 * (s->rows->body[b] - 1));
+    }
+    memcpy(method->G + size * (size_t)torques, a->N, size * (size_t)a->stars * sizeof *method->G);
+    memcpy(method->mobility + torques, a->mobility + s->rows->tree_count,
+           (size_t)a->stars * sizeof *a->mobility);
+    status = lw_saddle_factor(method->saddle, a->K, method->G, a->S, method->mobility, error);
+    if (status == LW_OK) status = lw_saddle_solve(method->saddle, x, error);
+    if (status != LW_OK) return status;
+    for (int k = 0; k < torques; k++) s->lambda[method->torque_row[k]] = u4[k];
+    lw_augmented_expand(a, x, right_star);
+    return LW_OK;
+}
+
+static void destroy(lw_method *base) {
+    barycentre_method *method = (barycentre_method *)base;
+    if (!method) return;
+    lw_saddle_destroy(method->saddle);
+    lw_augmented_destroy(method->augmented);
+    lw_reduction_destroy(&method->reduction);
+}
+
+static bool build(barycentre_method *method) {
+    lw_stationary *s = method->reduction.system;
+    lw_augmented *a = method->augmented = lw_augmented_create(s, false);
+    method->torque_row = LW_NEW(s->arena, int, s->rows->tree_count + 1);
+    if (!a || !method->torque_row) return false;
+    for (int r = 0; r < s->rows->tree_count; r++)
+        if (!lw_augmented_is_force(s->model, &s->rows->rows[r])) method->torque_row[method->torques++] = r;
+    size_t size = 3 * (size_t)a->n, rows = (size_t)method->torques + (size_t)a->stars;
+    method->G = LW_NEW(s->arena, double, size *rows + 1);
+    method->mobility = LW_NEW(s->arena, double, rows + 1);
+    method->x = LW_NEW(s->arena, double, size + rows + 1);
+    bool thin = lw_needs_inverse("barycentre", s->model, true, NULL) != LW_OK;
+    method->saddle = lw_saddle_create(3 * a->n, (int)rows, a->stars, thin);
+    return method->G && method->mobility && method->x && method->saddle;
+}
+
+static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
+                        lw_error *error) {
+    barycentre_method *method = (barycentre_method *)lw_reduction_create(
+        sizeof *method, &lw_formulation_barycentre, model, options, solve);
+    if (!method || !build(method)) {
+        if (method) destroy(&method->reduction.base);
+        return lw_out_of_memory(error);
+    }
+    *out = &method->reduction.base;
+    return LW_OK;
+}
+
+static double condition(lw_method *base) { return lw_saddle_condition(((barycentre_method *)base)->saddle); }
+
+const lw_formulation lw_formulation_barycentre = {
+    .name = "barycentre",
+    .source = "mufti1983 28-38, 51, 73",
+    .cost = "O(n^3)",
+    .summary = "augmented bodies: angular accelerations of all bodies first, absolute coordinates",
+    .coordinates = LW_COORDINATES_ABSOLUTE,
+    .rank = 33,
+    .applies = applies,
+    .create = create,
+    .destroy = destroy,
+    .to_state = lw_absolute_to_state,
+    .from_state = lw_absolute_from_state,
+    .accelerations = lw_reduction_accelerations,
+    .derivative = lw_absolute_derivative,
+    .project = lw_absolute_project,
+    .violation = lw_absolute_violation,
+    .condition = condition,
+};

@@ -1,0 +1,344 @@
+/* nullspace.c - the formulations `nullspace`, `nullspace-partition`, `nullspace-svd`: equations of motion without
+ * multipliers, in as many unknowns as the mechanism has degrees of freedom.
+ *
+ *   H'a = gamma   has the solutions   a = Y gamma + Z a',  Z'H = 0
+ *   Z'J Z a' = Z'(u - J Y gamma),     H lambda = J a - u
+ *
+ * Three ways to Y and Z, K the rank of H (M x N):
+ *   QR          H P = (Q1, Q2) (R11, R12; 0, 0)    Y = Q1 R11^-T on the K rows that P brings to the front,  Z = Q2
+ *   partition   H'P = Q1 (R11, R12)                the K coordinates that P brings to the front depend on the others:
+ *                                                  Y = P (R11^-1 Q1'; 0),  Z = P (-R11^-1 R12; E)
+ *   SVD         H = (V, V') (S, 0; 0, 0) (W, W')'  Y = V S^-1 W',  Z = V'
+ *
+ * All of it in dimensionless coordinates: linear accelerations in units of a length (scaling.h), columns of H of unit
+ * size. So rank decisions do not depend on units, and any K will do: dependent rows do no harm.
+ *
+ * Source   Mufti (1983), eqs 40, 67-73, appendix A-6 to A-10; docs/theory/nullspace.md.
+ * Cost     O(M^2 N), M = 6 bodies, N rows; dense.
+ * Limits   J may be singular, Z'J Z not. A body is lost in rounding if it is 1e13 times lighter than another.
+ */
+#include "formulations/reduction.h"
+#include "formulations/scaling.h"
+#include "linalg/dense.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct nullspace_method nullspace_method;
+
+/* One way to Y and Z. */
+typedef struct way {
+    bool svd, transposed;
+    int (*basis)(nullspace_method *method);                                       /* Z; returns K */
+    void (*particular)(nullspace_method *method, double *gamma, double *a);       /* a = Y gamma */
+    void (*multipliers)(nullspace_method *method, double *force, double *lambda); /* H lambda = force */
+} way;
+
+struct nullspace_method {
+    lw_reduction reduction;
+    const way *way;
+    int M, N, K;
+    int most; /* columns of Z at most: the rows of a tree are independent */
+    double length;
+    double *scale; /* per row: makes its column of H one of unit size */
+    double *H;     /* M x N, or N x M for the partition; then its factors */
+    int *order;
+    double *s, *V, *Wt; /* SVD only */
+    double *Z, *JZ, *A; /* A = Z'J Z */
+    double *a, *force, *reduced, *gamma, *lambda;
+    lw_orthogonal *orthogonal;
+    lw_symmetric *symmetric;
+    double condition;
+};
+
+static lw_status applies_to(const char *name, const lw_model *model, lw_error *error) {
+    return lw_dense_limit(name, 6 * model->body_count, error);
+}
+
+/* --- the scaled system ---------------------------------------------------------------------------- */
+
+static void fill_H(nullspace_method *method) {
+    const lw_rows *rows = method->reduction.system->rows;
+    size_t M = (size_t)method->M, N = (size_t)method->N;
+    bool transposed = method->way->transposed;
+    memset(method->H, 0, M * N * sizeof *method->H);
+    for (int r = 0; r < method->N; r++) {
+        const lw_row *row = &rows->rows[r];
+        double square = 0, unit[6];
+        for (int pass = 0; pass < 2; pass++) {
+            for (int b = row->block; b < row->block + row->count; b++) {
+                size_t at = 6 * (size_t)(rows->body[b] - 1);
+                for (int k = 0; k < 6; k++) unit[k] = rows->H[6 * b + k] * (k < 3 ? 1 : method->length);
+                if (pass == 0)
+                    square += lw_v6_dot(unit, unit);
+                else
+                    for (size_t k = 0; k < 6; k++)
+                        method->H[transposed ? (size_t)r + (at + k) * N : at + k + (size_t)r * M] =
+                            unit[k] * method->scale[r];
+            }
+            if (pass == 0) method->scale[r] = square > 0 ? 1 / sqrt(square) : 1;
+        }
+    }
+}
+
+/* out = J x. */
+static void inertia_times(const nullspace_method *method, const double *x, double *out) {
+    const lw_stationary *s = method->reduction.system;
+    double square = method->length * method->length;
+    for (int i = 0; i < s->model->body_count; i++) {
+        lw_s3_mul_v(s->inertia + 6 * i, x + 6 * i, out + 6 * i);
+        for (int k = 3; k < 6; k++) out[6 * i + k] = s->mass[i] * square * x[6 * i + k];
+    }
+}
+
+/* --- QR: the general solution by reflections ------------------------------------------------------- */
+
+static int qr_basis(nullspace_method *m) {
+    int K = lw_qr_factor(m->orthogonal, m->M, m->N, m->H, m->order, LW_RANK_TOLERANCE), columns = m->M - K;
+    if (columns > m->most) return K;
+    memset(m->Z, 0, (size_t)m->M * (size_t)columns * sizeof *m->Z);
+    for (int j = 0; j < columns; j++) m->Z[(size_t)(K + j) + (size_t)j * (size_t)m->M] = 1;
+    lw_qr_apply(m->orthogonal, false, m->M, m->N, m->H, columns, m->Z);
+    return K;
+}
+
+static void qr_particular(nullspace_method *m, double *gamma, double *a) {
+    for (int k = 0; k < m->M; k++) a[k] = k < m->K ? gamma[m->order[k]] : 0;
+    lw_qr_triangle(true, m->K, m->M, m->H, 1, a, m->M);
+    lw_qr_apply(m->orthogonal, false, m->M, m->N, m->H, 1, a);
+}
+
+/* The rows that depend on others carry nothing. */
+static void qr_multipliers(nullspace_method *m, double *force, double *lambda) {
+    lw_qr_apply(m->orthogonal, true, m->M, m->N, m->H, 1, force);
+    lw_qr_triangle(false, m->K, m->M, m->H, 1, force, m->M);
+    for (int k = 0; k < m->N; k++) lambda[m->order[k]] = k < m->K ? force[k] : 0;
+}
+
+/* --- partition: dependent and independent coordinates ---------------------------------------------- */
+
+static int partition_basis(nullspace_method *m) {
+    size_t M = (size_t)m->M, N = (size_t)m->N;
+    for (int k = 0; k < m->M; k++) m->order[k] = k;
+    int K = lw_qr_factor(m->orthogonal, m->N, m->M, m->H, m->order, LW_RANK_TOLERANCE), columns = m->M - K;
+    if (columns > m->most) return K;
+    double *X = m->JZ; /* R11^-1 R12, K x columns */
+    for (int j = 0; j < columns; j++)
+        for (int k = 0; k < K; k++) X[(size_t)k + (size_t)j * M] = m->H[(size_t)k + (size_t)(K + j) * N];
+    lw_qr_triangle(false, K, m->N, m->H, columns, X, m->M);
+    memset(m->Z, 0, M * (size_t)columns * sizeof *m->Z);
+    for (int j = 0; j < columns; j++) {
+        double *z = m->Z + (size_t)j * M;
+        for (int k = 0; k < K; k++) z[m->order[k]] = -X[(size_t)k + (size_t)j * M];
+        z[m->order[K + j]] = 1;
+    }
+    return K;
+}
+
+static void partition_particular(nullspace_method *m, double *gamma, double *a) {
+    lw_qr_apply(m->orthogonal, true, m->N, m->M, m->H, 1, gamma);
+    lw_qr_triangle(false, m->K, m->N, m->H, 1, gamma, m->N);
+    for (int k = 0; k < m->M; k++) a[m->order[k]] = k < m->K ? gamma[k] : 0;
+}
+
+/* The smallest of all solutions. */
+static void partition_multipliers(nullspace_method *m, double *force, double *lambda) {
+    for (int k = 0; k < m->N; k++) lambda[k] = k < m->K ? force[m->order[k]] : 0;
+    lw_qr_triangle(true, m->K, m->N, m->H, 1, lambda, m->N);
+    lw_qr_apply(m->orthogonal, false, m->N, m->M, m->H, 1, lambda);
+}
+
+/* --- SVD ------------------------------------------------------------------------------------------- */
+
+static int svd_basis(nullspace_method *m) {
+    int K = lw_svd(m->orthogonal, m->M, m->N, m->H, m->s, m->V, m->Wt, LW_RANK_TOLERANCE);
+    int columns = m->M - K;
+    if (columns <= m->most)
+        memcpy(m->Z, m->V + (size_t)K * (size_t)m->M, (size_t)m->M * (size_t)columns * sizeof *m->Z);
+    return K;
+}
+
+/* V S^-1 W', and its transpose. */
+static void svd_particular(nullspace_method *m, double *gamma, double *a) {
+    lw_dense_times(false, m->N, m->N, 1, m->Wt, gamma, 0, m->lambda);
+    for (int k = 0; k < m->K; k++) m->lambda[k] /= m->s[k];
+    lw_dense_times(false, m->M, m->K, 1, m->V, m->lambda, 0, a);
+}
+
+static void svd_multipliers(nullspace_method *m, double *force, double *lambda) {
+    lw_dense_times(true, m->M, m->K, 1, m->V, force, 0, m->gamma);
+    for (int k = 0; k < m->N; k++) m->gamma[k] = k < m->K ? m->gamma[k] / m->s[k] : 0;
+    lw_dense_times(true, m->N, m->N, 1, m->Wt, m->gamma, 0, lambda);
+}
+
+/* --- solution -------------------------------------------------------------------------------------- */
+
+static lw_status singular(lw_error *error) {
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
+                   "give mass or inertia to the bodies that move freely without any",
+                   "the equations of motion are singular: some acceleration is not determined");
+}
+
+static lw_status solve(lw_reduction *reduction, lw_error *error) {
+    const double largest_condition = 1e13; /* beyond, nothing is left of the lightest motion */
+    nullspace_method *m = (nullspace_method *)reduction;
+    lw_stationary *s = reduction->system;
+    m->length = lw_length_of(s);
+    fill_H(m);
+    m->K = m->way->basis(m);
+    int columns = m->M - m->K;
+    if (columns > m->most)
+        return lw_fail(
+            error, LW_ERROR_SINGULAR, NULL, "start from another state, or take a method in joint coordinates",
+            "the rows of the joints have lost their rank: %d instead of at least %d", m->K, m->M - m->most);
+
+    for (int j = 0; j < columns; j++)
+        inertia_times(m, m->Z + (size_t)j * (size_t)m->M, m->JZ + (size_t)j * (size_t)m->M);
+    lw_dense_multiply(true, false, columns, columns, m->M, 1, m->Z, m->JZ, 0, m->A);
+    bool definite = lw_cholesky_factor(m->symmetric, columns, m->A, &m->condition);
+    if (!definite || !(m->condition < largest_condition)) return singular(error);
+
+    for (int r = 0; r < m->N; r++) m->gamma[r] = s->rows->gamma[r] * m->scale[r];
+    m->way->particular(m, m->gamma, m->a);
+    inertia_times(m, m->a, m->force);
+    for (int k = 0; k < m->M; k++) m->force[k] = s->u[k] * (k % 6 < 3 ? 1 : m->length) - m->force[k];
+    lw_dense_times(true, m->M, columns, 1, m->Z, m->force, 0, m->reduced);
+    lw_cholesky_solve(m->symmetric, columns, m->A, 1, m->reduced);
+    lw_dense_times(false, m->M, columns, 1, m->Z, m->reduced, 1, m->a);
+
+    inertia_times(m, m->a, m->force);
+    for (int k = 0; k < m->M; k++) {
+        double unit = k % 6 < 3 ? 1 : m->length;
+        m->force[k] -= s->u[k] * unit;
+        s->a[k] = m->a[k] * unit;
+    }
+    m->way->multipliers(m, m->force, m->lambda);
+    for (int r = 0; r < m->N; r++) s->lambda[r] = m->lambda[r] * m->scale[r];
+    return LW_OK;
+}
+
+/* --- life ------------------------------------------------------------------------------------------ */
+
+static void destroy(lw_method *base) {
+    nullspace_method *m = (nullspace_method *)base;
+    if (!m) return;
+    lw_orthogonal_destroy(m->orthogonal);
+    lw_symmetric_destroy(m->symmetric);
+    free(m->scale), free(m->H), free(m->order), free(m->s), free(m->V), free(m->Wt), free(m->Z), free(m->JZ);
+    free(m->A), free(m->a), free(m->force), free(m->reduced), free(m->gamma), free(m->lambda);
+    lw_reduction_destroy(&m->reduction);
+}
+
+static double *numbers(size_t rows, size_t columns) { return calloc(rows * columns + 1, sizeof(double)); }
+
+static lw_status create(const lw_formulation *formulation, const way *how, const lw_model *model,
+                        const lw_method_options *options, lw_method **out, lw_error *error) {
+    nullspace_method *m =
+        (nullspace_method *)lw_reduction_create(sizeof *m, formulation, model, options, solve);
+    if (!m) return lw_out_of_memory(error);
+    const lw_rows *rows = m->reduction.system->rows;
+    m->way = how;
+    m->M = 6 * model->body_count, m->N = rows->count;
+    m->most = m->M - rows->tree_count;
+    size_t M = (size_t)m->M, N = (size_t)m->N, most = (size_t)m->most;
+    m->scale = numbers(N, 1);
+    m->H = numbers(M, N);
+    m->order = calloc((M > N ? M : N) + 1, sizeof *m->order);
+    m->Z = numbers(M, most), m->JZ = numbers(M, most), m->A = numbers(most, most);
+    m->a = numbers(M, 1), m->force = numbers(M, 1), m->reduced = numbers(most, 1);
+    m->gamma = numbers(N, 1), m->lambda = numbers(N, 1);
+    if (how->svd) m->s = numbers(M < N ? M : N, 1), m->V = numbers(M, M), m->Wt = numbers(N, N);
+    m->orthogonal = how->transposed ? lw_orthogonal_create(m->N, m->M) : lw_orthogonal_create(m->M, m->N);
+    m->symmetric = lw_symmetric_create(m->most);
+    if (!m->scale || !m->H || !m->order || !m->Z || !m->JZ || !m->A || !m->a || !m->force || !m->reduced ||
+        !m->gamma || !m->lambda || (how->svd && (!m->s || !m->V || !m->Wt)) || !m->orthogonal ||
+        !m->symmetric) {
+        destroy(&m->reduction.base);
+        return lw_out_of_memory(error);
+    }
+    *out = &m->reduction.base;
+    return LW_OK;
+}
+
+static double condition(lw_method *base) { return ((nullspace_method *)base)->condition; }
+
+/* --- the three formulations ------------------------------------------------------------------------ */
+
+extern const lw_formulation lw_formulation_nullspace, lw_formulation_nullspace_partition,
+    lw_formulation_nullspace_svd;
+
+static const way by_qr = {.basis = qr_basis, .particular = qr_particular, .multipliers = qr_multipliers};
+static const way by_partition = {.transposed = true,
+                                 .basis = partition_basis,
+                                 .particular = partition_particular,
+                                 .multipliers = partition_multipliers};
+static const way by_svd = {
+    .svd = true, .basis = svd_basis, .particular = svd_particular, .multipliers = svd_multipliers};
+
+static lw_status qr_applies(const lw_model *model, lw_error *error) {
+    return applies_to("nullspace", model, error);
+}
+static lw_status partition_applies(const lw_model *model, lw_error *error) {
+    return applies_to("nullspace-partition", model, error);
+}
+static lw_status svd_applies(const lw_model *model, lw_error *error) {
+    return applies_to("nullspace-svd", model, error);
+}
+
+static lw_status qr_create(const lw_model *model, const lw_method_options *options, lw_method **out,
+                           lw_error *error) {
+    return create(&lw_formulation_nullspace, &by_qr, model, options, out, error);
+}
+static lw_status partition_create(const lw_model *model, const lw_method_options *options, lw_method **out,
+                                  lw_error *error) {
+    return create(&lw_formulation_nullspace_partition, &by_partition, model, options, out, error);
+}
+static lw_status svd_create(const lw_model *model, const lw_method_options *options, lw_method **out,
+                            lw_error *error) {
+    return create(&lw_formulation_nullspace_svd, &by_svd, model, options, out, error);
+}
+
+/* clang-format off */
+#define LW_SHARED \
+    .cost = "O(n^3), dense", \
+    .coordinates = LW_COORDINATES_ABSOLUTE, \
+    .destroy = destroy, \
+    .to_state = lw_absolute_to_state, \
+    .from_state = lw_absolute_from_state, \
+    .accelerations = lw_reduction_accelerations, \
+    .derivative = lw_absolute_derivative, \
+    .project = lw_absolute_project, \
+    .violation = lw_absolute_violation, \
+    .condition = condition
+/* clang-format on */
+
+const lw_formulation lw_formulation_nullspace = {
+    .name = "nullspace",
+    .source = "mufti1983 40, 67-73, appendix (QR)",
+    .summary = "motion only, in a basis of what the joints allow, by orthogonal reflections",
+    .rank = 35,
+    .applies = qr_applies,
+    .create = qr_create,
+    LW_SHARED,
+};
+
+const lw_formulation lw_formulation_nullspace_partition = {
+    .name = "nullspace-partition",
+    .source = "mufti1983 40, 67-73, appendix (partition)",
+    .summary = "motion only, in the coordinates that pivoting leaves independent",
+    .rank = 36,
+    .applies = partition_applies,
+    .create = partition_create,
+    LW_SHARED,
+};
+
+const lw_formulation lw_formulation_nullspace_svd = {
+    .name = "nullspace-svd",
+    .source = "mufti1983 40, 67-73, appendix, case 2 (SVD)",
+    .summary = "motion only, in a basis of what the joints allow, by singular values",
+    .rank = 37,
+    .applies = svd_applies,
+    .create = svd_create,
+    LW_SHARED,
+};

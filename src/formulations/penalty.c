@@ -1,0 +1,166 @@
+/* penalty.c - the formulation `penalty`: rows as stiff resistances instead of conditions.
+ *
+ *   (J + H k H') a = u + H k gamma,   lambda = k (gamma - H'a)
+ *
+ * is the minimum of Gauss's function (39) plus 1/2 (H'a - gamma)' k (H'a - gamma). The rows are violated by what the
+ * multipliers need, H'a - gamma = -lambda / k, so the error falls as 1 / k until rounding, which grows as k, meets it.
+ * k_r = penalty times the mass that row r meets, so `penalty` has no unit.
+ *
+ * Source   Mufti (1983), remark 1, eq. 39; docs/theory/penalty.md.
+ * Cost     dense Cholesky, O(M^3) with M = 6 bodies. Dependent rows do no harm: H k H' does not ask for rank.
+ * Limits   approximate by design: about 1e-7 at best. J may be singular as long as J + H k H' is not.
+ */
+#include "formulations/reduction.h"
+#include "formulations/scaling.h"
+#include "linalg/dense.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the error of the method and that of rounding meet: docs/theory/penalty.md, section 3. */
+static const double default_penalty = 3e8;
+
+typedef struct penalty_method {
+    lw_reduction reduction;
+    double penalty, length;
+    double *k;  /* per row */
+    double *Ht; /* 6 per block: H in dimensionless coordinates, scaling.h */
+    double *A, *a;
+    lw_symmetric *symmetric;
+    double condition;
+} penalty_method;
+
+extern const lw_formulation lw_formulation_penalty;
+
+static lw_status applies(const lw_model *model, lw_error *error) {
+    return lw_dense_limit("penalty", 6 * model->body_count, error);
+}
+
+/* k_r = penalty h'J h / |h|^4, the mean inertia along the row; where it meets none, that of the whole mechanism. */
+static void weigh_rows(penalty_method *m) {
+    const lw_stationary *s = m->reduction.system;
+    const lw_rows *rows = s->rows;
+    double total = 0, square_length = m->length * m->length;
+    for (int b = 0; b < rows->block_count; b++)
+        for (int k = 0; k < 6; k++) m->Ht[6 * b + k] = rows->H[6 * b + k] * (k < 3 ? 1 : m->length);
+    for (int i = 0; i < s->model->body_count; i++) {
+        const double *I = s->inertia + 6 * i;
+        total += I[0] + I[1] + I[2] + s->mass[i] * square_length;
+    }
+    for (int r = 0; r < rows->count; r++) {
+        const lw_row *row = &rows->rows[r];
+        double square = 0, inertia = 0, Ih[3];
+        for (int b = row->block; b < row->block + row->count; b++) {
+            const double *h = m->Ht + 6 * b;
+            int i = rows->body[b] - 1;
+            lw_s3_mul_v(s->inertia + 6 * i, h, Ih);
+            square += lw_v6_dot(h, h);
+            inertia += lw_v3_dot(h, Ih) + s->mass[i] * square_length * lw_v3_dot(h + 3, h + 3);
+        }
+        if (!(inertia > 0)) inertia = total * square;
+        m->k[r] = square > 0 ? m->penalty * inertia / (square * square) : 0;
+    }
+}
+
+/* The lower triangle of J + H k H'. */
+static void assemble(penalty_method *m) {
+    static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    const lw_stationary *s = m->reduction.system;
+    const lw_rows *rows = s->rows;
+    size_t M = 6 * (size_t)s->model->body_count;
+    memset(m->A, 0, M * M * sizeof *m->A);
+    for (size_t i = 0; i < M / 6; i++) {
+        double *block = m->A + 6 * i * (M + 1);
+        for (size_t k = 0; k < 9; k++) block[k % 3 + k / 3 * M] = s->inertia[6 * i + (size_t)symmetric[k]];
+        for (size_t k = 3; k < 6; k++) block[k * (M + 1)] = s->mass[i] * m->length * m->length;
+    }
+    for (int r = 0; r < rows->count; r++) {
+        const lw_row *row = &rows->rows[r];
+        for (int b = row->block; b < row->block + row->count; b++)
+            for (int c = row->block; c < row->block + row->count; c++) {
+                if (rows->body[b] < rows->body[c]) continue;
+                const double *hb = m->Ht + 6 * b, *hc = m->Ht + 6 * c;
+                double *block = m->A + 6 * (size_t)(rows->body[b] - 1) + 6 * (size_t)(rows->body[c] - 1) * M;
+                for (size_t j = 0; j < 6; j++) lw_v6_axpy(m->k[r] * hc[j], hb, block + j * M);
+            }
+    }
+}
+
+static lw_status solve(lw_reduction *reduction, lw_error *error) {
+    const double largest_condition = 1e15; /* beyond, nothing is left of J beside H k H' */
+    penalty_method *m = (penalty_method *)reduction;
+    lw_stationary *s = reduction->system;
+    const lw_rows *rows = s->rows;
+    int M = 6 * s->model->body_count;
+    m->length = lw_length_of(s);
+    weigh_rows(m);
+    assemble(m);
+    bool definite = lw_cholesky_factor(m->symmetric, M, m->A, &m->condition);
+    if (!definite || !(m->condition < largest_condition))
+        return lw_fail(
+            error, LW_ERROR_SINGULAR, NULL,
+            "give mass or inertia to bodies that move freely without any, or take a smaller penalty",
+            "with penalty %g the equations of motion are singular to rounding", m->penalty);
+
+    for (int k = 0; k < M; k++) m->a[k] = s->u[k] * (k % 6 < 3 ? 1 : m->length);
+    for (int r = 0; r < rows->count; r++)
+        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
+            lw_v6_axpy(m->k[r] * rows->gamma[r], m->Ht + 6 * b, m->a + 6 * (rows->body[b] - 1));
+    lw_cholesky_solve(m->symmetric, M, m->A, 1, m->a);
+    for (int k = 0; k < M; k++) s->a[k] = m->a[k] * (k % 6 < 3 ? 1 : m->length);
+    lw_rows_transposed(rows, s->a, s->lambda);
+    for (int r = 0; r < rows->count; r++) s->lambda[r] = m->k[r] * (rows->gamma[r] - s->lambda[r]);
+    return LW_OK;
+}
+
+static void destroy(lw_method *base) {
+    penalty_method *m = (penalty_method *)base;
+    if (!m) return;
+    lw_symmetric_destroy(m->symmetric);
+    free(m->k), free(m->Ht), free(m->A), free(m->a);
+    lw_reduction_destroy(&m->reduction);
+}
+
+static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
+                        lw_error *error) {
+    penalty_method *m =
+        (penalty_method *)lw_reduction_create(sizeof *m, &lw_formulation_penalty, model, options, solve);
+    if (!m) return lw_out_of_memory(error);
+    const lw_rows *rows = m->reduction.system->rows;
+    size_t M = 6 * (size_t)model->body_count;
+    m->penalty = options->penalty > 0 ? options->penalty : default_penalty;
+    m->k = calloc((size_t)rows->count + 1, sizeof *m->k);
+    m->Ht = calloc(6 * (size_t)rows->block_count + 1, sizeof *m->Ht);
+    m->A = calloc(M * M + 1, sizeof *m->A);
+    m->a = calloc(M + 1, sizeof *m->a);
+    m->symmetric = lw_symmetric_create((int)M);
+    if (!m->k || !m->Ht || !m->A || !m->a || !m->symmetric) {
+        destroy(&m->reduction.base);
+        return lw_out_of_memory(error);
+    }
+    *out = &m->reduction.base;
+    return LW_OK;
+}
+
+static double condition(lw_method *base) { return ((penalty_method *)base)->condition; }
+
+const lw_formulation lw_formulation_penalty = {
+    .name = "penalty",
+    .source = "mufti1983 remark 1, 39",
+    .cost = "O(n^3), dense",
+    .summary = "rows as stiff resistances: approximate, the error is proportional to 1 / penalty",
+    .coordinates = LW_COORDINATES_ABSOLUTE,
+    .rank = 90,
+    .accuracy = 1e-5,
+    .applies = applies,
+    .create = create,
+    .destroy = destroy,
+    .to_state = lw_absolute_to_state,
+    .from_state = lw_absolute_from_state,
+    .accelerations = lw_reduction_accelerations,
+    .derivative = lw_absolute_derivative,
+    .project = lw_absolute_project,
+    .violation = lw_absolute_violation,
+    .condition = condition,
+};

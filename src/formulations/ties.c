@@ -1,0 +1,373 @@
+/* ties.c - strands of closures and constraints along the spanning tree, and the order in which they are eliminated.
+ *
+ * A tie can be eliminated at its base, when everything beyond has been. Ties with the same base, such as the cells of a
+ * ladder that hangs on ground, are ordered by AMD so that few of them get coupled on the way.
+ *
+ * Source   docs/theory/rcr.md, 3.
+ * Cost     compile time only: O(strands x width^2), and AMD for ties with the same base.
+ */
+#include "formulations/ties.h"
+
+#include <amd.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- lists that grow ------------------------------------------------------------------------------ */
+
+typedef struct list {
+    int *item, count, room;
+} list;
+
+static bool append(list *l, int x) {
+    if (l->count == l->room) {
+        int room = l->room ? 2 * l->room : 8;
+        int *item = realloc(l->item, (size_t)room * sizeof *item);
+        if (!item) return false;
+        l->item = item, l->room = room;
+    }
+    l->item[l->count++] = x;
+    return true;
+}
+
+static bool contains(const list *l, int x) {
+    for (int k = 0; k < l->count; k++)
+        if (l->item[k] == x) return true;
+    return false;
+}
+
+static bool insert(list *l, int x) { return contains(l, x) || append(l, x); }
+
+static void take_out(list *l, int x) {
+    for (int k = 0; k < l->count; k++)
+        if (l->item[k] == x) {
+            l->item[k] = l->item[--l->count];
+            return;
+        }
+}
+
+/* --- the draft, in the order of the rows ---------------------------------------------------------- */
+
+typedef struct draft {
+    const lw_model *model;
+    const lw_rows *rows;
+    int count;
+    int *first, *size, *base; /* per tie */
+    list *at_body;            /* per body: ties with a strand there */
+    list *neighbours;         /* per tie: coupled and not yet eliminated, or those left at its elimination */
+    int *order;               /* ties in the order of elimination */
+    int *rank;                /* per tie: its place in that order */
+} draft;
+
+static void discard(draft *d) {
+    for (int i = 0; d->at_body && i <= d->model->body_count; i++) free(d->at_body[i].item);
+    for (int t = 0; d->neighbours && t < d->count; t++) free(d->neighbours[t].item);
+    free(d->first), free(d->size), free(d->base), free(d->at_body), free(d->neighbours), free(d->order),
+        free(d->rank);
+}
+
+static bool same_tie(const lw_row *a, const lw_row *b) {
+    return a->joint == b->joint && a->constraint == b->constraint;
+}
+
+/* Where the branches of all bodies of a tie meet: ground has no block in the rows, but may be one of them. */
+static int meet(const lw_model *model, const lw_rows *rows, int row) {
+    const lw_row *r = &rows->rows[row];
+    int base = -1, others[2] = {-1, -1};
+    if (r->joint >= 0)
+        others[0] = model->joints[r->joint].info.bodies[0], others[1] = model->joints[r->joint].info.bodies[1];
+    else if (model->constraints[r->constraint].type != LW_CONSTRAINT_COUPLING)
+        others[0] = model->constraints[r->constraint].bodies[0],
+        others[1] = model->constraints[r->constraint].bodies[1];
+    for (int k = -2; k < r->count; k++) {
+        int body = k < 0 ? others[k + 2] : rows->body[r->block + k];
+        if (body < 0) continue;
+        if (base < 0) base = body;
+        int other = body;
+        while (base != other)
+            if (base > other)
+                base = model->links[base].parent;
+            else
+                other = model->links[other].parent;
+    }
+    return base < 0 ? 0 : base;
+}
+
+static bool lay_strands(draft *d, int tie) {
+    const lw_row *row = &d->rows->rows[d->first[tie]];
+    for (int k = row->block; k < row->block + row->count; k++)
+        for (int i = d->rows->body[k]; i != d->base[tie]; i = d->model->links[i].parent) {
+            list *at = &d->at_body[i];
+            if (at->count && at->item[at->count - 1] == tie) break; /* laid from another body of the tie */
+            for (int other = 0; other < at->count; other++)
+                if (!insert(&d->neighbours[tie], at->item[other]) ||
+                    !insert(&d->neighbours[at->item[other]], tie))
+                    return false;
+            if (!append(at, tie)) return false;
+        }
+    return true;
+}
+
+/* Eliminates a tie from the graph: its neighbours become each other's. */
+static bool eliminate(draft *d, int tie, int place) {
+    list *near = &d->neighbours[tie];
+    d->order[place] = tie;
+    d->rank[tie] = place;
+    for (int j = 0; j < near->count; j++) {
+        list *other = &d->neighbours[near->item[j]];
+        take_out(other, tie);
+        for (int k = 0; k < near->count; k++)
+            if (k != j && !insert(other, near->item[k])) return false;
+    }
+    return true;
+}
+
+/* The ties of one base, in an order by AMD. */
+static bool order_group(draft *d, const int *group, int count, int *local, int *place) {
+    if (count == 1) return eliminate(d, group[0], (*place)++);
+    int entries = 0;
+    for (int k = 0; k < count; k++) {
+        local[group[k]] = k;
+        entries += d->neighbours[group[k]].count;
+    }
+    int *start = calloc((size_t)count + 1, sizeof *start), *order = calloc((size_t)count, sizeof *order);
+    int *index = calloc((size_t)entries + 1, sizeof *index);
+    bool fine = start && order && index;
+    for (int k = 0; fine && k < count; k++) {
+        const list *near = &d->neighbours[group[k]];
+        start[k + 1] = start[k];
+        for (int j = 0; j < near->count; j++) {
+            int other = local[near->item[j]];
+            if (other >= 0 && other < count && group[other] == near->item[j]) index[start[k + 1]++] = other;
+        }
+    }
+    fine = fine && amd_order(count, start, index, order, NULL, NULL) >= AMD_OK;
+    for (int k = 0; fine && k < count; k++) fine = eliminate(d, group[order[k]], (*place)++);
+    free(start), free(order), free(index);
+    return fine;
+}
+
+static bool order_ties(draft *d) {
+    int n = d->model->body_count, place = 0;
+    int *count = calloc((size_t)n + 2, sizeof *count), *group = calloc((size_t)d->count + 1, sizeof *group);
+    int *local = calloc((size_t)d->count + 1, sizeof *local);
+    bool fine = count && group && local;
+    for (int t = 0; fine && t < d->count; t++) count[d->base[t] + 1]++, local[t] = -1;
+    for (int b = 0; fine && b <= n; b++) count[b + 1] += count[b];
+    for (int t = 0; fine && t < d->count; t++) group[count[d->base[t]]++] = t; /* count[b] is now the end of b */
+    for (int b = n; fine && b >= 0; b--) {
+        int from = b > 0 ? count[b - 1] : 0, size = count[b] - from;
+        if (size > 0) fine = order_group(d, group + from, size, local, &place);
+    }
+    free(count), free(group), free(local);
+    return fine;
+}
+
+static bool make_draft(draft *d) {
+    const lw_rows *rows = d->rows;
+    size_t m = (size_t)rows->count + 1, n = (size_t)d->model->body_count + 1;
+    d->first = calloc(m, sizeof *d->first);
+    d->size = calloc(m, sizeof *d->size);
+    d->base = calloc(m, sizeof *d->base);
+    d->order = calloc(m, sizeof *d->order);
+    d->rank = calloc(m, sizeof *d->rank);
+    d->at_body = calloc(n, sizeof *d->at_body);
+    d->neighbours = calloc(m, sizeof *d->neighbours);
+    if (!d->first || !d->size || !d->base || !d->order || !d->rank || !d->at_body || !d->neighbours)
+        return false;
+    for (int r = 0; r < rows->count; r++) {
+        if (r == 0 || !same_tie(&rows->rows[r], &rows->rows[r - 1])) d->first[d->count++] = r;
+        d->size[d->count - 1]++;
+    }
+    for (int t = 0; t < d->count; t++) {
+        d->base[t] = meet(d->model, rows, d->first[t]);
+        if (!lay_strands(d, t)) return false;
+    }
+    return order_ties(d);
+}
+
+/* --- the result ----------------------------------------------------------------------------------- */
+
+static int strand_of(const lw_ties *ties, int tie, int body) {
+    for (int s = ties->strand_start[body]; s < ties->strand_start[body + 1]; s++)
+        if (ties->strands[s].tie == tie) return s;
+    return -1;
+}
+
+/* Where the wrenches of a tie at a body on its way, or at its base, start. */
+static int wrenches_at(const lw_ties *ties, int tie, int body) {
+    return ties->ties[tie].base == body ? ties->ties[tie].K : ties->strands[strand_of(ties, tie, body)].K;
+}
+
+static int block_of(const lw_ties *ties, int t, int s) {
+    if (t == s) return ties->ties[t].block;
+    int first = t < s ? t : s, second = t < s ? s : t;
+    const lw_tie *tie = &ties->ties[first];
+    for (int k = tie->coupling; k < tie->coupling + tie->couplings; k++)
+        if (ties->couplings[k].tie == second) return ties->couplings[k].block;
+    return -1;
+}
+
+static int compare_ints(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+static bool number_ties(draft *d, lw_ties *ties, lw_arena *arena) {
+    int couplings = 0, targets = 0;
+    ties->count = d->count;
+    for (int t = 0; t < d->count; t++) {
+        int k = d->neighbours[t].count;
+        couplings += k;
+        targets += k * (k + 1) / 2;
+    }
+    ties->ties = LW_NEW(arena, lw_tie, d->count + 1);
+    ties->couplings = LW_NEW(arena, lw_coupling, couplings + 1);
+    ties->targets = LW_NEW(arena, int, targets + 1);
+    ties->tie_of_row = LW_NEW(arena, int, d->rows->count + 1);
+    ties->at_base = LW_NEW(arena, int, d->model->body_count + 2);
+    ties->based = LW_NEW(arena, int, d->model->body_count + 2);
+    if (!ties->ties || !ties->couplings || !ties->targets || !ties->tie_of_row || !ties->at_base ||
+        !ties->based)
+        return false;
+    int coupling = 0, target = 0;
+    for (int place = 0; place < d->count; place++) {
+        int t = d->order[place], m = d->size[t];
+        list *near = &d->neighbours[t];
+        lw_tie *tie = &ties->ties[place];
+        *tie = (lw_tie){.first = d->first[t],
+                        .count = m,
+                        .base = d->base[t],
+                        .K = ties->K_size,
+                        .block = ties->block_size,
+                        .coupling = coupling,
+                        .couplings = near->count,
+                        .target = target};
+        ties->K_size += 6 * m;
+        ties->block_size += m * m;
+        if (m > ties->row_max) ties->row_max = m;
+        if (ties->based[tie->base]++ == 0) ties->at_base[tie->base] = place;
+        for (int r = 0; r < m; r++) ties->tie_of_row[tie->first + r] = place;
+        for (int k = 0; k < near->count; k++) near->item[k] = d->rank[near->item[k]];
+        qsort(near->item, (size_t)near->count, sizeof *near->item, compare_ints);
+        for (int k = 0; k < near->count; k++) {
+            ties->couplings[coupling++] = (lw_coupling){.tie = near->item[k], .block = ties->block_size};
+            ties->block_size += m * d->size[d->order[near->item[k]]];
+        }
+        target += near->count * (near->count + 1) / 2;
+    }
+    return true;
+}
+
+static bool number_strands(draft *d, lw_ties *ties, lw_arena *arena) {
+    int n = d->model->body_count, strands = 0, pairs = 0;
+    for (int i = 0; i <= n; i++) {
+        int k = d->at_body[i].count;
+        strands += k;
+        pairs += k * (k + 1) / 2;
+    }
+    ties->strand_start = LW_NEW(arena, int, n + 2);
+    ties->pair_start = LW_NEW(arena, int, n + 2);
+    ties->strands = LW_NEW(arena, lw_strand, strands + 1);
+    ties->pairs = LW_NEW(arena, lw_strand_pair, pairs + 1);
+    ties->place = LW_NEW(arena, int, d->rows->block_count + 1);
+    if (!ties->strand_start || !ties->pair_start || !ties->strands || !ties->pairs || !ties->place)
+        return false;
+    int strand = 0;
+    for (int i = 0; i <= n; i++) {
+        list *at = &d->at_body[i];
+        ties->strand_start[i] = strand;
+        for (int k = 0; k < at->count; k++) at->item[k] = d->rank[at->item[k]];
+        qsort(at->item, (size_t)at->count, sizeof *at->item, compare_ints);
+        for (int k = 0; k < at->count; k++) {
+            int m = ties->ties[at->item[k]].count;
+            ties->strands[strand++] = (lw_strand){at->item[k], -1, ties->K_size, ties->Y_size};
+            ties->K_size += 6 * m;
+            ties->Y_size += m * d->model->links[i].joint.nv;
+        }
+    }
+    ties->strand_start[n + 1] = strand;
+    int pair = 0;
+    for (int i = 0; i <= n; i++) {
+        ties->pair_start[i] = pair;
+        for (int a = ties->strand_start[i]; a < ties->strand_start[i + 1]; a++) {
+            lw_strand *s = &ties->strands[a];
+            int parent = d->model->links[i].parent;
+            if (parent != ties->ties[s->tie].base) s->parent = strand_of(ties, s->tie, parent);
+            for (int b = a; b < ties->strand_start[i + 1]; b++)
+                ties->pairs[pair++] =
+                    (lw_strand_pair){a, b, block_of(ties, s->tie, ties->strands[b].tie)};
+        }
+    }
+    ties->pair_start[n + 1] = pair;
+    return true;
+}
+
+static void connect(const draft *d, lw_ties *ties) {
+    for (int t = 0; t < ties->count; t++) {
+        const lw_tie *tie = &ties->ties[t];
+        lw_coupling *near = ties->couplings + tie->coupling;
+        int at = tie->target;
+        for (int j = 0; j < tie->couplings; j++) {
+            near[j].K = wrenches_at(ties, near[j].tie, tie->base);
+            for (int k = j; k < tie->couplings; k++)
+                ties->targets[at++] = block_of(ties, near[j].tie, near[k].tie);
+        }
+    }
+    for (int r = 0; r < d->rows->count; r++) {
+        const lw_row *row = &d->rows->rows[r];
+        int tie = ties->tie_of_row[r], within = 6 * (r - ties->ties[tie].first);
+        for (int k = row->block; k < row->block + row->count; k++)
+            ties->place[k] = wrenches_at(ties, tie, d->rows->body[k]) + within;
+    }
+}
+
+lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *arena) {
+    draft d = {.model = model, .rows = rows};
+    lw_ties *ties = LW_NEW(arena, lw_ties, 1);
+    bool fine = ties && make_draft(&d) && number_ties(&d, ties, arena) && number_strands(&d, ties, arena);
+    if (fine) connect(&d, ties);
+    discard(&d);
+    return fine ? ties : NULL;
+}
+
+/* Adds a wrench (torque; force) acting at x, times factor, to (force; torque) at `at`. */
+static void add_reaction(double factor, const double w[6], const double x[3], const double at[3],
+                         double *reaction) {
+    double arm[3], moment[3];
+    lw_v3_sub(x, at, arm);
+    lw_v3_cross(arm, w + 3, moment);
+    lw_v3_axpy(factor, w + 3, reaction);
+    lw_v3_axpy(factor, w, reaction + 3);
+    lw_v3_axpy(factor, moment, reaction + 3);
+}
+
+void lw_tie_reactions(const lw_model *model, const lw_data *data, const lw_rows *rows, const double *lambda,
+                      double *body, double *reactions) {
+    memset(body, 0, 6 * (size_t)model->body_count * sizeof *body);
+    for (int r = 0; r < rows->count; r++) {
+        const lw_row *row = &rows->rows[r];
+        for (int b = row->block; b < row->block + row->count; b++)
+            lw_v6_axpy(lambda[r], rows->H + 6 * b, body + 6 * (rows->body[b] - 1));
+        if (row->joint < 0) continue;
+        const double *w = rows->joints[row->joint].W + 6 * row->component;
+        lw_v3_axpy(lambda[r], w + 3, reactions + 6 * row->joint);
+        lw_v3_axpy(lambda[r], w, reactions + 6 * row->joint + 3);
+    }
+    for (int k = 0; k < model->closure_count; k++) {
+        lw_v3_add(reactions + 6 * model->closures[k], data->cut_load + 6 * k + 3, reactions + 6 * model->closures[k]);
+        lw_v3_add(reactions + 6 * model->closures[k] + 3, data->cut_load + 6 * k, reactions + 6 * model->closures[k] + 3);
+    }
+    /* a joint of the tree holds what acts on everything beyond it */
+    for (int i = model->body_count; i >= 1; i--) {
+        const lw_joint_entry *entry = &model->joints[model->bodies[i].joint_index];
+        const lw_pose *second = &data->world[entry->info.bodies[1]];
+        const double *x = rows->bodies[i].r;
+        double at[3], *w = body + 6 * (i - 1), beyond[6];
+        int parent = model->links[i].parent;
+        lw_pose_point(second->R, second->p, entry->frames[1].p, at);
+        add_reaction(entry->info.reversed ? 1 : -1, w, x, at, reactions + 6 * model->bodies[i].joint_index);
+        if (parent == 0) continue;
+        double arm[3];
+        memcpy(beyond, w, sizeof beyond);
+        lw_v3_sub(x, rows->bodies[parent].r, arm);
+        lw_v3_add_cross(arm, w + 3, beyond);
+        lw_v6_axpy(1, beyond, body + 6 * (parent - 1));
+    }
+}

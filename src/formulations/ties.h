@@ -1,0 +1,65 @@
+/* ties.h - the loops of a mechanism as its spanning tree sees them, and a static order to eliminate them.
+ *
+ * A tie is a closure or a constraint: some rows that act on two or more bodies. Its base is the body where the branches
+ * from these bodies to ground meet. On the way there it leaves a strand at every body: the wrenches that its multipliers
+ * put on the articulated body there. Two ties couple if they share a joint, or by the elimination of a third.
+ */
+#ifndef LW_TIES_H
+#define LW_TIES_H
+
+#include "model/rows.h"
+
+typedef struct lw_strand {
+    int tie;
+    int parent; /* the strand at the parent; -1: the parent is the tie's base */
+    int K;      /* where its wrenches start: 6 per row */
+    int Y;      /* where its joint components start: one per speed and row */
+} lw_strand;
+
+/* A pair of strands at one body, and the block of the matrix that their joint adds to. */
+typedef struct lw_strand_pair {
+    int first, second, block;
+} lw_strand_pair;
+
+/* Tie s is coupled with tie t, which is eliminated before it. */
+typedef struct lw_coupling {
+    int tie;
+    int block; /* rows of t times rows of s, row by row of t */
+    int K;     /* where the wrenches of s at the base of t start */
+} lw_coupling;
+
+typedef struct lw_tie {
+    int first, count;       /* rows */
+    int base;
+    int K;                  /* its wrenches at the base: 6 per row */
+    int block;              /* count x count */
+    int coupling, couplings; /* with ties eliminated later */
+    int target;             /* in targets: for j <= k < couplings, the block of (tie j, tie k) */
+} lw_tie;
+
+typedef struct lw_ties {
+    int count;
+    lw_tie *ties;  /* in the order of elimination: bases from the leaves inwards */
+    int *at_base;  /* 0 .. n + 1: the ties based at body b are at_base[b] .. at_base[b] + based[b] - 1 */
+    int *based;
+    int *tie_of_row; /* which tie a row belongs to */
+    int *strand_start; /* 0 .. n + 1: strands of body i, CSR */
+    lw_strand *strands;
+    int *pair_start; /* 0 .. n + 1 */
+    lw_strand_pair *pairs;
+    lw_coupling *couplings;
+    int *targets;
+    int *place;            /* per block of the rows (lw_rows.body): where its wrench goes in K; 6 numbers */
+    int K_size, Y_size, block_size; /* numbers */
+    int row_max;
+} lw_ties;
+
+/* NULL when memory is out. The arena owns it. */
+lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *arena);
+
+/* Adds what the multipliers of the ties make the joints transmit to the reactions of the tree alone
+ * (lw_joint_reactions); body is a workspace of 6 numbers per body. */
+void lw_tie_reactions(const lw_model *model, const lw_data *data, const lw_rows *rows, const double *lambda,
+                      double *body, double *reactions);
+
+#endif

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# linkwork compare: table, JSON document, CSV, sweep over a parameter, calls that are wrong.
+source "$(dirname "$0")/support.sh" "$@"
+problems=$source_dir/problems
+
+# The document: a list with the members that DESIGN.md promises, one entry for each method.
+expect 0 compare "$problems/four_bar/model.yaml" --json --end 0.1
+silent err
+json "isinstance(d, list) and all(set(m) >= {'method', 'applies', 'reason', 'max_rel_diff', 'ns_per_call'} for m in d)"
+json "d[0]['method'] == 'tree' and not d[0]['applies'] and 'loop' in d[0]['reason'] and d[0]['ns_per_call'] is None"
+json "all(m['ns_per_call'] > 0 and m['max_rel_diff'] <= 1e-9 and m['agrees'] for m in d if m['applies'] and m['exact'])"
+json "[m['method'] for m in d if m['reference']] == ['lagrange']"
+json "all(m['steps'] > 0 and m['wall_s'] > 0 and m['drift_position'] < 1e-10 and m['drift_velocity'] < 1e-10 and m['energy_drift'] < 1e-3 and m['completed'] for m in d if m['applies'])"
+json "all(m['reaction_diff'] <= 1e-9 for m in d if m['applies'] and m['exact']) and [m['condition'] > 1 for m in d if m['method'] == 'lagrange'] == [True]"
+
+# Drift: without control the loop opens, with it it does not.
+expect 0 compare "$problems/four_bar/model.yaml" --json --method lagrange --end 2 --tol 1e-6 --drift none
+json "len(d) == 1 and d[0]['drift_position'] > 1e-10"
+expect 0 compare "$problems/four_bar/model.yaml" --json --method lagrange --end 1 --step "1 ms"
+json "d[0]['steps'] == 1000 and d[0]['integrator'] == 'rk4' and d[0]['t_end'] == 1"
+
+# Only some methods; no run; a parameter.
+expect 0 compare "$work/pendulum.yaml" --json --method lagrange,tree --no-run --set l=2
+json "[m['method'] for m in d] == ['tree', 'lagrange'] and all('steps' not in m and m['states'] == 1 for m in d)"
+
+# The table and the CSV file.
+expect 0 compare "$problems/four_bar/model.yaml" --method tree,lagrange,schur --end 0.1 --out "$work/c.csv"
+silent err
+for text in "reference lagrange" "does not apply" "condition" "schur" "run of 0.1 s by erk" "drift"; do says out "$text"; done
+python3 - "$work/c.csv" <<'PYTHON' || fail "the CSV file is wrong: $(cat "$work/c.csv")"
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], encoding="utf-8")))
+assert [r["method"] for r in rows] == ["tree", "lagrange", "schur"], rows
+assert rows[0]["applies"] == "0" and "loop" in rows[0]["reason"] and rows[0]["ns_per_call"] == ""
+assert float(rows[2]["ns_per_call"]) > 0 and float(rows[2]["max_rel_diff"]) < 1e-9
+PYTHON
+
+# A sweep: times grow with the chain; a method whose next size is too dear stops and says so.
+expect 0 compare "$problems/chain/model.yaml" --sweep bodies=4..16 --method tree,lagrange --json
+silent err
+json "[m['method'] for m in d] == ['tree', 'lagrange'] and all(m['parameter'] == 'bodies' and [s['value'] for s in m['sizes']] == [4, 8, 16] for m in d)"
+json "all(0.3 < m['exponent'] < 2 and 0.3 < m['exponent_last'] < 2 and m['stopped'] is None for m in d)"
+json "all(m['ns_per_call'] == m['sizes'][-1]['ns_per_call'] and m['max_rel_diff'] < 1e-9 for m in d)"
+expect 0 compare "$problems/chain/model.yaml" --sweep "bodies=4..8" --method tree,lagrange --budget "1 us" --out "$work/s.csv"
+says out "stopped at bodies = 4"
+grep -q "^lagrange,4," "$work/s.csv" || fail "no row of the sweep: $(cat "$work/s.csv")"
+grep -q "^lagrange,8," "$work/s.csv" && fail "a size beyond the budget: $(cat "$work/s.csv")"
+
+# Calls that are wrong.
+wrong() { # text in standard error, arguments...
+    local text=$1
+    shift
+    expect 2 compare "$@"
+    silent out
+    says err "$text"
+}
+wrong "did you mean" "$work/pendulum.yaml" --method tree,lagrang
+wrong "names no method" "$work/pendulum.yaml" --method ,
+wrong "drift" "$work/pendulum.yaml" --drift some
+wrong "name=from..to" "$work/pendulum.yaml" --sweep l
+wrong "name=from..to" "$work/pendulum.yaml" --sweep l=1
+wrong "name=from..to" "$work/pendulum.yaml" --sweep =1..4
+wrong "two sizes" "$work/pendulum.yaml" --sweep l=4..5
+wrong "two sizes" "$work/pendulum.yaml" --sweep l=0..5
+wrong "too many" "$work/pendulum.yaml" --sweep l=1e-30..1e30
+wrong "nobody" "$work/pendulum.yaml" --sweep nobody=4..8
+wrong "exclude" "$work/pendulum.yaml" --step 0.01 --tol 1e-6
+wrong "budget" "$work/pendulum.yaml" --budget 3
+wrong "standard output" "$work/pendulum.yaml" --json --out -
+wrong "no model file" --json
+expect 2 compare "$work/faulty.yaml" --json
+silent out
+expect 2 compare "$problems/four_bar/model.yaml" --method tree
+says err "none of these methods applies"
+expect 1 compare "$work/pendulum.yaml" --no-run --out "$work/nowhere/c.csv"
+says err "nowhere"
+
+echo passed

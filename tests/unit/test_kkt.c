@@ -1,0 +1,339 @@
+/* test_kkt.c - the sparse solution of the stationary-point system against dense elimination in long double.
+ *
+ * Random bodies and rows, also dependent rows (known combinations of others), masses from 1e-6 to 1e3, no rows, no bodies.
+ * Accelerations and H lambda are unique; of lambda itself only what no combination leaves open, and it is then the
+ * smallest in the metric of E (docs/theory/lagrange.md, section 3).
+ */
+#include "formulations/kkt.h"
+#include "random_model.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BODIES 6
+#define ROWS 24
+#define SIZE (6 * BODIES + ROWS)
+#define SEEDS 60
+
+typedef struct problem {
+    int n, m, base; /* bodies, rows, of which the first `base` are independent */
+    lw_model model;
+    lw_rows rows;
+    lw_row row[ROWS];
+    int body[ROWS * BODIES];
+    double H[6 * ROWS * BODIES];
+    double inertia[6 * BODIES], mass[BODIES], u[6 * BODIES], gamma[ROWS];
+    double combination[ROWS][ROWS]; /* row r >= base is this sum of the first ones */
+    double full[SIZE][ROWS];        /* H */
+} problem;
+
+static void random_mass(lw_random *random, double spread, double *mass, double inertia[6]) {
+    double R[9], q[4], size = pow(10, random_between(random, -1, 0));
+    *mass = spread > 0 ? pow(10, random_between(random, -6, 3)) : random_between(random, 0.5, 2);
+    random_vector(random, 4, 1, q);
+    lw_rot_quat(q, R);
+    double principal[6] = {0.3, 0.4, 0.5, 0, 0, 0};
+    for (int k = 0; k < 3; k++) principal[k] *= *mass * size * size;
+    lw_s3_rotate(R, principal, inertia);
+}
+
+/* Rows of a chain, each between a body and the one before, then dependent ones that touch every body. */
+static void make(problem *p, lw_random *random, int n, int base, int dependent, double spread) {
+    memset(p, 0, sizeof *p);
+    p->n = n, p->base = base, p->m = base + dependent;
+    for (int i = 0; i < n; i++) random_mass(random, spread, &p->mass[i], p->inertia + 6 * i);
+    random_vector(random, 6 * n, 1, p->u);
+    for (int k = 0; k < 6 * n; k++) p->u[k] *= p->mass[k / 6];
+    int blocks = 0;
+    for (int r = 0; r < p->m; r++) {
+        p->row[r].block = blocks;
+        if (r < base) {
+            int second = r % n, first = second - 1;
+            p->gamma[r] = random_between(random, -1, 1);
+            for (int b = first < 0 ? second : first; b <= second; b++) {
+                p->body[blocks] = b + 1;
+                random_vector(random, 6, 1, p->H + 6 * blocks++);
+            }
+        } else {
+            random_vector(random, base, 1, p->combination[r]);
+            for (int b = 0; b < n; b++) {
+                p->body[blocks] = b + 1;
+                for (int k = 0; k < 6; k++)
+                    for (int s = 0; s < base; s++)
+                        p->H[6 * blocks + k] += p->combination[r][s] * p->full[6 * b + k][s];
+                blocks++;
+            }
+            for (int s = 0; s < base; s++) p->gamma[r] += p->combination[r][s] * p->gamma[s];
+        }
+        p->row[r].count = blocks - p->row[r].block;
+        for (int b = p->row[r].block; b < blocks; b++)
+            for (int k = 0; k < 6; k++) p->full[6 * (p->body[b] - 1) + k][r] = p->H[6 * b + k];
+    }
+    p->model.body_count = n;
+    p->rows = (lw_rows){.count = p->m, .block_count = blocks, .rows = p->row, .body = p->body, .H = p->H};
+}
+
+/* Gaussian elimination with the largest pivot of the matrix scaled by rows and columns. */
+static void eliminate(int n, long double A[SIZE][SIZE + 1], double *x) {
+    int order[SIZE];
+    for (int k = 0; k < n; k++) order[k] = k;
+    for (int k = 0; k < n; k++) {
+        int row = k, column = k;
+        for (int i = k; i < n; i++)
+            for (int j = k; j < n; j++)
+                if (fabsl(A[i][j]) > fabsl(A[row][column])) row = i, column = j;
+        for (int j = 0; j <= n; j++) {
+            long double keep = A[k][j];
+            A[k][j] = A[row][j], A[row][j] = keep;
+        }
+        for (int i = 0; i < n; i++) {
+            long double keep = A[i][k];
+            A[i][k] = A[i][column], A[i][column] = keep;
+        }
+        int keep = order[k];
+        order[k] = order[column], order[column] = keep;
+        for (int i = k + 1; i < n; i++) {
+            long double factor = A[i][k] / A[k][k];
+            for (int j = k; j <= n; j++) A[i][j] -= factor * A[k][j];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++) A[k][n] -= A[k][j] * x[order[j]];
+        x[order[k]] = (double)(A[k][n] / A[k][k]);
+    }
+}
+
+/* a and lambda of the independent rows alone. Bodies are scaled by 1/sqrt(mass). */
+static void reference(const problem *p, double *a, double *lambda) {
+    static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    static long double A[SIZE][SIZE + 1];
+    int n = 6 * p->n, size = n + p->base;
+    double x[SIZE];
+    memset(A, 0, sizeof A);
+    for (int i = 0; i < p->n; i++)
+        for (int k = 0; k < 3; k++) {
+            for (int l = 0; l < 3; l++) A[6 * i + k][6 * i + l] = p->inertia[6 * i + symmetric[3 * k + l]];
+            A[6 * i + 3 + k][6 * i + 3 + k] = p->mass[i];
+        }
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < p->base; r++) A[i][n + r] = A[n + r][i] = -p->full[i][r];
+    for (int i = 0; i < n; i++) A[i][size] = p->u[i];
+    for (int r = 0; r < p->base; r++) A[n + r][size] = -p->gamma[r];
+    long double scale[SIZE];
+    for (int i = 0; i < size; i++) scale[i] = i < n ? 1 / sqrtl(p->mass[i / 6]) : 1;
+    for (int i = 0; i < size; i++)
+        for (int j = 0; j <= size; j++) A[i][j] *= scale[i] * (j < size ? scale[j] : 1);
+    eliminate(size, A, x);
+    for (int i = 0; i < size; i++) x[i] *= (double)scale[i];
+    memcpy(a, x, (size_t)n * sizeof *a);
+    memcpy(lambda, x + n, (size_t)p->base * sizeof *lambda);
+}
+
+/* Largest difference of each body's six (or of all, group = count) relative to the largest of the group. */
+static double difference(const double *a, const double *b, int count, int group) {
+    double worst = 0;
+    for (int from = 0; from < count; from += group) {
+        double size = 0, apart = 0;
+        for (int k = from; k < from + group; k++) {
+            size = fmax(size, fabs(b[k]));
+            if (!(fabs(a[k] - b[k]) <= apart)) apart = fabs(a[k] - b[k]);
+        }
+        if (size > 0 && !(apart / size <= worst)) worst = apart / size;
+    }
+    return worst;
+}
+
+static void total(const problem *p, const double *lambda, int m, double *F) {
+    memset(F, 0, 6 * (size_t)p->n * sizeof *F);
+    for (int i = 0; i < 6 * p->n; i++)
+        for (int r = 0; r < m; r++) F[i] += p->full[i][r] * lambda[r];
+}
+
+static void solve(problem *p, double *a, double *lambda, double *condition) {
+    lw_kkt *kkt = lw_kkt_create(&p->model, &p->rows);
+    lw_error error;
+    assert_non_null(kkt);
+    assert_int_equal(lw_kkt_factor(kkt, p->inertia, p->mass, &p->rows, &error), LW_OK);
+    assert_int_equal(lw_kkt_solve(kkt, p->u, p->gamma, a, lambda, &error), LW_OK);
+    if (condition) *condition = lw_kkt_condition(kkt);
+    lw_kkt_destroy(kkt);
+}
+
+static void compare(int dependent, double spread, double tolerance) {
+    double worst_a = 0, worst_F = 0;
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        lw_random random = random_seed((uint64_t)seed);
+        problem p;
+        int n = 1 + random_below(&random, BODIES), base = 1 + random_below(&random, 3 * n);
+        make(&p, &random, n, base, dependent, spread);
+        double a[6 * BODIES], lambda[ROWS], right_a[6 * BODIES], right[ROWS], F[6 * BODIES],
+            right_F[6 * BODIES];
+        double condition;
+        solve(&p, a, lambda, &condition);
+        reference(&p, right_a, right);
+        total(&p, lambda, p.m, F);
+        total(&p, right, base, right_F);
+        /* the combined rows load light bodies with differences of forces that heavy ones need */
+        double apart = difference(a, right_a, 6 * n, 6);
+        double forces = difference(F, right_F, 6 * n, dependent ? 6 * n : 6);
+        worst_a = fmax(worst_a, apart), worst_F = fmax(worst_F, forces);
+        if (!(apart < tolerance) || !(forces < tolerance))
+            fail_msg("seed %d, %d bodies, %d + %d rows: accelerations differ by %g, forces by %g", seed, n,
+                     base, dependent, apart, forces);
+        assert_true(condition >= 1);
+    }
+    print_message("%d dependent rows, spread %g: accelerations to %.1e, forces to %.1e\n", dependent, spread,
+                  worst_a, worst_F);
+}
+
+/* Rows of random directions: the condition of H'J^-1 H is up to 1e4 or so. */
+static void independent_rows(void **state) {
+    (void)state;
+    compare(0, 0, 1e-10);
+}
+
+static void dependent_rows(void **state) {
+    (void)state;
+    compare(1, 0, 1e-10);
+    compare(4, 0, 1e-10);
+}
+
+/* Per body, so that light ones count as much as heavy ones. */
+static void very_different_masses(void **state) {
+    (void)state;
+    compare(0, 1, 1e-9);
+    compare(3, 1, 1e-9);
+}
+
+/* Of all lambda the smallest: orthogonal, in the metric of E, to every combination that moves nothing. */
+static void smallest_multipliers(void **state) {
+    (void)state;
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        lw_random random = random_seed((uint64_t)seed);
+        problem p;
+        int n = 2 + random_below(&random, BODIES - 1), base = 1 + random_below(&random, 2 * n);
+        make(&p, &random, n, base, 3, 0);
+        double a[6 * BODIES], lambda[ROWS], E[ROWS];
+        solve(&p, a, lambda, NULL);
+        for (int r = 0; r < p.m; r++) { /* |h|^4 / h'J h, the trace in place of each inertia */
+            double square = 0, mass = 0;
+            for (int b = p.row[r].block; b < p.row[r].block + p.row[r].count; b++) {
+                const double *hb = p.H + 6 * b, *I = p.inertia + 6 * (p.body[b] - 1);
+                square += lw_v6_dot(hb, hb);
+                mass += (I[0] + I[1] + I[2]) * lw_v3_dot(hb, hb) +
+                        p.mass[p.body[b] - 1] * lw_v3_dot(hb + 3, hb + 3);
+            }
+            E[r] = square * square / mass;
+        }
+        for (int r = base; r < p.m; r++) { /* lambda = (combination, -1 at r) moves nothing */
+            double dot = -E[r] * lambda[r], size = fabs(dot);
+            for (int s = 0; s < base; s++) {
+                dot += E[s] * lambda[s] * p.combination[r][s];
+                size += fabs(E[s] * lambda[s] * p.combination[r][s]);
+            }
+            /* rounding of the rows, 1e-16, divided by the softness, 1e-9, and some conditioning */
+            if (!(fabs(dot) <= 1e-4 * size)) fail_msg("seed %d, row %d: %g of %g", seed, r, dot, size);
+        }
+    }
+}
+
+/* Other values, same structure: pivots are used again, also where they have become bad. */
+static void refactored(void **state) {
+    (void)state;
+    lw_random random = random_seed(3);
+    problem p, other;
+    make(&p, &random, 4, 10, 2, 0);
+    lw_kkt *kkt = lw_kkt_create(&p.model, &p.rows);
+    lw_error error;
+    for (int k = 0; k < 40; k++) {
+        double a[6 * BODIES], lambda[ROWS], right_a[6 * BODIES], right[ROWS];
+        make(&other, &random, 4, 10, 2, k % 2);
+        if (k % 3 == 0) /* a row that was between two bodies meets one alone */
+            for (int i = 0; i < 6; i++) other.H[6 * other.row[1].block + i] = 0, other.full[i][1] = 0;
+        if (k % 3 == 0) { /* and dependent rows again what they were */
+            for (int r = other.base; r < other.m; r++)
+                for (int b = 0; b < 4; b++)
+                    for (int i = 0; i < 6; i++) {
+                        double sum = 0;
+                        for (int s = 0; s < other.base; s++)
+                            sum += other.combination[r][s] * other.full[6 * b + i][s];
+                        other.H[6 * (other.row[r].block + b) + i] = other.full[6 * b + i][r] = sum;
+                    }
+        }
+        assert_int_equal(lw_kkt_factor(kkt, other.inertia, other.mass, &other.rows, &error), LW_OK);
+        assert_int_equal(lw_kkt_solve(kkt, other.u, other.gamma, a, lambda, &error), LW_OK);
+        reference(&other, right_a, right);
+        double apart = difference(a, right_a, 24, 6);
+        if (!(apart < 1e-8)) fail_msg("state %d: %g", k, apart);
+    }
+    lw_kkt_destroy(kkt);
+}
+
+static void nothing_at_all(void **state) {
+    (void)state;
+    problem p;
+    lw_random random = random_seed(1);
+    double a[6 * BODIES], lambda[ROWS], condition;
+    memset(&p, 0, sizeof p);
+    p.rows = (lw_rows){.rows = p.row, .body = p.body, .H = p.H};
+    solve(&p, a, lambda, &condition);
+
+    make(&p, &random, 3, 0, 0, 1); /* no rows: each body on its own */
+    solve(&p, a, lambda, NULL);
+    for (int i = 0; i < 3; i++) {
+        double Ja[6];
+        lw_s3_mul_v(p.inertia + 6 * i, a + 6 * i, Ja);
+        for (int k = 0; k < 3; k++) Ja[3 + k] = p.mass[i] * a[6 * i + 3 + k];
+        assert_true(difference(Ja, p.u + 6 * i, 6, 6) < 1e-13);
+    }
+    /* nothing acts */
+    memset(p.u, 0, sizeof p.u);
+    solve(&p, a, lambda, NULL);
+    for (int k = 0; k < 18; k++) assert_true(a[k] == 0);
+}
+
+/* Rows can carry a body without mass; one that nothing carries is an error. */
+static void without_mass(void **state) {
+    (void)state;
+    problem p;
+    lw_random random = random_seed(5);
+    double a[6 * BODIES], lambda[ROWS], right_a[6 * BODIES], right[ROWS];
+    make(&p, &random, 2, 12, 0, 0);
+    memset(p.inertia, 0, sizeof p.inertia);
+    p.mass[0] = 0; /* body 2 has mass but no inertia; twelve rows hold both */
+    solve(&p, a, lambda, NULL);
+    p.mass[0] = 1; /* the motion does not depend on it */
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 3; k++) p.inertia[6 * i + k] = 1;
+    reference(&p, right_a, right);
+    assert_true(difference(a, right_a, 12, 12) < 1e-9);
+
+    make(&p, &random, 2, 2, 0, 0);
+    p.mass[1] = 0;
+    lw_kkt *kkt = lw_kkt_create(&p.model, &p.rows);
+    lw_error error;
+    lw_status status = lw_kkt_factor(kkt, p.inertia, p.mass, &p.rows, &error);
+    if (status == LW_OK) status = lw_kkt_solve(kkt, p.u, p.gamma, a, lambda, &error);
+    assert_int_equal(status, LW_ERROR_SINGULAR);
+    assert_non_null(strstr(error.message, "singular"));
+    lw_kkt_destroy(kkt);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(independent_rows),
+        cmocka_unit_test(dependent_rows),
+        cmocka_unit_test(very_different_masses),
+        cmocka_unit_test(smallest_multipliers),
+        cmocka_unit_test(refactored),
+        cmocka_unit_test(nothing_at_all),
+        cmocka_unit_test(without_mass),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
