@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_SPEEDS 65536 /* states times speeds per batch call: about a millisecond of forward dynamics */
+#define BATCH_SPEEDS 32768 /* states times speeds per batch call: half a millisecond of forward dynamics */
 #define GROWTH_SIZES 5     /* N = 10, 100, ... */
 #define MASS_LIMIT 1000    /* speeds up to which the n x n mass matrix is timed */
 

@@ -271,7 +271,7 @@ lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double
     const double enough = 1e-11; /* what is left of the equations, relative to their terms */
     /* Rows may contradict each other, as those of an overconstrained loop do in positions that do not close it: then a
      * comes closest to all of them. But forces without balance mean that there is no solution. */
-    const double wrong = 1e-5;
+    const double wrong = 1e-2;
     if (kkt->size == 0) return LW_OK;
     double left = correct(kkt, u, gamma);
     if (!(left < fmax(enough, 100 * kkt->fresh_left)) && !kkt->fresh) {

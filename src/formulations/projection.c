@@ -180,10 +180,10 @@ lw_status lw_project_absolute(lw_projection *p, double t, double *y, lw_error *e
     int n = s->model->body_count, stalled = 0;
     double best = HUGE_VAL;
     for (int i = 0; i < n; i++) lw_quat_normalise(y + 13 * i + 3);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0;; round++) {
         lw_stationary_rows_at_absolute(s, t, y);
         lw_violation left = largest(s->rows->phi, s->rows->count);
-        if (!(left.largest > closed * p->length)) break;
+        if (!(left.largest > closed * p->length) || round == ROUNDS) break;
         /* an overconstrained loop may open further before it closes; at the end only rounding goes up and down */
         stalled = left.largest < 0.5 * best ? 0 : stalled + 1;
         if (stalled > (left.largest < 1e-12 * p->length ? 0 : 5)) break;

@@ -25,6 +25,7 @@
 #include "formulations/redundancy.h"
 #include "formulations/ties.h"
 #include "formulations/tree.h"
+#include "model/joint.h"
 
 #define LANES 1
 #include "formulations/forward.h"
@@ -45,7 +46,8 @@ typedef struct rcr_method {
     double *L;         /* blocks; after elimination C (lower) and F */
     double *E, *e;     /* per row: 6 and 1 */
     double *l;         /* per row */
-    double *scale;     /* per row: its pivot before any elimination */
+    double *scale;     /* per row: what its pivot would be in the direction that moves most, at the initial state */
+    double length;     /* of the mechanism */
     int *pivot;        /* per row: the tie's rows in the order of their pivots */
     int *rank;         /* per tie */
     double *lambda;    /* per row */
@@ -57,9 +59,9 @@ typedef struct rcr_method {
 
 extern const lw_formulation lw_formulation_rcr;
 
-/* A pivot that falls to this share of what it was before elimination belongs to a redundant row. Rounding leaves
- * about 1e-15; a mechanism 1e-5 rad away from a singular position has about 1e-10. */
-static const double vanished = 1e-11;
+/* A pivot that falls to this share of its scale belongs to a redundant row. Rounding leaves about 1e-15; a mechanism 1e-5 rad
+ * away from a singular position has about 1e-10. */
+static const double vanished = 1e-12;
 
 /* --- one joint ------------------------------------------------------------------------------------ */
 
@@ -255,13 +257,6 @@ static void eliminate_tie(rcr_method *m, const recursion *r, int t) {
         }
 }
 
-/* What a row's pivot is before eliminations: the sum of what joints add to it. */
-static void note_scales(rcr_method *m, int t) {
-    const lw_tie *tie = &m->ties->ties[t];
-    for (int k = 0; k < tie->count; k++)
-        m->scale[tie->first + k] = fmax(m->scale[tie->first + k], m->L[tie->block + (tie->count + 1) * k]);
-}
-
 /* --- outwards ------------------------------------------------------------------------------------- */
 
 /* lambda_t = -C^-T (E a + e + sum F_s lambda_s) in the pivoted rows, zero in the others. */
@@ -341,10 +336,8 @@ static lw_status sweep(rcr_method *m, const recursion *r, bool gravity, lw_error
     const lw_ties *ties = m->ties;
     int n = model->body_count, bad_body = 0, bad_speed = 0;
     memset(m->L, 0, (size_t)ties->block_size * sizeof *m->L);
-    memset(m->scale, 0, (size_t)m->rows->count * sizeof *m->scale);
     velocities(r);
     for (int i = n; i >= 0; i--) {
-        for (int t = ties->at_base[i]; t < ties->at_base[i] + ties->based[i]; t++) note_scales(m, t);
         for (int t = ties->at_base[i]; t < ties->at_base[i] + ties->based[i]; t++) eliminate_tie(m, r, t);
         if (i == 0) break;
         int bad = 0;
@@ -443,6 +436,31 @@ static lw_status solve(rcr_method *m, double t, const double *tau, lw_error *err
     return sweep(m, &r, true, error);
 }
 
+/* The scales of the rows, from the strands of the sweep that has just been made: each joint could give way by 1 / D to the
+ * whole of a strand's wrench, if that had the joint's direction. */
+static void measure_scales(rcr_method *m, const recursion *r) {
+    const lw_ties *ties = m->ties;
+    memset(m->scale, 0, (size_t)m->rows->count * sizeof *m->scale);
+    for (int i = 1; i <= m->base.model->body_count; i++) {
+        const lw_link *link = &m->base.model->links[i];
+        for (int s = ties->strand_start[i]; s < ties->strand_start[i + 1]; s++) {
+            const lw_tie *tie = &ties->ties[ties->strands[s].tie];
+            for (int row = 0; row < tie->count; row++) {
+                const double *w = m->K + ties->strands[s].K + 6 * row;
+                double torque = lw_v3_dot(w, w), force = lw_v3_dot(w + 3, w + 3);
+                torque += m->length * m->length * force;
+                for (int k = 0; k < link->joint.nv; k++) {
+                    bool aligned = link->kernel < LW_KERNEL_SPHERICAL;
+                    double root = aligned ? 0 : r->D[6 * (link->v + k) + k];
+                    double d = aligned ? r->nodes[i].d : root > 0 ? 1 / (root * root) : 0;
+                    m->scale[tie->first + row] +=
+                        d * (lw_joint_speed_turns(link->joint.type, k) ? torque : force);
+                }
+            }
+        }
+    }
+}
+
 /* --- the method ----------------------------------------------------------------------------------- */
 
 static lw_status applies(const lw_model *model, lw_error *error) {
@@ -500,6 +518,18 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->base.formulation = &lw_formulation_rcr;
     m->base.model = model;
     m->base.state_size = model->nq + model->nv;
+    lw_take_state(model, m->data, 0, model->q0, model->v0);
+    evaluate_rows(m);
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = 0; k < 3; k++) m->length = fmax(m->length, fabs(model->links[i].p[k]));
+    const recursion r = recursion_of(m);
+    memset(m->l, 0, (size_t)m->rows->count * sizeof *m->l);
+    lw_status status = sweep(m, &r, true, error); /* nothing is eliminated while all scales are zero */
+    if (status != LW_OK) {
+        destroy(&m->base);
+        return status;
+    }
+    measure_scales(m, &r);
     *out = &m->base;
     return LW_OK;
 }

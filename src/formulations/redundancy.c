@@ -13,6 +13,7 @@
  */
 #include "formulations/redundancy.h"
 #include "linalg/dense.h"
+#include "model/joint.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,10 +32,22 @@ static double size_of(const lw_stationary *s) {
     return far > 0 ? far : 1;
 }
 
-/* Does a row speak of lengths (rather than angles)? Couplings are taken as they are. */
-static bool is_length(const lw_stationary *s, const lw_row *row) {
-    if (row->joint < 0) return s->model->constraints[row->constraint].type != LW_CONSTRAINT_COUPLING;
-    return lw_v3_norm(s->rows->joints[row->joint].W + 6 * row->component + 3) > 0.5;
+/* What makes a row dimensionless: of lengths the size of the mechanism; of a coupling its largest term. */
+static double row_scale(const lw_stationary *s, const lw_row *row, double size) {
+    if (row->joint >= 0) {
+        bool length = lw_v3_norm(s->rows->joints[row->joint].W + 6 * row->component + 3) > 0.5;
+        return length ? 1 / size : 1;
+    }
+    const lw_constraint *constraint = &s->model->constraints[row->constraint];
+    if (constraint->type != LW_CONSTRAINT_COUPLING) return 1 / size;
+    double largest = 0;
+    for (int k = 0; k < constraint->terms; k++) {
+        int at = LW_COUPLING_MAX * row->constraint + k;
+        lw_joint_type type = s->model->joints[s->rows->coupling_joint[at]].info.type;
+        bool turns = lw_joint_speed_turns(type, s->rows->coupling_component[at]);
+        largest = fmax(largest, fabs(constraint->factors[k]) * (turns ? 1 : size));
+    }
+    return largest > 0 ? 1 / largest : 1;
 }
 
 /* Numbers the speeds that are not prescribed; -1 for the others. */
@@ -53,7 +66,7 @@ static void closure_matrix(const lw_stationary *s, const int *number, int speeds
     for (int r = rows->tree_count; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];
         double *g = G + (size_t)(r - rows->tree_count) * (size_t)speeds;
-        double row_scale = is_length(s, row) ? 1 / size : 1;
+        double scale = row_scale(s, row, size);
         for (int b = row->block; b < row->block + row->count; b++) {
             int body = rows->body[b];
             const double *h = rows->H + 6 * b;
@@ -72,7 +85,7 @@ static void closure_matrix(const lw_stationary *s, const int *number, int speeds
                     lw_m3_mul_v(world->R, S + 3, l);
                     double column_scale = lw_v3_dot(w, w) > 0.25 ? 1 : size;
                     g[number[link->v + k]] +=
-                        row_scale * column_scale * (lw_v3_dot(w, moment) + lw_v3_dot(l, h + 3));
+                        scale * column_scale * (lw_v3_dot(w, moment) + lw_v3_dot(l, h + 3));
                 }
             }
         }
@@ -95,7 +108,14 @@ lw_status lw_redundancy_create(const lw_stationary *s, lw_redundancy **out, lw_e
     closure_matrix(s, number, speeds, size, G);
     r->rows = m;
     r->speeds = speeds;
-    r->rank = lw_qr_factor(work, speeds, m, G, order, LW_RANK_TOLERANCE);
+    /* rows and columns are of size one: if all pivots are small, all rows are redundant */
+    int pivots = lw_qr_factor(work, speeds, m, G, order, 0);
+    while (r->rank < pivots &&
+           fabs(G[r->rank + (size_t)r->rank * (size_t)speeds]) > LW_RANK_TOLERANCE * fmax(1, fabs(G[0])))
+        r->rank++;
+    /* entries of G are of order one: where all are rounding, the largest is, too */
+    while (r->rank > 0 && !(fabs(G[(size_t)(r->rank - 1) * ((size_t)speeds + 1)]) > LW_RANK_TOLERANCE))
+        r->rank--;
     if (m > 0 && speeds == 0)
         for (int k = 0; k < m; k++) order[k] = k;
     r->mobility = speeds - r->rank;
@@ -115,8 +135,7 @@ lw_status lw_redundancy_create(const lw_stationary *s, lw_redundancy **out, lw_e
         double *null = r->null + (size_t)c * (size_t)m;
         for (int k = 0; k < r->rank; k++) null[order[k]] = X[k + c * r->rank];
         null[order[r->rank + c]] = 1;
-        for (int k = 0; k < m; k++)
-            if (is_length(s, &rows->rows[rows->tree_count + k])) null[k] /= size;
+        for (int k = 0; k < m; k++) null[k] *= row_scale(s, &rows->rows[rows->tree_count + k], size);
     }
     free(X), free(number), free(order), free(G);
     lw_orthogonal_destroy(work);
@@ -154,8 +173,18 @@ static void transmitted(const lw_stationary *s, const double *l, double size, do
         double x = l[r - rows->tree_count];
         for (int b = row->block; b < row->block + row->count; b++)
             lw_v6_axpy(x, rows->H + 6 * b, F + 6 * (rows->body[b] - 1));
-        if (row->joint >= 0)
+        if (row->joint >= 0) {
             lw_v6_axpy(x, rows->joints[row->joint].W + 6 * row->component, wrench + 6 * row->joint);
+            continue;
+        }
+        /* what a coupling does at a joint it does beside the joint, which carries the rest */
+        const lw_constraint *constraint = &model->constraints[row->constraint];
+        for (int k = 0; k < constraint->terms; k++) {
+            int at = LW_COUPLING_MAX * row->constraint + k, j = rows->coupling_joint[at];
+            double sign = model->joints[j].info.reversed ? 1 : -1;
+            lw_v6_axpy(sign * x * constraint->factors[k],
+                       rows->joints[j].W + 6 * rows->coupling_component[at], wrench + 6 * j);
+        }
     }
     for (int i = n; i >= 1; i--) { /* a tree joint carries what acts on everything beyond it */
         int j = model->bodies[i].joint_index, parent = model->links[i].parent;
@@ -184,8 +213,13 @@ lw_status lw_unique_reactions(const lw_stationary *s, bool *unique, lw_error *er
     double size = size_of(s);
     const double threshold = 1e-7; /* of the largest component: a null vector is known to about 1e-9 */
     for (int c = 0; F && wrench && c < redundancy->nulls; c++) {
-        double largest = 0;
-        transmitted(s, redundancy->null + (size_t)c * (size_t)redundancy->rows, size, F, wrench);
+        const double *null = redundancy->null + (size_t)c * (size_t)redundancy->rows;
+        double largest = 0; /* multipliers count, too: perhaps no joint feels them */
+        for (int r = 0; r < redundancy->rows; r++) {
+            double scale = row_scale(s, &s->rows->rows[s->rows->tree_count + r], size);
+            largest = fmax(largest, fabs(null[r]) / (scale * size));
+        }
+        transmitted(s, null, size, F, wrench);
         for (int k = 0; k < count; k++) largest = fmax(largest, wrench[k]);
         for (int k = 0; k < count; k++)
             if (wrench[k] > threshold * largest) unique[k] = false;

@@ -69,27 +69,33 @@ static bool same_tie(const lw_row *a, const lw_row *b) {
     return a->joint == b->joint && a->constraint == b->constraint;
 }
 
-/* Where the branches of all bodies of a tie meet: ground has no block in the rows, but may be one of them. */
-static int meet(const lw_model *model, const lw_rows *rows, int row) {
+/* Where the ways of two bodies to ground meet; -1 stands for no body yet. */
+static int meet(const lw_model *model, int a, int b) {
+    if (a < 0) return b;
+    while (a != b)
+        if (a > b)
+            a = model->links[a].parent;
+        else
+            b = model->links[b].parent;
+    return a;
+}
+
+/* Where the branches of all bodies of a tie meet. Ground has no block in the rows, but may be one of them. */
+static int base_of(const lw_model *model, const lw_rows *rows, int row) {
     const lw_row *r = &rows->rows[row];
-    int base = -1, others[2] = {-1, -1};
-    if (r->joint >= 0)
-        others[0] = model->joints[r->joint].info.bodies[0], others[1] = model->joints[r->joint].info.bodies[1];
-    else if (model->constraints[r->constraint].type != LW_CONSTRAINT_COUPLING)
-        others[0] = model->constraints[r->constraint].bodies[0],
-        others[1] = model->constraints[r->constraint].bodies[1];
-    for (int k = -2; k < r->count; k++) {
-        int body = k < 0 ? others[k + 2] : rows->body[r->block + k];
-        if (body < 0) continue;
-        if (base < 0) base = body;
-        int other = body;
-        while (base != other)
-            if (base > other)
-                base = model->links[base].parent;
-            else
-                other = model->links[other].parent;
+    if (r->joint >= 0) {
+        const int *bodies = model->joints[r->joint].info.bodies;
+        return meet(model, bodies[0], bodies[1]);
     }
-    return base < 0 ? 0 : base;
+    const lw_constraint *constraint = &model->constraints[r->constraint];
+    if (constraint->type != LW_CONSTRAINT_COUPLING)
+        return meet(model, constraint->bodies[0], constraint->bodies[1]);
+    int base = -1;
+    for (int k = 0; k < constraint->terms; k++) {
+        const int *bodies = model->joints[rows->coupling_joint[LW_COUPLING_MAX * r->constraint + k]].info.bodies;
+        base = meet(model, meet(model, base, bodies[0]), bodies[1]);
+    }
+    return base;
 }
 
 static bool lay_strands(draft *d, int tie) {
@@ -179,7 +185,7 @@ static bool make_draft(draft *d) {
         d->size[d->count - 1]++;
     }
     for (int t = 0; t < d->count; t++) {
-        d->base[t] = meet(d->model, rows, d->first[t]);
+        d->base[t] = base_of(d->model, rows, d->first[t]);
         if (!lay_strands(d, t)) return false;
     }
     return order_ties(d);

@@ -83,7 +83,6 @@ typedef struct subject {
     bool unique[6 * LOOP_JOINTS], doubtful[6 * LOOP_JOINTS];
     /* what each method says */
     const lw_formulation *methods[MAX_METHODS];
-    int method_count;
     double accelerations[MAX_METHODS][MAX_NV], reactions[MAX_METHODS][6 * LOOP_JOINTS];
     bool unique_said[MAX_METHODS][6 * LOOP_JOINTS];
 } subject;
@@ -98,6 +97,18 @@ static score scores[MAX_METHODS];
 extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 extern void dtrtrs_(const char *uplo, const char *trans, const char *diag, const int *n, const int *nrhs,
                     const double *a, const int *lda, double *b, const int *ldb, int *info);
+
+/* --- differences ---------------------------------------------------------------------------------- */
+
+/* The larger; what is not a number counts as the largest. */
+static double worse(double a, double b) { return isnan(a) || isnan(b) ? HUGE_VAL : fmax(a, b); }
+
+static double apart(const double *a, const double *b, int count) {
+    for (int k = 0; k < count; k++)
+        if (!isfinite(a[k]) || !isfinite(b[k])) return HUGE_VAL;
+    return relative_difference(a, b, count);
+}
+
 /* Eighth-order central differences of samples at -4h .. 4h without 0. */
 static double offset(int sample, double h) { return (sample < SAMPLES / 2 ? sample - 4 : sample - 3) * h; }
 static double first_derivative(const double *f, int stride, double h) {
@@ -322,7 +333,7 @@ static double imbalance(subject *s, const double *vdot, const double *reactions)
         closures_solve(&d, net, force);
         closures_discard(&d);
     }
-    for (int k = 0; k < size; k++) worst = !(fabs(net[k]) <= worst) ? fabs(net[k]) : worst;
+    for (int k = 0; k < size; k++) worst = worse(worst, fabs(net[k]));
     return worst / scale;
 }
 
@@ -394,7 +405,7 @@ static void test_accelerations(subject *s, int m, lw_method *method) {
         return;
     }
     double own = tolerance_of(s, f);
-    record(s, m, ACCELERATIONS, relative_difference(s->vdot, s->accelerations[m], s->nv),
+    record(s, m, ACCELERATIONS, apart(s->vdot, s->accelerations[m], s->nv),
            fmax(differences * slack(s), own));
     record(s, m, BALANCE, imbalance(s, s->accelerations[m], s->reactions[m]), own);
     int wrong = 0;
@@ -413,9 +424,8 @@ static void test_agreement(const subject *s) {
         double here[6 * LOOP_JOINTS] = {0}, there[6 * LOOP_JOINTS] = {0};
         for (int k = 0; k < count; k++)
             if (s->unique[k]) here[k] = s->reactions[m][k], there[k] = s->reactions[hub][k];
-        record(s, m, AGREEMENT, relative_difference(s->accelerations[hub], s->accelerations[m], s->nv),
-               tolerance);
-        record(s, m, AGREEMENT, relative_difference(there, here, count), tolerance);
+        record(s, m, AGREEMENT, apart(s->accelerations[hub], s->accelerations[m], s->nv), tolerance);
+        record(s, m, AGREEMENT, apart(there, here, count), tolerance);
     }
 }
 
@@ -425,7 +435,7 @@ static double pose_difference(const subject *s, const double *q1, const double *
         double Ra[9], Rb[9], pa[3], pb[3];
         lw_body_pose(s->model, s->data, s->loops.t, q1, i, pa, Ra);
         lw_body_pose(s->model, s->data, s->loops.t, q2, i, pb, Rb);
-        worst = fmax(worst, fmax(relative_difference(pa, pb, 3), relative_difference(Ra, Rb, 9)));
+        worst = worse(worst, worse(apart(pa, pb, 3), apart(Ra, Rb, 9)));
     }
     return worst;
 }
@@ -441,8 +451,7 @@ static void test_state(subject *s, int m, lw_method *method) {
     assert_true(method->state_size <= MAX_STATE);
     f->to_state(method, t, s->q, s->v, y);
     f->from_state(method, t, y, q[0], v[0]);
-    record(s, m, ROUND_TRIP, fmax(pose_difference(s, s->q, q[0]), relative_difference(s->v, v[0], s->nv)),
-           1e-11);
+    record(s, m, ROUND_TRIP, worse(pose_difference(s, s->q, q[0]), apart(s->v, v[0], s->nv)), 1e-12);
     if (!f->derivative) return;
     lw_status status =
         f->accelerations(method, t, s->q, s->v, zero, vdot, NULL, NULL, &error); /* a run has no tau */
@@ -461,14 +470,13 @@ static void test_state(subject *s, int m, lw_method *method) {
     lw_q_rate(s->model, s->q, s->v, rate);
     for (int k = 0; k < s->nv; k++) v[0][k] = (v[1][k] - v[0][k]) / (2 * h);
     for (int k = 0; k < s->nq; k++) q[0][k] = (q[1][k] - q[0][k]) / (2 * h);
-    record(s, m, DERIVATIVE,
-           fmax(relative_difference(vdot, v[0], s->nv), relative_difference(rate, q[0], s->nq)),
+    record(s, m, DERIVATIVE, worse(apart(vdot, v[0], s->nv), apart(rate, q[0], s->nq)),
            fmax(1e-6 * slack(s), f->accuracy));
 
-    const double step =
-        0.005; /* short, since a bushing's potential has a kink where its rotation passes pi */
-    for (int k = 0; k < SAMPLES;
-         k++) { /* only first derivatives matter, so that leaving the constraints does not */
+    /* a short step, since a bushing's potential has a kink where its rotation passes pi; only first derivatives matter, so
+     * that leaving the constraints does not */
+    const double step = 0.005;
+    for (int k = 0; k < SAMPLES; k++) {
         memcpy(q[0], s->q, sizeof q[0]);
         lw_integrate_q(s->model, q[0], s->v, offset(k, step));
         for (int i = 0; i < s->nv; i++) v[0][i] = s->v[i] + offset(k, step) * vdot[i];
@@ -491,13 +499,13 @@ static void test_projection(subject *s, int m, lw_method *method) {
     memcpy(projected, y, sizeof y);
     lw_status status = f->project(method, t, projected, &error);
     /* rounding of positions and speeds, as far as the closures enlarge it */
-    record(s, m, KEEPS, status == LW_OK ? relative_difference(y, projected, method->state_size) : HUGE_VAL,
+    record(s, m, KEEPS, status == LW_OK ? apart(y, projected, method->state_size) : HUGE_VAL,
            1e-12 * fmax(1, s->kappa));
     if (!f->violation) return;
     for (int k = 0; k < method->state_size; k++) y[k] += random_between(&s->loops.random, -1e-4, 1e-4);
     status = f->project(method, t, y, &error);
     f->violation(method, t, y, &position, &velocity);
-    record(s, m, REPAIRS, status == LW_OK ? fmax(position, velocity) : HUGE_VAL, 1e-10 * slack(s));
+    record(s, m, REPAIRS, status == LW_OK ? worse(position, velocity) : HUGE_VAL, 1e-10 * slack(s));
 }
 
 /* --- mobility ------------------------------------------------------------------------------------- */

@@ -140,7 +140,8 @@ static void four_bar(void **state) {
         if (!exact(method, model)) continue;
         for (double tolerance = 1e-6; tolerance > 1e-11; tolerance *= 1e-2)
             assert_true(run(&f, method, 10, tolerance, &summary) < 1e5 * tolerance);
-        assert_true(summary.position_max < 1e-12 && summary.velocity_max < 1e-12); /* projected */
+        assert_true(summary.position_max < 1e-10 &&
+                    summary.velocity_max < 1e-10); /* projected, to rounding */
     }
     lw_model_destroy(model);
 }
