@@ -11,7 +11,7 @@
 typedef struct request {
     const char *methods, *drift, *out, *sweep, *integrator;
     double step, tolerance, end, budget;
-    bool as_json, no_run, quiet;
+    bool as_json, no_run;
     cli_list settings;
 } request;
 
@@ -26,9 +26,6 @@ static int check_request(const cli_command *command, const request *wish) {
     if (wish->out && strcmp(wish->out, "-") == 0 && wish->as_json)
         return cli_say(command, CLI_WRONG,
                        "--out - and --json both want standard output; give a file, e.g. --out compare.csv");
-    if (wish->budget > 0 && !wish->sweep)
-        return cli_say(command, CLI_WRONG,
-                       "--budget limits a sweep, and there is none; give e.g. --sweep bodies=4..256 too");
     return CLI_DONE;
 }
 
@@ -56,6 +53,7 @@ static void override(lw_compare_options *options, const request *wish) {
     if (wish->drift) run->drift = wish->drift;
     if (wish->end > 0) run->end = wish->end;
     options->no_run = wish->no_run;
+    options->patience = wish->budget;
 }
 
 /* --- progress ------------------------------------------------------------------------------------- */
@@ -306,8 +304,8 @@ static int compare(const cli_command *command, int argc, char **argv) {
         {"no-run", NULL, "compare the initial state only", NULL, .flag = &wish.no_run},
         {"sweep", "NAME=A..B", "double a parameter from A to B and measure how times grow", "bodies=4..256",
          .text = &wish.sweep},
-        {"budget", "S", "seconds that a method may take at one size of a sweep; otherwise 5", "5",
-         .number = &wish.budget, .unit = "s"},
+        {"budget", "S", "seconds that a method may take for its run, or for one size of a sweep; otherwise 5",
+         "5", .number = &wish.budget, .unit = "s"},
         {"out", "FILE", "write the numbers there too, as .csv; - is standard output", "compare.csv",
          .text = &wish.out},
         {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",

@@ -15,7 +15,7 @@ typedef struct lw_compare_options {
     bool no_run;        /* the initial state only */
     lw_run_options run; /* the run that every method makes: integrator, drift, start, end, step, tolerance */
     double timing;      /* processor time spent on timing one method, s; 0: 0.3 */
-    double patience;    /* a method's run is given up after this long, s; 0: 20 */
+    double patience;    /* a method's run is given up after this long, s; 0: 5 */
     /* Told before each piece of work; returning false stops. May be NULL. */
     bool (*observe)(const char *method, const char *work, void *context);
     void *context;

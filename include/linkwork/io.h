@@ -68,6 +68,17 @@ lw_status lw_results_close(lw_results *results, const lw_run_summary *summary, l
 lw_status lw_plot_results(const char *results_path, const char *svg_path, const char *const *columns,
                           size_t count, lw_error *error);
 
+/* The same with more to choose. */
+typedef struct lw_plot_options {
+    const char *const *columns; /* as above */
+    size_t count;
+    const char *title, *subtitle; /* NULL: model, method, integrator, file */
+    const char *quantity;         /* name of the vertical axes; NULL: by their units */
+    bool log_x, log_y;            /* in decades; what is not positive leaves a gap */
+} lw_plot_options;
+lw_status lw_plot_with(const char *results_path, const char *svg_path, const lw_plot_options *options,
+                       lw_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -45,6 +45,7 @@ typedef struct lw_run_options {
     double output;                           /* interval between samples; 0: 1/1000 of the run */
     double penalty;                          /* of method penalty, no unit; 0: its own choice */
     const double *q, *v;                     /* initial state; NULL: the model's */
+    bool as_given;                           /* the initial state is taken as it is, not assembled */
     bool want_accelerations, want_reactions; /* samples carry them: one more evaluation each */
     /* Called for every sample, the first at start; returning false stops the run. May be NULL. */
     bool (*observe)(const lw_sample *sample, void *context);

@@ -27,7 +27,7 @@
 
 enum { STATES = 5, BATCHES = 9, SAMPLES = 200 };
 static const double agreement = 1e-9, rounding = 100 * DBL_EPSILON;
-static const double default_timing = 0.3, default_patience = 20, longest_run = 1;
+static const double default_timing = 0.3, default_patience = 5, longest_run = 1;
 
 typedef struct state {
     double t, *q, *v;

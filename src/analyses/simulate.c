@@ -309,7 +309,7 @@ static lw_status prepare(run *r, lw_error *error) {
     if (options->q) memcpy(r->q, options->q, (size_t)lw_model_q_size(model) * sizeof(double));
     if (options->v) memcpy(r->v, options->v, (size_t)lw_model_v_size(model) * sizeof(double));
 
-    status = lw_assemble(model, options->start, r->q, r->v, NULL, error);
+    if (!options->as_given) status = lw_assemble(model, options->start, r->q, r->v, NULL, error);
     if (status != LW_OK) return status;
 
     const lw_formulation *f = r->formulation;

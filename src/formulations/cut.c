@@ -4,10 +4,311 @@
  *   [Phi_q zeta] lambda = psi - Phi_q eta                                          (32)
  *
  * eta is the acceleration of the tree with all loops cut, column c of zeta what the unit constraint load c adds to it:
- * one recursion for eta and one for each column. Rows that depend on others are left out by pivoting.
+ * the recursion of the tree for eta, and its sweeps once more for each column. The matrix is symmetric and positive
+ * semi-definite; rows that depend on others are left out by pivoting.
  *
  * Source   Anderson & Critchley (2003), eqs 13, 28-32; docs/theory/cut.md.
  * Cost     O(n + n m + n m^2 + m^3) per call, no allocation.
  * Limits   each joint of the tree must move some inertia; dense in the number m of rows.
  */
-#include "formulations/cut.h"
+#include "formulations/looped.h"
+#include "formulations/projection.h"
+#include "formulations/reduction.h"
+#include "formulations/ties.h"
+#include "linalg/dense.h"
+
+#define LANES 1
+#include "formulations/forward.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct cut_method {
+    lw_looped looped;
+    lw_projection *projection;
+    double *G;    /* Phi_q: speeds x rows, column by column */
+    double *zeta; /* the same size */
+    double *A;    /* rows x rows */
+    double *b;    /* per row */
+    double *scale;
+    int *order;
+    double *force; /* 6 per body, 0 .. n: bias wrenches of a column */
+    double *rise;  /* 6 per body, 0 .. n: accelerations of a column */
+    double *q, *vdot, *work;
+    double least[2]; /* inverse of the mechanism's mass, and of its inertia */
+    double condition;
+} cut_method;
+
+extern const lw_formulation lw_formulation_cut;
+
+/* Of a pivot relative to the largest of its kind: redundant rows leave rounding. */
+static const double vanished = 1e-12;
+
+/* --- one column: vdot = M^-1 tau with the inertias that the recursion for eta has left -------------- */
+
+/* u = tau - S'f and what the parent gets, f + U D^-1 u, for joint i; u replaces what eta needed. */
+static void hand_force(const recursion *r, int i, const double *tau, double *u, double *f, double *parent) {
+    const lw_link *link = &r->model->links[i];
+    const node *own = &r->nodes[i];
+    int nv = link->joint.nv, kernel = link->kernel;
+    double z[LW_JOINT_MAX_V], moved[6];
+    if (kernel < LW_KERNEL_SPHERICAL) {
+        u[0] = link->sign * tau[0] - f[kernel];
+        lw_v6_axpy(own->d * u[0], own->U, f);
+    } else if (kernel == LW_KERNEL_SPHERICAL) { /* U D^-1 u = (u; B'A^-1 u) */
+        double t[3];
+        for (int k = 0; k < 3; k++) z[k] = u[k] = tau[k] - f[k];
+        solve_lower(3, 0, r->D + 6 * link->v, z);
+        solve_upper(3, 0, r->D + 6 * link->v, z);
+        lw_m3_tmul_v(r->U + 6 * link->v, z, t);
+        for (int k = 0; k < 3; k++) f[k] = tau[k], f[3 + k] += t[k];
+    } else if (kernel == LW_KERNEL_FREE) { /* the parent feels S^-T tau alone */
+        const double *S = r->S + 6 * link->v;
+        double w[6];
+        for (int k = 0; k < 3; k++) {
+            w[k] = tau[3 + k];
+            w[3 + k] = S[3 + k] * tau[0] + S[9 + k] * tau[1] + S[15 + k] * tau[2];
+        }
+        for (int k = 0; k < 6; k++) u[k] = w[k] - f[k], f[k] = w[k];
+    } else {
+        for (int k = 0; k < nv; k++) z[k] = u[k] = tau[k] - lw_v6_dot(r->S + 6 * (link->v + k), f);
+        solve_lower(nv, link->prescribed, r->D + 6 * link->v, z);
+        solve_upper(nv, link->prescribed, r->D + 6 * link->v, z);
+        for (int k = 0; k < nv; k++)
+            if (!(link->prescribed >> k & 1)) lw_v6_axpy(z[k], r->U + 6 * (link->v + k), f);
+    }
+    if (link->parent == 0) return;
+    if (kernel < LW_KERNEL_PRISMATIC) {
+        turn(kernel, r->cosine[link->v], r->sine[link->v], f, moved);
+        turn(kernel, r->cosine[link->v], r->sine[link->v], f + 3, moved + 3);
+        lw_v3_add_cross(link->p, moved + 3, moved);
+    } else if (kernel < LW_KERNEL_SPHERICAL) {
+        memcpy(moved, f, sizeof moved);
+        lw_v3_add_cross(r->places[i].p, moved + 3, moved);
+    } else
+        lw_wrench_to_parent(r->places[i].R, r->places[i].p, f, moved);
+    lw_v6_axpy(1, moved, parent);
+}
+
+/* Acceleration of body i from that of its parent (no bias, no gravity), and of its joint. */
+static void rise(const recursion *r, int i, const double *u, const double *parent, double *a, double *vdot) {
+    const lw_link *link = &r->model->links[i];
+    const node *own = &r->nodes[i];
+    int nv = link->joint.nv, kernel = link->kernel;
+    double z[LW_JOINT_MAX_V], t[3];
+    const double *p = kernel < LW_KERNEL_PRISMATIC ? link->p : r->places[i].p;
+    lw_v3_cross(parent, p, t);
+    lw_v3_add(t, parent + 3, t);
+    if (kernel < LW_KERNEL_PRISMATIC) {
+        turn_back(kernel, r->cosine[link->v], r->sine[link->v], parent, a);
+        turn_back(kernel, r->cosine[link->v], r->sine[link->v], t, a + 3);
+    } else if (kernel < LW_KERNEL_SPHERICAL) {
+        lw_v3_copy(parent, a);
+        lw_v3_copy(t, a + 3);
+    } else {
+        lw_m3_tmul_v(r->places[i].R, parent, a);
+        lw_m3_tmul_v(r->places[i].R, t, a + 3);
+    }
+    if (kernel < LW_KERNEL_SPHERICAL) {
+        double rate = (u[0] - lw_v6_dot(own->U, a)) * own->d;
+        a[kernel] += rate;
+        vdot[0] = link->sign * rate;
+    } else if (kernel == LW_KERNEL_SPHERICAL) {
+        const double *B = r->U + 6 * link->v;
+        for (int k = 0; k < 3; k++) z[k] = u[k] - lw_v3_dot(B + 3 * k, a + 3);
+        solve_lower(3, 0, r->D + 6 * link->v, z);
+        solve_upper(3, 0, r->D + 6 * link->v, z);
+        for (int k = 0; k < 3; k++) vdot[k] = z[k] - a[k], a[k] = z[k];
+    } else if (kernel == LW_KERNEL_FREE) {
+        const double *S = r->S + 6 * link->v;
+        double x[6];
+        memcpy(z, u, 6 * sizeof *z);
+        solve_lower(6, 0, r->D + 6 * link->v, z);
+        solve_upper(6, 0, r->D + 6 * link->v, z);
+        for (int k = 0; k < 6; k++) x[k] = z[k] - a[k], a[k] = z[k];
+        for (int k = 0; k < 3; k++) vdot[k] = lw_v3_dot(S + 6 * k + 3, x + 3), vdot[3 + k] = x[k];
+    } else {
+        for (int k = 0; k < nv; k++) z[k] = u[k] - lw_v6_dot(r->U + 6 * (link->v + k), a);
+        solve_lower(nv, link->prescribed, r->D + 6 * link->v, z);
+        solve_upper(nv, link->prescribed, r->D + 6 * link->v, z);
+        for (int k = 0; k < nv; k++) {
+            vdot[k] = link->prescribed >> k & 1 ? 0 : z[k];
+            lw_v6_axpy(vdot[k], r->S + 6 * (link->v + k), a);
+        }
+    }
+}
+
+static void column(cut_method *m, const recursion *r, const double *tau, double *vdot) {
+    const lw_model *model = r->model;
+    int n = model->body_count;
+    memset(m->force, 0, 6 * ((size_t)n + 1) * sizeof *m->force);
+    memset(m->rise, 0, 6 * sizeof *m->rise);
+    for (int i = n; i >= 1; i--) {
+        const lw_link *link = &model->links[i];
+        hand_force(r, i, tau + link->v, m->looped.v + link->v, m->force + 6 * i,
+                   m->force + 6 * link->parent);
+    }
+    for (int i = 1; i <= n; i++) {
+        const lw_link *link = &model->links[i];
+        rise(r, i, m->looped.v + link->v, m->rise + 6 * link->parent, m->rise + 6 * i, vdot + link->v);
+    }
+}
+
+/* --- (13), (32) ----------------------------------------------------------------------------------- */
+
+/* Phi_q eta - psi: what the rows leave when the tree moves as if all loops were cut. */
+static void row_defects(const cut_method *m, double *out) {
+    const lw_rows *rows = m->looped.rows;
+    const lw_data *data = m->looped.data;
+    lw_looped_bias(&m->looped, out);
+    for (int r = 0; r < rows->count; r++) {
+        const lw_row *row = &rows->rows[r];
+        for (int b = row->block; b < row->block + row->count; b++) {
+            int body = rows->body[b];
+            const double *h = rows->H + 6 * b, *a = data->nodes[body].a;
+            double alpha[3], origin[3], arm[3];
+            lw_m3_mul_v(data->world[body].R, a, alpha);
+            lw_m3_mul_v(data->world[body].R, a + 3, origin);
+            lw_v3_sub(rows->bodies[body].r, data->world[body].p, arm);
+            lw_v3_add_cross(alpha, arm, origin);
+            out[r] += lw_v3_dot(h, alpha) + lw_v3_dot(h + 3, origin);
+        }
+    }
+}
+
+/* Rows made comparable: in units of the largest pivot among rows of lengths, and of angles, but at least of what they would be
+ * if the whole mechanism had to follow. */
+static void scale_rows(cut_method *m) {
+    int rows = m->looped.rows->count;
+    double largest[2] = {m->least[0], m->least[1]};
+    for (int r = 0; r < rows; r++) {
+        bool angle = !lw_row_is_length(m->looped.base.model, m->looped.rows, r);
+        largest[angle] = fmax(largest[angle], m->A[r + (size_t)r * (size_t)rows]);
+    }
+    for (int r = 0; r < rows; r++)
+        m->scale[r] = 1 / sqrt(largest[!lw_row_is_length(m->looped.base.model, m->looped.rows, r)]);
+    for (int c = 0; c < rows; c++) {
+        for (int r = 0; r < rows; r++) m->A[r + (size_t)c * (size_t)rows] *= m->scale[r] * m->scale[c];
+        m->b[c] *= m->scale[c];
+    }
+}
+
+static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
+    cut_method *m = (cut_method *)looped;
+    const lw_model *model = looped->base.model;
+    const lw_rows *rows = looped->rows;
+    lw_data *data = looped->data;
+    int count = rows->count, nv = model->nv;
+    lw_looped_rows(looped);
+    if (looped->options.drift == LW_DRIFT_BAUMGARTE) {
+        double alpha = looped->options.baumgarte_alpha, beta = looped->options.baumgarte_beta;
+        lw_looped_velocity_defect(looped);
+        for (int r = 0; r < count; r++)
+            rows->gamma[r] -= 2 * alpha * looped->defect[r] + beta * beta * rows->phi[r];
+    }
+    lw_status status = lw_tree_solve(model, data, t, tau, error); /* eta */
+    if (status != LW_OK || count == 0) return status;
+    row_defects(m, m->b);
+    lw_tie_matrix(model, data, rows, m->G);
+    const recursion r = recursion_of(model, data);
+    for (int c = 0; c < count; c++)
+        column(m, &r, m->G + (size_t)c * (size_t)nv, m->zeta + (size_t)c * (size_t)nv);
+    lw_dense_multiply(true, false, count, count, nv, 1, m->G, m->zeta, 0, m->A);
+    scale_rows(m);
+    int rank = lw_semidefinite_factor(count, m->A, m->order, m->work, vanished, &m->condition);
+    for (int k = 0; k < count; k++) looped->lambda[k] = -m->b[k];
+    lw_semidefinite_solve(count, rank, m->A, m->order, m->work, looped->lambda);
+    for (int k = 0; k < count; k++) looped->lambda[k] *= m->scale[k];
+    lw_dense_times(false, nv, count, 1, m->zeta, looped->lambda, 1, data->vdot);
+    if (model->motion_count) { /* the drives of prescribed speeds hold the loops too */
+        memcpy(m->q, data->q, (size_t)model->nq * sizeof *m->q);
+        memcpy(looped->v, data->v, (size_t)nv * sizeof *looped->v);
+        memcpy(m->vdot, data->vdot, (size_t)nv * sizeof *m->vdot);
+        lw_inverse_dynamics(model, data, t, m->q, looped->v, m->vdot, data->drive);
+        lw_dense_times(false, nv, count, -1, m->G, looped->lambda, 1, data->drive);
+    }
+    return LW_OK;
+}
+
+/* --- the method ----------------------------------------------------------------------------------- */
+
+static lw_status applies(const lw_model *model, lw_error *error) {
+    int rows = 0;
+    for (int k = 0; k < model->closure_count; k++) rows += model->joints[model->closures[k]].info.rows;
+    for (int k = 0; k < model->constraint_count; k++)
+        rows += model->constraints[k].type == LW_CONSTRAINT_ROLLING ? 3 : 1;
+    lw_status status = lw_dense_limit("cut", rows, error);
+    return status == LW_OK ? lw_looped_applies(model, error) : status;
+}
+
+static void destroy(lw_method *base) {
+    if (base) lw_projection_destroy(((cut_method *)base)->projection);
+    lw_looped_destroy(base);
+}
+
+static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
+                        lw_error *error) {
+    cut_method *m = (cut_method *)lw_looped_create(sizeof *m, &lw_formulation_cut, model, options, solve);
+    if (m) {
+        lw_arena *arena = m->looped.arena;
+        size_t rows = (size_t)m->looped.rows->count + 1, nv = (size_t)model->nv + 1;
+        size_t bodies = (size_t)model->body_count + 1;
+        m->projection = lw_projection_create(model, LW_HOLD_NONE);
+        m->G = LW_NEW(arena, double, rows * nv);
+        m->zeta = LW_NEW(arena, double, rows * nv);
+        m->A = LW_NEW(arena, double, rows * rows);
+        m->b = LW_NEW(arena, double, rows);
+        m->scale = LW_NEW(arena, double, rows);
+        m->work = LW_NEW(arena, double, 2 * rows);
+        m->order = LW_NEW(arena, int, rows);
+        m->force = LW_NEW(arena, double, 6 * bodies);
+        m->rise = LW_NEW(arena, double, 6 * bodies);
+        m->q = LW_NEW(arena, double, model->nq + 1);
+        m->vdot = LW_NEW(arena, double, nv);
+    }
+    if (!m || !m->projection || !m->G || !m->zeta || !m->A || !m->b || !m->scale || !m->work || !m->order ||
+        !m->force || !m->rise || !m->q || !m->vdot) {
+        if (m) destroy(&m->looped.base);
+        return lw_out_of_memory(error);
+    }
+    double mass = 0, inertia = 0, length = 0;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        mass += link->inertia.mass;
+        inertia += link->inertia.second[0] + link->inertia.second[1] + link->inertia.second[2];
+        length = fmax(length, lw_v3_norm(link->p));
+    }
+    m->least[0] = 1 / mass;
+    m->least[1] = 1 / (inertia + mass * length * length);
+    *out = &m->looped.base;
+    return LW_OK;
+}
+
+static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
+    cut_method *m = (cut_method *)base;
+    const lw_model *model = base->model;
+    lw_normalise_q(model, y);
+    if (m->looped.options.drift != LW_DRIFT_PROJECT) return LW_OK;
+    return lw_project_state(m->projection, t, y, y + model->nq, error);
+}
+
+static double condition(lw_method *base) { return ((cut_method *)base)->condition; }
+
+const lw_formulation lw_formulation_cut = {
+    .name = "cut",
+    .source = "anderson2003 13, 28-32",
+    .cost = "O(n + nm + nm^2 + m^3)",
+    .summary = "loops cut, and held together by multipliers of a dense system, joint coordinates",
+    .coordinates = LW_COORDINATES_JOINT,
+    .rank = 15,
+    .applies = applies,
+    .create = create,
+    .destroy = destroy,
+    .to_state = lw_looped_to_state,
+    .from_state = lw_looped_from_state,
+    .accelerations = lw_looped_accelerations,
+    .derivative = lw_looped_derivative,
+    .project = project,
+    .violation = lw_looped_violation,
+    .condition = condition,
+};

@@ -24,27 +24,6 @@ void lw_take_forces(const lw_model *model, lw_data *data, double t, const double
         for (int k = 0; k < model->nv; k++) data->tau[k] += tau[k];
 }
 
-static recursion recursion_of(const lw_model *model, lw_data *data) {
-    return (recursion){.model = model,
-                       .nodes = (node *)data->nodes,
-                       .places = (place *)data->places,
-                       .sums = (sum *)data->sums,
-                       .swings = (swing *)data->swings,
-                       .wrenches = data->wrenches,
-                       .S = data->joint_S,
-                       .U = data->joint_U,
-                       .D = data->joint_D,
-                       .u = data->joint_u,
-                       .sine = data->sine,
-                       .cosine = data->cosine,
-                       .q = data->q,
-                       .v = data->v,
-                       .tau = data->tau,
-                       .vdot = data->vdot,
-                       .drive = data->drive,
-                       .load = model->forces_need_world ? data->load : NULL};
-}
-
 lw_status lw_undetermined(const lw_model *model, int body, int speed, lw_error *error) {
     const lw_joint_entry *joint = &model->joints[model->bodies[body].joint_index];
     return lw_fail_at(

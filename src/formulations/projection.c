@@ -174,6 +174,15 @@ lw_status lw_project_velocities(lw_projection *p, double t, const double *q, dou
     return LW_OK;
 }
 
+lw_status lw_project_state(lw_projection *p, double t, double *q, double *v, lw_error *error) {
+    enum { ROUNDS = 10 };
+    const lw_model *model = p->system->model;
+    lw_violation left;
+    if (!model->closure_count && !model->constraint_count) return LW_OK;
+    lw_status status = lw_project_positions(p, t, q, ROUNDS, &left, error);
+    return status == LW_OK ? lw_project_velocities(p, t, q, v, &left, error) : status;
+}
+
 lw_status lw_project_absolute(lw_projection *p, double t, double *y, lw_error *error) {
     enum { ROUNDS = 20 };
     lw_stationary *s = p->system;

@@ -24,6 +24,8 @@ lw_status lw_project_positions(lw_projection *projection, double t, double *q, i
                                lw_error *error);
 lw_status lw_project_velocities(lw_projection *projection, double t, const double *q, double *v,
                                 lw_violation *left, lw_error *error);
+/* Both, for a state that has drifted a little. */
+lw_status lw_project_state(lw_projection *projection, double t, double *q, double *v, lw_error *error);
 /* In absolute coordinates (stationary.h): every joint too. */
 lw_status lw_project_absolute(lw_projection *projection, double t, double *y, lw_error *error);
 

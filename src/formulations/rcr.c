@@ -21,8 +21,7 @@
  * Cost     O(n + m) for loops of bounded width: strands per body and coupled ties. No allocation but in create.
  * Limits   each joint of the tree must move some inertia.
  */
-#include "formulations/projection.h"
-#include "formulations/redundancy.h"
+#include "formulations/looped.h"
 #include "formulations/ties.h"
 #include "formulations/tree.h"
 #include "model/joint.h"
@@ -35,11 +34,7 @@
 #include <string.h>
 
 typedef struct rcr_method {
-    lw_method base;
-    lw_method_options options;
-    lw_arena *arena;
-    lw_data *data;
-    lw_rows *rows;
+    lw_looped looped;
     lw_ties *ties;
     double *K;         /* wrenches, internal axes about the internal origin: strands, and ties at their bases */
     double *Y, *Z;     /* per strand: S'K and D^-1 S'K */
@@ -50,11 +45,7 @@ typedef struct rcr_method {
     double length;     /* of the mechanism */
     int *pivot;        /* per row: the tie's rows in the order of their pivots */
     int *rank;         /* per tie */
-    double *lambda;    /* per row */
     double *zero;      /* speeds at rest, no forces */
-    double *v;         /* per speed */
-    double *motion;    /* per row: G v - rate */
-    double *body;      /* 6 per body */
 } rcr_method;
 
 extern const lw_formulation lw_formulation_rcr;
@@ -266,7 +257,7 @@ static void solve_tie(rcr_method *m, const recursion *r, int t) {
     const double *C = m->L + tie->block, *a = r->nodes[tie->base].a;
     const int *pivot = m->pivot + tie->first;
     int rank = m->rank[t], count = tie->count;
-    double x[ROWS_MAX], *lambda = m->lambda + tie->first;
+    double x[ROWS_MAX], *lambda = m->looped.lambda + tie->first;
     for (int k = 0; k < rank; k++)
         x[k] = lw_v6_dot(m->E + 6 * (tie->first + k), a) + m->e[tie->first + k];
     for (int j = 0; j < tie->couplings; j++) {
@@ -274,7 +265,7 @@ static void solve_tie(rcr_method *m, const recursion *r, int t) {
         const lw_tie *other = &ties->ties[near->tie];
         for (int k = 0; k < rank; k++)
             for (int c = 0; c < other->count; c++)
-                x[k] += m->L[near->block + other->count * k + c] * m->lambda[other->first + c];
+                x[k] += m->L[near->block + other->count * k + c] * m->looped.lambda[other->first + c];
     }
     for (int k = 0; k < count; k++) lambda[k] = 0;
     for (int i = rank - 1; i >= 0; i--) {
@@ -293,30 +284,10 @@ static void solve_based_ties(rcr_method *m, const recursion *r, int body) {
 
 /* --- the two sweeps ------------------------------------------------------------------------------- */
 
-static recursion recursion_of(rcr_method *m) {
-    lw_data *data = m->data;
-    return (recursion){.model = m->base.model,
-                       .nodes = (node *)data->nodes,
-                       .places = (place *)data->places,
-                       .sums = (sum *)data->sums,
-                       .S = data->joint_S,
-                       .U = data->joint_U,
-                       .D = data->joint_D,
-                       .u = data->joint_u,
-                       .sine = data->sine,
-                       .cosine = data->cosine,
-                       .q = data->q,
-                       .v = data->v,
-                       .tau = data->tau,
-                       .vdot = data->vdot,
-                       .drive = data->drive,
-                       .load = m->base.model->forces_need_world ? data->load : NULL};
-}
-
 /* The rows' wrenches on the bodies they act on directly, in internal axes about the internal origin. */
 static void place_wrenches(rcr_method *m) {
-    const lw_rows *rows = m->rows;
-    const lw_data *data = m->data;
+    const lw_rows *rows = m->looped.rows;
+    const lw_data *data = m->looped.data;
     memset(m->K, 0, (size_t)m->ties->K_size * sizeof *m->K);
     for (int b = 0; b < rows->block_count; b++) {
         int body = rows->body[b];
@@ -332,7 +303,7 @@ static void place_wrenches(rcr_method *m) {
 
 /* Both sweeps, with l, K, tau and speeds set. */
 static lw_status sweep(rcr_method *m, const recursion *r, bool gravity, lw_error *error) {
-    const lw_model *model = m->base.model;
+    const lw_model *model = m->looped.base.model;
     const lw_ties *ties = m->ties;
     int n = model->body_count, bad_body = 0, bad_speed = 0;
     memset(m->L, 0, (size_t)ties->block_size * sizeof *m->L);
@@ -353,7 +324,7 @@ static lw_status sweep(rcr_method *m, const recursion *r, bool gravity, lw_error
         for (int s = ties->strand_start[i]; s < ties->strand_start[i + 1]; s++) {
             const lw_strand *strand = &ties->strands[s];
             const lw_tie *tie = &ties->ties[strand->tie];
-            push_joint(r, i, tie->count, m->Y + strand->Y, m->lambda + tie->first);
+            push_joint(r, i, tie->count, m->Y + strand->Y, m->looped.lambda + tie->first);
         }
         BY_JOINT(&model->links[i], accelerate, r, i)
         solve_based_ties(m, r, i);
@@ -363,76 +334,45 @@ static lw_status sweep(rcr_method *m, const recursion *r, bool gravity, lw_error
 
 /* Rows at the state in data (lw_take_state). */
 static void evaluate_rows(rcr_method *m) {
-    lw_velocities(m->base.model, m->data);
-    lw_world_poses(m->base.model, m->data);
-    lw_rows_evaluate(m->base.model, m->data, false, m->rows);
+    lw_looped_rows(&m->looped);
     place_wrenches(m);
 }
 
 /* The smallest motion in the mass metric with G x = -l, into data->vdot; the state in data stays. */
 static lw_status smallest_motion(rcr_method *m, const double *l, lw_error *error) {
-    recursion r = recursion_of(m);
+    recursion r = recursion_of(m->looped.base.model, m->looped.data);
     r.v = m->zero, r.tau = m->zero, r.load = NULL, r.drive = NULL;
-    memcpy(m->l, l, (size_t)m->rows->count * sizeof *l);
-    const lw_model *model = m->base.model;
+    memcpy(m->l, l, (size_t)m->looped.rows->count * sizeof *l);
+    const lw_model *model = m->looped.base.model;
     for (int i = 1; i <= model->body_count; i++) /* prescribed motions have been taken already */
         for (int k = 0; k < model->links[i].joint.nv; k++)
-            if (model->links[i].prescribed >> k & 1) m->data->vdot[model->links[i].v + k] = 0;
+            if (model->links[i].prescribed >> k & 1) m->looped.data->vdot[model->links[i].v + k] = 0;
     return sweep(m, &r, false, error);
-}
-
-/* G v - rate of the rows into motion; returns the largest relative to the speeds involved. */
-static double defect(rcr_method *m) {
-    const lw_rows *rows = m->rows;
-    double worst = 0, fastest = 0;
-    lw_rows_velocities(m->base.model, rows, m->body);
-    lw_rows_transposed(rows, m->body, m->motion);
-    for (int r = 0; r < rows->count; r++) m->motion[r] -= rows->rate[r];
-    for (int r = 0; r < rows->count; r++) worst = fmax(worst, fabs(m->motion[r]));
-    for (int k = 0; k < 6 * m->base.model->body_count; k++) fastest = fmax(fastest, fabs(m->body[k]));
-    return fastest > 0 ? worst / fastest : 0;
 }
 
 static const double exact = 1e-13; /* of velocities: rounding */
 
 /* Eliminates what v has against the rows; the state in data, rows and wrenches follow. */
 static lw_status eliminate_speeds(rcr_method *m, double t, lw_error *error) {
-    const lw_model *model = m->base.model;
-    lw_data *data = m->data;
+    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->looped.data;
     evaluate_rows(m);
-    if (!(defect(m) > exact)) return LW_OK;
-    lw_status status = smallest_motion(m, m->motion, error);
+    if (!(lw_looped_velocity_defect(&m->looped) > exact)) return LW_OK;
+    lw_status status = smallest_motion(m, m->looped.defect, error);
     if (status != LW_OK) return status;
-    for (int k = 0; k < model->nv; k++) m->v[k] = data->v[k] + data->vdot[k];
-    memcpy(data->v, m->v, (size_t)model->nv * sizeof *m->v);
+    for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
     if (model->motion_count) lw_take_prescribed(model, data, t);
     evaluate_rows(m);
     return LW_OK;
 }
 
-/* Accelerations of the state in data into data->vdot, multipliers into lambda. */
-static lw_status solve(rcr_method *m, double t, const double *tau, lw_error *error) {
-    const lw_model *model = m->base.model;
-    lw_data *data = m->data;
-    const lw_rows *rows = m->rows;
+static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
+    rcr_method *m = (rcr_method *)looped;
     lw_status status = eliminate_speeds(m, t, error);
     if (status != LW_OK) return status;
-    lw_take_forces(model, data, t, tau);
-    for (int r = 0; r < rows->count; r++) {
-        const lw_row *row = &rows->rows[r];
-        m->l[r] = -rows->gamma[r];
-        for (int b = row->block; b < row->block + row->count; b++) {
-            const lw_body_state *body = &rows->bodies[rows->body[b]];
-            const lw_pose *world = &data->world[rows->body[b]];
-            double arm[3], first[3], second[3]; /* centre against internal origin; gravity is taken off in the sweep */
-            lw_v3_sub(body->r, world->p, arm);
-            lw_v3_cross(body->w, arm, first);
-            lw_v3_cross(body->w, first, second);
-            lw_v3_add(second, model->gravity, second);
-            m->l[r] += lw_v3_dot(rows->H + 6 * b + 3, second);
-        }
-    }
-    const recursion r = recursion_of(m);
+    lw_take_forces(looped->base.model, looped->data, t, tau);
+    lw_looped_bias(looped, m->l);
+    const recursion r = recursion_of(m->looped.base.model, m->looped.data);
     return sweep(m, &r, true, error);
 }
 
@@ -440,9 +380,9 @@ static lw_status solve(rcr_method *m, double t, const double *tau, lw_error *err
  * whole of a strand's wrench, if that had the joint's direction. */
 static void measure_scales(rcr_method *m, const recursion *r) {
     const lw_ties *ties = m->ties;
-    memset(m->scale, 0, (size_t)m->rows->count * sizeof *m->scale);
-    for (int i = 1; i <= m->base.model->body_count; i++) {
-        const lw_link *link = &m->base.model->links[i];
+    memset(m->scale, 0, (size_t)m->looped.rows->count * sizeof *m->scale);
+    for (int i = 1; i <= m->looped.base.model->body_count; i++) {
+        const lw_link *link = &m->looped.base.model->links[i];
         for (int s = ties->strand_start[i]; s < ties->strand_start[i + 1]; s++) {
             const lw_tie *tie = &ties->ties[ties->strands[s].tie];
             for (int row = 0; row < tie->count; row++) {
@@ -463,35 +403,13 @@ static void measure_scales(rcr_method *m, const recursion *r) {
 
 /* --- the method ----------------------------------------------------------------------------------- */
 
-static lw_status applies(const lw_model *model, lw_error *error) {
-    lw_data *data;
-    lw_status status = lw_data_create(model, NULL, &data);
-    if (status != LW_OK) return lw_fail(error, status, NULL, NULL, "out of memory");
-    lw_take_state(model, data, 0, model->q0, model->v0);
-    status = lw_tree_solve(model, data, 0, NULL, error);
-    lw_data_destroy(data);
-    if (status == LW_ERROR_SINGULAR && error) error->status = LW_ERROR_UNSUPPORTED;
-    return status == LW_ERROR_SINGULAR ? LW_ERROR_UNSUPPORTED : status;
-}
-
-static void destroy(lw_method *base) {
-    rcr_method *m = (rcr_method *)base;
-    if (!m) return;
-    lw_data_destroy(m->data);
-    lw_arena_destroy(m->arena);
-}
-
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    lw_arena *arena = lw_arena_create(NULL);
-    rcr_method *m = arena ? LW_NEW(arena, rcr_method, 1) : NULL;
-    if (m) {
-        m->arena = arena;
-        m->rows = lw_rows_create_ties(model, arena);
-        if (m->rows) m->ties = lw_ties_create(model, m->rows, arena);
-    }
+    rcr_method *m = (rcr_method *)lw_looped_create(sizeof *m, &lw_formulation_rcr, model, options, solve);
+    if (m) m->ties = lw_ties_create(model, m->looped.rows, m->looped.arena);
     if (m && m->ties) {
-        size_t rows = (size_t)m->rows->count + 1, nv = (size_t)model->nv + 1;
+        lw_arena *arena = m->looped.arena;
+        size_t rows = (size_t)m->looped.rows->count + 1;
         m->K = LW_NEW(arena, double, m->ties->K_size + 1);
         m->Y = LW_NEW(arena, double, m->ties->Y_size + 1);
         m->Z = LW_NEW(arena, double, m->ties->Y_size + 1);
@@ -500,67 +418,27 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         m->e = LW_NEW(arena, double, rows);
         m->l = LW_NEW(arena, double, rows);
         m->scale = LW_NEW(arena, double, rows);
-        m->lambda = LW_NEW(arena, double, rows);
-        m->motion = LW_NEW(arena, double, rows);
         m->pivot = LW_NEW(arena, int, rows);
         m->rank = LW_NEW(arena, int, rows);
-        m->zero = LW_NEW(arena, double, nv);
-        m->v = LW_NEW(arena, double, nv);
-        m->body = LW_NEW(arena, double, 6 * model->body_count + 6);
+        m->zero = LW_NEW(arena, double, model->nv + 1);
     }
     if (!m || !m->ties || !m->K || !m->Y || !m->Z || !m->L || !m->E || !m->e || !m->l || !m->scale ||
-        !m->lambda || !m->motion || !m->pivot || !m->rank || !m->zero || !m->v || !m->body ||
-        lw_data_create(model, NULL, &m->data) != LW_OK) {
-        if (arena) lw_arena_destroy(arena);
+        !m->pivot || !m->rank || !m->zero) {
+        if (m) lw_looped_destroy(&m->looped.base);
         return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
     }
-    m->options = *options;
-    m->base.formulation = &lw_formulation_rcr;
-    m->base.model = model;
-    m->base.state_size = model->nq + model->nv;
-    lw_take_state(model, m->data, 0, model->q0, model->v0);
+    lw_take_state(model, m->looped.data, 0, model->q0, model->v0);
     evaluate_rows(m);
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < 3; k++) m->length = fmax(m->length, fabs(model->links[i].p[k]));
-    const recursion r = recursion_of(m);
-    memset(m->l, 0, (size_t)m->rows->count * sizeof *m->l);
+    const recursion r = recursion_of(m->looped.base.model, m->looped.data);
     lw_status status = sweep(m, &r, true, error); /* nothing is eliminated while all scales are zero */
     if (status != LW_OK) {
-        destroy(&m->base);
+        lw_looped_destroy(&m->looped.base);
         return status;
     }
     measure_scales(m, &r);
-    *out = &m->base;
-    return LW_OK;
-}
-
-static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
-    (void)t;
-    memcpy(y, q, (size_t)base->model->nq * sizeof *y);
-    memcpy(y + base->model->nq, v, (size_t)base->model->nv * sizeof *y);
-}
-
-static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
-    const lw_model *model = base->model;
-    lw_data *data = ((rcr_method *)base)->data;
-    lw_take_state(model, data, t, y, y + model->nq); /* prescribed entries exactly */
-    memcpy(q, data->q, (size_t)model->nq * sizeof *q);
-    memcpy(v, data->v, (size_t)model->nv * sizeof *v);
-    lw_normalise_q(model, q);
-}
-
-static lw_status derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
-                            lw_error *error) {
-    rcr_method *m = (rcr_method *)base;
-    const lw_model *model = base->model;
-    lw_data *data = m->data;
-    lw_take_state(model, data, t, y, y + model->nq);
-    lw_status status = solve(m, t, NULL, error);
-    if (status != LW_OK) return status;
-    lw_q_rate_stable(model, data->q, data->v, ydot);
-    memcpy(ydot + model->nq, data->vdot, (size_t)model->nv * sizeof *ydot);
-    *power = data->power;
-    power->drives += lw_prescribed_power(model, data, data->drive);
+    *out = &m->looped.base;
     return LW_OK;
 }
 
@@ -568,18 +446,18 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     enum { ROUNDS = 10 };
     rcr_method *m = (rcr_method *)base;
     const lw_model *model = base->model;
-    lw_data *data = m->data;
+    lw_data *data = m->looped.data;
     double before = HUGE_VAL;
     lw_status status = LW_OK;
     lw_normalise_q(model, y);
-    for (int round = 0; round < ROUNDS && m->options.drift == LW_DRIFT_PROJECT; round++) {
+    for (int round = 0; round < ROUNDS && m->looped.options.drift == LW_DRIFT_PROJECT; round++) {
         double worst = 0;
         lw_take_state(model, data, t, y, NULL);
         evaluate_rows(m);
-        for (int r = 0; r < m->rows->count; r++) worst = fmax(worst, fabs(m->rows->phi[r]));
+        for (int r = 0; r < m->looped.rows->count; r++) worst = fmax(worst, fabs(m->looped.rows->phi[r]));
         if (!(worst > 1e-15) || !(worst < 0.5 * before)) break;
         before = worst;
-        status = smallest_motion(m, m->rows->phi, error);
+        status = smallest_motion(m, m->looped.rows->phi, error);
         if (status != LW_OK) return status;
         lw_integrate_q(model, y, data->vdot, 1);
     }
@@ -589,35 +467,6 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     return status;
 }
 
-static void violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
-    rcr_method *m = (rcr_method *)base;
-    lw_take_state(base->model, m->data, t, y, y + base->model->nq);
-    evaluate_rows(m);
-    defect(m);
-    *position = *velocity = 0;
-    for (int r = 0; r < m->rows->count; r++) {
-        *position = fmax(*position, fabs(m->rows->phi[r]));
-        *velocity = fmax(*velocity, fabs(m->motion[r]));
-    }
-}
-
-static lw_status accelerations(lw_method *base, double t, const double *q, const double *v, const double *tau,
-                               double *vdot, double *reactions, bool *unique, lw_error *error) {
-    rcr_method *m = (rcr_method *)base;
-    const lw_model *model = base->model;
-    lw_data *data = m->data;
-    lw_take_state(model, data, t, q, v);
-    lw_status status = solve(m, t, tau, error);
-    if (status != LW_OK) return status;
-    memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
-    memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v); /* as eliminated */
-    if (reactions) {
-        lw_joint_reactions(model, data, t, q, m->v, vdot, reactions);
-        lw_tie_reactions(model, data, m->rows, m->lambda, m->body, reactions);
-    }
-    return unique ? lw_unique_reactions_at(model, t, q, unique, error) : LW_OK;
-}
-
 const lw_formulation lw_formulation_rcr = {
     .name = "rcr",
     .source = "anderson2003 33-80",
@@ -625,13 +474,13 @@ const lw_formulation lw_formulation_rcr = {
     .summary = "loops eliminated locally in one sweep inwards and one outwards, joint coordinates",
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 10,
-    .applies = applies,
+    .applies = lw_looped_applies,
     .create = create,
-    .destroy = destroy,
-    .to_state = to_state,
-    .from_state = from_state,
-    .accelerations = accelerations,
-    .derivative = derivative,
+    .destroy = lw_looped_destroy,
+    .to_state = lw_looped_to_state,
+    .from_state = lw_looped_from_state,
+    .accelerations = lw_looped_accelerations,
+    .derivative = lw_looped_derivative,
     .project = project,
-    .violation = violation,
+    .violation = lw_looped_violation,
 };

@@ -45,6 +45,30 @@ typedef struct recursion {
     const REAL *load; /* 6 per body: wrench of the force elements; NULL if no element loads a body */
 } recursion;
 
+#if LANES == 1
+/* The recursion of one state on data's own arrays. */
+static inline recursion recursion_of(const lw_model *model, lw_data *data) {
+    return (recursion){.model = model,
+                       .nodes = (node *)data->nodes,
+                       .places = (place *)data->places,
+                       .sums = (sum *)data->sums,
+                       .swings = (swing *)data->swings,
+                       .wrenches = data->wrenches,
+                       .S = data->joint_S,
+                       .U = data->joint_U,
+                       .D = data->joint_D,
+                       .u = data->joint_u,
+                       .sine = data->sine,
+                       .cosine = data->cosine,
+                       .q = data->q,
+                       .v = data->v,
+                       .tau = data->tau,
+                       .vdot = data->vdot,
+                       .drive = data->drive,
+                       .load = model->forces_need_world ? data->load : NULL};
+}
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 
 /* --- kernels -------------------------------------------------------------------------------------- */

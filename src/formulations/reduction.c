@@ -194,16 +194,10 @@ lw_status lw_jointed_derivative(lw_method *base, double t, const double *y, doub
 }
 
 lw_status lw_jointed_project(lw_method *base, double t, double *y, lw_error *error) {
-    enum { ROUNDS = 10 };
     lw_reduction *method = (lw_reduction *)base;
-    const lw_model *model = base->model;
-    lw_violation left;
-    lw_normalise_q(model, y);
-    if (method->options.drift != LW_DRIFT_PROJECT || (!model->closure_count && !model->constraint_count))
-        return LW_OK;
-    lw_status status = lw_project_positions(method->projection, t, y, ROUNDS, &left, error);
-    if (status != LW_OK) return status;
-    return lw_project_velocities(method->projection, t, y, y + model->nq, &left, error);
+    lw_normalise_q(base->model, y);
+    if (method->options.drift != LW_DRIFT_PROJECT) return LW_OK;
+    return lw_project_state(method->projection, t, y, y + base->model->nq, error);
 }
 
 void lw_jointed_violation(lw_method *base, double t, const double *y, double *position, double *velocity) {

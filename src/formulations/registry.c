@@ -10,6 +10,7 @@
 /* clang-format off */
 #define LW_FORMULATIONS(row) \
     row(tree) \
+    row(cut) \
     row(rcr) \
     row(lagrange) \
     row(schur) \
@@ -42,7 +43,7 @@ const lw_formulation *lw_formulation_find(const char *name) {
 
 static lw_status unknown(const char *name, lw_error *error) {
     const char *names[count + 1];
-    char remedy[160] = "known are auto";
+    char remedy[256] = "known are auto";
     names[0] = "auto";
     for (int k = 0; k < count; k++) {
         names[k + 1] = formulations[k]->name;

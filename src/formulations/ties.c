@@ -251,7 +251,7 @@ static bool number_ties(draft *d, lw_ties *ties, lw_arena *arena) {
         if (ties->based[tie->base]++ == 0) ties->at_base[tie->base] = place;
         for (int r = 0; r < m; r++) ties->tie_of_row[tie->first + r] = place;
         for (int k = 0; k < near->count; k++) near->item[k] = d->rank[near->item[k]];
-        qsort(near->item, (size_t)near->count, sizeof *near->item, compare_ints);
+        if (near->count) qsort(near->item, (size_t)near->count, sizeof *near->item, compare_ints);
         for (int k = 0; k < near->count; k++) {
             ties->couplings[coupling++] = (lw_coupling){.tie = near->item[k], .block = ties->block_size};
             ties->block_size += m * d->size[d->order[near->item[k]]];
@@ -280,7 +280,7 @@ static bool number_strands(draft *d, lw_ties *ties, lw_arena *arena) {
         list *at = &d->at_body[i];
         ties->strand_start[i] = strand;
         for (int k = 0; k < at->count; k++) at->item[k] = d->rank[at->item[k]];
-        qsort(at->item, (size_t)at->count, sizeof *at->item, compare_ints);
+        if (at->count) qsort(at->item, (size_t)at->count, sizeof *at->item, compare_ints);
         for (int k = 0; k < at->count; k++) {
             int m = ties->ties[at->item[k]].count;
             ties->strands[strand++] = (lw_strand){at->item[k], -1, ties->K_size, ties->Y_size};
@@ -375,5 +375,31 @@ void lw_tie_reactions(const lw_model *model, const lw_data *data, const lw_rows 
         lw_v3_sub(x, rows->bodies[parent].r, arm);
         lw_v3_add_cross(arm, w + 3, beyond);
         lw_v6_axpy(1, beyond, body + 6 * (parent - 1));
+    }
+}
+
+void lw_tie_matrix(const lw_model *model, const lw_data *data, const lw_rows *rows, double *G) {
+    size_t nv = (size_t)model->nv;
+    memset(G, 0, nv * (size_t)(rows->count - rows->tree_count) * sizeof *G);
+    for (int r = rows->tree_count; r < rows->count; r++, G += nv) {
+        const lw_row *row = &rows->rows[r];
+        for (int b = row->block; b < row->block + row->count; b++) {
+            int body = rows->body[b];
+            const double *h = rows->H + 6 * b;
+            for (int i = body; i > 0; i = model->links[i].parent) {
+                const lw_link *link = &model->links[i];
+                const lw_pose *world = &data->world[i];
+                double arm[3], moment[3], w[3], l[3];
+                lw_v3_sub(rows->bodies[body].r, world->p, arm);
+                lw_v3_cross(arm, h + 3, moment);
+                lw_v3_add(moment, h, moment); /* of the row, about the joint */
+                for (int k = 0; k < link->joint.nv; k++) {
+                    const double *S = data->S + 6 * (link->v + k);
+                    lw_m3_mul_v(world->R, S, w);
+                    lw_m3_mul_v(world->R, S + 3, l);
+                    G[link->v + k] += lw_v3_dot(w, moment) + lw_v3_dot(l, h + 3);
+                }
+            }
+        }
     }
 }

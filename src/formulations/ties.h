@@ -57,6 +57,10 @@ typedef struct lw_ties {
 /* NULL when memory is out. The arena owns it. */
 lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *arena);
 
+/* The rows from the first on that does not belong to the tree, in the speeds of the tree: nv numbers for each, after
+ * lw_velocities and lw_world_poses. */
+void lw_tie_matrix(const lw_model *model, const lw_data *data, const lw_rows *rows, double *G);
+
 /* Adds what the multipliers of the ties make the joints transmit to the reactions of the tree alone
  * (lw_joint_reactions); body is a workspace of 6 numbers per body. */
 void lw_tie_reactions(const lw_model *model, const lw_data *data, const lw_rows *rows, const double *lambda,

@@ -200,7 +200,7 @@ static char *trim(char *text) {
  * which curve has which. */
 static lw_status name_axis(builder *b, lw_panel *panel) {
     enum { MOST_UNITS = 4 };
-    const char *units[MOST_UNITS];
+    const char *units[MOST_UNITS] = {""};
     size_t count = 0, size = 1;
     for (size_t k = 0; k < panel->curve_count && count < MOST_UNITS; k++) {
         const char *unit = b->table->columns[panel->curves[k].column].unit;
@@ -301,6 +301,16 @@ static lw_status name_plot(builder *b, const char *results_path) {
     return LW_OK;
 }
 
+/* What the caller wants otherwise. */
+static void override(builder *b, const lw_plot_options *options) {
+    if (options->title) b->plot.title = options->title;
+    if (options->subtitle) b->plot.subtitle = options->subtitle;
+    for (size_t p = 0; options->quantity && p < b->plot.panel_count; p++)
+        b->plot.panels[p].quantity = options->quantity;
+    b->plot.log_x = options->log_x;
+    b->plot.log_y = options->log_y;
+}
+
 static lw_status write_svg(builder *b, const char *path) {
     errno = 0;
     FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "wb");
@@ -322,15 +332,22 @@ static lw_status write_svg(builder *b, const char *path) {
 
 lw_status lw_plot_results(const char *results_path, const char *svg_path, const char *const *columns,
                           size_t count, lw_error *error) {
+    return lw_plot_with(results_path, svg_path, &(lw_plot_options){.columns = columns, .count = count},
+                        error);
+}
+
+lw_status lw_plot_with(const char *results_path, const char *svg_path, const lw_plot_options *options,
+                       lw_error *error) {
     builder b = {.error = error};
     lw_status status = lw_table_open(results_path, &b.table, error);
     if (status != LW_OK) return status;
     b.arena = lw_arena_create(NULL);
     b.plot.table = b.table;
     if (!b.arena) status = out_of_memory(&b);
-    if (status == LW_OK) status = choose(&b, columns, count);
+    if (status == LW_OK) status = choose(&b, options->columns, options->count);
     if (status == LW_OK) status = lw_table_read(b.table, error);
     if (status == LW_OK) status = name_plot(&b, results_path);
+    if (status == LW_OK) override(&b, options);
     if (status == LW_OK) status = write_svg(&b, svg_path);
     lw_arena_destroy(b.arena);
     lw_table_close(b.table);

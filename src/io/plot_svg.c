@@ -70,18 +70,35 @@ lw_axis lw_axis_for(double lo, double hi, int ticks, double margin) {
     return axis;
 }
 
+lw_axis lw_axis_of_decades(double lo, double hi, int ticks, double margin) {
+    if (!(lo <= hi)) lo = 0, hi = 1;
+    double extra = margin * (hi - lo);
+    lw_axis axis = {.lo = lo - extra, .hi = hi + extra, .log = true};
+    if (floor(axis.hi) - ceil(axis.lo) < 1) { /* two ticks at least */
+        axis.lo = floor(axis.lo);
+        axis.hi = fmax(ceil(axis.hi), axis.lo + 1);
+    }
+    axis.step = fmax(1, ceil((axis.hi - axis.lo) / (ticks + 1)));
+    return axis;
+}
+
 /* Ticks stand at k * step for whole k from tick_first to tick_last. */
 static double tick_first(const lw_axis *axis) { return ceil(axis->lo / axis->step - 1e-9); }
 static double tick_last(const lw_axis *axis) { return floor(axis->hi / axis->step + 1e-9); }
 
 static int tick_text(const lw_axis *axis, double k, char text[LW_NUMBER_SIZE]) {
     double value = k * axis->step / pow(10, axis->exponent);
+    if (axis->log)
+        return snprintf(text, LW_NUMBER_SIZE, "10%.0f", value); /* the power is raised when drawn */
     return lw_number_print_fixed(k == 0 ? 0 : value, axis->decimals, text);
 }
 
 static double fraction(const lw_axis *axis, double value) {
     return (value - axis->lo) / (axis->hi - axis->lo);
 }
+
+/* What an axis measures. */
+static double scaled(bool log, double value) { return log ? log10(value) : value; }
 
 /* --- values --------------------------------------------------------------------------------------- */
 
@@ -98,20 +115,23 @@ static void widen(double value, double *lo, double *hi) {
     if (value > *hi) *hi = value;
 }
 
-static lw_axis horizontal_axis(const lw_table *table) {
+static lw_axis horizontal_axis(const lw_plot *plot) {
+    const lw_table *table = plot->table;
     double lo = INFINITY, hi = -INFINITY;
-    for (size_t row = 0; row < table->row_count; row++) widen(table->columns[0].values[row], &lo, &hi);
-    return lw_axis_for(lo, hi, 10, 0);
+    for (size_t row = 0; row < table->row_count; row++)
+        widen(scaled(plot->log_x, table->columns[0].values[row]), &lo, &hi);
+    return plot->log_x ? lw_axis_of_decades(lo, hi, 10, 0) : lw_axis_for(lo, hi, 10, 0);
 }
 
-static lw_axis vertical_axis(const lw_table *table, const lw_panel *panel) {
+static lw_axis vertical_axis(const lw_plot *plot, const lw_panel *panel) {
+    const lw_table *table = plot->table;
     double lo = INFINITY, hi = -INFINITY;
     for (size_t k = 0; k < panel->curve_count; k++) {
         for (size_t row = 0; row < table->row_count; row++) {
-            widen(curve_value(table, &panel->curves[k], row), &lo, &hi);
+            widen(scaled(plot->log_y, curve_value(table, &panel->curves[k], row)), &lo, &hi);
         }
     }
-    return lw_axis_for(lo, hi, 5, 0.06);
+    return plot->log_y ? lw_axis_of_decades(lo, hi, 5, 0.06) : lw_axis_for(lo, hi, 5, 0.06);
 }
 
 /* --- text ----------------------------------------------------------------------------------------- */
@@ -228,12 +248,19 @@ static void put_axis_name(FILE *file, const char *quantity, const char *unit, in
     }
 }
 
-/* Tick labels have a true minus sign. */
-static void put_tick_text(FILE *file, const char *anchor, double x, double y, const char *text) {
+/* The label of tick k, with a true minus sign. */
+static void put_tick(FILE *file, const lw_axis *axis, double k, const char *anchor, double x, double y) {
+    char text[LW_NUMBER_SIZE];
+    (void)tick_text(axis, k, text);
+    const char *number = axis->log ? text + 2 : text, *minus = number[0] == '-' ? "\xE2\x88\x92" : "";
+    if (number[0] == '-') number++;
     fprintf(file, "<text text-anchor=\"%s\"", anchor);
     put_attribute(file, "x", x);
     put_attribute(file, "y", y);
-    fprintf(file, ">%s%s</text>\n", text[0] == '-' ? "\xE2\x88\x92" : "", text[0] == '-' ? text + 1 : text);
+    if (axis->log)
+        fprintf(file, ">10<tspan dy=\"-5\" font-size=\"9\">%s%s</tspan></text>\n", minus, number);
+    else
+        fprintf(file, ">%s%s</text>\n", minus, number);
 }
 
 /* --- curves --------------------------------------------------------------------------------------- */
@@ -308,7 +335,8 @@ static void draw_curve(const panel_area *area, const lw_curve *curve, size_t ind
     put_curve_class(file, index);
     fputs(" d=\"", file);
     for (size_t row = 0; row < area->table->row_count; row++) {
-        double x = area->table->columns[0].values[row], y = curve_value(area->table, curve, row);
+        double x = scaled(area->across.log, area->table->columns[0].values[row]);
+        double y = scaled(area->up.log, curve_value(area->table, curve, row));
         if (!drawable(x) || !drawable(y)) {
             flush_column(file, &pixels);
             pixels.started = false;
@@ -358,19 +386,16 @@ static int set_legend(const lw_panel *panel, double x, double y, double w, FILE 
 }
 
 static void draw_grid(const panel_area *area, FILE *file) {
-    char text[LW_NUMBER_SIZE];
     put_rectangle(file, "area", area->x, area->y, area->w, plot_height);
     for (double k = tick_first(&area->across); k <= tick_last(&area->across); k++) {
         double x = area->x + area->w * fraction(&area->across, k * area->across.step);
         put_line(file, "grid", x, area->y, x, area->y + plot_height);
-        (void)tick_text(&area->across, k, text);
-        put_tick_text(file, "middle", x, area->y + plot_height + 17, text);
+        put_tick(file, &area->across, k, "middle", x, area->y + plot_height + 17);
     }
     for (double k = tick_first(&area->up); k <= tick_last(&area->up); k++) {
         double y = area->y + plot_height * (1 - fraction(&area->up, k * area->up.step));
-        put_line(file, k == 0 ? "zero" : "grid", area->x, y, area->x + area->w, y);
-        (void)tick_text(&area->up, k, text);
-        put_tick_text(file, "end", area->x - 7, y + 4, text);
+        put_line(file, k == 0 && !area->up.log ? "zero" : "grid", area->x, y, area->x + area->w, y);
+        put_tick(file, &area->up, k, "end", area->x - 7, y + 4);
     }
     put_rectangle(file, "frame", area->x, area->y, area->w, plot_height);
 }
@@ -390,7 +415,7 @@ static void draw_panel(const panel_area *area, const lw_panel *panel, FILE *file
 static double left_margin(const lw_plot *plot) {
     double widest = 0;
     for (size_t p = 0; p < plot->panel_count; p++) {
-        lw_axis axis = vertical_axis(plot->table, &plot->panels[p]);
+        lw_axis axis = vertical_axis(plot, &plot->panels[p]);
         for (double k = tick_first(&axis); k <= tick_last(&axis); k++) {
             char text[LW_NUMBER_SIZE];
             widest = fmax(widest, LETTER * tick_text(&axis, k, text));
@@ -422,13 +447,13 @@ void lw_plot_draw(const lw_plot *plot, FILE *file) {
     put_text(file, "title", left, 30, inner, plot->title);
     put_text(file, "note", left, 50, inner, plot->subtitle);
 
-    panel_area area = {.table = table, .x = left, .w = inner, .across = horizontal_axis(table)};
+    panel_area area = {.table = table, .x = left, .w = inner, .across = horizontal_axis(plot)};
     double y = head;
     for (size_t p = 0; p < plot->panel_count; p++) {
         const lw_panel *panel = &plot->panels[p];
         int rows = set_legend(panel, left, y + 14, inner, file);
         area.y = y + rows * legend_row + legend_gap;
-        area.up = vertical_axis(table, panel);
+        area.up = vertical_axis(plot, panel);
         draw_panel(&area, panel, file);
         y = area.y + plot_height + tick_space + panel_gap;
     }

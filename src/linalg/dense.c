@@ -23,6 +23,8 @@ extern void dsytrs_(const char *, const int *, const int *, const double *, cons
                     double *, const int *, int *);
 extern void dsycon_(const char *, const int *, const double *, const int *, const int *, const double *,
                     double *, double *, int *, int *);
+extern void dpstrf_(const char *, const int *, double *, const int *, int *, int *, const double *, double *,
+                    int *);
 extern double dlansy_(const char *, const char *, const int *, const double *, const int *, double *);
 extern void dgeqp3_(const int *, const int *, double *, const int *, int *, double *, double *, const int *,
                     int *);
@@ -114,6 +116,33 @@ bool lw_symmetric_factor(lw_symmetric *s, int n, double *A, double *condition) {
 void lw_symmetric_solve(const lw_symmetric *s, int n, const double *A, int columns, double *B) {
     int info;
     if (n > 0 && columns > 0) dsytrs_("L", &n, &columns, A, &n, s->pivots, B, &n, &info);
+}
+
+int lw_semidefinite_factor(int n, double *A, int *order, double *work, double tolerance, double *condition) {
+    *condition = 1;
+    if (n == 0) return 0;
+    int rank = 0, info;
+    double largest = 0;
+    for (int k = 0; k < n; k++) {
+        order[k] = k;
+        largest = fmax(largest, A[(size_t)k * (size_t)(n + 1)]);
+    }
+    if (!(largest > tolerance)) return 0; /* LAPACK would take the first pivot in any case */
+    dpstrf_("L", &n, A, &n, order, &rank, &tolerance, work, &info);
+    for (int k = 0; k < n; k++) order[k]--;
+    double last = A[(size_t)(rank - 1) * (size_t)(n + 1)];
+    *condition = A[0] * A[0] / (last * last);
+    return rank;
+}
+
+void lw_semidefinite_solve(int n, int rank, const double *A, const int *order, double *work, double *b) {
+    const double unity = 1;
+    for (int k = 0; k < rank; k++) work[k] = b[order[k]];
+    if (rank > 0) {
+        dtrsm_("L", "L", "N", "N", &rank, &one, &unity, A, &n, work, &rank);
+        dtrsm_("L", "L", "T", "N", &rank, &one, &unity, A, &n, work, &rank);
+    }
+    for (int k = 0; k < n; k++) b[order[k]] = k < rank ? work[k] : 0;
 }
 
 /* --- rank-revealing factorisations ----------------------------------------------------------------- */

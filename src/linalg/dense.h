@@ -31,6 +31,12 @@ void lw_cholesky_solve(const lw_symmetric *s, int n, const double *A, int column
 bool lw_symmetric_factor(lw_symmetric *s, int n, double *A, double *condition);
 void lw_symmetric_solve(const lw_symmetric *s, int n, const double *A, int columns, double *B);
 
+/* A positive semi-definite matrix (lower triangle), P'A P = L L' with the largest pivot next, as far as pivots exceed
+ * tolerance; returns the rank. order[k] is the row at place k; work has 2 n numbers; condition is that of the part kept. */
+int lw_semidefinite_factor(int n, double *A, int *order, double *work, double tolerance, double *condition);
+/* A solution of A x = b for a b in the range of A, with zeros in the rows left out; b is replaced by x. */
+void lw_semidefinite_solve(int n, int rank, const double *A, const int *order, double *work, double *b);
+
 /* --- rank-revealing factorisations ----------------------------------------------------------------- */
 
 /* Workspace for m x n matrices up to these sizes. */

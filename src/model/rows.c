@@ -467,6 +467,12 @@ void lw_rows_joint_speeds(const lw_model *model, const lw_rows *rows, const doub
     joint_components(model, rows, V, false, v);
 }
 
+bool lw_row_is_length(const lw_model *model, const lw_rows *rows, int row) {
+    const lw_row *r = &rows->rows[row];
+    if (r->joint < 0) return model->constraints[r->constraint].type != LW_CONSTRAINT_COUPLING;
+    return lw_v3_norm(rows->joints[r->joint].W + 6 * r->component + 3) > 0.5;
+}
+
 void lw_row_describe(const lw_model *model, const lw_row *row, char *text, size_t size) {
     static const char *const rolling[3] = {"touching the plane", "slip, first direction",
                                            "slip, second direction"};

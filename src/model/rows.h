@@ -84,6 +84,9 @@ void lw_rows_joint_accelerations(const lw_model *model, const lw_rows *rows, con
 /* Speeds of the tree (or increments) from velocities of the bodies that satisfy its rows. */
 void lw_rows_joint_speeds(const lw_model *model, const lw_rows *rows, const double *V, double *v);
 
+/* Does a row speak of lengths rather than angles? Couplings are taken as they are. */
+bool lw_row_is_length(const lw_model *model, const lw_rows *rows, int row);
+
 /* What a row is, for people: joint "pin", position x. */
 void lw_row_describe(const lw_model *model, const lw_row *row, char *text, size_t size);
 

@@ -169,7 +169,8 @@ int closures_at(const lw_model *model, lw_data *data, double t, const double *q,
             closures_point(data, c->bodies[0], c->points[0], a);
             closures_point(data, c->bodies[1], c->points[1], b);
             lw_v3_sub(b, a, b);
-            out[n++] = lw_v3_norm(b) - c->length;
+            out[n++] =
+                (lw_v3_dot(b, b) - c->length * c->length) / (2 * c->length); /* smooth, unlike the root */
         } else if (c->type == LW_CONSTRAINT_COUPLING) {
             out[n] = -c->offset;
             for (int i = 0; i < c->terms; i++) out[n] += c->factors[i] * data->q[c->coordinates[i]];

@@ -532,8 +532,10 @@ static bool add_distance(random_loops *l, int number) {
     random_pair(l, &a, &b);
     if (!leaves_motion(l, path(l, a, b), 1)) return false;
     snprintf(name, sizeof name, "distance%d", number);
-    random_vector(&l->random, 6, 1, ends[0]);
-    lw_v3_sub(ends[1], ends[0], line);
+    do {
+        random_vector(&l->random, 6, 1, ends[0]);
+        lw_v3_sub(ends[1], ends[0], line);
+    } while (lw_v3_norm(line) < 0.3); /* a short rod turns fast */
     lw_constraint_spec c = {
         .name = name, .type = LW_CONSTRAINT_DISTANCE, .bodies = {body_names[a], body_names[b]}};
     c.length = lw_v3_norm(line);

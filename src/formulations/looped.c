@@ -1,0 +1,158 @@
+/* looped.c - what methods in joint coordinates with closed loops share: state, rows of closures and constraints, reactions.
+ *
+ * The state is (q, v) of the spanning tree. Reactions of the tree's joints are those without loops (inverse dynamics) plus
+ * what the multipliers of the ties make them hold.
+ *
+ * Cost     that of solve, and O(n + m); no allocation but in create.
+ */
+#include "formulations/looped.h"
+#include "formulations/redundancy.h"
+#include "formulations/ties.h"
+#include "formulations/tree.h"
+
+#include <math.h>
+#include <string.h>
+
+lw_looped *lw_looped_create(size_t size, const lw_formulation *formulation, const lw_model *model,
+                            const lw_method_options *options,
+                            lw_status (*solve)(lw_looped *method, double t, const double *tau,
+                                               lw_error *error)) {
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_looped *method = arena ? lw_arena_take(arena, 1, size) : NULL;
+    if (method) {
+        method->arena = arena;
+        method->rows = lw_rows_create_ties(model, arena);
+        method->body = LW_NEW(arena, double, 6 * model->body_count + 6);
+        method->v = LW_NEW(arena, double, model->nv + 1);
+        if (method->rows) {
+            method->lambda = LW_NEW(arena, double, method->rows->count + 1);
+            method->defect = LW_NEW(arena, double, method->rows->count + 1);
+        }
+    }
+    if (!method || !method->rows || !method->body || !method->v || !method->lambda || !method->defect ||
+        lw_data_create(model, NULL, &method->data) != LW_OK) {
+        if (arena) lw_arena_destroy(arena);
+        return NULL;
+    }
+    method->base.formulation = formulation;
+    method->base.model = model;
+    method->base.state_size = model->nq + model->nv;
+    method->options = *options;
+    method->solve = solve;
+    return method;
+}
+
+void lw_looped_destroy(lw_method *base) {
+    lw_looped *method = (lw_looped *)base;
+    if (!method) return;
+    lw_data_destroy(method->data);
+    lw_arena_destroy(method->arena);
+}
+
+void lw_looped_rows(lw_looped *method) {
+    lw_velocities(method->base.model, method->data);
+    lw_world_poses(method->base.model, method->data);
+    lw_rows_evaluate(method->base.model, method->data, false, method->rows);
+}
+
+double lw_looped_velocity_defect(lw_looped *method) {
+    const lw_rows *rows = method->rows;
+    double worst = 0, fastest = 0;
+    lw_rows_velocities(method->base.model, rows, method->body);
+    lw_rows_transposed(rows, method->body, method->defect);
+    for (int r = 0; r < rows->count; r++) {
+        method->defect[r] -= rows->rate[r];
+        worst = fmax(worst, fabs(method->defect[r]));
+    }
+    for (int k = 0; k < 6 * method->base.model->body_count; k++)
+        fastest = fmax(fastest, fabs(method->body[k]));
+    return fastest > 0 ? worst / fastest : 0;
+}
+
+void lw_looped_bias(const lw_looped *method, double *bias) {
+    const lw_rows *rows = method->rows;
+    for (int r = 0; r < rows->count; r++) {
+        const lw_row *row = &rows->rows[r];
+        bias[r] = -rows->gamma[r];
+        for (int b = row->block; b < row->block + row->count; b++) {
+            const lw_body_state *body = &rows->bodies[rows->body[b]];
+            double arm[3], first[3], second[3]; /* w x (w x c) + g: centre against internal origin */
+            lw_v3_sub(body->r, method->data->world[rows->body[b]].p, arm);
+            lw_v3_cross(body->w, arm, first);
+            lw_v3_cross(body->w, first, second);
+            lw_v3_add(second, method->base.model->gravity, second);
+            bias[r] += lw_v3_dot(rows->H + 6 * b + 3, second);
+        }
+    }
+}
+
+lw_status lw_looped_applies(const lw_model *model, lw_error *error) {
+    lw_data *data;
+    lw_status status = lw_data_create(model, NULL, &data);
+    if (status != LW_OK) return lw_fail(error, status, NULL, NULL, "out of memory");
+    lw_take_state(model, data, 0, model->q0, model->v0);
+    status = lw_tree_solve(model, data, 0, NULL, error); /* the tree alone must determine all accelerations */
+    lw_data_destroy(data);
+    if (status == LW_ERROR_SINGULAR && error) error->status = LW_ERROR_UNSUPPORTED;
+    return status == LW_ERROR_SINGULAR ? LW_ERROR_UNSUPPORTED : status;
+}
+
+void lw_looped_to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
+    (void)t;
+    memcpy(y, q, (size_t)base->model->nq * sizeof *y);
+    memcpy(y + base->model->nq, v, (size_t)base->model->nv * sizeof *y);
+}
+
+void lw_looped_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
+    const lw_model *model = base->model;
+    lw_data *data = ((lw_looped *)base)->data;
+    lw_take_state(model, data, t, y, y + model->nq); /* prescribed entries exactly */
+    memcpy(q, data->q, (size_t)model->nq * sizeof *q);
+    memcpy(v, data->v, (size_t)model->nv * sizeof *v);
+    lw_normalise_q(model, q);
+}
+
+lw_status lw_looped_derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
+                               lw_error *error) {
+    lw_looped *method = (lw_looped *)base;
+    const lw_model *model = base->model;
+    lw_data *data = method->data;
+    lw_take_state(model, data, t, y, y + model->nq);
+    lw_status status = method->solve(method, t, NULL, error);
+    if (status != LW_OK) return status;
+    lw_q_rate_stable(model, data->q, data->v, ydot);
+    memcpy(ydot + model->nq, data->vdot, (size_t)model->nv * sizeof *ydot);
+    *power = data->power;
+    power->drives += lw_prescribed_power(model, data, data->drive);
+    return LW_OK;
+}
+
+lw_status lw_looped_accelerations(lw_method *base, double t, const double *q, const double *v,
+                                  const double *tau, double *vdot, double *reactions, bool *unique,
+                                  lw_error *error) {
+    lw_looped *method = (lw_looped *)base;
+    const lw_model *model = base->model;
+    lw_data *data = method->data;
+    lw_take_state(model, data, t, q, v);
+    lw_status status = method->solve(method, t, tau, error);
+    if (status != LW_OK) return status;
+    memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
+    if (reactions) {
+        memcpy(method->v, data->v, (size_t)model->nv * sizeof *method->v); /* solve may have corrected them */
+        lw_joint_reactions(model, data, t, q, method->v, vdot, reactions);
+        lw_tie_reactions(model, data, method->rows, method->lambda, method->body, reactions);
+    }
+    return unique ? lw_unique_reactions_at(model, t, q, unique, error) : LW_OK;
+}
+
+void lw_looped_violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
+    lw_looped *method = (lw_looped *)base;
+    lw_take_state(base->model, method->data, t, y, y + base->model->nq);
+    lw_looped_rows(method);
+    lw_looped_velocity_defect(method);
+    *position = *velocity = 0;
+    for (int r = 0; r < method->rows->count; r++) {
+        *position = fmax(*position, fabs(method->rows->phi[r]));
+        *velocity = fmax(*velocity, fabs(method->defect[r]));
+    }
+}

@@ -1,0 +1,53 @@
+/* looped.h - what methods in joint coordinates with closed loops share: state, rows of closures and constraints, reactions.
+ *
+ * A method embeds lw_looped as its first member, sets solve, and takes the functions below into its table.
+ */
+#ifndef LW_LOOPED_H
+#define LW_LOOPED_H
+
+#include "formulations/formulation.h"
+#include "model/rows.h"
+
+typedef struct lw_looped lw_looped;
+struct lw_looped {
+    lw_method base;
+    lw_method_options options;
+    lw_arena *arena; /* owns the method */
+    lw_data *data;
+    lw_rows *rows;  /* of closures and constraints */
+    double *lambda; /* per row */
+    double *defect; /* per row */
+    double *body;   /* 6 per body */
+    double *v;      /* per speed */
+    /* From the state in data, accelerations into data->vdot, multipliers into lambda, force of the drives at prescribed
+     * speeds into data->drive; tau may be NULL. */
+    lw_status (*solve)(lw_looped *method, double t, const double *tau, lw_error *error);
+};
+
+/* A method of `size` bytes, zeroed but for its lw_looped; NULL when memory is out. */
+lw_looped *lw_looped_create(size_t size, const lw_formulation *formulation, const lw_model *model,
+                            const lw_method_options *options,
+                            lw_status (*solve)(lw_looped *method, double t, const double *tau,
+                                               lw_error *error));
+void lw_looped_destroy(lw_method *method);
+
+/* Rows at the state in data (lw_take_state), with its poses and twists. */
+void lw_looped_rows(lw_looped *method);
+/* H'V - rate into defect; returns the largest relative to the velocities of the bodies. */
+double lw_looped_velocity_defect(lw_looped *method);
+/* What the rows ask at acceleration level in the terms of the tree's recursions (acceleration of the internal origin, gravity
+ * taken off): sum of h'(alpha; a) over the blocks + this = 0. */
+void lw_looped_bias(const lw_looped *method, double *bias);
+
+/* For the table of functions. */
+lw_status lw_looped_applies(const lw_model *model, lw_error *error);
+void lw_looped_to_state(lw_method *method, double t, const double *q, const double *v, double *y);
+void lw_looped_from_state(lw_method *method, double t, const double *y, double *q, double *v);
+lw_status lw_looped_derivative(lw_method *method, double t, const double *y, double *ydot, lw_power *power,
+                               lw_error *error);
+lw_status lw_looped_accelerations(lw_method *method, double t, const double *q, const double *v,
+                                  const double *tau, double *vdot, double *reactions, bool *unique,
+                                  lw_error *error);
+void lw_looped_violation(lw_method *method, double t, const double *y, double *position, double *velocity);
+
+#endif
