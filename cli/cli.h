@@ -20,7 +20,7 @@ typedef struct cli_command {
                char **argv); /* argv without program and command */
 } cli_command;
 
-extern const cli_command cli_run, cli_check, cli_info, cli_accel, cli_compare, cli_plot;
+extern const cli_command cli_run, cli_check, cli_info, cli_accel, cli_compare, cli_reproduce, cli_plot;
 
 /* The exit status that a status of the library stands for. */
 int cli_exit_of(lw_status status);

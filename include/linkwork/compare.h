@@ -13,6 +13,7 @@ typedef struct lw_compare_options {
     const char *const *methods; /* only these, in the order of the registry; NULL: all */
     int method_count;
     bool no_run;        /* the initial state only */
+    bool no_reactions;  /* accelerations only: uniqueness of reactions is dear where bodies are many */
     lw_run_options run; /* the run that every method makes: integrator, drift, start, end, step, tolerance */
     double timing;      /* processor time spent on timing one method, s; 0: 0.3 */
     double patience;    /* a method's run is given up after this long, s; 0: 5 */

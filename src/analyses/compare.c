@@ -144,7 +144,8 @@ static void create(contest *c, int k) {
     r->setup_s = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     r->verdict = f->accuracy > 0 ? LW_VERDICT_APPROXIMATE : LW_VERDICT_AGREES;
     r->states = 0;
-    r->max_rel_diff = r->reaction_diff = 0;
+    r->max_rel_diff = 0;
+    r->reaction_diff = c->options->no_reactions ? NAN : 0;
 }
 
 static void fail(contest *c, int k, const lw_error *error) {
@@ -212,12 +213,14 @@ static void set_scales(const lw_model *model, state *at) {
 static lw_status solve(contest *c, int k, const state *at, lw_error *error) {
     lw_comparison *r = &c->results[k];
     const lw_formulation *f = c->formulations[k];
-    lw_status status =
-        f->accelerations(c->methods[k], at->t, at->q, at->v, NULL, c->vdot, c->reactions, c->unique, error);
+    bool all = !c->options->no_reactions;
+    lw_status status = f->accelerations(c->methods[k], at->t, at->q, at->v, NULL, c->vdot,
+                                        all ? c->reactions : NULL, all ? c->unique : NULL, error);
     if (status == LW_OK && !isfinite(largest(c->vdot, c->model->nv)))
         status =
             lw_fail(error, LW_ERROR_SINGULAR, NULL, NULL, "accelerations at t = %.9g are not finite", at->t);
-    if (status == LW_OK && f->condition) r->condition = fmax(r->condition, f->condition(c->methods[k]));
+    double condition = status == LW_OK && f->condition ? f->condition(c->methods[k]) : 0;
+    if (condition > 0) r->condition = fmax(r->condition, condition); /* 0: it had nothing to solve here */
     return status;
 }
 
@@ -267,7 +270,7 @@ static void judge(contest *c, int k) {
     lw_comparison *r = &c->results[k];
     double condition = best_condition(c);
     r->allowed = isfinite(condition) ? fmax(agreement, rounding * condition) : agreement;
-    bool same = r->max_rel_diff <= r->allowed && r->reaction_diff <= r->allowed;
+    bool same = r->max_rel_diff <= r->allowed && (c->options->no_reactions || r->reaction_diff <= r->allowed);
     if (r->verdict != LW_VERDICT_AGREES || same) return;
     bool by_accelerations = !(r->max_rel_diff <= r->allowed);
     lw_error error = {0};

@@ -22,6 +22,7 @@
 #include "formulations/augmented.h"
 #include "formulations/reduction.h"
 #include "formulations/saddle.h"
+#include "formulations/scaling.h"
 #include "model/joint.h"
 
 #include <math.h>
@@ -544,31 +545,10 @@ static void form_right_star(lw_augmented *a) {
     }
 }
 
-/* |h|^4 / h'J h; the largest of all where a row meets no mass. */
-static void find_mobility(lw_augmented *a) {
-    const lw_rows *rows = a->s->rows;
-    double largest = 0;
-    for (int r = 0; r < rows->count; r++) {
-        const lw_row *row = &rows->rows[r];
-        double square = 0, mass = 0, turned[3];
-        for (int b = row->block; b < row->block + row->count; b++) {
-            const double *h = rows->H + 6 * b;
-            int i = rows->body[b] - 1;
-            lw_s3_mul_v(a->s->inertia + 6 * i, h, turned);
-            square += lw_v6_dot(h, h);
-            mass += lw_v3_dot(h, turned) + a->s->mass[i] * lw_v3_dot(h + 3, h + 3);
-        }
-        a->mobility[r] = mass > 0 ? square * square / mass : 0;
-        largest = fmax(largest, a->mobility[r]);
-    }
-    for (int r = 0; r < rows->count; r++)
-        if (!(a->mobility[r] > 0)) a->mobility[r] = largest > 0 ? largest : 1;
-}
-
 lw_status lw_augmented_at(lw_augmented *a, lw_error *error) {
     find_directions(a);
     if (!factor_slides(a)) return lw_saddle_singular(error);
-    find_mobility(a);
+    lw_row_mobilities(a->s->rows, a->s->inertia, a->s->mass, a->mobility);
     memset(a->right, 0, 3 * (size_t)a->n * sizeof *a->right);
     if (a->blockwise) {
         find_barycentres(a);

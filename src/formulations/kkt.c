@@ -16,6 +16,7 @@
  * Cost     sparse: analysed once; refactored with the same pivots at each state as long as these serve.
  */
 #include "formulations/kkt.h"
+#include "formulations/scaling.h"
 
 #include <klu.h>
 #include <math.h>
@@ -35,7 +36,7 @@ struct lw_kkt {
     int *diagonal_at; /* per row */
     int *row_block;   /* rows + 1: blocks of a row */
     int *body;        /* per block */
-    double *scale;    /* per row: inverse of the mass it meets */
+    double *scale;    /* per row: scaling.h */
     double *x, *residual, *work;
     const double *H, *inertia, *mass; /* of the state that was factored */
     klu_common common;
@@ -141,27 +142,6 @@ void lw_kkt_destroy(lw_kkt *kkt) {
 
 /* --- values --------------------------------------------------------------------------------------- */
 
-/* The inverse of the mass that each row meets, |h|^4 / h'J h with the trace of each inertia in its place (a thin rod
- * resists rotation about some axis at least); where it meets none, that of the lightest. */
-static void scale_rows(lw_kkt *kkt) {
-    double largest = 0;
-    for (int r = 0; r < kkt->rows; r++) {
-        double square = 0, mass = 0;
-        for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++) {
-            const double *h = kkt->H + 6 * b;
-            int i = kkt->body[b];
-            const double *I = kkt->inertia + 6 * i;
-            square += lw_v6_dot(h, h);
-            mass += (I[0] + I[1] + I[2]) * lw_v3_dot(h, h) + kkt->mass[i] * lw_v3_dot(h + 3, h + 3);
-        }
-        kkt->scale[r] = mass > 0 ? square * square / mass : 0;
-        largest = fmax(largest, kkt->scale[r]);
-    }
-    if (!(largest > 0)) largest = 1;
-    for (int r = 0; r < kkt->rows; r++)
-        if (!(kkt->scale[r] > 0)) kkt->scale[r] = largest;
-}
-
 static void scatter(lw_kkt *kkt, double soft) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     for (int i = 0; i < kkt->bodies; i++) {
@@ -192,7 +172,7 @@ lw_status lw_kkt_factor(lw_kkt *kkt, const double *inertia, const double *mass, 
                         lw_error *error) {
     if (kkt->size == 0) return LW_OK;
     kkt->H = rows->H, kkt->inertia = inertia, kkt->mass = mass;
-    scale_rows(kkt);
+    lw_row_mobilities(rows, inertia, mass, kkt->scale);
     scatter(kkt, softness);
     kkt->fresh = false;
     if (kkt->numeric &&
@@ -205,7 +185,7 @@ lw_status lw_kkt_factor(lw_kkt *kkt, const double *inertia, const double *mass, 
 bool lw_kkt_determined(lw_kkt *kkt, const double *inertia, const double *mass, const lw_rows *rows) {
     if (kkt->size == 0) return true;
     kkt->H = rows->H, kkt->inertia = inertia, kkt->mass = mass;
-    scale_rows(kkt);
+    lw_row_mobilities(rows, inertia, mass, kkt->scale);
     scatter(kkt, 1); /* J + H E^-1 H' with rows as heavy as the bodies: well conditioned, or singular */
     if (factor_anew(kkt, NULL) != LW_OK) return false;
     klu_rcond(kkt->symbolic, kkt->numeric, &kkt->common);

@@ -139,6 +139,7 @@ lw_status lw_looped_accelerations(lw_method *base, double t, const double *q, co
     memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
     if (reactions) {
         memcpy(method->v, data->v, (size_t)model->nv * sizeof *method->v); /* solve may have corrected them */
+        lw_looped_rows(method); /* solve may know the rows otherwise */
         lw_joint_reactions(model, data, t, q, method->v, vdot, reactions);
         lw_tie_reactions(model, data, method->rows, method->lambda, method->body, reactions);
     }

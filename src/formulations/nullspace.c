@@ -249,7 +249,8 @@ static lw_status create(const lw_formulation *formulation, const way *how, const
     m->a = numbers(M, 1), m->force = numbers(M, 1), m->reduced = numbers(most, 1);
     m->gamma = numbers(N, 1), m->lambda = numbers(N, 1);
     if (how->svd) m->s = numbers(M < N ? M : N, 1), m->V = numbers(M, M), m->Wt = numbers(N, N);
-    m->orthogonal = how->transposed ? lw_orthogonal_create(m->N, m->M) : lw_orthogonal_create(m->M, m->N);
+    m->orthogonal = how->transposed ? lw_orthogonal_create(m->N, m->M, how->svd)
+                                    : lw_orthogonal_create(m->M, m->N, how->svd);
     m->symmetric = lw_symmetric_create(m->most);
     if (!m->scale || !m->H || !m->order || !m->Z || !m->JZ || !m->A || !m->a || !m->force || !m->reduced ||
         !m->gamma || !m->lambda || (how->svd && (!m->s || !m->V || !m->Wt)) || !m->orthogonal ||

@@ -92,15 +92,20 @@ const lw_stationary *lw_projection_system(const lw_projection *p) { return p->sy
 
 static lw_violation largest(const double *violation, int count) {
     lw_violation worst = {0, count > 0 ? 0 : -1, 0};
-    for (int r = 0; r < count; r++)
+    for (int r = 0; r < count && !isnan(worst.largest); r++)
         if (!(fabs(violation[r]) <= worst.largest)) worst = (lw_violation){fabs(violation[r]), r, 0};
     return worst;
 }
 
-/* The displacement that removes phi to first order. */
+/* The displacement that removes phi to first order. Rows of slip speak of velocities only, H is zero for them here. */
 static lw_status displacement(lw_projection *p, lw_error *error) {
     const lw_rows *rows = p->system->rows;
-    for (int r = 0; r < rows->count; r++) p->wanted[r] = -rows->phi[r];
+    for (int r = 0; r < rows->count; r++) {
+        const lw_row *row = &rows->rows[r];
+        p->wanted[r] = -rows->phi[r];
+        if (lw_row_is_slip(p->system->model, row))
+            memset(rows->H + 6 * row->block, 0, 6 * (size_t)row->count * sizeof *rows->H);
+    }
     lw_status status = factor(p, error);
     if (status != LW_OK) return status;
     return lw_kkt_solve(p->kkt, p->nothing, p->wanted, p->step, p->multiplier, error);

@@ -21,6 +21,7 @@
  * Limits   every body must have mass; inertias may be singular as long as the motion is determined.
  */
 #include "formulations/reduction.h"
+#include "formulations/scaling.h"
 #include "linalg/dense.h"
 
 #include <math.h>
@@ -44,6 +45,7 @@ typedef struct rates_method {
     double *F;         /* u + H lambda, 6 per body */
     double *top;       /* residual of the torques, 3 per body */
     double *bottom;    /* residual of the rows */
+    double *mobility;  /* per row: scaling.h */
     double *x, *f;     /* wdot and lambda_s; lambda_t */
 } rates_method;
 
@@ -76,29 +78,13 @@ static void number_rows(rates_method *method) {
 
 /* --- matrices ------------------------------------------------------------------------------------- */
 
-/* About the inverse of the mass that a row meets; 0 where it meets none. For rotations the trace of the inertia about
- * the body's tree joint stands: h'I h may be nothing but rounding. */
-static double inverse_mass(const lw_stationary *s, const lw_row *row) {
-    double square = 0, mass = 0;
-    for (int b = row->block; b < row->block + row->count; b++) {
-        const double *h = s->rows->H + 6 * b, turn = lw_v3_dot(h, h), push = lw_v3_dot(h + 3, h + 3);
-        const lw_rigid_inertia *I = &s->model->links[s->rows->body[b]].inertia;
-        square += turn + push;
-        mass += turn * (I->second[0] + I->second[1] + I->second[2]) + push * I->mass;
-    }
-    return mass > 0 ? square * square / mass : 0;
-}
-
 /* -E */
 static void soften(rates_method *method) {
     const lw_stationary *s = method->reduction.system;
-    double largest = 0;
-    for (int r = 0; r < s->rows->count; r++) largest = fmax(largest, inverse_mass(s, &s->rows->rows[r]));
-    if (!(largest > 0)) largest = 1;
+    lw_row_mobilities(s->rows, s->inertia, s->mass, method->mobility);
     for (int r = 0; r < s->rows->count; r++) {
-        double inverse = inverse_mass(s, &s->rows->rows[r]);
         size_t at = (size_t)method->place[r] * ((size_t)method->size + 1);
-        if (!method->eliminated[r]) method->K[at] -= softness * (inverse > 0 ? inverse : largest);
+        if (!method->eliminated[r]) method->K[at] -= softness * method->mobility[r];
     }
 }
 
@@ -262,23 +248,10 @@ static double condition(lw_method *base) {
 
 /* --- the formulation ------------------------------------------------------------------------------ */
 
-static int row_count(const lw_model *model) {
-    int count = 0;
-    for (int j = 0; j < model->joint_count; j++) {
-        const lw_joint_entry *entry = &model->joints[j];
-        count += 6 - entry->joint.nv;
-        for (int k = 0; k < entry->joint.nv; k++)
-            count += !entry->info.cut && entry->info.prescribed >> k & 1;
-    }
-    for (int k = 0; k < model->constraint_count; k++)
-        count += model->constraints[k].type == LW_CONSTRAINT_ROLLING ? 3 : 1;
-    return count;
-}
-
 static lw_status applies(const lw_model *model, lw_error *error) {
     lw_status status = lw_needs_inverse("rates", model, false, error);
     if (status != LW_OK) return status;
-    return lw_dense_limit("rates", 3 * model->body_count + row_count(model), error);
+    return lw_dense_limit("rates", 3 * model->body_count + lw_row_count(model), error);
 }
 
 static void destroy(lw_method *base) {
@@ -308,10 +281,11 @@ static bool make_room(rates_method *method) {
     method->F = LW_NEW(s->arena, double, 6 * n);
     method->top = LW_NEW(s->arena, double, 3 * n);
     method->bottom = LW_NEW(s->arena, double, m);
+    method->mobility = LW_NEW(s->arena, double, m);
     method->x = LW_NEW(s->arena, double, size);
     method->f = LW_NEW(s->arena, double, forces);
     return method->work && method->K && method->G && method->Y && method->F && method->top &&
-           method->bottom && method->x && method->f;
+           method->bottom && method->mobility && method->x && method->f;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

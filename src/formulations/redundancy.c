@@ -12,6 +12,7 @@
  * Cost     O(rows^2 speeds), dense; allocates. Not for use within a time step.
  */
 #include "formulations/redundancy.h"
+#include "formulations/ties.h"
 #include "linalg/dense.h"
 #include "model/joint.h"
 
@@ -59,35 +60,18 @@ static int number_speeds(const lw_model *model, int *number) {
     return count;
 }
 
-/* G' (speeds x rows), dimensionless. */
+/* G' (speeds x rows), dimensionless, in place of that of all nv speeds, prescribed or not. */
 static void closure_matrix(const lw_stationary *s, const int *number, int speeds, double size, double *G) {
-    const lw_model *model = s->model;
     const lw_rows *rows = s->rows;
+    lw_tie_matrix(s->model, s->data, rows, G);
     for (int r = rows->tree_count; r < rows->count; r++) {
-        const lw_row *row = &rows->rows[r];
-        double *g = G + (size_t)(r - rows->tree_count) * (size_t)speeds;
-        double scale = row_scale(s, row, size);
-        for (int b = row->block; b < row->block + row->count; b++) {
-            int body = rows->body[b];
-            const double *h = rows->H + 6 * b;
-            for (int i = body; i > 0; i = model->links[i].parent) {
-                const lw_link *link = &model->links[i];
-                const lw_pose *world = &s->data->world[i];
-                double arm[3], moment[3];
-                lw_v3_sub(rows->bodies[body].r, world->p, arm);
-                lw_v3_cross(arm, h + 3, moment);
-                lw_v3_add(moment, h, moment); /* of the row, about the joint */
-                for (int k = 0; k < link->joint.nv; k++) {
-                    if (number[link->v + k] < 0) continue;
-                    const double *S = s->data->S + 6 * (link->v + k);
-                    double w[3], l[3];
-                    lw_m3_mul_v(world->R, S, w);
-                    lw_m3_mul_v(world->R, S + 3, l);
-                    double column_scale = lw_v3_dot(w, w) > 0.25 ? 1 : size;
-                    g[number[link->v + k]] +=
-                        scale * column_scale * (lw_v3_dot(w, moment) + lw_v3_dot(l, h + 3));
-                }
-            }
+        const double *all = G + (size_t)(r - rows->tree_count) * (size_t)s->model->nv;
+        double *g = G + (size_t)(r - rows->tree_count) * (size_t)speeds,
+               scale = row_scale(s, &rows->rows[r], size);
+        for (int k = 0; k < s->model->nv; k++) {
+            const double *S = s->data->S + 6 * k;
+            bool turns = lw_v3_dot(S, S) > 0.25;
+            if (number[k] >= 0) g[number[k]] = scale * (turns ? 1 : size) * all[k];
         }
     }
 }
@@ -101,8 +85,8 @@ lw_status lw_redundancy_create(const lw_stationary *s, lw_redundancy **out, lw_e
     int *number = calloc((size_t)model->nv + 1, sizeof *number);
     int *order = calloc((size_t)m + 1, sizeof *order);
     int speeds = number ? number_speeds(model, number) : 0;
-    double *G = calloc((size_t)m * (size_t)speeds + 1, sizeof *G), size = size_of(s);
-    lw_orthogonal *work = lw_orthogonal_create(speeds, m);
+    double *G = calloc((size_t)m * (size_t)model->nv + 1, sizeof *G), size = size_of(s);
+    lw_orthogonal *work = lw_orthogonal_create(speeds, m, false);
     if (r) r->kept = calloc((size_t)m + 1, sizeof *r->kept);
     if (!r || !number || !order || !G || !work || !r->kept) goto fail;
     closure_matrix(s, number, speeds, size, G);
@@ -113,9 +97,6 @@ lw_status lw_redundancy_create(const lw_stationary *s, lw_redundancy **out, lw_e
     while (r->rank < pivots &&
            fabs(G[r->rank + (size_t)r->rank * (size_t)speeds]) > LW_RANK_TOLERANCE * fmax(1, fabs(G[0])))
         r->rank++;
-    /* entries of G are of order one: where all are rounding, the largest is, too */
-    while (r->rank > 0 && !(fabs(G[(size_t)(r->rank - 1) * ((size_t)speeds + 1)]) > LW_RANK_TOLERANCE))
-        r->rank--;
     if (m > 0 && speeds == 0)
         for (int k = 0; k < m; k++) order[k] = k;
     r->mobility = speeds - r->rank;

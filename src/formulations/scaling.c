@@ -1,7 +1,9 @@
-/* scaling.c - a length to make rows and coordinates dimensionless with.
+/* scaling.c - a length to make rows and coordinates dimensionless with, and how easily rows move.
  *
- * A block (n; f) of a row is a wrench about the body's centre of mass: it acts along a line at the distance |f x n| / |f|^2
+ * Length: a block (n; f) of a row is a wrench about the body's centre of mass: it acts along a line at the distance |f x n| / |f|^2
  * from there, whatever its unit and whatever torque along the line goes with it (screws).
+ * Mobility: |h|^4 / h'J h with the trace of each inertia in its place, because a thin rod resists rotation about some
+ * axis at least, and h'I h about its own may be nothing but rounding.
  *
  * Cost     O(blocks + bodies).
  */
@@ -25,4 +27,21 @@ double lw_length_of(const lw_stationary *s) {
         length = fmax(length, rounding * lw_v3_norm(rows->bodies[i + 1].r));
     }
     return length > 0 && isfinite(length) ? length : 1;
+}
+
+void lw_row_mobilities(const lw_rows *rows, const double *inertia, const double *mass, double *mobility) {
+    double largest = 0;
+    for (int r = 0; r < rows->count; r++) {
+        const lw_row *row = &rows->rows[r];
+        double square = 0, met = 0;
+        for (int b = row->block; b < row->block + row->count; b++) {
+            const double *h = rows->H + 6 * b, *I = inertia + 6 * (rows->body[b] - 1);
+            square += lw_v6_dot(h, h);
+            met += (I[0] + I[1] + I[2]) * lw_v3_dot(h, h) + mass[rows->body[b] - 1] * lw_v3_dot(h + 3, h + 3);
+        }
+        mobility[r] = met > 0 ? square * square / met : 0;
+        largest = fmax(largest, mobility[r]);
+    }
+    for (int r = 0; r < rows->count; r++)
+        if (!(mobility[r] > 0)) mobility[r] = largest > 0 ? largest : 1;
 }

@@ -1,4 +1,4 @@
-/* scaling.h - a length to make rows and coordinates dimensionless with, for dense methods.
+/* scaling.h - what makes rows and coordinates comparable: a length, and the mass that each row meets.
  */
 #ifndef LW_SCALING_H
 #define LW_SCALING_H
@@ -8,5 +8,8 @@
 /* The size of the mechanism's bodies at the state in the system: the longest arm from a centre of mass to the line along
  * which a row acts, or the largest radius of gyration; 1 if there is neither. */
 double lw_length_of(const lw_stationary *s);
+
+/* Per row about the inverse of the mass that it meets; that of the lightest where it meets none. J as in kkt.h. */
+void lw_row_mobilities(const lw_rows *rows, const double *inertia, const double *mass, double *mobility);
 
 #endif

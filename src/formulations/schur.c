@@ -135,22 +135,9 @@ static double condition(lw_method *base) {
 
 /* --- the formulation ------------------------------------------------------------------------------ */
 
-static int row_count(const lw_model *model) {
-    int count = 0;
-    for (int j = 0; j < model->joint_count; j++) {
-        const lw_joint_entry *entry = &model->joints[j];
-        count += 6 - entry->joint.nv;
-        for (int k = 0; k < entry->joint.nv; k++)
-            count += !entry->info.cut && entry->info.prescribed >> k & 1;
-    }
-    for (int k = 0; k < model->constraint_count; k++)
-        count += model->constraints[k].type == LW_CONSTRAINT_ROLLING ? 3 : 1;
-    return count;
-}
-
 static lw_status applies(const lw_model *model, lw_error *error) {
     lw_status status = lw_needs_inverse("schur", model, true, error);
-    return status == LW_OK ? lw_dense_limit("schur", row_count(model), error) : status;
+    return status == LW_OK ? lw_dense_limit("schur", lw_row_count(model), error) : status;
 }
 
 static void destroy(lw_method *base) {
@@ -167,7 +154,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     if (!method) return lw_out_of_memory(error);
     lw_arena *arena = method->reduction.system->arena;
     size_t n = 6 * (size_t)model->body_count, m = (size_t)method->reduction.system->rows->count;
-    method->work = lw_orthogonal_create((int)n, (int)m);
+    method->work = lw_orthogonal_create((int)n, (int)m, false);
     method->order = LW_NEW(arena, int, m);
     method->root = LW_NEW(arena, double, n);
     method->A = LW_NEW(arena, double, n *m);

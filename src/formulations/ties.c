@@ -305,7 +305,7 @@ static bool number_strands(draft *d, lw_ties *ties, lw_arena *arena) {
     return true;
 }
 
-static void connect(const draft *d, lw_ties *ties) {
+static void connect(const draft *d, const int *closure_of_joint, lw_ties *ties) {
     for (int t = 0; t < ties->count; t++) {
         const lw_tie *tie = &ties->ties[t];
         lw_coupling *near = ties->couplings + tie->coupling;
@@ -318,17 +318,31 @@ static void connect(const draft *d, lw_ties *ties) {
     }
     for (int r = 0; r < d->rows->count; r++) {
         const lw_row *row = &d->rows->rows[r];
-        int tie = ties->tie_of_row[r], within = 6 * (r - ties->ties[tie].first);
+        int tie = ties->tie_of_row[r];
         for (int k = row->block; k < row->block + row->count; k++)
-            ties->place[k] = wrenches_at(ties, tie, d->rows->body[k]) + within;
+            ties->place[k] = wrenches_at(ties, tie, d->rows->body[k]);
+    }
+    for (int t = 0; t < ties->count; t++) {
+        lw_tie *tie = &ties->ties[t];
+        const lw_row *row = &d->rows->rows[tie->first];
+        tie->closure = tie->K_first = tie->K_second = -1;
+        if (row->joint < 0) continue;
+        tie->closure = closure_of_joint[row->joint];
+        for (int side = 0; side < 2; side++) tie->bodies[side] = d->model->joints[row->joint].info.bodies[side];
+        if (tie->bodies[0]) tie->K_first = wrenches_at(ties, t, tie->bodies[0]);
+        if (tie->bodies[1]) tie->K_second = wrenches_at(ties, t, tie->bodies[1]);
     }
 }
 
 lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *arena) {
     draft d = {.model = model, .rows = rows};
     lw_ties *ties = LW_NEW(arena, lw_ties, 1);
-    bool fine = ties && make_draft(&d) && number_ties(&d, ties, arena) && number_strands(&d, ties, arena);
-    if (fine) connect(&d, ties);
+    int *closure = calloc((size_t)model->joint_count + 1, sizeof *closure);
+    bool fine = ties && closure && make_draft(&d) && number_ties(&d, ties, arena) &&
+                number_strands(&d, ties, arena);
+    for (int k = 0; fine && k < model->closure_count; k++) closure[model->closures[k]] = k;
+    if (fine) connect(&d, closure, ties);
+    free(closure);
     discard(&d);
     return fine ? ties : NULL;
 }

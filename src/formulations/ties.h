@@ -29,8 +29,11 @@ typedef struct lw_coupling {
 } lw_coupling;
 
 typedef struct lw_tie {
-    int first, count;       /* rows */
+    int first, count; /* rows */
     int base;
+    int closure;           /* number in the model, or -1: a constraint */
+    int bodies[2];         /* of a closure: first, second */
+    int K_first, K_second; /* where the wrenches on these start; -1 for ground */
     int K;                  /* its wrenches at the base: 6 per row */
     int block;              /* count x count */
     int coupling, couplings; /* with ties eliminated later */
@@ -49,7 +52,7 @@ typedef struct lw_ties {
     lw_strand_pair *pairs;
     lw_coupling *couplings;
     int *targets;
-    int *place;            /* per block of the rows (lw_rows.body): where its wrench goes in K; 6 numbers */
+    int *place;            /* per block of the rows (lw_rows.body): where the wrenches of its tie on its body start */
     int K_size, Y_size, block_size; /* numbers */
     int row_max;
 } lw_ties;

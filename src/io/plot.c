@@ -200,7 +200,7 @@ static char *trim(char *text) {
  * which curve has which. */
 static lw_status name_axis(builder *b, lw_panel *panel) {
     enum { MOST_UNITS = 4 };
-    const char *units[MOST_UNITS] = {""};
+    const char *units[MOST_UNITS] = {"", "", "", ""};
     size_t count = 0, size = 1;
     for (size_t k = 0; k < panel->curve_count && count < MOST_UNITS; k++) {
         const char *unit = b->table->columns[panel->curves[k].column].unit;

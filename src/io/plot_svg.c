@@ -88,9 +88,9 @@ static double tick_last(const lw_axis *axis) { return floor(axis->hi / axis->ste
 
 static int tick_text(const lw_axis *axis, double k, char text[LW_NUMBER_SIZE]) {
     double value = k * axis->step / pow(10, axis->exponent);
-    if (axis->log)
-        return snprintf(text, LW_NUMBER_SIZE, "10%.0f", value); /* the power is raised when drawn */
-    return lw_number_print_fixed(k == 0 ? 0 : value, axis->decimals, text);
+    if (k == 0) value = 0;                                                 /* not -0 */
+    if (axis->log) return snprintf(text, LW_NUMBER_SIZE, "10%.0f", value); /* drawn with the power raised */
+    return lw_number_print_fixed(value, axis->decimals, text);
 }
 
 static double fraction(const lw_axis *axis, double value) {

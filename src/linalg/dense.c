@@ -152,24 +152,27 @@ struct lw_orthogonal {
     int *integers, work_size;
 };
 
-lw_orthogonal *lw_orthogonal_create(int m, int n) {
+lw_orthogonal *lw_orthogonal_create(int m, int n, bool svd) {
     lw_orthogonal *o = calloc(1, sizeof *o);
     if (!o) return NULL;
     int rows = at_least_one(m), columns = at_least_one(n), query = -1, info;
     int small = rows < columns ? rows : columns, large = rows < columns ? columns : rows;
     double best = 0, none = 0;
-    int size = 4 * small * small + 7 * small; /* dgesdd asks for about this much */
-    if (size < 3 * small + large) size = 3 * small + large;
-    dgesdd_("A", &rows, &columns, &none, &rows, &none, &none, &rows, &none, &columns, &best, &query, NULL,
-            &info);
-    if ((int)best > size) size = (int)best;
+    int size = 3 * small + large;
+    if (svd) {
+        if (size < 4 * small * small + 7 * small)
+            size = 4 * small * small + 7 * small; /* about what it asks for */
+        dgesdd_("A", &rows, &columns, &none, &rows, &none, &none, &rows, &none, &columns, &best, &query, NULL,
+                &info);
+        if ((int)best > size) size = (int)best;
+    }
     dgeqp3_(&rows, &columns, &none, &rows, NULL, &none, &best, &query, &info);
     if ((int)best > size) size = (int)best;
     dormqr_("L", "T", &rows, &large, &small, &none, &rows, &none, &none, &rows, &best, &query, &info);
     if ((int)best > size) size = (int)best;
     o->work_size = size;
     o->tau = calloc((size_t)small, sizeof *o->tau);
-    o->integers = calloc(8 * (size_t)small, sizeof *o->integers);
+    o->integers = calloc(svd ? 8 * (size_t)small : 1, sizeof *o->integers);
     o->work = calloc((size_t)size, sizeof *o->work);
     if (o->tau && o->integers && o->work) return o;
     lw_orthogonal_destroy(o);

@@ -39,9 +39,9 @@ void lw_semidefinite_solve(int n, int rank, const double *A, const int *order, d
 
 /* --- rank-revealing factorisations ----------------------------------------------------------------- */
 
-/* Workspace for m x n matrices up to these sizes. */
+/* Workspace for m x n matrices up to these sizes; lw_svd needs much more of it. */
 typedef struct lw_orthogonal lw_orthogonal;
-lw_orthogonal *lw_orthogonal_create(int m, int n);
+lw_orthogonal *lw_orthogonal_create(int m, int n, bool svd);
 void lw_orthogonal_destroy(lw_orthogonal *o);
 
 /* A P = Q R by Householder reflections with column pivoting, in place; order[j] is the column of A at place

@@ -467,6 +467,18 @@ void lw_rows_joint_speeds(const lw_model *model, const lw_rows *rows, const doub
     joint_components(model, rows, V, false, v);
 }
 
+int lw_row_count(const lw_model *model) {
+    lw_rows rows = {0};
+    builder b = {.rows = &rows};
+    build(&b, model, LW_HOLD_NONE); /* without room for them it only counts */
+    return rows.count;
+}
+
+bool lw_row_is_slip(const lw_model *model, const lw_row *row) {
+    return row->kind == LW_ROW_CONSTRAINT && row->component > 0 &&
+           model->constraints[row->constraint].type == LW_CONSTRAINT_ROLLING;
+}
+
 bool lw_row_is_length(const lw_model *model, const lw_rows *rows, int row) {
     const lw_row *r = &rows->rows[row];
     if (r->joint < 0) return model->constraints[r->constraint].type != LW_CONSTRAINT_COUPLING;

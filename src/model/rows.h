@@ -84,6 +84,10 @@ void lw_rows_joint_accelerations(const lw_model *model, const lw_rows *rows, con
 /* Speeds of the tree (or increments) from velocities of the bodies that satisfy its rows. */
 void lw_rows_joint_speeds(const lw_model *model, const lw_rows *rows, const double *V, double *v);
 
+/* How many rows there are with LW_HOLD_NONE. */
+int lw_row_count(const lw_model *model);
+/* Is it about the slip of rolling bodies, which has no position level? */
+bool lw_row_is_slip(const lw_model *model, const lw_row *row);
 /* Does a row speak of lengths rather than angles? Couplings are taken as they are. */
 bool lw_row_is_length(const lw_model *model, const lw_rows *rows, int row);
 

@@ -247,6 +247,17 @@ static const char *measured(lw_dimension dimension) {
     return NULL;
 }
 
+/* Is an angle unit among the units from at to end? Radians have no dimension, but 5 mm/rev is no length. */
+static bool have_angle(const char *text, size_t at, size_t end) {
+    const reader r = {text, NULL};
+    for (size_t length; at<end; at += length> 0 ? length : 1) {
+        length = word_length(&r, at);
+        const struct unit *unit = find(text + at, length);
+        if (unit && same(unit->dimension, (lw_dimension){0, 0, 0})) return true;
+    }
+    return false;
+}
+
 bool lw_units_fit(const char *text, lw_quantity quantity, lw_syntax *syntax) {
     if (quantity == LW_ANY_QUANTITY) return true;
     size_t at = strspn(text, " \t\r\n+-"), digits = strspn(text + at, "0123456789.");
@@ -265,10 +276,17 @@ bool lw_units_fit(const char *text, lw_quantity quantity, lw_syntax *syntax) {
     if (lw_units_read(text, at, &none, &units) != LW_UNITS_FOUND) return true;
     if (text[units.end + strspn(text + units.end, " \t\r\n")] != '\0') return true;
     const struct quantity *wanted = &quantities[quantity];
-    if (same(units.dimension, wanted->dimension)) return true;
+    bool per_angle = quantity == LW_LENGTH && have_angle(text, at, units.end);
+    if (same(units.dimension, wanted->dimension) && !per_angle) return true;
     if (!syntax) return false;
     size_t length = units.end - at < 40 ? units.end - at : 40;
     syntax->offset = at;
+    if (per_angle && same(units.dimension, wanted->dimension)) {
+        (void)snprintf(syntax->message, sizeof syntax->message,
+                       "%.*s has an angle in it, but a length is expected", (int)length, text + at);
+        (void)snprintf(syntax->remedy, sizeof syntax->remedy, "give it in m; a screw's lead is per turn");
+        return false;
+    }
     const char *other = measured(units.dimension);
     (void)snprintf(syntax->message, sizeof syntax->message,
                    other ? "%.*s is %s, but %s is expected" : "%.*s is %s unit of %s", (int)length, text + at,

@@ -110,6 +110,12 @@ static void numbers_are_those_of_the_calls(void **state) {
         scale = fmax(scale, fmax(fabs(vdot[1][i]), v[i] * v[i]));
     }
     assert_true(fabs(results[1].max_rel_diff - worst / scale) <= 1e-6 * worst / scale);
+    assert_true(results[1].reaction_diff > 0);
+    options.no_reactions = true;
+    assert_int_equal(compare(model, &options), 2);
+    assert_true(isnan(results[1].reaction_diff) && results[1].verdict == LW_VERDICT_APPROXIMATE);
+    assert_true(fabs(results[1].max_rel_diff - worst / scale) <= 1e-6 * worst / scale);
+    options.no_reactions = false;
 
     options.no_run = false;
     options.run.integrator = "rk4";

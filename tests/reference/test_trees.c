@@ -82,7 +82,7 @@ static bool compare(const lw_sample *sample, void *context) {
     while (c->row < c->reference->rows && c->reference->at[c->row][0] < sample->t - 1e-8) c->row++;
     if (c->row >= c->reference->rows || fabs(c->reference->at[c->row][0] - sample->t) > 1e-8) return true;
     double error = c->error(c->model, c->data, sample, c->reference->at[c->row]);
-    if (!(error <= c->worst)) c->worst = error;
+    if (!(error <= c->worst) && !isnan(c->worst)) c->worst = error;
     return true;
 }
 

@@ -265,7 +265,8 @@ double relative_difference(const double *a, const double *b, int count) {
     double worst = 0, scale = 1;
     for (int k = 0; k < count; k++) {
         double d = fabs(a[k] - b[k]);
-        if (!(d <= worst)) worst = d; /* NaN counts */
+        if (isnan(d)) return NAN;
+        worst = fmax(worst, d);
         scale = fmax(scale, fabs(a[k]));
     }
     return worst / scale;

@@ -106,7 +106,7 @@ static void symmetric_systems(void **state) {
 /* An m x n matrix of a given rank; rows and columns may be fewer than the workspace's. */
 static void ranks(void **state) {
     (void)state;
-    lw_orthogonal *work = lw_orthogonal_create(MOST, MOST - 2);
+    lw_orthogonal *work = lw_orthogonal_create(MOST, MOST - 2, true);
     for (int seed = 1; seed <= 4 * SEEDS; seed++) {
         lw_random random = random_seed((uint64_t)seed);
         int m = random_below(&random, MOST + 1), n = random_below(&random, MOST - 1), small = m < n ? m : n;

@@ -142,9 +142,10 @@ static double difference(const double *a, const double *b, int count, int group)
         double size = 0, apart = 0;
         for (int k = from; k < from + group; k++) {
             size = fmax(size, fabs(b[k]));
-            if (!(fabs(a[k] - b[k]) <= apart)) apart = fabs(a[k] - b[k]);
+            if (isnan(a[k] - b[k])) return NAN;
+            apart = fmax(apart, fabs(a[k] - b[k]));
         }
-        if (size > 0 && !(apart / size <= worst)) worst = apart / size;
+        if (size > 0) worst = fmax(worst, apart / size);
     }
     return worst;
 }

@@ -342,6 +342,57 @@ static void axes_have_nice_ticks(void **state) {
     }
 }
 
+static void decades_have_two_ticks_at_least(void **state) {
+    (void)state;
+    for (int k = 0; k < 2000; k++) {
+        double size = (k % 40) / 2.0, offset = (k % 31 - 15) * 0.73;
+        lw_axis axis = lw_axis_of_decades(offset, offset + size, 5, 0.06);
+        assert_true(axis.log && axis.lo <= offset && axis.hi >= offset + size);
+        assert_true(axis.step >= 1 && axis.step == floor(axis.step));
+        double ticks = floor(axis.hi / axis.step) - ceil(axis.lo / axis.step) + 1;
+        assert_true(ticks >= 2 && ticks <= 7); /* 5 wished, whole decades apart */
+    }
+}
+
+static void axes_may_be_logarithmic(void **state) {
+    (void)state;
+    lw_error error;
+    const char *const columns[] = {"a + b"};
+    const lw_plot_options options = {.columns = columns,
+                                     .count = 1,
+                                     .title = "the title",
+                                     .subtitle = "below it",
+                                     .quantity = "effort",
+                                     .log_x = true,
+                                     .log_y = true};
+    /* row 0 has no place on either axis, and b none in the next */
+    write_file(csv_path, "n,a [s],b [s]\n0,1,1\n1,1,0\n10,1e-2,1\n100,1e-4,1\n");
+    assert_int_equal(lw_plot_with(csv_path, svg_path, &options, &error), LW_OK);
+    char *svg = read_svg();
+    check_well_formed(svg);
+    const char *const expected[] = {">the title<", ">below it<", "effort [s]",
+                                    ">10<tspan dy=\"-5\" font-size=\"9\">0<",
+                                    "font-size=\"9\">\xE2\x88\x92"
+                                    "4<"};
+    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++)
+        if (!strstr(svg, expected[k])) fail_msg("%s is missing in %s", expected[k], svg);
+    assert_null(strstr(svg, "nan"));
+    assert_null(strstr(svg, "inf"));
+    /* a, at equal steps of both logarithms, is a straight line: three points (the first twice) at equal distances */
+    const char *path = strstr(svg, "class=\"frame\"");
+    assert_non_null(path);
+    path = strstr(path, "c0\" d=\"");
+    assert_non_null(path);
+    double x[4], y[4];
+    assert_int_equal(sscanf(path, "c0\" d=\"M%lf %lfL%lf %lfL%lf %lfL%lf %lf\"", &x[0], &y[0], &x[1], &y[1],
+                            &x[2], &y[2], &x[3], &y[3]),
+                     8);
+    /* coordinates are rounded to 0.01 */
+    assert_true(fabs(x[3] - 2 * x[2] + x[0]) < 0.03 && fabs(y[3] - 2 * y[2] + y[0]) < 0.03 && x[3] > x[0] &&
+                y[3] > y[0]);
+    free(svg);
+}
+
 static void numbers_are_short_and_exact(void **state) {
     (void)state;
     const struct {
@@ -415,6 +466,8 @@ int main(void) {
         cmocka_unit_test(a_torn_last_row_is_dropped),
         cmocka_unit_test(faults_say_where_and_what),
         cmocka_unit_test(axes_have_nice_ticks),
+        cmocka_unit_test(decades_have_two_ticks_at_least),
+        cmocka_unit_test(axes_may_be_logarithmic),
         cmocka_unit_test(numbers_are_short_and_exact),
     };
     return cmocka_run_group_tests(tests, NULL, remove_files);

@@ -235,7 +235,7 @@ static void closure_by_differences(lw_stationary *s, const double *q, double *G)
 /* x of smallest x'M x with G x = b, by M = L L' and singular values of G L^-T. */
 static void smallest(int m, int nv, double *M, const double *G, const double *b, double *x) {
     lw_symmetric *symmetric = lw_symmetric_create(nv);
-    lw_orthogonal *work = lw_orthogonal_create(m, nv);
+    lw_orthogonal *work = lw_orthogonal_create(m, nv, true);
     double Y[MOST * MOST], S[MOST], U[MOST * MOST], Vt[MOST * MOST], z[MOST] = {0};
     assert_true(lw_cholesky_factor(symmetric, nv, M, NULL));
     /* Y = G L^-T, column by column from the left */

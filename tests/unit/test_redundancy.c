@@ -174,7 +174,7 @@ static int rank_of_rows(const lw_stationary *s, double size, const bool *used, d
     }
     double scale[MOST], singular[MOST];
     memcpy(scale, values, sizeof scale);
-    lw_orthogonal *work = lw_orthogonal_create(n, m);
+    lw_orthogonal *work = lw_orthogonal_create(n, m, true);
     int rank = lw_svd(work, n, m, A, singular, U, Vt, 1e-9);
     lw_orthogonal_destroy(work);
     if (null)

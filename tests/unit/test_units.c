@@ -136,6 +136,11 @@ static void messages_name_both_quantities(void **state) {
     assert_false(lw_units_fit("1e-3m", LW_PLAIN_NUMBER, &syntax));
     assert_string_equal(syntax.message, "m is a length, but a plain number is expected");
     assert_string_equal(syntax.remedy, "leave the unit out");
+    assert_false(lw_units_fit("5 mm/rev", LW_LENGTH, &syntax));
+    assert_string_equal(syntax.message, "mm/rev has an angle in it, but a length is expected");
+    assert_string_equal(syntax.remedy, "give it in m; a screw's lead is per turn");
+    assert_false(lw_units_fit("5 mm / (1/rad)", LW_LENGTH, NULL));
+    assert_true(lw_units_fit("5 mm s/s", LW_LENGTH, NULL));
 }
 
 static void numbers_from_outside(void **state) {

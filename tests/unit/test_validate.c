@@ -328,16 +328,6 @@ static void force_elements(void **state) {
           FORCE(.type = LW_FORCE_BUSHING, .bodies = {"arm", "ground"}, .bushing_stiffness = {[4] = NAN}));
     FAULT("force \"f\"", "rotation is not finite", "finite",
           FORCE(.type = LW_FORCE_BUSHING, .bodies = {"arm", "ground"}, .rotation = {NAN}));
-    FAULT("force \"f\"", "joint \"closing\" closes a loop and has no coordinates",
-          "another joint of the loop", {
-              add_joint(spec, (lw_joint_spec){
-                                  .name = "closing",
-                                  .type = LW_JOINT_REVOLUTE,
-                                  .bodies = {"hand", LW_GROUND},
-                                  .geometry = {{.point = {2, 1, 0}, .axes = {{0, 0, 1}}, .axis_count = 1}},
-                                  .cut = true});
-              FORCE(.type = LW_FORCE_DRIVE, .joint = "closing", .drive = "1");
-          });
 }
 
 static void negative_damping_is_worth_a_word(void **state) {
@@ -349,6 +339,29 @@ static void negative_damping_is_worth_a_word(void **state) {
     assert_int_equal(lw_model_compile(spec, NULL, report, &model), LW_OK);
     must_say(report, LW_SEVERITY_WARNING, "force \"f\"", "damping -1 is negative and puts energy in", NULL);
     assert_int_equal(lw_report_errors(report), 0);
+    lw_model_destroy(model);
+    lw_spec_destroy(spec);
+    lw_report_destroy(report);
+}
+
+static void close_loop(lw_spec *spec) {
+    add_joint(spec, (lw_joint_spec){.name = "closing",
+                                    .type = LW_JOINT_REVOLUTE,
+                                    .bodies = {"hand", LW_GROUND},
+                                    .geometry = {{.point = {2, 1, 0}, .axes = {{0, 0, 1}}, .axis_count = 1}},
+                                    .cut = true});
+}
+
+/* Elements of joints act in any joint; only couplings need coordinates of the tree. */
+static void forces_in_the_joint_that_closes_a_loop(void **state) {
+    (void)state;
+    lw_spec *spec = sound();
+    close_loop(spec);
+    FORCE(.type = LW_FORCE_DRIVE, .joint = "closing", .drive = "1");
+    lw_report *report = lw_report_create();
+    lw_model *model;
+    assert_int_equal(lw_model_compile(spec, NULL, report, &model), LW_OK);
+    assert_int_equal(lw_report_size(report), 0);
     lw_model_destroy(model);
     lw_spec_destroy(spec);
     lw_report_destroy(report);
@@ -377,6 +390,11 @@ static void constraints(void **state) {
                      .factors = {1}));
     FAULT("constraint \"c\"", "all its factors are zero", "not zero",
           CONSTRAINT(.type = LW_CONSTRAINT_COUPLING, .terms = 2, .joints = {"pin", "wrist"}));
+    FAULT("constraint \"c\"", "joint \"closing\" closes a loop and has no coordinates",
+          "couple another joint of the loop", {
+              close_loop(spec);
+              CONSTRAINT(.type = LW_CONSTRAINT_COUPLING, .terms = 1, .joints = {"closing"}, .factors = {1});
+          });
     FAULT("constraint \"c\"", "offset is not finite", "finite",
           CONSTRAINT(.type = LW_CONSTRAINT_COUPLING, .terms = 1, .joints = {"pin"}, .factors = {1},
                      .offset = NAN));
@@ -439,6 +457,7 @@ int main(void) {
         cmocka_unit_test(motions),
         cmocka_unit_test(force_elements),
         cmocka_unit_test(negative_damping_is_worth_a_word),
+        cmocka_unit_test(forces_in_the_joint_that_closes_a_loop),
         cmocka_unit_test(constraints),
         cmocka_unit_test(header),
         cmocka_unit_test(places_are_kept),

@@ -1,0 +1,242 @@
+/* cmd_reproduce.c - linkwork reproduce: the papers' tables and figures, next to the papers' own numbers.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "json.h"
+#include "options.h"
+#include "reproduce.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const reproduce_paper *const papers[] = {&reproduce_anderson2003, &reproduce_mufti1983};
+enum { PAPERS = sizeof papers / sizeof papers[0], ITEMS_MAX = 64 };
+
+typedef struct chosen {
+    const reproduce_paper *paper;
+    const reproduce_item *item;
+} chosen;
+
+typedef struct outcome {
+    char name[64]; /* "anderson2003/fig6" */
+    reproduction work;
+    char failure[2048]; /* why there are no more rows; "" */
+    bool ok;
+} outcome;
+
+/* --- which items ---------------------------------------------------------------------------------- */
+
+static int choose_items(const cli_command *command, const reproduce_paper *paper, const char *item,
+                        chosen *list, int *count) {
+    const char *names[ITEMS_MAX];
+    char all[512] = "";
+    int before = *count;
+    for (int k = 0; k < paper->count; k++) {
+        names[k] = paper->items[k].name;
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "", names[k]);
+        if (!item || strcmp(item, names[k]) == 0) list[(*count)++] = (chosen){paper, &paper->items[k]};
+    }
+    if (*count > before) return CLI_DONE;
+    const char *close = cli_closest(item, names, paper->count);
+    if (close)
+        return cli_say(command, CLI_WRONG, "%s has no item \"%s\"; did you mean %s/%s?", paper->name, item,
+                       paper->name, close);
+    return cli_say(command, CLI_WRONG, "%s has no item \"%s\"; it has %s", paper->name, item, all);
+}
+
+/* "", "anderson2003", "anderson2003/fig6" */
+static int choose(const cli_command *command, const char *wish, chosen *list, int *count) {
+    *count = 0;
+    if (!wish) {
+        for (int k = 0; k < PAPERS; k++) choose_items(command, papers[k], NULL, list, count);
+        return CLI_DONE;
+    }
+    const char *slash = strchr(wish, '/'), *item = slash && slash[1] ? slash + 1 : NULL;
+    char name[64], all[512] = "";
+    snprintf(name, sizeof name, "%.*s", slash ? (int)(slash - wish) : (int)strlen(wish), wish);
+    const char *names[PAPERS];
+    for (int k = 0; k < PAPERS; k++) {
+        names[k] = papers[k]->name;
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "", names[k]);
+        if (strcmp(name, names[k]) == 0) return choose_items(command, papers[k], item, list, count);
+    }
+    const char *close = cli_closest(name, names, PAPERS);
+    if (close) return cli_say(command, CLI_WRONG, "there is no paper \"%s\"; did you mean %s?", name, close);
+    return cli_say(command, CLI_WRONG, "there is no paper \"%s\"; there are %s", name, all);
+}
+
+static void print_list(const chosen *list, int count) {
+    for (int k = 0; k < count; k++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s/%s", list[k].paper->name, list[k].item->name);
+        printf("%-22s %s\n", name, list[k].item->summary);
+    }
+}
+
+/* --- one item ------------------------------------------------------------------------------------- */
+
+static int make_folder(const cli_command *command, const char *path) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return CLI_DONE;
+    return cli_say(command, CLI_FAILED, "folder %s could not be made: %s", path, strerror(errno));
+}
+
+static int make_folders(const cli_command *command, const char *out, const chosen *list, int count) {
+    int result = make_folder(command, out);
+    for (int k = 0; k < count && result == CLI_DONE; k++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", out, list[k].paper->name);
+        result = make_folder(command, path);
+    }
+    return result;
+}
+
+/* LW_ERROR_STOPPED only if the user stopped it: what fails is told in the outcome. */
+static lw_status work_on(const chosen *what, const char *folder, bool progress_wanted, outcome *o) {
+    snprintf(o->name, sizeof o->name, "%s/%s", what->paper->name, what->item->name);
+    o->work = (reproduction){.item = o->name,
+                             .summary = what->item->summary,
+                             .folder = folder,
+                             .bar = progress_start(progress_wanted)};
+    lw_error error = {0};
+    lw_status status = what->item->run(&o->work, &error);
+    progress_end(&o->work.bar);
+    o->ok = status == LW_OK;
+    if (status != LW_OK) lw_error_format(&error, o->failure, sizeof o->failure);
+    for (int k = 0; k < o->work.row_count; k++) o->ok = o->ok && o->work.rows[k].ok;
+    return status == LW_ERROR_STOPPED ? status : LW_OK;
+}
+
+/* --- what came out -------------------------------------------------------------------------------- */
+
+static const char *number(char text[24], double x) {
+    if (isnan(x))
+        snprintf(text, 24, "-");
+    else
+        snprintf(text, 24, "%.4g", x);
+    return text;
+}
+
+static void print_outcome(const outcome *o) {
+    const reproduction *r = &o->work;
+    char paper[24], here[24];
+    int width = 8;
+    for (int k = 0; k < r->row_count; k++)
+        if ((int)strlen(r->rows[k].quantity) > width) width = (int)strlen(r->rows[k].quantity);
+    printf("%s  %s\n", o->name, r->summary);
+    if (r->row_count > 0) printf("  %-*s %10s %12s    %s\n", width, "", "paper", "here", "wanted");
+    for (int k = 0; k < r->row_count; k++) {
+        const reproduce_row *row = &r->rows[k];
+        printf("  %-*s %10s %12s    %-16s %s\n", width, row->quantity, number(paper, row->paper),
+               number(here, row->here), row->wanted, row->ok ? "ok" : "NOT SO");
+    }
+    if (o->failure[0]) printf("  FAILED: %s\n", o->failure);
+    if (r->files[0][0]) printf("  %s, %s\n", r->files[0], r->files[1]);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void print_json(const outcome *outcomes, int count) {
+    json j;
+    json_begin(&j, stdout);
+    json_array(&j, NULL);
+    for (int k = 0; k < count; k++) {
+        const outcome *o = &outcomes[k];
+        json_object(&j, NULL);
+        json_text(&j, "item", o->name);
+        json_bool(&j, "ok", o->ok);
+        json_text(&j, "summary", o->work.summary);
+        json_text(&j, "failure", o->failure[0] ? o->failure : NULL);
+        json_text(&j, "data", o->work.files[0][0] ? o->work.files[0] : NULL);
+        json_text(&j, "figure", o->work.files[1][0] ? o->work.files[1] : NULL);
+        json_array(&j, "rows");
+        for (int i = 0; i < o->work.row_count; i++) {
+            const reproduce_row *row = &o->work.rows[i];
+            json_object(&j, NULL);
+            json_text(&j, "quantity", row->quantity);
+            json_number(&j, "paper", row->paper);
+            json_number(&j, "here", row->here);
+            json_text(&j, "wanted", row->wanted);
+            json_bool(&j, "ok", row->ok);
+            json_object_end(&j);
+        }
+        json_array_end(&j);
+        json_object_end(&j);
+    }
+    json_array_end(&j);
+    json_end(&j);
+}
+
+/* --- the command ---------------------------------------------------------------------------------- */
+
+static int reproduce_all(const cli_command *command, const chosen *list, int count, const char *folder,
+                         bool as_json) {
+    outcome *outcomes = calloc((size_t)count, sizeof *outcomes);
+    if (!outcomes) return cli_say(command, CLI_FAILED, "out of memory");
+    int result = CLI_DONE, done = 0, good = 0;
+    lw_status status = LW_OK;
+    stop_watch();
+    while (done < count && status == LW_OK) {
+        outcome *o = &outcomes[done];
+        status = work_on(&list[done], folder, true, o);
+        if (status != LW_OK) break;
+        if (!as_json) print_outcome(o);
+        good += o->ok;
+        done++;
+    }
+    if (as_json) print_json(outcomes, done);
+    if (!as_json && done > 1) printf("%d of %d items are as in the papers\n", good, done);
+    if (status != LW_OK)
+        result = cli_say(command, CLI_FAILED, "stopped at %s", outcomes[done].name);
+    else if (good < done)
+        result = CLI_FAILED;
+    for (int k = 0; k < done; k++)
+        if (!outcomes[k].ok)
+            cli_say(command, CLI_FAILED, "%s is not as in the paper%s%s", outcomes[k].name,
+                    outcomes[k].failure[0] ? ": " : "", outcomes[k].failure);
+    for (int k = 0; k < count; k++) free(outcomes[k].work.rows);
+    free(outcomes);
+    return result;
+}
+
+static int reproduce(const cli_command *command, int argc, char **argv) {
+    const char *out = NULL;
+    bool as_json = false, only_list = false;
+    const cli_option options[] = {
+        {"out", "DIR", "where data (CSV) and figures (SVG) go; otherwise reproduce/, with --json nowhere",
+         "figures", .text = &out},
+        {"list", NULL, "list the items only", NULL, .flag = &only_list},
+        {"json", NULL, "print one JSON document", NULL, .flag = &as_json},
+    };
+    cli_list rest = {.count = 0};
+    switch (cli_parse(command, options, sizeof options / sizeof options[0], argc, argv, &rest, 1)) {
+    case CLI_HELPED:
+        return CLI_DONE;
+    case CLI_MISTAKEN:
+        return CLI_WRONG;
+    case CLI_PARSED:
+        break;
+    }
+    chosen list[PAPERS * ITEMS_MAX];
+    int count;
+    int result = choose(command, rest.count ? rest.items[0] : NULL, list, &count);
+    if (result != CLI_DONE) return result;
+    if (only_list) {
+        print_list(list, count);
+        return CLI_DONE;
+    }
+    if (!out && !as_json) out = "reproduce";
+    if (out) result = make_folders(command, out, list, count);
+    if (result != CLI_DONE) return result;
+    return reproduce_all(command, list, count, out, as_json);
+}
+
+const cli_command cli_reproduce = {
+    "reproduce", "[PAPER[/ITEM]] [options]", "the papers' tables and figures, next to their own numbers",
+    "Without PAPER every item of every paper. Rows show the paper's number (- where it prints none), the "
+    "number\n"
+    "computed here, and what it is wanted to be. Exit status 1: a row is not as wanted, or an item failed.",
+    reproduce};

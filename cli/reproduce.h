@@ -1,0 +1,93 @@
+/* reproduce.h - what the papers' tables and figures share: rows 'paper / here', data and figures in files, runs, fits.
+ *
+ * A paper is one file, reproduce_<paper>.c, with a table of its items under the paper's own numbering. An item computes,
+ * tells rows (reproduce_expect) and leaves a table of numbers that becomes a CSV file and an SVG figure (reproduce_figure).
+ */
+#ifndef LINKWORK_REPRODUCE_H
+#define LINKWORK_REPRODUCE_H
+
+#include "cli.h"
+#include "progress.h"
+
+/* One number. What the paper says in words counts as printed: "linear" is the exponent 1. */
+typedef struct reproduce_row {
+    char quantity[160];
+    double paper, here; /* paper: NaN where it prints none */
+    char wanted[64];    /* what here must be */
+    bool ok;
+} reproduce_row;
+
+/* One item under way. */
+typedef struct reproduction {
+    const char *item;    /* "anderson2003/fig6" */
+    const char *summary; /* its one line */
+    const char *folder;  /* where files go; NULL: nowhere */
+    progress bar;
+    reproduce_row *rows;
+    int row_count;
+    char files[2][256]; /* data and figure written; "" if not */
+} reproduction;
+
+typedef struct reproduce_item {
+    const char *name;    /* in the paper */
+    const char *summary; /* one line */
+    lw_status (*run)(reproduction *r, lw_error *error);
+} reproduce_item;
+
+typedef struct reproduce_paper {
+    const char *name;
+    const reproduce_item *items;
+    int count;
+} reproduce_paper;
+
+extern const reproduce_paper reproduce_anderson2003, reproduce_mufti1983;
+
+/* Fills error with a sentence and returns status. */
+lw_status reproduce_fail(lw_error *error, lw_status status, const char *format, ...);
+/* Adds a row; it is ok if least <= here <= most (infinities: no such bound). paper NAN: the paper prints no number. */
+lw_status reproduce_expect(reproduction *r, double paper, double here, double least, double most,
+                           lw_error *error, const char *quantity, ...);
+/* Shows what is being done; LW_ERROR_STOPPED if the user does not want it any more. */
+lw_status reproduce_working(reproduction *r, lw_error *error, const char *work, ...);
+
+/* A model of problems/, one parameter set (name NULL: none). */
+lw_status reproduce_spec(const char *name, const char *parameter, double value, lw_spec **spec,
+                         lw_error *error);
+lw_status reproduce_compile(const lw_spec *spec, lw_model **model, lw_error *error);
+lw_status reproduce_model(const char *name, const char *parameter, double value, lw_model **model,
+                          lw_error *error);
+/* The place of a joint's coordinate in q. */
+lw_status reproduce_coordinate(const lw_model *model, const char *joint, int *q, lw_error *error);
+
+/* Numbers in columns; the first one is the horizontal axis of the figure. NaN is an empty field. */
+enum { REPRODUCE_COLUMNS = 16 };
+typedef struct reproduce_table {
+    const char *headers[REPRODUCE_COLUMNS]; /* "name [unit]" */
+    int columns, rows;
+    double *values; /* row by row */
+} reproduce_table;
+
+lw_status reproduce_table_create(reproduce_table *table, const char *const *headers, int columns, int rows,
+                                 lw_error *error);
+void reproduce_table_clear(reproduce_table *table);
+double *reproduce_at(const reproduce_table *table, int row, int column);
+/* Largest difference of two columns, where both have numbers. */
+double reproduce_difference(const reproduce_table *table, int a, int b);
+/* Slope of log(column y) against log(column x) by least squares, over rows first .. end - 1 where both are positive. */
+double reproduce_exponent(const reproduce_table *table, int x, int y, int first, int end);
+/* Writes the CSV file and the figure, if files are wanted. */
+lw_status reproduce_figure(reproduction *r, const reproduce_table *table, const lw_plot_options *plot,
+                           lw_error *error);
+
+/* Runs; each sample becomes a row: t in column 0, coordinates q[k] in columns from first on, then, if wanted, the
+ * violation of the loops. The table has a row for each sample. */
+typedef struct reproduce_trace {
+    reproduce_table *table;
+    int first, count;
+    const int *q;
+    bool violation;
+} reproduce_trace;
+lw_status reproduce_run(reproduction *r, const lw_model *model, lw_run_options *options,
+                        const reproduce_trace *trace, lw_error *error);
+
+#endif

@@ -1,0 +1,510 @@
+/* sweeps.c - articulated inertias inwards and accelerations outwards, with the multipliers of closed loops on the way.
+ *
+ * Sweeping inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every tie (closure or
+ * constraint) on its way to its base the wrenches K that the tie's multipliers put on the articulated body, so that
+ *
+ *   wrench      I^ a + f^ - sum K lambda
+ *   tie         K'a + l + sum L lambda = 0
+ *
+ * Through a joint with Y = S'K, Z = D^-1 Y:   K - U Z,   l + Z'u + (K - U Z)'bias,   L + Y'Z.
+ * At the base of tie t its multipliers are eliminated with L_tt = C C' (pivots that vanish are left out: the rows are
+ * redundant), E = C^-1 K_t', F_s = C^-1 L_ts, e = C^-1 l_t:
+ *
+ *   I^ += E'E,  f^ += E'e,  K_s -= E'F_s,  L_su -= F_s'F_u,  l_s -= F_s'e
+ *
+ * Sweeping outwards, lambda_t = -C^-T (E a + e + sum F_s lambda_s) at the base, and the joints beyond follow as in a tree.
+ *
+ * Source   docs/theory/rcr.md; symbols of recursion.h and ties.h.
+ * Cost     O(n + m) for loops of bounded width: strands per body and coupled ties. No allocation but in create.
+ */
+#include "formulations/sweeps.h"
+#include "formulations/tree.h"
+#include "model/joint.h"
+
+#define LANES 1
+#include "formulations/forward.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A pivot that falls to this share of its scale belongs to a redundant row. Rounding leaves about 1e-15, and
+ * a loop that does not close by 1e-6 of its size about 1e-12; a mechanism 1e-4 rad away from a singular position has about 1e-8. */
+static const double vanished = 1e-10;
+
+enum { ROWS_MAX = 6 }; /* of one tie */
+
+lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties *ties, int rows,
+                            lw_arena *arena) {
+    lw_sweeps *s = LW_NEW(arena, lw_sweeps, 1);
+    if (!s) return NULL;
+    size_t m = (size_t)rows + 1;
+    s->model = model, s->data = data, s->ties = ties;
+    s->awake = LW_NEW(arena, int, ties->count + 1);
+    s->rank = LW_NEW(arena, int, ties->count + 1);
+    s->row = LW_NEW(arena, int, m);
+    s->pivot = LW_NEW(arena, int, m);
+    s->K = LW_NEW(arena, double, ties->K_size + 1);
+    s->Y = LW_NEW(arena, double, ties->Y_size + 1);
+    s->Z = LW_NEW(arena, double, ties->Y_size + 1);
+    s->L = LW_NEW(arena, double, ties->block_size + 1);
+    s->E = LW_NEW(arena, double, 6 * m);
+    s->e = LW_NEW(arena, double, m);
+    s->l = LW_NEW(arena, double, m);
+    s->scale = LW_NEW(arena, double, m);
+    s->lambda = LW_NEW(arena, double, m);
+    if (!s->awake || !s->rank || !s->row || !s->pivot || !s->K || !s->Y || !s->Z || !s->L || !s->E || !s->e ||
+        !s->l || !s->scale || !s->lambda)
+        return NULL;
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = 0; k < 3; k++) s->length = fmax(s->length, fabs(model->links[i].p[k]));
+    lw_sweeps_wake(s);
+    return s;
+}
+
+void lw_sweeps_wake(lw_sweeps *s) {
+    for (int t = 0; t < s->ties->count; t++) {
+        const lw_tie *tie = &s->ties->ties[t];
+        s->awake[t] = tie->count;
+        for (int k = 0; k < tie->count; k++) s->row[tie->first + k] = k;
+    }
+}
+
+/* --- a strand through a joint ---------------------------------------------------------------------- */
+
+/* Each pass_: `rows` wrenches K of a strand at body i through its joint; b is the acceleration that the joint has without its
+ * speeds' rates: bias, and gravity where the parent is ground. parent is where the wrenches go, NULL if ground takes them. */
+
+INLINE void pass_aligned(const recursion *r, int i, int rows, const double *restrict K, double *restrict Y,
+                         double *restrict Z, double *restrict l, const double b[6], double *restrict parent,
+                         int kernel) {
+    const lw_link *link = &r->model->links[i];
+    const node *own = &r->nodes[i];
+    bool turns = kernel < LW_KERNEL_PRISMATIC;
+    const double *p = turns ? link->p : r->places[i].p;
+    double c = turns ? r->cosine[link->v] : 1, s = turns ? r->sine[link->v] : 0, d = own->d, u = own->u;
+    for (int row = 0; row < rows; row++) {
+        const double *w = K + 6 * row;
+        double y = w[kernel], z = d * y, left[6];
+        for (int k = 0; k < 6; k++) left[k] = w[k] - z * own->U[k];
+        Y[row] = y, Z[row] = z;
+        l[row] += z * u + r6_dot(left, b);
+        if (!parent) continue;
+        double moved[6], *out = parent + 6 * row;
+        if (turns) {
+            turn(kernel, c, s, left, moved);
+            turn(kernel, c, s, left + 3, moved + 3);
+        } else
+            for (int k = 0; k < 6; k++) moved[k] = left[k];
+        out[0] += moved[0] + p[1] * moved[5] - p[2] * moved[4];
+        out[1] += moved[1] + p[2] * moved[3] - p[0] * moved[5];
+        out[2] += moved[2] + p[0] * moved[4] - p[1] * moved[3];
+        for (int k = 3; k < 6; k++) out[k] += moved[k];
+    }
+}
+
+static void hand_on(const recursion *r, int i, const double left[6], double *parent) {
+    double moved[6];
+    lw_wrench_to_parent(r->places[i].R, r->places[i].p, left, moved);
+    for (int k = 0; k < 6; k++) parent[k] += moved[k];
+}
+
+static void pass_spherical(const recursion *r, int i, int rows, const double *K, double *Y, double *Z,
+                           double *l, const double b[6], double *parent) {
+    const lw_link *link = &r->model->links[i];
+    const double *B = r->U + 6 * link->v, *u = r->u + link->v;
+    for (int row = 0; row < rows; row++) {
+        const double *w = K + 6 * row;
+        double *y = Y + 3 * row, *z = Z + 3 * row, left[6] = {0}, t[3];
+        for (int k = 0; k < 3; k++) y[k] = z[k] = w[k];
+        solve_lower(3, 0, r->D + 6 * link->v, z);
+        solve_upper(3, 0, r->D + 6 * link->v, z);
+        lw_m3_tmul_v(B, z, t);
+        for (int k = 0; k < 3; k++) left[3 + k] = w[3 + k] - t[k];
+        l[row] += lw_v3_dot(z, u) + lw_v3_dot(left + 3, b + 3);
+        if (parent) hand_on(r, i, left, parent + 6 * row);
+    }
+}
+
+/* The parent of a free joint feels nothing. */
+static void pass_free(const recursion *r, int i, int rows, const double *K, double *Y, double *Z, double *l) {
+    const lw_link *link = &r->model->links[i];
+    for (int row = 0; row < rows; row++) {
+        double *y = Y + 6 * row, *z = Z + 6 * row;
+        for (int k = 0; k < 6; k++) y[k] = z[k] = K[6 * row + k];
+        solve_lower(6, 0, r->D + 6 * link->v, z);
+        solve_upper(6, 0, r->D + 6 * link->v, z);
+        l[row] += r6_dot(z, r->u + link->v);
+    }
+}
+
+/* Two speeds that are free, such as a universal joint's. */
+static void pass_pair(const recursion *r, int i, int rows, const double *restrict K, double *restrict Y,
+                      double *restrict Z, double *restrict l, const double b[6], double *restrict parent) {
+    const lw_link *link = &r->model->links[i];
+    const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v,
+                 *u = r->u + link->v;
+    double first = 1 / D[0], mixed = D[6] * first, second = 1 / (D[7] * D[7]);
+    first *= first;
+    for (int row = 0; row < rows; row++) {
+        const double *w = K + 6 * row;
+        double y0 = r6_dot(S, w), y1 = r6_dot(S + 6, w), left[6];
+        double z1 = (y1 - mixed * y0) * second, z0 = y0 * first - mixed * z1;
+        Y[2 * row] = y0, Y[2 * row + 1] = y1, Z[2 * row] = z0, Z[2 * row + 1] = z1;
+        for (int k = 0; k < 6; k++) left[k] = w[k] - z0 * U[k] - z1 * U[6 + k];
+        l[row] += z0 * u[0] + z1 * u[1] + r6_dot(left, b);
+        if (parent) hand_on(r, i, left, parent + 6 * row);
+    }
+}
+
+static void pass_general(const recursion *r, int i, int rows, const double *K, double *Y, double *Z,
+                         double *l, const double b[6], double *parent) {
+    const lw_link *link = &r->model->links[i];
+    int nv = link->joint.nv;
+    for (int row = 0; row < rows; row++) {
+        double *y = Y + nv * row, *z = Z + nv * row, left[6];
+        memcpy(left, K + 6 * row, sizeof left);
+        for (int k = 0; k < nv; k++) z[k] = y[k] = r6_dot(r->S + 6 * (link->v + k), left);
+        solve_lower(nv, link->prescribed, r->D + 6 * link->v, z);
+        solve_upper(nv, link->prescribed, r->D + 6 * link->v, z);
+        for (int k = 0; k < nv; k++) {
+            if (link->prescribed >> k & 1) z[k] = 0;
+            lw_v6_axpy(-z[k], r->U + 6 * (link->v + k), left);
+            l[row] += z[k] * r->u[link->v + k];
+        }
+        l[row] += r6_dot(left, b);
+        if (parent) hand_on(r, i, left, parent + 6 * row);
+    }
+}
+
+/* Bias of joint i; where ground carries it, with ground's acceleration; prescribed speeds count like bias. */
+static void joint_bias(const recursion *r, int i, bool gravity, double b[6]) {
+    const lw_link *link = &r->model->links[i];
+    memcpy(b, r->nodes[i].bias, 6 * sizeof *b);
+    if (link->kernel == LW_KERNEL_GENERAL && link->prescribed)
+        for (int k = 0; k < link->joint.nv; k++)
+            if (link->prescribed >> k & 1)
+                lw_v6_axpy(r->vdot[link->v + k], r->S + 6 * (link->v + k), b);
+    if (!gravity || link->parent != 0) return;
+    const double *g = r->model->gravity;
+    double x[3];
+    if (link->kernel < LW_KERNEL_PRISMATIC)
+        turn_back(link->kernel, r->cosine[link->v], r->sine[link->v], g, x);
+    else if (link->kernel < LW_KERNEL_SPHERICAL)
+        lw_v3_copy(g, x);
+    else
+        lw_m3_tmul_v(r->places[i].R, g, x);
+    lw_v3_sub(b + 3, x, b + 3);
+}
+
+/* --- inwards -------------------------------------------------------------------------------------- */
+
+static void pass_strands(lw_sweeps *s, const recursion *r, bool gravity, int i) {
+    const lw_ties *ties = s->ties;
+    const lw_link *link = &r->model->links[i];
+    int nv = link->joint.nv, from = ties->strand_start[i], to = ties->strand_start[i + 1];
+    double b[6];
+    if (from == to) return;
+    joint_bias(r, i, gravity, b);
+    for (int k = from; k < to; k++) {
+        const lw_strand *strand = &ties->strands[k];
+        const lw_tie *tie = &ties->ties[strand->tie];
+        int rows = s->awake[strand->tie];
+        double *Y = s->Y + strand->Y, *Z = s->Z + strand->Y, *l = s->l + tie->first;
+        const double *K = s->K + strand->K;
+        double *parent = link->parent == 0    ? NULL
+                         : strand->parent < 0 ? s->K + tie->K
+                                              : s->K + ties->strands[strand->parent].K;
+        if (link->kernel == LW_KERNEL_SPHERICAL)
+            pass_spherical(r, i, rows, K, Y, Z, l, b, parent);
+        else if (link->kernel == LW_KERNEL_FREE)
+            pass_free(r, i, rows, K, Y, Z, l);
+        else if (link->kernel == LW_KERNEL_GENERAL && nv == 2 && !link->prescribed)
+            pass_pair(r, i, rows, K, Y, Z, l, b, parent);
+        else if (link->kernel == LW_KERNEL_GENERAL)
+            pass_general(r, i, rows, K, Y, Z, l, b, parent);
+        else
+            switch (link->kernel) {
+            case 0:
+                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 0);
+                break;
+            case 1:
+                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 1);
+                break;
+            case 2:
+                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 2);
+                break;
+            case 3:
+                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 3);
+                break;
+            case 4:
+                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 4);
+                break;
+            default:
+                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 5);
+            }
+    }
+    for (int k = ties->pair_start[i]; k < ties->pair_start[i + 1]; k++) {
+        const lw_strand *first = &ties->strands[ties->pairs[k].first],
+                        *second = &ties->strands[ties->pairs[k].second];
+        int rows = s->awake[first->tie], columns = s->awake[second->tie];
+        const double *restrict Y = s->Y + first->Y, *restrict Z = s->Z + second->Y;
+        double *restrict block = s->L + ties->pairs[k].block;
+        if (nv == 1)
+            for (int x = 0; x < rows; x++)
+                for (int y = 0; y < columns; y++) block[columns * x + y] += Y[x] * Z[y];
+        else if (nv == 2)
+            for (int x = 0; x < rows; x++)
+                for (int y = 0; y < columns; y++)
+                    block[columns * x + y] += Y[2 * x] * Z[2 * y] + Y[2 * x + 1] * Z[2 * y + 1];
+        else
+            for (int x = 0; x < rows; x++)
+                for (int y = 0; y < columns; y++)
+                    for (int n = 0; n < nv; n++) block[columns * x + y] += Y[nv * x + n] * Z[nv * y + n];
+    }
+}
+
+static void swap(double *a, double *b) {
+    double x = *a;
+    *a = *b, *b = x;
+}
+
+/* L_tt = C C' with the largest pivot next, in place; returns the rank. The diagonal of C is stored inverted. */
+static int factor_tie(int count, double *L, const double *scale, int *pivot) {
+    for (int k = 0; k < count; k++) pivot[k] = k;
+    for (int k = 0; k < count; k++) {
+        int best = -1;
+        double most = 0;
+        for (int i = k; i < count; i++) {
+            double pivot_i = L[count * i + i], size = scale[pivot[i]];
+            if (pivot_i > vanished * size && pivot_i > most * size) most = pivot_i / size, best = i;
+        }
+        if (best < 0) return k;
+        if (best != k) { /* exchange rows and columns k and best of the symmetric matrix */
+            int moved = pivot[k];
+            pivot[k] = pivot[best], pivot[best] = moved;
+            for (int j = 0; j < count; j++) swap(&L[count * k + j], &L[count * best + j]);
+            for (int i = k; i < count; i++) swap(&L[count * i + k], &L[count * i + best]);
+        }
+        double inverse = 1 / sqrt(L[count * k + k]);
+        L[count * k + k] = inverse;
+        for (int i = k + 1; i < count; i++) L[count * i + k] *= inverse;
+        for (int i = k + 1; i < count; i++)
+            for (int j = k + 1; j <= i; j++) {
+                L[count * i + j] -= L[count * i + k] * L[count * j + k];
+                L[count * j + i] = L[count * i + j];
+            }
+    }
+    return count;
+}
+
+/* out = C^-1 of the pivoted rows of x, `columns` numbers each. */
+INLINE void forward_rows(int rank, int count, const double *restrict C, const int *pivot, int columns,
+                         const double *restrict x, double *restrict out) {
+    for (int i = 0; i < rank; i++) {
+        double *row = out + columns * i;
+        const double *from = x + columns * pivot[i];
+        for (int c = 0; c < columns; c++) row[c] = from[c];
+        for (int j = 0; j < i; j++)
+            for (int c = 0; c < columns; c++) row[c] -= C[count * i + j] * out[columns * j + c];
+        for (int c = 0; c < columns; c++) row[c] *= C[count * i + i];
+    }
+}
+
+/* I^ += E'E, f^ += E'e where the children of the base hand over their inertias. */
+static void load_base(const recursion *r, int base, int rank, const double *E, const double *e) {
+    sum *handed = &r->sums[r->model->links[base].slot];
+    for (int k = 0; k < rank; k++) {
+        const double *x = E + 6 * k;
+        for (int i = 0; i < 3; i++) {
+            for (int j = 0; j <= i; j++) {
+                handed->A[sym(i, j)] += x[i] * x[j];
+                handed->C[sym(i, j)] += x[3 + i] * x[3 + j];
+            }
+            for (int j = 0; j < 3; j++) handed->B[3 * i + j] += x[i] * x[3 + j];
+        }
+        for (int i = 0; i < 6; i++) handed->f[i] += x[i] * e[k];
+    }
+}
+
+static void eliminate_tie(lw_sweeps *s, const recursion *r, int t) {
+    const lw_ties *ties = s->ties;
+    const lw_tie *tie = &ties->ties[t];
+    int count = s->awake[t], *pivot = s->pivot + tie->first;
+    double *C = s->L + tie->block, *E = s->E + 6 * tie->first, *e = s->e + tie->first;
+    int rank = factor_tie(count, C, s->scale + tie->first, pivot);
+    bool moves = tie->base > 0; /* ground does not, and its acceleration is in l already */
+    s->rank[t] = rank;
+    forward_rows(rank, count, C, pivot, 1, s->l + tie->first, e);
+    if (moves && rank > 0) {
+        forward_rows(rank, count, C, pivot, 6, s->K + tie->K, E);
+        load_base(r, tie->base, rank, E, e);
+    }
+    const lw_coupling *near = ties->couplings + tie->coupling;
+    for (int j = 0; j < tie->couplings; j++) {
+        const lw_tie *other = &ties->ties[near[j].tie];
+        double rows[ROWS_MAX * ROWS_MAX], *F = s->L + near[j].block, *K = s->K + near[j].K,
+                                          *l = s->l + other->first;
+        int columns = s->awake[near[j].tie];
+        forward_rows(rank, count, C, pivot, columns, F, rows);
+        for (int k = 0; k < rank; k++)
+            for (int c = 0; c < columns; c++) {
+                double f = F[columns * k + c] = rows[columns * k + c];
+                l[c] -= f * e[k];
+                if (moves) lw_v6_axpy(-f, E + 6 * k, K + 6 * c);
+            }
+    }
+    const int *target = ties->targets + tie->target;
+    for (int j = 0; j < tie->couplings; j++)
+        for (int k = j; k < tie->couplings; k++) {
+            int a = s->awake[near[j].tie], b = s->awake[near[k].tie];
+            const double *restrict Fa = s->L + near[j].block, *restrict Fb = s->L + near[k].block;
+            double *restrict block = s->L + *target++;
+            for (int p = 0; p < rank; p++)
+                for (int x = 0; x < a; x++)
+                    for (int y = 0; y < b; y++) block[b * x + y] -= Fa[a * p + x] * Fb[b * p + y];
+        }
+}
+
+/* --- outwards ------------------------------------------------------------------------------------- */
+
+/* x = C^-T x, into the pivoted places of lambda with the sign turned. */
+static void backward_rows(int rank, int count, const double *C, const int *pivot, double *x, double *lambda) {
+    for (int i = rank - 1; i >= 0; i--) {
+        for (int j = i + 1; j < rank; j++) x[i] -= C[count * j + i] * x[j];
+        x[i] *= C[count * i + i];
+        lambda[pivot[i]] = -x[i];
+    }
+}
+
+/* sum F_s lambda_s of tie t. */
+static void coupled(const lw_sweeps *s, int t, const double *lambda, double *x) {
+    const lw_tie *tie = &s->ties->ties[t];
+    for (int j = 0; j < tie->couplings; j++) {
+        const lw_coupling *near = &s->ties->couplings[tie->coupling + j];
+        const double *F = s->L + near->block, *other = lambda + s->ties->ties[near->tie].first;
+        int columns = s->awake[near->tie];
+        for (int k = 0; k < s->rank[t]; k++)
+            for (int c = 0; c < columns; c++) x[k] += F[columns * k + c] * other[c];
+    }
+}
+
+static void solve_tie(lw_sweeps *s, const recursion *r, int t) {
+    const lw_tie *tie = &s->ties->ties[t];
+    int rank = s->rank[t], count = s->awake[t];
+    double x[ROWS_MAX], *lambda = s->lambda + tie->first;
+    for (int k = 0; k < rank; k++) {
+        x[k] = s->e[tie->first + k];
+        if (tie->base > 0) x[k] += r6_dot(s->E + 6 * (tie->first + k), r->nodes[tie->base].a);
+    }
+    coupled(s, t, s->lambda, x);
+    for (int k = 0; k < tie->count; k++) lambda[k] = 0;
+    backward_rows(rank, count, s->L + tie->block, s->pivot + tie->first, x, lambda);
+}
+
+static void solve_based_ties(lw_sweeps *s, const recursion *r, int body) {
+    int first = s->ties->at_base[body];
+    for (int t = first + s->ties->based[body] - 1; t >= first; t--) solve_tie(s, r, t);
+}
+
+/* The multipliers push the joint of body i: u += Y lambda, for accelerate. */
+static void push_joint(const lw_sweeps *s, const recursion *r, int i) {
+    const lw_link *link = &r->model->links[i];
+    int nv = link->joint.nv;
+    double *u = link->kernel < LW_KERNEL_SPHERICAL ? &r->nodes[i].u : r->u + link->v;
+    for (int k = s->ties->strand_start[i]; k < s->ties->strand_start[i + 1]; k++) {
+        const lw_strand *strand = &s->ties->strands[k];
+        const double *Y = s->Y + strand->Y, *lambda = s->lambda + s->ties->ties[strand->tie].first;
+        for (int row = 0; row < s->awake[strand->tie]; row++)
+            for (int n = 0; n < nv; n++) u[n] += Y[nv * row + n] * lambda[row];
+    }
+}
+
+/* --- both ----------------------------------------------------------------------------------------- */
+
+static recursion recursion_for(const lw_sweeps *s, const lw_subject *subject) {
+    recursion r = recursion_of(s->model, s->data);
+    r.v = subject->v;
+    r.tau = subject->tau;
+    r.load = subject->load;
+    r.drive = subject->drive;
+    return r;
+}
+
+void lw_sweeps_start(lw_sweeps *s, const lw_subject *subject) {
+    const recursion r = recursion_for(s, subject);
+    velocities(&r);
+}
+
+lw_status lw_sweeps_run(lw_sweeps *s, const lw_subject *subject, lw_error *error) {
+    const recursion r = recursion_for(s, subject);
+    const lw_model *model = s->model;
+    const lw_ties *ties = s->ties;
+    int n = model->body_count, bad_body = 0, bad_speed = 0;
+    memset(s->L, 0, (size_t)ties->block_size * sizeof *s->L);
+    for (int i = n; i >= 0; i--) {
+        for (int t = ties->at_base[i]; t < ties->at_base[i] + ties->based[i]; t++) eliminate_tie(s, &r, t);
+        if (i == 0) break;
+        int bad = 0;
+        BY_JOINT(&model->links[i], eliminate, &r, i, &bad)
+        if (__builtin_expect(bad && !bad_body, 0)) bad_body = i, bad_speed = bad;
+        pass_strands(s, &r, subject->gravity, i);
+    }
+    if (bad_body) return lw_undetermined(model, bad_body, bad_speed, error);
+    hang_ground(&r);
+    if (!subject->gravity) memset(r.nodes[0].a, 0, sizeof r.nodes[0].a);
+    solve_based_ties(s, &r, 0);
+    for (int i = 1; i <= n; i++) {
+        push_joint(s, &r, i);
+        BY_JOINT(&model->links[i], accelerate, &r, i)
+        if (ties->based[i]) solve_based_ties(s, &r, i);
+    }
+    return LW_OK;
+}
+
+/* Each joint could give way by 1 / D to the whole of a strand's wrench, if that had the joint's direction. */
+void lw_sweeps_measure(lw_sweeps *s) {
+    const lw_ties *ties = s->ties;
+    const lw_data *data = s->data;
+    for (int t = 0; t < ties->count; t++)
+        for (int k = 0; k < ties->ties[t].count; k++) s->scale[ties->ties[t].first + k] = 0;
+    for (int i = 1; i <= s->model->body_count; i++) {
+        const lw_link *link = &s->model->links[i];
+        bool aligned = link->kernel < LW_KERNEL_SPHERICAL;
+        for (int n = ties->strand_start[i]; n < ties->strand_start[i + 1]; n++) {
+            const lw_strand *strand = &ties->strands[n];
+            for (int row = 0; row < s->awake[strand->tie]; row++) {
+                const double *w = s->K + strand->K + 6 * row;
+                double force = lw_v3_dot(w + 3, w + 3),
+                       torque = lw_v3_dot(w, w) + s->length * s->length * force;
+                for (int k = 0; k < link->joint.nv; k++) {
+                    double root = aligned ? 0 : data->joint_D[6 * (link->v + k) + k];
+                    double d = aligned ? data->nodes[i].d : root > 0 ? 1 / (root * root) : 0;
+                    s->scale[ties->ties[strand->tie].first + row] +=
+                        d * (lw_joint_speed_turns(link->joint.type, k) ? torque : force);
+                }
+            }
+        }
+    }
+}
+
+/* In [-1, 1], the same for the same seed (xorshift). */
+static double chance(unsigned *seed) {
+    *seed ^= *seed << 13, *seed ^= *seed >> 17, *seed ^= *seed << 5;
+    return (double)*seed / 2147483648.0 - 1;
+}
+
+void lw_sweeps_null(lw_sweeps *s, unsigned seed, double *lambda) {
+    for (int t = s->ties->count - 1; t >= 0; t--) {
+        const lw_tie *tie = &s->ties->ties[t];
+        const double *C = s->L + tie->block;
+        const int *pivot = s->pivot + tie->first;
+        int rank = s->rank[t], count = s->awake[t];
+        double x[ROWS_MAX] = {0}, *own = lambda + tie->first;
+        coupled(s, t, lambda, x);
+        for (int i = rank; i < count; i++) {
+            double any = own[pivot[i]] = chance(&seed);
+            for (int k = 0; k < rank; k++) x[k] += C[count * i + k] * any;
+        }
+        backward_rows(rank, count, C, pivot, x, own);
+    }
+}

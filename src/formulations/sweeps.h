@@ -1,0 +1,49 @@
+/* sweeps.h - the two sweeps of the tree's recursion that carry closed loops along (rcr.c).
+ */
+#ifndef LW_SWEEPS_H
+#define LW_SWEEPS_H
+
+#include "formulations/ties.h"
+
+/* Rows of a tie are listed in `row`, those that take part first. K, l and lambda count in that list. */
+typedef struct lw_sweeps {
+    const lw_model *model;
+    lw_data *data;
+    const lw_ties *ties;
+    int *awake;    /* per tie: how many rows take part; the others are redundant as far as is known */
+    int *row;      /* from tie.first on: its rows, counted from tie.first */
+    double *K;     /* wrenches, internal axes about the internal origin: at strands, and of ties at their bases */
+    double *Y, *Z; /* per strand: S'K and D^-1 S'K */
+    double *L;     /* blocks; after elimination C (lower triangle) and F */
+    double *E, *e; /* per row: C^-1 K' and C^-1 l */
+    double *l;     /* per row: K'a + l + L lambda = 0 */
+    double *scale; /* per row: what its pivot would be in the direction that moves most */
+    int *pivot;    /* per row: places in the list, in the order of their pivots */
+    int *rank;     /* per tie */
+    double *lambda;
+    double length; /* of the mechanism */
+} lw_sweeps;
+
+/* NULL when memory is out. */
+lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties *ties, int rows,
+                            lw_arena *arena);
+void lw_sweeps_wake(lw_sweeps *sweeps);
+
+/* What the tree is subject to; NULL stands for nothing: speeds, joint forces, loads on bodies. */
+typedef struct lw_subject {
+    const double *v, *tau, *load;
+    bool gravity;
+    double *drive; /* out */
+} lw_subject;
+
+/* Places and velocities of the tree at data->q. */
+void lw_sweeps_start(lw_sweeps *sweeps, const lw_subject *subject);
+/* With K (zero but for what acts on bodies directly) and l set: accelerations into data->vdot and nodes, multipliers. */
+lw_status lw_sweeps_run(lw_sweeps *sweeps, const lw_subject *subject, lw_error *error);
+/* The scales of the rows from the strands of a run. */
+void lw_sweeps_measure(lw_sweeps *sweeps);
+
+/* Multipliers that move nothing, one for each redundant row chosen at random from `seed`, of the last run with all rows awake. */
+void lw_sweeps_null(lw_sweeps *sweeps, unsigned seed, double *lambda);
+
+#endif

@@ -1,0 +1,315 @@
+/* test_linkages.c - single and coupled loops of problems/ against trusted trajectories: planar, spatial, overconstrained,
+ * redundant, and through positions where the rank of their rows drops.
+ *
+ * The references come from equations in as many coordinates as there are freedoms, in extended or quadruple precision (the
+ * headers of the models say which). Each problem runs to the end of its reference file by rcr, in joint coordinates, and by
+ * lagrange, in absolute ones.
+ */
+#include "random_model.h"
+#include "linalg/vec3.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROWS = 2100, MAX_COLUMNS = 32 };
+
+static struct {
+    int rows;
+    double at[MAX_ROWS][MAX_COLUMNS];
+} reference; /* large */
+
+static void read_reference(const char *file_name) {
+    char path[512], line[2048];
+    snprintf(path, sizeof path, "%s/problems/%s", LW_SOURCE_DIR, file_name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    reference.rows = 0;
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#') continue;
+        assert_true(reference.rows < MAX_ROWS);
+        char *at = line;
+        for (int column = 0; column < MAX_COLUMNS && *at && *at != '\n'; column++) {
+            char *end;
+            reference.at[reference.rows][column] = strtod(at, &end);
+            assert_ptr_not_equal(at, end);
+            at = *end == ',' ? end + 1 : end;
+        }
+        reference.rows++;
+    }
+    fclose(file);
+    assert_true(reference.rows > 1);
+}
+
+/* The problem, with another value for one parameter (NULL: as it is). */
+static lw_model *read_problem(const char *problem, const char *name, const char *value) {
+    char path[512];
+    const lw_setting setting = {name, value};
+    snprintf(path, sizeof path, "%s/problems/%s/model.yaml", LW_SOURCE_DIR, problem);
+    lw_report *report = lw_report_create();
+    lw_spec *spec;
+    assert_int_equal(lw_read_model(path, &setting, name ? 1 : 0, report, &spec), LW_OK);
+    assert_int_equal(lw_report_size(report), 0);
+    lw_report_destroy(report);
+    return compile_or_fail(spec);
+}
+
+/* --- a run against the rows of the reference -------------------------------------------------------- */
+
+typedef struct follower follower;
+typedef double (*error_of)(const follower *f, const lw_sample *sample, const double *row);
+
+struct follower {
+    const lw_model *model;
+    lw_data *data;
+    error_of error;
+    int row;
+    double worst;
+};
+
+static bool follow(const lw_sample *sample, void *context) {
+    follower *f = context;
+    assert_true(f->row < reference.rows);
+    const double *row = reference.at[f->row++];
+    assert_true(fabs(sample->t - row[0]) < 1e-9);
+    double error = f->error(f, sample, row);
+    if (!(error <= f->worst)) f->worst = error;
+    return true;
+}
+
+/* Runs to the end of the reference; returns the largest error. */
+static double run(const lw_model *model, error_of error, const char *method, double tolerance,
+                  lw_run_summary *summary) {
+    follower f = {.model = model, .error = error};
+    lw_run_options options;
+    lw_error fault = {0};
+    lw_run_defaults(model, &options);
+    options.method = method;
+    options.tolerance = tolerance;
+    options.end = reference.at[reference.rows - 1][0];
+    options.output = options.end / (reference.rows - 1);
+    options.observe = follow;
+    options.context = &f;
+    assert_int_equal(lw_data_create(model, NULL, &f.data), LW_OK);
+    lw_status status = lw_simulate(model, &options, NULL, NULL, summary, &fault);
+    lw_data_destroy(f.data);
+    if (status != LW_OK) fail_msg("%s by %s: %s", lw_model_name(model), method, fault.message);
+    assert_int_equal(f.row, reference.rows);
+    print_message("%-20s %-8s tol %.0e  error %.1e  energy %.1e  drift %.0e %.0e  steps %ld  %.2f s\n",
+                  lw_model_name(model), method, tolerance, f.worst, summary->energy_max_drift,
+                  summary->position_max, summary->velocity_max, summary->steps, summary->wall_s);
+    return f.worst;
+}
+
+/* Error of a coordinate of a joint, and of its speed. */
+static double q_error(const follower *f, const lw_sample *sample, const char *joint, int k, double expected) {
+    lw_joint_info info = lw_model_joint_info(f->model, lw_model_joint(f->model, joint));
+    assert_true(k < info.q_count);
+    return fabs(sample->q[info.q + k] - expected);
+}
+static double v_error(const follower *f, const lw_sample *sample, const char *joint, int k, double expected) {
+    lw_joint_info info = lw_model_joint_info(f->model, lw_model_joint(f->model, joint));
+    assert_true(k < info.v_count);
+    return fabs(sample->v[info.v + k] - expected);
+}
+
+/* A point of a body in the world, and its velocity. */
+static void place(const follower *f, const lw_sample *sample, const char *body, const double point[3],
+                  double x[3], double rate[3]) {
+    double position[3], R[9], w[3];
+    int b = lw_model_body(f->model, body);
+    assert_true(b > 0);
+    lw_body_pose(f->model, f->data, sample->t, sample->q, b, position, R);
+    lw_m3_mul_v(R, point, x);
+    lw_v3_add(position, x, x);
+    lw_body_velocity(f->model, f->data, sample->t, sample->q, sample->v, b, point, w, rate);
+}
+
+/* --- Andrews' squeezer ------------------------------------------------------------------------------ */
+
+static const char *const angles[] = {"beta", "Theta", "gamma", "phi", "delta", "Omega", "epsilon"};
+
+static double angles_error(const follower *f, const lw_sample *sample, const double *row) {
+    double worst = 0;
+    for (int k = 0; k < 7; k++) worst = fmax(worst, q_error(f, sample, angles[k], 0, row[1 + k]));
+    return worst;
+}
+
+/* The values at 0.03 s, once more as REFERENCES has them, and the whole file. */
+static void andrews_squeezer(void **state) {
+    (void)state;
+    static const double at_30_ms[7] = {15.810771195153707,   -15.756371058411839, .040822240119645805,
+                                       -.53473011634207959,  .52440996587995407,  .53473011634207959,
+                                       1.0480807410419379};
+    static const char *const methods[] = {"rcr", "lagrange"};
+    read_reference("andrews_squeezer/reference.csv");
+    for (int k = 0; k < 7; k++) assert_true(fabs(reference.at[300][1 + k] - at_30_ms[k]) < 1e-15 * 16);
+    lw_model *model = read_problem("andrews_squeezer", NULL, NULL);
+    for (int m = 0; m < 2; m++) {
+        lw_run_summary summary;
+        assert_true(run(model, angles_error, methods[m], 1e-11, &summary) < 1e-8);
+        assert_true(summary.energy_max_drift < 1e-10); /* of 3 J */
+    }
+    lw_model_destroy(model);
+}
+
+/* --- one loop ----------------------------------------------------------------------------------------- */
+
+static double sarrus_error(const follower *f, const lw_sample *sample, const double *row) {
+    double x[3], rate[3];
+    place(f, sample, "platform", (double[3]){0, 0, 0}, x, rate);
+    double aside = fmax(fabs(x[0]), fabs(x[1])); /* it moves in a straight line */
+    return fmax(aside, fmax(fabs(x[2] - row[1]), fabs(rate[2] - row[2])));
+}
+
+static double spatial_slider_crank_error(const follower *f, const lw_sample *sample, const double *row) {
+    double slider = fmax(q_error(f, sample, "D", 0, row[1] - 0.2), v_error(f, sample, "D", 0, row[2]));
+    return fmax(slider, fmax(q_error(f, sample, "A", 0, row[3]), v_error(f, sample, "A", 0, row[4])));
+}
+
+/* The slider's coordinate counts from where it is with both bars stretched. */
+static double slider_crank_error(const follower *f, const lw_sample *sample, const double *row) {
+    double slider = fmax(q_error(f, sample, "D", 0, row[3] - reference.at[0][3]),
+                         v_error(f, sample, "D", 0, row[4]));
+    return fmax(slider, fmax(q_error(f, sample, "A", 0, row[1]), v_error(f, sample, "A", 0, row[2])));
+}
+
+/* With Bennett's relation between two neighbouring angles, and opposite ones. */
+static double bennett_error(const follower *f, const lw_sample *sample, const double *row) {
+    double alpha = 40 * LW_PI / 180, beta = 70 * LW_PI / 180;
+    double q1 = sample->q[lw_model_joint_info(f->model, lw_model_joint(f->model, "h1")).q];
+    double q2 = sample->q[lw_model_joint_info(f->model, lw_model_joint(f->model, "h2")).q];
+    double relation = sin((beta - alpha) / 2) * sin(q1 / 2) * sin(q2 / 2) -
+                      sin((beta + alpha) / 2) * cos(q1 / 2) * cos(q2 / 2);
+    double geometry = fmax(fabs(relation), q_error(f, sample, "h3", 0, -q1));
+    return fmax(geometry, fmax(q_error(f, sample, "h1", 0, row[1]), v_error(f, sample, "h1", 0, row[2])));
+}
+
+/* --- several loops ------------------------------------------------------------------------------------ */
+
+static double five_bar_error(const follower *f, const lw_sample *sample, const double *row) {
+    double x[3], rate[3];
+    /* bars are drawn in the world, so the tool has its first place in the frame of each */
+    const double tool[3] = {0.3, 0, 0.4};
+    place(f, sample, "c2", tool, x, rate);
+    return fmax(fmax(fabs(x[0] - row[1]), fabs(x[2] - row[2])), fmax(fabs(rate[0] - row[3]), fabs(rate[2] - row[4])));
+}
+
+/* The place of the platform, its velocity, and the ends of its x and y axes. */
+static double stewart_error(const follower *f, const lw_sample *sample, const double *row) {
+    double x[3], rate[3], end[3], unused[3], worst = 0;
+    double ca = cos(row[4]), sa = sin(row[4]), cb = cos(row[5]), sb = sin(row[5]), cc = cos(row[6]), sc = sin(row[6]);
+    const double axes[2][3] = {{cb * cc, ca * sc + sa * sb * cc, sa * sc - ca * sb * cc},
+                               {-cb * sc, ca * cc - sa * sb * sc, sa * cc + ca * sb * sc}};
+    place(f, sample, "platform", (double[3]){0, 0, 0}, x, rate);
+    for (int k = 0; k < 3; k++)
+        worst = fmax(worst, fmax(fabs(x[k] - row[1 + k]), fabs(rate[k] - row[7 + k])));
+    for (int axis = 0; axis < 2; axis++) {
+        place(f, sample, "platform", (double[3]){axis == 0, axis == 1, 0}, end, unused);
+        for (int k = 0; k < 3; k++) worst = fmax(worst, fabs(end[k] - x[k] - axes[axis][k]));
+    }
+    return worst;
+}
+
+typedef struct problem {
+    const char *name, *file;
+    error_of error;
+    double tolerance, room; /* error up to the end */
+} problem;
+
+static const problem problems[] = {
+    {"sarrus", "sarrus/reference.csv", sarrus_error, 1e-10, 1e-7},
+    {"spatial_slider_crank", "spatial_slider_crank/reference.csv", spatial_slider_crank_error, 1e-11, 1e-7},
+    {"slider_crank", "slider_crank/reference.csv", slider_crank_error, 1e-11, 1e-7},
+    {"bennett", "bennett/reference.csv", bennett_error, 1e-11, 1e-7},
+    {"five_bar_redundant", "five_bar_redundant/reference.csv", five_bar_error, 1e-11, 1e-7},
+    {"stewart_platform", "stewart_platform/reference.csv", stewart_error, 1e-11, 1e-7},
+};
+
+static void linkages(void **state) {
+    (void)state;
+    static const char *const methods[] = {"rcr", "lagrange"};
+    for (size_t p = 0; p < sizeof problems / sizeof *problems; p++) {
+        lw_model *model = read_problem(problems[p].name, NULL, NULL);
+        read_reference(problems[p].file);
+        for (int m = 0; m < 2; m++) {
+            lw_run_summary summary;
+            assert_true(run(model, problems[p].error, methods[m], problems[p].tolerance, &summary) < problems[p].room);
+        }
+        lw_model_destroy(model);
+    }
+}
+
+static double pendulum_error(const follower *f, const lw_sample *sample, const double *row) {
+    const char *name = lw_model_loop_count(f->model) > 0 ? "hooke0" : "hooke";
+    double worst = 0;
+    for (int k = 0; k < 2; k++)
+        worst = fmax(worst, fmax(q_error(f, sample, name, k, row[1 + k]), v_error(f, sample, name, k, row[3 + k])));
+    return worst;
+}
+
+static void ladder(void **state) {
+    (void)state;
+    static const char *const cells[] = {"1", "2", "4", "16"};
+    lw_run_summary summary;
+    read_reference("ladder_pendulum/reference.csv");
+    lw_model *model = read_problem("ladder_pendulum", NULL, NULL);
+    run(model, pendulum_error, "tree", 1e-11, &summary);
+    lw_model_destroy(model);
+    for (int k = 0; k < 4; k++) {
+        model = read_problem("ladder", "N", cells[k]);
+        run(model, pendulum_error, "rcr", 1e-11, &summary);
+        run(model, pendulum_error, "lagrange", 1e-11, &summary);
+        lw_model_destroy(model);
+    }
+}
+
+/* --- singular positions --------------------------------------------------------------------------------- */
+
+static double crank_error(const follower *f, const lw_sample *sample, const double *row) {
+    return fmax(q_error(f, sample, "A", 0, row[1]), v_error(f, sample, "A", 0, row[2]));
+}
+
+static void singular(void **state) {
+    (void)state;
+    lw_run_summary summary;
+    read_reference("parallelogram/reference.csv");
+    lw_model *model = read_problem("parallelogram", NULL, NULL);
+    for (double tolerance = 1e-6; tolerance > 1e-13; tolerance *= 1e-1) run(model, crank_error, "rcr", tolerance, &summary);
+    lw_model_destroy(model);
+    read_reference("slider_crank/reference_equal.csv");
+    model = read_problem("slider_crank", "b", "1 m");
+    for (double tolerance = 1e-6; tolerance > 1e-13; tolerance *= 1e-1) run(model, slider_crank_error, "rcr", tolerance, &summary);
+    lw_model_destroy(model);
+}
+
+static double top_error(const follower *f, const lw_sample *sample, const double *row) {
+    double x[3], rate[3];
+    place(f, sample, "post0", (double[3]){0, 0, 1}, x, rate);
+    return fmax(fabs(x[0] - row[1]), fabs(x[2] - row[2]));
+}
+static void windows(void **state) {
+    (void)state;
+    lw_run_summary summary;
+    read_reference("n_four_bar/reference_40.csv");
+    lw_model *model = read_problem("n_four_bar", NULL, NULL);
+    for (double tolerance = 1e-7; tolerance > 1e-11; tolerance *= 1e-1) run(model, top_error, "rcr", tolerance, &summary);
+    lw_model_destroy(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(andrews_squeezer),
+        cmocka_unit_test(linkages),
+        cmocka_unit_test(ladder),
+        cmocka_unit_test(singular),
+        cmocka_unit_test(windows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
