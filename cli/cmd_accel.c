@@ -73,8 +73,7 @@ static int solve(const cli_command *command, const lw_model *model, const char *
         const char *why;
         lw_status status = LW_ERROR_UNSUPPORTED;
         if (!a.method) a.method = lw_method_auto(model, &why, &error);
-        lw_model_initial_state(model, q, v);
-        if (a.method) status = lw_assemble(model, 0.0, q, v, NULL, &error);
+        if (a.method) status = cli_initial_state(model, 0.0, q, v, &error);
         if (a.method && status == LW_OK)
             status = lw_accelerations(model, a.method, 0.0, q, v, a.vdot, a.reactions, a.unique, &error);
         result = status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);

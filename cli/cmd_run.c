@@ -27,7 +27,7 @@ typedef struct run {
     double t; /* of the last sample */
     long samples;
     const char *why; /* auto took the method; NULL: the user or the model named it */
-    double *q, *v;   /* final state */
+    double *q, *v;   /* initial, then final state */
     lw_run_summary summary;
 } run;
 
@@ -249,8 +249,12 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
     options->observe = observe;
     options->interrupted = interrupted;
     options->context = r;
+    options->q = r->q, options->v = r->v;
+    options->as_given = true;
     stop_watch();
-    lw_status status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);
+    lw_status status = lw_run_check(r->model, options, &error);
+    if (status == LW_OK) status = cli_initial_state(r->model, options->start, r->q, r->v, &error);
+    if (status == LW_OK) status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);
     progress_end(&r->bar);
     lw_status closed = lw_results_close(r->results, r->samples > 0 ? &r->summary : NULL,
                                         &close_error); /* tells of writing */

@@ -98,6 +98,31 @@ void cli_close_model(cli_model *loaded) {
 
 const char *cli_method(const char *name) { return name && strcmp(name, "auto") != 0 ? name : NULL; }
 
+static void warn_of_change(const lw_model *model, int joint, double change, const char *what) {
+    if (joint < 0) return;
+    lw_error warning = {.severity = LW_SEVERITY_WARNING};
+    char text[1200];
+    snprintf(warning.file, sizeof warning.file, "%s", lw_model_file(model) ? lw_model_file(model) : "");
+    snprintf(warning.object, sizeof warning.object, "joint \"%.90s\"",
+             lw_model_joint_info(model, joint).name);
+    snprintf(
+        warning.message, sizeof warning.message,
+        "the given initial %s do not fit together and were taken as approximate; here one changed by %.3g",
+        what, change);
+    lw_error_format(&warning, text, sizeof text);
+    fprintf(stderr, "%s\n", text);
+}
+
+lw_status cli_initial_state(const lw_model *model, double t, double *q, double *v, lw_error *error) {
+    lw_assembly assembly;
+    lw_model_initial_state(model, q, v);
+    lw_status status = lw_assemble(model, t, q, v, &assembly, error);
+    if (status != LW_OK) return status;
+    warn_of_change(model, assembly.moved_joint, assembly.moved, "coordinates");
+    warn_of_change(model, assembly.changed_joint, assembly.changed, "speeds");
+    return LW_OK;
+}
+
 double *cli_numbers(const cli_command *command, int count) {
     double *numbers = calloc((size_t)count + 1, sizeof *numbers);
     if (!numbers) cli_say(command, CLI_FAILED, "out of memory");

@@ -35,6 +35,10 @@ void cli_free_settings(lw_setting *settings, int count);
 /* A method's name as the library takes it: NULL for auto. */
 const char *cli_method(const char *name);
 
+/* The model's initial state at time t, assembled. Where given initial values had to be changed for that, a warning on
+ * standard error says so. */
+lw_status cli_initial_state(const lw_model *model, double t, double *q, double *v, lw_error *error);
+
 /* Room for q, v, vdot or reactions: count zeroed doubles, at least one; NULL is said on standard error. */
 double *cli_numbers(const cli_command *command, int count);
 

@@ -19,6 +19,12 @@ typedef struct hold {
     int bodies[2]; /* first, second */
     double p[3];   /* the point, second body's internal frame */
     double n[6][3], f[6][3];
+    bool torque[6];       /* f = 0; else n = 0 */
+    double second[6][6];  /* wrenches on the second body */
+    /* of a state */
+    double R[9], p1[3];   /* second's axes in the first's; the point, seen from the first */
+    double spin[3];       /* -w_2 x w_r */
+    double pull[3];       /* w_2 x (w_2 x p_2) - w_1 x (w_1 x p_1), and gravity for ground */
 } hold;
 
 struct lw_closures {
@@ -43,6 +49,12 @@ static void make_hold(const lw_model *model, int joint, hold *h) {
     for (int k = entry->joint.nv; k < 6; k++) {
         lw_m3_mul_v(entry->frames[1].R, W + 6 * k, h->n[k - entry->joint.nv]);
         lw_m3_mul_v(entry->frames[1].R, W + 6 * k + 3, h->f[k - entry->joint.nv]);
+    }
+    for (int k = 0; k < 6 - entry->joint.nv; k++) {
+        h->torque[k] = lw_v3_norm(h->f[k]) == 0;
+        lw_v3_copy(h->f[k], h->second[k] + 3);
+        lw_v3_cross(h->p, h->f[k], h->second[k]);
+        lw_v3_add(h->second[k], h->n[k], h->second[k]);
     }
 }
 
@@ -76,6 +88,37 @@ lw_status lw_closures_create(const lw_model *model, const lw_rows *rows, lw_aren
     return LW_OK;
 }
 
+/* w x (w x x) */
+static void centripetal(const double w[3], const double x[3], double out[3]) {
+    double along = lw_v3_dot(w, x), square = lw_v3_dot(w, w);
+    for (int k = 0; k < 3; k++) out[k] = along * w[k] - square * x[k];
+}
+
+static const double rest[3] = {0, 0, 0};
+
+static void place_hold(const lw_model *model, const lw_data *data, const lw_closures *c, hold *h) {
+    int one = h->bodies[0], two = h->bodies[1];
+    const lw_pose *A = &c->world[one], *B = &c->world[two];
+    const double *w1 = one ? data->nodes[one].w : rest, *w2 = two ? data->nodes[two].w : rest;
+    double t[3], gap[3], w_r[3], hold1[3], hold2[3];
+    lw_m3_tmul(A->R, B->R, h->R);
+    lw_v3_sub(B->p, A->p, t);
+    lw_m3_tmul_v(A->R, t, gap);
+    lw_m3_mul_v(h->R, h->p, h->p1);
+    lw_v3_add(h->p1, gap, h->p1);
+    lw_m3_tmul_v(h->R, w1, t);
+    lw_v3_sub(w2, t, w_r);
+    lw_v3_cross(w_r, w2, h->spin);
+    centripetal(w1, h->p1, t);
+    lw_m3_tmul_v(h->R, t, hold1);
+    centripetal(w2, h->p, hold2);
+    lw_v3_sub(hold2, hold1, h->pull);
+    if (one == 0 || two == 0) { /* ground's acceleration is -gravity, and it has no strand */
+        lw_m3_tmul_v(B->R, model->gravity, t);
+        lw_v3_axpy(one == 0 ? 1 : -1, t, h->pull);
+    }
+}
+
 void lw_closures_move(const lw_model *model, const lw_data *data, const double *v, lw_closures *c) {
     for (int b = 0; b < c->body_count; b++) {
         int i = c->bodies[b];
@@ -97,12 +140,15 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
             }
         } else if (slides)
             memcpy(own->R, parent->R, sizeof own->R);
+        else if (link->parent == 0)
+            memcpy(own->R, data->places[i].R, sizeof own->R);
         else
             lw_m3_mul(parent->R, data->places[i].R, own->R);
+        if (!v) continue;
         lw_m3_mul_v(own->R, data->nodes[i].w, c->w + 3 * i);
         lw_v3_copy(c->v + 3 * link->parent, velocity);
         lw_v3_add_cross(c->w + 3 * link->parent, arm, velocity);
-        if (!v || turns || link->kernel == LW_KERNEL_SPHERICAL) continue;
+        if (turns || link->kernel == LW_KERNEL_SPHERICAL) continue;
         double local[3] = {0, 0, 0}, slide[3];
         if (slides)
             local[link->kernel - LW_KERNEL_PRISMATIC] = link->sign * v[link->v];
@@ -112,62 +158,69 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
         lw_m3_mul_v(own->R, local, slide);
         lw_v3_add(velocity, slide, velocity);
     }
+    for (int k = 0; k < c->count; k++) place_hold(model, data, c, &c->holds[k]);
 }
 
-/* w x (w x x) */
-static void centripetal(const double w[3], const double x[3], double out[3]) {
-    double along = lw_v3_dot(w, x), square = lw_v3_dot(w, w);
-    for (int k = 0; k < 3; k++) out[k] = along * w[k] - square * x[k];
+void lw_closure_rows(const lw_closures *c, int index, int count, const int *row, double *restrict second,
+                     double *restrict first, double *restrict bias) {
+    const hold *h = &c->holds[index];
+    for (int k = 0; k < count; k++) {
+        const double *n = h->n[row[k]], *f = h->f[row[k]];
+        double *on1 = first + 6 * k, turned[3];
+        memcpy(second + 6 * k, h->second[row[k]], 6 * sizeof *second);
+        if (h->torque[row[k]]) {
+            bias[k] = lw_v3_dot(n, h->spin);
+            lw_m3_mul_v(h->R, n, turned);
+            for (int i = 0; i < 3; i++) on1[i] = -turned[i], on1[3 + i] = 0;
+        } else {
+            bias[k] = lw_v3_dot(f, h->pull);
+            lw_m3_mul_v(h->R, f, turned);
+            lw_v3_cross(turned, h->p1, on1); /* -p_1 x f */
+            for (int i = 0; i < 3; i++) on1[3 + i] = -turned[i];
+        }
+    }
 }
 
-void lw_closure_rows(const lw_model *model, const lw_data *data, const lw_closures *c, int index, int count,
-                     const int *row, double *second, double *first, double *bias, double *velocity,
-                     double *size) {
+void lw_closure_defect(const lw_data *data, const lw_closures *c, int index, int count, const int *row,
+                       double *defect, double *size) {
+    const hold *h = &c->holds[index];
+    int one = h->bodies[0], two = h->bodies[1];
+    static const double still[6] = {0};
+    const double *a1 = one ? data->nodes[one].a : still, *a2 = two ? data->nodes[two].a : still;
+    double on1[3], on2[3], alpha[3], t[3], sum[3];
+    lw_v3_cross(a1, h->p1, t);
+    lw_v3_add(t, a1 + 3, t);
+    lw_m3_tmul_v(h->R, t, on1);
+    lw_v3_cross(a2, h->p, on2);
+    lw_v3_add(on2, a2 + 3, on2);
+    lw_m3_tmul_v(h->R, a1, t);
+    for (int k = 0; k < 3; k++) {
+        alpha[k] = a2[k] - t[k] + h->spin[k];
+        sum[k] = on2[k] - on1[k] + h->pull[k];
+        *size = fmax(*size, fmax(fabs(on1[k]), fmax(fabs(on2[k]), fabs(t[k]))));
+    }
+    for (int k = 0; k < count; k++)
+        defect[k] = lw_v3_dot(h->n[row[k]], alpha) + lw_v3_dot(h->f[row[k]], sum);
+}
+
+void lw_closure_velocity(const lw_data *data, const lw_closures *c, int index, int count, double *velocity,
+                         double *size) {
     const hold *h = &c->holds[index];
     int one = h->bodies[0], two = h->bodies[1];
     const lw_pose *A = &c->world[one], *B = &c->world[two];
-    static const double rest[3] = {0, 0, 0};
     const double *w1 = one ? data->nodes[one].w : rest, *w2 = two ? data->nodes[two].w : rest;
-    double R[9], gap[3], p1[3], t[3], carried[3], w_r[3], spin[3], hold1[3], hold2[3], pull[3];
-    lw_m3_tmul(A->R, B->R, R); /* second's axes in the first's */
-    lw_v3_sub(B->p, A->p, t);
-    lw_m3_tmul_v(A->R, t, gap);
-    lw_m3_mul_v(R, h->p, p1);
-    lw_v3_add(p1, gap, p1); /* the point, seen from the first */
-    lw_m3_tmul_v(R, w1, carried);
-    lw_v3_sub(w2, carried, w_r);
-    lw_v3_cross(w_r, w2, spin); /* -w_2 x w_r */
-    centripetal(w1, p1, t);
-    lw_m3_tmul_v(R, t, hold1);
-    centripetal(w2, h->p, hold2);
-    lw_v3_sub(hold2, hold1, pull);
-    /* velocity of the point on both bodies */
-    double arm[3], v1[3], v2[3], slip[3];
+    double arm[3], v1[3], v2[3], slip[3], t[3], w_r[3];
+    lw_m3_tmul_v(h->R, w1, t);
+    lw_v3_sub(w2, t, w_r);
     lw_m3_mul_v(B->R, h->p, arm);
     lw_v3_copy(c->v + 3 * two, v2);
     lw_v3_add_cross(c->w + 3 * two, arm, v2);
-    lw_m3_mul_v(A->R, p1, arm);
+    lw_m3_mul_v(A->R, h->p1, arm);
     lw_v3_copy(c->v + 3 * one, v1);
     lw_v3_add_cross(c->w + 3 * one, arm, v1);
     lw_v3_sub(v2, v1, t);
     lw_m3_tmul_v(B->R, t, slip);
     for (int k = 0; k < 3; k++)
         *size = fmax(*size, fmax(fmax(fabs(w1[k]), fabs(w2[k])), fmax(fabs(v1[k]), fabs(v2[k]))));
-    if (one == 0 || two == 0) { /* ground's acceleration is -gravity, and it has no strand */
-        lw_m3_tmul_v(B->R, model->gravity, t);
-        lw_v3_axpy(one == 0 ? 1 : -1, t, pull);
-    }
-    for (int k = 0; k < count; k++) {
-        const double *n = h->n[row[k]], *f = h->f[row[k]];
-        double *on2 = second + 6 * k, *on1 = first + 6 * k;
-        bias[k] = lw_v3_dot(n, spin) + lw_v3_dot(f, pull);
-        velocity[k] = lw_v3_dot(n, w_r) + lw_v3_dot(f, slip);
-        lw_v3_copy(f, on2 + 3);
-        lw_v3_cross(h->p, f, on2);
-        lw_v3_add(on2, n, on2);
-        lw_m3_mul_v(R, f, on1 + 3);
-        lw_m3_mul_v(R, n, on1);
-        lw_v3_add_cross(p1, on1 + 3, on1);
-        for (int i = 0; i < 6; i++) on1[i] = -on1[i];
-    }
+    for (int k = 0; k < count; k++) velocity[k] = lw_v3_dot(h->n[k], w_r) + lw_v3_dot(h->f[k], slip);
 }

@@ -118,7 +118,9 @@ lw_status lw_looped_derivative(lw_method *base, double t, const double *y, doubl
     const lw_model *model = base->model;
     lw_data *data = method->data;
     lw_take_state(model, data, t, y, y + model->nq);
+    method->integrating = true;
     lw_status status = method->solve(method, t, NULL, error);
+    method->integrating = false;
     if (status != LW_OK) return status;
     lw_q_rate_stable(model, data->q, data->v, ydot);
     memcpy(ydot + model->nq, data->vdot, (size_t)model->nv * sizeof *ydot);

@@ -19,6 +19,7 @@ struct lw_looped {
     double *defect; /* per row */
     double *body;   /* 6 per body */
     double *v;      /* per speed */
+    bool integrating; /* solve is asked for a derivative: the state may have drifted */
     /* From the state in data, accelerations into data->vdot, multipliers into lambda, force of the drives at prescribed
      * speeds into data->drive; tau may be NULL. */
     lw_status (*solve)(lw_looped *method, double t, const double *tau, lw_error *error);

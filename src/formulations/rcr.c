@@ -26,7 +26,7 @@ typedef struct rcr_method {
     lw_sweeps *sweeps;
     lw_closures *closures; /* NULL: rows.c is asked */
     double *zero;          /* per speed */
-    double *bias;          /* per row: what its products with the accelerations must balance */
+    double *bias;          /* per row, by rows.c: what its products with the accelerations must balance */
 } rcr_method;
 
 extern const lw_formulation lw_formulation_rcr;
@@ -81,28 +81,24 @@ static double ask_rows(rcr_method *m) {
     return lw_looped_velocity_defect(&m->looped);
 }
 
-/* The same for closures that hold points, after lw_sweeps_start. Sleeping rows come after the others in the list. */
-static double ask_closures(rcr_method *m) {
+/* The same for closures that hold points, after lw_sweeps_start; velocities only if asked for. Here l is filled as well. */
+static double ask_closures(rcr_method *m, bool velocities) {
     const lw_model *model = m->looped.base.model;
     lw_data *data = m->looped.data;
     lw_sweeps *s = m->sweeps;
-    double worst = 0, size = 0, first[36], second[36], bias[6], velocity[6];
-    lw_closures_move(model, data, data->v, m->closures);
+    double worst = 0, size = 0;
+    lw_closures_move(model, data, velocities ? data->v : NULL, m->closures);
     memset(s->K, 0, (size_t)m->ties->K_size * sizeof *s->K);
     for (int t = 0; t < m->ties->count; t++) {
         const lw_tie *tie = &m->ties->ties[t];
-        const int *row = s->row + tie->first;
-        lw_closure_rows(model, data, m->closures, tie->closure, tie->count, row, second, first, bias,
-                        velocity, &size);
-        int awake = s->awake[t];
-        if (tie->K_second >= 0) memcpy(s->K + tie->K_second, second, 6 * (size_t)awake * sizeof *second);
-        if (tie->K_first >= 0)
-            for (int k = 0; k < 6 * awake; k++) s->K[tie->K_first + k] += first[k];
-        for (int k = 0; k < tie->count; k++) {
-            m->bias[tie->first + row[k]] = bias[k];
-            m->looped.defect[tie->first + row[k]] = velocity[k];
-            worst = fmax(worst, fabs(velocity[k]));
-        }
+        double nowhere[36];
+        lw_closure_rows(m->closures, tie->closure, s->awake[t], s->row + tie->first,
+                        tie->K_second >= 0 ? s->K + tie->K_second : nowhere,
+                        tie->K_first >= 0 ? s->K + tie->K_first : nowhere, s->l + tie->first);
+        if (!velocities) continue;
+        double *defect = m->looped.defect + tie->first;
+        lw_closure_velocity(data, m->closures, tie->closure, tie->count, defect, &size);
+        for (int k = 0; k < tie->count; k++) worst = fmax(worst, fabs(defect[k]));
     }
     return size > 0 ? worst / size : 0;
 }
@@ -141,31 +137,26 @@ static void put_to_sleep(rcr_method *m) {
 /* How far the accelerations of the last run are from the rows that sleep, relative to those of the bodies they act on. */
 static double sleeping_defect(const rcr_method *m) {
     const lw_sweeps *s = m->sweeps;
-    const lw_data *data = m->looped.data;
     double worst = 0, size = 0;
     for (int t = 0; t < m->ties->count; t++) {
         const lw_tie *tie = &m->ties->ties[t];
-        if (s->awake[t] == tie->count || tie->closure < 0) continue;
-        double second[36], first[36], bias[6], velocity[6], speed = 0;
-        int asleep = tie->count - s->awake[t], one = tie->bodies[0], two = tie->bodies[1];
-        lw_closure_rows(m->looped.base.model, data, m->closures, tie->closure, asleep,
-                        s->row + tie->first + s->awake[t], second, first, bias, velocity, &speed);
-        for (int k = 0; k < asleep; k++) {
-            double on2 = two ? lw_v6_dot(second + 6 * k, data->nodes[two].a) : 0;
-            double on1 = one ? lw_v6_dot(first + 6 * k, data->nodes[one].a) : 0;
-            worst = fmax(worst, fabs(on1 + on2 + bias[k]));
-            size = fmax(size, fmax(fabs(bias[k]), fmax(fabs(on1), fabs(on2))));
-        }
-        for (int k = 0; k < 6; k++)
-            size = fmax(size, fmax(one ? fabs(data->nodes[one].a[k]) : 0, two ? fabs(data->nodes[two].a[k]) : 0));
+        int awake = s->awake[t], asleep = tie->count - awake;
+        double defect[6];
+        if (asleep == 0) continue;
+        lw_closure_defect(m->looped.data, m->closures, tie->closure, asleep, s->row + tie->first + awake,
+                          defect, &size);
+        for (int k = 0; k < asleep; k++) worst = fmax(worst, fabs(defect[k]));
     }
     return size > 0 ? worst / size : 0;
 }
 
-/* Rows of the state in data, and how far its velocities are from them. */
-static double evaluate(rcr_method *m, const lw_subject *subject) {
+/* Rows of the state in data, ready for a run; returns how far its velocities are from them, if asked for. */
+static double evaluate(rcr_method *m, const lw_subject *subject, bool velocities) {
     lw_sweeps_start(m->sweeps, subject);
-    return m->closures ? ask_closures(m) : ask_rows(m);
+    if (m->closures) return ask_closures(m, velocities);
+    double defect = ask_rows(m);
+    list_bias(m, m->bias);
+    return defect;
 }
 
 /* The smallest motion in the mass metric with G x = -l, into data->vdot; the state in data stays. */
@@ -185,12 +176,12 @@ static lw_status eliminate_speeds(rcr_method *m, double t, lw_error *error) {
     const lw_model *model = m->looped.base.model;
     lw_data *data = m->looped.data;
     const lw_subject subject = in_motion(m);
-    if (!(evaluate(m, &subject) > exact)) return LW_OK;
+    if (!(evaluate(m, &subject, true) > exact)) return LW_OK;
     lw_status status = smallest_motion(m, m->looped.defect, error);
     if (status != LW_OK) return status;
     for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
     if (model->motion_count) lw_take_prescribed(model, data, t);
-    evaluate(m, &subject);
+    evaluate(m, &subject, false);
     return LW_OK;
 }
 
@@ -207,15 +198,17 @@ static void list_lambda(rcr_method *m) {
 static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
     rcr_method *m = (rcr_method *)looped;
     const lw_subject subject = in_motion(m);
-    lw_status status = eliminate_speeds(m, t, error);
+    lw_status status = LW_OK;
+    if (looped->integrating)
+        status = eliminate_speeds(m, t, error);
+    else
+        evaluate(m, &subject, false);
     if (status != LW_OK) return status;
     lw_take_forces(looped->base.model, looped->data, t, tau);
-    list_bias(m, m->bias);
     status = lw_sweeps_run(m->sweeps, &subject, error);
     if (status == LW_OK && m->closures && sleeping_defect(m) > satisfied) {
         lw_sweeps_wake(m->sweeps);
-        evaluate(m, &subject);
-        list_bias(m, m->bias);
+        evaluate(m, &subject, false);
         status = lw_sweeps_run(m->sweeps, &subject, error);
     }
     if (status != LW_OK) return status;
@@ -248,8 +241,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     lw_take_state(model, m->looped.data, 0, model->q0, model->v0);
     lw_take_forces(model, m->looped.data, 0, NULL);
     const lw_subject subject = in_motion(m);
-    evaluate(m, &subject);
-    list_bias(m, m->bias);
+    evaluate(m, &subject, false);
     for (int r = 0; r < m->looped.rows->count; r++) m->sweeps->scale[r] = HUGE_VAL;
     status = lw_sweeps_run(m->sweeps, &subject, error);
     if (status != LW_OK) {

@@ -138,7 +138,7 @@ static void pass_free(const recursion *r, int i, int rows, const double *K, doub
 }
 
 /* Two speeds that are free, such as a universal joint's. */
-static void pass_pair(const recursion *r, int i, int rows, const double *restrict K, double *restrict Y,
+INLINE void pass_pair(const recursion *r, int i, int rows, const double *restrict K, double *restrict Y,
                       double *restrict Z, double *restrict l, const double b[6], double *restrict parent) {
     const lw_link *link = &r->model->links[i];
     const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v,
@@ -198,6 +198,51 @@ static void joint_bias(const recursion *r, int i, bool gravity, double b[6]) {
 
 /* --- inwards -------------------------------------------------------------------------------------- */
 
+/* One strand through the joint of body i; compiled for the usual numbers of rows. */
+INLINE void pass_strand(const recursion *r, int i, int rows, const double *K, double *Y, double *Z, double *l,
+                        const double b[6], double *parent) {
+    const lw_link *link = &r->model->links[i];
+    switch (link->kernel) {
+    case 0:
+        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 0);
+        break;
+    case 1:
+        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 1);
+        break;
+    case 2:
+        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 2);
+        break;
+    case 3:
+        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 3);
+        break;
+    case 4:
+        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 4);
+        break;
+    case 5:
+        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 5);
+        break;
+    case LW_KERNEL_SPHERICAL:
+        pass_spherical(r, i, rows, K, Y, Z, l, b, parent);
+        break;
+    case LW_KERNEL_FREE:
+        pass_free(r, i, rows, K, Y, Z, l);
+        break;
+    default:
+        if (link->joint.nv == 2 && !link->prescribed)
+            pass_pair(r, i, rows, K, Y, Z, l, b, parent);
+        else
+            pass_general(r, i, rows, K, Y, Z, l, b, parent);
+    }
+}
+
+/* L_ts += Y_t'Z_s. */
+INLINE void couple(int rows, int columns, int nv, const double *restrict Y, const double *restrict Z,
+                   double *restrict block) {
+    for (int x = 0; x < rows; x++)
+        for (int y = 0; y < columns; y++)
+            for (int n = 0; n < nv; n++) block[columns * x + y] += Y[nv * x + n] * Z[nv * y + n];
+}
+
 static void pass_strands(lw_sweeps *s, const recursion *r, bool gravity, int i) {
     const lw_ties *ties = s->ties;
     const lw_link *link = &r->model->links[i];
@@ -214,52 +259,27 @@ static void pass_strands(lw_sweeps *s, const recursion *r, bool gravity, int i) 
         double *parent = link->parent == 0    ? NULL
                          : strand->parent < 0 ? s->K + tie->K
                                               : s->K + ties->strands[strand->parent].K;
-        if (link->kernel == LW_KERNEL_SPHERICAL)
-            pass_spherical(r, i, rows, K, Y, Z, l, b, parent);
-        else if (link->kernel == LW_KERNEL_FREE)
-            pass_free(r, i, rows, K, Y, Z, l);
-        else if (link->kernel == LW_KERNEL_GENERAL && nv == 2 && !link->prescribed)
-            pass_pair(r, i, rows, K, Y, Z, l, b, parent);
-        else if (link->kernel == LW_KERNEL_GENERAL)
-            pass_general(r, i, rows, K, Y, Z, l, b, parent);
+        if (rows == 3)
+            pass_strand(r, i, 3, K, Y, Z, l, b, parent);
+        else if (rows == 2)
+            pass_strand(r, i, 2, K, Y, Z, l, b, parent);
         else
-            switch (link->kernel) {
-            case 0:
-                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 0);
-                break;
-            case 1:
-                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 1);
-                break;
-            case 2:
-                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 2);
-                break;
-            case 3:
-                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 3);
-                break;
-            case 4:
-                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 4);
-                break;
-            default:
-                pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 5);
-            }
+            pass_strand(r, i, rows, K, Y, Z, l, b, parent);
     }
     for (int k = ties->pair_start[i]; k < ties->pair_start[i + 1]; k++) {
         const lw_strand *first = &ties->strands[ties->pairs[k].first],
                         *second = &ties->strands[ties->pairs[k].second];
         int rows = s->awake[first->tie], columns = s->awake[second->tie];
-        const double *restrict Y = s->Y + first->Y, *restrict Z = s->Z + second->Y;
-        double *restrict block = s->L + ties->pairs[k].block;
-        if (nv == 1)
-            for (int x = 0; x < rows; x++)
-                for (int y = 0; y < columns; y++) block[columns * x + y] += Y[x] * Z[y];
-        else if (nv == 2)
-            for (int x = 0; x < rows; x++)
-                for (int y = 0; y < columns; y++)
-                    block[columns * x + y] += Y[2 * x] * Z[2 * y] + Y[2 * x + 1] * Z[2 * y + 1];
+        const double *Y = s->Y + first->Y, *Z = s->Z + second->Y;
+        double *block = s->L + ties->pairs[k].block;
+        if (rows == 3 && columns == 3 && nv == 1)
+            couple(3, 3, 1, Y, Z, block);
+        else if (rows == 3 && columns == 3 && nv == 2)
+            couple(3, 3, 2, Y, Z, block);
+        else if (rows == 2 && columns == 2 && nv == 1)
+            couple(2, 2, 1, Y, Z, block);
         else
-            for (int x = 0; x < rows; x++)
-                for (int y = 0; y < columns; y++)
-                    for (int n = 0; n < nv; n++) block[columns * x + y] += Y[nv * x + n] * Z[nv * y + n];
+            couple(rows, columns, nv, Y, Z, block);
     }
 }
 
@@ -269,7 +289,7 @@ static void swap(double *a, double *b) {
 }
 
 /* L_tt = C C' with the largest pivot next, in place; returns the rank. The diagonal of C is stored inverted. */
-static int factor_tie(int count, double *L, const double *scale, int *pivot) {
+INLINE int factor_tie(int count, double *L, const double *scale, int *pivot) {
     for (int k = 0; k < count; k++) pivot[k] = k;
     for (int k = 0; k < count; k++) {
         int best = -1;
@@ -326,10 +346,11 @@ static void load_base(const recursion *r, int base, int rank, const double *E, c
     }
 }
 
-static void eliminate_tie(lw_sweeps *s, const recursion *r, int t) {
+/* Tie t with `count` rows awake; others: how many are in all ties coupled with it, or 0 if that varies. */
+INLINE void eliminate_rows(lw_sweeps *s, const recursion *r, int t, int count, int others) {
     const lw_ties *ties = s->ties;
     const lw_tie *tie = &ties->ties[t];
-    int count = s->awake[t], *pivot = s->pivot + tie->first;
+    int *pivot = s->pivot + tie->first;
     double *C = s->L + tie->block, *E = s->E + 6 * tie->first, *e = s->e + tie->first;
     int rank = factor_tie(count, C, s->scale + tie->first, pivot);
     bool moves = tie->base > 0; /* ground does not, and its acceleration is in l already */
@@ -344,7 +365,7 @@ static void eliminate_tie(lw_sweeps *s, const recursion *r, int t) {
         const lw_tie *other = &ties->ties[near[j].tie];
         double rows[ROWS_MAX * ROWS_MAX], *F = s->L + near[j].block, *K = s->K + near[j].K,
                                           *l = s->l + other->first;
-        int columns = s->awake[near[j].tie];
+        int columns = others ? others : s->awake[near[j].tie];
         forward_rows(rank, count, C, pivot, columns, F, rows);
         for (int k = 0; k < rank; k++)
             for (int c = 0; c < columns; c++) {
@@ -356,13 +377,27 @@ static void eliminate_tie(lw_sweeps *s, const recursion *r, int t) {
     const int *target = ties->targets + tie->target;
     for (int j = 0; j < tie->couplings; j++)
         for (int k = j; k < tie->couplings; k++) {
-            int a = s->awake[near[j].tie], b = s->awake[near[k].tie];
+            int a = others ? others : s->awake[near[j].tie], b = others ? others : s->awake[near[k].tie];
             const double *restrict Fa = s->L + near[j].block, *restrict Fb = s->L + near[k].block;
             double *restrict block = s->L + *target++;
             for (int p = 0; p < rank; p++)
                 for (int x = 0; x < a; x++)
                     for (int y = 0; y < b; y++) block[b * x + y] -= Fa[a * p + x] * Fb[b * p + y];
         }
+}
+
+static void eliminate_tie(lw_sweeps *s, const recursion *r, int t) {
+    const lw_tie *tie = &s->ties->ties[t];
+    int count = s->awake[t];
+    bool equal = true;
+    for (int j = 0; j < tie->couplings; j++)
+        equal &= s->awake[s->ties->couplings[tie->coupling + j].tie] == count;
+    if (equal && count == 3)
+        eliminate_rows(s, r, t, 3, 3);
+    else if (equal && count == 2)
+        eliminate_rows(s, r, t, 2, 2);
+    else
+        eliminate_rows(s, r, t, count, 0);
 }
 
 /* --- outwards ------------------------------------------------------------------------------------- */

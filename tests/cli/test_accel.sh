@@ -26,4 +26,15 @@ silent out
 expect 2 accel "$work/faulty.yaml"
 silent out
 
+# Given initial values that do not fit together are taken as approximate, and that is said.
+sed 's/^  D: {/  D: {v: 9 rad\/s, q: 20 deg, /' "$source_dir/problems/four_bar/model.yaml" >"$work/apart.yaml"
+expect 0 accel "$work/apart.yaml" --json
+json "d['method']"
+says err 'apart.yaml: warning: joint "'
+says err 'the given initial coordinates do not fit together and were taken as approximate; here one changed by '
+says err 'the given initial speeds do not fit together and were taken as approximate; here one changed by '
+[[ $(wc -l <"$work/err") -eq 2 ]] || fail "two warnings, not $(cat "$work/err")"
+expect 0 accel "$source_dir/problems/four_bar/model.yaml"
+silent err
+
 echo passed

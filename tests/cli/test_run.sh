@@ -167,6 +167,15 @@ says err 'did you mean "pin"?'
 [[ ! -e $work/x.csv ]] || fail "a results file was made although the record is wrong"
 expect 2 run "$work/pendulum.yaml" --out - --json
 says err "standard output"
+# Given initial values that do not fit together: the run starts from the nearest that do, and a warning says so.
+sed 's/^  D: {/  D: {v: 9 rad\/s, /' "$source_dir/problems/four_bar/model.yaml" >"$work/apart.yaml"
+expect 0 run "$work/apart.yaml" --end 0.1 --json
+json "d['constraint']['velocity_max'] < 1e-9"
+says err 'apart.yaml: warning: joint "'
+says err 'the given initial speeds do not fit together and were taken as approximate; here one changed by '
+[[ $(wc -l <"$work/err") -eq 1 ]] || fail "one warning, not $(cat "$work/err")"
+expect 0 run "$source_dir/problems/four_bar/model.yaml" --end 0.1 --json
+silent err
 # What fails on the way: 1.
 expect 1 run "$work/pendulum.yaml" --out "$work/no/such/folder/r.csv"
 says err "no/such/folder/r.csv"
