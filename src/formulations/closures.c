@@ -94,6 +94,9 @@ static void centripetal(const double w[3], const double x[3], double out[3]) {
     for (int k = 0; k < 3; k++) out[k] = along * w[k] - square * x[k];
 }
 
+/* fmax would be a call: it has to look for NaN. */
+static double larger(double a, double b) { return a > b ? a : b; }
+
 static const double rest[3] = {0, 0, 0};
 
 static void place_hold(const lw_model *model, const lw_data *data, const lw_closures *c, hold *h) {
@@ -197,7 +200,7 @@ void lw_closure_defect(const lw_data *data, const lw_closures *c, int index, int
     for (int k = 0; k < 3; k++) {
         alpha[k] = a2[k] - t[k] + h->spin[k];
         sum[k] = on2[k] - on1[k] + h->pull[k];
-        *size = fmax(*size, fmax(fabs(on1[k]), fmax(fabs(on2[k]), fabs(t[k]))));
+        *size = larger(*size, larger(fabs(on1[k]), larger(fabs(on2[k]), fabs(t[k]))));
     }
     for (int k = 0; k < count; k++)
         defect[k] = lw_v3_dot(h->n[row[k]], alpha) + lw_v3_dot(h->f[row[k]], sum);
@@ -221,6 +224,6 @@ void lw_closure_velocity(const lw_data *data, const lw_closures *c, int index, i
     lw_v3_sub(v2, v1, t);
     lw_m3_tmul_v(B->R, t, slip);
     for (int k = 0; k < 3; k++)
-        *size = fmax(*size, fmax(fmax(fabs(w1[k]), fabs(w2[k])), fmax(fabs(v1[k]), fabs(v2[k]))));
+        *size = larger(*size, larger(larger(fabs(w1[k]), fabs(w2[k])), larger(fabs(v1[k]), fabs(v2[k]))));
     for (int k = 0; k < count; k++) velocity[k] = lw_v3_dot(h->n[k], w_r) + lw_v3_dot(h->f[k], slip);
 }

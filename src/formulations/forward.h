@@ -149,7 +149,7 @@ INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
 
 /* Cholesky factor of the k x k matrix D (rows of 6) in place, prescribed rows left out. Returns the number
  * (from 1) of the first row whose pivot does not exceed its floor, or 0. */
-static int factor(int k, unsigned prescribed, REAL *D, const double *floor) {
+INLINE int factor(int k, unsigned prescribed, REAL *D, const double *floor) {
     int bad = 0;
     for (int i = 0; i < k; i++) {
         if (prescribed >> i & 1) continue;
@@ -172,7 +172,7 @@ static int factor(int k, unsigned prescribed, REAL *D, const double *floor) {
 }
 
 /* x = L^-1 x and x = L^-T x; prescribed rows are left out and not touched. */
-static void solve_lower(int k, unsigned prescribed, const REAL *L, REAL *x) {
+INLINE void solve_lower(int k, unsigned prescribed, const REAL *L, REAL *x) {
     for (int i = 0; i < k; i++) {
         if (prescribed >> i & 1) continue;
         for (int l = 0; l < i; l++)
@@ -180,7 +180,7 @@ static void solve_lower(int k, unsigned prescribed, const REAL *L, REAL *x) {
         x[i] = x[i] / L[6 * i + i];
     }
 }
-static void solve_upper(int k, unsigned prescribed, const REAL *L, REAL *x) {
+INLINE void solve_upper(int k, unsigned prescribed, const REAL *L, REAL *x) {
     for (int i = k - 1; i >= 0; i--) {
         if (prescribed >> i & 1) continue;
         for (int l = i + 1; l < k; l++)
@@ -251,20 +251,11 @@ static void free_eliminate(const recursion *r, int i, int *bad) {
     hand_over(r, link, at->p, none, none, none, f1, -1);
 }
 
-static void general_eliminate(const recursion *r, int i, int *bad) {
+/* Any other joint, by its S; nv and prescribed are constants where that pays. */
+INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigned prescribed) {
     const lw_link *link = &r->model->links[i];
-    if (link->kernel == LW_KERNEL_SPHERICAL) {
-        spherical_eliminate(r, i, bad);
-        return;
-    }
-    if (link->kernel == LW_KERNEL_FREE) {
-        free_eliminate(r, i, bad);
-        return;
-    }
     const node *own = &r->nodes[i];
     const place *at = &r->places[i];
-    int nv = link->joint.nv;
-    unsigned prescribed = link->prescribed;
     const REAL *S = r->S + 6 * link->v, *tau = r->tau + link->v;
     REAL *U = r->U + 6 * link->v, *D = r->D + 6 * link->v, *u = r->u + link->v;
     REAL A[6], B[9], C[6], f[6], t[6], b[6], W[6 * LW_JOINT_MAX_V], y[LW_JOINT_MAX_V];
@@ -312,6 +303,22 @@ static void general_eliminate(const recursion *r, int i, int *bad) {
     r3_turn(at->R, f, f1);
     r3_turn(at->R, f + 3, f1 + 3);
     hand_over(r, link, at->p, A1, B1, C1, f1, -1);
+}
+
+static void general_eliminate(const recursion *r, int i, int *bad) {
+    const lw_link *link = &r->model->links[i];
+    if (link->kernel == LW_KERNEL_SPHERICAL)
+        spherical_eliminate(r, i, bad);
+    else if (link->kernel == LW_KERNEL_FREE)
+        free_eliminate(r, i, bad);
+    else if (link->joint.nv == 1 && !link->prescribed)
+        joint_eliminate(r, i, bad, 1, 0);
+    else if (link->joint.nv == 2 && !link->prescribed)
+        joint_eliminate(r, i, bad, 2, 0);
+    else if (link->joint.nv == 3 && !link->prescribed)
+        joint_eliminate(r, i, bad, 3, 0);
+    else
+        joint_eliminate(r, i, bad, link->joint.nv, link->prescribed);
 }
 
 /* Returns the body at which some speed moves no inertia and that speed's number from 1, or 0. */
@@ -378,19 +385,9 @@ static void free_accelerate(const recursion *r, int i) {
     for (int k = 0; k < 3; k++) vdot[k] = r3_dot(S + 6 * k + 3, x + 3), vdot[3 + k] = x[k];
 }
 
-static void general_accelerate(const recursion *r, int i) {
+INLINE void joint_accelerate(const recursion *r, int i, int nv, unsigned prescribed) {
     const lw_link *link = &r->model->links[i];
-    if (link->kernel == LW_KERNEL_SPHERICAL) {
-        spherical_accelerate(r, i);
-        return;
-    }
-    if (link->kernel == LW_KERNEL_FREE) {
-        free_accelerate(r, i);
-        return;
-    }
     node *own = &r->nodes[i];
-    int nv = link->joint.nv;
-    unsigned prescribed = link->prescribed;
     const REAL *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
     REAL x[6], y[LW_JOINT_MAX_V], *vdot = r->vdot + link->v;
     carry_general(r, i, x);
@@ -409,6 +406,22 @@ static void general_accelerate(const recursion *r, int i) {
     if (!prescribed || !r->drive) return;
     for (int k = 0; k < nv; k++) /* S'(I^ a + f^) - tau */
         if (prescribed >> k & 1) r->drive[link->v + k] = r6_dot(U + 6 * k, x) - r->u[link->v + k];
+}
+
+static void general_accelerate(const recursion *r, int i) {
+    const lw_link *link = &r->model->links[i];
+    if (link->kernel == LW_KERNEL_SPHERICAL)
+        spherical_accelerate(r, i);
+    else if (link->kernel == LW_KERNEL_FREE)
+        free_accelerate(r, i);
+    else if (link->joint.nv == 1 && !link->prescribed)
+        joint_accelerate(r, i, 1, 0);
+    else if (link->joint.nv == 2 && !link->prescribed)
+        joint_accelerate(r, i, 2, 0);
+    else if (link->joint.nv == 3 && !link->prescribed)
+        joint_accelerate(r, i, 3, 0);
+    else
+        joint_accelerate(r, i, link->joint.nv, link->prescribed);
 }
 
 static inline void accelerate(const recursion *r) {

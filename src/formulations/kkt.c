@@ -254,7 +254,8 @@ lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double
     const double wrong = 1e-2;
     if (kkt->size == 0) return LW_OK;
     double left = correct(kkt, u, gamma);
-    if (!(left < fmax(enough, 100 * kkt->fresh_left)) && !kkt->fresh) {
+    bool doubtful = !(left < fmax(enough, 100 * kkt->fresh_left)) || !(kkt->unbalanced < wrong);
+    if (doubtful && !kkt->fresh) {
         lw_status status = factor_anew(kkt, error);
         if (status != LW_OK) return status;
         left = correct(kkt, u, gamma);

@@ -7,12 +7,12 @@
  *   tie         K'a + l + sum L lambda = 0
  *
  * Through a joint with Y = S'K, Z = D^-1 Y:   K - U Z,   l + Z'u + (K - U Z)'bias,   L + Y'Z.
- * At the base of tie t its multipliers are eliminated with L_tt = C C' (pivots that vanish are left out: the rows are
+ * At the base of tie t its multipliers are eliminated with L_tt = C d C' (pivots d that vanish are left out: the rows are
  * redundant), E = C^-1 K_t', F_s = C^-1 L_ts, e = C^-1 l_t:
  *
- *   I^ += E'E,  f^ += E'e,  K_s -= E'F_s,  L_su -= F_s'F_u,  l_s -= F_s'e
+ *   I^ += E'd^-1 E,  f^ += E'd^-1 e,  K_s -= E'd^-1 F_s,  L_su -= F_s'd^-1 F_u,  l_s -= F_s'd^-1 e
  *
- * Sweeping outwards, lambda_t = -C^-T (E a + e + sum F_s lambda_s) at the base, and the joints beyond follow as in a tree.
+ * Sweeping outwards, lambda_t = -C^-T d^-1 (E a + e + sum F_s lambda_s) at the base, and the joints beyond follow as in a tree.
  *
  * Source   docs/theory/rcr.md; symbols of recursion.h and ties.h.
  * Cost     O(n + m) for loops of bounded width: strands per body and coupled ties. No allocation but in create.
@@ -67,6 +67,17 @@ void lw_sweeps_wake(lw_sweeps *s) {
         s->awake[t] = tie->count;
         for (int k = 0; k < tie->count; k++) s->row[tie->first + k] = k;
     }
+}
+
+void lw_sweeps_clear(lw_sweeps *s) {
+    const lw_ties *ties = s->ties;
+    int strands = ties->strand_start[s->model->body_count + 1];
+    for (int k = 0; k < strands; k++) {
+        double *K = s->K + ties->strands[k].K;
+        for (int n = 0; n < 6 * s->awake[ties->strands[k].tie]; n++) K[n] = 0;
+    }
+    for (int t = 0; t < ties->count; t++)
+        if (ties->ties[t].base > 0) memset(s->K + ties->ties[t].K, 0, 6 * (size_t)s->awake[t] * sizeof *s->K);
 }
 
 /* --- a strand through a joint ---------------------------------------------------------------------- */
@@ -288,7 +299,7 @@ static void swap(double *a, double *b) {
     *a = *b, *b = x;
 }
 
-/* L_tt = C C' with the largest pivot next, in place; returns the rank. The diagonal of C is stored inverted. */
+/* L_tt = C d C', C a unit triangle, with the largest pivot next, in place; returns the rank. The diagonal holds 1 / d. */
 INLINE int factor_tie(int count, double *L, const double *scale, int *pivot) {
     for (int k = 0; k < count; k++) pivot[k] = k;
     for (int k = 0; k < count; k++) {
@@ -305,12 +316,15 @@ INLINE int factor_tie(int count, double *L, const double *scale, int *pivot) {
             for (int j = 0; j < count; j++) swap(&L[count * k + j], &L[count * best + j]);
             for (int i = k; i < count; i++) swap(&L[count * i + k], &L[count * i + best]);
         }
-        double inverse = 1 / sqrt(L[count * k + k]);
+        double inverse = 1 / L[count * k + k], column[ROWS_MAX];
         L[count * k + k] = inverse;
-        for (int i = k + 1; i < count; i++) L[count * i + k] *= inverse;
+        for (int i = k + 1; i < count; i++) {
+            column[i] = L[count * i + k];
+            L[count * i + k] *= inverse;
+        }
         for (int i = k + 1; i < count; i++)
             for (int j = k + 1; j <= i; j++) {
-                L[count * i + j] -= L[count * i + k] * L[count * j + k];
+                L[count * i + j] -= L[count * i + k] * column[j];
                 L[count * j + i] = L[count * i + j];
             }
     }
@@ -326,23 +340,25 @@ INLINE void forward_rows(int rank, int count, const double *restrict C, const in
         for (int c = 0; c < columns; c++) row[c] = from[c];
         for (int j = 0; j < i; j++)
             for (int c = 0; c < columns; c++) row[c] -= C[count * i + j] * out[columns * j + c];
-        for (int c = 0; c < columns; c++) row[c] *= C[count * i + i];
     }
 }
 
-/* I^ += E'E, f^ += E'e where the children of the base hand over their inertias. */
-static void load_base(const recursion *r, int base, int rank, const double *E, const double *e) {
+/* I^ += E'd^-1 E, f^ += E'd^-1 e where the children of the base hand over their inertias. */
+static void load_base(const recursion *r, int base, int rank, const double *E, const double *e,
+                      const double *inverse) {
     sum *handed = &r->sums[r->model->links[base].slot];
     for (int k = 0; k < rank; k++) {
         const double *x = E + 6 * k;
+        double y[6];
+        for (int i = 0; i < 6; i++) y[i] = inverse[k] * x[i];
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j <= i; j++) {
-                handed->A[sym(i, j)] += x[i] * x[j];
-                handed->C[sym(i, j)] += x[3 + i] * x[3 + j];
+                handed->A[sym(i, j)] += y[i] * x[j];
+                handed->C[sym(i, j)] += y[3 + i] * x[3 + j];
             }
-            for (int j = 0; j < 3; j++) handed->B[3 * i + j] += x[i] * x[3 + j];
+            for (int j = 0; j < 3; j++) handed->B[3 * i + j] += y[i] * x[3 + j];
         }
-        for (int i = 0; i < 6; i++) handed->f[i] += x[i] * e[k];
+        for (int i = 0; i < 6; i++) handed->f[i] += y[i] * e[k];
     }
 }
 
@@ -354,11 +370,13 @@ INLINE void eliminate_rows(lw_sweeps *s, const recursion *r, int t, int count, i
     double *C = s->L + tie->block, *E = s->E + 6 * tie->first, *e = s->e + tie->first;
     int rank = factor_tie(count, C, s->scale + tie->first, pivot);
     bool moves = tie->base > 0; /* ground does not, and its acceleration is in l already */
+    double inverse[ROWS_MAX];
+    for (int k = 0; k < rank; k++) inverse[k] = C[(count + 1) * k];
     s->rank[t] = rank;
     forward_rows(rank, count, C, pivot, 1, s->l + tie->first, e);
     if (moves && rank > 0) {
         forward_rows(rank, count, C, pivot, 6, s->K + tie->K, E);
-        load_base(r, tie->base, rank, E, e);
+        load_base(r, tie->base, rank, E, e, inverse);
     }
     const lw_coupling *near = ties->couplings + tie->coupling;
     for (int j = 0; j < tie->couplings; j++) {
@@ -369,9 +387,9 @@ INLINE void eliminate_rows(lw_sweeps *s, const recursion *r, int t, int count, i
         forward_rows(rank, count, C, pivot, columns, F, rows);
         for (int k = 0; k < rank; k++)
             for (int c = 0; c < columns; c++) {
-                double f = F[columns * k + c] = rows[columns * k + c];
-                l[c] -= f * e[k];
-                if (moves) lw_v6_axpy(-f, E + 6 * k, K + 6 * c);
+                double f = F[columns * k + c] = rows[columns * k + c], g = inverse[k] * f;
+                l[c] -= g * e[k];
+                if (moves) lw_v6_axpy(-g, E + 6 * k, K + 6 * c);
             }
     }
     const int *target = ties->targets + tie->target;
@@ -381,8 +399,10 @@ INLINE void eliminate_rows(lw_sweeps *s, const recursion *r, int t, int count, i
             const double *restrict Fa = s->L + near[j].block, *restrict Fb = s->L + near[k].block;
             double *restrict block = s->L + *target++;
             for (int p = 0; p < rank; p++)
-                for (int x = 0; x < a; x++)
-                    for (int y = 0; y < b; y++) block[b * x + y] -= Fa[a * p + x] * Fb[b * p + y];
+                for (int x = 0; x < a; x++) {
+                    double f = inverse[p] * Fa[a * p + x];
+                    for (int y = 0; y < b; y++) block[b * x + y] -= f * Fb[b * p + y];
+                }
         }
 }
 
@@ -402,11 +422,10 @@ static void eliminate_tie(lw_sweeps *s, const recursion *r, int t) {
 
 /* --- outwards ------------------------------------------------------------------------------------- */
 
-/* x = C^-T x, into the pivoted places of lambda with the sign turned. */
+/* C^-T x, into the pivoted places of lambda with the sign turned. */
 static void backward_rows(int rank, int count, const double *C, const int *pivot, double *x, double *lambda) {
     for (int i = rank - 1; i >= 0; i--) {
         for (int j = i + 1; j < rank; j++) x[i] -= C[count * j + i] * x[j];
-        x[i] *= C[count * i + i];
         lambda[pivot[i]] = -x[i];
     }
 }
@@ -432,6 +451,7 @@ static void solve_tie(lw_sweeps *s, const recursion *r, int t) {
         if (tie->base > 0) x[k] += r6_dot(s->E + 6 * (tie->first + k), r->nodes[tie->base].a);
     }
     coupled(s, t, s->lambda, x);
+    for (int k = 0; k < rank; k++) x[k] *= s->L[tie->block + (count + 1) * k];
     for (int k = 0; k < tie->count; k++) lambda[k] = 0;
     backward_rows(rank, count, s->L + tie->block, s->pivot + tie->first, x, lambda);
 }
@@ -536,6 +556,7 @@ void lw_sweeps_null(lw_sweeps *s, unsigned seed, double *lambda) {
         int rank = s->rank[t], count = s->awake[t];
         double x[ROWS_MAX] = {0}, *own = lambda + tie->first;
         coupled(s, t, lambda, x);
+        for (int k = 0; k < rank; k++) x[k] *= C[(count + 1) * k];
         for (int i = rank; i < count; i++) {
             double any = own[pivot[i]] = chance(&seed);
             for (int k = 0; k < rank; k++) x[k] += C[count * i + k] * any;

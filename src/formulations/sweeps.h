@@ -14,7 +14,7 @@ typedef struct lw_sweeps {
     int *row;      /* from tie.first on: its rows, counted from tie.first */
     double *K;     /* wrenches, internal axes about the internal origin: at strands, and of ties at their bases */
     double *Y, *Z; /* per strand: S'K and D^-1 S'K */
-    double *L;     /* blocks; after elimination C (lower triangle) and F */
+    double *L;     /* blocks; after elimination C (below the diagonal), 1 / d and F */
     double *E, *e; /* per row: C^-1 K' and C^-1 l */
     double *l;     /* per row: K'a + l + L lambda = 0 */
     double *scale; /* per row: what its pivot would be in the direction that moves most */
@@ -28,6 +28,8 @@ typedef struct lw_sweeps {
 lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties *ties, int rows,
                             lw_arena *arena);
 void lw_sweeps_wake(lw_sweeps *sweeps);
+/* K = 0 where rows are awake. */
+void lw_sweeps_clear(lw_sweeps *sweeps);
 
 /* What the tree is subject to; NULL stands for nothing: speeds, joint forces, loads on bodies. */
 typedef struct lw_subject {
