@@ -23,9 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* E relative to the inverse of the mass that a row meets: small against the modes that matter, large against
- * rounding. */
-static const double softness = 1e-9;
+/* E relative to the inverse of the mass that a row meets: small against the modes that matter, large against rounding and against
+ * what an overconstrained loop looks like when it does not quite close, which must not lock it. */
+static const double softness = 1e-7;
 
 struct lw_kkt {
     int bodies, rows, size;

@@ -144,8 +144,16 @@ lw_status lw_looped_accelerations(lw_method *base, double t, const double *q, co
         lw_looped_rows(method); /* solve may know the rows otherwise */
         lw_joint_reactions(model, data, t, q, method->v, vdot, reactions);
         lw_tie_reactions(model, data, method->rows, method->lambda, method->body, reactions);
+        for (int k = 0; k < model->closure_count; k++) { /* elements in the joints that close loops */
+            double *reaction = reactions + 6 * model->closures[k];
+            lw_v3_add(reaction, data->cut_load + 6 * k + 3, reaction);
+            lw_v3_add(reaction + 3, data->cut_load + 6 * k, reaction + 3);
+        }
     }
-    return unique ? lw_unique_reactions_at(model, t, q, unique, error) : LW_OK;
+    if (!unique) return LW_OK;
+    lw_take_state(model, data, t, q, v);
+    return method->unique ? method->unique(method, t, unique, error)
+                          : lw_unique_reactions_at(model, t, q, unique, error);
 }
 
 void lw_looped_violation(lw_method *base, double t, const double *y, double *position, double *velocity) {

@@ -23,6 +23,8 @@ struct lw_looped {
     /* From the state in data, accelerations into data->vdot, multipliers into lambda, force of the drives at prescribed
      * speeds into data->drive; tau may be NULL. */
     lw_status (*solve)(lw_looped *method, double t, const double *tau, lw_error *error);
+    /* Which components of the reactions are determined at the state in data; NULL: by redundancy.c. */
+    lw_status (*unique)(lw_looped *method, double t, bool *unique, lw_error *error);
 };
 
 /* A method of `size` bytes, zeroed but for its lw_looped; NULL when memory is out. */

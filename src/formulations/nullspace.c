@@ -95,7 +95,8 @@ static void inertia_times(const nullspace_method *method, const double *x, doubl
 /* --- QR: the general solution by reflections ------------------------------------------------------- */
 
 static int qr_basis(nullspace_method *m) {
-    int K = lw_qr_factor(m->orthogonal, m->M, m->N, m->H, m->order, LW_RANK_TOLERANCE), columns = m->M - K;
+    int K = lw_qr_factor(m->orthogonal, m->M, m->N, m->H, m->order, lw_rank_tolerance(m->reduction.system)),
+        columns = m->M - K;
     if (columns > m->most) return K;
     memset(m->Z, 0, (size_t)m->M * (size_t)columns * sizeof *m->Z);
     for (int j = 0; j < columns; j++) m->Z[(size_t)(K + j) + (size_t)j * (size_t)m->M] = 1;
@@ -121,7 +122,8 @@ static void qr_multipliers(nullspace_method *m, double *force, double *lambda) {
 static int partition_basis(nullspace_method *m) {
     size_t M = (size_t)m->M, N = (size_t)m->N;
     for (int k = 0; k < m->M; k++) m->order[k] = k;
-    int K = lw_qr_factor(m->orthogonal, m->N, m->M, m->H, m->order, LW_RANK_TOLERANCE), columns = m->M - K;
+    int K = lw_qr_factor(m->orthogonal, m->N, m->M, m->H, m->order, lw_rank_tolerance(m->reduction.system)),
+        columns = m->M - K;
     if (columns > m->most) return K;
     double *X = m->JZ; /* R11^-1 R12, K x columns */
     for (int j = 0; j < columns; j++)
@@ -152,7 +154,8 @@ static void partition_multipliers(nullspace_method *m, double *force, double *la
 /* --- SVD ------------------------------------------------------------------------------------------- */
 
 static int svd_basis(nullspace_method *m) {
-    int K = lw_svd(m->orthogonal, m->M, m->N, m->H, m->s, m->V, m->Wt, LW_RANK_TOLERANCE);
+    int K =
+        lw_svd(m->orthogonal, m->M, m->N, m->H, m->s, m->V, m->Wt, lw_rank_tolerance(m->reduction.system));
     int columns = m->M - K;
     if (columns <= m->most)
         memcpy(m->Z, m->V + (size_t)K * (size_t)m->M, (size_t)m->M * (size_t)columns * sizeof *m->Z);

@@ -26,6 +26,7 @@ typedef struct rcr_method {
     lw_sweeps *sweeps;
     lw_closures *closures; /* NULL: rows.c is asked */
     double *zero;          /* per speed */
+    double *open;          /* 6 per joint: what redundancy leaves open */
     double *bias;          /* per row, by rows.c: what its products with the accelerations must balance */
 } rcr_method;
 
@@ -217,6 +218,37 @@ static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error 
     return LW_OK;
 }
 
+/* Redundant rows leave open what multipliers that move nothing make the joints transmit. Two of these, of arbitrary size in every
+ * redundant row, touch every component that any of them touches. */
+static lw_status unique(lw_looped *looped, double t, bool *flags, lw_error *error) {
+    (void)t;
+    rcr_method *m = (rcr_method *)looped;
+    const lw_model *model = looped->base.model;
+    int count = 6 * model->joint_count;
+    const double threshold = 1e-7; /* of the largest component: pivots are taken for zero below 1e-10 */
+    const lw_subject subject = at_rest(m);
+    for (int k = 0; k < count; k++) flags[k] = true;
+    lw_sweeps_wake(m->sweeps);
+    lw_looped_rows(looped);
+    evaluate(m, &subject, false);
+    lw_status status = lw_sweeps_run(m->sweeps, &subject, error);
+    if (status != LW_OK) return status;
+    for (unsigned seed = 1; seed <= 2; seed++) {
+        double largest = 0;
+        memset(m->open, 0, (size_t)count * sizeof *m->open);
+        lw_sweeps_null(m->sweeps, seed * 7919, m->sweeps->lambda);
+        list_lambda(m);
+        lw_tie_reactions(model, looped->data, looped->rows, looped->lambda, looped->body, m->open);
+        for (int r = 0; r < looped->rows->count; r++) largest = fmax(largest, fabs(looped->lambda[r]));
+        for (int k = 0; k < count; k++) {
+            if (k % 6 >= 3) m->open[k] /= m->sweeps->length > 0 ? m->sweeps->length : 1;
+            largest = fmax(largest, fabs(m->open[k]));
+        }
+        for (int k = 0; k < count; k++) flags[k] &= !(fabs(m->open[k]) > threshold * largest);
+    }
+    return LW_OK;
+}
+
 /* --- the method ----------------------------------------------------------------------------------- */
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
@@ -229,9 +261,11 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         if (m->ties)
             m->sweeps = lw_sweeps_create(model, looped->data, m->ties, looped->rows->count, looped->arena);
         m->zero = LW_NEW(looped->arena, double, model->nv + 1);
+        m->open = LW_NEW(looped->arena, double, 6 * model->joint_count + 1);
+        looped->unique = unique;
         m->bias = LW_NEW(looped->arena, double, looped->rows->count + 1);
         status = lw_closures_create(model, looped->rows, looped->arena, &m->closures);
-        if (!m->ties || !m->sweeps || !m->zero || !m->bias) status = LW_ERROR_MEMORY;
+        if (!m->ties || !m->sweeps || !m->zero || !m->open || !m->bias) status = LW_ERROR_MEMORY;
     }
     if (status != LW_OK) {
         if (m) lw_looped_destroy(&m->looped.base);

@@ -8,6 +8,7 @@
  * Cost     O(blocks + bodies).
  */
 #include "formulations/scaling.h"
+#include "linalg/dense.h"
 
 #include <math.h>
 
@@ -44,4 +45,11 @@ void lw_row_mobilities(const lw_rows *rows, const double *inertia, const double 
     }
     for (int r = 0; r < rows->count; r++)
         if (!(mobility[r] > 0)) mobility[r] = largest > 0 ? largest : 1;
+}
+
+double lw_rank_tolerance(const lw_stationary *s) {
+    const double least = LW_RANK_TOLERANCE, most = 3e-5, share = 100; /* of the gap, in terms of pivots */
+    double gap = 0;
+    for (int r = 0; r < s->rows->count; r++) gap = fmax(gap, fabs(s->rows->phi[r]));
+    return fmin(most, fmax(least, share * gap / lw_length_of(s)));
 }

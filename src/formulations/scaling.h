@@ -9,6 +9,10 @@
  * which a row acts, or the largest radius of gyration; 1 if there is neither. */
 double lw_length_of(const lw_stationary *s);
 
+/* Where to draw the line in rank decisions at this state: rows of an overconstrained loop that does not quite close look
+ * independent by as much as the gap is wide, so no singular value below that tells anything. */
+double lw_rank_tolerance(const lw_stationary *s);
+
 /* Per row about the inverse of the mass that it meets; that of the lightest where it meets none. J as in kkt.h. */
 void lw_row_mobilities(const lw_rows *rows, const double *inertia, const double *mass, double *mobility);
 

@@ -16,6 +16,7 @@
  * Limits   masses and inertias must have inverses.
  */
 #include "formulations/reduction.h"
+#include "formulations/scaling.h"
 #include "linalg/dense.h"
 
 #include <math.h>
@@ -95,7 +96,7 @@ static void factor(schur_method *method) {
         for (int b = row->block; b < row->block + row->count; b++)
             for (int k = 0; k < 6; k++) column[6 * (rows->body[b] - 1) + k] *= method->scale[r];
     }
-    method->rank = lw_qr_factor(method->work, n, rows->count, method->A, method->order, LW_RANK_TOLERANCE);
+    method->rank = lw_qr_factor(method->work, n, rows->count, method->A, method->order, lw_rank_tolerance(s));
 }
 
 static lw_status solve(lw_reduction *reduction, lw_error *error) {

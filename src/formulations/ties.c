@@ -370,10 +370,6 @@ void lw_tie_reactions(const lw_model *model, const lw_data *data, const lw_rows 
         lw_v3_axpy(lambda[r], w + 3, reactions + 6 * row->joint);
         lw_v3_axpy(lambda[r], w, reactions + 6 * row->joint + 3);
     }
-    for (int k = 0; k < model->closure_count; k++) {
-        lw_v3_add(reactions + 6 * model->closures[k], data->cut_load + 6 * k + 3, reactions + 6 * model->closures[k]);
-        lw_v3_add(reactions + 6 * model->closures[k] + 3, data->cut_load + 6 * k, reactions + 6 * model->closures[k] + 3);
-    }
     /* a joint of the tree holds what acts on everything beyond it */
     for (int i = model->body_count; i >= 1; i--) {
         const lw_joint_entry *entry = &model->joints[model->bodies[i].joint_index];
