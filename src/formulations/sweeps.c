@@ -55,8 +55,11 @@ lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties 
     if (!s->awake || !s->rank || !s->row || !s->pivot || !s->K || !s->Y || !s->Z || !s->L || !s->E || !s->e ||
         !s->l || !s->scale || !s->lambda)
         return NULL;
-    for (int i = 1; i <= model->body_count; i++)
-        for (int k = 0; k < 3; k++) s->length = fmax(s->length, fabs(model->links[i].p[k]));
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        s->length = fmax(s->length, lw_v3_norm(link->parent ? link->p : model->bodies[i].com));
+    }
+    if (!(s->length > 0)) s->length = 1;
     lw_sweeps_wake(s);
     return s;
 }
@@ -148,9 +151,10 @@ static void pass_free(const recursion *r, int i, int rows, const double *K, doub
     }
 }
 
-/* Two speeds that are free, such as a universal joint's. */
+/* Two speeds that are free; turning: a universal joint's, S has no linear part. */
 INLINE void pass_pair(const recursion *r, int i, int rows, const double *restrict K, double *restrict Y,
-                      double *restrict Z, double *restrict l, const double b[6], double *restrict parent) {
+                      double *restrict Z, double *restrict l, const double b[6], double *restrict parent,
+                      bool turning) {
     const lw_link *link = &r->model->links[i];
     const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v,
                  *u = r->u + link->v;
@@ -158,7 +162,8 @@ INLINE void pass_pair(const recursion *r, int i, int rows, const double *restric
     first *= first;
     for (int row = 0; row < rows; row++) {
         const double *w = K + 6 * row;
-        double y0 = r6_dot(S, w), y1 = r6_dot(S + 6, w), left[6];
+        double y0 = turning ? r3_dot(S, w) : r6_dot(S, w), y1 = turning ? r3_dot(S + 6, w) : r6_dot(S + 6, w);
+        double left[6];
         double z1 = (y1 - mixed * y0) * second, z0 = y0 * first - mixed * z1;
         Y[2 * row] = y0, Y[2 * row + 1] = y1, Z[2 * row] = z0, Z[2 * row + 1] = z1;
         for (int k = 0; k < 6; k++) left[k] = w[k] - z0 * U[k] - z1 * U[6 + k];
@@ -239,8 +244,10 @@ INLINE void pass_strand(const recursion *r, int i, int rows, const double *K, do
         pass_free(r, i, rows, K, Y, Z, l);
         break;
     default:
-        if (link->joint.nv == 2 && !link->prescribed)
-            pass_pair(r, i, rows, K, Y, Z, l, b, parent);
+        if (link->joint.type == LW_JOINT_UNIVERSAL && !link->joint.inverse && !link->prescribed)
+            pass_pair(r, i, rows, K, Y, Z, l, b, parent, true);
+        else if (link->joint.nv == 2 && !link->prescribed)
+            pass_pair(r, i, rows, K, Y, Z, l, b, parent, false);
         else
             pass_general(r, i, rows, K, Y, Z, l, b, parent);
     }
@@ -250,8 +257,11 @@ INLINE void pass_strand(const recursion *r, int i, int rows, const double *K, do
 INLINE void couple(int rows, int columns, int nv, const double *restrict Y, const double *restrict Z,
                    double *restrict block) {
     for (int x = 0; x < rows; x++)
-        for (int y = 0; y < columns; y++)
-            for (int n = 0; n < nv; n++) block[columns * x + y] += Y[nv * x + n] * Z[nv * y + n];
+        for (int y = 0; y < columns; y++) {
+            double total = block[columns * x + y];
+            for (int n = 0; n < nv; n++) total += Y[nv * x + n] * Z[nv * y + n];
+            block[columns * x + y] = total;
+        }
 }
 
 static void pass_strands(lw_sweeps *s, const recursion *r, bool gravity, int i) {
@@ -300,7 +310,7 @@ static void swap(double *a, double *b) {
 }
 
 /* L_tt = C d C', C a unit triangle, with the largest pivot next, in place; returns the rank. The diagonal holds 1 / d. */
-INLINE int factor_tie(int count, double *L, const double *scale, int *pivot) {
+static int factor_tie(int count, double *L, const double *scale, int *pivot) {
     for (int k = 0; k < count; k++) pivot[k] = k;
     for (int k = 0; k < count; k++) {
         int best = -1;
@@ -331,12 +341,33 @@ INLINE int factor_tie(int count, double *L, const double *scale, int *pivot) {
     return count;
 }
 
+/* The same in the order given, in which rows have been left since the last look for pivots; false, and L as it was, if a
+ * pivot has become small. */
+INLINE bool factor_in_order(int count, double *restrict L, const double *restrict scale) {
+    const double small = 1e-4;
+    double C[ROWS_MAX * ROWS_MAX];
+    for (int k = 0; k < count * count; k++) C[k] = L[k];
+    for (int k = 0; k < count; k++) {
+        if (!(C[count * k + k] > small * scale[k])) return false;
+        double inverse = 1 / C[count * k + k], column[ROWS_MAX];
+        C[count * k + k] = inverse;
+        for (int i = k + 1; i < count; i++) {
+            column[i] = C[count * i + k];
+            C[count * i + k] *= inverse;
+        }
+        for (int i = k + 1; i < count; i++)
+            for (int j = k + 1; j <= i; j++) C[count * i + j] -= C[count * i + k] * column[j];
+    }
+    for (int k = 0; k < count * count; k++) L[k] = C[k];
+    return true;
+}
+
 /* out = C^-1 of the pivoted rows of x, `columns` numbers each. */
 INLINE void forward_rows(int rank, int count, const double *restrict C, const int *pivot, int columns,
                          const double *restrict x, double *restrict out) {
     for (int i = 0; i < rank; i++) {
         double *row = out + columns * i;
-        const double *from = x + columns * pivot[i];
+        const double *from = x + columns * (pivot ? pivot[i] : i);
         for (int c = 0; c < columns; c++) row[c] = from[c];
         for (int j = 0; j < i; j++)
             for (int c = 0; c < columns; c++) row[c] -= C[count * i + j] * out[columns * j + c];
@@ -362,13 +393,13 @@ static void load_base(const recursion *r, int base, int rank, const double *E, c
     }
 }
 
-/* Tie t with `count` rows awake; others: how many are in all ties coupled with it, or 0 if that varies. */
-INLINE void eliminate_rows(lw_sweeps *s, const recursion *r, int t, int count, int others) {
+/* Tie t with `count` rows awake, factored to `rank` in the order pivot (NULL: as they are); others: how many rows are in all
+ * ties coupled with it, or 0 if that varies. */
+INLINE void eliminate_rows(lw_sweeps *s, const recursion *r, int t, int count, int rank, const int *pivot,
+                           int others) {
     const lw_ties *ties = s->ties;
     const lw_tie *tie = &ties->ties[t];
-    int *pivot = s->pivot + tie->first;
     double *C = s->L + tie->block, *E = s->E + 6 * tie->first, *e = s->e + tie->first;
-    int rank = factor_tie(count, C, s->scale + tie->first, pivot);
     bool moves = tie->base > 0; /* ground does not, and its acceleration is in l already */
     double inverse[ROWS_MAX];
     for (int k = 0; k < rank; k++) inverse[k] = C[(count + 1) * k];
@@ -406,18 +437,24 @@ INLINE void eliminate_rows(lw_sweeps *s, const recursion *r, int t, int count, i
         }
 }
 
+/* The usual numbers of rows compiled for themselves, in their order. */
+INLINE bool eliminate_in_order(lw_sweeps *s, const recursion *r, int t, int count) {
+    const lw_tie *tie = &s->ties->ties[t];
+    for (int j = 0; j < tie->couplings; j++)
+        if (s->awake[s->ties->couplings[tie->coupling + j].tie] != count) return false;
+    if (!factor_in_order(count, s->L + tie->block, s->scale + tie->first)) return false;
+    for (int k = 0; k < count; k++) s->pivot[tie->first + k] = k;
+    eliminate_rows(s, r, t, count, count, NULL, count);
+    return true;
+}
+
 static void eliminate_tie(lw_sweeps *s, const recursion *r, int t) {
     const lw_tie *tie = &s->ties->ties[t];
-    int count = s->awake[t];
-    bool equal = true;
-    for (int j = 0; j < tie->couplings; j++)
-        equal &= s->awake[s->ties->couplings[tie->coupling + j].tie] == count;
-    if (equal && count == 3)
-        eliminate_rows(s, r, t, 3, 3);
-    else if (equal && count == 2)
-        eliminate_rows(s, r, t, 2, 2);
-    else
-        eliminate_rows(s, r, t, count, 0);
+    int count = s->awake[t], *pivot = s->pivot + tie->first;
+    if (count == 3 && eliminate_in_order(s, r, t, 3)) return;
+    if (count == 2 && eliminate_in_order(s, r, t, 2)) return;
+    int rank = factor_tie(count, s->L + tie->block, s->scale + tie->first, pivot);
+    eliminate_rows(s, r, t, count, rank, pivot, 0);
 }
 
 /* --- outwards ------------------------------------------------------------------------------------- */
@@ -529,8 +566,8 @@ void lw_sweeps_measure(lw_sweeps *s) {
             const lw_strand *strand = &ties->strands[n];
             for (int row = 0; row < s->awake[strand->tie]; row++) {
                 const double *w = s->K + strand->K + 6 * row;
-                double force = lw_v3_dot(w + 3, w + 3),
-                       torque = lw_v3_dot(w, w) + s->length * s->length * force;
+                double force = lw_v3_dot(w + 3, w + 3);
+                double torque = lw_v3_dot(w, w) + s->length * s->length * force;
                 for (int k = 0; k < link->joint.nv; k++) {
                     double root = aligned ? 0 : data->joint_D[6 * (link->v + k) + k];
                     double d = aligned ? data->nodes[i].d : root > 0 ? 1 / (root * root) : 0;

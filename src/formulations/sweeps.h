@@ -21,7 +21,7 @@ typedef struct lw_sweeps {
     int *pivot;    /* per row: places in the list, in the order of their pivots */
     int *rank;     /* per tie */
     double *lambda;
-    double length; /* of the mechanism */
+    double length; /* of a link */
 } lw_sweeps;
 
 /* NULL when memory is out. */
