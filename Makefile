@@ -66,10 +66,11 @@ fuzz: ## fuzz the reader and the expressions, SECONDS (60) in all
 fuzz-merge: ## keep what fuzzing found: new inputs that reach new code go to tests/fuzz/corpus
 	@bash tests/fuzz/run build-fuzz merge
 
-bench: setup ## time the dynamics of trees; figures also in results/bench.csv
+bench: setup ## time the dynamics of trees and closed loops; figures also in results/bench.csv, bench-loops.csv
 	@$(CONFIGURE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_BENCH=ON
-	@cmake --build build-bench --target bench-tree -j $(JOBS)
+	@cmake --build build-bench --target bench-tree bench-loops -j $(JOBS)
 	@mkdir -p results && build-bench/bench/bench-tree --csv results/bench.csv
+	@echo "" && build-bench/bench/bench-loops --csv results/bench-loops.csv
 
 bench-peers: setup ## the same models in other engines (installs them from Debian); results/bench-peers.csv
 	@bash tools/setup_peers

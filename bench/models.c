@@ -30,6 +30,7 @@ static bench_model *create(const char *name, int capacity) {
 void bench_model_destroy(bench_model *model) {
     if (!model) return;
     free(model->bodies);
+    free(model->closures);
     free(model);
 }
 
@@ -142,6 +143,43 @@ bench_model *bench_mixed(bool screws) {
     return model;
 }
 
+bench_model *bench_ladder(int cells) {
+    const double height = 1, width = 0.5, radius = 0.03; /* of problems/ladder/model.yaml */
+    const double rungs = 12, bars = 6;                   /* kg in all */
+    char name[32];
+    snprintf(name, sizeof name, "ladder %d", cells);
+    bench_model *model = create(name, 2 * cells + 1);
+    model->closures = bench_allocate((size_t)cells, sizeof *model->closures);
+
+    double mass = rungs / (cells + 1); /* round bars */
+    double along = mass * radius * radius / 2, across = mass * (3 * radius * radius + height * height) / 12;
+    for (int i = 0; i <= cells; i++)
+        add(model, (bench_body){.type = LW_JOINT_UNIVERSAL,
+                                .axes = {{1, 0, 0}, {0, 1, 0}},
+                                .axis_count = 2,
+                                .point = {i * width, 0, 0},
+                                .mass = mass,
+                                .com = {0, 0, -height / 2},
+                                .inertia = {across, across, along}});
+    mass = bars / cells;
+    along = mass * radius * radius / 2;
+    across = mass * (3 * radius * radius + width * width) / 12;
+    for (int i = 1; i <= cells; i++) {
+        int rung = i, next = i + 1;
+        int bar = add(model, (bench_body){.parent = rung,
+                                          .type = LW_JOINT_REVOLUTE,
+                                          .axes = {{0, 1, 0}},
+                                          .axis_count = 1,
+                                          .point = {0, 0, -height},
+                                          .mass = mass,
+                                          .com = {width / 2, 0, 0},
+                                          .inertia = {along, across, across}});
+        model->closures[model->closure_count++] = (bench_closure){
+            .bodies = {bar, next}, .points = {{width, 0, 0}, {0, 0, -height}}, .axis = {0, 1, 0}};
+    }
+    return model;
+}
+
 /* --- Linkwork ------------------------------------------------------------------------------------- */
 
 static void body_name(int body, char name[16]) {
@@ -176,6 +214,20 @@ lw_model *bench_compile(const bench_model *model) {
         }
         memcpy(j.geometry[0].point, body->point, sizeof body->point);
         if (lw_spec_add_body(spec, &b) != LW_OK || lw_spec_add_joint(spec, &j) != LW_OK) exit(1);
+    }
+    for (int k = 0; k < model->closure_count; k++) {
+        const bench_closure *closure = &model->closures[k];
+        char bodies[2][16], name[16];
+        snprintf(name, sizeof name, "c%d", k);
+        lw_joint_spec j = {.name = name, .type = LW_JOINT_REVOLUTE, .frame = LW_GEOMETRY_BODY, .cut = true};
+        for (int side = 0; side < 2; side++) {
+            body_name(closure->bodies[side], bodies[side]);
+            j.bodies[side] = bodies[side];
+            j.geometry[side].axis_count = 1;
+            memcpy(j.geometry[side].axes[0], closure->axis, sizeof closure->axis);
+            memcpy(j.geometry[side].point, closure->points[side], sizeof closure->points[side]);
+        }
+        if (lw_spec_add_joint(spec, &j) != LW_OK) exit(1);
     }
     lw_model *compiled;
     if (lw_model_compile(spec, NULL, report, &compiled) != LW_OK) {
@@ -230,7 +282,7 @@ static void random_quaternion(unsigned long long *seed, double *q) {
     for (int k = 0; k < 4; k++) q[k] /= sqrt(norm);
 }
 
-bench_states *bench_states_create(const bench_model *model, int count, unsigned long long seed) {
+static bench_states *allocate_states(const bench_model *model, int count) {
     bench_states *states = bench_allocate(1, sizeof *states);
     size_t nq = (size_t)model->q_size, nv = (size_t)model->v_size;
     states->count = count;
@@ -238,6 +290,12 @@ bench_states *bench_states_create(const bench_model *model, int count, unsigned 
     states->v = bench_allocate((size_t)count * nv, sizeof(double));
     states->tau = bench_allocate((size_t)count * nv, sizeof(double));
     states->vdot = bench_allocate((size_t)count * nv, sizeof(double));
+    return states;
+}
+
+bench_states *bench_states_create(const bench_model *model, int count, unsigned long long seed) {
+    bench_states *states = allocate_states(model, count);
+    size_t nq = (size_t)model->q_size, nv = (size_t)model->v_size;
     for (int s = 0; s < count; s++) {
         for (int i = 1; i <= model->count; i++) {
             const bench_body *body = &model->bodies[i];
@@ -252,6 +310,28 @@ bench_states *bench_states_create(const bench_model *model, int count, unsigned 
             states->v[(size_t)s * nv + k] = uniform(&seed);
             states->tau[(size_t)s * nv + k] = uniform(&seed);
             states->vdot[(size_t)s * nv + k] = uniform(&seed);
+        }
+    }
+    return states;
+}
+
+bench_states *bench_ladder_states(const bench_model *model, int count, double speed,
+                                  unsigned long long seed) {
+    const double step = 0.01; /* rad */
+    bench_states *states = allocate_states(model, count);
+    size_t n = (size_t)model->v_size;
+    for (int s = 0; s < count; s++) {
+        double angle[2] = {0.7 + step * s, 0.5 - step * s};
+        double rate[2] = {speed * uniform(&seed), speed * uniform(&seed)};
+        for (int i = 1; i <= model->count; i++) {
+            const bench_body *body = &model->bodies[i];
+            double *q = states->q + (size_t)s * n + body->q, *v = states->v + (size_t)s * n + body->v;
+            bool rung = body->v_count == 2; /* a bar keeps its direction in the plane of the ladder */
+            for (int k = 0; k < body->v_count; k++) {
+                q[k] = rung ? angle[k] : -angle[1];
+                v[k] = rung ? rate[k] : -rate[1];
+                states->tau[(size_t)s * n + (size_t)(body->v + k)] = body->mass * uniform(&seed);
+            }
         }
     }
     return states;

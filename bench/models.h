@@ -27,11 +27,20 @@ typedef struct bench_body {
     int v, v_count;    /* its speeds */
 } bench_body;
 
+/* A hinge that closes a loop; its axis is the same in the frames of both bodies. */
+typedef struct bench_closure {
+    int bodies[2];
+    double points[2][3]; /* in the frame of each body */
+    double axis[3];
+} bench_closure;
+
 typedef struct bench_model {
     char name[32];
     int count;
     int q_size, v_size;
     bench_body *bodies; /* [count + 1]; bodies[0] is ground */
+    int closure_count;  /* 0: a tree */
+    bench_closure *closures;
 } bench_model;
 
 #define BENCH_GRAVITY (-9.81) /* along z */
@@ -44,6 +53,10 @@ bench_model *bench_humanoid(void);
 /* A binary tree of 27 bodies, three of each type of joint but free; every second joint has skew axes.
  * Without screws (MuJoCo has none) revolute joints take their place. */
 bench_model *bench_mixed(bool screws);
+/* The ladder of problems/ladder: rungs on universal joints, bars that join their tips by hinges; one loop per cell, two freedoms
+ * in all. A point held where a bar ends makes a loop as closed as the hinge does, whose axis is parallel anyway: such a
+ * closure is not redundant. */
+bench_model *bench_ladder(int cells);
 void bench_model_destroy(bench_model *model);
 
 /* The model in Linkwork; prints the faults and ends the program if it does not compile. */
@@ -58,6 +71,8 @@ typedef struct bench_states {
 /* tau and vdot do not belong together: tau is for forward, vdot for inverse dynamics. The same seed gives the
  * same states. */
 bench_states *bench_states_create(const bench_model *model, int count, unsigned long long seed);
+/* Of a ladder: all loops are closed, and the next state is a little further, as in a run; rates of the two angles up to `speed`. */
+bench_states *bench_ladder_states(const bench_model *model, int count, double speed, unsigned long long seed);
 void bench_states_destroy(bench_states *states);
 
 /* A state between the order of bench_model and Linkwork's: q of one, or a vector of speeds. */

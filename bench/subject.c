@@ -1,6 +1,7 @@
 /* subject.c - forward and inverse dynamics of one model in Linkwork, state after state.
  */
 #include "subject.h"
+#include "formulations/formulation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,15 @@ subject *subject_create(const bench_model *model, const bench_states *states) {
     s->model = model;
     s->compiled = bench_compile(model);
     if (lw_data_create(s->compiled, NULL, &s->data) != LW_OK) exit(1);
+    if (model->closure_count) {
+        const lw_formulation *rcr = lw_formulation_find("rcr");
+        lw_method_options options = {0};
+        lw_error error;
+        if (rcr->create(s->compiled, &options, &s->method, &error) != LW_OK) {
+            fprintf(stderr, "bench: %s: %s\n", model->name, error.message);
+            exit(1);
+        }
+    }
     s->nq = (size_t)model->q_size;
     s->nv = (size_t)model->v_size;
     s->count = states->count;
@@ -31,6 +41,7 @@ subject *subject_create(const bench_model *model, const bench_states *states) {
 
 void subject_destroy(subject *s) {
     if (!s) return;
+    if (s->method) s->method->formulation->destroy(s->method);
     lw_data_destroy(s->data);
     lw_model_destroy(s->compiled);
     double *arrays[] = {s->q, s->v, s->tau, s->vdot, s->vdot_out, s->tau_out};
@@ -41,8 +52,12 @@ void subject_destroy(subject *s) {
 void subject_forward(subject *s, int state) {
     size_t q = (size_t)state * s->nq, v = (size_t)state * s->nv;
     lw_error error;
-    if (lw_forward_dynamics(s->compiled, s->data, 0, s->q + q, s->v + v, s->tau + v, s->vdot_out, &error) !=
-        LW_OK) {
+    lw_status status =
+        s->method ? s->method->formulation->accelerations(s->method, 0, s->q + q, s->v + v, s->tau + v,
+                                                          s->vdot_out, NULL, NULL, &error)
+                  : lw_forward_dynamics(s->compiled, s->data, 0, s->q + q, s->v + v, s->tau + v, s->vdot_out,
+                                        &error);
+    if (status != LW_OK) {
         fprintf(stderr, "bench: %s: %s\n", s->model->name, error.message);
         exit(1);
     }

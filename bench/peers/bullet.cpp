@@ -38,6 +38,10 @@ const char *version() {
 const double *at(const double *values, int size, int state) { return values + (size_t)state * size; }
 
 engine *open_engine(const bench_model *model, const bench_states *states, const char **reason) {
+    if (model->closure_count) {
+        *reason = "loop constraints act by impulses over a time step";
+        return nullptr;
+    }
     bool free_base = model->bodies[1].type == LW_JOINT_FREE;
     for (int i = 1; i <= model->count; i++) {
         const bench_body &b = model->bodies[i];

@@ -37,6 +37,10 @@ const char *version() { return DART_VERSION; }
 
 engine *open_engine(const bench_model *model, const bench_states *states, const char **reason) {
     using namespace dart::dynamics;
+    if (model->closure_count) {
+        *reason = "loop constraints act by impulses over a time step";
+        return nullptr;
+    }
     for (int i = 1; i <= model->count; i++) {
         lw_joint_type type = model->bodies[i].type;
         if (type != LW_JOINT_REVOLUTE && type != LW_JOINT_FREE) {

@@ -4,6 +4,12 @@
  *             mj_rne without accelerations (bias force), mj_solveM
  *   inverse   mj_kinematics, mj_comPos, mj_comVel, mj_rne with accelerations
  *
+ * With closed loops, forward is mj_fwdPosition, mj_fwdVelocity, mj_fwdActuation, mj_fwdAcceleration, mj_fwdConstraint: all of
+ * mj_forward but its checks, sensors and energies. A closure is a connect constraint, three rows, where a hinge would add
+ * rows that are redundant in the ladder; as stiff as MuJoCo lets it be (solimp 0.9999), sparse Jacobian, Newton's method
+ * from the accelerations of the state before. MuJoCo leaves the rate of the Jacobian out of its constraints, so that its
+ * accelerations are right only at rest.
+ *
  * No collisions, sensors, actuators, passive forces. Joints of several freedoms become several joints of one
  * body, as MJCF does it. MuJoCo has no screw. XML nesting is limited to about 100 elements; deeper trees are
  * given as files that include each other.
@@ -100,7 +106,8 @@ static void write_body(writer *w, FILE *out, int i, int depth) {
         part = open_memstream(&text, &size);
         fprintf(part, "<mujocoinclude>");
     }
-    fprintf(part, "<body pos='%.17g %.17g %.17g'>", body->point[0], body->point[1], body->point[2]);
+    fprintf(part, "<body name='b%d' pos='%.17g %.17g %.17g'>", i, body->point[0], body->point[1],
+            body->point[2]);
     fprintf(part, "<inertial pos='%.17g %.17g %.17g' mass='%.17g' diaginertia='%.17g %.17g %.17g'/>",
             body->com[0], body->com[1], body->com[2], body->mass, body->inertia[0], body->inertia[1],
             body->inertia[2]);
@@ -116,6 +123,18 @@ static void write_body(writer *w, FILE *out, int i, int depth) {
     }
 }
 
+static void write_closures(FILE *out, const bench_model *model) {
+    fprintf(out, "<equality>");
+    for (int k = 0; k < model->closure_count; k++) {
+        const bench_closure *closure = &model->closures[k];
+        const double *anchor = closure->points[0];
+        fprintf(out,
+                "<connect body1='b%d' body2='b%d' anchor='%.17g %.17g %.17g' solimp='0.9999 0.9999 0.001'/>",
+                closure->bodies[0], closure->bodies[1], anchor[0], anchor[1], anchor[2]);
+    }
+    fprintf(out, "</equality>");
+}
+
 static mjModel *load(const bench_model *model) {
     mjVFS *vfs = bench_allocate(1, sizeof *vfs);
     mj_defaultVFS(vfs);
@@ -129,10 +148,16 @@ static mjModel *load(const bench_model *model) {
     char *text, error[1000];
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    fprintf(out, "<mujoco><compiler inertiafromgeom='false'/><option gravity='0 0 %.17g'/><worldbody>",
+    fprintf(out, "<mujoco><compiler inertiafromgeom='false'/>");
+    if (model->closure_count) fprintf(out, "<size njmax='%d' nconmax='1'/>", 3 * model->closure_count);
+    fprintf(out,
+            "<option gravity='0 0 %.17g' jacobian='sparse' solver='Newton'><flag contact='disable'/></option>"
+            "<worldbody>",
             BENCH_GRAVITY);
     for (int child = first_child[0]; child; child = sibling[child]) write_body(&w, out, child, 0);
-    fprintf(out, "</worldbody></mujoco>");
+    fprintf(out, "</worldbody>");
+    if (model->closure_count) write_closures(out, model);
+    fprintf(out, "</mujoco>");
     fclose(out);
     add_file(vfs, "model.xml", text, size);
     mjModel *m = mj_loadXML("model.xml", vfs, error, sizeof error);
@@ -227,6 +252,15 @@ static double forward(engine *e, int state) {
     const double *tau = e->tau + (size_t)state * e->nv;
     memcpy(d->qpos, e->q + (size_t)state * e->nq, e->nq * sizeof(double));
     memcpy(d->qvel, e->v + (size_t)state * e->nv, e->nv * sizeof(double));
+    if (e->model->closure_count) {
+        memcpy(d->qfrc_applied, tau, e->nv * sizeof(double));
+        mj_fwdPosition(m, d);
+        mj_fwdVelocity(m, d);
+        mj_fwdActuation(m, d);
+        mj_fwdAcceleration(m, d);
+        mj_fwdConstraint(m, d);
+        return d->qacc[e->nv - 1];
+    }
     mj_kinematics(m, d);
     mj_comPos(m, d);
     mj_crb(m, d);

@@ -3,6 +3,9 @@
  *   forward   state to Stage::Dynamics, calcAccelerationIgnoringConstraints
  *   inverse   state to Stage::Velocity, calcResidualForceIgnoringConstraints
  *
+ * With closed loops, forward is state to Stage::Acceleration; a closure is a Constraint::Ball, three rows, where a hinge would
+ * add rows that are redundant in the ladder.
+ *
  * Weights are given to the operators as body forces. Simbody's joints have fixed axes in their frames (pin
  * and screw z, slider x, ...), its angular velocities are in the first body's axes, and angles come before
  * displacements; the conversions happen when the states are taken over.
@@ -20,13 +23,15 @@ struct engine {
     MultibodySystem system;
     SimbodyMatterSubsystem matter;
     std::vector<MobilizedBody> mobods;
+    GeneralForceSubsystem general; /* with closed loops: weights, and the forces of the joints */
+    Force::DiscreteForces discrete;
     State state;
     std::vector<int> q_place, v_place; /* per body: where its coordinates and speeds start in Simbody */
     std::vector<Vector> q, v, tau, vdot;
     std::vector<Vec3> weight;
     Vector_<SpatialVec> forces, accelerations;
     Vector vdot_out, tau_out;
-    engine() : matter(system) {}
+    engine() : matter(system), general(system), discrete(general, matter) {}
 };
 
 namespace {
@@ -138,6 +143,11 @@ engine *open_engine(const bench_model *model, const bench_states *states, const 
         const bench_body &body = model->bodies[i];
         e->mobods.push_back(attach(e->mobods[body.parent], body));
     }
+    for (int k = 0; k < model->closure_count; k++) {
+        const bench_closure &closure = model->closures[k];
+        Constraint::Ball(e->mobods[closure.bodies[0]], vec(closure.points[0]), e->mobods[closure.bodies[1]],
+                         vec(closure.points[1]));
+    }
     e->state = e->system.realizeTopology();
     e->system.realizeModel(e->state);
     e->q_place.push_back(0);
@@ -185,7 +195,17 @@ void give_state(engine *e, int state, const Stage &stage) {
                                     vec(e->model->bodies[i].com), e->weight[i], e->forces);
 }
 
+double forward_closed(engine *e, int state) {
+    give_state(e, state, Stage::Velocity);
+    e->discrete.setAllBodyForces(e->state, e->forces);
+    e->discrete.setAllMobilityForces(e->state, e->tau[state]);
+    e->system.realize(e->state, Stage::Acceleration);
+    e->vdot_out = e->state.getUDot();
+    return e->vdot_out[e->model->v_size - 1];
+}
+
 double forward(engine *e, int state) {
+    if (e->model->closure_count) return forward_closed(e, state);
     give_state(e, state, Stage::Dynamics);
     e->matter.calcAccelerationIgnoringConstraints(e->state, e->tau[state], e->forces, e->vdot_out,
                                                   e->accelerations);

@@ -211,6 +211,11 @@ static void general_motion(const recursion *r, int i, const REAL *v, REAL bias[6
     place *own = &r->places[i];
     REAL R[9], p[3];
     joint_motion(&link->joint, r->q + link->q, v, R, p, r->S + 6 * link->v, bias);
+    if (link->joint.straight) {
+        for (int k = 0; k < 9; k++) own->R[k] = R[k];
+        for (int k = 0; k < 3; k++) own->p[k] = link->p[k] + p[k];
+        return;
+    }
     for (int j = 0; j < 3; j++) {
         const double *b = link->R + 3 * j;
         for (int k = 0; k < 3; k++) own->R[3 * j + k] = b[0] * R[k] + b[1] * R[3 + k] + b[2] * R[6 + k];
@@ -227,10 +232,9 @@ static void general_rates(const recursion *r, int i, const REAL parent_w[3], REA
     REAL relative[6], carried[3], t[3];
     const REAL *v = r->v + link->v, *S = r->S + 6 * link->v;
     general_motion(r, i, v, bias);
-    for (int k = 0; k < 6; k++) {
-        relative[k] = real(0);
-        for (int l = 0; l < link->joint.nv; l++) relative[k] += S[6 * l + k] * v[l];
-    }
+    for (int k = 0; k < 6; k++) relative[k] = real(0);
+    for (int l = 0; l < link->joint.nv; l++)
+        for (int k = 0; k < 6; k++) relative[k] += S[6 * l + k] * v[l];
     r3_turn_back(r->places[i].R, parent_w, carried);
     for (int k = 0; k < 3; k++) w[k] = carried[k] + relative[k], t[k] = carried[k] + w[k];
     r3_add_cross(w, relative, bias);

@@ -159,6 +159,7 @@ INLINE void pass_pair(const recursion *r, int i, int rows, const double *restric
     const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v,
                  *u = r->u + link->v;
     double first = 1 / D[0], mixed = D[6] * first, second = 1 / (D[7] * D[7]);
+    double rate0 = u[0] - r6_dot(U, b), rate1 = u[1] - r6_dot(U + 6, b);
     first *= first;
     for (int row = 0; row < rows; row++) {
         const double *w = K + 6 * row;
@@ -166,9 +167,10 @@ INLINE void pass_pair(const recursion *r, int i, int rows, const double *restric
         double left[6];
         double z1 = (y1 - mixed * y0) * second, z0 = y0 * first - mixed * z1;
         Y[2 * row] = y0, Y[2 * row + 1] = y1, Z[2 * row] = z0, Z[2 * row + 1] = z1;
+        l[row] += z0 * rate0 + z1 * rate1 + r6_dot(w, b);
+        if (!parent) continue;
         for (int k = 0; k < 6; k++) left[k] = w[k] - z0 * U[k] - z1 * U[6 + k];
-        l[row] += z0 * u[0] + z1 * u[1] + r6_dot(left, b);
-        if (parent) hand_on(r, i, left, parent + 6 * row);
+        hand_on(r, i, left, parent + 6 * row);
     }
 }
 
@@ -460,7 +462,7 @@ static void eliminate_tie(lw_sweeps *s, const recursion *r, int t) {
 /* --- outwards ------------------------------------------------------------------------------------- */
 
 /* C^-T x, into the pivoted places of lambda with the sign turned. */
-static void backward_rows(int rank, int count, const double *C, const int *pivot, double *x, double *lambda) {
+INLINE void backward_rows(int rank, int count, const double *C, const int *pivot, double *x, double *lambda) {
     for (int i = rank - 1; i >= 0; i--) {
         for (int j = i + 1; j < rank; j++) x[i] -= C[count * j + i] * x[j];
         lambda[pivot[i]] = -x[i];
@@ -468,34 +470,49 @@ static void backward_rows(int rank, int count, const double *C, const int *pivot
 }
 
 /* sum F_s lambda_s of tie t. */
-static void coupled(const lw_sweeps *s, int t, const double *lambda, double *x) {
+INLINE void coupled(const lw_sweeps *s, int t, int rank, const double *lambda, double *x) {
     const lw_tie *tie = &s->ties->ties[t];
     for (int j = 0; j < tie->couplings; j++) {
         const lw_coupling *near = &s->ties->couplings[tie->coupling + j];
         const double *F = s->L + near->block, *other = lambda + s->ties->ties[near->tie].first;
         int columns = s->awake[near->tie];
-        for (int k = 0; k < s->rank[t]; k++)
+        for (int k = 0; k < rank; k++)
             for (int c = 0; c < columns; c++) x[k] += F[columns * k + c] * other[c];
     }
 }
 
-static void solve_tie(lw_sweeps *s, const recursion *r, int t) {
+INLINE void solve_rows(lw_sweeps *s, const recursion *r, int t, int rank, int count) {
     const lw_tie *tie = &s->ties->ties[t];
-    int rank = s->rank[t], count = s->awake[t];
     double x[ROWS_MAX], *lambda = s->lambda + tie->first;
     for (int k = 0; k < rank; k++) {
         x[k] = s->e[tie->first + k];
         if (tie->base > 0) x[k] += r6_dot(s->E + 6 * (tie->first + k), r->nodes[tie->base].a);
     }
-    coupled(s, t, s->lambda, x);
+    coupled(s, t, rank, s->lambda, x);
     for (int k = 0; k < rank; k++) x[k] *= s->L[tie->block + (count + 1) * k];
     for (int k = 0; k < tie->count; k++) lambda[k] = 0;
     backward_rows(rank, count, s->L + tie->block, s->pivot + tie->first, x, lambda);
 }
 
+static void solve_tie(lw_sweeps *s, const recursion *r, int t) {
+    if (s->rank[t] == 3 && s->awake[t] == 3)
+        solve_rows(s, r, t, 3, 3);
+    else
+        solve_rows(s, r, t, s->rank[t], s->awake[t]);
+}
+
 static void solve_based_ties(lw_sweeps *s, const recursion *r, int body) {
     int first = s->ties->at_base[body];
     for (int t = first + s->ties->based[body] - 1; t >= first; t--) solve_tie(s, r, t);
+}
+
+INLINE void push(int rows, int nv, const double *restrict Y, const double *restrict lambda,
+                 double *restrict u) {
+    for (int n = 0; n < nv; n++) {
+        double total = u[n];
+        for (int row = 0; row < rows; row++) total += Y[nv * row + n] * lambda[row];
+        u[n] = total;
+    }
 }
 
 /* The multipliers push the joint of body i: u += Y lambda, for accelerate. */
@@ -506,8 +523,13 @@ static void push_joint(const lw_sweeps *s, const recursion *r, int i) {
     for (int k = s->ties->strand_start[i]; k < s->ties->strand_start[i + 1]; k++) {
         const lw_strand *strand = &s->ties->strands[k];
         const double *Y = s->Y + strand->Y, *lambda = s->lambda + s->ties->ties[strand->tie].first;
-        for (int row = 0; row < s->awake[strand->tie]; row++)
-            for (int n = 0; n < nv; n++) u[n] += Y[nv * row + n] * lambda[row];
+        int rows = s->awake[strand->tie];
+        if (rows == 3 && nv == 1)
+            push(3, 1, Y, lambda, u);
+        else if (rows == 3 && nv == 2)
+            push(3, 2, Y, lambda, u);
+        else
+            push(rows, nv, Y, lambda, u);
     }
 }
 
@@ -592,7 +614,7 @@ void lw_sweeps_null(lw_sweeps *s, unsigned seed, double *lambda) {
         const int *pivot = s->pivot + tie->first;
         int rank = s->rank[t], count = s->awake[t];
         double x[ROWS_MAX] = {0}, *own = lambda + tie->first;
-        coupled(s, t, lambda, x);
+        coupled(s, t, rank, lambda, x);
         for (int k = 0; k < rank; k++) x[k] *= C[(count + 1) * k];
         for (int i = rank; i < count; i++) {
             double any = own[pivot[i]] = chance(&seed);

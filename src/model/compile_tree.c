@@ -261,6 +261,9 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
         lw_pose_compose(parent->R, parent->p, theirs->R, theirs->p, link->R, link->p);
         align(link, mine);
         link->sign = (float)link->joint.sign;
+        double identity[9];
+        lw_m3_identity(identity);
+        link->joint.straight = memcmp(link->R, identity, sizeof identity) == 0;
         lw_pose_invert(mine->R, mine->p, own->frame.R, own->frame.p);
         link_inertia(body, link, own);
     }

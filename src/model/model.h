@@ -24,6 +24,7 @@ typedef struct lw_pose {
 typedef struct lw_joint {
     lw_joint_type type;
     bool inverse;       /* evaluate the motion of the first frame relative to the second */
+    bool straight;      /* in the tree: its frame on the parent has the parent's internal axes */
     int axis;           /* revolute, prismatic: moves about or along this coordinate axis, 0 .. 2, ... */
     double sign;        /* ... in this sense, +1 or -1 */
     double pitch;       /* screw: advance per radian */
