@@ -30,7 +30,8 @@ static void examine(const lw_model *model, closing *c) {
 
 static void print_given(const lw_model *model, int joint, double change, const char *what) {
     if (joint < 0) return;
-    printf("  given initial %s do not fit together and were taken as approximate: joint \"%s\" changed by %.3g\n",
+    printf("  given initial %s do not fit together and were taken as approximate: joint \"%s\" changed by "
+           "%.3g\n",
            what, lw_model_joint_info(model, joint).name, change);
 }
 
@@ -44,15 +45,15 @@ void info_print_closing(const lw_model *model) {
     int rows = lw_mobility_rows(c.mobility), rank = lw_mobility_rank(c.mobility);
     printf("\nmobility: %d, from %d speeds of the tree", lw_mobility_freedom(c.mobility),
            lw_mobility_speeds(c.mobility));
-    if (rows > 0)
-        printf(" and %d rows of closures and constraints of rank %d", rows, rank);
+    if (rows > 0) printf(" and %d rows of closures and constraints of rank %d", rows, rank);
     printf("\n");
     if (rows > 0)
-        printf("  initial state closed to %.2g (position), %.2g (velocity), %d rounds\n",
-               c.assembly.position, c.assembly.velocity, c.assembly.rounds);
+        printf("  initial state closed to %.2g (position), %.2g (velocity), %d rounds\n", c.assembly.position,
+               c.assembly.velocity, c.assembly.rounds);
     print_given(model, c.assembly.moved_joint, c.assembly.moved, "coordinates");
     print_given(model, c.assembly.changed_joint, c.assembly.changed, "speeds");
-    if (rows > rank) printf("  redundant rows, which could be left out (reactions are then not all unique)\n");
+    if (rows > rank)
+        printf("  redundant rows, which could be left out (reactions are then not all unique)\n");
     for (int k = 0; k < rows - rank; k++) printf("    %s\n", lw_mobility_redundant(c.mobility, k));
     lw_mobility_destroy(c.mobility);
 }
@@ -73,6 +74,8 @@ void info_json_closing(json *j, const lw_model *model) {
         json_array_end(j);
         json_number(j, "position_violation", c.assembly.position);
         json_number(j, "velocity_violation", c.assembly.velocity);
+        json_number(j, "given_moved_by", c.assembly.moved);
+        json_number(j, "given_changed_by", c.assembly.changed);
     } else
         json_text(j, "reason", c.fault);
     json_object_end(j);

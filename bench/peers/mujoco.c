@@ -6,9 +6,9 @@
  *
  * With closed loops, forward is mj_fwdPosition, mj_fwdVelocity, mj_fwdActuation, mj_fwdAcceleration, mj_fwdConstraint: all of
  * mj_forward but its checks, sensors and energies. A closure is a connect constraint, three rows, where a hinge would add
- * rows that are redundant in the ladder; as stiff as MuJoCo lets it be (solimp 0.9999), sparse Jacobian, Newton's method
- * from the accelerations of the state before. MuJoCo leaves the rate of the Jacobian out of its constraints, so that its
- * accelerations are right only at rest.
+ * rows that are redundant in the ladder; as stiff as MuJoCo lets it be (solimp 0.9999), sparse Jacobian, Newton's method,
+ * which needs one iteration. MuJoCo leaves the rate of the Jacobian out of its constraints. In the ladder nothing is lost by
+ * that: its bars keep their direction in their plane, so that both points of a closure have the same such acceleration.
  *
  * No collisions, sensors, actuators, passive forces. Joints of several freedoms become several joints of one
  * body, as MJCF does it. MuJoCo has no screw. XML nesting is limited to about 100 elements; deeper trees are

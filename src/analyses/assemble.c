@@ -4,6 +4,7 @@
  *             that the user gave, then, if that does not close, with all free; if that ends in a local minimum, from
  *             disturbed positions, always the same ones.
  * Velocities  one linear problem, in the same two stages.
+ * Afterwards accelerations must exist that satisfy the rows.
  *
  * Source   docs/theory/projection.md, docs/theory/redundancy.md.
  * Cost     a few sparse factorisations; allocates.
@@ -19,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double closes = 1e-9;  /* relative to 1 + size: anything worse is a gap, not an error of iteration */
+static const double closes =
+    1e-9; /* relative to 1 + size: anything worse is a gap, not an error of iteration */
 enum { ROUNDS = 200, ATTEMPTS = 12 };
 
 typedef struct assembler {
@@ -33,8 +35,7 @@ typedef struct assembler {
 /* How large the mechanism is, at least 1 m: what a gap is measured against. */
 static double size_of(const lw_stationary *s) {
     double size = 1;
-    for (int j = 0; j < s->model->joint_count; j++)
-        size = fmax(size, lw_v3_norm(s->rows->joints[j].at));
+    for (int j = 0; j < s->model->joint_count; j++) size = fmax(size, lw_v3_norm(s->rows->joints[j].at));
     return size;
 }
 
@@ -96,8 +97,7 @@ static lw_status close_positions(assembler *a, lw_hold hold, int attempts, lw_vi
     lw_status status = LW_OK;
     best->largest = HUGE_VAL;
     uint64_t random = 1;
-    if (!projection || !q || !speed)
-        status = lw_fail(a->error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!projection || !q || !speed) status = lw_fail(a->error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
     for (int attempt = 0; status == LW_OK && attempt < attempts; attempt++) {
         lw_violation left;
         memcpy(q, a->start, nq * sizeof *q);
@@ -135,9 +135,10 @@ static lw_status positions(assembler *a, double *q, lw_assembly *summary) {
         closed = left.largest <= closes * size;
     }
     if (!closed)
-        return lw_fail(a->error, LW_ERROR_MODEL, NULL,
-                       "check lengths and axes of the loop, or give initial values nearer to the assembled ones",
-                       "the mechanism cannot be assembled: %s", gap);
+        return lw_fail(
+            a->error, LW_ERROR_MODEL, NULL,
+            "check lengths and axes of the loop, or give initial values nearer to the assembled ones",
+            "the mechanism cannot be assembled: %s", gap);
     summary->position = left.largest;
     summary->rounds = left.rounds;
     memcpy(q, a->trial, (size_t)a->model->nq * sizeof *q);
@@ -177,10 +178,11 @@ static lw_status velocities(assembler *a, const double *q, double *v, lw_assembl
         if (status != LW_OK) return status;
         summary->velocity = left.largest;
         if (!consistent && stage == 1)
-            return lw_fail(a->error, LW_ERROR_MODEL, NULL,
-                           "the position is singular, or prescribed motions contradict each other: start elsewhere",
-                           "no velocities are consistent with the prescribed motions: %s is off by %.3g", what,
-                           left.largest);
+            return lw_fail(
+                a->error, LW_ERROR_MODEL, NULL,
+                "the position is singular, or prescribed motions contradict each other: start elsewhere",
+                "no velocities are consistent with the prescribed motions: %s is off by %.3g", what,
+                left.largest);
     }
     for (int j = 0; j < model->joint_count; j++) {
         const lw_joint_entry *entry = &model->joints[j];
@@ -195,6 +197,32 @@ static lw_status velocities(assembler *a, const double *q, double *v, lw_assembl
     return LW_OK;
 }
 
+/* Motions that agree in place and speed may still contradict each other from there on, and where a mechanism can branch
+ * not all speeds lead along a branch. */
+static lw_status accelerations(assembler *a, const double *q, const double *v) {
+    lw_projection *projection = lw_projection_create(a->model, LW_HOLD_NONE);
+    if (!projection) return lw_fail(a->error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    const double contradicts = 1e-6; /* of the accelerations that speeds and motions ask for, or of 1 */
+    const lw_rows *rows = lw_projection_system(projection)->rows;
+    lw_violation left;
+    double asked = 1;
+    lw_status status = lw_project_accelerations(projection, a->t, q, v, &left, a->error);
+    for (int r = 0; r < rows->count; r++) asked = fmax(asked, fabs(rows->gamma[r]));
+    if (status == LW_OK && !(left.largest <= contradicts * asked)) {
+        char what[160] = "";
+        bool motions = a->model->motion_count > 0;
+        lw_row_describe(a->model, &rows->rows[left.row], what, sizeof what);
+        status = lw_fail(
+            a->error, LW_ERROR_MODEL, NULL,
+            motions ? "the position is singular, or prescribed motions contradict each other: start elsewhere"
+                    : "the position is singular: start beside it, or with speeds along one of its branches",
+            "no accelerations are consistent with the %s: %s is off by %.3g",
+            motions ? "prescribed motions" : "initial speeds", what, left.largest);
+    }
+    lw_projection_destroy(projection);
+    return status;
+}
+
 lw_status lw_assemble(const lw_model *model, double t, double *q, double *v, lw_assembly *assembly,
                       lw_error *error) {
     lw_assembly own;
@@ -202,12 +230,17 @@ lw_status lw_assemble(const lw_model *model, double t, double *q, double *v, lw_
     *assembly = (lw_assembly){.moved_joint = -1, .changed_joint = -1};
     if (!model->closure_count && !model->constraint_count) return LW_OK;
     size_t nq = (size_t)model->nq + 1;
-    assembler a = {model, t, calloc(nq, sizeof *a.start), calloc(nq, sizeof *a.trial),
-                   calloc((size_t)model->nv + 1, sizeof *a.v_start), error};
+    assembler a = {model,
+                   t,
+                   calloc(nq, sizeof *a.start),
+                   calloc(nq, sizeof *a.trial),
+                   calloc((size_t)model->nv + 1, sizeof *a.v_start),
+                   error};
     lw_status status = LW_ERROR_MEMORY;
     if (a.start && a.trial && a.v_start) {
         status = positions(&a, q, assembly);
         if (status == LW_OK) status = velocities(&a, q, v, assembly);
+        if (status == LW_OK) status = accelerations(&a, q, v);
     } else
         lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
     free(a.start), free(a.trial), free(a.v_start);

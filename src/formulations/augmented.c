@@ -78,7 +78,7 @@ lw_status lw_augmented_applies(const char *method, const lw_model *model, int un
             "give it mass, or take method lagrange",
             "it slides, but neither it nor what hangs on it has mass; method %s divides by that", method);
     }
-    return LW_OK;
+    return lw_needs_determined(model, error);
 }
 
 static void build_tree(lw_augmented *a) {

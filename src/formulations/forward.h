@@ -109,6 +109,7 @@ INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
     REAL difference = A[j] - A[k], turned = cc * difference - 2 * cs * A[sym(j, k)];
     A1[j] = A[k] + turned, A1[k] = A[j] - turned;
     A1[sym(j, k)] = cs * difference + (2 * cc - 1) * A[sym(j, k)];
+    A1[a] = A1[sym(a, j)] = A1[sym(a, k)] = real(0);
     for (int l = 0; l < 3; l++) {
         REAL x = B[3 * j + l], y = B[3 * k + l];
         B[3 * j + l] = c * x - s * y, B[3 * k + l] = s * x + c * y;

@@ -8,8 +8,6 @@
  */
 #include "formulations/reduction.h"
 
-#include <stdio.h>
-
 typedef struct lagrange_method {
     lw_reduction reduction;
     lw_kkt *kkt;
@@ -17,29 +15,7 @@ typedef struct lagrange_method {
 
 extern const lw_formulation lw_formulation_lagrange;
 
-/* Bodies without mass or inertia must be held by others that have some. */
-static lw_status applies(const lw_model *model, lw_error *error) {
-    if (lw_needs_inverse("lagrange", model, true, error) == LW_OK) return LW_OK;
-    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
-    lw_kkt *kkt = s ? lw_kkt_create(model, s->rows) : NULL;
-    lw_status status = kkt ? LW_OK : lw_out_of_memory(error);
-    if (kkt) {
-        lw_stationary_rows_at(s, 0, model->q0, model->v0);
-        if (!lw_kkt_determined(kkt, s->inertia, s->mass, s->rows)) {
-            status = LW_ERROR_UNSUPPORTED;
-            if (error)
-                snprintf(error->message, sizeof error->message, "%s",
-                         "it has no inertia in some direction, and neither have the bodies that move with it there, so that "
-                         "some acceleration is not determined");
-            if (error)
-                snprintf(error->remedy, sizeof error->remedy, "%s",
-                         "give it mass and inertia, or hold it by a joint");
-        }
-    }
-    lw_kkt_destroy(kkt);
-    lw_stationary_destroy(s);
-    return status;
-}
+static lw_status applies(const lw_model *model, lw_error *error) { return lw_needs_determined(model, error); }
 
 static lw_status solve(lw_reduction *reduction, lw_error *error) {
     lw_kkt *kkt = ((lagrange_method *)reduction)->kkt;

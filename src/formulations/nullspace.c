@@ -53,7 +53,8 @@ struct nullspace_method {
 };
 
 static lw_status applies_to(const char *name, const lw_model *model, lw_error *error) {
-    return lw_dense_limit(name, 6 * model->body_count, error);
+    lw_status status = lw_dense_limit(name, 6 * model->body_count, error);
+    return status == LW_OK ? lw_needs_determined(model, error) : status;
 }
 
 /* --- the scaled system ---------------------------------------------------------------------------- */

@@ -34,7 +34,8 @@ typedef struct penalty_method {
 extern const lw_formulation lw_formulation_penalty;
 
 static lw_status applies(const lw_model *model, lw_error *error) {
-    return lw_dense_limit("penalty", 6 * model->body_count, error);
+    lw_status status = lw_dense_limit("penalty", 6 * model->body_count, error);
+    return status == LW_OK ? lw_needs_determined(model, error) : status;
 }
 
 /* k_r = penalty h'J h / |h|^4, the mean inertia along the row; where it meets none, that of the whole mechanism. */

@@ -97,6 +97,16 @@ static lw_violation largest(const double *violation, int count) {
     return worst;
 }
 
+/* step = the smallest with H'step = wanted. The metric is regular, so only rows can be at fault. */
+static lw_status smallest_step(lw_projection *p, const double *wanted, lw_error *error) {
+    lw_status status = factor(p, error);
+    if (status == LW_OK) status = lw_kkt_solve(p->kkt, p->nothing, wanted, p->step, p->multiplier, error);
+    if (status != LW_ERROR_SINGULAR) return status;
+    return lw_fail(error, status, NULL,
+                   "prescribed motions contradict each other, or lead beyond what the mechanism can reach",
+                   "the constraints cannot be satisfied together");
+}
+
 /* The displacement that removes phi to first order. Rows of slip speak of velocities only, H is zero for them here. */
 static lw_status displacement(lw_projection *p, lw_error *error) {
     const lw_rows *rows = p->system->rows;
@@ -106,23 +116,15 @@ static lw_status displacement(lw_projection *p, lw_error *error) {
         if (lw_row_is_slip(p->system->model, row))
             memset(rows->H + 6 * row->block, 0, 6 * (size_t)row->count * sizeof *rows->H);
     }
-    lw_status status = factor(p, error);
-    if (status != LW_OK) return status;
-    return lw_kkt_solve(p->kkt, p->nothing, p->wanted, p->step, p->multiplier, error);
+    return smallest_step(p, p->wanted, error);
 }
 
-/* The change of velocities that removes H'V - rate; returns that in wanted, with the sign turned. */
+/* What velocities miss, H'V - rate, in wanted, with the sign turned. */
 static void velocity_defect(lw_projection *p) {
     const lw_rows *rows = p->system->rows;
     lw_rows_velocities(p->system->model, rows, p->step);
     lw_rows_transposed(rows, p->step, p->wanted);
     for (int r = 0; r < rows->count; r++) p->wanted[r] = rows->rate[r] - p->wanted[r];
-}
-
-static lw_status velocity_change(lw_projection *p, lw_error *error) {
-    lw_status status = factor(p, error);
-    if (status != LW_OK) return status;
-    return lw_kkt_solve(p->kkt, p->nothing, p->wanted, p->step, p->multiplier, error);
 }
 
 /* Far from the goal a linear step means little: no body turns by more than half a radian or moves by more than
@@ -169,7 +171,7 @@ lw_status lw_project_velocities(lw_projection *p, double t, const double *q, dou
     *left = largest(p->wanted, s->rows->count);
     memcpy(v, s->data->v, (size_t)model->nv * sizeof *v); /* with the prescribed ones */
     if (!(left->largest > 0)) return LW_OK;
-    lw_status status = velocity_change(p, error);
+    lw_status status = smallest_step(p, p->wanted, error);
     if (status != LW_OK) return status;
     lw_rows_joint_speeds(model, s->rows, p->step, p->speed);
     for (int k = 0; k < model->nv; k++) v[k] += p->speed[k];
@@ -179,24 +181,59 @@ lw_status lw_project_velocities(lw_projection *p, double t, const double *q, dou
     return LW_OK;
 }
 
+/* What a run cannot go on with: a loop that stays open, as when prescribed motions contradict each other. */
+static lw_status must_close(const lw_projection *p, const lw_violation *left, double size, const char *level,
+                            lw_error *error) {
+    const double open = 1e-6;
+    if (!(left->largest > open * size) && !isnan(left->largest)) return LW_OK;
+    char what[160];
+    lw_row_describe(p->system->model, &p->system->rows->rows[left->row], what, sizeof what);
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
+                   "prescribed motions contradict each other, or lead beyond what the mechanism can reach",
+                   "the %s cannot be made consistent: %s is off by %.3g", level, what, left->largest);
+}
+
+static double fastest(const lw_projection *p) {
+    double most = 1;
+    for (int i = 1; i <= p->system->model->body_count; i++)
+        most = fmax(most, fmax(lw_v3_norm(p->system->rows->bodies[i].rdot),
+                               lw_v3_norm(p->system->rows->bodies[i].w)));
+    return most;
+}
+
+lw_status lw_project_accelerations(lw_projection *p, double t, const double *q, const double *v,
+                                   lw_violation *left, lw_error *error) {
+    lw_stationary *s = p->system;
+    lw_stationary_rows_at(s, t, q, v);
+    lw_status status = smallest_step(p, s->rows->gamma, error);
+    if (status != LW_OK) return status;
+    lw_rows_transposed(s->rows, p->step, p->wanted);
+    for (int r = 0; r < s->rows->count; r++) p->wanted[r] -= s->rows->gamma[r];
+    *left = largest(p->wanted, s->rows->count);
+    return LW_OK;
+}
+
 lw_status lw_project_state(lw_projection *p, double t, double *q, double *v, lw_error *error) {
-    enum { ROUNDS = 10 };
+    enum { ROUNDS = 40 };
     const lw_model *model = p->system->model;
     lw_violation left;
     if (!model->closure_count && !model->constraint_count) return LW_OK;
     lw_status status = lw_project_positions(p, t, q, ROUNDS, &left, error);
-    return status == LW_OK ? lw_project_velocities(p, t, q, v, &left, error) : status;
+    if (status == LW_OK) status = must_close(p, &left, p->length, "positions", error);
+    if (status == LW_OK) status = lw_project_velocities(p, t, q, v, &left, error);
+    return status == LW_OK ? must_close(p, &left, fastest(p), "velocities", error) : status;
 }
 
 lw_status lw_project_absolute(lw_projection *p, double t, double *y, lw_error *error) {
-    enum { ROUNDS = 20 };
+    enum { ROUNDS = 40 };
     lw_stationary *s = p->system;
     int n = s->model->body_count, stalled = 0;
     double best = HUGE_VAL;
+    lw_violation left;
     for (int i = 0; i < n; i++) lw_quat_normalise(y + 13 * i + 3);
     for (int round = 0;; round++) {
         lw_stationary_rows_at_absolute(s, t, y);
-        lw_violation left = largest(s->rows->phi, s->rows->count);
+        left = largest(s->rows->phi, s->rows->count);
         if (!(left.largest > closed * p->length) || round == ROUNDS) break;
         /* an overconstrained loop may open further before it closes; at the end only rounding goes up and down */
         stalled = left.largest < 0.5 * best ? 0 : stalled + 1;
@@ -215,12 +252,17 @@ lw_status lw_project_absolute(lw_projection *p, double t, double *y, lw_error *e
             lw_v3_add(body, p->step + 6 * i + 3, body);
         }
     }
+    lw_status status = must_close(p, &left, p->length, "positions", error);
+    if (status != LW_OK) return status;
     velocity_defect(p);
-    lw_status status = velocity_change(p, error);
+    status = smallest_step(p, p->wanted, error);
     if (status != LW_OK) return status;
     for (int i = 0; i < n; i++) {
         lw_v3_add(y + 13 * i + 10, p->step + 6 * i, y + 13 * i + 10);
         lw_v3_add(y + 13 * i + 7, p->step + 6 * i + 3, y + 13 * i + 7);
     }
-    return LW_OK;
+    lw_stationary_rows_at_absolute(s, t, y);
+    velocity_defect(p);
+    left = largest(p->wanted, s->rows->count);
+    return must_close(p, &left, fastest(p), "velocities", error);
 }

@@ -24,7 +24,10 @@ lw_status lw_project_positions(lw_projection *projection, double t, double *q, i
                                lw_error *error);
 lw_status lw_project_velocities(lw_projection *projection, double t, const double *q, double *v,
                                 lw_violation *left, lw_error *error);
-/* Both, for a state that has drifted a little. */
+/* Are there accelerations that satisfy the rows? left tells of those that come closest. */
+lw_status lw_project_accelerations(lw_projection *projection, double t, const double *q, const double *v,
+                                   lw_violation *left, lw_error *error);
+/* Positions and velocities of a state that has drifted a little. LW_ERROR_SINGULAR if they cannot be made consistent. */
 lw_status lw_project_state(lw_projection *projection, double t, double *q, double *v, lw_error *error);
 /* In absolute coordinates (stationary.h): every joint too. */
 lw_status lw_project_absolute(lw_projection *projection, double t, double *y, lw_error *error);

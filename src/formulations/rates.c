@@ -251,7 +251,8 @@ static double condition(lw_method *base) {
 static lw_status applies(const lw_model *model, lw_error *error) {
     lw_status status = lw_needs_inverse("rates", model, false, error);
     if (status != LW_OK) return status;
-    return lw_dense_limit("rates", 3 * model->body_count + lw_row_count(model), error);
+    status = lw_dense_limit("rates", 3 * model->body_count + lw_row_count(model), error);
+    return status == LW_OK ? lw_needs_determined(model, error) : status;
 }
 
 static void destroy(lw_method *base) {

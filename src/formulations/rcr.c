@@ -28,12 +28,16 @@ typedef struct rcr_method {
     double *zero;          /* per speed */
     double *open;          /* 6 per joint: what redundancy leaves open */
     double *bias;          /* per row, by rows.c: what its products with the accelerations must balance */
+    bool started;          /* the first state has been looked at */
 } rcr_method;
 
 extern const lw_formulation lw_formulation_rcr;
 
-static const double exact = 1e-13;    /* of velocities, relative: rounding */
-static const double satisfied = 1e-4; /* of accelerations, relative: a sleeping row that is off by more wakes up */
+static const double exact = 1e-13; /* of velocities, relative: rounding */
+static const double satisfied =
+    1e-4; /* of accelerations, relative: a sleeping row that is off by more wakes up */
+static const double noticeable =
+    1e-9; /* of accelerations, relative to the largest: anything less is rounding */
 
 /* --- rows at a state -------------------------------------------------------------------------------- */
 
@@ -135,20 +139,23 @@ static void put_to_sleep(rcr_method *m) {
     }
 }
 
-/* How far the accelerations of the last run are from the rows that sleep, relative to those of the bodies they act on. */
-static double sleeping_defect(const rcr_method *m) {
+/* Do the accelerations of the last run satisfy the rows that sleep, relative to those of the bodies they act on? */
+static bool may_sleep(const rcr_method *m) {
     const lw_sweeps *s = m->sweeps;
-    double worst = 0, size = 0;
+    double most = 0, relative = 0, largest = 0;
     for (int t = 0; t < m->ties->count; t++) {
         const lw_tie *tie = &m->ties->ties[t];
         int awake = s->awake[t], asleep = tie->count - awake;
-        double defect[6];
+        double defect[6], worst = 0, size = 0;
         if (asleep == 0) continue;
         lw_closure_defect(m->looped.data, m->closures, tie->closure, asleep, s->row + tie->first + awake,
                           defect, &size);
         for (int k = 0; k < asleep; k++) worst = fmax(worst, fabs(defect[k]));
+        largest = fmax(largest, size);
+        most = fmax(most, worst);
+        if (worst > relative * size) relative = size > 0 ? worst / size : 0;
     }
-    return size > 0 ? worst / size : 0;
+    return relative <= satisfied || most <= noticeable * largest;
 }
 
 /* Rows of the state in data, ready for a run; returns how far its velocities are from them, if asked for. */
@@ -196,21 +203,117 @@ static void list_lambda(rcr_method *m) {
     }
 }
 
-static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
-    rcr_method *m = (rcr_method *)looped;
+/* Accelerations with the rows that are awake; where drift is possible, velocities first. */
+static lw_status run_awake(rcr_method *m, double t, const double *tau, lw_error *error) {
     const lw_subject subject = in_motion(m);
     lw_status status = LW_OK;
-    if (looped->integrating)
+    if (m->looped.integrating)
         status = eliminate_speeds(m, t, error);
     else
         evaluate(m, &subject, false);
     if (status != LW_OK) return status;
-    lw_take_forces(looped->base.model, looped->data, t, tau);
-    status = lw_sweeps_run(m->sweeps, &subject, error);
-    if (status == LW_OK && m->closures && sleeping_defect(m) > satisfied) {
+    lw_take_forces(m->looped.base.model, m->looped.data, t, tau);
+    return lw_sweeps_run(m->sweeps, &subject, error);
+}
+
+static double largest_acceleration(const rcr_method *m) {
+    double largest = 0;
+    for (int i = 1; i <= m->looped.base.model->body_count; i++)
+        for (int k = 0; k < 6; k++) largest = fmax(largest, fabs(m->looped.data->nodes[i].a[k]));
+    return largest;
+}
+
+/* The tie that the accelerations of the last run leave unsatisfied, or -1. Rows that depend on others are satisfied with them,
+ * but in a singular position only if the velocities are right to second order too. */
+static int unsatisfied(rcr_method *m) {
+    const lw_rows *rows = m->looped.rows;
+    const lw_data *data = m->looped.data;
+    double largest = largest_acceleration(m), worst = satisfied;
+    int found = -1;
+    lw_looped_rows(&m->looped);
+    lw_looped_bias(&m->looped, m->bias);
+    for (int t = 0; t < m->ties->count; t++) {
+        const lw_tie *tie = &m->ties->ties[t];
+        double size = 0, most = 0;
+        for (int r = tie->first; r < tie->first + tie->count; r++) {
+            const lw_row *row = &rows->rows[r];
+            double sum = m->bias[r];
+            size = fmax(size, fabs(sum));
+            for (int b = row->block; b < row->block + row->count; b++) {
+                int body = rows->body[b];
+                const double *h = rows->H + 6 * b, *a = data->nodes[body].a, *R = data->world[body].R;
+                double alpha[3], point[3], arm[3];
+                lw_m3_mul_v(R, a, alpha);
+                lw_m3_mul_v(R, a + 3, point);
+                lw_v3_sub(rows->bodies[body].r, data->world[body].p, arm);
+                lw_v3_add_cross(alpha, arm, point);
+                double turning = lw_v3_dot(h, alpha), moving = lw_v3_dot(h + 3, point);
+                size = fmax(size, fmax(fabs(turning), fabs(moving)));
+                sum += turning + moving;
+            }
+            most = fmax(most, fabs(sum));
+        }
+        if (most > worst * size && most > noticeable * largest) worst = most / size, found = t;
+    }
+    return found;
+}
+
+static lw_status singular_start(const rcr_method *m, int tie, const char *remedy, const char *what,
+                                lw_error *error) {
+    const lw_model *model = m->looped.base.model;
+    const lw_row *row = &m->looped.rows->rows[m->ties->ties[tie].first];
+    bool joint = row->joint >= 0;
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file,
+                      joint ? model->joints[row->joint].place : model->constraints[row->constraint].place,
+                      joint ? "joint" : "constraint",
+                      joint ? model->joints[row->joint].name : model->constraints[row->constraint].name,
+                      remedy, "the loop that it closes starts in a singular position, and %s", what);
+}
+
+/* A mechanism that comes to a singular position goes straight on. One that starts there may have been given velocities, or,
+ * at rest, be moved by its forces, in a direction in which nothing goes on. */
+static lw_status look_at_start(rcr_method *m, double t, lw_error *error) {
+    enum { FASTEST = 100 };  /* so fast that gravity and other forces do not matter */
+    const double gap = 1e-6; /* m, rad */
+    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->looped.data;
+    lw_status status = run_awake(m, t, NULL, error);
+    if (status != LW_OK || m->looped.rows->count == 0) return status;
+    int tie = unsatisfied(m);
+    for (int r = 0; r < m->looped.rows->count; r++) /* gaps have other consequences */
+        if (fabs(m->looped.rows->phi[r]) > gap) return LW_OK;
+    if (tie >= 0)
+        return singular_start(m, tie,
+                              "give velocities with which it can go on, or start beside this position",
+                              "its velocities fit none of the motions that lead out of it", error);
+    double speed = 0, fastest = 0;
+    for (int k = 0; k < model->nv; k++) {
+        speed = fmax(speed, fabs(data->v[k]));
+        fastest = fmax(fastest, fabs(data->vdot[k]));
+    }
+    const double slight = noticeable * largest_acceleration(m);
+    if (speed * speed > slight || model->motion_count || !(fastest > slight)) return LW_OK;
+    memcpy(m->looped.v, data->v, (size_t)model->nv * sizeof *data->v);
+    for (int k = 0; k < model->nv; k++) data->v[k] = FASTEST / fastest * data->vdot[k];
+    status = run_awake(m, t, NULL, error);
+    tie = unsatisfied(m);
+    memcpy(data->v, m->looped.v, (size_t)model->nv * sizeof *data->v);
+    if (status != LW_OK || tie < 0) return status;
+    return singular_start(m, tie, "give velocities, or start beside this position",
+                          "more than one motion leads out of it: which one is not determined at rest", error);
+}
+
+static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
+    rcr_method *m = (rcr_method *)looped;
+    lw_status status = LW_OK;
+    if (looped->integrating && !m->started) {
+        status = look_at_start(m, t, error);
+        m->started = status == LW_OK;
+    }
+    if (status == LW_OK) status = run_awake(m, t, tau, error);
+    if (status == LW_OK && m->closures && !may_sleep(m)) {
         lw_sweeps_wake(m->sweeps);
-        evaluate(m, &subject, false);
-        status = lw_sweeps_run(m->sweeps, &subject, error);
+        status = run_awake(m, t, tau, error);
     }
     if (status != LW_OK) return status;
     if (m->closures) put_to_sleep(m);
@@ -297,6 +400,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     lw_status status = LW_OK;
     lw_normalise_q(model, y);
     if (rows->count == 0) return LW_OK;
+    lw_sweeps_wake(m->sweeps); /* once a step: rows that were redundant may no longer be */
     for (int round = 0; round < ROUNDS && m->looped.options.drift == LW_DRIFT_PROJECT; round++) {
         double worst = 0;
         lw_take_state(model, data, t, y, NULL);

@@ -11,6 +11,7 @@
 #include "formulations/redundancy.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,29 @@ lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotat
                           method);
     }
     return LW_OK;
+}
+
+lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
+    lw_error body = {0}; /* the first that may be at fault */
+    if (lw_needs_inverse("", model, true, &body) == LW_OK) return LW_OK;
+    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+    lw_kkt *kkt = s ? lw_kkt_create(model, s->rows) : NULL;
+    bool determined = true;
+    if (kkt) {
+        lw_stationary_rows_at(s, 0, model->q0, model->v0);
+        determined = lw_kkt_determined(kkt, s->inertia, s->mass, s->rows);
+    }
+    lw_status status = kkt ? LW_OK : lw_out_of_memory(error);
+    lw_kkt_destroy(kkt);
+    lw_stationary_destroy(s);
+    if (determined) return status;
+    snprintf(
+        body.message, sizeof body.message,
+        "it has no inertia in some direction, and neither have the bodies that move with it there, so that "
+        "some acceleration is not determined");
+    snprintf(body.remedy, sizeof body.remedy, "give it mass and inertia, or hold it by a joint");
+    if (error) *error = body;
+    return LW_ERROR_UNSUPPORTED;
 }
 
 lw_status lw_reduction_accelerations(lw_method *base, double t, const double *q, const double *v,

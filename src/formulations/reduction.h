@@ -34,6 +34,10 @@ lw_status lw_dense_limit(const char *method, int unknowns, lw_error *error);
 /* Refuses bodies whose mass, or (rotation) whose inertia is singular: methods that invert them. */
 lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotation, lw_error *error);
 
+/* Refuses bodies without mass or inertia that are not held by others that have some (in the initial state): then some
+ * acceleration is not determined, by any method. */
+lw_status lw_needs_determined(const lw_model *model, lw_error *error);
+
 /* For the table of functions. */
 lw_status lw_reduction_accelerations(lw_method *method, double t, const double *q, const double *v,
                                      const double *tau, double *vdot, double *reactions, bool *unique,

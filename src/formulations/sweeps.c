@@ -29,7 +29,7 @@
 
 /* A pivot that falls to this share of its scale belongs to a redundant row. Rounding leaves about 1e-15, and
  * a loop that does not close by 1e-6 of its size about 1e-12; a mechanism 1e-4 rad away from a singular position has about 1e-8. */
-static const double vanished = 1e-10;
+static const double vanished = 1e-8;
 
 enum { ROWS_MAX = 6 }; /* of one tie */
 
@@ -67,6 +67,9 @@ lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties 
 void lw_sweeps_wake(lw_sweeps *s) {
     for (int t = 0; t < s->ties->count; t++) {
         const lw_tie *tie = &s->ties->ties[t];
+        double scale[ROWS_MAX] = {0};
+        for (int k = 0; k < tie->count; k++) scale[s->row[tie->first + k]] = s->scale[tie->first + k];
+        memcpy(s->scale + tie->first, scale, (size_t)tie->count * sizeof *scale);
         s->awake[t] = tie->count;
         for (int k = 0; k < tie->count; k++) s->row[tie->first + k] = k;
     }

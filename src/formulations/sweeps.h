@@ -17,7 +17,7 @@ typedef struct lw_sweeps {
     double *L;     /* blocks; after elimination C (below the diagonal), 1 / d and F */
     double *E, *e; /* per row: C^-1 K' and C^-1 l */
     double *l;     /* per row: K'a + l + L lambda = 0 */
-    double *scale; /* per row: what its pivot would be in the direction that moves most */
+    double *scale; /* per row of the list: what its pivot would be in the direction that moves most */
     int *pivot;    /* per row: places in the list, in the order of their pivots */
     int *rank;     /* per tie */
     double *lambda;
@@ -27,6 +27,7 @@ typedef struct lw_sweeps {
 /* NULL when memory is out. */
 lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties *ties, int rows,
                             lw_arena *arena);
+/* All rows take part again, in their own order. */
 void lw_sweeps_wake(lw_sweeps *sweeps);
 /* K = 0 where rows are awake. */
 void lw_sweeps_clear(lw_sweeps *sweeps);

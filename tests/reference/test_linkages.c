@@ -78,8 +78,10 @@ static bool follow(const lw_sample *sample, void *context) {
     assert_true(f->row < reference.rows);
     const double *row = reference.at[f->row++];
     assert_true(fabs(sample->t - row[0]) < 1e-9);
+    for (int k = 0; k < lw_model_q_size(f->model); k++) assert_true(isfinite(sample->q[k]));
+    for (int k = 0; k < lw_model_v_size(f->model); k++) assert_true(isfinite(sample->v[k]));
     double error = f->error(f, sample, row);
-    if (!(error <= f->worst)) f->worst = error;
+    f->worst = fmax(f->worst, error);
     return true;
 }
 
@@ -355,7 +357,7 @@ static void windows_to_the_end(void **state) {
     lw_run_summary summary;
     read_reference("n_four_bar/reference_40.csv");
     lw_model *model = read_problem("n_four_bar", "N", "40");
-    assert_true(run(model, top_error, "rcr", 1e-11, &summary) < 1e-7);
+    assert_true(run(model, top_error, "rcr", 1e-10, &summary) < 1e-7);
     lw_model_destroy(model);
 }
 

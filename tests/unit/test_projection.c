@@ -480,6 +480,70 @@ static void gap_that_cannot_close(void **state) {
     lw_model_destroy(model);
 }
 
+static lw_model *four_bar_driven(const char *crank, const char *rocker) {
+    lw_random random = random_seed(1);
+    lw_spec *spec = ring(four_bar, 4, &random);
+    lw_spec_joint(spec, 0)->motion[0] = crank;
+    lw_spec_joint(spec, 2)->cut = true; /* both driven joints stay in the tree */
+    lw_spec_joint(spec, 3)->cut = false;
+    lw_spec_joint(spec, 3)->motion[0] = rocker;
+    return compile_or_fail(spec);
+}
+
+/* Motions that contradict each other in place, in speed, only from then on, or only later. */
+static void motions_that_contradict(void **state) {
+    (void)state;
+    static const struct {
+        const char *crank, *rocker, *message;
+    } cases[] = {{"0.5", "0.2", "the mechanism cannot be assembled: "},
+                 {"t", "t", "no velocities are consistent with the prescribed motions: "},
+                 {"t^2", "t^2", "no accelerations are consistent with the prescribed motions: "},
+                 {"t^3", "t^3", NULL}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        lw_model *model = four_bar_driven(cases[k].crank, cases[k].rocker);
+        double q[MOST], v[MOST];
+        lw_error error;
+        lw_model_initial_state(model, q, v);
+        lw_status status = lw_assemble(model, 0, q, v, NULL, &error);
+        assert_int_equal(status, cases[k].message ? LW_ERROR_MODEL : LW_OK);
+        if (cases[k].message) {
+            if (strncmp(error.message, cases[k].message, strlen(cases[k].message)) != 0)
+                fail_msg("%s", error.message);
+        } else { /* what a run meets */
+            lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
+            assert_int_equal(lw_project_state(projection, 0.5, q, v, &error), LW_ERROR_SINGULAR);
+            assert_non_null(
+                strstr(error.message, "the positions cannot be made consistent: joint \"j2\", position"));
+            lw_projection_destroy(projection);
+        }
+        lw_model_destroy(model);
+    }
+}
+
+/* A flat parallelogram can go on in two ways; speeds between these lead nowhere. */
+static void speeds_along_no_branch(void **state) {
+    (void)state;
+    static const hinge flat[4] = {{LW_JOINT_REVOLUTE, {0, 0, 0}, {0, 0, 1}},
+                                  {LW_JOINT_REVOLUTE, {1, 0, 0}, {0, 0, 1}},
+                                  {LW_JOINT_REVOLUTE, {3, 0, 0}, {0, 0, 1}},
+                                  {LW_JOINT_REVOLUTE, {2, 0, 0}, {0, 0, 1}}};
+    for (int along = 0; along < 2; along++) {
+        lw_random random = random_seed(1);
+        lw_spec *spec = ring(flat, 4, &random);
+        lw_spec_joint(spec, 0)->v[0] = 1, lw_spec_joint(spec, 0)->has_v = true;
+        lw_spec_joint(spec, 1)->v[0] = along ? -1 : 0.5, lw_spec_joint(spec, 1)->has_v = true;
+        lw_model *model = compile_or_fail(spec);
+        double q[MOST], v[MOST];
+        lw_error error;
+        lw_model_initial_state(model, q, v);
+        lw_status status = lw_assemble(model, 0, q, v, NULL, &error);
+        assert_int_equal(status, along ? LW_OK : LW_ERROR_MODEL);
+        if (!along)
+            assert_non_null(strstr(error.message, "no accelerations are consistent with the initial speeds"));
+        lw_model_destroy(model);
+    }
+}
+
 static void nothing_to_do(void **state) {
     (void)state;
     lw_spec *spec = lw_spec_create("free");
@@ -539,10 +603,16 @@ static void turns_are_kept(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_close),           cmocka_unit_test(slip_has_no_position_level),
-        cmocka_unit_test(smallest_change),       cmocka_unit_test(absolute_and_joint_agree),
-        cmocka_unit_test(held_coordinates_stay), cmocka_unit_test(prescribed_coordinates_lead),
-        cmocka_unit_test(gap_that_cannot_close), cmocka_unit_test(nothing_to_do),
+        cmocka_unit_test(loops_close),
+        cmocka_unit_test(slip_has_no_position_level),
+        cmocka_unit_test(smallest_change),
+        cmocka_unit_test(absolute_and_joint_agree),
+        cmocka_unit_test(held_coordinates_stay),
+        cmocka_unit_test(prescribed_coordinates_lead),
+        cmocka_unit_test(gap_that_cannot_close),
+        cmocka_unit_test(motions_that_contradict),
+        cmocka_unit_test(speeds_along_no_branch),
+        cmocka_unit_test(nothing_to_do),
         cmocka_unit_test(turns_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
