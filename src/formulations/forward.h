@@ -148,7 +148,7 @@ INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
     hand_over(r, link, r->places[i].p, A, B, C, f, -1);
 }
 
-/* Cholesky factor of the k x k matrix D (rows of 6) in place, prescribed rows left out. Returns the number
+/* Cholesky factor of the k x k matrix D (rows of 6) in place, its diagonal inverted, prescribed rows left out. Returns the number
  * (from 1) of the first row whose pivot does not exceed its floor, or 0. */
 INLINE int factor(int k, unsigned prescribed, REAL *D, const double *floor) {
     int bad = 0;
@@ -160,9 +160,9 @@ INLINE int factor(int k, unsigned prescribed, REAL *D, const double *floor) {
             for (int l = 0; l < j; l++)
                 if (!(prescribed >> l & 1)) rest -= D[6 * i + l] * D[6 * j + l];
             if (i != j)
-                D[6 * i + j] = rest / D[6 * j + j];
+                D[6 * i + j] = rest * D[6 * j + j];
             else if (real_above(rest, floor[i]))
-                D[6 * i + i] = real_sqrt(rest);
+                D[6 * i + i] = 1 / real_sqrt(rest);
             else {
                 D[6 * i + i] = real(NAN);
                 if (!bad) bad = i + 1;
@@ -178,7 +178,7 @@ INLINE void solve_lower(int k, unsigned prescribed, const REAL *L, REAL *x) {
         if (prescribed >> i & 1) continue;
         for (int l = 0; l < i; l++)
             if (!(prescribed >> l & 1)) x[i] -= L[6 * i + l] * x[l];
-        x[i] = x[i] / L[6 * i + i];
+        x[i] = x[i] * L[6 * i + i];
     }
 }
 INLINE void solve_upper(int k, unsigned prescribed, const REAL *L, REAL *x) {
@@ -186,7 +186,7 @@ INLINE void solve_upper(int k, unsigned prescribed, const REAL *L, REAL *x) {
         if (prescribed >> i & 1) continue;
         for (int l = i + 1; l < k; l++)
             if (!(prescribed >> l & 1)) x[i] -= L[6 * l + i] * x[l];
-        x[i] = x[i] / L[6 * i + i];
+        x[i] = x[i] * L[6 * i + i];
     }
 }
 
@@ -252,8 +252,13 @@ static void free_eliminate(const recursion *r, int i, int *bad) {
     hand_over(r, link, at->p, none, none, none, f1, -1);
 }
 
-/* Any other joint, by its S; nv and prescribed are constants where that pays. */
-INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigned prescribed) {
+/* A column of S times a wrench. */
+INLINE REAL motion_dot(const REAL S[6], const REAL f[6], bool turning) {
+    return turning ? r3_dot(S, f) : r6_dot(S, f);
+}
+
+/* Any other joint, by its S; nv, prescribed and turning (S has no linear part) are constants where that pays. */
+INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigned prescribed, bool turning) {
     const lw_link *link = &r->model->links[i];
     const node *own = &r->nodes[i];
     const place *at = &r->places[i];
@@ -263,9 +268,13 @@ INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigne
     gather(r, i, A, B, C, f);
     for (int k = 0; k < 6; k++) b[k] = own->bias[k];
     for (int k = 0; k < nv; k++) {
-        inertia_times(A, B, C, S + 6 * k, U + 6 * k);
-        u[k] = tau[k] - r6_dot(S + 6 * k, f);
-        for (int l = 0; l <= k; l++) D[6 * k + l] = r6_dot(S + 6 * l, U + 6 * k);
+        if (turning) {
+            symmetric_times(A, S + 6 * k, U + 6 * k);
+            r3_turn_back(B, S + 6 * k, U + 6 * k + 3);
+        } else
+            inertia_times(A, B, C, S + 6 * k, U + 6 * k);
+        u[k] = tau[k] - motion_dot(S + 6 * k, f, turning);
+        for (int l = 0; l <= k; l++) D[6 * k + l] = motion_dot(S + 6 * l, U + 6 * k, turning);
         if (prescribed >> k & 1) /* prescribed accelerations act like bias */
             for (int l = 0; l < 6; l++) b[l] += S[6 * k + l] * r->vdot[link->v + k];
     }
@@ -274,7 +283,7 @@ INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigne
 
     inertia_times(A, B, C, b, t);
     for (int k = 0; k < 6; k++) f[k] += t[k];
-    for (int k = 0; k < nv; k++) y[k] = tau[k] - r6_dot(S + 6 * k, f);
+    for (int k = 0; k < nv; k++) y[k] = tau[k] - motion_dot(S + 6 * k, f, turning);
     solve_lower(nv, prescribed, D, y);
     for (int row = 0; row < 6; row++) { /* W = L^-1 U' */
         REAL x[LW_JOINT_MAX_V];
@@ -312,14 +321,18 @@ static void general_eliminate(const recursion *r, int i, int *bad) {
         spherical_eliminate(r, i, bad);
     else if (link->kernel == LW_KERNEL_FREE)
         free_eliminate(r, i, bad);
-    else if (link->joint.nv == 1 && !link->prescribed)
-        joint_eliminate(r, i, bad, 1, 0);
-    else if (link->joint.nv == 2 && !link->prescribed)
-        joint_eliminate(r, i, bad, 2, 0);
-    else if (link->joint.nv == 3 && !link->prescribed)
-        joint_eliminate(r, i, bad, 3, 0);
+    else if (link->prescribed)
+        joint_eliminate(r, i, bad, link->joint.nv, link->prescribed, false);
+    else if (link->joint.nv == 1)
+        joint_eliminate(r, i, bad, 1, 0, false);
+    else if (link->joint.type == LW_JOINT_UNIVERSAL && !link->joint.inverse)
+        joint_eliminate(r, i, bad, 2, 0, true);
+    else if (link->joint.nv == 2)
+        joint_eliminate(r, i, bad, 2, 0, false);
+    else if (link->joint.nv == 3)
+        joint_eliminate(r, i, bad, 3, 0, false);
     else
-        joint_eliminate(r, i, bad, link->joint.nv, link->prescribed);
+        joint_eliminate(r, i, bad, link->joint.nv, 0, false);
 }
 
 /* Returns the body at which some speed moves no inertia and that speed's number from 1, or 0. */
@@ -386,7 +399,7 @@ static void free_accelerate(const recursion *r, int i) {
     for (int k = 0; k < 3; k++) vdot[k] = r3_dot(S + 6 * k + 3, x + 3), vdot[3 + k] = x[k];
 }
 
-INLINE void joint_accelerate(const recursion *r, int i, int nv, unsigned prescribed) {
+INLINE void joint_accelerate(const recursion *r, int i, int nv, unsigned prescribed, bool turning) {
     const lw_link *link = &r->model->links[i];
     node *own = &r->nodes[i];
     const REAL *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
@@ -401,7 +414,7 @@ INLINE void joint_accelerate(const recursion *r, int i, int nv, unsigned prescri
     for (int k = 0; k < nv; k++) {
         if (prescribed >> k & 1) continue;
         vdot[k] = y[k];
-        for (int l = 0; l < 6; l++) x[l] += y[k] * S[6 * k + l];
+        for (int l = 0; l < (turning ? 3 : 6); l++) x[l] += y[k] * S[6 * k + l];
     }
     for (int k = 0; k < 6; k++) own->a[k] = x[k];
     if (!prescribed || !r->drive) return;
@@ -415,14 +428,18 @@ static void general_accelerate(const recursion *r, int i) {
         spherical_accelerate(r, i);
     else if (link->kernel == LW_KERNEL_FREE)
         free_accelerate(r, i);
-    else if (link->joint.nv == 1 && !link->prescribed)
-        joint_accelerate(r, i, 1, 0);
-    else if (link->joint.nv == 2 && !link->prescribed)
-        joint_accelerate(r, i, 2, 0);
-    else if (link->joint.nv == 3 && !link->prescribed)
-        joint_accelerate(r, i, 3, 0);
+    else if (link->prescribed)
+        joint_accelerate(r, i, link->joint.nv, link->prescribed, false);
+    else if (link->joint.nv == 1)
+        joint_accelerate(r, i, 1, 0, false);
+    else if (link->joint.type == LW_JOINT_UNIVERSAL && !link->joint.inverse)
+        joint_accelerate(r, i, 2, 0, true);
+    else if (link->joint.nv == 2)
+        joint_accelerate(r, i, 2, 0, false);
+    else if (link->joint.nv == 3)
+        joint_accelerate(r, i, 3, 0, false);
     else
-        joint_accelerate(r, i, link->joint.nv, link->prescribed);
+        joint_accelerate(r, i, link->joint.nv, 0, false);
 }
 
 static inline void accelerate(const recursion *r) {

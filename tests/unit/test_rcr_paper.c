@@ -71,7 +71,7 @@ typedef struct step {
     double P[12], S[36];       /* (4), 6 x n; (10) */
     double I[36], F[6], At[6]; /* (11), (12), (7) */
     double u[2], udot[2];
-    double nS[36], tau[36]; /* kS^n; tau^(k+1) */
+    double nS[36], tau[36];    /* kS^n; tau^(k+1) */
     double Delta[4], back[12]; /* (45); -(Delta)^-1 P' kS^n tau, n x 6 */
     double delta[36], chi[36], Gamma[36], Xi[36], Theta[6];
     double Abar[6], Vbar[6]; /* relative to the base */
@@ -85,7 +85,7 @@ typedef struct loop {
     double base_c[3], base_At[6], base_A[6];
     int count, independent, cells; /* steps; of these the first */
     step steps[MAX_STEPS];
-    double rest[MAX_STEPS][6];    /* per cell: A_t of its phantom relative to the base */
+    double rest[MAX_STEPS][6];               /* per cell: A_t of its phantom relative to the base */
     double inertia[36], mixed[36], force[6]; /* of the virtual body: (60) to (64) */
 } loop;
 
@@ -184,7 +184,8 @@ static void read_loop(loop *l, int independent, const char *const *names, int co
             continue;
         }
         step *s = &l->steps[l->count];
-        const int *bodies = (s->joint = joint_named(l->model, names[k]), l->model->joints[s->joint].info.bodies);
+        const int *bodies =
+            (s->joint = joint_named(l->model, names[k]), l->model->joints[s->joint].info.bodies);
         int parent = at < 0 ? l->base : l->steps[at].body;
         s->body = bodies[0] == parent ? bodies[1] : bodies[0];
         s->parent = at;
@@ -363,7 +364,8 @@ static void check_speeds(loop *l) {
             multiply(s->n, 1, 6, s->back, x, u);
         }
         for (int i = 0; i < s->n; i++)
-            if (!(fabs(u[i] - s->u[i]) < same)) fail_msg("speed %d of step %d: %g, not %g", i, k, u[i], s->u[i]);
+            if (!(fabs(u[i] - s->u[i]) < same))
+                fail_msg("speed %d of step %d: %g, not %g", i, k, u[i], s->u[i]);
         multiply(6, 1, s->n, s->P, u, s->Vbar);
         multiply(6, 1, 6, St, before, x);
         add(6, 1, x, s->Vbar);
@@ -428,8 +430,8 @@ static void compare(const subject *s, const loop *l) {
             for (int n = 0; n < at->n; n++, compared++) {
                 double here = s->vdot[s->model->links[i].v + n];
                 if (!(fabs(here - at->udot[n]) < same * largest))
-                    fail_msg("joint %s, speed %d: rcr %.15g, the paper %.15g", s->model->joints[at->joint].name,
-                             n, here, at->udot[n]);
+                    fail_msg("joint %s, speed %d: rcr %.15g, the paper %.15g",
+                             s->model->joints[at->joint].name, n, here, at->udot[n]);
             }
         }
     }
@@ -453,14 +455,15 @@ static void check_on_ground(lw_spec *spec, int seed, int independent, const char
 }
 
 static void add_link(lw_spec *spec, const char *name, double mass, const double at[3]) {
-    lw_body_spec body = {.name = name, .mass = mass, .inertia = {0.05 * mass, 0.07 * mass, 0.1 * mass, 0.01 * mass}};
+    lw_body_spec body = {
+        .name = name, .mass = mass, .inertia = {0.05 * mass, 0.07 * mass, 0.1 * mass, 0.01 * mass}};
     memcpy(body.com, at, sizeof body.com);
     add_body(spec, body);
 }
 
 /* A polygon of revolute joints: bodies lie between neighbouring joints, the first and the last joint on `base`. */
-static void add_polygon(lw_spec *spec, const char *base, int joints, const double (*points)[3],
-                        const double (*axes)[3], const char *const *names, const char *const *bodies, int cut) {
+static void add_polygon(lw_spec *spec, const char *base, int joints, double points[][3], double axes[][3],
+                        const char *const *names, const char *const *bodies, int cut) {
     for (int k = 0; k + 1 < joints; k++) {
         double middle[3];
         for (int i = 0; i < 3; i++) middle[i] = 0.5 * (points[k][i] + points[k + 1][i]) + 0.03 * (i + k % 3);
@@ -518,10 +521,10 @@ static void planar_five_bar(void **state) {
 /* Seven revolute joints in general places: six dependent coordinates, no row redundant. */
 static void spatial_loop(void **state) {
     (void)state;
-    static const double points[7][3] = {{0, 0, 0},       {0.2, 0.9, 0.1},  {0.8, 1.3, 0.6}, {1.6, 1, 0.9},
-                                        {1.9, 0.3, 0.5}, {1.6, -0.4, 0.2}, {0.8, -0.6, -0.3}},
-                        axes[7][3] = {{0.2, 0.3, 1},  {1, 0.2, -0.4}, {0.1, 1, 0.5},  {0.7, -0.6, 0.8},
-                                      {-0.3, 0.9, 1}, {1, 0.5, 0.2},  {0.4, -0.2, 0.9}};
+    static double points[7][3] = {{0, 0, 0},       {0.2, 0.9, 0.1},  {0.8, 1.3, 0.6},  {1.6, 1, 0.9},
+                                  {1.9, 0.3, 0.5}, {1.6, -0.4, 0.2}, {0.8, -0.6, -0.3}},
+                  axes[7][3] = {{0.2, 0.3, 1},  {1, 0.2, -0.4}, {0.1, 1, 0.5},   {0.7, -0.6, 0.8},
+                                {-0.3, 0.9, 1}, {1, 0.5, 0.2},  {0.4, -0.2, 0.9}};
     lw_spec *spec = lw_spec_create("seven hinges");
     add_polygon(spec, LW_GROUND, 7, points, axes, joint_names, body_names, 3);
     check_on_ground(spec, 21, 1, joint_names, 7);
@@ -537,8 +540,8 @@ static void ladder(void **state) {
     lw_spec *spec = lw_spec_create("ladder");
     int count = 0, used = 0;
     for (int k = 0; k <= CELLS; k++) {
-        const double top[3] = {0.5 * k, 0, 0}, tip[3] = {0.5 * k, 0, -1}, middle[3] = {0.5 * k + 0.02, 0.01, -0.4},
-                     bar[3] = {0.5 * k - 0.2, 0.02, -1.03};
+        const double top[3] = {0.5 * k, 0, 0}, tip[3] = {0.5 * k, 0, -1},
+                     middle[3] = {0.5 * k + 0.02, 0.01, -0.4}, bar[3] = {0.5 * k - 0.2, 0.02, -1.03};
         char rung[16], before[16], own[16];
         snprintf(rung, sizeof rung, "rung%d", k);
         snprintf(before, sizeof before, "rung%d", k - 1);
@@ -568,7 +571,8 @@ static void ladder(void **state) {
         hinge.geometry[0].axis_count = 1;
         hinge.has_q = true, hinge.q[0] = -0.5;
         add_joint(spec, hinge);
-        hinge = (lw_joint_spec){.name = second, .type = LW_JOINT_REVOLUTE, .bodies = {own, rung}, .cut = true};
+        hinge =
+            (lw_joint_spec){.name = second, .type = LW_JOINT_REVOLUTE, .bodies = {own, rung}, .cut = true};
         memcpy(hinge.geometry[0].point, tip, sizeof tip);
         memcpy(hinge.geometry[0].axes[0], y, sizeof y);
         hinge.geometry[0].axis_count = 1;
@@ -579,12 +583,98 @@ static void ladder(void **state) {
     check_on_ground(spec, 31, 1, names, count);
 }
 
+/* A loop on a body that swings. (62) to (64), followed down to the base as printed, would hand it the virtual body alone, as if what
+ * the phantom transmits did not act on the base; `printed` does that. The virtual power of the base's own motion, which carries
+ * the whole loop along rigidly, says what belongs there: with W = 0S^k
+ *
+ *   I^0 + sum W I W'  and  sum W I Gamma  instead of  I^0 + T^1 I^(1;0),      sum W (F - I Xi A_t)  in the force. */
+static void check_on_base(lw_spec *spec, int seed, const char *root, const char *const *names, int count,
+                          bool printed, double *difference) {
+    subject s = prepare(spec, seed);
+    loop l = {.model = s.model, .data = s.data, .rows = s.rows};
+    pivot own;
+    int joint = joint_named(s.model, root);
+    double I[36], F[6], M, Pt[6], x[6], t[36];
+    l.base = s.model->joints[joint].info.bodies[1];
+    lw_v3_copy(s.rows->bodies[l.base].r, l.base_c);
+    step base = {.parent = -2, .joint = joint, .body = l.base};
+    lw_v3_copy(l.base_c, base.c);
+    move_step(&l, &base, nothing, nothing, nothing, s.rows->bodies[l.base].w);
+    memcpy(l.base_At, base.At, sizeof base.At);
+    body_terms(&l, l.base, base.At, I, F);
+    read_loop(&l, 1, names, count);
+    reduce(&l);
+    spread(&l);
+    check_speeds(&l);
+    gather(&l);
+    climb(&l, 0, &own);
+    if (printed) {
+        add(36, 1, l.mixed, I);
+        add(6, 1, l.force, F);
+    } else {
+        double across[36] = {0}, P1[6], lever[6], row[6], rise[36];
+        for (int k = 0; k < l.count; k++) {
+            const step *at = &l.steps[k];
+            double W[36], Wt[36], WI[36], known[6];
+            if (at->phantom) continue;
+            shift(l.base_c, at->c, W);
+            transpose(6, 6, W, Wt);
+            multiply(6, 6, 6, W, at->I, WI);
+            multiply(6, 6, 6, WI, Wt, t);
+            add(36, 1, t, I);
+            multiply(6, 6, 6, WI, at->Gamma, t);
+            add(36, 1, t, across);
+            multiply(6, 1, 6, W, at->F, x);
+            add(6, 1, x, F);
+            multiply(6, 1, 6, at->Xi, l.rest[at->cell], known);
+            multiply(6, 1, 6, WI, known, x);
+            add(6, -1, x, F);
+        }
+        memcpy(P1, l.steps[0].P, sizeof P1); /* udot_1 = M^-1 P'(F^1 - I^(1;0) A^0) goes in */
+        multiply(6, 1, 6, across, P1, lever);
+        multiply(1, 6, 6, own.Pt, own.mixed, row);
+        multiply(6, 6, 1, lever, row, rise);
+        add(36, -own.inverse[0], rise, I);
+        multiply(1, 1, 6, own.Pt, own.force, x);
+        add(6, -own.inverse[0] * x[0], lever, F);
+    }
+    transpose(6, 1, base.P, Pt);
+    multiply(6, 1, 6, I, base.P, x);
+    multiply(1, 1, 6, Pt, x, &M);
+    multiply(1, 1, 6, Pt, F, x);
+    base.udot[0] = x[0] / M; /* (67) */
+    for (int k = 0; k < 6; k++) l.base_A[k] = base.P[k] * base.udot[0];
+    follow(&l, &own);
+    double here = s.vdot[s.model->links[l.base].v];
+    *difference = fabs(here - base.udot[0]) / (1 + fabs(here));
+    if (!printed) compare(&s, &l);
+    discard(&s);
+}
+
+static void loop_on_a_swinging_base(void **state) {
+    (void)state;
+    for (int printed = 0; printed < 2; printed++) {
+        static const double hinge[3] = {-0.4, 0.2, 0.1}, axis[3] = {0.3, 1, 0.2},
+                            middle[3] = {0.3, -0.2, 0.4};
+        double points[4][3], axes[4][3], difference;
+        tilt(4, flat_four, points, axes);
+        lw_spec *spec = lw_spec_create("four-bar on a swing");
+        add_link(spec, "swing", 3, middle);
+        add_plain_joint(spec, "root", LW_JOINT_REVOLUTE, LW_GROUND, "swing", hinge, axis);
+        add_polygon(spec, "swing", 4, points, axes, joint_names, body_names, 2);
+        check_on_base(spec, 41, "root", joint_names, 4, printed, &difference);
+        printf("swinging base, %s: difference %.2g\n", printed ? "as printed" : "virtual power", difference);
+        assert_true(printed ? difference > 1e-3 : difference < same);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planar_four_bar),
         cmocka_unit_test(planar_five_bar),
         cmocka_unit_test(spatial_loop),
         cmocka_unit_test(ladder),
+        cmocka_unit_test(loop_on_a_swinging_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
