@@ -163,7 +163,7 @@ static const problem problems[] = {
     {"heavy_top_steady", steady_top_error, 1e4, 1e-6, 0.02},
     /* turns over three times, each time passing close to the unstable axis, where errors grow
      * by a thousand */
-    {"tumbling_body", tumbling_error, 1e7, 1e-8, 0.1},
+    {"tumbling_body", tumbling_error, 1e7, 1e-8, 0.2}, /* rounding alone comes to some 1e-9 */
 };
 enum { PROBLEMS = sizeof problems / sizeof *problems };
 
