@@ -19,12 +19,12 @@ typedef struct hold {
     int bodies[2]; /* first, second */
     double p[3];   /* the point, second body's internal frame */
     double n[6][3], f[6][3];
-    bool torque[6];       /* f = 0; else n = 0 */
-    double second[6][6];  /* wrenches on the second body */
+    bool torque[6];      /* f = 0; else n = 0 */
+    double second[6][6]; /* wrenches on the second body */
     /* of a state */
-    double R[9], p1[3];   /* second's axes in the first's; the point, seen from the first */
-    double spin[3];       /* -w_2 x w_r */
-    double pull[3];       /* w_2 x (w_2 x p_2) - w_1 x (w_1 x p_1), and gravity for ground */
+    double R[9], p1[3]; /* second's axes in the first's; the point, seen from the first */
+    double spin[3];     /* -w_2 x w_r */
+    double pull[3];     /* w_2 x (w_2 x p_2) - w_1 x (w_1 x p_1), and gravity for ground */
 } hold;
 
 struct lw_closures {
@@ -33,7 +33,11 @@ struct lw_closures {
     int body_count, *bodies; /* on the ways to ground, parents first */
     lw_pose *world;          /* of the internal frames; 0 .. n */
     double *w, *v;           /* angular velocity, velocity of the origin, world axes: 3 per body */
+    double per_length;       /* 1 / size of the mechanism */
 };
+
+/* fmax would be a call: it has to look for NaN. */
+static double larger(double a, double b) { return a > b ? a : b; }
 
 static bool holds_a_point(lw_joint_type type) {
     return type == LW_JOINT_REVOLUTE || type == LW_JOINT_SPHERICAL || type == LW_JOINT_WELD;
@@ -83,6 +87,10 @@ lw_status lw_closures_create(const lw_model *model, const lw_rows *rows, lw_aren
     }
     for (int i = 1; i <= model->body_count; i++)
         if (wanted[i]) c->bodies[c->body_count++] = i;
+    double length = 0;
+    for (int i = 1; i <= model->body_count; i++) length = larger(length, lw_v3_norm(model->links[i].p));
+    for (int k = 0; k < c->count; k++) length = larger(length, lw_v3_norm(c->holds[k].p));
+    c->per_length = length > 0 ? 1 / length : 1;
     lw_m3_identity(c->world[0].R);
     *out = c;
     return LW_OK;
@@ -93,9 +101,6 @@ static void centripetal(const double w[3], const double x[3], double out[3]) {
     double along = lw_v3_dot(w, x), square = lw_v3_dot(w, w);
     for (int k = 0; k < 3; k++) out[k] = along * w[k] - square * x[k];
 }
-
-/* fmax would be a call: it has to look for NaN. */
-static double larger(double a, double b) { return a > b ? a : b; }
 
 static const double rest[3] = {0, 0, 0};
 
@@ -129,7 +134,8 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
         const lw_pose *parent = &c->world[link->parent];
         lw_pose *own = &c->world[i];
         double *velocity = c->v + 3 * i, arm[3];
-        bool turns = link->kernel < LW_KERNEL_PRISMATIC, slides = !turns && link->kernel < LW_KERNEL_SPHERICAL;
+        bool turns = link->kernel < LW_KERNEL_PRISMATIC,
+             slides = !turns && link->kernel < LW_KERNEL_SPHERICAL;
         lw_m3_mul_v(parent->R, turns ? link->p : data->places[i].p, arm);
         lw_v3_add(parent->p, arm, own->p);
         if (turns) { /* about coordinate axis a of the parent */
@@ -184,8 +190,8 @@ void lw_closure_rows(const lw_closures *c, int index, int count, const int *row,
     }
 }
 
-void lw_closure_defect(const lw_data *data, const lw_closures *c, int index, int count, const int *row,
-                       double *defect, double *size) {
+double lw_closure_defect(const lw_data *data, const lw_closures *c, int index, int count, const int *row,
+                         double *size) {
     const hold *h = &c->holds[index];
     int one = h->bodies[0], two = h->bodies[1];
     static const double still[6] = {0};
@@ -200,14 +206,17 @@ void lw_closure_defect(const lw_data *data, const lw_closures *c, int index, int
     for (int k = 0; k < 3; k++) {
         alpha[k] = a2[k] - t[k] + h->spin[k];
         sum[k] = on2[k] - on1[k] + h->pull[k];
-        *size = larger(*size, larger(fabs(on1[k]), larger(fabs(on2[k]), fabs(t[k]))));
+        *size = larger(*size, larger(c->per_length * larger(fabs(on1[k]), fabs(on2[k])), fabs(t[k])));
     }
+    double worst = 0;
     for (int k = 0; k < count; k++)
-        defect[k] = lw_v3_dot(h->n[row[k]], alpha) + lw_v3_dot(h->f[row[k]], sum);
+        worst = larger(worst, fabs(h->torque[row[k]] ? lw_v3_dot(h->n[row[k]], alpha)
+                                                     : c->per_length * lw_v3_dot(h->f[row[k]], sum)));
+    return worst;
 }
 
-void lw_closure_velocity(const lw_data *data, const lw_closures *c, int index, int count, double *velocity,
-                         double *size) {
+double lw_closure_velocity(const lw_data *data, const lw_closures *c, int index, int count, double *velocity,
+                           double *size) {
     const hold *h = &c->holds[index];
     int one = h->bodies[0], two = h->bodies[1];
     const lw_pose *A = &c->world[one], *B = &c->world[two];
@@ -224,6 +233,12 @@ void lw_closure_velocity(const lw_data *data, const lw_closures *c, int index, i
     lw_v3_sub(v2, v1, t);
     lw_m3_tmul_v(B->R, t, slip);
     for (int k = 0; k < 3; k++)
-        *size = larger(*size, larger(larger(fabs(w1[k]), fabs(w2[k])), larger(fabs(v1[k]), fabs(v2[k]))));
-    for (int k = 0; k < count; k++) velocity[k] = lw_v3_dot(h->n[k], w_r) + lw_v3_dot(h->f[k], slip);
+        *size = larger(*size, larger(larger(fabs(w1[k]), fabs(w2[k])),
+                                     c->per_length * larger(fabs(v1[k]), fabs(v2[k]))));
+    double worst = 0;
+    for (int k = 0; k < count; k++) {
+        velocity[k] = h->torque[k] ? lw_v3_dot(h->n[k], w_r) : lw_v3_dot(h->f[k], slip);
+        worst = larger(worst, (h->torque[k] ? 1 : c->per_length) * fabs(velocity[k]));
+    }
+    return worst;
 }

@@ -19,11 +19,12 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
  * about the internal origin), and what is to be added to the sum of their products with the accelerations of both. */
 void lw_closure_rows(const lw_closures *closures, int k, int count, const int *row, double *restrict second,
                      double *restrict first, double *restrict bias);
-/* The sum itself, for accelerations of the tree's recursion; size grows to that of its terms. */
-void lw_closure_defect(const lw_data *data, const lw_closures *closures, int k, int count, const int *row,
-                       double *defect, double *size);
-/* What is left of all `count` rows at velocity level; size grows to that of the velocities. */
-void lw_closure_velocity(const lw_data *data, const lw_closures *closures, int k, int count, double *velocity,
+/* Two that return the largest of the rows, and let size grow to that of the terms, both as angles: lengths count relative to the
+ * size of the mechanism. The sum itself, for accelerations of the tree's recursion: */
+double lw_closure_defect(const lw_data *data, const lw_closures *closures, int k, int count, const int *row,
                          double *size);
+/* What is left of all `count` rows at velocity level, in the rows' own units: */
+double lw_closure_velocity(const lw_data *data, const lw_closures *closures, int k, int count,
+                           double *velocity, double *size);
 
 #endif

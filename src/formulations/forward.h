@@ -148,45 +148,45 @@ INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
     hand_over(r, link, r->places[i].p, A, B, C, f, -1);
 }
 
-/* Cholesky factor of the k x k matrix D (rows of 6) in place, its diagonal inverted, prescribed rows left out. Returns the number
- * (from 1) of the first row whose pivot does not exceed its floor, or 0. */
+/* L D L' of the k x k matrix D (rows of 6) in place, prescribed rows left out: L a unit triangle, 1 / D on the diagonal. Returns
+ * the number (from 1) of the first row whose pivot does not exceed its floor, or 0. */
 INLINE int factor(int k, unsigned prescribed, REAL *D, const double *floor) {
     int bad = 0;
     for (int i = 0; i < k; i++) {
         if (prescribed >> i & 1) continue;
-        for (int j = 0; j <= i; j++) {
+        REAL c[LW_JOINT_MAX_V], pivot = D[6 * i + i]; /* c_j = L_ij D_j */
+        for (int j = 0; j < i; j++) {
             if (prescribed >> j & 1) continue;
-            REAL rest = D[6 * i + j];
+            c[j] = D[6 * i + j];
             for (int l = 0; l < j; l++)
-                if (!(prescribed >> l & 1)) rest -= D[6 * i + l] * D[6 * j + l];
-            if (i != j)
-                D[6 * i + j] = rest * D[6 * j + j];
-            else if (real_above(rest, floor[i]))
-                D[6 * i + i] = 1 / real_sqrt(rest);
-            else {
-                D[6 * i + i] = real(NAN);
-                if (!bad) bad = i + 1;
-            }
+                if (!(prescribed >> l & 1)) c[j] -= c[l] * D[6 * j + l];
+            D[6 * i + j] = c[j] * D[6 * j + j];
+            pivot -= c[j] * D[6 * i + j];
+        }
+        if (real_above(pivot, floor[i]))
+            D[6 * i + i] = 1 / pivot;
+        else {
+            D[6 * i + i] = real(NAN);
+            if (!bad) bad = i + 1;
         }
     }
     return bad;
 }
 
-/* x = L^-1 x and x = L^-T x; prescribed rows are left out and not touched. */
+/* x = L^-1 x and x = L^-T D^-1 x; prescribed rows are left out and not touched. */
 INLINE void solve_lower(int k, unsigned prescribed, const REAL *L, REAL *x) {
     for (int i = 0; i < k; i++) {
         if (prescribed >> i & 1) continue;
         for (int l = 0; l < i; l++)
             if (!(prescribed >> l & 1)) x[i] -= L[6 * i + l] * x[l];
-        x[i] = x[i] * L[6 * i + i];
     }
 }
 INLINE void solve_upper(int k, unsigned prescribed, const REAL *L, REAL *x) {
     for (int i = k - 1; i >= 0; i--) {
         if (prescribed >> i & 1) continue;
+        x[i] = x[i] * L[6 * i + i];
         for (int l = i + 1; l < k; l++)
             if (!(prescribed >> l & 1)) x[i] -= L[6 * l + i] * x[l];
-        x[i] = x[i] * L[6 * i + i];
     }
 }
 
@@ -195,7 +195,7 @@ INLINE void solve_upper(int k, unsigned prescribed, const REAL *L, REAL *x) {
 static void spherical_eliminate(const recursion *r, int i, int *bad) {
     const lw_link *link = &r->model->links[i];
     REAL *L = r->D + 6 * link->v, *kept = r->U + 6 * link->v, *u = r->u + link->v;
-    REAL A[6], B[9], C[6], f[6], W[9], y[3], f1[6], C1[6];
+    REAL A[6], B[9], C[6], f[6], W[9], V[9], y[3], f1[6], C1[6];
     gather(r, i, A, B, C, f);
     for (int k = 0; k < 3; k++) {
         for (int l = 0; l <= k; l++) L[6 * k + l] = A[sym(k, l)];
@@ -206,15 +206,15 @@ static void spherical_eliminate(const recursion *r, int i, int *bad) {
     *bad = factor(3, 0, L, r->model->pivot_floor + link->v);
     if (link->parent == 0) return;
     solve_lower(3, 0, L, y);
-    for (int m = 0; m < 3; m++) { /* columns of W = L^-1 B */
+    for (int m = 0; m < 3; m++) { /* columns of W = L^-1 B, V = D^-1 W */
         REAL x[3] = {B[m], B[3 + m], B[6 + m]};
         solve_lower(3, 0, L, x);
-        for (int k = 0; k < 3; k++) W[3 * k + m] = x[k];
+        for (int k = 0; k < 3; k++) W[3 * k + m] = x[k], V[3 * k + m] = L[7 * k] * x[k];
     }
     for (int l = 0; l < 3; l++) {
-        for (int m = 0; m <= l; m++) C[sym(l, m)] -= W[l] * W[m] + W[3 + l] * W[3 + m] + W[6 + l] * W[6 + m];
+        for (int m = 0; m <= l; m++) C[sym(l, m)] -= V[l] * W[m] + V[3 + l] * W[3 + m] + V[6 + l] * W[6 + m];
         f[l] = r->tau[link->v + l];
-        f[3 + l] += W[l] * y[0] + W[3 + l] * y[1] + W[6 + l] * y[2];
+        f[3 + l] += V[l] * y[0] + V[3 + l] * y[1] + V[6 + l] * y[2];
     }
     const REAL *b = r->nodes[i].bias + 3;
     for (int l = 0; l < 3; l++) f[3 + l] += C[sym(l, 0)] * b[0] + C[sym(l, 1)] * b[1] + C[sym(l, 2)] * b[2];
@@ -294,14 +294,16 @@ INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigne
     for (int k = 0; k < nv; k++) {
         if (prescribed >> k & 1) continue;
         const REAL *w = W + 6 * k;
+        REAL v[6];
+        for (int l = 0; l < 6; l++) v[l] = D[7 * k] * w[l];
         for (int l = 0; l < 3; l++)
             for (int m = 0; m < 3; m++) {
-                B[3 * l + m] -= w[l] * w[3 + m];
+                B[3 * l + m] -= v[l] * w[3 + m];
                 if (m > l) continue;
-                A[sym(l, m)] -= w[l] * w[m];
-                C[sym(l, m)] -= w[3 + l] * w[3 + m];
+                A[sym(l, m)] -= v[l] * w[m];
+                C[sym(l, m)] -= v[3 + l] * w[3 + m];
             }
-        for (int l = 0; l < 6; l++) f[l] += y[k] * w[l];
+        for (int l = 0; l < 6; l++) f[l] += y[k] * v[l];
     }
     REAL A1[6], B1[9], C1[6], f1[6], T[9];
     turn_symmetric_by(at->R, A, A1);

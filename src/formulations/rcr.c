@@ -102,8 +102,7 @@ static double ask_closures(rcr_method *m, bool velocities) {
                         tie->K_first >= 0 ? s->K + tie->K_first : nowhere, s->l + tie->first);
         if (!velocities) continue;
         double *defect = m->looped.defect + tie->first;
-        lw_closure_velocity(data, m->closures, tie->closure, tie->count, defect, &size);
-        for (int k = 0; k < tie->count; k++) worst = fmax(worst, fabs(defect[k]));
+        worst = fmax(worst, lw_closure_velocity(data, m->closures, tie->closure, tie->count, defect, &size));
     }
     return size > 0 ? worst / size : 0;
 }
@@ -146,11 +145,10 @@ static bool may_sleep(const rcr_method *m) {
     for (int t = 0; t < m->ties->count; t++) {
         const lw_tie *tie = &m->ties->ties[t];
         int awake = s->awake[t], asleep = tie->count - awake;
-        double defect[6], worst = 0, size = 0;
+        double size = 0;
         if (asleep == 0) continue;
-        lw_closure_defect(m->looped.data, m->closures, tie->closure, asleep, s->row + tie->first + awake,
-                          defect, &size);
-        for (int k = 0; k < asleep; k++) worst = fmax(worst, fabs(defect[k]));
+        double worst = lw_closure_defect(m->looped.data, m->closures, tie->closure, asleep,
+                                         s->row + tie->first + awake, &size);
         largest = fmax(largest, size);
         most = fmax(most, worst);
         if (worst > relative * size) relative = size > 0 ? worst / size : 0;

@@ -161,9 +161,8 @@ INLINE void pass_pair(const recursion *r, int i, int rows, const double *restric
     const lw_link *link = &r->model->links[i];
     const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v,
                  *u = r->u + link->v;
-    double first = D[0], mixed = D[6] * first, second = D[7] * D[7]; /* the diagonal is stored inverted */
+    double first = D[0], mixed = D[6], second = D[7];
     double rate0 = u[0] - r6_dot(U, b), rate1 = u[1] - r6_dot(U + 6, b);
-    first *= first;
     for (int row = 0; row < rows; row++) {
         const double *w = K + 6 * row;
         double y0 = turning ? r3_dot(S, w) : r6_dot(S, w), y1 = turning ? r3_dot(S + 6, w) : r6_dot(S + 6, w);
@@ -594,8 +593,8 @@ void lw_sweeps_measure(lw_sweeps *s) {
                 double force = lw_v3_dot(w + 3, w + 3);
                 double torque = lw_v3_dot(w, w) + s->length * s->length * force;
                 for (int k = 0; k < link->joint.nv; k++) {
-                    double root = aligned ? 0 : data->joint_D[6 * (link->v + k) + k]; /* inverted */
-                    double d = aligned ? data->nodes[i].d : root > 0 ? root * root : 0;
+                    double inverse = aligned ? 0 : data->joint_D[6 * (link->v + k) + k];
+                    double d = aligned ? data->nodes[i].d : inverse > 0 ? inverse : 0;
                     s->scale[ties->ties[strand->tie].first + row] +=
                         d * (lw_joint_speed_turns(link->joint.type, k) ? torque : force);
                 }
