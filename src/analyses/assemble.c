@@ -11,6 +11,7 @@
  */
 #include "formulations/projection.h"
 #include "formulations/redundancy.h"
+#include "formulations/scaling.h"
 #include "model/joint.h"
 #include <linkwork/assemble.h>
 
@@ -20,8 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double closes =
-    1e-9; /* relative to 1 + size: anything worse is a gap, not an error of iteration */
+static const double closes = 1e-9; /* relative to size: anything worse is a gap, not an error of iteration */
 enum { ROUNDS = 200, ATTEMPTS = 12 };
 
 typedef struct assembler {
@@ -32,9 +32,9 @@ typedef struct assembler {
     lw_error *error;
 } assembler;
 
-/* How large the mechanism is, at least 1 m: what a gap is measured against. */
+/* How large the mechanism is: what a gap is measured against. */
 static double size_of(const lw_stationary *s) {
-    double size = 1;
+    double size = lw_length_of(s);
     for (int j = 0; j < s->model->joint_count; j++) size = fmax(size, lw_v3_norm(s->rows->joints[j].at));
     return size;
 }
@@ -89,7 +89,7 @@ static void describe_gap(const lw_stationary *s, const lw_violation *left, char 
 
 /* Tries to close from the start and from disturbed positions; the best is in trial. */
 static lw_status close_positions(assembler *a, lw_hold hold, int attempts, lw_violation *best, double *size,
-                                 char *gap, size_t gap_size) {
+                                 bool *closed, char *gap, size_t gap_size) {
     const lw_model *model = a->model;
     size_t nq = (size_t)model->nq;
     lw_projection *projection = lw_projection_create(model, hold);
@@ -112,8 +112,10 @@ static lw_status close_positions(assembler *a, lw_hold hold, int attempts, lw_vi
         if (status != LW_OK || !(left.largest < best->largest)) continue;
         *best = left;
         memcpy(a->trial, s->data->q, nq * sizeof *q); /* with the prescribed ones */
+        bool length = left.row >= 0 && lw_row_is_length(model, s->rows, left.row);
         if (left.row >= 0) describe_gap(s, &left, gap, gap_size);
-        if (left.largest <= closes * *size) break;
+        *closed = left.largest <= closes * (length ? *size : fmax(*size, 1));
+        if (*closed) break;
     }
     free(q), free(speed);
     lw_projection_destroy(projection);
@@ -129,10 +131,9 @@ static lw_status positions(assembler *a, double *q, lw_assembly *summary) {
     memcpy(a->start, q, (size_t)a->model->nq * sizeof *q);
     for (int stage = given ? 0 : 1; stage < 2 && !closed; stage++) {
         /* with given values first near by, then elsewhere; they may be approximate */
-        status = close_positions(a, stage == 0 ? LW_HOLD_Q : LW_HOLD_NONE, ATTEMPTS, &left, &size, gap,
-                                 sizeof gap);
+        status = close_positions(a, stage == 0 ? LW_HOLD_Q : LW_HOLD_NONE, ATTEMPTS, &left, &size, &closed,
+                                 gap, sizeof gap);
         if (status != LW_OK) return status;
-        closed = left.largest <= closes * size;
     }
     if (!closed)
         return lw_fail(

@@ -59,10 +59,12 @@ static double clock_seconds(clockid_t clock) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* The larger of the two, and NaN if either is. */
+static double worse(double most, double x) { return x <= most || isnan(most) ? most : x; }
+
 static double largest(const double *x, int count) {
     double most = 0;
-    for (int k = 0; k < count; k++)
-        if (!(fabs(x[k]) <= most)) most = fabs(x[k]); /* a NaN comes through */
+    for (int k = 0; k < count; k++) most = worse(most, fabs(x[k]));
     return most;
 }
 
@@ -248,12 +250,10 @@ static void compare_at(contest *c, int k, const state *at) {
         return;
     }
     for (int i = 0; i < c->model->nv; i++)
-        r->max_rel_diff = fmax(r->max_rel_diff, fabs(c->vdot[i] - at->vdot[i]) / at->scale);
+        r->max_rel_diff = worse(r->max_rel_diff, fabs(c->vdot[i] - at->vdot[i]) / at->scale);
     for (int i = 0; i < 6 * c->model->joint_count; i++)
-        if (at->unique[i] && c->unique[i]) {
-            double difference = fabs(c->reactions[i] - at->reactions[i]) / at->load;
-            if (!(difference <= r->reaction_diff)) r->reaction_diff = difference;
-        }
+        if (at->unique[i] && c->unique[i])
+            r->reaction_diff = worse(r->reaction_diff, fabs(c->reactions[i] - at->reactions[i]) / at->load);
     r->states++;
 }
 

@@ -29,15 +29,16 @@ typedef struct rcr_method {
     double *open;          /* 6 per joint: what redundancy leaves open */
     double *bias;          /* per row, by rows.c: what its products with the accelerations must balance */
     bool started;          /* the first state has been looked at */
+    double tolerated;      /* by how much sleeping rows may be off until the step ends */
 } rcr_method;
 
 extern const lw_formulation lw_formulation_rcr;
 
-static const double exact = 1e-13; /* of velocities, relative: rounding */
-static const double satisfied =
-    1e-4; /* of accelerations, relative: a sleeping row that is off by more wakes up */
-static const double noticeable =
-    1e-9; /* of accelerations, relative to the largest: anything less is rounding */
+/* Relative: */
+static const double exact = 1e-13;     /* velocities: rounding */
+static const double satisfied = 1e-9;  /* accelerations: a sleeping row that is off by more wakes up */
+static const double fitting = 1e-4;    /* accelerations: no motion goes on with more at the start */
+static const double noticeable = 1e-9; /* accelerations, of the largest: anything less is rounding */
 
 /* --- rows at a state -------------------------------------------------------------------------------- */
 
@@ -138,8 +139,8 @@ static void put_to_sleep(rcr_method *m) {
     }
 }
 
-/* Do the accelerations of the last run satisfy the rows that sleep, relative to those of the bodies they act on? */
-static bool may_sleep(const rcr_method *m) {
+/* How far the accelerations of the last run are from the rows that sleep, relative to those of the bodies they act on. */
+static double sleeping_defect(const rcr_method *m) {
     const lw_sweeps *s = m->sweeps;
     double most = 0, relative = 0, largest = 0;
     for (int t = 0; t < m->ties->count; t++) {
@@ -153,7 +154,13 @@ static bool may_sleep(const rcr_method *m) {
         most = fmax(most, worst);
         if (worst > relative * size) relative = size > 0 ? worst / size : 0;
     }
-    return relative <= satisfied || most <= noticeable * largest;
+    return most > noticeable * largest ? relative : 0;
+}
+
+static int awake(const rcr_method *m) {
+    int count = 0;
+    for (int t = 0; t < m->ties->count; t++) count += m->sweeps->awake[t];
+    return count;
 }
 
 /* Rows of the state in data, ready for a run; returns how far its velocities are from them, if asked for. */
@@ -226,7 +233,7 @@ static double largest_acceleration(const rcr_method *m) {
 static int unsatisfied(rcr_method *m) {
     const lw_rows *rows = m->looped.rows;
     const lw_data *data = m->looped.data;
-    double largest = largest_acceleration(m), worst = satisfied;
+    double largest = largest_acceleration(m), worst = fitting;
     int found = -1;
     lw_looped_rows(&m->looped);
     lw_looped_bias(&m->looped, m->bias);
@@ -309,9 +316,15 @@ static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error 
         m->started = status == LW_OK;
     }
     if (status == LW_OK) status = run_awake(m, t, tau, error);
-    if (status == LW_OK && m->closures && !may_sleep(m)) {
+    double off = status == LW_OK && m->closures ? sleeping_defect(m) : 0;
+    if (off > (looped->integrating ? m->tolerated : satisfied)) {
+        int before = awake(m);
         lw_sweeps_wake(m->sweeps);
         status = run_awake(m, t, tau, error);
+        if (status != LW_OK) return status;
+        put_to_sleep(m);
+        /* in vain: rows of a loop that is not quite closed, as in the stages of a step, are off by about its gap */
+        if (awake(m) == before) m->tolerated = fmax(m->tolerated, 3 * off);
     }
     if (status != LW_OK) return status;
     if (m->closures) put_to_sleep(m);
@@ -384,6 +397,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         return status;
     }
     lw_sweeps_measure(m->sweeps);
+    m->tolerated = satisfied;
     *out = &m->looped.base;
     return LW_OK;
 }
@@ -399,6 +413,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     lw_normalise_q(model, y);
     if (rows->count == 0) return LW_OK;
     lw_sweeps_wake(m->sweeps); /* once a step: rows that were redundant may no longer be */
+    m->tolerated = satisfied;
     for (int round = 0; round < ROUNDS && m->looped.options.drift == LW_DRIFT_PROJECT; round++) {
         double worst = 0;
         lw_take_state(model, data, t, y, NULL);

@@ -43,11 +43,6 @@ static inline void real_set_lane(REAL *x, int lane, double value) { (*x)[lane] =
 /* The same number in all lanes: x - 0 is x also for x = -0, so nothing is computed. */
 static inline REAL real(double x) { return x - (REAL){0}; }
 
-static inline REAL real_sqrt(REAL x) {
-    REAL root = {0};
-    for (int l = 0; l < LANES; l++) real_set_lane(&root, l, sqrt(real_lane(x, l)));
-    return root;
-}
 
 /* x > bound in every lane; false for NaN. */
 static inline bool real_above(REAL x, double bound) {

@@ -308,7 +308,11 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
                 compiler, "joint", entry->name, entry->place,
                 "give them to another joint of the loop, or cut elsewhere",
                 "closes a loop and has no coordinates of its own, so its q and v do not count");
-        if (compiler->drafts[j].prescribed)
+        if (compiler->drafts[j].prescribed && spec->joints[j].cut)
+            lw_compile_error(
+                compiler, "joint", entry->name, entry->place, "take out cut: true",
+                "its motion is prescribed, but where a loop is cut there are no coordinates to prescribe");
+        else if (compiler->drafts[j].prescribed)
             lw_compile_error(
                 compiler, "joint", entry->name, entry->place, "move the motion to another joint of the loop",
                 "its motion is prescribed, but every joint of its loop must be kept, so it would be cut");

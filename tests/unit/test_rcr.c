@@ -150,9 +150,12 @@ static lw_spec *inner_loops(base_kind kind) {
         name_of(bars[0], "inner", 2 * level), name_of(bars[1], "inner", 2 * level + 1);
         add_bar(spec, bars[0], from, middle, 0.3);
         add_bar(spec, bars[1], middle, to, 0.3);
-        name_of(joint, "p", level), add_plain_joint(spec, joint, LW_JOINT_REVOLUTE, first, bars[0], from, z_axis);
-        name_of(joint, "r", level), add_plain_joint(spec, joint, LW_JOINT_REVOLUTE, bars[0], bars[1], middle, z_axis);
-        name_of(joint, "s", level), add_plain_joint(spec, joint, LW_JOINT_REVOLUTE, bars[1], second, to, z_axis);
+        name_of(joint, "p", level),
+            add_plain_joint(spec, joint, LW_JOINT_REVOLUTE, first, bars[0], from, z_axis);
+        name_of(joint, "r", level),
+            add_plain_joint(spec, joint, LW_JOINT_REVOLUTE, bars[0], bars[1], middle, z_axis);
+        name_of(joint, "s", level),
+            add_plain_joint(spec, joint, LW_JOINT_REVOLUTE, bars[1], second, to, z_axis);
         double knee[3], lower[3], upper[3];
         for (int k = 0; k < 3; k++) {
             lower[k] = 0.4 * from[k] + 0.6 * middle[k];
@@ -172,7 +175,8 @@ typedef struct answer {
     bool *unique;
 } answer;
 
-static answer answer_of(const lw_model *model, const char *name, const double *q, const double *v, bool flags) {
+static answer answer_of(const lw_model *model, const char *name, const double *q, const double *v,
+                        bool flags) {
     const lw_formulation *f = lw_formulation_find(name);
     const lw_method_options options = {0};
     size_t count = 6 * (size_t)model->joint_count;
@@ -180,7 +184,8 @@ static answer answer_of(const lw_model *model, const char *name, const double *q
     lw_method *method;
     lw_error error = {0};
     assert_int_equal(f->create(model, &options, &method, &error), LW_OK);
-    lw_status status = f->accelerations(method, 0.3, q, v, NULL, a.vdot, a.reactions, flags ? a.unique : NULL, &error);
+    lw_status status =
+        f->accelerations(method, 0.3, q, v, NULL, a.vdot, a.reactions, flags ? a.unique : NULL, &error);
     if (status != LW_OK) fail_msg("%s: %s", name, error.message);
     f->destroy(method);
     return a;
@@ -209,7 +214,9 @@ static void check_against_lagrange(lw_spec *spec, const char *what, int seed, bo
     start(model, seed, q, v);
     answer own = answer_of(model, "rcr", q, v, flags), other = answer_of(model, "lagrange", q, v, flags);
     double difference = relative_difference(other.vdot, own.vdot, model->nv);
-    if (!(difference < agreement)) fail_msg("%s, seed %d: accelerations differ by %g", what, seed, difference);
+    if (!(difference < agreement))
+        fail_msg("%s, seed %d: accelerations differ by %g", what, seed, difference);
+    if (!flags) print_message("%s: accelerations differ by %.1e\n", what, difference);
     for (int k = 0; flags && k < count; k++) {
         if (own.unique[k] != other.unique[k]) fail_msg("%s, seed %d: flag %d", what, seed, k);
         if (own.unique[k])
@@ -218,7 +225,8 @@ static void check_against_lagrange(lw_spec *spec, const char *what, int seed, bo
             own.reactions[k] = other.reactions[k];
     }
     difference = relative_difference(other.reactions, own.reactions, count);
-    if (flags && !(difference < agreement)) fail_msg("%s, seed %d: reactions differ by %g", what, seed, difference);
+    if (flags && !(difference < agreement))
+        fail_msg("%s, seed %d: reactions differ by %g", what, seed, difference);
     if (flags) assert_true(same > 0);
     forget(&own), forget(&other), free(q), free(v);
     lw_model_destroy(model);
@@ -281,7 +289,8 @@ static lw_spec *ladder(int cells) {
         const double top[3] = {0.5 * k, 0, 0}, tip[3] = {0.5 * k, 0, -1}, left[3] = {0.5 * (k - 1), 0, -1};
         name_of(rung, "rung", k), name_of(before, "rung", k - 1), name_of(bar, "bar", k);
         add_bar(spec, rung, top, tip, 1);
-        name_of(joint, "top", k), add_plain_joint(spec, joint, LW_JOINT_REVOLUTE, LW_GROUND, rung, top, y_axis);
+        name_of(joint, "top", k),
+            add_plain_joint(spec, joint, LW_JOINT_REVOLUTE, LW_GROUND, rung, top, y_axis);
         if (k == 0) continue;
         add_bar(spec, bar, left, tip, 1);
         name_of(joint, "left", k), add_plain_joint(spec, joint, LW_JOINT_REVOLUTE, before, bar, left, y_axis);
@@ -303,8 +312,8 @@ static void work_grows_linearly(void **state) {
         assert_true(w[2].targets - w[1].targets <= 2.1 * (w[1].targets - w[0].targets) + 8);
         assert_true(w[2].numbers - w[1].numbers <= 2.1 * (w[1].numbers - w[0].numbers) + 400);
         assert_true(w[2].widest <= 2 && w[2].couplings <= 2 * (50 << 2));
-        print_message("%s of 200: %d strands, %d pairs, %d couplings, %d targets\n", kind == 0 ? "tower" : "ladder",
-                      w[2].strands, w[2].pairs, w[2].couplings, w[2].targets);
+        print_message("%s of 200: %d strands, %d pairs, %d couplings, %d targets\n",
+                      kind == 0 ? "tower" : "ladder", w[2].strands, w[2].pairs, w[2].couplings, w[2].targets);
     }
 }
 
@@ -330,7 +339,8 @@ static lw_model *parallelogram(double size, const double mass[3], double angle) 
         add_body(spec, body);
     }
     const char *const joints[4] = {"A", "B", "C", "D"};
-    const char *const bodies[4][2] = {{LW_GROUND, "left"}, {"left", "coupler"}, {"coupler", "right"}, {LW_GROUND, "right"}};
+    const char *const bodies[4][2] = {
+        {LW_GROUND, "left"}, {"left", "coupler"}, {"coupler", "right"}, {LW_GROUND, "right"}};
     const double at[4][3] = {{0, 0, 0}, {0, 0, a}, {b, 0, a}, {b, 0, 0}};
     const double q[4] = {angle, -angle, 0, angle};
     for (int k = 0; k < 4; k++) {
@@ -378,13 +388,16 @@ static lw_method *method_for(const lw_model *model) {
 /* Rows that sleep in the singular position are awake beside it, for one method that is asked here and there, in any unit of length. */
 static void rows_wake_up(void **state) {
     (void)state;
-    for (int scale = -3; scale <= 3; scale += 3) {
-        const double size = pow(10, scale), pull = par_pull(size, heavy_left), speed = 3 / sqrt(size);
-        lw_model *model = parallelogram(size, heavy_left, pi / 2);
+    for (int scale = -6; scale <= 3; scale++) {
+        /* the less the cranks differ, the less the accelerations of two freedoms from those of one */
+        const double size = pow(10, scale / 2 * 2), mass[3] = {scale % 2 ? 1.01 : 3, 1.5, 1};
+        const double pull = par_pull(size, mass), speed = 3 / sqrt(size);
+        lw_model *model = parallelogram(size, mass, pi / 2);
         lw_method *method = method_for(model);
         const double offsets[] = {0, 0.3, 1e-7, -0.01, 0, 1e-3, -1e-9, 1, 0, -1e-3};
         for (size_t k = 0; k < sizeof offsets / sizeof *offsets; k++) {
-            double angle = pi / 2 + offsets[k], q[PAR_NV], v[PAR_NV], vdot[PAR_NV], wanted[PAR_NV], reactions[24];
+            double angle = pi / 2 + offsets[k], q[PAR_NV], v[PAR_NV], vdot[PAR_NV], wanted[PAR_NV],
+                   reactions[24];
             bool unique[24];
             lw_error error;
             par_speeds(model, angle, -angle, angle, q);
@@ -457,7 +470,8 @@ static void straight_on(void **state) {
         for (int i = 0; i < PAR_NV; i++)
             /* h^4 and what a step across the singular position makes of its stages */
             if (!(fabs(y[i] - q[i]) < 1e-7) || !(fabs(y[PAR_NV + i] - v[i]) < 1e-6))
-                fail_msg("start %g: q %.12g, not %.12g; v %.12g, not %.12g", starts[k], y[i], q[i], y[PAR_NV + i], v[i]);
+                fail_msg("start %g: q %.12g, not %.12g; v %.12g, not %.12g", starts[k], y[i], q[i],
+                         y[PAR_NV + i], v[i]);
         method->formulation->violation(method, 0, y, &position, &velocity);
         assert_true(position < 1e-13 && velocity < 1e-11);
         method->formulation->destroy(method);
@@ -479,13 +493,12 @@ static lw_status first_look(const double mass[3], double A, double B, double D, 
     return status;
 }
 
-/* In line, with cranks of 1 and a coupler of 1.5 that turns with A + B, the closure asks along the bars A^2 + 1.5 (A + B)^2 = D^2, and
- * across A + 1.5 (A + B) = D: two motions lead out, the parallelogram A = -B = D and the antiparallelogram A = B/4... of (47). */
+/* In line, cranks of length 1 and a coupler of 1.5 that turns with s = A + B: across the bars the closure asks A + 1.5 s = D, along
+ * them, to second order, A^2 + 1.5 s^2 = D^2. Two motions lead out: s = 0, the parallelogram, and s = -4 A, the antiparallelogram. */
 static void undetermined_starts(void **state) {
     (void)state;
     lw_error error = {0};
     assert_int_equal(first_look(even, 2, -2, 2, &error), LW_OK);
-    /* antiparallelogram: with s = A + B, A^2 + 1.5 s^2 = (A + 1.5 s)^2, so s = -4 A */
     assert_int_equal(first_look(even, 1, -5, -5, &error), LW_OK);
     assert_int_equal(first_look(even, 1, 0, 2.5, &error), LW_ERROR_SINGULAR);
     assert_string_equal(error.object, "joint \"C\"");
@@ -513,7 +526,7 @@ static void energy_is_kept(void **state) {
     static const char *const integrators[] = {"erk", "adams"};
     for (int k = 0; k < 2; k++)
         for (int digits = 8; digits <= 11; digits++) {
-            lw_model *model = parallelogram(1, even, 0.2);
+            lw_model *model = parallelogram(1, heavy_left, 0.2);
             double q[PAR_NV], v[PAR_NV], end[PAR_NV], rate[PAR_NV];
             lw_run_options options = {.method = "rcr",
                                       .integrator = integrators[k],
@@ -533,9 +546,8 @@ static void energy_is_kept(void **state) {
             for (int i = 0; i < PAR_NV; i++) sum += q[i] * end[i]; /* A + B: the coupler stays level */
             print_message("%s 1e-%d: energy %.1e, coupler %.1e\n", integrators[k], digits,
                           summary.energy_max_drift / summary.energy_initial, sum);
-            /* Adams adds up its error over some hundred steps; near the singular position errors of positions count by
-             * the inverse of the distance: about 1e-9 cannot be kept there */
-            double allowed = (k ? 1000 : 100) * options.tolerance + 3e-9;
+            /* erk comes out at once or twice the tolerance; Adams adds up its error over thousands of steps */
+            double allowed = (k ? 300 : 20) * options.tolerance;
             assert_true(summary.energy_max_drift < allowed * summary.energy_initial);
             assert_true(fabs(sum) < 1e-10 && summary.position_max < 1e-12);
             assert_true(fabs(end[0]) > 6 * pi); /* it went round */
@@ -545,9 +557,12 @@ static void energy_is_kept(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_on_bases_of_their_own), cmocka_unit_test(a_thousand_bodies),
-        cmocka_unit_test(work_grows_linearly),         cmocka_unit_test(rows_wake_up),
-        cmocka_unit_test(straight_on),                 cmocka_unit_test(undetermined_starts),
+        cmocka_unit_test(loops_on_bases_of_their_own),
+        cmocka_unit_test(a_thousand_bodies),
+        cmocka_unit_test(work_grows_linearly),
+        cmocka_unit_test(rows_wake_up),
+        cmocka_unit_test(straight_on),
+        cmocka_unit_test(undetermined_starts),
         cmocka_unit_test(energy_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

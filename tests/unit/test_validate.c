@@ -259,6 +259,14 @@ static void planar_bodies(void **state) {
     lw_model_destroy(compile_or_fail(spec));
 }
 
+static void close_loop(lw_spec *spec) {
+    add_joint(spec, (lw_joint_spec){.name = "closing",
+                                    .type = LW_JOINT_REVOLUTE,
+                                    .bodies = {"hand", LW_GROUND},
+                                    .geometry = {{.point = {2, 1, 0}, .axes = {{0, 0, 1}}, .axis_count = 1}},
+                                    .cut = true});
+}
+
 static void motions(void **state) {
     (void)state;
     FAULT("joint \"pin\"", "motion \"2*sin(tt)\": ", NULL, pin->motion[0] = "2*sin(tt)");
@@ -268,6 +276,8 @@ static void motions(void **state) {
           (pin->type = LW_JOINT_FREE, pin->motion[0] = "t", pin->motion[3] = "t", pin->motion[4] = "t"));
     FAULT("joint \"pin\"", "its prescribed motion is not finite at t = 0", "a speed and an acceleration",
           pin->motion[0] = "1/t");
+    FAULT("joint \"closing\"", "where a loop is cut there are no coordinates to prescribe",
+          "take out cut: true", (close_loop(spec), lw_spec_joint(spec, 2)->motion[0] = "t"));
     FAULT(NULL, "every joint of its loop must be kept", "another joint of the loop",
           (pin->motion[0] = "t", wrist->motion[0] = "t",
            add_joint(spec,
@@ -342,14 +352,6 @@ static void negative_damping_is_worth_a_word(void **state) {
     lw_model_destroy(model);
     lw_spec_destroy(spec);
     lw_report_destroy(report);
-}
-
-static void close_loop(lw_spec *spec) {
-    add_joint(spec, (lw_joint_spec){.name = "closing",
-                                    .type = LW_JOINT_REVOLUTE,
-                                    .bodies = {"hand", LW_GROUND},
-                                    .geometry = {{.point = {2, 1, 0}, .axes = {{0, 0, 1}}, .axis_count = 1}},
-                                    .cut = true});
 }
 
 /* Elements of joints act in any joint; only couplings need coordinates of the tree. */
