@@ -593,6 +593,7 @@ void lw_sweeps_measure(lw_sweeps *s) {
                 double force = lw_v3_dot(w + 3, w + 3);
                 double torque = lw_v3_dot(w, w) + s->length * s->length * force;
                 for (int k = 0; k < link->joint.nv; k++) {
+                    if (link->prescribed >> k & 1) continue; /* does not give way */
                     double inverse = aligned ? 0 : data->joint_D[6 * (link->v + k) + k];
                     double d = aligned ? data->nodes[i].d : inverse > 0 ? inverse : 0;
                     s->scale[ties->ties[strand->tie].first + row] +=
