@@ -200,7 +200,7 @@ void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double
     lw_rigid_inertia *composite = data->composite;
     memset(mass, 0, (size_t)model->nv * (size_t)model->nv * sizeof *mass);
     turn_joints(&r);
-    for (int i = 1; i <= model->body_count && model->turn_count < model->body_count; i++) {
+    for (int i = 1; i <= model->body_count && model->revolute_count < model->body_count; i++) {
         BY_JOINT(&model->links[i], place, &r, i)
     }
     for (int i = model->body_count; i >= 1; i--) {

@@ -60,7 +60,7 @@ static void place_wrenches(rcr_method *m) {
     const lw_rows *rows = m->looped.rows;
     const lw_data *data = m->looped.data;
     lw_sweeps *s = m->sweeps;
-    lw_sweeps_clear(s);
+    lw_sweeps_clear(s, false);
     for (int t = 0; t < m->ties->count; t++) {
         const lw_tie *tie = &m->ties->ties[t];
         for (int k = 0; k < s->awake[t]; k++) {
@@ -94,7 +94,7 @@ static double ask_closures(rcr_method *m, bool velocities) {
     lw_sweeps *s = m->sweeps;
     double worst = 0, size = 0;
     lw_closures_move(model, data, velocities ? data->v : NULL, m->closures);
-    lw_sweeps_clear(s);
+    lw_sweeps_clear(s, true);
     for (int t = 0; t < m->ties->count; t++) {
         const lw_tie *tie = &m->ties->ties[t];
         double nowhere[36];

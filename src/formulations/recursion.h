@@ -210,7 +210,13 @@ static void general_motion(const recursion *r, int i, const REAL *v, REAL bias[6
     const lw_link *link = &r->model->links[i];
     place *own = &r->places[i];
     REAL R[9], p[3];
-    joint_motion(&link->joint, r->q + link->q, v, R, p, r->S + 6 * link->v, bias);
+    if (link->joint.type == LW_JOINT_UNIVERSAL && !link->joint.inverse) {
+        const REAL s1 = r->sine[link->v], c1 = r->cosine[link->v], s = r->sine[link->v + 1],
+                   c = r->cosine[link->v + 1];
+        universal_motion(s1, c1, s, c, v, R, r->S + 6 * link->v, bias);
+        for (int k = 0; k < 3; k++) p[k] = real(0);
+    } else
+        joint_motion(&link->joint, r->q + link->q, v, R, p, r->S + 6 * link->v, bias);
     if (link->joint.straight) {
         for (int k = 0; k < 9; k++) own->R[k] = R[k];
         for (int k = 0; k < 3; k++) own->p[k] = link->p[k] + p[k];

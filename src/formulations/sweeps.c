@@ -75,15 +75,31 @@ void lw_sweeps_wake(lw_sweeps *s) {
     }
 }
 
-void lw_sweeps_clear(lw_sweeps *s) {
+void lw_sweeps_clear(lw_sweeps *s, bool only_indirect) {
     const lw_ties *ties = s->ties;
-    int strands = ties->strand_start[s->model->body_count + 1];
+    int strands = only_indirect ? ties->indirect_count : ties->strand_start[s->model->body_count + 1];
     for (int k = 0; k < strands; k++) {
-        double *K = s->K + ties->strands[k].K;
-        for (int n = 0; n < 6 * s->awake[ties->strands[k].tie]; n++) K[n] = 0;
+        const lw_strand *strand = &ties->strands[only_indirect ? ties->indirect[k] : k];
+        double *K = s->K + strand->K;
+        for (int n = 0; n < 6 * s->awake[strand->tie]; n++) K[n] = 0;
     }
     for (int t = 0; t < ties->count; t++)
         if (ties->ties[t].base > 0) memset(s->K + ties->ties[t].K, 0, 6 * (size_t)s->awake[t] * sizeof *s->K);
+}
+
+/* L = 0 where rows are awake. */
+static void clear_blocks(lw_sweeps *s) {
+    const lw_ties *ties = s->ties;
+    for (int t = 0; t < ties->count; t++) {
+        const lw_tie *tie = &ties->ties[t];
+        int rows = s->awake[t];
+        double *own = s->L + tie->block;
+        for (int n = 0; n < rows * rows; n++) own[n] = 0;
+        for (int j = tie->coupling; j < tie->coupling + tie->couplings; j++) {
+            double *other = s->L + ties->couplings[j].block;
+            for (int n = 0; n < rows * s->awake[ties->couplings[j].tie]; n++) other[n] = 0;
+        }
+    }
 }
 
 /* --- a strand through a joint ---------------------------------------------------------------------- */
@@ -556,7 +572,7 @@ lw_status lw_sweeps_run(lw_sweeps *s, const lw_subject *subject, lw_error *error
     const lw_model *model = s->model;
     const lw_ties *ties = s->ties;
     int n = model->body_count, bad_body = 0, bad_speed = 0;
-    memset(s->L, 0, (size_t)ties->block_size * sizeof *s->L);
+    clear_blocks(s);
     for (int i = n; i >= 0; i--) {
         for (int t = ties->at_base[i]; t < ties->at_base[i] + ties->based[i]; t++) eliminate_tie(s, &r, t);
         if (i == 0) break;

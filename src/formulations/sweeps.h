@@ -29,8 +29,8 @@ lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties 
                             lw_arena *arena);
 /* All rows take part again, in their own order. */
 void lw_sweeps_wake(lw_sweeps *sweeps);
-/* K = 0 where rows are awake. */
-void lw_sweeps_clear(lw_sweeps *sweeps);
+/* K = 0 where rows are awake; only indirect: where no closure puts its wrenches directly. */
+void lw_sweeps_clear(lw_sweeps *sweeps, bool only_indirect);
 
 /* What the tree is subject to; NULL stands for nothing: speeds, joint forces, loads on bodies. */
 typedef struct lw_subject {

@@ -273,7 +273,9 @@ static bool number_strands(draft *d, lw_ties *ties, lw_arena *arena) {
     ties->strands = LW_NEW(arena, lw_strand, strands + 1);
     ties->pairs = LW_NEW(arena, lw_strand_pair, pairs + 1);
     ties->place = LW_NEW(arena, int, d->rows->block_count + 1);
-    if (!ties->strand_start || !ties->pair_start || !ties->strands || !ties->pairs || !ties->place)
+    ties->indirect = LW_NEW(arena, int, strands + 1);
+    if (!ties->strand_start || !ties->pair_start || !ties->strands || !ties->pairs || !ties->place ||
+        !ties->indirect)
         return false;
     int strand = 0;
     for (int i = 0; i <= n; i++) {
@@ -331,6 +333,11 @@ static void connect(const draft *d, const int *closure_of_joint, lw_ties *ties) 
         for (int side = 0; side < 2; side++) tie->bodies[side] = d->model->joints[row->joint].info.bodies[side];
         if (tie->bodies[0]) tie->K_first = wrenches_at(ties, t, tie->bodies[0]);
         if (tie->bodies[1]) tie->K_second = wrenches_at(ties, t, tie->bodies[1]);
+    }
+    for (int k = 0; k < ties->strand_start[d->model->body_count + 1]; k++) {
+        const lw_tie *tie = &ties->ties[ties->strands[k].tie];
+        if (ties->strands[k].K != tie->K_first && ties->strands[k].K != tie->K_second)
+            ties->indirect[ties->indirect_count++] = k;
     }
 }
 

@@ -53,6 +53,7 @@ typedef struct lw_ties {
     lw_coupling *couplings;
     int *targets;
     int *place;            /* per block of the rows (lw_rows.body): where the wrenches of its tie on its body start */
+    int indirect_count, *indirect; /* strands of closures that get their wrenches from other strands alone */
     int K_size, Y_size, block_size; /* numbers */
     int row_max;
 } lw_ties;

@@ -277,12 +277,18 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
     lw_status status = assign_slots(compiler);
     if (status == LW_OK) status = assign_columns(model);
     if (status != LW_OK) return status;
-    model->turns = LW_NEW(model->arena, lw_turn, nb + 1);
+    model->turns = LW_NEW(model->arena, lw_turn, 2 * nb + 2);
     if (!model->turns) return LW_ERROR_MEMORY;
     for (int i = 1; i <= nb; i++) {
         const lw_link *link = &model->links[i];
         if (link->kernel >= LW_KERNEL_REVOLUTE && link->kernel < LW_KERNEL_PRISMATIC)
             model->turns[model->turn_count++] = (lw_turn){link->q, link->v, link->sign};
+        model->revolute_count = model->turn_count;
+    }
+    for (int i = 1; i <= nb; i++) {
+        const lw_link *link = &model->links[i];
+        for (int k = 0; k < 2 && link->joint.type == LW_JOINT_UNIVERSAL; k++)
+            model->turns[model->turn_count++] = (lw_turn){link->q + k, link->v + k, 1};
     }
     for (int j = 0; j < nj; j++) {
         const lw_joint_draft *draft = &compiler->drafts[j];

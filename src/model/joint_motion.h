@@ -38,6 +38,21 @@ static inline void joint_quaternion(const REAL q[4], REAL R[9]) {
     R[6] = s * (x * z - w * y), R[7] = s * (y * z + w * x), R[8] = 1 - s * (x * x + y * y);
 }
 
+/* A universal joint from sines and cosines of its angles: R = Rx(q0) Ry(q1), S and, unless v is NULL, bias. */
+static inline void universal_motion(REAL s1, REAL c1, REAL s, REAL c, const REAL *v, REAL R[9], REAL *S,
+                                    REAL *bias) {
+    R[0] = c, R[1] = real(0), R[2] = s;
+    R[3] = s1 * s, R[4] = c1, R[5] = -s1 * c;
+    R[6] = -c1 * s, R[7] = s1, R[8] = c1 * c;
+    for (int k = 0; k < 12; k++) S[k] = real(0);
+    S[0] = c, S[2] = s;
+    S[6 + 1] = real(1);
+    if (!v) return;
+    for (int k = 0; k < 6; k++) bias[k] = real(0);
+    bias[0] = -s * v[0] * v[1];
+    bias[2] = c * v[0] * v[1];
+}
+
 static inline void joint_place_direct(const lw_joint *joint, const REAL *q, REAL R[9], REAL p[3], REAL *S) {
     REAL s, c;
     for (int k = 0; k < 3; k++) p[k] = real(0);
@@ -70,11 +85,7 @@ static inline void joint_place_direct(const lw_joint *joint, const REAL *q, REAL
         REAL s1, c1;
         real_sincos(q[0], &s1, &c1);
         real_sincos(q[1], &s, &c);
-        R[0] = c, R[1] = real(0), R[2] = s; /* Rx(q0) Ry(q1) */
-        R[3] = s1 * s, R[4] = c1, R[5] = -s1 * c;
-        R[6] = -c1 * s, R[7] = s1, R[8] = c1 * c;
-        S[0] = c, S[2] = s;
-        S[6 + 1] = real(1);
+        universal_motion(s1, c1, s, c, NULL, R, S, NULL);
         break;
     }
     case LW_JOINT_SPHERICAL:

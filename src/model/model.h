@@ -60,7 +60,7 @@ typedef struct lw_link {
     lw_joint joint;
 } lw_link;
 
-/* An aligned revolute joint: its angle is sign * q[q]. */
+/* An angle whose sine and cosine the recursions need: sign * q[q]. */
 typedef struct lw_turn {
     int q, v;
     double sign;
@@ -138,7 +138,8 @@ struct lw_model {
     double gravity[3];
     int body_count; /* without ground */
     int nq, nv;
-    int turn_count; /* aligned revolute joints */
+    int revolute_count; /* aligned revolute joints */
+    int turn_count;     /* their angles, and those of universal joints */
     lw_turn *turns;
     int slot_count;      /* inertias on their way inwards at the same time, at most */
     lw_link *links;      /* 0 .. body_count */
