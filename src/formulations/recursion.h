@@ -241,7 +241,10 @@ static void general_rates(const recursion *r, int i, const REAL parent_w[3], REA
     for (int k = 0; k < 6; k++) relative[k] = real(0);
     for (int l = 0; l < link->joint.nv; l++)
         for (int k = 0; k < 6; k++) relative[k] += S[6 * l + k] * v[l];
-    r3_turn_back(r->places[i].R, parent_w, carried);
+    if (link->parent) /* ground does not turn */
+        r3_turn_back(r->places[i].R, parent_w, carried);
+    else
+        carried[0] = carried[1] = carried[2] = real(0);
     for (int k = 0; k < 3; k++) w[k] = carried[k] + relative[k], t[k] = carried[k] + w[k];
     r3_add_cross(w, relative, bias);
     r3_add_cross(t, relative + 3, bias + 3);
@@ -253,6 +256,7 @@ static void general_velocity(const recursion *r, int i) {
     node *own = &r->nodes[i];
     REAL spin[3], t[3];
     general_rates(r, i, parent->w, own->w, own->bias);
+    if (r->model->links[i].parent == 0) return;
     centripetal(parent->w, at->p, spin);
     r3_turn_back(at->R, spin, t);
     for (int k = 0; k < 3; k++) own->bias[3 + k] += t[k];
@@ -321,11 +325,15 @@ INLINE void carry_prismatic(const recursion *r, int i, REAL x[6]) {
     for (int k = 0; k < 6; k++) x[k] += own->bias[k];
 }
 INLINE void carry_general(const recursion *r, int i, REAL x[6]) {
-    const node *parent = &r->nodes[r->model->links[i].parent], *own = &r->nodes[i];
+    const int from = r->model->links[i].parent;
+    const node *parent = &r->nodes[from], *own = &r->nodes[i];
     REAL t[3];
-    r3_cross(parent->a, r->places[i].p, t);
-    for (int k = 0; k < 3; k++) t[k] += parent->a[3 + k];
-    r3_turn_back(r->places[i].R, parent->a, x);
+    if (from) {
+        r3_cross(parent->a, r->places[i].p, t);
+        for (int k = 0; k < 3; k++) t[k] += parent->a[3 + k];
+        r3_turn_back(r->places[i].R, parent->a, x);
+    } else /* ground does not turn */
+        for (int k = 0; k < 3; k++) t[k] = parent->a[3 + k], x[k] = real(0);
     r3_turn_back(r->places[i].R, t, x + 3);
     for (int k = 0; k < 6; k++) x[k] += own->bias[k];
 }

@@ -284,6 +284,17 @@ INLINE void couple(int rows, int columns, int nv, const double *restrict Y, cons
         }
 }
 
+/* The same for a tie with itself: symmetric. */
+INLINE void couple_self(int rows, int nv, const double *restrict Y, const double *restrict Z,
+                        double *restrict block) {
+    for (int x = 0; x < rows; x++)
+        for (int y = 0; y <= x; y++) {
+            double total = block[rows * x + y];
+            for (int n = 0; n < nv; n++) total += Y[nv * x + n] * Z[nv * y + n];
+            block[rows * x + y] = block[rows * y + x] = total;
+        }
+}
+
 static void pass_strands(lw_sweeps *s, const recursion *r, bool gravity, int i) {
     const lw_ties *ties = s->ties;
     const lw_link *link = &r->model->links[i];
@@ -313,12 +324,14 @@ static void pass_strands(lw_sweeps *s, const recursion *r, bool gravity, int i) 
         int rows = s->awake[first->tie], columns = s->awake[second->tie];
         const double *Y = s->Y + first->Y, *Z = s->Z + second->Y;
         double *block = s->L + ties->pairs[k].block;
-        if (rows == 3 && columns == 3 && nv == 1)
-            couple(3, 3, 1, Y, Z, block);
+        if (first == second && rows == 3 && nv == 1)
+            couple_self(3, 1, Y, Z, block);
+        else if (first == second && rows == 3 && nv == 2)
+            couple_self(3, 2, Y, Z, block);
         else if (rows == 3 && columns == 3 && nv == 2)
             couple(3, 3, 2, Y, Z, block);
-        else if (rows == 2 && columns == 2 && nv == 1)
-            couple(2, 2, 1, Y, Z, block);
+        else if (first == second && rows == 2 && nv == 1)
+            couple_self(2, 1, Y, Z, block);
         else
             couple(rows, columns, nv, Y, Z, block);
     }

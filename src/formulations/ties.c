@@ -1,14 +1,13 @@
 /* ties.c - strands of closures and constraints along the spanning tree, and the order in which they are eliminated.
  *
  * A tie can be eliminated at its base, when everything beyond has been. Ties with the same base, such as the cells of a
- * ladder that hangs on ground, are ordered by AMD so that few of them get coupled on the way.
+ * ladder that hangs on ground, are ordered by minimum degree so that few of them get coupled on the way.
  *
  * Source   docs/theory/rcr.md, 3.
- * Cost     compile time only: O(strands x width^2), and AMD for ties with the same base.
+ * Cost     compile time only: O(strands x width^2), and as much again for the order.
  */
 #include "formulations/ties.h"
 
-#include <amd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,44 +126,62 @@ static bool eliminate(draft *d, int tie, int place) {
     return true;
 }
 
-/* The ties of one base, in an order by AMD. */
-static bool order_group(draft *d, const int *group, int count, int *local, int *place) {
-    if (count == 1) return eliminate(d, group[0], (*place)++);
-    int entries = 0;
+/* Ties waiting with the same number of neighbours, first come, first served. */
+typedef struct queue {
+    list waiting;
+    int next;
+} queue;
+
+/* The ties of one base: always one with the fewest neighbours, and of these the one that has had so few for the longest time. So
+ * eliminations in turn rarely depend on each other, and the processor can work on several at once. */
+static bool order_group(draft *d, const int *group, int count, bool *inside, int *place) {
+    int most = 0;
     for (int k = 0; k < count; k++) {
-        local[group[k]] = k;
-        entries += d->neighbours[group[k]].count;
+        inside[group[k]] = true;
+        if (d->neighbours[group[k]].count > most) most = d->neighbours[group[k]].count;
     }
-    int *start = calloc((size_t)count + 1, sizeof *start), *order = calloc((size_t)count, sizeof *order);
-    int *index = calloc((size_t)entries + 1, sizeof *index);
-    bool fine = start && order && index;
-    for (int k = 0; fine && k < count; k++) {
-        const list *near = &d->neighbours[group[k]];
-        start[k + 1] = start[k];
-        for (int j = 0; j < near->count; j++) {
-            int other = local[near->item[j]];
-            if (other >= 0 && other < count && group[other] == near->item[j]) index[start[k + 1]++] = other;
+    int room = d->count > most ? d->count : most, left = count, fewest = 0;
+    queue *queues = calloc((size_t)room + 1, sizeof *queues);
+    bool fine = queues != NULL;
+    for (int k = 0; fine && k < count; k++)
+        fine = append(&queues[d->neighbours[group[k]].count].waiting, group[k]);
+    while (fine && left > 0) {
+        queue *q = &queues[fewest];
+        if (q->next == q->waiting.count) {
+            fewest++;
+            continue;
+        }
+        int tie = q->waiting.item[q->next++];
+        if (!inside[tie] || d->neighbours[tie].count != fewest) continue; /* it has moved to another queue */
+        inside[tie] = false;
+        left--;
+        fine = eliminate(d, tie, (*place)++);
+        const list *near = &d->neighbours[tie];
+        for (int k = 0; fine && k < near->count; k++) {
+            int other = near->item[k], neighbours = d->neighbours[other].count;
+            if (!inside[other]) continue;
+            fine = append(&queues[neighbours].waiting, other);
+            if (neighbours < fewest) fewest = neighbours;
         }
     }
-    fine = fine && amd_order(count, start, index, order, NULL, NULL) >= AMD_OK;
-    for (int k = 0; fine && k < count; k++) fine = eliminate(d, group[order[k]], (*place)++);
-    free(start), free(order), free(index);
+    for (int k = 0; queues && k <= room; k++) free(queues[k].waiting.item);
+    free(queues);
     return fine;
 }
 
 static bool order_ties(draft *d) {
     int n = d->model->body_count, place = 0;
     int *count = calloc((size_t)n + 2, sizeof *count), *group = calloc((size_t)d->count + 1, sizeof *group);
-    int *local = calloc((size_t)d->count + 1, sizeof *local);
-    bool fine = count && group && local;
-    for (int t = 0; fine && t < d->count; t++) count[d->base[t] + 1]++, local[t] = -1;
+    bool *inside = calloc((size_t)d->count + 1, sizeof *inside);
+    bool fine = count && group && inside;
+    for (int t = 0; fine && t < d->count; t++) count[d->base[t] + 1]++;
     for (int b = 0; fine && b <= n; b++) count[b + 1] += count[b];
     for (int t = 0; fine && t < d->count; t++) group[count[d->base[t]]++] = t; /* count[b] is now the end of b */
     for (int b = n; fine && b >= 0; b--) {
         int from = b > 0 ? count[b - 1] : 0, size = count[b] - from;
-        if (size > 0) fine = order_group(d, group + from, size, local, &place);
+        if (size > 0) fine = order_group(d, group + from, size, inside, &place);
     }
-    free(count), free(group), free(local);
+    free(count), free(group), free(inside);
     return fine;
 }
 
