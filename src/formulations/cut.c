@@ -145,8 +145,7 @@ static void column(cut_method *m, const recursion *r, const double *tau, double 
     memset(m->rise, 0, 6 * sizeof *m->rise);
     for (int i = n; i >= 1; i--) {
         const lw_link *link = &model->links[i];
-        hand_force(r, i, tau + link->v, m->looped.v + link->v, m->force + 6 * i,
-                   m->force + 6 * link->parent);
+        hand_force(r, i, tau + link->v, m->looped.v + link->v, m->force + 6 * i, m->force + 6 * link->parent);
     }
     for (int i = 1; i <= n; i++) {
         const lw_link *link = &model->links[i];
@@ -254,9 +253,9 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         size_t rows = (size_t)m->looped.rows->count + 1, nv = (size_t)model->nv + 1;
         size_t bodies = (size_t)model->body_count + 1;
         m->projection = lw_projection_create(model, LW_HOLD_NONE);
-        m->G = LW_NEW(arena, double, rows * nv);
-        m->zeta = LW_NEW(arena, double, rows * nv);
-        m->A = LW_NEW(arena, double, rows * rows);
+        m->G = LW_NEW(arena, double, rows *nv);
+        m->zeta = LW_NEW(arena, double, rows *nv);
+        m->A = LW_NEW(arena, double, rows *rows);
         m->b = LW_NEW(arena, double, rows);
         m->scale = LW_NEW(arena, double, rows);
         m->work = LW_NEW(arena, double, 2 * rows);

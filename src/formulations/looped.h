@@ -14,11 +14,11 @@ struct lw_looped {
     lw_method_options options;
     lw_arena *arena; /* owns the method */
     lw_data *data;
-    lw_rows *rows;  /* of closures and constraints */
-    double *lambda; /* per row */
-    double *defect; /* per row */
-    double *body;   /* 6 per body */
-    double *v;      /* per speed */
+    lw_rows *rows;    /* of closures and constraints */
+    double *lambda;   /* per row */
+    double *defect;   /* per row */
+    double *body;     /* 6 per body */
+    double *v;        /* per speed */
     bool integrating; /* solve is asked for a derivative: the state may have drifted */
     /* From the state in data, accelerations into data->vdot, multipliers into lambda, force of the drives at prescribed
      * speeds into data->drive; tau may be NULL. */

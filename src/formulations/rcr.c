@@ -402,24 +402,47 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     return LW_OK;
 }
 
+/* Rows at position level: slip is a matter of velocities only. Returns the row that is off most. */
+static int ask_positions(rcr_method *m, double *worst) {
+    const lw_rows *rows = m->looped.rows;
+    int where = 0;
+    ask_rows(m);
+    *worst = 0;
+    for (int r = 0; r < rows->count; r++) {
+        if (!(fabs(rows->phi[r]) <= *worst)) *worst = fabs(rows->phi[r]), where = r;
+        if (!lw_row_is_slip(m->looped.base.model, &rows->rows[r])) continue;
+        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
+            memset(rows->H + 6 * b, 0, 6 * sizeof *rows->H);
+    }
+    place_wrenches(m);
+    return where;
+}
+
 static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
     enum { ROUNDS = 10 };
     rcr_method *m = (rcr_method *)base;
     const lw_model *model = base->model;
     lw_data *data = m->looped.data;
     const lw_rows *rows = m->looped.rows;
-    double before = HUGE_VAL;
+    const double open = 1e-6; /* of a link: a run cannot go on with a loop that does not close */
+    double before = HUGE_VAL, worst = 0;
     lw_status status = LW_OK;
     lw_normalise_q(model, y);
     if (rows->count == 0) return LW_OK;
     lw_sweeps_wake(m->sweeps); /* once a step: rows that were redundant may no longer be */
     m->tolerated = satisfied;
-    for (int round = 0; round < ROUNDS && m->looped.options.drift == LW_DRIFT_PROJECT; round++) {
-        double worst = 0;
+    for (int round = 0; m->looped.options.drift == LW_DRIFT_PROJECT; round++) {
         lw_take_state(model, data, t, y, NULL);
-        ask_rows(m);
-        for (int r = 0; r < rows->count; r++) worst = fmax(worst, fabs(rows->phi[r]));
-        if (!(worst > 1e-15) || !(worst < 0.5 * before)) break;
+        int row = ask_positions(m, &worst);
+        if (!(worst > 1e-15) || !(worst < 0.5 * before) || round == ROUNDS) {
+            if (worst <= open * m->sweeps->length) break;
+            char what[160];
+            lw_row_describe(model, &rows->rows[row], what, sizeof what);
+            return lw_fail(
+                error, LW_ERROR_SINGULAR, NULL,
+                "prescribed motions contradict each other, or lead beyond what the mechanism can reach",
+                "the positions cannot be made consistent: %s is off by %.3g", what, worst);
+        }
         before = worst;
         status = smallest_motion(m, rows->phi, error);
         if (status != LW_OK) return status;

@@ -218,8 +218,7 @@ static void joint_bias(const recursion *r, int i, bool gravity, double b[6]) {
     memcpy(b, r->nodes[i].bias, 6 * sizeof *b);
     if (link->kernel == LW_KERNEL_GENERAL && link->prescribed)
         for (int k = 0; k < link->joint.nv; k++)
-            if (link->prescribed >> k & 1)
-                lw_v6_axpy(r->vdot[link->v + k], r->S + 6 * (link->v + k), b);
+            if (link->prescribed >> k & 1) lw_v6_axpy(r->vdot[link->v + k], r->S + 6 * (link->v + k), b);
     if (!gravity || link->parent != 0) return;
     const double *g = r->model->gravity;
     double x[3];

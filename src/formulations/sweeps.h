@@ -10,9 +10,9 @@ typedef struct lw_sweeps {
     const lw_model *model;
     lw_data *data;
     const lw_ties *ties;
-    int *awake;    /* per tie: how many rows take part; the others are redundant as far as is known */
-    int *row;      /* from tie.first on: its rows, counted from tie.first */
-    double *K;     /* wrenches, internal axes about the internal origin: at strands, and of ties at their bases */
+    int *awake; /* per tie: how many rows take part; the others are redundant as far as is known */
+    int *row;   /* from tie.first on: its rows, counted from tie.first */
+    double *K; /* wrenches, internal axes about the internal origin: at strands, and of ties at their bases */
     double *Y, *Z; /* per strand: S'K and D^-1 S'K */
     double *L;     /* blocks; after elimination C (below the diagonal), 1 / d and F */
     double *E, *e; /* per row: C^-1 K' and C^-1 l */

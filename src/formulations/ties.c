@@ -91,7 +91,8 @@ static int base_of(const lw_model *model, const lw_rows *rows, int row) {
         return meet(model, constraint->bodies[0], constraint->bodies[1]);
     int base = -1;
     for (int k = 0; k < constraint->terms; k++) {
-        const int *bodies = model->joints[rows->coupling_joint[LW_COUPLING_MAX * r->constraint + k]].info.bodies;
+        const int *bodies =
+            model->joints[rows->coupling_joint[LW_COUPLING_MAX * r->constraint + k]].info.bodies;
         base = meet(model, meet(model, base, bodies[0]), bodies[1]);
     }
     return base;
@@ -176,7 +177,8 @@ static bool order_ties(draft *d) {
     bool fine = count && group && inside;
     for (int t = 0; fine && t < d->count; t++) count[d->base[t] + 1]++;
     for (int b = 0; fine && b <= n; b++) count[b + 1] += count[b];
-    for (int t = 0; fine && t < d->count; t++) group[count[d->base[t]]++] = t; /* count[b] is now the end of b */
+    for (int t = 0; fine && t < d->count; t++)
+        group[count[d->base[t]]++] = t; /* count[b] is now the end of b */
     for (int b = n; fine && b >= 0; b--) {
         int from = b > 0 ? count[b - 1] : 0, size = count[b] - from;
         if (size > 0) fine = order_group(d, group + from, size, inside, &place);
@@ -316,8 +318,7 @@ static bool number_strands(draft *d, lw_ties *ties, lw_arena *arena) {
             int parent = d->model->links[i].parent;
             if (parent != ties->ties[s->tie].base) s->parent = strand_of(ties, s->tie, parent);
             for (int b = a; b < ties->strand_start[i + 1]; b++)
-                ties->pairs[pair++] =
-                    (lw_strand_pair){a, b, block_of(ties, s->tie, ties->strands[b].tie)};
+                ties->pairs[pair++] = (lw_strand_pair){a, b, block_of(ties, s->tie, ties->strands[b].tie)};
         }
     }
     ties->pair_start[n + 1] = pair;
@@ -347,7 +348,8 @@ static void connect(const draft *d, const int *closure_of_joint, lw_ties *ties) 
         tie->closure = tie->K_first = tie->K_second = -1;
         if (row->joint < 0) continue;
         tie->closure = closure_of_joint[row->joint];
-        for (int side = 0; side < 2; side++) tie->bodies[side] = d->model->joints[row->joint].info.bodies[side];
+        for (int side = 0; side < 2; side++)
+            tie->bodies[side] = d->model->joints[row->joint].info.bodies[side];
         if (tie->bodies[0]) tie->K_first = wrenches_at(ties, t, tie->bodies[0]);
         if (tie->bodies[1]) tie->K_second = wrenches_at(ties, t, tie->bodies[1]);
     }
@@ -362,8 +364,8 @@ lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *ar
     draft d = {.model = model, .rows = rows};
     lw_ties *ties = LW_NEW(arena, lw_ties, 1);
     int *closure = calloc((size_t)model->joint_count + 1, sizeof *closure);
-    bool fine = ties && closure && make_draft(&d) && number_ties(&d, ties, arena) &&
-                number_strands(&d, ties, arena);
+    bool fine =
+        ties && closure && make_draft(&d) && number_ties(&d, ties, arena) && number_strands(&d, ties, arena);
     for (int k = 0; fine && k < model->closure_count; k++) closure[model->closures[k]] = k;
     if (fine) connect(&d, closure, ties);
     free(closure);

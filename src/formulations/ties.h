@@ -31,29 +31,29 @@ typedef struct lw_coupling {
 typedef struct lw_tie {
     int first, count; /* rows */
     int base;
-    int closure;           /* number in the model, or -1: a constraint */
-    int bodies[2];         /* of a closure: first, second */
-    int K_first, K_second; /* where the wrenches on these start; -1 for ground */
-    int K;                  /* its wrenches at the base: 6 per row */
-    int block;              /* count x count */
+    int closure;             /* number in the model, or -1: a constraint */
+    int bodies[2];           /* of a closure: first, second */
+    int K_first, K_second;   /* where the wrenches on these start; -1 for ground */
+    int K;                   /* its wrenches at the base: 6 per row */
+    int block;               /* count x count */
     int coupling, couplings; /* with ties eliminated later */
-    int target;             /* in targets: for j <= k < couplings, the block of (tie j, tie k) */
+    int target;              /* in targets: for j <= k < couplings, the block of (tie j, tie k) */
 } lw_tie;
 
 typedef struct lw_ties {
     int count;
-    lw_tie *ties;  /* in the order of elimination: bases from the leaves inwards */
-    int *at_base;  /* 0 .. n + 1: the ties based at body b are at_base[b] .. at_base[b] + based[b] - 1 */
+    lw_tie *ties; /* in the order of elimination: bases from the leaves inwards */
+    int *at_base; /* 0 .. n + 1: the ties based at body b are at_base[b] .. at_base[b] + based[b] - 1 */
     int *based;
-    int *tie_of_row; /* which tie a row belongs to */
+    int *tie_of_row;   /* which tie a row belongs to */
     int *strand_start; /* 0 .. n + 1: strands of body i, CSR */
     lw_strand *strands;
     int *pair_start; /* 0 .. n + 1 */
     lw_strand_pair *pairs;
     lw_coupling *couplings;
     int *targets;
-    int *place;            /* per block of the rows (lw_rows.body): where the wrenches of its tie on its body start */
-    int indirect_count, *indirect; /* strands of closures that get their wrenches from other strands alone */
+    int *place; /* per block of the rows (lw_rows.body): where the wrenches of its tie on its body start */
+    int indirect_count, *indirect;  /* strands of closures that get their wrenches from other strands alone */
     int K_size, Y_size, block_size; /* numbers */
     int row_max;
 } lw_ties;

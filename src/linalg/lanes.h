@@ -43,7 +43,6 @@ static inline void real_set_lane(REAL *x, int lane, double value) { (*x)[lane] =
 /* The same number in all lanes: x - 0 is x also for x = -0, so nothing is computed. */
 static inline REAL real(double x) { return x - (REAL){0}; }
 
-
 /* x > bound in every lane; false for NaN. */
 static inline bool real_above(REAL x, double bound) {
     bool all = true;

@@ -63,8 +63,10 @@ struct lw_data {
     double *load;     /* 6 per body: wrench (torque about the internal origin; force), internal axes */
     lw_power power;   /* of the elements */
     double potential; /* of springs, torsion springs and bushings */
-    double *cut_q;    /* LW_JOINT_MAX_Q per loop: coordinates of the cut joint when last looked at, for angles of several turns */
-    double *cut_load; /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, world axes */
+    double *
+        cut_q; /* LW_JOINT_MAX_Q per loop: coordinates of the cut joint when last looked at, for angles of several turns */
+    double *
+        cut_load; /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, world axes */
     /* recursions */
     lw_node *nodes;        /* 0 .. n */
     lw_node_place *places; /* 0 .. n */

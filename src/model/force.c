@@ -199,7 +199,8 @@ void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
     if (model->forces_need_world) /* otherwise no element loads a body */
         memset(data->load, 0, 6 * ((size_t)model->body_count + 1) * sizeof *data->load);
     memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
-    if (model->closure_count) memset(data->cut_load, 0, 6 * (size_t)model->closure_count * sizeof *data->cut_load);
+    if (model->closure_count)
+        memset(data->cut_load, 0, 6 * (size_t)model->closure_count * sizeof *data->cut_load);
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
         in_joint joint;

@@ -159,7 +159,8 @@ static void add_twist_at(const lw_data *data, int body, const double x[3], doubl
 
 void lw_cut_joint(const lw_model *model, lw_data *data, int closure, double *v, double W[36], double at[3]) {
     const lw_joint_entry *entry = &model->joints[model->closures[closure]];
-    const lw_pose *world1 = &data->world[entry->info.bodies[0]], *world2 = &data->world[entry->info.bodies[1]];
+    const lw_pose *world1 = &data->world[entry->info.bodies[0]],
+                  *world2 = &data->world[entry->info.bodies[1]];
     lw_pose one, two, inverse, place;
     double *q = data->cut_q + LW_JOINT_MAX_Q * closure, own[36], V[6] = {0};
     lw_pose_compose(world1->R, world1->p, entry->frames[0].R, entry->frames[0].p, one.R, one.p);

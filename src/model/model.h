@@ -107,7 +107,7 @@ typedef struct lw_force {
     int bodies[2];     /* labels */
     lw_pose frames[2]; /* bushing: its frame on both; spring, applied: only p */
     int q, v;          /* joint coordinate and speed acted on; q is -1 where there is no such coordinate */
-    int closure;       /* the loop at whose cut joint it acts, q and v counting from that joint's first; else -1 */
+    int closure; /* the loop at whose cut joint it acts, q and v counting from that joint's first; else -1 */
     double stiffness, damping, free_length;
     const lw_function *law; /* of x, v, t */
     bool law_is_potential;  /* law of x alone */
