@@ -239,7 +239,7 @@ static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
         named->stands_for = lw_reader_text(reader, entry, "body");
         return;
     }
-    size_t before = reader->faults;
+    size_t before = reader->faults - reader->harmless;
     if (!lw_reader_keys(reader, entry, keys)) return;
     lw_body_spec body = {.name = named->name, .rotation = {1, 0, 0, 0}, .place = named->place};
     const lw_yaml *kind = lw_yaml_get(entry, "kind");
@@ -252,7 +252,7 @@ static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
     body.has_pose = rotation || position;
     if (position) lw_reader_numbers(reader, position, "position", LW_LENGTH, 3, body.position);
     if (rotation) lw_reader_rotation(reader, rotation, "rotation", body.rotation);
-    if (reader->faults > before) return;
+    if (reader->faults - reader->harmless > before) return;
     const lw_body_places places = {.mass = lw_reader_place(entry, "mass"),
                                    .com = lw_reader_place(entry, "com"),
                                    .inertia = lw_reader_place(entry, "inertia"),

@@ -94,7 +94,9 @@ static void report_unknown(lw_reader *reader, const lw_yaml *node, const char *w
     } else {
         snprintf(remedy, sizeof remedy, "name one of the %s", noun);
     }
+    size_t before = reader->faults;
     lw_reader_fault(reader, node->place, remedy, "%s \"%.80s\" is not among the %s", what, name, noun);
+    reader->harmless += reader->faults - before;
 }
 
 const char *lw_reader_body(lw_reader *reader, const lw_yaml *node, const char *what) {

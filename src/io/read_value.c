@@ -89,7 +89,7 @@ bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *k
     }
     for (size_t k = 0; k < node->count; k++) {
         const lw_yaml *key = node->items[2 * k];
-        bool known = false;
+        bool known = false, like_another = true;
         for (size_t j = 0; keys[j] && !known; j++) known = strcmp(key->text, keys[j]) == 0;
         if (known) continue;
         if (strcmp(key->text, "<<") == 0) {
@@ -99,8 +99,11 @@ bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *k
             size_t slot = reader->suggestion_count++ % (sizeof reader->suggested / sizeof *reader->suggested);
             reader->suggested[slot].map = node;
             reader->suggested[slot].key = suggest(remedy, sizeof remedy, key->text, "keys here: ", keys);
+            like_another = reader->suggested[slot].key != NULL; /* then what it stands for is missing */
         }
+        size_t before = reader->faults;
         lw_reader_fault(reader, key->place, remedy, "unknown key %s", show(key, shown));
+        if (!like_another) reader->harmless += reader->faults - before;
     }
     return true;
 }

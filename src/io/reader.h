@@ -55,6 +55,8 @@ typedef struct lw_reader {
     lw_arena *arena; /* for what lives as long as the reading */
     lw_spec *spec;
     size_t faults;
+    size_t
+        harmless; /* of these: names not known, keys like no other. What else an entry says can be checked still */
     bool out_of_memory;
     char object[LW_MAX_NAME + 32]; /* in whose entry we are, e.g.  joint "pin"; may be empty */
 
