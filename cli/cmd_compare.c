@@ -299,7 +299,7 @@ static int compare(const cli_command *command, int argc, char **argv) {
         {"tol", "R", "tolerance of the run", "1e-8", .number = &wish.tolerance, .unit = "1"},
         {"step", "H", "fixed step of the run, with rk4, s", "\"1 ms\"", .number = &wish.step, .unit = "s"},
         {"integrator", "NAME", "linkwork info lists them", "erk", .text = &wish.integrator},
-        {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none", "project",
+        {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none, closed", "project",
          .text = &wish.drift},
         {"no-run", NULL, "compare the initial state only", NULL, .flag = &wish.no_run},
         {"sweep", "NAME=A..B", "double a parameter from A to B and measure how times grow", "bodies=4..256",

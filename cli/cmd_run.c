@@ -17,6 +17,11 @@ typedef struct request {
     cli_list settings;
 } request;
 
+typedef struct event {
+    double t;
+    char kind[24], text[256];
+} event;
+
 /* One run: where its samples go and how far it came. */
 typedef struct run {
     const cli_command *command;
@@ -28,6 +33,8 @@ typedef struct run {
     long samples;
     const char *why; /* auto took the method; NULL: the user or the model named it */
     double *q, *v;   /* initial, then final state */
+    event *events;   /* what the method told */
+    size_t event_count, event_room;
     lw_run_summary summary;
 } run;
 
@@ -39,6 +46,21 @@ static bool observe(const lw_sample *sample, void *context) {
     r->samples++;
     progress_show(&r->bar, sample->progress, sample->t);
     return !stop_wanted();
+}
+
+/* Keeps all of them; if memory is out, as many as there is room for (the summary counts). */
+static void hear(double t, const char *kind, const char *text, void *context) {
+    run *r = context;
+    if (r->event_count == r->event_room) {
+        size_t room = r->event_room ? 2 * r->event_room : 64;
+        event *more = realloc(r->events, room * sizeof *more);
+        if (!more) return;
+        r->events = more, r->event_room = room;
+    }
+    event *e = &r->events[r->event_count++];
+    e->t = t;
+    snprintf(e->kind, sizeof e->kind, "%s", kind);
+    snprintf(e->text, sizeof e->text, "%s", text);
 }
 
 static bool interrupted(void *context) {
@@ -66,8 +88,7 @@ static int check_request(const cli_command *command, const request *wish) {
 /* Says everything that the options leave open, so that the results tell with what they were made. */
 static void complete(lw_run_options *options) {
     options->integrator = lw_run_integrator(options);
-    bool fixed_step = strcmp(options->integrator, "rk4") == 0 || strcmp(options->integrator, "step") == 0;
-    if (fixed_step)
+    if (lw_integrator_by_step(options->integrator, options))
         options->tolerance = 0; /* it has none */
     else if (!(options->tolerance > 0))
         options->tolerance = default_tolerance;
@@ -155,6 +176,15 @@ static void print_json(const run *r, lw_data *data) {
     json_number(&j, "position_max", s->position_max);
     json_number(&j, "velocity_max", s->velocity_max);
     json_object_end(&j);
+    json_array(&j, "events");
+    for (size_t k = 0; k < r->event_count; k++) {
+        json_object(&j, NULL);
+        json_number(&j, "t", r->events[k].t);
+        json_text(&j, "kind", r->events[k].kind);
+        json_text(&j, "text", r->events[k].text);
+        json_object_end(&j);
+    }
+    json_array_end(&j);
     json_final(&j, r, data);
     json_object_end(&j);
     json_end(&j);
@@ -163,6 +193,14 @@ static void print_json(const run *r, lw_data *data) {
 static void print_coordinates(FILE *out, const char *symbol, const double *values, int count) {
     fprintf(out, "  %s", symbol);
     for (int k = 0; k < count; k++) fprintf(out, " %13.7g", values[k]);
+}
+
+static void print_events(FILE *out, const run *r) {
+    const size_t shown = 12;
+    for (size_t k = 0; k < r->event_count && k < shown; k++)
+        fprintf(out, "%s  t = %-9.6g  %s: %s\n", k ? "" : "\non the way\n", r->events[k].t, r->events[k].kind,
+                r->events[k].text);
+    if (r->event_count > shown) fprintf(out, "  and %zu more; --json lists all\n", r->event_count - shown);
 }
 
 static void print_text(FILE *out, const run *r) {
@@ -175,6 +213,7 @@ static void print_text(FILE *out, const run *r) {
     if (lw_model_loop_count(r->model) + lw_model_constraint_count(r->model) > 0)
         fprintf(out, "  constraints  violated by at most %.3g (position), %.3g (velocity)\n", s->position_max,
                 s->velocity_max);
+    print_events(out, r);
     fprintf(out, "\nenergy, J\n");
     fprintf(out, "  at the start            %16.9g\n", s->energy_initial);
     fprintf(out, "  + work of drives        %16.9g\n", l->drives);
@@ -248,6 +287,7 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
     if (opened != CLI_DONE) return opened;
     options->observe = observe;
     options->interrupted = interrupted;
+    options->event = hear;
     options->context = r;
     options->q = r->q, options->v = r->v;
     options->as_given = true;
@@ -277,6 +317,7 @@ static int run_model(const cli_command *command, const lw_model *model, const re
     if (result == CLI_DONE) result = report(&r, wish);
     free(r.q);
     free(r.v);
+    free(r.events);
     return result;
 }
 
@@ -289,7 +330,7 @@ static int run_command(const cli_command *command, int argc, char **argv) {
          .unit = "s"},
         {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &wish.tolerance, .unit = "1"},
         {"end", "T", "until when, s", "10", .number = &wish.end, .unit = "s"},
-        {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none", "project",
+        {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none, closed", "project",
          .text = &wish.drift},
         {"penalty", "K", "method penalty: stiffness of the constraints, relative to masses", "1e8",
          .number = &wish.penalty, .unit = "1"},

@@ -32,6 +32,7 @@ typedef struct lw_run_summary {
     const char *method, *integrator;
     double t_end;
     long steps, evaluations, rejected, samples;
+    long events; /* what the method told on the way (lw_run_options.event) */
     double wall_s;
     double energy_initial, energy_final, energy_max_drift; /* drift: largest unaccounted energy, absolute */
     double position_max, velocity_max;                     /* largest violation of closures and constraints */

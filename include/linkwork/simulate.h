@@ -38,7 +38,7 @@ lw_status lw_accelerations(const lw_model *model, const char *method, double t, 
 typedef struct lw_run_options {
     const char *method;     /* NULL: auto */
     const char *integrator; /* NULL: by tolerance or step: adaptive unless a step is given */
-    const char *drift;      /* none, baumgarte, project; NULL: project */
+    const char *drift;      /* none, baumgarte, project, closed; NULL: project */
     double start, end;
     double step;                             /* fixed step of rk4; largest step of the adaptive ones if > 0 */
     double tolerance;                        /* relative; absolute is the same, in SI units */
@@ -51,6 +51,11 @@ typedef struct lw_run_options {
     bool (*observe)(const lw_sample *sample, void *context);
     /* Asked now and then between samples; true stops the run. May be NULL. */
     bool (*interrupted)(void *context);
+    /* Told what the method did on the way that a user should know, in a word and a sentence: a change of coordinates, a
+     * halved step, a warning. May be NULL. */
+    void (*event)(double t, const char *kind, const char *text, void *context);
+    /* Told of every accepted step: where it ends, its length, its order where that varies (else 0). May be NULL. */
+    void (*step_taken)(double t, double h, int order, void *context);
     void *context;
 } lw_run_options;
 
@@ -60,6 +65,8 @@ void lw_run_defaults(const lw_model *model, lw_run_options *options);
 lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_error *error);
 /* The name of the integrator that a run with these options takes. */
 const char *lw_run_integrator(const lw_run_options *options);
+/* Does the integrator of this name work with the step of these options as a fixed one, without a tolerance? */
+bool lw_integrator_by_step(const char *name, const lw_run_options *options);
 /* Runs; q and v (may be NULL) receive the final state. */
 lw_status lw_simulate(const lw_model *model, const lw_run_options *options, double *q, double *v,
                       lw_run_summary *summary, lw_error *error);

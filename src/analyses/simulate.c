@@ -131,6 +131,11 @@ static lw_status system_project(lw_system *base, double t, double *y, lw_error *
     return method->formulation->project(method, t, y, error);
 }
 
+static void system_accepted(lw_system *base, double t, double h, int order) {
+    const lw_run_options *options = ((run_system *)base)->options;
+    options->step_taken(t, h, order, options->context);
+}
+
 /* --- a run ---------------------------------------------------------------------------------------- */
 
 typedef struct run {
@@ -150,7 +155,21 @@ typedef struct run {
 
 const char *lw_run_integrator(const lw_run_options *options) {
     if (options->integrator && strcmp(options->integrator, "auto") != 0) return options->integrator;
-    return options->step > 0 && !(options->tolerance > 0) ? "rk4" : "erk";
+    if (!(options->step > 0) || options->tolerance > 0) return "erk";
+    const lw_formulation *f = options->method ? lw_formulation_find(options->method) : NULL;
+    return f && f->integrator ? f->integrator : "rk4";
+}
+
+bool lw_integrator_by_step(const char *name, const lw_run_options *options) {
+    const lw_integrator *integrator = lw_integrator_find(name);
+    return integrator &&
+           (integrator->fixed_step || (integrator->either && options->step > 0 && !(options->tolerance > 0)));
+}
+
+static void told(double t, const char *kind, const char *text, void *context) {
+    run *r = context;
+    r->summary->events++;
+    if (r->options->event) r->options->event(t, kind, text, r->options->context);
 }
 
 static lw_status find_integrator(const char *name, const lw_integrator **integrator, lw_error *error) {
@@ -212,15 +231,15 @@ static lw_status check_options(const lw_run_options *o, lw_error *error) {
 }
 
 static lw_status choose_drift(const char *name, lw_method_options *options, lw_error *error) {
-    static const char *const names[] = {"project", "baumgarte", "none"};
+    static const char *const names[] = {"project", "baumgarte", "none", "closed"};
     options->drift = LW_DRIFT_PROJECT, options->baumgarte_alpha = options->baumgarte_beta = 10;
     if (!name) return LW_OK;
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 4; k++)
         if (strcmp(name, names[k]) == 0) {
             options->drift = (lw_drift)k;
             return LW_OK;
         }
-    return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "known are project, baumgarte, none",
+    return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "known are project, baumgarte, none, closed",
                    "unknown drift control \"%s\"", name);
 }
 
@@ -242,7 +261,8 @@ static lw_status sample(run *r, double t, bool first, lw_error *error) {
     lw_run_summary *s = r->summary;
     int n = r->method->state_size;
     r->formulation->from_state(r->method, t, r->y, r->q, r->v);
-    lw_energy energy = lw_energy_of(r->model, r->data, t, r->q, r->v);
+    lw_energy energy = r->formulation->energy ? r->formulation->energy(r->method, t, r->y)
+                                              : lw_energy_of(r->model, r->data, t, r->q, r->v);
     if (first) {
         r->initial = energy;
         s->energy_initial = energy.kinetic + energy.potential;
@@ -287,9 +307,13 @@ static lw_status sample(run *r, double t, bool first, lw_error *error) {
 static lw_status prepare(run *r, lw_error *error) {
     const lw_run_options *options = r->options;
     const lw_model *model = r->model;
-    lw_method_options method_options = {.penalty = options->penalty};
+    lw_method_options method_options = {.penalty = options->penalty, .note = told, .note_context = r};
     lw_status status = choose_drift(options->drift, &method_options, error);
     if (status != LW_OK) return status;
+    if (method_options.drift == LW_DRIFT_CLOSED && !r->formulation->closing)
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose --drift project, or --method partition",
+                       "method %s has no closing conditions for drift control \"closed\"",
+                       r->formulation->name);
     status = r->formulation->create(model, &method_options, &r->method, error);
     if (status != LW_OK) return status;
     size_t n = (size_t)r->method->state_size + LW_POWERS;
@@ -325,6 +349,7 @@ static lw_status prepare(run *r, lw_error *error) {
     system->residual = f->residual ? system_residual : NULL;
     system->step = f->step ? system_step : NULL;
     system->project = f->project ? system_project : NULL;
+    system->accepted = options->step_taken ? system_accepted : NULL;
     if (f->differential) {
         f->differential(r->method, r->system.differential);
         for (int k = 0; k < LW_POWERS; k++) r->system.differential[n - 1 - (size_t)k] = true;
@@ -338,8 +363,10 @@ static lw_status prepare(run *r, lw_error *error) {
     /* An adaptive integrator at rest would step over a pulse that comes later. */
     double step = options->step;
     if (!(step > 0) && model->depends_on_time) step = (options->end - options->start) / 200;
-    const lw_integrator_options integrator_options = {step, options->tolerance > 0 ? options->tolerance
-                                                                                   : default_tolerance};
+    double tolerance = options->tolerance > 0                                ? options->tolerance
+                       : lw_integrator_by_step(r->integrator->name, options) ? 0
+                                                                             : default_tolerance;
+    const lw_integrator_options integrator_options = {step, tolerance};
     return r->integrator->create(system, &integrator_options, options->start, r->y,
                                  f->derivative ? r->ydot : NULL, &r->integration, error);
 }

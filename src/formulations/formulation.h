@@ -22,19 +22,34 @@ typedef enum lw_coordinates {
     LW_COORDINATES_ABSOLUTE,
     LW_COORDINATES_DIRECTOR
 } lw_coordinates;
-typedef enum lw_drift { LW_DRIFT_PROJECT = 0, LW_DRIFT_BAUMGARTE, LW_DRIFT_NONE } lw_drift;
+typedef enum lw_drift {
+    LW_DRIFT_PROJECT = 0,
+    LW_DRIFT_BAUMGARTE,
+    LW_DRIFT_NONE,
+    LW_DRIFT_CLOSED /* dependent coordinates by closing conditions: formulations with .closing */
+} lw_drift;
 
 typedef struct lw_method_options {
     lw_drift drift;
     double baumgarte_alpha, baumgarte_beta; /* e'' + 2 alpha e' + beta^2 e = 0 */
     double penalty;                         /* method penalty: its factor, relative to masses; 0: its own */
+    /* Told what a user should know of a run: lw_note. May be NULL. */
+    void (*note)(double t, const char *kind, const char *text, void *context);
+    void *note_context;
 } lw_method_options;
+
+/* Tells that something happened at t: a change of coordinates, a halved step, a warning. kind is one word. For accepted
+ * steps only (project, step), not for what an integrator tries. */
+void lw_note(const lw_method_options *options, double t, const char *kind, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 typedef struct lw_formulation {
     const char *name, *source, *cost, *summary;
     lw_coordinates coordinates;
-    int rank;        /* auto prefers the applicable formulation of the smallest rank */
-    double accuracy; /* relative error to expect with default options; 0: exact to rounding */
+    int rank;               /* auto prefers the applicable formulation of the smallest rank */
+    double accuracy;        /* relative error to expect with default options; 0: exact to rounding */
+    bool closing;           /* has closing conditions: takes LW_DRIFT_CLOSED */
+    const char *integrator; /* of a run with a given step, if none is named; NULL: rk4 */
 
     /* LW_OK, or LW_ERROR_UNSUPPORTED with the reason as a sentence for the user. */
     lw_status (*applies)(const lw_model *model, lw_error *error);
@@ -67,6 +82,8 @@ typedef struct lw_formulation {
     lw_status (*project)(lw_method *method, double t, double *y, lw_error *error);
     /* Largest violation of closures and constraints in y. NULL: there are none. */
     void (*violation)(lw_method *method, double t, const double *y, double *position, double *velocity);
+    /* Energies of y where they are not those of its joint coordinates (a discrete conservation law). NULL: they are. */
+    lw_energy (*energy)(lw_method *method, double t, const double *y);
     /* Estimated condition number of the matrix solved last. NULL: it solves none. */
     double (*condition)(lw_method *method);
 } lw_formulation;

@@ -4,6 +4,7 @@
  */
 #include "formulations/formulation.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -85,4 +86,14 @@ lw_status lw_formulation_choose(const char *name, const lw_model *model, const l
     }
     if (error) *error = first;
     return first_status;
+}
+
+void lw_note(const lw_method_options *options, double t, const char *kind, const char *format, ...) {
+    if (!options->note) return;
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    options->note(t, kind, text, options->note_context);
 }

@@ -29,6 +29,12 @@ static double step_size(lw_sundials *run) {
     return h;
 }
 
+static int order(lw_sundials *run) {
+    int last = 0;
+    CVodeGetLastOrder(memory_of(run), &last);
+    return last;
+}
+
 /* Between steps the predicted state that CVODE shows to nonlinear solvers is row 0 of the history. */
 static N_Vector history(lw_sundials *run) {
     N_Vector predicted, y, f, row1;
@@ -52,6 +58,7 @@ lw_status lw_cvode_create(const lw_integrator *integrator, int formula, bool (*a
     base->dense = dense;
     base->step_size = step_size;
     base->history = history;
+    base->order = order;
     run->memory = CVodeCreate(formula, base->context);
     if (!run->memory || CVodeSetErrHandlerFn(run->memory, lw_sundials_message, base) ||
         CVodeSetUserData(run->memory, base) || CVodeInit(run->memory, derivative, t, base->y) ||

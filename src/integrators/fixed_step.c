@@ -91,6 +91,7 @@ static lw_status step(lw_fixed_step *run, double t_stop, lw_error *error) {
     }
     run->end = next;
     run->steps++;
+    if (system->accepted) system->accepted(system, next, h, 0);
     return LW_OK;
 }
 

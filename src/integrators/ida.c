@@ -110,6 +110,12 @@ static double step_size(lw_sundials *run) {
     return h;
 }
 
+static int order(lw_sundials *run) {
+    int last = 0;
+    IDAGetLastOrder(from(run)->memory, &last);
+    return last;
+}
+
 /* --- creation ------------------------------------------------------------------------------------- */
 
 static void destroy(lw_integration *integration) {
@@ -152,6 +158,7 @@ static lw_status create(lw_system *system, const lw_integrator_options *options,
     base->step = step;
     base->dense = dense;
     base->step_size = step_size;
+    base->order = order;
     run->consistent = ydot || system->derivative;
     if (ydot) {
         memcpy(NV_DATA_S(base->ydot), ydot, sizeof *ydot * (size_t)system->size);

@@ -30,11 +30,12 @@ lw_status lw_check_start(const lw_integrator *integrator, const lw_system *syste
                        "cannot work on %d states of which %d are integrals", system->size,
                        system->quadratures);
     }
-    if (integrator->fixed_step && !(options->step > 0 && isfinite(options->step))) {
+    bool fixed_step = integrator->fixed_step || (integrator->either && !(options->tolerance > 0));
+    if (fixed_step && !(options->step > 0 && isfinite(options->step))) {
         return lw_fail(error, LW_ERROR_ARGUMENT, object, "give a positive step (--step), e.g. 1e-3",
                        "step %g is not a length of time", options->step);
     }
-    if (!integrator->fixed_step && !(options->tolerance > 0 && options->tolerance < 1)) {
+    if (!fixed_step && !(options->tolerance > 0 && options->tolerance < 1)) {
         return lw_fail(error, LW_ERROR_ARGUMENT, object, "give a tolerance (--tol), e.g. 1e-6",
                        "tolerance %g is not between 0 and 1", options->tolerance);
     }

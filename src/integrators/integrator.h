@@ -28,11 +28,14 @@ struct lw_system {
     /* After every accepted step (all integrators but ida) and on states given out between steps; a change of
      * the order of the local error. May be NULL. */
     lw_status (*project)(lw_system *system, double t, double *y, lw_error *error);
+    /* Told of every accepted step, after project: it ends at t, is h long; order is that of a formula with a variable
+     * one, else 0. May be NULL. */
+    void (*accepted)(lw_system *system, double t, double h, int order);
 };
 
 typedef struct lw_integrator_options {
     double step;      /* fixed step, or largest step if > 0 for adaptive ones */
-    double tolerance; /* relative and absolute */
+    double tolerance; /* relative and absolute; 0: none given, for integrators that need none */
 } lw_integrator_options;
 
 typedef struct lw_integrator_statistics {
@@ -45,6 +48,7 @@ typedef struct lw_integration lw_integration;
 typedef struct lw_integrator {
     const char *name, *summary;
     bool fixed_step;     /* needs options.step */
+    bool either;         /* takes a fixed step if options.tolerance is 0, else chooses it */
     bool needs_residual; /* works on the residual, otherwise on the derivative */
     bool needs_step;     /* works on the system's own step */
     /* Starts at (t, y); ydot (may be NULL) is a consistent derivative for residual systems. The system must

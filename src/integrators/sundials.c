@@ -303,8 +303,11 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
     run->begin = run->end;
     run->end = end;
     lw_status status = project(run, end, run->y, error);
-    if (!status && run->base.system->project && run->history) N_VScale(1, run->y, run->history(run));
-    return status;
+    if (status) return status;
+    if (run->base.system->project && run->history) N_VScale(1, run->y, run->history(run));
+    if (run->base.system->accepted)
+        run->base.system->accepted(run->base.system, end, end - run->begin, run->order ? run->order(run) : 0);
+    return LW_OK;
 }
 
 lw_status lw_sundials_advance(lw_integration *integration, double t_out, double t_stop, double *y,

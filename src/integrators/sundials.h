@@ -40,6 +40,7 @@ struct lw_sundials {
     int (*step)(lw_sundials *run, double t_stop, double *end); /* one step, into y */
     int (*dense)(lw_sundials *run, double t, N_Vector y);      /* the state within the last step */
     double (*step_size)(lw_sundials *run);                     /* the one being tried */
+    int (*order)(lw_sundials *run);                            /* of the last step; NULL: always the same */
     /* Where the solver keeps y, to put the projected one; NULL: step and dense project, or nobody does. */
     N_Vector (*history)(lw_sundials *run);
 };
