@@ -9,7 +9,7 @@ SANITIZED = $(CONFIGURE) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1
 # tests/unit/test_threads.c is the target unit-threads
 THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard tests/*/test_*thread*.c))))
 
-.PHONY: build run test test-sanitize test-thread check-layers check-format format fuzz fuzz-merge bench bench-peers \
+.PHONY: build run test test-sanitize test-thread test-page check-layers check-format format fuzz fuzz-merge bench bench-peers \
 	comparison install setup clean help
 .DEFAULT_GOAL := build
 
@@ -44,6 +44,10 @@ test-thread: setup ## the tests of several threads with the thread sanitizer
 	@$(SANITIZED) -B build-tsan -DLINKWORK_SANITIZE=thread
 	@cmake --build build-tsan -j $(JOBS) --target $(THREAD_TESTS)
 	@ctest --test-dir build-tsan --output-on-failure --no-tests=error -R thread
+
+test-page: build ## the page of linkwork reproduce in headless Chromium (installs it)
+	@bash tools/setup --page
+	@mkdir -p results && python3 tests/page/test_page.py build/linkwork results/page
 
 check-layers: ## includes point one way
 	@sh tools/check_layers

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 static const reproduce_paper *const papers[] = {&reproduce_anderson2003, &reproduce_mufti1983};
 enum { PAPERS = sizeof papers / sizeof papers[0], ITEMS_MAX = 64 };
@@ -18,13 +19,6 @@ typedef struct chosen {
     const reproduce_paper *paper;
     const reproduce_item *item;
 } chosen;
-
-typedef struct outcome {
-    char name[64]; /* "anderson2003/fig6" */
-    reproduction work;
-    char failure[2048]; /* why there are no more rows; "" */
-    bool ok;
-} outcome;
 
 /* --- which items ---------------------------------------------------------------------------------- */
 
@@ -94,16 +88,26 @@ static int make_folders(const cli_command *command, const char *out, const chose
     return result;
 }
 
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* LW_ERROR_STOPPED only if the user stopped it: what fails is told in the outcome. */
-static lw_status work_on(const chosen *what, const char *folder, bool progress_wanted, outcome *o) {
+static lw_status work_on(const chosen *what, const char *folder, bool quick, reproduce_outcome *o) {
+    double start = seconds_now();
+    o->paper = what->paper;
     snprintf(o->name, sizeof o->name, "%s/%s", what->paper->name, what->item->name);
     o->work = (reproduction){.item = o->name,
                              .summary = what->item->summary,
                              .folder = folder,
-                             .bar = progress_start(progress_wanted)};
+                             .quick = quick,
+                             .bar = progress_start(true)};
     lw_error error = {0};
     lw_status status = what->item->run(&o->work, &error);
     progress_end(&o->work.bar);
+    o->seconds = seconds_now() - start;
     o->ok = status == LW_OK;
     if (status != LW_OK) lw_error_format(&error, o->failure, sizeof o->failure);
     for (int k = 0; k < o->work.row_count; k++) o->ok = o->ok && o->work.rows[k].ok;
@@ -112,15 +116,7 @@ static lw_status work_on(const chosen *what, const char *folder, bool progress_w
 
 /* --- what came out -------------------------------------------------------------------------------- */
 
-static const char *number(char text[24], double x) {
-    if (isnan(x))
-        snprintf(text, 24, "-");
-    else
-        snprintf(text, 24, "%.4g", x);
-    return text;
-}
-
-static void print_outcome(const outcome *o) {
+static void print_outcome(const reproduce_outcome *o) {
     const reproduction *r = &o->work;
     char paper[24], here[24];
     int width = 8;
@@ -130,8 +126,8 @@ static void print_outcome(const outcome *o) {
     if (r->row_count > 0) printf("  %-*s %10s %12s    %s\n", width, "", "paper", "here", "wanted");
     for (int k = 0; k < r->row_count; k++) {
         const reproduce_row *row = &r->rows[k];
-        printf("  %-*s %10s %12s    %-16s %s\n", width, row->quantity, number(paper, row->paper),
-               number(here, row->here), row->wanted, row->ok ? "ok" : "NOT SO");
+        printf("  %-*s %10s %12s    %-16s %s\n", width, row->quantity, reproduce_number(paper, row->paper),
+               reproduce_number(here, row->here), row->wanted, row->ok ? "ok" : "NOT SO");
     }
     if (o->failure[0]) printf("  FAILED: %s\n", o->failure);
     if (r->files[0][0]) printf("  %s, %s\n", r->files[0], r->files[1]);
@@ -139,16 +135,47 @@ static void print_outcome(const outcome *o) {
     fflush(stdout);
 }
 
-static void print_json(const outcome *outcomes, int count) {
+/* Every number of every item, one line each. */
+static void print_table(const reproduce_outcome *outcomes, int count) {
+    char paper[24], here[24];
+    int widths[3] = {5, 4, 8}; /* paper, item, quantity */
+    for (int k = 0; k < count; k++) {
+        const reproduce_outcome *o = &outcomes[k];
+        int name = (int)strlen(o->paper->name), item = (int)strlen(o->name) - name - 1;
+        if (name > widths[0]) widths[0] = name;
+        if (item > widths[1]) widths[1] = item;
+        for (int i = 0; i < o->work.row_count; i++)
+            if ((int)strlen(o->work.rows[i].quantity) > widths[2])
+                widths[2] = (int)strlen(o->work.rows[i].quantity);
+    }
+    printf("%-*s  %-*s  %-*s %12s %12s  %s\n", widths[0], "paper", widths[1], "item", widths[2], "quantity",
+           "the paper's", "here", "verdict");
+    for (int k = 0; k < count; k++) {
+        const reproduce_outcome *o = &outcomes[k];
+        const char *item = o->name + strlen(o->paper->name) + 1;
+        for (int i = 0; i < o->work.row_count; i++) {
+            const reproduce_row *row = &o->work.rows[i];
+            printf("%-*s  %-*s  %-*s %12s %12s  %s\n", widths[0], o->paper->name, widths[1], item, widths[2],
+                   row->quantity, reproduce_number(paper, row->paper), reproduce_number(here, row->here),
+                   row->ok ? "ok" : "NOT SO");
+        }
+        if (o->failure[0])
+            printf("%-*s  %-*s  FAILED: %s\n", widths[0], o->paper->name, widths[1], item, o->failure);
+    }
+    printf("\n");
+}
+
+static void print_json(const reproduce_outcome *outcomes, int count) {
     json j;
     json_begin(&j, stdout);
     json_array(&j, NULL);
     for (int k = 0; k < count; k++) {
-        const outcome *o = &outcomes[k];
+        const reproduce_outcome *o = &outcomes[k];
         json_object(&j, NULL);
         json_text(&j, "item", o->name);
         json_bool(&j, "ok", o->ok);
         json_text(&j, "summary", o->work.summary);
+        json_number(&j, "seconds", o->seconds);
         json_text(&j, "failure", o->failure[0] ? o->failure : NULL);
         json_text(&j, "data", o->work.files[0][0] ? o->work.files[0] : NULL);
         json_text(&j, "figure", o->work.files[1][0] ? o->work.files[1] : NULL);
@@ -172,23 +199,43 @@ static void print_json(const outcome *outcomes, int count) {
 
 /* --- the command ---------------------------------------------------------------------------------- */
 
-static int reproduce_all(const cli_command *command, const chosen *list, int count, const char *folder,
-                         bool as_json) {
-    outcome *outcomes = calloc((size_t)count, sizeof *outcomes);
+typedef struct request {
+    const char *out;
+    bool everything; /* no paper named: short on the way, one table at the end */
+    bool as_json, quick, only_list;
+} request;
+
+static int reproduce_all(const cli_command *command, const chosen *list, int count, const request *wish) {
+    reproduce_outcome *outcomes = calloc((size_t)count, sizeof *outcomes);
     if (!outcomes) return cli_say(command, CLI_FAILED, "out of memory");
     int result = CLI_DONE, done = 0, good = 0;
     lw_status status = LW_OK;
+    lw_error error = {0};
     stop_watch();
     while (done < count && status == LW_OK) {
-        outcome *o = &outcomes[done];
-        status = work_on(&list[done], folder, true, o);
+        reproduce_outcome *o = &outcomes[done];
+        status = work_on(&list[done], wish->out, wish->quick, o);
         if (status != LW_OK) break;
-        if (!as_json) print_outcome(o);
+        if (wish->everything && !wish->as_json) {
+            printf("%-24s %6.1f s  %s\n", o->name, o->seconds, o->ok ? "ok" : "NOT SO");
+            fflush(stdout);
+        } else if (!wish->as_json)
+            print_outcome(o);
         good += o->ok;
         done++;
     }
-    if (as_json) print_json(outcomes, done);
-    if (!as_json && done > 1) printf("%d of %d items are as in the papers\n", good, done);
+    if (wish->as_json) print_json(outcomes, done);
+    if (!wish->as_json && done > 1) {
+        if (wish->everything) printf("\n"), print_table(outcomes, done);
+        printf("%d of %d items are as in the papers\n", good, done);
+    }
+    if (wish->out && done > 1) { /* one item alone does not replace the page of all */
+        lw_status written = reproduce_page(wish->out, outcomes, done, wish->quick, &error);
+        if (written != LW_OK)
+            result = cli_fault(command, written, &error);
+        else if (!wish->as_json)
+            printf("all on one page: %s/index.html\n", wish->out);
+    }
     if (status != LW_OK)
         result = cli_say(command, CLI_FAILED, "stopped at %s", outcomes[done].name);
     else if (good < done)
@@ -203,13 +250,16 @@ static int reproduce_all(const cli_command *command, const chosen *list, int cou
 }
 
 static int reproduce(const cli_command *command, int argc, char **argv) {
-    const char *out = NULL;
-    bool as_json = false, only_list = false;
+    request wish = {0};
     const cli_option options[] = {
-        {"out", "DIR", "where data (CSV) and figures (SVG) go; otherwise reproduce/, with --json nowhere",
-         "figures", .text = &out},
-        {"list", NULL, "list the items only", NULL, .flag = &only_list},
-        {"json", NULL, "print one JSON document", NULL, .flag = &as_json},
+        {"out", "DIR",
+         "where data (CSV), figures (SVG) and a page with all of it (index.html) go; otherwise reproduce/, "
+         "with --json nowhere",
+         "figures", .text = &wish.out},
+        {"quick", NULL, "fewer sizes and shorter runs: all papers within a minute", NULL,
+         .flag = &wish.quick},
+        {"list", NULL, "list the items only", NULL, .flag = &wish.only_list},
+        {"json", NULL, "print one JSON document", NULL, .flag = &wish.as_json},
     };
     cli_list rest = {.count = 0};
     switch (cli_parse(command, options, sizeof options / sizeof options[0], argc, argv, &rest, 1)) {
@@ -222,21 +272,23 @@ static int reproduce(const cli_command *command, int argc, char **argv) {
     }
     chosen list[PAPERS * ITEMS_MAX];
     int count;
+    wish.everything = rest.count == 0;
     int result = choose(command, rest.count ? rest.items[0] : NULL, list, &count);
     if (result != CLI_DONE) return result;
-    if (only_list) {
+    if (wish.only_list) {
         print_list(list, count);
         return CLI_DONE;
     }
-    if (!out && !as_json) out = "reproduce";
-    if (out) result = make_folders(command, out, list, count);
+    if (!wish.out && !wish.as_json) wish.out = "reproduce";
+    if (wish.out) result = make_folders(command, wish.out, list, count);
     if (result != CLI_DONE) return result;
-    return reproduce_all(command, list, count, out, as_json);
+    return reproduce_all(command, list, count, &wish);
 }
 
 const cli_command cli_reproduce = {
     "reproduce", "[PAPER[/ITEM]] [options]", "the papers' tables and figures, next to their own numbers",
-    "Without PAPER every item of every paper. Rows show the paper's number (- where it prints none), the "
+    "Without PAPER every item of every paper, and one table at the end. Rows show the paper's number (- "
+    "where it prints none), the "
     "number\n"
     "computed here, and what it is wanted to be. Exit status 1: a row is not as wanted, or an item failed.",
     reproduce};

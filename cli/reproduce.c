@@ -19,6 +19,14 @@ lw_status reproduce_fail(lw_error *error, lw_status status, const char *format, 
     return status;
 }
 
+const char *reproduce_number(char text[24], double x) {
+    if (isnan(x))
+        snprintf(text, 24, "-");
+    else
+        snprintf(text, 24, "%.4g", x);
+    return text;
+}
+
 static lw_status out_of_memory(lw_error *error) {
     return reproduce_fail(error, LW_ERROR_MEMORY, "out of memory");
 }

@@ -2,6 +2,7 @@
  *
  * A paper is one file, reproduce_<paper>.c, with a table of its items under the paper's own numbering. An item computes,
  * tells rows (reproduce_expect) and leaves a table of numbers that becomes a CSV file and an SVG figure (reproduce_figure).
+ * reproduce_page.c shows all of it as one page for a browser.
  */
 #ifndef LINKWORK_REPRODUCE_H
 #define LINKWORK_REPRODUCE_H
@@ -22,6 +23,7 @@ typedef struct reproduction {
     const char *item;    /* "anderson2003/fig6" */
     const char *summary; /* its one line */
     const char *folder;  /* where files go; NULL: nowhere */
+    bool quick; /* the whole program of all papers is to end within a minute: fewer sizes, shorter runs */
     progress bar;
     reproduce_row *rows;
     int row_count;
@@ -38,7 +40,25 @@ typedef struct reproduce_paper {
     const char *name;
     const reproduce_item *items;
     int count;
+    const char *citation; /* authors (year). Title. Journal */
+    const char *about;    /* what it gives Linkwork, in a sentence */
 } reproduce_paper;
+
+/* An item that has been worked on. */
+typedef struct reproduce_outcome {
+    const reproduce_paper *paper;
+    char name[64]; /* "anderson2003/fig6" */
+    reproduction work;
+    char failure[2048]; /* why there are no more rows; "" */
+    double seconds;
+    bool ok;
+} reproduce_outcome;
+
+/* The number as people read it: "-" where there is none. */
+const char *reproduce_number(char text[24], double x);
+/* Writes folder/index.html: all outcomes with their figures, in one file that needs no other. */
+lw_status reproduce_page(const char *folder, const reproduce_outcome *outcomes, int count, bool quick,
+                         lw_error *error);
 
 extern const reproduce_paper reproduce_anderson2003, reproduce_mufti1983;
 

@@ -104,4 +104,10 @@ static const reproduce_item items[] = {
     {"example1", "incidence and path matrices (1), (25) of the six-body example", example1},
     {"table", "the comparison the paper could not make: its methods on a four-bar linkage", table},
 };
-const reproduce_paper reproduce_mufti1983 = {"mufti1983", items, sizeof items / sizeof *items};
+const reproduce_paper reproduce_mufti1983 = {"mufti1983", items, sizeof items / sizeof *items,
+                                             "I. H. Mufti (1983). Equations of motion for rigid multibody "
+                                             "systems. National Research Council of Canada, "
+                                             "DME-DM-3, NRC 22797.",
+                                             "One stationary-point system and its reductions, compared at "
+                                             "last (methods lagrange, schur, rates, barycentre, "
+                                             "relative, nullspace, penalty)."};
