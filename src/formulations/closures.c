@@ -1,11 +1,12 @@
 /* closures.c - rows of closures that hold a point, in body axes.
  *
- * With the closure's point P at rest in both bodies, and w_r = w_2 - w_1 (all in the second body's axes):
+ * The rows are components of the wrench at the closure's point P, in axes that stand still in the second body. With P at rest in
+ * both bodies, w_r = w_2 - w_1 and x any of the axes:
  *
- *   wrench on 2   (n + p_2 x f; f),  constant
- *   on 1          minus the same, moved by the relative place of the two internal frames
- *   velocity      n.w_r + f.(v_2P - v_1P)
- *   bias          -n.(w_2 x w_r) + f.(w_2 x (w_2 x p_2) - w_1 x (w_1 x p_1))
+ *   wrench on 2   (x; 0) or (p_2 x x; x),  constant in its axes
+ *   on 1          minus the same in the first body's axes, with p_1
+ *   velocity      x.w_r or x.(v_2P - v_1P)
+ *   bias          -x.(w_2 x w_r) or x.(w_2 x (w_2 x p_2) - w_1 x (w_1 x p_1))
  *
  * Source   docs/theory/rows.md for joints whose motion subspace is constant and does not slide; recursion.h for velocities.
  * Cost     O(bodies on the ways of the closures to ground + closures), no allocation.
@@ -17,14 +18,16 @@
 
 typedef struct hold {
     int bodies[2]; /* first, second */
-    double p[3];   /* the point, second body's internal frame */
-    double n[6][3], f[6][3];
-    bool torque[6];      /* f = 0; else n = 0 */
-    double second[6][6]; /* wrenches on the second body */
-    /* of a state */
-    double R[9], p1[3]; /* second's axes in the first's; the point, seen from the first */
-    double spin[3];     /* -w_2 x w_r */
-    double pull[3];     /* w_2 x (w_2 x p_2) - w_1 x (w_1 x p_1), and gravity for ground */
+    bool own;      /* the axes are those of the second body; else they are the joint's */
+    unsigned char
+        part[6]; /* per row: of the wrench at the point, 0 .. 2 torques, 3 .. 5 forces along the axes, ... */
+    float sign[6]; /* ... in this sense */
+    double p[3];   /* the point from the second body, along its axes ... */
+    /* of a state: */
+    double axes1[9], p1[3];    /* axes, one after another, and point from the first body */
+    double bias[6];            /* by part, with gravity for ground */
+    double second[6][6];       /* per row: wrench on the second body; constant */
+    double axes[9], p_axes[3]; /* axes from the second body; the point along them */
 } hold;
 
 struct lw_closures {
@@ -43,22 +46,40 @@ static bool holds_a_point(lw_joint_type type) {
     return type == LW_JOINT_REVOLUTE || type == LW_JOINT_SPHERICAL || type == LW_JOINT_WELD;
 }
 
+/* Where a vector has its only component, or -1 if it has several. */
+static int only_component(const double *x, int count) {
+    int found = -1;
+    for (int k = 0; k < count; k++) {
+        if (x[k] == 0) continue;
+        if (found >= 0) return -1;
+        found = k;
+    }
+    return found;
+}
+
 static void make_hold(const lw_model *model, int joint, hold *h) {
     const lw_joint_entry *entry = &model->joints[joint];
-    double W[36], q[LW_JOINT_MAX_Q];
+    int nv = entry->joint.nv;
+    double W[36], q[LW_JOINT_MAX_Q], frame[9];
     h->bodies[0] = entry->info.bodies[0], h->bodies[1] = entry->info.bodies[1];
     lw_v3_copy(entry->frames[1].p, h->p);
+    lw_m3_transpose(entry->frames[1].R, frame); /* the joint's axes, one after another */
+    h->own = true;
+    for (int k = 0; k < 3; k++) h->own &= only_component(frame + 3 * k, 3) >= 0;
+    lw_m3_identity(h->axes);
+    if (!h->own) memcpy(h->axes, frame, sizeof frame);
+    lw_m3_mul_v(h->axes, h->p, h->p_axes);
     lw_joint_zero(entry->joint.type, q);
     lw_joint_dual(&entry->joint, q, W);
-    for (int k = entry->joint.nv; k < 6; k++) {
-        lw_m3_mul_v(entry->frames[1].R, W + 6 * k, h->n[k - entry->joint.nv]);
-        lw_m3_mul_v(entry->frames[1].R, W + 6 * k + 3, h->f[k - entry->joint.nv]);
-    }
-    for (int k = 0; k < 6 - entry->joint.nv; k++) {
-        h->torque[k] = lw_v3_norm(h->f[k]) == 0;
-        lw_v3_copy(h->f[k], h->second[k] + 3);
-        lw_v3_cross(h->p, h->f[k], h->second[k]);
-        lw_v3_add(h->second[k], h->n[k], h->second[k]);
+    for (int k = 0; k < 6 - nv; k++) {
+        int part = only_component(W + 6 * (nv + k), 6), first = part < 3 ? 0 : 3, axis = part - first;
+        const double *x = frame + 3 * axis;
+        double *second = h->second[k];
+        int along = h->own ? only_component(x, 3) : axis;
+        h->part[k] = (unsigned char)(first + along);
+        h->sign[k] = h->own ? (float)x[along] : 1;
+        lw_v3_copy(x, second + first);
+        if (first) lw_v3_cross(h->p, x, second);
     }
 }
 
@@ -108,22 +129,29 @@ static void place_hold(const lw_model *model, const lw_data *data, const lw_clos
     int one = h->bodies[0], two = h->bodies[1];
     const lw_pose *A = &c->world[one], *B = &c->world[two];
     const double *w1 = one ? data->nodes[one].w : rest, *w2 = two ? data->nodes[two].w : rest;
-    double t[3], gap[3], w_r[3], hold1[3], hold2[3];
-    lw_m3_tmul(A->R, B->R, h->R);
-    lw_v3_sub(B->p, A->p, t);
-    lw_m3_tmul_v(A->R, t, gap);
-    lw_m3_mul_v(h->R, h->p, h->p1);
-    lw_v3_add(h->p1, gap, h->p1);
-    lw_m3_tmul_v(h->R, w1, t);
-    lw_v3_sub(w2, t, w_r);
-    lw_v3_cross(w_r, w2, h->spin);
+    double t[3], at[3], w1_axes[3], w2_axes[3], w_r[3], pull[3];
+    lw_m3_tmul(B->R, A->R, h->axes1); /* the second body's axes */
+    lw_v3_copy(w2, w2_axes);
+    if (!h->own) {
+        double body[9];
+        memcpy(body, h->axes1, sizeof body);
+        lw_m3_mul(h->axes, body, h->axes1);
+        lw_m3_mul_v(h->axes, w2, w2_axes);
+    }
+    lw_m3_mul_v(B->R, h->p, at);
+    for (int k = 0; k < 3; k++) at[k] += B->p[k] - A->p[k];
+    lw_m3_tmul_v(A->R, at, h->p1);
+    lw_m3_mul_v(h->axes1, w1, w1_axes);
+    lw_v3_sub(w2_axes, w1_axes, w_r);
+    lw_v3_cross(w_r, w2_axes, h->bias);
     centripetal(w1, h->p1, t);
-    lw_m3_tmul_v(h->R, t, hold1);
-    centripetal(w2, h->p, hold2);
-    lw_v3_sub(hold2, hold1, h->pull);
+    lw_m3_mul_v(h->axes1, t, pull);
+    centripetal(w2_axes, h->own ? h->p : h->p_axes, h->bias + 3);
+    lw_v3_sub(h->bias + 3, pull, h->bias + 3);
     if (one == 0 || two == 0) { /* ground's acceleration is -gravity, and it has no strand */
-        lw_m3_tmul_v(B->R, model->gravity, t);
-        lw_v3_axpy(one == 0 ? 1 : -1, t, h->pull);
+        lw_m3_tmul_v(A->R, model->gravity, t);
+        lw_m3_mul_v(h->axes1, t, pull);
+        lw_v3_axpy(one == 0 ? 1 : -1, pull, h->bias + 3);
     }
 }
 
@@ -136,10 +164,17 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
         double *velocity = c->v + 3 * i, arm[3];
         bool turns = link->kernel < LW_KERNEL_PRISMATIC,
              slides = !turns && link->kernel < LW_KERNEL_SPHERICAL;
-        lw_m3_mul_v(parent->R, turns ? link->p : data->places[i].p, arm);
-        lw_v3_add(parent->p, arm, own->p);
+        const double *p = turns ? link->p : data->places[i].p;
+        if (link->parent == 0) {
+            lw_v3_copy(p, arm);
+            lw_v3_copy(p, own->p);
+        } else {
+            lw_m3_mul_v(parent->R, p, arm);
+            lw_v3_add(parent->p, arm, own->p);
+        }
         if (turns) { /* about coordinate axis a of the parent */
-            int a = link->kernel, j = (a + 1) % 3, k = (a + 2) % 3;
+            static const int next[3] = {1, 2, 0};
+            int a = link->kernel, j = next[a], k = next[j];
             double cosine = data->cosine[link->v], sine = data->sine[link->v];
             for (int row = 0; row < 9; row += 3) {
                 double x = parent->R[row + j], y = parent->R[row + k];
@@ -174,44 +209,48 @@ void lw_closure_rows(const lw_closures *c, int index, int count, const int *row,
                      double *restrict first, double *restrict bias) {
     const hold *h = &c->holds[index];
     for (int k = 0; k < count; k++) {
-        const double *n = h->n[row[k]], *f = h->f[row[k]];
-        double *on1 = first + 6 * k, turned[3];
-        memcpy(second + 6 * k, h->second[row[k]], 6 * sizeof *second);
-        if (h->torque[row[k]]) {
-            bias[k] = lw_v3_dot(n, h->spin);
-            lw_m3_mul_v(h->R, n, turned);
-            for (int i = 0; i < 3; i++) on1[i] = -turned[i], on1[3 + i] = 0;
+        int part = h->part[row[k]];
+        const double *on2 = h->second[row[k]], *p = h->p1,
+                     *axis = h->axes1 + 3 * (part < 3 ? part : part - 3);
+        double sign = h->sign[row[k]], x = -sign * axis[0], y = -sign * axis[1], z = -sign * axis[2];
+        double *on1 = first + 6 * k;
+        bias[k] = sign * h->bias[part];
+        for (int i = 0; i < 6; i++) second[6 * k + i] = on2[i];
+        if (part < 3) {
+            lw_v3_set(on1, x, y, z);
+            lw_v3_set(on1 + 3, 0, 0, 0);
         } else {
-            bias[k] = lw_v3_dot(f, h->pull);
-            lw_m3_mul_v(h->R, f, turned);
-            lw_v3_cross(turned, h->p1, on1); /* -p_1 x f */
-            for (int i = 0; i < 3; i++) on1[3 + i] = -turned[i];
+            lw_v3_set(on1, p[1] * z - p[2] * y, p[2] * x - p[0] * z, p[0] * y - p[1] * x);
+            lw_v3_set(on1 + 3, x, y, z);
         }
     }
 }
 
 double lw_closure_defect(const lw_data *data, const lw_closures *c, int index, int count, const int *row,
                          double *size) {
+    static const double still[6] = {0};
     const hold *h = &c->holds[index];
     int one = h->bodies[0], two = h->bodies[1];
-    static const double still[6] = {0};
     const double *a1 = one ? data->nodes[one].a : still, *a2 = two ? data->nodes[two].a : still;
-    double on1[3], on2[3], alpha[3], t[3], sum[3];
-    lw_v3_cross(a1, h->p1, t);
-    lw_v3_add(t, a1 + 3, t);
-    lw_m3_tmul_v(h->R, t, on1);
-    lw_v3_cross(a2, h->p, on2);
-    lw_v3_add(on2, a2 + 3, on2);
-    lw_m3_tmul_v(h->R, a1, t);
+    double point1[3], point2[3], worst = 0, turning = 0, moving = 0;
+    lw_v3_cross(a1, h->p1, point1);
+    lw_v3_cross(a2, h->p, point2);
     for (int k = 0; k < 3; k++) {
-        alpha[k] = a2[k] - t[k] + h->spin[k];
-        sum[k] = on2[k] - on1[k] + h->pull[k];
-        *size = larger(*size, larger(c->per_length * larger(fabs(on1[k]), fabs(on2[k])), fabs(t[k])));
+        point1[k] += a1[3 + k], point2[k] += a2[3 + k];
+        turning = larger(turning, fabs(a1[k]));
+        moving = larger(moving, larger(fabs(point1[k]), fabs(point2[k])));
     }
-    double worst = 0;
-    for (int k = 0; k < count; k++)
-        worst = larger(worst, fabs(h->torque[row[k]] ? lw_v3_dot(h->n[row[k]], alpha)
-                                                     : c->per_length * lw_v3_dot(h->f[row[k]], sum)));
+    *size = larger(*size, larger(turning, c->per_length * moving));
+    for (int k = 0; k < count; k++) {
+        int part = h->part[row[k]];
+        double sign = h->sign[row[k]];
+        const double *x = h->second[row[k]];
+        double off =
+            part < 3 ? lw_v3_dot(x, a2) - sign * (lw_v3_dot(h->axes1 + 3 * part, a1) - h->bias[part])
+                     : c->per_length * (lw_v3_dot(x + 3, point2) -
+                                        sign * (lw_v3_dot(h->axes1 + 3 * part - 9, point1) - h->bias[part]));
+        worst = larger(worst, fabs(off));
+    }
     return worst;
 }
 
@@ -221,9 +260,7 @@ double lw_closure_velocity(const lw_data *data, const lw_closures *c, int index,
     int one = h->bodies[0], two = h->bodies[1];
     const lw_pose *A = &c->world[one], *B = &c->world[two];
     const double *w1 = one ? data->nodes[one].w : rest, *w2 = two ? data->nodes[two].w : rest;
-    double arm[3], v1[3], v2[3], slip[3], t[3], w_r[3];
-    lw_m3_tmul_v(h->R, w1, t);
-    lw_v3_sub(w2, t, w_r);
+    double arm[3], v1[3], v2[3], slip[3], t[3], worst = 0;
     lw_m3_mul_v(B->R, h->p, arm);
     lw_v3_copy(c->v + 3 * two, v2);
     lw_v3_add_cross(c->w + 3 * two, arm, v2);
@@ -235,10 +272,12 @@ double lw_closure_velocity(const lw_data *data, const lw_closures *c, int index,
     for (int k = 0; k < 3; k++)
         *size = larger(*size, larger(larger(fabs(w1[k]), fabs(w2[k])),
                                      c->per_length * larger(fabs(v1[k]), fabs(v2[k]))));
-    double worst = 0;
     for (int k = 0; k < count; k++) {
-        velocity[k] = h->torque[k] ? lw_v3_dot(h->n[k], w_r) : lw_v3_dot(h->f[k], slip);
-        worst = larger(worst, (h->torque[k] ? 1 : c->per_length) * fabs(velocity[k]));
+        int part = h->part[k];
+        const double *x = h->second[k];
+        velocity[k] = part < 3 ? lw_v3_dot(x, w2) - h->sign[k] * lw_v3_dot(h->axes1 + 3 * part, w1)
+                               : lw_v3_dot(x + 3, slip);
+        worst = larger(worst, (part < 3 ? 1 : c->per_length) * fabs(velocity[k]));
     }
     return worst;
 }

@@ -136,7 +136,9 @@ lw_status lw_looped_accelerations(lw_method *base, double t, const double *q, co
     const lw_model *model = base->model;
     lw_data *data = method->data;
     lw_take_state(model, data, t, q, v);
+    method->reacting = reactions != NULL;
     lw_status status = method->solve(method, t, tau, error);
+    method->reacting = false;
     if (status != LW_OK) return status;
     memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
     if (reactions) {

@@ -20,7 +20,8 @@ struct lw_looped {
     double *body;     /* 6 per body */
     double *v;        /* per speed */
     bool integrating; /* solve is asked for a derivative: the state may have drifted */
-    /* From the state in data, accelerations into data->vdot, multipliers into lambda, force of the drives at prescribed
+    bool reacting;    /* solve is asked for lambda too */
+    /* From the state in data, accelerations into data->vdot, multipliers into lambda if asked for, force of the drives at prescribed
      * speeds into data->drive; tau may be NULL. */
     lw_status (*solve)(lw_looped *method, double t, const double *tau, lw_error *error);
     /* Which components of the reactions are determined at the state in data; NULL: by redundancy.c. */

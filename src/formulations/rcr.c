@@ -16,8 +16,10 @@
 #include "formulations/looped.h"
 #include "formulations/sweeps.h"
 #include "formulations/tree.h"
+#include "model/joint.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct rcr_method {
@@ -29,6 +31,8 @@ typedef struct rcr_method {
     double *open;          /* 6 per joint: what redundancy leaves open */
     double *bias;          /* per row, by rows.c: what its products with the accelerations must balance */
     bool started;          /* the first state has been looked at */
+    int rank;              /* independent rows, the most after any step: fewer mean a singular position */
+    double fastest;        /* of the accelerations of the joints in the run, as angles */
     double tolerated;      /* by how much sleeping rows may be off until the step ends */
 } rcr_method;
 
@@ -39,6 +43,10 @@ static const double exact = 1e-13;     /* velocities: rounding */
 static const double satisfied = 1e-9;  /* accelerations: a sleeping row that is off by more wakes up */
 static const double fitting = 1e-4;    /* accelerations: no motion goes on with more at the start */
 static const double noticeable = 1e-9; /* accelerations, of the largest: anything less is rounding */
+static const double settling =
+    1e-2; /* accelerations, of the largest in the run: with less it stays where it is */
+static const double near =
+    1e-4; /* rad: no nearer to a singular position is told from it (sweeps.c: vanished) */
 
 /* --- rows at a state -------------------------------------------------------------------------------- */
 
@@ -60,7 +68,6 @@ static void place_wrenches(rcr_method *m) {
     const lw_rows *rows = m->looped.rows;
     const lw_data *data = m->looped.data;
     lw_sweeps *s = m->sweeps;
-    lw_sweeps_clear(s, false);
     for (int t = 0; t < m->ties->count; t++) {
         const lw_tie *tie = &m->ties->ties[t];
         for (int k = 0; k < s->awake[t]; k++) {
@@ -94,7 +101,6 @@ static double ask_closures(rcr_method *m, bool velocities) {
     lw_sweeps *s = m->sweeps;
     double worst = 0, size = 0;
     lw_closures_move(model, data, velocities ? data->v : NULL, m->closures);
-    lw_sweeps_clear(s, true);
     for (int t = 0; t < m->ties->count; t++) {
         const lw_tie *tie = &m->ties->ties[t];
         double nowhere[36];
@@ -163,6 +169,13 @@ static int awake(const rcr_method *m) {
     return count;
 }
 
+/* Rows that the last run has found independent. */
+static int independent(const rcr_method *m) {
+    int count = 0;
+    for (int t = 0; t < m->ties->count; t++) count += m->sweeps->rank[t];
+    return count;
+}
+
 /* Rows of the state in data, ready for a run; returns how far its velocities are from them, if asked for. */
 static double evaluate(rcr_method *m, const lw_subject *subject, bool velocities) {
     lw_sweeps_start(m->sweeps, subject);
@@ -210,14 +223,17 @@ static void list_lambda(rcr_method *m) {
 
 /* Accelerations with the rows that are awake; where drift is possible, velocities first. */
 static lw_status run_awake(rcr_method *m, double t, const double *tau, lw_error *error) {
-    const lw_subject subject = in_motion(m);
+    lw_subject subject = in_motion(m);
     lw_status status = LW_OK;
     if (m->looped.integrating)
         status = eliminate_speeds(m, t, error);
     else
         evaluate(m, &subject, false);
     if (status != LW_OK) return status;
-    lw_take_forces(m->looped.base.model, m->looped.data, t, tau);
+    if (tau || m->looped.base.model->force_count)
+        lw_take_forces(m->looped.base.model, m->looped.data, t, tau);
+    else
+        subject.tau = m->zero;
     return lw_sweeps_run(m->sweeps, &subject, error);
 }
 
@@ -263,8 +279,9 @@ static int unsatisfied(rcr_method *m) {
     return found;
 }
 
-static lw_status singular_start(const rcr_method *m, int tie, const char *remedy, const char *what,
-                                lw_error *error) {
+/* The loop that `tie` closes "starts" or "comes to rest" in a singular position. */
+static lw_status singular_position(const rcr_method *m, int tie, const char *how, const char *remedy,
+                                   const char *what, lw_error *error) {
     const lw_model *model = m->looped.base.model;
     const lw_row *row = &m->looped.rows->rows[m->ties->ties[tie].first];
     bool joint = row->joint >= 0;
@@ -272,13 +289,42 @@ static lw_status singular_start(const rcr_method *m, int tie, const char *remedy
                       joint ? model->joints[row->joint].place : model->constraints[row->constraint].place,
                       joint ? "joint" : "constraint",
                       joint ? model->joints[row->joint].name : model->constraints[row->constraint].name,
-                      remedy, "the loop that it closes starts in a singular position, and %s", what);
+                      remedy, "the loop that it closes %s in a singular position, and %s", how, what);
+}
+
+/* The largest of the speeds or accelerations x, lengths relative to the size of the mechanism. */
+static double largest_rate(const rcr_method *m, const double *x) {
+    const lw_model *model = m->looped.base.model;
+    double largest = 0;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        for (int k = 0; k < link->joint.nv; k++) {
+            double unit = lw_joint_speed_turns(link->joint.type, k) ? 1 : m->sweeps->length;
+            largest = fmax(largest, fabs(x[link->v + k]) / unit);
+        }
+    }
+    return largest;
+}
+
+/* Of a mechanism at rest in a singular position, with the accelerations in data: the tie with which it cannot move along them, or
+ * -1. Its state stays. */
+static lw_status undecided(rcr_method *m, double t, int *tie, lw_error *error) {
+    const double fast = 100; /* so fast that gravity and other forces do not matter */
+    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->looped.data;
+    double fastest = 0;
+    for (int k = 0; k < model->nv; k++) fastest = fmax(fastest, fabs(data->vdot[k]));
+    memcpy(m->looped.v, data->v, (size_t)model->nv * sizeof *data->v);
+    for (int k = 0; k < model->nv; k++) data->v[k] = fast / fastest * data->vdot[k];
+    lw_status status = run_awake(m, t, NULL, error);
+    *tie = status == LW_OK ? unsatisfied(m) : -1;
+    memcpy(data->v, m->looped.v, (size_t)model->nv * sizeof *data->v);
+    return status;
 }
 
 /* A mechanism that comes to a singular position goes straight on. One that starts there may have been given velocities, or,
  * at rest, be moved by its forces, in a direction in which nothing goes on. */
 static lw_status look_at_start(rcr_method *m, double t, lw_error *error) {
-    enum { FASTEST = 100 };  /* so fast that gravity and other forces do not matter */
     const double gap = 1e-6; /* m, rad */
     const lw_model *model = m->looped.base.model;
     lw_data *data = m->looped.data;
@@ -288,24 +334,34 @@ static lw_status look_at_start(rcr_method *m, double t, lw_error *error) {
     for (int r = 0; r < m->looped.rows->count; r++) /* gaps have other consequences */
         if (fabs(m->looped.rows->phi[r]) > gap) return LW_OK;
     if (tie >= 0)
-        return singular_start(m, tie,
-                              "give velocities with which it can go on, or start beside this position",
-                              "its velocities fit none of the motions that lead out of it", error);
-    double speed = 0, fastest = 0;
-    for (int k = 0; k < model->nv; k++) {
-        speed = fmax(speed, fabs(data->v[k]));
-        fastest = fmax(fastest, fabs(data->vdot[k]));
-    }
+        return singular_position(m, tie, "starts",
+                                 "give velocities with which it can go on, or start beside this position",
+                                 "its velocities fit none of the motions that lead out of it", error);
+    double speed = largest_rate(m, data->v), fastest = largest_rate(m, data->vdot);
     const double slight = noticeable * largest_acceleration(m);
     if (speed * speed > slight || model->motion_count || !(fastest > slight)) return LW_OK;
-    memcpy(m->looped.v, data->v, (size_t)model->nv * sizeof *data->v);
-    for (int k = 0; k < model->nv; k++) data->v[k] = FASTEST / fastest * data->vdot[k];
-    status = run_awake(m, t, NULL, error);
-    tie = unsatisfied(m);
-    memcpy(data->v, m->looped.v, (size_t)model->nv * sizeof *data->v);
+    status = undecided(m, t, &tie, error);
     if (status != LW_OK || tie < 0) return status;
-    return singular_start(m, tie, "give velocities, or start beside this position",
-                          "more than one motion leads out of it: which one is not determined at rest", error);
+    return singular_position(m, tie, "starts", "give velocities, or start beside this position",
+                             "more than one motion leads out of it: which one is not determined at rest",
+                             error);
+}
+
+/* After a step, with fewer independent rows than there have been: a mechanism that passes goes on, one whose speeds take it
+ * no farther than it can be told from the singular position comes to rest there, and where more than one motion leads out. */
+static lw_status look_at_rest(rcr_method *m, double t, lw_error *error) {
+    lw_data *data = m->looped.data;
+    lw_status status = run_awake(m, t, NULL, error);
+    if (status != LW_OK || m->looped.base.model->motion_count) return status;
+    double speed = largest_rate(m, data->v), rate = largest_rate(m, data->vdot);
+    if (speed * speed > 2 * near * rate || rate < settling * m->fastest) return LW_OK;
+    int tie;
+    status = undecided(m, t, &tie, error);
+    if (status != LW_OK || tie < 0) return status;
+    char how[64];
+    snprintf(how, sizeof how, "comes to rest at t = %.6g", t);
+    return singular_position(m, tie, how, "end the run before, or start with other velocities",
+                             "more than one motion leads out of it: which one is not determined", error);
 }
 
 static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
@@ -328,7 +384,8 @@ static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error 
     }
     if (status != LW_OK) return status;
     if (m->closures) put_to_sleep(m);
-    list_lambda(m);
+    if (looped->integrating) m->fastest = fmax(m->fastest, largest_rate(m, looped->data->vdot));
+    if (looped->reacting) list_lambda(m);
     return LW_OK;
 }
 
@@ -339,7 +396,7 @@ static lw_status unique(lw_looped *looped, double t, bool *flags, lw_error *erro
     rcr_method *m = (rcr_method *)looped;
     const lw_model *model = looped->base.model;
     int count = 6 * model->joint_count;
-    const double threshold = 1e-7; /* of the largest component: pivots are taken for zero below 1e-10 */
+    const double threshold = 1e-7; /* of the largest component: pivots are taken for zero below 1e-8 */
     const lw_subject subject = at_rest(m);
     for (int k = 0; k < count; k++) flags[k] = true;
     lw_sweeps_wake(m->sweeps);
@@ -451,7 +508,9 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     lw_take_state(model, data, t, y, y + model->nq);
     status = eliminate_speeds(m, t, error);
     memcpy(y + model->nq, data->v, (size_t)model->nv * sizeof *y);
-    return status;
+    int rank = independent(m);
+    if (rank > m->rank) m->rank = rank;
+    return status == LW_OK && m->started && rank < m->rank ? look_at_rest(m, t, error) : status;
 }
 
 const lw_formulation lw_formulation_rcr = {

@@ -75,140 +75,163 @@ void lw_sweeps_wake(lw_sweeps *s) {
     }
 }
 
-void lw_sweeps_clear(lw_sweeps *s, bool only_indirect) {
+/* --- strands through a joint ----------------------------------------------------------------------- */
+
+/* A strand at a body: wrenches K of its rows, what the joint makes of them (Y, Z, l), and where they go on at the parent; NULL if
+ * ground takes them. adds: there are some already. */
+typedef struct way {
+    const double *K;
+    double *Y, *Z, *l, *parent;
+    int rows;
+    bool adds;
+} way;
+
+INLINE way way_of(const lw_sweeps *s, const lw_strand *strand, bool grounded) {
     const lw_ties *ties = s->ties;
-    int strands = only_indirect ? ties->indirect_count : ties->strand_start[s->model->body_count + 1];
-    for (int k = 0; k < strands; k++) {
-        const lw_strand *strand = &ties->strands[only_indirect ? ties->indirect[k] : k];
-        double *K = s->K + strand->K;
-        for (int n = 0; n < 6 * s->awake[strand->tie]; n++) K[n] = 0;
-    }
-    for (int t = 0; t < ties->count; t++)
-        if (ties->ties[t].base > 0) memset(s->K + ties->ties[t].K, 0, 6 * (size_t)s->awake[t] * sizeof *s->K);
+    double *parent = grounded             ? NULL
+                     : strand->parent < 0 ? s->K + ties->ties[strand->tie].K
+                                          : s->K + ties->strands[strand->parent].K;
+    return (way){.K = s->K + strand->K,
+                 .Y = s->Y + strand->Y,
+                 .Z = s->Z + strand->Y,
+                 .l = s->l + strand->row,
+                 .parent = parent,
+                 .rows = s->awake[strand->tie],
+                 .adds = strand->adds};
 }
 
-/* L = 0 where rows are awake. */
-static void clear_blocks(lw_sweeps *s) {
-    const lw_ties *ties = s->ties;
-    for (int t = 0; t < ties->count; t++) {
-        const lw_tie *tie = &ties->ties[t];
-        int rows = s->awake[t];
-        double *own = s->L + tie->block;
-        for (int n = 0; n < rows * rows; n++) own[n] = 0;
-        for (int j = tie->coupling; j < tie->coupling + tie->couplings; j++) {
-            double *other = s->L + ties->couplings[j].block;
-            for (int n = 0; n < rows * s->awake[ties->couplings[j].tie]; n++) other[n] = 0;
-        }
+/* pass(rows, way, ...) for all strands at body i; compiled for the usual numbers of rows. */
+#define EACH_STRAND(s, r, i, pass, ...)                                                                      \
+    {                                                                                                        \
+        const lw_strand *at_ = (s)->ties->strands + (s)->ties->strand_start[i],                              \
+                        *end_ = (s)->ties->strands + (s)->ties->strand_start[(i) + 1];                       \
+        for (; at_ < end_; at_++) {                                                                          \
+            const way x_ = way_of(s, at_, (r)->model->links[i].parent == 0);                                 \
+            if (x_.rows == 3)                                                                                \
+                pass(3, x_, __VA_ARGS__);                                                                    \
+            else if (x_.rows == 2)                                                                           \
+                pass(2, x_, __VA_ARGS__);                                                                    \
+            else                                                                                             \
+                pass(x_.rows, x_, __VA_ARGS__);                                                              \
+        }                                                                                                    \
     }
+
+/* A wrench at the child's origin p, already in the parent's axes. */
+INLINE void hand_on(const double p[3], const double w[6], double *restrict out, bool adds) {
+    double moved[6] = {w[0] + (p[1] * w[5] - p[2] * w[4]),
+                       w[1] + (p[2] * w[3] - p[0] * w[5]),
+                       w[2] + (p[0] * w[4] - p[1] * w[3]),
+                       w[3],
+                       w[4],
+                       w[5]};
+    if (adds)
+        for (int k = 0; k < 6; k++) out[k] += moved[k];
+    else
+        for (int k = 0; k < 6; k++) out[k] = moved[k];
 }
 
-/* --- a strand through a joint ---------------------------------------------------------------------- */
+/* Each _rows: the rows of one strand through the joint of body i; b is the acceleration that the joint has without its speeds'
+ * rates: bias, and gravity where the parent is ground. */
 
-/* Each pass_: `rows` wrenches K of a strand at body i through its joint; b is the acceleration that the joint has without its
- * speeds' rates: bias, and gravity where the parent is ground. parent is where the wrenches go, NULL if ground takes them. */
-
-INLINE void pass_aligned(const recursion *r, int i, int rows, const double *restrict K, double *restrict Y,
-                         double *restrict Z, double *restrict l, const double b[6], double *restrict parent,
-                         int kernel) {
+/* What is left of a wrench has no component along the joint's axis, number `kernel`. */
+INLINE void aligned_rows(int rows, way x, const recursion *r, int i, const double b[6], int kernel) {
     const lw_link *link = &r->model->links[i];
     const node *own = &r->nodes[i];
     bool turns = kernel < LW_KERNEL_PRISMATIC;
-    const double *p = turns ? link->p : r->places[i].p;
+    const double *p = turns ? link->p : r->places[i].p, *restrict K = x.K;
     double c = turns ? r->cosine[link->v] : 1, s = turns ? r->sine[link->v] : 0, d = own->d, u = own->u;
     for (int row = 0; row < rows; row++) {
         const double *w = K + 6 * row;
-        double y = w[kernel], z = d * y, left[6];
-        for (int k = 0; k < 6; k++) left[k] = w[k] - z * own->U[k];
-        Y[row] = y, Z[row] = z;
-        l[row] += z * u + r6_dot(left, b);
-        if (!parent) continue;
-        double moved[6], *out = parent + 6 * row;
+        double y = w[kernel], z = d * y, left[6], total = z * u, moved[6];
+        for (int k = 0; k < 6; k++) {
+            left[k] = k == kernel ? 0 : w[k] - z * own->U[k];
+            if (k != kernel) total += left[k] * b[k];
+        }
+        x.Y[row] = y, x.Z[row] = z;
+        x.l[row] += total;
+        if (!x.parent) continue;
         if (turns) {
-            turn(kernel, c, s, left, moved);
+            int j = (kernel + 1) % 3, k = (kernel + 2) % 3;
+            moved[kernel] = 0, moved[j] = c * left[j] - s * left[k], moved[k] = s * left[j] + c * left[k];
             turn(kernel, c, s, left + 3, moved + 3);
         } else
             for (int k = 0; k < 6; k++) moved[k] = left[k];
-        out[0] += moved[0] + p[1] * moved[5] - p[2] * moved[4];
-        out[1] += moved[1] + p[2] * moved[3] - p[0] * moved[5];
-        out[2] += moved[2] + p[0] * moved[4] - p[1] * moved[3];
-        for (int k = 3; k < 6; k++) out[k] += moved[k];
+        hand_on(p, moved, x.parent + 6 * row, x.adds);
     }
 }
 
-static void hand_on(const recursion *r, int i, const double left[6], double *parent) {
+/* To the parent by a place that is not aligned. */
+INLINE void turn_on(const place *at, const double left[6], double *out, bool adds) {
     double moved[6];
-    lw_wrench_to_parent(r->places[i].R, r->places[i].p, left, moved);
-    for (int k = 0; k < 6; k++) parent[k] += moved[k];
+    r3_turn(at->R, left, moved);
+    r3_turn(at->R, left + 3, moved + 3);
+    hand_on(at->p, moved, out, adds);
 }
 
-static void pass_spherical(const recursion *r, int i, int rows, const double *K, double *Y, double *Z,
-                           double *l, const double b[6], double *parent) {
+INLINE void spherical_rows(int rows, way x, const recursion *r, int i, const double b[6]) {
     const lw_link *link = &r->model->links[i];
     const double *B = r->U + 6 * link->v, *u = r->u + link->v;
     for (int row = 0; row < rows; row++) {
-        const double *w = K + 6 * row;
-        double *y = Y + 3 * row, *z = Z + 3 * row, left[6] = {0}, t[3];
+        const double *w = x.K + 6 * row;
+        double *y = x.Y + 3 * row, *z = x.Z + 3 * row, left[6] = {0}, t[3];
         for (int k = 0; k < 3; k++) y[k] = z[k] = w[k];
         solve_lower(3, 0, r->D + 6 * link->v, z);
         solve_upper(3, 0, r->D + 6 * link->v, z);
         lw_m3_tmul_v(B, z, t);
         for (int k = 0; k < 3; k++) left[3 + k] = w[3 + k] - t[k];
-        l[row] += lw_v3_dot(z, u) + lw_v3_dot(left + 3, b + 3);
-        if (parent) hand_on(r, i, left, parent + 6 * row);
+        x.l[row] += lw_v3_dot(z, u) + lw_v3_dot(left + 3, b + 3);
+        if (x.parent) turn_on(&r->places[i], left, x.parent + 6 * row, x.adds);
     }
 }
 
 /* The parent of a free joint feels nothing. */
-static void pass_free(const recursion *r, int i, int rows, const double *K, double *Y, double *Z, double *l) {
+INLINE void free_rows(int rows, way x, const recursion *r, int i) {
     const lw_link *link = &r->model->links[i];
     for (int row = 0; row < rows; row++) {
-        double *y = Y + 6 * row, *z = Z + 6 * row;
-        for (int k = 0; k < 6; k++) y[k] = z[k] = K[6 * row + k];
+        double *y = x.Y + 6 * row, *z = x.Z + 6 * row;
+        for (int k = 0; k < 6; k++) y[k] = z[k] = x.K[6 * row + k];
         solve_lower(6, 0, r->D + 6 * link->v, z);
         solve_upper(6, 0, r->D + 6 * link->v, z);
-        l[row] += r6_dot(z, r->u + link->v);
+        x.l[row] += r6_dot(z, r->u + link->v);
+        for (int k = 0; k < 6 && x.parent && !x.adds; k++) x.parent[6 * row + k] = 0;
     }
 }
 
-/* Two speeds that are free; turning: a universal joint's, S has no linear part. */
-INLINE void pass_pair(const recursion *r, int i, int rows, const double *restrict K, double *restrict Y,
-                      double *restrict Z, double *restrict l, const double b[6], double *restrict parent,
+/* Two speeds that are free; turning: a universal joint's, S has no linear part. rate = u - U'b. */
+INLINE void pair_rows(int rows, way x, const recursion *r, int i, const double b[6], const double rate[2],
                       bool turning) {
     const lw_link *link = &r->model->links[i];
-    const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v,
-                 *u = r->u + link->v;
+    const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
+    const double *restrict K = x.K;
     double first = D[0], mixed = D[6], second = D[7];
-    double rate0 = u[0] - r6_dot(U, b), rate1 = u[1] - r6_dot(U + 6, b);
     for (int row = 0; row < rows; row++) {
         const double *w = K + 6 * row;
-        double y0 = turning ? r3_dot(S, w) : r6_dot(S, w), y1 = turning ? r3_dot(S + 6, w) : r6_dot(S + 6, w);
-        double left[6];
+        double y0 = motion_dot(S, w, turning), y1 = motion_dot(S + 6, w, turning), left[6];
         double z1 = (y1 - mixed * y0) * second, z0 = y0 * first - mixed * z1;
-        Y[2 * row] = y0, Y[2 * row + 1] = y1, Z[2 * row] = z0, Z[2 * row + 1] = z1;
-        l[row] += z0 * rate0 + z1 * rate1 + r6_dot(w, b);
-        if (!parent) continue;
+        x.Y[2 * row] = y0, x.Y[2 * row + 1] = y1, x.Z[2 * row] = z0, x.Z[2 * row + 1] = z1;
+        x.l[row] += z0 * rate[0] + z1 * rate[1] + r6_dot(w, b);
+        if (!x.parent) continue;
         for (int k = 0; k < 6; k++) left[k] = w[k] - z0 * U[k] - z1 * U[6 + k];
-        hand_on(r, i, left, parent + 6 * row);
+        turn_on(&r->places[i], left, x.parent + 6 * row, x.adds);
     }
 }
 
-static void pass_general(const recursion *r, int i, int rows, const double *K, double *Y, double *Z,
-                         double *l, const double b[6], double *parent) {
+INLINE void general_rows(int rows, way x, const recursion *r, int i, const double b[6]) {
     const lw_link *link = &r->model->links[i];
     int nv = link->joint.nv;
     for (int row = 0; row < rows; row++) {
-        double *y = Y + nv * row, *z = Z + nv * row, left[6];
-        memcpy(left, K + 6 * row, sizeof left);
+        double *y = x.Y + nv * row, *z = x.Z + nv * row, left[6];
+        memcpy(left, x.K + 6 * row, sizeof left);
         for (int k = 0; k < nv; k++) z[k] = y[k] = r6_dot(r->S + 6 * (link->v + k), left);
         solve_lower(nv, link->prescribed, r->D + 6 * link->v, z);
         solve_upper(nv, link->prescribed, r->D + 6 * link->v, z);
         for (int k = 0; k < nv; k++) {
             if (link->prescribed >> k & 1) z[k] = 0;
             lw_v6_axpy(-z[k], r->U + 6 * (link->v + k), left);
-            l[row] += z[k] * r->u[link->v + k];
+            x.l[row] += z[k] * r->u[link->v + k];
         }
-        l[row] += r6_dot(left, b);
-        if (parent) hand_on(r, i, left, parent + 6 * row);
+        x.l[row] += r6_dot(left, b);
+        if (x.parent) turn_on(&r->places[i], left, x.parent + 6 * row, x.adds);
     }
 }
 
@@ -231,109 +254,102 @@ static void joint_bias(const recursion *r, int i, bool gravity, double b[6]) {
     lw_v3_sub(b + 3, x, b + 3);
 }
 
-/* --- inwards -------------------------------------------------------------------------------------- */
-
-/* One strand through the joint of body i; compiled for the usual numbers of rows. */
-INLINE void pass_strand(const recursion *r, int i, int rows, const double *K, double *Y, double *Z, double *l,
-                        const double b[6], double *parent) {
+static void pass_strands(lw_sweeps *s, const recursion *r, bool gravity, int i) {
     const lw_link *link = &r->model->links[i];
+    double b[6];
+    joint_bias(r, i, gravity, b);
     switch (link->kernel) {
     case 0:
-        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 0);
+        EACH_STRAND(s, r, i, aligned_rows, r, i, b, 0)
         break;
     case 1:
-        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 1);
+        EACH_STRAND(s, r, i, aligned_rows, r, i, b, 1)
         break;
     case 2:
-        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 2);
+        EACH_STRAND(s, r, i, aligned_rows, r, i, b, 2)
         break;
     case 3:
-        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 3);
+        EACH_STRAND(s, r, i, aligned_rows, r, i, b, 3)
         break;
     case 4:
-        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 4);
+        EACH_STRAND(s, r, i, aligned_rows, r, i, b, 4)
         break;
     case 5:
-        pass_aligned(r, i, rows, K, Y, Z, l, b, parent, 5);
+        EACH_STRAND(s, r, i, aligned_rows, r, i, b, 5)
         break;
     case LW_KERNEL_SPHERICAL:
-        pass_spherical(r, i, rows, K, Y, Z, l, b, parent);
+        EACH_STRAND(s, r, i, spherical_rows, r, i, b)
         break;
     case LW_KERNEL_FREE:
-        pass_free(r, i, rows, K, Y, Z, l);
+        EACH_STRAND(s, r, i, free_rows, r, i)
         break;
     default:
-        if (link->joint.type == LW_JOINT_UNIVERSAL && !link->joint.inverse && !link->prescribed)
-            pass_pair(r, i, rows, K, Y, Z, l, b, parent, true);
-        else if (link->joint.nv == 2 && !link->prescribed)
-            pass_pair(r, i, rows, K, Y, Z, l, b, parent, false);
+        if (link->joint.nv != 2 || link->prescribed) {
+            EACH_STRAND(s, r, i, general_rows, r, i, b)
+            break;
+        }
+        const double *U = r->U + 6 * link->v, *u = r->u + link->v;
+        const double rate[2] = {u[0] - r6_dot(U, b), u[1] - r6_dot(U + 6, b)};
+        if (link->joint.type == LW_JOINT_UNIVERSAL && !link->joint.inverse)
+            EACH_STRAND(s, r, i, pair_rows, r, i, b, rate, true)
         else
-            pass_general(r, i, rows, K, Y, Z, l, b, parent);
+            EACH_STRAND(s, r, i, pair_rows, r, i, b, rate, false)
     }
 }
 
-/* L_ts += Y_t'Z_s. */
+/* --- the matrix of the multipliers ----------------------------------------------------------------- */
+
+/* L_ts += Y_t'Z_s, or = if nothing is there yet; of a tie with itself (own) the lower triangle. */
 INLINE void couple(int rows, int columns, int nv, const double *restrict Y, const double *restrict Z,
-                   double *restrict block) {
+                   double *restrict block, bool own, bool adds) {
     for (int x = 0; x < rows; x++)
-        for (int y = 0; y < columns; y++) {
-            double total = block[columns * x + y];
-            for (int n = 0; n < nv; n++) total += Y[nv * x + n] * Z[nv * y + n];
-            block[columns * x + y] = total;
+        for (int y = 0; y < (own ? x + 1 : columns); y++) {
+            double total = nv > 0 ? Y[nv * x] * Z[nv * y] : 0;
+            for (int n = 1; n < nv; n++) total += Y[nv * x + n] * Z[nv * y + n];
+            block[columns * x + y] = adds ? block[columns * x + y] + total : total;
         }
 }
 
-/* The same for a tie with itself: symmetric. */
-INLINE void couple_self(int rows, int nv, const double *restrict Y, const double *restrict Z,
-                        double *restrict block) {
-    for (int x = 0; x < rows; x++)
-        for (int y = 0; y <= x; y++) {
-            double total = block[rows * x + y];
-            for (int n = 0; n < nv; n++) total += Y[nv * x + n] * Z[nv * y + n];
-            block[rows * x + y] = block[rows * y + x] = total;
-        }
+INLINE void couple_pair(int rows, int columns, int nv, const double *Y, const double *Z, double *block,
+                        bool own, bool adds) {
+    if (adds)
+        couple(rows, columns, nv, Y, Z, block, own, true);
+    else
+        couple(rows, columns, nv, Y, Z, block, own, false);
 }
 
-static void pass_strands(lw_sweeps *s, const recursion *r, bool gravity, int i) {
+/* All pairs of strands at body i; compiled for the usual numbers of rows. */
+INLINE void couple_strands(const lw_sweeps *s, int i, int nv) {
     const lw_ties *ties = s->ties;
-    const lw_link *link = &r->model->links[i];
-    int nv = link->joint.nv, from = ties->strand_start[i], to = ties->strand_start[i + 1];
-    double b[6];
-    if (from == to) return;
-    joint_bias(r, i, gravity, b);
-    for (int k = from; k < to; k++) {
-        const lw_strand *strand = &ties->strands[k];
-        const lw_tie *tie = &ties->ties[strand->tie];
-        int rows = s->awake[strand->tie];
-        double *Y = s->Y + strand->Y, *Z = s->Z + strand->Y, *l = s->l + tie->first;
-        const double *K = s->K + strand->K;
-        double *parent = link->parent == 0    ? NULL
-                         : strand->parent < 0 ? s->K + tie->K
-                                              : s->K + ties->strands[strand->parent].K;
-        if (rows == 3)
-            pass_strand(r, i, 3, K, Y, Z, l, b, parent);
-        else if (rows == 2)
-            pass_strand(r, i, 2, K, Y, Z, l, b, parent);
-        else
-            pass_strand(r, i, rows, K, Y, Z, l, b, parent);
+    const lw_strand_pair *pair = ties->pairs + ties->pair_start[i];
+    const lw_strand *end = ties->strands + ties->strand_start[i + 1];
+    for (const lw_strand *first = ties->strands + ties->strand_start[i]; first < end; first++) {
+        int rows = s->awake[first->tie];
+        const double *Y = s->Y + first->Y;
+        for (const lw_strand *second = first; second < end; second++, pair++) {
+            int columns = s->awake[second->tie];
+            const double *Z = s->Z + second->Y;
+            double *block = s->L + pair->block;
+            if (first == second && rows == 3)
+                couple_pair(3, 3, nv, Y, Z, block, true, pair->adds);
+            else if (first == second && rows == 2)
+                couple_pair(2, 2, nv, Y, Z, block, true, pair->adds);
+            else if (rows == 3 && columns == 3)
+                couple_pair(3, 3, nv, Y, Z, block, false, pair->adds);
+            else
+                couple_pair(rows, columns, nv, Y, Z, block, first == second, pair->adds);
+        }
     }
-    for (int k = ties->pair_start[i]; k < ties->pair_start[i + 1]; k++) {
-        const lw_strand *first = &ties->strands[ties->pairs[k].first],
-                        *second = &ties->strands[ties->pairs[k].second];
-        int rows = s->awake[first->tie], columns = s->awake[second->tie];
-        const double *Y = s->Y + first->Y, *Z = s->Z + second->Y;
-        double *block = s->L + ties->pairs[k].block;
-        if (first == second && rows == 3 && nv == 1)
-            couple_self(3, 1, Y, Z, block);
-        else if (first == second && rows == 3 && nv == 2)
-            couple_self(3, 2, Y, Z, block);
-        else if (rows == 3 && columns == 3 && nv == 2)
-            couple(3, 3, 2, Y, Z, block);
-        else if (first == second && rows == 2 && nv == 1)
-            couple_self(2, 1, Y, Z, block);
-        else
-            couple(rows, columns, nv, Y, Z, block);
-    }
+}
+
+static void couple_at(const lw_sweeps *s, int i) {
+    int nv = s->model->links[i].joint.nv;
+    if (nv == 1)
+        couple_strands(s, i, 1);
+    else if (nv == 2)
+        couple_strands(s, i, 2);
+    else
+        couple_strands(s, i, nv);
 }
 
 static void swap(double *a, double *b) {
@@ -341,9 +357,13 @@ static void swap(double *a, double *b) {
     *a = *b, *b = x;
 }
 
-/* L_tt = C d C', C a unit triangle, with the largest pivot next, in place; returns the rank. The diagonal holds 1 / d. */
+/* L_tt = C d C', C a unit triangle, with the largest pivot next, in place of the lower triangle; returns the rank. The diagonal
+ * holds 1 / d. */
 static int factor_tie(int count, double *L, const double *scale, int *pivot) {
-    for (int k = 0; k < count; k++) pivot[k] = k;
+    for (int i = 0; i < count; i++) {
+        pivot[i] = i;
+        for (int j = 0; j < i; j++) L[count * j + i] = L[count * i + j];
+    }
     for (int k = 0; k < count; k++) {
         int best = -1;
         double most = 0;
@@ -374,35 +394,35 @@ static int factor_tie(int count, double *L, const double *scale, int *pivot) {
 }
 
 /* The same in the order given, in which rows have been left since the last look for pivots; false, and L as it was, if a
- * pivot has become small. */
-INLINE bool factor_in_order(int count, double *restrict L, const double *restrict scale) {
+ * pivot has become small. C is a copy. */
+INLINE bool factor_in_order(int count, double *restrict L, const double *restrict scale, double *restrict C) {
     const double small = 1e-4;
-    double C[ROWS_MAX * ROWS_MAX];
-    for (int k = 0; k < count * count; k++) C[k] = L[k];
-    for (int k = 0; k < count; k++) {
-        if (!(C[count * k + k] > small * scale[k])) return false;
-        double inverse = 1 / C[count * k + k], column[ROWS_MAX];
-        C[count * k + k] = inverse;
-        for (int i = k + 1; i < count; i++) {
-            column[i] = C[count * i + k];
-            C[count * i + k] *= inverse;
+    for (int i = 0; i < count; i++) {
+        double scaled[ROWS_MAX], pivot = L[count * i + i]; /* C_ij d_j */
+        for (int j = 0; j < i; j++) {
+            scaled[j] = L[count * i + j];
+            for (int k = 0; k < j; k++) scaled[j] -= scaled[k] * C[count * j + k];
+            C[count * i + j] = scaled[j] * C[count * j + j];
+            pivot -= scaled[j] * C[count * i + j];
         }
-        for (int i = k + 1; i < count; i++)
-            for (int j = k + 1; j <= i; j++) C[count * i + j] -= C[count * i + k] * column[j];
+        if (!(pivot > small * scale[i])) return false;
+        C[count * i + i] = 1 / pivot;
     }
-    for (int k = 0; k < count * count; k++) L[k] = C[k];
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j <= i; j++) L[count * i + j] = C[count * i + j];
     return true;
 }
 
-/* out = C^-1 of the pivoted rows of x, `columns` numbers each. */
-INLINE void forward_rows(int rank, int count, const double *restrict C, const int *pivot, int columns,
-                         const double *restrict x, double *restrict out) {
-    for (int i = 0; i < rank; i++) {
-        double *row = out + columns * i;
-        const double *from = x + columns * (pivot ? pivot[i] : i);
-        for (int c = 0; c < columns; c++) row[c] = from[c];
-        for (int j = 0; j < i; j++)
-            for (int c = 0; c < columns; c++) row[c] -= C[count * i + j] * out[columns * j + c];
+/* out = C^-1 of the pivoted rows of x, `columns` numbers each; without pivots out may be x. */
+INLINE void forward_rows(int rank, int count, const double *C, const int *pivot, int columns, const double *x,
+                         double *out) {
+    for (int c = 0; c < columns; c++) {
+        double column[ROWS_MAX];
+        for (int i = 0; i < rank; i++) {
+            column[i] = x[columns * (pivot ? pivot[i] : i) + c];
+            for (int j = 0; j < i; j++) column[i] -= C[count * i + j] * column[j];
+        }
+        for (int i = 0; i < rank; i++) out[columns * i + c] = column[i];
     }
 }
 
@@ -425,47 +445,62 @@ static void load_base(const recursion *r, int base, int rank, const double *E, c
     }
 }
 
-/* Tie t with `count` rows awake, factored to `rank` in the order pivot (NULL: as they are); others: how many rows are in all
+/* L_su -= F_s'd^-1 F_u, or = if nothing is there yet; of a tie with itself (own) the lower triangle. */
+INLINE void take_off(int rank, int rows, int columns, const double *restrict inverse, const double *Fs,
+                     const double *Fu, double *restrict block, bool own, bool adds) {
+    for (int x = 0; x < rows; x++) {
+        double scaled[ROWS_MAX];
+        for (int p = 0; p < rank; p++) scaled[p] = inverse[p] * Fs[rows * p + x];
+        for (int y = 0; y < (own ? x + 1 : columns); y++) {
+            double total = 0;
+            for (int p = 0; p < rank; p++) total += scaled[p] * Fu[columns * p + y];
+            block[columns * x + y] = adds ? block[columns * x + y] - total : -total;
+        }
+    }
+}
+
+/* Tie t with `count` rows awake, factored to `rank` by C in the order pivot (NULL: as they are); others: how many rows are in all
  * ties coupled with it, or 0 if that varies. */
-INLINE void eliminate_rows(lw_sweeps *s, const recursion *r, int t, int count, int rank, const int *pivot,
-                           int others) {
+INLINE void eliminate_rows(lw_sweeps *s, const recursion *r, int t, int count, int rank, const double *C,
+                           const int *pivot, int others) {
     const lw_ties *ties = s->ties;
     const lw_tie *tie = &ties->ties[t];
-    double *C = s->L + tie->block, *E = s->E + 6 * tie->first, *e = s->e + tie->first;
+    double *E = s->E + 6 * tie->first, *e = s->e + tie->first;
     bool moves = tie->base > 0; /* ground does not, and its acceleration is in l already */
-    double inverse[ROWS_MAX];
+    double inverse[ROWS_MAX], y[ROWS_MAX], pull[ROWS_MAX]; /* 1 / d, e, e / d */
     for (int k = 0; k < rank; k++) inverse[k] = C[(count + 1) * k];
     s->rank[t] = rank;
-    forward_rows(rank, count, C, pivot, 1, s->l + tie->first, e);
+    forward_rows(rank, count, C, pivot, 1, s->l + tie->first, y);
+    for (int k = 0; k < rank; k++) e[k] = y[k], pull[k] = inverse[k] * y[k];
     if (moves && rank > 0) {
         forward_rows(rank, count, C, pivot, 6, s->K + tie->K, E);
         load_base(r, tie->base, rank, E, e, inverse);
     }
     const lw_coupling *near = ties->couplings + tie->coupling;
     for (int j = 0; j < tie->couplings; j++) {
-        const lw_tie *other = &ties->ties[near[j].tie];
-        double rows[ROWS_MAX * ROWS_MAX], *F = s->L + near[j].block, *K = s->K + near[j].K,
-                                          *l = s->l + other->first;
+        double given[ROWS_MAX * ROWS_MAX], *F = s->L + near[j].block, *K = s->K + near[j].K;
+        double *restrict l = s->l + ties->ties[near[j].tie].first;
         int columns = others ? others : s->awake[near[j].tie];
-        forward_rows(rank, count, C, pivot, columns, F, rows);
-        for (int k = 0; k < rank; k++)
-            for (int c = 0; c < columns; c++) {
-                double f = F[columns * k + c] = rows[columns * k + c], g = inverse[k] * f;
-                l[c] -= g * e[k];
-                if (moves) lw_v6_axpy(-g, E + 6 * k, K + 6 * c);
-            }
+        if (pivot) memcpy(given, F, (size_t)(count * columns) * sizeof *F);
+        forward_rows(rank, count, C, pivot, columns, pivot ? given : F, F);
+        for (int c = 0; c < columns; c++) {
+            double total = 0;
+            for (int k = 0; k < rank; k++) total += F[columns * k + c] * pull[k];
+            l[c] -= total;
+            for (int k = 0; k < rank && moves; k++)
+                lw_v6_axpy(-inverse[k] * F[columns * k + c], E + 6 * k, K + 6 * c);
+        }
     }
-    const int *target = ties->targets + tie->target;
+    int target = tie->target;
     for (int j = 0; j < tie->couplings; j++)
-        for (int k = j; k < tie->couplings; k++) {
+        for (int k = j; k < tie->couplings; k++, target++) {
             int a = others ? others : s->awake[near[j].tie], b = others ? others : s->awake[near[k].tie];
-            const double *restrict Fa = s->L + near[j].block, *restrict Fb = s->L + near[k].block;
-            double *restrict block = s->L + *target++;
-            for (int p = 0; p < rank; p++)
-                for (int x = 0; x < a; x++) {
-                    double f = inverse[p] * Fa[a * p + x];
-                    for (int y = 0; y < b; y++) block[b * x + y] -= f * Fb[b * p + y];
-                }
+            const double *Fa = s->L + near[j].block, *Fb = s->L + near[k].block;
+            double *block = s->L + ties->targets[target];
+            if (ties->target_adds[target])
+                take_off(rank, a, b, inverse, Fa, Fb, block, j == k, true);
+            else
+                take_off(rank, a, b, inverse, Fa, Fb, block, j == k, false);
         }
 }
 
@@ -474,9 +509,10 @@ INLINE bool eliminate_in_order(lw_sweeps *s, const recursion *r, int t, int coun
     const lw_tie *tie = &s->ties->ties[t];
     for (int j = 0; j < tie->couplings; j++)
         if (s->awake[s->ties->couplings[tie->coupling + j].tie] != count) return false;
-    if (!factor_in_order(count, s->L + tie->block, s->scale + tie->first)) return false;
+    double C[ROWS_MAX * ROWS_MAX];
+    if (!factor_in_order(count, s->L + tie->block, s->scale + tie->first, C)) return false;
     for (int k = 0; k < count; k++) s->pivot[tie->first + k] = k;
-    eliminate_rows(s, r, t, count, count, NULL, count);
+    eliminate_rows(s, r, t, count, count, C, NULL, count);
     return true;
 }
 
@@ -486,7 +522,7 @@ static void eliminate_tie(lw_sweeps *s, const recursion *r, int t) {
     if (count == 3 && eliminate_in_order(s, r, t, 3)) return;
     if (count == 2 && eliminate_in_order(s, r, t, 2)) return;
     int rank = factor_tie(count, s->L + tie->block, s->scale + tie->first, pivot);
-    eliminate_rows(s, r, t, count, rank, pivot, 0);
+    eliminate_rows(s, r, t, count, rank, s->L + tie->block, pivot, 0);
 }
 
 /* --- outwards ------------------------------------------------------------------------------------- */
@@ -499,29 +535,36 @@ INLINE void backward_rows(int rank, int count, const double *C, const int *pivot
     }
 }
 
+INLINE void add_product(int rows, int columns, const double *F, const double *restrict y,
+                        double *restrict x) {
+    for (int k = 0; k < rows; k++)
+        for (int c = 0; c < columns; c++) x[k] += F[columns * k + c] * y[c];
+}
+
 /* sum F_s lambda_s of tie t. */
 INLINE void coupled(const lw_sweeps *s, int t, int rank, const double *lambda, double *x) {
     const lw_tie *tie = &s->ties->ties[t];
     for (int j = 0; j < tie->couplings; j++) {
         const lw_coupling *near = &s->ties->couplings[tie->coupling + j];
         const double *F = s->L + near->block, *other = lambda + s->ties->ties[near->tie].first;
-        int columns = s->awake[near->tie];
-        for (int k = 0; k < rank; k++)
-            for (int c = 0; c < columns; c++) x[k] += F[columns * k + c] * other[c];
+        if (s->awake[near->tie] == 3)
+            add_product(rank, 3, F, other, x);
+        else
+            add_product(rank, s->awake[near->tie], F, other, x);
     }
 }
 
 INLINE void solve_rows(lw_sweeps *s, const recursion *r, int t, int rank, int count) {
     const lw_tie *tie = &s->ties->ties[t];
+    const int *pivot = s->pivot + tie->first;
     double x[ROWS_MAX], *lambda = s->lambda + tie->first;
-    for (int k = 0; k < rank; k++) {
-        x[k] = s->e[tie->first + k];
-        if (tie->base > 0) x[k] += r6_dot(s->E + 6 * (tie->first + k), r->nodes[tie->base].a);
-    }
+    for (int k = 0; k < rank; k++) x[k] = s->e[tie->first + k];
+    for (int k = 0; k < rank && tie->base > 0; k++)
+        x[k] += r6_dot(s->E + 6 * (tie->first + k), r->nodes[tie->base].a);
     coupled(s, t, rank, s->lambda, x);
     for (int k = 0; k < rank; k++) x[k] *= s->L[tie->block + (count + 1) * k];
-    for (int k = 0; k < tie->count; k++) lambda[k] = 0;
-    backward_rows(rank, count, s->L + tie->block, s->pivot + tie->first, x, lambda);
+    for (int k = rank; k < count; k++) lambda[pivot[k]] = 0;
+    backward_rows(rank, count, s->L + tie->block, pivot, x, lambda);
 }
 
 static void solve_tie(lw_sweeps *s, const recursion *r, int t) {
@@ -546,13 +589,13 @@ INLINE void push(int rows, int nv, const double *restrict Y, const double *restr
 }
 
 /* The multipliers push the joint of body i: u += Y lambda, for accelerate. */
-static void push_joint(const lw_sweeps *s, const recursion *r, int i) {
+INLINE void push_joint(const lw_sweeps *s, const recursion *r, int i) {
     const lw_link *link = &r->model->links[i];
     int nv = link->joint.nv;
     double *u = link->kernel < LW_KERNEL_SPHERICAL ? &r->nodes[i].u : r->u + link->v;
-    for (int k = s->ties->strand_start[i]; k < s->ties->strand_start[i + 1]; k++) {
-        const lw_strand *strand = &s->ties->strands[k];
-        const double *Y = s->Y + strand->Y, *lambda = s->lambda + s->ties->ties[strand->tie].first;
+    const lw_strand *end = s->ties->strands + s->ties->strand_start[i + 1];
+    for (const lw_strand *strand = s->ties->strands + s->ties->strand_start[i]; strand < end; strand++) {
+        const double *Y = s->Y + strand->Y, *lambda = s->lambda + strand->row;
         int rows = s->awake[strand->tie];
         if (rows == 3 && nv == 1)
             push(3, 1, Y, lambda, u);
@@ -584,14 +627,15 @@ lw_status lw_sweeps_run(lw_sweeps *s, const lw_subject *subject, lw_error *error
     const lw_model *model = s->model;
     const lw_ties *ties = s->ties;
     int n = model->body_count, bad_body = 0, bad_speed = 0;
-    clear_blocks(s);
     for (int i = n; i >= 0; i--) {
-        for (int t = ties->at_base[i]; t < ties->at_base[i] + ties->based[i]; t++) eliminate_tie(s, &r, t);
+        for (int k = 0; k < ties->based[i]; k++) eliminate_tie(s, &r, ties->at_base[i] + k);
         if (i == 0) break;
         int bad = 0;
         BY_JOINT(&model->links[i], eliminate, &r, i, &bad)
         if (__builtin_expect(bad && !bad_body, 0)) bad_body = i, bad_speed = bad;
+        if (ties->strand_start[i] == ties->strand_start[i + 1]) continue;
         pass_strands(s, &r, subject->gravity, i);
+        couple_at(s, i);
     }
     if (bad_body) return lw_undetermined(model, bad_body, bad_speed, error);
     hang_ground(&r);

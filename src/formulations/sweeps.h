@@ -29,8 +29,6 @@ lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties 
                             lw_arena *arena);
 /* All rows take part again, in their own order. */
 void lw_sweeps_wake(lw_sweeps *sweeps);
-/* K = 0 where rows are awake; only indirect: where no closure puts its wrenches directly. */
-void lw_sweeps_clear(lw_sweeps *sweeps, bool only_indirect);
 
 /* What the tree is subject to; NULL stands for nothing: speeds, joint forces, loads on bodies. */
 typedef struct lw_subject {
@@ -41,7 +39,7 @@ typedef struct lw_subject {
 
 /* Places and velocities of the tree at data->q. */
 void lw_sweeps_start(lw_sweeps *sweeps, const lw_subject *subject);
-/* With K (zero but for what acts on bodies directly) and l set: accelerations into data->vdot and nodes, multipliers. */
+/* With l, and K of the bodies that the rows act on, set: accelerations into data->vdot and nodes, multipliers. */
 lw_status lw_sweeps_run(lw_sweeps *sweeps, const lw_subject *subject, lw_error *error);
 /* The scales of the rows from the strands of a run. */
 void lw_sweeps_measure(lw_sweeps *sweeps);

@@ -245,11 +245,12 @@ static bool number_ties(draft *d, lw_ties *ties, lw_arena *arena) {
     ties->ties = LW_NEW(arena, lw_tie, d->count + 1);
     ties->couplings = LW_NEW(arena, lw_coupling, couplings + 1);
     ties->targets = LW_NEW(arena, int, targets + 1);
+    ties->target_adds = LW_NEW(arena, bool, targets + 1);
     ties->tie_of_row = LW_NEW(arena, int, d->rows->count + 1);
     ties->at_base = LW_NEW(arena, int, d->model->body_count + 2);
     ties->based = LW_NEW(arena, int, d->model->body_count + 2);
-    if (!ties->ties || !ties->couplings || !ties->targets || !ties->tie_of_row || !ties->at_base ||
-        !ties->based)
+    if (!ties->ties || !ties->couplings || !ties->targets || !ties->target_adds || !ties->tie_of_row ||
+        !ties->at_base || !ties->based)
         return false;
     int coupling = 0, target = 0;
     for (int place = 0; place < d->count; place++) {
@@ -292,9 +293,7 @@ static bool number_strands(draft *d, lw_ties *ties, lw_arena *arena) {
     ties->strands = LW_NEW(arena, lw_strand, strands + 1);
     ties->pairs = LW_NEW(arena, lw_strand_pair, pairs + 1);
     ties->place = LW_NEW(arena, int, d->rows->block_count + 1);
-    ties->indirect = LW_NEW(arena, int, strands + 1);
-    if (!ties->strand_start || !ties->pair_start || !ties->strands || !ties->pairs || !ties->place ||
-        !ties->indirect)
+    if (!ties->strand_start || !ties->pair_start || !ties->strands || !ties->pairs || !ties->place)
         return false;
     int strand = 0;
     for (int i = 0; i <= n; i++) {
@@ -303,10 +302,11 @@ static bool number_strands(draft *d, lw_ties *ties, lw_arena *arena) {
         for (int k = 0; k < at->count; k++) at->item[k] = d->rank[at->item[k]];
         if (at->count) qsort(at->item, (size_t)at->count, sizeof *at->item, compare_ints);
         for (int k = 0; k < at->count; k++) {
-            int m = ties->ties[at->item[k]].count;
-            ties->strands[strand++] = (lw_strand){at->item[k], -1, ties->K_size, ties->Y_size};
-            ties->K_size += 6 * m;
-            ties->Y_size += m * d->model->links[i].joint.nv;
+            const lw_tie *tie = &ties->ties[at->item[k]];
+            ties->strands[strand++] = (lw_strand){
+                .tie = at->item[k], .row = tie->first, .parent = -1, .K = ties->K_size, .Y = ties->Y_size};
+            ties->K_size += 6 * tie->count;
+            ties->Y_size += tie->count * d->model->links[i].joint.nv;
         }
     }
     ties->strand_start[n + 1] = strand;
@@ -318,7 +318,8 @@ static bool number_strands(draft *d, lw_ties *ties, lw_arena *arena) {
             int parent = d->model->links[i].parent;
             if (parent != ties->ties[s->tie].base) s->parent = strand_of(ties, s->tie, parent);
             for (int b = a; b < ties->strand_start[i + 1]; b++)
-                ties->pairs[pair++] = (lw_strand_pair){a, b, block_of(ties, s->tie, ties->strands[b].tie)};
+                ties->pairs[pair++] = (lw_strand_pair){
+                    .first = a, .second = b, .block = block_of(ties, s->tie, ties->strands[b].tie)};
         }
     }
     ties->pair_start[n + 1] = pair;
@@ -353,11 +354,35 @@ static void connect(const draft *d, const int *closure_of_joint, lw_ties *ties) 
         if (tie->bodies[0]) tie->K_first = wrenches_at(ties, t, tie->bodies[0]);
         if (tie->bodies[1]) tie->K_second = wrenches_at(ties, t, tie->bodies[1]);
     }
-    for (int k = 0; k < ties->strand_start[d->model->body_count + 1]; k++) {
-        const lw_tie *tie = &ties->ties[ties->strands[k].tie];
-        if (ties->strands[k].K != tie->K_first && ties->strands[k].K != tie->K_second)
-            ties->indirect[ties->indirect_count++] = k;
+}
+
+/* What a run writes first to, and what it adds to, in the order of a sweep inwards: so nothing has to be cleared before. */
+static bool find_first(const draft *d, lw_ties *ties) {
+    bool *K = calloc((size_t)ties->K_size + 1, sizeof *K),
+         *L = calloc((size_t)ties->block_size + 1, sizeof *L);
+    bool fine = K && L;
+    for (int k = 0; fine && k < d->rows->block_count; k++) K[ties->place[k]] = true;
+    for (int i = d->model->body_count; fine && i >= 0; i--) {
+        for (int t = ties->at_base[i]; t < ties->at_base[i] + ties->based[i]; t++) {
+            int count = ties->ties[t].couplings, target = ties->ties[t].target;
+            for (int at = target; at < target + count * (count + 1) / 2; at++) {
+                ties->target_adds[at] = L[ties->targets[at]];
+                L[ties->targets[at]] = true;
+            }
+        }
+        for (int k = ties->strand_start[i]; k < ties->strand_start[i + 1]; k++) {
+            lw_strand *strand = &ties->strands[k];
+            int to = strand->parent < 0 ? ties->ties[strand->tie].K : ties->strands[strand->parent].K;
+            strand->adds = K[to];
+            K[to] = true;
+        }
+        for (int k = ties->pair_start[i]; k < ties->pair_start[i + 1]; k++) {
+            ties->pairs[k].adds = L[ties->pairs[k].block];
+            L[ties->pairs[k].block] = true;
+        }
     }
+    free(K), free(L);
+    return fine;
 }
 
 lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *arena) {
@@ -368,6 +393,7 @@ lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *ar
         ties && closure && make_draft(&d) && number_ties(&d, ties, arena) && number_strands(&d, ties, arena);
     for (int k = 0; fine && k < model->closure_count; k++) closure[model->closures[k]] = k;
     if (fine) connect(&d, closure, ties);
+    fine = fine && find_first(&d, ties);
     free(closure);
     discard(&d);
     return fine ? ties : NULL;

@@ -11,14 +11,17 @@
 
 typedef struct lw_strand {
     int tie;
+    int row;    /* the tie's first */
     int parent; /* the strand at the parent; -1: the parent is the tie's base */
     int K;      /* where its wrenches start: 6 per row */
     int Y;      /* where its joint components start: one per speed and row */
+    bool adds;  /* the parent has wrenches of the tie already, from its rows or another branch */
 } lw_strand;
 
 /* A pair of strands at one body, and the block of the matrix that their joint adds to. */
 typedef struct lw_strand_pair {
     int first, second, block;
+    bool adds; /* something has gone into the block before */
 } lw_strand_pair;
 
 /* Tie s is coupled with tie t, which is eliminated before it. */
@@ -52,8 +55,8 @@ typedef struct lw_ties {
     lw_strand_pair *pairs;
     lw_coupling *couplings;
     int *targets;
+    bool *target_adds; /* per target: something has gone into the block before */
     int *place; /* per block of the rows (lw_rows.body): where the wrenches of its tie on its body start */
-    int indirect_count, *indirect;  /* strands of closures that get their wrenches from other strands alone */
     int K_size, Y_size, block_size; /* numbers */
     int row_max;
 } lw_ties;
