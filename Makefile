@@ -10,7 +10,7 @@ SANITIZED = $(CONFIGURE) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1
 THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard tests/*/test_*thread*.c))))
 
 .PHONY: build run test test-sanitize test-thread test-page check-layers check-format format fuzz fuzz-merge bench bench-peers \
-	comparison install setup clean help
+	comparison endurance install setup clean help
 .DEFAULT_GOAL := build
 
 setup:
@@ -72,9 +72,10 @@ fuzz-merge: ## keep what fuzzing found: new inputs that reach new code go to tes
 
 bench: setup ## time the dynamics of trees and closed loops; figures also in results/bench.csv, bench-loops.csv
 	@$(CONFIGURE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_BENCH=ON
-	@cmake --build build-bench --target bench-tree bench-loops -j $(JOBS)
+	@cmake --build build-bench --target bench-tree bench-loops bench-choice -j $(JOBS)
 	@mkdir -p results && build-bench/bench/bench-tree --csv results/bench.csv
 	@echo "" && build-bench/bench/bench-loops --csv results/bench-loops.csv
+	@echo "" && build-bench/bench/bench-choice --csv results/bench-choice.csv
 
 bench-peers: setup ## the same models in other engines (installs them from Debian); results/bench-peers.csv
 	@bash tools/setup_peers
@@ -85,6 +86,13 @@ bench-peers: setup ## the same models in other engines (installs them from Debia
 
 comparison: build ## measure every method on six mechanisms; rewrites the tables of docs/comparison.md
 	@python3 tools/comparison build/linkwork
+
+endurance: setup ## a million steps by the energy-momentum scheme and at equal cost by others (15 min); rewrites docs/endurance.md
+	@$(CONFIGURE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_BENCH=ON
+	@cmake --build build-bench --target bench-endurance -j $(JOBS)
+	@mkdir -p results && build-bench/bench/bench-endurance >results/endurance.md; status=$$?; \
+	sed -i -e '/^<!-- measured -->$$/,/^<!-- end -->$$/{/^<!--/!d}' -e '/^<!-- measured -->$$/r results/endurance.md' \
+	    docs/endurance.md; exit $$status
 
 install: build ## install program, library, headers, CMake and pkg-config files under PREFIX
 	@cmake --build build --target linkwork linkwork-program -j $(JOBS)

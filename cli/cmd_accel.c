@@ -70,9 +70,8 @@ static int solve(const cli_command *command, const lw_model *model, const char *
     int result = CLI_FAILED;
     if (q && v && a.vdot && a.reactions && a.unique) {
         lw_error error = {0};
-        const char *why;
         lw_status status = LW_ERROR_UNSUPPORTED;
-        if (!a.method) a.method = lw_method_auto(model, &why, &error);
+        if (!a.method) a.method = lw_method_auto(model, NULL, 0, &error);
         if (a.method) status = cli_initial_state(model, 0.0, q, v, &error);
         if (a.method && status == LW_OK)
             status = lw_accelerations(model, a.method, 0.0, q, v, a.vdot, a.reactions, a.unique, &error);

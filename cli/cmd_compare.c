@@ -111,6 +111,17 @@ static void print_json(const lw_comparison *results, int count) {
             json_number(&j, "energy_drift", r->run.energy_max_drift);
             json_number(&j, "final_diff", r->final_diff);
         }
+        if (r->scheme_count) {
+            json_array(&j, "reaction_schemes");
+            for (int s = 0; s < r->scheme_count; s++) {
+                json_object(&j, NULL);
+                json_text(&j, "scheme", r->schemes[s].name);
+                json_number(&j, "ns", r->schemes[s].ns);
+                json_number(&j, "max_rel_diff", r->schemes[s].max_rel_diff);
+                json_object_end(&j);
+            }
+            json_array_end(&j);
+        }
         json_object_end(&j);
     }
     json_array_end(&j);
@@ -136,6 +147,18 @@ const char *compare_time(char text[16], double ns) {
     else
         snprintf(text, 16, "%.3g ms", ns / 1e6);
     return text;
+}
+
+/* Reactions of loops and constraints by the schemes of blajer1994. */
+static void print_schemes(const lw_comparison *r) {
+    char t[2][16];
+    if (r->scheme_count == 0) return;
+    printf("\nreactions by scheme (method %s, beyond the accelerations)\n\n", r->method);
+    printf("  %-20s %12s %9s\n", "scheme", "time", "diff.");
+    for (int s = 0; s < r->scheme_count; s++)
+        printf("  %-20s %12s %9s%s\n", r->schemes[s].name, compare_time(t[0], r->schemes[s].ns),
+               s == 0 ? "reference" : number(t[1], r->schemes[s].max_rel_diff),
+               isnan(r->schemes[s].ns) ? "  needs the inverse of the mass matrix" : "");
 }
 
 static void print_table(const lw_model *model, const lw_run_options *run, const lw_comparison *results,
@@ -166,6 +189,7 @@ static void print_table(const lw_model *model, const lw_run_options *run, const 
                                                     : "",
                r->reason);
     }
+    for (int k = 0; k < count; k++) print_schemes(&results[k]);
     bool any = false;
     for (int k = 0; k < count; k++) any = any || ran(&results[k]);
     if (!any) return;

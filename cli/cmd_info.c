@@ -6,6 +6,8 @@
  * arcs, one -1 each, stand in a block of their own.
  */
 #include "info_closing.h"
+#include "info_criterion.h"
+#include "info_massless.h"
 #include "load.h"
 
 #include <stdlib.h>
@@ -173,8 +175,9 @@ static void print_methods(const lw_model *model) {
         else
             printf("  %-12s does not apply: %s\n", method.name, reason_of(&error, reason, sizeof reason));
     }
-    const char *why = NULL, *chosen = lw_method_auto(model, &why, NULL);
-    if (chosen) printf("  %-12s takes %s: %s\n", "auto", chosen, why ? why : "");
+    char why[256];
+    const char *chosen = lw_method_auto(model, why, sizeof why, NULL);
+    if (chosen) printf("  %-12s takes %s: %s\n", "auto", chosen, why);
     printf("\nintegrators\n");
     for (int i = 0; i < lw_integrator_count(); i++)
         printf("  %-12s %s\n", lw_integrator_name(i), lw_integrator_summary(i));
@@ -193,7 +196,9 @@ static void print_text(const cli_model *m, bool matrices) {
     print_joints(model);
     if (matrices || n <= MATRIX_MAX) print_graph(model, sum.bases);
     print_loops(model);
+    info_print_cuts(m);
     info_print_closing(model);
+    info_print_massless(m);
     print_elements(m);
     print_methods(model);
 }
@@ -243,7 +248,8 @@ static void json_joints(json *j, const lw_model *model) {
 
 /* incidence: C, a row for each body, a column for each arc that does not start at ground; path: T, a row for
  * each arc, base arcs included, a column for each body. */
-static void json_graph(json *j, const lw_model *model) {
+static void json_graph(json *j, const cli_model *m) {
+    const lw_model *model = m->model;
     int n = lw_model_body_count(model);
     json_array(j, "incidence");
     for (int b = 1; b <= n; b++) {
@@ -262,9 +268,11 @@ static void json_graph(json *j, const lw_model *model) {
     }
     json_array_end(j);
     json_array(j, "loops");
+    char why[600];
     for (int l = 0; l < lw_model_loop_count(model); l++) {
         json_object(j, NULL);
         json_text(j, "cut", lw_model_joint_info(model, lw_model_loop_cut(model, l)).name);
+        json_text(j, "why", info_cut_reason(m, l, why, sizeof why));
         json_text(j, "base", lw_model_body_name(model, lw_model_loop_base(model, l)));
         json_integer(j, "length", lw_model_loop_length(model, l));
         json_array(j, "joints");
@@ -319,8 +327,8 @@ static void json_methods(json *j, const lw_model *model) {
         json_object_end(j);
     }
     json_array_end(j);
-    const char *why = NULL;
-    json_text(j, "auto", lw_method_auto(model, &why, NULL));
+    char why[256] = "";
+    json_text(j, "auto", lw_method_auto(model, why, sizeof why, NULL));
     json_array(j, "integrators");
     for (int i = 0; i < lw_integrator_count(); i++) {
         json_object(j, NULL);
@@ -331,7 +339,7 @@ static void json_methods(json *j, const lw_model *model) {
     json_array_end(j);
 }
 
-static void print_json(const cli_model *m) {
+static int print_json(const cli_command *command, const cli_model *m, const info_criterion *criterion) {
     const lw_model *model = m->model;
     totals sum = count_totals(model);
     json j;
@@ -340,7 +348,7 @@ static void print_json(const cli_model *m) {
     json_text(&j, "name", lw_model_name(model));
     json_bodies(&j, model);
     json_joints(&j, model);
-    json_graph(&j, model);
+    json_graph(&j, m);
     json_object(&j, "dof");
     json_integer(&j, "q", lw_model_q_size(model));
     json_integer(&j, "v", lw_model_v_size(model));
@@ -348,17 +356,31 @@ static void print_json(const cli_model *m) {
     json_integer(&j, "closure_rows", sum.closure_rows);
     json_object_end(&j);
     info_json_closing(&j, model);
+    info_json_massless(&j, m);
     json_elements(&j, m);
     json_methods(&j, model);
+    int result = criterion->wanted ? info_json_criterion(command, &j, m, criterion) : CLI_DONE;
     json_object_end(&j);
     json_end(&j);
+    return result;
 }
 
 static int info(const cli_command *command, int argc, char **argv) {
     bool as_json = false, matrices = false;
+    info_criterion criterion = {.wanted = false};
     cli_list settings = {.count = 0};
     const cli_option options[] = {
         {"matrices", NULL, "print C and T for more than 30 bodies too", NULL, .flag = &matrices},
+        {"criterion", NULL, "which coordinates serve best as independent ones, for every possible cut too",
+         NULL, .flag = &criterion.wanted},
+        {"absolute", NULL, "the criterion for absolute coordinates of the bodies", NULL,
+         .flag = &criterion.absolute},
+        {"sweep", "JOINT[=FROM..TO]",
+         "the criterion while a joint is driven; a full turn if no range is given", "crank=0..2*pi",
+         .text = &criterion.sweep},
+        {"points", "N", "of the sweep; 361 if not given", "721", .number = &criterion.points, .unit = "1"},
+        {"out", "FILE", "the sweep as data (.csv), or as a figure with its data beside it (.svg)",
+         "sweep.svg", .text = &criterion.out},
         {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5", .list = &settings},
         {"json", NULL, "print one JSON document", NULL, .flag = &as_json},
     };
@@ -366,10 +388,15 @@ static int info(const cli_command *command, int argc, char **argv) {
     int result;
     if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
                        &result)) {
-        if (as_json)
-            print_json(&loaded);
-        else
+        criterion.wanted = criterion.wanted || criterion.absolute || criterion.sweep;
+        if (criterion.out && !criterion.sweep)
+            result = cli_say(command, CLI_WRONG, "--out: there is data to write with --sweep only");
+        else if (as_json)
+            result = print_json(command, &loaded, &criterion);
+        else {
             print_text(&loaded, matrices);
+            if (criterion.wanted) result = info_print_criterion(command, &loaded, &criterion);
+        }
     }
     cli_close_model(&loaded);
     return result;

@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static const reproduce_paper *const papers[] = {&reproduce_anderson2003, &reproduce_mufti1983};
+static const reproduce_paper *const papers[] = {&reproduce_anderson2003, &reproduce_mufti1983,
+                                                &reproduce_arnold2013, &reproduce_betsch2006,
+                                                &reproduce_blajer1994};
 enum { PAPERS = sizeof papers / sizeof papers[0], ITEMS_MAX = 64 };
 
 typedef struct chosen {

@@ -3,6 +3,7 @@
 #include "json.h"
 #include "load.h"
 #include "progress.h"
+#include "run_neglect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ static const double default_tolerance = 1e-8, default_samples = 1000;
 /* What the user asked for on the command line; 0 and NULL: not given. */
 typedef struct request {
     const char *method, *integrator, *drift, *out, *record;
-    double step, tolerance, end, output, penalty;
+    double step, tolerance, end, output, penalty, neglect;
     bool as_json, quiet;
     cli_list settings;
 } request;
@@ -31,11 +32,12 @@ typedef struct run {
     progress bar;
     double t; /* of the last sample */
     long samples;
-    const char *why; /* auto took the method; NULL: the user or the model named it */
-    double *q, *v;   /* initial, then final state */
-    event *events;   /* what the method told */
+    char why[256]; /* auto took the method; "": the user or the model named it */
+    double *q, *v; /* initial, then final state */
+    event *events; /* what the method told */
     size_t event_count, event_room;
     lw_run_summary summary;
+    run_neglect neglect;
 } run;
 
 static bool observe(const lw_sample *sample, void *context) {
@@ -97,7 +99,7 @@ static void complete(lw_run_options *options) {
 }
 
 /* The model's suggestions, overridden by the command line. */
-static lw_run_options options_of(const lw_model *model, const request *wish) {
+static lw_run_options options_of(const lw_model *model, const request *wish, bool neglected) {
     lw_run_options options;
     lw_run_defaults(model, &options);
     if (wish->tolerance > 0) {
@@ -111,6 +113,7 @@ static lw_run_options options_of(const lw_model *model, const request *wish) {
         options.step = wish->step;
         if (!wish->tolerance && !options.integrator) options.tolerance = 0;
     }
+    if (neglected) options.method = "massless"; /* whatever the model suggests */
     if (wish->method) options.method = wish->method;
     if (wish->integrator) options.integrator = wish->integrator;
     if (wish->drift) options.drift = wish->drift;
@@ -185,6 +188,7 @@ static void print_json(const run *r, lw_data *data) {
         json_object_end(&j);
     }
     json_array_end(&j);
+    run_neglect_json(&j, &r->neglect, r->model);
     json_final(&j, r, data);
     json_object_end(&j);
     json_end(&j);
@@ -207,13 +211,14 @@ static void print_text(FILE *out, const run *r) {
     const lw_run_summary *s = &r->summary;
     const lw_ledger *l = &s->ledger;
     fprintf(out, "%s: t = %g s\n", lw_model_name(r->model), s->t_end);
-    fprintf(out, "  method       %s%s%s\n", s->method, r->why ? ": " : "", r->why ? r->why : "");
+    fprintf(out, "  method       %s%s%s\n", s->method, r->why[0] ? ": " : "", r->why);
     fprintf(out, "  integrator   %s: %ld steps, %ld rejected, %ld evaluations, %.3g s of computing\n",
             s->integrator, s->steps, s->rejected, s->evaluations, s->wall_s);
     if (lw_model_loop_count(r->model) + lw_model_constraint_count(r->model) > 0)
         fprintf(out, "  constraints  violated by at most %.3g (position), %.3g (velocity)\n", s->position_max,
                 s->velocity_max);
     print_events(out, r);
+    run_neglect_print(out, &r->neglect, r->model);
     fprintf(out, "\nenergy, J\n");
     fprintf(out, "  at the start            %16.9g\n", s->energy_initial);
     fprintf(out, "  + work of drives        %16.9g\n", l->drives);
@@ -280,9 +285,8 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
     lw_error error = {0}, close_error = {0};
     const char *out = wish->out;
     bool automatic = !options->method;
-    if (automatic) options->method = lw_method_auto(r->model, &r->why, &error);
+    if (automatic) options->method = lw_method_auto(r->model, r->why, sizeof r->why, &error);
     if (!options->method) return cli_fault(r->command, LW_ERROR_UNSUPPORTED, &error);
-    if (!automatic) r->why = NULL;
     int opened = out ? open_results(r, options, wish) : CLI_DONE;
     if (opened != CLI_DONE) return opened;
     options->observe = observe;
@@ -293,7 +297,10 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
     options->as_given = true;
     stop_watch();
     lw_status status = lw_run_check(r->model, options, &error);
-    if (status == LW_OK) status = cli_initial_state(r->model, options->start, r->q, r->v, &error);
+    if (status == LW_OK)
+        status = r->neglect.with ? run_neglect_start(r->command, &r->neglect, r->model, options->start, r->q,
+                                                     r->v, &error)
+                                 : cli_initial_state(r->model, options->start, r->q, r->v, &error);
     if (status == LW_OK) status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);
     progress_end(&r->bar);
     lw_status closed = lw_results_close(r->results, r->samples > 0 ? &r->summary : NULL,
@@ -308,13 +315,19 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
     return result;
 }
 
-static int run_model(const cli_command *command, const lw_model *model, const request *wish) {
-    lw_run_options options = options_of(model, wish);
-    run r = {.command = command, .model = model, .bar = progress_start(!wish->quiet)};
-    r.q = cli_numbers(command, lw_model_q_size(model));
-    r.v = cli_numbers(command, lw_model_v_size(model));
-    int result = r.q && r.v ? simulate(&r, &options, wish) : CLI_FAILED;
-    if (result == CLI_DONE) result = report(&r, wish);
+static int run_model(const cli_command *command, cli_model *loaded, const request *wish) {
+    run r = {.command = command, .bar = progress_start(!wish->quiet)};
+    int result = wish->neglect > 0 ? run_neglect_apply(command, loaded, wish->neglect, &r.neglect) : CLI_DONE;
+    if (result == CLI_DONE) {
+        r.model = loaded->model;
+        lw_run_options options = options_of(r.model, wish, run_neglect_any(&r.neglect));
+        r.q = cli_numbers(command, lw_model_q_size(r.model));
+        r.v = cli_numbers(command, lw_model_v_size(r.model));
+        result = r.q && r.v ? simulate(&r, &options, wish) : CLI_FAILED;
+        if (result == CLI_DONE) run_neglect_estimate(&r.neglect, &options);
+        if (result == CLI_DONE) result = report(&r, wish);
+    }
+    run_neglect_close(&r.neglect);
     free(r.q);
     free(r.v);
     free(r.events);
@@ -334,6 +347,8 @@ static int run_command(const cli_command *command, int argc, char **argv) {
          .text = &wish.drift},
         {"penalty", "K", "method penalty: stiffness of the constraints, relative to masses", "1e8",
          .number = &wish.penalty, .unit = "1"},
+        {"neglect-mass", "RATIO", "treat inertia below this ratio as zero, and estimate the error made",
+         "1e-4", .number = &wish.neglect, .unit = "1"},
         {"out", "FILE", "write the results there, as .csv or .h5 (HDF5); - is standard output", "results.csv",
          .text = &wish.out},
         {"record", "LIST", "what the results hold, e.g. joint,reaction(pin),point(arm,1,0,0),ledger",
@@ -349,7 +364,7 @@ static int run_command(const cli_command *command, int argc, char **argv) {
     if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &wish.settings,
                        &loaded, &result)) {
         result = check_request(command, &wish);
-        if (result == CLI_DONE) result = run_model(command, loaded.model, &wish);
+        if (result == CLI_DONE) result = run_model(command, &loaded, &wish);
     }
     cli_close_model(&loaded);
     return result;

@@ -60,7 +60,8 @@ const char *reproduce_number(char text[24], double x);
 lw_status reproduce_page(const char *folder, const reproduce_outcome *outcomes, int count, bool quick,
                          lw_error *error);
 
-extern const reproduce_paper reproduce_anderson2003, reproduce_mufti1983;
+extern const reproduce_paper reproduce_anderson2003, reproduce_mufti1983, reproduce_arnold2013,
+    reproduce_betsch2006, reproduce_blajer1994;
 
 /* Fills error with a sentence and returns status. */
 lw_status reproduce_fail(lw_error *error, lw_status status, const char *format, ...);

@@ -30,6 +30,16 @@ typedef enum lw_verdict {
     LW_VERDICT_DIFFERS      /* an exact method that differs by more than is allowed: reason */
 } lw_verdict;
 
+/* One of the schemes by which method partition computes the forces that hold loops together (blajer1994). */
+typedef struct lw_scheme_comparison {
+    const char *name; /* "(38)": the paper's number */
+    double
+        ns; /* of one computation beyond the accelerations, processor time, median; NaN: it has no answer */
+    double
+        max_rel_diff; /* of unique components of reactions, against the first scheme, relative to the largest */
+} lw_scheme_comparison;
+#define LW_SCHEMES_MAX 3
+
 /* What there is about one method; a number that was not measured is NaN. */
 typedef struct lw_comparison {
     const char *method;
@@ -52,6 +62,9 @@ typedef struct lw_comparison {
     char run_reason[1024];
     lw_run_summary run;
     double final_diff; /* poses of bodies at the end, against those of the reference */
+
+    int scheme_count; /* method partition on models with loops or constraints; else 0 */
+    lw_scheme_comparison schemes[LW_SCHEMES_MAX];
 } lw_comparison;
 
 /* The model's suggestions for the run, at most 1 s of it. */

@@ -8,9 +8,13 @@
 #include <linkwork/model.h>
 #include <linkwork/dynamics.h>
 #include <linkwork/assemble.h>
+#include <linkwork/criterion.h>
 #include <linkwork/results.h>
 #include <linkwork/simulate.h>
 #include <linkwork/compare.h>
+#include <linkwork/director.h>
+#include <linkwork/massless.h>
+#include <linkwork/neglect.h>
 #include <linkwork/io.h>
 
 #endif

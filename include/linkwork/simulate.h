@@ -23,8 +23,9 @@ int lw_method_count(void);
 lw_method_info lw_method_at(int index);
 /* Does the method of this name apply to the model? If not, why (and LW_ERROR_UNSUPPORTED) stands in error. */
 lw_status lw_method_applies(const char *method, const lw_model *model, lw_error *error);
-/* The method that auto would take, or NULL with every method's reason in error; *why is a sentence. */
-const char *lw_method_auto(const lw_model *model, const char **why, lw_error *error);
+/* The method that auto takes, or NULL with a reason in error; why (may be NULL) becomes a sentence. It tries methods that it
+ * considers on the assembled initial state. */
+const char *lw_method_auto(const lw_model *model, char *why, size_t size, lw_error *error);
 
 int lw_integrator_count(void);
 const char *lw_integrator_name(int index);

@@ -14,7 +14,8 @@
  * Cost       a few tenths of a second for each method, and its run; allocates.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "formulations/formulation.h"
+#include "analyses/choose.h"
+#include "formulations/distribution.h"
 #include <linkwork/assemble.h>
 #include <linkwork/compare.h>
 
@@ -98,7 +99,7 @@ static lw_status check_names(const lw_model *model, const lw_compare_options *op
     for (int k = 0; options->methods && k < options->method_count; k++) {
         const lw_formulation *formulation;
         if (lw_formulation_find(options->methods[k])) continue;
-        lw_status status = lw_formulation_choose(options->methods[k], model, &formulation, NULL, error);
+        lw_status status = lw_choose(options->methods[k], model, &formulation, NULL, 0, error);
         if (status != LW_OK) return status;
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "name the methods, or none to compare all",
                        "\"%s\" is not one method", options->methods[k]);
@@ -356,6 +357,49 @@ static lw_status measure_times(contest *c, lw_error *error) {
     return status;
 }
 
+/* --- schemes for reactions (method partition) ------------------------------------------------------ */
+
+static double time_of_scheme(contest *c, int k, lw_scheme scheme, long calls) {
+    double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    for (long i = 0; i < calls; i++) lw_partition_row_forces(c->methods[k], scheme, NULL);
+    return clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+}
+
+/* At the initial state: each scheme's reactions against those of the first, and its time beyond the accelerations. */
+static void measure_schemes(contest *c, int k) {
+    const double wanted = 1e-3; /* s: of a batch */
+    const lw_formulation *f = c->formulations[k];
+    const state *at = &c->states[0];
+    lw_comparison *r = &c->results[k];
+    int loads = 6 * c->model->joint_count;
+    r->scheme_count = LW_SCHEMES;
+    for (int s = 0; s < LW_SCHEMES; s++) {
+        lw_scheme_comparison *own = &r->schemes[s];
+        *own = (lw_scheme_comparison){lw_scheme_name((lw_scheme)s), NAN, NAN};
+        lw_partition_use_scheme(c->methods[k], (lw_scheme)s);
+        double *reactions = s == 0 ? at->reactions : c->reactions, batch[BATCHES], most = 0;
+        if (f->accelerations(c->methods[k], at->t, at->q, at->v, NULL, c->vdot, reactions, NULL, NULL) !=
+            LW_OK)
+            continue;
+        for (int i = 0; i < loads; i++)
+            if (at->unique[i]) most = worse(most, fabs(reactions[i] - at->reactions[i]));
+        own->max_rel_diff = most / at->load;
+        long calls = 1;
+        while (time_of_scheme(c, k, (lw_scheme)s, calls) < wanted && calls < 1L << 24) calls *= 2;
+        for (int b = 0; b < BATCHES; b++)
+            batch[b] = time_of_scheme(c, k, (lw_scheme)s, calls) / (double)calls;
+        qsort(batch, BATCHES, sizeof *batch, ascending);
+        own->ns = 1e9 * batch[BATCHES / 2];
+    }
+    lw_partition_use_scheme(c->methods[k], (lw_scheme)0);
+}
+
+static void compare_schemes(contest *c) {
+    bool holds = c->model->closure_count || c->model->constraint_count;
+    for (int k = 0; k < c->count && holds && !c->options->no_reactions; k++)
+        if (takes_part(c, k) && strcmp(c->results[k].method, "partition") == 0) measure_schemes(c, k);
+}
+
 /* --- the run -------------------------------------------------------------------------------------- */
 
 static bool keep_going(void *context) {
@@ -451,6 +495,7 @@ static lw_status hold(contest *c, lw_error *error) {
     for (int k = 0; k < c->count; k++)
         if (takes_part(c, k)) judge(c, k);
     lw_status status = measure_times(c, error);
+    if (status == LW_OK) compare_schemes(c); /* the states' reactions are no longer needed */
     for (int k = 0; k < c->count && status == LW_OK && !c->options->no_run; k++) {
         if (!takes_part(c, k) || k == c->reference) continue;
         status = run(c, k, error);

@@ -1,7 +1,7 @@
 /* methods.c - the registries of formulations and integrators as the public interface shows them;
  * accelerations and reactions of one state by one method.
  */
-#include "formulations/formulation.h"
+#include "analyses/choose.h"
 #include "integrators/integrator.h"
 #include <linkwork/simulate.h>
 
@@ -29,12 +29,12 @@ lw_method_info lw_method_at(int index) {
 
 lw_status lw_method_applies(const char *method, const lw_model *model, lw_error *error) {
     const lw_formulation *formulation;
-    return lw_formulation_choose(method, model, &formulation, NULL, error);
+    return lw_choose(method, model, &formulation, NULL, 0, error);
 }
 
-const char *lw_method_auto(const lw_model *model, const char **why, lw_error *error) {
+const char *lw_method_auto(const lw_model *model, char *why, size_t size, lw_error *error) {
     const lw_formulation *formulation;
-    return lw_formulation_choose(NULL, model, &formulation, why, error) == LW_OK ? formulation->name : NULL;
+    return lw_choose(NULL, model, &formulation, why, size, error) == LW_OK ? formulation->name : NULL;
 }
 
 int lw_integrator_count(void) { return lw_integrators_count(); }
@@ -60,7 +60,7 @@ static lw_status check_finite(const lw_model *model, double t, const double *vdo
 lw_status lw_accelerations(const lw_model *model, const char *name, double t, const double *q,
                            const double *v, double *vdot, double *reactions, bool *unique, lw_error *error) {
     const lw_formulation *formulation;
-    lw_status status = lw_formulation_choose(name, model, &formulation, NULL, error);
+    lw_status status = lw_choose(name, model, &formulation, NULL, 0, error);
     if (status != LW_OK) return status;
     const lw_method_options options = {0};
     lw_method *method;

@@ -9,7 +9,7 @@
  * Cost     per sample O(n); memory is taken before the first step only.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "formulations/formulation.h"
+#include "analyses/choose.h"
 #include "integrators/integrator.h"
 #include <linkwork/assemble.h>
 #include <linkwork/simulate.h>
@@ -251,7 +251,7 @@ lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_
     if (status == LW_OK) status = choose_drift(options->drift, &method_options, error);
     if (status == LW_OK) status = find_integrator(lw_run_integrator(options), &integrator, error);
     if (status != LW_OK) return status;
-    status = lw_formulation_choose(options->method, model, &formulation, NULL, error);
+    status = lw_choose(options->method, model, &formulation, NULL, 0, error);
     return status == LW_ERROR_ARGUMENT ? status : LW_OK;
 }
 
@@ -290,6 +290,8 @@ static lw_status sample(run *r, double t, bool first, lw_error *error) {
                                                                r->reactions, NULL, error)
                                : LW_OK;
     if (status != LW_OK) return status;
+    if (r->reactions && r->formulation->reactions && r->integrator->needs_step)
+        r->formulation->reactions(r->method, t, r->reactions);
     const lw_sample shown = {.t = t,
                              .q = r->q,
                              .v = r->v,
@@ -375,6 +377,10 @@ static lw_status advance(run *r, lw_error *error) {
     const lw_run_options *options = r->options;
     double span = options->end - options->start;
     double interval = options->output > 0 ? options->output : span / 1000;
+    /* A scheme that conserves is best seen at the ends of its steps. */
+    if (!(options->output > 0) && r->integrator->needs_step &&
+        lw_integrator_by_step(r->integrator->name, options))
+        interval = options->step * fmax(1, ceil(interval / options->step - 1e-9));
     lw_status status = sample(r, options->start, true, error);
     for (long k = 1; status == LW_OK; k++) {
         double t = options->start + (double)k * interval;
@@ -401,7 +407,7 @@ lw_status lw_simulate(const lw_model *model, const lw_run_options *options, doub
     run r = {.model = model, .options = options, .summary = summary};
     double start = wall_clock();
     lw_status status = check_options(options, error);
-    if (status == LW_OK) status = lw_formulation_choose(options->method, model, &r.formulation, NULL, error);
+    if (status == LW_OK) status = lw_choose(options->method, model, &r.formulation, NULL, 0, error);
     if (status == LW_OK) status = choose_integrator(&r, error);
     if (status == LW_OK) {
         summary->method = r.formulation->name;

@@ -72,11 +72,15 @@ typedef struct lw_formulation {
                             lw_error *error);
     lw_status (*residual)(lw_method *method, double t, const double *y, const double *ydot, double *residual,
                           lw_power *power, lw_error *error);
-    /* For residuals: differential[i] is false where y[i] is algebraic. NULL: all differential. */
+    /* differential[i] is false where y[i] is algebraic (residuals), or of a scheme's own making so that its error tells
+     * nothing (steps). NULL: all differential. */
     void (*differential)(lw_method *method, bool *differential);
     /* One step of its own from t to t + h; work is what the ledger books for it. */
     lw_status (*step)(lw_method *method, double t, double h, const double *y, double *y_next, lw_power *work,
                       lw_error *error);
+    /* Reactions at the end t of the last step of its own, from the scheme's multipliers; false: it has taken none. NULL: a
+     * run shows those of accelerations. */
+    bool (*reactions)(lw_method *method, double t, double *reactions);
     /* Brings y back to where it belongs after a step (unit quaternions, closed loops). NULL:
      * nothing to do. */
     lw_status (*project)(lw_method *method, double t, double *y, lw_error *error);
@@ -86,6 +90,9 @@ typedef struct lw_formulation {
     lw_energy (*energy)(lw_method *method, double t, const double *y);
     /* Estimated condition number of the matrix solved last. NULL: it solves none. */
     double (*condition)(lw_method *method);
+    /* What a call for accelerations takes, in ns on a machine of today, roughly: predicted from the structure that create and
+     * one evaluation have found. NULL: auto takes it only where nothing else applies. */
+    double (*expense)(lw_method *method);
 } lw_formulation;
 
 struct lw_method {
@@ -98,8 +105,7 @@ struct lw_method {
 int lw_formulation_count(void);
 const lw_formulation *lw_formulation_at(int index);
 const lw_formulation *lw_formulation_find(const char *name); /* NULL if there is none */
-/* The formulation of that name, or the one that suits the model best for NULL and "auto", if it applies. */
-lw_status lw_formulation_choose(const char *name, const lw_model *model, const lw_formulation **formulation,
-                                const char **why, lw_error *error);
+/* The same; LW_ERROR_ARGUMENT with a remedy if there is none. */
+lw_status lw_formulation_named(const char *name, const lw_formulation **formulation, lw_error *error);
 
 #endif

@@ -73,6 +73,14 @@ INLINE void hand_over(const recursion *r, const lw_link *link, const REAL p[3], 
     }
 }
 
+/* 1 / pivot of a speed; zero if that is left out, whose acceleration then becomes zero; bad if it moves no inertia. */
+INLINE REAL inverse_pivot(const recursion *r, int speed, REAL pivot, int *bad) {
+    if (__builtin_expect(real_above(pivot, r->floor[speed]), 1)) return 1 / pivot;
+    if (isinf(r->floor[speed])) return real(0);
+    *bad = 1;
+    return 1 / pivot;
+}
+
 /* Each eliminate_: I^ - U D^-1 U' and f^ + U D^-1 u + (that inertia) bias, handed to the parent. Sets *bad to
  * the number of a speed (from 1) that moves no inertia. */
 
@@ -84,8 +92,7 @@ INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
     gather(r, i, A, B, C, f);
     REAL *U = own->U;
     for (int l = 0; l < 3; l++) U[l] = A[sym(a, l)], U[3 + l] = B[3 * a + l];
-    if (__builtin_expect(!real_above(U[a], r->model->pivot_floor[link->v]), 0)) *bad = 1;
-    REAL d = 1 / U[a], u = link->sign * r->tau[link->v] - f[a];
+    REAL d = inverse_pivot(r, link->v, U[a], bad), u = link->sign * r->tau[link->v] - f[a];
     own->d = d;
     own->u = u;
     if (link->parent == 0) return;
@@ -130,8 +137,7 @@ INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
     gather(r, i, A, B, C, f);
     REAL *U = own->U;
     for (int l = 0; l < 3; l++) U[l] = B[3 * l + a], U[3 + l] = C[sym(a, l)];
-    if (__builtin_expect(!real_above(U[3 + a], r->model->pivot_floor[link->v]), 0)) *bad = 1;
-    REAL d = 1 / U[3 + a], u = link->sign * r->tau[link->v] - f[3 + a];
+    REAL d = inverse_pivot(r, link->v, U[3 + a], bad), u = link->sign * r->tau[link->v] - f[3 + a];
     own->d = d;
     own->u = u;
     if (link->parent == 0) return;
@@ -165,6 +171,8 @@ INLINE int factor(int k, unsigned prescribed, REAL *D, const double *floor) {
         }
         if (real_above(pivot, floor[i]))
             D[6 * i + i] = 1 / pivot;
+        else if (isinf(floor[i]))
+            D[6 * i + i] = real(0); /* left out: column i of L is zero, and so is x_i of solve_upper */
         else {
             D[6 * i + i] = real(NAN);
             if (!bad) bad = i + 1;
@@ -203,7 +211,7 @@ static void spherical_eliminate(const recursion *r, int i, int *bad) {
         y[k] = u[k];
     }
     for (int k = 0; k < 9; k++) kept[k] = B[k];
-    *bad = factor(3, 0, L, r->model->pivot_floor + link->v);
+    *bad = factor(3, 0, L, r->floor + link->v);
     if (link->parent == 0) return;
     solve_lower(3, 0, L, y);
     for (int m = 0; m < 3; m++) { /* columns of W = L^-1 B, V = D^-1 W */
@@ -230,7 +238,7 @@ static void spherical_eliminate(const recursion *r, int i, int *bad) {
  * the parent feels S^-T tau alone. S is (0; R'), (1; 0) with R' orthogonal. */
 static void free_eliminate(const recursion *r, int i, int *bad) {
     const lw_link *link = &r->model->links[i];
-    const double *given = r->model->pivot_floor + link->v;
+    const double *given = r->floor + link->v;
     const double floor[6] = {given[3], given[4], given[5], given[0], given[1], given[2]};
     const REAL *S = r->S + 6 * link->v, *tau = r->tau + link->v;
     REAL *L = r->D + 6 * link->v, *u = r->u + link->v, A[6], B[9], C[6], f[6], w[6], f1[6];
@@ -278,7 +286,7 @@ INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigne
         if (prescribed >> k & 1) /* prescribed accelerations act like bias */
             for (int l = 0; l < 6; l++) b[l] += S[6 * k + l] * r->vdot[link->v + k];
     }
-    if (nv) *bad = factor(nv, prescribed, D, r->model->pivot_floor + link->v);
+    if (nv) *bad = factor(nv, prescribed, D, r->floor + link->v);
     if (link->parent == 0) return;
 
     inertia_times(A, B, C, b, t);

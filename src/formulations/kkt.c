@@ -275,3 +275,11 @@ double lw_kkt_condition(lw_kkt *kkt) {
     klu_condest(kkt->start, kkt->value, kkt->symbolic, kkt->numeric, &kkt->common);
     return kkt->common.condest;
 }
+
+void lw_kkt_work(lw_kkt *kkt, double *entries, double *operations) {
+    *entries = *operations = 0;
+    if (!kkt->numeric) return;
+    *entries = kkt->numeric->lnz + kkt->numeric->unz;
+    klu_flops(kkt->symbolic, kkt->numeric, &kkt->common);
+    *operations = kkt->common.flops;
+}

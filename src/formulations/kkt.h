@@ -19,6 +19,8 @@ bool lw_kkt_determined(lw_kkt *kkt, const double *inertia, const double *mass, c
 /* J a - H lambda = u,  H'a = gamma. */
 lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double *a, double *lambda,
                        lw_error *error);
+/* Entries of the factor, and operations that making it takes. */
+void lw_kkt_work(lw_kkt *kkt, double *entries, double *operations);
 /* Estimate of the condition number of the last matrix that was factored. */
 double lw_kkt_condition(lw_kkt *kkt);
 

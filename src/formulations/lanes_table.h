@@ -23,7 +23,7 @@ static REAL *take(double **at, size_t count) {
 static size_t lay_out(const lw_model *model, double *memory, workspace *w) {
     double *at = memory;
     size_t n = (size_t)model->body_count + 1, nv = (size_t)model->nv + 1;
-    *w = (workspace){.r = {.model = model}};
+    *w = (workspace){.r = {.model = model, .floor = model->pivot_floor}};
     w->r.nodes = (node *)(void *)take(&at, n * sizeof(lw_node) / sizeof(double));
     w->r.places = (place *)(void *)take(&at, n * sizeof(lw_node_place) / sizeof(double));
     w->r.swings =

@@ -43,6 +43,7 @@ typedef struct recursion {
     REAL *vdot;       /* in: prescribed ones; out: the others */
     REAL *drive;      /* out: force of the drives at prescribed speeds, per speed; may be NULL */
     const REAL *load; /* 6 per body: wrench of the force elements; NULL if no element loads a body */
+    const double *floor; /* per speed: a pivot below counts as zero; infinite: the speed is left out (massless.c) */
 } recursion;
 
 #if LANES == 1
@@ -65,7 +66,8 @@ static inline recursion recursion_of(const lw_model *model, lw_data *data) {
                        .tau = data->tau,
                        .vdot = data->vdot,
                        .drive = data->drive,
-                       .load = model->forces_need_world ? data->load : NULL};
+                       .load = model->forces_need_world ? data->load : NULL,
+                       .floor = model->pivot_floor};
 }
 #endif
 

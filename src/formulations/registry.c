@@ -1,4 +1,4 @@
-/* registry.c - the formulations that Linkwork has, and the choice among them.
+/* registry.c - the formulations that Linkwork has.
  *
  * A new formulation is one file with one lw_formulation, and one line in the list below.
  */
@@ -13,6 +13,7 @@
     row(tree) \
     row(cut) \
     row(rcr) \
+    row(massless) \
     row(lagrange) \
     row(schur) \
     row(rates) \
@@ -21,7 +22,11 @@
     row(nullspace) \
     row(nullspace_partition) \
     row(nullspace_svd) \
-    row(penalty)
+    row(partition) \
+    row(partition_absolute) \
+    row(penalty) \
+    row(director) \
+    row(director_full)
 /* clang-format on */
 
 #define LW_DECLARE(name) extern const lw_formulation lw_formulation_##name;
@@ -42,9 +47,11 @@ const lw_formulation *lw_formulation_find(const char *name) {
     return NULL;
 }
 
-static lw_status unknown(const char *name, lw_error *error) {
+lw_status lw_formulation_named(const char *name, const lw_formulation **formulation, lw_error *error) {
+    *formulation = lw_formulation_find(name);
+    if (*formulation) return LW_OK;
     const char *names[count + 1];
-    char remedy[256] = "known are auto";
+    char remedy[320] = "known are auto";
     names[0] = "auto";
     for (int k = 0; k < count; k++) {
         names[k + 1] = formulations[k]->name;
@@ -54,38 +61,6 @@ static lw_status unknown(const char *name, lw_error *error) {
     const char *close = lw_closest(name, names, count + 1);
     if (close) snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", close);
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL, remedy, "unknown method \"%s\"", name);
-}
-
-lw_status lw_formulation_choose(const char *name, const lw_model *model, const lw_formulation **formulation,
-                                const char **why, lw_error *error) {
-    *formulation = NULL;
-    if (name && strcmp(name, "auto") != 0) {
-        const lw_formulation *asked = lw_formulation_find(name);
-        if (!asked) return unknown(name, error);
-        lw_status status = asked->applies(model, error);
-        if (status != LW_OK) return status;
-        *formulation = asked;
-        if (why) *why = "as asked";
-        return LW_OK;
-    }
-    lw_status first_status = LW_OK;
-    lw_error first = {0};
-    int applicable = 0;
-    for (int k = 0; k < count; k++) {
-        lw_error reason = {0};
-        lw_status status = formulations[k]->applies(model, &reason);
-        if (status == LW_OK) {
-            applicable++;
-            if (!*formulation || formulations[k]->rank < (*formulation)->rank) *formulation = formulations[k];
-        } else if (first_status == LW_OK)
-            first_status = status, first = reason;
-    }
-    if (*formulation) {
-        if (why) *why = applicable == 1 ? "the only method that applies" : "the fastest method that applies";
-        return LW_OK;
-    }
-    if (error) *error = first;
-    return first_status;
 }
 
 void lw_note(const lw_method_options *options, double t, const char *kind, const char *format, ...) {

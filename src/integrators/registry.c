@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-#define INTEGRATORS(row) row(lw_rk4) row(lw_erk) row(lw_adams) row(lw_bdf) row(lw_ida) row(lw_own_step)
+#define INTEGRATORS(row)                                                                                     \
+    row(lw_rk4) row(lw_erk) row(lw_adams) row(lw_bdf) row(lw_ida) row(lw_energy_momentum)                    \
+        row(lw_energy_momentum_4)
 
 #define DECLARATION(name) extern const lw_integrator name;
 #define ENTRY(name) &name,

@@ -13,6 +13,7 @@
 #include "model/compile.h"
 #include "model/data.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -193,7 +194,7 @@ static lw_status compile_floors(lw_model *model, lw_data *data) {
             double trace = I->second[0] + I->second[1] + I->second[2];
             double own = own_pivot(model, data->S + 6 * link->v, i, k),
                    *floor = &model->pivot_floor[link->v + k];
-            *floor = 1e-12 * (turns ? trace : 3 * I->mass);
+            *floor = fmin(1e-12 * (turns ? trace : 3 * I->mass), DBL_MAX);
             if (own > 0) *floor = fmin(*floor, 0.5 * own);
         }
         if (link->parent)

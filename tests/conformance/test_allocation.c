@@ -189,6 +189,8 @@ static void formulations_do_not_allocate(void **state) {
             status |= f->accelerations(method, 0.3, q, v, NULL, vdot, NULL, NULL, &error);
             f->to_state(method, 0.3, q, v, y);
             if (f->project) status |= f->project(method, 0.3, y, &error);
+            if (f->step) status |= f->step(method, 0.3, 1e-3, y, r, &power, &error);
+            f->from_state(method, 0.3, y, q, v);
             for (int twice = 0; twice < 2; twice++) {
                 QUIET(f->to_state(method, 0.3, q, v, y));
                 if (f->project) QUIET(status |= f->project(method, 0.3, y, &error));

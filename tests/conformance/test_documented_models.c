@@ -108,7 +108,7 @@ static void run_or_be_refused(int example) {
     options.end = 0.01;
     options.observe = is_finite;
     options.context = model;
-    bool applies = lw_method_auto(model, NULL, &error) != NULL;
+    bool applies = lw_method_auto(model, NULL, 0, &error) != NULL;
     bool may_be_refused = lw_model_loop_count(model) > 0 || lw_model_constraint_count(model) > 0;
     lw_run_summary summary = {0};
     lw_status status = lw_simulate(model, &options, NULL, NULL, &summary, &error);

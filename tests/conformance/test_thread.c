@@ -74,9 +74,8 @@ static void *compute(void *context) {
         options.step = run == 0 ? 2e-3 : 0, options.tolerance = 1e-6;
         options.observe = observe, options.context = &this_run;
         w->status = lw_simulate(model, &options, NULL, NULL, NULL, &error);
-        const char *wrong;
         lw_method_applies("tere", model, &error); /* the registries are shared, too */
-        lw_method_auto(model, &wrong, &error);
+        lw_method_auto(model, NULL, 0, &error);
     }
     return NULL;
 }

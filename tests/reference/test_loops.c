@@ -156,7 +156,7 @@ static void bricard(void **state) {
     read_reference("bricard/reference.csv");
     lw_model *model = read_problem("bricard", NULL, NULL);
     follower f = {.model = model, .error = joint_error, .body = lw_model_body(model, "bc")};
-    const char *methods[] = {"lagrange", lw_method_auto(model, NULL, NULL)};
+    const char *methods[] = {"lagrange", lw_method_auto(model, NULL, 0, NULL)};
     for (int k = 0; k < 2; k++) {
         lw_run_summary summary;
         for (double tolerance = 1e-6; tolerance > 1e-11; tolerance *= 1e-2)

@@ -64,9 +64,10 @@ static double kepler_error(const char *name, double step, double tolerance, int 
 
 static void test_registry(void **state) {
     (void)state;
-    static const char *const names[] = {"rk4", "erk", "adams", "bdf", "ida", "step"};
-    assert_int_equal(lw_integrators_count(), 6);
-    for (int i = 0; i < 6; i++) {
+    static const char *const names[] = {
+        "rk4", "erk", "adams", "bdf", "ida", "energy-momentum", "energy-momentum-4"};
+    assert_int_equal(lw_integrators_count(), 7);
+    for (int i = 0; i < 7; i++) {
         const lw_integrator *integrator = lw_integrator_find(names[i]);
         assert_non_null(integrator);
         assert_ptr_equal(integrator, lw_integrator_at(i));
@@ -74,7 +75,7 @@ static void test_registry(void **state) {
     }
     assert_null(lw_integrator_find("euler"));
     assert_null(lw_integrator_at(-1));
-    assert_null(lw_integrator_at(6));
+    assert_null(lw_integrator_at(7));
 }
 
 /* --- rk4 ------------------------------------------------------------------------------------------ */
@@ -597,7 +598,7 @@ static void test_own_step(void **state) {
             problem p = {.base = {.size = 2, .step = midpoint, .derivative = with ? oscillator : NULL}};
             double y[2] = {1, 0}, h = fine ? 0.01 : 0.02;
             errors[fine] = 0;
-            lw_integration *integration = begin("step", &p.base, h, 0, 0, y, NULL);
+            lw_integration *integration = begin("energy-momentum", &p.base, h, 0, 0, y, NULL);
             for (int i = 1; i <= 77; i++) {
                 double t = 10.0 * i / 77;
                 to(integration, t, 10, y);

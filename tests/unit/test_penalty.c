@@ -191,7 +191,7 @@ static void auto_never_takes_it(void **state) {
     lw_model *models[2] = {four_bar(), chain()};
     for (int k = 0; k < 2; k++) {
         lw_error error;
-        assert_string_not_equal(lw_method_auto(models[k], NULL, &error), "penalty");
+        assert_string_not_equal(lw_method_auto(models[k], NULL, 0, &error), "penalty");
         lw_model_destroy(models[k]);
     }
     for (int k = 0; k < lw_formulation_count(); k++) {

@@ -1,0 +1,111 @@
+/* info_massless.c - the directions in which a mechanism moves no mass, and the light bodies that make a run stiff.
+ */
+#include "info_massless.h"
+
+#include <linkwork/massless.h>
+#include <linkwork/neglect.h>
+#include <math.h>
+
+enum { STIFF_MAX = 64, SHOWN_MAX = 30 };
+
+/* A ratio just above x that a person would write: 2e-05 for 1.4e-5. */
+static double round_up(double x) {
+    double decade = pow(10, floor(log10(x)));
+    return decade * (floor(1.0000001 * x / decade) + 1);
+}
+
+static double largest_ratio(const lw_stiff_body *stiff, int count) {
+    double ratio = 0;
+    for (int k = 0; k < count; k++) ratio = fmax(ratio, stiff[k].ratio);
+    return ratio;
+}
+
+static void print_directions(const lw_directions *directions, int more) {
+    int count = lw_directions_count(directions);
+    if (count == 0) return;
+    printf("\ndirections without mass: %d; with mass (dynamic, of second order): %d\n", count,
+           lw_directions_dynamic(directions));
+    for (int k = 0; k < count && k < more; k++) {
+        const lw_direction *d = lw_directions_at(directions, k);
+        printf("  %-20s %-20s %-34s %s\n", d->body_name, d->joint_name, d->text,
+               lw_direction_kind_name(d->kind));
+    }
+    if (count > more) printf("  and %d more; --json lists all\n", count - more);
+    for (int k = 0; k < count; k++) {
+        lw_error error = lw_directions_at(directions, k)->error;
+        char text[1024];
+        if (error.status == LW_OK) continue;
+        lw_error_format(&error, text, sizeof text);
+        printf("  warning: %s\n", text);
+    }
+}
+
+static void print_stiff(const lw_stiff_body *stiff, int count) {
+    if (count == 0) return;
+    printf("\nlight bodies that make a run stiff; the rest moves at rates up to %.3g /s\n", stiff[0].rest);
+    for (int k = 0; k < count && k < SHOWN_MAX; k++)
+        printf("  %-20s %g kg, %.2g of what it moves with: %s at %.3g /s\n", stiff[k].body, stiff[k].mass,
+               stiff[k].ratio, stiff[k].oscillates ? "oscillates" : "decays", stiff[k].rate);
+    if (count > SHOWN_MAX) printf("  and %d more; --json lists all\n", count - SHOWN_MAX);
+    printf("  warning: an explicit integrator takes steps of %.1g s here; neglect this inertia with run "
+           "--neglect-mass %.0e, or take --integrator bdf\n",
+           3 / stiff[0].rate, round_up(largest_ratio(stiff, count)));
+}
+
+void info_print_massless(const cli_model *m) {
+    lw_directions *directions = NULL;
+    lw_stiff_body stiff[STIFF_MAX];
+    lw_error error = {0};
+    char text[1024];
+    int count = 0;
+    if (lw_directions_create(m->model, &directions, &error) == LW_OK) {
+        print_directions(directions, SHOWN_MAX);
+    } else {
+        lw_error_format(&error, text, sizeof text);
+        printf("\ndirections without mass: not found: %s\n", text);
+    }
+    lw_directions_destroy(directions);
+    if (lw_stiff_bodies(m->spec, stiff, STIFF_MAX, &count, &error) == LW_OK) print_stiff(stiff, count);
+}
+
+void info_json_massless(json *j, const cli_model *m) {
+    lw_directions *directions = NULL;
+    lw_stiff_body stiff[STIFF_MAX];
+    lw_error error = {0};
+    int count = 0;
+    bool known = lw_directions_create(m->model, &directions, &error) == LW_OK;
+    json_object(j, "massless");
+    json_array(j, "directions");
+    for (int k = 0; known && k < lw_directions_count(directions); k++) {
+        const lw_direction *d = lw_directions_at(directions, k);
+        char text[1024] = "";
+        json_object(j, NULL);
+        json_text(j, "body", d->body_name);
+        json_text(j, "joint", d->joint_name);
+        json_integer(j, "speed", d->speed);
+        json_text(j, "direction", d->text);
+        json_text(j, "class", lw_direction_kind_name(d->kind));
+        if (d->error.status != LW_OK) lw_error_format(&d->error, text, sizeof text);
+        json_text(j, "reason", text[0] ? text : NULL);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    if (known) json_integer(j, "dynamic", lw_directions_dynamic(directions));
+    json_object_end(j);
+    lw_directions_destroy(directions);
+
+    if (lw_stiff_bodies(m->spec, stiff, STIFF_MAX, &count, &error) != LW_OK) count = 0;
+    json_array(j, "stiff");
+    for (int k = 0; k < count; k++) {
+        json_object(j, NULL);
+        json_text(j, "body", stiff[k].body);
+        json_number(j, "mass", stiff[k].mass);
+        json_number(j, "ratio", stiff[k].ratio);
+        json_number(j, "rate", stiff[k].rate);
+        json_number(j, "rest", stiff[k].rest);
+        json_text(j, "motion", stiff[k].oscillates ? "oscillates" : "decays");
+        json_number(j, "neglect", round_up(stiff[k].ratio));
+        json_object_end(j);
+    }
+    json_array_end(j);
+}

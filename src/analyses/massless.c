@@ -1,0 +1,78 @@
+/* massless.c - the directions of a model that move no mass, for people: which, and what determines them.
+ *
+ * Source   docs/theory/massless.md.
+ * Cost     O(n) for trees, O(n^3) with closed loops; allocates.
+ */
+#include "formulations/massless.h"
+#include "formulations/massless_loops.h"
+#include <linkwork/massless.h>
+
+#include <stdlib.h>
+
+struct lw_directions {
+    int dynamic, count;
+    lw_direction *list;
+};
+
+const char *lw_direction_kind_name(lw_direction_kind kind) {
+    static const char *const names[] = {"dynamic", "first order", "algebraic", "undetermined"};
+    return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : "";
+}
+
+static lw_status list_directions(const lw_null_shape *shape, const lw_null_kinds *kinds, lw_directions *out,
+                                 lw_error *error) {
+    const lw_model *model = shape->model;
+    const lw_null *null = lw_null_create(shape, shape->arena);
+    out->list = calloc((size_t)shape->count + 1, sizeof *out->list);
+    if (!null || !out->list) return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    out->count = shape->count;
+    for (int k = 0; k < shape->count; k++) {
+        /* from ground outwards, as bodies are labelled */
+        lw_direction *d = &out->list[shape->dense ? k : shape->count - 1 - k];
+        int body = shape->rep_body[k], joint = model->bodies[body].joint_index;
+        *d = (lw_direction){.kind = kinds->kind[k],
+                            .joint = joint,
+                            .body = body,
+                            .speed = shape->rep[k] - model->links[body].v,
+                            .joint_name = model->joints[joint].name,
+                            .body_name = model->bodies[body].name};
+        lw_null_describe(null, k, d->text, sizeof d->text);
+        if (d->kind == LW_DIRECTION_UNDETERMINED) lw_null_undetermined(null, k, kinds->driven[k], &d->error);
+    }
+    return LW_OK;
+}
+
+lw_status lw_directions_create(const lw_model *model, lw_directions **directions, lw_error *error) {
+    *directions = NULL;
+    lw_directions *out = calloc(1, sizeof *out);
+    lw_null_shape *shape = out ? lw_null_shape_create(model) : NULL;
+    lw_null_kinds kinds = {0};
+    lw_status status = shape ? LW_OK : lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    int mobility = -1;
+    if (status == LW_OK && shape->dense) status = lw_loops_structure(shape, &mobility, error);
+    if (status == LW_OK) status = lw_null_classify(shape, &kinds, shape->arena, error);
+    if (status == LW_OK) status = list_directions(shape, &kinds, out, error);
+    if (status == LW_OK) {
+        if (mobility < 0)
+            for (int i = 1, k = mobility = 0; i <= model->body_count; i++)
+                for (k = 0; k < model->links[i].joint.nv; k++)
+                    mobility += !(model->links[i].prescribed >> k & 1);
+        out->dynamic = mobility - out->count;
+        *directions = out;
+    } else
+        lw_directions_destroy(out);
+    lw_null_shape_destroy(shape);
+    return status;
+}
+
+void lw_directions_destroy(lw_directions *directions) {
+    if (!directions) return;
+    free(directions->list);
+    free(directions);
+}
+
+int lw_directions_dynamic(const lw_directions *directions) { return directions->dynamic; }
+int lw_directions_count(const lw_directions *directions) { return directions->count; }
+const lw_direction *lw_directions_at(const lw_directions *directions, int index) {
+    return index >= 0 && index < directions->count ? &directions->list[index] : NULL;
+}

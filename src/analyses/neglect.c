@@ -1,0 +1,445 @@
+/* neglect.c - small inertia left out of a spec, and the error that makes in a run.
+ *
+ * What is neglected (neglect.h says against what a body is measured): its mass, if that is below the ratio. Of its principal moments
+ * e0 <= e1 <= e2: all, if e1 is below it (e2 <= e0 + e1 is then small as well); e0 alone, if only that is: a thin rod
+ * with moments 0, (e1 + e2)/2, (e1 + e2)/2 stays, which differs by as much as e0 at most (e2 - e1 <= e0). Body matrices are
+ * linear in the factor s: s = 0 neglects, s = 1 is the true body, and any s in between or above is a body too.
+ *
+ * The error (docs/theory/neglect.md). Singular perturbation theory (arnold2013, 3) gives y(s) = y(0) + s c + O(s^2) away from the
+ * first instants. S is chosen so that S times the largest neglected ratio is 1/100; if y(2S) - y(0) is not about twice y(S) - y(0),
+ * S was too large and is divided by ten, three times at most, or until S = 1.
+ *
+ * Cost     finding: as compiling. Estimating: three runs, of which none is stiffer than mildly so.
+ */
+#include "analyses/lightness.h"
+#include "model/data.h"
+#include <linkwork/assemble.h>
+#include <linkwork/massless.h>
+#include <linkwork/neglect.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double mild = 1e-2;      /* the ratio that the runs of the estimate have */
+static const double rounding = 1e-13; /* a principal moment below this part of the largest is zero */
+enum { SAMPLES = 100, TRIES = 4 };
+
+/* Mass and inertia of a body: what stays, and what is neglected; and the whole, so that nothing is lost by rounding. */
+typedef struct part {
+    size_t index; /* in the spec */
+    double mass[2], inertia[2][6];
+    double whole_mass, whole_inertia[6];
+} part;
+
+struct lw_neglect {
+    lw_spec *spec;
+    int count;
+    lw_neglected *list;
+    part *parts;
+    bool *cuts;               /* for each joint: it closes a loop of the model without the inertia */
+    double *errors, *motions; /* of the estimate, for each joint */
+};
+
+/* --- what is neglected ---------------------------------------------------------------------------- */
+
+/* The direction of the smallest principal moment e: S - e E maps everything to the plane across it. */
+static void thin_axis(const double S[6], double e, double u[3]) {
+    const double rows[3][3] = {{S[0] - e, S[3], S[4]}, {S[3], S[1] - e, S[5]}, {S[4], S[5], S[2] - e}};
+    double best = 0;
+    u[0] = 1, u[1] = u[2] = 0;
+    for (int k = 0; k < 3; k++) {
+        const double *a = rows[k], *b = rows[(k + 1) % 3];
+        double c[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+        double length = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
+        if (length <= best) continue;
+        best = length;
+        for (int i = 0; i < 3; i++) u[i] = c[i] / length;
+    }
+}
+
+/* Splits the inertia of a body; returns the largest moment neglected. */
+static double split_inertia(const lw_lightness *b, double limit, part *p) {
+    const double *e = b->principal;
+    memcpy(p->inertia[0], b->inertia, sizeof b->inertia);
+    if (b->moments == 0 || !(e[2] > 0) || e[0] >= limit) return 0;
+    if (e[1] < limit) {
+        memcpy(p->inertia[1], b->inertia, sizeof b->inertia);
+        memset(p->inertia[0], 0, sizeof b->inertia);
+        return e[2];
+    }
+    if (e[0] <= rounding * e[2]) return 0; /* it is a rod already */
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    double u[3], moment = (e[1] + e[2]) / 2;
+    thin_axis(b->inertia, e[0], u);
+    for (int k = 0; k < 6; k++) {
+        p->inertia[0][k] = moment * ((k < 3) - u[row[k]] * u[column[k]]);
+        p->inertia[1][k] = b->inertia[k] - p->inertia[0][k];
+    }
+    return e[0];
+}
+
+static bool look_at(const lw_lightness *b, double ratio, lw_neglected *n, part *p) {
+    p->whole_mass = b->mass;
+    memcpy(p->whole_inertia, b->inertia, sizeof b->inertia);
+    n->inertia = split_inertia(b, ratio * b->greatest, p);
+    if (n->inertia > 0) n->inertia_ratio = n->inertia / b->greatest;
+    bool light = b->mass > 0 && b->mass < ratio * b->heaviest;
+    p->mass[light ? 1 : 0] = b->mass;
+    if (light) n->mass = b->mass, n->mass_ratio = b->mass / b->heaviest;
+    return light || n->inertia > 0;
+}
+
+void lw_neglect_scale(lw_neglect *neglect, double factor) {
+    for (int k = 0; k < neglect->count; k++) {
+        const part *p = &neglect->parts[k];
+        double s = neglect->list[k].kept ? 1 : factor;
+        lw_body_spec *body = lw_spec_body(neglect->spec, p->index);
+        body->mass = s == 1 ? p->whole_mass : p->mass[0] + s * p->mass[1];
+        for (int i = 0; i < 6; i++)
+            body->inertia[i] = s == 1 ? p->whole_inertia[i] : p->inertia[0][i] + s * p->inertia[1][i];
+    }
+}
+
+/* Keeps the inertia without which nothing would determine a motion. One body at a time, the one that the direction names:
+ * others may be determined by then. */
+static lw_status keep_determined(lw_neglect *neglect, lw_error *error) {
+    for (bool again = true; again;) {
+        lw_model *model;
+        lw_directions *directions = NULL;
+        again = false;
+        lw_neglect_scale(neglect, 0);
+        lw_status status = lw_compile_quietly(neglect->spec, &model, error);
+        if (status == LW_OK) status = lw_directions_create(model, &directions, error);
+        for (int d = 0; status == LW_OK && d < lw_directions_count(directions); d++) {
+            const lw_direction *direction = lw_directions_at(directions, d);
+            if (direction->kind != LW_DIRECTION_UNDETERMINED) continue;
+            for (int k = 0; k < neglect->count; k++)
+                if (!neglect->list[k].kept && strcmp(neglect->list[k].body, direction->body_name) == 0)
+                    neglect->list[k].kept = again = true;
+        }
+        for (int j = 0; status == LW_OK && j < lw_model_joint_count(model); j++)
+            neglect->cuts[j] = lw_model_joint_info(model, j).cut;
+        lw_directions_destroy(directions);
+        lw_model_destroy(model);
+        if (status != LW_OK) return status;
+    }
+    return LW_OK;
+}
+
+/* The spec as it stands, compiled with the cuts of the model without the inertia. */
+static lw_status compile_alike(lw_neglect *neglect, lw_model **model, lw_error *error) {
+    lw_spec *spec = neglect->spec;
+    size_t joints = lw_spec_joint_count(spec);
+    for (size_t j = 0; j < joints; j++) { /* exchanged, and exchanged back */
+        lw_joint_spec *joint = lw_spec_joint(spec, j);
+        bool wished = joint->cut;
+        joint->cut = neglect->cuts[j];
+        neglect->cuts[j] = wished;
+    }
+    lw_status status = lw_compile_quietly(spec, model, error);
+    for (size_t j = 0; j < joints; j++) {
+        lw_joint_spec *joint = lw_spec_joint(spec, j);
+        bool cut = joint->cut;
+        joint->cut = neglect->cuts[j];
+        neglect->cuts[j] = cut;
+    }
+    for (size_t j = 0; status == LW_OK && j < joints; j++)
+        if (lw_model_joint_info(*model, (int)j).cut != neglect->cuts[j]) {
+            lw_model_destroy(*model);
+            *model = NULL;
+            return lw_fail(
+                error, LW_ERROR_UNSUPPORTED, NULL, "choose another ratio",
+                "with and without the neglected inertia the loops cannot be closed by the same joints");
+        }
+    return status;
+}
+
+lw_status lw_neglect_state(const lw_model *with, const lw_model *without, double t, const double *q_with,
+                           const double *v_with, double *q, double *v, lw_error *error) {
+    lw_data *data;
+    if (lw_data_create(with, NULL, &data) != LW_OK)
+        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    lw_take_state(with, data, t, q_with, v_with);
+    lw_velocities(with, data);
+    lw_world_poses(with, data);
+    for (int j = 0; j < with->joint_count; j++) {
+        const lw_joint_info *from = &with->joints[j].info, *to = &without->joints[j].info;
+        if (to->cut) continue;
+        double W[36], at[3], speeds[LW_JOINT_MAX_V];
+        const double *place = q_with + from->q, *rate = v_with + from->v;
+        for (int c = 0; from->cut && c < with->closure_count; c++) {
+            if (with->closures[c] != j) continue;
+            lw_cut_joint(with, data, c, speeds, W, at);
+            place = data->cut_q + LW_JOINT_MAX_Q * c;
+            rate = speeds;
+        }
+        memcpy(q + to->q, place, (size_t)to->q_count * sizeof *q);
+        memcpy(v + to->v, rate, (size_t)to->v_count * sizeof *v);
+    }
+    lw_data_destroy(data);
+    return LW_OK;
+}
+
+lw_status lw_neglect_create(lw_spec *spec, double ratio, lw_neglect **result, lw_error *error) {
+    *result = NULL;
+    if (!(ratio > 0 && ratio < 1))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a small one, such as 1e-4",
+                       "a ratio of inertias of %g is not between 0 and 1", ratio);
+    size_t bodies = lw_spec_body_count(spec), joints = lw_spec_joint_count(spec);
+    lw_lightness *weights;
+    lw_status status = lw_weigh_bodies(spec, &weights, error);
+    if (status != LW_OK) return status;
+    lw_neglect *n = calloc(1, sizeof *n);
+    if (n) {
+        n->spec = spec;
+        n->list = calloc(bodies + 1, sizeof *n->list);
+        n->parts = calloc(bodies + 1, sizeof *n->parts);
+        n->cuts = calloc(joints + 1, sizeof *n->cuts);
+        n->errors = calloc(joints + 1, sizeof *n->errors);
+        n->motions = calloc(joints + 1, sizeof *n->motions);
+    }
+    if (!n || !n->list || !n->parts || !n->cuts || !n->errors || !n->motions)
+        status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    for (size_t k = 0; status == LW_OK && k < bodies; k++) {
+        part p = {.index = k};
+        lw_neglected found = {.body = lw_spec_body(spec, k)->name};
+        if (!look_at(&weights[k], ratio, &found, &p)) continue;
+        n->list[n->count] = found;
+        n->parts[n->count++] = p;
+    }
+    free(weights);
+    if (status == LW_OK && n->count > 0) {
+        status = keep_determined(n, error);
+        lw_neglect_scale(n, 1);
+    }
+    if (status != LW_OK) {
+        lw_neglect_destroy(n);
+        return status;
+    }
+    *result = n;
+    return LW_OK;
+}
+
+void lw_neglect_destroy(lw_neglect *neglect) {
+    if (!neglect) return;
+    free(neglect->list), free(neglect->parts), free(neglect->cuts);
+    free(neglect->errors), free(neglect->motions);
+    free(neglect);
+}
+
+int lw_neglect_count(const lw_neglect *neglect) { return neglect->count; }
+const lw_neglected *lw_neglect_at(const lw_neglect *neglect, int index) { return &neglect->list[index]; }
+
+double lw_neglect_largest(const lw_neglect *neglect) {
+    double largest = 0;
+    for (int k = 0; k < neglect->count; k++)
+        if (!neglect->list[k].kept)
+            largest = fmax(largest, fmax(neglect->list[k].mass_ratio, neglect->list[k].inertia_ratio));
+    return largest;
+}
+
+/* --- the error made by it ------------------------------------------------------------------------- */
+
+/* A run whose coordinates at the samples are kept: without the inertia, with S and with 2 S times as much. */
+typedef struct record {
+    const lw_run_options *options;
+    int nq, rows;
+    double *q; /* SAMPLES + 1 rows of nq */
+    double *times;
+} record;
+
+typedef struct estimate {
+    lw_neglect *neglect;
+    const lw_run_options *options;
+    lw_neglect_error *result;
+    double *q, *v; /* the initial state of all runs */
+    record runs[3];
+} estimate;
+
+static bool keep(const lw_sample *sample, void *context) {
+    record *r = context;
+    if (r->rows <= SAMPLES) {
+        memcpy(r->q + (size_t)r->rows * (size_t)r->nq, sample->q, (size_t)r->nq * sizeof *r->q);
+        r->times[r->rows++] = sample->t;
+    }
+    return true;
+}
+
+static bool interrupted(void *context) {
+    const lw_run_options *options = ((record *)context)->options;
+    return options->interrupted && options->interrupted(options->context);
+}
+
+/* Of all runs: tighter than the user's, but not so tight that a BDF code takes forever. */
+static double tolerance_of(const lw_run_options *options) {
+    return fmax(1e-9, (options->tolerance > 0 ? options->tolerance : 1e-8) / 10);
+}
+
+/* One run. Without the inertia it is the user's own; with it, a stiff integrator is safe and every method would do. */
+static lw_status run_with(estimate *e, double factor, record *to, lw_error *error) {
+    lw_run_options options = *e->options;
+    lw_model *model;
+    lw_run_summary summary = {0};
+    lw_neglect_scale(e->neglect, factor);
+    lw_status status = compile_alike(e->neglect, &model, error);
+    if (status == LW_OK) {
+        if (factor > 0) {
+            options.method = NULL;
+            options.integrator = "bdf";
+            options.step = 0;
+        }
+        if (factor > 0 || !lw_integrator_by_step(lw_run_integrator(&options), &options))
+            options.tolerance = tolerance_of(e->options);
+        options.output = (options.end - options.start) / SAMPLES;
+        options.q = e->q, options.v = e->v;
+        options.as_given = true;
+        options.want_accelerations = options.want_reactions = false;
+        options.observe = keep;
+        options.interrupted = interrupted;
+        options.event = NULL;
+        options.step_taken = NULL;
+        options.context = to;
+        to->rows = 0;
+        status = lw_simulate(model, &options, NULL, NULL, &summary, error);
+    }
+    e->result->steps += summary.steps;
+    e->result->wall_s += summary.wall_s;
+    lw_model_destroy(model);
+    return status;
+}
+
+/* Size of a x + b y over the coordinates of a joint, x and y differences of coordinates: the largest, or the angle that a
+ * quaternion's change stands for. */
+static double size_of(const lw_joint_info *joint, double a, const double *x, double b, const double *y) {
+    bool turns = joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
+    int plain = turns ? joint->q_count - 4 : joint->q_count;
+    double size = 0, square = 0;
+    for (int k = 0; k < joint->q_count; k++) {
+        double d = a * x[k] + b * y[k];
+        if (k < plain)
+            size = fmax(size, fabs(d));
+        else
+            square += d * d;
+    }
+    return fmax(size, 2 * sqrt(square));
+}
+
+/* The largest of |a (y1 - y0) + b (y2 - y0)| over the run, for each joint; y1 and y2 are runs 1 and 2. Returns the largest of all. */
+static double largest_over_run(const estimate *e, const lw_model *model, double a, double b, double *of_joint,
+                               int *joint_there, double *t_there) {
+    const record *r = e->runs;
+    double most = 0, x[LW_JOINT_MAX_Q], y[LW_JOINT_MAX_Q];
+    for (int j = 0; j < lw_model_joint_count(model); j++) {
+        lw_joint_info joint = lw_model_joint_info(model, j);
+        if (of_joint) of_joint[j] = 0;
+        if (joint.cut || joint.q_count == 0) continue;
+        for (int row = 0; row < r[0].rows; row++) {
+            size_t at = (size_t)row * (size_t)r->nq + (size_t)joint.q;
+            for (int k = 0; k < joint.q_count; k++) {
+                x[k] = r[1].q[at + (size_t)k] - r[0].q[at + (size_t)k];
+                y[k] = r[2].q[at + (size_t)k] - r[0].q[at + (size_t)k];
+            }
+            double size = size_of(&joint, a, x, b, y);
+            if (of_joint) of_joint[j] = fmax(of_joint[j], size);
+            if (size > most) {
+                most = size;
+                if (joint_there) *joint_there = j, *t_there = r[0].times[row];
+            }
+        }
+    }
+    return most;
+}
+
+static void find_motions(const estimate *e, const lw_model *model) {
+    const record *r = e->runs;
+    for (int j = 0; j < lw_model_joint_count(model); j++) {
+        lw_joint_info joint = lw_model_joint_info(model, j);
+        e->neglect->motions[j] = 0;
+        if (joint.cut || joint.q_count == 0) continue;
+        for (int row = 0; row < r->rows; row++)
+            e->neglect->motions[j] =
+                fmax(e->neglect->motions[j],
+                     size_of(&joint, 1, r->q + (size_t)row * (size_t)r->nq + joint.q, -1, r->q + joint.q));
+    }
+}
+
+/* Runs with S and 2 S; S smaller where the order is not yet 1. */
+static lw_status try_scales(estimate *e, const lw_model *model, lw_error *error) {
+    lw_neglect_error *result = e->result;
+    double S = fmax(1, mild / lw_neglect_largest(e->neglect));
+    lw_status status = run_with(e, 0, &e->runs[0], error);
+    if (status != LW_OK) return status;
+    find_motions(e, model);
+    for (int k = 0; k < TRIES; k++, S = fmax(1, S / 10)) {
+        status = run_with(e, S, &e->runs[1], error);
+        if (status != LW_OK) return status;
+        result->scale = S;
+        if (S > 1) {
+            status = run_with(e, 2 * S, &e->runs[2], error);
+            if (status != LW_OK) return status;
+        }
+        double at_s = largest_over_run(e, model, 1, 0, NULL, NULL, NULL);
+        double at_2s = S > 1 ? largest_over_run(e, model, 0, 1, NULL, NULL, NULL) : NAN;
+        result->order = log2(at_2s / at_s);
+        /* the errors of the runs themselves are some ten tolerances */
+        result->resolved = at_s > 100 * tolerance_of(e->options);
+        result->trusted = S <= 1 || !result->resolved || fabs(result->order - 1) < 0.25;
+        if (result->trusted) break;
+    }
+    S = result->scale;
+    double a = S > 1 ? 2 / S : 1, b = S > 1 ? -1 / (2 * S) : 0;
+    result->largest = largest_over_run(e, model, a, b, e->neglect->errors, &result->joint, &result->t);
+    return LW_OK;
+}
+
+/* Assembled with the true inertia as the user wrote it, in the coordinates of model. */
+static lw_status initial_state(estimate *e, const lw_model *model, lw_error *error) {
+    const lw_run_options *options = e->options;
+    lw_model *with;
+    lw_status status = lw_compile_quietly(e->neglect->spec, &with, error);
+    if (status != LW_OK) return status;
+    size_t nq = (size_t)lw_model_q_size(with), nv = (size_t)lw_model_v_size(with);
+    double *q = calloc(nq + nv + 1, sizeof *q), *v = q + nq;
+    if (!q) status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (status == LW_OK) {
+        lw_model_initial_state(with, q, v);
+        if (options->q) memcpy(q, options->q, nq * sizeof *q);
+        if (options->v) memcpy(v, options->v, nv * sizeof *v);
+        if (!options->as_given) status = lw_assemble(with, options->start, q, v, NULL, error);
+    }
+    if (status == LW_OK) status = lw_neglect_state(with, model, options->start, q, v, e->q, e->v, error);
+    free(q);
+    lw_model_destroy(with);
+    return status;
+}
+
+lw_status lw_neglect_estimate(lw_neglect *neglect, const lw_run_options *options, lw_neglect_error *result,
+                              lw_error *error) {
+    estimate e = {.neglect = neglect, .options = options, .result = result};
+    lw_model *model;
+    *result = (lw_neglect_error){.scale = 1, .trusted = true, .joint = -1};
+    result->errors = neglect->errors, result->motions = neglect->motions;
+    if (!(lw_neglect_largest(neglect) > 0)) return LW_OK; /* nothing is neglected */
+    lw_neglect_scale(neglect, 1);
+    lw_status status = compile_alike(neglect, &model, error);
+    if (status != LW_OK) return status;
+    size_t nq = (size_t)lw_model_q_size(model), nv = (size_t)lw_model_v_size(model);
+    bool room = true;
+    e.q = calloc(nq + 1, sizeof(double));
+    e.v = calloc(nv + 1, sizeof(double));
+    for (int k = 0; k < 3; k++) {
+        e.runs[k] = (record){.options = options, .nq = (int)nq};
+        e.runs[k].q = calloc((SAMPLES + 1) * nq + 1, sizeof(double));
+        e.runs[k].times = calloc(SAMPLES + 1, sizeof(double));
+        room = room && e.runs[k].q && e.runs[k].times;
+    }
+    if (!room || !e.q || !e.v) status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (status == LW_OK) status = initial_state(&e, model, error);
+    if (status == LW_OK) status = try_scales(&e, model, error);
+    lw_neglect_scale(neglect, 1);
+    for (int k = 0; k < 3; k++) free(e.runs[k].q), free(e.runs[k].times);
+    free(e.q), free(e.v);
+    lw_model_destroy(model);
+    return status;
+}

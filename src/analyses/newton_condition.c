@@ -1,0 +1,327 @@
+/* newton_condition.c - condition numbers of the iteration matrices of betsch2006, Tables II to V.
+ *
+ * director-full   [ K     h G(qm)' ]   K = (2/h) M + h sum lambda Phi''/2 + forces      all rows that have multipliers
+ *                 [ G(q1)    0     ]
+ * director        [ Z'P(qm)'K P(q1) ]  P null-space matrix of the tree (187), K with the multipliers of its joints;
+ *                 [ C(q1) P(q1)     ]  C closure rows (190), Z an orthonormal basis of the null space of C(qm) P(qm). Without
+ * loops Z = 1 and no C.
+ *
+ * Both are the derivatives of what the schemes solve: d(P'r) = P'dr + dP'r with r = -h G'lambda at the solution, and G P = 0
+ * along all motions, so dP'r = P'dG'(h lambda): the multipliers stand in for the derivative of P.
+ *
+ * Where closure rows depend on each other the paper does not say which it takes. In the last step those are taken here that
+ * pivoting on the rows as (190) writes them chooses, lengths and cosines as they are; every step but the last is the method's
+ * own.
+ *
+ * The condition number is |A| |A^-1|. Rows and columns of A differ by powers of h, so A^-1 comes from a matrix with rows and
+ * columns scaled to size one, whose inverse has small relative errors: singular values of A itself would be lost beyond 1e16.
+ *
+ * Source   Betsch and Leyendecker (2006), section 5.
+ * Cost     cubic in the number of unknowns. Allocates: an analysis, not a step.
+ */
+#include "analyses/choose.h"
+#include "formulations/director.h"
+#include "formulations/reduction.h"
+#include "linalg/dense.h"
+#include <linkwork/assemble.h>
+#include <linkwork/director.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double *matrix(int rows, int columns) {
+    return calloc((size_t)rows * (size_t)columns + 1, sizeof(double));
+}
+
+/* --- condition of a square matrix ----------------------------------------------------------------- */
+
+typedef struct decomposition {
+    int n;
+    lw_orthogonal *work;
+    double *A, *s, *U, *Vt, *row, *column;
+} decomposition;
+
+static bool decomposition_create(decomposition *x, int n) {
+    *x = (decomposition){.n = n, .work = lw_orthogonal_create(n, n, true)};
+    x->A = matrix(n, n), x->U = matrix(n, n), x->Vt = matrix(n, n);
+    x->s = matrix(n, 1), x->row = matrix(n, 1), x->column = matrix(n, 1);
+    return x->work && x->A && x->U && x->Vt && x->s && x->row && x->column;
+}
+
+static void decomposition_clear(decomposition *x) {
+    free(x->A), free(x->U), free(x->Vt), free(x->s), free(x->row), free(x->column);
+    lw_orthogonal_destroy(x->work);
+}
+
+static double norm(decomposition *x, const double *A) {
+    memcpy(x->A, A, (size_t)x->n * (size_t)x->n * sizeof *A);
+    lw_svd(x->work, x->n, x->n, x->A, x->s, x->U, x->Vt, 0);
+    return x->s[0];
+}
+
+/* Factors that bring the largest entry of every row and column near one: powers of two, exact. */
+static void equilibrate(decomposition *x, const double *A) {
+    int n = x->n;
+    for (int k = 0; k < n; k++) x->row[k] = x->column[k] = 1;
+    for (int pass = 0; pass < 20; pass++)
+        for (int side = 0; side < 2; side++)
+            for (int i = 0; i < n; i++) {
+                double most = 0, *mine = side ? &x->column[i] : &x->row[i];
+                for (int j = 0; j < n; j++) {
+                    int r = side ? j : i, c = side ? i : j;
+                    most = fmax(most, fabs(A[r + c * n]) * x->row[r] * x->column[c]);
+                }
+                if (most > 0) *mine *= exp2(-round(0.5 * log2(most)));
+            }
+}
+
+static lw_status condition_of(int n, double *A, double *condition, lw_error *error) {
+    decomposition x;
+    if (!decomposition_create(&x, n)) {
+        decomposition_clear(&x);
+        return lw_out_of_memory(error);
+    }
+    double own = norm(&x, A);
+    equilibrate(&x, A);
+    for (int c = 0; c < n; c++)
+        for (int r = 0; r < n; r++) A[r + c * n] *= x.row[r] * x.column[c];
+    norm(&x, A);
+    double least = x.s[n - 1];
+    for (int c = 0; c < n; c++) /* A^-1 = columns V s^-1 U' rows */
+        for (int r = 0; r < n; r++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++) sum += x.Vt[k + r * n] * x.U[c + k * n] / x.s[k];
+            A[r + c * n] = x.column[r] * sum * x.row[c];
+        }
+    *condition = least > 0 ? own * norm(&x, A) : INFINITY;
+    decomposition_clear(&x);
+    return isfinite(*condition)
+               ? LW_OK
+               : lw_fail(error, LW_ERROR_SINGULAR, NULL, NULL, "Newton's matrix is singular");
+}
+
+/* --- director-full -------------------------------------------------------------------------------- */
+
+/* Rows without multipliers stand in the matrix as a one on the diagonal: without them. */
+static lw_status full_condition(lw_director *d, double *condition, lw_error *error) {
+    int size = lw_block_matrix_size(d->matrix), n = 0;
+    int *kept = calloc((size_t)size + 1, sizeof *kept);
+    double *all = matrix(size, size), *A = matrix(size, size);
+    lw_status status = kept && all && A ? LW_OK : lw_out_of_memory(error);
+    if (status == LW_OK) {
+        lw_block_matrix_dense(d->matrix, all);
+        for (int k = 0; k < 12 * d->n; k++) kept[n++] = k;
+        for (int r = 0; r < d->row_count; r++)
+            if (!d->rows[r].dropped) kept[n++] = lw_block_matrix_start(d->matrix, d->n + r);
+        for (int c = 0; c < n; c++)
+            for (int r = 0; r < n; r++) A[r + c * n] = all[kept[r] + kept[c] * size];
+        status = condition_of(n, A, condition, error);
+    }
+    free(kept), free(all), free(A);
+    return status;
+}
+
+/* --- director ------------------------------------------------------------------------------------- */
+
+typedef struct reduced {
+    int speeds, ties;         /* free speeds of the tree; closure rows with multipliers */
+    double *middle, *end;     /* P(qm), P(q1): 6 per body x speeds */
+    double *C_middle, *C_end; /* closure rows in speeds: ties x speeds */
+    double *A;                /* P(qm)'K P(q1): speeds x speeds */
+} reduced;
+
+typedef enum place { BEGIN, MIDDLE, END } place;
+
+/* Row r in twists of the bodies times each column of P, all at one place of the step; slopes are those of that place. */
+static void row_in_speeds(const lw_director *d, int r, place at, const double *P, int speeds, int stride,
+                          double *out) {
+    const lw_director_row *row = &d->rows[r];
+    const double *q = at == BEGIN ? d->q0 : at == MIDDLE ? d->qm : d->q1;
+    for (int k = 0; k < speeds; k++) out[k * stride] = 0;
+    for (int t = row->term; t < row->term + row->terms; t++) {
+        const lw_measure *m = &d->measures[d->terms[t].measure];
+        for (int side = 0; side < 2; side++) {
+            double wrench[6];
+            int body = m->bodies[side];
+            if (body == 0) continue;
+            lw_director_wrench(q + 12 * body, (at == MIDDLE ? m->D : m->slope) + 12 * side, wrench);
+            for (int k = 0; k < speeds; k++)
+                out[k * stride] += d->terms[t].factor * lw_v6_dot(wrench, P + 6 * (body - 1 + d->n * k));
+        }
+    }
+}
+
+/* P at one place, 6 per body x free speeds; returns how many these are. */
+static int columns_at(const lw_director *d, place at, double *P) {
+    int speeds = 0;
+    const double *q = at == BEGIN ? d->q0 : at == MIDDLE ? d->qm : d->q1;
+    for (int i = 1; i <= d->n; i++)
+        for (int k = 0; k < d->model->links[i].joint.nv; k++)
+            if (!(d->joints[i].prescribed >> k & 1))
+                lw_director_column(d, q, i, k, at == MIDDLE, P + 6 * d->n * speeds++);
+    return speeds;
+}
+
+/* As many closure rows as now, but those that pivoting on the rows as they are, in their own units, takes at the begin of the
+ * step that starts from y. */
+static lw_status choose_rows(lw_director *d, const double *y, lw_error *error) {
+    int ties = d->row_count - d->tie, nv = d->model->nv, kept = 0;
+    for (int r = d->tie; r < d->row_count; r++) kept += !d->rows[r].dropped;
+    if (kept == ties) return LW_OK;
+    double *P = matrix(6 * d->n, nv), *C = matrix(nv, ties);
+    int *order = calloc((size_t)ties + 1, sizeof *order);
+    lw_orthogonal *work = lw_orthogonal_create(nv, ties, false);
+    lw_status status = P && C && order && work ? LW_OK : lw_out_of_memory(error);
+    if (status == LW_OK) {
+        lw_director_load(d, y);
+        for (int k = 0; k < d->measure_count; k++)
+            lw_measure_slope(&d->measures[k], d->q0, d->measures[k].slope);
+        int speeds = columns_at(d, BEGIN, P);
+        for (int r = 0; r < ties; r++) row_in_speeds(d, d->tie + r, BEGIN, P, speeds, 1, C + speeds * r);
+        lw_qr_factor(work, speeds, ties, C, order, 0);
+        for (int k = 0; k < ties; k++) {
+            lw_director_row *row = &d->rows[d->tie + order[k]];
+            row->dropped = k >= kept;
+            row->lambda = 0;
+        }
+    }
+    free(P), free(C), free(order);
+    lw_orthogonal_destroy(work);
+    return status;
+}
+
+static bool reduced_create(const lw_director *d, reduced *x) {
+    *x = (reduced){0};
+    for (int r = d->tie; r < d->row_count; r++) x->ties += !d->rows[r].dropped;
+    int nv = d->model->nv, twists = 6 * d->n;
+    x->middle = matrix(twists, nv), x->end = matrix(twists, nv), x->A = matrix(nv, nv);
+    x->C_middle = matrix(x->ties, nv), x->C_end = matrix(x->ties, nv);
+    return x->middle && x->end && x->A && x->C_middle && x->C_end;
+}
+
+static void reduced_clear(reduced *x) {
+    free(x->middle), free(x->end), free(x->A), free(x->C_middle), free(x->C_end);
+}
+
+/* P, C and P'K P. K is the part of Newton's matrix that belongs to the bodies, in their twists. */
+static bool reduced_fill(lw_director *d, reduced *x) {
+    int twists = 6 * d->n, size = lw_block_matrix_size(d->matrix);
+    double *in = matrix(size, 1), *out = matrix(size, 1);
+    x->speeds = columns_at(d, MIDDLE, x->middle);
+    columns_at(d, END, x->end);
+    for (int k = 0; k < x->speeds && in && out; k++) {
+        memcpy(in, x->end + twists * k, (size_t)twists * sizeof *in);
+        lw_block_matrix_times(d->matrix, in, out);
+        lw_dense_times(true, twists, x->speeds, 1, x->middle, out, 0, x->A + x->speeds * k);
+    }
+    for (int r = d->tie, tie = 0; r < d->row_count; r++) {
+        if (d->rows[r].dropped) continue;
+        row_in_speeds(d, r, MIDDLE, x->middle, x->speeds, x->ties, x->C_middle + tie);
+        row_in_speeds(d, r, END, x->end, x->speeds, x->ties, x->C_end + tie);
+        tie++;
+    }
+    bool fine = in && out;
+    free(in), free(out);
+    return fine;
+}
+
+/* [Z'A; C(q1)] in place of A, Z from the singular vectors of C(qm). */
+static bool close_loops(reduced *x) {
+    int n = x->speeds, m = x->ties;
+    double *s = matrix(n, 1), *U = matrix(m, m), *Vt = matrix(n, n), *closed = matrix(n, n);
+    lw_orthogonal *work = lw_orthogonal_create(m, n, true);
+    bool fine = s && U && Vt && closed && work;
+    if (fine) {
+        lw_svd(work, m, n, x->C_middle, s, U, Vt, 0);
+        for (int c = 0; c < n; c++) {
+            for (int r = 0; r < n - m; r++)
+                for (int k = 0; k < n; k++) closed[r + c * n] += Vt[m + r + k * n] * x->A[k + c * n];
+            for (int r = 0; r < m; r++) closed[n - m + r + c * n] = x->C_end[r + c * m];
+        }
+        memcpy(x->A, closed, (size_t)n * (size_t)n * sizeof *closed);
+    }
+    free(s), free(U), free(Vt), free(closed);
+    lw_orthogonal_destroy(work);
+    return fine;
+}
+
+static lw_status reduced_condition(lw_director *d, double *condition, lw_error *error) {
+    reduced x;
+    bool fine = reduced_create(d, &x) && reduced_fill(d, &x);
+    if (fine && x.ties > 0) fine = close_loops(&x);
+    lw_status status = fine ? condition_of(x.speeds, x.A, condition, error) : lw_out_of_memory(error);
+    reduced_clear(&x);
+    return status;
+}
+
+/* --- the call ------------------------------------------------------------------------------------- */
+
+typedef struct halvings {
+    bool any;
+} halvings;
+
+static void listen(double t, const char *kind, const char *text, void *context) {
+    (void)t, (void)text;
+    if (strcmp(kind, "halved") == 0) ((halvings *)context)->any = true;
+}
+
+/* The state of the method at the model's initial, assembled state. */
+static lw_status initial_state(const lw_formulation *f, const lw_model *model, double **state, int *size,
+                               lw_error *error) {
+    const lw_method_options options = {0};
+    lw_method *method = NULL;
+    double *q = matrix(lw_model_q_size(model), 1), *v = matrix(lw_model_v_size(model), 1);
+    lw_status status = q && v ? LW_OK : lw_out_of_memory(error);
+    if (status == LW_OK) {
+        lw_model_initial_state(model, q, v);
+        status = lw_assemble(model, 0, q, v, NULL, error);
+    }
+    if (status == LW_OK) status = f->create(model, &options, &method, error);
+    if (status == LW_OK) {
+        *size = method->state_size;
+        *state = matrix(2 * *size, 1); /* and room for the next */
+        if (*state)
+            f->to_state(method, 0, q, v, *state);
+        else
+            status = lw_out_of_memory(error);
+        f->destroy(method);
+    }
+    free(q), free(v);
+    return status;
+}
+
+lw_status lw_newton_condition(const lw_model *model, const char *method, double h, long steps,
+                              double *condition, lw_error *error) {
+    bool full = strcmp(method, "director-full") == 0;
+    halvings heard = {false};
+    const lw_method_options options = {.note = listen, .note_context = &heard};
+    lw_director *d = NULL;
+    double *y = NULL;
+    int size = 0;
+    if ((!full && strcmp(method, "director") != 0) || !(h > 0) || steps < 1)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
+                       "give director or director-full, h > 0 and at least one step",
+                       "no condition number of %ld steps of %g s by \"%s\"", steps, h, method);
+    const lw_formulation *f;
+    lw_status status = lw_choose(method, model, &f, NULL, 0, error);
+    if (status == LW_OK) status = initial_state(f, model, &y, &size, error);
+    if (status == LW_OK) status = lw_director_create(model, full, &d, error);
+    for (long k = 0; k < steps && status == LW_OK; k++) {
+        lw_power work;
+        if (k > 0 && k == steps - 1) status = choose_rows(d, y, error);
+        if (status == LW_OK)
+            status = lw_director_step(d, &options, (double)k * h, h, y, y + size, &work, error);
+        if (k < steps - 1) memcpy(y, y + size, (size_t)size * sizeof *y);
+    }
+    if (status == LW_OK && heard.any)
+        status =
+            lw_fail(error, LW_ERROR_INTEGRATION, NULL, "give a smaller step", "a step of %g s was halved", h);
+    if (status == LW_OK) {
+        lw_director_equations(d, true);
+        status = full ? full_condition(d, condition, error) : reduced_condition(d, condition, error);
+    }
+    lw_director_destroy(d);
+    free(y);
+    return status;
+}

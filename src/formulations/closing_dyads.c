@@ -1,0 +1,135 @@
+/* closing_dyads.c - the closed formulas behind closing conditions.
+ *
+ *   triangle    Kahan's formula for the half angle: with a >= b,  mu = c - (a - b) if b >= c, else b - (a - c)
+ *                 tan^2(C/2) = ((a - b) + c) mu / ((a + (b + c)) ((a - c) + b))
+ *               its factors keep all digits, so that the sides come out right to rounding even where the triangle is flat
+ *               and the angle itself is only known to the square root of it
+ *   chord       (length - across) (length + across)
+ *   cardan      x of Ry(b) u is that of w, its y that of u: z = +- sqrt(w_y^2 + w_z^2 - u_y^2)
+ *
+ * Source   docs/theory/closing.md, sections 3 and 4; (40)-(41) of Blajer, Schiehlen and Schirm (1994) are the triangle.
+ * Cost     O(1).
+ */
+#include "formulations/closing_dyads.h"
+#include "linalg/vec3.h"
+
+#include <float.h>
+
+bool lw_dyad_triangle(double a, double b, double c, double *cosine, double *sine, double *gap) {
+    if (a < b) {
+        double t = a;
+        a = b, b = t;
+    }
+    double folded = b >= c ? c - (a - b) : b - (a - c), stretched = (a - c) + b, all = a + (b + c);
+    double rounding = LW_DYAD_ROUNDING * all;
+    *gap = fmax(-folded, -stretched);
+    if (!(*gap <= rounding) || !(b > 0)) return false;
+    *gap = 0;
+    double y = fmax((a - b) + c, 0) * fmax(folded, 0), x = all * fmax(stretched, 0);
+    *cosine = (x - y) / (x + y);
+    *sine = 2 * sqrt(x) * sqrt(y) / (x + y);
+    return isfinite(*sine);
+}
+
+bool lw_dyad_chord(double length, double across, double *root, double *gap) {
+    *gap = across - length;
+    if (!(*gap <= LW_DYAD_ROUNDING * (across + length))) return false;
+    *root = sqrt(fmax(-*gap, 0)) * sqrt(length + across);
+    *gap = 0;
+    return true;
+}
+
+bool lw_dyad_cardan(const double u[3], const double w[3], double branch, double R[9], double S[9],
+                    double *gap) {
+    double in = hypot(u[0], u[2]), out = hypot(w[1], w[2]), z;
+    if (!(in > 0) || !(out > 0)) {
+        *gap = 0;
+        return false;
+    }
+    if (!lw_dyad_chord(out, fabs(u[1]), &z, gap)) return false;
+    if (branch < 0) z = -z;
+    /* (u_x, u_z) -> (w_x, z) about y, then (u_y, z) -> (w_y, w_z) about x */
+    double n = in * hypot(w[0], z), c = (u[0] * w[0] + u[2] * z) / n, s = (u[2] * w[0] - u[0] * z) / n;
+    const double about_y[9] = {c, 0, s, 0, 1, 0, -s, 0, c};
+    memcpy(S, about_y, sizeof about_y);
+    n = out * hypot(u[1], z), c = (u[1] * w[1] + z * w[2]) / n, s = (u[1] * w[2] - z * w[1]) / n;
+    const double about_x[9] = {1, 0, 0, 0, c, -s, 0, s, c};
+    memcpy(R, about_x, sizeof about_x);
+    return isfinite(S[0] + S[2] + R[4] + R[7]);
+}
+
+static void frame(const double n[3], const double a[3], double F[9]) {
+    double x[3], y[3], size = lw_v3_norm(a);
+    for (int k = 0; k < 3; k++) x[k] = a[k] / size;
+    lw_v3_cross(n, x, y);
+    for (int i = 0; i < 3; i++) F[i] = x[i], F[3 + i] = y[i], F[6 + i] = n[i]; /* rows */
+}
+
+void lw_dyad_turn(const double n1[3], const double a1[3], const double n2[3], const double a2[3],
+                  double R[9]) {
+    double F1[9], F2[9];
+    frame(n1, a1, F1);
+    frame(n2, a2, F2);
+    lw_m3_tmul(F1, F2, R);
+}
+
+void lw_dyad_swing(const double a[3], const double b[3], double R[9]) {
+    double q[4], size = lw_v3_norm(a) * lw_v3_norm(b);
+    lw_v3_cross(a, b, q + 1);
+    q[0] = size + lw_v3_dot(a, b); /* twice the half angle's cosine and sine, times a common factor */
+    if (!(q[0] > 1e-15 * size)) {  /* opposite: half a turn about anything across */
+        double unit[3];
+        for (int k = 0; k < 3; k++) unit[k] = a[k] / lw_v3_norm(a);
+        q[0] = 0;
+        lw_v3_perpendicular(unit, q + 1);
+    }
+    lw_rot_quat(q, R);
+}
+
+/* Gram and Schmidt's method with the largest remaining column next, each column orthogonalised twice. */
+bool lw_dyad_solve(int columns, double A[36], double b[6], double *x) {
+    double R[36] = {0}, size[6];
+    int order[6];
+    bool used[6] = {false};
+    for (int j = 0; j < columns; j++) {
+        double square = 0;
+        for (int i = 0; i < 6; i++) square += A[6 * j + i] * A[6 * j + i];
+        size[j] = sqrt(square);
+        if (!(size[j] > 0)) return false;
+        for (int i = 0; i < 6; i++) A[6 * j + i] /= size[j];
+    }
+    for (int k = 0; k < columns; k++) {
+        double most = -1;
+        for (int j = 0; j < columns; j++) {
+            if (used[j]) continue;
+            for (int round = 0; round < 2; round++)
+                for (int p = k > 0 && round == 0 ? k - 1 : 0; p < k; p++) {
+                    double dot = 0;
+                    for (int i = 0; i < 6; i++) dot += A[6 * order[p] + i] * A[6 * j + i];
+                    for (int i = 0; i < 6; i++) A[6 * j + i] -= dot * A[6 * order[p] + i];
+                    R[6 * j + p] += dot;
+                }
+            double square = 0;
+            for (int i = 0; i < 6; i++) square += A[6 * j + i] * A[6 * j + i];
+            if (square > most) most = square, order[k] = j;
+        }
+        int j = order[k];
+        if (!(most > 1e-18)) return false;
+        used[j] = true;
+        R[6 * j + k] = sqrt(most);
+        for (int i = 0; i < 6; i++) A[6 * j + i] /= R[6 * j + k];
+    }
+    for (int k = 0; k < columns; k++) {
+        double dot = 0;
+        for (int i = 0; i < 6; i++) dot += A[6 * order[k] + i] * b[i];
+        for (int i = 0; i < 6; i++) b[i] -= dot * A[6 * order[k] + i];
+        x[order[k]] = dot;
+    }
+    for (int k = columns - 1; k >= 0; k--) {
+        double sum = x[order[k]];
+        for (int p = k + 1; p < columns; p++) sum -= R[6 * order[p] + k] * x[order[p]];
+        x[order[k]] = sum / R[6 * order[k] + k];
+    }
+    for (int j = 0; j < columns; j++) x[j] /= size[j];
+    return true;
+}

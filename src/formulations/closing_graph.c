@@ -1,0 +1,490 @@
+/* closing_graph.c - the graph of a mechanism in joints of one coordinate, and its sets of parallel axes.
+ *
+ *   cylindrical   slide, turn           universal     turn, turn
+ *   planar        slide, slide, turn    translation   slide, ...
+ *   free          slide, slide, slide, ball
+ *   distance      ball, rod, ball
+ *
+ * in the order in which the joint's place is their product, so that coordinates and speeds are those of the joint. Parallel
+ * axes: a turn keeps its axis, a slide every direction; so from the axis of a turn a direction spreads over the bodies
+ * without any coordinate being looked at, and bodies that share it move in parallel planes if nothing else lets them out.
+ *
+ * Implied edges: two hinges of one body on the same axis make a hinge between the other two; a universal joint seen as a
+ * ball that does not spin (LW_EDGE_CROSS); a cylindrical joint seen in the plane across it (loose).
+ *
+ * Source   docs/theory/closing.md, section 2.
+ * Cost     O(joints) for planar mechanisms, plus the pairs of coaxial hinges; once for a model.
+ */
+#include "formulations/closing_parts.h"
+#include "model/joint.h"
+
+#define PARALLEL 1e-9 /* the sine below which axes count as parallel, and the part of the length as coaxial */
+
+/* --- edges ----------------------------------------------------------------------------------------- */
+
+/* Counts, and writes down if there is where to. */
+typedef struct builder {
+    lw_closing *c;
+    int edges, nodes, chains;
+} builder;
+
+static void add(builder *b, const lw_closing_edge *edge) {
+    if (b->c->edges) b->c->edges[b->edges] = *edge;
+    b->edges++;
+}
+
+static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+
+/* The edges of a joint, in the order of its coordinates, which is that of their product. */
+static void add_joint(builder *b, const lw_model *model, int j) {
+    const lw_joint_entry *entry = &model->joints[j];
+    const lw_joint_info *info = &entry->info;
+    lw_closing_edge all[4] = {0};
+    int count = 1;
+    for (int k = 0; k < 4; k++) {
+        all[k].joint = j, all[k].constraint = all[k].plane = all[k].first_part = -1;
+        lw_v3_copy(unit[2], all[k].axis);
+    }
+    switch (entry->joint.type) {
+    case LW_JOINT_REVOLUTE:
+    case LW_JOINT_PRISMATIC:
+        all[0].kind = entry->joint.type == LW_JOINT_REVOLUTE ? LW_EDGE_TURN : LW_EDGE_SLIDE;
+        for (int i = 0; i < 3; i++) all[0].axis[i] = entry->joint.sign * unit[entry->joint.axis][i];
+        break;
+    case LW_JOINT_SCREW:
+        all[0].kind = LW_EDGE_SCREW;
+        all[0].pitch = entry->joint.pitch;
+        break;
+    case LW_JOINT_CYLINDRICAL:
+        count = 2;
+        all[0].kind = LW_EDGE_SLIDE;
+        all[1].kind = LW_EDGE_TURN;
+        break;
+    case LW_JOINT_UNIVERSAL:
+        count = 2;
+        for (int k = 0; k < 2; k++) {
+            all[k].kind = LW_EDGE_TURN;
+            lw_v3_copy(unit[k], all[k].axis);
+        }
+        break;
+    case LW_JOINT_SPHERICAL:
+        all[0].kind = LW_EDGE_BALL;
+        break;
+    case LW_JOINT_PLANAR:
+        count = 3;
+        for (int k = 0; k < 2; k++) {
+            all[k].kind = LW_EDGE_SLIDE;
+            lw_v3_copy(unit[k], all[k].axis);
+        }
+        all[2].kind = LW_EDGE_TURN;
+        break;
+    case LW_JOINT_TRANSLATION:
+        count = entry->joint.nv;
+        for (int k = 0; k < count; k++) {
+            all[k].kind = LW_EDGE_SLIDE;
+            for (int i = 0; i < 3; i++) all[k].axis[i] = entry->joint.sign * entry->joint.axes[3 * k + i];
+        }
+        break;
+    case LW_JOINT_FREE:
+        count = 4;
+        for (int k = 0; k < 3; k++) {
+            all[k].kind = LW_EDGE_SLIDE;
+            lw_v3_copy(unit[k], all[k].axis);
+        }
+        all[3].kind = LW_EDGE_BALL;
+        break;
+    case LW_JOINT_WELD:
+    case LW_JOINT_TYPES:
+        all[0].kind = LW_EDGE_FIXED;
+        break;
+    }
+    int first_edge = b->edges, before = info->bodies[0];
+    for (int k = 0; k < count; k++) {
+        lw_m3_identity(all[k].ends[0].R);
+        lw_m3_identity(all[k].ends[1].R);
+        if (k == 0) all[k].ends[0] = entry->frames[0];
+        if (k == count - 1) all[k].ends[1] = entry->frames[1];
+        all[k].nodes[0] = before;
+        all[k].nodes[1] = before = k == count - 1 ? info->bodies[1] : b->nodes++;
+        all[k].q = info->cut || all[k].kind == LW_EDGE_FIXED ? -1 : info->q + k;
+        all[k].v = info->cut || all[k].kind == LW_EDGE_FIXED ? -1 : info->v + k;
+        add(b, &all[k]);
+    }
+    if (count == 1) return;
+    if (b->c->chains) b->c->chains[b->chains] = (lw_closing_chain){j, first_edge, count};
+    b->chains++;
+    if (entry->joint.type != LW_JOINT_UNIVERSAL && entry->joint.type != LW_JOINT_CYLINDRICAL) return;
+    lw_closing_edge whole = all[1];
+    whole.implied = true;
+    whole.loose = entry->joint.type == LW_JOINT_CYLINDRICAL;
+    whole.kind = whole.loose ? LW_EDGE_TURN : LW_EDGE_CROSS;
+    whole.first_part = first_edge;
+    whole.nodes[0] = info->bodies[0];
+    whole.ends[0] = entry->frames[0];
+    whole.q = whole.v = -1;
+    add(b, &whole);
+}
+
+static void add_distance(builder *b, const lw_model *model, int index) {
+    const lw_constraint *constraint = &model->constraints[index];
+    int rod = b->nodes++;
+    for (int side = 0; side < 2; side++) {
+        lw_closing_edge ball = {.kind = LW_EDGE_BALL,
+                                .joint = -1,
+                                .constraint = index,
+                                .nodes = {constraint->bodies[side], rod},
+                                .q = -1,
+                                .v = -1,
+                                .first_part = -1,
+                                .plane = -1};
+        lw_m3_identity(ball.ends[0].R);
+        lw_m3_identity(ball.ends[1].R);
+        lw_v3_copy(constraint->points[side], ball.ends[0].p);
+        ball.ends[1].p[0] = side * constraint->length;
+        add(b, &ball);
+    }
+}
+
+static void build(builder *b, const lw_model *model) {
+    *b = (builder){.c = b->c, .nodes = model->body_count + 1};
+    for (int j = 0; j < model->joint_count; j++) add_joint(b, model, j);
+    b->c->rods = b->nodes;
+    for (int k = 0; k < model->constraint_count; k++)
+        if (model->constraints[k].type == LW_CONSTRAINT_DISTANCE) add_distance(b, model, k);
+}
+
+/* Edges of the tree from ground outwards, with the side nearer to ground. */
+static void list_walk(lw_closing *c, const int *first_edge) {
+    for (int i = 1; i <= c->model->body_count; i++) {
+        int j = c->model->bodies[i].joint_index, first = first_edge[j], count = 1;
+        bool reversed = c->model->joints[j].info.reversed;
+        while (first + count < c->edge_count && c->edges[first + count].joint == j &&
+               !c->edges[first + count].implied)
+            count++;
+        for (int k = 0; k < count; k++) {
+            c->walk[c->walk_count] = first + (reversed ? count - 1 - k : k);
+            c->walk_from[c->walk_count++] = reversed ? 1 : 0;
+        }
+    }
+}
+
+/* --- parallel axes --------------------------------------------------------------------------------- */
+
+const double *lw_closing_normal(const lw_closing *c, int plane, int node) {
+    for (int e = c->entry_of[node]; e >= 0; e = c->entries[e].next)
+        if (c->entries[e].plane == plane) return c->entries[e].normal;
+    return NULL;
+}
+
+/* The sine of the angle between unit vectors. */
+static double sine_between(const double a[3], const double b[3]) {
+    double cross[3];
+    lw_v3_cross(a, b, cross);
+    return lw_v3_norm(cross);
+}
+
+/* The direction that an edge hands on from one of its nodes to the other; false if it does not keep it. */
+static bool hand_on(const lw_closing_edge *edge, int side, const double normal[3], double out[3]) {
+    double local[3], axis[3];
+    lw_m3_tmul_v(edge->ends[side].R, normal, local);
+    if (edge->kind == LW_EDGE_TURN) {
+        if (sine_between(local, edge->axis) > PARALLEL) return false;
+        double sign = lw_v3_dot(local, edge->axis) > 0 ? 1 : -1;
+        for (int k = 0; k < 3; k++) axis[k] = sign * edge->axis[k];
+    } else if (edge->kind == LW_EDGE_SLIDE || edge->kind == LW_EDGE_FIXED)
+        lw_v3_copy(local, axis);
+    else
+        return false;
+    lw_m3_mul_v(edge->ends[1 - side].R, axis, out);
+    return true;
+}
+
+static void enter(lw_closing *c, int plane, int node, const double normal[3]) {
+    c->entries[c->entry_count] =
+        (lw_closing_entry){plane, c->entry_of[node], {normal[0], normal[1], normal[2]}};
+    c->entry_of[node] = c->entry_count++;
+}
+
+/* Spreads the axes of turns; at[start[i]] .. are the edges of node i. False when memory is out. */
+static bool find_planes(lw_closing *c, const int *start, const int *at, int *queue, lw_arena *arena) {
+    int room = 4 * c->edge_count + c->nodes;
+    c->entries = LW_NEW(arena, lw_closing_entry, room);
+    if (!c->entries) return false;
+    for (int i = 0; i < c->nodes; i++) c->entry_of[i] = -1;
+    for (int seed = 0, planes = 0; seed < c->edge_count; seed++) {
+        if (c->edges[seed].kind != LW_EDGE_TURN || c->edges[seed].implied || c->edges[seed].plane >= 0)
+            continue;
+        int head = 0, tail = 0, plane = planes++;
+        double normal[3];
+        lw_m3_mul_v(c->edges[seed].ends[0].R, c->edges[seed].axis, normal);
+        if (c->entry_count == room) break;
+        enter(c, plane, c->edges[seed].nodes[0], normal);
+        queue[tail++] = c->edges[seed].nodes[0];
+        for (; head < tail; head++) {
+            const double *mine = lw_closing_normal(c, plane, queue[head]);
+            for (int k = start[queue[head]]; k < start[queue[head] + 1]; k++) {
+                lw_closing_edge *edge = &c->edges[at[k]];
+                int side = edge->nodes[0] == queue[head] ? 0 : 1, other = edge->nodes[1 - side];
+                if (edge->implied || !hand_on(edge, side, mine, normal)) continue;
+                const double *there = lw_closing_normal(c, plane, other);
+                if (there && (sine_between(there, normal) > PARALLEL || lw_v3_dot(there, normal) < 0))
+                    continue;
+                if (edge->kind == LW_EDGE_TURN) edge->plane = plane;
+                if (there) continue;
+                if (c->entry_count == room)
+                    break; /* directions beyond the room are left to Newton's method */
+                enter(c, plane, other, normal);
+                queue[tail++] = other;
+            }
+        }
+    }
+    for (int e = 0; e < c->edge_count; e++)
+        if (c->edges[e].loose) c->edges[e].plane = c->edges[c->edges[e].first_part + 1].plane;
+    return true;
+}
+
+/* A frame on a node whose z is its normal of a plane, at a point. */
+static void normal_frame(const lw_closing *c, int plane, int node, const double p[3], lw_pose *out) {
+    double x[3];
+    const double *z = lw_closing_normal(c, plane, node);
+    lw_v3_perpendicular(z, x);
+    lw_rot_columns_zx(z, x, out->R);
+    lw_v3_copy(p, out->p);
+}
+
+/* If two turns of a node are coaxial, the hinge that they imply between the nodes beyond. */
+static bool coaxial(const lw_closing *c, int node, int first, int second, lw_closing_edge *out) {
+    const lw_closing_edge *a = &c->edges[first], *b = &c->edges[second];
+    if (a->plane < 0 || a->plane != b->plane || a->kind != LW_EDGE_TURN || b->kind != LW_EDGE_TURN ||
+        a->implied || b->implied)
+        return false;
+    int sa = a->nodes[0] == node ? 0 : 1, sb = b->nodes[0] == node ? 0 : 1;
+    int far_a = a->nodes[1 - sa], far_b = b->nodes[1 - sb];
+    const double *n = lw_closing_normal(c, a->plane, node), *beyond = lw_closing_normal(c, a->plane, far_b);
+    const double *near_a = lw_closing_normal(c, a->plane, far_a);
+    if (far_a == far_b || !n || !beyond || !near_a) return false;
+    double gap[3], p[3];
+    lw_v3_sub(b->ends[sb].p, a->ends[sa].p, gap);
+    double along = lw_v3_dot(gap, n);
+    lw_v3_axpy(-along, n, gap);
+    if (lw_v3_norm(gap) > PARALLEL * c->length) return false;
+    *out = (lw_closing_edge){.kind = LW_EDGE_TURN,
+                             .joint = a->joint,
+                             .constraint = -1,
+                             .nodes = {far_a, far_b},
+                             .axis = {0, 0, 1},
+                             .q = -1,
+                             .v = -1,
+                             .implied = true,
+                             .first_part = -1,
+                             .plane = a->plane};
+    normal_frame(c, a->plane, far_a, a->ends[1 - sa].p, &out->ends[0]);
+    lw_v3_copy(b->ends[1 - sb].p, p); /* moved along the axis to where the first hinge is */
+    lw_v3_axpy(-along, beyond, p);
+    normal_frame(c, a->plane, far_b, p, &out->ends[1]);
+    return true;
+}
+
+/* Counts the implied hinges, and writes them down if there is where to. */
+static int imply_hinges(const lw_closing *c, const int *start, const int *at, lw_closing_edge *out) {
+    enum { MOST = 64 }; /* hinges on one axis of a body that are looked at */
+    lw_closing_edge edge;
+    int count = 0;
+    for (int i = 0; i < c->nodes; i++)
+        for (int k = start[i]; k < start[i + 1]; k++)
+            for (int l = k + 1, seen = 0; l < start[i + 1] && seen < MOST; l++) {
+                if (!coaxial(c, i, at[k], at[l], &edge)) continue;
+                if (out) out[count] = edge;
+                count++, seen++;
+            }
+    return count;
+}
+
+/* --- placing --------------------------------------------------------------------------------------- */
+
+void lw_closing_edge_place(const lw_closing_edge *edge, const double *own, lw_pose *place) {
+    lw_m3_identity(place->R);
+    lw_v3_set(place->p, 0, 0, 0);
+    switch (edge->kind) {
+    case LW_EDGE_SCREW:
+        lw_v3_axpy(edge->pitch * own[0], edge->axis, place->p);
+        lw_rot_axis(edge->axis, own[0], place->R);
+        break;
+    case LW_EDGE_TURN:
+        lw_rot_axis(edge->axis, own[0], place->R);
+        break;
+    case LW_EDGE_SLIDE:
+        lw_v3_axpy(own[0], edge->axis, place->p);
+        break;
+    case LW_EDGE_BALL:
+        lw_rot_quat(own, place->R);
+        break;
+    case LW_EDGE_FIXED:
+    case LW_EDGE_CROSS:
+        break;
+    }
+}
+
+void lw_closing_edge_fit(const lw_closing_edge *edge, const lw_pose *place, double *own) {
+    const double *R = place->R, *a = edge->axis;
+    switch (edge->kind) {
+    case LW_EDGE_SCREW:
+    case LW_EDGE_TURN: {
+        double twice_sine = a[0] * (R[7] - R[5]) + a[1] * (R[2] - R[6]) + a[2] * (R[3] - R[1]);
+        double angle = atan2(twice_sine, R[0] + R[4] + R[8] - 1), turns = round((*own - angle) / (2 * LW_PI));
+        *own = isfinite(turns) ? angle + 2 * LW_PI * turns : angle;
+        break;
+    }
+    case LW_EDGE_SLIDE:
+        *own = lw_v3_dot(a, place->p);
+        break;
+    case LW_EDGE_BALL: {
+        double guess[4], dot = 0;
+        memcpy(guess, own, sizeof guess);
+        lw_quat_rot(R, own);
+        for (int k = 0; k < 4; k++) dot += own[k] * guess[k];
+        for (int k = 0; k < 4 && dot < 0; k++) own[k] = -own[k];
+        break;
+    }
+    case LW_EDGE_FIXED:
+    case LW_EDGE_CROSS:
+        break;
+    }
+}
+
+/* The pose beyond an edge from the pose before it. */
+static void beyond(const lw_closing_edge *edge, int from, const double *own, const lw_pose *here,
+                   lw_pose *there) {
+    lw_pose place, end, back, inverse;
+    lw_closing_edge_place(edge, own, &place);
+    if (from == 1) {
+        lw_pose_invert(place.R, place.p, inverse.R, inverse.p);
+        place = inverse;
+    }
+    const lw_pose *near = &edge->ends[from], *far = &edge->ends[1 - from];
+    lw_pose_compose(here->R, here->p, near->R, near->p, end.R, end.p);
+    lw_pose_compose(end.R, end.p, place.R, place.p, back.R, back.p);
+    lw_pose_invert(far->R, far->p, inverse.R, inverse.p);
+    lw_pose_compose(back.R, back.p, inverse.R, inverse.p, there->R, there->p);
+}
+
+void lw_closing_place(lw_closing *c, const double *q) {
+    lw_m3_identity(c->world[0].R);
+    lw_v3_set(c->world[0].p, 0, 0, 0);
+    for (int k = 0; k < c->walk_count; k++) {
+        const lw_closing_edge *edge = &c->edges[c->walk[k]];
+        int from = c->walk_from[k];
+        beyond(edge, from, edge->q >= 0 ? q + edge->q : NULL, &c->world[edge->nodes[from]],
+               &c->world[edge->nodes[1 - from]]);
+    }
+    for (int k = 0; k < c->chain_count; k++) { /* the nodes within joints that close loops */
+        const lw_closing_chain *chain = &c->chains[k];
+        if (c->model->joints[chain->joint].info.cut)
+            lw_closing_chain_fit(c, c->world, chain, c->chain_q + LW_JOINT_MAX_Q * k, c->world);
+    }
+}
+
+void lw_closing_chain_fit(const lw_closing *c, const lw_pose *poses, const lw_closing_chain *chain,
+                          double *own, lw_pose *out) {
+    int last = chain->first + chain->count - 1;
+    lw_pose a, b, inverse, place;
+    lw_closing_end(c, poses, chain->first, 0, &a);
+    lw_closing_end(c, poses, last, 1, &b);
+    lw_pose_invert(a.R, a.p, inverse.R, inverse.p);
+    lw_pose_compose(inverse.R, inverse.p, b.R, b.p, place.R, place.p);
+    lw_joint_fit(&c->model->joints[chain->joint].joint, place.R, place.p, own);
+    const lw_pose *here = &poses[c->edges[chain->first].nodes[0]];
+    for (int e = chain->first; e < last; e++) {
+        beyond(&c->edges[e], 0, own + (e - chain->first), here, &out[c->edges[e].nodes[1]]);
+        here = &out[c->edges[e].nodes[1]];
+    }
+}
+
+/* --- all of it ------------------------------------------------------------------------------------- */
+
+static void list_edges_of_nodes(const lw_closing *c, int count, int *start, int *at) {
+    memset(start, 0, ((size_t)c->nodes + 2) * sizeof *start);
+    for (int e = 0; e < count; e++)
+        for (int side = 0; side < 2; side++) start[c->edges[e].nodes[side]]++;
+    for (int i = 1; i <= c->nodes; i++) start[i] += start[i - 1];
+    for (int e = count - 1; e >= 0; e--)
+        for (int side = 0; side < 2; side++) at[--start[c->edges[e].nodes[side]]] = e;
+}
+
+/* Which tree joints the loops and constraints can determine. */
+static void find_tied(lw_closing *c) {
+    const lw_model *model = c->model;
+    const lw_graph *graph = &model->graph;
+    for (int k = 0; k < graph->loop_start[graph->loop_count]; k++) {
+        int child = model->joints[graph->loop_edge[k]].info.child;
+        if (child > 0) c->tied[child] = true;
+    }
+    for (int k = 0; k < model->constraint_count; k++) {
+        const lw_constraint *constraint = &model->constraints[k];
+        if (constraint->type == LW_CONSTRAINT_COUPLING) {
+            for (int i = 1; i <= model->body_count; i++)
+                for (int term = 0; term < constraint->terms; term++) {
+                    int at = constraint->speeds[term] - model->links[i].v;
+                    if (at >= 0 && at < model->links[i].joint.nv) c->tied[i] = true;
+                }
+            continue;
+        }
+        int a = constraint->bodies[0], b = constraint->bodies[1];
+        while (a != b) { /* labels grow outwards */
+            int *outer = a > b ? &a : &b;
+            c->tied[*outer] = true;
+            *outer = model->links[*outer].parent;
+        }
+    }
+}
+
+bool lw_closing_graph(lw_closing *c, lw_arena *arena) {
+    const lw_model *model = c->model;
+    builder b = {.c = c};
+    build(&b, model);
+    c->nodes = b.nodes, c->edge_count = b.edges, c->chain_count = b.chains;
+    size_t nodes = (size_t)c->nodes, edges = (size_t)c->edge_count;
+    c->edges = LW_NEW(arena, lw_closing_edge, edges + 1);
+    c->chains = LW_NEW(arena, lw_closing_chain, c->chain_count + 1);
+    int *first_edge = LW_NEW(arena, int, model->joint_count + 1);
+    int *start = LW_NEW(arena, int, nodes + 2), *at = LW_NEW(arena, int, 2 * edges + 1);
+    int *queue = LW_NEW(arena, int, nodes + 1);
+    c->walk = LW_NEW(arena, int, edges + 1);
+    c->walk_from = LW_NEW(arena, int, edges + 1);
+    c->entry_of = LW_NEW(arena, int, nodes);
+    c->tied = LW_NEW(arena, bool, model->body_count + 1);
+    c->chain_q = LW_NEW(arena, double, LW_JOINT_MAX_Q * c->chain_count + 1);
+    c->edge_of_speed = LW_NEW(arena, int, model->nv + 1);
+    c->world = LW_NEW(arena, lw_pose, nodes);
+    if (!c->edges || !c->chains || !first_edge || !start || !at || !queue || !c->walk || !c->walk_from ||
+        !c->entry_of || !c->tied || !c->world || !c->chain_q || !c->edge_of_speed)
+        return false;
+    build(&b, model);
+    for (int e = c->edge_count - 1; e >= 0; e--)
+        if (c->edges[e].joint >= 0) first_edge[c->edges[e].joint] = e;
+    for (int k = 0; k < c->chain_count; k++)
+        lw_joint_zero(model->joints[c->chains[k].joint].joint.type, c->chain_q + LW_JOINT_MAX_Q * k);
+    for (int e = 0; e < c->edge_count; e++)
+        for (int k = 0; c->edges[e].v >= 0 && k < (c->edges[e].kind == LW_EDGE_BALL ? 3 : 1); k++)
+            c->edge_of_speed[c->edges[e].v + k] = e;
+    list_walk(c, first_edge);
+    find_tied(c);
+
+    lw_closing_place(c, model->q0);
+    for (int i = 0; i < c->rods; i++) c->length = fmax(c->length, lw_v3_norm(c->world[i].p));
+    for (int e = 0; e < c->edge_count; e++)
+        for (int side = 0; side < 2; side++)
+            c->length = fmax(c->length, lw_v3_norm(c->edges[e].ends[side].p));
+    if (!(c->length > 0)) c->length = 1;
+
+    list_edges_of_nodes(c, c->edge_count, start, at);
+    if (!find_planes(c, start, at, queue, arena)) return false;
+    int implied = imply_hinges(c, start, at, NULL);
+    lw_closing_edge *all = LW_NEW(arena, lw_closing_edge, edges + (size_t)implied + 1);
+    if (!all) return false;
+    memcpy(all, c->edges, edges * sizeof *all);
+    imply_hinges(c, start, at, all + edges);
+    c->edges = all;
+    c->edge_count += implied;
+    return true;
+}

@@ -1,0 +1,450 @@
+/* director.c - the formulations `director` and `director-full`: director coordinates, the energy-momentum scheme, and the
+ * same equations in continuous form for other integrators.
+ *
+ * State    y = (q, v, angles): twelve coordinates per body, their rates, and the angles of joints, of which directors know no turns.
+ * Step     director_step.c: with all multipliers (director-full), or reduced by the null-space matrix (director).
+ * Rates    (1) after multiplication by P_int' are the equations of Newton and Euler (37) with the rows of joints: the
+ *          stationary-point system, solved by kkt.c; its solution is that of (9).
+ * Joint coordinates   poses from the nearest rotation; speeds from the smallest change of the rates v, in the mass metric,
+ *          that satisfies all rows: v of the discrete scheme does so only to O(h^2). Momenta survive that change, the kinetic
+ *          energy does not, and so has an entry of its own.
+ *
+ * Source   Betsch and Leyendecker (2006); docs/theory/director.md.
+ * Limits   no rolling: its rows have no position level. Bodies without inertia must be held by others.
+ */
+#include "formulations/director.h"
+#include "formulations/reduction.h"
+#include "linalg/dense.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct director_method {
+    lw_reduction reduction;
+    lw_kkt *kkt;
+    lw_director *d;
+    double *absolute;      /* 13 per body: stationary.h */
+    double *momentum, *V;  /* 6 per body */
+    double *lambda, *ydot; /* rows; absolute rates */
+    double *q, *v;         /* coordinates and rates with ground */
+} director_method;
+
+extern const lw_formulation lw_formulation_director, lw_formulation_director_full;
+
+/* --- the mechanism -------------------------------------------------------------------------------- */
+
+static bool allocate(lw_director *d) {
+    const lw_model *model = d->model;
+    lw_arena *arena = d->arena;
+    size_t bodies = (size_t)d->n + 1, forces = (size_t)model->force_count + 1;
+    d->bodies = LW_NEW(arena, lw_director_body, bodies);
+    d->joints = LW_NEW(arena, lw_director_joint, bodies);
+    d->coordinate = LW_NEW(arena, int, model->nq + 1);
+    d->cut_coordinate = LW_NEW(arena, int, LW_JOINT_MAX_Q * model->closure_count + 1);
+    d->force_measure = LW_NEW(arena, int, forces);
+    d->force_block = LW_NEW(arena, int, 4 * forces);
+    d->body_block = LW_NEW(arena, int, bodies);
+    d->weight = LW_NEW(arena, double, 4 * bodies);
+    d->joint_torque = LW_NEW(arena, double, 3 * (size_t)model->joint_count + 1);
+    for (int k = 0; k < 2; k++) d->reactions[k] = LW_NEW(arena, double, 6 * (size_t)model->joint_count + 1);
+    double *numbers = LW_NEW(arena, double, 6 * 12 * bodies + 7 * bodies + (size_t)model->nv);
+    if (!d->bodies || !d->joints || !d->coordinate || !d->cut_coordinate || !d->force_measure ||
+        !d->force_block || !d->body_block || !d->weight || !d->joint_torque || !d->reactions[0] ||
+        !d->reactions[1] || !numbers)
+        return false;
+    double **arrays[] = {&d->q0, &d->v0, &d->qm, &d->q1, &d->change, &d->residual};
+    for (int k = 0; k < 6; k++) *arrays[k] = numbers + 12 * bodies * (size_t)k;
+    d->turn = numbers + 72 * bodies;
+    d->torque = d->turn + 4 * bodies;
+    d->u = d->torque + 3 * bodies;
+    for (int k = 0; k < 3; k++) d->q0[3 + 4 * k] = d->qm[3 + 4 * k] = d->q1[3 + 4 * k] = 1;
+    for (size_t i = 0; i < bodies; i++) d->turn[4 * i] = 1;
+    return true;
+}
+
+static bool allocate_ties(lw_director *d) {
+    int rows = d->row_count - d->tie, nv = d->model->nv;
+    d->tie_rank = -1;
+    if (rows == 0) return true;
+    size_t entries = (size_t)rows * (size_t)(nv + 1) + 1;
+    d->tie_matrix = LW_NEW(d->arena, double, entries);
+    d->tie_work = LW_NEW(d->arena, double, entries);
+    d->tie_speeds = LW_NEW(d->arena, double, 6 * (size_t)d->n);
+    d->tie_scale = LW_NEW(d->arena, double, (size_t)rows);
+    d->tie_order = LW_NEW(d->arena, int, 3 * (size_t)rows);
+    d->orthogonal = lw_orthogonal_create(nv + 1, rows, false);
+    return d->tie_matrix && d->tie_work && d->tie_speeds && d->tie_scale && d->tie_order && d->orthogonal;
+}
+
+/* By what increments are measured: inertias, and a little where there are none; and the size of the mechanism. */
+static void weigh(lw_director *d) {
+    double mass = 0, euler = 0;
+    for (int i = 1; i <= d->n; i++) {
+        mass += d->bodies[i].mass / d->n;
+        for (int k = 0; k < 3; k++) euler += fabs(d->bodies[i].euler[k]) / (3 * d->n);
+    }
+    if (!(mass > 0)) mass = 1;
+    if (!(euler > 0)) euler = mass;
+    for (int i = 1; i <= d->n; i++)
+        for (int k = 0; k < 4; k++)
+            d->weight[4 * i + k] =
+                k ? fmax(d->bodies[i].euler[k - 1], 0) + 1e-3 * euler : d->bodies[i].mass + 1e-3 * mass;
+    for (int i = 1; i <= d->n; i++) {
+        const lw_director_joint *joint = &d->joints[i];
+        d->length = fmax(d->length, lw_v3_norm(joint->point[joint->side] + 1));
+        if (d->model->links[i].parent)
+            d->length = fmax(d->length, lw_v3_norm(joint->point[1 - joint->side] + 1));
+        for (int k = 0; k < 3 && d->bodies[i].mass > 0; k++)
+            d->length = fmax(d->length, sqrt(fmax(d->bodies[i].euler[k], 0) / d->bodies[i].mass));
+    }
+    if (!(d->length > 0)) d->length = 1;
+}
+
+/* Approximate stiffness: torques that act on rotations without a coordinate. */
+static bool has_couples(const lw_director *d) {
+    for (int k = 0; k < d->model->force_count; k++) {
+        const lw_force *force = &d->model->forces[k];
+        if (force->type == LW_FORCE_BUSHING ||
+            (force->type != LW_FORCE_SPRING && force->type != LW_FORCE_APPLIED && force->q < 0))
+            return true;
+    }
+    return false;
+}
+
+lw_status lw_director_create(const lw_model *model, bool full, lw_director **out, lw_error *error) {
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_director *d = arena ? LW_NEW(arena, lw_director, 1) : NULL;
+    *out = NULL;
+    if (!d) {
+        if (arena) lw_arena_destroy(arena);
+        return lw_out_of_memory(error);
+    }
+    d->model = model, d->arena = arena, d->full = full;
+    d->n = model->body_count, d->size = full ? 12 : 6;
+    bool fine = lw_data_create(model, NULL, &d->data) == LW_OK && allocate(d);
+    if (fine) {
+        memcpy(d->data->q, model->q0, (size_t)model->nq * sizeof *model->q0);
+        for (int i = 0; i <= d->n; i++) lw_director_body_of(model, i, &d->bodies[i]);
+        fine = lw_director_build(d) && lw_director_matrix_create(d) && allocate_ties(d);
+    }
+    if (fine) {
+        d->right = LW_NEW(arena, double, lw_block_matrix_size(d->matrix) + 1);
+        fine = d->right != NULL;
+    }
+    if (!fine) {
+        lw_director_destroy(d);
+        return lw_out_of_memory(error);
+    }
+    weigh(d);
+    d->inexact = has_couples(d);
+    *out = d;
+    return LW_OK;
+}
+
+void lw_director_destroy(lw_director *d) {
+    if (!d) return;
+    lw_block_matrix_destroy(d->matrix);
+    lw_orthogonal_destroy(d->orthogonal);
+    lw_data_destroy(d->data);
+    lw_arena_destroy(d->arena);
+}
+
+/* --- states --------------------------------------------------------------------------------------- */
+
+static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
+    director_method *method = (director_method *)base;
+    lw_director *d = method->d;
+    lw_stationary *s = method->reduction.system;
+    size_t n = 12 * (size_t)d->n;
+    lw_stationary_rows_at(s, t, q, v);
+    for (int i = 1; i <= d->n; i++) {
+        const lw_body_state *body = &s->rows->bodies[i];
+        double V[6], *own = y + 12 * (i - 1);
+        lw_v3_copy(body->w, V), lw_v3_copy(body->rdot, V + 3);
+        lw_director_from_pose(&d->bodies[i], s->data->world[i].R, body->r, own);
+        lw_director_rates(own, V, own + n);
+    }
+    memcpy(method->q + 12, y, n * sizeof *y);
+    for (int k = 0; k < d->angle_count; k++)
+        y[2 * n + (size_t)k] = lw_measure_value(&d->measures[d->angle_measure[k]], method->q, 0);
+    for (int k = 0; k < base->model->nq; k++) { /* which turn they are in, q says */
+        int measure = d->coordinate[k];
+        if (measure >= 0 && d->measures[measure].angle >= 0)
+            y[2 * n + (size_t)d->measures[measure].angle] = s->data->q[k];
+    }
+}
+
+/* Poses and best twists as absolute coordinates of the stationary-point system; guesses of joint angles into its data. */
+static void to_absolute(director_method *method, const double *y) {
+    lw_director *d = method->d;
+    lw_stationary *s = method->reduction.system;
+    size_t n = 12 * (size_t)d->n;
+    for (int i = 1; i <= d->n; i++) {
+        const double *q = y + 12 * (i - 1), *v = q + n;
+        double *own = method->absolute + 13 * (i - 1), R[9], momentum[3], inertia[6];
+        double *wrench = method->momentum + 6 * (i - 1), w[3] = {0, 0, 0};
+        lw_director_rotation(&d->bodies[i], q, R);
+        lw_v3_copy(q, own);
+        lw_quat_rot(R, own + 3);
+        lw_v3_copy(v, own + 7);
+        for (int k = 3; k < 12; k += 3) lw_v3_add_cross(q + k, v + k, w);
+        for (int k = 0; k < 3; k++) own[10 + k] = 0.5 * w[k];
+        lw_director_spin(&d->bodies[i], q, v, momentum, inertia);
+        for (int k = 0; k < 3; k++) wrench[k] = momentum[k], wrench[3 + k] = d->bodies[i].mass * v[k];
+    }
+    for (int k = 0; k < d->model->nq; k++) {
+        int measure = d->coordinate[k];
+        if (measure >= 0 && d->measures[measure].angle >= 0)
+            s->data->q[k] = y[2 * n + (size_t)d->measures[measure].angle];
+    }
+    for (int c = 0; c < d->model->closure_count; c++)
+        for (int k = 0; k < LW_JOINT_MAX_Q; k++) {
+            int measure = d->cut_coordinate[LW_JOINT_MAX_Q * c + k];
+            if (measure >= 0 && d->measures[measure].angle >= 0)
+                s->data->cut_q[LW_JOINT_MAX_Q * c + k] = y[2 * n + (size_t)d->measures[measure].angle];
+        }
+}
+
+/* The velocities closest to the rates in the mass metric that satisfy all rows: J V - H lambda = momenta, H'V = rate. */
+static bool fit_velocities(director_method *method) {
+    lw_stationary *s = method->reduction.system;
+    return lw_kkt_factor(method->kkt, s->inertia, s->mass, s->rows, NULL) == LW_OK &&
+           lw_kkt_solve(method->kkt, method->momentum, s->rows->rate, method->V, method->lambda, NULL) ==
+               LW_OK;
+}
+
+static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
+    director_method *method = (director_method *)base;
+    lw_stationary *s = method->reduction.system;
+    to_absolute(method, y);
+    lw_stationary_rows_at_absolute(s, t, method->absolute);
+    memcpy(q, s->data->q, (size_t)base->model->nq * sizeof *q);
+    memcpy(v, s->data->v, (size_t)base->model->nv * sizeof *v);
+    if (!fit_velocities(method)) return; /* then the rates as they are must do */
+    for (int k = 0; k < base->model->nv; k++) method->ydot[k] = v[k];
+    lw_rows_joint_speeds(base->model, s->rows, method->V, v);
+    for (int i = 1; i <= base->model->body_count; i++) /* prescribed ones exactly */
+        for (int k = 0; k < base->model->links[i].joint.nv; k++)
+            if (base->model->links[i].prescribed >> k & 1)
+                v[base->model->links[i].v + k] = method->ydot[base->model->links[i].v + k];
+}
+
+/* --- continuous form ------------------------------------------------------------------------------ */
+
+static lw_status solve(lw_reduction *reduction, lw_error *error) {
+    lw_kkt *kkt = ((director_method *)reduction)->kkt;
+    lw_stationary *s = reduction->system;
+    lw_status status = lw_kkt_factor(kkt, s->inertia, s->mass, s->rows, error);
+    if (status != LW_OK) return status;
+    return lw_kkt_solve(kkt, s->u, s->rows->gamma, s->a, s->lambda, error);
+}
+
+static lw_status derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
+                            lw_error *error) {
+    director_method *method = (director_method *)base;
+    lw_director *d = method->d;
+    lw_stationary *s = method->reduction.system;
+    size_t n = 12 * (size_t)d->n;
+    to_absolute(method, y);
+    lw_status status = lw_absolute_derivative(base, t, method->absolute, method->ydot, power, error);
+    if (status != LW_OK) return status;
+    for (int i = 0; i < d->n; i++) {
+        const double *q = y + 12 * i, *w = method->absolute + 13 * i + 10, *a = s->a + 6 * i;
+        double *rate = ydot + 12 * i, *acceleration = rate + n;
+        memcpy(rate, y + n + 12 * (size_t)i, 12 * sizeof *rate);
+        lw_v3_copy(a + 3, acceleration);
+        for (int k = 3; k < 12; k += 3) {
+            double turning[3];
+            lw_v3_cross(w, q + k, turning);
+            lw_v3_cross(a, q + k, acceleration + k);
+            lw_v3_add_cross(w, turning, acceleration + k);
+        }
+    }
+    memcpy(method->q + 12, y, n * sizeof *y);
+    memcpy(method->v + 12, y + n, n * sizeof *y);
+    for (int k = 0; k < d->angle_count; k++) {
+        const lw_measure *m = &d->measures[d->angle_measure[k]];
+        double slope[24];
+        lw_measure_slope(m, method->q, slope);
+        ydot[2 * n + (size_t)k] = lw_measure_along(slope, m->bodies, method->v);
+    }
+    return LW_OK;
+}
+
+static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
+    director_method *method = (director_method *)base;
+    lw_director *d = method->d;
+    size_t n = 12 * (size_t)d->n;
+    to_absolute(method, y);
+    lw_status status = lw_absolute_project(base, t, method->absolute, error);
+    if (status != LW_OK) return status;
+    for (int i = 1; i <= d->n; i++) {
+        const double *own = method->absolute + 13 * (i - 1);
+        double R[9], V[6], *q = y + 12 * (i - 1);
+        lw_rot_quat(own + 3, R);
+        lw_v3_copy(own + 10, V), lw_v3_copy(own + 7, V + 3);
+        lw_director_from_pose(&d->bodies[i], R, own, q);
+        lw_director_rates(q, V, q + n);
+    }
+    memcpy(method->q + 12, y, n * sizeof *y);
+    for (int k = 0; k < d->angle_count; k++)
+        y[2 * n + (size_t)k] =
+            lw_measure_value(&d->measures[d->angle_measure[k]], method->q, y[2 * n + (size_t)k]);
+    return LW_OK;
+}
+
+/* --- the scheme ----------------------------------------------------------------------------------- */
+
+static lw_status step(lw_method *base, double t, double h, const double *y, double *next, lw_power *work,
+                      lw_error *error) {
+    director_method *method = (director_method *)base;
+    return lw_director_step(method->d, &method->reduction.options, t, h, y, next, work, error);
+}
+
+/* The rates satisfy the hidden constraints only to O(h^2), each step by itself: not a matter of accuracy. */
+static void differential(lw_method *base, bool *out) {
+    int n = 12 * ((director_method *)base)->d->n;
+    for (int k = 0; k < base->state_size; k++) out[k] = k < n || k >= 2 * n;
+}
+
+static bool reactions(lw_method *base, double t, double *out) {
+    return lw_director_reactions_at(((director_method *)base)->d, t, out);
+}
+
+static lw_energy energy(lw_method *base, double t, const double *y) {
+    (void)t;
+    director_method *method = (director_method *)base;
+    size_t n = 12 * (size_t)method->d->n;
+    memcpy(method->q + 12, y, n * sizeof *y);
+    memcpy(method->v + 12, y + n, n * sizeof *y);
+    return lw_director_energy(method->d, method->q, method->v, y + 2 * n);
+}
+
+/* Positions: rigidity of the bodies, joints, loops, constraints. Velocities: what the rates violate. */
+static void violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
+    director_method *method = (director_method *)base;
+    lw_director *d = method->d;
+    lw_stationary *s = method->reduction.system;
+    to_absolute(method, y);
+    lw_stationary_rows_at_absolute(s, t, method->absolute);
+    lw_stationary_violation(s, position, velocity);
+    for (int i = 0; i < d->n; i++)
+        for (int k = 3; k < 12; k += 3)
+            for (int l = k; l < 12; l += 3) {
+                double dot = lw_v3_dot(y + 12 * i + k, y + 12 * i + l);
+                *position = fmax(*position, fabs(dot - (k == l)));
+            }
+}
+
+/* Of the last step, or before the first of what was solved for accelerations. */
+static double condition(lw_method *base) {
+    director_method *method = (director_method *)base;
+    return method->d->h != 0 ? lw_director_condition(method->d) : lw_kkt_condition(method->kkt);
+}
+
+/* --- create --------------------------------------------------------------------------------------- */
+
+static lw_status applies(const lw_model *model, lw_error *error) {
+    for (int k = 0; k < model->constraint_count; k++) {
+        const lw_constraint *constraint = &model->constraints[k];
+        if (constraint->type == LW_CONSTRAINT_ROLLING)
+            return lw_fail_at(
+                error, LW_ERROR_UNSUPPORTED, model->file, constraint->place, "constraint", constraint->name,
+                "take another method, such as lagrange or cut",
+                "it rolls, and the steps of director coordinates keep only what has a position level");
+    }
+    return lw_needs_determined(model, error);
+}
+
+static void destroy(lw_method *base) {
+    director_method *method = (director_method *)base;
+    if (!method) return;
+    lw_director_destroy(method->d);
+    lw_kkt_destroy(method->kkt);
+    free(method->absolute), free(method->momentum), free(method->V), free(method->lambda), free(method->ydot);
+    free(method->q), free(method->v);
+    lw_reduction_destroy(&method->reduction);
+}
+
+static double *numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
+
+static lw_status create(const lw_model *model, const lw_method_options *options, bool full, lw_method **out,
+                        lw_error *error) {
+    const lw_formulation *formulation = full ? &lw_formulation_director_full : &lw_formulation_director;
+    director_method *method =
+        (director_method *)lw_reduction_create(sizeof *method, formulation, model, options, solve);
+    if (!method) return lw_out_of_memory(error);
+    size_t n = (size_t)model->body_count;
+    lw_stationary *s = method->reduction.system;
+    method->kkt = lw_kkt_create(model, s->rows);
+    method->absolute = numbers(13 * n);
+    method->momentum = numbers(6 * n);
+    method->V = numbers(6 * n);
+    method->lambda = numbers((size_t)s->rows->count);
+    method->ydot = numbers(13 * n + (size_t)model->nv);
+    method->q = numbers(12 * (n + 1));
+    method->v = numbers(12 * (n + 1));
+    lw_status status = LW_ERROR_MEMORY;
+    if (method->kkt && method->absolute && method->momentum && method->V && method->lambda && method->ydot &&
+        method->q && method->v)
+        status = lw_director_create(model, full, &method->d, error);
+    if (status == LW_OK) { /* the first factorisations choose pivots, which takes memory */
+        for (int k = 0; k < 3; k++) method->q[3 + 4 * k] = 1;
+        method->reduction.base.state_size = lw_director_state_size(method->d);
+        lw_stationary_rows_at(s, 0, model->q0, model->v0);
+        status = lw_kkt_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);
+        if (status != LW_ERROR_MEMORY) status = LW_OK; /* a singular state says so when it is solved */
+        double *y = numbers((size_t)method->reduction.base.state_size);
+        if (y) {
+            to_state(&method->reduction.base, 0, model->q0, model->v0, y);
+            lw_director_warm_up(method->d, y);
+        } else
+            status = LW_ERROR_MEMORY;
+        free(y);
+    }
+    if (status != LW_OK) {
+        destroy(&method->reduction.base);
+        return status == LW_ERROR_MEMORY ? lw_out_of_memory(error) : status;
+    }
+    *out = &method->reduction.base;
+    return LW_OK;
+}
+
+static lw_status create_reduced(const lw_model *model, const lw_method_options *options, lw_method **out,
+                                lw_error *error) {
+    return create(model, options, false, out, error);
+}
+
+static lw_status create_full(const lw_model *model, const lw_method_options *options, lw_method **out,
+                             lw_error *error) {
+    return create(model, options, true, out, error);
+}
+
+#define COMMON                                                                                               \
+    .coordinates = LW_COORDINATES_DIRECTOR, .integrator = "energy-momentum", .applies = applies,             \
+    .destroy = destroy, .to_state = to_state, .from_state = from_state,                                      \
+    .accelerations = lw_reduction_accelerations, .derivative = derivative, .differential = differential,     \
+    .step = step, .project = project, .violation = violation, .reactions = reactions, .energy = energy,      \
+    .condition = condition
+
+const lw_formulation lw_formulation_director = {
+    .name = "director",
+    .source = "betsch2006 9-15, 58-189",
+    .cost = "O(n) per step for trees",
+    .summary = "directors and the discrete null space: steps that keep energy and momenta",
+    .rank = 200,
+    .create = create_reduced,
+    COMMON,
+};
+
+const lw_formulation lw_formulation_director_full = {
+    .name = "director-full",
+    .source = "betsch2006 1, 10, 24",
+    .cost = "sparse",
+    .summary = "directors with all multipliers: the constrained energy-momentum scheme",
+    .rank = 201,
+    .create = create_full,
+    COMMON,
+};

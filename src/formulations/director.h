@@ -1,0 +1,192 @@
+/* director.h - what the files of the methods director and director-full share: the mechanism in director coordinates, its
+ * Newton system, and one step of the energy-momentum scheme.
+ */
+#ifndef LW_DIRECTOR_H
+#define LW_DIRECTOR_H
+
+#include "formulations/block_matrix.h"
+#include "formulations/directors.h"
+#include "formulations/formulation.h"
+
+/* --- structure (director_joints.c) ---------------------------------------------------------------- */
+
+typedef enum lw_director_row_kind {
+    LW_DIRECTOR_RIGID = 0,  /* of one body (24); director-full only */
+    LW_DIRECTOR_JOINT,      /* of a joint of the tree (80, 100, 119, 129, 139) */
+    LW_DIRECTOR_PRESCRIBED, /* coordinate or rotation given as a function of time */
+    LW_DIRECTOR_CLOSURE,    /* of a joint that closes a loop (190) */
+    LW_DIRECTOR_CONSTRAINT
+} lw_director_row_kind;
+
+/* A row: the sum of factors times measures, less constant, is zero. */
+typedef struct lw_director_row {
+    lw_director_row_kind kind;
+    int joint, constraint, component; /* or -1; component as in lw_row */
+    int term, terms;                  /* in terms[] */
+    double constant;
+    int target;    /* coordinate whose prescribed value takes the place of constant, or -1 */
+    bool length;   /* speaks of lengths rather than angles */
+    int diagonal;  /* block of the matrix */
+    double lambda; /* multiplier; of the last step before the first solution */
+    double value;  /* what is left of it at the end of the step */
+    bool dropped;  /* depends on others, checked only */
+} lw_director_row;
+
+typedef struct lw_director_term {
+    int measure;
+    double factor;
+    int column[2],
+        line[2]; /* blocks (body, row) and (row, body) for both bodies of the measure; -1 for ground */
+} lw_director_term;
+
+/* What one speed of a joint does: turns about or slides along a vector fixed to one of its bodies. */
+typedef struct lw_director_move {
+    bool turns;
+    int side;         /* 0: vector on the first body, 1: on the second */
+    int speed;        /* of the tree */
+    int measure;      /* of its coordinate */
+    double vector[4]; /* combination of that body's coordinates */
+    double factor;    /* advance per unit of the speed */
+    int index;        /* slides: which vector of the joint's basis measures it ... */
+    double sense;     /* ... and its sign */
+} lw_director_move;
+
+/* The joint that carries a body of the tree. */
+typedef struct lw_director_joint {
+    lw_joint_type type;
+    int side;           /* the body is the joint's first (0) or second (1); the other one is its parent */
+    double point[2][4]; /* its place on both bodies */
+    double basis[3][4]; /* vectors on the first body that measure slides, and what is kept from sliding */
+    int moves;          /* those of spherical and free joints are not here: they turn anyhow */
+    lw_director_move move[3];
+    unsigned prescribed;
+} lw_director_joint;
+
+/* A prescribed rotation: three measures whose vectors on the first body turn with time. */
+typedef struct lw_director_aim {
+    int joint, measure;
+} lw_director_aim;
+
+typedef struct lw_director {
+    const lw_model *model;
+    lw_arena *arena;
+    lw_data *data;             /* for prescribed values */
+    bool full;                 /* director-full: twelve unknowns per body, else six */
+    int n, size;               /* bodies; unknowns per body */
+    lw_director_body *bodies;  /* 0 .. n */
+    lw_director_joint *joints; /* 0 .. n */
+    int measure_count, row_count, term_count, tie, aim_count; /* rows from tie on may depend on each other */
+    lw_measure *measures;
+    lw_director_row *rows;
+    lw_director_term *terms;
+    lw_director_aim *aims;
+    int *coordinate;     /* nq: measure of a coordinate of the tree, -1 for quaternions */
+    int *cut_coordinate; /* LW_JOINT_MAX_Q per closure */
+    int *force_measure;  /* per force: the first of its own, or -1 */
+    int angle_count;     /* angles that the state remembers */
+    int *angle_measure;  /* their measures */
+    bool inexact;        /* some element's stiffness is approximate: Newton's steps shrink more slowly */
+    double length;       /* of the mechanism, to compare rows with */
+
+    /* one step (director_step.c); coordinates 12 per body, ground first */
+    double h, t0;
+    double *q0, *v0, *qm, *q1, *change; /* begin, rates there, middle, end, q1 - q0 without cancellation */
+    double *angles;                     /* at the begin, per angle */
+    double *turn, *u; /* quaternion of each body's rotation in the step; increments of the speeds */
+    double *residual,
+        *torque;    /* balance, 12 per body; torques of director that no measure carries, 3 per body */
+    double *right;  /* of the Newton system */
+    int iterations; /* of the last step */
+    long newton;    /* iterations of all steps */
+    double *weight; /* 4 per body: inertia by which increments are measured */
+    const lw_director_row *broken; /* why the last attempt failed: a row that it leaves, or NULL */
+    int age;                       /* steps since rows were chosen */
+    bool warned;                   /* that rotations alias */
+    lw_block_matrix *matrix;
+    int *body_block;  /* diagonal blocks */
+    int *force_block; /* per force: blocks of its two bodies: (a,a) (a,b) (b,a) (b,b) */
+    /* choice of rows (director_ties.c) */
+    double *tie_matrix, *tie_work, *tie_speeds, *tie_scale;
+    int *tie_order;
+    int tie_rank;
+    struct lw_orthogonal *orthogonal;
+    lw_power work; /* of the step */
+    /* reactions (director_reactions.c) of the last two steps, 6 per joint, and when their middles were */
+    double *joint_torque; /* 3 per joint: of elements that act on rotations without a coordinate */
+    double *reactions[2], reaction_time[2];
+    int reaction_count;
+} lw_director;
+
+lw_status lw_director_create(const lw_model *model, bool full, lw_director **out, lw_error *error);
+void lw_director_destroy(lw_director *d);
+/* Rows and measures; false when memory is out. */
+bool lw_director_build(lw_director *d);
+
+/* Reparametrisation: change, q1 and qm from turn and u, body by body from ground (95, 118, 126, 136, 154, 188, 189). */
+void lw_director_place(lw_director *d);
+/* Turn and u from twists of the bodies: those of the step's begin times h (start), or increments delta of q1 (6 per body:
+ * displacement of the centre, rotation; world axes). */
+void lw_director_start(lw_director *d);
+void lw_director_advance(lw_director *d, const double *delta);
+/* q1 anew from the joint coordinates reached, so that rounding does not add up over many steps. */
+void lw_director_rebuild(lw_director *d);
+/* Prescribed values at the end of the step, and vectors of prescribed rotations. */
+void lw_director_aim_at(lw_director *d);
+
+/* The discrete null-space matrix of the tree at coordinates q, in twists of the bodies (58), (69), (187): column of a
+ * speed, 6 numbers per body from out[0], (velocity of the centre; angular velocity). middle: q lies between two steps. */
+void lw_director_column(const lw_director *d, const double *q, int body, int k, bool middle, double *out);
+
+/* --- forces (director_forces.c) ------------------------------------------------------------------- */
+
+/* Adds what gravity and the elements do in the step to measures, residual and (matrix) Newton's matrix; their work in the
+ * step to d->work, which it starts anew. */
+void lw_director_forces(lw_director *d, bool matrix);
+/* The joint that an element acts in, and (k) which axis of its second frame if it is a rotation without a coordinate. */
+int lw_director_force_joint(const lw_director *d, const lw_force *force, int *k);
+/* Energies at a state; coordinates and rates ground first. */
+lw_energy lw_director_energy(const lw_director *d, const double *q, const double *v, const double *angles);
+
+/* --- equations (director_newton.c) ---------------------------------------------------------------- */
+
+bool lw_director_matrix_create(lw_director *d);
+/* Residual of the balance of all bodies and of all rows at q1 with the present multipliers, negative, into d->right;
+ * matrix: Newton's matrix too. */
+void lw_director_equations(lw_director *d, bool matrix);
+
+/* For elements. Adds factor p r' (x) I3 to the block of bodies i (equations) and j (unknowns). */
+void lw_director_add_product(lw_director *d, int i, int j, int block, const double p[4], const double r[4],
+                             double factor);
+/* A torque on a body in the step. */
+void lw_director_add_torque(lw_director *d, int body, const double torque[3], bool matrix);
+/* Its derivative: torque += M sum r q1 with q1 of another body; or M times the rotation of the other body. */
+void lw_director_add_torque_slope(lw_director *d, int body, int other, int block, const double r[4],
+                                  const double M[9]);
+void lw_director_add_turn_slope(lw_director *d, int body, int other, int block, const double M[9]);
+
+/* --- one step (director_step.c) ------------------------------------------------------------------- */
+
+/* From state y at t (q, v 12 per body from 1, then angles) to next; halves the step where it must, and tells so. */
+lw_status lw_director_step(lw_director *d, const lw_method_options *options, double t, double h,
+                           const double *y, double *next, lw_power *work, lw_error *error);
+/* Factors the matrix of a step from y, so that memory for pivots is taken before the first. */
+void lw_director_warm_up(lw_director *d, const double *y);
+int lw_director_state_size(const lw_director *d);
+/* Takes a state as the begin of a step. */
+void lw_director_load(lw_director *d, const double *y);
+/* Estimate of the condition number of the Newton matrix at the end of the last step. */
+double lw_director_condition(lw_director *d);
+
+/* --- reactions (director_reactions.c) ------------------------------------------------------------- */
+
+/* Keeps those of the step that has been found; they belong to its middle. */
+void lw_director_keep_reactions(lw_director *d);
+/* At time t from the last two steps: force, torque per joint as in dynamics.h. False: no step has been taken. */
+bool lw_director_reactions_at(const lw_director *d, double t, double *reactions);
+
+/* --- rows that depend on others (director_ties.c) ------------------------------------------------- */
+
+/* Chooses at q0 which rows from tie on are kept. fresh: whatever the present choice is. Returns whether it changed. */
+bool lw_director_choose(lw_director *d, bool fresh);
+
+#endif

@@ -1,0 +1,397 @@
+/* director_forces.c - force elements in a step of the energy-momentum scheme.
+ *
+ *   potential V of a measure m     ((V(m1) - V(m0)) / (m1 - m0)) D      D the measure's discrete derivative
+ *   damper, drive, friction        force at the middle of the step, with the speed (m1 - m0) / h, times D
+ *   applied force, torque          at the middle of the step; work F.(x1 - x0), T.w with w of d1 - d0 = w x d_middle
+ *   rotation of a bushing          mean of the torques at both ends, plus what makes its work the potential's change,
+ *                                  (dU + T.w) w / |w|^2, w the relative rotation
+ *
+ * The first quotient is never a difference of potentials: for a linear law it is the mean force, for others the mean
+ * of the law between m0 and m1, found by quadrature. So what the potentials lose and what is booked in d->work is the
+ * change of kinetic energy to rounding, and forces in pairs keep both momenta.
+ *
+ * Source   docs/theory/director.md, 5; the discrete derivative is Gonzalez's, as in Betsch and Leyendecker (2006), eq 10.
+ * Cost     O(elements) per evaluation, no allocation.
+ */
+#include "formulations/director.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- elements on measures ------------------------------------------------------------------------- */
+
+/* Mean of a law between x0 and x1, and its derivative by x1. */
+static double mean_of_law(const lw_function *law, double x0, double x1, double *slope) {
+    double change = x1 - x0, middle = 0.5 * (x0 + x1);
+    const double variables[3] = {middle, 0, 0};
+    /* below this the middle's value is the mean to rounding */
+    if (fabs(change) <= 1e-6 * (fabs(middle) + 1e-6)) {
+        const lw_jet jets[3] = {{middle, 1, 0}, {0, 0, 0}, {0, 0, 0}};
+        lw_jet at = lw_function_jet(law, jets);
+        *slope = 0.5 * at.d;
+        return at.f;
+    }
+    const double end[3] = {x1, 0, 0};
+    double mean = lw_function_integral(law, x0, x1, variables) / change;
+    *slope = (lw_function_value(law, end) - mean) / change;
+    return mean;
+}
+
+/* Tension of a spring-damper whose elongation goes from x0 to x1; slope by x1. Books its work. */
+static double mean_tension(const lw_force *force, lw_director *d, double x0, double x1, double *slope) {
+    double h = d->h, change = x1 - x0, rate = change / h;
+    double total = 0.5 * force->stiffness * (x0 + x1) + force->damping * rate;
+    *slope = 0.5 * force->stiffness + force->damping / h;
+    d->work.dissipation += force->damping * rate * change;
+    if (!force->law) return total;
+    if (force->law_is_potential) {
+        double law_slope;
+        total += mean_of_law(force->law, x0, x1, &law_slope);
+        *slope += law_slope;
+        return total;
+    }
+    const lw_jet jets[3] = {{0.5 * (x0 + x1), 0.5, 0}, {rate, 1 / h, 0}, {d->t0 + 0.5 * h, 0, 0}};
+    lw_jet law = lw_function_jet(force->law, jets);
+    d->work.forces -= law.f * change;
+    *slope += law.d;
+    return total + law.f;
+}
+
+/* Adds a force against a measure. */
+static void against(const lw_director *d, lw_measure *m, double force, double slope) {
+    m->force += d->h * force;
+    m->stiffness += d->h * slope;
+}
+
+static lw_measure *joint_measure(const lw_director *d, const lw_force *force) {
+    if (force->q < 0) return NULL;
+    int at = force->closure < 0 ? d->coordinate[force->q]
+                                : d->cut_coordinate[LW_JOINT_MAX_Q * force->closure + force->q];
+    return at < 0 ? NULL : &d->measures[at];
+}
+
+/* Drive and friction: force along a coordinate that goes from x0 to x1. */
+static double push(const lw_force *force, lw_director *d, double x0, double x1, double change,
+                   double *slope) {
+    double h = d->h, rate = change / h;
+    if (force->type == LW_FORCE_DRIVE) {
+        const lw_jet jets[3] = {{d->t0 + 0.5 * h, 0, 0}, {0.5 * (x0 + x1), 0.5, 0}, {rate, 1 / h, 0}};
+        lw_jet drive = lw_function_jet(force->drive, jets);
+        d->work.drives += drive.f * change;
+        *slope = drive.d;
+        return drive.f;
+    }
+    double drag = force->viscous * rate;
+    *slope = -force->viscous / h;
+    if (force->coulomb != 0) {
+        double saturation = tanh(rate / force->smoothing);
+        drag += force->coulomb * saturation;
+        *slope -= force->coulomb * (1 - saturation * saturation) / (force->smoothing * h);
+    }
+    d->work.dissipation += drag * change;
+    return -drag;
+}
+
+/* --- elements on rotations without a coordinate --------------------------------------------------- */
+
+int lw_director_force_joint(const lw_director *d, const lw_force *force, int *k) {
+    const lw_model *model = d->model;
+    if (force->closure >= 0) {
+        int joint = model->closures[force->closure];
+        *k = force->v - (model->joints[joint].joint.type == LW_JOINT_FREE ? 3 : 0);
+        return joint;
+    }
+    int low = 1, high = model->body_count;
+    while (low < high) { /* the last body whose speeds start at or before this one ... */
+        int middle = (low + high + 1) / 2;
+        if (model->links[middle].v <= force->v)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    while (model->links[low].joint.nv == 0) low--; /* ... and that has any */
+    int joint = model->bodies[low].joint_index;
+    *k = force->v - model->links[low].v - (model->joints[joint].joint.type == LW_JOINT_FREE ? 3 : 0);
+    return joint;
+}
+
+/* Rotations w of both bodies in the step. */
+static void relative_turn(const lw_director *d, const int bodies[2], double w[3]) {
+    double one[3] = {0, 0, 0}, two[3] = {0, 0, 0};
+    if (bodies[0]) lw_director_turn(d->qm + 12 * bodies[0], d->change + 12 * bodies[0], one);
+    if (bodies[1]) lw_director_turn(d->qm + 12 * bodies[1], d->change + 12 * bodies[1], two);
+    lw_v3_sub(two, one, w);
+}
+
+/* T on the second body, -T on the first; M: dT by the relative rotation, symmetric. */
+static void add_couple(lw_director *d, const int bodies[2], const int blocks[4], const double T[3],
+                       const double M[9], bool matrix) {
+    double opposite[3], minus[9];
+    for (int k = 0; k < 3; k++) opposite[k] = -T[k];
+    for (int k = 0; k < 9; k++) minus[k] = -M[k];
+    lw_director_add_torque(d, bodies[1], T, matrix);
+    lw_director_add_torque(d, bodies[0], opposite, matrix);
+    if (!matrix) return;
+    lw_director_add_turn_slope(d, bodies[0], bodies[0], blocks[0], M);
+    lw_director_add_turn_slope(d, bodies[0], bodies[1], blocks[1], minus);
+    lw_director_add_turn_slope(d, bodies[1], bodies[0], blocks[2], minus);
+    lw_director_add_turn_slope(d, bodies[1], bodies[1], blocks[3], M);
+}
+
+static void about_axis(const lw_force *force, lw_director *d, const int blocks[4], bool matrix) {
+    int k, joint = lw_director_force_joint(d, force, &k);
+    const lw_joint_entry *entry = &d->model->joints[joint];
+    const int *bodies = entry->info.bodies;
+    const double *R = entry->frames[1].R, internal[3] = {R[k], R[3 + k], R[6 + k]};
+    double vector[4], axis[3], w[3], slope, T[3], M[9];
+    lw_director_vector(&d->bodies[bodies[1]], internal, vector);
+    lw_director_combine(vector, d->qm + 12 * bodies[1], axis);
+    relative_turn(d, bodies, w);
+    double change = lw_v3_dot(axis, w), tau;
+    if (force->type == LW_FORCE_TORSION) { /* its coordinate is always zero: only the rate counts */
+        double rate = change / d->h, x = -force->free_length;
+        tau = -force->stiffness * x - force->damping * rate;
+        slope = -force->damping / d->h;
+        d->work.dissipation += force->damping * rate * change;
+        d->work.forces -= force->stiffness * x * change;
+        if (force->law) {
+            const lw_jet jets[3] = {{x, 0, 0}, {rate, 1 / d->h, 0}, {d->t0 + 0.5 * d->h, 0, 0}};
+            lw_jet law = lw_function_jet(force->law, jets);
+            tau -= law.f, slope -= law.d;
+            d->work.forces -= law.f * change;
+        }
+    } else
+        tau = push(force, d, 0, 0, change, &slope);
+    for (int i = 0; i < 3; i++) {
+        T[i] = tau * axis[i];
+        for (int j = 0; j < 3; j++) M[3 * i + j] = slope * axis[i] * axis[j];
+    }
+    lw_v3_add(d->joint_torque + 3 * joint, T, d->joint_torque + 3 * joint);
+    add_couple(d, bodies, blocks, T, M, matrix);
+}
+
+/* Frame of an element on one of its bodies, as a rotation, at q. */
+static void frame_at(const lw_director *d, const double *q, int body, const double R[9], double out[9]) {
+    for (int k = 0; k < 3; k++) {
+        const double internal[3] = {R[k], R[3 + k], R[6 + k]};
+        double vector[4], axis[3];
+        lw_director_vector(&d->bodies[body], internal, vector);
+        lw_director_combine(vector, q + 12 * body, axis);
+        for (int i = 0; i < 3; i++) out[3 * i + k] = axis[i];
+    }
+}
+
+/* Rotation vector of the second frame in the first; with torque (may be NULL) on the second body, world axes, and the
+ * potential (force.c, bushing). */
+static double bushing_turn(const lw_director *d, const lw_force *force, const double *q, double torque[3]) {
+    double Ra[9], Rb[9], R[9], quaternion[4], phi[3], K[3], first[3], second[3], local[3], U = 0;
+    frame_at(d, q, force->bodies[0], force->frames[0].R, Ra);
+    frame_at(d, q, force->bodies[1], force->frames[1].R, Rb);
+    lw_m3_tmul(Ra, Rb, R);
+    lw_quat_rot(R, quaternion);
+    lw_quat_log(quaternion, phi);
+    for (int k = 0; k < 3; k++) {
+        K[k] = -force->bushing_stiffness[3 + k] * phi[k];
+        U -= 0.5 * K[k] * phi[k];
+    }
+    if (!torque) return U;
+    /* inverse transpose of the right Jacobian of SO(3) */
+    double a2 = lw_v3_dot(phi, phi), a = sqrt(a2);
+    double g = a < 1e-2 ? 1.0 / 12 + a2 / 720 + a2 * a2 / 30240 : 1 / a2 - 0.5 / (a * tan(0.5 * a));
+    lw_v3_cross(phi, K, first);
+    lw_v3_cross(phi, first, second);
+    for (int k = 0; k < 3; k++) local[k] = K[k] - 0.5 * first[k] + g * second[k];
+    lw_m3_mul_v(Rb, local, torque);
+    return U;
+}
+
+static void bushing(const lw_force *force, lw_director *d, int first, const int blocks[4], bool matrix) {
+    const double *K = force->bushing_stiffness, *C = force->bushing_damping, h = d->h;
+    for (int k = 0; k < 3; k++) {
+        lw_measure *m = &d->measures[first + k];
+        double change = m->to - m->from;
+        against(d, m, 0.5 * K[k] * (m->from + m->to) + C[k] * change / h, 0.5 * K[k] + C[k] / h);
+        d->work.dissipation += C[k] * change * change / h;
+    }
+    bool turns = false;
+    for (int k = 3; k < 6; k++) turns |= K[k] != 0 || C[k] != 0;
+    if (!turns) return;
+    double before[3], after[3], T[3], w[3], R[9], M[9], axes[9];
+    double U0 = bushing_turn(d, force, d->q0, before), U1 = bushing_turn(d, force, d->q1, after);
+    relative_turn(d, force->bodies, w);
+    for (int k = 0; k < 3; k++) T[k] = 0.5 * (before[k] + after[k]);
+    double square = lw_v3_dot(w, w), missing = U0 - U1 - lw_v3_dot(T, w);
+    if (square > 1e-14) lw_v3_axpy(missing / square, w, T);
+    frame_at(d, d->qm, force->bodies[0], force->frames[0].R, R); /* damping in the first frame's axes */
+    frame_at(d, d->q1, force->bodies[1], force->frames[1].R, axes);
+    double local[3], drag[3], part[3];
+    lw_m3_tmul_v(R, w, local);
+    for (int k = 0; k < 3; k++) {
+        drag[k] = -C[3 + k] * local[k] / h;
+        d->work.dissipation -= drag[k] * local[k];
+    }
+    lw_m3_mul_v(R, drag, part);
+    lw_v3_add(T, part, T);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            M[3 * i + j] = 0;
+            for (int k = 0; k < 3; k++)
+                M[3 * i + j] -= C[3 + k] / h * R[3 * i + k] * R[3 * j + k] +
+                                0.5 * K[3 + k] * axes[3 * i + k] * axes[3 * j + k];
+        }
+    add_couple(d, force->bodies, blocks, T, M, matrix);
+}
+
+/* --- applied forces ------------------------------------------------------------------------------- */
+
+/* x~ times factor. */
+static void cross_matrix(const double x[3], double factor, double M[9]) {
+    memset(M, 0, 9 * sizeof *M);
+    M[1] = -factor * x[2], M[2] = factor * x[1], M[5] = -factor * x[0];
+    M[3] = -M[1], M[6] = -M[2], M[7] = -M[5];
+}
+
+static void add_force(lw_director *d, int body, const double c[4], double factor, const double F[3]) {
+    for (int k = 0; k < 4; k++) lw_v3_axpy(-d->h * factor * c[k], F, d->residual + 12 * body + 3 * k);
+}
+
+static void applied(const lw_force *force, lw_director *d, const int blocks[4], bool matrix) {
+    const double centre[4] = {1, 0, 0, 0}, half[9] = {0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5};
+    double t = d->t0 + 0.5 * d->h, value[6], c[4], force_of[4] = {0}, torque_of[4] = {0}, F[3], T[3], M[9];
+    int body = force->bodies[0], other = force->bodies[1];
+    for (int k = 0; k < 6; k++)
+        value[k] = force->components[k] ? lw_function_value(force->components[k], &t) : 0;
+    lw_director_point(&d->bodies[body], force->frames[0].p, c);
+    lw_v3_copy(value, F), lw_v3_copy(value + 3, T);
+    if (force->follows_body) { /* components in the user's body axes, in the middle of the step */
+        double internal[3];
+        lw_m3_mul_v(force->frames[0].R, value, internal);
+        lw_director_vector(&d->bodies[body], internal, force_of);
+        lw_m3_mul_v(force->frames[0].R, value + 3, internal);
+        lw_director_vector(&d->bodies[body], internal, torque_of);
+        lw_director_combine(force_of, d->qm + 12 * body, F);
+        lw_director_combine(torque_of, d->qm + 12 * body, T);
+    }
+    double step[3], w[3] = {0, 0, 0};
+    lw_director_combine(c, d->change + 12 * body, step);
+    if (body) lw_director_turn(d->qm + 12 * body, d->change + 12 * body, w);
+    d->work.forces += lw_v3_dot(F, step) + lw_v3_dot(T, w);
+    add_force(d, body, c, 1, F);
+    lw_director_add_torque(d, body, T, matrix);
+    if (matrix && force->follows_body) {
+        lw_director_add_product(d, body, body, blocks[0], c, force_of, -0.5 * d->h);
+        lw_director_add_torque_slope(d, body, body, blocks[0], torque_of, half);
+    }
+    if (other == 0) return;
+
+    /* the opposite on the other body, at the point of it that is there in the middle of the step */
+    double at[3], arm[3], moment[3], opposite[3];
+    lw_director_combine(c, d->qm + 12 * body, at);
+    lw_v3_sub(at, d->qm + 12 * other, arm);
+    lw_v3_cross(arm, F, moment);
+    for (int k = 0; k < 3; k++) opposite[k] = -moment[k] - T[k];
+    lw_director_turn(d->qm + 12 * other, d->change + 12 * other, w);
+    d->work.forces += lw_v3_dot(opposite, w) - lw_v3_dot(F, d->change + 12 * other);
+    add_force(d, other, centre, -1, F);
+    lw_director_add_torque(d, other, opposite, matrix);
+    if (!matrix) return;
+    cross_matrix(F, 0.5, M); /* -arm x F = F x arm */
+    lw_director_add_torque_slope(d, other, body, blocks[2], c, M);
+    cross_matrix(F, -0.5, M);
+    lw_director_add_torque_slope(d, other, other, blocks[3], centre, M);
+    if (!force->follows_body) return;
+    lw_director_add_product(d, other, body, blocks[2], centre, force_of, 0.5 * d->h);
+    cross_matrix(arm, -0.5, M);
+    lw_director_add_torque_slope(d, other, body, blocks[2], force_of, M);
+    for (int k = 0; k < 9; k++) M[k] = -half[k];
+    lw_director_add_torque_slope(d, other, body, blocks[2], torque_of, M);
+}
+
+/* --- all of them ---------------------------------------------------------------------------------- */
+
+void lw_director_forces(lw_director *d, bool matrix) {
+    const lw_model *model = d->model;
+    d->work = (lw_power){0, 0, 0};
+    memset(d->joint_torque, 0, 3 * (size_t)model->joint_count * sizeof *d->joint_torque);
+    for (int i = 1; i <= d->n; i++)
+        lw_v3_axpy(-d->h * d->bodies[i].mass, model->gravity, d->residual + 12 * i);
+    for (int k = 0; k < model->force_count; k++) {
+        const lw_force *force = &model->forces[k];
+        const int *blocks = d->force_block + 4 * k;
+        lw_measure *m;
+        double total, slope;
+        switch (force->type) {
+        case LW_FORCE_SPRING:
+            m = &d->measures[d->force_measure[k]];
+            total = mean_tension(force, d, m->from - force->free_length, m->to - force->free_length, &slope);
+            against(d, m, total, slope);
+            break;
+        case LW_FORCE_TORSION:
+            m = joint_measure(d, force);
+            if (!m) {
+                about_axis(force, d, blocks, matrix);
+                break;
+            }
+            total = mean_tension(force, d, m->from - force->free_length, m->to - force->free_length, &slope);
+            against(d, m, total, slope);
+            break;
+        case LW_FORCE_DRIVE:
+        case LW_FORCE_FRICTION:
+            m = joint_measure(d, force);
+            if (!m) {
+                about_axis(force, d, blocks, matrix);
+                break;
+            }
+            total = push(force, d, m->from, m->to, m->to - m->from, &slope);
+            against(d, m, -total, -slope);
+            break;
+        case LW_FORCE_BUSHING:
+            bushing(force, d, d->force_measure[k], blocks, matrix);
+            break;
+        case LW_FORCE_APPLIED:
+            applied(force, d, blocks, matrix);
+            break;
+        case LW_FORCE_TYPES:
+            break;
+        }
+    }
+}
+
+static double potential_of(const lw_force *force, double x) {
+    double U = 0.5 * force->stiffness * x * x;
+    const double variables[3] = {x, 0, 0};
+    if (force->law && force->law_is_potential) U += lw_function_integral(force->law, 0, x, variables);
+    return U;
+}
+
+lw_energy lw_director_energy(const lw_director *d, const double *q, const double *v, const double *angles) {
+    const lw_model *model = d->model;
+    lw_energy energy = {0, 0};
+    for (int i = 1; i <= d->n; i++) {
+        const lw_director_body *body = &d->bodies[i];
+        for (int k = 0; k < 4; k++) {
+            const double *rate = v + 12 * i + 3 * k;
+            energy.kinetic += 0.5 * (k ? body->euler[k - 1] : body->mass) * lw_v3_dot(rate, rate);
+        }
+        energy.potential -= body->mass * lw_v3_dot(model->gravity, q + 12 * i);
+    }
+    for (int k = 0; k < model->force_count; k++) {
+        const lw_force *force = &model->forces[k];
+        const lw_measure *m = force->type == LW_FORCE_SPRING    ? &d->measures[d->force_measure[k]]
+                              : force->type == LW_FORCE_TORSION ? joint_measure(d, force)
+                                                                : NULL;
+        if (m) {
+            double value = lw_measure_value(m, q, m->angle >= 0 ? angles[m->angle] : 0);
+            energy.potential += potential_of(force, value - force->free_length);
+        } else if (force->type == LW_FORCE_TORSION)
+            energy.potential += potential_of(force, -force->free_length);
+        if (force->type != LW_FORCE_BUSHING) continue;
+        for (int i = 0; i < 3; i++) {
+            double value = lw_measure_value(&d->measures[d->force_measure[k] + i], q, 0);
+            energy.potential += 0.5 * force->bushing_stiffness[i] * value * value;
+        }
+        energy.potential += bushing_turn(d, force, q, NULL);
+    }
+    return energy;
+}

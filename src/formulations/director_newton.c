@@ -1,0 +1,331 @@
+/* director_newton.c - the discrete equations of a step and their derivative.
+ *
+ *   (2/h) M (q1 - q0) - 2 M v0 + h DV + h G(qm)'lambda = 0,   Phi(q1) = 0          (10) with v1 = 2 (q1 - q0) / h - v0
+ *
+ * director-full solves these in the increments of q1 and lambda. director takes from the balance of each body what
+ * P_int(qm)' leaves of it, six equations, and moves the body by P_int(q1) times six increments of its twist; with the
+ * rows of the joints Newton's direction is then that of the reduced scheme (docs/theory/director.md, 6), and the matrix has the
+ * graph of the tree.
+ *
+ *   d(P_int'f) = P_int' df + (sum dd_k x f_k) / 2,   f the balance of a body
+ *
+ * Source   Betsch and Leyendecker (2006), eqs 10-15, 39, 67-74.
+ * Cost     O(bodies + rows + elements), no allocation but in create.
+ */
+#include "formulations/director.h"
+
+#include <string.h>
+
+/* --- structure ------------------------------------------------------------------------------------ */
+
+static bool name_bodies(lw_director *d, const int bodies[2]) {
+    bool fine = true;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            if (bodies[i] && bodies[j]) fine &= lw_block_matrix_name(d->matrix, bodies[i] - 1, bodies[j] - 1);
+    return fine;
+}
+
+static void find_bodies(const lw_director *d, const int bodies[2], int blocks[4]) {
+    for (int k = 0; k < 4; k++) {
+        int i = bodies[k / 2], j = bodies[k % 2];
+        blocks[k] = i && j ? lw_block_matrix_find(d->matrix, i - 1, j - 1) : -1;
+    }
+}
+
+/* The bodies that an element loads: its own, or those of its joint. */
+static void loaded_bodies(const lw_director *d, const lw_force *force, int bodies[2]) {
+    bodies[0] = force->bodies[0], bodies[1] = force->bodies[1];
+    if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING || force->type == LW_FORCE_APPLIED)
+        return;
+    int k, joint = lw_director_force_joint(d, force, &k);
+    memcpy(bodies, d->model->joints[joint].info.bodies, 2 * sizeof *bodies);
+}
+
+bool lw_director_matrix_create(lw_director *d) {
+    const lw_model *model = d->model;
+    int count = d->n + d->row_count, *sizes = LW_NEW(d->arena, int, count + 1);
+    if (!sizes) return false;
+    for (int k = 0; k < count; k++) sizes[k] = k < d->n ? d->size : 1;
+    d->matrix = lw_block_matrix_create(count, sizes);
+    if (!d->matrix) return false;
+    bool fine = true;
+    int bodies[2];
+    for (int i = 0; i < d->n; i++) fine &= lw_block_matrix_name(d->matrix, i, i);
+    for (int k = 0; k < d->measure_count; k++) fine &= name_bodies(d, d->measures[k].bodies);
+    for (int k = 0; k < model->force_count; k++) {
+        loaded_bodies(d, &model->forces[k], bodies);
+        fine &= name_bodies(d, bodies);
+    }
+    for (int r = 0; r < d->row_count; r++) {
+        const lw_director_row *row = &d->rows[r];
+        if (r >= d->tie) fine &= lw_block_matrix_name(d->matrix, d->n + r, d->n + r);
+        for (int k = row->term; k < row->term + row->terms; k++)
+            for (int side = 0; side < 2; side++) {
+                int body = d->measures[d->terms[k].measure].bodies[side];
+                if (body == 0) continue;
+                fine &= lw_block_matrix_name(d->matrix, body - 1, d->n + r);
+                fine &= lw_block_matrix_name(d->matrix, d->n + r, body - 1);
+            }
+    }
+    if (!fine || !lw_block_matrix_finish(d->matrix)) return false;
+
+    for (int i = 1; i <= d->n; i++) d->body_block[i] = lw_block_matrix_find(d->matrix, i - 1, i - 1);
+    for (int k = 0; k < d->measure_count; k++) find_bodies(d, d->measures[k].bodies, d->measures[k].block);
+    for (int k = 0; k < model->force_count; k++) {
+        loaded_bodies(d, &model->forces[k], bodies);
+        find_bodies(d, bodies, d->force_block + 4 * k);
+    }
+    for (int r = 0; r < d->row_count; r++) {
+        lw_director_row *row = &d->rows[r];
+        row->diagonal = r >= d->tie ? lw_block_matrix_find(d->matrix, d->n + r, d->n + r) : -1;
+        for (int k = row->term; k < row->term + row->terms; k++)
+            for (int side = 0; side < 2; side++) {
+                int body = d->measures[d->terms[k].measure].bodies[side];
+                d->terms[k].column[side] = body ? lw_block_matrix_find(d->matrix, body - 1, d->n + r) : -1;
+                d->terms[k].line[side] = body ? lw_block_matrix_find(d->matrix, d->n + r, body - 1) : -1;
+            }
+    }
+    return true;
+}
+
+/* --- contributions -------------------------------------------------------------------------------- */
+
+/* block[0 .. 2][0 .. 2] += factor x~ y~ = factor (y x' - (x.y) I). */
+static void add_cross_cross(double *block, int stride, double factor, const double x[3], const double y[3]) {
+    double dot = lw_v3_dot(x, y);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) block[i + j * stride] += factor * (y[i] * x[j] - (i == j ? dot : 0));
+}
+
+/* block += factor x~. */
+static void add_cross(double *block, int stride, double factor, const double x[3]) {
+    block[0 + 1 * stride] -= factor * x[2], block[1 + 0 * stride] += factor * x[2];
+    block[0 + 2 * stride] += factor * x[1], block[2 + 0 * stride] -= factor * x[1];
+    block[1 + 2 * stride] -= factor * x[0], block[2 + 1 * stride] += factor * x[0];
+}
+
+static bool is_zero(const double c[4]) { return c[0] == 0 && c[1] == 0 && c[2] == 0 && c[3] == 0; }
+
+void lw_director_add_product(lw_director *d, int i, int j, int block, const double p[4], const double r[4],
+                             double factor) {
+    if (i == 0 || j == 0 || factor == 0 || is_zero(p) || is_zero(r)) return;
+    int stride;
+    double *A = lw_block_matrix_at(d->matrix, block, &stride);
+    if (d->full) {
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < 4; b++)
+                for (int k = 0; k < 3; k++) A[3 * a + k + (3 * b + k) * stride] += factor * p[a] * r[b];
+        return;
+    }
+    const double left[4] = {0, p[1], p[2], p[3]}, right[4] = {0, r[1], r[2], r[3]};
+    double x[3], y[3];
+    lw_director_combine(left, d->qm + 12 * i, x);
+    lw_director_combine(right, d->q1 + 12 * j, y);
+    for (int k = 0; k < 3; k++) A[k + k * stride] += factor * p[0] * r[0];
+    add_cross(A + 3 * stride, stride, -factor * p[0], y);
+    add_cross(A + 3, stride, factor * r[0], x);
+    add_cross_cross(A + 3 + 3 * stride, stride, -factor, x, y);
+}
+
+/* Twelve components of a force on a body, or of a gradient, as the equations and unknowns see them. */
+static const double *project(const lw_director *d, const double *q, int body, const double f[12],
+                             double wrench[6]) {
+    if (d->full) return f;
+    lw_director_wrench(q + 12 * body, f, wrench);
+    return wrench;
+}
+
+void lw_director_add_torque(lw_director *d, int body, const double torque[3], bool matrix) {
+    if (body == 0) return;
+    if (!d->full) {
+        lw_v3_axpy(-d->h, torque, d->torque + 3 * body);
+        return;
+    }
+    const double *q = d->qm + 12 * body;
+    double f[12], dual[9];
+    lw_director_lift(q, torque, f);
+    for (int k = 3; k < 12; k++) d->residual[12 * body + k] -= d->h * f[k];
+    if (!matrix) return;
+    int stride;
+    double *A = lw_block_matrix_at(d->matrix, d->body_block[body], &stride);
+    lw_director_dual(q, dual);
+    for (int I = 0; I < 3; I++) /* df_I = - sum f_J (d^I . dd_J), dd_J half the change of the end */
+        for (int J = 0; J < 3; J++)
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++)
+                    A[3 + 3 * I + a + (3 + 3 * J + b) * stride] +=
+                        0.5 * d->h * f[3 + 3 * J + a] * dual[3 * I + b];
+}
+
+/* Derivative N (3 x size) of a torque by the unknowns of another body. */
+static void add_torque_rows(lw_director *d, int body, int block, const double *N) {
+    int stride;
+    double *A = lw_block_matrix_at(d->matrix, block, &stride);
+    if (!d->full) {
+        for (int b = 0; b < 6; b++)
+            for (int a = 0; a < 3; a++) A[3 + a + b * stride] -= d->h * N[a + 3 * b];
+        return;
+    }
+    double dual[9], part[3];
+    lw_director_dual(d->qm + 12 * body, dual);
+    for (int I = 0; I < 3; I++)
+        for (int b = 0; b < 12; b++) {
+            lw_v3_cross(N + 3 * b, dual + 3 * I, part);
+            for (int a = 0; a < 3; a++) A[3 + 3 * I + a + b * stride] -= 0.5 * d->h * part[a];
+        }
+}
+
+void lw_director_add_torque_slope(lw_director *d, int body, int other, int block, const double r[4],
+                                  const double M[9]) {
+    if (body == 0 || other == 0) return;
+    double N[36] = {0};
+    if (d->full) {
+        for (int k = 0; k < 4; k++)
+            for (int j = 0; j < 3; j++)
+                for (int i = 0; i < 3; i++) N[i + 3 * (3 * k + j)] = r[k] * M[3 * i + j];
+    } else {
+        const double right[4] = {0, r[1], r[2], r[3]};
+        double y[3];
+        lw_director_combine(right, d->q1 + 12 * other, y);
+        for (int i = 0; i < 3; i++) {
+            double row[3];
+            lw_v3_cross(y, M + 3 * i, row); /* row i of -M y~ */
+            for (int j = 0; j < 3; j++) N[i + 3 * j] = r[0] * M[3 * i + j], N[i + 3 * (3 + j)] = row[j];
+        }
+    }
+    add_torque_rows(d, body, block, N);
+}
+
+void lw_director_add_turn_slope(lw_director *d, int body, int other, int block, const double M[9]) {
+    if (body == 0 || other == 0) return;
+    double N[36] = {0};
+    for (int i = 0; i < 3; i++) {
+        if (!d->full) {
+            for (int j = 0; j < 3; j++) N[i + 3 * (3 + j)] = M[3 * i + j];
+            continue;
+        }
+        for (int k = 1; k < 4; k++) { /* the rotation is half the sum of d x dd */
+            double row[3];
+            lw_v3_cross(M + 3 * i, d->q1 + 12 * other + 3 * k, row);
+            for (int j = 0; j < 3; j++) N[i + 3 * (3 * k + j)] = 0.5 * row[j];
+        }
+    }
+    add_torque_rows(d, body, block, N);
+}
+
+/* What a measure with its gathered force adds. */
+static void add_measure(lw_director *d, const lw_measure *m, bool matrix) {
+    if (m->force == 0 && m->stiffness == 0) return;
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 12 && m->bodies[side]; k++)
+            d->residual[12 * m->bodies[side] + k] += m->force * m->D[12 * side + k];
+    if (!matrix) return;
+    double pull[24];
+    bool bends = false;
+    for (int k = 0; k < 24; k++) {
+        pull[k] = m->force * m->bend[k] + m->stiffness * m->D[k];
+        bends |= pull[k] != 0;
+    }
+    for (int s = 0; s < 2; s++)
+        for (int t = 0; t < 2; t++) {
+            int i = m->bodies[s], j = m->bodies[t], block = m->block[2 * s + t], stride;
+            if (i == 0 || j == 0) continue;
+            double c = 0.5 * m->force * m->curve_c, other = 0.5 * m->force * m->curve_s;
+            lw_director_add_product(d, i, j, block, m->c.a[s], m->c.b[t], c);
+            lw_director_add_product(d, i, j, block, m->c.b[s], m->c.a[t], c);
+            lw_director_add_product(d, i, j, block, m->s.a[s], m->s.b[t], other);
+            lw_director_add_product(d, i, j, block, m->s.b[s], m->s.a[t], other);
+            if (!bends) continue;
+            double left[6], right[6], *A = lw_block_matrix_at(d->matrix, block, &stride);
+            const double *l = project(d, d->qm, i, pull + 12 * s, left);
+            const double *r = project(d, d->q1, j, m->slope + 12 * t, right);
+            for (int b = 0; b < d->size; b++)
+                for (int a = 0; a < d->size; a++) A[a + b * stride] += l[a] * r[b];
+        }
+}
+
+static void add_row(lw_director *d, int r) {
+    const lw_director_row *row = &d->rows[r];
+    int stride;
+    if (row->dropped) {
+        *lw_block_matrix_at(d->matrix, row->diagonal, &stride) = 1;
+        return;
+    }
+    for (int k = row->term; k < row->term + row->terms; k++) {
+        const lw_director_term *term = &d->terms[k];
+        const lw_measure *m = &d->measures[term->measure];
+        for (int side = 0; side < 2; side++) {
+            int body = m->bodies[side];
+            double wrench[6];
+            if (body == 0) continue;
+            const double *f = project(d, d->qm, body, m->D + 12 * side, wrench);
+            double *A = lw_block_matrix_at(d->matrix, term->column[side], &stride);
+            for (int a = 0; a < d->size; a++) A[a] += d->h * term->factor * f[a];
+            f = project(d, d->q1, body, m->slope + 12 * side, wrench);
+            A = lw_block_matrix_at(d->matrix, term->line[side], &stride);
+            for (int a = 0; a < d->size; a++) A[a * stride] += term->factor * f[a];
+        }
+    }
+}
+
+/* Inertia of a body, and for director the rotation of its equations. */
+static void add_body(lw_director *d, int i) {
+    const lw_director_body *body = &d->bodies[i];
+    int stride;
+    double *A = lw_block_matrix_at(d->matrix, d->body_block[i], &stride), factor = 2 / d->h;
+    for (int k = 0; k < 3; k++) A[k + k * stride] += factor * body->mass;
+    for (int k = 0; k < 3; k++) {
+        if (d->full) {
+            for (int a = 3 + 3 * k; a < 6 + 3 * k; a++) A[a + a * stride] += factor * body->euler[k];
+            continue;
+        }
+        const double *end = d->q1 + 12 * i + 3 + 3 * k;
+        add_cross_cross(A + 3 + 3 * stride, stride, -factor * body->euler[k], d->qm + 12 * i + 3 + 3 * k,
+                        end);
+        add_cross_cross(A + 3 + 3 * stride, stride, 0.5, d->residual + 12 * i + 3 + 3 * k, end);
+    }
+}
+
+/* How far Newton is to move a row. Those of the tree's joints are met by the parameters; what is left of them is rounding, which
+ * would go into the rates divided by h. */
+static double wanted_of_row(const lw_director *d, lw_director_row *row) {
+    row->value = -row->constant;
+    for (int k = row->term; k < row->term + row->terms; k++)
+        row->value += d->terms[k].factor * d->measures[d->terms[k].measure].to;
+    return row->dropped || (row->kind == LW_DIRECTOR_JOINT && !d->full) ? 0 : row->value;
+}
+
+void lw_director_equations(lw_director *d, bool matrix) {
+    double h = d->h;
+    if (matrix) lw_block_matrix_clear(d->matrix);
+    for (int i = 1; i <= d->n; i++)
+        for (int k = 0; k < 4; k++) {
+            double inertia = k ? d->bodies[i].euler[k - 1] : d->bodies[i].mass;
+            for (int a = 12 * i + 3 * k; a < 12 * i + 3 * k + 3; a++)
+                d->residual[a] = inertia * (2 / h * d->change[a] - 2 * d->v0[a]);
+        }
+    memset(d->torque, 0, 3 * ((size_t)d->n + 1) * sizeof *d->torque);
+    for (int k = 0; k < d->measure_count; k++) {
+        lw_measure *m = &d->measures[k];
+        lw_measure_step(m, m->from, d->q0, d->qm, d->q1);
+        m->force = m->stiffness = 0;
+    }
+    lw_director_forces(d, matrix);
+    for (int k = 0; k < d->measure_count; k++) d->measures[k].element = d->measures[k].force / h;
+    for (int r = 0; r < d->row_count; r++) {
+        lw_director_row *row = &d->rows[r];
+        for (int k = row->term; k < row->term + row->terms; k++)
+            d->measures[d->terms[k].measure].force += h * d->terms[k].factor * row->lambda;
+        d->right[lw_block_matrix_start(d->matrix, d->n + r)] = -wanted_of_row(d, row);
+        if (matrix) add_row(d, r);
+    }
+    for (int k = 0; k < d->measure_count; k++) add_measure(d, &d->measures[k], matrix);
+    for (int i = 1; i <= d->n; i++) {
+        double *right = d->right + lw_block_matrix_start(d->matrix, i - 1), wrench[6];
+        const double *f = project(d, d->qm, i, d->residual + 12 * i, wrench);
+        if (!d->full) lw_v3_add(wrench + 3, d->torque + 3 * i, wrench + 3);
+        for (int a = 0; a < d->size; a++) right[a] = -f[a];
+        if (matrix) add_body(d, i);
+    }
+}

@@ -1,0 +1,273 @@
+/* director_step.c - one step of the energy-momentum scheme: start, Newton's iteration, checks, halving.
+ *
+ * A step starts from the twists at its begin: a body that turns at a constant rate w satisfies the scheme with the rotation
+ * of Cayley vector h w, so that is where Newton starts, also for rotations that are no longer small. It has found the
+ * solution when the last increment is so small against the step that the next would be rounding. Then
+ * every row is looked at, also those without a multiplier: a step that violates one has left the manifold and is not
+ * accepted. What fails is tried with new pivots, with another choice of rows, and then in halves.
+ *
+ * Source   Betsch and Leyendecker (2006), eqs 10-15.
+ * Cost     per iteration one sparse factorisation: linear for trees. No allocation but for new pivots.
+ */
+#include "formulations/director.h"
+#include "model/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ITERATIONS = 14, INEXACT_ITERATIONS = 60, HALVINGS = 12, CHOICE_EVERY = 20 };
+
+/* increment over step: the next is its square, times what curvature there is ... */
+static const double converged = 1e-9;
+static const double next_one = 1e-14; /* ... or what it shrinks to at the last rate */
+static const double linear = 1e-14;   /* the same where convergence is linear */
+static const double rounding = 2e-16; /* of places: smaller increments tell nothing */
+static const double stagnation =
+    1e-12; /* of places: increments that fall no more from here on are rounding times condition */
+static const double violation = 1e-9; /* of a row, over the mechanism's length */
+
+int lw_director_state_size(const lw_director *d) { return 24 * d->n + d->angle_count; }
+
+void lw_director_load(lw_director *d, const double *y) {
+    size_t n = 12 * (size_t)d->n;
+    memcpy(d->q0 + 12, y, n * sizeof *y);
+    memcpy(d->v0 + 12, y + n, n * sizeof *y);
+    memcpy(d->angles, y + 2 * n, (size_t)d->angle_count * sizeof *y);
+}
+
+/* Size of increments of the bodies in the mass metric, and of the places themselves. */
+static double size_of(const lw_director *d, const double *x) {
+    double sum = 0;
+    for (int i = 1; i <= d->n; i++)
+        for (int k = 0; k < 4; k++) {
+            const double *part = x + 12 * i + 3 * k;
+            sum += d->weight[4 * i + k] * lw_v3_dot(part, part);
+        }
+    return sqrt(sum);
+}
+
+static double size_of_increments(const lw_director *d, const double *delta) {
+    double sum = 0;
+    for (int i = 1; i <= d->n; i++) {
+        const double *own = delta + d->size * (i - 1), *weight = d->weight + 4 * i;
+        if (d->full) {
+            for (int k = 0; k < 4; k++) sum += weight[k] * lw_v3_dot(own + 3 * k, own + 3 * k);
+            continue;
+        }
+        sum += weight[0] * lw_v3_dot(own, own);
+        for (int k = 1; k < 4; k++) {
+            double part[3];
+            lw_v3_cross(own + 3, d->q1 + 12 * i + 3 * k, part);
+            sum += weight[k] * lw_v3_dot(part, part);
+        }
+    }
+    return sqrt(sum);
+}
+
+static void advance(lw_director *d) {
+    const double *delta = d->right;
+    if (!d->full) {
+        lw_director_advance(d, delta);
+    } else {
+        for (int k = 0; k < 12 * d->n; k++) {
+            d->change[12 + k] += delta[k];
+            d->q1[12 + k] = d->q0[12 + k] + d->change[12 + k];
+            d->qm[12 + k] = d->q0[12 + k] + 0.5 * d->change[12 + k];
+        }
+    }
+    for (int r = 0; r < d->row_count; r++)
+        d->rows[r].lambda += d->right[lw_block_matrix_start(d->matrix, d->n + r)];
+}
+
+static bool is_finite(const lw_director *d) {
+    double sum = 0;
+    for (int k = 12; k < 12 * (d->n + 1); k++) sum += d->change[k];
+    return isfinite(sum);
+}
+
+/* Newton's iteration from the start; d->right is used up. */
+static bool iterate(lw_director *d, bool anew) {
+    double places = size_of(d, d->q0), before = HUGE_VAL;
+    int most = d->inexact ? INEXACT_ITERATIONS : ITERATIONS;
+    for (d->iterations = 1; d->iterations <= most; d->iterations++) {
+        lw_director_equations(d, true);
+        if (!lw_block_matrix_factor(d->matrix, anew && d->iterations == 1)) return false;
+        lw_block_matrix_solve(d->matrix, d->right);
+        d->newton++;
+        double size = size_of_increments(d, d->right);
+        if (!isfinite(size)) return false;
+        advance(d);
+        if (!is_finite(d)) return false;
+        double step = size_of(d, d->change), enough = d->inexact ? linear : converged;
+        if (size <= rounding * places) return true;
+        if (size <= enough * step && size * size <= next_one * step * before) return true;
+        if (size <= stagnation * places && size > 0.1 * before) return true;
+        before = size;
+    }
+    return false;
+}
+
+/* The row that the step violates most, if one too much. */
+static const lw_director_row *check_rows(const lw_director *d) {
+    const lw_director_row *worst = NULL;
+    double most = violation;
+    for (int r = 0; r < d->row_count; r++) {
+        const lw_director_row *row = &d->rows[r];
+        double size = fabs(row->value) / (row->length ? d->length : 1);
+        if (!(size <= most)) worst = row, most = size;
+    }
+    return worst;
+}
+
+static void begin(lw_director *d) {
+    for (int k = 0; k < d->measure_count; k++) {
+        lw_measure *m = &d->measures[k];
+        m->from = lw_measure_value(m, d->q0, m->angle >= 0 ? d->angles[m->angle] : 0);
+    }
+    lw_director_aim_at(d);
+    for (int k = 0; k < d->aim_count; k++) /* their vectors are those of the end: at the begin they hold */
+        for (int i = 0; i < 3; i++) d->measures[d->aims[k].measure + i].from = 0;
+    lw_director_start(d);
+}
+
+/* From the state loaded; true if the step is good. */
+static bool attempt(lw_director *d, double t, double h) {
+    d->t0 = t, d->h = h;
+    int ties = d->row_count - d->tie;
+    bool often = (long)ties * d->model->nv <= 2000;
+    if (ties && (often || d->age++ % CHOICE_EVERY == 0)) lw_director_choose(d, d->tie_rank < 0);
+    for (int round = 0; round < 3; round++) {
+        if (round == 2 && (!ties || !lw_director_choose(d, true))) return false;
+        begin(d);
+        d->broken = NULL;
+        bool found = iterate(d, round > 0);
+        if (found) {
+            lw_director_equations(d, false);
+            d->broken = check_rows(d);
+            if (!d->broken) return true;
+        }
+        for (int r = 0; r < d->row_count; r++) d->rows[r].lambda = 0; /* no good start any more */
+    }
+    return false;
+}
+
+void lw_director_warm_up(lw_director *d, const double *y) {
+    lw_director_load(d, y);
+    d->t0 = 0, d->h = 1e-3;
+    lw_director_choose(d, true);
+    begin(d);
+    lw_director_equations(d, true);
+    lw_block_matrix_factor(d->matrix, true);
+    d->h = 0, d->tie_rank = -1; /* the first step chooses for itself */
+}
+
+/* Directors turned and places added up often enough are no longer where they belong. Putting them there costs energy of the same
+ * size and always of the same sign, so it is done when it is time, not every step. */
+static bool rounding_adds_up(const lw_director *d) {
+    const double limit = 1e-13;
+    for (int k = 0; k < d->tie; k++)
+        if (fabs(d->rows[k].value) > limit * (d->rows[k].length ? d->length : 1)) return true;
+    for (int i = 1; i <= d->n; i++)
+        for (int k = 3; k < 12; k += 3) {
+            const double *a = d->q1 + 12 * i + k, *b = d->q1 + 12 * i + (k < 9 ? k + 3 : 3);
+            if (fabs(lw_v3_dot(a, a) - 1) > limit || fabs(lw_v3_dot(a, b)) > limit) return true;
+        }
+    return false;
+}
+
+/* The end of the step as a state, and what its drives did. */
+static void store(lw_director *d, double *y, lw_power *work) {
+    size_t n = 12 * (size_t)d->n;
+    lw_director_keep_reactions(d);
+    if (!d->full && rounding_adds_up(d)) lw_director_rebuild(d);
+    memcpy(y, d->q1 + 12, n * sizeof *y);
+    for (size_t k = 0; k < n; k++) y[n + k] = 2 / d->h * d->change[12 + k] - d->v0[12 + k];
+    for (int k = 0; k < d->angle_count; k++) y[2 * n + (size_t)k] = d->measures[d->angle_measure[k]].to;
+    for (int r = 0; r < d->row_count; r++) {
+        const lw_director_row *row = &d->rows[r];
+        if (row->kind != LW_DIRECTOR_PRESCRIBED) continue;
+        const lw_measure *m = &d->measures[d->terms[row->term].measure];
+        d->work.drives -= row->lambda * lw_measure_along(m->D, m->bodies, d->change);
+    }
+    work->drives += d->work.drives;
+    work->forces += d->work.forces;
+    work->dissipation += d->work.dissipation;
+}
+
+/* Directors cannot tell rotations by more than half a turn in a step from others: the first body that turns by so much. */
+static int aliased_body(const lw_director *d, double h, double *turn) {
+    for (int i = 1; i <= d->n; i++) {
+        double w[3] = {0, 0, 0};
+        for (int k = 3; k < 12; k += 3) lw_v3_add_cross(d->q0 + 12 * i + k, d->v0 + 12 * i + k, w);
+        *turn = 0.5 * h * lw_v3_norm(w);
+        if (*turn > LW_PI) return i;
+    }
+    return 0;
+}
+
+static void describe(const lw_director *d, const lw_director_row *row, char *text, size_t size) {
+    const lw_row plain = {.kind = row->kind == LW_DIRECTOR_PRESCRIBED ? LW_ROW_PRESCRIBED : LW_ROW_TREE,
+                          .joint = row->joint,
+                          .constraint = row->constraint,
+                          .component = row->component};
+    if (row->kind == LW_DIRECTOR_RIGID)
+        snprintf(text, size, "the directors of a body");
+    else
+        lw_row_describe(d->model, &plain, text, size);
+}
+
+static lw_status give_up(const lw_director *d, double t, double h, lw_error *error) {
+    char what[160];
+    const char *remedy =
+        "give a smaller step, or look at what happens there: does the mechanism lock or jump?";
+    if (!d->broken)
+        return lw_fail(error, LW_ERROR_INTEGRATION, NULL, remedy,
+                       "no step of the energy-momentum scheme was found from t = %.9g on, down to %.3g s", t,
+                       h);
+    describe(d, d->broken, what, sizeof what);
+    return lw_fail(error, LW_ERROR_INTEGRATION, NULL, remedy,
+                   "steps from t = %.9g on leave the constraints, down to %.3g s: %s is violated by %.3g", t,
+                   h, what, fabs(d->broken->value));
+}
+
+lw_status lw_director_step(lw_director *d, const lw_method_options *options, double t, double h,
+                           const double *y, double *next, lw_power *work, lw_error *error) {
+    memcpy(next, y, (size_t)lw_director_state_size(d) * sizeof *y);
+    *work = (lw_power){0, 0, 0};
+    int level = 0, deepest = 0, parts = 0;
+    long at = 0; /* of 2^level */
+    double turn;
+    lw_director_load(d, y);
+    int aliased = d->warned ? 0 : aliased_body(d, h, &turn);
+    while (at < 1L << level) {
+        double part = ldexp(h, -level), from = t + (double)at * part;
+        lw_director_load(d, next);
+        if (attempt(d, from, part)) {
+            store(d, next, work);
+            parts++, at++;
+            while (level > 0 && at % 2 == 0) at /= 2, level--;
+            continue;
+        }
+        if (level == HALVINGS) return give_up(d, from, part, error);
+        at *= 2, level++;
+        if (level > deepest) deepest = level;
+    }
+    if (aliased) {
+        d->warned = true;
+        lw_note(options, t, "aliased",
+                "body \"%s\" turns by %.3g rad in a step of %.3g s: more than half a turn is seen as less; "
+                "give a "
+                "smaller step",
+                d->model->bodies[aliased].name, turn, h);
+    }
+    if (deepest > 0)
+        lw_note(options, t, "halved", "a step of %.3g s was halved %d %s, and taken in %d parts", h, deepest,
+                deepest == 1 ? "time" : "times", parts);
+    return LW_OK;
+}
+
+double lw_director_condition(lw_director *d) {
+    lw_director_equations(d, true);
+    return lw_block_matrix_factor(d->matrix, false) ? lw_block_matrix_condition(d->matrix) : HUGE_VAL;
+}

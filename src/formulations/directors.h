@@ -1,0 +1,93 @@
+/* directors.h - a mechanism in director coordinates: twelve numbers per body, and the scalar functions of them from which
+ * everything else is made.
+ *
+ *   q_i = (phi, d_1, d_2, d_3)   centre of mass and principal axes of body i in the world (21); v_i its rates (22)
+ *
+ * Ground is body 0 with phi = 0 and d_k the world's axes. A measure is a scalar function of the coordinates of two bodies
+ * that no rigid motion of both changes: a product of two vectors that are linear in q, the angle whose cosine and sine are
+ * two such products, or a length whose square is one. Rows of joints and constraints, joint coordinates and lengths of
+ * springs are all measures, and each has a discrete derivative D with
+ *
+ *   measure(q_n+1) - measure(q_n) = D (q_n+1 - q_n)
+ *
+ * exactly, which is what keeps energy and momenta (docs/theory/director.md).
+ */
+#ifndef LW_DIRECTORS_H
+#define LW_DIRECTORS_H
+
+#include "model/data.h"
+
+/* --- bodies --------------------------------------------------------------------------------------- */
+
+typedef struct lw_director_body {
+    double mass, euler[3]; /* M = diag(mass, euler[k]) in blocks of three (23) */
+    double axes[9];        /* principal axes in the internal frame: its columns are the directors */
+    double com[3];         /* internal frame */
+} lw_director_body;
+
+/* A vector or a point fixed to a body as a combination of its (phi, d_1, d_2, d_3). */
+void lw_director_vector(const lw_director_body *body, const double internal[3], double out[4]);
+void lw_director_point(const lw_director_body *body, const double internal[3], double out[4]);
+/* The combination c of coordinates (or rates) q of one body. */
+static inline void lw_director_combine(const double c[4], const double *q, double out[3]) {
+    for (int k = 0; k < 3; k++) out[k] = c[0] * q[k] + c[1] * q[3 + k] + c[2] * q[6 + k] + c[3] * q[9 + k];
+}
+void lw_director_body_of(const lw_model *model, int body, lw_director_body *out);
+/* Coordinates and rates from the pose and twist of an internal frame: world axes, V of the centre (angular; linear). */
+void lw_director_from_pose(const lw_director_body *body, const double R[9], const double centre[3],
+                           double *q);
+void lw_director_rates(const double *q, const double V[6], double *v);
+/* The nearest rotation of the internal frame. */
+void lw_director_rotation(const lw_director_body *body, const double *q, double R[9]);
+/* Momentum about the centre of mass, and inertia there, of the rates v. */
+void lw_director_spin(const lw_director_body *body, const double *q, const double *v, double momentum[3],
+                      double inertia[6]);
+/* The reciprocal basis of the directors. */
+void lw_director_dual(const double *q, double dual[9]);
+/* P_int'f: (force; torque) of the twelve components f; and back: f with P_int'f = (0; torque). */
+void lw_director_wrench(const double *q, const double f[12], double wrench[6]);
+void lw_director_lift(const double *q, const double torque[3], double f[12]);
+/* The w of a step with d_n+1 - d_n = w x d_n+1/2 for all three directors. */
+void lw_director_turn(const double *middle, const double *change, double w[3]);
+
+/* --- measures ------------------------------------------------------------------------------------- */
+
+/* (fixed + sum a q) . (sum b q), sums over two bodies. */
+typedef struct lw_bilinear {
+    double a[2][4], b[2][4], fixed[3];
+} lw_bilinear;
+
+typedef enum lw_measure_kind {
+    LW_MEASURE_PRODUCT = 0,
+    LW_MEASURE_ANGLE,  /* whose cosine is c and whose sine is s */
+    LW_MEASURE_LENGTH, /* the root of c */
+    LW_MEASURE_MOVING  /* a product that changes with time too: c halfway, s at the end of the step */
+} lw_measure_kind;
+
+typedef struct lw_measure {
+    lw_measure_kind kind;
+    int bodies[2];
+    lw_bilinear c, s;
+    double sign;  /* factor of the whole: +1 or -1 */
+    int angle;    /* angles: number among those that the state remembers for their turns, else -1 */
+    int block[4]; /* where (body, body) pairs stand in the matrix, -1 for ground */
+    /* at one step */
+    double from, to;  /* values at its begin and end */
+    double D[24];     /* discrete derivative: 12 per body */
+    double slope[24]; /* gradient at the end */
+    double bend[24];  /* dD/dto; and dD/dq = (curve_c c'' + curve_s s'') / 2 + bend slope' */
+    double curve_c, curve_s;
+    double element;          /* force of elements against it */
+    double force, stiffness; /* gathered: h times what acts against it, and its derivative by `to` */
+} lw_measure;
+
+/* Value at q (12 per body, ground first); near: the angle in the turn nearest to this. */
+double lw_measure_value(const lw_measure *measure, const double *q, double near);
+/* Gradient at q. */
+void lw_measure_slope(const lw_measure *measure, const double *q, double slope[24]);
+/* All of a step from q0 to q1 with the middle qm; from is the value at q0, known. */
+void lw_measure_step(lw_measure *measure, double from, const double *q0, const double *qm, const double *q1);
+/* D applied to a change of coordinates. */
+double lw_measure_along(const double D[24], const int bodies[2], const double *change);
+
+#endif

@@ -1,0 +1,759 @@
+/* massless.c - the formulation `massless`: bodies without mass or inertia, joint coordinates.
+ *
+ *   state        (q, w): w is a velocity that equals the true one, v = w + N zeta, but for motions that move no mass
+ *   derivative   qdot from v; wdot from the articulated-body recursion with generalised inverses (17): the speeds that stand for
+ *                motions without mass are left out of it, and their wdot is zero
+ *   residual     the same equations, (25) and (26), by a Newton-Euler recursion: no articulated inertia
+ *
+ * A consistent v is its own w. With closed loops w is v itself, whose part without mass is differentiated along the motion and kept in
+ * balance after each step.
+ *
+ * Source   Arnold (2013), eqs 11-32; docs/theory/massless.md. The recursions stand in forward.h, inverse.h.
+ * Cost     trees O(n) per call; closed loops O(n^3). No allocation.
+ * Limits   motions without mass must be held by dampers or springs: lw_null_classify names those that are not.
+ */
+#include "formulations/massless.h"
+#include "formulations/looped.h"
+#include "formulations/massless_loops.h"
+#include "formulations/massless_motion.h"
+#include "formulations/projection.h"
+#include "formulations/reduction.h"
+#include "model/joint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct massless_method {
+    lw_looped looped; /* its data are those of flow */
+    lw_null_shape *shape;
+    lw_null_kinds kinds;
+    lw_flow *flow;  /* the state */
+    lw_flow *ahead; /* states nearby, for rates; NULL if there is no motion without mass */
+    lw_flow *probe; /* of springs; NULL if there are none */
+    lw_springs *springs, *springs_ahead;
+    lw_projection *projection; /* closed loops */
+    lw_loop_system *system;
+    bool mixed;                      /* some joint that goes by its S has speeds that are left out */
+    int *direction;                  /* per body: the first direction of its joint */
+    double *floor;                   /* per speed */
+    double inertia;                  /* typical of the mechanism */
+    double *apart;                   /* per speed: N zeta */
+    double *twist;                   /* 6 per body: of it */
+    double *q, *v, *w, *wdot, *rate; /* per coordinate or speed */
+    double *tau;
+} massless_method;
+
+/* How fast the residual, which nobody projects, draws positions held by springs alone back into balance, 1/s. */
+static const double pull = 10;
+
+static lw_status consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
+                            lw_error *error) {
+    lw_status status = lw_flow_velocity(flow, t, tau, error);
+    return status == LW_OK && springs ? lw_springs_velocity(springs, t, tau, error) : status;
+}
+
+/* --- accelerations of a tree ----------------------------------------------------------------------------- */
+
+/* The joint's S differentiated along v, times e. */
+static void subspace_rate(const recursion *r, int i, const double *e, double out[6]) {
+    const lw_link *link = &r->model->links[i];
+    const lw_joint *joint = &link->joint;
+    const double *q = r->q + link->q, *v = r->v + link->v, *S = r->S + 6 * link->v;
+    double R[9], p[3], direct[6 * LW_JOINT_MAX_V], b[6] = {0};
+    memset(out, 0, 6 * sizeof *out);
+    if (link->kernel < LW_KERNEL_SPHERICAL || joint->nv == 0) return;
+    joint_place_direct(joint, q, R, p, direct);
+    if (joint->type == LW_JOINT_UNIVERSAL) { /* first axis (cos q1, 0, sin q1) */
+        b[0] = -direct[2] * v[1] * e[0];
+        b[2] = direct[0] * v[1] * e[0];
+    } else if (joint->type == LW_JOINT_PLANAR) {
+        b[3] = v[2] * (R[0] * e[1] - R[3] * e[0]);
+        b[4] = -v[2] * (R[0] * e[0] + R[3] * e[1]);
+    } else if (joint->type == LW_JOINT_FREE) {
+        double local[3];
+        lw_m3_tmul_v(R, e, local);
+        lw_v3_cross(local, v + 3, b + 3);
+    }
+    if (!joint->inverse) {
+        memcpy(out, b, sizeof b);
+        return;
+    }
+    double moving[6] = {0}, other[6] = {0}, across[6]; /* S = -Ad S_direct, and Ad turns with the joint */
+    joint_other_side(R, p, b, out);
+    for (int k = 0; k < joint->nv; k++) {
+        lw_v6_axpy(v[k], S + 6 * k, moving);
+        lw_v6_axpy(e[k], S + 6 * k, other);
+    }
+    lw_twist_cross(moving, other, across);
+    lw_v6_axpy(-1, across, out);
+}
+
+/* The bias of w = v - N zeta instead of v: it differs by (S v) x X E - Sdot(v) e, where e, E are N zeta at the joint, and the parent's
+ * twist by it. */
+static void correct_bias(massless_method *m, const recursion *r) {
+    const lw_null_shape *shape = m->shape;
+    const lw_model *model = r->model;
+    const lw_null *null = m->flow->null;
+    for (int k = 0; k < shape->touched_count; k++) {
+        const lw_link *link = &model->links[shape->touched[k]];
+        double *twist = m->twist + 6 * shape->touched[k];
+        for (int c = 0; c < 6; c++) twist[c] = 0;
+        for (int j = 0; j < link->joint.nv; j++) m->apart[link->v + j] = 0;
+    }
+    lw_null_times(null, m->flow->zeta, m->apart);
+    for (int k = 0; k < shape->count; k++)
+        for (int b = shape->moved_start[k]; b < shape->moved_start[k + 1]; b++)
+            lw_v6_axpy(m->flow->zeta[k], null->twist + 6 * b, m->twist + 6 * shape->body[b]);
+    for (int k = 0; k < shape->corrected_count; k++) {
+        int i = shape->corrected[k];
+        const lw_link *link = &model->links[i];
+        double carried[6], *bias = r->nodes[i].bias;
+        twist_to_child(r, i, m->twist + 6 * link->parent, carried); /* zero if the parent stays */
+        if (link->kernel < LW_KERNEL_SPHERICAL) {
+            int a = link->kernel % 3, b = (a + 1) % 3, c = (a + 2) % 3,
+                linear = link->kernel < LW_KERNEL_PRISMATIC ? 0 : 3;
+            double rate = link->sign * r->v[link->v];
+            bias[linear + b] -= rate * carried[c];
+            bias[linear + c] += rate * carried[b];
+            if (linear) continue;
+            bias[3 + b] -= rate * carried[3 + c];
+            bias[3 + c] += rate * carried[3 + b];
+            continue;
+        }
+        double moving[6] = {0}, change[6], own[6];
+        for (int j = 0; j < link->joint.nv; j++)
+            lw_v6_axpy(r->v[link->v + j], r->S + 6 * (link->v + j), moving);
+        lw_twist_cross(moving, carried, change);
+        subspace_rate(r, i, m->apart + link->v, own);
+        for (int c = 0; c < 6; c++) bias[c] += change[c] - own[c];
+    }
+}
+
+/* As eliminate and accelerate of forward.h, but joints of which some speeds are left out go by their S. */
+static inline bool by_subspace(const massless_method *m, int i) {
+    return m->shape->left_out[i] && m->shape->model->links[i].kernel >= LW_KERNEL_SPHERICAL;
+}
+static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
+    int body = 0;
+    for (int i = r->model->body_count; i >= 1; i--) {
+        const lw_link *link = &r->model->links[i];
+        int bad = 0;
+        if (by_subspace(m, i))
+            joint_eliminate(r, i, &bad, link->joint.nv, link->prescribed, false);
+        else
+            BY_JOINT(link, eliminate, r, i, &bad)
+        if (bad && !body) body = i, *speed = bad;
+    }
+    return body;
+}
+/* Takes from the accelerations y of a joint what moves no mass: of all that the speeds which stand for that could be chosen for, the
+ * smallest remains, which is the same for every choice (the pseudo-inverse of 17). */
+static void remove_still(const massless_method *m, int i, double *y) {
+    const lw_null_shape *shape = m->shape;
+    const lw_link *link = &shape->model->links[i];
+    int count = __builtin_popcount(shape->left_out[i]), nv = link->joint.nv;
+    double basis[LW_JOINT_MAX_V][LW_JOINT_MAX_V], unit[LW_JOINT_MAX_V];
+    for (int k = 0; k < nv; k++) unit[k] = lw_joint_speed_turns(link->joint.type, k) ? 1 : 1 / shape->length;
+    for (int d = 0; d < count; d++) { /* Gram-Schmidt, in units of length */
+        const double *n = m->flow->null->value + shape->nodes[shape->node_start[m->direction[i] + d]].entry;
+        double *own = basis[d], square = 0, along = 0;
+        for (int k = 0; k < nv; k++) own[k] = unit[k] * n[k];
+        for (int e = 0; e < d; e++) {
+            double dot = 0;
+            for (int k = 0; k < nv; k++) dot += own[k] * basis[e][k];
+            for (int k = 0; k < nv; k++) own[k] -= dot * basis[e][k];
+        }
+        for (int k = 0; k < nv; k++) square += own[k] * own[k];
+        for (int k = 0; k < nv; k++) own[k] /= sqrt(square), along += own[k] * unit[k] * y[k];
+        for (int k = 0; k < nv; k++) y[k] -= along * own[k] / unit[k];
+    }
+}
+
+static void accelerate_deficient(const massless_method *m, const recursion *r, int i) {
+    const lw_link *link = &r->model->links[i];
+    const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
+    double x[6], y[LW_JOINT_MAX_V] = {0}, *vdot = r->vdot + link->v;
+    int nv = link->joint.nv;
+    unsigned fixed = link->prescribed;
+    carry_general(r, i, x);
+    for (int k = 0; k < nv; k++)
+        if (fixed >> k & 1) lw_v6_axpy(vdot[k], S + 6 * k, x);
+    for (int k = 0; k < nv; k++)
+        if (!(fixed >> k & 1)) y[k] = r->u[link->v + k] - lw_v6_dot(U + 6 * k, x);
+    solve_lower(nv, fixed, D, y);
+    solve_upper(nv, fixed, D, y);
+    remove_still(m, i, y);
+    for (int k = 0; k < nv; k++) {
+        if (fixed >> k & 1) continue;
+        vdot[k] = y[k];
+        lw_v6_axpy(y[k], S + 6 * k, x);
+    }
+    memcpy(r->nodes[i].a, x, sizeof x);
+    for (int k = 0; k < nv; k++)
+        if (fixed >> k & 1) r->drive[link->v + k] = lw_v6_dot(U + 6 * k, x) - r->u[link->v + k];
+}
+
+static void accelerate_mixed(const massless_method *m, const recursion *r) {
+    hang_ground(r);
+    for (int i = 1; i <= r->model->body_count; i++) {
+        if (by_subspace(m, i))
+            accelerate_deficient(m, r, i);
+        else
+            BY_JOINT(&r->model->links[i], accelerate, r, i)
+    }
+}
+
+/* The speeds that are left out at this position, where a joint has others too. */
+static void take_left_out(massless_method *m) {
+    const lw_null_shape *shape = m->shape;
+    for (int k = 0; k < shape->kinetic_count; k++) {
+        int i = shape->kinetic[k];
+        const lw_link *link = &shape->model->links[i];
+        if (!shape->left_out[i]) continue;
+        for (int v = 0; v < link->joint.nv; v++)
+            m->floor[link->v + v] = m->flow->null->left_out[k] >> v & 1 ? HUGE_VAL : 0;
+    }
+}
+
+/* A pivot that is sound elsewhere vanishes here. */
+static lw_status lost(const massless_method *m, int body, int speed, lw_error *error) {
+    const lw_model *model = m->shape->model;
+    const lw_joint_entry *joint = &model->joints[model->bodies[body].joint_index];
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
+                      "give the bodies it carries mass or inertia, or keep away from that position",
+                      "is in a singular position: nothing it carries (body \"%s\" and beyond) resists its %s "
+                      "(speed %d) there, "
+                      "though elsewhere something does",
+                      model->bodies[body].name,
+                      lw_joint_speed_turns(joint->info.type, speed - 1) ? "rotation" : "translation",
+                      speed - 1);
+}
+
+/* wdot into data->vdot, for the consistent velocity, forces and places that the flow has left in data. as_given: w is v. */
+static lw_status accelerate_tree(massless_method *m, bool as_given, lw_error *error) {
+    const lw_model *model = m->shape->model;
+    recursion r = recursion_of(model, m->flow->data);
+    int speed, body;
+    r.floor = m->floor;
+    for (int k = 0; k < 3; k++) r.nodes[0].w[k] = 0;
+    for (int i = 1; i <= model->body_count; i++) {
+        look_ahead(model->links, sizeof(lw_link), 1, i + AHEAD);
+        BY_JOINT(&model->links[i], velocity, &r, i)
+    }
+    if (!as_given && m->shape->count) correct_bias(m, &r);
+    if (m->mixed) take_left_out(m);
+    body = m->mixed ? eliminate_mixed(m, &r, &speed) : eliminate(&r, &speed);
+    if (body) return lost(m, body, speed, error);
+    if (m->mixed)
+        accelerate_mixed(m, &r);
+    else
+        accelerate(&r);
+    return LW_OK;
+}
+
+/* --- rates of motions without mass -------------------------------------------------------------------------- */
+
+/* vdot += d/dt (N zeta): the derivative of the consistent velocity along (q, w, t), w = v now, by differences of fourth order. */
+static lw_status add_rates(massless_method *m, double t, const double *tau, double *vdot, lw_error *error) {
+    const lw_model *model = m->shape->model;
+    static const double weight[5] = {1, -8, 0, 8, -1};
+    lw_data *data = m->flow->data, *moved = m->ahead->data;
+    int nq = model->nq, nv = model->nv;
+    double fastest = 1;
+    for (int k = 0; k < nv; k++) fastest = fmax(fastest, fabs(data->v[k])), m->rate[k] = 0;
+    double h = 1e-4 / fastest;
+    for (int side = -2; side <= 2; side++) {
+        if (!side) continue;
+        memcpy(m->q, data->q, (size_t)nq * sizeof *m->q);
+        lw_integrate_q(model, m->q, data->v, side * h);
+        for (int k = 0; k < nv; k++) m->w[k] = data->v[k] + side * h * vdot[k];
+        lw_take_state(model, moved, t + side * h, m->q, m->w);
+        memcpy(m->w, moved->v, (size_t)nv * sizeof *m->w); /* with prescribed ones */
+        memcpy(moved->cut_q, data->cut_q,
+               LW_JOINT_MAX_Q * (size_t)model->closure_count * sizeof *moved->cut_q);
+        lw_status status = consistent(m->ahead, m->springs_ahead, t + side * h, tau, error);
+        if (status != LW_OK) return status;
+        for (int k = 0; k < nv; k++) m->rate[k] += weight[side + 2] * (moved->v[k] - m->w[k]);
+    }
+    for (int k = 0; k < nv; k++) vdot[k] += m->rate[k] / (12 * h);
+    return LW_OK;
+}
+
+/* --- closed loops --------------------------------------------------------------------------------------------- */
+
+/* What the rows leave when nothing but prescribed speeds accelerates. */
+static void row_defects(massless_method *m, double *out) {
+    const lw_model *model = m->shape->model;
+    lw_data *data = m->flow->data;
+    const lw_rows *rows = m->looped.rows;
+    const recursion r = recursion_of(model, data);
+    velocities(&r);
+    hang_ground(&r);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        double x[6];
+        if (link->kernel < LW_KERNEL_PRISMATIC)
+            carry_revolute(&r, i, x, link->kernel);
+        else if (link->kernel < LW_KERNEL_SPHERICAL)
+            carry_prismatic(&r, i, x);
+        else
+            carry_general(&r, i, x);
+        for (int k = 0; k < link->joint.nv; k++)
+            if (link->prescribed >> k & 1) lw_v6_axpy(data->vdot[link->v + k], r.S + 6 * (link->v + k), x);
+        memcpy(r.nodes[i].a, x, sizeof x);
+    }
+    lw_looped_bias(&m->looped, out);
+    for (int k = 0; k < rows->count; k++) {
+        const lw_row *row = &rows->rows[k];
+        for (int b = row->block; b < row->block + row->count; b++) {
+            int body = rows->body[b];
+            const double *h = rows->H + 6 * b, *a = data->nodes[body].a;
+            double alpha[3], origin[3], arm[3];
+            lw_m3_mul_v(data->world[body].R, a, alpha);
+            lw_m3_mul_v(data->world[body].R, a + 3, origin);
+            lw_v3_sub(rows->bodies[body].r, data->world[body].p, arm);
+            lw_v3_add_cross(alpha, arm, origin);
+            out[k] += lw_v3_dot(h, alpha) + lw_v3_dot(h + 3, origin);
+        }
+    }
+}
+
+static lw_status solve_loops(lw_looped *looped, double t, const double *tau, lw_error *error) {
+    massless_method *m = (massless_method *)looped;
+    lw_data *data = m->flow->data;
+    lw_status status = consistent(m->flow, m->springs, t, tau, error);
+    if (status != LW_OK) return status;
+    lw_looped_rows(looped);
+    if (looped->options.drift == LW_DRIFT_BAUMGARTE) {
+        double alpha = looped->options.baumgarte_alpha, beta = looped->options.baumgarte_beta;
+        lw_looped_velocity_defect(looped);
+        for (int k = 0; k < looped->rows->count; k++)
+            looped->rows->gamma[k] -= 2 * alpha * looped->defect[k] + beta * beta * looped->rows->phi[k];
+    }
+    row_defects(m, looped->defect);
+    status =
+        lw_loop_solve(m->system, m->flow->null->rep, data, t, tau, looped->defect, looped->lambda, error);
+    return status == LW_OK && m->shape->count ? add_rates(m, t, tau, data->vdot, error) : status;
+}
+
+/* --- the method ------------------------------------------------------------------------------------------------ */
+
+/* Shape and kinds; LW_ERROR_UNSUPPORTED if some motion is not determined. */
+static lw_status look_at(const lw_model *model, lw_null_shape **out, lw_null_kinds *kinds, lw_error *error) {
+    lw_null_shape *shape = lw_null_shape_create(model);
+    *out = shape;
+    if (!shape) return lw_out_of_memory(error);
+    lw_status status = LW_OK;
+    enum { LIMIT = 400 }; /* speeds: a second or two to look at it */
+    if (shape->dense && model->nv > LIMIT)
+        return lw_fail(
+            error, LW_ERROR_UNSUPPORTED, NULL, "take a recursive or a sparse method",
+            "method massless treats closed loops by dense matrices, and stops at %d speeds; here are %d",
+            LIMIT, model->nv);
+    if (shape->dense) status = lw_loops_structure(shape, NULL, error);
+    if (status == LW_OK) status = lw_null_classify(shape, kinds, shape->arena, error);
+    if (status != LW_OK || kinds->undetermined < 0) return status;
+    lw_null *null = lw_null_create(shape, shape->arena);
+    if (!null) return lw_out_of_memory(error);
+    lw_null_undetermined(null, kinds->undetermined, kinds->driven[kinds->undetermined], error);
+    if (error) error->status = LW_ERROR_UNSUPPORTED;
+    return LW_ERROR_UNSUPPORTED;
+}
+
+static void destroy(lw_method *base) {
+    massless_method *m = (massless_method *)base;
+    if (!m) return;
+    m->looped.data = NULL; /* the flow's */
+    lw_loop_system_destroy(m->system);
+    lw_projection_destroy(m->projection);
+    lw_flow_destroy(m->flow), lw_flow_destroy(m->ahead), lw_flow_destroy(m->probe);
+    lw_null_shape_destroy(m->shape);
+    lw_looped_destroy(base);
+}
+
+static lw_flow *flow_of(const massless_method *m) {
+    lw_flow *flow = lw_flow_create(m->shape);
+    if (!flow) return NULL;
+    for (int k = 0; k < m->shape->count; k++) {
+        lw_dampers_skipped(flow->dampers)[k] = m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC;
+        lw_dampers_floors(flow->dampers)[k] = m->kinds.floor[k];
+    }
+    return flow;
+}
+
+/* Floors of pivots: infinite where speeds are left out. In a long chain the composite inertia that compile.c measures by may exceed
+ * what a body without mass carries by far, so there the pivots of some positions count too. */
+static void find_floors(massless_method *m) {
+    const lw_model *model = m->shape->model;
+    const lw_null_shape *shape = m->shape;
+    lw_data *data = m->flow->data;
+    recursion r = recursion_of(model, data);
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++)
+            m->floor[model->links[i].v + k] = shape->left_out[i] >> k & 1 ? HUGE_VAL : 0;
+    for (int k = 0; k < model->nv; k++) m->rate[k] = 0;
+    if (!shape->count) {
+        memcpy(m->floor, model->pivot_floor, (size_t)model->nv * sizeof *m->floor);
+        return;
+    }
+    r.floor = m->floor;
+    for (int s = 0; s < 3; s++) {
+        memcpy(m->q, model->q0, (size_t)model->nq * sizeof *m->q);
+        for (int k = 0; k < model->nv; k++) m->v[k] = sin(1.0 + k) * fmin(1, shape->length);
+        lw_integrate_q(model, m->q, m->v, 0.3 * s);
+        lw_take_state(model, data, 0, m->q, NULL);
+        memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
+        r.load = NULL;
+        velocities(&r);
+        int speed;
+        lw_null_at(m->flow->null, data);
+        if (m->mixed) take_left_out(m);
+        if (m->mixed)
+            eliminate_mixed(m, &r, &speed);
+        else
+            eliminate(&r, &speed);
+        for (int i = 1; i <= model->body_count; i++) {
+            const lw_link *link = &model->links[i];
+            for (int k = 0; k < link->joint.nv; k++) {
+                /* the kernel of free joints has the turning rows first */
+                int row = link->kernel == LW_KERNEL_FREE && !by_subspace(m, i) ? (k + 3) % 6 : k;
+                double inverse =
+                    link->kernel < LW_KERNEL_SPHERICAL ? r.nodes[i].d : r.D[6 * (link->v + row) + row];
+                if (!(link->prescribed >> k & 1) && inverse > 0 && isfinite(inverse))
+                    m->rate[link->v + k] = fmax(m->rate[link->v + k], 1 / inverse);
+            }
+        }
+    }
+    double typical = 0;
+    for (int k = 0; k < model->nv; k++) {
+        typical += m->rate[k] / model->nv;
+        if (!isinf(m->floor[k])) m->floor[k] = fmin(model->pivot_floor[k], 1e-11 * m->rate[k]);
+        m->rate[k] = 0;
+    }
+    m->inertia = typical > 0 && isfinite(typical) ? typical : 1;
+}
+
+static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
+                        lw_error *error) {
+    massless_method *m =
+        (massless_method *)lw_looped_create(sizeof *m, &lw_formulation_massless, model, options, solve_loops);
+    if (!m) return lw_out_of_memory(error);
+    lw_arena *arena = m->looped.arena;
+    lw_data_destroy(m->looped.data);
+    m->looped.data = NULL;
+    lw_status status = look_at(model, &m->shape, &m->kinds, error);
+    if (status != LW_OK) {
+        destroy(&m->looped.base);
+        return status;
+    }
+    const lw_null_shape *shape = m->shape;
+    bool *algebraic = LW_NEW(arena, bool, shape->count + 1);
+    size_t nv = (size_t)model->nv + 1;
+    m->flow = flow_of(m);
+    if (shape->count) m->ahead = flow_of(m);
+    m->floor = LW_NEW(arena, double, nv);
+    m->apart = LW_NEW(arena, double, nv);
+    m->direction = LW_NEW(arena, int, model->body_count + 1);
+    m->twist = LW_NEW(arena, double, 6 * ((size_t)model->body_count + 1));
+    m->q = LW_NEW(arena, double, model->nq + 1);
+    m->v = LW_NEW(arena, double, nv);
+    m->w = LW_NEW(arena, double, nv);
+    m->wdot = LW_NEW(arena, double, nv);
+    m->rate = LW_NEW(arena, double, nv);
+    m->tau = LW_NEW(arena, double, nv);
+    bool fine = algebraic && m->flow && (!shape->count || m->ahead) && m->floor && m->apart && m->direction &&
+                m->twist && m->q && m->v && m->w && m->wdot && m->rate && m->tau;
+    if (fine && m->kinds.algebraic) {
+        for (int k = 0; k < shape->count; k++) algebraic[k] = m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC;
+        m->probe = flow_of(m);
+        fine = m->probe && (m->springs = lw_springs_create(m->flow, m->probe, algebraic, arena)) &&
+               (m->springs_ahead = lw_springs_create(m->ahead, m->probe, algebraic, arena));
+    }
+    if (fine && shape->dense)
+        fine = (m->projection = lw_projection_create(model, LW_HOLD_NONE)) &&
+               (m->system = lw_loop_system_create(m->flow->loops, arena));
+    if (!fine) {
+        destroy(&m->looped.base);
+        return lw_out_of_memory(error);
+    }
+    m->looped.data = m->flow->data;
+    for (int i = 1; i <= model->body_count; i++) m->mixed |= by_subspace(m, i);
+    for (int k = shape->count - 1; k >= 0; k--) m->direction[shape->rep_body[k]] = k;
+    find_floors(m);
+    *out = &m->looped.base;
+    return LW_OK;
+}
+
+static lw_status applies(const lw_model *model, lw_error *error) {
+    lw_method *method = NULL;
+    const lw_method_options options = {0};
+    lw_status status = create(model, &options, &method, error);
+    if (status != LW_OK) return status;
+    double *vdot = calloc((size_t)model->nv + 1, sizeof *vdot);
+    status = vdot ? lw_formulation_massless.accelerations(method, 0, model->q0, model->v0, NULL, vdot, NULL,
+                                                          NULL, error)
+                  : lw_out_of_memory(error);
+    free(vdot);
+    destroy(method);
+    if (status == LW_ERROR_SINGULAR && error) error->status = LW_ERROR_UNSUPPORTED;
+    return status == LW_ERROR_SINGULAR ? LW_ERROR_UNSUPPORTED : status;
+}
+
+/* Positions and velocities in balance: q, v of the flow's data. */
+static lw_status make_consistent(massless_method *m, double t, const double *q, const double *v,
+                                 lw_error *error) {
+    const lw_model *model = m->shape->model;
+    lw_data *data = m->flow->data;
+    lw_status status = LW_OK;
+    double moved;
+    memcpy(m->q, q, (size_t)model->nq * sizeof *m->q);
+    memcpy(m->v, v, (size_t)model->nv * sizeof *m->v);
+    if (m->springs) status = lw_springs_settle(m->springs, t, NULL, m->q, m->v, &moved, error);
+    lw_take_state(model, data, t, m->q, m->v);
+    return status == LW_OK ? consistent(m->flow, m->springs, t, NULL, error) : status;
+}
+
+/* Tells of initial values that bodies without mass cannot have. */
+static void tell_changes(const massless_method *m, double t, const double *q, const double *v,
+                         const double *y) {
+    const lw_model *model = m->shape->model;
+    double q_change = 0, v_change = 0;
+    int q_joint = 0, v_joint = 0;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        for (int k = link->q; k < link->q + link->joint.nq; k++)
+            if (fabs(y[k] - q[k]) > q_change) q_change = fabs(y[k] - q[k]), q_joint = i;
+        for (int k = link->v; k < link->v + link->joint.nv; k++)
+            if (!(link->prescribed >> (k - link->v) & 1) && fabs(y[model->nq + k] - v[k]) > v_change)
+                v_change = fabs(y[model->nq + k] - v[k]), v_joint = i;
+    }
+    if (q_joint && m->springs && q_change > 1e-9)
+        lw_note(&m->looped.options, t, "start",
+                "positions held by springs alone moved into balance, the most at joint \"%s\": by %.6g",
+                model->joints[model->bodies[q_joint].joint_index].name, q_change);
+    if (v_joint && m->shape->count && v_change > 1e-9)
+        lw_note(&m->looped.options, t, "start",
+                "speeds that move no mass follow from the balance of forces; the most changes joint \"%s\": "
+                "by %.6g",
+                model->joints[model->bodies[v_joint].joint_index].name, v_change);
+}
+
+/* What fails here is told by the derivative of that state. */
+static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
+    massless_method *m = (massless_method *)base;
+    const lw_model *model = base->model;
+    memcpy(y, q, (size_t)model->nq * sizeof *y);
+    memcpy(y + model->nq, v, (size_t)model->nv * sizeof *y);
+    if (!m->shape->count || make_consistent(m, t, q, v, NULL) != LW_OK) return;
+    memcpy(y, m->flow->data->q, (size_t)model->nq * sizeof *y);
+    memcpy(y + model->nq, m->flow->data->v, (size_t)model->nv * sizeof *y);
+    tell_changes(m, t, q, v, y);
+}
+
+static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
+    massless_method *m = (massless_method *)base;
+    const lw_model *model = base->model;
+    lw_data *data = m->flow->data;
+    lw_take_state(model, data, t, y, y + model->nq); /* prescribed entries exactly */
+    memcpy(v, data->v, (size_t)model->nv * sizeof *v);
+    memcpy(q, data->q, (size_t)model->nq * sizeof *q);
+    lw_normalise_q(model, q);
+    if (m->shape->count && consistent(m->flow, m->springs, t, NULL, NULL) == LW_OK)
+        memcpy(v, data->v, (size_t)model->nv * sizeof *v);
+}
+
+/* A velocity that is not consistent is replaced by the one that is. */
+static lw_status accelerations(lw_method *base, double t, const double *q, const double *v, const double *tau,
+                               double *vdot, double *reactions, bool *unique, lw_error *error) {
+    massless_method *m = (massless_method *)base;
+    const lw_model *model = base->model;
+    lw_data *data = m->flow->data;
+    if (m->shape->dense) return lw_looped_accelerations(base, t, q, v, tau, vdot, reactions, unique, error);
+    lw_take_state(model, data, t, q, v);
+    lw_status status = consistent(m->flow, m->springs, t, tau, error);
+    if (status == LW_OK) status = accelerate_tree(m, true, error);
+    if (status == LW_OK) {
+        memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
+        if (m->shape->count) status = add_rates(m, t, tau, vdot, error);
+    }
+    if (status != LW_OK) return status;
+    memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
+    if (reactions) lw_joint_reactions(model, data, t, q, m->v, vdot, reactions);
+    if (unique)
+        for (int k = 0; k < 6 * model->joint_count; k++) unique[k] = true;
+    return LW_OK;
+}
+
+static lw_status derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
+                            lw_error *error) {
+    massless_method *m = (massless_method *)base;
+    const lw_model *model = base->model;
+    lw_data *data = m->flow->data;
+    if (m->shape->dense) return lw_looped_derivative(base, t, y, ydot, power, error);
+    lw_take_state(model, data, t, y, y + model->nq);
+    lw_status status = consistent(m->flow, m->springs, t, NULL, error);
+    if (status == LW_OK) status = accelerate_tree(m, false, error);
+    if (status != LW_OK) return status;
+    lw_q_rate_stable(model, data->q, data->v, ydot);
+    memcpy(ydot + model->nq, data->vdot, (size_t)model->nv * sizeof *ydot);
+    *power = data->power;
+    power->drives += lw_prescribed_power(model, data, data->drive);
+    return LW_OK;
+}
+
+/* Row k: (M wdot + h - Q)_k by the Newton-Euler recursion with the bias of w, from the state that `consistent` has left. */
+static void balance_rows(massless_method *m, const double *wdot, double *row) {
+    const lw_model *model = m->shape->model;
+    recursion r = recursion_of(model, m->flow->data);
+    velocities(&r);
+    correct_bias(m, &r);
+    hang_ground(&r);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        double x[6], S[6], *f = r.wrenches + 6 * i, speeds[6];
+        const double *motion = subspace(&r, i, S);
+        if (link->kernel < LW_KERNEL_PRISMATIC)
+            carry_revolute(&r, i, x, link->kernel);
+        else if (link->kernel < LW_KERNEL_SPHERICAL)
+            carry_prismatic(&r, i, x);
+        else
+            carry_general(&r, i, x);
+        for (int k = 0; k < link->joint.nv; k++)
+            lw_v6_axpy(link->prescribed >> k & 1 ? r.vdot[link->v + k] : wdot[link->v + k], motion + 6 * k,
+                       x);
+        memcpy(r.nodes[i].a, x, sizeof x);
+        lw_rigid_mul(&link->inertia, x, f);
+        body_wrench(&r, i, r.nodes[i].w, speeds);
+        lw_v6_axpy(1, speeds, f);
+    }
+    for (int i = model->body_count; i >= 1; i--) {
+        const lw_link *link = &model->links[i];
+        const double *f = r.wrenches + 6 * i;
+        double S[6], moved[6];
+        const double *motion = subspace(&r, i, S);
+        for (int k = 0; k < link->joint.nv; k++)
+            row[link->v + k] = lw_v6_dot(motion + 6 * k, f) - r.tau[link->v + k];
+        if (!link->parent) continue;
+        if (link->kernel < LW_KERNEL_PRISMATIC) {
+            turn(link->kernel, r.cosine[link->v], r.sine[link->v], f, moved);
+            turn(link->kernel, r.cosine[link->v], r.sine[link->v], f + 3, moved + 3);
+            lw_v3_add_cross(link->p, moved + 3, moved);
+        } else if (link->kernel < LW_KERNEL_SPHERICAL) {
+            memcpy(moved, f, sizeof moved);
+            lw_v3_add_cross(r.places[i].p, moved + 3, moved);
+        } else
+            lw_wrench_to_parent(r.places[i].R, r.places[i].p, f, moved);
+        lw_v6_axpy(1, moved, r.wrenches + 6 * link->parent);
+    }
+}
+
+/* The part of a joint's accelerations that moves no mass: y without what remove_still leaves. It enters the rows with a factor, so that
+ * their matrix is regular; multiplied by N' the rows say that it is zero. */
+static void add_still(massless_method *m, const double *wdot, double *row) {
+    const lw_model *model = m->shape->model;
+    for (int k = 0; k < m->shape->count; k++) {
+        int i = m->shape->rep_body[k];
+        const lw_link *link = &model->links[i];
+        if (m->direction[i] != k) continue;
+        double y[LW_JOINT_MAX_V];
+        memcpy(y, wdot + link->v, (size_t)link->joint.nv * sizeof *y);
+        remove_still(m, i, y);
+        for (int j = 0; j < link->joint.nv; j++) row[link->v + j] += m->inertia * (wdot[link->v + j] - y[j]);
+    }
+}
+
+/* Closed loops: ydot - (derivative), where positions and velocities are drawn back to where loops and springs want them. */
+static lw_status residual_loops(massless_method *m, double t, const double *y, const double *ydot,
+                                double *out, lw_power *power, lw_error *error) {
+    const lw_model *model = m->shape->model;
+    lw_data *data = m->flow->data;
+    int nq = model->nq;
+    lw_status status = lw_looped_derivative(&m->looped.base, t, y, out, power, error);
+    if (status != LW_OK) return status;
+    lw_looped_velocity_defect(&m->looped);
+    lw_loop_close(m->flow->loops, pull, m->looped.defect, out + nq);
+    for (int k = 0; k < model->nv; k++) out[nq + k] += pull * (data->v[k] - y[nq + k]); /* into balance */
+    memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
+    lw_loop_close(m->flow->loops, pull, m->looped.rows->phi, m->v);
+    if (m->springs) lw_springs_pull(m->springs, pull, m->v);
+    lw_q_rate_stable(model, data->q, m->v, out);
+    for (int k = 0; k < nq + model->nv; k++) out[k] = ydot[k] - out[k];
+    return LW_OK;
+}
+
+/* Rows: qdot - N(q) v;  M wdot + h - Q, and wdot without mass, as above;  wdot - (the prescribed one) at prescribed speeds. */
+static lw_status residual(lw_method *base, double t, const double *y, const double *ydot, double *out,
+                          lw_power *power, lw_error *error) {
+    massless_method *m = (massless_method *)base;
+    const lw_model *model = base->model;
+    lw_data *data = m->flow->data;
+    int nq = model->nq;
+    if (m->shape->dense) return residual_loops(m, t, y, ydot, out, power, error);
+    if (m->shape->count) {
+        lw_take_state(model, data, t, y, y + nq);
+        lw_status status = consistent(m->flow, m->springs, t, NULL, error);
+        if (status != LW_OK) return status;
+        balance_rows(m, ydot + nq, m->tau);
+        *power = data->power;
+        power->drives += lw_prescribed_power(model, data, m->tau);
+        add_still(m, ydot + nq, m->tau);
+        memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
+        if (m->springs) lw_springs_pull(m->springs, pull, m->v);
+    } else {
+        lw_inverse_dynamics(model, data, t, y, y + nq, ydot + nq, m->tau);
+        lw_take_state(model, data, t, y, y + nq); /* a plain model is not taken over by inverse dynamics */
+        *power = data->power;
+        power->drives += lw_prescribed_power(model, data, m->tau);
+        memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
+    }
+    memcpy(out + nq, m->tau, (size_t)model->nv * sizeof *out);
+    for (int k = 0; k < model->motion_count; k++) {
+        const lw_motion *motion = &model->motions[k];
+        for (int i = 0; i < motion->count; i++) {
+            int v = model->links[motion->body].v + motion->speed + i;
+            out[nq + v] = ydot[nq + v] - data->vdot[v];
+        }
+    }
+    lw_q_rate_stable(model, data->q, m->v, out);
+    for (int k = 0; k < nq; k++) out[k] = ydot[k] - out[k];
+    return LW_OK;
+}
+
+static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
+    massless_method *m = (massless_method *)base;
+    const lw_model *model = base->model;
+    int nq = model->nq;
+    double moved;
+    lw_status status = LW_OK;
+    lw_normalise_q(model, y);
+    if (!m->shape->dense)
+        return m->springs ? lw_springs_settle(m->springs, t, NULL, y, y + nq, &moved, error) : LW_OK;
+    if (m->looped.options.drift == LW_DRIFT_PROJECT)
+        status = lw_project_state(m->projection, t, y, y + nq, error);
+    if (status != LW_OK || !m->shape->count) return status;
+    status = make_consistent(m, t, y, y + nq, error);
+    if (status != LW_OK) return status;
+    memcpy(y, m->flow->data->q, (size_t)nq * sizeof *y);
+    memcpy(y + nq, m->flow->data->v, (size_t)model->nv * sizeof *y);
+    return LW_OK;
+}
+
+const lw_formulation lw_formulation_massless = {
+    .name = "massless",
+    .source = "arnold2013 11-32",
+    .cost = "O(n); loops O(n^3)",
+    .summary = "bodies without mass or inertia: first-order and algebraic motions among dynamic ones, joint "
+               "coordinates",
+    .coordinates = LW_COORDINATES_JOINT,
+    .rank = 80,
+    .applies = applies,
+    .create = create,
+    .destroy = destroy,
+    .to_state = to_state,
+    .from_state = from_state,
+    .accelerations = accelerations,
+    .derivative = derivative,
+    .residual = residual,
+    .project = project,
+    .violation = lw_looped_violation,
+};

@@ -1,0 +1,168 @@
+/* massless.h - what the files of the method `massless` share (docs/theory/massless.md).
+ *
+ *   structure   which speeds stand for directions without mass, and what moves along: decided once per model
+ *   null        the directions N(q) themselves, at one position
+ *   dampers     what resists them: N'C N
+ *   flow        the velocity v = w + N zeta that the balance of forces N'Q = 0 asks for; positions held by springs alone
+ */
+#ifndef LW_MASSLESS_METHOD_H
+#define LW_MASSLESS_METHOD_H
+
+#include "formulations/formulation.h"
+#include <linkwork/massless.h>
+
+extern const lw_formulation lw_formulation_massless;
+
+/* --- structure (massless_structure.c) -------------------------------------------------------------- */
+
+/* A body on the way of a direction outwards. Where it stops, the joint takes up the motion and the body stays. */
+typedef struct lw_null_node {
+    int body, parent; /* parent: node, -1 at the root, whose joint the direction belongs to */
+    int entry;        /* first of the joint's speeds in speed[], value[] */
+    int moved;        /* its place in body[], twist[]; -1: it stops here */
+} lw_null_node;
+
+typedef struct lw_null_shape {
+    const lw_model *model;
+    lw_arena *arena;
+    bool dense; /* closed loops: every speed and body belongs to every direction, found by massless_loops.c */
+    double length;
+    unsigned char *
+        left_out; /* per body, bit k: speed k stands for a direction; where other speeds of the joint respond, at some position:
+                                elsewhere others may, in the same number */
+    int count;           /* directions, from the leaves inwards */
+    int *rep, *rep_body; /* the speed that stands for it, and the body of its joint */
+    int *node_start;     /* count + 1 */
+    lw_null_node *nodes;
+    int *entry_start, *speed;    /* count + 1: its speeds */
+    int *moved_start, *body;     /* count + 1: the bodies it moves */
+    int kinetic_count, *kinetic; /* bodies whose kinetic indicator is needed at each position, ascending */
+    int *kinetic_of;             /* per body: its place there, or -1 */
+    int donor_count, *donors;    /* these bodies and what hands an indicator to them, descending */
+    double *own;                 /* 36 per such body: the indicator of its own inertia */
+    unsigned char *full;         /* per body: every motion of it moves mass */
+    unsigned char
+        *changing; /* per body: which speeds of its joint stand for directions may change with position */
+    int touched_count, *touched; /* bodies whose joint, or whose parent, some direction moves, ascending */
+    int corrected_count,
+        *corrected; /* of these, those whose joint hands on other accelerations for w than for v */
+} lw_null_shape;
+
+/* NULL when memory is out. A mechanism with closed loops gets an empty dense shape. */
+lw_null_shape *lw_null_shape_create(const lw_model *model);
+void lw_null_shape_destroy(lw_null_shape *shape);
+/* For massless_loops.c: `count` dense directions for these speeds. */
+bool lw_null_shape_fill(lw_null_shape *shape, int count, const int *reps);
+
+/* The indicator of body i's own inertia: the projector onto the twists (angular; linear / length) that move its mass. Returns its
+ * rank. */
+int lw_kinetic_own(const lw_model *model, int i, double length, double K[36]);
+
+/* --- null (massless_null.c) ------------------------------------------------------------------------ */
+
+typedef struct lw_null {
+    const lw_null_shape *shape;
+    const struct lw_null
+        *follow; /* whose choice of speeds to take, so that both have the same basis; NULL: an own one */
+    unsigned *left_out; /* per kinetic body: the speeds that stand for directions at this position */
+    int *rep;           /* per direction: its speed at this position */
+    double *value;      /* per entry */
+    double *twist;      /* 6 per moved body, internal axes */
+    double *K, *U, *D;  /* 36 each per kinetic body */
+} lw_null;
+
+lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena);
+/* Places of the joints and directions at the position data->q of a tree. */
+void lw_null_at(lw_null *null, lw_data *data);
+/* x += N z, for all speeds. */
+void lw_null_times(const lw_null *null, const double *z, double *x);
+/* V of the bodies in data->motion += that of N z. */
+void lw_null_move(const lw_null *null, const double *z, lw_data *data);
+/* out = N'Q for the loads and joint forces in data. */
+void lw_null_forces(const lw_null *null, const lw_data *data, double *out);
+
+/* --- dampers (massless_dampers.c) ------------------------------------------------------------------- */
+
+typedef struct lw_dampers lw_dampers;
+
+lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena);
+/* Is every one of them linear in the speeds? */
+bool lw_dampers_linear(const lw_dampers *dampers);
+/* N'C N at the state in data, with L D L' of it; directions that are skipped are left out of it. Returns the direction
+ * whose pivot does not exceed its floor, or -1. */
+int lw_dampers_factor(lw_dampers *dampers, lw_data *data, double t);
+/* Of the last factor: the diagonal of N'C N, the pivots. */
+const double *lw_dampers_diagonal(const lw_dampers *dampers);
+const double *lw_dampers_pivots(const lw_dampers *dampers);
+/* Per direction: skipped, and the floor of its pivot; to be filled by whoever classifies. */
+bool *lw_dampers_skipped(lw_dampers *dampers);
+double *lw_dampers_floors(lw_dampers *dampers);
+/* x = (N'C N)^-1 x, zero at skipped directions;  x = L^-1 x;  x = L^-T x. */
+void lw_dampers_solve(const lw_dampers *dampers, double *x);
+void lw_dampers_lower(const lw_dampers *dampers, double *x);
+void lw_dampers_upper(const lw_dampers *dampers, double *x);
+
+/* --- flow (massless_flow.c) -------------------------------------------------------------------------- */
+
+typedef struct lw_flow lw_flow;
+struct lw_flow {
+    const lw_model *model;
+    const lw_null_shape *shape;
+    lw_arena *arena;
+    lw_data *data;
+    lw_null *null;
+    lw_dampers *dampers;
+    double *zeta;               /* per direction: of the last velocity */
+    double *gamma;              /* per direction: N'Q */
+    double *step;               /* per direction */
+    double *held;               /* per speed */
+    struct lw_loop_null *loops; /* closed loops: massless_loops.c; else NULL */
+};
+
+lw_flow *lw_flow_create(const lw_null_shape *shape);
+void lw_flow_destroy(lw_flow *flow);
+/* Directions, forces and N'C N with its factor at the state in flow->data (lw_take_state); tau may be NULL. Returns LW_ERROR_SINGULAR, and
+ * says where, if a pivot is lost. */
+lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error);
+/* From the state (q, w) in flow->data: v = w + N zeta with N'Q(q, v, t) = 0 where dampers resist; data->v is v afterwards,
+ * and forces and power are those at v. */
+lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error);
+
+/* Which direction is what. */
+typedef struct lw_null_kinds {
+    lw_direction_kind *kind; /* per direction */
+    bool *driven;            /* per direction: negative damping */
+    double *floor;           /* per direction: of its pivot in N'C N */
+    int algebraic;           /* how many are */
+    int undetermined;        /* the first that is, or -1 */
+} lw_null_kinds;
+
+/* --- springs (massless_springs.c): directions held by springs alone ----------------------------------- */
+
+typedef struct lw_springs lw_springs;
+
+/* `probe` is a flow of its own for states nearby. algebraic: per direction. NULL when memory is out. */
+lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *algebraic, lw_arena *arena);
+/* d/dz of the balance L^-1 N'Q of the algebraic directions for displacements N L^-T z; factored. Returns the direction at which it
+ * is singular, or -1. */
+int lw_springs_factor(lw_springs *springs, double t, const double *tau);
+/* Was it singular there? */
+bool lw_springs_lost(const lw_springs *springs, int direction);
+/* Moves q along the algebraic directions until they balance. */
+lw_status lw_springs_settle(lw_springs *springs, double t, const double *tau, double *q, const double *v,
+                            double *moved, lw_error *error);
+/* Adds to the velocity of the flow what keeps them in balance. */
+lw_status lw_springs_velocity(lw_springs *springs, double t, const double *tau, lw_error *error);
+
+/* v += what brings positions back into balance at a rate (1/s), with the last factors, after lw_springs_velocity. */
+void lw_springs_pull(lw_springs *springs, double rate, double *v);
+
+/* --- classification (massless_kinds.c) ------------------------------------------------------------------ */
+
+lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena *arena, lw_error *error);
+/* "rotation about x": of the body whose joint direction k belongs to. */
+void lw_null_describe(const lw_null *null, int k, char *text, size_t size);
+/* LW_ERROR_SINGULAR with the sentence: nothing resists direction k. */
+lw_status lw_null_undetermined(const lw_null *null, int k, bool driven, lw_error *error);
+
+#endif

@@ -1,0 +1,143 @@
+/* massless_flow.c - the velocity that the balance of forces asks for along motions without mass.
+ *
+ *   v = w + N zeta    with    N'Q(q, v, t) = 0                                              (28b)
+ *
+ * by Newton's method with N'C N: one step where dampers are linear, some with a line search otherwise.
+ *
+ * Source   Arnold (2013), eqs 28b, 31; docs/theory/massless.md, 4.
+ * Cost     O(n) per step, no allocation but in create.
+ */
+#include "formulations/massless.h"
+#include "formulations/massless_loops.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+lw_flow *lw_flow_create(const lw_null_shape *shape) {
+    const lw_model *model = shape->model;
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_flow *flow = arena ? LW_NEW(arena, lw_flow, 1) : NULL;
+    if (!flow) {
+        if (arena) lw_arena_destroy(arena);
+        return NULL;
+    }
+    flow->arena = arena;
+    flow->model = model;
+    flow->shape = shape;
+    flow->null = lw_null_create(shape, arena);
+    if (flow->null) flow->dampers = lw_dampers_create(flow->null, arena);
+    flow->zeta = LW_NEW(arena, double, shape->count + 1);
+    flow->gamma = LW_NEW(arena, double, shape->count + 1);
+    flow->step = LW_NEW(arena, double, shape->count + 1);
+    flow->held = LW_NEW(arena, double, model->nv + 1);
+    bool fine = flow->null && flow->dampers && flow->zeta && flow->gamma && flow->step && flow->held &&
+                lw_data_create(model, NULL, &flow->data) == LW_OK;
+    if (fine && shape->dense) fine = (flow->loops = lw_loop_null_create(shape, arena)) != NULL;
+    if (fine) return flow;
+    lw_flow_destroy(flow);
+    return NULL;
+}
+
+void lw_flow_destroy(lw_flow *flow) {
+    if (!flow) return;
+    lw_loop_null_destroy(flow->loops);
+    lw_data_destroy(flow->data);
+    lw_arena_destroy(flow->arena);
+}
+
+static void forces(lw_flow *flow, double t, const double *tau) {
+    lw_forces(flow->model, flow->data, t, false);
+    for (int k = 0; tau && k < flow->model->nv; k++) flow->data->tau[k] += tau[k];
+}
+
+/* N'C N with its factor. */
+static lw_status factor(lw_flow *flow, double t, lw_error *error) {
+    int lost = lw_dampers_factor(flow->dampers, flow->data, t);
+    return lost < 0 ? LW_OK : lw_null_undetermined(flow->null, lost, false, error);
+}
+
+lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    if (flow->model->forces_need_world || flow->shape->dense) {
+        lw_velocities(flow->model, flow->data);
+        lw_world_poses(flow->model, flow->data);
+    }
+    lw_status status = LW_OK;
+    if (flow->shape->dense)
+        status = lw_loop_null_at(flow->loops, flow->null, flow->data, error);
+    else
+        lw_null_at(flow->null, flow->data);
+    forces(flow, t, tau);
+    if (status != LW_OK || !flow->shape->count) return status;
+    lw_null_forces(flow->null, flow->data, flow->gamma);
+    return factor(flow, t, error);
+}
+
+/* Adds N z to the velocities, with the forces that this makes. */
+static void advance(lw_flow *flow, const double *z, double part, double t, const double *tau) {
+    lw_data *data = flow->data;
+    double *scaled = flow->held; /* count <= nv */
+    for (int k = 0; k < flow->shape->count; k++) scaled[k] = part * z[k], flow->zeta[k] += scaled[k];
+    lw_null_times(flow->null, scaled, data->v);
+    if (flow->model->forces_need_world) lw_null_move(flow->null, scaled, data);
+    forces(flow, t, tau);
+}
+
+/* What is out of balance, in the metric of the dampers. */
+static double imbalance(lw_flow *flow) {
+    const double *pivot = lw_dampers_pivots(flow->dampers);
+    const bool *skipped = lw_dampers_skipped(flow->dampers);
+    double sum = 0, *x = flow->held;
+    memcpy(x, flow->gamma, (size_t)flow->shape->count * sizeof *x);
+    lw_dampers_lower(flow->dampers, x);
+    for (int k = 0; k < flow->shape->count; k++)
+        if (!skipped[k]) sum += x[k] * x[k] / pivot[k];
+    return sqrt(sum);
+}
+
+static lw_status not_found(double t, lw_error *error) {
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
+                   "give the bodies mass, or the laws of their dampers more slope",
+                   "no velocity of the bodies without mass balances their forces at t = %g", t);
+}
+
+/* Newton with a line search, from the first full step on. */
+static lw_status iterate(lw_flow *flow, double t, const double *tau, double before, lw_error *error) {
+    enum { ROUNDS = 100 };
+    double part = 1, best = before, most = before;
+    int stalled = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        lw_null_forces(flow->null, flow->data, flow->gamma);
+        lw_status status = factor(flow, t, error);
+        double now = status == LW_OK ? imbalance(flow) : HUGE_VAL;
+        if (!(now <= before) && !(now <= 1e-13 * most)) { /* too far: half the way */
+            if (part < 1e-9) return stalled ? LW_OK : status != LW_OK ? status : not_found(t, error);
+            part *= 0.5;
+            advance(flow, flow->step, -part, t, tau);
+            continue;
+        }
+        /* at the end only rounding goes up and down */
+        stalled = now < 0.5 * best || now > 1e-9 * most ? 0 : stalled + 1;
+        best = fmin(best, now);
+        if (!(now > 1e-15 * most) || stalled > 1) return LW_OK;
+        before = now, part = 1;
+        memcpy(flow->step, flow->gamma, (size_t)flow->shape->count * sizeof *flow->step);
+        lw_dampers_solve(flow->dampers, flow->step);
+        advance(flow, flow->step, 1, t, tau);
+    }
+    return not_found(t, error);
+}
+
+lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    int count = flow->shape->count;
+    lw_status status = lw_flow_at(flow, t, tau, error);
+    if (status != LW_OK || !count) return status;
+    memset(flow->zeta, 0, (size_t)count * sizeof *flow->zeta);
+    double before = lw_dampers_linear(flow->dampers) ? 0 : imbalance(flow);
+    memcpy(flow->step, flow->gamma, (size_t)count * sizeof *flow->step);
+    lw_dampers_solve(flow->dampers, flow->step);
+    advance(flow, flow->step, 1, t, tau);
+    for (int k = 0; k < count; k++)
+        if (!isfinite(flow->zeta[k])) return not_found(t, error);
+    return lw_dampers_linear(flow->dampers) ? LW_OK : iterate(flow, t, tau, before, error);
+}

@@ -1,0 +1,431 @@
+/* massless_loops.c - motions without mass in mechanisms with closed loops, by dense algebra.
+ *
+ *   N:  K N = 0,  J N = 0,        K = sum J_i'P_i J_i,  P_i the kinetic indicator of body i,  J the rows of loops and constraints
+ *
+ * J' = Q R with pivoting gives all motions Z that the loops allow; of these the singular vectors of Z'K Z without kinetic
+ * part are the directions. A basis with ones at the speeds that stand for them varies smoothly.
+ *
+ *   [ M + s E   -J' ] [ vdot   ]   [ Q - h ]
+ *   [ J          0  ] [ lambda ] = [ -b    ]       E ones at these speeds
+ *
+ * is regular where they are the only singularity. Multiplying by N' shows that vdot is zero at these speeds, as Q is in balance,
+ * so s adds nothing. Dependent rows are left out by pivoting.
+ *
+ * Source   docs/theory/massless.md, 7.
+ * Cost     O(n^3), no allocation but in create.
+ */
+#include "formulations/massless_loops.h"
+#include "formulations/projection.h"
+#include "formulations/ties.h"
+#include "linalg/dense.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double kinetic_zero = 1e-10; /* of a singular value of Z'K Z */
+
+struct lw_loop_null {
+    const lw_null_shape *shape;
+    lw_rows *rows;
+    int count; /* speeds that are not prescribed */
+    int *speed;
+    double *scale;           /* per such speed: a length where it slides */
+    double *P;               /* 36 per body */
+    lw_orthogonal *qr, *svd; /* workspaces */
+    int *order, rank;        /* of J' */
+    double *ties;            /* nv per row */
+    double *J;               /* J': count x rows, factored */
+    double *Z;               /* count x (count - rank) */
+    double *jacobian;        /* 6 x count of one body, for each: 6 per body and speed */
+    double *K, *KZ;          /* count x count */
+    double *values, *left, *right;
+    double *basis; /* count x directions */
+};
+
+/* --- the motions that loops allow ------------------------------------------------------------------------ */
+
+lw_loop_null *lw_loop_null_create(const lw_null_shape *shape, lw_arena *arena) {
+    const lw_model *model = shape->model;
+    lw_loop_null *l = LW_NEW(arena, lw_loop_null, 1);
+    if (!l) return NULL;
+    l->shape = shape;
+    l->rows = lw_rows_create_ties(model, arena);
+    size_t nv = (size_t)model->nv + 1, bodies = (size_t)model->body_count + 1;
+    if (!l->rows) return NULL;
+    size_t rows = (size_t)l->rows->count + 1;
+    l->speed = LW_NEW(arena, int, nv);
+    l->scale = LW_NEW(arena, double, nv);
+    l->P = LW_NEW(arena, double, 36 * bodies);
+    l->order = LW_NEW(arena, int, rows + nv);
+    l->ties = LW_NEW(arena, double, nv *rows);
+    l->J = LW_NEW(arena, double, nv *rows);
+    l->Z = LW_NEW(arena, double, nv *nv);
+    l->jacobian = LW_NEW(arena, double, 6 * bodies * nv);
+    l->K = LW_NEW(arena, double, nv *nv);
+    l->KZ = LW_NEW(arena, double, nv *nv);
+    l->values = LW_NEW(arena, double, nv);
+    l->left = LW_NEW(arena, double, nv *nv);
+    l->right = LW_NEW(arena, double, nv *nv);
+    l->basis = LW_NEW(arena, double, nv *nv);
+    if (!l->speed || !l->scale || !l->P || !l->order || !l->ties || !l->J || !l->Z || !l->jacobian || !l->K ||
+        !l->KZ || !l->values || !l->left || !l->right || !l->basis)
+        return NULL;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        lw_kinetic_own(model, i, shape->length, l->P + 36 * i);
+        for (int k = 0; k < link->joint.nv; k++) {
+            if (link->prescribed >> k & 1) continue;
+            l->scale[l->count] = lw_joint_speed_turns(link->joint.type, k) ? 1 : shape->length;
+            l->speed[l->count++] = link->v + k;
+        }
+    }
+    int larger = l->count > l->rows->count ? l->count : l->rows->count;
+    l->qr = lw_orthogonal_create(larger + 1, larger + 1, false);
+    l->svd = lw_orthogonal_create(l->count + 1, l->count + 1, true);
+    if (l->qr && l->svd) return l;
+    lw_loop_null_destroy(l);
+    return NULL;
+}
+
+void lw_loop_null_destroy(lw_loop_null *l) {
+    if (!l) return;
+    lw_orthogonal_destroy(l->qr);
+    lw_orthogonal_destroy(l->svd);
+    l->qr = l->svd = NULL;
+}
+
+/* J' of the free speeds, in units of lengths, factored; Z. */
+static void allowed(lw_loop_null *l, lw_data *data) {
+    const lw_model *model = l->shape->model;
+    int n = l->count, m = l->rows->count;
+    lw_rows_evaluate(model, data, false, l->rows);
+    lw_tie_matrix(model, data, l->rows, l->ties);
+    for (int r = 0; r < m; r++) {
+        double unit = lw_row_is_length(model, l->rows, r) ? 1 / l->shape->length : 1;
+        for (int k = 0; k < n; k++)
+            l->J[k + r * n] = unit * l->scale[k] * l->ties[l->speed[k] + r * model->nv];
+    }
+    l->rank = m && n ? lw_qr_factor(l->qr, n, m, l->J, l->order, LW_RANK_TOLERANCE) : 0;
+    /* rows that move nothing at all leave rounding only, of entries of order one */
+    while (l->rank && fabs(l->J[(size_t)(l->rank - 1) * (size_t)(n + 1)]) < LW_RANK_TOLERANCE) l->rank--;
+    int free_count = n - l->rank;
+    memset(l->Z, 0, (size_t)n * (size_t)(free_count + 1) * sizeof *l->Z);
+    for (int k = 0; k < free_count; k++) l->Z[l->rank + k + k * n] = 1;
+    if (m && free_count) lw_qr_apply(l->qr, false, n, m, l->J, free_count, l->Z);
+}
+
+/* K = sum J_i'P_i J_i of the free speeds; the twists of all bodies per speed stay in jacobian. */
+static void kinetic(lw_loop_null *l, const lw_data *data) {
+    const lw_model *model = l->shape->model;
+    int n = l->count;
+    double length = l->shape->length;
+    memset(l->K, 0, (size_t)n * (size_t)n * sizeof *l->K);
+    memset(l->jacobian, 0, 6 * (size_t)n * sizeof *l->jacobian);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_body_motion *motion = &data->motion[i];
+        const double *parent = l->jacobian + 6 * (size_t)n * (size_t)model->links[i].parent,
+                     *P = l->P + 36 * i;
+        double *own = l->jacobian + 6 * (size_t)n * (size_t)i;
+        for (int k = 0; k < n; k++) {
+            lw_twist_to_child(motion->R, motion->p, parent + 6 * k, own + 6 * k);
+            int speed = l->speed[k] - model->links[i].v;
+            if (speed >= 0 && speed < model->links[i].joint.nv)
+                lw_v6_axpy(l->scale[k], data->S + 6 * l->speed[k], own + 6 * k);
+        }
+        for (int a = 0; a < n; a++) {
+            double x[6], f[6];
+            for (int c = 0; c < 6; c++) x[c] = own[6 * a + c] / (c < 3 ? 1 : length);
+            for (int c = 0; c < 6; c++) f[c] = lw_v6_dot(P + 6 * c, x) / (c < 3 ? 1 : length);
+            for (int b = 0; b < n; b++) l->K[b + a * n] += lw_v6_dot(f, own + 6 * b);
+        }
+    }
+}
+
+/* Singular values of Z'K Z, descending, with the right singular vectors; returns how many there are. */
+static int still(lw_loop_null *l) {
+    int n = l->count, free_count = n - l->rank;
+    if (!free_count) return 0;
+    lw_dense_multiply(false, false, n, free_count, n, 1, l->K, l->Z, 0, l->basis);
+    lw_dense_multiply(true, false, free_count, free_count, n, 1, l->Z, l->basis, 0, l->KZ);
+    lw_svd(l->svd, free_count, free_count, l->KZ, l->values, l->left, l->right, kinetic_zero);
+    return free_count;
+}
+
+/* The last `count` singular vectors as motions of the free speeds. */
+static void take_last(lw_loop_null *l, int free_count, int count) {
+    int n = l->count;
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < n; i++) {
+            double x = 0;
+            for (int j = 0; j < free_count; j++) /* row free_count - count + k of V' */
+                x += l->Z[i + j * n] * l->right[free_count - count + k + j * free_count];
+            l->basis[i + k * n] = x;
+        }
+}
+
+lw_status lw_loop_null_at(lw_loop_null *l, lw_null *null, lw_data *data, lw_error *error) {
+    const lw_null_shape *shape = l->shape;
+    const lw_model *model = shape->model;
+    int n = l->count, count = shape->count, nv = model->nv;
+    allowed(l, data);
+    if (!count) return LW_OK;
+    kinetic(l, data);
+    int free_count = still(l);
+    /* one more without mass: a singular position. The last regular one must stand apart from rounding. */
+    if (free_count < count ||
+        (free_count > count && !(l->values[free_count - count - 1] > 1e-13 * l->values[0])))
+        return lw_fail(
+            error, LW_ERROR_SINGULAR, NULL, "give the bodies without mass some, or choose another position",
+            "bodies without mass are in a singular position: there are more motions without mass than "
+            "elsewhere");
+    take_last(l, free_count, count);
+    /* ones at the speeds that stand for them: B := B (B_rep)^-1, by elimination on columns; the rows farthest from dependent are
+       chosen, unless another basis is to be followed */
+    for (int k = 0; k < count; k++) {
+        int row = -1, best = k;
+        for (int i = 0; i < n; i++) {
+            if (null->follow && l->speed[i] != null->follow->rep[k]) continue;
+            bool taken = false;
+            for (int j = 0; j < k; j++) taken |= null->rep[j] == l->speed[i];
+            for (int j = k; j < count && !taken; j++)
+                if (row < 0 || fabs(l->basis[i + j * n]) > fabs(l->basis[row + best * n])) row = i, best = j;
+        }
+        double pivot = row < 0 ? 0 : l->basis[row + best * n];
+        if (!(fabs(pivot) > 1e-9))
+            return lw_fail(error, LW_ERROR_SINGULAR, NULL, "choose another position",
+                           "motions without mass of closed loops depend on each other there");
+        null->rep[k] = l->speed[row];
+        for (int i = 0; i < n; i++) {
+            double x = l->basis[i + best * n];
+            l->basis[i + best * n] = l->basis[i + k * n];
+            l->basis[i + k * n] = x / pivot;
+        }
+        for (int j = 0; j < count; j++) {
+            double x = l->basis[row + j * n];
+            if (j == k || x == 0) continue;
+            for (int i = 0; i < n; i++) l->basis[i + j * n] -= x * l->basis[i + k * n];
+        }
+    }
+    for (int k = 0; k < count; k++) {
+        double *value = null->value + shape->entry_start[k];
+        int rep = 0;
+        while (l->speed[rep] != null->rep[k]) rep++;
+        memset(value, 0, (size_t)nv * sizeof *value);
+        for (int i = 0; i < n; i++) value[l->speed[i]] = l->basis[i + k * n] * l->scale[i] / l->scale[rep];
+        for (int b = 1; b <= model->body_count; b++) {
+            double *twist = null->twist + 6 * (shape->moved_start[k] + b - 1);
+            memset(twist, 0, 6 * sizeof *twist);
+            for (int i = 0; i < n; i++)
+                lw_v6_axpy(l->basis[i + k * n] / l->scale[rep],
+                           l->jacobian + 6 * ((size_t)n * (size_t)b + (size_t)i), twist);
+        }
+    }
+    return LW_OK;
+}
+
+void lw_loop_close(lw_loop_null *l, double rate, const double *violation, double *v) {
+    const lw_model *model = l->shape->model;
+    int n = l->count, m = l->rows->count;
+    double *x = l->values;
+    if (!l->rank) return;
+    memset(x, 0, (size_t)n * sizeof *x);
+    for (int k = 0; k < l->rank; k++) {
+        int r = l->order[k];
+        x[k] = violation[r] * (lw_row_is_length(model, l->rows, r) ? 1 / l->shape->length : 1);
+    }
+    lw_qr_triangle(true, l->rank, n, l->J, 1, x, n);
+    lw_qr_apply(l->qr, false, n, m, l->J, 1, x);
+    for (int a = 0; a < n; a++) v[l->speed[a]] -= rate * x[a] * l->scale[a];
+}
+
+/* --- structure --------------------------------------------------------------------------------------------- */
+
+static double chance(uint64_t *state) {
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
+}
+
+/* The initial position, closed, or one beside it. */
+static void position(const lw_model *model, lw_projection *projection, double length, int number, double *q,
+                     double *v, lw_data *data) {
+    uint64_t random = 77u + (uint64_t)number;
+    lw_violation left;
+    memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
+    for (int k = 0; k < model->nv; k++) v[k] = 0.2 * chance(&random) * fmin(1, length);
+    if (number) lw_integrate_q(model, q, v, 1);
+    lw_project_positions(projection, 0, q, 60, &left, NULL);
+    lw_take_state(model, data, 0, q, NULL);
+    lw_velocities(model, data);
+    lw_world_poses(model, data);
+}
+
+lw_status lw_loops_structure(lw_null_shape *shape, int *mobility, lw_error *error) {
+    enum { POSITIONS = 3 };
+    const lw_model *model = shape->model;
+    bool deficient = mobility != NULL;
+    double P[36];
+    for (int i = 1; i <= model->body_count && !deficient; i++)
+        deficient = lw_kinetic_own(model, i, shape->length, P) < 6;
+    if (!deficient) return LW_OK; /* every motion moves mass */
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_data *data = NULL;
+    lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
+    lw_loop_null *l = arena ? lw_loop_null_create(shape, arena) : NULL;
+    double *q = arena ? LW_NEW(arena, double, model->nq + 1) : NULL,
+           *v = arena ? LW_NEW(arena, double, model->nv + 1) : NULL;
+    bool fine = l && q && v && projection && lw_data_create(model, NULL, &data) == LW_OK;
+    int fewest = -1, n = fine ? l->count : 0;
+    for (int k = 0; k <= POSITIONS && fine; k++) {
+        /* the last time at the initial position again, for the speeds that stand for them */
+        position(model, projection, shape->length, k % POSITIONS, q, v, data);
+        allowed(l, data);
+        kinetic(l, data);
+        int free_count = still(l), without = 0;
+        while (without < free_count &&
+               !(l->values[free_count - 1 - without] > kinetic_zero * fmax(l->values[0], 1e-300)))
+            without++;
+        if (k == POSITIONS) {
+            if (mobility) *mobility = free_count;
+            take_last(l, free_count, fewest < free_count ? fewest : free_count);
+            break;
+        }
+        if (fewest < 0 || without < fewest) fewest = without;
+    }
+    if (fine &&
+        fewest > 0) { /* rows of the basis that are farthest from dependent: pivoting on its transpose */
+        double *T = LW_NEW(arena, double, (size_t)n *(size_t)fewest + 1);
+        int *order = LW_NEW(arena, int, n + 1), *reps = LW_NEW(arena, int, fewest + 1);
+        fine = T && order && reps;
+        if (fine) {
+            for (int i = 0; i < n; i++)
+                for (int k = 0; k < fewest; k++) T[k + i * fewest] = l->basis[i + k * n];
+            lw_qr_factor(l->qr, fewest, n, T, order, LW_RANK_TOLERANCE);
+            for (int k = 0; k < fewest; k++) reps[k] = l->speed[order[k]];
+            fine = lw_null_shape_fill(shape, fewest, reps);
+        }
+    }
+    lw_loop_null_destroy(l);
+    lw_projection_destroy(projection);
+    lw_data_destroy(data);
+    if (arena) lw_arena_destroy(arena);
+    return fine ? LW_OK : lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+}
+
+/* --- accelerations -------------------------------------------------------------------------------------------- */
+
+struct lw_loop_system {
+    lw_loop_null *null;
+    lw_symmetric *symmetric;
+    double *M;             /* nv x nv */
+    double *q, *v, *vdot;  /* kept */
+    double *force;         /* per speed: what is left of Q - h */
+    double *small, *A, *x; /* of the free speeds */
+    double *rhs;           /* per row */
+};
+
+lw_loop_system *lw_loop_system_create(lw_loop_null *null, lw_arena *arena) {
+    const lw_model *model = null->shape->model;
+    lw_loop_system *s = LW_NEW(arena, lw_loop_system, 1);
+    size_t nv = (size_t)model->nv + 1;
+    if (!s) return NULL;
+    s->null = null;
+    s->M = LW_NEW(arena, double, nv *nv);
+    s->q = LW_NEW(arena, double, model->nq + 1);
+    s->v = LW_NEW(arena, double, nv);
+    s->vdot = LW_NEW(arena, double, nv);
+    s->force = LW_NEW(arena, double, nv);
+    s->small = LW_NEW(arena, double, nv *nv);
+    s->A = LW_NEW(arena, double, nv *nv);
+    s->x = LW_NEW(arena, double, nv);
+    s->rhs = LW_NEW(arena, double, null->rows->count + 1);
+    s->symmetric = lw_symmetric_create(null->count + 1);
+    if (s->M && s->q && s->v && s->vdot && s->force && s->small && s->A && s->x && s->rhs && s->symmetric)
+        return s;
+    lw_loop_system_destroy(s);
+    return NULL;
+}
+
+void lw_loop_system_destroy(lw_loop_system *s) {
+    if (s) lw_symmetric_destroy(s->symmetric);
+}
+
+lw_status lw_loop_solve(lw_loop_system *s, const int *reps, lw_data *data, double t, const double *tau,
+                        const double *defect, double *lambda, lw_error *error) {
+    lw_loop_null *l = s->null;
+    const lw_null_shape *shape = l->shape;
+    const lw_model *model = shape->model;
+    int n = l->count, m = l->rows->count, nv = model->nv, rank = l->rank, free_count = n - rank;
+    memcpy(s->q, data->q, (size_t)model->nq * sizeof *s->q);
+    memcpy(s->v, data->v, (size_t)nv * sizeof *s->v);
+    memset(s->vdot, 0, (size_t)nv * sizeof *s->vdot);
+    lw_mass_matrix(model, data, t, s->q, s->M);                         /* may take the state anew, at rest */
+    lw_inverse_dynamics(model, data, t, s->q, s->v, s->vdot, s->force); /* h + M (prescribed) - Q */
+    lw_take_state(model, data, t, s->q, s->v);
+    for (int k = 0; k < nv; k++) s->force[k] = (tau ? tau[k] : 0) - s->force[k];
+
+    /* in units: x_k = vdot_k / scale_k */
+    double largest = 0;
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) {
+            double entry = s->M[l->speed[a] + (size_t)l->speed[b] * (size_t)nv] * l->scale[a] * l->scale[b];
+            s->A[a + b * n] = entry;
+            if (a == b) largest = fmax(largest, entry);
+        }
+    for (int k = 0; k < shape->count; k++)
+        for (int a = 0; a < n; a++)
+            if (l->speed[a] == reps[k]) s->A[a + a * n] += largest > 0 ? largest : 1;
+    for (int r = 0; r < m; r++)
+        s->rhs[r] = -defect[r] * (lw_row_is_length(model, l->rows, r) ? 1 / shape->length : 1);
+    /* x = Q_1 R_11^-T (rows kept) + Z z */
+    memset(s->x, 0, (size_t)n * sizeof *s->x);
+    for (int k = 0; k < rank; k++) s->x[k] = s->rhs[l->order[k]];
+    if (rank) {
+        lw_qr_triangle(true, rank, n, l->J, 1, s->x, n);
+        lw_qr_apply(l->qr, false, n, m, l->J, 1, s->x);
+    }
+    double *load = s->vdot; /* Q - h - M x of the free speeds */
+    for (int a = 0; a < n; a++) load[a] = s->force[l->speed[a]] * l->scale[a];
+    lw_dense_times(false, n, n, -1, s->A, s->x, 1, load);
+    if (free_count) {
+        double *z = l->values, *AZ = l->basis;
+        lw_dense_times(true, n, free_count, 1, l->Z, load, 0, z);
+        lw_dense_multiply(false, false, n, free_count, n, 1, s->A, l->Z, 0, AZ);
+        lw_dense_multiply(true, false, free_count, free_count, n, 1, l->Z, AZ, 0, s->small);
+        if (!lw_cholesky_factor(s->symmetric, free_count, s->small, NULL))
+            return lw_fail(
+                error, LW_ERROR_SINGULAR, NULL, "choose another position, or give bodies without mass some",
+                "the mechanism is in a singular position at t = %g: a motion that its loops allow moves no "
+                "mass there",
+                t);
+        lw_cholesky_solve(s->symmetric, free_count, s->small, 1, z);
+        lw_dense_times(false, n, free_count, 1, l->Z, z, 1, s->x);
+        lw_dense_times(false, n, free_count, -1, AZ, z, 1, load); /* A x + load: what the rows must give */
+    }
+    for (int a = 0; a < n; a++) data->vdot[l->speed[a]] = s->x[a] * l->scale[a];
+    /* J'lambda = M vdot - (Q - h) = -load */
+    memset(lambda, 0, (size_t)m * sizeof *lambda);
+    if (rank) {
+        for (int a = 0; a < n; a++) s->x[a] = -load[a];
+        lw_qr_apply(l->qr, true, n, m, l->J, 1, s->x);
+        lw_qr_triangle(false, rank, n, l->J, 1, s->x, n);
+        for (int k = 0; k < rank; k++) {
+            int r = l->order[k];
+            lambda[r] = s->x[k] * (lw_row_is_length(model, l->rows, r) ? 1 / shape->length : 1);
+        }
+    }
+    /* drives of prescribed speeds: M vdot + h - Q - J'lambda there */
+    for (int k = 0; model->motion_count && k < nv; k++) {
+        double drive = -s->force[k];
+        for (int a = 0; a < n; a++)
+            drive += s->M[k + (size_t)l->speed[a] * (size_t)nv] * data->vdot[l->speed[a]];
+        for (int r = 0; r < m; r++) drive -= l->ties[k + (size_t)r * (size_t)nv] * lambda[r];
+        data->drive[k] = drive;
+    }
+    return LW_OK;
+}

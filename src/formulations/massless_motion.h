@@ -1,0 +1,143 @@
+/* massless_motion.h - joints and kinetic indicators, for the search of motions without mass.
+ *
+ * The kinetic indicator K of a body is a semi-definite 6 x 6 matrix on twists (angular; linear / length) with the null space of the
+ * articulated inertia (17a): K a = 0 says that the body can move by a, what it carries responding, without any mass
+ * moving. It follows the recursion (17a) with indicators in place of inertias, so masses of any size leave numbers of order one.
+ */
+#ifndef LW_MASSLESS_MOTION_H
+#define LW_MASSLESS_MOTION_H
+
+#include "formulations/massless.h"
+
+#define LANES 1
+#include "formulations/forward.h"
+
+/* massless_null.c: indicators of the kinetic bodies at the places of r; the joint's part (may be NULL) and the twist of a body at the
+ * root of the direction of speed k; the same of a body whose parent moves, after it has responded. */
+void lw_null_kinetics(lw_null *null, const recursion *r);
+void lw_null_root(const lw_null *null, const recursion *r, int body, int k, double *value, double twist[6]);
+void lw_null_respond(const lw_null *null, const recursion *r, int body, const double parent[6], double *value,
+                     double twist[6]);
+
+/* Places of all joints at r->q: what recursion.h otherwise does on the way of velocities. */
+static inline void place_joints(const recursion *r) {
+    turn_joints(r);
+    for (int i = 1; i <= r->model->body_count && r->model->revolute_count < r->model->body_count; i++)
+        BY_JOINT(&r->model->links[i], place, r, i)
+}
+
+/* The motion subspace of joint i, 6 per speed. */
+static inline const double *subspace(const recursion *r, int i, double S[6]) {
+    const lw_link *link = &r->model->links[i];
+    if (link->kernel >= LW_KERNEL_SPHERICAL) return r->S + 6 * link->v;
+    for (int k = 0; k < 6; k++) S[k] = k == link->kernel ? link->sign : 0;
+    return S;
+}
+
+/* A twist of the parent, seen from body i. */
+static inline void twist_to_child(const recursion *r, int i, const double parent[6], double out[6]) {
+    const lw_link *link = &r->model->links[i];
+    const int kernel = link->kernel;
+    const double *p = kernel < LW_KERNEL_PRISMATIC ? link->p : r->places[i].p;
+    double t[3];
+    lw_v3_cross(parent, p, t);
+    lw_v3_add(t, parent + 3, t);
+    if (kernel < LW_KERNEL_PRISMATIC) {
+        turn_back(kernel, r->cosine[link->v], r->sine[link->v], parent, out);
+        turn_back(kernel, r->cosine[link->v], r->sine[link->v], t, out + 3);
+    } else if (kernel < LW_KERNEL_SPHERICAL) {
+        lw_v3_copy(parent, out);
+        lw_v3_copy(t, out + 3);
+    } else {
+        lw_m3_tmul_v(r->places[i].R, parent, out);
+        lw_m3_tmul_v(r->places[i].R, t, out + 3);
+    }
+}
+
+/* x_k with sum S_k x_k closest to -a in the metric of lengths, over the speeds that are not fixed; returns what is left of |a|^2,
+ * relative. a += S x. */
+static inline double take_up(int nv, unsigned fixed, const double *S, double length, double a[6],
+                             double x[6]) {
+    double D[36] = {0}, b[6] = {0}, before = 0, after = 0;
+    const double weight = 1 / (length * length);
+    for (int k = 0; k < 6; k++) before += a[k] * a[k] * (k < 3 ? 1 : weight);
+    for (int k = 0; k < nv; k++) {
+        x[k] = 0;
+        if (fixed >> k & 1) continue;
+        for (int c = 0; c < 6; c++) b[k] -= S[6 * k + c] * a[c] * (c < 3 ? 1 : weight);
+        for (int l = 0; l <= k; l++)
+            for (int c = 0; c < 6; c++) D[6 * k + l] += S[6 * k + c] * S[6 * l + c] * (c < 3 ? 1 : weight);
+    }
+    for (int k = 0; k < nv; k++) { /* Cholesky: the columns of S are independent */
+        if (fixed >> k & 1) continue;
+        for (int l = 0; l <= k; l++) {
+            if (fixed >> l & 1) continue;
+            for (int c = 0; c < l; c++)
+                if (!(fixed >> c & 1)) D[6 * k + l] -= D[6 * k + c] * D[6 * l + c];
+            D[6 * k + l] = l < k ? D[6 * k + l] / D[7 * l] : sqrt(D[7 * k]);
+        }
+        for (int c = 0; c < k; c++)
+            if (!(fixed >> c & 1)) b[k] -= D[6 * k + c] * b[c];
+        b[k] /= D[7 * k];
+    }
+    for (int k = nv - 1; k >= 0; k--) {
+        if (fixed >> k & 1) continue;
+        for (int l = k + 1; l < nv; l++)
+            if (!(fixed >> l & 1)) b[k] -= D[6 * l + k] * x[l];
+        x[k] = b[k] / D[7 * k];
+        for (int c = 0; c < 6; c++) a[c] += S[6 * k + c] * x[k];
+    }
+    for (int k = 0; k < 6; k++) after += a[k] * a[k] * (k < 3 ? 1 : weight);
+    return before > 0 ? after / before : 0;
+}
+
+/* A pivot relative to its own motion, and an eigenvalue of an indicator, below this count as zero: 1e-5 of the length in geometry. */
+#define LW_KINETIC_ZERO 1e-10
+
+/* Eliminates a joint from K: U = K S (S in units of length), L D L' of S'K S with 1 / D on the diagonal, K -= U D^+ U'. Speeds that
+ * are fixed take no part. Speeds in *null are left out; decide: they are found here first, by their pivots. */
+static inline void eliminate_joint(int nv, unsigned fixed, bool decide, unsigned *null, const double *S,
+                                   double length, double K[36], double U[36], double D[36]) {
+    double s[36], W[36];
+    for (int k = 0; k < nv; k++)
+        for (int c = 0; c < 6; c++) s[6 * k + c] = S[6 * k + c] / (c < 3 ? 1 : length);
+    for (int k = 0; k < nv; k++)
+        for (int c = 0; c < 6; c++) {
+            U[6 * k + c] = 0;
+            for (int l = 0; l < 6; l++) U[6 * k + c] += K[6 * c + l] * s[6 * k + l];
+        }
+    if (decide) *null = 0;
+    for (int i = 0; i < nv; i++) {
+        if (fixed >> i & 1) continue;
+        for (int c = 0; c < 6; c++) W[6 * i + c] = U[6 * i + c];
+        double pivot = lw_v6_dot(s + 6 * i, U + 6 * i), square = lw_v6_dot(s + 6 * i, s + 6 * i);
+        for (int j = 0; j < i; j++) {
+            if (fixed >> j & 1) continue;
+            double l = lw_v6_dot(s + 6 * i, W + 6 * j) * D[7 * j]; /* L_ij */
+            D[6 * i + j] = l;
+            lw_v6_axpy(-l, W + 6 * j, W + 6 * i);
+            pivot -= l * lw_v6_dot(s + 6 * i, W + 6 * j);
+        }
+        if (decide && !(pivot > LW_KINETIC_ZERO * square)) *null |= 1u << i;
+        D[7 * i] = *null >> i & 1 ? 0 : 1 / pivot;
+        for (int c = 0; c < 6; c++)
+            for (int l = 0; l < 6; l++) K[6 * c + l] -= D[7 * i] * W[6 * i + c] * W[6 * i + l];
+    }
+}
+
+/* parent += X'K X for joint i. */
+static inline void kinetic_to_parent(const recursion *r, int i, double length, const double K[36],
+                                     double parent[36]) {
+    double X[36], T[36]; /* columns of X: unit twists of the parent, seen from the child */
+    for (int c = 0; c < 6; c++) {
+        double unit[6] = {0};
+        unit[c] = c < 3 ? 1 : length;
+        twist_to_child(r, i, unit, X + 6 * c);
+        for (int l = 3; l < 6; l++) X[6 * c + l] /= length;
+        for (int l = 0; l < 6; l++) T[6 * c + l] = lw_v6_dot(K + 6 * l, X + 6 * c);
+    }
+    for (int c = 0; c < 6; c++)
+        for (int l = 0; l < 6; l++) parent[6 * c + l] += lw_v6_dot(X + 6 * c, T + 6 * l);
+}
+
+#endif

@@ -1,0 +1,476 @@
+/* massless_structure.c - which joints of a tree can move without moving mass, and what moves along: decided once per model.
+ *
+ * The backward recursion (17a) with kinetic indicators (massless_motion.h) in place of inertias, at random positions: a speed
+ * whose pivot of S'K S vanishes stands for a direction without mass. The joint's earlier speeds respond, and so does all that
+ * the joint carries; the way outwards ends where a joint can take up the motion, so that its body stays.
+ *
+ * Source   Arnold (2013), eqs 16, 17, 27 and lemma 3; assumption (23) is not needed. docs/theory/massless.md, 2-3.
+ * Cost     O(n) as long as directions are short (their ways outwards are added up); allocates.
+ */
+#include "formulations/massless_motion.h"
+#include "model/compile.h"
+#include "model/joint.h"
+
+#include <stdlib.h>
+
+/* --- indicators ------------------------------------------------------------------------------------- */
+
+/* Eigenvalues (diagonal of A) and eigenvectors (columns of V) of a symmetric n x n matrix, rows of n, by Jacobi's rotations. */
+static void eigen(int n, double *A, double *V) {
+    for (int k = 0; k < n * n; k++) V[k] = k % (n + 1) == 0;
+    for (int sweep = 0; sweep < 30; sweep++) {
+        double off = 0, on = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) *(i == j ? &on : &off) += A[n * i + j] * A[n * i + j];
+        if (!(off > 1e-32 * on)) return;
+        for (int i = 0; i < n - 1; i++)
+            for (int j = i + 1; j < n; j++) {
+                double a = A[n * i + j];
+                if (a == 0) continue;
+                double theta = (A[n * j + j] - A[n * i + i]) / (2 * a);
+                double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
+                double c = 1 / sqrt(t * t + 1), s = t * c;
+                for (int k = 0; k < n; k++) {
+                    double x = A[n * k + i], y = A[n * k + j];
+                    A[n * k + i] = c * x - s * y, A[n * k + j] = s * x + c * y;
+                }
+                for (int k = 0; k < n; k++) {
+                    double x = A[n * i + k], y = A[n * j + k];
+                    A[n * i + k] = c * x - s * y, A[n * j + k] = s * x + c * y;
+                    x = V[n * k + i], y = V[n * k + j];
+                    V[n * k + i] = c * x - s * y, V[n * k + j] = s * x + c * y;
+                }
+            }
+    }
+}
+
+/* Replaces a semi-definite matrix by the projector onto its range; returns the rank. What counts in it is of order `size` at least. */
+static int make_projector(int n, double size, double *K) {
+    double A[36], V[36], most = size;
+    int rank = 0;
+    memcpy(A, K, (size_t)(n * n) * sizeof *A);
+    eigen(n, A, V);
+    for (int i = 0; i < n; i++) most = fmax(most, A[(n + 1) * i]);
+    memset(K, 0, (size_t)(n * n) * sizeof *K);
+    for (int e = 0; e < n; e++) {
+        if (!(A[(n + 1) * e] > LW_KINETIC_ZERO * most)) continue;
+        rank++;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) K[n * i + j] += V[n * i + e] * V[n * j + e];
+    }
+    return rank;
+}
+
+static void unit_matrix(double K[36]) {
+    for (int k = 0; k < 36; k++) K[k] = k % 7 == 0;
+}
+
+int lw_kinetic_own(const lw_model *model, int i, double length, double K[36]) {
+    const lw_rigid_inertia *I = &model->links[i].inertia;
+    const double *c = model->bodies[i].com, *full = I->second;
+    double J[9], m = I->mass, trace = full[0] + full[1] + full[2];
+    const double about[6] = {full[0] - m * (c[1] * c[1] + c[2] * c[2]),
+                             full[1] - m * (c[0] * c[0] + c[2] * c[2]),
+                             full[2] - m * (c[0] * c[0] + c[1] * c[1]),
+                             full[3] + m * c[0] * c[1],
+                             full[4] + m * c[0] * c[2],
+                             full[5] + m * c[1] * c[2]};
+    static const int at[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    memset(K, 0, 36 * sizeof *K);
+    double inner = about[0] + about[1] + about[2];
+    int turning = 0;
+    if (inner > 1e-13 * trace) { /* else the subtraction has left its rounding only */
+        for (int k = 0; k < 9; k++) J[k] = about[at[k]];
+        turning = make_projector(3, 0, J);
+        for (int k = 0; k < 3; k++)
+            for (int l = 0; l < 3; l++) K[6 * k + l] = J[3 * k + l];
+    }
+    if (!(m > 0)) return turning;
+    if (turning == 3) return unit_matrix(K), 6;
+    for (int row = 0; row < 3; row++) { /* the velocity of the centre, e.v + (c x e).w */
+        double h[6] = {0}, e[3] = {0};
+        e[row] = 1;
+        lw_v3_cross(c, e, h);
+        for (int k = 0; k < 3; k++) h[k] /= length;
+        h[3 + row] = 1;
+        for (int k = 0; k < 6; k++)
+            for (int l = 0; l < 6; l++) K[6 * k + l] += h[k] * h[l];
+    }
+    return make_projector(6, 1, K);
+}
+
+/* --- which speeds ------------------------------------------------------------------------------------- */
+
+/* Random positions, the same in every run (splitmix64). */
+static double chance(uint64_t *state) {
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
+}
+
+static void random_position(const lw_model *model, double length, uint64_t *state, double *q) {
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        int at = lw_joint_quaternion(link->joint.type);
+        for (int k = 0; k < link->joint.nq; k++) {
+            bool slides = at < 0 ? !lw_joint_speed_turns(link->joint.type, k) : k < at;
+            q[link->q + k] = chance(state) * (slides ? length : 2);
+        }
+        if (at >= 0) lw_quat_normalise(q + link->q + at);
+    }
+}
+
+/* A length typical of the mechanism. */
+static double typical_length(const lw_model *model) {
+    double total = 0;
+    int count = 0;
+    for (int i = 1; i <= model->body_count; i++) {
+        double lengths[2] = {lw_v3_norm(model->links[i].p), lw_v3_norm(model->bodies[i].com)};
+        for (int k = 0; k < 2; k++)
+            if (lengths[k] > 0) total += lengths[k], count++;
+    }
+    return total > 0 && isfinite(total) ? total / count : 1;
+}
+
+/* One pass inwards at the position data->q; K has 36 numbers per body. Speeds whose pivots vanish into null, per body, bodies
+ * whose K is regular into full. */
+static void inspect(const lw_model *model, lw_data *data, double length, double *K, unsigned char *null,
+                    unsigned char *full) {
+    const recursion r = recursion_of(model, data);
+    place_joints(&r);
+    memset(K, 0, 36 * ((size_t)model->body_count + 1) * sizeof *K);
+    for (int i = model->body_count; i >= 1; i--) {
+        const lw_link *link = &model->links[i];
+        double own[36], *total = K + 36 * i, U[36], D[36], S[6];
+        int rank = lw_kinetic_own(model, i, length, own);
+        if (rank == 6)
+            unit_matrix(total);
+        else {
+            for (int k = 0; k < 36; k++) total[k] += own[k];
+            rank = make_projector(6, 1, total);
+        }
+        full[i] = rank == 6;
+        unsigned found = 0;
+        eliminate_joint(link->joint.nv, link->prescribed, true, &found, subspace(&r, i, S), length, total, U,
+                        D);
+        null[i] = (unsigned char)found;
+        if (link->parent) kinetic_to_parent(&r, i, length, total, K + 36 * link->parent);
+    }
+}
+
+/* --- which way ---------------------------------------------------------------------------------------- */
+
+/* A list that grows. */
+typedef struct list {
+    int *at, count, room;
+} list;
+
+static bool push(list *l, int x) {
+    if (l->count == l->room) {
+        int room = l->room ? 2 * l->room : 64;
+        int *more = realloc(l->at, (size_t)room * sizeof *more);
+        if (!more) return false;
+        l->at = more, l->room = room;
+    }
+    l->at[l->count++] = x;
+    return true;
+}
+
+typedef struct draft {
+    list rep, rep_body, node_start, node_body, node_parent, node_entry, node_moved, entry_start, speed,
+        moved_start, moved;
+    int *child, *child_start; /* children of each body */
+} draft;
+
+static void free_draft(draft *d) {
+    list *all[] = {&d->rep,         &d->rep_body,    &d->node_start, &d->node_body,
+                   &d->node_parent, &d->node_entry,  &d->node_moved, &d->entry_start,
+                   &d->speed,       &d->moved_start, &d->moved};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]->at);
+    free(d->child), free(d->child_start);
+}
+
+static bool list_children(const lw_model *model, draft *d) {
+    int n = model->body_count;
+    d->child = calloc((size_t)n + 1, sizeof *d->child);
+    d->child_start = calloc((size_t)n + 3, sizeof *d->child_start);
+    if (!d->child || !d->child_start) return false;
+    for (int i = 1; i <= n; i++) d->child_start[model->links[i].parent + 2]++;
+    for (int i = 0; i <= n + 1; i++) d->child_start[i + 1] += d->child_start[i];
+    for (int i = 1; i <= n; i++) d->child[d->child_start[model->links[i].parent + 1]++] = i;
+    return true;
+}
+
+static bool push_node(draft *d, const lw_model *model, int body, int parent, bool stops) {
+    bool fine = push(&d->node_body, body) && push(&d->node_parent, parent) &&
+                push(&d->node_entry, d->speed.count) && push(&d->node_moved, stops ? -1 : d->moved.count);
+    for (int k = 0; fine && k < model->links[body].joint.nv; k++)
+        fine = push(&d->speed, model->links[body].v + k);
+    return fine && (stops || push(&d->moved, body));
+}
+
+/* Has joint i speeds that respond, beside those that stand for directions? */
+static bool responds(const lw_null_shape *shape, int i) {
+    const lw_link *link = &shape->model->links[i];
+    unsigned all = (1u << link->joint.nv) - 1;
+    return (all & ~(unsigned)link->prescribed & ~(unsigned)shape->left_out[i]) != 0;
+}
+
+/* The way of the direction of speed k of body i: bodies that move, and those at which it stops, by the kinetic bodies' K, U, D
+ * in `null` at one position. */
+static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, int k) {
+    const lw_null_shape *shape = null->shape;
+    const lw_model *model = shape->model;
+    int first = d->node_body.count;
+    if (!push(&d->rep, model->links[i].v + k) || !push(&d->rep_body, i) || !push(&d->node_start, first) ||
+        !push(&d->entry_start, d->speed.count) || !push(&d->moved_start, d->moved.count) ||
+        !push_node(d, model, i, -1, false))
+        return false;
+    /* twists of the nodes, in step with them */
+    int room = 16;
+    double *twist = malloc(6 * (size_t)room * sizeof *twist);
+    if (!twist) return false;
+    lw_null_root(null, r, i, k, NULL, twist);
+    if (responds(
+            shape,
+            i)) { /* any of its speeds may come to stand for it: the way of all its directions together */
+        double other[6], weight = 0.3;
+        unsigned left = null->left_out[shape->kinetic_of[i]];
+        memset(twist, 0, 6 * sizeof *twist);
+        for (int l = 0; l < model->links[i].joint.nv; l++, weight += 0.47) {
+            if (!(left >> l & 1)) continue;
+            lw_null_root(null, r, i, l, NULL, other);
+            lw_v6_axpy(weight, other, twist);
+        }
+    }
+    bool fine = true;
+    for (int at = 0; fine && first + at < d->node_body.count; at++) {
+        if (d->node_moved.at[first + at] < 0) continue;
+        int body = d->node_body.at[first + at];
+        for (int c = d->child_start[body]; fine && c < d->child_start[body + 1]; c++) {
+            int count = d->node_body.count - first, child = d->child[c];
+            if (count == room) {
+                double *more = realloc(twist, 12 * (size_t)room * sizeof *more);
+                if (!more) {
+                    fine = false;
+                    break;
+                }
+                twist = more, room *= 2;
+            }
+            double *a = twist + 6 * count, x[6], S[6];
+            const lw_link *link = &model->links[child];
+            twist_to_child(r, child, twist + 6 * at, a);
+            double left =
+                take_up(link->joint.nv, link->prescribed, subspace(r, child, S), shape->length, a, x);
+            bool stops = left < LW_KINETIC_ZERO || shape->full[child];
+            if (!stops) lw_null_respond(null, r, child, twist + 6 * at, NULL, a);
+            fine = push_node(d, model, child, at, stops);
+        }
+    }
+    free(twist);
+    return fine;
+}
+
+static int *settle(lw_arena *arena, const list *l, int last) {
+    int *out = LW_NEW(arena, int, l->count + 2);
+    if (!out) return NULL;
+    if (l->count) memcpy(out, l->at, (size_t)l->count * sizeof *out);
+    out[l->count] = last;
+    return out;
+}
+
+/* Does the motion subspace of a joint, seen from its body, depend on position? */
+static bool subspace_turns(const lw_joint *joint) {
+    return joint->inverse || joint->type == LW_JOINT_UNIVERSAL || joint->type == LW_JOINT_PLANAR ||
+           joint->type == LW_JOINT_FREE;
+}
+
+/* Bodies whose joint or parent some direction moves. */
+static bool list_touched(lw_null_shape *shape) {
+    const lw_model *model = shape->model;
+    enum { TOUCHED = 1, MOVED = 2 };
+    int n = model->body_count, count = 0, corrected = 0;
+    unsigned char *mark = calloc((size_t)n + 1, 1);
+    if (!mark) return false;
+    for (int k = 0; k < shape->node_start[shape->count]; k++)
+        mark[shape->nodes[k].body] |= shape->nodes[k].moved < 0 ? TOUCHED : TOUCHED | MOVED;
+    for (int i = 1; i <= n; i++) shape->touched_count += mark[i] & TOUCHED;
+    shape->touched = LW_NEW(shape->arena, int, shape->touched_count + 1);
+    shape->corrected = LW_NEW(shape->arena, int, shape->touched_count + 1);
+    bool fine = shape->touched && shape->corrected;
+    for (int i = 1; i <= n && fine; i++) {
+        const lw_link *link = &model->links[i];
+        if (!mark[i]) continue;
+        shape->touched[count++] = i;
+        if (mark[link->parent] & MOVED || subspace_turns(&link->joint)) shape->corrected[corrected++] = i;
+    }
+    shape->corrected_count = corrected;
+    free(mark);
+    return fine;
+}
+
+/* Takes over what the draft has found. */
+static bool finish(lw_null_shape *shape, const draft *d) {
+    lw_arena *arena = shape->arena;
+    shape->count = d->rep.count;
+    shape->rep = settle(arena, &d->rep, 0);
+    shape->rep_body = settle(arena, &d->rep_body, 0);
+    shape->node_start = settle(arena, &d->node_start, d->node_body.count);
+    shape->entry_start = settle(arena, &d->entry_start, d->speed.count);
+    shape->speed = settle(arena, &d->speed, 0);
+    shape->moved_start = settle(arena, &d->moved_start, d->moved.count);
+    shape->body = settle(arena, &d->moved, 0);
+    shape->nodes = LW_NEW(arena, lw_null_node, d->node_body.count + 1);
+    if (!shape->rep || !shape->rep_body || !shape->node_start || !shape->entry_start || !shape->speed ||
+        !shape->moved_start || !shape->body || !shape->nodes)
+        return false;
+    for (int k = 0; k < d->node_body.count; k++)
+        shape->nodes[k] = (lw_null_node){d->node_body.at[k], d->node_parent.at[k], d->node_entry.at[k],
+                                         d->node_moved.at[k]};
+    return list_touched(shape);
+}
+
+/* --- which indicators ----------------------------------------------------------------------------------- */
+
+/* Lists the bodies marked, with the indicators of their own inertias. */
+static bool list_kinetic(lw_null_shape *shape, const unsigned char *mark) {
+    const lw_model *model = shape->model;
+    int n = model->body_count, count = 0;
+    for (int i = 1; i <= n; i++) count += mark[i];
+    shape->kinetic_count = count;
+    shape->kinetic = LW_NEW(shape->arena, int, count + 1);
+    shape->kinetic_of = LW_NEW(shape->arena, int, n + 1);
+    shape->own = LW_NEW(shape->arena, double, 36 * (size_t)count + 1);
+    if (!shape->kinetic || !shape->kinetic_of || !shape->own) return false;
+    count = 0;
+    for (int i = 0; i <= n; i++) {
+        shape->kinetic_of[i] = i && mark[i] ? count : -1;
+        if (!i || !mark[i]) continue;
+        shape->kinetic[count] = i;
+        lw_kinetic_own(model, i, shape->length, shape->own + 36 * count++);
+    }
+    shape->donors = LW_NEW(shape->arena, int, n + 1);
+    shape->donor_count = 0;
+    for (int i = n; i >= 1 && shape->donors; i--)
+        if (mark[i] || (model->links[i].parent && mark[model->links[i].parent]))
+            shape->donors[shape->donor_count++] = i;
+    return shape->donors != NULL;
+}
+
+/* At each position indicators are needed where a joint that is on some way responds in part, and of what that carries. */
+static bool prune_kinetic(lw_null_shape *shape) {
+    const lw_model *model = shape->model;
+    unsigned char *mark = calloc((size_t)model->body_count + 1, 1);
+    if (!mark) return false;
+    for (int k = 0; k < shape->node_start[shape->count]; k++) {
+        const lw_null_node *on = &shape->nodes[k];
+        if (on->moved >= 0 && responds(shape, on->body)) mark[on->body] = 1;
+    }
+    for (int i = 1; i <= model->body_count; i++)
+        if (mark[model->links[i].parent] && !shape->full[i]) mark[i] = 1;
+    bool fine = list_kinetic(shape, mark);
+    free(mark);
+    return fine;
+}
+
+/* --- all of it -------------------------------------------------------------------------------------------- */
+
+static bool build(lw_null_shape *shape, lw_data *data) {
+    const lw_model *model = shape->model;
+    enum { POSITIONS = 2 };
+    size_t n = (size_t)model->body_count + 1;
+    uint64_t random = 2013;
+    draft d = {0};
+    double *K = calloc(36 * n, sizeof *K);
+    unsigned char *null = calloc(n, 1), *full = calloc(n, 1), *mark = calloc(n, 1);
+    bool fine = K && null && full && mark && list_children(model, &d);
+    for (int k = 0; fine && k < POSITIONS; k++) {
+        random_position(model, shape->length, &random, data->q);
+        if (model->motion_count) lw_take_prescribed(model, data, 0);
+        inspect(model, data, shape->length, K, null, full);
+        for (size_t i = 1; i < n; i++) { /* what vanishes at some position only is a singular position */
+            shape->left_out[i] = (unsigned char)(k ? shape->left_out[i] & null[i] : null[i]);
+            shape->full[i] |= full[i];
+        }
+    }
+    free(K);
+    bool any = false;
+    for (size_t i = 1; fine && i < n; i++) any |= shape->left_out[i] != 0, mark[i] = !shape->full[i];
+    if (fine &&
+        any) { /* the ways, at the last position, with the indicators of all bodies that are not full */
+        lw_arena *arena = lw_arena_create(NULL), *kept = shape->arena;
+        shape->arena = arena;
+        fine = arena && list_kinetic(shape, mark);
+        shape->arena = kept;
+        lw_null *at = fine ? lw_null_create(shape, arena) : NULL;
+        fine = at != NULL;
+        if (fine) {
+            const recursion r = recursion_of(model, data);
+            lw_null_kinetics(at, &r);
+            for (int i = model->body_count; i >= 1 && fine; i--)
+                for (int k = 0; k < model->links[i].joint.nv && fine; k++)
+                    if (shape->left_out[i] >> k & 1) fine = find_way(at, &r, &d, i, k);
+        }
+        if (arena) lw_arena_destroy(arena);
+    }
+    fine = fine && finish(shape, &d) && prune_kinetic(shape);
+    free_draft(&d);
+    free(null), free(full), free(mark);
+    return fine;
+}
+
+lw_null_shape *lw_null_shape_create(const lw_model *model) {
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_null_shape *shape = arena ? LW_NEW(arena, lw_null_shape, 1) : NULL;
+    if (!shape) {
+        if (arena) lw_arena_destroy(arena);
+        return NULL;
+    }
+    shape->model = model;
+    shape->arena = arena;
+    shape->length = typical_length(model);
+    shape->dense = model->closure_count || model->constraint_count;
+    shape->left_out = LW_NEW(arena, unsigned char, model->body_count + 1);
+    shape->full = LW_NEW(arena, unsigned char, model->body_count + 1);
+    shape->changing = LW_NEW(arena, unsigned char, model->body_count + 1);
+    lw_data *data = NULL;
+    bool fine =
+        shape->left_out && shape->full && shape->changing && lw_data_create(model, NULL, &data) == LW_OK;
+    if (fine && shape->dense)
+        fine = lw_null_shape_fill(shape, 0, NULL);
+    else if (fine) {
+        bool deficient = false;
+        double K[36];
+        for (int i = 1; i <= model->body_count && !deficient; i++)
+            deficient = lw_kinetic_own(model, i, shape->length, K) < 6;
+        fine = deficient ? build(shape, data) : lw_null_shape_fill(shape, 0, NULL);
+    }
+    lw_data_destroy(data);
+    if (fine) return shape;
+    lw_arena_destroy(arena);
+    return NULL;
+}
+
+bool lw_null_shape_fill(lw_null_shape *shape, int count, const int *reps) {
+    const lw_model *model = shape->model;
+    draft d = {0};
+    bool fine = true;
+    for (int k = 0; k < count && fine; k++) {
+        int body = model->body_count;
+        while (model->links[body].v > reps[k]) body--;
+        fine = push(&d.rep, reps[k]) && push(&d.rep_body, body) && push(&d.node_start, 0) &&
+               push(&d.entry_start, d.speed.count) && push(&d.moved_start, d.moved.count);
+        for (int v = 0; v < model->nv && fine; v++) fine = push(&d.speed, v);
+        for (int i = 1; i <= model->body_count && fine; i++) fine = push(&d.moved, i);
+    }
+    unsigned char *none = calloc((size_t)model->body_count + 1, 1);
+    fine = fine && none && finish(shape, &d) && list_kinetic(shape, none);
+    free(none);
+    free_draft(&d);
+    return fine;
+}
+
+void lw_null_shape_destroy(lw_null_shape *shape) {
+    if (shape) lw_arena_destroy(shape->arena);
+}

@@ -1,0 +1,421 @@
+/* partition_joint.c - the formulation `partition`: joint coordinates of the spanning tree, the independent ones chosen by the
+ * projective criterion and chosen again on the way.
+ *
+ *   v_D = A v_I + eta                                    speeds that the state only carries along           (7)
+ *   x = [0; xi],   M_d vdot_I = -D tau(x)                tau: inverse dynamics of the tree, M x - h          (8), (12-14)
+ *   vdot = D'vdot_I + x                                                                                      (10)
+ *
+ * Rows   of closures, constraints and prescribed speeds (C = e_i): eta and xi hold what depends on time.
+ * State  y = (q, v) of the tree, all of it, so that a change of coordinates changes nothing but which speeds are read: no
+ *        number of y jumps, and multistep formulas go on. The set changes in project alone, at accepted steps.
+ * Drift  project: q_D by Newton's method for the q_I given, v_D by (7); none: v_D by (7) alone; baumgarte: all speeds are
+ *        read, and the rows hold at acceleration level with Baumgarte's terms; closed: q_D = g(q_I) (closing.c) wherever a
+ *        state is looked at.
+ *
+ * Source   Blajer, Schiehlen & Schirm (1994), eqs 5-15, 27-28; docs/theory/partition.md.
+ * Cost     dense, O(n^2 m + n^2 k) per derivative; a choice per accepted step, O(n^3 + n^2 m); no allocation.
+ * Limits   M may be singular, M_d not. Slip of rolling bodies has no position level, and no closing conditions.
+ */
+#include "formulations/closing.h"
+#include "formulations/distribution.h"
+#include "formulations/looped.h"
+#include "formulations/reduction.h"
+#include "formulations/tree.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct partition_method {
+    lw_looped looped;
+    lw_partition *partition;
+    lw_distribution *distribution;
+    lw_scheme scheme;
+    lw_closing *closing; /* drift closed only */
+    int planned;         /* which choice the closing conditions are for; 0: none */
+    bool *independent;
+    double length;
+    double latest;                       /* when the set was looked at last */
+    double *factor, *right, *multiplier; /* per row */
+    double *q, *step;
+    double *particular, *before, *after; /* [0; xi]; M [0; xi] - h, M vdot - h */
+    double *wanted, *rest;               /* 6 per body: accelerations of bodies at vdot = 0, spatial ones */
+} partition_method;
+
+extern const lw_formulation lw_formulation_partition;
+
+/* --- the system at a state ------------------------------------------------------------------------- */
+
+/* Rows and C of the state in data; slip has no place among rows of positions. */
+static void take_rows(partition_method *m, bool positions) {
+    lw_looped *looped = &m->looped;
+    const lw_model *model = looped->base.model;
+    lw_partition *p = m->partition;
+    lw_looped_rows(looped);
+    lw_criterion_rows(model, looped->data, looped->rows, m->length, p->C, m->factor);
+    for (int r = 0; positions && r < looped->rows->count; r++)
+        if (lw_row_is_slip(model, &looped->rows->rows[r]))
+            memset(p->C + (size_t)r * (size_t)p->n, 0, (size_t)p->n * sizeof *p->C);
+    p->tolerance = lw_criterion_tolerance(looped->rows, m->length);
+}
+
+/* M and C at (t, q, v), and the state in data. */
+static void take_system(partition_method *m, double t, const double *q, const double *v) {
+    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->looped.data;
+    lw_mass_matrix(model, data, t, q, m->partition->M);
+    lw_take_state(model, data, t, q, v);
+    take_rows(m, false);
+    lw_partition_scale(m->partition);
+}
+
+/* Right-hand sides of the rows from those of closures and constraints, and from speeds (or their rates) at prescribed ones. */
+static void take_right(partition_method *m, const double *of_ties, double sign, const double *of_speeds) {
+    const lw_model *model = m->looped.base.model;
+    int count = m->looped.rows->count;
+    for (int r = 0; r < count; r++) m->right[r] = sign * of_ties[r] * m->factor[r];
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++)
+            if (model->links[i].prescribed >> k & 1) {
+                m->right[count] = of_speeds ? of_speeds[model->links[i].v + k] * m->factor[count] : 0;
+                count++;
+            }
+}
+
+/* Accelerations of the bodies (angular; of the centre of mass, world axes) that speeds alone cause. */
+static void accelerations_at_rest(const partition_method *m, double *A) {
+    const lw_model *model = m->looped.base.model;
+    const lw_data *data = m->looped.data;
+    double *rest = m->rest; /* rates of the twists' components */
+    memset(rest, 0, 6 * sizeof *rest);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        const lw_body_motion *motion = &data->motion[i];
+        const lw_pose *world = &data->world[i];
+        const double *V = motion->V, *c = model->bodies[i].com;
+        double R[9], p[3], S[6 * LW_JOINT_MAX_V], bias[6], relative[6] = {0}, *own = rest + 6 * i;
+        lw_joint_motion(&link->joint, data->q + link->q, data->v + link->v, R, p, S, bias);
+        for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(data->v[link->v + k], S + 6 * k, relative);
+        lw_twist_to_child(motion->R, motion->p, rest + 6 * link->parent, own);
+        lw_v6_axpy(1, bias, own);
+        lw_v3_add_cross(V, relative, own);
+        lw_v3_add_cross(V, relative + 3, own + 3);
+        lw_v3_add_cross(V + 3, relative, own + 3);
+        double a[3], turn[3], out[3]; /* of the point at c: vdot + wdot x c + w x (v + w x c) */
+        lw_v3_cross(V, c, turn);
+        lw_v3_add(turn, V + 3, turn);
+        lw_v3_copy(own + 3, a);
+        lw_v3_add_cross(own, c, a);
+        lw_v3_cross(V, turn, out);
+        lw_v3_add(a, out, a);
+        lw_m3_mul_v(world->R, own, A + 6 * (i - 1));
+        lw_m3_mul_v(world->R, a, A + 6 * (i - 1) + 3);
+    }
+}
+
+/* v with v_D by (7), for the state in data; C is factored. Behind a position where rank was lost, v_I too has what the freedom
+ * there let happen across the motion: then the smallest change of all speeds. */
+static lw_status take_speeds(partition_method *m, double *v, lw_error *error) {
+    take_right(m, m->looped.rows->rate, 1, m->looped.data->v);
+    if (!m->partition->crossed) {
+        lw_partition_dependent(m->partition, m->right, v);
+        return LW_OK;
+    }
+    lw_status status = lw_partition_reduce(m->partition, error);
+    if (status == LW_OK) lw_partition_tangent(m->partition, m->right, v);
+    return status;
+}
+
+/* --- closing conditions ----------------------------------------------------------------------------- */
+
+static bool by_closing(const partition_method *m) { return m->closing != NULL; }
+
+/* Closing conditions for the run's set. */
+static lw_status plan(partition_method *m, lw_error *error) {
+    const lw_partition *p = m->partition;
+    for (int k = 0; k < p->n; k++) m->independent[k] = false;
+    for (int k = 0; k < p->run.count; k++) m->independent[p->run.independent[k]] = true;
+    m->planned = 0;
+    lw_status status = lw_closing_plan(m->closing, m->independent, error);
+    if (status == LW_OK) m->planned = p->choices;
+    return status;
+}
+
+/* q_D = g(q_I) (27). The branch is that of the q_D which the state carries: integrated like the others, they are off by local
+ * errors, and no trial step or state between steps leaves a trace. */
+static lw_status take_positions(partition_method *m, double t, double *q, lw_error *error) {
+    lw_status status = m->planned == m->partition->choices ? LW_OK : plan(m, error);
+    if (status != LW_OK) return status;
+    lw_closing_take_branch(m->closing, t, q);
+    return lw_closing_positions(m->closing, t, q, error);
+}
+
+/* --- motion ---------------------------------------------------------------------------------------- */
+
+static lw_status row_forces(partition_method *m, lw_scheme scheme, lw_error *error) {
+    return lw_distribution_solve(m->distribution, m->partition, scheme, m->before, m->after, m->multiplier,
+                                 error);
+}
+
+/* M x - h at the state in q and v. */
+static void inverse(partition_method *m, double t, const double *tau, const double *x, double *out) {
+    const lw_model *model = m->looped.base.model;
+    lw_inverse_dynamics(model, m->looped.data, t, m->q, m->looped.v, x, out);
+    for (int k = 0; tau && k < model->nv; k++) out[k] -= tau[k];
+}
+
+static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
+    enum { ROUNDS = 2 }; /* inverse dynamics knows better than M_d what is left: one correction */
+    partition_method *m = (partition_method *)looped;
+    const lw_model *model = looped->base.model;
+    lw_partition *p = m->partition;
+    lw_data *data = looped->data;
+    const lw_rows *rows = looped->rows;
+    bool baumgarte = looped->options.drift == LW_DRIFT_BAUMGARTE;
+    int nv = model->nv;
+    memcpy(m->q, data->q, (size_t)model->nq * sizeof *m->q);
+    memcpy(looped->v, data->v, (size_t)nv * sizeof *looped->v);
+    lw_status status = LW_OK;
+    if (looped->integrating && by_closing(m) && p->run.count >= 0) status = take_positions(m, t, m->q, error);
+    if (status != LW_OK) return status;
+    take_system(m, t, m->q, looped->v);
+    if (looped->integrating) {
+        status = lw_partition_factor_run(p, error);
+    } else {
+        status = lw_partition_choose(p, &p->query, error);
+        if (status == LW_OK) status = lw_partition_factor(p, &p->query, false, error);
+    }
+    if (status != LW_OK) return status;
+    if (looped->integrating && !baumgarte && rows->count > 0) {
+        status = take_speeds(m, looped->v, error);
+        if (status != LW_OK) return status;
+        lw_take_state(model, data, t, m->q, looped->v);
+        lw_looped_rows(looped);
+    }
+    if (baumgarte) {
+        double alpha = looped->options.baumgarte_alpha, beta = looped->options.baumgarte_beta;
+        lw_looped_velocity_defect(looped);
+        for (int r = 0; r < rows->count; r++)
+            rows->gamma[r] -= 2 * alpha * looped->defect[r] + beta * beta * rows->phi[r];
+    }
+    accelerations_at_rest(m, m->wanted);
+    lw_rows_transposed(rows, m->wanted, looped->defect);
+    for (int r = 0; r < rows->count; r++) looped->defect[r] = rows->gamma[r] - looped->defect[r];
+    take_right(m, looped->defect, 1, data->vdot);
+
+    status = lw_partition_reduce(p, error);
+    if (status != LW_OK) return status;
+    double *x = m->particular;
+    memset(x, 0, (size_t)nv * sizeof *x);
+    lw_partition_dependent(p, m->right, x);
+    inverse(m, t, tau, x, m->before);
+    memcpy(m->after, m->before, (size_t)nv * sizeof *m->after);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int k = 0; k < nv; k++) m->after[k] = -m->after[k];
+        lw_partition_move(p, m->after, x);
+        inverse(m, t, tau, x, m->after);
+    }
+    status = row_forces(m, m->scheme, error);
+    if (status != LW_OK) return status;
+    for (int r = 0; r < rows->count; r++) looped->lambda[r] = m->multiplier[r] * m->factor[r];
+    memset(data->drive, 0, (size_t)nv * sizeof *data->drive);
+    for (int i = 1, r = rows->count; i <= model->body_count; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++)
+            if (model->links[i].prescribed >> k & 1) {
+                data->drive[model->links[i].v + k] = m->multiplier[r] * m->factor[r];
+                r++;
+            }
+    lw_take_state(model, data, t, m->q, looped->v); /* a plain model is not taken over by inverse dynamics */
+    memcpy(data->vdot, x, (size_t)nv * sizeof *x);
+    return LW_OK;
+}
+
+/* --- drift ----------------------------------------------------------------------------------------- */
+
+/* q_D for the q_I in q, by Newton's method. */
+static lw_status close_positions(partition_method *m, double t, double *q, lw_error *error) {
+    enum { ROUNDS = 40, PATIENCE = 10 };
+    const double closed = 1e-14,
+                 open = 1e-6; /* of the mechanism's size: rounding; what a run cannot go on with */
+    const lw_model *model = m->looped.base.model;
+    const lw_rows *rows = m->looped.rows;
+    lw_partition *p = m->partition;
+    double best = HUGE_VAL;
+    int stalled = 0;
+    for (int round = 0;; round++) {
+        lw_take_state(model, m->looped.data, t, q, NULL);
+        memcpy(q, m->looped.data->q, (size_t)model->nq * sizeof *q); /* with the prescribed ones */
+        take_rows(m, true);
+        double gap = 0;
+        for (int r = 0; r < rows->count; r++)
+            gap = rows->phi[r] > gap || rows->phi[r] < -gap ? fabs(rows->phi[r]) : gap;
+        stalled = gap < 0.5 * best ? 0 : stalled + 1;
+        bool settled = gap < 1e-12 * m->length && stalled > 0; /* only rounding goes up and down */
+        if (!(gap > closed * m->length) || settled || round == ROUNDS || stalled > PATIENCE)
+            return gap <= open * m->length ? LW_OK
+                                           : lw_stays_open(model, rows, rows->phi, "positions", error);
+        best = fmin(best, gap);
+        lw_partition_scale(p);
+        lw_partition_factor(p, &p->run, true, NULL);
+        memset(m->step, 0, (size_t)model->nv * sizeof *m->step);
+        take_right(m, rows->phi, -1, NULL);
+        lw_partition_dependent(p, m->right, m->step);
+        double most = 0; /* far away a linear step means little */
+        for (int k = 0; k < model->nv; k++) most = fmax(most, fabs(m->step[k]) / p->units[k]);
+        lw_integrate_q(model, q, m->step, most > 0.5 ? 0.5 / most : 1);
+    }
+}
+
+/* v_D by (7) at q. */
+static lw_status close_speeds(partition_method *m, double t, const double *q, double *v, lw_error *error) {
+    const double open = 1e-6;
+    take_system(m, t, q, v);
+    lw_status status = lw_partition_factor_run(m->partition, error);
+    if (status == LW_OK) status = take_speeds(m, v, error);
+    if (status != LW_OK) return status;
+    lw_take_state(m->looped.base.model, m->looped.data, t, q, v);
+    lw_looped_rows(&m->looped);
+    if (lw_looped_velocity_defect(&m->looped) <= open) return LW_OK;
+    return lw_stays_open(m->looped.base.model, m->looped.rows, m->looped.defect, "speeds", error);
+}
+
+/* --- the method ------------------------------------------------------------------------------------ */
+
+static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
+    partition_method *m = (partition_method *)base;
+    lw_looped_to_state(base, t, q, v, y);
+    take_system(m, t, q, v); /* another run begins */
+    m->latest = t;
+    m->planned = 0;
+    m->partition->crossed = false;
+    if (lw_partition_choose(m->partition, &m->partition->run, NULL) != LW_OK) m->partition->run.count = -1;
+}
+
+static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
+    partition_method *m = (partition_method *)base;
+    lw_looped_from_state(base, t, y, q, v);
+    if (by_closing(m) && m->planned && take_positions(m, t, q, NULL) == LW_OK)
+        close_speeds(m, t, q, v, NULL); /* what cannot be closed stays as it is: the run's own calls tell */
+}
+
+/* Looks whether other coordinates are better, once per accepted step: states between steps come later and change nothing. */
+static lw_status reconsider(partition_method *m, double t, const double *q, const double *v, bool *changed,
+                            lw_error *error) {
+    lw_partition *p = m->partition;
+    *changed = false;
+    if (p->run.count >= 0 && !(t > m->latest)) return LW_OK;
+    m->latest = t;
+    take_system(m, t, q, v);
+    if (p->run.count >= 0) return lw_partition_reconsider(p, &m->looped.options, t, changed, error);
+    *changed = true;
+    return lw_partition_choose(p, &p->run, error);
+}
+
+/* Positions on the constraints, if that is what drift control is about. */
+static lw_status keep_positions(partition_method *m, double t, double *q, lw_error *error) {
+    if (m->partition->run.count < 0) return LW_OK;
+    if (by_closing(m)) return take_positions(m, t, q, error);
+    return m->looped.options.drift == LW_DRIFT_PROJECT ? close_positions(m, t, q, error) : LW_OK;
+}
+
+static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
+    partition_method *m = (partition_method *)base;
+    double *v = y + base->model->nq;
+    bool changed;
+    lw_normalise_q(base->model, y);
+    if (m->partition->m == 0) return LW_OK;
+    /* on the constraints ranks are clear, so the set is looked at there; if the old one does not lead there, a new one may */
+    lw_status closed = keep_positions(m, t, y, error);
+    lw_status status = reconsider(m, t, y, v, &changed, error);
+    if (status == LW_OK) status = changed ? keep_positions(m, t, y, error) : closed;
+    if (status == LW_OK && m->looped.options.drift != LW_DRIFT_BAUMGARTE)
+        status = close_speeds(m, t, y, v, error);
+    if (!(t < m->latest)) m->partition->crossed = m->partition->crossing;
+    return status;
+}
+
+static lw_status applies(const lw_model *model, lw_error *error) {
+    int rows = lw_criterion_row_count(model);
+    lw_status status = lw_dense_limit("partition", rows > model->nv ? rows : model->nv, error);
+    return status == LW_OK ? lw_needs_determined(model, error) : status;
+}
+
+static void destroy(lw_method *base) {
+    partition_method *m = (partition_method *)base;
+    if (!m) return;
+    lw_closing_destroy(m->closing);
+    lw_distribution_destroy(m->distribution);
+    lw_partition_destroy(m->partition);
+    lw_looped_destroy(base);
+}
+
+static bool build(partition_method *m) {
+    const lw_model *model = m->looped.base.model;
+    lw_arena *arena = m->looped.arena;
+    int rows = lw_criterion_row_count(model);
+    size_t bodies = 6 * ((size_t)model->body_count + 1), nv = (size_t)model->nv + 1;
+    m->partition = lw_partition_create(model->nv, rows, model, arena);
+    if (m->partition) m->distribution = lw_distribution_create(m->partition, arena);
+    bool closed = m->looped.options.drift == LW_DRIFT_CLOSED && rows > 0;
+    if (closed) m->closing = lw_closing_create(model, arena);
+    m->independent = LW_NEW(arena, bool, nv);
+    m->factor = LW_NEW(arena, double, rows + 1);
+    m->right = LW_NEW(arena, double, rows + 1);
+    m->multiplier = LW_NEW(arena, double, rows + 1);
+    m->q = LW_NEW(arena, double, model->nq + 1);
+    m->step = LW_NEW(arena, double, nv);
+    m->particular = LW_NEW(arena, double, nv);
+    m->before = LW_NEW(arena, double, nv);
+    m->after = LW_NEW(arena, double, nv);
+    m->wanted = LW_NEW(arena, double, bodies);
+    m->rest = LW_NEW(arena, double, bodies);
+    return m->partition && m->distribution && (m->closing || !closed) && m->independent && m->factor &&
+           m->right && m->multiplier && m->q && m->step && m->particular && m->before && m->after &&
+           m->wanted && m->rest;
+}
+
+static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
+                        lw_error *error) {
+    partition_method *m =
+        (partition_method *)lw_looped_create(sizeof *m, &lw_formulation_partition, model, options, solve);
+    if (!m || !build(m)) {
+        if (m) destroy(&m->looped.base);
+        return lw_out_of_memory(error);
+    }
+    m->length = lw_mechanism_length(model);
+    m->latest = -HUGE_VAL;
+    lw_criterion_units(model, m->length, m->partition->units);
+    m->partition->name = lw_speed_name;
+    *out = &m->looped.base;
+    return LW_OK;
+}
+
+void lw_partition_use_scheme(lw_method *method, lw_scheme scheme) {
+    ((partition_method *)method)->scheme = scheme;
+}
+
+lw_status lw_partition_row_forces(lw_method *method, lw_scheme scheme, lw_error *error) {
+    return row_forces((partition_method *)method, scheme, error);
+}
+
+static double condition(lw_method *base) { return ((partition_method *)base)->partition->condition; }
+
+const lw_formulation lw_formulation_partition = {
+    .name = "partition",
+    .source = "blajer1994 5-15, 23, 27-38",
+    .cost = "O(n^3), dense",
+    .summary = "independent joint coordinates that choose themselves, motion only, no multipliers",
+    .coordinates = LW_COORDINATES_JOINT,
+    .rank = 25,
+    .closing = true,
+    .applies = applies,
+    .create = create,
+    .destroy = destroy,
+    .to_state = to_state,
+    .from_state = from_state,
+    .accelerations = lw_looped_accelerations,
+    .derivative = lw_looped_derivative,
+    .project = project,
+    .violation = lw_looped_violation,
+    .condition = condition,
+};

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# linkwork info --criterion: the coordinates by name, every cut, sweeps with their files and dead points; cuts that move by themselves;
+# linkwork reproduce blajer1994.
+source "$(dirname "$0")/support.sh" "$@"
+problems=$source_dir/problems
+
+# The pendulum's (26): m = 3, J = 2, rho = 1.5, gamma = 30 degrees, in joint and in absolute coordinates. 1e-12: rounding.
+expect 0 info "$problems/blajer_pendulum/model.yaml" --criterion --json
+silent err
+json "d['criterion']['freedom'] == 1 and [c['name'] for c in d['criterion']['coordinates']] == ['plane.x', 'plane.y', 'plane.angle']"
+json "all(close(c['cos2_alpha'], w, 1e-12) for c, w in zip(d['criterion']['coordinates'], [6.75/8.75*0.25, 6.75/8.75*0.75, 2/8.75]))"
+json "all(close(c['cos2_alpha'] + c['cos2_beta'], 1, 1e-12) for c in d['criterion']['coordinates'])"
+json "[c['choice'] for c in d['criterion']['coordinates']] == [0, 1, 0] and [c['svd_choice'] for c in d['criterion']['coordinates']] == [0, 0, 1]"
+json "[(c['joint'], c['instead_of'], c['worth']) for c in d['criterion']['cuts']] == [('plane', 'pin', 1)]" # a tree with its one freedom
+expect 0 info "$problems/blajer_pendulum/model.yaml" --absolute --json
+json "{c['name']: c['cos2_alpha'] for c in d['criterion']['coordinates']}.keys() == {'G.x', 'G.y', 'G.z', 'G.wx', 'G.wy', 'G.wz'}"
+json "close([c['cos2_alpha'] for c in d['criterion']['coordinates'] if c['name'] == 'G.y'][0], 6.75/8.75*0.75, 1e-12)"
+
+# As text: the criterion, the cuts, the reason of the present one.
+expect 0 info "$problems/blajer_four_bar/model.yaml" --criterion
+silent err
+for text in "1 is cut at O4, as the model asks" "criterion (blajer1994, 23)" "without masses" "independent 1" "loop 1 cut at O1 instead of O4" \
+    "loop 1 cut at O2 instead of O4" "loop 1 cut at O3 instead of O4" "combinations are not tried"; do says out "$text"; done
+expect 0 info "$problems/blajer_four_bar/model.yaml" --json
+json "'criterion' not in d and d['loops'][0]['why'].startswith('as the model asks')"
+
+# A full turn of the crank as in fig. 3: alpha_3 is zero at pi/2 (or 3 pi/2), the best is alpha_1 or alpha_2 in turn.
+cd "$work"
+expect 0 info "$problems/blajer_four_bar/model.yaml" --sweep O1=0..2*pi --out turn.svg --json
+silent err
+json "d['criterion']['sweep']['points'] == 361 and not d['criterion']['sweep']['dead_point_from'] and not d['criterion']['sweep']['dead_point_to']"
+json "(lambda a: a[0]['least'] > 0.1 and a[1]['least'] > 0.1 and a[2]['least'] < 1e-20 and 0.2 < a[0]['best_share'] < 0.8 and a[2]['best_share'] == 0)(d['criterion']['sweep']['coordinates'])"
+json "abs(math.cos(d['criterion']['sweep']['coordinates'][2]['least_at'])) < 1e-9"
+python3 - <<'PYTHON' || fail "data or figure of the sweep are wrong"
+import csv, math, xml.dom.minidom
+rows = list(csv.DictReader(l for l in open("turn.csv", encoding="utf-8") if not l.startswith("#")))
+assert list(rows[0]) == ["O1 [rad]", "cos2 O1", "cos2 O2", "cos2 O3", "svd O1", "svd O2", "svd O3"], rows[0]
+assert len(rows) == 361 and abs(float(rows[-1]["O1 [rad]"]) - 2 * math.pi) < 1e-12
+assert all(abs(sum(float(r[k]) for k in ("svd O1", "svd O2", "svd O3")) - 1) < 1e-12 for r in rows)
+xml.dom.minidom.parse("turn.svg")
+PYTHON
+expect 0 info "$problems/blajer_four_bar/model.yaml" --sweep O1=0..1 --points 11 --out few.csv
+[[ $(grep -cv '^[#"]' few.csv) -eq 11 && ! -e few.svg ]] || fail "few.csv has not 11 points, or there is a figure"
+# Without a range: a full turn from the initial value.
+expect 0 info "$problems/blajer_four_bar/model.yaml" --sweep O1 --json
+json "d['criterion']['sweep']['from'] == 0 and close(d['criterion']['sweep']['to'], 2*math.pi, 1e-15)"
+
+# alpha_3 has dead points where the crank is in line with the ground: cos(alpha_3) of (40) with sin(alpha_1) = 1 and -1.
+expect 0 info "$problems/blajer_four_bar/model.yaml" --sweep O3=0..10 --json
+json "d['criterion']['sweep']['dead_point_from'] and close(d['criterion']['sweep']['reached_from'], math.acos((9 - 9 - 4.84)/13.2), 1e-8)"
+json "d['criterion']['sweep']['dead_point_to'] and close(d['criterion']['sweep']['reached_to'], math.acos((1 - 9 - 4.84)/13.2), 1e-8)"
+expect 0 info "$problems/blajer_four_bar/model.yaml" --sweep O3
+says out "O3 has a dead point at 2.9"
+
+# What is wrong with a call.
+wrong() { # text in standard error, arguments...
+    local text=$1
+    shift
+    expect 2 info "$@"
+    says err "$text"
+}
+wrong 'joint "O4" closes a loop and has no coordinate to drive' "$problems/blajer_four_bar/model.yaml" --sweep O4
+wrong 'did you mean O1?' "$problems/blajer_four_bar/model.yaml" --sweep O11
+wrong 'is not of the form joint=from..to' "$problems/blajer_four_bar/model.yaml" --sweep O1=3
+wrong 'is not an angle, so its range must be given' "$problems/slider_crank/model.yaml" --sweep D
+wrong 'has no extent' "$problems/blajer_four_bar/model.yaml" --sweep O1=1..1
+wrong 'ends neither in .csv nor in .svg' "$problems/blajer_four_bar/model.yaml" --sweep O1 --out turn.png
+wrong 'with --sweep only' "$problems/blajer_four_bar/model.yaml" --criterion --out turn.svg
+wrong 'joint "plane" has 3 coordinates' "$problems/blajer_pendulum/model.yaml" --sweep plane
+
+# A coupler whose mass is all in hinge B: cut at C, as the graph would, B carries nothing that resists. The cut moves, the user is
+# told, and methods that recur over the tree go through, with one result.
+cat >"$work/hinge.yaml" <<'YAML'
+linkwork: 1
+name: a mass in a hinge
+bodies:
+  crank: {mass: 1, com: [0, 0, 0.5], inertia: [0.1, 0.1, 0.01]}
+  coupler: {kind: point, mass: 1, com: [0, 0, 1]}
+  rocker: {mass: 1, com: [2, 0, 0.6], inertia: [0.1, 0.1, 0.01]}
+joints:
+  A: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0], v: 3}
+  B: {type: revolute, between: [crank, coupler], point: [0, 0, 1], axis: [0, 1, 0]}
+  C: {type: revolute, between: [coupler, rocker], point: [2, 0, 1.2], axis: [0, 1, 0]}
+  D: {type: revolute, between: [ground, rocker], point: [2, 0, 0], axis: [0, 1, 0]}
+run: {end: 2, tolerance: 1e-9}
+YAML
+expect 0 info "$work/hinge.yaml" --criterion
+says err 'warning: joint "C": its loop is cut at joint "D" instead: otherwise the open tree is singular'
+says out "1 is cut at D, and not at C: otherwise the open tree is singular"
+says out "loop 1 cut at C instead of D: singular tree"
+for method in cut rcr lagrange; do
+    expect 0 run "$work/hinge.yaml" --method $method --json
+    json "close(d['final']['joints']['A']['q'][0], ${angle:=$(python3 -c "import json; print(json.load(open('$work/out'))['final']['joints']['A']['q'][0])")}, 1e-5)" # tolerance 1e-9 over 2 s
+done
+sed 's/point: \[2, 0, 1.2\], axis: \[0, 1, 0\]/&, cut: true/' "$work/hinge.yaml" >"$work/wish.yaml"
+expect 0 info "$work/wish.yaml" --json
+silent err
+json "d['loops'][0]['cut'] == 'C' and not [m for m in d['methods'] if m['method'] == 'rcr'][0]['applies']"
+
+# The paper.
+expect 0 reproduce blajer1994 --json
+silent err
+json "[i['item'] for i in d] == ['blajer1994/' + n for n in ('pendulum', 'closing', 'reactions', 'fig3', 'mass', 'changes')] and all(i['ok'] for i in d)"
+json "[w['here'] for w in d[5]['rows'] if w['quantity'].startswith('changes of coordinates')][0] >= 100"

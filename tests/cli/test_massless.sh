@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Bodies without mass, and small mass: linkwork info, run --neglect-mass, reproduce arnold2013.
+source "$(dirname "$0")/support.sh" "$@"
+problems=$source_dir/problems
+
+# Directions without mass and their class.
+expect 0 info "$problems/two_oscillators/model.yaml" --json
+silent err
+json "d['massless']['dynamic'] == 1 and len(d['massless']['directions']) == 1 and d['stiff'] == []"
+json "[(x['body'], x['joint'], x['speed'], x['class'], x['reason']) for x in d['massless']['directions']] == [('light', 'q1', 0, 'first order', None)]"
+json "[m['applies'] for m in d['methods'] if m['method'] == 'massless'] == [True]"
+expect 0 info "$problems/two_oscillators/model.yaml" --set d=0 --json
+json "[x['class'] for x in d['massless']['directions']] == ['algebraic']"
+expect 0 info "$problems/arnold_sect4_upper/model.yaml"
+says out "directions without mass: 2; with mass (dynamic, of second order): 2"
+says out "first order"
+expect 0 info "$problems/arnold_sect4_lower/model.yaml" --json
+json "d['massless']['dynamic'] == 2 and [(x['joint'], x['class']) for x in d['massless']['directions']] == [('qi', 'first order')]"
+expect 0 info "$work/pendulum.yaml" --json
+json "d['massless'] == {'directions': [], 'dynamic': 1} and d['stiff'] == []"
+expect 0 info "$work/pendulum.yaml"
+! grep -q "directions without mass\|light bodies" "$work/out" || fail "info speaks of mass where there is nothing to say"
+
+# Nothing resists: info says what is missing, run refuses.
+cat >"$work/loose.yaml" <<'YAML'
+linkwork: 1
+name: loose
+bodies:
+  ring: {kind: point, mass: 0}
+  bob: {kind: point, mass: 1}
+joints:
+  slide: {type: prismatic, between: [ground, ring], axis: [1, 0, 0]}
+  rope: {type: prismatic, between: [ring, bob], axis: [1, 0, 0]}
+YAML
+expect 0 info "$work/loose.yaml" --json
+json "[x['class'] for x in d['massless']['directions']] == ['undetermined'] and 'ring' in d['massless']['directions'][0]['reason']"
+expect 0 info "$work/loose.yaml"
+says out "undetermined"
+says out "warning: "
+expect 2 run "$work/loose.yaml" --method massless
+says err 'body "ring"'
+says err "add inertia, a damper or a spring there"
+
+# A light body makes the run stiff: info names it and says what to do, and what it says works.
+expect 0 info "$problems/two_oscillators/model.yaml" --set m1=1e-5 --json
+silent err
+json "[(x['body'], x['motion'], x['neglect']) for x in d['stiff']] == [('light', 'decays', 2e-5)] and close(d['stiff'][0]['rate'], 4e6, 1e4)"
+expect 0 info "$problems/two_oscillators/model.yaml" --set m1=1e-5
+says out "--neglect-mass 2e-05, or take --integrator bdf"
+expect 0 run "$problems/two_oscillators/model.yaml" --set m1=1e-5 --neglect-mass 2e-05 --json
+silent err
+json "d['method'] == 'massless' and d['neglect']['ratio'] == 2e-5 and d['neglect']['failure'] is None"
+json "[(b['body'], b['mass'], b['kept']) for b in d['neglect']['bodies']] == [('light', 1e-5, False)]"
+json "d['neglect']['error']['trusted'] and d['neglect']['error']['resolved'] and close(d['neglect']['error']['order'], 1, 0.25)"
+python3 -c "import json; d = json.load(open('$work/out')); json.dump({'q': d['final']['joints'], 'error': d['neglect']['error']}, open('$work/neglected', 'w'))"
+
+# The estimate bounds what the run with the mass shows at its end, and is of that size (largest over the run).
+expect 0 run "$problems/two_oscillators/model.yaml" --set m1=1e-5 --json --tol 1e-10
+json "d['method'] != 'massless' and 'neglect' not in d"
+python3 - "$work" <<'PYTHON' || fail "the estimate and the true difference do not fit"
+import json, sys
+with_mass = json.load(open(sys.argv[1] + "/out"))["final"]["joints"]
+neglected = json.load(open(sys.argv[1] + "/neglected"))
+for joint in "q1", "q2":
+    true = abs(with_mass[joint]["q"][0] - neglected["q"][joint]["q"][0])
+    estimate = neglected["error"]["joints"][joint]["error"]
+    # the run's tolerance is 1e-8; the estimate is the largest over the run
+    assert true < 2 * estimate + 1e-7, (joint, true, estimate)
+    assert 1e-9 < estimate < 1e-4
+PYTHON
+expect 0 run "$problems/two_oscillators/model.yaml" --set m1=1e-5 --neglect-mass 1e-4
+says out "neglected, in brackets the ratio"
+says out "mass 1e-05 kg (1e-05)"
+says out "error made by that, estimated"
+expect 0 run "$problems/two_oscillators/model.yaml" --set m1=0.5 --neglect-mass 1e-4
+says out "nothing was neglected"
+
+# The light bodies of a chain are named together: neglecting one alone would leave the same springs to the next.
+expect 0 info "$problems/walker/model.yaml" --json
+json "len(d['stiff']) == 8 and max(x['neglect'] for x in d['stiff']) == 3e-3 and d['massless']['directions'] == []"
+
+# Undamped, it swings forever: the estimate is not to be trusted, and says so.
+expect 0 run "$problems/two_oscillators/model.yaml" --set m1=1e-8 --set d=0 --neglect-mass 1e-4 --tol 1e-6
+says out "do not trust this estimate"
+
+# What nothing else determines is kept.
+sed 's/mass: 0}/mass: 1e-6}/' "$work/loose.yaml" >"$work/light.yaml"
+expect 0 run "$work/light.yaml" --neglect-mass 1e-3 --end 1
+says out "kept, nothing else would determine its motion"
+
+# Ratios that are none.
+expect 2 run "$problems/two_oscillators/model.yaml" --neglect-mass 2
+says err "not between 0 and 1"
+expect 2 run "$problems/two_oscillators/model.yaml" --neglect-mass 0
+says err "not greater than zero"
+expect 2 run "$problems/two_oscillators/model.yaml" --neglect-mass "1 kg"
+
+# The paper; the walking machine takes longer and runs with linkwork reproduce itself.
+cd "$work"
+expect 0 reproduce arnold2013/sect4 --json
+silent err
+json "d[0]['ok'] and len(d[0]['rows']) == 6 and all(w['here'] < 1e-8 for w in d[0]['rows'])"
+expect 0 reproduce arnold2013/condensed --json
+json "d[0]['ok'] and len(d[0]['rows']) == 22"
+expect 0 reproduce arnold2013/limit --json
+json "d[0]['ok'] and [w['here'] for w in d[0]['rows'] if w['paper'] == 1][0] > 0.95"
+expect 0 reproduce arnold2013/fig2 --json
+json "d[0]['ok'] and len(d[0]['rows']) == 26"
+echo passed
