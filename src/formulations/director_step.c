@@ -93,7 +93,7 @@ static bool iterate(lw_director *d, bool anew) {
     for (d->iterations = 1; d->iterations <= most; d->iterations++) {
         lw_director_equations(d, true);
         if (!lw_block_matrix_factor(d->matrix, anew && d->iterations == 1)) return false;
-        lw_block_matrix_solve(d->matrix, d->right);
+        if (!lw_block_matrix_solve(d->matrix, d->right)) return false;
         d->newton++;
         double size = size_of_increments(d, d->right);
         if (!isfinite(size)) return false;

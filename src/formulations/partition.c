@@ -7,7 +7,7 @@
  * rows contradict each other a little (loops that do not quite close), least squares is what they agree on best, and
  * smooth: no row is ever left out.
  * Choice   by the projective criterion (criterion.c). A set is given up when its worth is less than half of the best one's:
- *          the numbers it loses, 1/sqrt(worth), are then 1.4 times as many, and to come back the ratio of both must
+ *          errors of v_D, those of v_I times about 1/sqrt(worth), are then 1.4 times as large, and to come back the ratio must
  *          change by four, so that no two sets take turns.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 5-15, 38; docs/theory/partition.md.

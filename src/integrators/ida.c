@@ -25,6 +25,7 @@ typedef struct {
     lw_sundials base;
     void *memory;    /* IDA's */
     N_Vector moved;  /* ydot for differences */
+    double matrix_c; /* c of the matrix in use */
     bool consistent; /* y and ydot are */
 } ida;
 
@@ -48,6 +49,7 @@ static int jacobian(double t, double c, N_Vector y, N_Vector ydot, N_Vector r, S
     IDAGetCurrentStep(run->memory, &h);
 
     SUNMatZero(matrix);
+    run->matrix_c = c;
     for (int j = 0; j < n; j++) {
         double y_kept = ys[j], rate_kept = rates[j], *column = SUNDenseMatrix_Column(matrix, j);
         double scale = fmax(fmax(fabs(y_kept), fabs(h * rate_kept)), 1 / NV_DATA_S(weights)[j]);
@@ -82,10 +84,18 @@ static int jacobian_times(double t, N_Vector y, N_Vector ydot, N_Vector r, N_Vec
     return 0;
 }
 
+/* What comes out is scaled by IDA with 2 / (1 + c / c of the matrix) afterwards, since its matrix is an old one. The quadratures are
+ * solved for with the present c, and the scaling is taken off them beforehand: a part of their correction left out in every step
+ * would grow, because nothing else controls them. */
 static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, double tolerance) {
+    ida *run = (ida *)lw_sundials_of(x);
     double c = 1;
-    IDAGetCurrentCj(((ida *)lw_sundials_of(x))->memory, &c);
-    return lw_sundials_solve(solver, matrix, x, b, tolerance, 1, c);
+    IDAGetCurrentCj(run->memory, &c);
+    int flag = lw_sundials_solve(solver, matrix, x, b, tolerance, 1, c);
+    if (flag >= 0 && matrix)
+        for (int k = run->base.controlled; k < run->base.base.system->size; k++)
+            NV_DATA_S(x)[k] *= (1 + c / run->matrix_c) / 2;
+    return flag;
 }
 
 /* --- what the common stepping calls --------------------------------------------------------------- */
