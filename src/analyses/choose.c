@@ -3,7 +3,7 @@
  *   no loops, all directions with mass     tree: every other method does its work and more
  *   otherwise                              of those that predict their cost (lw_formulation.expense) the cheapest that passes a
  *                                          trial: accelerations of the assembled initial state, from a matrix whose condition
- *                                          number leaves some digits
+ *                                          number leaves some digits, and that state as one to begin a run with
  *   none of these applies or passes        what applies, by rank
  *
  * Predictions count the work that a method's own structure asks for (ties and their couplings, entries and operations of a
@@ -46,9 +46,17 @@ static double try_on(const lw_formulation *f, const lw_model *model, double *sta
     const lw_method_options options = {0};
     lw_method *method;
     lw_error error;
+    lw_power power;
     double *v = state + lw_model_q_size(model), *vdot = v + lw_model_v_size(model), expense = HUGE_VAL;
     if (f->create(model, &options, &method, &error) != LW_OK) return HUGE_VAL;
-    bool good = f->accelerations(method, 0, state, v, NULL, vdot, NULL, NULL, &error) == LW_OK;
+    size_t room = (size_t)method->state_size + 1;
+    double *y = calloc(2 * room, sizeof *y);
+    bool good = y && f->accelerations(method, 0, state, v, NULL, vdot, NULL, NULL, &error) == LW_OK;
+    /* and as a run would begin */
+    if (good) f->to_state(method, 0, state, v, y);
+    if (good && f->project) good = f->project(method, 0, y, &error) == LW_OK;
+    if (good && f->derivative) good = f->derivative(method, 0, y, y + room, &power, &error) == LW_OK;
+    free(y);
     for (int k = 0; k < lw_model_v_size(model) && good; k++) good = isfinite(vdot[k]);
     if (good && f->condition && !(f->condition(method) < worst_condition)) good = false;
     if (good) expense = f->expense(method);

@@ -9,7 +9,6 @@
 #include "formulations/block_matrix.h"
 
 #include <klu.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +22,7 @@ struct lw_block_matrix {
     pair *pair;       /* sorted by column, then row */
     int *column_pair; /* count + 1: first pair of each block column */
     int *start, *index;
-    double *value, *right, *left,
-        *terms; /* right-hand side; what a solution leaves of it, and the size of what that is made of */
-    bool fresh; /* the pivots were chosen for this very matrix */
+    double *value;
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *numeric;
@@ -85,9 +82,7 @@ bool lw_block_matrix_finish(lw_block_matrix *m) {
     m->column_pair[m->count] = at;
     m->index = calloc((size_t)m->start[m->size] + 1, sizeof *m->index);
     m->value = calloc((size_t)m->start[m->size] + 1, sizeof *m->value);
-    m->right = calloc(3 * (size_t)m->size, sizeof *m->right);
-    if (!m->index || !m->value || !m->right) return false;
-    m->left = m->right + m->size, m->terms = m->left + m->size;
+    if (!m->index || !m->value) return false;
     for (int j = 0; j < m->count; j++)
         for (int b = m->first[j]; b < m->first[j + 1]; b++) {
             int *index = m->index + m->start[b];
@@ -133,42 +128,17 @@ double *lw_block_matrix_at(lw_block_matrix *m, int block, int *stride) {
 
 bool lw_block_matrix_factor(lw_block_matrix *m, bool anew) {
     if (m->size == 0) return true;
-    m->fresh = false;
     if (m->numeric && !anew &&
         klu_refactor(m->start, m->index, m->value, m->symbolic, m->numeric, &m->common) &&
         m->common.status == KLU_OK)
         return true;
     if (m->numeric) klu_free_numeric(&m->numeric, &m->common);
     m->numeric = klu_factor(m->start, m->index, m->value, m->symbolic, &m->common);
-    m->fresh = true;
     return m->numeric && m->common.status == KLU_OK;
 }
 
-/* Largest part of the equations that x leaves, relative to their terms, row by row. */
-static double backward_error(const lw_block_matrix *m, const double *x) {
-    double worst = 0;
-    for (int i = 0; i < m->size; i++) m->left[i] = m->right[i], m->terms[i] = fabs(m->right[i]);
-    for (int j = 0; j < m->size; j++)
-        for (int k = m->start[j]; k < m->start[j + 1]; k++) {
-            double part = m->value[k] * x[j];
-            m->left[m->index[k]] -= part;
-            m->terms[m->index[k]] += fabs(part);
-        }
-    for (int i = 0; i < m->size; i++)
-        if (!(fabs(m->left[i]) <= worst * m->terms[i])) worst = fabs(m->left[i]) / m->terms[i];
-    return worst;
-}
-
-bool lw_block_matrix_solve(lw_block_matrix *m, double *right) {
-    const double enough = 1e-9; /* pivots chosen for this matrix leave 1e-15 */
-    if (m->size == 0) return true;
-    memcpy(m->right, right, (size_t)m->size * sizeof *right);
-    klu_solve(m->symbolic, m->numeric, m->size, 1, right, &m->common);
-    if (backward_error(m, right) <= enough) return true;
-    if (m->fresh || !lw_block_matrix_factor(m, true)) return false;
-    memcpy(right, m->right, (size_t)m->size * sizeof *right);
-    klu_solve(m->symbolic, m->numeric, m->size, 1, right, &m->common);
-    return backward_error(m, right) <= enough;
+void lw_block_matrix_solve(lw_block_matrix *m, double *right) {
+    if (m->size) klu_solve(m->symbolic, m->numeric, m->size, 1, right, &m->common);
 }
 
 void lw_block_matrix_times(const lw_block_matrix *m, const double *x, double *out) {

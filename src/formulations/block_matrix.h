@@ -26,8 +26,7 @@ double *lw_block_matrix_at(lw_block_matrix *m, int block, int *stride);
 
 /* anew: choose pivots for this very matrix, which takes memory. False: singular, or memory is out. */
 bool lw_block_matrix_factor(lw_block_matrix *m, bool anew);
-/* The solution replaces right. Chooses new pivots where those of an earlier matrix do not serve; false: no solution. */
-bool lw_block_matrix_solve(lw_block_matrix *m, double *right);
+void lw_block_matrix_solve(lw_block_matrix *m, double *right);
 /* out = A x. */
 void lw_block_matrix_times(const lw_block_matrix *m, const double *x, double *out);
 double lw_block_matrix_condition(lw_block_matrix *m); /* estimate, 1-norm */

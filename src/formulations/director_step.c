@@ -93,7 +93,7 @@ static bool iterate(lw_director *d, bool anew) {
     for (d->iterations = 1; d->iterations <= most; d->iterations++) {
         lw_director_equations(d, true);
         if (!lw_block_matrix_factor(d->matrix, anew && d->iterations == 1)) return false;
-        if (!lw_block_matrix_solve(d->matrix, d->right)) return false;
+        lw_block_matrix_solve(d->matrix, d->right);
         d->newton++;
         double size = size_of_increments(d, d->right);
         if (!isfinite(size)) return false;
@@ -120,6 +120,19 @@ static const lw_director_row *check_rows(const lw_director *d) {
     return worst;
 }
 
+/* Where a body turns by half a turn its directors in the middle lose their span, P_int its rank, and the balance multiplied by
+ * P_int' has solutions that the balance itself has not. Their volume is the square of the cosine of half the angle; that of a solution
+ * proper is 1 / (1 + (h w)^2 / 4). */
+static bool middles_span(const lw_director *d) {
+    for (int i = 1; i <= d->n; i++) {
+        const double *m = d->qm + 12 * i + 3;
+        double normal[3];
+        lw_v3_cross(m, m + 3, normal);
+        if (!(lw_v3_dot(normal, m + 6) > 1e-3)) return false;
+    }
+    return true;
+}
+
 static void begin(lw_director *d) {
     for (int k = 0; k < d->measure_count; k++) {
         lw_measure *m = &d->measures[k];
@@ -141,7 +154,7 @@ static bool attempt(lw_director *d, double t, double h) {
         if (round == 2 && (!ties || !lw_director_choose(d, true))) return false;
         begin(d);
         d->broken = NULL;
-        bool found = iterate(d, round > 0);
+        bool found = iterate(d, round > 0) && middles_span(d);
         if (found) {
             lw_director_equations(d, false);
             d->broken = check_rows(d);
@@ -176,6 +189,30 @@ static bool rounding_adds_up(const lw_director *d) {
     return false;
 }
 
+/* What rounding has left of the balance of each body goes into its rates, P_int(qm)'M dv = -residual; left alone it would add up, each
+ * time in the same sense. */
+static void settle(const lw_director *d, double *v) {
+    for (int i = 1; i <= d->n && !d->full; i++) {
+        const lw_director_body *body = &d->bodies[i];
+        const double *left = d->right + lw_block_matrix_start(d->matrix, i - 1), *q = d->qm + 12 * i;
+        double *rates = v + 12 * (i - 1), J[9] = {0}, C[9], w[3];
+        for (int k = 0; k < 3 && body->mass > 0; k++) rates[k] += left[k] / body->mass;
+        for (int k = 0; k < 3; k++) {
+            const double *x = q + 3 + 3 * k, square = lw_v3_dot(x, x);
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++)
+                    J[3 * a + b] += body->euler[k] * ((a == b ? square : 0) - x[a] * x[b]);
+        }
+        lw_v3_cross(J + 3, J + 6, C);
+        lw_v3_cross(J + 6, J, C + 3);
+        lw_v3_cross(J, J + 3, C + 6);
+        double det = lw_v3_dot(J, C), size = J[0] + J[4] + J[8];
+        if (!(det > 1e-9 * size * size * size)) continue; /* hardly any inertia about some axis */
+        for (int a = 0; a < 3; a++) w[a] = (C[a] * left[3] + C[3 + a] * left[4] + C[6 + a] * left[5]) / det;
+        for (int k = 3; k < 12; k += 3) lw_v3_add_cross(w, q + k, rates + k);
+    }
+}
+
 /* The end of the step as a state, and what its drives did. */
 static void store(lw_director *d, double *y, lw_power *work) {
     size_t n = 12 * (size_t)d->n;
@@ -183,6 +220,7 @@ static void store(lw_director *d, double *y, lw_power *work) {
     if (!d->full && rounding_adds_up(d)) lw_director_rebuild(d);
     memcpy(y, d->q1 + 12, n * sizeof *y);
     for (size_t k = 0; k < n; k++) y[n + k] = 2 / d->h * d->change[12 + k] - d->v0[12 + k];
+    settle(d, y + n);
     for (int k = 0; k < d->angle_count; k++) y[2 * n + (size_t)k] = d->measures[d->angle_measure[k]].to;
     for (int r = 0; r < d->row_count; r++) {
         const lw_director_row *row = &d->rows[r];

@@ -12,6 +12,7 @@
  * Limits   a body without mass or inertia gets a small one here: the metric is ours to choose.
  */
 #include "formulations/projection.h"
+#include "formulations/scaling.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,12 +27,12 @@ struct lw_projection {
     double length; /* of the mechanism */
 };
 
-/* The metric of the state in the system, and the size of the mechanism: how far its joints are apart. */
+/* The metric of the state in the system, and the size of the mechanism: how far its joints are apart, how large its bodies are. */
 static lw_status factor(lw_projection *p, lw_error *error) {
     const lw_stationary *s = p->system;
     const lw_model *model = s->model;
     int n = model->body_count;
-    double mass = 0, inertia = 0, length = 0;
+    double mass = 0, inertia = 0, length = lw_length_of(s);
     for (int i = 0; i < n; i++) {
         mass += s->mass[i] / n;
         inertia += (s->inertia[6 * i] + s->inertia[6 * i + 1] + s->inertia[6 * i + 2]) / (3 * n);
