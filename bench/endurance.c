@@ -230,8 +230,8 @@ static void row(const endurance_case *c, const way *w, double step, double toler
     else
         snprintf(trend_text, sizeof trend_text, "%.1f", r->trend);
     power(position, loops || r->position > 0 ? r->position : NAN);
-    printf("| `%s` | %s | %s | %ld | %.0f | %.1f | %s | %s | %s | %.1f |\n", w->method, w->integrator,
-           setting, r->run.steps, r->reached, r->seconds, energy, momentum, position, r->trend);
+    printf("| `%s` | %s | %s | %ld | %.0f | %.1f | %s | %s | %s | %s |\n", w->method, w->integrator, setting,
+           r->run.steps, r->reached, r->seconds, energy, momentum, position, trend_text);
     fflush(stdout);
     fprintf(stderr, "%s: %s %s %s: %.1f s\n", c->problem, w->method, w->integrator, setting, r->seconds);
 }

@@ -260,13 +260,14 @@ typedef struct span {
 } span;
 
 static span span_of(const track *t, int column, int first) {
+    const double alike = 1e-9; /* equals are all the best, whatever rounding says */
     span s = {INFINITY, -INFINITY, NAN, 0};
     for (int p = 0; p < t->points; p++) {
         const double *row = t->values + (size_t)p * (size_t)(1 + 2 * t->count);
         bool best = true;
         if (row[first + column] < s.least) s.least = row[first + column], s.at = row[0];
         s.most = fmax(s.most, row[first + column]);
-        for (int i = 0; i < t->count; i++) best = best && row[first + column] >= row[first + i];
+        for (int i = 0; i < t->count; i++) best = best && row[first + column] >= row[first + i] - alike;
         s.share += (double)best / t->points;
     }
     return s;

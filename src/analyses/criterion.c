@@ -19,7 +19,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { COORDINATES_MAX = 1500 };
+enum { COORDINATES_MAX = 1500, STEPS_MAX = 20000 }; /* of a sweep: seconds */
 
 struct lw_merits {
     const lw_model *model;
@@ -207,9 +207,10 @@ typedef struct walk {
     double step;          /* the longest */
 } walk;
 
-/* Neither another branch nor another turn: what one short step may do. */
+/* Neither another branch nor another turn: what one short step may do, in rad; of the mechanism's length where joints slide. */
+static const double turn = 0.5;
+
 static bool jumps(const walk *w, const double *from, const double *to) {
-    const double turn = 0.5; /* rad; of the mechanism's length where joints slide */
     for (int i = 1; i <= w->driven->body_count; i++) {
         const lw_link *link = &w->driven->links[i];
         int quaternion = lw_joint_quaternion(link->joint.type);
@@ -317,6 +318,8 @@ static int coordinate_of(const lw_model *model, int speed) {
 static lw_status walk_along(walk *w, lw_merits *merits, double t, lw_sweep *sweep, lw_error *error) {
     bool arrived;
     lw_status status = go_to(w, sweep->from, &arrived, error);
+    double range = fabs(sweep->to - sweep->from);
+    w->step = fmin(w->step, fmin(range / sweep->intervals, range / 60));
     sweep->reached_from = sweep->reached_to = w->x;
     sweep->stuck_from = !arrived;
     sweep->stuck_to = false;
@@ -351,11 +354,16 @@ lw_status lw_merits_sweep(const lw_spec *spec, const lw_model *model, double t, 
     walk w = {.driven = driven, .length = lw_mechanism_length(model)};
     if (status == LW_OK) {
         double range = fabs(sweep->to - sweep->from);
-        w.step = fmin(range / sweep->intervals, range / 60);
+        w.step = turn / 4 * merits->units[sweep->speed];
+        double steps = (range + fabs(q[coordinate] - sweep->from)) / w.step;
+        if (!(steps <= STEPS_MAX))
+            status = lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a range nearer to it, or a shorter one",
+                             "from the initial value %g to %g and on to %g takes %.3g steps; %d are allowed",
+                             q[coordinate], sweep->from, sweep->to, steps, STEPS_MAX);
         w.q = calloc((size_t)model->nq + 1, sizeof *w.q);
         w.trial = calloc((size_t)model->nq + 1, sizeof *w.trial);
         w.projection = lw_projection_create(driven, LW_HOLD_NONE);
-        if (!w.q || !w.trial || !w.projection)
+        if (status == LW_OK && (!w.q || !w.trial || !w.projection))
             status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
     }
     if (status == LW_OK) {

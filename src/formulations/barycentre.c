@@ -116,11 +116,6 @@ const lw_formulation lw_formulation_barycentre = {
     .applies = applies,
     .create = create,
     .destroy = destroy,
-    .to_state = lw_absolute_to_state,
-    .from_state = lw_absolute_from_state,
-    .accelerations = lw_reduction_accelerations,
-    .derivative = lw_absolute_derivative,
-    .project = lw_absolute_project,
-    .violation = lw_absolute_violation,
+    LW_ABSOLUTE_FUNCTIONS,
     .condition = condition,
 };

@@ -7,7 +7,7 @@
  *   chord       (length - across) (length + across)
  *   cardan      x of Ry(b) u is that of w, its y that of u: z = +- sqrt(w_y^2 + w_z^2 - u_y^2)
  *
- * Source   docs/theory/closing.md, sections 3 and 4; (40)-(41) of Blajer, Schiehlen and Schirm (1994) are the triangle.
+ * Source   docs/theory/closing.md, sections 2 and 3; (40)-(41) of Blajer, Schiehlen and Schirm (1994) are the triangle.
  * Cost     O(1).
  */
 #include "formulations/closing_dyads.h"

@@ -12,7 +12,7 @@
  * Implied edges: two hinges of one body on the same axis make a hinge between the other two; a universal joint seen as a
  * ball that does not spin (LW_EDGE_CROSS); a cylindrical joint seen in the plane across it (loose).
  *
- * Source   docs/theory/closing.md, section 2.
+ * Source   docs/theory/closing.md, section 1.
  * Cost     O(joints) for planar mechanisms, plus the pairs of coaxial hinges; once for a model.
  */
 #include "formulations/closing_parts.h"

@@ -9,7 +9,7 @@
  * there is a choice. A ring of three groups is rigid whatever else hangs on it, so the order of 2 does not matter for what can be solved.
  * Whether axes are coaxial, or slides parallel, within a group is looked up at the position last seen.
  *
- * Source   docs/theory/closing.md, section 3.
+ * Source   docs/theory/closing.md, section 2.
  * Cost     O(steps (edges + rings)), no allocation.
  */
 #include "formulations/closing_parts.h"

@@ -7,7 +7,7 @@
  * Branch   every step with two solutions has a signed measure h, the height of the triangle or half the chord, whose sign is
  *          kept. Where |h| is small both solutions are near each other, and a guess that is clearly at the other one is
  *          followed (closing.h).
- * Source   docs/theory/closing.md, sections 3 to 5.
+ * Source   docs/theory/closing.md, sections 2 to 4.
  * Cost     O(1) a step, and the joining of groups.
  */
 #include "formulations/closing_dyads.h"

@@ -9,7 +9,7 @@
  * step takes from these six equations those that its unknowns need: a plane's, the direction of a rod, the point of a
  * ball. Both levels differ in the bias only.
  *
- * Source   docs/theory/closing.md, section 6.
+ * Source   docs/theory/closing.md, section 5.
  * Cost     O(1) a step, and the joining of groups.
  */
 #include "formulations/closing_dyads.h"

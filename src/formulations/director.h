@@ -67,6 +67,12 @@ typedef struct lw_director_aim {
     int joint, measure;
 } lw_director_aim;
 
+/* Mean reactions of a step, 6 per joint. */
+enum { LW_DIRECTOR_KEPT = 8 };
+typedef struct lw_director_past {
+    double begin, h, *reactions;
+} lw_director_past;
+
 typedef struct lw_director {
     const lw_model *model;
     lw_arena *arena;
@@ -111,10 +117,10 @@ typedef struct lw_director {
     int tie_rank;
     struct lw_orthogonal *orthogonal;
     lw_power work; /* of the step */
-    /* reactions (director_reactions.c) of the last two steps, 6 per joint, and when their middles were */
+    /* reactions (director_reactions.c) */
     double *joint_torque; /* 3 per joint: of elements that act on rotations without a coordinate */
-    double *reactions[2], reaction_time[2];
-    int reaction_count;
+    lw_director_past kept[LW_DIRECTOR_KEPT]; /* of the last steps, newest first */
+    int kept_count;
 } lw_director;
 
 lw_status lw_director_create(const lw_model *model, bool full, lw_director **out, lw_error *error);
@@ -179,9 +185,9 @@ double lw_director_condition(lw_director *d);
 
 /* --- reactions (director_reactions.c) ------------------------------------------------------------- */
 
-/* Keeps those of the step that has been found; they belong to its middle. */
+/* Keeps those of the step that has been found. */
 void lw_director_keep_reactions(lw_director *d);
-/* At time t from the last two steps: force, torque per joint as in dynamics.h. False: no step has been taken. */
+/* At time t from the last steps: force, torque per joint as in dynamics.h. False: no step has been taken. */
 bool lw_director_reactions_at(const lw_director *d, double t, double *reactions);
 
 /* --- rows that depend on others (director_ties.c) ------------------------------------------------- */

@@ -10,7 +10,7 @@
  * (37)  a square matrix needs independent rows: those that pivoting finds; the others carry nothing.
  * (38)  the equations of the dependent coordinates, C_D'lambda = (M vdot - h)_D: its factors are at hand.
  *
- * Source   Blajer, Schiehlen & Schirm (1994), eqs 32-38, appendix B; docs/theory/partition.md, 6.
+ * Source   Blajer, Schiehlen & Schirm (1994), eqs 32-38, appendix B; docs/theory/partition.md, 5.
  * Cost     (35) O(n^3 + n^2 m), (37) O(n^3 + n^2 m), (38) O(m n); dense, no allocation.
  */
 #include "formulations/distribution.h"

@@ -94,16 +94,15 @@ static void correct_bias(massless_method *m, const recursion *r) {
     const lw_null_shape *shape = m->shape;
     const lw_model *model = r->model;
     const lw_null *null = m->flow->null;
-    for (int k = 0; k < shape->touched_count; k++) {
-        const lw_link *link = &model->links[shape->touched[k]];
-        double *twist = m->twist + 6 * shape->touched[k];
-        for (int c = 0; c < 6; c++) twist[c] = 0;
-        for (int j = 0; j < link->joint.nv; j++) m->apart[link->v + j] = 0;
-    }
-    lw_null_times(null, m->flow->zeta, m->apart);
+    for (int b = 0; b < shape->moved_start[shape->count]; b++)
+        memset(m->twist + 6 * shape->body[b], 0, 6 * sizeof *m->twist);
     for (int k = 0; k < shape->count; k++)
         for (int b = shape->moved_start[k]; b < shape->moved_start[k + 1]; b++)
             lw_v6_axpy(m->flow->zeta[k], null->twist + 6 * b, m->twist + 6 * shape->body[b]);
+    if (shape->turning) {
+        memset(m->apart, 0, (size_t)model->nv * sizeof *m->apart);
+        lw_null_times(null, m->flow->zeta, m->apart);
+    }
     for (int k = 0; k < shape->corrected_count; k++) {
         int i = shape->corrected[k];
         const lw_link *link = &model->links[i];
@@ -124,7 +123,7 @@ static void correct_bias(massless_method *m, const recursion *r) {
         for (int j = 0; j < link->joint.nv; j++)
             lw_v6_axpy(r->v[link->v + j], r->S + 6 * (link->v + j), moving);
         lw_twist_cross(moving, carried, change);
-        subspace_rate(r, i, m->apart + link->v, own);
+        subspace_rate(r, i, m->apart + link->v, own); /* apart stays zero where no S turns */
         for (int c = 0; c < 6; c++) bias[c] += change[c] - own[c];
     }
 }

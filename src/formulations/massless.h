@@ -20,6 +20,8 @@ typedef struct lw_null_node {
     int body, parent; /* parent: node, -1 at the root, whose joint the direction belongs to */
     int entry;        /* first of the joint's speeds in speed[], value[] */
     int moved;        /* its place in body[], twist[]; -1: it stops here */
+    int kernel;       /* of the joint, as in its lw_link, and ... */
+    float sign;       /* ... its sign */
 } lw_null_node;
 
 typedef struct lw_null_shape {
@@ -43,9 +45,9 @@ typedef struct lw_null_shape {
     unsigned char *full;         /* per body: every motion of it moves mass */
     unsigned char
         *changing; /* per body: which speeds of its joint stand for directions may change with position */
-    int touched_count, *touched; /* bodies whose joint, or whose parent, some direction moves, ascending */
-    int corrected_count,
-        *corrected; /* of these, those whose joint hands on other accelerations for w than for v */
+    int placed_count, *placed; /* bodies whose places N needs and the sines and cosines of q do not tell */
+    int corrected_count, *corrected; /* bodies whose joint hands on other accelerations for w than for v */
+    bool turning;                    /* some of these have an S that depends on position */
 } lw_null_shape;
 
 /* NULL when memory is out. A mechanism with closed loops gets an empty dense shape. */
@@ -80,6 +82,8 @@ void lw_null_times(const lw_null *null, const double *z, double *x);
 void lw_null_move(const lw_null *null, const double *z, lw_data *data);
 /* out = N'Q for the loads and joint forces in data. */
 void lw_null_forces(const lw_null *null, const lw_data *data, double *out);
+/* The same with all terms positive: what rounding of it is measured by. */
+void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out);
 
 /* --- dampers (massless_dampers.c) ------------------------------------------------------------------- */
 
@@ -115,6 +119,7 @@ struct lw_flow {
     double *zeta;               /* per direction: of the last velocity */
     double *gamma;              /* per direction: N'Q */
     double *step;               /* per direction */
+    double *weight;             /* per direction: of what is out of balance */
     double *held;               /* per speed */
     struct lw_loop_null *loops; /* closed loops: massless_loops.c; else NULL */
 };

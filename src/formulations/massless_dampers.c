@@ -27,6 +27,9 @@ typedef struct damper {
     int component;    /* of a bushing */
     int share, count; /* its shares */
     int pair;         /* the place of each pair (a, b <= a) of its directions in the matrix, in this order */
+    int sides;        /* between bodies: bit 0, 1: some direction moves the first, the second */
+    bool constant;    /* in a joint, and linear: c does not change */
+    double c;
 } damper;
 
 struct lw_dampers {
@@ -71,6 +74,26 @@ static bool is_linear(const lw_force *force) {
     if (force->type == LW_FORCE_FRICTION) return force->coulomb == 0;
     return !uses(force->law, 1);
 }
+/* Derivative of a law of x, v, t by v. */
+static double slope(const lw_function *law, double x, double v, double t) {
+    const lw_jet at[3] = {{x, 0, 0}, {v, 1, 0}, {t, 0, 0}};
+    return lw_function_jet(law, at).d;
+}
+
+/* c of an element in a joint, at coordinate q and speed v. */
+static double joint_damping(const lw_force *force, double q, double v, double t) {
+    if (force->type == LW_FORCE_DRIVE) {
+        const lw_jet at[3] = {{t, 0, 0}, {q, 0, 0}, {v, 1, 0}};
+        return -lw_function_jet(force->drive, at).d;
+    }
+    if (force->type == LW_FORCE_FRICTION) {
+        if (force->coulomb == 0) return force->viscous;
+        double share_of = tanh(v / force->smoothing);
+        return force->viscous + force->coulomb / force->smoothing * (1 - share_of * share_of);
+    }
+    return force->damping + (uses(force->law, 1) ? slope(force->law, q - force->free_length, v, t) : 0);
+}
+
 /* Does it act on one joint speed, or between two bodies? */
 static bool in_joint(const lw_force *force) {
     return force->closure < 0 && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING;
@@ -235,7 +258,17 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
                 if (!resists(force, c)) continue;
                 int own = find_shares(model, force, &speeds, &bodies, pass ? d->shares + shares : NULL);
                 if (!own) continue;
-                if (pass) d->dampers[count] = (damper){force, c, shares, own, 0};
+                if (pass) {
+                    bool constant = in_joint(force) && is_linear(force);
+                    d->dampers[count] = (damper){.force = force,
+                                                 .component = c,
+                                                 .share = shares,
+                                                 .count = own,
+                                                 .constant = constant,
+                                                 .c = constant ? joint_damping(force, 0, 0, 0) : 0};
+                    for (const share *s = d->shares + shares; s < d->shares + shares + own; s++)
+                        d->dampers[count].sides |= (s->first >= 0) | (s->second >= 0) << 1;
+                }
                 d->linear &= is_linear(force);
                 count++, shares += own;
             }
@@ -266,26 +299,6 @@ static void wrench_on(const lw_pose *world, const double at[3], const double wre
     lw_v3_add(n, wrench, n);
     lw_m3_tmul_v(world->R, n, out);
     lw_m3_tmul_v(world->R, wrench + 3, out + 3);
-}
-
-/* Derivative of a law of x, v, t by v. */
-static double slope(const lw_function *law, double x, double v, double t) {
-    const lw_jet at[3] = {{x, 0, 0}, {v, 1, 0}, {t, 0, 0}};
-    return lw_function_jet(law, at).d;
-}
-
-/* c of an element in a joint, at coordinate q and speed v. */
-static double joint_damping(const lw_force *force, double q, double v, double t) {
-    if (force->type == LW_FORCE_DRIVE) {
-        const lw_jet at[3] = {{t, 0, 0}, {q, 0, 0}, {v, 1, 0}};
-        return -lw_function_jet(force->drive, at).d;
-    }
-    if (force->type == LW_FORCE_FRICTION) {
-        if (force->coulomb == 0) return force->viscous;
-        double share_of = tanh(v / force->smoothing);
-        return force->viscous + force->coulomb / force->smoothing * (1 - share_of * share_of);
-    }
-    return force->damping + (uses(force->law, 1) ? slope(force->law, q - force->free_length, v, t) : 0);
 }
 
 /* Velocity of the world point x of a body. */
@@ -340,18 +353,21 @@ static void assemble(lw_dampers *d, lw_data *data, double t) {
         const lw_force *force = own->force;
         const share *s = d->shares + own->share;
         const int *pair = d->pairs + own->pair;
-        if (in_joint(force)) {
-            double c = joint_damping(force, force->q >= 0 ? data->q[force->q] : 0, data->v[force->v], t);
+        if (own->constant || in_joint(force)) {
+            double c = own->constant ? own->c
+                                     : joint_damping(force, force->q >= 0 ? data->q[force->q] : 0,
+                                                     data->v[force->v], t);
             for (int a = 0; a < own->count; a++)
                 for (int b = 0; b <= a; b++)
                     d->value[*pair++] += c * null->value[s[a].first] * null->value[s[b].first];
             continue;
         }
         int bodies[2];
-        double wrench[6], at[3], h[2][6];
+        double wrench[6], at[3], h[2][6] = {{0}};
         bodies_of(model, force, bodies);
         double c = body_damping(model, data, force, own->component, t, wrench, at);
-        for (int side = 0; side < 2; side++) wrench_on(&data->world[bodies[side]], at, wrench, h[side]);
+        if (own->sides & 1) wrench_on(&data->world[bodies[0]], at, wrench, h[0]);
+        if (own->sides & 2) wrench_on(&data->world[bodies[1]], at, wrench, h[1]);
         for (int a = 0; a < own->count; a++) {
             double rate = 0;
             if (s[a].first >= 0) rate -= lw_v6_dot(h[0], null->twist + 6 * s[a].first);

@@ -30,9 +30,10 @@ lw_flow *lw_flow_create(const lw_null_shape *shape) {
     flow->zeta = LW_NEW(arena, double, shape->count + 1);
     flow->gamma = LW_NEW(arena, double, shape->count + 1);
     flow->step = LW_NEW(arena, double, shape->count + 1);
+    flow->weight = LW_NEW(arena, double, shape->count + 1);
     flow->held = LW_NEW(arena, double, model->nv + 1);
-    bool fine = flow->null && flow->dampers && flow->zeta && flow->gamma && flow->step && flow->held &&
-                lw_data_create(model, NULL, &flow->data) == LW_OK;
+    bool fine = flow->null && flow->dampers && flow->zeta && flow->gamma && flow->step && flow->weight &&
+                flow->held && lw_data_create(model, NULL, &flow->data) == LW_OK;
     if (fine && shape->dense) fine = (flow->loops = lw_loop_null_create(shape, arena)) != NULL;
     if (fine) return flow;
     lw_flow_destroy(flow);
@@ -83,15 +84,26 @@ static void advance(lw_flow *flow, const double *z, double part, double t, const
     forces(flow, t, tau);
 }
 
-/* What is out of balance, in the metric of the dampers. */
+/* What is out of balance, in the metric of the dampers as they were at first. */
 static double imbalance(lw_flow *flow) {
-    const double *pivot = lw_dampers_pivots(flow->dampers);
-    const bool *skipped = lw_dampers_skipped(flow->dampers);
     double sum = 0, *x = flow->held;
     memcpy(x, flow->gamma, (size_t)flow->shape->count * sizeof *x);
     lw_dampers_lower(flow->dampers, x);
-    for (int k = 0; k < flow->shape->count; k++)
-        if (!skipped[k]) sum += x[k] * x[k] / pivot[k];
+    for (int k = 0; k < flow->shape->count; k++) sum += flow->weight[k] * x[k] * x[k];
+    return sqrt(sum);
+}
+static double first_imbalance(lw_flow *flow) {
+    const double *pivot = lw_dampers_pivots(flow->dampers);
+    const bool *skipped = lw_dampers_skipped(flow->dampers);
+    for (int k = 0; k < flow->shape->count; k++) flow->weight[k] = skipped[k] ? 0 : 1 / pivot[k];
+    return imbalance(flow);
+}
+
+/* How large the forces are that should balance. */
+static double force_size(lw_flow *flow) {
+    double sum = 0, *x = flow->held;
+    lw_null_force_sizes(flow->null, flow->data, x);
+    for (int k = 0; k < flow->shape->count; k++) sum += flow->weight[k] * x[k] * x[k];
     return sqrt(sum);
 }
 
@@ -107,6 +119,7 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
     double part = 1, best = before, most = before;
     int stalled = 0;
     for (int round = 0; round < ROUNDS; round++) {
+        most = fmax(most, force_size(flow));
         lw_null_forces(flow->null, flow->data, flow->gamma);
         lw_status status = factor(flow, t, error);
         double now = status == LW_OK ? imbalance(flow) : HUGE_VAL;
@@ -119,7 +132,7 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
         /* at the end only rounding goes up and down */
         stalled = now < 0.5 * best || now > 1e-9 * most ? 0 : stalled + 1;
         best = fmin(best, now);
-        if (!(now > 1e-15 * most) || stalled > 1) return LW_OK;
+        if (!(now > 1e-16 * most) || stalled > 1) return LW_OK;
         before = now, part = 1;
         memcpy(flow->step, flow->gamma, (size_t)flow->shape->count * sizeof *flow->step);
         lw_dampers_solve(flow->dampers, flow->step);
@@ -133,7 +146,7 @@ lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error 
     lw_status status = lw_flow_at(flow, t, tau, error);
     if (status != LW_OK || !count) return status;
     memset(flow->zeta, 0, (size_t)count * sizeof *flow->zeta);
-    double before = lw_dampers_linear(flow->dampers) ? 0 : imbalance(flow);
+    double before = lw_dampers_linear(flow->dampers) ? 0 : first_imbalance(flow);
     memcpy(flow->step, flow->gamma, (size_t)count * sizeof *flow->step);
     lw_dampers_solve(flow->dampers, flow->step);
     advance(flow, flow->step, 1, t, tau);

@@ -148,18 +148,19 @@ void lw_null_respond(const lw_null *null, const recursion *r, int i, const doubl
 }
 
 /* A joint that takes up its parent's twist, so that its body stays. */
-static void stop(const recursion *r, int i, double length, const double parent[6], double *value) {
-    const lw_link *link = &r->model->links[i];
-    if (link->kernel < LW_KERNEL_PRISMATIC)
-        value[0] = -link->sign * parent[link->kernel];
-    else if (link->kernel < LW_KERNEL_SPHERICAL) {
-        int a = link->kernel - LW_KERNEL_PRISMATIC, b = (a + 1) % 3, c = (a + 2) % 3;
-        const double *p = r->places[i].p;
-        value[0] = -link->sign * (parent[3 + a] + parent[b] * p[c] - parent[c] * p[b]);
+static void stop(const recursion *r, const lw_null_node *at, double length, const double parent[6],
+                 double *value) {
+    if (at->kernel < LW_KERNEL_PRISMATIC)
+        value[0] = -at->sign * parent[at->kernel];
+    else if (at->kernel < LW_KERNEL_SPHERICAL) {
+        int a = at->kernel - LW_KERNEL_PRISMATIC, b = (a + 1) % 3, c = (a + 2) % 3;
+        const double *p = r->places[at->body].p;
+        value[0] = -at->sign * (parent[3 + a] + parent[b] * p[c] - parent[c] * p[b]);
     } else {
+        const lw_link *link = &r->model->links[at->body];
         double a[6], x[LW_JOINT_MAX_V], S[6];
-        twist_to_child(r, i, parent, a);
-        take_up(link->joint.nv, link->prescribed, subspace(r, i, S), length, a, x);
+        twist_to_child(r, at->body, parent, a);
+        take_up(link->joint.nv, link->prescribed, subspace(r, at->body, S), length, a, x);
         memcpy(value, x, (size_t)link->joint.nv * sizeof *value);
     }
 }
@@ -169,12 +170,8 @@ void lw_null_at(lw_null *null, lw_data *data) {
     const lw_model *model = shape->model;
     const recursion r = recursion_of(model, data);
     turn_joints(&r);
-    for (int k = 0; k < shape->touched_count; k++) {
-        int i = shape->touched[k];
-        BY_JOINT(&model->links[i], place, &r, i)
-    }
-    for (int k = 0; k < shape->donor_count; k++) {
-        int i = shape->donors[k];
+    for (int k = 0; k < shape->placed_count; k++) {
+        int i = shape->placed[k];
         BY_JOINT(&model->links[i], place, &r, i)
     }
     lw_null_kinetics(null, &r);
@@ -188,14 +185,14 @@ void lw_null_at(lw_null *null, lw_data *data) {
             for (int skip = 0; skip < number; skip++) left &= left - 1;
             null->rep[k] = model->links[root].v + __builtin_ctz(left);
         }
-        if (!root_is_constant(shape, root))
+        if (at >= 0 || nodes[0].kernel >= LW_KERNEL_SPHERICAL)
             lw_null_root(null, &r, root, null->rep[k] - model->links[root].v, null->value + nodes[0].entry,
                          null->twist + 6 * nodes[0].moved);
         for (int n = 1; n < count; n++) {
             const double *parent = null->twist + 6 * nodes[nodes[n].parent].moved;
             double *value = null->value + nodes[n].entry;
             if (nodes[n].moved < 0)
-                stop(&r, nodes[n].body, shape->length, parent, value);
+                stop(&r, &nodes[n], shape->length, parent, value);
             else
                 lw_null_respond(null, &r, nodes[n].body, parent, value, null->twist + 6 * nodes[n].moved);
         }
@@ -226,5 +223,19 @@ void lw_null_forces(const lw_null *null, const lw_data *data, double *out) {
         for (int m = shape->moved_start[k]; loaded && m < shape->moved_start[k + 1]; m++)
             balance += lw_v6_dot(null->twist + 6 * m, data->load + 6 * shape->body[m]);
         out[k] = balance;
+    }
+}
+
+void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out) {
+    const lw_null_shape *shape = null->shape;
+    bool loaded = shape->model->forces_need_world;
+    for (int k = 0; k < shape->count; k++) {
+        double size = 0;
+        for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++)
+            size += fabs(null->value[e] * data->tau[shape->speed[e]]);
+        for (int m = shape->moved_start[k]; loaded && m < shape->moved_start[k + 1]; m++)
+            for (int c = 0; c < 6; c++)
+                size += fabs(null->twist[6 * m + c] * data->load[6 * shape->body[m] + c]);
+        out[k] = size;
     }
 }

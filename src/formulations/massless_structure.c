@@ -286,26 +286,28 @@ static bool subspace_turns(const lw_joint *joint) {
            joint->type == LW_JOINT_FREE;
 }
 
-/* Bodies whose joint or parent some direction moves. */
-static bool list_touched(lw_null_shape *shape) {
+/* Bodies whose places are needed, and whose joint or parent some direction moves. */
+static bool list_bodies(lw_null_shape *shape) {
     const lw_model *model = shape->model;
-    enum { TOUCHED = 1, MOVED = 2 };
-    int n = model->body_count, count = 0, corrected = 0;
+    enum { TOUCHED = 1, MOVED = 2, DONOR = 4 };
+    int n = model->body_count, count = 0;
     unsigned char *mark = calloc((size_t)n + 1, 1);
     if (!mark) return false;
     for (int k = 0; k < shape->node_start[shape->count]; k++)
         mark[shape->nodes[k].body] |= shape->nodes[k].moved < 0 ? TOUCHED : TOUCHED | MOVED;
-    for (int i = 1; i <= n; i++) shape->touched_count += mark[i] & TOUCHED;
-    shape->touched = LW_NEW(shape->arena, int, shape->touched_count + 1);
-    shape->corrected = LW_NEW(shape->arena, int, shape->touched_count + 1);
-    bool fine = shape->touched && shape->corrected;
+    for (int k = 0; k < shape->donor_count; k++) mark[shape->donors[k]] |= DONOR;
+    for (int i = 1; i <= n; i++) count += mark[i] != 0;
+    shape->placed = LW_NEW(shape->arena, int, count + 1);
+    shape->corrected = LW_NEW(shape->arena, int, count + 1);
+    bool fine = shape->placed && shape->corrected;
     for (int i = 1; i <= n && fine; i++) {
         const lw_link *link = &model->links[i];
-        if (!mark[i]) continue;
-        shape->touched[count++] = i;
-        if (mark[link->parent] & MOVED || subspace_turns(&link->joint)) shape->corrected[corrected++] = i;
+        bool turns = subspace_turns(&link->joint);
+        if (mark[i] && link->kernel >= LW_KERNEL_PRISMATIC) shape->placed[shape->placed_count++] = i;
+        if (!(mark[i] & TOUCHED) || !(mark[link->parent] & MOVED || turns)) continue;
+        shape->corrected[shape->corrected_count++] = i;
+        shape->turning |= turns;
     }
-    shape->corrected_count = corrected;
     free(mark);
     return fine;
 }
@@ -326,9 +328,13 @@ static bool finish(lw_null_shape *shape, const draft *d) {
         !shape->moved_start || !shape->body || !shape->nodes)
         return false;
     for (int k = 0; k < d->node_body.count; k++)
-        shape->nodes[k] = (lw_null_node){d->node_body.at[k], d->node_parent.at[k], d->node_entry.at[k],
-                                         d->node_moved.at[k]};
-    return list_touched(shape);
+        shape->nodes[k] = (lw_null_node){.body = d->node_body.at[k],
+                                         .parent = d->node_parent.at[k],
+                                         .entry = d->node_entry.at[k],
+                                         .moved = d->node_moved.at[k],
+                                         .kernel = shape->model->links[d->node_body.at[k]].kernel,
+                                         .sign = shape->model->links[d->node_body.at[k]].sign};
+    return true;
 }
 
 /* --- which indicators ----------------------------------------------------------------------------------- */
@@ -414,7 +420,7 @@ static bool build(lw_null_shape *shape, lw_data *data) {
         }
         if (arena) lw_arena_destroy(arena);
     }
-    fine = fine && finish(shape, &d) && prune_kinetic(shape);
+    fine = fine && finish(shape, &d) && prune_kinetic(shape) && list_bodies(shape);
     free_draft(&d);
     free(null), free(full), free(mark);
     return fine;
@@ -465,7 +471,7 @@ bool lw_null_shape_fill(lw_null_shape *shape, int count, const int *reps) {
         for (int i = 1; i <= model->body_count && fine; i++) fine = push(&d.moved, i);
     }
     unsigned char *none = calloc((size_t)model->body_count + 1, 1);
-    fine = fine && none && finish(shape, &d) && list_kinetic(shape, none);
+    fine = fine && none && finish(shape, &d) && list_kinetic(shape, none) && list_bodies(shape);
     free(none);
     free_draft(&d);
     return fine;

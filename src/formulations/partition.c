@@ -14,6 +14,7 @@
  * Cost     O(n^2 m + n^2 k), dense; a choice O(n^3 + n^2 m) more; no allocation.
  */
 #include "formulations/partition.h"
+#include "model/joint.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -216,16 +217,59 @@ lw_status lw_partition_factor_run(lw_partition *p, lw_error *error) {
     return lw_partition_factor(p, &p->query, false, error);
 }
 
-lw_status lw_stays_open(const lw_model *model, const lw_rows *rows, const double *violation,
-                        const char *level, lw_error *error) {
+static bool in_loop(const lw_graph *graph, int loop, int joint) {
+    for (int i = graph->loop_start[loop]; i < graph->loop_start[loop + 1]; i++)
+        if (graph->loop_edge[i] == joint) return true;
+    return false;
+}
+
+/* The shortest loop with this joint in which coordinates are prescribed, and these with their values; -1: none. */
+static int driven_loop(const lw_model *model, int joint, const double *q, char *text, size_t size) {
+    const lw_graph *graph = &model->graph;
+    int best = -1, length = 0;
+    for (int loop = 0; joint >= 0 && loop < graph->loop_count; loop++) {
+        int edges = graph->loop_start[loop + 1] - graph->loop_start[loop];
+        char names[160] = "", one[96];
+        if (!in_loop(graph, loop, joint) || (best >= 0 && edges >= length)) continue;
+        for (int i = graph->loop_start[loop]; i < graph->loop_start[loop + 1]; i++) {
+            const lw_joint_info *info = &model->joints[graph->loop_edge[i]].info;
+            for (int k = 0; !info->cut && k < info->v_count; k++) {
+                int coordinate = lw_joint_coordinate_of_speed(info->type, k);
+                if (!(info->prescribed >> k & 1) || coordinate < 0) continue;
+                snprintf(one, sizeof one, "\"%.50s\" at %.9g %s", info->name, q[info->q + coordinate],
+                         lw_joint_speed_turns(info->type, k) ? "rad" : "m");
+                append(names, sizeof names, one);
+            }
+        }
+        if (!names[0]) continue;
+        best = loop, length = edges;
+        snprintf(text, size, "%s", names);
+    }
+    return best;
+}
+
+lw_status lw_stays_open(const lw_model *model, const lw_data *data, const lw_rows *rows,
+                        const double *violation, const char *level, lw_error *error) {
     int worst = 0;
     for (int r = 1; r < rows->count; r++)
         if (!(fabs(violation[r]) <= fabs(violation[worst]))) worst = r;
-    char what[160];
+    char what[160], driven[160];
     lw_row_describe(model, &rows->rows[worst], what, sizeof what);
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                   "prescribed motions contradict each other, or lead beyond what the mechanism can reach",
-                   "the %s cannot be made consistent: %s is off by %.3g", level, what, violation[worst]);
+    int loop = driven_loop(model, rows->rows[worst].joint, data->q, driven, sizeof driven);
+    if (loop >= 0)
+        return lw_fail(error, LW_ERROR_SINGULAR, NULL,
+                       "turn the motion back before it, or drive another joint of the loop",
+                       "loop \"%s\" is driven to a dead point, or beyond, with %s: its %s cannot be made "
+                       "consistent, %s is off by %.3g",
+                       model->joints[model->graph.loop_edge[model->graph.loop_start[loop]]].name, driven,
+                       level, what, violation[worst]);
+    return lw_fail(
+        error, LW_ERROR_SINGULAR, NULL,
+        model->motion_count
+            ? "prescribed motions contradict each other, or lead beyond what the mechanism can reach"
+            : "no coordinates determine the others where a mechanism can branch off; method rcr "
+              "passes such positions",
+        "the %s cannot be made consistent: %s is off by %.3g", level, what, violation[worst]);
 }
 
 void lw_partition_dependent(lw_partition *p, const double *right, double *x) {

@@ -76,8 +76,8 @@ void lw_partition_move(lw_partition *p, const double *force, double *x);
 /* Multipliers of C'lambda = force, the smallest of all solutions, from the equations of the dependent coordinates. */
 void lw_partition_multipliers(lw_partition *p, const double *force, double *lambda);
 
-/* LW_ERROR_SINGULAR: rows that cannot be satisfied together, at a level ("positions"). */
-lw_status lw_stays_open(const lw_model *model, const lw_rows *rows, const double *violation,
-                        const char *level, lw_error *error);
+/* LW_ERROR_SINGULAR: rows that cannot be satisfied together, at a level ("positions"); with what drives their loop. */
+lw_status lw_stays_open(const lw_model *model, const lw_data *data, const lw_rows *rows,
+                        const double *violation, const char *level, lw_error *error);
 
 #endif

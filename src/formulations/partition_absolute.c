@@ -4,7 +4,7 @@
  * axes, as speeds and the rows of all joints, of the tree too: M = J is constant but for rotations, C is sparse, and D is
  * what the joints allow. Corrections of positions turn and shift the bodies along their dependent speeds.
  *
- * Source   Blajer, Schiehlen & Schirm (1994), eqs 5-15; docs/theory/partition.md, 8.
+ * Source   Blajer, Schiehlen & Schirm (1994), eqs 5-15; docs/theory/partition.md, 6.
  * Cost     dense, O(n^2 m) with n = 6 bodies and m the rows of all joints; no allocation.
  * Limits   J may be singular, D J D' not; no closing conditions: they are those of joint coordinates.
  */
@@ -188,7 +188,7 @@ static lw_status close_positions(absolute_method *m, double t, double *y, lw_err
         if (!(gap > closed * m->length) || settled || round == ROUNDS || stalled > PATIENCE)
             return gap <= open * m->length
                        ? LW_OK
-                       : lw_stays_open(s->model, s->rows, s->rows->phi, "positions", error);
+                       : lw_stays_open(s->model, s->data, s->rows, s->rows->phi, "positions", error);
         best = fmin(best, gap);
         fill_C(m, true);
         lw_partition_scale(p);
@@ -215,7 +215,7 @@ static lw_status close_speeds(absolute_method *m, double t, double *y, lw_error 
     lw_stationary_violation(s, &position, &velocity);
     if (velocity <= open * fastest) return LW_OK;
     for (int r = 0; r < s->rows->count; r++) s->lambda[r] -= s->rows->rate[r];
-    return lw_stays_open(s->model, s->rows, s->lambda, "speeds", error);
+    return lw_stays_open(s->model, s->data, s->rows, s->lambda, "speeds", error);
 }
 
 /* --- the method ------------------------------------------------------------------------------------ */

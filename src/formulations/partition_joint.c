@@ -252,8 +252,9 @@ static lw_status close_positions(partition_method *m, double t, double *q, lw_er
         stalled = gap < 0.5 * best ? 0 : stalled + 1;
         bool settled = gap < 1e-12 * m->length && stalled > 0; /* only rounding goes up and down */
         if (!(gap > closed * m->length) || settled || round == ROUNDS || stalled > PATIENCE)
-            return gap <= open * m->length ? LW_OK
-                                           : lw_stays_open(model, rows, rows->phi, "positions", error);
+            return gap <= open * m->length
+                       ? LW_OK
+                       : lw_stays_open(model, m->looped.data, rows, rows->phi, "positions", error);
         best = fmin(best, gap);
         lw_partition_scale(p);
         lw_partition_factor(p, &p->run, true, NULL);
@@ -276,7 +277,8 @@ static lw_status close_speeds(partition_method *m, double t, const double *q, do
     lw_take_state(m->looped.base.model, m->looped.data, t, q, v);
     lw_looped_rows(&m->looped);
     if (lw_looped_velocity_defect(&m->looped) <= open) return LW_OK;
-    return lw_stays_open(m->looped.base.model, m->looped.rows, m->looped.defect, "speeds", error);
+    return lw_stays_open(m->looped.base.model, m->looped.data, m->looped.rows, m->looped.defect, "speeds",
+                         error);
 }
 
 /* --- the method ------------------------------------------------------------------------------------ */

@@ -50,6 +50,11 @@ lw_status lw_absolute_derivative(lw_method *method, double t, const double *y, d
 lw_status lw_absolute_project(lw_method *method, double t, double *y, lw_error *error);
 void lw_absolute_violation(lw_method *method, double t, const double *y, double *position, double *velocity);
 
+#define LW_ABSOLUTE_FUNCTIONS                                                                                \
+    .to_state = lw_absolute_to_state, .from_state = lw_absolute_from_state,                                  \
+    .accelerations = lw_reduction_accelerations, .derivative = lw_absolute_derivative,                       \
+    .project = lw_absolute_project, .violation = lw_absolute_violation
+
 void lw_jointed_to_state(lw_method *method, double t, const double *q, const double *v, double *y);
 void lw_jointed_from_state(lw_method *method, double t, const double *y, double *q, double *v);
 lw_status lw_jointed_derivative(lw_method *method, double t, const double *y, double *ydot, lw_power *power,

@@ -101,21 +101,22 @@ typedef struct lw_motion {
     const lw_function *functions[3];
 } lw_motion;
 
+/* What elements in joints need comes first: one or two lines of memory for each. */
 typedef struct lw_force {
-    const char *name;
     lw_force_type type;
-    int bodies[2];     /* labels */
-    lw_pose frames[2]; /* bushing: its frame on both; spring, applied: only p */
-    int q, v;          /* joint coordinate and speed acted on; q is -1 where there is no such coordinate */
+    int q, v;    /* joint coordinate and speed acted on; q is -1 where there is no such coordinate */
     int closure; /* the loop at whose cut joint it acts, q and v counting from that joint's first; else -1 */
     double stiffness, damping, free_length;
-    const lw_function *law; /* of x, v, t */
-    bool law_is_potential;  /* law of x alone */
+    const lw_function *law;   /* of x, v, t */
+    bool law_is_potential;    /* law of x alone */
+    const lw_function *drive; /* of t, q, v */
+    double viscous, coulomb, smoothing;
+    int bodies[2];     /* labels */
+    lw_pose frames[2]; /* bushing: its frame on both; spring, applied: only p */
     double bushing_stiffness[6], bushing_damping[6];
     const lw_function *components[6]; /* applied: force, torque, of t; NULL is zero */
     bool follows_body;
-    const lw_function *drive; /* of t, q, v */
-    double viscous, coulomb, smoothing;
+    const char *name;
 } lw_force;
 
 typedef struct lw_constraint {

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TREES = 120, LOOPS = 160, STEPS = 25, MAX = 400 };
+enum { TREES = 80, LOOPS = 110, STEPS = 25, MAX = 400 };
 static const double h = 0.01;
 
 /* What is booked and what is not, relative to the energies that come and go: rounding of some dozen steps, times the
