@@ -678,6 +678,27 @@ static lw_status draw_changes(reproduction *r, const diary *d, const diary *rcr,
     return status;
 }
 
+/* The same motion by an integrator that carries no history: what its tolerance of every step leaves of the energy at the end. */
+static lw_status changes_by_erk(reproduction *r, const lw_model *model, double tolerance, double end,
+                                lw_error *error) {
+    const lw_run_options options = {.method = "partition",
+                                    .integrator = "erk",
+                                    .end = end,
+                                    .tolerance = tolerance,
+                                    .output = end / 100,
+                                    .interrupted = go_on};
+    lw_run_summary run;
+    lw_status status = reproduce_working(r, error, "partition by erk");
+    if (status == LW_OK) status = lw_simulate(model, &options, NULL, NULL, &run, error);
+    if (status == LW_OK)
+        status = reproduce_expect(r, NAN, (double)run.events, 100, INFINITY, error,
+                                  "changes of coordinates, integrator erk");
+    if (status == LW_OK) /* of the size of the tolerance: within a decade of it */
+        status = reproduce_expect(r, NAN, run.energy_max_drift / fabs(run.energy_initial), 0, 10 * tolerance,
+                                  error, "largest error of the energy, relative, by erk with that tolerance");
+    return status;
+}
+
 static lw_status changes(reproduction *r, lw_error *error) {
     const double tolerance = 1e-9, end = r->quick ? 40 : 100;
     linkage l;
@@ -711,6 +732,7 @@ static lw_status changes(reproduction *r, lw_error *error) {
     if (status == LW_OK)
         status = judge_changes(r, &d, &other, &run, &rcr, tolerance, fabs(q[1][0]), fabs(q[0][0] - q[1][0]),
                                error);
+    if (status == LW_OK) status = changes_by_erk(r, l.model, tolerance, end, error);
     if (status == LW_OK) status = draw_changes(r, &d, &other, error);
     free(d.steps), free(other.steps);
     close_linkage(&l);
