@@ -46,9 +46,9 @@ int bench_processors(void) {
 void bench_measure(bench_case *cases, int count, int repetitions, double ms) {
     cpu_set_t all;
     sched_getaffinity(0, sizeof all, &all);
+    pin(&all, true); /* the caller only: threads that a case started before may run anywhere */
     for (int i = 0; i < count; i++) {
         bench_case *c = &cases[i];
-        pin(&all, !c->unpinned);
         c->sample = bench_allocate((size_t)repetitions, sizeof *c->sample);
         c->calls = 1;
         time_of(c, 1); /* first touch of its memory */
@@ -63,7 +63,6 @@ void bench_measure(bench_case *cases, int count, int repetitions, double ms) {
     for (int r = 0; r < repetitions; r++)
         for (int i = 0; i < count; i++) {
             bench_case *c = &cases[i];
-            pin(&all, !c->unpinned);
             time_of(c,
                     c->calls / 8 + 2); /* fills the caches that the others emptied, wakes sleeping threads */
             c->sample[r] = time_of(c, c->calls) / c->calls / c->units;

@@ -17,7 +17,6 @@ typedef struct bench_case {
     void *context;
     int units;      /* states per call, to divide by */
     bool wall;      /* count wall-clock time */
-    bool unpinned;  /* may use all processors */
     double *sample; /* filled by bench_measure: ns per unit in each repetition */
     int calls;      /* chosen by bench_measure: calls per repetition */
 } bench_case;
