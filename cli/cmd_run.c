@@ -272,6 +272,7 @@ static int open_results(run *r, lw_run_options *options, const request *wish) {
                                         .step = options->step,
                                         .tolerance = options->tolerance,
                                         .output = options->output,
+                                        .neglect = wish->neglect,
                                         .settings = wish->settings.items,
                                         .setting_count = (size_t)wish->settings.count};
     lw_status status = lw_results_open(r->model, &results, &r->results, &error);

@@ -46,6 +46,7 @@ typedef struct lw_results_options {
     const char *method, *integrator, *drift; /* metadata from here on; NULL and 0: not told */
     double start, end, step, tolerance;
     double output;               /* interval between samples */
+    double neglect;              /* the ratio of lw_neglect_create below which inertia counts as zero */
     const char *const *settings; /* "name=value": the settings with which the model was read */
     size_t setting_count;
 } lw_results_options;

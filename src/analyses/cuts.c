@@ -28,17 +28,13 @@ struct lw_cuts {
     lw_cut_option *options;
 };
 
-static lw_status out_of_memory(lw_error *error) {
-    return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
-}
-
 /* --- one way to cut ------------------------------------------------------------------------------- */
 
 /* The same position in the coordinates of a model with other cuts. */
 static lw_status transfer(const lw_model *from, const double *q, double t, const lw_model *to, double *q_to,
                           lw_error *error) {
     lw_data *data;
-    if (lw_data_create(from, NULL, &data) != LW_OK) return out_of_memory(error);
+    if (lw_data_create(from, NULL, &data) != LW_OK) return lw_out_of_memory(error);
     memcpy(q_to, to->q0, (size_t)to->nq * sizeof *q_to);
     lw_take_state(from, data, t, q, NULL);
     lw_velocities(from, data);
@@ -100,7 +96,7 @@ static lw_status examine(const lw_model *model, double t, const double *q, lw_cu
     if (status != LW_OK) return status;
     option->merits = merits;
     option->undetermined = count_undetermined(model, t, q);
-    if (option->undetermined < 0) return out_of_memory(error);
+    if (option->undetermined < 0) return lw_out_of_memory(error);
     status = lw_merits_evaluate(merits, t, q, &why);
     lw_merits_settle(merits);
     if (status == LW_ERROR_SINGULAR) { /* of no cut */
@@ -128,7 +124,7 @@ static lw_status compile_option(const lw_spec *spec, const lw_model *present, lw
                                 lw_model **model, lw_error *error) {
     lw_spec variant = lw_variant(spec);
     lw_report *report = lw_report_create();
-    lw_status status = variant.joints && report ? LW_OK : out_of_memory(error);
+    lw_status status = variant.joints && report ? LW_OK : lw_out_of_memory(error);
     *model = NULL;
     if (status == LW_OK) {
         lw_variant_cuts(present, variant.joints);
@@ -178,7 +174,7 @@ static lw_status add_option(lw_cuts *cuts, const lw_spec *spec, const lw_model *
     lw_status status = compile_option(spec, model, own, &variant, error);
     if (status != LW_OK || !variant) return status;
     double *q_variant = calloc((size_t)variant->nq + 1, sizeof *q_variant);
-    status = q_variant ? transfer(model, q, t, variant, q_variant, error) : out_of_memory(error);
+    status = q_variant ? transfer(model, q, t, variant, q_variant, error) : lw_out_of_memory(error);
     if (status == LW_OK) status = examine(variant, t, q_variant, own, error);
     free(q_variant);
     lw_model_destroy(variant);
@@ -201,7 +197,7 @@ lw_status lw_cuts_create(const lw_spec *spec, const lw_model *model, double t, c
                        trials, model->nv, TRIALS_MAX, SPEEDS_MAX);
     lw_cuts *cuts = calloc(1, sizeof *cuts);
     if (cuts) cuts->options = calloc((size_t)trials + 1, sizeof *cuts->options);
-    lw_status status = cuts && cuts->options ? LW_OK : out_of_memory(error);
+    lw_status status = cuts && cuts->options ? LW_OK : lw_out_of_memory(error);
     if (status == LW_OK)
         status = add_option(cuts, spec, model, t, q, (lw_cut_option){.loop = -1, .joint = -1}, error);
     for (int l = 0; l < lw_model_loop_count(model) && status == LW_OK; l++) {
@@ -280,7 +276,7 @@ lw_status lw_cuts_choose(lw_spec *spec, const lw_model *model, lw_cut_move *move
            *v = calloc((size_t)model->nv + 1, sizeof *v);
     lw_model *moved = NULL; /* NULL: still as compiled by the caller */
     bool good = true;
-    lw_status status = q && next_q && v ? LW_OK : out_of_memory(error);
+    lw_status status = q && next_q && v ? LW_OK : lw_out_of_memory(error);
     if (status == LW_OK) {
         lw_model_initial_state(model, q, v);
         lw_error fault;

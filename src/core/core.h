@@ -16,6 +16,8 @@
 /* Fills error (which may be NULL) and returns status. object and remedy may be NULL. */
 lw_status lw_fail(lw_error *error, lw_status status, const char *object, const char *remedy,
                   const char *format, ...) LW_PRINTF(5, 6);
+/* LW_ERROR_MEMORY with its sentence. */
+lw_status lw_out_of_memory(lw_error *error);
 
 /* The same with a place in a file, and the object as kind and name: joint "pin". */
 lw_status lw_fail_at(lw_error *error, lw_status status, const char *file, lw_place place, const char *kind,

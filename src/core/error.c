@@ -57,6 +57,10 @@ lw_status lw_fail(lw_error *error, lw_status status, const char *object, const c
     return status;
 }
 
+lw_status lw_out_of_memory(lw_error *error) {
+    return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+}
+
 lw_status lw_fail_at(lw_error *error, lw_status status, const char *file, lw_place place, const char *kind,
                      const char *name, const char *remedy, const char *format, ...) {
     if (!error) return status;

@@ -15,6 +15,7 @@
 #include "formulations/projection.h"
 #include "formulations/reduction.h"
 #include "formulations/ties.h"
+#include "formulations/tree.h"
 #include "linalg/dense.h"
 
 #define LANES 1
@@ -155,26 +156,6 @@ static void column(cut_method *m, const recursion *r, const double *tau, double 
 
 /* --- (13), (32) ----------------------------------------------------------------------------------- */
 
-/* Phi_q eta - psi: what the rows leave when the tree moves as if all loops were cut. */
-static void row_defects(const cut_method *m, double *out) {
-    const lw_rows *rows = m->looped.rows;
-    const lw_data *data = m->looped.data;
-    lw_looped_bias(&m->looped, out);
-    for (int r = 0; r < rows->count; r++) {
-        const lw_row *row = &rows->rows[r];
-        for (int b = row->block; b < row->block + row->count; b++) {
-            int body = rows->body[b];
-            const double *h = rows->H + 6 * b, *a = data->nodes[body].a;
-            double alpha[3], origin[3], arm[3];
-            lw_m3_mul_v(data->world[body].R, a, alpha);
-            lw_m3_mul_v(data->world[body].R, a + 3, origin);
-            lw_v3_sub(rows->bodies[body].r, data->world[body].p, arm);
-            lw_v3_add_cross(alpha, arm, origin);
-            out[r] += lw_v3_dot(h, alpha) + lw_v3_dot(h + 3, origin);
-        }
-    }
-}
-
 /* Rows made comparable: in units of the largest pivot among rows of lengths, and of angles, but at least of what they would be
  * if the whole mechanism had to follow. */
 static void scale_rows(cut_method *m) {
@@ -199,15 +180,10 @@ static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error 
     lw_data *data = looped->data;
     int count = rows->count, nv = model->nv;
     lw_looped_rows(looped);
-    if (looped->options.drift == LW_DRIFT_BAUMGARTE) {
-        double alpha = looped->options.baumgarte_alpha, beta = looped->options.baumgarte_beta;
-        lw_looped_velocity_defect(looped);
-        for (int r = 0; r < count; r++)
-            rows->gamma[r] -= 2 * alpha * looped->defect[r] + beta * beta * rows->phi[r];
-    }
+    lw_looped_stabilise(looped);
     lw_status status = lw_tree_solve(model, data, t, tau, error); /* eta */
     if (status != LW_OK || count == 0) return status;
-    row_defects(m, m->b);
+    lw_looped_row_defects(looped, m->b); /* Phi_q eta - psi */
     lw_tie_matrix(model, data, rows, m->G);
     const recursion r = recursion_of(model, data);
     for (int c = 0; c < count; c++)
@@ -237,7 +213,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     for (int k = 0; k < model->constraint_count; k++)
         rows += model->constraints[k].type == LW_CONSTRAINT_ROLLING ? 3 : 1;
     lw_status status = lw_dense_limit("cut", rows, error);
-    return status == LW_OK ? lw_looped_applies(model, error) : status;
+    return status == LW_OK ? lw_tree_determined(model, error) : status;
 }
 
 static void destroy(lw_method *base) {
@@ -310,7 +286,7 @@ const lw_formulation lw_formulation_cut = {
     .applies = applies,
     .create = create,
     .destroy = destroy,
-    .to_state = lw_looped_to_state,
+    .to_state = lw_tree_to_state,
     .from_state = lw_looped_from_state,
     .accelerations = lw_looped_accelerations,
     .derivative = lw_looped_derivative,

@@ -162,7 +162,7 @@ static lw_status factor_anew(lw_kkt *kkt, lw_error *error) {
     kkt->fresh = true;
     if (kkt->numeric) return LW_OK;
     if (kkt->common.status == KLU_OUT_OF_MEMORY)
-        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        return lw_out_of_memory(error);
     return lw_fail(error, LW_ERROR_SINGULAR, NULL,
                    "give mass or inertia to the bodies that move freely without any",
                    "the equations of motion are singular: some acceleration is not determined");

@@ -86,30 +86,43 @@ void lw_looped_bias(const lw_looped *method, double *bias) {
     }
 }
 
+void lw_looped_row_defects(const lw_looped *method, double *out) {
+    const lw_rows *rows = method->rows;
+    const lw_data *data = method->data;
+    lw_looped_bias(method, out);
+    for (int r = 0; r < rows->count; r++) {
+        const lw_row *row = &rows->rows[r];
+        for (int b = row->block; b < row->block + row->count; b++) {
+            int body = rows->body[b];
+            const double *h = rows->H + 6 * b, *a = data->nodes[body].a;
+            double alpha[3], centre[3], arm[3];
+            lw_m3_mul_v(data->world[body].R, a, alpha);
+            lw_m3_mul_v(data->world[body].R, a + 3, centre);
+            lw_v3_sub(rows->bodies[body].r, data->world[body].p, arm);
+            lw_v3_add_cross(alpha, arm, centre);
+            out[r] += lw_v3_dot(h, alpha) + lw_v3_dot(h + 3, centre);
+        }
+    }
+}
+
+void lw_looped_stabilise(lw_looped *method) {
+    if (method->options.drift != LW_DRIFT_BAUMGARTE) return;
+    double alpha = method->options.baumgarte_alpha, beta = method->options.baumgarte_beta;
+    lw_looped_velocity_defect(method);
+    for (int r = 0; r < method->rows->count; r++)
+        method->rows->gamma[r] -= 2 * alpha * method->defect[r] + beta * beta * method->rows->phi[r];
+}
+
 lw_status lw_looped_applies(const lw_model *model, lw_error *error) {
-    lw_data *data;
-    lw_status status = lw_data_create(model, NULL, &data);
-    if (status != LW_OK) return lw_fail(error, status, NULL, NULL, "out of memory");
-    lw_take_state(model, data, 0, model->q0, model->v0);
-    status = lw_tree_solve(model, data, 0, NULL, error); /* the tree alone must determine all accelerations */
-    lw_data_destroy(data);
-    if (status == LW_ERROR_SINGULAR && error) error->status = LW_ERROR_UNSUPPORTED;
-    return status == LW_ERROR_SINGULAR ? LW_ERROR_UNSUPPORTED : status;
+    return lw_tree_determined(model, error);
 }
 
 void lw_looped_to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
-    (void)t;
-    memcpy(y, q, (size_t)base->model->nq * sizeof *y);
-    memcpy(y + base->model->nq, v, (size_t)base->model->nv * sizeof *y);
+    lw_tree_to_state(base, t, q, v, y);
 }
 
 void lw_looped_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
-    const lw_model *model = base->model;
-    lw_data *data = ((lw_looped *)base)->data;
-    lw_take_state(model, data, t, y, y + model->nq); /* prescribed entries exactly */
-    memcpy(q, data->q, (size_t)model->nq * sizeof *q);
-    memcpy(v, data->v, (size_t)model->nv * sizeof *v);
-    lw_normalise_q(model, q);
+    lw_tree_from_state(base->model, ((lw_looped *)base)->data, t, y, q, v);
 }
 
 lw_status lw_looped_derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,

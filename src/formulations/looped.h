@@ -42,6 +42,10 @@ double lw_looped_velocity_defect(lw_looped *method);
 /* What the rows ask at acceleration level in the terms of the tree's recursions (acceleration of the internal origin, gravity
  * taken off): sum of h'(alpha; a) over the blocks + this = 0. */
 void lw_looped_bias(const lw_looped *method, double *bias);
+/* That sum and bias, for the accelerations in data->nodes: what the rows leave when the tree moves like this. */
+void lw_looped_row_defects(const lw_looped *method, double *out);
+/* With drift control baumgarte: its terms into gamma, from the state in rows and the defect of its velocities. */
+void lw_looped_stabilise(lw_looped *method);
 
 /* For the table of functions. */
 lw_status lw_looped_applies(const lw_model *model, lw_error *error);

@@ -402,7 +402,10 @@ static bool build(lw_null_shape *shape, lw_data *data) {
     }
     free(K);
     bool any = false;
-    for (size_t i = 1; fine && i < n; i++) any |= shape->left_out[i] != 0, mark[i] = !shape->full[i];
+    for (size_t i = 1; fine && i < n; i++) {
+        any |= shape->left_out[i] != 0, mark[i] = !shape->full[i];
+        shape->changing[i] = shape->left_out[i] && responds(shape, (int)i);
+    }
     if (fine &&
         any) { /* the ways, at the last position, with the indicators of all bodies that are not full */
         lw_arena *arena = lw_arena_create(NULL), *kept = shape->arena;

@@ -192,12 +192,7 @@ static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error 
         lw_take_state(model, data, t, m->q, looped->v);
         lw_looped_rows(looped);
     }
-    if (baumgarte) {
-        double alpha = looped->options.baumgarte_alpha, beta = looped->options.baumgarte_beta;
-        lw_looped_velocity_defect(looped);
-        for (int r = 0; r < rows->count; r++)
-            rows->gamma[r] -= 2 * alpha * looped->defect[r] + beta * beta * rows->phi[r];
-    }
+    lw_looped_stabilise(looped);
     accelerations_at_rest(m, m->wanted);
     lw_rows_transposed(rows, m->wanted, looped->defect);
     for (int r = 0; r < rows->count; r++) looped->defect[r] = rows->gamma[r] - looped->defect[r];
@@ -285,7 +280,7 @@ static lw_status close_speeds(partition_method *m, double t, const double *q, do
 
 static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     partition_method *m = (partition_method *)base;
-    lw_looped_to_state(base, t, q, v, y);
+    lw_tree_to_state(base, t, q, v, y);
     take_system(m, t, q, v); /* another run begins */
     m->latest = t;
     m->planned = 0;

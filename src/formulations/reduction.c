@@ -9,6 +9,7 @@
  */
 #include "formulations/reduction.h"
 #include "formulations/redundancy.h"
+#include "formulations/tree.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,10 +39,6 @@ void lw_reduction_destroy(lw_reduction *method) {
     lw_projection_destroy(method->projection);
     lw_stationary_destroy(method->system);
     free(method);
-}
-
-lw_status lw_out_of_memory(lw_error *error) {
-    return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
 }
 
 lw_status lw_dense_limit(const char *method, int unknowns, lw_error *error) {
@@ -187,19 +184,8 @@ void lw_absolute_violation(lw_method *base, double t, const double *y, double *p
 
 /* --- joint coordinates ---------------------------------------------------------------------------- */
 
-void lw_jointed_to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
-    (void)t;
-    memcpy(y, q, (size_t)base->model->nq * sizeof *y);
-    memcpy(y + base->model->nq, v, (size_t)base->model->nv * sizeof *y);
-}
-
 void lw_jointed_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
-    const lw_model *model = base->model;
-    lw_data *data = ((lw_reduction *)base)->system->data;
-    lw_take_state(model, data, t, y, y + model->nq); /* prescribed entries exactly */
-    memcpy(q, data->q, (size_t)model->nq * sizeof *q);
-    memcpy(v, data->v, (size_t)model->nv * sizeof *v);
-    lw_normalise_q(model, q);
+    lw_tree_from_state(base->model, ((lw_reduction *)base)->system->data, t, y, q, v);
 }
 
 lw_status lw_jointed_derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,

@@ -26,10 +26,8 @@ lw_reduction *lw_reduction_create(size_t size, const lw_formulation *formulation
                                   lw_status (*solve)(lw_reduction *method, lw_error *error));
 /* Frees what lw_reduction_create made, the method included. */
 void lw_reduction_destroy(lw_reduction *method);
-/* LW_ERROR_MEMORY with its sentence. */
-lw_status lw_out_of_memory(lw_error *error);
 
-/* For dense methods: refuses more than `limit` unknowns. */
+/* For dense methods: refuses more unknowns than a matrix of 1 GB has. */
 lw_status lw_dense_limit(const char *method, int unknowns, lw_error *error);
 /* Refuses bodies whose mass, or (rotation) whose inertia is singular: methods that invert them. */
 lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotation, lw_error *error);
@@ -55,7 +53,6 @@ void lw_absolute_violation(lw_method *method, double t, const double *y, double 
     .accelerations = lw_reduction_accelerations, .derivative = lw_absolute_derivative,                       \
     .project = lw_absolute_project, .violation = lw_absolute_violation
 
-void lw_jointed_to_state(lw_method *method, double t, const double *q, const double *v, double *y);
 void lw_jointed_from_state(lw_method *method, double t, const double *y, double *q, double *v);
 lw_status lw_jointed_derivative(lw_method *method, double t, const double *y, double *ydot, lw_power *power,
                                 lw_error *error);

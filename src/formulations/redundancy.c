@@ -126,7 +126,7 @@ fail:
     free(number), free(order), free(G);
     lw_orthogonal_destroy(work);
     lw_redundancy_destroy(r);
-    return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    return lw_out_of_memory(error);
 }
 
 void lw_redundancy_destroy(lw_redundancy *r) {
@@ -205,7 +205,7 @@ lw_status lw_unique_reactions(const lw_stationary *s, bool *unique, lw_error *er
         for (int k = 0; k < count; k++)
             if (wrench[k] > threshold * largest) unique[k] = false;
     }
-    if (!F || !wrench) status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!F || !wrench) status = lw_out_of_memory(error);
     free(F), free(wrench);
     lw_redundancy_destroy(redundancy);
     return status;
@@ -214,7 +214,7 @@ lw_status lw_unique_reactions(const lw_stationary *s, bool *unique, lw_error *er
 lw_status lw_unique_reactions_at(const lw_model *model, double t, const double *q, bool *unique,
                                  lw_error *error) {
     lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
-    if (!s) return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!s) return lw_out_of_memory(error);
     lw_stationary_rows_at(s, t, q, NULL);
     lw_status status = lw_unique_reactions(s, unique, error);
     lw_stationary_destroy(s);

@@ -18,6 +18,7 @@
 #include "formulations/augmented.h"
 #include "formulations/reduction.h"
 #include "formulations/saddle.h"
+#include "formulations/tree.h"
 #include "model/joint.h"
 
 typedef struct relative_method {
@@ -272,7 +273,7 @@ const lw_formulation lw_formulation_relative = {
     .applies = applies,
     .create = create,
     .destroy = destroy,
-    .to_state = lw_jointed_to_state,
+    .to_state = lw_tree_to_state,
     .from_state = lw_jointed_from_state,
     .accelerations = lw_reduction_accelerations,
     .derivative = lw_jointed_derivative,

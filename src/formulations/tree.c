@@ -18,7 +18,8 @@ typedef struct tree_method {
     double *tau; /* of the residual */
 } tree_method;
 
-/* Power of the drives that impose prescribed motions, given their forces. */
+/* --- for the methods that build on the tree -------------------------------------------------------- */
+
 double lw_prescribed_power(const lw_model *model, const lw_data *data, const double *force) {
     double power = 0;
     for (int k = 0; k < model->motion_count; k++) {
@@ -28,6 +29,45 @@ double lw_prescribed_power(const lw_model *model, const lw_data *data, const dou
     }
     return power;
 }
+
+lw_status lw_tree_determined(const lw_model *model, lw_error *error) {
+    lw_data *data;
+    lw_status status = lw_data_create(model, NULL, &data);
+    if (status != LW_OK) return lw_out_of_memory(error);
+    lw_take_state(model, data, 0, model->q0, model->v0);
+    status = lw_tree_solve(model, data, 0, NULL, error);
+    lw_data_destroy(data);
+    if (status == LW_ERROR_SINGULAR && error) error->status = LW_ERROR_UNSUPPORTED;
+    return status == LW_ERROR_SINGULAR ? LW_ERROR_UNSUPPORTED : status;
+}
+
+void lw_tree_to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
+    (void)t;
+    memcpy(y, q, (size_t)base->model->nq * sizeof *y);
+    memcpy(y + base->model->nq, v, (size_t)base->model->nv * sizeof *y);
+}
+
+void lw_tree_from_state(const lw_model *model, lw_data *data, double t, const double *y, double *q,
+                        double *v) {
+    lw_take_state(model, data, t, y, y + model->nq);
+    memcpy(q, data->q, (size_t)model->nq * sizeof *q);
+    memcpy(v, data->v, (size_t)model->nv * sizeof *v);
+    lw_normalise_q(model, q);
+}
+
+void lw_tree_residual(const lw_model *model, const lw_data *data, const double *v, const double *ydot,
+                      double *out) {
+    int nq = model->nq;
+    for (int k = 0; k < model->motion_count; k++) {
+        const lw_motion *motion = &model->motions[k];
+        int first = model->links[motion->body].v + motion->speed;
+        for (int i = first; i < first + motion->count; i++) out[nq + i] = ydot[nq + i] - data->vdot[i];
+    }
+    lw_q_rate_stable(model, data->q, v, out);
+    for (int k = 0; k < nq; k++) out[k] = ydot[k] - out[k];
+}
+
+/* --- the method ----------------------------------------------------------------------------------- */
 
 static lw_status applies(const lw_model *model, lw_error *error) {
     if (model->closure_count) {
@@ -45,14 +85,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
                           "is a %s constraint, and method tree knows joints and forces only",
                           lw_constraint_type_name(constraint->type));
     }
-    lw_data *data;
-    lw_status status = lw_data_create(model, NULL, &data);
-    if (status != LW_OK) return lw_fail(error, status, NULL, NULL, "out of memory");
-    lw_take_state(model, data, 0, model->q0, model->v0);
-    status = lw_tree_solve(model, data, 0, NULL, error);
-    lw_data_destroy(data);
-    if (status == LW_ERROR_SINGULAR && error) error->status = LW_ERROR_UNSUPPORTED;
-    return status == LW_ERROR_SINGULAR ? LW_ERROR_UNSUPPORTED : status;
+    return lw_tree_determined(model, error);
 }
 
 static void destroy(lw_method *base) {
@@ -71,7 +104,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     if (!method || !method->tau || lw_data_create(model, NULL, &method->data) != LW_OK) {
         if (method) free(method->tau);
         free(method);
-        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        return lw_out_of_memory(error);
     }
     method->base.formulation = &lw_formulation_tree;
     method->base.model = model;
@@ -80,19 +113,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     return LW_OK;
 }
 
-static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
-    (void)t;
-    memcpy(y, q, (size_t)base->model->nq * sizeof *y);
-    memcpy(y + base->model->nq, v, (size_t)base->model->nv * sizeof *y);
-}
-
 static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
-    const lw_model *model = base->model;
-    lw_data *data = ((tree_method *)base)->data;
-    lw_take_state(model, data, t, y, y + model->nq); /* prescribed entries exactly */
-    memcpy(q, data->q, (size_t)model->nq * sizeof *q);
-    memcpy(v, data->v, (size_t)model->nv * sizeof *v);
-    lw_normalise_q(model, q);
+    lw_tree_from_state(base->model, ((tree_method *)base)->data, t, y, q, v);
 }
 
 static lw_status accelerations(lw_method *base, double t, const double *q, const double *v, const double *tau,
@@ -133,16 +155,8 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     lw_take_state(model, data, t, y, y + nq); /* a plain model is not taken over by inverse dynamics */
     *power = data->power;
     power->drives += lw_prescribed_power(model, data, method->tau);
-    for (int k = 0; k < model->nv; k++) out[nq + k] = method->tau[k];
-    for (int k = 0; k < model->motion_count; k++) {
-        const lw_motion *motion = &model->motions[k];
-        for (int i = 0; i < motion->count; i++) {
-            int v = model->links[motion->body].v + motion->speed + i;
-            out[nq + v] = ydot[nq + v] - data->vdot[v];
-        }
-    }
-    lw_q_rate_stable(model, data->q, data->v, out);
-    for (int k = 0; k < nq; k++) out[k] = ydot[k] - out[k];
+    memcpy(out + nq, method->tau, (size_t)model->nv * sizeof *out);
+    lw_tree_residual(model, data, data->v, ydot, out);
     return LW_OK;
 }
 
@@ -162,7 +176,7 @@ const lw_formulation lw_formulation_tree = {
     .applies = applies,
     .create = create,
     .destroy = destroy,
-    .to_state = to_state,
+    .to_state = lw_tree_to_state,
     .from_state = from_state,
     .accelerations = accelerations,
     .derivative = derivative,

@@ -77,6 +77,7 @@ static void describe_run(entries *list, const lw_model *model, const lw_results_
     if (options->step > 0) add_number(list, "step", options->step);
     if (options->tolerance > 0) add_number(list, "tolerance", options->tolerance);
     if (options->output > 0) add_number(list, "output", options->output);
+    if (options->neglect > 0) add_number(list, "neglect_mass", options->neglect);
     add_text(list, "record", options->record ? options->record : LW_RECORD_DEFAULT);
 }
 

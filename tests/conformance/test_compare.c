@@ -4,6 +4,7 @@
  * ones with loops and redundant rows.
  */
 #include "random_model.h"
+#include "problems.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,16 +17,6 @@
 #include <string.h>
 
 enum { MOST = 64 };
-
-static lw_model *read_problem(const char *problem) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/problems/%s/model.yaml", LW_SOURCE_DIR, problem);
-    lw_report *report = lw_report_create();
-    lw_spec *spec;
-    assert_int_equal(lw_read_model(path, NULL, 0, report, &spec), LW_OK);
-    lw_report_destroy(report);
-    return compile_or_fail(spec);
-}
 
 static lw_comparison results[MOST];
 

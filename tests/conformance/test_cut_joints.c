@@ -5,6 +5,7 @@
  */
 #include "build.h"
 #include "random_model.h"
+#include "problems.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,12 +44,8 @@ static bool keep(const lw_sample *sample, void *context) {
 
 /* The problem with elements in every joint, different in each, and the cut at one of them. */
 static lw_model *linkage(int cut) {
-    char path[512], name[32];
-    snprintf(path, sizeof path, "%s/problems/four_bar/model.yaml", LW_SOURCE_DIR);
-    lw_report *report = lw_report_create();
-    lw_spec *spec;
-    assert_int_equal(lw_read_model(path, NULL, 0, report, &spec), LW_OK);
-    lw_report_destroy(report);
+    char name[32];
+    lw_spec *spec = read_problem_spec("four_bar", NULL, 0);
     assert_int_equal(lw_spec_joint_count(spec), JOINTS);
     static const char *const drives[JOINTS] = {"30*cos(3*t)", "5*sin(2*t) - 2*q", "8 - 3*v", "20*sin(t + 1)"};
     for (int k = 0; k < JOINTS; k++) {

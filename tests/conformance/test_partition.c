@@ -8,6 +8,7 @@
  */
 #include "build.h"
 #include "random_model.h"
+#include "problems.h"
 #include "formulations/formulation.h"
 #include "model/data.h"
 #include <linkwork/assemble.h>
@@ -412,16 +413,6 @@ static void a_singular_set_says_so(void **state) {
 }
 
 /* --- other mechanisms ----------------------------------------------------------------------------- */
-
-static lw_model *read_problem(const char *problem) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/problems/%s/model.yaml", LW_SOURCE_DIR, problem);
-    lw_report *report = lw_report_create();
-    lw_spec *spec;
-    assert_int_equal(lw_read_model(path, NULL, 0, report, &spec), LW_OK);
-    lw_report_destroy(report);
-    return compile_or_fail(spec);
-}
 
 /* Redundant loops, several freedoms, loops in space, change points: the end of the run is that of rcr, which chooses nothing, by
  * every drift control, and closed leaves rounding only. */

@@ -6,13 +6,14 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "random_model.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <linkwork/io.h>
 
 #include <fcntl.h>
 #include <glob.h>
@@ -368,14 +369,6 @@ static void very_many_objects(void **state) {
 
 /* --- broken copies of good models ----------------------------------------------------------------- */
 
-/* SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t next(uint64_t *state) {
-    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 /* Whatever the text, reading ends with a spec or with messages that have places inside the text. */
 static void check_outcome(const char *text, size_t length, const char *what, uint64_t seed) {
     int lines = 1;
@@ -404,13 +397,13 @@ static void broken_copies(void **state) {
         size_t size = (size_t)(end - start);
         for (size_t cut = 0; cut < size; cut += 7) check_outcome(start, cut, "cut after", cut);
         for (uint64_t seed = 1; seed <= 150; seed++) {
-            uint64_t random = seed;
+            lw_random random = random_seed(seed);
             char *copy = malloc(size);
             assert_non_null(copy);
             memcpy(copy, start, size);
-            for (uint64_t k = 1 + next(&random) % 3; k > 0; k--) {
-                copy[next(&random) % size] = pieces[next(&random) % (sizeof pieces - 1)];
-            }
+            for (int k = 1 + random_below(&random, 3); k > 0; k--)
+                copy[random_below(&random, (int)size)] =
+                    pieces[random_below(&random, (int)sizeof pieces - 1)];
             check_outcome(copy, size, "mutation", seed);
             free(copy);
         }

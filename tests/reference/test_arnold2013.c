@@ -3,7 +3,8 @@
  * mass and for the first-order coordinates, integrated here by a Runge-Kutta method of fourth order; positions,
  * velocities and the velocities at the start must agree. (linkwork reproduce has the matrix exponential.)
  */
-#include <linkwork/linkwork.h>
+#include "problems.h"
+#include "random_model.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -299,28 +300,9 @@ static bool compare(const lw_sample *sample, void *context) {
     return true;
 }
 
-static lw_model *read_problem(const problem *p) {
-    char path[512];
-    lw_report *report = lw_report_create();
-    lw_spec *spec = NULL;
-    lw_model *model = NULL;
-    const lw_setting setting = {p->set[0], p->set[1]};
-    size_t settings = p->set[0] ? 1 : 0;
-    snprintf(path, sizeof path, "%s/problems/%s/model.yaml", LW_SOURCE_DIR, p->file ? p->file : "");
-    if (p->file)
-        lw_read_model(path, &setting, settings, report, &spec);
-    else
-        lw_read_model_text(p->text, strlen(p->text), p->name, NULL, 0, report, &spec);
-    if (spec) lw_model_compile(spec, NULL, report, &model);
-    for (size_t k = 0; k < lw_report_size(report); k++) {
-        char text[1200];
-        lw_error_format(lw_report_get(report, k), text, sizeof text);
-        print_error("%s\n", text);
-    }
-    assert_non_null(model);
-    lw_spec_destroy(spec);
-    lw_report_destroy(report);
-    return model;
+static lw_model *model_of(const problem *p) {
+    return p->file ? read_problem_with(p->file, p->set[0], p->set[1])
+                   : compile_or_fail(read_text_spec(p->text));
 }
 
 static comparison run(const problem *p, const lw_model *model, const char *integrator, double tolerance) {
@@ -356,7 +338,7 @@ static void test_trajectories(void **state) {
     const double tolerance = 1e-10;
     int wrong = 0;
     for (int p = 0; p < PROBLEMS; p++) {
-        lw_model *model = read_problem(&problems[p]);
+        lw_model *model = model_of(&problems[p]);
         for (int i = 0; i < 3; i++) {
             comparison c = run(&problems[p], model, integrators[i].name, tolerance);
             print_message("%-34s %s: positions %.1e, velocities %.1e, at the start %.1e\n", problems[p].name,
@@ -375,7 +357,7 @@ static void test_start(void **state) {
     (void)state;
     int wrong = 0;
     for (int p = 0; p < PROBLEMS; p++) {
-        lw_model *model = read_problem(&problems[p]);
+        lw_model *model = model_of(&problems[p]);
         comparison c = run(&problems[p], model, "erk", 1e-6);
         print_message("%-34s off by %.1e at the start\n", problems[p].name, c.at_start);
         wrong += !(c.at_start < (problems[p].by_springs ? 1e-8 : 1e-12));
@@ -430,7 +412,7 @@ static void run_crank(bool as_body, const char *method, const char *integrator, 
                 : "constraints:\n  rod: {type: distance, between: [crank, slider], points: [[0, 0, "
                   "0.3], [0.8, 0, 0.3]]}\n");
     const problem p = {.name = "slider-crank", .text = text};
-    lw_model *model = read_problem(&p);
+    lw_model *model = model_of(&p);
     *result = (crank){.model = model,
                       .a = lw_model_joint_info(model, lw_model_joint(model, "a")).q,
                       .slider = lw_model_body(model, "slider")};

@@ -4,6 +4,7 @@
  * alone, so that nothing of the library is compared with itself.
  */
 #include "random_loops.h"
+#include "problems.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,21 +24,17 @@ typedef struct problem {
     double q[64], v[64]; /* assembled */
 } problem;
 
-/* A model of problems/ with parameters "name=value", a NULL at the end. */
+/* A model of problems/ with these values of its parameters. */
 static problem open_problem(const char *name, const char *const *names, const double *values, int count) {
     problem p = {.spec = NULL};
-    char path[512], texts[8][32];
+    char texts[8][32];
     lw_setting settings[8];
     for (int k = 0; k < count; k++) {
         snprintf(texts[k], sizeof texts[k], "%.17g", values[k]);
         settings[k] = (lw_setting){names[k], texts[k]};
     }
-    snprintf(path, sizeof path, "%s/problems/%s/model.yaml", LW_SOURCE_DIR, name);
-    lw_report *report = lw_report_create();
-    assert_int_equal(lw_read_model(path, settings, (size_t)count, report, &p.spec), LW_OK);
-    assert_int_equal(lw_model_compile(p.spec, NULL, report, &p.model), LW_OK);
-    assert_int_equal(lw_report_size(report), 0);
-    lw_report_destroy(report);
+    p.spec = read_problem_spec(name, settings, (size_t)count);
+    assert_int_equal(lw_model_compile(p.spec, NULL, NULL, &p.model), LW_OK);
     lw_error error;
     lw_model_initial_state(p.model, p.q, p.v);
     assert_int_equal(lw_assemble(p.model, 0, p.q, p.v, NULL, &error), LW_OK);

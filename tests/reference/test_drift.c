@@ -10,6 +10,7 @@
  * loop does.
  */
 #include "random_model.h"
+#include "problems.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,13 +44,7 @@ static bool watch(const lw_sample *sample, void *context) {
 }
 
 static void run(const char *method, const char *drift, double step, double end, peaks *p) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/problems/four_bar/model.yaml", LW_SOURCE_DIR);
-    lw_report *report = lw_report_create();
-    lw_spec *spec;
-    assert_int_equal(lw_read_model(path, NULL, 0, report, &spec), LW_OK);
-    lw_report_destroy(report);
-    lw_model *model = compile_or_fail(spec);
+    lw_model *model = read_problem("four_bar");
     lw_run_options options;
     lw_run_summary summary;
     lw_error error;

@@ -5,7 +5,7 @@
  * headers of the models say which). Each problem runs to the end of its reference file by rcr, in joint coordinates, and by
  * lagrange, in absolute ones.
  */
-#include "random_model.h"
+#include "problems.h"
 #include "linalg/vec3.h"
 
 #include <stdarg.h>
@@ -18,47 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = 2100, MAX_COLUMNS = 32 };
-
-static struct {
-    int rows;
-    double at[MAX_ROWS][MAX_COLUMNS];
-} reference; /* large */
-
-static void read_reference(const char *file_name) {
-    char path[512], line[2048];
-    snprintf(path, sizeof path, "%s/problems/%s", LW_SOURCE_DIR, file_name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    reference.rows = 0;
-    while (fgets(line, sizeof line, file)) {
-        if (line[0] == '#') continue;
-        assert_true(reference.rows < MAX_ROWS);
-        char *at = line;
-        for (int column = 0; column < MAX_COLUMNS && *at && *at != '\n'; column++) {
-            char *end;
-            reference.at[reference.rows][column] = strtod(at, &end);
-            assert_ptr_not_equal(at, end);
-            at = *end == ',' ? end + 1 : end;
-        }
-        reference.rows++;
-    }
-    fclose(file);
-    assert_true(reference.rows > 1);
-}
-
-/* The problem, with another value for one parameter (NULL: as it is). */
-static lw_model *read_problem(const char *problem, const char *name, const char *value) {
-    char path[512];
-    const lw_setting setting = {name, value};
-    snprintf(path, sizeof path, "%s/problems/%s/model.yaml", LW_SOURCE_DIR, problem);
-    lw_report *report = lw_report_create();
-    lw_spec *spec;
-    assert_int_equal(lw_read_model(path, &setting, name ? 1 : 0, report, &spec), LW_OK);
-    assert_int_equal(lw_report_size(report), 0);
-    lw_report_destroy(report);
-    return compile_or_fail(spec);
-}
+static reference_table reference; /* large */
 
 /* --- a run against the rows of the reference -------------------------------------------------------- */
 
@@ -151,9 +111,9 @@ static void andrews_squeezer(void **state) {
     static const double at_30_ms[7] = {15.810771195153707,  -15.756371058411839, .040822240119645805,
                                        -.53473011634207959, .52440996587995407,  .53473011634207959,
                                        1.0480807410419379};
-    read_reference("andrews_squeezer/reference.csv");
+    read_reference("andrews_squeezer/reference.csv", &reference);
     for (int k = 0; k < 7; k++) assert_true(fabs(reference.at[300][1 + k] - at_30_ms[k]) < 1e-15 * 16);
-    lw_model *model = read_problem("andrews_squeezer", NULL, NULL);
+    lw_model *model = read_problem("andrews_squeezer");
     for (int m = 0; m < 2; m++) {
         lw_run_summary summary;
         assert_true(run(model, angles_error, methods[m], 1e-11, &summary) < 1e-8);
@@ -240,8 +200,8 @@ static const problem problems[] = {
 static void linkages(void **state) {
     (void)state;
     for (size_t p = 0; p < sizeof problems / sizeof *problems; p++) {
-        lw_model *model = read_problem(problems[p].name, NULL, NULL);
-        read_reference(problems[p].file);
+        lw_model *model = read_problem(problems[p].name);
+        read_reference(problems[p].file, &reference);
         for (int m = 0; m < 2; m++) {
             lw_run_summary summary;
             double tolerance = problems[p].tolerance;
@@ -274,12 +234,12 @@ static void ladders(void **state) {
     (void)state;
     static const char *const cells[] = {"1", "2", "4", "16"};
     lw_run_summary summary;
-    read_reference("ladder_pendulum/reference.csv");
-    lw_model *model = read_problem("ladder_pendulum", NULL, NULL);
+    read_reference("ladder_pendulum/reference.csv", &reference);
+    lw_model *model = read_problem("ladder_pendulum");
     assert_true(run(model, pendulum_error, "tree", 1e-11, &summary) < 1e-9);
     lw_model_destroy(model);
     for (int k = 0; k < 4; k++) {
-        model = read_problem("ladder", "N", cells[k]);
+        model = read_problem_with("ladder", "N", cells[k]);
         assert_true(run(model, pendulum_error, "rcr", 1e-11, &summary) < 1e-9);
         assert_true(summary.energy_max_drift < 1e-8); /* of 90 J */
         if (k < 3) assert_true(run(model, pendulum_error, "lagrange", 1e-12, &summary) < 1e-8);
@@ -306,8 +266,8 @@ static void through_singular_positions(void **state) {
         {"slider_crank", "slider_crank/reference_equal.csv", "b", "1 m", slider_crank_error},
     };
     for (int c = 0; c < 2; c++) {
-        read_reference(cases[c].file);
-        lw_model *model = read_problem(cases[c].problem, cases[c].name, cases[c].value);
+        read_reference(cases[c].file, &reference);
+        lw_model *model = read_problem_with(cases[c].problem, cases[c].name, cases[c].value);
         for (double tolerance = 1e-6; tolerance > 1e-11; tolerance *= 1e-2) {
             lw_run_summary summary;
             assert_true(run(model, cases[c].error, "rcr", tolerance, &summary) < 1e4 * tolerance);
@@ -323,7 +283,7 @@ static void branch_is_kept(void **state) {
     (void)state;
     static const char *const starts[] = {"0 deg", "90 deg"};
     for (int k = 0; k < 2; k++) {
-        lw_model *model = read_problem("parallelogram", "start", starts[k]);
+        lw_model *model = read_problem_with("parallelogram", "start", starts[k]);
         lw_run_options options;
         lw_run_summary summary;
         lw_error fault = {0};
@@ -355,8 +315,8 @@ static double top_error(const follower *f, const lw_sample *sample, const double
 static void windows_to_the_end(void **state) {
     (void)state;
     lw_run_summary summary;
-    read_reference("n_four_bar/reference_40.csv");
-    lw_model *model = read_problem("n_four_bar", "N", "40");
+    read_reference("n_four_bar/reference_40.csv", &reference);
+    lw_model *model = read_problem_with("n_four_bar", "N", "40");
     assert_true(run(model, top_error, "rcr", 1e-10, &summary) < 1e-7);
     lw_model_destroy(model);
 }
@@ -385,7 +345,7 @@ static void mobility_is_as_known(void **state) {
         {"ladder_pendulum", NULL, NULL, 2, 2, 0, 0},
     };
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        lw_model *model = read_problem(known[k].problem, known[k].name, known[k].value);
+        lw_model *model = read_problem_with(known[k].problem, known[k].name, known[k].value);
         double *q = calloc((size_t)lw_model_q_size(model), sizeof *q),
                *v = calloc((size_t)lw_model_v_size(model), sizeof *v);
         lw_mobility *mobility;

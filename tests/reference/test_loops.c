@@ -4,7 +4,7 @@
  * What must hold is the error up to the end of the run, bounded by the tolerance times a factor: how much the problem
  * amplifies errors over its duration (measured once, with room of ten).
  */
-#include "random_model.h"
+#include "problems.h"
 #include "linalg/vec3.h"
 
 #include <stdarg.h>
@@ -17,47 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = 1100, MAX_COLUMNS = 8 };
-
-typedef struct table {
-    int rows;
-    double at[MAX_ROWS][MAX_COLUMNS];
-} table;
-
-static table reference; /* large */
-
-static void read_reference(const char *file_name) {
-    char path[512], line[1024];
-    snprintf(path, sizeof path, "%s/problems/%s", LW_SOURCE_DIR, file_name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    reference.rows = 0;
-    while (fgets(line, sizeof line, file)) {
-        if (line[0] == '#') continue;
-        assert_true(reference.rows < MAX_ROWS);
-        char *at = line;
-        for (int column = 0; column < MAX_COLUMNS && *at && *at != '\n'; column++) {
-            char *end;
-            reference.at[reference.rows][column] = strtod(at, &end);
-            assert_ptr_not_equal(at, end);
-            at = *end == ',' ? end + 1 : end;
-        }
-        reference.rows++;
-    }
-    fclose(file);
-    assert_true(reference.rows > 1);
-}
-
-static lw_model *read_problem(const char *problem, const char *name, const char *value) {
-    char path[512];
-    const lw_setting setting = {name, value};
-    snprintf(path, sizeof path, "%s/problems/%s/model.yaml", LW_SOURCE_DIR, problem);
-    lw_report *report = lw_report_create();
-    lw_spec *spec;
-    assert_int_equal(lw_read_model(path, &setting, name ? 1 : 0, report, &spec), LW_OK);
-    lw_report_destroy(report);
-    return compile_or_fail(spec);
-}
+static reference_table reference; /* large */
 
 /* --- a run against the rows of the reference -------------------------------------------------------- */
 
@@ -129,8 +89,8 @@ static double crank_error(const follower *f, const lw_sample *sample, const doub
 /* By every exact method; the crank turns 13 times. */
 static void four_bar(void **state) {
     (void)state;
-    read_reference("four_bar/reference.csv");
-    lw_model *model = read_problem("four_bar", NULL, NULL);
+    read_reference("four_bar/reference.csv", &reference);
+    lw_model *model = read_problem("four_bar");
     lw_joint_info crank = lw_model_joint_info(model, lw_model_joint(model, "A"));
     follower f = {.model = model, .error = crank_error, .coordinate = crank.q};
     assert_int_equal(crank.q, crank.v);
@@ -153,8 +113,8 @@ static double joint_error(const follower *f, const lw_sample *sample, const doub
 /* Two periods, by the method that auto takes and by lagrange. */
 static void bricard(void **state) {
     (void)state;
-    read_reference("bricard/reference.csv");
-    lw_model *model = read_problem("bricard", NULL, NULL);
+    read_reference("bricard/reference.csv", &reference);
+    lw_model *model = read_problem("bricard");
     follower f = {.model = model, .error = joint_error, .body = lw_model_body(model, "bc")};
     const char *methods[] = {"lagrange", lw_method_auto(model, NULL, 0, NULL)};
     for (int k = 0; k < 2; k++) {
@@ -176,8 +136,8 @@ static void windows(void **state) {
         const char *n, *file;
     } sizes[] = {{"2", "n_four_bar/reference_2.csv"}, {"40", "n_four_bar/reference_40.csv"}};
     for (int k = 0; k < 2; k++) {
-        read_reference(sizes[k].file);
-        lw_model *model = read_problem("n_four_bar", "N", sizes[k].n);
+        read_reference(sizes[k].file, &reference);
+        lw_model *model = read_problem_with("n_four_bar", "N", sizes[k].n);
         follower f = {.model = model, .error = top_error, .body = lw_model_body(model, "post0")};
         lw_run_summary summary;
         for (double tolerance = 1e-6; tolerance > 1e-11; tolerance *= 1e-2)
@@ -207,7 +167,7 @@ static bool keep(const lw_sample *sample, void *context) {
 
 static void satellite(void **state) {
     (void)state;
-    lw_model *model = read_problem("free_tree", NULL, NULL);
+    lw_model *model = read_problem("free_tree");
     for (int m = 0; m < lw_method_count(); m++) {
         const char *method = lw_method_at(m).name;
         if (!exact(method, model)) continue;

@@ -5,7 +5,7 @@
  * problem amplifies errors over its duration (measured once, with room of ten), and how loosely a code's
  * local tolerance binds its global error.
  */
-#include "random_model.h"
+#include "problems.h"
 #include "linalg/vec3.h"
 
 #include <stdarg.h>
@@ -16,53 +16,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_ROWS = 2000, MAX_COLUMNS = 16 };
+static reference_table reference; /* large */
 
-typedef struct table {
-    int rows, columns;
-    double at[MAX_ROWS][MAX_COLUMNS];
-} table;
-
-static void read_reference(const char *problem, table *out) {
-    char path[512], line[4096];
-    snprintf(path, sizeof path, "%s/problems/%s/reference.csv", LW_SOURCE_DIR, problem);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    out->rows = out->columns = 0;
-    while (fgets(line, sizeof line, file)) {
-        if (line[0] == '#') continue;
-        assert_true(out->rows < MAX_ROWS);
-        int column = 0;
-        for (char *at = line; *at && *at != '\n' && column < MAX_COLUMNS; column++) {
-            char *end;
-            out->at[out->rows][column] = strtod(at, &end);
-            assert_ptr_not_equal(at, end);
-            at = *end == ',' ? end + 1 : end;
-        }
-        out->columns = column;
-        out->rows++;
-    }
-    fclose(file);
-    assert_true(out->rows > 1);
+static void read_reference_of(const char *problem) {
+    char name[64];
+    snprintf(name, sizeof name, "%s/reference.csv", problem);
+    read_reference(name, &reference);
     /* this file's times are multiples of pi/8 printed to ten digits, which is too few for its states */
-    for (int k = 0; k < out->rows && strcmp(problem, "heavy_top_steady") == 0; k++)
-        out->at[k][0] = k * LW_PI / 8;
-}
-
-static lw_model *read_problem(const char *problem) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/problems/%s/model.yaml", LW_SOURCE_DIR, problem);
-    lw_report *report = lw_report_create();
-    lw_spec *spec;
-    lw_status status = lw_read_model(path, NULL, 0, report, &spec);
-    for (size_t k = 0; k < lw_report_size(report); k++) {
-        char text[1200];
-        lw_error_format(lw_report_get(report, k), text, sizeof text);
-        print_error("%s\n", text);
-    }
-    assert_int_equal(status, LW_OK);
-    lw_report_destroy(report);
-    return compile_or_fail(spec);
+    for (int k = 0; k < reference.rows && strcmp(problem, "heavy_top_steady") == 0; k++)
+        reference.at[k][0] = k * LW_PI / 8;
 }
 
 /* The error of a state against one row of the reference. */
@@ -71,7 +33,6 @@ typedef double (*error_of)(const lw_model *model, lw_data *data, const lw_sample
 typedef struct comparison {
     const lw_model *model;
     lw_data *data;
-    const table *reference;
     error_of error;
     int row;
     double worst;
@@ -79,32 +40,32 @@ typedef struct comparison {
 
 static bool compare(const lw_sample *sample, void *context) {
     comparison *c = context;
-    while (c->row < c->reference->rows && c->reference->at[c->row][0] < sample->t - 1e-8) c->row++;
-    if (c->row >= c->reference->rows || fabs(c->reference->at[c->row][0] - sample->t) > 1e-8) return true;
-    double error = c->error(c->model, c->data, sample, c->reference->at[c->row]);
+    while (c->row < reference.rows && reference.at[c->row][0] < sample->t - 1e-8) c->row++;
+    if (c->row >= reference.rows || fabs(reference.at[c->row][0] - sample->t) > 1e-8) return true;
+    double error = c->error(c->model, c->data, sample, reference.at[c->row]);
     if (!(error <= c->worst) && !isnan(c->worst)) c->worst = error;
     return true;
 }
 
 /* Largest error at the times of the reference. */
-static double run_problem(const lw_model *model, const table *reference, error_of error,
-                          const char *integrator, double tolerance, double step, lw_run_summary *summary) {
-    comparison c = {.model = model, .reference = reference, .error = error};
+static double run_problem(const lw_model *model, error_of error, const char *integrator, double tolerance,
+                          double step, lw_run_summary *summary) {
+    comparison c = {.model = model, .error = error};
     assert_int_equal(lw_data_create(model, NULL, &c.data), LW_OK);
     lw_run_options options;
     lw_run_defaults(model, &options);
     options.integrator = integrator;
     options.tolerance = tolerance;
     options.step = step;
-    options.end = reference->at[reference->rows - 1][0];
-    options.output = reference->at[1][0] - reference->at[0][0];
+    options.end = reference.at[reference.rows - 1][0];
+    options.output = reference.at[1][0] - reference.at[0][0];
     options.observe = compare;
     options.context = &c;
     lw_error fault;
     lw_status status = lw_simulate(model, &options, NULL, NULL, summary, &fault);
     if (status != LW_OK) fail_msg("%s: %s", integrator, fault.message);
     lw_data_destroy(c.data);
-    assert_true(c.row >= reference->rows - 1);
+    assert_true(c.row >= reference.rows - 1);
     return c.worst;
 }
 
@@ -167,21 +128,18 @@ static const problem problems[] = {
 };
 enum { PROBLEMS = sizeof problems / sizeof *problems };
 
-static table reference; /* large */
-
 static void problems_come_out_to_the_tolerance(void **state) {
     (void)state;
     static const char *const integrators[] = {"erk", "adams", "bdf", "ida"};
     for (int p = 0; p < PROBLEMS; p++) {
-        read_reference(problems[p].name, &reference);
+        read_reference_of(problems[p].name);
         lw_model *model = read_problem(problems[p].name);
         for (int i = 0; i < 4; i++) {
             bool implicit = i >= 2; /* of order 5 at most: left at a tolerance they reach in seconds */
             for (double tolerance = problems[p].loosest; tolerance > (implicit ? 1e-9 : 1e-12);
                  tolerance *= 1e-2) {
                 lw_run_summary summary;
-                double error =
-                    run_problem(model, &reference, problems[p].error, integrators[i], tolerance, 0, &summary);
+                double error = run_problem(model, problems[p].error, integrators[i], tolerance, 0, &summary);
                 print_message("%-18s %-6s tol %.0e  error %.2e  energy %.1e  steps %ld  evaluations %ld\n",
                               problems[p].name, integrators[i], tolerance, error, summary.energy_max_drift,
                               summary.steps, summary.evaluations);
@@ -198,13 +156,13 @@ static void problems_come_out_to_the_tolerance(void **state) {
 static void rk4_converges_with_order_four(void **state) {
     (void)state;
     for (int p = 0; p < PROBLEMS; p++) {
-        read_reference(problems[p].name, &reference);
+        read_reference_of(problems[p].name);
         lw_model *model = read_problem(problems[p].name);
         double errors[3];
         lw_run_summary summary;
         for (int k = 0; k < 3; k++) {
             double step = problems[p].step / (1 << k);
-            errors[k] = run_problem(model, &reference, problems[p].error, "rk4", 0, step, &summary);
+            errors[k] = run_problem(model, problems[p].error, "rk4", 0, step, &summary);
         }
         double order = log2(errors[1] / errors[2]);
         print_message("%-18s rk4 errors %.2e %.2e %.2e  order %.2f\n", problems[p].name, errors[0], errors[1],

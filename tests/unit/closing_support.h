@@ -13,6 +13,7 @@
 #include "linalg/dense.h"
 #include "model/rows.h"
 #include "random_model.h"
+#include "problems.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -247,17 +248,6 @@ static inline void add_link(lw_spec *spec, int k) {
     char name[16];
     names_of(k, name, NULL);
     add_plain_body(spec, name);
-}
-
-static inline lw_model *model_of(const char *problem) {
-    char path[256];
-    lw_report *report = lw_report_create();
-    lw_spec *spec;
-    snprintf(path, sizeof path, "%s/problems/%s/model.yaml", LW_SOURCE_DIR, problem);
-    if (lw_read_model(path, NULL, 0, report, &spec) != LW_OK) show_report(report);
-    lw_report_destroy(report);
-    assert_non_null(spec);
-    return compile_or_fail(spec);
 }
 
 #endif

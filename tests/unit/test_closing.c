@@ -218,7 +218,7 @@ static void single_inputs(void **state) {
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
         bench b;
         lw_random random = random_seed(k);
-        open_bench(&b, model_of(list[k].name), 0, NULL, list[k].name);
+        open_bench(&b, read_problem(list[k].name), 0, NULL, list[k].name);
         assert_int_equal(examine_all(&b, &random, list[k].closed), list[k].examined);
         close_bench(&b);
     }
@@ -232,7 +232,7 @@ static void squeezer(void **state) {
     lw_error error;
     bool crank[7] = {false};
     int examined[7] = {0};
-    open_bench(&b, model_of("andrews_squeezer"), 0, NULL, "andrews_squeezer");
+    open_bench(&b, read_problem("andrews_squeezer"), 0, NULL, "andrews_squeezer");
     lw_joint_info beta = lw_model_joint_info(b.model, lw_model_joint(b.model, "beta"));
     crank[beta.v] = true;
     for (int k = 0; k < 24; k++) {
@@ -262,7 +262,7 @@ static void more_inputs(void **state) {
     bench b;
     lw_random random = random_seed(9);
     int examined = 0;
-    open_bench(&b, model_of("five_bar_redundant"), 0, NULL, "five_bar_redundant");
+    open_bench(&b, read_problem("five_bar_redundant"), 0, NULL, "five_bar_redundant");
     for (int i = 0; i < 6; i++)
         for (int k = i + 1; k < 6; k++) {
             bool independent[6] = {false};
@@ -273,7 +273,7 @@ static void more_inputs(void **state) {
         }
     assert_true(examined >= 10);
     close_bench(&b);
-    open_bench(&b, model_of("n_four_bar"), 0, NULL, "n_four_bar");
+    open_bench(&b, read_problem("n_four_bar"), 0, NULL, "n_four_bar");
     for (int i = 0; i < b.nv; i += 9) {
         bool independent[MOST] = {false};
         independent[i] = true;
@@ -299,7 +299,7 @@ static void branch_over_turns(void **state) {
     double fine[3], coarse[3];
     lw_error error;
     bool independent[3] = {true, false, false};
-    open_bench(&b, model_of("four_bar"), 0, NULL, "four_bar");
+    open_bench(&b, read_problem("four_bar"), 0, NULL, "four_bar");
     assert_int_equal(lw_closing_plan(b.closing, independent, &error), LW_OK);
     lw_closing_take_branch(b.closing, 0, b.q);
     memcpy(fine, b.q, sizeof fine);
@@ -324,7 +324,7 @@ static void change_points(void **state) {
     (void)state;
     bench b;
     lw_error error;
-    open_bench(&b, model_of("parallelogram"), 0, NULL, "parallelogram");
+    open_bench(&b, read_problem("parallelogram"), 0, NULL, "parallelogram");
     for (int which = 0; which < 3; which++) {
         bool independent[3] = {which == 0, which == 1, which == 2};
         double q[3], v[3], dt = 0.0237;
@@ -400,7 +400,7 @@ static void wrong_sets(void **state) {
     bench b;
     lw_error error = {0};
     double q[MOST];
-    open_bench(&b, model_of("four_bar"), 0, NULL, "four_bar");
+    open_bench(&b, read_problem("four_bar"), 0, NULL, "four_bar");
     bool both[3] = {true, true, false}, none[3] = {false, false, false};
     memcpy(q, b.q, sizeof q);
     assert_int_equal(lw_closing_plan(b.closing, both, &error), LW_OK); /* too many: only numbers tell */
@@ -412,7 +412,7 @@ static void wrong_sets(void **state) {
     double v[3] = {1, 1, 1};
     assert_int_equal(lw_closing_velocities(b.closing, 0, b.q, v, &error), LW_ERROR_SINGULAR);
     close_bench(&b);
-    open_bench(&b, model_of("pendulum"), 0, NULL, "pendulum");
+    open_bench(&b, read_problem("pendulum"), 0, NULL, "pendulum");
     bool never[MOST] = {false}, always[MOST];
     memset(always, 1, sizeof always);
     assert_int_equal(lw_closing_plan(b.closing, never, &error), LW_ERROR_ARGUMENT);

@@ -92,7 +92,7 @@ static void platform_legs(void **state) {
     (void)state;
     bench b;
     lw_random random = random_seed(77);
-    open_bench(&b, model_of("stewart_platform"), 0, NULL, "Stewart platform");
+    open_bench(&b, read_problem("stewart_platform"), 0, NULL, "Stewart platform");
     bool independent[MOST] = {false};
     for (int leg = 1; leg <= 6; leg++) { /* the one whose ball is in the tree */
         char name[24];
@@ -126,7 +126,7 @@ static void newton_turns(void **state) {
     lw_error error;
     bool independent[3] = {true, false, false};
     double q[3];
-    open_bench(&b, model_of("bennett"), 0, NULL, "bennett");
+    open_bench(&b, read_problem("bennett"), 0, NULL, "bennett");
     assert_int_equal(lw_closing_plan(b.closing, independent, &error), LW_OK);
     assert_int_equal(lw_closing_newton(b.closing), 2);
     lw_closing_take_branch(b.closing, 0, b.q);
@@ -156,15 +156,6 @@ static void newton_turns(void **state) {
 }
 
 /* --- everything else ------------------------------------------------------------------------------------------ */
-
-static lw_model *from_text(const char *text) {
-    lw_report *report = lw_report_create();
-    lw_spec *spec;
-    if (lw_read_model_text(text, strlen(text), "text", NULL, 0, report, &spec) != LW_OK) show_report(report);
-    lw_report_destroy(report);
-    assert_non_null(spec);
-    return compile_or_fail(spec);
-}
 
 static void other_linkages(void **state) {
     (void)state;
@@ -224,7 +215,7 @@ static void other_linkages(void **state) {
         bench b;
         lw_random random = random_seed(40 + k);
         snprintf(text, sizeof text, "%s%s", bodies, list[k].text);
-        open_bench(&b, from_text(text), 0, NULL, list[k].name);
+        open_bench(&b, compile_or_fail(read_text_spec(text)), 0, NULL, list[k].name);
         bool given[MOST] = {false};
         if (list[k].given) {
             char joint[2] = {list[k].given[0], 0};

@@ -3,6 +3,7 @@
  */
 #include "build.h"
 #include "random_model.h"
+#include "problems.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,12 +47,7 @@ static void check_six_bodies(const lw_model *model) {
 
 static void six_bodies_of_the_paper(void **state) {
     (void)state;
-    lw_report *report = lw_report_create();
-    lw_spec *spec = NULL;
-    assert_int_equal(lw_read_model(LW_SOURCE_DIR "/problems/six_bodies/model.yaml", NULL, 0, report, &spec),
-                     LW_OK);
-    lw_report_destroy(report);
-    lw_model *model = compile_or_fail(spec);
+    lw_model *model = read_problem("six_bodies");
     check_six_bodies(model);
     lw_model_destroy(model);
 }

@@ -1,12 +1,6 @@
 /* test_expression.c - the language: what expressions and units mean, what is refused and how, and hostile
  * text. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-#include "model/function.h"
+#include "function_support.h"
 
 #include <float.h>
 #include <locale.h>
@@ -14,33 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PI 3.14159265358979323846
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static const lw_constant constants[] = {{"m", 2}, {"length", 3}, {"a", -4}, {"zero", 0}, {"big", INFINITY}};
-static const char *const variables[] = {"t", "x"};
-
-static lw_function *compile(lw_arena *arena, const char *text, lw_syntax *syntax) {
-    return lw_function_compile(arena, text, constants, COUNT(constants), variables, 2, syntax);
-}
-
-static lw_function *must_compile(lw_arena *arena, const char *text) {
-    lw_syntax syntax;
-    lw_function *f = compile(arena, text, &syntax);
-    if (!f) fail_msg("\"%s\": offset %zu: %s; %s", text, syntax.offset, syntax.message, syntax.remedy);
-    return f;
-}
-
-/* xorshift64*: deterministic. */
-static double uniform(uint64_t *state, double low, double high) {
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return low + (high - low) * (double)((*state * 0x2545F4914F6CDD1DULL) >> 11) * 0x1p-53;
-}
-
-static int pick(uint64_t *state, int count) { return (int)uniform(state, 0, count); }
 
 /* --- what the language means ---------------------------------------------------------------------- */
 
@@ -442,19 +409,19 @@ static void test_hostile_text(void **state) {
         "*",    "/",    "^",   "**",    "<",      "<=",     "==",    "!=",   "and", "or",  "not",
         "sin(", "min(", "if(", "step(", "atan2(", "mm",     "N",     "s",    "deg", " ",   " ",
         "0",    "e",    "pi",  "1e9",   ".",      "mod(",   "sqrt(", "\xC3", "=",   "min", "log("};
-    uint64_t seed = 20240607;
+    lw_random random = random_seed(20240607);
     int accepted = 0;
     for (int round = 0; round < 40000; round++) {
         lw_arena *arena = lw_arena_create(NULL);
         char text[256];
         size_t length = 0;
-        uint64_t start = seed;
-        int count = 1 + pick(&seed, 14);
+        uint64_t start = random.state;
+        int count = 1 + random_below(&random, 14);
         for (int i = 0; i < count; i++) {
             if (round % 4 == 0) {
-                text[length++] = (char)(1 + pick(&seed, 255));
+                text[length++] = (char)(1 + random_below(&random, 255));
             } else {
-                const char *w = words[pick(&seed, (int)COUNT(words))];
+                const char *w = words[random_below(&random, (int)COUNT(words))];
                 memcpy(text + length, w, strlen(w));
                 length += strlen(w);
             }
@@ -472,13 +439,13 @@ static void test_hostile_text(void **state) {
             double value = lw_function_value(f, (double[]){0.5, 2});
             lw_jet jet = lw_function_jet(f, (lw_jet[]){{0.5, 1, 0}, {2, 3, 4}});
             if (!(value == jet.f || (isnan(value) && isnan(jet.f)))) {
-                fail_msg("\"%s\" (seed %llu): value %g, jet %g", text, (unsigned long long)start, value,
+                fail_msg("\"%s\" (state %llu): value %g, jet %g", text, (unsigned long long)start, value,
                          jet.f);
             }
             if (lw_function_is_constant(f)) assert_true(isfinite(value));
         } else if (syntax.offset > length || syntax.message[0] == '\0' || syntax.remedy[0] == '\0') {
-            fail_msg("\"%s\" (seed %llu): offset %zu, \"%s\"", text, (unsigned long long)start, syntax.offset,
-                     syntax.message);
+            fail_msg("\"%s\" (state %llu): offset %zu, \"%s\"", text, (unsigned long long)start,
+                     syntax.offset, syntax.message);
         }
         lw_arena_destroy(arena);
     }

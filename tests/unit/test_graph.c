@@ -3,6 +3,7 @@
  * graphs.
  */
 #include "model/graph.h"
+#include "random_model.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -22,19 +23,9 @@ typedef struct problem {
     lw_edge edges[MOST_EDGES];
 } problem;
 
-/* splitmix64 */
-static uint64_t next_random(uint64_t *seed) {
-    uint64_t z = (*seed += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static int below(uint64_t *seed, int limit) { return (int)(next_random(seed) % (uint64_t)limit); }
-
-static void shuffle(uint64_t *seed, int count, int *list) {
+static void shuffle(lw_random *random, int count, int *list) {
     for (int i = count - 1; i > 0; i--) {
-        int j = below(seed, i + 1), swap = list[i];
+        int j = random_below(random, i + 1), swap = list[i];
         list[i] = list[j];
         list[j] = swap;
     }
@@ -317,14 +308,14 @@ static void six_body_example(void **state) {
     }
     check_six_bodies(&a);
     check_six_bodies(&b);
-    uint64_t seed = 1983;
+    lw_random random = random_seed(1983);
     for (int trial = 0; trial < 200; trial++) {
         int body[7] = {0, 1, 2, 3, 4, 5, 6}, edge[6] = {0, 1, 2, 3, 4, 5};
-        shuffle(&seed, 6, body + 1);
-        shuffle(&seed, 6, edge);
+        shuffle(&random, 6, body + 1);
+        shuffle(&random, 6, edge);
         problem p = {.body_count = 6};
         for (int e = 0; e < 6; e++) {
-            int turn = below(&seed, 2);
+            int turn = random_below(&random, 2);
             join(&p, body[regular[edge[e]][turn]], body[regular[edge[e]][1 - turn]], 3);
         }
         check_six_bodies(&p);
@@ -511,50 +502,48 @@ static void degenerate_graphs(void **state) {
 
 /* --- random graphs -------------------------------------------------------------------------------- */
 
-static problem random_problem(uint64_t *seed, int most_bodies, int most_extra, bool plain) {
-    problem p = {.body_count = 1 + below(seed, most_bodies)};
+static problem random_problem(lw_random *random, int most_bodies, int most_extra, bool plain) {
+    problem p = {.body_count = 1 + random_below(random, most_bodies)};
     int name[MOST_BODIES + 1];
     for (int b = 0; b <= p.body_count; b++) name[b] = b;
-    shuffle(seed, p.body_count, name + 1);
-    int near = below(seed, 2) ? 3 : p.body_count; /* long or bushy */
-    int loose = below(seed, 8) == 0 ? 1 + below(seed, p.body_count) : 0;
+    shuffle(random, p.body_count, name + 1);
+    int near = random_below(random, 2) ? 3 : p.body_count; /* long or bushy */
+    int loose = random_below(random, 8) == 0 ? 1 + random_below(random, p.body_count) : 0;
     for (int b = 1; b <= p.body_count; b++) {
-        int back = 1 + below(seed, b < near ? b : near);
+        int back = 1 + random_below(random, b < near ? b : near);
         if (b != loose) join(&p, name[b], name[b - back], 0);
     }
-    for (int extra = below(seed, most_extra + 1); extra > 0; extra--) {
-        int a = below(seed, p.body_count + 1), b = below(seed, p.body_count + 1);
+    for (int extra = random_below(random, most_extra + 1); extra > 0; extra--) {
+        int a = random_below(random, p.body_count + 1), b = random_below(random, p.body_count + 1);
         if (a != b) join(&p, a, b, 0);
     }
     int order[MOST_EDGES];
     for (int e = 0; e < p.edge_count; e++) order[e] = e;
-    shuffle(seed, p.edge_count, order);
+    shuffle(random, p.edge_count, order);
     problem mixed = p;
     for (int e = 0; e < p.edge_count; e++) {
         mixed.edges[e] = p.edges[order[e]];
-        mixed.edges[e].freedom = below(seed, plain ? 6 : 7);
+        mixed.edges[e].freedom = random_below(random, plain ? 6 : 7);
         if (plain) continue;
-        mixed.edges[e].keep = below(seed, 4) == 0;
-        mixed.edges[e].wish_cut = below(seed, 5) == 0;
+        mixed.edges[e].keep = random_below(random, 4) == 0;
+        mixed.edges[e].wish_cut = random_below(random, 5) == 0;
     }
-    for (int b = 0; b <= p.body_count && !plain; b++) mixed.massless[b] = below(seed, 5) == 0;
+    for (int b = 0; b <= p.body_count && !plain; b++) mixed.massless[b] = random_below(random, 5) == 0;
     return mixed;
 }
-
-static uint64_t seed_of(int trial) { return 0x6772617068u + (uint64_t)trial * 7919u; }
 
 /* Says which seed failed, as cmocka leaves the test by a jump. */
 static int running;
 static int report_seed(void **state) {
-    if (running >= 0) fprintf(stderr, "trial %d, seed %llu\n", running, (unsigned long long)seed_of(running));
+    if (running >= 0) fprintf(stderr, "seed %d\n", running);
     return destroy_arena(state);
 }
 
 static void random_graphs(void **state) {
     (void)state;
     for (running = 0; running < 600; running++) {
-        uint64_t seed = seed_of(running);
-        problem p = random_problem(&seed, running % 3 ? 12 : MOST_BODIES, running % 4 * 10, false);
+        lw_random random = random_seed((uint64_t)running);
+        problem p = random_problem(&random, running % 3 ? 12 : MOST_BODIES, running % 4 * 10, false);
         lw_graph g = analyse(&p);
         check(&p, &g);
     }
@@ -565,8 +554,8 @@ static void random_graphs(void **state) {
 static void plain_graphs_have_short_loops(void **state) {
     (void)state;
     for (running = 0; running < 400; running++) {
-        uint64_t seed = seed_of(running);
-        problem p = random_problem(&seed, running % 3 ? 12 : MOST_BODIES, running % 4 * 10, true);
+        lw_random random = random_seed((uint64_t)running);
+        problem p = random_problem(&random, running % 3 ? 12 : MOST_BODIES, running % 4 * 10, true);
         for (int e = 0; e < p.edge_count; e++) p.edges[e].freedom = 1;
         lw_graph g = analyse(&p);
         check(&p, &g);
@@ -589,8 +578,8 @@ static void no_move_makes_loops_shorter(void **state) {
     (void)state;
     int shorter = 0;
     for (running = 0; running < 400; running++) {
-        uint64_t seed = seed_of(running);
-        problem p = random_problem(&seed, running % 3 ? 10 : 25, 1 + running % 4 * 5, running % 5 == 0);
+        lw_random random = random_seed((uint64_t)running);
+        problem p = random_problem(&random, running % 3 ? 10 : 25, 1 + running % 4 * 5, running % 5 == 0);
         lw_graph g = analyse(&p);
         bool tree[MOST_EDGES] = {false};
         for (int i = 1; i <= p.body_count - g.unreached; i++) tree[g.edge[i]] = true;
@@ -621,8 +610,8 @@ static void no_move_makes_loops_shorter(void **state) {
 static void best_of_all_spanning_trees(void **state) {
     (void)state;
     for (running = 0; running < 300; running++) {
-        uint64_t seed = seed_of(running);
-        problem p = random_problem(&seed, 5, 5, false);
+        lw_random random = random_seed((uint64_t)running);
+        problem p = random_problem(&random, 5, 5, false);
         lw_graph g = analyse(&p);
         int reached = p.body_count - g.unreached, fewest_at_massless = INT_MAX, here_at_massless = 0;
         int best[7] = {0}, here[7] = {0};

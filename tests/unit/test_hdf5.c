@@ -10,6 +10,8 @@
 #include "core/core.h"
 #include "io/results.h"
 #include "io/table.h"
+#include "problems.h"
+#include "random_model.h"
 
 #include <linkwork/dynamics.h>
 #include <linkwork/io.h>
@@ -255,13 +257,8 @@ static void both_formats_agree(void **state) {
         "1]}}\n"
         "joints:\n  ball: {type: spherical, between: [ground, a], point: [0, 0, 1]}\n"
         "  slide: {type: prismatic, between: [a, b], point: [0, 0, 0], axis: [1, 0, 0]}\n";
-    lw_spec *spec;
-    lw_model *model;
+    lw_model *model = compile_or_fail(read_text_spec(text));
     lw_error error;
-    lw_report *report = lw_report_create();
-    if (lw_read_model_text(text, strlen(text), "two.yaml", NULL, 0, report, &spec) != LW_OK)
-        fail_msg("%s", lw_report_get(report, 0)->message);
-    assert_int_equal(lw_model_compile(spec, NULL, report, &model), LW_OK);
     const char *const paths[] = {path, "test_hdf5.csv"};
     lw_table *tables[2];
     for (int k = 0; k < 2; k++) {
@@ -301,8 +298,6 @@ static void both_formats_agree(void **state) {
     lw_table_close(tables[0]);
     lw_table_close(tables[1]);
     lw_model_destroy(model);
-    lw_spec_destroy(spec);
-    lw_report_destroy(report);
     remove(paths[1]);
 }
 

@@ -1,44 +1,11 @@
 /* test_machine.c - jets, checked in two ways that share no formula with the machine: truncated Taylor series
  * of random expressions (recurrences for the coefficients), and finite differences of the values. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-#include "model/function.h"
+#include "function_support.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PI 3.14159265358979323846
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static const lw_constant constants[] = {{"m", 2}, {"length", 3}, {"a", -4}, {"zero", 0}, {"big", INFINITY}};
-static const char *const variables[] = {"t", "x"};
-
-static lw_function *compile(lw_arena *arena, const char *text, lw_syntax *syntax) {
-    return lw_function_compile(arena, text, constants, COUNT(constants), variables, 2, syntax);
-}
-
-static lw_function *must_compile(lw_arena *arena, const char *text) {
-    lw_syntax syntax;
-    lw_function *f = compile(arena, text, &syntax);
-    if (!f) fail_msg("\"%s\": offset %zu: %s; %s", text, syntax.offset, syntax.message, syntax.remedy);
-    return f;
-}
-
-/* xorshift64*: deterministic. */
-static double uniform(uint64_t *state, double low, double high) {
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return low + (high - low) * (double)((*state * 0x2545F4914F6CDD1DULL) >> 11) * 0x1p-53;
-}
-
-static int pick(uint64_t *state, int count) { return (int)uniform(state, 0, count); }
 
 /* --- jets against Taylor series ------------------------------------------------------------------- */
 
@@ -172,7 +139,7 @@ static series apply_two(const char *name, series a, series b) {
 
 /* A random expression: its text, its series, and the largest coefficient met on the way. */
 typedef struct random_expression {
-    uint64_t seed;
+    lw_random random;
     series at[2]; /* the variables */
     char text[4096];
     size_t length;
@@ -191,22 +158,22 @@ static void say(random_expression *r, const char *format, ...) {
 }
 
 static series grow(random_expression *r, int depth) {
-    int kind = depth == 0 ? pick(&r->seed, 3) : 3 + pick(&r->seed, 9);
+    int kind = depth == 0 ? random_below(&r->random, 3) : 3 + random_below(&r->random, 9);
     series f;
     if (kind == 0) {
-        double value = floor(uniform(&r->seed, 1, 400)) / 100;
+        double value = floor(random_between(&r->random, 1, 400)) / 100;
         say(r, "%.2f", value);
         f = number(value);
     } else if (kind <= 2) {
         say(r, "%s", variables[kind - 1]);
         f = r->at[kind - 1];
     } else if (kind <= 5) {
-        const char *name = one_operand[pick(&r->seed, (int)COUNT(one_operand))];
+        const char *name = one_operand[random_below(&r->random, (int)COUNT(one_operand))];
         say(r, name[0] == '-' ? "(-" : "%s(", name);
         f = apply_one(name, grow(r, depth - 1));
         say(r, ")");
     } else if (kind <= 9) {
-        const char *name = two_operands[pick(&r->seed, (int)COUNT(two_operands))];
+        const char *name = two_operands[random_below(&r->random, (int)COUNT(two_operands))];
         bool call = strlen(name) > 2 && strcmp(name, "and") != 0;
         say(r, call ? "%s(" : "((", name);
         series a = grow(r, depth - 1);
@@ -219,12 +186,12 @@ static series grow(random_expression *r, int depth) {
         say(r, call ? ")" : "))");
         f = apply_two(name, a, b);
     } else if (kind == 10) {
-        int n = pick(&r->seed, 8) - 3;
+        int n = random_below(&r->random, 8) - 3;
         say(r, "(");
         f = whole_power(grow(r, depth - 1), n);
         say(r, ")^%d", n);
     } else {
-        bool five = pick(&r->seed, 2);
+        bool five = random_below(&r->random, 2);
         double x0 = -1, x1 = 3;
         say(r, "%s(", five ? "step5" : "step");
         series x = grow(r, depth - 1);
@@ -250,9 +217,8 @@ static void test_jets_against_series(void **state) {
     (void)state;
     int compared = 0;
     for (uint64_t round = 1; round <= 6000; round++) {
-        random_expression r = {.seed = round * 0x9E3779B97F4A7C15ULL};
-        for (int i = 0; i < 5; i++) (void)uniform(&r.seed, 0, 1);
-        for (int i = 0; i < 6; i++) r.at[i / 3].c[i % 3] = uniform(&r.seed, -2, 2);
+        random_expression r = {.random = random_seed(round)};
+        for (int i = 0; i < 6; i++) r.at[i / 3].c[i % 3] = random_between(&r.random, -2, 2);
         series f = grow(&r, 1 + (int)(round % 4));
         /* Huge coefficients cancel to nothing; undefined ones say nothing. */
         if (!(r.largest < 1e4)) continue;

@@ -1,6 +1,7 @@
 /* test_neglect.c - small inertia: what is found, how it is scaled, what the error of neglecting it is, where it makes a run stiff.
  */
 #include "build.h"
+#include "problems.h"
 
 #include <linkwork/neglect.h>
 #include <stdarg.h>
@@ -13,24 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static lw_spec *read_text(const char *text) {
-    lw_report *report = lw_report_create();
-    lw_spec *spec = NULL;
-    lw_read_model_text(text, strlen(text), "test", NULL, 0, report, &spec);
-    if (!spec) show_report(report);
-    assert_non_null(spec);
-    lw_report_destroy(report);
-    return spec;
-}
-
 static lw_spec *oscillators(const char *m1, const char *d) {
     const lw_setting settings[] = {{"m1", m1}, {"d", d}};
-    lw_report *report = lw_report_create();
-    lw_spec *spec = NULL;
-    lw_read_model(LW_SOURCE_DIR "/problems/two_oscillators/model.yaml", settings, d ? 2 : 1, report, &spec);
-    assert_non_null(spec);
-    lw_report_destroy(report);
-    return spec;
+    return read_problem_spec("two_oscillators", settings, d ? 2 : 1);
 }
 
 static lw_neglect *find(lw_spec *spec, double ratio) {
@@ -83,23 +69,23 @@ static void test_ratio_is_checked(void **state) {
 /* Mechanisms that have nothing to do with each other are not measured against each other, also not through ground. */
 static void test_sets(void **state) {
     (void)state;
-    lw_spec *spec =
-        read_text("linkwork: 1\n"
-                  "bodies:\n"
-                  "  crane: {kind: point, mass: 1000}\n"
-                  "  balance: {kind: point, mass: 1e-3}\n"
-                  "  hair: {kind: point, mass: 2e-6}\n"
-                  "  hook: {kind: point, mass: 3}\n"
-                  "joints:\n"
-                  "  a: {type: prismatic, between: [ground, crane], axis: [1, 0, 0]}\n"
-                  "  b: {type: prismatic, between: [ground, balance], axis: [1, 0, 0]}\n"
-                  "  c: {type: prismatic, between: [ground, hair], axis: [1, 0, 0]}\n"
-                  "  d: {type: prismatic, between: [ground, hook], axis: [1, 0, 0]}\n"
-                  "forces:\n"
-                  "  spring: {type: spring, between: [balance, hair], first: [0, 0, 1], second: [0, 0, 0], "
-                  "stiffness: 1, damping: 1}\n"
-                  "constraints:\n"
-                  "  gear: {type: coupling, terms: [{joint: a}, {joint: d, factor: 2}]}\n");
+    lw_spec *spec = read_text_spec(
+        "linkwork: 1\n"
+        "bodies:\n"
+        "  crane: {kind: point, mass: 1000}\n"
+        "  balance: {kind: point, mass: 1e-3}\n"
+        "  hair: {kind: point, mass: 2e-6}\n"
+        "  hook: {kind: point, mass: 3}\n"
+        "joints:\n"
+        "  a: {type: prismatic, between: [ground, crane], axis: [1, 0, 0]}\n"
+        "  b: {type: prismatic, between: [ground, balance], axis: [1, 0, 0]}\n"
+        "  c: {type: prismatic, between: [ground, hair], axis: [1, 0, 0]}\n"
+        "  d: {type: prismatic, between: [ground, hook], axis: [1, 0, 0]}\n"
+        "forces:\n"
+        "  spring: {type: spring, between: [balance, hair], first: [0, 0, 1], second: [0, 0, 0], "
+        "stiffness: 1, damping: 1}\n"
+        "constraints:\n"
+        "  gear: {type: coupling, terms: [{joint: a}, {joint: d, factor: 2}]}\n");
     lw_neglect *neglect = find(spec, 1e-2);
     assert_int_equal(lw_neglect_count(neglect), 2);
     assert_string_equal(lw_neglect_at(neglect, 0)->body, "hair");
@@ -159,17 +145,17 @@ static void test_inertia(void **state) {
 /* Without its mass nothing would determine how this body slides; the other has a damper. */
 static void test_kept(void **state) {
     (void)state;
-    lw_spec *spec = read_text("linkwork: 1\n"
-                              "bodies:\n"
-                              "  cart: {kind: point, mass: 1}\n"
-                              "  loose: {kind: point, mass: 1e-4}\n"
-                              "  damped: {kind: point, mass: 1e-4}\n"
-                              "joints:\n"
-                              "  a: {type: prismatic, between: [ground, cart], axis: [1, 0, 0]}\n"
-                              "  b: {type: prismatic, between: [cart, loose], axis: [1, 0, 0]}\n"
-                              "  c: {type: prismatic, between: [cart, damped], axis: [1, 0, 0]}\n"
-                              "forces:\n"
-                              "  rub: {type: friction, joint: c, viscous: 2}\n");
+    lw_spec *spec = read_text_spec("linkwork: 1\n"
+                                   "bodies:\n"
+                                   "  cart: {kind: point, mass: 1}\n"
+                                   "  loose: {kind: point, mass: 1e-4}\n"
+                                   "  damped: {kind: point, mass: 1e-4}\n"
+                                   "joints:\n"
+                                   "  a: {type: prismatic, between: [ground, cart], axis: [1, 0, 0]}\n"
+                                   "  b: {type: prismatic, between: [cart, loose], axis: [1, 0, 0]}\n"
+                                   "  c: {type: prismatic, between: [cart, damped], axis: [1, 0, 0]}\n"
+                                   "forces:\n"
+                                   "  rub: {type: friction, joint: c, viscous: 2}\n");
     lw_neglect *neglect = find(spec, 1e-2);
     assert_int_equal(lw_neglect_count(neglect), 2);
     assert_string_equal(lw_neglect_at(neglect, 0)->body, "loose");
@@ -291,7 +277,7 @@ static angle run_crank(const lw_model *model, const char *method, const double *
 
 static void test_loop(void **state) {
     (void)state;
-    lw_spec *spec = read_text(
+    lw_spec *spec = read_text_spec(
         "linkwork: 1\n"
         "bodies:\n"
         "  crank: {mass: 2, shape: rod, points: [[0, 0, 0], [0, 0, 0.3]], radius: 0.05}\n"
@@ -388,7 +374,7 @@ static void test_stiff(void **state) {
  * light in inertia only. */
 static void test_stiff_several(void **state) {
     (void)state;
-    lw_spec *spec = read_text(
+    lw_spec *spec = read_text_spec(
         "linkwork: 1\n"
         "gravity: [0, 0, 0]\n"
         "bodies:\n"

@@ -144,47 +144,69 @@ static void absolute_of(lw_stationary *s, double *y) {
     }
 }
 
+/* --- a mechanism to try things on -------------------------------------------------------------------- */
+
+typedef struct trial {
+    int which, seed;
+    lw_random random;
+    lw_model *model;
+    lw_projection *projection;
+    lw_stationary *s;
+    double q[MOST], v[MOST]; /* moved away and closed again; any speeds */
+} trial;
+
+static void every_mechanism(void (*check)(trial *x)) {
+    for (int which = 0; which < MECHANISMS; which++)
+        for (int seed = 1; seed <= SEEDS; seed++) {
+            trial x = {.which = which, .seed = seed, .random = random_seed((uint64_t)seed)};
+            lw_violation left;
+            lw_error error;
+            x.model = mechanism(which, &x.random);
+            x.projection = lw_projection_create(x.model, LW_HOLD_NONE);
+            x.s = lw_stationary_create(x.model, LW_HOLD_NONE);
+            lw_model_initial_state(x.model, x.q, x.v);
+            disturb(x.model, &x.random, 0.08, x.q);
+            random_vector(&x.random, x.model->nv, 1, x.v);
+            assert_int_equal(lw_project_positions(x.projection, 0, x.q, 60, &left, &error), LW_OK);
+            check(&x);
+            lw_stationary_destroy(x.s);
+            lw_projection_destroy(x.projection);
+            lw_model_destroy(x.model);
+        }
+}
+
 /* --- closed ------------------------------------------------------------------------------------------ */
+
+static void check_closed(trial *x) {
+    const lw_model *model = x->model;
+    lw_stationary *s = x->s;
+    double *q = x->q, *v = x->v;
+    double y[13 * MOST], position, velocity;
+    lw_violation left;
+    lw_error error;
+    assert_int_equal(lw_project_velocities(x->projection, 0, q, v, &left, &error), LW_OK);
+    lw_stationary_rows_at(s, 0, q, v);
+    lw_stationary_violation(s, &position, &velocity);
+    if (!(position < 1e-13) || !(velocity < 1e-12)) /* lengths, speeds of order 1, poses of six bodies */
+        fail_msg("mechanism %d, seed %d: positions %g, velocities %g", x->which, x->seed, position, velocity);
+
+    /* in absolute coordinates, with all joints open */
+    absolute_of(s, y);
+    for (int i = 0; i < model->body_count; i++) {
+        for (int k = 0; k < 7; k++) y[13 * i + k] += random_between(&x->random, -0.01, 0.01);
+        random_vector(&x->random, 6, 1, y + 13 * i + 7);
+    }
+    assert_int_equal(lw_project_absolute(x->projection, 0, y, &error), LW_OK);
+    lw_stationary_rows_at_absolute(s, 0, y);
+    lw_stationary_violation(s, &position, &velocity);
+    if (!(position < 1e-13) || !(velocity < 1e-12))
+        fail_msg("mechanism %d, seed %d, absolute: positions %g, velocities %g", x->which, x->seed, position,
+                 velocity);
+}
 
 static void loops_close(void **state) {
     (void)state;
-    for (int which = 0; which < MECHANISMS; which++)
-        for (int seed = 1; seed <= SEEDS; seed++) {
-            lw_random random = random_seed((uint64_t)seed);
-            lw_model *model = mechanism(which, &random);
-            lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
-            lw_stationary *check = lw_stationary_create(model, LW_HOLD_NONE);
-            double q[MOST], v[MOST], y[13 * MOST], position, velocity;
-            lw_violation left;
-            lw_error error;
-            lw_model_initial_state(model, q, v);
-            disturb(model, &random, 0.08, q);
-            random_vector(&random, model->nv, 1, v);
-            assert_int_equal(lw_project_positions(projection, 0, q, 60, &left, &error), LW_OK);
-            assert_int_equal(lw_project_velocities(projection, 0, q, v, &left, &error), LW_OK);
-            lw_stationary_rows_at(check, 0, q, v);
-            lw_stationary_violation(check, &position, &velocity);
-            if (!(position < 1e-13) ||
-                !(velocity < 1e-12)) /* lengths, speeds of order 1, poses of six bodies */
-                fail_msg("mechanism %d, seed %d: positions %g, velocities %g", which, seed, position,
-                         velocity);
-
-            /* in absolute coordinates, with all joints open */
-            absolute_of(check, y);
-            for (int i = 0; i < model->body_count; i++) {
-                for (int k = 0; k < 7; k++) y[13 * i + k] += random_between(&random, -0.01, 0.01);
-                random_vector(&random, 6, 1, y + 13 * i + 7);
-            }
-            assert_int_equal(lw_project_absolute(projection, 0, y, &error), LW_OK);
-            lw_stationary_rows_at_absolute(check, 0, y);
-            lw_stationary_violation(check, &position, &velocity);
-            if (!(position < 1e-13) || !(velocity < 1e-12))
-                fail_msg("mechanism %d, seed %d, absolute: positions %g, velocities %g", which, seed,
-                         position, velocity);
-            lw_stationary_destroy(check);
-            lw_projection_destroy(projection);
-            lw_model_destroy(model);
-        }
+    every_mechanism(check_closed);
 }
 
 /* Rolling bodies may be moved along their plane: where these random mechanisms roll, closing their loops asks for it. */
@@ -292,107 +314,92 @@ static void smallest(int m, int nv, double *M, const double *G, const double *b,
     lw_orthogonal_destroy(work);
 }
 
+static void check_smallest(trial *x) {
+    const lw_model *model = x->model;
+    lw_stationary *s = x->s;
+    double *q = x->q, *v = x->v;
+    lw_data *data;
+    assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
+    int nv = model->nv, m = s->rows->count - s->rows->tree_count;
+    double before[MOST], M[MOST * MOST], G[MOST * MOST], b[MOST], change[MOST];
+    lw_violation left;
+    lw_error error;
+
+    /* velocities: exactly */
+    memcpy(before, v, sizeof before);
+    assert_int_equal(lw_project_velocities(x->projection, 0, q, v, &left, &error), LW_OK);
+    closure_by_differences(s, q, G);
+    metric(model, data, s, q, M);
+    for (int r = 0; r < m; r++) {
+        b[r] = 0;
+        for (int k = 0; k < nv; k++) b[r] -= G[r + k * m] * before[k];
+    }
+    smallest(m, nv, M, G, b, change);
+    for (int k = 0; k < nv; k++) change[k] += before[k];
+    /* differences are good to 1e-12, the condition of a mechanism of this kind is below 1e3 */
+    double apart = relative_difference(v, change, nv);
+    if (!(apart < 1e-9)) fail_msg("mechanism %d, seed %d: velocities differ by %g", x->which, x->seed, apart);
+
+    /* positions: to first order in the error */
+    if (x->which != BRICARD) { /* off the loop its rows are no longer dependent, only nearly so */
+        const double error_size = 1e-5;
+        double off[MOST], moved[MOST];
+        memcpy(off, q, sizeof off);
+        disturb(model, &x->random, error_size, off);
+        closure_by_differences(s, off, G);
+        metric(model, data, s, off, M);
+        for (int r = 0; r < m; r++) b[r] = -s->rows->phi[s->rows->tree_count + r];
+        smallest(m, nv, M, G, b, change);
+        memcpy(moved, off, sizeof moved);
+        lw_integrate_q(model, moved, change, 1);
+        assert_int_equal(lw_project_positions(x->projection, 0, off, 1, &left, &error), LW_OK);
+        apart = relative_difference(off, moved, model->nq);
+        if (!(apart < 100 * error_size * error_size))
+            fail_msg("mechanism %d, seed %d: positions differ by %g", x->which, x->seed, apart);
+    }
+    lw_data_destroy(data);
+}
+
 static void smallest_change(void **state) {
     (void)state;
-    for (int which = 0; which < MECHANISMS; which++)
-        for (int seed = 1; seed <= SEEDS; seed++) {
-            lw_random random = random_seed((uint64_t)seed);
-            lw_model *model = mechanism(which, &random);
-            lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
-            lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
-            lw_data *data;
-            assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
-            int nv = model->nv, m = s->rows->count - s->rows->tree_count;
-            double q[MOST], v[MOST], before[MOST], M[MOST * MOST], G[MOST * MOST], b[MOST], change[MOST];
-            lw_violation left;
-            lw_error error;
-            lw_model_initial_state(model, q, v);
-            disturb(model, &random, 0.05, q);
-            assert_int_equal(lw_project_positions(projection, 0, q, 60, &left, &error), LW_OK);
-
-            /* velocities: exactly */
-            random_vector(&random, nv, 1, v);
-            memcpy(before, v, sizeof before);
-            assert_int_equal(lw_project_velocities(projection, 0, q, v, &left, &error), LW_OK);
-            closure_by_differences(s, q, G);
-            metric(model, data, s, q, M);
-            for (int r = 0; r < m; r++) {
-                b[r] = 0;
-                for (int k = 0; k < nv; k++) b[r] -= G[r + k * m] * before[k];
-            }
-            smallest(m, nv, M, G, b, change);
-            for (int k = 0; k < nv; k++) change[k] += before[k];
-            /* differences are good to 1e-12, the condition of a mechanism of this kind is below 1e3 */
-            double apart = relative_difference(v, change, nv);
-            if (!(apart < 1e-9))
-                fail_msg("mechanism %d, seed %d: velocities differ by %g", which, seed, apart);
-
-            /* positions: to first order in the error */
-            if (which != BRICARD) { /* off the loop its rows are no longer dependent, only nearly so */
-                const double error_size = 1e-5;
-                double off[MOST], moved[MOST];
-                memcpy(off, q, sizeof off);
-                disturb(model, &random, error_size, off);
-                closure_by_differences(s, off, G);
-                metric(model, data, s, off, M);
-                for (int r = 0; r < m; r++) b[r] = -s->rows->phi[s->rows->tree_count + r];
-                smallest(m, nv, M, G, b, change);
-                memcpy(moved, off, sizeof moved);
-                lw_integrate_q(model, moved, change, 1);
-                assert_int_equal(lw_project_positions(projection, 0, off, 1, &left, &error), LW_OK);
-                apart = relative_difference(off, moved, model->nq);
-                if (!(apart < 100 * error_size * error_size))
-                    fail_msg("mechanism %d, seed %d: positions differ by %g", which, seed, apart);
-            }
-            lw_data_destroy(data);
-            lw_stationary_destroy(s);
-            lw_projection_destroy(projection);
-            lw_model_destroy(model);
-        }
+    every_mechanism(check_smallest);
 }
 
 /* --- the same in both coordinates --------------------------------------------------------------------- */
 
+static void check_agreement(trial *x) {
+    const lw_model *model = x->model;
+    lw_stationary *s = x->s;
+    double *q = x->q, *v = x->v;
+    double y[13 * MOST];
+    lw_violation left;
+    lw_error error;
+    lw_stationary_rows_at(s, 0, q, v);
+    absolute_of(s, y);
+    assert_int_equal(lw_project_velocities(x->projection, 0, q, v, &left, &error), LW_OK);
+    assert_int_equal(lw_project_absolute(x->projection, 0, y, &error), LW_OK);
+    lw_stationary_rows_at_absolute(s, 0, y);
+    double apart = relative_difference(v, s->data->v, model->nv); /* rounding times the condition */
+    if (!(apart < 1e-11))
+        fail_msg("mechanism %d, seed %d: velocities differ by %g", x->which, x->seed, apart);
+
+    if (x->which != BRICARD) { /* positions: the paths differ to second order */
+        const double size = 1e-4;
+        disturb(model, &x->random, size, q);
+        lw_stationary_rows_at(s, 0, q, v);
+        absolute_of(s, y);
+        assert_int_equal(lw_project_positions(x->projection, 0, q, 60, &left, &error), LW_OK);
+        assert_int_equal(lw_project_absolute(x->projection, 0, y, &error), LW_OK);
+        lw_stationary_rows_at_absolute(s, 0, y);
+        apart = relative_difference(q, s->data->q, model->nq);
+        if (!(apart < 100 * size * size))
+            fail_msg("mechanism %d, seed %d: positions differ by %g", x->which, x->seed, apart);
+    }
+}
+
 static void absolute_and_joint_agree(void **state) {
     (void)state;
-    for (int which = 0; which < MECHANISMS; which++)
-        for (int seed = 1; seed <= SEEDS; seed++) {
-            lw_random random = random_seed((uint64_t)seed);
-            lw_model *model = mechanism(which, &random);
-            lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
-            lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
-            double q[MOST], v[MOST], y[13 * MOST];
-            lw_violation left;
-            lw_error error;
-            lw_model_initial_state(model, q, v);
-            disturb(model, &random, 0.05, q);
-            assert_int_equal(lw_project_positions(projection, 0, q, 60, &left, &error), LW_OK);
-            random_vector(&random, model->nv, 1, v);
-            lw_stationary_rows_at(s, 0, q, v);
-            absolute_of(s, y);
-            assert_int_equal(lw_project_velocities(projection, 0, q, v, &left, &error), LW_OK);
-            assert_int_equal(lw_project_absolute(projection, 0, y, &error), LW_OK);
-            lw_stationary_rows_at_absolute(s, 0, y);
-            double apart = relative_difference(v, s->data->v, model->nv); /* rounding times the condition */
-            if (!(apart < 1e-11))
-                fail_msg("mechanism %d, seed %d: velocities differ by %g", which, seed, apart);
-
-            if (which != BRICARD) { /* positions: the paths differ to second order */
-                const double size = 1e-4;
-                disturb(model, &random, size, q);
-                lw_stationary_rows_at(s, 0, q, v);
-                absolute_of(s, y);
-                assert_int_equal(lw_project_positions(projection, 0, q, 60, &left, &error), LW_OK);
-                assert_int_equal(lw_project_absolute(projection, 0, y, &error), LW_OK);
-                lw_stationary_rows_at_absolute(s, 0, y);
-                apart = relative_difference(q, s->data->q, model->nq);
-                if (!(apart < 100 * size * size))
-                    fail_msg("mechanism %d, seed %d: positions differ by %g", which, seed, apart);
-            }
-            lw_stationary_destroy(s);
-            lw_projection_destroy(projection);
-            lw_model_destroy(model);
-        }
+    every_mechanism(check_agreement);
 }
 
 /* --- special cases -------------------------------------------------------------------------------------- */

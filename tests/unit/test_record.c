@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "io/record.h"
 #include "linalg/vec3.h"
+#include "problems.h"
+#include "random_model.h"
 
 #include <linkwork/dynamics.h>
 #include <linkwork/io.h>
@@ -37,17 +39,7 @@ static const char text[] =
     "  guide: {type: prismatic, between: [ground, car], point: [0, 0, 0], axis: [1, 0, 0], cut: true}\n"
     "  plate: {type: weld, between: [ground, base], point: [0, 0, 0]}\n";
 
-static lw_model *arms(void) {
-    lw_report *report = lw_report_create();
-    lw_spec *spec;
-    lw_model *model = NULL;
-    lw_status status = lw_read_model_text(text, strlen(text), "arms.yaml", NULL, 0, report, &spec);
-    if (status == LW_OK) status = lw_model_compile(spec, NULL, report, &model);
-    if (status != LW_OK) fail_msg("%s", lw_report_get(report, 0)->message);
-    lw_spec_destroy(spec);
-    lw_report_destroy(report);
-    return model;
-}
+static lw_model *arms(void) { return compile_or_fail(read_text_spec(text)); }
 
 static lw_record *record_of(const lw_model *model, const char *list) {
     lw_record *record;
@@ -203,13 +195,6 @@ static void patterns_match(void **state) {
 
 /* --- values --------------------------------------------------------------------------------------- */
 
-static uint64_t seed = 20240607;
-
-static double uniform(void) { /* -1 .. 1 */
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int64_t)seed / 9223372036854775808.0;
-}
-
 static double value_of(const lw_record *record, const double *row, const char *format, ...) {
     char name[256];
     va_list arguments;
@@ -252,11 +237,11 @@ static void values_are_those_of_the_public_calls(void **state) {
     lw_record *record =
         record_of(model, "*, point(load, 0.1, -0.2, 0.3), point_velocity(load, 0.1, -0.2, 0.3)");
     double row[256], q[6], v[5], vdot[5], reactions[30];
+    lw_random random = random_seed(20240607);
     for (int trial = 0; trial < 100; trial++) {
-        for (int k = 0; k < 6; k++) q[k] = 3 * uniform();
-        for (int k = 0; k < 5; k++) v[k] = uniform(), vdot[k] = uniform();
-        for (int k = 0; k < 30; k++) reactions[k] = uniform();
-        lw_normalise_q(model, q);
+        random_state(&random, model, q, v);
+        random_vector(&random, 5, 1, vdot);
+        random_vector(&random, 30, 1, reactions);
         const lw_ledger ledger = {1, 2, 3, 4, 5, 6};
         const lw_sample sample = {.t = trial,
                                   .q = q,
