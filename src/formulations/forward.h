@@ -49,7 +49,9 @@ INLINE void hand_over(const recursion *r, const lw_link *link, const REAL p[3], 
         for (int i = 0; i < 3; i++)
             if (i != zero) S[3 * i + j] += B[3 * i + j];
     }
+#pragma GCC unroll 3
     for (int i = 0; i < 3; i++)
+#pragma GCC unroll 3
         for (int j = 0; j <= i; j++) {
             /* the entry is symmetric: take the column as the one that vanishes, where there is one */
             int row = i == zero ? j : i, column = i == zero ? i : j;

@@ -1,0 +1,8 @@
+/* turns_4.c - sines and cosines of four joints at a time, with AVX2 (turns.h).
+ */
+#define LANES 4
+#include "formulations/turns.h"
+
+void lw_turn_joints_4(const lw_turn *turns, int count, const double *q, double *sine, double *cosine) {
+    turn_joints(turns, count, q, sine, cosine);
+}
