@@ -262,13 +262,27 @@ static void free_eliminate(const recursion *r, int i, int *bad) {
     hand_over(r, link, at->p, none, none, none, f1, -1);
 }
 
-/* A column of S times a wrench. */
-INLINE REAL motion_dot(const REAL S[6], const REAL f[6], bool turning) {
-    return turning ? r3_dot(S, f) : r6_dot(S, f);
+/* Column k of S times a wrench; those of a universal joint are (S0, 0, S2; 0) and (0, 1, 0; 0). */
+INLINE REAL motion_dot(const REAL *S, int k, const REAL f[6], bool universal) {
+    if (!universal) return r6_dot(S + 6 * k, f);
+    return k == 0 ? S[0] * f[0] + S[2] * f[2] : f[1];
 }
 
-/* Any other joint, by its S; nv, prescribed and turning (S has no linear part) are constants where that pays. */
-INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigned prescribed, bool turning) {
+/* I^ times column k of S. */
+INLINE void inertia_times_motion(const REAL A[6], const REAL B[9], const REAL C[6], const REAL *S, int k,
+                                 bool universal, REAL U[6]) {
+    if (!universal)
+        inertia_times(A, B, C, S + 6 * k, U);
+    else
+        for (int l = 0; l < 3; l++) {
+            U[l] = k == 0 ? S[0] * A[sym(0, l)] + S[2] * A[sym(2, l)] : A[sym(1, l)];
+            U[3 + l] = k == 0 ? S[0] * B[l] + S[2] * B[6 + l] : B[3 + l];
+        }
+}
+
+/* Any other joint, by its S; nv, prescribed and universal are constants where that pays. */
+INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigned prescribed,
+                            bool universal) {
     const lw_link *link = &r->model->links[i];
     const node *own = &r->nodes[i];
     const place *at = &r->places[i];
@@ -278,13 +292,9 @@ INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigne
     gather(r, i, A, B, C, f);
     for (int k = 0; k < 6; k++) b[k] = own->bias[k];
     for (int k = 0; k < nv; k++) {
-        if (turning) {
-            symmetric_times(A, S + 6 * k, U + 6 * k);
-            r3_turn_back(B, S + 6 * k, U + 6 * k + 3);
-        } else
-            inertia_times(A, B, C, S + 6 * k, U + 6 * k);
-        u[k] = tau[k] - motion_dot(S + 6 * k, f, turning);
-        for (int l = 0; l <= k; l++) D[6 * k + l] = motion_dot(S + 6 * l, U + 6 * k, turning);
+        inertia_times_motion(A, B, C, S, k, universal, U + 6 * k);
+        u[k] = tau[k] - motion_dot(S, k, f, universal);
+        for (int l = 0; l <= k; l++) D[6 * k + l] = motion_dot(S, l, U + 6 * k, universal);
         if (prescribed >> k & 1) /* prescribed accelerations act like bias */
             for (int l = 0; l < 6; l++) b[l] += S[6 * k + l] * r->vdot[link->v + k];
     }
@@ -293,7 +303,7 @@ INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigne
 
     inertia_times(A, B, C, b, t);
     for (int k = 0; k < 6; k++) f[k] += t[k];
-    for (int k = 0; k < nv; k++) y[k] = tau[k] - motion_dot(S + 6 * k, f, turning);
+    for (int k = 0; k < nv; k++) y[k] = tau[k] - motion_dot(S, k, f, universal);
     solve_lower(nv, prescribed, D, y);
     for (int row = 0; row < 6; row++) { /* W = L^-1 U' */
         REAL x[LW_JOINT_MAX_V];
@@ -333,12 +343,12 @@ static void general_eliminate(const recursion *r, int i, int *bad) {
         spherical_eliminate(r, i, bad);
     else if (link->kernel == LW_KERNEL_FREE)
         free_eliminate(r, i, bad);
+    else if (link->kernel == LW_KERNEL_UNIVERSAL)
+        joint_eliminate(r, i, bad, 2, 0, true);
     else if (link->prescribed)
         joint_eliminate(r, i, bad, link->joint.nv, link->prescribed, false);
     else if (link->joint.nv == 1)
         joint_eliminate(r, i, bad, 1, 0, false);
-    else if (link->joint.type == LW_JOINT_UNIVERSAL && !link->joint.inverse)
-        joint_eliminate(r, i, bad, 2, 0, true);
     else if (link->joint.nv == 2)
         joint_eliminate(r, i, bad, 2, 0, false);
     else if (link->joint.nv == 3)
@@ -411,7 +421,7 @@ static void free_accelerate(const recursion *r, int i) {
     for (int k = 0; k < 3; k++) vdot[k] = r3_dot(S + 6 * k + 3, x + 3), vdot[3 + k] = x[k];
 }
 
-INLINE void joint_accelerate(const recursion *r, int i, int nv, unsigned prescribed, bool turning) {
+INLINE void joint_accelerate(const recursion *r, int i, int nv, unsigned prescribed, bool universal) {
     const lw_link *link = &r->model->links[i];
     node *own = &r->nodes[i];
     const REAL *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
@@ -426,8 +436,9 @@ INLINE void joint_accelerate(const recursion *r, int i, int nv, unsigned prescri
     for (int k = 0; k < nv; k++) {
         if (prescribed >> k & 1) continue;
         vdot[k] = y[k];
-        for (int l = 0; l < (turning ? 3 : 6); l++) x[l] += y[k] * S[6 * k + l];
+        for (int l = 0; l < 6 && !universal; l++) x[l] += y[k] * S[6 * k + l];
     }
+    if (universal) x[0] += y[0] * S[0], x[1] += y[1], x[2] += y[0] * S[2];
     for (int k = 0; k < 6; k++) own->a[k] = x[k];
     if (!prescribed || !r->drive) return;
     for (int k = 0; k < nv; k++) /* S'(I^ a + f^) - tau */
@@ -440,12 +451,12 @@ static void general_accelerate(const recursion *r, int i) {
         spherical_accelerate(r, i);
     else if (link->kernel == LW_KERNEL_FREE)
         free_accelerate(r, i);
+    else if (link->kernel == LW_KERNEL_UNIVERSAL)
+        joint_accelerate(r, i, 2, 0, true);
     else if (link->prescribed)
         joint_accelerate(r, i, link->joint.nv, link->prescribed, false);
     else if (link->joint.nv == 1)
         joint_accelerate(r, i, 1, 0, false);
-    else if (link->joint.type == LW_JOINT_UNIVERSAL && !link->joint.inverse)
-        joint_accelerate(r, i, 2, 0, true);
     else if (link->joint.nv == 2)
         joint_accelerate(r, i, 2, 0, false);
     else if (link->joint.nv == 3)

@@ -241,16 +241,20 @@ static void general_rates(const recursion *r, int i, const REAL parent_w[3], REA
     REAL relative[6], carried[3], t[3];
     const REAL *v = r->v + link->v, *S = r->S + 6 * link->v;
     general_motion(r, i, v, bias);
+    bool universal = link->kernel == LW_KERNEL_UNIVERSAL;
     for (int k = 0; k < 6; k++) relative[k] = real(0);
-    for (int l = 0; l < link->joint.nv; l++)
-        for (int k = 0; k < 6; k++) relative[k] += S[6 * l + k] * v[l];
+    if (universal)
+        relative[0] = S[0] * v[0], relative[1] = v[1], relative[2] = S[2] * v[0];
+    else
+        for (int l = 0; l < link->joint.nv; l++)
+            for (int k = 0; k < 6; k++) relative[k] += S[6 * l + k] * v[l];
     if (link->parent) /* ground does not turn */
         r3_turn_back(r->places[i].R, parent_w, carried);
     else
         carried[0] = carried[1] = carried[2] = real(0);
     for (int k = 0; k < 3; k++) w[k] = carried[k] + relative[k], t[k] = carried[k] + w[k];
     r3_add_cross(w, relative, bias);
-    r3_add_cross(t, relative + 3, bias + 3);
+    if (!universal) r3_add_cross(t, relative + 3, bias + 3);
 }
 
 static void general_velocity(const recursion *r, int i) {

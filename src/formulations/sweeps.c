@@ -197,16 +197,16 @@ INLINE void free_rows(int rows, way x, const recursion *r, int i) {
     }
 }
 
-/* Two speeds that are free; turning: a universal joint's, S has no linear part. rate = u - U'b. */
+/* Two speeds that are free, maybe a universal joint's. rate = u - U'b. */
 INLINE void pair_rows(int rows, way x, const recursion *r, int i, const double b[6], const double rate[2],
-                      bool turning) {
+                      bool universal) {
     const lw_link *link = &r->model->links[i];
     const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
     const double *restrict K = x.K;
     double first = D[0], mixed = D[6], second = D[7];
     for (int row = 0; row < rows; row++) {
         const double *w = K + 6 * row;
-        double y0 = motion_dot(S, w, turning), y1 = motion_dot(S + 6, w, turning), left[6];
+        double y0 = motion_dot(S, 0, w, universal), y1 = motion_dot(S, 1, w, universal), left[6];
         double z1 = (y1 - mixed * y0) * second, z0 = y0 * first - mixed * z1;
         x.Y[2 * row] = y0, x.Y[2 * row + 1] = y1, x.Z[2 * row] = z0, x.Z[2 * row + 1] = z1;
         x.l[row] += z0 * rate[0] + z1 * rate[1] + r6_dot(w, b);
@@ -283,14 +283,14 @@ static void pass_strands(lw_sweeps *s, const recursion *r, bool gravity, int i) 
     case LW_KERNEL_FREE:
         EACH_STRAND(s, r, i, free_rows, r, i)
         break;
-    default:
+    default: /* LW_KERNEL_UNIVERSAL, LW_KERNEL_GENERAL */
         if (link->joint.nv != 2 || link->prescribed) {
             EACH_STRAND(s, r, i, general_rows, r, i, b)
             break;
         }
         const double *U = r->U + 6 * link->v, *u = r->u + link->v;
         const double rate[2] = {u[0] - r6_dot(U, b), u[1] - r6_dot(U + 6, b)};
-        if (link->joint.type == LW_JOINT_UNIVERSAL && !link->joint.inverse)
+        if (link->kernel == LW_KERNEL_UNIVERSAL)
             EACH_STRAND(s, r, i, pair_rows, r, i, b, rate, true)
         else
             EACH_STRAND(s, r, i, pair_rows, r, i, b, rate, false)

@@ -9,14 +9,15 @@
 
 static inline void turn_joints(const lw_turn *turn, int count, const double *q, double *sine,
                                double *cosine) {
-    REAL angle, s, c;
+    REAL s, c;
     for (; count >= LANES; count -= LANES, turn += LANES) {
+        REAL angle = {0};
         for (int l = 0; l < LANES; l++) angle[l] = turn[l].sign * q[turn[l].q];
         real_sincos(angle, &s, &c);
         for (int l = 0; l < LANES; l++) sine[turn[l].v] = s[l], cosine[turn[l].v] = c[l];
     }
     if (count == 0) return;
-    angle = real(0);
+    REAL angle = {0};
     for (int l = 0; l < count; l++) angle[l] = turn[l].sign * q[turn[l].q];
     real_sincos(angle, &s, &c);
     for (int l = 0; l < count; l++) sine[turn[l].v] = s[l], cosine[turn[l].v] = c[l];

@@ -145,6 +145,7 @@ static void align(lw_link *link, lw_pose *mine) {
     if (!link->prescribed && !link->joint.inverse) {
         if (link->joint.type == LW_JOINT_SPHERICAL) link->kernel = LW_KERNEL_SPHERICAL;
         if (link->joint.type == LW_JOINT_FREE) link->kernel = LW_KERNEL_FREE;
+        if (link->joint.type == LW_JOINT_UNIVERSAL) link->kernel = LW_KERNEL_UNIVERSAL;
     }
     if (link->joint.type != LW_JOINT_REVOLUTE && link->joint.type != LW_JOINT_PRISMATIC) return;
     for (int k = 0; k < 3; k++) {

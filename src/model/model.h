@@ -33,14 +33,15 @@ typedef struct lw_joint {
 } lw_joint;
 
 /* Which kernel of the recursions a joint takes: a revolute or prismatic joint about or along a coordinate axis (added to
- * the value, which is then the axis' place in a twist) whose base does not turn; a spherical or a free joint; all of
- * these in the user's sense and not prescribed; or any other. */
+ * the value, which is then the axis' place in a twist) whose base does not turn; a spherical, free or
+ * universal joint; all of these in the user's sense and not prescribed; or any other. */
 typedef enum lw_kernel {
     LW_KERNEL_REVOLUTE = 0,
     LW_KERNEL_PRISMATIC = 3,
     LW_KERNEL_SPHERICAL = 6,
     LW_KERNEL_FREE = 7,
-    LW_KERNEL_GENERAL = 8
+    LW_KERNEL_UNIVERSAL = 8,
+    LW_KERNEL_GENERAL = 9
 } lw_kernel;
 
 /* Body i and the tree joint that carries it, as the recursions need it; entry 0 is ground. The first 64 bytes
