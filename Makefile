@@ -6,7 +6,7 @@ MODEL ?= problems/double_pendulum/model.yaml
 
 CONFIGURE = cmake -S . -G Ninja -Wno-dev --log-level=WARNING
 SANITIZED = $(CONFIGURE) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1
-# tests/unit/test_threads.c is the target unit-threads
+# tests/conformance/test_thread.c is the target conformance-thread
 THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard tests/*/test_*thread*.c))))
 
 .PHONY: build run test test-sanitize test-thread test-page check-layers check-format format fuzz fuzz-merge bench bench-peers \
@@ -70,11 +70,12 @@ fuzz: ## fuzz the reader and the expressions, SECONDS (60) in all
 fuzz-merge: ## keep what fuzzing found: new inputs that reach new code go to tests/fuzz/corpus
 	@bash tests/fuzz/run build-fuzz merge
 
-bench: setup ## time the dynamics of trees and closed loops; figures also in results/bench.csv, bench-loops.csv
+bench: setup ## time the dynamics of trees, closed loops and bodies without mass; figures also in results/bench*.csv
 	@$(CONFIGURE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_BENCH=ON
-	@cmake --build build-bench --target bench-tree bench-loops bench-choice -j $(JOBS)
+	@cmake --build build-bench --target bench-tree bench-loops bench-massless bench-choice -j $(JOBS)
 	@mkdir -p results && build-bench/bench/bench-tree --csv results/bench.csv
 	@echo "" && build-bench/bench/bench-loops --csv results/bench-loops.csv
+	@echo "" && build-bench/bench/bench-massless --csv results/bench-massless.csv
 	@echo "" && build-bench/bench/bench-choice --csv results/bench-choice.csv
 
 bench-peers: setup ## the same models in other engines (installs them from Debian); results/bench-peers.csv

@@ -1,9 +1,10 @@
 /* choice.c - how good the choice of `auto` is: time of a call by the method it takes against the best of all, on every problem.
  *
- * Call: bench-choice [--csv FILE]. Times are those of linkwork compare (processor time, median of batches) in the assembled initial
- * state, the lesser of two comparisons each.
+ * Call: bench-choice [--quick] [--csv FILE]. Times are those of linkwork compare (processor time, median of batches) in the assembled initial
+ * state, the lesser of two comparisons each (--quick: one).
  */
-#define _POSIX_C_SOURCE 200809L /* setenv */
+#define _POSIX_C_SOURCE 200809L /* strdup */
+#include "output.h"
 #include <linkwork/linkwork.h>
 
 #include <dirent.h>
@@ -27,13 +28,13 @@ static int problem_names(char **names) {
 }
 
 /* Least time of each method over the passes; NaN: it does not apply, or is approximate. */
-static bool time_methods(const lw_model *model, double *ns) {
+static bool time_methods(const lw_model *model, int passes, double *ns) {
     lw_comparison *results = calloc((size_t)lw_method_count(), sizeof *results);
     lw_compare_options options;
     lw_error error = {0};
     bool good = results != NULL;
     for (int k = 0; k < lw_method_count(); k++) ns[k] = NAN;
-    for (int pass = 0; pass < PASSES && good; pass++) {
+    for (int pass = 0; pass < passes && good; pass++) {
         int count = 0;
         lw_compare_defaults(model, &options);
         options.no_run = options.no_reactions = true;
@@ -50,13 +51,13 @@ static bool time_methods(const lw_model *model, double *ns) {
     return good;
 }
 
-int main(int count, char **arguments) {
-    FILE *csv = count == 3 && strcmp(arguments[1], "--csv") == 0 ? fopen(arguments[2], "w") : NULL;
-    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+int main(int argc, char **argv) {
+    bench_without_threads(argv);
+    bench_output out =
+        bench_output_open("bench-choice", "problem,chosen,chosen_ns,best,best_ns,ratio", argc, argv);
     char *names[PROBLEMS];
     int problems = problem_names(names), faults = 0;
     double worst = 1, *ns = calloc((size_t)lw_method_count(), sizeof *ns);
-    if (csv) fprintf(csv, "problem,chosen,chosen_ns,best,best_ns,ratio\n");
     printf("auto against the best method, accelerations of the initial state\n\n");
     printf("  %-22s %-20s %12s   %-20s %12s %7s\n", "problem", "auto takes", "ns a call", "best", "ns a call",
            "ratio");
@@ -69,7 +70,7 @@ int main(int count, char **arguments) {
         if (lw_read_model(path, NULL, 0, NULL, &spec) == LW_OK &&
             lw_model_compile(spec, NULL, NULL, &model) == LW_OK)
             chosen = lw_method_auto(model, why, sizeof why, NULL);
-        if (!chosen || !time_methods(model, ns)) {
+        if (!chosen || !time_methods(model, out.quick ? 1 : PASSES, ns)) {
             faults++;
         } else {
             int best = -1, mine = -1;
@@ -81,9 +82,9 @@ int main(int count, char **arguments) {
             if (!(ratio <= worst)) worst = ratio;
             printf("  %-22s %-20s %12.0f   %-20s %12.0f %7.2f\n", names[p], chosen, ns[mine],
                    lw_method_at(best).name, ns[best], ratio);
-            if (csv)
-                fprintf(csv, "%s,%s,%.6g,%s,%.6g,%.4g\n", names[p], chosen, ns[mine], lw_method_at(best).name,
-                        ns[best], ratio);
+            if (out.csv)
+                fprintf(out.csv, "%s,%s,%.6g,%s,%.6g,%.4g\n", names[p], chosen, ns[mine],
+                        lw_method_at(best).name, ns[best], ratio);
         }
         lw_model_destroy(model);
         lw_spec_destroy(spec);
@@ -91,6 +92,6 @@ int main(int count, char **arguments) {
     }
     printf("\n  largest ratio %.2f\n", worst);
     free(ns);
-    if (csv) fclose(csv);
+    bench_output_close(&out);
     return faults > 0;
 }

@@ -3,8 +3,8 @@
  * Call: bench-loops [--quick] [--csv FILE]. Prints tables of ns per call (docs/performance.md says how they are measured) and
  * writes every figure to FILE as CSV. Mechanisms are those of problems/, in their assembled initial state.
  */
-#define _POSIX_C_SOURCE 200809L /* setenv */
 #include "models.h"
+#include "output.h"
 #include "subject.h"
 #include "timing.h"
 #include "formulations/formulation.h"
@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SIZES 11       /* ladders of 1, 2, 4, ... 1024 cells */
 #define CHAIN 1000     /* joints of the chain whose time per joint is the unit */
@@ -22,12 +21,6 @@
 
 enum { RCR, CUT, LAGRANGE, METHODS };
 static const char *const methods[METHODS] = {"rcr", "cut", "lagrange"};
-
-typedef struct output {
-    int repetitions;
-    FILE *csv; /* may be NULL */
-    char machine[512];
-} output;
 
 /* --- what is timed -------------------------------------------------------------------------------- */
 
@@ -127,15 +120,8 @@ static double difference(const mechanism *x, int method) {
 
 /* --- tables --------------------------------------------------------------------------------------- */
 
-static void write_csv(const output *out, const char *name, size_t speeds, const char *call, double median,
-                      double least) {
-    if (!out->csv) return;
-    fprintf(out->csv, "\"%s\",%zu,%s,1,%.1f,%.1f,\"%s\",\"%s\",%s\n", name, speeds, call, median, least,
-            out->machine, bench_compiler(), LW_VERSION);
-}
-
 /* Single mechanisms by all methods, in turns. */
-static void bench_mechanism(const output *out, mechanism *x) {
+static void bench_mechanism(const bench_output *out, mechanism *x) {
     turn turns[METHODS];
     bench_case cases[METHODS];
     for (int k = 0; k < METHODS; k++) {
@@ -147,7 +133,7 @@ static void bench_mechanism(const output *out, mechanism *x) {
     for (int k = 0; k < METHODS; k++) {
         double ns = bench_median(&cases[k], out->repetitions);
         printf(" %12.0f", ns);
-        write_csv(out, x->name, x->nv, methods[k], ns, bench_minimum(&cases[k], out->repetitions));
+        bench_output_row(out, x->name, x->nv, methods[k], 1, ns, bench_minimum(&cases[k], out->repetitions));
     }
     for (int k = CUT; k < METHODS; k++)
         printf(" %9.1f", bench_ratio(&cases[k], &cases[RCR], out->repetitions));
@@ -167,7 +153,7 @@ typedef struct ladder {
 } ladder;
 
 /* rcr and lagrange of all sizes and the chain in one interleaved run. Returns ns per joint of the chain. */
-static double time_growth(const output *out, ladder *ladders) {
+static double time_growth(const bench_output *out, ladder *ladders) {
     enum { FIRST_LAGRANGE = SIZES, UNIT = 2 * SIZES, CASES };
     int repetitions = out->repetitions;
     bench_model *chain = bench_chain(CHAIN);
@@ -192,8 +178,8 @@ static double time_growth(const output *out, ladder *ladders) {
             l->ns[method] = bench_median(c, repetitions);
             l->times_rcr[method] = bench_ratio(c, &cases[k], repetitions);
             l->exponent[method] = k ? log2(bench_ratio(c, c - 1, repetitions)) : NAN;
-            write_csv(out, l->x->name, l->x->nv, methods[method], l->ns[method],
-                      bench_minimum(c, repetitions));
+            bench_output_row(out, l->x->name, l->x->nv, methods[method], 1, l->ns[method],
+                             bench_minimum(c, repetitions));
         }
         l->cell = NAN;
         if (k == 0) continue;
@@ -203,8 +189,8 @@ static double time_growth(const output *out, ladder *ladders) {
         l->cell = bench_median(&added, repetitions);
     }
     double unit = bench_median(&cases[UNIT], repetitions);
-    write_csv(out, chain->name, (size_t)chain->v_size, "forward", CHAIN * unit,
-              CHAIN * bench_minimum(&cases[UNIT], repetitions));
+    bench_output_row(out, chain->name, (size_t)chain->v_size, "forward", 1, CHAIN * unit,
+                     CHAIN * bench_minimum(&cases[UNIT], repetitions));
     free(added.sample);
     bench_cases_clear(cases, CASES);
     subject_destroy(s);
@@ -214,7 +200,7 @@ static double time_growth(const output *out, ladder *ladders) {
 }
 
 /* cut next to rcr, size after size, until it takes too long. */
-static void time_cut(const output *out, ladder *ladders) {
+static void time_cut(const bench_output *out, ladder *ladders) {
     bool patient = true;
     double before = NAN;
     for (int k = 0; k < SIZES; k++) {
@@ -234,7 +220,7 @@ static void time_cut(const output *out, ladder *ladders) {
         if (k > 0) l->exponent[CUT] = log2(least / before);
         before = least;
         patient = l->ns[CUT] < PATIENCE;
-        write_csv(out, l->x->name, l->x->nv, methods[CUT], l->ns[CUT], least);
+        bench_output_row(out, l->x->name, l->x->nv, methods[CUT], 1, l->ns[CUT], least);
         bench_cases_clear(cases, 2);
     }
 }
@@ -246,7 +232,7 @@ static void print_or_dash(int width, int digits, double value) {
         printf(" %*.*f", width, digits, value);
 }
 
-static void bench_ladders(const output *out) {
+static void bench_ladders(const bench_output *out) {
     ladder ladders[SIZES];
     for (int k = 0; k < SIZES; k++)
         ladders[k] = (ladder){.x = mechanism_create("ladder", 1 << k), .cells = 1 << k};
@@ -278,35 +264,9 @@ static void bench_ladders(const output *out) {
     for (int k = 0; k < SIZES; k++) mechanism_destroy(ladders[k].x);
 }
 
-/* Threads of a BLAS would do work that the clock of this thread does not see: starts the program anew without them. */
-static void without_threads(char **argv) {
-    if (getenv("BENCH_WITHOUT_THREADS")) return;
-    setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    setenv("OMP_NUM_THREADS", "1", 1);
-    setenv("MKL_NUM_THREADS", "1", 1);
-    setenv("BENCH_WITHOUT_THREADS", "1", 1);
-    execv("/proc/self/exe", argv);
-}
-
 int main(int argc, char **argv) {
-    without_threads(argv);
-    output out = {.repetitions = 101};
-    for (int k = 1; k < argc; k++) {
-        if (strcmp(argv[k], "--quick") == 0) {
-            out.repetitions = 15;
-        } else if (strcmp(argv[k], "--csv") == 0 && k + 1 < argc) {
-            out.csv = fopen(argv[++k], "w");
-            if (!out.csv) {
-                fprintf(stderr, "bench-loops: cannot write %s\n", argv[k]);
-                return 2;
-            }
-        } else {
-            fprintf(stderr, "usage: bench-loops [--quick] [--csv FILE]\n");
-            return 2;
-        }
-    }
-    bench_machine(out.machine, sizeof out.machine);
-    if (out.csv) fprintf(out.csv, "model,dof,call,threads,median_ns,min_ns,machine,compiler,version\n");
+    bench_without_threads(argv);
+    bench_output out = bench_output_open("bench-loops", BENCH_ROW, argc, argv);
     printf("Closed loops, Linkwork %s, %s\n%s\n", LW_VERSION, bench_compiler(), out.machine);
     printf("ns per call: median of %d repetitions; ratios are medians of their own\n\n", out.repetitions);
 
@@ -317,6 +277,6 @@ int main(int argc, char **argv) {
     bench_mechanism(&out, mechanism_create("n_four_bar", 40));
     printf("\n");
     bench_ladders(&out);
-    if (out.csv) fclose(out.csv);
+    bench_output_close(&out);
     return 0;
 }

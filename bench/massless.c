@@ -1,11 +1,13 @@
 /* massless.c - what bodies without mass cost: method massless on a chain with every second body massless, next to method tree on the
- * same chain with masses.
+ * same chain with masses and the same springs.
  *
- * Call: bench-massless [--quick]. The chain has coaxial pairs of hinges: the first of each pair carries nothing but the second, so each
- * second body moves without mass. Springs and dampers sit in the joints, or between the bodies as well. Prints ns per body and
- * evaluation of the derivative.
+ * Call: bench-massless [--quick] [--csv FILE], or bench-massless --evaluate METHOD in|between N CALLS, which prints nothing: for
+ * tools that count instructions. The chain has coaxial pairs of hinges: the first of each pair carries nothing but the second, so
+ * each second body moves without mass. Springs and dampers sit in the joints, or between the bodies as well. Prints ns per body and
+ * evaluation of the derivative, the exponent of its growth with N, and the time for compiling the model and preparing the method.
  */
 #include "models.h"
+#include "output.h"
 #include "timing.h"
 #include "formulations/formulation.h"
 #include <linkwork/linkwork.h>
@@ -14,10 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { SIZES = 5 }; /* N = 10, 100, ... */
+enum { TREE, MASSLESS, METHODS };
+static const char *const methods[METHODS] = {"tree", "massless"};
 
-static lw_model *chain(int bodies, bool light, bool between) {
+static lw_spec *chain(int bodies, bool light, bool between) {
     lw_spec *spec = lw_spec_create("chain");
     const double gravity[3] = {0, -9.81, 0};
     lw_spec_set_gravity(spec, gravity);
@@ -56,10 +61,7 @@ static lw_model *chain(int bodies, bool light, bool between) {
                               .damping = 0.3};
         if (between) lw_spec_add_force(spec, &line);
     }
-    lw_model *model;
-    if (lw_model_compile(spec, NULL, NULL, &model) != LW_OK) exit(1);
-    lw_spec_destroy(spec);
-    return model;
+    return spec;
 }
 
 typedef struct candidate {
@@ -67,17 +69,26 @@ typedef struct candidate {
     const lw_formulation *formulation;
     lw_method *method;
     double *y, *ydot;
+    double compile, create; /* seconds that these took */
 } candidate;
 
-static candidate candidate_create(int bodies, bool light, bool between) {
-    candidate c = {.model = chain(bodies, light, between),
-                   .formulation = lw_formulation_find(light ? "massless" : "tree")};
+static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+static candidate candidate_create(int bodies, int method, bool between) {
+    candidate c = {.formulation = lw_formulation_find(methods[method])};
     const lw_method_options options = {0};
     lw_error error;
+    lw_spec *spec = chain(bodies, method == MASSLESS, between);
+    double start = seconds();
+    if (lw_model_compile(spec, NULL, NULL, &c.model) != LW_OK) exit(1);
+    c.compile = seconds() - start;
+    lw_spec_destroy(spec);
+    start = seconds();
     if (c.formulation->create(c.model, &options, &c.method, &error) != LW_OK) {
         fprintf(stderr, "bench-massless: %s\n", error.message);
         exit(1);
     }
+    c.create = seconds() - start;
     size_t n = (size_t)c.method->state_size + 1;
     double *q = bench_allocate(n, sizeof *q), *v = bench_allocate(n, sizeof *v);
     c.y = bench_allocate(n, sizeof *c.y), c.ydot = bench_allocate(n, sizeof *c.ydot);
@@ -107,25 +118,55 @@ static double run(void *context, int calls) {
     return sum;
 }
 
-int main(int argc, char **argv) {
-    int repetitions = argc > 1 && strcmp(argv[1], "--quick") == 0 ? 15 : 51;
-    for (int between = 0; between < 2; between++) {
-        printf("springs and dampers %s\n%-12s %14s %14s %8s\n",
-               between ? "between bodies and in joints" : "in joints", "N", "tree, ns/body", "massless",
-               "ratio");
-        for (int k = 0, bodies = 10; k < SIZES - between; k++, bodies *= 10) {
-            candidate pair[2] = {candidate_create(bodies, false, between),
-                                 candidate_create(bodies, true, between)};
-            bench_case cases[2] = {{.run = run, .context = &pair[0], .units = 1},
-                                   {.run = run, .context = &pair[1], .units = 1}};
-            bench_measure(cases, 2, repetitions, 1);
-            printf("%-12d %14.1f %14.1f %8.2f\n", bodies, bench_median(&cases[0], repetitions) / bodies,
-                   bench_median(&cases[1], repetitions) / bodies,
-                   bench_ratio(&cases[1], &cases[0], repetitions));
-            fflush(stdout);
-            bench_cases_clear(cases, 2);
-            candidate_destroy(&pair[0]), candidate_destroy(&pair[1]);
+static void bench_chains(const bench_output *out, bool between) {
+    printf("springs and dampers %s\n\n", between ? "between bodies and in joints" : "in joints");
+    printf("  %-10s %14s %10s %7s %10s %12s %12s\n", "N", "tree, ns/body", "massless", "ratio", "exponent",
+           "compile, us", "create, us");
+    double before = NAN;
+    for (int k = 0, bodies = 10; k < SIZES; k++, bodies *= 10) {
+        candidate pair[METHODS];
+        bench_case cases[METHODS];
+        double ns[METHODS];
+        for (int m = 0; m < METHODS; m++) {
+            pair[m] = candidate_create(bodies, m, between);
+            cases[m] = (bench_case){.run = run, .context = &pair[m], .units = 1};
         }
+        bench_measure(cases, METHODS, out->repetitions, 1);
+        for (int m = 0; m < METHODS; m++) {
+            ns[m] = bench_median(&cases[m], out->repetitions);
+            bench_output_row(out, between ? "springs between bodies" : "springs in joints", (size_t)bodies,
+                             methods[m], 1, ns[m], bench_minimum(&cases[m], out->repetitions));
+        }
+        printf("  %-10d %14.1f %10.1f %7.2f", bodies, ns[TREE] / bodies, ns[MASSLESS] / bodies,
+               bench_ratio(&cases[MASSLESS], &cases[TREE], out->repetitions));
+        if (k)
+            printf(" %10.2f", log10(ns[MASSLESS] / before));
+        else
+            printf(" %10s", "-");
+        printf(" %12.1f %12.1f\n", 1e6 * pair[MASSLESS].compile / bodies,
+               1e6 * pair[MASSLESS].create / bodies);
+        fflush(stdout);
+        before = ns[MASSLESS];
+        bench_cases_clear(cases, METHODS);
+        for (int m = 0; m < METHODS; m++) candidate_destroy(&pair[m]);
     }
+}
+
+static int evaluate(char **argv) {
+    int method = strcmp(argv[2], methods[MASSLESS]) == 0 ? MASSLESS : TREE;
+    candidate c = candidate_create(atoi(argv[4]), method, strcmp(argv[3], "between") == 0);
+    bool finite = isfinite(run(&c, atoi(argv[5])));
+    candidate_destroy(&c);
+    return !finite;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 6 && strcmp(argv[1], "--evaluate") == 0) return evaluate(argv);
+    bench_output out = bench_output_open("bench-massless", BENCH_ROW, argc, argv);
+    printf("bodies without mass, every second one; compile and create (massless) per body\n\n");
+    bench_chains(&out, false);
+    printf("\n");
+    bench_chains(&out, true);
+    bench_output_close(&out);
     return 0;
 }

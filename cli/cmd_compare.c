@@ -1,6 +1,7 @@
 /* cmd_compare.c - linkwork compare: every method on one model, side by side.
  */
 #include "compare.h"
+#include "run_wish.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,24 +10,23 @@
 
 /* What the user asked for on the command line; 0 and NULL: not given. */
 typedef struct request {
-    const char *methods, *drift, *out, *sweep, *integrator;
-    double step, tolerance, end, budget;
-    bool as_json, no_run;
+    run_wish run;
+    const char *methods, *sweep;
+    double budget;
+    bool no_run;
     cli_list settings;
 } request;
 
 /* --- options -------------------------------------------------------------------------------------- */
 
 static int check_request(const cli_command *command, const request *wish) {
-    if (wish->step > 0 && wish->tolerance > 0 && !wish->integrator)
+    const run_wish *run = &wish->run;
+    if (wish->sweep && (run->end > 0 || run->step > 0 || run->tolerance > 0 || run->integrator || run->drift))
         return cli_say(
             command, CLI_WRONG,
-            "--step and --tol exclude each other: a step belongs to rk4, a tolerance to the adaptive "
-            "integrators; give one of them, or name the --integrator whose largest step --step shall be");
-    if (wish->out && strcmp(wish->out, "-") == 0 && wish->as_json)
-        return cli_say(command, CLI_WRONG,
-                       "--out - and --json both want standard output; give a file, e.g. --out compare.csv");
-    return CLI_DONE;
+            "--end, --step, --tol, --integrator and --drift are for the run, and --sweep makes none; "
+            "leave them out");
+    return run_wish_check(command, run, "compare.csv");
 }
 
 /* Splits "tree,lagrange" in place of a copy. */
@@ -39,19 +39,7 @@ static bool split_methods(char *text, cli_list *methods) {
 }
 
 static void override(lw_compare_options *options, const request *wish) {
-    lw_run_options *run = &options->run;
-    if (wish->tolerance > 0) {
-        run->tolerance = wish->tolerance;
-        run->step = 0;
-        if (run->integrator && strcmp(run->integrator, "rk4") == 0) run->integrator = NULL;
-    }
-    if (wish->step > 0) {
-        run->step = wish->step;
-        if (!wish->tolerance && !run->integrator) run->tolerance = 0;
-    }
-    if (wish->integrator) run->integrator = wish->integrator;
-    if (wish->drift) run->drift = wish->drift;
-    if (wish->end > 0) run->end = wish->end;
+    run_wish_apply(&wish->run, &options->run);
     options->no_run = wish->no_run;
     options->patience = wish->budget;
 }
@@ -298,14 +286,14 @@ static int compare_one(compare_call *call, const lw_model *model, const request 
     if (status != LW_OK) {
         result = cli_fault(call->command, status, &error);
     } else {
-        bool to_output = wish->out && strcmp(wish->out, "-") == 0;
+        bool to_output = wish->run.out && strcmp(wish->run.out, "-") == 0;
         const one_model one = {results, count};
-        if (wish->as_json)
+        if (wish->run.as_json)
             print_json(results, count);
         else if (!to_output)
             print_table(model, &options.run, results, count);
         result = compare_verdict(call->command, "", results, count);
-        int written = wish->out ? compare_write(call->command, wish->out, print_one, &one) : CLI_DONE;
+        int written = wish->run.out ? compare_write(call->command, wish->run.out, print_one, &one) : CLI_DONE;
         if (written != CLI_DONE) result = written;
     }
     free(results);
@@ -319,22 +307,23 @@ static int compare(const cli_command *command, int argc, char **argv) {
     const cli_option options[] = {
         {"method", "A,B", "only these methods; otherwise all", "tree,lagrange", .text = &wish.methods},
         {"end", "T", "until when each method runs, s; otherwise the model's, at most 1 s", "10",
-         .number = &wish.end, .unit = "s"},
-        {"tol", "R", "tolerance of the run", "1e-8", .number = &wish.tolerance, .unit = "1"},
-        {"step", "H", "fixed step of the run, with rk4, s", "\"1 ms\"", .number = &wish.step, .unit = "s"},
-        {"integrator", "NAME", "linkwork info lists them", "erk", .text = &wish.integrator},
+         .number = &wish.run.end, .unit = "s"},
+        {"tol", "R", "tolerance of the run", "1e-8", .number = &wish.run.tolerance, .unit = "1"},
+        {"step", "H", "fixed step of the run, with rk4, s", "\"1 ms\"", .number = &wish.run.step,
+         .unit = "s"},
+        {"integrator", "NAME", "linkwork info lists them", "erk", .text = &wish.run.integrator},
         {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none, closed", "project",
-         .text = &wish.drift},
+         .text = &wish.run.drift},
         {"no-run", NULL, "compare the initial state only", NULL, .flag = &wish.no_run},
         {"sweep", "NAME=A..B", "double a parameter from A to B and measure how times grow", "bodies=4..256",
          .text = &wish.sweep},
         {"budget", "S", "seconds that a method may take for its run, or for one size of a sweep; otherwise 5",
          "5", .number = &wish.budget, .unit = "s"},
         {"out", "FILE", "write the numbers there too, as .csv; - is standard output", "compare.csv",
-         .text = &wish.out},
+         .text = &wish.run.out},
         {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
          .list = &wish.settings},
-        {"json", NULL, "print one JSON document", NULL, .flag = &wish.as_json},
+        {"json", NULL, "print one JSON document", NULL, .flag = &wish.run.as_json},
     };
     cli_model loaded;
     int result;
@@ -349,8 +338,9 @@ static int compare(const cli_command *command, int argc, char **argv) {
                 cli_say(command, CLI_WRONG, "--method names no method; give e.g. --method tree,lagrange");
         stop_watch();
         if (result == CLI_DONE && wish.sweep)
-            result = compare_sweep(&call, &loaded, &wish.settings,
-                                   &(compare_sweep_request){wish.sweep, wish.budget, wish.out, wish.as_json});
+            result = compare_sweep(
+                &call, &loaded, &wish.settings,
+                &(compare_sweep_request){wish.sweep, wish.budget, wish.run.out, wish.run.as_json});
         else if (result == CLI_DONE)
             result = compare_one(&call, loaded.model, &wish);
         free(names);

@@ -391,6 +391,9 @@ static int info(const cli_command *command, int argc, char **argv) {
         criterion.wanted = criterion.wanted || criterion.absolute || criterion.sweep;
         if (criterion.out && !criterion.sweep)
             result = cli_say(command, CLI_WRONG, "--out: there is data to write with --sweep only");
+        else if (criterion.points > 0 && !criterion.sweep)
+            result =
+                cli_say(command, CLI_WRONG, "--points: these are the points of a --sweep; give that too");
         else if (as_json)
             result = print_json(command, &loaded, &criterion);
         else {

@@ -4,6 +4,7 @@
 #include "load.h"
 #include "progress.h"
 #include "run_neglect.h"
+#include "run_wish.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,10 @@ static const double default_tolerance = 1e-8, default_samples = 1000;
 
 /* What the user asked for on the command line; 0 and NULL: not given. */
 typedef struct request {
-    const char *method, *integrator, *drift, *out, *record;
-    double step, tolerance, end, output, penalty, neglect;
-    bool as_json, quiet;
+    run_wish run;
+    const char *method, *record;
+    double output, penalty, neglect;
+    bool quiet;
     cli_list settings;
 } request;
 
@@ -73,18 +75,10 @@ static bool interrupted(void *context) {
 /* --- what was asked for --------------------------------------------------------------------------- */
 
 static int check_request(const cli_command *command, const request *wish) {
-    if (wish->step > 0 && wish->tolerance > 0 && !wish->integrator)
-        return cli_say(
-            command, CLI_WRONG,
-            "--step and --tol exclude each other: a step belongs to rk4, a tolerance to the adaptive "
-            "integrators; give one of them, or name the --integrator whose largest step --step shall be");
-    if (wish->out && strcmp(wish->out, "-") == 0 && wish->as_json)
-        return cli_say(command, CLI_WRONG,
-                       "--out - and --json both want standard output; give a file, e.g. --out results.csv");
-    if (wish->record && !wish->out)
+    if (wish->record && !wish->run.out)
         return cli_say(command, CLI_WRONG,
                        "--record chooses what the results file holds; give that too, e.g. --out results.csv");
-    return CLI_DONE;
+    return run_wish_check(command, &wish->run, "results.csv");
 }
 
 /* Says everything that the options leave open, so that the results tell with what they were made. */
@@ -102,22 +96,9 @@ static void complete(lw_run_options *options) {
 static lw_run_options options_of(const lw_model *model, const request *wish, bool neglected) {
     lw_run_options options;
     lw_run_defaults(model, &options);
-    if (wish->tolerance > 0) {
-        /* A tolerance asks for an adaptive integrator, whatever step the model suggests. */
-        options.tolerance = wish->tolerance;
-        options.step = 0;
-        if (options.integrator && strcmp(options.integrator, "rk4") == 0) options.integrator = NULL;
-    }
-    if (wish->step > 0) {
-        /* A step alone asks for rk4, unless the model names an integrator, whose largest step it then is. */
-        options.step = wish->step;
-        if (!wish->tolerance && !options.integrator) options.tolerance = 0;
-    }
+    run_wish_apply(&wish->run, &options);
     if (neglected) options.method = "massless"; /* whatever the model suggests */
     if (wish->method) options.method = wish->method;
-    if (wish->integrator) options.integrator = wish->integrator;
-    if (wish->drift) options.drift = wish->drift;
-    if (wish->end > 0) options.end = wish->end;
     if (wish->output > 0) options.output = wish->output;
     if (wish->penalty > 0) options.penalty = wish->penalty;
     options.method = cli_method(options.method);
@@ -240,8 +221,8 @@ static void print_text(FILE *out, const run *r) {
 }
 
 static int report(const run *r, const request *wish) {
-    bool to_output = wish->out && strcmp(wish->out, "-") == 0; /* the results themselves are there */
-    if (wish->as_json) {
+    bool to_output = wish->run.out && strcmp(wish->run.out, "-") == 0; /* the results themselves are there */
+    if (wish->run.as_json) {
         lw_data *data;
         if (lw_data_create(r->model, NULL, &data) != LW_OK)
             return cli_say(r->command, CLI_FAILED, "out of memory");
@@ -249,10 +230,10 @@ static int report(const run *r, const request *wish) {
         lw_data_destroy(data);
     } else if (!wish->quiet) {
         print_text(to_output ? stderr : stdout, r);
-        if (wish->out && !to_output)
-            printf("\nresults: %s (%ld samples); linkwork plot %s draws them\n", wish->out, r->samples,
-                   wish->out);
-        else if (!wish->out)
+        if (wish->run.out && !to_output)
+            printf("\nresults: %s (%ld samples); linkwork plot %s draws them\n", wish->run.out, r->samples,
+                   wish->run.out);
+        else if (!wish->run.out)
             printf("\nno results file; --out FILE.csv or FILE.h5 writes one\n");
     }
     return CLI_DONE;
@@ -262,7 +243,7 @@ static int report(const run *r, const request *wish) {
 
 static int open_results(run *r, lw_run_options *options, const request *wish) {
     lw_error error = {0};
-    const lw_results_options results = {.path = wish->out,
+    const lw_results_options results = {.path = wish->run.out,
                                         .record = wish->record,
                                         .method = options->method,
                                         .integrator = options->integrator,
@@ -284,10 +265,13 @@ static int open_results(run *r, lw_run_options *options, const request *wish) {
 
 static int simulate(run *r, lw_run_options *options, const request *wish) {
     lw_error error = {0}, close_error = {0};
-    const char *out = wish->out;
+    const char *out = wish->run.out;
     bool automatic = !options->method;
     if (automatic) options->method = lw_method_auto(r->model, r->why, sizeof r->why, &error);
     if (!options->method) return cli_fault(r->command, LW_ERROR_UNSUPPORTED, &error);
+    if (wish->penalty > 0 && strcmp(options->method, "penalty") != 0)
+        return cli_say(r->command, CLI_WRONG, "--penalty is for --method penalty, and this run is by %s",
+                       options->method);
     int opened = out ? open_results(r, options, wish) : CLI_DONE;
     if (opened != CLI_DONE) return opened;
     options->observe = observe;
@@ -339,25 +323,26 @@ static int run_command(const cli_command *command, int argc, char **argv) {
     request wish = {0};
     const cli_option options[] = {
         {"method", "NAME", "the formulation, or auto", "tree", .text = &wish.method},
-        {"integrator", "NAME", "linkwork info lists them", "erk", .text = &wish.integrator},
-        {"step", "H", "fixed step of rk4, largest step of the others, s", "\"1 ms\"", .number = &wish.step,
-         .unit = "s"},
-        {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &wish.tolerance, .unit = "1"},
-        {"end", "T", "until when, s", "10", .number = &wish.end, .unit = "s"},
+        {"integrator", "NAME", "linkwork info lists them", "erk", .text = &wish.run.integrator},
+        {"step", "H", "fixed step of rk4, largest step of the others, s", "\"1 ms\"",
+         .number = &wish.run.step, .unit = "s"},
+        {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &wish.run.tolerance,
+         .unit = "1"},
+        {"end", "T", "until when, s", "10", .number = &wish.run.end, .unit = "s"},
         {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none, closed", "project",
-         .text = &wish.drift},
+         .text = &wish.run.drift},
         {"penalty", "K", "method penalty: stiffness of the constraints, relative to masses", "1e8",
          .number = &wish.penalty, .unit = "1"},
         {"neglect-mass", "RATIO", "treat inertia below this ratio as zero, and estimate the error made",
          "1e-4", .number = &wish.neglect, .unit = "1"},
         {"out", "FILE", "write the results there, as .csv or .h5 (HDF5); - is standard output", "results.csv",
-         .text = &wish.out},
+         .text = &wish.run.out},
         {"record", "LIST", "what the results hold, e.g. joint,reaction(pin),point(arm,1,0,0),ledger",
          "joint,reaction,ledger", .text = &wish.record},
         {"output", "DT", "time between two samples, s", "\"10 ms\"", .number = &wish.output, .unit = "s"},
         {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
          .list = &wish.settings},
-        {"json", NULL, "print one JSON document", NULL, .flag = &wish.as_json},
+        {"json", NULL, "print one JSON document", NULL, .flag = &wish.run.as_json},
         {"quiet", NULL, "print faults only", NULL, .flag = &wish.quiet},
     };
     cli_model loaded;

@@ -367,6 +367,42 @@ static void tell_state(const lw_merits *merits, bool absolute) {
     print_merits(merits, "  ");
 }
 
+/* What method rcr does, loop by loop. Nothing is told of a model that is not for it. */
+static int tell_loops(const cli_command *command, json *j, const lw_model *model, const double *q,
+                      const lw_merits *merits) {
+    int count = 0;
+    lw_error error = {0};
+    lw_status status = lw_loop_choices(model, 0, q, NULL, 0, &count, &error);
+    if (status == LW_OK && count == 0) return CLI_DONE;
+    if (status == LW_ERROR_UNSUPPORTED || status == LW_ERROR_SINGULAR) return CLI_DONE;
+    if (status != LW_OK) return cli_fault(command, status, &error);
+    lw_loop_choice *choices = calloc((size_t)count, sizeof *choices);
+    if (!choices) return cli_say(command, CLI_FAILED, "out of memory");
+    status = lw_loop_choices(model, 0, q, choices, count, &count, &error);
+    if (j) json_array(j, "loops");
+    if (!j) printf("\nmethod rcr, loop by loop\n");
+    for (int k = 0; status == LW_OK && k < count; k++) {
+        if (j) {
+            json_object(j, NULL);
+            json_text(j, "closed_by", choices[k].closed_by);
+            json_number(j, "cos2", choices[k].cos2);
+            json_array(j, "dependent");
+            for (int n = 0; n < choices[k].count; n++)
+                json_text(j, NULL, lw_merits_get(merits, choices[k].speeds[n])->name);
+            json_array_end(j);
+            json_object_end(j);
+            continue;
+        }
+        printf("  closed by %s, cos^2 %.6f; dependent:", choices[k].closed_by, choices[k].cos2);
+        for (int n = 0; n < choices[k].count; n++)
+            printf(" %s", lw_merits_get(merits, choices[k].speeds[n])->name);
+        printf("\n");
+    }
+    if (j) json_array_end(j);
+    free(choices);
+    return status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);
+}
+
 static void tell_cuts(json *j, const lw_model *model, const lw_cuts *cuts, const lw_error *why) {
     if (j) json_array(j, "cuts");
     if (!j && cuts && lw_cuts_count(cuts) > 1)
@@ -397,6 +433,7 @@ static int tell(const cli_command *command, json *j, const cli_model *m, const i
     }
     if (result == CLI_DONE && j) json_merits(j, merits);
     if (result == CLI_DONE && !j) tell_state(merits, wish->absolute);
+    if (result == CLI_DONE && !wish->absolute) result = tell_loops(command, j, m->model, q, merits);
     if (result == CLI_DONE && !wish->absolute) {
         lw_status status = lw_cuts_create(m->spec, m->model, 0, q, &cuts, &error);
         if (status != LW_OK && status != LW_ERROR_UNSUPPORTED) result = cli_fault(command, status, &error);

@@ -5,6 +5,7 @@
  * soft constraints, need come near there only roughly.
  */
 #include "engine.h"
+#include "output.h"
 #include "timing.h"
 
 #include <math.h>
@@ -38,12 +39,6 @@ typedef struct turn {
     engine *e;
     int state;
 } turn;
-
-typedef struct output {
-    int repetitions;
-    FILE *csv; /* may be NULL */
-    char machine[512];
-} output;
 
 static double run_forward(void *context, int calls) {
     turn *t = context;
@@ -138,7 +133,7 @@ static void print_reasons(const entry *entries, int count) {
 
 /* --- times ---------------------------------------------------------------------------------------- */
 
-static void time_entry(const output *out, const entry *x, bool inverse) {
+static void time_entry(const bench_output *out, const entry *x, bool inverse) {
     turn turns[ENGINES];
     bench_case cases[ENGINES];
     int kind[ENGINES], count = 0, reference = -1;
@@ -183,24 +178,9 @@ static void print_head(const char *title, int first) {
 }
 
 int main(int argc, char **argv) {
-    output out = {.repetitions = 101};
-    for (int k = 1; k < argc; k++) {
-        if (strcmp(argv[k], "--quick") == 0) {
-            out.repetitions = 15;
-        } else if (strcmp(argv[k], "--csv") == 0 && k + 1 < argc) {
-            out.csv = fopen(argv[++k], "w");
-            if (!out.csv) {
-                fprintf(stderr, "bench-peers: cannot write %s\n", argv[k]);
-                return 2;
-            }
-        } else {
-            fprintf(stderr, "usage: bench-peers [--quick] [--csv FILE]\n");
-            return 2;
-        }
-    }
-    bench_machine(out.machine, sizeof out.machine);
-    if (out.csv)
-        fprintf(out.csv, "model,dof,call,engine,version,median_ns,min_ns,ratio_to_mujoco,machine,compiler\n");
+    bench_output out = bench_output_open(
+        "bench-peers", "model,dof,call,engine,version,median_ns,min_ns,ratio_to_mujoco,machine,compiler",
+        argc, argv);
     for (int k = 0; k < ENGINES; k++) printf("%s%s %s", k ? ", " : "", kinds[k]->name, kinds[k]->version());
     printf("\n%s, %s\n", bench_compiler(), out.machine);
 
@@ -238,6 +218,6 @@ int main(int argc, char **argv) {
         bench_states_destroy(entries[k].states);
         bench_model_destroy(entries[k].model);
     }
-    if (out.csv) fclose(out.csv);
+    bench_output_close(&out);
     return 0;
 }

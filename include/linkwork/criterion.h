@@ -37,6 +37,20 @@ double lw_merits_worth(const lw_merits *merits);
  * relative to the one that moves most. */
 bool lw_merits_bounded(const lw_merits *merits);
 
+/* --- loop by loop ------------------------------------------------------------------------------------ */
+
+/* What the method rcr chooses for one loop: coordinates that it has from the others. */
+typedef struct lw_loop_choice {
+    const char *closed_by; /* the joint or constraint that closes the loop */
+    int count, speeds[6];  /* of the tree, dependent */
+    double cos2;           /* of this set, 1 the best */
+} lw_loop_choice;
+
+/* At an assembled position. Fills choices for the first `room` loops; *count is how many there are (0: there is no choice).
+ * LW_ERROR_UNSUPPORTED: rcr does not take the model. */
+lw_status lw_loop_choices(const lw_model *model, double t, const double *q, lw_loop_choice *choices, int room,
+                          int *count, lw_error *error);
+
 /* --- along a motion --------------------------------------------------------------------------------- */
 
 typedef struct lw_sweep {

@@ -79,6 +79,11 @@ static void explain(const candidate *list, int count, char *why, size_t size) {
     snprintf(why, size, "predicted to take %.3g us a call%s", 1e-3 * list[0].expense, others);
 }
 
+/* Method massless asks the least of a model; if it refuses one, it names what no method could do without. */
+static bool tells_more(const lw_formulation *f, const lw_error *reason) {
+    return strcmp(f->name, "massless") == 0 && reason->object[0];
+}
+
 static lw_status choose_best(const lw_model *model, const lw_formulation **formulation, char *why,
                              size_t size, lw_error *error) {
     const lw_formulation *first = NULL, *tree = lw_formulation_find("tree");
@@ -94,8 +99,10 @@ static lw_status choose_best(const lw_model *model, const lw_formulation **formu
         const lw_formulation *f = lw_formulation_at(k);
         lw_error reason = {0};
         lw_status status = f->applies(model, &reason);
-        if (status != LW_OK && refused == LW_OK && error) *error = reason;
-        if (status != LW_OK && refused == LW_OK) refused = status;
+        if (status != LW_OK && (refused == LW_OK || tells_more(f, &reason))) {
+            refused = status;
+            if (error) *error = reason;
+        }
         if (status != LW_OK) continue;
         applicable++;
         if (!first || f->rank < first->rank) first = f;

@@ -22,22 +22,22 @@ const char *lw_direction_kind_name(lw_direction_kind kind) {
 static lw_status list_directions(const lw_null_shape *shape, const lw_null_kinds *kinds, lw_directions *out,
                                  lw_error *error) {
     const lw_model *model = shape->model;
-    const lw_null *null = lw_null_create(shape, shape->arena);
     out->list = calloc((size_t)shape->count + 1, sizeof *out->list);
-    if (!null || !out->list) return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!out->list) return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
     out->count = shape->count;
     for (int k = 0; k < shape->count; k++) {
         /* from ground outwards, as bodies are labelled */
         lw_direction *d = &out->list[shape->dense ? k : shape->count - 1 - k];
-        int body = shape->rep_body[k], joint = model->bodies[body].joint_index;
+        int body = lw_body_of_speed(model, kinds->speed[k]), joint = model->bodies[body].joint_index;
         *d = (lw_direction){.kind = kinds->kind[k],
                             .joint = joint,
                             .body = body,
-                            .speed = shape->rep[k] - model->links[body].v,
+                            .speed = kinds->speed[k] - model->links[body].v,
                             .joint_name = model->joints[joint].name,
                             .body_name = model->bodies[body].name};
-        lw_null_describe(null, k, d->text, sizeof d->text);
-        if (d->kind == LW_DIRECTION_UNDETERMINED) lw_null_undetermined(null, k, kinds->driven[k], &d->error);
+        lw_describe_speed(model, kinds->speed[k], d->text, sizeof d->text);
+        if (d->kind == LW_DIRECTION_UNDETERMINED)
+            lw_undetermined_speed(model, kinds->speed[k], kinds->driven[k], &d->error);
     }
     return LW_OK;
 }

@@ -316,6 +316,11 @@ static lw_status prepare(run *r, lw_error *error) {
         return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose --drift project, or --method partition",
                        "method %s has no closing conditions for drift control \"closed\"",
                        r->formulation->name);
+    if (method_options.drift == LW_DRIFT_BAUMGARTE && r->formulation->no_baumgarte &&
+        lw_model_loop_count(model) + lw_model_constraint_count(model) > 0)
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL,
+                       "choose --drift project, or --method cut or lagrange",
+                       "method %s has no terms for drift control \"baumgarte\"", r->formulation->name);
     status = r->formulation->create(model, &method_options, &r->method, error);
     if (status != LW_OK) return status;
     size_t n = (size_t)r->method->state_size + LW_POWERS;

@@ -205,6 +205,8 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
     for (int k = 0; k < c->count; k++) place_hold(model, data, c, &c->holds[k]);
 }
 
+const lw_pose *lw_closures_world(const lw_closures *c) { return c->world; }
+
 void lw_closure_rows(const lw_closures *c, int index, int count, const int *row, double *restrict second,
                      double *restrict first, double *restrict bias) {
     const hold *h = &c->holds[index];

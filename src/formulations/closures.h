@@ -15,6 +15,9 @@ lw_status lw_closures_create(const lw_model *model, const lw_rows *rows, lw_aren
  * closures; with speeds v (not NULL) also velocities. */
 void lw_closures_move(const lw_model *model, const lw_data *data, const double *v, lw_closures *closures);
 
+/* Poses of the internal frames of the bodies concerned, 0 .. n, after lw_closures_move. */
+const lw_pose *lw_closures_world(const lw_closures *closures);
+
 /* Of closure number k of the model, rows `row` (counted from its first): wrenches on its second and first body (internal axes,
  * about the internal origin), and what is to be added to the sum of their products with the accelerations of both. */
 void lw_closure_rows(const lw_closures *closures, int k, int count, const int *row, double *restrict second,

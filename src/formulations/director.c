@@ -103,17 +103,6 @@ static void weigh(lw_director *d) {
     if (!(d->length > 0)) d->length = 1;
 }
 
-/* Approximate stiffness: torques that act on rotations without a coordinate. */
-static bool has_couples(const lw_director *d) {
-    for (int k = 0; k < d->model->force_count; k++) {
-        const lw_force *force = &d->model->forces[k];
-        if (force->type == LW_FORCE_BUSHING ||
-            (force->type != LW_FORCE_SPRING && force->type != LW_FORCE_APPLIED && force->q < 0))
-            return true;
-    }
-    return false;
-}
-
 lw_status lw_director_create(const lw_model *model, bool full, lw_director **out, lw_error *error) {
     lw_arena *arena = lw_arena_create(NULL);
     lw_director *d = arena ? LW_NEW(arena, lw_director, 1) : NULL;
@@ -139,7 +128,6 @@ lw_status lw_director_create(const lw_model *model, bool full, lw_director **out
         return lw_out_of_memory(error);
     }
     weigh(d);
-    d->inexact = has_couples(d);
     *out = d;
     return LW_OK;
 }

@@ -91,7 +91,6 @@ typedef struct lw_director {
     int *force_measure;  /* per force: the first of its own, or -1 */
     int angle_count;     /* angles that the state remembers */
     int *angle_measure;  /* their measures */
-    bool inexact;        /* some element's stiffness is approximate: Newton's steps shrink more slowly */
     double length;       /* of the mechanism, to compare rows with */
 
     /* one step (director_step.c); coordinates 12 per body, ground first */
@@ -103,7 +102,8 @@ typedef struct lw_director {
         *torque;    /* balance, 12 per body; torques of director that no measure carries, 3 per body */
     double *right;  /* of the Newton system */
     int iterations; /* of the last step */
-    long newton;    /* iterations of all steps */
+    long newton;    /* iterations of all steps, ... */
+    long factored;  /* ... and those with a new matrix */
     double *weight; /* 4 per body: inertia by which increments are measured */
     const lw_director_row *broken; /* why the last attempt failed: a row that it leaves, or NULL */
     int age;                       /* steps since rows were chosen */
@@ -165,10 +165,27 @@ void lw_director_add_product(lw_director *d, int i, int j, int block, const doub
                              double factor);
 /* A torque on a body in the step. */
 void lw_director_add_torque(lw_director *d, int body, const double torque[3], bool matrix);
-/* Its derivative: torque += M sum r q1 with q1 of another body; or M times the rotation of the other body. */
-void lw_director_add_torque_slope(lw_director *d, int body, int other, int block, const double r[4],
-                                  const double M[9]);
-void lw_director_add_turn_slope(lw_director *d, int body, int other, int block, const double M[9]);
+/* Its derivative by q1 of another body: 3 numbers for each of its 12 coordinates. */
+void lw_director_add_torque_slope(lw_director *d, int body, int other, int block, const double slope[36]);
+
+/* --- rotations without a coordinate (director_couples.c) ------------------------------------------ */
+
+/* Derivatives by q1 of two bodies, as above: of their relative rotation w in the step, and of a torque. */
+typedef struct lw_couple {
+    double turn[2][36], slope[2][36];
+} lw_couple;
+
+/* couple (may be NULL): its turn is filled. */
+void lw_director_relative_turn(const lw_director *d, const int bodies[2], double w[3], lw_couple *couple);
+/* Adds to slope what a torque tau(a.w) a does, a in the middle of the step the combination axis of one body's coordinates. */
+void lw_director_add_about(const double axis[4], int side, const double a[3], const double w[3], double tau,
+                           double slope, lw_couple *couple);
+/* T on the second body, -T on the first; couple NULL: no matrix. */
+void lw_director_add_couple(lw_director *d, const int bodies[2], const int blocks[4], const double T[3],
+                            const lw_couple *couple);
+/* What a bushing does to rotations, and its potential. */
+void lw_director_bushing_turn(lw_director *d, const lw_force *force, const int blocks[4], bool matrix);
+double lw_director_bushing_potential(const lw_director *d, const lw_force *force, const double *q);
 
 /* --- one step (director_step.c) ------------------------------------------------------------------- */
 

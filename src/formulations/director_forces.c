@@ -3,8 +3,7 @@
  *   potential V of a measure m     ((V(m1) - V(m0)) / (m1 - m0)) D      D the measure's discrete derivative
  *   damper, drive, friction        force at the middle of the step, with the speed (m1 - m0) / h, times D
  *   applied force, torque          at the middle of the step; work F.(x1 - x0), T.w with w of d1 - d0 = w x d_middle
- *   rotation of a bushing          mean of the torques at both ends, plus what makes its work the potential's change,
- *                                  (dU + T.w) w / |w|^2, w the relative rotation
+ *   rotations without a coordinate director_couples.c
  *
  * The first quotient is never a difference of potentials: for a linear law it is the mean force, for others the mean
  * of the law between m0 and m1, found by quadrature. So what the potentials lose and what is booked in d->work is the
@@ -71,12 +70,12 @@ static lw_measure *joint_measure(const lw_director *d, const lw_force *force) {
     return at < 0 ? NULL : &d->measures[at];
 }
 
-/* Drive and friction: force along a coordinate that goes from x0 to x1. */
-static double push(const lw_force *force, lw_director *d, double x0, double x1, double change,
+/* Drive and friction: force along a coordinate that changes by so much, and is in the middle at x, its derivative by the change too. */
+static double push(const lw_force *force, lw_director *d, double change, double x, double x_slope,
                    double *slope) {
     double h = d->h, rate = change / h;
     if (force->type == LW_FORCE_DRIVE) {
-        const lw_jet jets[3] = {{d->t0 + 0.5 * h, 0, 0}, {0.5 * (x0 + x1), 0.5, 0}, {rate, 1 / h, 0}};
+        const lw_jet jets[3] = {{d->t0 + 0.5 * h, 0, 0}, {x, x_slope, 0}, {rate, 1 / h, 0}};
         lw_jet drive = lw_function_jet(force->drive, jets);
         d->work.drives += drive.f * change;
         *slope = drive.d;
@@ -116,38 +115,16 @@ int lw_director_force_joint(const lw_director *d, const lw_force *force, int *k)
     return joint;
 }
 
-/* Rotations w of both bodies in the step. */
-static void relative_turn(const lw_director *d, const int bodies[2], double w[3]) {
-    double one[3] = {0, 0, 0}, two[3] = {0, 0, 0};
-    if (bodies[0]) lw_director_turn(d->qm + 12 * bodies[0], d->change + 12 * bodies[0], one);
-    if (bodies[1]) lw_director_turn(d->qm + 12 * bodies[1], d->change + 12 * bodies[1], two);
-    lw_v3_sub(two, one, w);
-}
-
-/* T on the second body, -T on the first; M: dT by the relative rotation, symmetric. */
-static void add_couple(lw_director *d, const int bodies[2], const int blocks[4], const double T[3],
-                       const double M[9], bool matrix) {
-    double opposite[3], minus[9];
-    for (int k = 0; k < 3; k++) opposite[k] = -T[k];
-    for (int k = 0; k < 9; k++) minus[k] = -M[k];
-    lw_director_add_torque(d, bodies[1], T, matrix);
-    lw_director_add_torque(d, bodies[0], opposite, matrix);
-    if (!matrix) return;
-    lw_director_add_turn_slope(d, bodies[0], bodies[0], blocks[0], M);
-    lw_director_add_turn_slope(d, bodies[0], bodies[1], blocks[1], minus);
-    lw_director_add_turn_slope(d, bodies[1], bodies[0], blocks[2], minus);
-    lw_director_add_turn_slope(d, bodies[1], bodies[1], blocks[3], M);
-}
-
 static void about_axis(const lw_force *force, lw_director *d, const int blocks[4], bool matrix) {
     int k, joint = lw_director_force_joint(d, force, &k);
     const lw_joint_entry *entry = &d->model->joints[joint];
     const int *bodies = entry->info.bodies;
     const double *R = entry->frames[1].R, internal[3] = {R[k], R[3 + k], R[6 + k]};
-    double vector[4], axis[3], w[3], slope, T[3], M[9];
+    lw_couple storage = {0}, *couple = matrix ? &storage : NULL;
+    double vector[4], axis[3], w[3], slope, T[3];
     lw_director_vector(&d->bodies[bodies[1]], internal, vector);
     lw_director_combine(vector, d->qm + 12 * bodies[1], axis);
-    relative_turn(d, bodies, w);
+    lw_director_relative_turn(d, bodies, w, couple);
     double change = lw_v3_dot(axis, w), tau;
     if (force->type == LW_FORCE_TORSION) { /* its coordinate is always zero: only the rate counts */
         double rate = change / d->h, x = -force->free_length;
@@ -162,48 +139,11 @@ static void about_axis(const lw_force *force, lw_director *d, const int blocks[4
             d->work.forces -= law.f * change;
         }
     } else
-        tau = push(force, d, 0, 0, change, &slope);
-    for (int i = 0; i < 3; i++) {
-        T[i] = tau * axis[i];
-        for (int j = 0; j < 3; j++) M[3 * i + j] = slope * axis[i] * axis[j];
-    }
+        tau = push(force, d, change, 0, 0, &slope);
+    for (int i = 0; i < 3; i++) T[i] = tau * axis[i];
     lw_v3_add(d->joint_torque + 3 * joint, T, d->joint_torque + 3 * joint);
-    add_couple(d, bodies, blocks, T, M, matrix);
-}
-
-/* Frame of an element on one of its bodies, as a rotation, at q. */
-static void frame_at(const lw_director *d, const double *q, int body, const double R[9], double out[9]) {
-    for (int k = 0; k < 3; k++) {
-        const double internal[3] = {R[k], R[3 + k], R[6 + k]};
-        double vector[4], axis[3];
-        lw_director_vector(&d->bodies[body], internal, vector);
-        lw_director_combine(vector, q + 12 * body, axis);
-        for (int i = 0; i < 3; i++) out[3 * i + k] = axis[i];
-    }
-}
-
-/* Rotation vector of the second frame in the first; with torque (may be NULL) on the second body, world axes, and the
- * potential (force.c, bushing). */
-static double bushing_turn(const lw_director *d, const lw_force *force, const double *q, double torque[3]) {
-    double Ra[9], Rb[9], R[9], quaternion[4], phi[3], K[3], first[3], second[3], local[3], U = 0;
-    frame_at(d, q, force->bodies[0], force->frames[0].R, Ra);
-    frame_at(d, q, force->bodies[1], force->frames[1].R, Rb);
-    lw_m3_tmul(Ra, Rb, R);
-    lw_quat_rot(R, quaternion);
-    lw_quat_log(quaternion, phi);
-    for (int k = 0; k < 3; k++) {
-        K[k] = -force->bushing_stiffness[3 + k] * phi[k];
-        U -= 0.5 * K[k] * phi[k];
-    }
-    if (!torque) return U;
-    /* inverse transpose of the right Jacobian of SO(3) */
-    double a2 = lw_v3_dot(phi, phi), a = sqrt(a2);
-    double g = a < 1e-2 ? 1.0 / 12 + a2 / 720 + a2 * a2 / 30240 : 1 / a2 - 0.5 / (a * tan(0.5 * a));
-    lw_v3_cross(phi, K, first);
-    lw_v3_cross(phi, first, second);
-    for (int k = 0; k < 3; k++) local[k] = K[k] - 0.5 * first[k] + g * second[k];
-    lw_m3_mul_v(Rb, local, torque);
-    return U;
+    if (couple) lw_director_add_about(vector, 1, axis, w, tau, slope, couple);
+    lw_director_add_couple(d, bodies, blocks, T, couple);
 }
 
 static void bushing(const lw_force *force, lw_director *d, int first, const int blocks[4], bool matrix) {
@@ -214,42 +154,23 @@ static void bushing(const lw_force *force, lw_director *d, int first, const int 
         against(d, m, 0.5 * K[k] * (m->from + m->to) + C[k] * change / h, 0.5 * K[k] + C[k] / h);
         d->work.dissipation += C[k] * change * change / h;
     }
-    bool turns = false;
-    for (int k = 3; k < 6; k++) turns |= K[k] != 0 || C[k] != 0;
-    if (!turns) return;
-    double before[3], after[3], T[3], w[3], R[9], M[9], axes[9];
-    double U0 = bushing_turn(d, force, d->q0, before), U1 = bushing_turn(d, force, d->q1, after);
-    relative_turn(d, force->bodies, w);
-    for (int k = 0; k < 3; k++) T[k] = 0.5 * (before[k] + after[k]);
-    double square = lw_v3_dot(w, w), missing = U0 - U1 - lw_v3_dot(T, w);
-    if (square > 1e-14) lw_v3_axpy(missing / square, w, T);
-    frame_at(d, d->qm, force->bodies[0], force->frames[0].R, R); /* damping in the first frame's axes */
-    frame_at(d, d->q1, force->bodies[1], force->frames[1].R, axes);
-    double local[3], drag[3], part[3];
-    lw_m3_tmul_v(R, w, local);
-    for (int k = 0; k < 3; k++) {
-        drag[k] = -C[3 + k] * local[k] / h;
-        d->work.dissipation -= drag[k] * local[k];
-    }
-    lw_m3_mul_v(R, drag, part);
-    lw_v3_add(T, part, T);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            M[3 * i + j] = 0;
-            for (int k = 0; k < 3; k++)
-                M[3 * i + j] -= C[3 + k] / h * R[3 * i + k] * R[3 * j + k] +
-                                0.5 * K[3 + k] * axes[3 * i + k] * axes[3 * j + k];
-        }
-    add_couple(d, force->bodies, blocks, T, M, matrix);
+    lw_director_bushing_turn(d, force, blocks, matrix);
 }
 
 /* --- applied forces ------------------------------------------------------------------------------- */
 
-/* x~ times factor. */
-static void cross_matrix(const double x[3], double factor, double M[9]) {
-    memset(M, 0, 9 * sizeof *M);
-    M[1] = -factor * x[2], M[2] = factor * x[1], M[5] = -factor * x[0];
-    M[3] = -M[1], M[6] = -M[2], M[7] = -M[5];
+/* How a torque M (sum r q1) changes with q1. */
+static void slope_of(const double r[4], const double M[9], double slope[36]) {
+    for (int k = 0; k < 4; k++)
+        for (int j = 0; j < 3; j++)
+            for (int i = 0; i < 3; i++) slope[i + 3 * (3 * k + j)] = r[k] * M[3 * i + j];
+}
+
+/* The same for factor times (x times what moves). */
+static void cross_slope_of(const double r[4], const double x[3], double factor, double slope[36]) {
+    const double M[9] = {
+        0, -factor * x[2], factor * x[1], factor * x[2], 0, -factor * x[0], -factor * x[1], factor * x[0], 0};
+    slope_of(r, M, slope);
 }
 
 static void add_force(lw_director *d, int body, const double c[4], double factor, const double F[3]) {
@@ -257,8 +178,9 @@ static void add_force(lw_director *d, int body, const double c[4], double factor
 }
 
 static void applied(const lw_force *force, lw_director *d, const int blocks[4], bool matrix) {
-    const double centre[4] = {1, 0, 0, 0}, half[9] = {0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5};
-    double t = d->t0 + 0.5 * d->h, value[6], c[4], force_of[4] = {0}, torque_of[4] = {0}, F[3], T[3], M[9];
+    const double centre[4] = {1, 0, 0, 0}, half[9] = {0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5},
+                 minus[9] = {-0.5, 0, 0, 0, -0.5, 0, 0, 0, -0.5};
+    double t = d->t0 + 0.5 * d->h, value[6], c[4], force_of[4] = {0}, torque_of[4] = {0}, F[3], T[3], M[36];
     int body = force->bodies[0], other = force->bodies[1];
     for (int k = 0; k < 6; k++)
         value[k] = force->components[k] ? lw_function_value(force->components[k], &t) : 0;
@@ -281,7 +203,8 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
     lw_director_add_torque(d, body, T, matrix);
     if (matrix && force->follows_body) {
         lw_director_add_product(d, body, body, blocks[0], c, force_of, -0.5 * d->h);
-        lw_director_add_torque_slope(d, body, body, blocks[0], torque_of, half);
+        slope_of(torque_of, half, M);
+        lw_director_add_torque_slope(d, body, body, blocks[0], M);
     }
     if (other == 0) return;
 
@@ -296,16 +219,16 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
     add_force(d, other, centre, -1, F);
     lw_director_add_torque(d, other, opposite, matrix);
     if (!matrix) return;
-    cross_matrix(F, 0.5, M); /* -arm x F = F x arm */
-    lw_director_add_torque_slope(d, other, body, blocks[2], c, M);
-    cross_matrix(F, -0.5, M);
-    lw_director_add_torque_slope(d, other, other, blocks[3], centre, M);
+    cross_slope_of(c, F, 0.5, M); /* -arm x F = F x arm */
+    lw_director_add_torque_slope(d, other, body, blocks[2], M);
+    cross_slope_of(centre, F, -0.5, M);
+    lw_director_add_torque_slope(d, other, other, blocks[3], M);
     if (!force->follows_body) return;
     lw_director_add_product(d, other, body, blocks[2], centre, force_of, 0.5 * d->h);
-    cross_matrix(arm, -0.5, M);
-    lw_director_add_torque_slope(d, other, body, blocks[2], force_of, M);
-    for (int k = 0; k < 9; k++) M[k] = -half[k];
-    lw_director_add_torque_slope(d, other, body, blocks[2], torque_of, M);
+    cross_slope_of(force_of, arm, -0.5, M);
+    lw_director_add_torque_slope(d, other, body, blocks[2], M);
+    slope_of(torque_of, minus, M);
+    lw_director_add_torque_slope(d, other, body, blocks[2], M);
 }
 
 /* --- all of them ---------------------------------------------------------------------------------- */
@@ -343,7 +266,7 @@ void lw_director_forces(lw_director *d, bool matrix) {
                 about_axis(force, d, blocks, matrix);
                 break;
             }
-            total = push(force, d, m->from, m->to, m->to - m->from, &slope);
+            total = push(force, d, m->to - m->from, 0.5 * (m->from + m->to), 0.5, &slope);
             against(d, m, -total, -slope);
             break;
         case LW_FORCE_BUSHING:
@@ -391,7 +314,7 @@ lw_energy lw_director_energy(const lw_director *d, const double *q, const double
             double value = lw_measure_value(&d->measures[d->force_measure[k] + i], q, 0);
             energy.potential += 0.5 * force->bushing_stiffness[i] * value * value;
         }
-        energy.potential += bushing_turn(d, force, q, NULL);
+        energy.potential += lw_director_bushing_potential(d, force, q);
     }
     return energy;
 }

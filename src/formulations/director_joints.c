@@ -52,7 +52,10 @@ static void copy(const double from[4], double factor, double to[4]) {
 }
 
 static int add_measure(builder *b, const lw_measure *measure) {
-    if (b->writes) b->d->measures[b->measures] = *measure;
+    if (b->writes) {
+        b->d->measures[b->measures] = *measure;
+        lw_measure_finish(&b->d->measures[b->measures]);
+    }
     return b->measures++;
 }
 

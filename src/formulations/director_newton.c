@@ -14,6 +14,7 @@
  */
 #include "formulations/director.h"
 
+#include <math.h>
 #include <string.h>
 
 /* --- structure ------------------------------------------------------------------------------------ */
@@ -105,11 +106,9 @@ static void add_cross(double *block, int stride, double factor, const double x[3
     block[1 + 2 * stride] -= factor * x[0], block[2 + 1 * stride] += factor * x[0];
 }
 
-static bool is_zero(const double c[4]) { return c[0] == 0 && c[1] == 0 && c[2] == 0 && c[3] == 0; }
-
 void lw_director_add_product(lw_director *d, int i, int j, int block, const double p[4], const double r[4],
                              double factor) {
-    if (i == 0 || j == 0 || factor == 0 || is_zero(p) || is_zero(r)) return;
+    if (i == 0 || j == 0 || factor == 0) return;
     int stride;
     double *A = lw_block_matrix_at(d->matrix, block, &stride);
     if (d->full) {
@@ -158,60 +157,29 @@ void lw_director_add_torque(lw_director *d, int body, const double torque[3], bo
                         0.5 * d->h * f[3 + 3 * J + a] * dual[3 * I + b];
 }
 
-/* Derivative N (3 x size) of a torque by the unknowns of another body. */
-static void add_torque_rows(lw_director *d, int body, int block, const double *N) {
+void lw_director_add_torque_slope(lw_director *d, int body, int other, int block, const double slope[36]) {
+    if (body == 0 || other == 0) return;
     int stride;
-    double *A = lw_block_matrix_at(d->matrix, block, &stride);
-    if (!d->full) {
-        for (int b = 0; b < 6; b++)
-            for (int a = 0; a < 3; a++) A[3 + a + b * stride] -= d->h * N[a + 3 * b];
+    double *A = lw_block_matrix_at(d->matrix, block, &stride), dual[9], part[3];
+    if (!d->full) { /* by the twist of the other body: slope P_int */
+        for (int b = 0; b < 3; b++)
+            for (int a = 0; a < 3; a++) A[3 + a + b * stride] -= d->h * slope[a + 3 * b];
+        for (int a = 0; a < 3; a++) {
+            lw_v3_set(part, 0, 0, 0);
+            for (int k = 3; k < 12; k += 3) {
+                const double row[3] = {slope[a + 3 * k], slope[a + 3 * k + 3], slope[a + 3 * k + 6]};
+                lw_v3_add_cross(d->q1 + 12 * other + k, row, part);
+            }
+            for (int b = 0; b < 3; b++) A[3 + a + (3 + b) * stride] -= d->h * part[b];
+        }
         return;
     }
-    double dual[9], part[3];
     lw_director_dual(d->qm + 12 * body, dual);
     for (int I = 0; I < 3; I++)
         for (int b = 0; b < 12; b++) {
-            lw_v3_cross(N + 3 * b, dual + 3 * I, part);
+            lw_v3_cross(slope + 3 * b, dual + 3 * I, part);
             for (int a = 0; a < 3; a++) A[3 + 3 * I + a + b * stride] -= 0.5 * d->h * part[a];
         }
-}
-
-void lw_director_add_torque_slope(lw_director *d, int body, int other, int block, const double r[4],
-                                  const double M[9]) {
-    if (body == 0 || other == 0) return;
-    double N[36] = {0};
-    if (d->full) {
-        for (int k = 0; k < 4; k++)
-            for (int j = 0; j < 3; j++)
-                for (int i = 0; i < 3; i++) N[i + 3 * (3 * k + j)] = r[k] * M[3 * i + j];
-    } else {
-        const double right[4] = {0, r[1], r[2], r[3]};
-        double y[3];
-        lw_director_combine(right, d->q1 + 12 * other, y);
-        for (int i = 0; i < 3; i++) {
-            double row[3];
-            lw_v3_cross(y, M + 3 * i, row); /* row i of -M y~ */
-            for (int j = 0; j < 3; j++) N[i + 3 * j] = r[0] * M[3 * i + j], N[i + 3 * (3 + j)] = row[j];
-        }
-    }
-    add_torque_rows(d, body, block, N);
-}
-
-void lw_director_add_turn_slope(lw_director *d, int body, int other, int block, const double M[9]) {
-    if (body == 0 || other == 0) return;
-    double N[36] = {0};
-    for (int i = 0; i < 3; i++) {
-        if (!d->full) {
-            for (int j = 0; j < 3; j++) N[i + 3 * (3 + j)] = M[3 * i + j];
-            continue;
-        }
-        for (int k = 1; k < 4; k++) { /* the rotation is half the sum of d x dd */
-            double row[3];
-            lw_v3_cross(M + 3 * i, d->q1 + 12 * other + 3 * k, row);
-            for (int j = 0; j < 3; j++) N[i + 3 * (3 * k + j)] = 0.5 * row[j];
-        }
-    }
-    add_torque_rows(d, body, block, N);
 }
 
 /* What a measure with its gathered force adds. */
@@ -221,27 +189,27 @@ static void add_measure(lw_director *d, const lw_measure *m, bool matrix) {
         for (int k = 0; k < 12 && m->bodies[side]; k++)
             d->residual[12 * m->bodies[side] + k] += m->force * m->D[12 * side + k];
     if (!matrix) return;
-    double pull[24];
-    bool bends = false;
-    for (int k = 0; k < 24; k++) {
-        pull[k] = m->force * m->bend[k] + m->stiffness * m->D[k];
-        bends |= pull[k] != 0;
-    }
+    double pull[24], c = 0.5 * m->force * m->curve_c, other = 0.5 * m->force * m->curve_s;
+    const lw_bilinear *p = &m->c, *r = &m->s;
+    bool bends = m->stiffness != 0 || m->kind == LW_MEASURE_ANGLE || m->kind == LW_MEASURE_LENGTH,
+         sine = m->kind == LW_MEASURE_ANGLE;
+    for (int k = 0; k < 24 && bends; k++) pull[k] = m->force * m->bend[k] + m->stiffness * m->D[k];
     for (int s = 0; s < 2; s++)
         for (int t = 0; t < 2; t++) {
             int i = m->bodies[s], j = m->bodies[t], block = m->block[2 * s + t], stride;
             if (i == 0 || j == 0) continue;
-            double c = 0.5 * m->force * m->curve_c, other = 0.5 * m->force * m->curve_s;
-            lw_director_add_product(d, i, j, block, m->c.a[s], m->c.b[t], c);
-            lw_director_add_product(d, i, j, block, m->c.b[s], m->c.a[t], c);
-            lw_director_add_product(d, i, j, block, m->s.a[s], m->s.b[t], other);
-            lw_director_add_product(d, i, j, block, m->s.b[s], m->s.a[t], other);
+            if (p->has_a[s] && p->has_b[t]) lw_director_add_product(d, i, j, block, p->a[s], p->b[t], c);
+            if (p->has_b[s] && p->has_a[t]) lw_director_add_product(d, i, j, block, p->b[s], p->a[t], c);
+            if (sine && r->has_a[s] && r->has_b[t])
+                lw_director_add_product(d, i, j, block, r->a[s], r->b[t], other);
+            if (sine && r->has_b[s] && r->has_a[t])
+                lw_director_add_product(d, i, j, block, r->b[s], r->a[t], other);
             if (!bends) continue;
             double left[6], right[6], *A = lw_block_matrix_at(d->matrix, block, &stride);
-            const double *l = project(d, d->qm, i, pull + 12 * s, left);
-            const double *r = project(d, d->q1, j, m->slope + 12 * t, right);
+            const double *x = project(d, d->qm, i, pull + 12 * s, left);
+            const double *y = project(d, d->q1, j, m->slope + 12 * t, right);
             for (int b = 0; b < d->size; b++)
-                for (int a = 0; a < d->size; a++) A[a + b * stride] += l[a] * r[b];
+                for (int a = 0; a < d->size; a++) A[a + b * stride] += x[a] * y[b];
         }
 }
 
@@ -302,13 +270,13 @@ void lw_director_equations(lw_director *d, bool matrix) {
     for (int i = 1; i <= d->n; i++)
         for (int k = 0; k < 4; k++) {
             double inertia = k ? d->bodies[i].euler[k - 1] : d->bodies[i].mass;
-            for (int a = 12 * i + 3 * k; a < 12 * i + 3 * k + 3; a++)
-                d->residual[a] = inertia * (2 / h * d->change[a] - 2 * d->v0[a]);
+            for (int a = 12 * i + 3 * k; a < 12 * i + 3 * k + 3; a++) /* v1 - v0, rounded once */
+                d->residual[a] = inertia * fma(2 / h, d->change[a], -2 * d->v0[a]);
         }
     memset(d->torque, 0, 3 * ((size_t)d->n + 1) * sizeof *d->torque);
     for (int k = 0; k < d->measure_count; k++) {
         lw_measure *m = &d->measures[k];
-        lw_measure_step(m, m->from, d->q0, d->qm, d->q1);
+        lw_measure_step(m, m->from, d->q0, d->q1, matrix);
         m->force = m->stiffness = 0;
     }
     lw_director_forces(d, matrix);

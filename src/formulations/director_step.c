@@ -16,15 +16,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITERATIONS = 14, INEXACT_ITERATIONS = 60, HALVINGS = 12, CHOICE_EVERY = 20 };
+enum { ITERATIONS = 14, HALVINGS = 12, CHOICE_EVERY = 20 };
 
-/* increment over step: the next is its square, times what curvature there is ... */
-static const double converged = 1e-9;
-static const double next_one = 1e-14; /* ... or what it shrinks to at the last rate */
-static const double linear = 1e-14;   /* the same where convergence is linear */
-static const double rounding = 2e-16; /* of places: smaller increments tell nothing */
+/* Of the step: the next increment, if it is expected to be smaller than this, is not worth having. Far below rounding, since what is left has the
+ * same sign in step after step and adds up. */
+static const double next_one = 1e-18;
+static const double rounding = 2e-16; /* of the step: smaller increments tell nothing */
+static const double slow = 0.1;       /* increments that shrink by less ... */
 static const double stagnation =
-    1e-12; /* of places: increments that fall no more from here on are rounding times condition */
+    1e-12; /* ... are rounding times condition if they are this small against places */
 static const double violation = 1e-9; /* of a row, over the mechanism's length */
 
 int lw_director_state_size(const lw_director *d) { return 24 * d->n + d->angle_count; }
@@ -86,23 +86,26 @@ static bool is_finite(const lw_director *d) {
     return isfinite(sum);
 }
 
-/* Newton's iteration from the start; d->right is used up. */
+/* Newton's iteration from the start; d->right is used up. The matrix of the first iteration serves for the others as long as increments
+ * fall fast, and these are cheap then. By how much they fall: as they did, but not more than by the error of that matrix, which is about
+ * the increment that was made with it over the step. */
 static bool iterate(lw_director *d, bool anew) {
-    double places = size_of(d, d->q0), before = HUGE_VAL;
-    int most = d->inexact ? INEXACT_ITERATIONS : ITERATIONS;
-    for (d->iterations = 1; d->iterations <= most; d->iterations++) {
-        lw_director_equations(d, true);
-        if (!lw_block_matrix_factor(d->matrix, anew && d->iterations == 1)) return false;
+    double places = size_of(d, d->q0), before = HUGE_VAL, error = 0;
+    bool renew = true;
+    for (d->iterations = 1; d->iterations <= ITERATIONS; d->iterations++) {
+        lw_director_equations(d, renew);
+        if (renew && !lw_block_matrix_factor(d->matrix, anew && d->iterations == 1)) return false;
         lw_block_matrix_solve(d->matrix, d->right);
-        d->newton++;
+        d->newton++, d->factored += renew;
         double size = size_of_increments(d, d->right);
         if (!isfinite(size)) return false;
         advance(d);
         if (!is_finite(d)) return false;
-        double step = size_of(d, d->change), enough = d->inexact ? linear : converged;
-        if (size <= rounding * places) return true;
-        if (size <= enough * step && size * size <= next_one * step * before) return true;
-        if (size <= stagnation * places && size > 0.1 * before) return true;
+        double step = size_of(d, d->change);
+        if (renew) error = size / step;
+        if (size <= rounding * step || size * fmax(size / before, error) <= next_one * step) return true;
+        renew = size > slow * before;
+        if (renew && size <= stagnation * places) return true;
         before = size;
     }
     return false;
@@ -189,12 +192,12 @@ static bool rounding_adds_up(const lw_director *d) {
     return false;
 }
 
-/* What rounding has left of the balance of each body goes into its rates, P_int(qm)'M dv = -residual; left alone it would add up, each
- * time in the same sense. */
+/* What rounding has left of the balance of each body goes into its rates, P_int(q1)'M dv = -residual: with q1 that is exactly what its
+ * momentum at the end lacks. Left alone it would add up, each time in the same sense. */
 static void settle(const lw_director *d, double *v) {
     for (int i = 1; i <= d->n && !d->full; i++) {
         const lw_director_body *body = &d->bodies[i];
-        const double *left = d->right + lw_block_matrix_start(d->matrix, i - 1), *q = d->qm + 12 * i;
+        const double *left = d->right + lw_block_matrix_start(d->matrix, i - 1), *q = d->q1 + 12 * i;
         double *rates = v + 12 * (i - 1), J[9] = {0}, C[9], w[3];
         for (int k = 0; k < 3 && body->mass > 0; k++) rates[k] += left[k] / body->mass;
         for (int k = 0; k < 3; k++) {
@@ -219,7 +222,7 @@ static void store(lw_director *d, double *y, lw_power *work) {
     lw_director_keep_reactions(d);
     if (!d->full && rounding_adds_up(d)) lw_director_rebuild(d);
     memcpy(y, d->q1 + 12, n * sizeof *y);
-    for (size_t k = 0; k < n; k++) y[n + k] = 2 / d->h * d->change[12 + k] - d->v0[12 + k];
+    for (size_t k = 0; k < n; k++) y[n + k] = fma(2 / d->h, d->change[12 + k], -d->v0[12 + k]);
     settle(d, y + n);
     for (int k = 0; k < d->angle_count; k++) y[2 * n + (size_t)k] = d->measures[d->angle_measure[k]].to;
     for (int r = 0; r < d->row_count; r++) {

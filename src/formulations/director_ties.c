@@ -5,7 +5,7 @@
  * So at q0 the matrix rows x free speeds is factored with pivoting over the rows. The present choice stays as long as its
  * smallest pivot is not much below the best one's.
  *
- * Source   docs/theory/director.md, 7; PAPERS' note on the six-body linkage: which row is dropped matters.
+ * Source   docs/theory/director.md, 7: on the six-body linkage of betsch2006 it matters which row is dropped.
  * Cost     O(speeds (bodies + rows) + speeds rows^2), no allocation. Trees have no such rows.
  */
 #include "formulations/director.h"

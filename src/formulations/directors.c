@@ -97,27 +97,31 @@ void lw_director_rates(const double *q, const double V[6], double *v) {
     for (int k = 1; k < 4; k++) lw_v3_cross(V, q + 3 * k, v + 3 * k);
 }
 
-void lw_director_rotation(const lw_director_body *body, const double *q, double R[9]) {
-    double A[9], X[9], best[9];
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < 3; i++) A[3 * i + k] = q[3 + 3 * k + i];
-    /* the polar factor by Newton's iteration with inverse transposes; directors are nearly orthonormal */
-    memcpy(best, A, sizeof best);
+void lw_director_polar(const double A[9], double out[9]) {
+    double X[9]; /* Newton's iteration with inverse transposes */
+    memcpy(out, A, 9 * sizeof *out);
     for (int round = 0; round < 8; round++) {
         double change = 0;
-        lw_v3_cross(best + 3, best + 6, X);
-        lw_v3_cross(best + 6, best, X + 3);
-        lw_v3_cross(best, best + 3, X + 6);
-        double det = lw_v3_dot(best, X);
+        lw_v3_cross(out + 3, out + 6, X);
+        lw_v3_cross(out + 6, out, X + 3);
+        lw_v3_cross(out, out + 3, X + 6);
+        double det = lw_v3_dot(out, X);
         for (int k = 0; k < 9; k++) {
-            double next = 0.5 * (best[k] + X[k] / det);
-            change = fmax(change, fabs(next - best[k]));
-            best[k] = next;
+            double next = 0.5 * (out[k] + X[k] / det);
+            change = fmax(change, fabs(next - out[k]));
+            out[k] = next;
         }
         if (!(change > 1e-15)) break;
     }
-    lw_m3_transpose(body->axes, X);
-    lw_m3_mul(best, X, R);
+}
+
+void lw_director_rotation(const lw_director_body *body, const double *q, double R[9]) {
+    double A[9], axes[9], best[9];
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++) A[3 * i + k] = q[3 + 3 * k + i];
+    lw_director_polar(A, best);
+    lw_m3_transpose(body->axes, axes);
+    lw_m3_mul(best, axes, R);
 }
 
 void lw_director_spin(const lw_director_body *body, const double *q, const double *v, double momentum[3],
@@ -159,12 +163,11 @@ void lw_director_lift(const double *q, const double torque[3], double f[12]) {
     }
 }
 
-void lw_director_turn(const double *middle, const double *change, double w[3]) {
-    /* sum d x (w x d) = sum d x change:  K w = b with K = sum (|d|^2 I - d d') */
-    double b[3] = {0, 0, 0}, K[9] = {0}, C[9];
+/* Inverse of K = sum (|d|^2 I - d d'), which is symmetric. */
+static void turn_inverse(const double *middle, double C[9]) {
+    double K[9] = {0};
     for (int k = 1; k < 4; k++) {
         const double *d = middle + 3 * k, square = lw_v3_dot(d, d);
-        lw_v3_add_cross(d, change + 3 * k, b);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) K[3 * i + j] += (i == j ? square : 0) - d[i] * d[j];
     }
@@ -172,37 +175,89 @@ void lw_director_turn(const double *middle, const double *change, double w[3]) {
     lw_v3_cross(K + 6, K, C + 3);
     lw_v3_cross(K, K + 3, C + 6);
     double det = lw_v3_dot(K, C);
-    for (int i = 0; i < 3; i++) w[i] = (C[i] * b[0] + C[3 + i] * b[1] + C[6 + i] * b[2]) / det;
+    for (int i = 0; i < 9; i++) C[i] /= det;
+}
+
+void lw_director_turn(const double *middle, const double *change, double w[3]) {
+    double b[3] = {0, 0, 0}, C[9]; /* K w = sum d x change */
+    for (int k = 3; k < 12; k += 3) lw_v3_add_cross(middle + k, change + k, b);
+    turn_inverse(middle, C);
+    lw_m3_mul_v(C, b, w);
+}
+
+void lw_director_turn_slope(const double *middle, const double *change, const double w[3], double slope[36]) {
+    double C
+        [9]; /* K dw = sum (d x dx + dx x change / 2 - (d.dx) w + (d.w) dx / 2 + (w.dx) d / 2) for dx of an end */
+    turn_inverse(middle, C);
+    memset(slope, 0, 9 * sizeof *slope);
+    for (int k = 3; k < 12; k += 3) {
+        const double *d = middle + k, along = 0.5 * lw_v3_dot(d, w);
+        for (int j = 0; j < 3; j++) {
+            double dx[3] = {0, 0, 0}, right[3];
+            dx[j] = 1;
+            for (int i = 0; i < 3; i++) right[i] = -d[j] * w[i] + along * dx[i] + 0.5 * w[j] * d[i];
+            lw_v3_add_cross(d, dx, right);
+            dx[j] = 0.5;
+            lw_v3_add_cross(dx, change + k, right);
+            lw_m3_mul_v(C, right, slope + 3 * (k + j));
+        }
+    }
 }
 
 /* --- measures ------------------------------------------------------------------------------------- */
 
-static void factors(const lw_bilinear *p, const int bodies[2], const double *q, double a[3], double b[3]) {
-    const double *one = q + 12 * bodies[0], *two = q + 12 * bodies[1];
-    double x[3], y[3];
-    lw_director_combine(p->a[0], one, x);
-    lw_director_combine(p->a[1], two, y);
-    for (int k = 0; k < 3; k++) a[k] = p->fixed[k] + x[k] + y[k];
-    lw_director_combine(p->b[0], one, x);
-    lw_director_combine(p->b[1], two, y);
-    lw_v3_add(x, y, b);
+static bool any(const double c[4]) { return c[0] != 0 || c[1] != 0 || c[2] != 0 || c[3] != 0; }
+
+void lw_measure_finish(lw_measure *m) {
+    for (int k = 0; k < 2; k++) {
+        lw_bilinear *p = k ? &m->s : &m->c;
+        for (int side = 0; side < 2; side++) {
+            bool moves = m->kind == LW_MEASURE_MOVING && side == 0; /* its vector comes with every step */
+            p->has_a[side] = moves || any(p->a[side]);
+            p->has_b[side] = any(p->b[side]);
+        }
+    }
+}
+
+/* Both vectors of a product. */
+typedef struct factors {
+    double a[3], b[3];
+} factors;
+
+static inline void add_combination(const double c[4], const double *q, double out[3]) {
+    for (int k = 0; k < 3; k++) out[k] += c[0] * q[k] + c[1] * q[3 + k] + c[2] * q[6 + k] + c[3] * q[9 + k];
+}
+
+static inline factors factors_at(const lw_bilinear *p, const int bodies[2], const double *q) {
+    factors f = {{p->fixed[0], p->fixed[1], p->fixed[2]}, {0, 0, 0}};
+    for (int side = 0; side < 2; side++) {
+        if (p->has_a[side]) add_combination(p->a[side], q + 12 * bodies[side], f.a);
+        if (p->has_b[side]) add_combination(p->b[side], q + 12 * bodies[side], f.b);
+    }
+    return f;
+}
+
+/* They are linear in q. */
+static inline factors halfway(const factors *x, const factors *y) {
+    factors f;
+    for (int k = 0; k < 3; k++) f.a[k] = 0.5 * (x->a[k] + y->a[k]), f.b[k] = 0.5 * (x->b[k] + y->b[k]);
+    return f;
 }
 
 static double product(const lw_bilinear *p, const int bodies[2], const double *q) {
-    double a[3], b[3];
-    factors(p, bodies, q, a, b);
-    return lw_v3_dot(a, b);
+    factors f = factors_at(p, bodies, q);
+    return lw_v3_dot(f.a, f.b);
 }
 
 /* out += factor grad. */
-static void add_gradient(const lw_bilinear *p, const int bodies[2], const double *q, double factor,
-                         double out[24]) {
+static inline void add_gradient(const lw_bilinear *p, const factors *f, double factor, double out[24]) {
     double a[3], b[3];
-    factors(p, bodies, q, a, b);
-    for (int side = 0; side < 2; side++)
-        for (int k = 0; k < 4; k++)
-            for (int i = 0; i < 3; i++)
-                out[12 * side + 3 * k + i] += factor * (p->a[side][k] * b[i] + p->b[side][k] * a[i]);
+    for (int i = 0; i < 3; i++) a[i] = factor * f->a[i], b[i] = factor * f->b[i];
+    for (int side = 0; side < 2; side++) {
+        double *own = out + 12 * side;
+        for (int k = 0; k < 4 && p->has_a[side]; k++) lw_v3_axpy(p->a[side][k], b, own + 3 * k);
+        for (int k = 0; k < 4 && p->has_b[side]; k++) lw_v3_axpy(p->b[side][k], a, own + 3 * k);
+    }
 }
 
 static double nearest(double angle, double near) {
@@ -225,59 +280,84 @@ double lw_measure_value(const lw_measure *m, const double *q, double near) {
     return m->sign * c;
 }
 
-void lw_measure_slope(const lw_measure *m, const double *q, double slope[24]) {
+/* Gradient where the factors of c and s are these. */
+static void slope_at(const lw_measure *m, const factors *fc, const factors *fs, double slope[24]) {
     memset(slope, 0, 24 * sizeof *slope);
-    double c = product(&m->c, m->bodies, q);
+    if (m->kind == LW_MEASURE_MOVING) {
+        add_gradient(&m->s, fs, m->sign, slope);
+        return;
+    }
+    if (m->kind == LW_MEASURE_PRODUCT) {
+        add_gradient(&m->c, fc, m->sign, slope);
+        return;
+    }
+    double c = lw_v3_dot(fc->a, fc->b);
     if (m->kind == LW_MEASURE_ANGLE) {
-        double s = product(&m->s, m->bodies, q), square = c * c + s * s;
-        add_gradient(&m->s, m->bodies, q, m->sign * c / square, slope);
-        add_gradient(&m->c, m->bodies, q, -m->sign * s / square, slope);
-    } else if (m->kind == LW_MEASURE_LENGTH) {
-        double length = sqrt(fmax(c, 0));
-        if (length > 0) add_gradient(&m->c, m->bodies, q, m->sign * 0.5 / length, slope);
-    } else
-        add_gradient(m->kind == LW_MEASURE_MOVING ? &m->s : &m->c, m->bodies, q, m->sign, slope);
+        double s = lw_v3_dot(fs->a, fs->b), square = c * c + s * s;
+        add_gradient(&m->s, fs, m->sign * c / square, slope);
+        add_gradient(&m->c, fc, -m->sign * s / square, slope);
+    } else if (c > 0)
+        add_gradient(&m->c, fc, m->sign * 0.5 / sqrt(c), slope);
+}
+
+static bool has_sine(const lw_measure *m) {
+    return m->kind == LW_MEASURE_ANGLE || m->kind == LW_MEASURE_MOVING;
+}
+
+void lw_measure_slope(const lw_measure *m, const double *q, double slope[24]) {
+    factors c = factors_at(&m->c, m->bodies, q), s = {0};
+    if (has_sine(m)) s = factors_at(&m->s, m->bodies, q);
+    slope_at(m, &c, &s, slope);
 }
 
 /* Change of an angle from (c0, s0) to (c1, s1), within half a turn. */
-static void angle_step(lw_measure *m, const double *q0, const double *qm, const double *q1) {
-    double c0 = product(&m->c, m->bodies, q0), s0 = product(&m->s, m->bodies, q0);
-    double c1 = product(&m->c, m->bodies, q1), s1 = product(&m->s, m->bodies, q1);
-    double change = atan2(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0), mean = atan2(s0, c0) + 0.5 * change;
-    double half = 0.5 * change, e2 = half * half;
+static void angle_step(lw_measure *m, const factors c[2], const factors s[2], bool slopes) {
+    double c0 = lw_v3_dot(c[0].a, c[0].b), s0 = lw_v3_dot(s[0].a, s[0].b);
+    double c1 = lw_v3_dot(c[1].a, c[1].b), s1 = lw_v3_dot(s[1].a, s[1].b);
+    factors cm = halfway(&c[0], &c[1]), sm = halfway(&s[0], &s[1]);
+    double change = atan2(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0), half = 0.5 * change, e2 = half * half;
+    double sh = sin(half), ch = cos(half), size = sqrt(c0 * c0 + s0 * s0);
+    double cosine = (c0 * ch - s0 * sh) / size, sine = (s0 * ch + c0 * sh) / size; /* of the mean */
     /* f = half / sin(half) and its derivative by the change; series below 1e-2: error 1e-14 */
-    double f = fabs(half) < 1e-2 ? 1 + e2 / 6 + 7 * e2 * e2 / 360 : half / sin(half);
-    double slope = fabs(half) < 1e-2 ? half / 6 + 7 * half * e2 / 180
-                                     : 0.5 * (sin(half) - half * cos(half)) / (sin(half) * sin(half));
-    double cosine = cos(mean), sine = sin(mean);
+    double f = fabs(half) < 1e-2 ? 1 + e2 / 6 + 7 * e2 * e2 / 360 : half / sh;
     m->to = m->from + m->sign * change;
     m->curve_c = -m->sign * f * sine, m->curve_s = m->sign * f * cosine;
-    add_gradient(&m->c, m->bodies, qm, m->curve_c, m->D);
-    add_gradient(&m->s, m->bodies, qm, m->curve_s, m->D);
-    add_gradient(&m->c, m->bodies, qm, -slope * sine - 0.5 * f * cosine, m->bend);
-    add_gradient(&m->s, m->bodies, qm, slope * cosine - 0.5 * f * sine, m->bend);
+    add_gradient(&m->c, &cm, m->curve_c, m->D);
+    add_gradient(&m->s, &sm, m->curve_s, m->D);
+    if (!slopes) return;
+    double slope = fabs(half) < 1e-2 ? half / 6 + 7 * half * e2 / 180 : 0.5 * (sh - half * ch) / (sh * sh);
+    memset(m->bend, 0, sizeof m->bend);
+    add_gradient(&m->c, &cm, -slope * sine - 0.5 * f * cosine, m->bend);
+    add_gradient(&m->s, &sm, slope * cosine - 0.5 * f * sine, m->bend);
 }
 
-void lw_measure_step(lw_measure *m, double from, const double *q0, const double *qm, const double *q1) {
-    memset(m->D, 0, sizeof m->D);
-    memset(m->bend, 0, sizeof m->bend);
+void lw_measure_step(lw_measure *m, double from, const double *q0, const double *q1, bool slopes) {
+    const double *places[2] = {q0, q1};
+    factors c[2], s[2] = {{{0}, {0}}, {{0}, {0}}};
+    for (int end = 0; end < 2; end++) {
+        c[end] = factors_at(&m->c, m->bodies, places[end]);
+        if (has_sine(m)) s[end] = factors_at(&m->s, m->bodies, places[end]);
+    }
     m->from = from;
-    m->curve_s = 0;
-    lw_measure_slope(m, q1, m->slope);
+    memset(m->D, 0, sizeof m->D);
+    if (slopes) slope_at(m, &c[1], &s[1], m->slope);
     if (m->kind == LW_MEASURE_ANGLE) {
-        angle_step(m, q0, qm, q1);
+        angle_step(m, c, s, slopes);
         return;
     }
-    m->to = lw_measure_value(m, q1, 0);
+    factors middle = halfway(&c[0], &c[1]);
+    double value = lw_v3_dot(c[1].a, c[1].b);
     m->curve_c = m->sign;
     if (m->kind == LW_MEASURE_LENGTH) {
+        m->to = m->sign * sqrt(fmax(value, 0));
         double sum = fabs(m->from) + fabs(m->to); /* points that coincide pull nowhere */
         m->curve_c = sum > 0 ? m->sign / sum : 0;
-        add_gradient(&m->c, m->bodies, qm, m->curve_c, m->D);
-        for (int k = 0; k < 24 && sum > 0; k++) m->bend[k] = -m->sign * m->D[k] / sum;
+        add_gradient(&m->c, &middle, m->curve_c, m->D);
+        for (int k = 0; k < 24 && slopes; k++) m->bend[k] = sum > 0 ? -m->sign * m->D[k] / sum : 0;
         return;
     }
-    add_gradient(&m->c, m->bodies, qm, m->sign, m->D);
+    m->to = m->sign * (m->kind == LW_MEASURE_MOVING ? lw_v3_dot(s[1].a, s[1].b) : value);
+    add_gradient(&m->c, &middle, m->sign, m->D);
 }
 
 double lw_measure_along(const double D[24], const int bodies[2], const double *change) {

@@ -37,7 +37,8 @@ void lw_director_body_of(const lw_model *model, int body, lw_director_body *out)
 void lw_director_from_pose(const lw_director_body *body, const double R[9], const double centre[3],
                            double *q);
 void lw_director_rates(const double *q, const double V[6], double *v);
-/* The nearest rotation of the internal frame. */
+/* The rotation nearest to A, which is nearly one; and that of the internal frame. */
+void lw_director_polar(const double A[9], double out[9]);
 void lw_director_rotation(const lw_director_body *body, const double *q, double R[9]);
 /* Momentum about the centre of mass, and inertia there, of the rates v. */
 void lw_director_spin(const lw_director_body *body, const double *q, const double *v, double momentum[3],
@@ -49,12 +50,15 @@ void lw_director_wrench(const double *q, const double f[12], double wrench[6]);
 void lw_director_lift(const double *q, const double torque[3], double f[12]);
 /* The w of a step with d_n+1 - d_n = w x d_n+1/2 for all three directors. */
 void lw_director_turn(const double *middle, const double *change, double w[3]);
+/* Its derivative by the coordinates of the end, 3 numbers for each of 12. */
+void lw_director_turn_slope(const double *middle, const double *change, const double w[3], double slope[36]);
 
 /* --- measures ------------------------------------------------------------------------------------- */
 
 /* (fixed + sum a q) . (sum b q), sums over two bodies. */
 typedef struct lw_bilinear {
     double a[2][4], b[2][4], fixed[3];
+    bool has_a[2], has_b[2]; /* those that are other than zero */
 } lw_bilinear;
 
 typedef enum lw_measure_kind {
@@ -85,8 +89,10 @@ typedef struct lw_measure {
 double lw_measure_value(const lw_measure *measure, const double *q, double near);
 /* Gradient at q. */
 void lw_measure_slope(const lw_measure *measure, const double *q, double slope[24]);
-/* All of a step from q0 to q1 with the middle qm; from is the value at q0, known. */
-void lw_measure_step(lw_measure *measure, double from, const double *q0, const double *qm, const double *q1);
+/* Once, when the vectors of a measure are known. */
+void lw_measure_finish(lw_measure *measure);
+/* All of a step from q0 to q1; from is the value at q0, known. Without slopes these and bends stay as they are. */
+void lw_measure_step(lw_measure *measure, double from, const double *q0, const double *q1, bool slopes);
 /* D applied to a change of coordinates. */
 double lw_measure_along(const double D[24], const int bodies[2], const double *change);
 

@@ -28,7 +28,8 @@ lw_status lw_undetermined(const lw_model *model, int body, int speed, lw_error *
     const lw_joint_entry *joint = &model->joints[model->bodies[body].joint_index];
     return lw_fail_at(
         error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
-        "give the bodies it carries mass or inertia there, or lock or prescribe that motion",
+        "give the bodies it carries mass or inertia there, lock or prescribe that motion, or take method "
+        "massless, by which dampers and springs determine it",
         "nothing it carries (body \"%s\" and beyond) resists its %s (speed %d), so that acceleration is "
         "not determined",
         model->bodies[body].name,

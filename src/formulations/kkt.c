@@ -161,8 +161,7 @@ static lw_status factor_anew(lw_kkt *kkt, lw_error *error) {
     kkt->numeric = klu_factor(kkt->start, kkt->index, kkt->value, kkt->symbolic, &kkt->common);
     kkt->fresh = true;
     if (kkt->numeric) return LW_OK;
-    if (kkt->common.status == KLU_OUT_OF_MEMORY)
-        return lw_out_of_memory(error);
+    if (kkt->common.status == KLU_OUT_OF_MEMORY) return lw_out_of_memory(error);
     return lw_fail(error, LW_ERROR_SINGULAR, NULL,
                    "give mass or inertia to the bodies that move freely without any",
                    "the equations of motion are singular: some acceleration is not determined");

@@ -14,8 +14,8 @@
  */
 #include "formulations/massless.h"
 #include "formulations/looped.h"
+#include "formulations/massless_bias.h"
 #include "formulations/massless_loops.h"
-#include "formulations/massless_motion.h"
 #include "formulations/projection.h"
 #include "formulations/reduction.h"
 #include "model/joint.h"
@@ -30,8 +30,8 @@ typedef struct massless_method {
     lw_flow *flow;  /* the state */
     lw_flow *ahead; /* states nearby, for rates; NULL if there is no motion without mass */
     lw_flow *probe; /* of springs; NULL if there are none */
-    lw_springs *springs, *springs_ahead;
-    lw_projection *projection; /* closed loops */
+    lw_springs *springs, *springs_ahead; /* of directions that are algebraic, somewhere at least */
+    lw_projection *projection;           /* closed loops */
     lw_loop_system *system;
     bool mixed;                      /* some joint that goes by its S has speeds that are left out */
     int *direction;                  /* per body: the first direction of its joint */
@@ -53,80 +53,6 @@ static lw_status consistent(lw_flow *flow, lw_springs *springs, double t, const 
 }
 
 /* --- accelerations of a tree ----------------------------------------------------------------------------- */
-
-/* The joint's S differentiated along v, times e. */
-static void subspace_rate(const recursion *r, int i, const double *e, double out[6]) {
-    const lw_link *link = &r->model->links[i];
-    const lw_joint *joint = &link->joint;
-    const double *q = r->q + link->q, *v = r->v + link->v, *S = r->S + 6 * link->v;
-    double R[9], p[3], direct[6 * LW_JOINT_MAX_V], b[6] = {0};
-    memset(out, 0, 6 * sizeof *out);
-    if (link->kernel < LW_KERNEL_SPHERICAL || joint->nv == 0) return;
-    joint_place_direct(joint, q, R, p, direct);
-    if (joint->type == LW_JOINT_UNIVERSAL) { /* first axis (cos q1, 0, sin q1) */
-        b[0] = -direct[2] * v[1] * e[0];
-        b[2] = direct[0] * v[1] * e[0];
-    } else if (joint->type == LW_JOINT_PLANAR) {
-        b[3] = v[2] * (R[0] * e[1] - R[3] * e[0]);
-        b[4] = -v[2] * (R[0] * e[0] + R[3] * e[1]);
-    } else if (joint->type == LW_JOINT_FREE) {
-        double local[3];
-        lw_m3_tmul_v(R, e, local);
-        lw_v3_cross(local, v + 3, b + 3);
-    }
-    if (!joint->inverse) {
-        memcpy(out, b, sizeof b);
-        return;
-    }
-    double moving[6] = {0}, other[6] = {0}, across[6]; /* S = -Ad S_direct, and Ad turns with the joint */
-    joint_other_side(R, p, b, out);
-    for (int k = 0; k < joint->nv; k++) {
-        lw_v6_axpy(v[k], S + 6 * k, moving);
-        lw_v6_axpy(e[k], S + 6 * k, other);
-    }
-    lw_twist_cross(moving, other, across);
-    lw_v6_axpy(-1, across, out);
-}
-
-/* The bias of w = v - N zeta instead of v: it differs by (S v) x X E - Sdot(v) e, where e, E are N zeta at the joint, and the parent's
- * twist by it. */
-static void correct_bias(massless_method *m, const recursion *r) {
-    const lw_null_shape *shape = m->shape;
-    const lw_model *model = r->model;
-    const lw_null *null = m->flow->null;
-    for (int b = 0; b < shape->moved_start[shape->count]; b++)
-        memset(m->twist + 6 * shape->body[b], 0, 6 * sizeof *m->twist);
-    for (int k = 0; k < shape->count; k++)
-        for (int b = shape->moved_start[k]; b < shape->moved_start[k + 1]; b++)
-            lw_v6_axpy(m->flow->zeta[k], null->twist + 6 * b, m->twist + 6 * shape->body[b]);
-    if (shape->turning) {
-        memset(m->apart, 0, (size_t)model->nv * sizeof *m->apart);
-        lw_null_times(null, m->flow->zeta, m->apart);
-    }
-    for (int k = 0; k < shape->corrected_count; k++) {
-        int i = shape->corrected[k];
-        const lw_link *link = &model->links[i];
-        double carried[6], *bias = r->nodes[i].bias;
-        twist_to_child(r, i, m->twist + 6 * link->parent, carried); /* zero if the parent stays */
-        if (link->kernel < LW_KERNEL_SPHERICAL) {
-            int a = link->kernel % 3, b = (a + 1) % 3, c = (a + 2) % 3,
-                linear = link->kernel < LW_KERNEL_PRISMATIC ? 0 : 3;
-            double rate = link->sign * r->v[link->v];
-            bias[linear + b] -= rate * carried[c];
-            bias[linear + c] += rate * carried[b];
-            if (linear) continue;
-            bias[3 + b] -= rate * carried[3 + c];
-            bias[3 + c] += rate * carried[3 + b];
-            continue;
-        }
-        double moving[6] = {0}, change[6], own[6];
-        for (int j = 0; j < link->joint.nv; j++)
-            lw_v6_axpy(r->v[link->v + j], r->S + 6 * (link->v + j), moving);
-        lw_twist_cross(moving, carried, change);
-        subspace_rate(r, i, m->apart + link->v, own); /* apart stays zero where no S turns */
-        for (int c = 0; c < 6; c++) bias[c] += change[c] - own[c];
-    }
-}
 
 /* As eliminate and accelerate of forward.h, but joints of which some speeds are left out go by their S. */
 static inline bool by_subspace(const massless_method *m, int i) {
@@ -228,18 +154,20 @@ static lw_status lost(const massless_method *m, int body, int speed, lw_error *e
                       speed - 1);
 }
 
+/* Velocities and bias; as_given: w is v. */
+static void find_velocities(massless_method *m, const recursion *r, bool as_given) {
+    bool apart = !as_given && m->shape->count;
+    if (apart) motion_apart(m->flow->null, m->flow->zeta, m->apart, m->twist);
+    velocities_apart(m->shape, r, m->apart, apart ? m->twist : NULL);
+}
+
 /* wdot into data->vdot, for the consistent velocity, forces and places that the flow has left in data. as_given: w is v. */
 static lw_status accelerate_tree(massless_method *m, bool as_given, lw_error *error) {
     const lw_model *model = m->shape->model;
     recursion r = recursion_of(model, m->flow->data);
     int speed, body;
     r.floor = m->floor;
-    for (int k = 0; k < 3; k++) r.nodes[0].w[k] = 0;
-    for (int i = 1; i <= model->body_count; i++) {
-        look_ahead(model->links, sizeof(lw_link), 1, i + AHEAD);
-        BY_JOINT(&model->links[i], velocity, &r, i)
-    }
-    if (!as_given && m->shape->count) correct_bias(m, &r);
+    find_velocities(m, &r, as_given);
     if (m->mixed) take_left_out(m);
     body = m->mixed ? eliminate_mixed(m, &r, &speed) : eliminate(&r, &speed);
     if (body) return lost(m, body, speed, error);
@@ -352,9 +280,7 @@ static lw_status look_at(const lw_model *model, lw_null_shape **out, lw_null_kin
     if (shape->dense) status = lw_loops_structure(shape, NULL, error);
     if (status == LW_OK) status = lw_null_classify(shape, kinds, shape->arena, error);
     if (status != LW_OK || kinds->undetermined < 0) return status;
-    lw_null *null = lw_null_create(shape, shape->arena);
-    if (!null) return lw_out_of_memory(error);
-    lw_null_undetermined(null, kinds->undetermined, kinds->driven[kinds->undetermined], error);
+    lw_undetermined_speed(model, kinds->speed[kinds->undetermined], kinds->driven[kinds->undetermined], error);
     if (error) error->status = LW_ERROR_UNSUPPORTED;
     return LW_ERROR_UNSUPPORTED;
 }
@@ -377,7 +303,9 @@ static lw_flow *flow_of(const massless_method *m) {
         lw_dampers_skipped(flow->dampers)[k] = m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC;
         lw_dampers_floors(flow->dampers)[k] = m->kinds.floor[k];
     }
-    return flow;
+    if (!m->kinds.algebraic || lw_dampers_mix(flow->dampers, flow->arena)) return flow;
+    lw_flow_destroy(flow);
+    return NULL;
 }
 
 /* Floors of pivots: infinite where speeds are left out. In a long chain the composite inertia that compile.c measures by may exceed
@@ -446,7 +374,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         return status;
     }
     const lw_null_shape *shape = m->shape;
-    bool *algebraic = LW_NEW(arena, bool, shape->count + 1);
+    bool *candidate = LW_NEW(arena, bool, shape->count + 1), any = false;
     size_t nv = (size_t)model->nv + 1;
     m->flow = flow_of(m);
     if (shape->count) m->ahead = flow_of(m);
@@ -460,14 +388,16 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->wdot = LW_NEW(arena, double, nv);
     m->rate = LW_NEW(arena, double, nv);
     m->tau = LW_NEW(arena, double, nv);
-    bool fine = algebraic && m->flow && (!shape->count || m->ahead) && m->floor && m->apart && m->direction &&
+    bool fine = candidate && m->flow && (!shape->count || m->ahead) && m->floor && m->apart && m->direction &&
                 m->twist && m->q && m->v && m->w && m->wdot && m->rate && m->tau;
-    if (fine && m->kinds.algebraic) {
-        for (int k = 0; k < shape->count; k++) algebraic[k] = m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC;
+    for (int k = 0; k < shape->count && fine; k++)
+        any |= candidate[k] = shape->count <= LW_LOOSE_LIMIT || m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC;
+    if (any) {
         m->probe = flow_of(m);
-        fine = m->probe && (m->springs = lw_springs_create(m->flow, m->probe, algebraic, arena)) &&
-               (m->springs_ahead = lw_springs_create(m->ahead, m->probe, algebraic, arena));
+        fine = m->probe && (m->springs = lw_springs_create(m->flow, m->probe, candidate, arena)) &&
+               (m->springs_ahead = lw_springs_create(m->ahead, m->probe, candidate, arena));
     }
+    if (any && fine) m->flow->sprung = m->ahead->sprung = m->probe->sprung = true;
     if (fine && shape->dense)
         fine = (m->projection = lw_projection_create(model, LW_HOLD_NONE)) &&
                (m->system = lw_loop_system_create(m->flow->loops, arena));
@@ -488,9 +418,12 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     const lw_method_options options = {0};
     lw_status status = create(model, &options, &method, error);
     if (status != LW_OK) return status;
-    double *vdot = calloc((size_t)model->nv + 1, sizeof *vdot);
-    status = vdot ? lw_formulation_massless.accelerations(method, 0, model->q0, model->v0, NULL, vdot, NULL,
-                                                          NULL, error)
+    massless_method *m = (massless_method *)method;
+    double *vdot = calloc((size_t)model->nv + (size_t)model->nq + 1, sizeof *vdot), *q = vdot + model->nv;
+    lw_violation left;
+    if (vdot) memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
+    if (vdot && m->projection) lw_project_positions(m->projection, 0, q, 40, &left, NULL);
+    status = vdot ? lw_formulation_massless.accelerations(method, 0, q, model->v0, NULL, vdot, NULL, NULL, error)
                   : lw_out_of_memory(error);
     free(vdot);
     destroy(method);
@@ -604,8 +537,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
 static void balance_rows(massless_method *m, const double *wdot, double *row) {
     const lw_model *model = m->shape->model;
     recursion r = recursion_of(model, m->flow->data);
-    velocities(&r);
-    correct_bias(m, &r);
+    find_velocities(m, &r, false);
     hang_ground(&r);
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
@@ -726,7 +658,9 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     lw_status status = LW_OK;
     lw_normalise_q(model, y);
     if (!m->shape->dense)
-        return m->springs ? lw_springs_settle(m->springs, t, NULL, y, y + nq, &moved, error) : LW_OK;
+        return m->kinds.algebraic || (m->springs && lw_dampers_loose_count(m->flow->dampers))
+                   ? lw_springs_settle(m->springs, t, NULL, y, y + nq, &moved, error)
+                   : LW_OK;
     if (m->looped.options.drift == LW_DRIFT_PROJECT)
         status = lw_project_state(m->projection, t, y, y + nq, error);
     if (status != LW_OK || !m->shape->count) return status;

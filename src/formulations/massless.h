@@ -92,7 +92,11 @@ typedef struct lw_dampers lw_dampers;
 lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena);
 /* Is every one of them linear in the speeds? */
 bool lw_dampers_linear(const lw_dampers *dampers);
-/* N'C N at the state in data, with L D L' of it; directions that are skipped are left out of it. Returns the direction
+/* ... and can forces follow a change of velocity by lw_dampers_advance alone? */
+bool lw_dampers_steady(const lw_dampers *dampers);
+/* Forces and power in data, from those at its velocities to those at these plus N z; after the factor at that position. */
+void lw_dampers_advance(const lw_dampers *dampers, const double *z, lw_data *data);
+/* N'C N at the state in data, after lw_forces, with L D L' of it; directions that are skipped are left out of it. Returns the direction
  * whose pivot does not exceed its floor, or -1. */
 int lw_dampers_factor(lw_dampers *dampers, lw_data *data, double t);
 /* Of the last factor: the diagonal of N'C N, the pivots. */
@@ -101,6 +105,22 @@ const double *lw_dampers_pivots(const lw_dampers *dampers);
 /* Per direction: skipped, and the floor of its pivot; to be filled by whoever classifies. */
 bool *lw_dampers_skipped(lw_dampers *dampers);
 double *lw_dampers_floors(lw_dampers *dampers);
+/* Of the last factor: skipped, or without a pivot at that position; and how many are. */
+const bool *lw_dampers_loose(const lw_dampers *dampers);
+int lw_dampers_loose_count(const lw_dampers *dampers);
+/* Has some direction that is not skipped lost its pivot? */
+bool lw_dampers_lost(const lw_dampers *dampers);
+/* Of the last factor: a direction that is driven rather than damped, or -1. */
+int lw_dampers_driven(const lw_dampers *dampers);
+/* Per direction: the number of one direction of those that it shares dampers with. */
+void lw_dampers_groups(const lw_dampers *dampers, int *of);
+/* Groups with skipped directions beside others choose at each position which these are: to be called when skipped is filled. False when
+ * memory is out. follow: whose choice to take, so that both have the same basis, itself: that of its last factor; NULL: a
+ * new one. */
+bool lw_dampers_mix(lw_dampers *dampers, lw_arena *arena);
+void lw_dampers_follow(lw_dampers *dampers, const lw_dampers *leader);
+/* Per direction: what N'C N has on its diagonal if every damper that it may reach takes all of its speed; rounding is measured by it. */
+void lw_dampers_sizes(const lw_dampers *dampers, lw_data *data, double t, double *size);
 /* x = (N'C N)^-1 x, zero at skipped directions;  x = L^-1 x;  x = L^-T x. */
 void lw_dampers_solve(const lw_dampers *dampers, double *x);
 void lw_dampers_lower(const lw_dampers *dampers, double *x);
@@ -121,6 +141,7 @@ struct lw_flow {
     double *step;               /* per direction */
     double *weight;             /* per direction: of what is out of balance */
     double *held;               /* per speed */
+    bool sprung; /* directions whose pivot is lost are left to springs, not an error */
     struct lw_loop_null *loops; /* closed loops: massless_loops.c; else NULL */
 };
 
@@ -138,6 +159,7 @@ typedef struct lw_null_kinds {
     lw_direction_kind *kind; /* per direction */
     bool *driven;            /* per direction: negative damping */
     double *floor;           /* per direction: of its pivot in N'C N */
+    int *speed;              /* per direction: the one to name it by, of a joint whose body moves */
     int algebraic;           /* how many are */
     int undetermined;        /* the first that is, or -1 */
 } lw_null_kinds;
@@ -146,13 +168,15 @@ typedef struct lw_null_kinds {
 
 typedef struct lw_springs lw_springs;
 
-/* `probe` is a flow of its own for states nearby. algebraic: per direction. NULL when memory is out. */
-lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *algebraic, lw_arena *arena);
+/* `probe` is a flow of its own for states nearby. candidate: per direction, whether it may be algebraic at some position, which it is where
+ * the dampers of the flow find it loose. NULL when memory is out. */
+lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candidate, lw_arena *arena);
 /* d/dz of the balance L^-1 N'Q of the algebraic directions for displacements N L^-T z; factored. Returns the direction at which it
  * is singular, or -1. */
 int lw_springs_factor(lw_springs *springs, double t, const double *tau);
-/* Was it singular there? */
+/* Was it singular there? Then N z is a motion that nothing holds. */
 bool lw_springs_lost(const lw_springs *springs, int direction);
+void lw_springs_free(lw_springs *springs, int direction, double *z);
 /* Moves q along the algebraic directions until they balance. */
 lw_status lw_springs_settle(lw_springs *springs, double t, const double *tau, double *q, const double *v,
                             double *moved, lw_error *error);
@@ -164,10 +188,15 @@ void lw_springs_pull(lw_springs *springs, double rate, double *v);
 
 /* --- classification (massless_kinds.c) ------------------------------------------------------------------ */
 
+/* Up to so many directions all may be found algebraic where dampers stand across them. */
+enum { LW_LOOSE_LIMIT = 200 };
+
 lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena *arena, lw_error *error);
-/* "rotation about x": of the body whose joint direction k belongs to. */
-void lw_null_describe(const lw_null *null, int k, char *text, size_t size);
-/* LW_ERROR_SINGULAR with the sentence: nothing resists direction k. */
-lw_status lw_null_undetermined(const lw_null *null, int k, bool driven, lw_error *error);
+/* The body that a speed's joint carries. */
+int lw_body_of_speed(const lw_model *model, int speed);
+/* "rotation about x", of that body. */
+void lw_describe_speed(const lw_model *model, int speed, char *text, size_t size);
+/* LW_ERROR_SINGULAR with the sentence: nothing resists a motion without mass that has this speed. */
+lw_status lw_undetermined_speed(const lw_model *model, int speed, bool driven, lw_error *error);
 
 #endif

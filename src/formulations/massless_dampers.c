@@ -5,12 +5,14 @@
  * A damper is a joint's speed with a force that depends on it (torsion, friction, drive), the line of a spring, or one of the six
  * components of a bushing; c is the derivative of its force at the present rate, exact. The matrix is symmetric. It is factored
  * as L D L' in the order of the directions, from the leaves inwards, so that nothing fills in along a branch; directions that no
- * damper resists are known and left out: their pivots vanish, and so do their columns.
+ * damper resists are known and left out: their pivots vanish, and so do their columns. Groups with such ones beside others choose
+ * their pivots at each position (massless_mixed.c).
  *
  * Source   docs/theory/massless.md, 4.
  * Cost     O(dampers + entries of L), no allocation but in create.
  */
-#include "formulations/massless.h"
+#include "formulations/massless_mixed.h"
+#include "model/joint.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -27,9 +29,13 @@ typedef struct damper {
     int component;    /* of a bushing */
     int share, count; /* its shares */
     int pair;         /* the place of each pair (a, b <= a) of its directions in the matrix, in this order */
-    int sides;        /* between bodies: bit 0, 1: some direction moves the first, the second */
-    bool constant;    /* in a joint, and linear: c does not change */
-    double c;
+    int speed;        /* in a joint: where it acts; else -1 */
+    int bodies[2];    /* between bodies */
+    bool constant;    /* in a joint or along a line, and linear: c does not change */
+    bool line;        /* of a spring: lw_forces leaves h */
+    double c;         /* at the last state */
+    const double
+        *h; /* between bodies: its rate is h V of the second less h V of the first, 6 each, internal axes */
 } damper;
 
 struct lw_dampers {
@@ -38,7 +44,10 @@ struct lw_dampers {
     damper *dampers;
     share *shares;
     int *pairs;
+    double *rate;   /* per share of an element between bodies: its rate along the direction */
+    double *wrench; /* 12 per damper: h, where it is not that of a spring, which lw_forces leaves */
     bool linear;
+    bool steady; /* linear, and no other element that such motions reach books power */
     /* the matrix: for each direction its columns up to the diagonal, which comes last */
     int size, *start, *column;
     double *value, *diagonal;
@@ -47,6 +56,15 @@ struct lw_dampers {
     double *L, *inverse, *pivot, *work;
     bool *skipped;
     double *floor;
+    bool *loose; /* skipped, or without a pivot at this position */
+    int loose_count;
+    bool lost;  /* a pivot that is neither skipped nor positive */
+    int driven; /* a direction with a negative pivot, or -1 */
+    /* groups in which dampers resist some directions only; NULL: there are none */
+    lw_mixed *mixed;
+    const lw_dampers *follow; /* whose pivots they take; NULL: their own */
+    bool *within;             /* per direction: it belongs to one of these */
+    double *unit;
 };
 
 /* --- which ------------------------------------------------------------------------------------------- */
@@ -74,6 +92,11 @@ static bool is_linear(const lw_force *force) {
     if (force->type == LW_FORCE_FRICTION) return force->coulomb == 0;
     return !uses(force->law, 1);
 }
+/* Does its power depend on speeds otherwise than by damping? */
+static bool pushes(const lw_force *force) {
+    return force->type == LW_FORCE_APPLIED || force->type == LW_FORCE_DRIVE ||
+           (force->law && !force->law_is_potential);
+}
 /* Derivative of a law of x, v, t by v. */
 static double slope(const lw_function *law, double x, double v, double t) {
     const lw_jet at[3] = {{x, 0, 0}, {v, 1, 0}, {t, 0, 0}};
@@ -96,7 +119,8 @@ static double joint_damping(const lw_force *force, double q, double v, double t)
 
 /* Does it act on one joint speed, or between two bodies? */
 static bool in_joint(const lw_force *force) {
-    return force->closure < 0 && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING;
+    return force->closure < 0 && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
+           force->type != LW_FORCE_APPLIED;
 }
 static void bodies_of(const lw_model *model, const lw_force *force, int bodies[2]) {
     const int *from =
@@ -221,8 +245,11 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     d->work = LW_NEW(arena, double, n + 1);
     d->skipped = LW_NEW(arena, bool, n + 1);
     d->floor = LW_NEW(arena, double, n + 1);
+    d->loose = LW_NEW(arena, bool, n + 1);
+    d->within = LW_NEW(arena, bool, n + 1);
+    d->unit = LW_NEW(arena, double, n + 1);
     if (!d->parent || !d->flag || !d->pattern || !d->L_start || !d->L_count || !d->inverse || !d->pivot ||
-        !d->diagonal || !d->work || !d->skipped || !d->floor)
+        !d->diagonal || !d->work || !d->skipped || !d->floor || !d->loose || !d->within || !d->unit)
         return false;
     for (int k = 0; k < n; k++) {
         d->parent[k] = -1, d->flag[k] = k;
@@ -259,15 +286,17 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
                 int own = find_shares(model, force, &speeds, &bodies, pass ? d->shares + shares : NULL);
                 if (!own) continue;
                 if (pass) {
-                    bool constant = in_joint(force) && is_linear(force);
+                    bool line = force->type == LW_FORCE_SPRING;
+                    bool constant = (in_joint(force) || line) && is_linear(force);
                     d->dampers[count] = (damper){.force = force,
                                                  .component = c,
                                                  .share = shares,
                                                  .count = own,
+                                                 .speed = in_joint(force) ? force->v : -1,
                                                  .constant = constant,
+                                                 .line = line,
                                                  .c = constant ? joint_damping(force, 0, 0, 0) : 0};
-                    for (const share *s = d->shares + shares; s < d->shares + shares + own; s++)
-                        d->dampers[count].sides |= (s->first >= 0) | (s->second >= 0) << 1;
+                    bodies_of(model, force, d->dampers[count].bodies);
                 }
                 d->linear &= is_linear(force);
                 count++, shares += own;
@@ -276,18 +305,44 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
         if (pass) break;
         d->dampers = LW_NEW(arena, damper, count + 1);
         d->shares = LW_NEW(arena, share, shares + 1);
-        fine = d->dampers && d->shares;
+        d->rate = LW_NEW(arena, double, shares + 1);
+        d->wrench = LW_NEW(arena, double, 12 * (size_t)count + 1);
+        fine = d->dampers && d->shares && d->rate && d->wrench;
     }
+    d->steady = d->linear && !shape->dense;
+    for (int k = 0; k < model->force_count && fine; k++)
+        if (pushes(&model->forces[k]) && find_shares(model, &model->forces[k], &speeds, &bodies, NULL))
+            d->steady = false;
     fine = fine && matrix_structure(d, arena) && factor_structure(d, arena);
     free_index(&speeds), free_index(&bodies);
     return fine ? d : NULL;
 }
 
 bool lw_dampers_linear(const lw_dampers *d) { return d->linear; }
+bool lw_dampers_steady(const lw_dampers *d) { return d->steady; }
 const double *lw_dampers_diagonal(const lw_dampers *d) { return d->diagonal; }
 const double *lw_dampers_pivots(const lw_dampers *d) { return d->pivot; }
 bool *lw_dampers_skipped(lw_dampers *d) { return d->skipped; }
 double *lw_dampers_floors(lw_dampers *d) { return d->floor; }
+const bool *lw_dampers_loose(const lw_dampers *d) { return d->loose; }
+bool lw_dampers_lost(const lw_dampers *d) { return d->lost; }
+int lw_dampers_driven(const lw_dampers *d) { return d->driven; }
+int lw_dampers_loose_count(const lw_dampers *d) { return d->loose_count; }
+void lw_dampers_follow(lw_dampers *d, const lw_dampers *leader) { d->follow = leader; }
+
+void lw_dampers_groups(const lw_dampers *d, int *of) {
+    for (int k = d->size - 1; k >= 0; k--) of[k] = d->parent[k] < 0 ? k : of[d->parent[k]];
+}
+
+bool lw_dampers_mix(lw_dampers *d, lw_arena *arena) {
+    int *of = LW_NEW(arena, int, d->size + 1);
+    if (!of) return false;
+    lw_dampers_groups(d, of);
+    bool fine = lw_mixed_create(d->size, of, d->skipped, d->within, arena, &d->mixed);
+    for (int k = 0; k < d->size; k++)
+        if (d->within[k]) d->L_count[k] = 0;
+    return fine;
+}
 
 /* --- values ------------------------------------------------------------------------------------------- */
 
@@ -337,45 +392,100 @@ static double body_damping(const lw_model *model, lw_data *data, const lw_force 
     double length = lw_v3_norm(line);
     if (!(length > 0)) return 0; /* as in force.c: no line, no force */
     for (int k = 0; k < 3; k++) wrench[3 + k] = line[k] / length;
-    if (!uses(force->law, 1)) return force->damping;
     point_velocity(data, force->bodies[0], from, va);
     point_velocity(data, force->bodies[1], at, vb);
     double rate = lw_v3_dot(wrench + 3, vb) - lw_v3_dot(wrench + 3, va);
     return force->damping + slope(force->law, length - force->free_length, rate, t);
 }
 
+/* c and h of damper k, between bodies. */
+static void look_between(lw_dampers *d, lw_data *data, int k, double t) {
+    const lw_model *model = d->null->shape->model;
+    damper *own = &d->dampers[k];
+    double wrench[6], at[3], *h = d->wrench + 12 * (size_t)k;
+    if (!own->constant) own->c = body_damping(model, data, own->force, own->component, t, wrench, at);
+    own->h = own->line ? data->lines + LW_LINE * (own->force - model->forces) : h;
+    for (int side = 0; side < 2 && !own->line; side++)
+        wrench_on(&data->world[own->bodies[side]], at, wrench, h + 6 * side);
+}
+
 static void assemble(lw_dampers *d, lw_data *data, double t) {
     const lw_null *null = d->null;
-    const lw_model *model = null->shape->model;
     memset(d->value, 0, (size_t)d->start[d->size] * sizeof *d->value);
+    for (int k = 0; k < d->count; k++) {
+        damper *own = &d->dampers[k];
+        const share *s = d->shares + own->share;
+        const int *pair = d->pairs + own->pair;
+        if (own->speed >= 0) {
+            const lw_force *force = own->force;
+            if (!own->constant)
+                own->c = joint_damping(force, force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);
+            for (int a = 0; a < own->count; a++)
+                for (int b = 0; b <= a; b++)
+                    d->value[*pair++] += own->c * null->value[s[a].first] * null->value[s[b].first];
+            continue;
+        }
+        double *rate = d->rate + own->share;
+        look_between(d, data, k, t);
+        for (int a = 0; a < own->count; a++) {
+            rate[a] = 0;
+            if (s[a].first >= 0) rate[a] -= lw_v6_dot(own->h, null->twist + 6 * s[a].first);
+            if (s[a].second >= 0) rate[a] += lw_v6_dot(own->h + 6, null->twist + 6 * s[a].second);
+            for (int b = 0; b <= a; b++) d->value[*pair++] += own->c * rate[a] * rate[b];
+        }
+    }
+}
+
+void lw_dampers_advance(const lw_dampers *d, const double *z, lw_data *data) {
+    const lw_null *null = d->null;
+    for (int k = 0; k < d->count; k++) {
+        const damper *own = &d->dampers[k];
+        const share *s = d->shares + own->share;
+        double change = 0, before;
+        if (own->speed >= 0) {
+            for (int a = 0; a < own->count; a++) change += null->value[s[a].first] * z[s[a].direction];
+            before = data->v[own->speed];
+            data->tau[own->speed] -= own->c * change;
+        } else {
+            const double *rate = d->rate + own->share, *h = own->h;
+            const int first = own->bodies[0], second = own->bodies[1];
+            for (int a = 0; a < own->count; a++) change += rate[a] * z[s[a].direction];
+            before = own->line
+                         ? h[12]
+                         : lw_v6_dot(h + 6, data->motion[second].V) - lw_v6_dot(h, data->motion[first].V);
+            lw_v6_axpy(own->c * change, h, data->load + 6 * first);
+            lw_v6_axpy(-own->c * change, h + 6, data->load + 6 * second);
+        }
+        data->power.dissipation += own->c * change * (2 * before + change);
+    }
+}
+
+/* What a direction is in lengths and angles: one of a speed that slides is a length. */
+static double unit_of(const lw_null *null, int k) {
+    const lw_link *link = &null->shape->model->links[null->shape->rep_body[k]];
+    return lw_joint_speed_turns(link->joint.type, null->rep[k] - link->v) ? 1 : null->shape->length;
+}
+
+void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size) {
+    const lw_null *null = d->null;
+    const lw_null_shape *shape = null->shape;
+    memset(size, 0, (size_t)d->size * sizeof *size);
     for (int k = 0; k < d->count; k++) {
         const damper *own = &d->dampers[k];
         const lw_force *force = own->force;
-        const share *s = d->shares + own->share;
-        const int *pair = d->pairs + own->pair;
-        if (own->constant || in_joint(force)) {
-            double c = own->constant ? own->c
-                                     : joint_damping(force, force->q >= 0 ? data->q[force->q] : 0,
-                                                     data->v[force->v], t);
-            for (int a = 0; a < own->count; a++)
-                for (int b = 0; b <= a; b++)
-                    d->value[*pair++] += c * null->value[s[a].first] * null->value[s[b].first];
-            continue;
-        }
-        int bodies[2];
-        double wrench[6], at[3], h[2][6] = {{0}};
-        bodies_of(model, force, bodies);
-        double c = body_damping(model, data, force, own->component, t, wrench, at);
-        if (own->sides & 1) wrench_on(&data->world[bodies[0]], at, wrench, h[0]);
-        if (own->sides & 2) wrench_on(&data->world[bodies[1]], at, wrench, h[1]);
-        for (int a = 0; a < own->count; a++) {
-            double rate = 0;
-            if (s[a].first >= 0) rate -= lw_v6_dot(h[0], null->twist + 6 * s[a].first);
-            if (s[a].second >= 0) rate += lw_v6_dot(h[1], null->twist + 6 * s[a].second);
-            d->work[a] = rate;
-            for (int b = 0; b <= a; b++) d->value[*pair++] += c * rate * d->work[b];
-        }
-        for (int a = 0; a < own->count; a++) d->work[a] = 0;
+        double wrench[6], at[3];
+        double c = own->constant ? own->c
+                   : in_joint(force)
+                       ? joint_damping(force, force->q >= 0 ? data->q[force->q] : 0, data->v[force->v], t)
+                       : body_damping(shape->model, data, force, own->component, t, wrench, at);
+        for (const share *s = d->shares + own->share; s < d->shares + own->share + own->count; s++)
+            size[s->direction] += fabs(c);
+    }
+    for (int k = 0; k < d->size; k++) {
+        double most = 0;
+        for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++)
+            most = fmax(most, fabs(null->value[e]));
+        size[k] *= most * most;
     }
 }
 
@@ -383,9 +493,13 @@ static void assemble(lw_dampers *d, lw_data *data, double t) {
 
 int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
     int lost = -1, n = d->size;
+    const lw_dampers *other = d->follow == d ? NULL : d->follow;
+    d->loose_count = 0;
+    d->driven = -1;
     assemble(d, data, t);
     double *y = d->work; /* zero between calls */
     for (int k = 0; k < n; k++) {
+        if (d->within[k]) continue; /* no entry of L leads to or from it */
         int top = n, last = d->start[k + 1] - 1;
         d->flag[k] = k;
         d->L_count[k] = 0;
@@ -407,22 +521,33 @@ int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
             pivot -= d->L[end] * yi;
         }
         d->pivot[k] = pivot;
-        d->inverse[k] = d->skipped[k] ? 0 : 1 / pivot;
-        if (!d->skipped[k] && !(pivot > d->floor[k])) {
-            d->inverse[k] = 0;
-            if (lost < 0) lost = k;
-        }
+        d->loose[k] = d->skipped[k] || (other ? other->loose[k] : !(pivot > d->floor[k]));
+        d->inverse[k] = d->loose[k] ? 0 : 1 / pivot;
+        d->loose_count += d->loose[k];
+        if (lost < 0 && d->loose[k] && !d->skipped[k]) lost = k;
+        if (d->driven < 0 && !d->skipped[k] && pivot < -d->floor[k]) d->driven = k;
     }
-    return lost;
+    d->lost = lost >= 0;
+    if (!d->mixed) return lost;
+    for (int k = 0; k < n; k++)
+        if (d->within[k]) d->diagonal[k] = d->value[d->start[k + 1] - 1], d->unit[k] = unit_of(d->null, k);
+    int bad = lw_mixed_factor(d->mixed, d->follow ? d->follow->mixed : NULL, d->start, d->column, d->value,
+                              d->unit, d->floor, d->pivot, d->inverse, &d->driven);
+    for (int k = 0; k < n; k++)
+        if (d->within[k]) d->loose_count += d->loose[k] = d->inverse[k] == 0;
+    d->lost |= bad >= 0;
+    return lost >= 0 ? lost : bad;
 }
 
 void lw_dampers_lower(const lw_dampers *d, double *x) {
     for (int k = 0; k < d->size; k++)
         for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++) x[d->L_row[p]] -= d->L[p] * x[k];
+    if (d->mixed) lw_mixed_lower(d->mixed, x);
 }
 void lw_dampers_upper(const lw_dampers *d, double *x) {
     for (int k = d->size - 1; k >= 0; k--)
         for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++) x[k] -= d->L[p] * x[d->L_row[p]];
+    if (d->mixed) lw_mixed_upper(d->mixed, x);
 }
 void lw_dampers_solve(const lw_dampers *d, double *x) {
     lw_dampers_lower(d, x);

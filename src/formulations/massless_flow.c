@@ -34,6 +34,7 @@ lw_flow *lw_flow_create(const lw_null_shape *shape) {
     flow->held = LW_NEW(arena, double, model->nv + 1);
     bool fine = flow->null && flow->dampers && flow->zeta && flow->gamma && flow->step && flow->weight &&
                 flow->held && lw_data_create(model, NULL, &flow->data) == LW_OK;
+    if (fine) fine = (flow->data->lines = LW_NEW(arena, double, LW_LINE * (size_t)model->force_count + 1)) != NULL;
     if (fine && shape->dense) fine = (flow->loops = lw_loop_null_create(shape, arena)) != NULL;
     if (fine) return flow;
     lw_flow_destroy(flow);
@@ -52,10 +53,13 @@ static void forces(lw_flow *flow, double t, const double *tau) {
     for (int k = 0; tau && k < flow->model->nv; k++) flow->data->tau[k] += tau[k];
 }
 
-/* N'C N with its factor. */
-static lw_status factor(lw_flow *flow, double t, lw_error *error) {
-    int lost = lw_dampers_factor(flow->dampers, flow->data, t);
-    return lost < 0 ? LW_OK : lw_null_undetermined(flow->null, lost, false, error);
+/* N'C N with its factor. Where springs may hold them, `loose` directions are no error. */
+static lw_status factor(lw_flow *flow, double t, int loose, lw_error *error) {
+    int lost = lw_dampers_factor(flow->dampers, flow->data, t), driven = lw_dampers_driven(flow->dampers);
+    if (lost < 0) return LW_OK;
+    if (driven >= 0) return lw_undetermined_speed(flow->model, flow->null->rep[driven], true, error);
+    if (flow->sprung && lw_dampers_loose_count(flow->dampers) <= loose) return LW_OK;
+    return lw_undetermined_speed(flow->model, flow->null->rep[lost], false, error);
 }
 
 lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error) {
@@ -71,17 +75,19 @@ lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error
     forces(flow, t, tau);
     if (status != LW_OK || !flow->shape->count) return status;
     lw_null_forces(flow->null, flow->data, flow->gamma);
-    return factor(flow, t, error);
+    return factor(flow, t, flow->shape->count, error);
 }
 
 /* Adds N z to the velocities, with the forces that this makes. */
 static void advance(lw_flow *flow, const double *z, double part, double t, const double *tau) {
     lw_data *data = flow->data;
     double *scaled = flow->held; /* count <= nv */
+    bool steady = lw_dampers_steady(flow->dampers);
     for (int k = 0; k < flow->shape->count; k++) scaled[k] = part * z[k], flow->zeta[k] += scaled[k];
+    if (steady) lw_dampers_advance(flow->dampers, scaled, data);
     lw_null_times(flow->null, scaled, data->v);
     if (flow->model->forces_need_world) lw_null_move(flow->null, scaled, data);
-    forces(flow, t, tau);
+    if (!steady) forces(flow, t, tau);
 }
 
 /* What is out of balance, in the metric of the dampers as they were at first. */
@@ -94,8 +100,8 @@ static double imbalance(lw_flow *flow) {
 }
 static double first_imbalance(lw_flow *flow) {
     const double *pivot = lw_dampers_pivots(flow->dampers);
-    const bool *skipped = lw_dampers_skipped(flow->dampers);
-    for (int k = 0; k < flow->shape->count; k++) flow->weight[k] = skipped[k] ? 0 : 1 / pivot[k];
+    const bool *loose = lw_dampers_loose(flow->dampers);
+    for (int k = 0; k < flow->shape->count; k++) flow->weight[k] = loose[k] ? 0 : 1 / pivot[k];
     return imbalance(flow);
 }
 
@@ -117,11 +123,11 @@ static lw_status not_found(double t, lw_error *error) {
 static lw_status iterate(lw_flow *flow, double t, const double *tau, double before, lw_error *error) {
     enum { ROUNDS = 100 };
     double part = 1, best = before, most = before;
-    int stalled = 0;
+    int stalled = 0, loose = lw_dampers_loose_count(flow->dampers);
     for (int round = 0; round < ROUNDS; round++) {
         most = fmax(most, force_size(flow));
         lw_null_forces(flow->null, flow->data, flow->gamma);
-        lw_status status = factor(flow, t, error);
+        lw_status status = factor(flow, t, loose, error);
         double now = status == LW_OK ? imbalance(flow) : HUGE_VAL;
         if (!(now <= before) && !(now <= 1e-13 * most)) { /* too far: half the way */
             if (part < 1e-9) return stalled ? LW_OK : status != LW_OK ? status : not_found(t, error);
@@ -141,16 +147,34 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
     return not_found(t, error);
 }
 
+/* Directions at rest, each by the speed that stands for it, from ground outwards: where friction is saturated, its slope is lost. */
+static lw_status from_rest(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    for (int k = flow->shape->count - 1; k >= 0; k--) {
+        memset(flow->step, 0, (size_t)flow->shape->count * sizeof *flow->step);
+        flow->zeta[k] = flow->step[k] = -flow->data->v[flow->null->rep[k]];
+        lw_null_times(flow->null, flow->step, flow->data->v);
+    }
+    return lw_flow_at(flow, t, tau, error);
+}
+
 lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error) {
     int count = flow->shape->count;
     lw_status status = lw_flow_at(flow, t, tau, error);
-    if (status != LW_OK || !count) return status;
+    if (!count) return status;
     memset(flow->zeta, 0, (size_t)count * sizeof *flow->zeta);
-    double before = lw_dampers_linear(flow->dampers) ? 0 : first_imbalance(flow);
+    if (!lw_dampers_linear(flow->dampers) && lw_dampers_lost(flow->dampers))
+        status = from_rest(flow, t, tau, error);
+    if (status != LW_OK) return status;
+    bool linear = lw_dampers_linear(flow->dampers);
+    double before = linear ? 0 : first_imbalance(flow);
     memcpy(flow->step, flow->gamma, (size_t)count * sizeof *flow->step);
     lw_dampers_solve(flow->dampers, flow->step);
     advance(flow, flow->step, 1, t, tau);
     for (int k = 0; k < count; k++)
         if (!isfinite(flow->zeta[k])) return not_found(t, error);
-    return lw_dampers_linear(flow->dampers) ? LW_OK : iterate(flow, t, tau, before, error);
+    if (linear) return LW_OK;
+    lw_dampers_follow(flow->dampers, flow->dampers); /* one basis for all rounds */
+    status = iterate(flow, t, tau, before, error);
+    lw_dampers_follow(flow->dampers, NULL);
+    return status;
 }

@@ -20,26 +20,28 @@
 
 /* --- sentences --------------------------------------------------------------------------------------- */
 
-void lw_null_describe(const lw_null *null, int k, char *text, size_t size) {
-    const lw_null_shape *shape = null->shape;
-    const lw_body *body = &shape->model->bodies[shape->rep_body[k]];
-    const double *S = NULL;
-    double own[6], axis[3];
-    const lw_link *link = &shape->model->links[shape->rep_body[k]];
-    int speed = shape->rep[k] - link->v;
+int lw_body_of_speed(const lw_model *model, int speed) {
+    int body = model->body_count;
+    while (model->links[body].v > speed) body--;
+    return body;
+}
+
+void lw_describe_speed(const lw_model *model, int speed, char *text, size_t size) {
+    int i = lw_body_of_speed(model, speed);
+    const lw_body *body = &model->bodies[i];
+    const lw_link *link = &model->links[i];
     /* the joint's own part of it, at zero displacement: the motion that a user knows */
-    double q[LW_JOINT_MAX_Q], R[9], p[3], all[6 * LW_JOINT_MAX_V];
+    double q[LW_JOINT_MAX_Q], R[9], p[3], all[6 * LW_JOINT_MAX_V], axis[3];
     lw_joint_zero(link->joint.type, q);
     lw_joint_motion(&link->joint, q, NULL, R, p, all, NULL);
-    S = all + 6 * speed;
-    memcpy(own, S, sizeof own);
+    const double *own = all + 6 * (speed - link->v);
     bool turns = lw_v3_norm(own) > 0;
     lw_m3_tmul_v(body->frame.R, turns ? own : own + 3, axis);
     double norm = lw_v3_norm(axis);
-    for (int i = 0; i < 3; i++) axis[i] = norm > 0 ? axis[i] / norm : 0;
+    for (int k = 0; k < 3; k++) axis[k] = norm > 0 ? axis[k] / norm : 0;
     int along = -1;
-    for (int i = 0; i < 3; i++)
-        if (fabs(axis[i]) > 1 - 1e-9) along = i;
+    for (int k = 0; k < 3; k++)
+        if (fabs(axis[k]) > 1 - 1e-9) along = k;
     const char *what = turns ? "rotation about" : "translation along";
     if (along >= 0)
         snprintf(text, size, "%s %c", what, "xyz"[along]);
@@ -47,13 +49,12 @@ void lw_null_describe(const lw_null *null, int k, char *text, size_t size) {
         snprintf(text, size, "%s [%.3g, %.3g, %.3g]", what, axis[0] + 0.0, axis[1] + 0.0, axis[2] + 0.0);
 }
 
-lw_status lw_null_undetermined(const lw_null *null, int k, bool driven, lw_error *error) {
-    const lw_model *model = null->shape->model;
-    int i = null->shape->rep_body[k];
+lw_status lw_undetermined_speed(const lw_model *model, int speed, bool driven, lw_error *error) {
+    int i = lw_body_of_speed(model, speed);
     const lw_body *body = &model->bodies[i];
     const char *joint = model->joints[body->joint_index].name;
     char what[96];
-    lw_null_describe(null, k, what, sizeof what);
+    lw_describe_speed(model, speed, what, sizeof what);
     const char *lacks = model->links[i].inertia.mass > 0 ? "no inertia there" : "no mass";
     if (driven)
         return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
@@ -75,7 +76,8 @@ static double chance(uint64_t *state) {
 }
 
 enum { STATES = 4 };
-static const double vanished = 1e-9; /* of a pivot against its diagonal */
+static const double vanished = 1e-9;  /* of a pivot against its diagonal */
+static const double rounding = 1e-20; /* of a pivot against what dampers could give: 1e-10 of a speed reaches them */
 
 /* State number s: the initial one at rest, then others beside it, closed where there are loops. */
 static void look_at(lw_flow *flow, lw_projection *projection, int s, double *q, double *v) {
@@ -93,8 +95,30 @@ static void look_at(lw_flow *flow, lw_projection *projection, int s, double *q, 
     lw_take_state(model, flow->data, 0, q, v);
 }
 
+/* What several states have shown of the pivots. Which directions of a group are damped may change from one to the next, as the speeds
+ * that stand for them do; how many does not, but in singular positions. */
+typedef struct pivots {
+    bool *none;     /* per direction: no damper of its own, at the first state where the fewest of its group have none */
+    bool *sound;    /* at one state */
+    int *of;        /* per direction: its group */
+    int *most, *now; /* per group: how many are damped, at the best state and at this one */
+} pivots;
+
+static bool pivots_create(const lw_flow *flow, pivots *p, lw_arena *arena) {
+    size_t n = (size_t)flow->shape->count + 1;
+    p->none = LW_NEW(arena, bool, n);
+    p->sound = LW_NEW(arena, bool, n);
+    p->of = LW_NEW(arena, int, n);
+    p->most = LW_NEW(arena, int, n);
+    p->now = LW_NEW(arena, int, n);
+    if (!p->none || !p->sound || !p->of || !p->most || !p->now) return false;
+    lw_dampers_groups(flow->dampers, p->of);
+    for (int k = 0; k < flow->shape->count; k++) p->none[k] = true;
+    return true;
+}
+
 /* Pivots at the state in the flow: which vanish, and which are negative. */
-static void inspect(lw_flow *flow, bool *none, bool *negative, double *floor) {
+static void inspect(lw_flow *flow, pivots *p, bool *negative, double *floor) {
     int n = flow->shape->count;
     bool *skipped = lw_dampers_skipped(flow->dampers);
     double *floors = lw_dampers_floors(flow->dampers);
@@ -103,12 +127,78 @@ static void inspect(lw_flow *flow, bool *none, bool *negative, double *floor) {
     if (lw_flow_at(flow, 0, NULL, NULL) != LW_OK) return;
     for (int k = 0; k < n; k++) skipped[k] = false, floors[k] = vanished * fabs(diagonal[k]);
     lw_dampers_factor(flow->dampers, flow->data, 0);
+    lw_dampers_sizes(flow->dampers, flow->data, 0, flow->weight);
+    memset(p->now, 0, (size_t)n * sizeof *p->now);
     for (int k = 0; k < n; k++) {
-        bool sound = fabs(pivot[k]) > vanished * fabs(diagonal[k]) && isfinite(pivot[k]);
-        if (sound) none[k] = false;
+        bool sound = fabs(pivot[k]) > fmax(vanished * fabs(diagonal[k]), rounding * flow->weight[k]) &&
+                     isfinite(pivot[k]);
+        p->sound[k] = sound;
+        p->now[p->of[k]] += sound;
         if (sound && pivot[k] < 0) negative[k] = true;
         if (sound) floor[k] = fmax(floor[k], 0.1 * vanished * fabs(diagonal[k]));
     }
+    for (int k = 0; k < n; k++)
+        if (p->now[p->of[k]] > p->most[p->of[k]]) p->none[k] = !p->sound[k];
+    for (int k = 0; k < n; k++)
+        if (p->now[k] > p->most[k]) p->most[k] = p->now[k];
+}
+
+/* The speed that a motion N z, u of all speeds, is best known by: the largest, of a joint whose body moves. */
+static int best_speed(const lw_flow *flow, const double *z, const double *u) {
+    const lw_model *model = flow->model;
+    double best = 0;
+    int speed = -1;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        double twist[6] = {0}, length = flow->shape->length;
+        for (int k = 0; k < flow->shape->count; k++)
+            for (int m = flow->shape->moved_start[k]; m < flow->shape->moved_start[k + 1]; m++)
+                if (flow->shape->body[m] == i) lw_v6_axpy(z[k], flow->null->twist + 6 * m, twist);
+        bool moves = lw_v3_norm(twist) > 1e-6 || lw_v3_norm(twist + 3) > 1e-6 * length;
+        for (int v = 0; v < link->joint.nv && moves; v++) {
+            double size = fabs(u[link->v + v]) / (lw_joint_speed_turns(link->joint.type, v) ? 1 : length);
+            if (!(link->prescribed >> v & 1) && size > 1.0001 * best) best = size, speed = link->v + v;
+        }
+    }
+    return speed;
+}
+
+/* The names of all directions at the state in the flow: the speeds that stand for them, or in loops others of bodies that move. */
+static void name_by_speeds(lw_flow *flow, lw_null_kinds *kinds) {
+    for (int k = 0; k < flow->shape->count; k++) {
+        kinds->speed[k] = flow->null->rep[k];
+        if (!flow->shape->dense) continue;
+        memset(flow->step, 0, (size_t)flow->shape->count * sizeof *flow->step);
+        memset(flow->held, 0, (size_t)flow->model->nv * sizeof *flow->held);
+        flow->step[k] = 1;
+        lw_null_times(flow->null, flow->step, flow->held);
+        int best = best_speed(flow, flow->step, flow->held);
+        if (best >= 0) kinds->speed[k] = best;
+    }
+}
+
+/* Names the motions that nothing holds, each by another speed: what is added there determines it. */
+static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, lw_arena *arena) {
+    int n = flow->shape->count, nv = flow->model->nv, count = 0;
+    double *z = LW_NEW(arena, double, (size_t)n *(size_t)n + 1), *u = LW_NEW(arena, double, (size_t)n *(size_t)nv + 1);
+    int *speed = LW_NEW(arena, int, n + 1);
+    if (!z || !u || !speed) return false;
+    for (int k = 0; k < n; k++) {
+        if (kinds->kind[k] != LW_DIRECTION_UNDETERMINED || kinds->driven[k]) continue;
+        double *own_z = z + (size_t)count * (size_t)n, *own = u + (size_t)count * (size_t)nv;
+        lw_springs_free(springs, k, own_z);
+        lw_null_times(flow->null, own_z, own);
+        for (int before = 0; before < count; before++) { /* without what has a name */
+            const double *other = u + (size_t)before * (size_t)nv;
+            double part = own[speed[before]] / other[speed[before]];
+            for (int i = 0; i < nv; i++) own[i] -= part * other[i];
+            for (int i = 0; i < n; i++) own_z[i] -= part * z[(size_t)before * (size_t)n + (size_t)i];
+        }
+        int best = best_speed(flow, own_z, own);
+        if (best < 0) continue;
+        kinds->speed[k] = speed[count++] = best;
+    }
+    return true;
 }
 
 /* Algebraic directions that springs do not hold at any of the states become undetermined. */
@@ -117,20 +207,62 @@ static bool test_springs(lw_flow *flow, lw_flow *probe, lw_projection *projectio
     int n = flow->shape->count, loose = -1;
     lw_arena *arena = lw_arena_create(NULL);
     lw_springs *springs = arena ? lw_springs_create(flow, probe, none, arena) : NULL;
-    for (int s = 0; s < STATES && springs; s++) {
+    lw_flow *both[2] = {flow, probe};
+    bool fine = springs != NULL;
+    for (int b = 0; b < 2; b++) {
+        memcpy(lw_dampers_skipped(both[b]->dampers), none, (size_t)n * sizeof *none);
+        memset(lw_dampers_floors(both[b]->dampers), 0, (size_t)n * sizeof(double));
+        fine = fine && lw_dampers_mix(both[b]->dampers, arena);
+    }
+    for (int s = 0; s < STATES && fine; s++) {
         look_at(flow, projection, s, q, v);
-        lw_flow *both[2] = {flow, probe};
-        for (int b = 0; b < 2; b++) {
-            memcpy(lw_dampers_skipped(both[b]->dampers), none, (size_t)n * sizeof *none);
-            memset(lw_dampers_floors(both[b]->dampers), 0, (size_t)n * sizeof(double));
-        }
         if (lw_flow_at(flow, 0, NULL, NULL) != LW_OK) continue;
         loose = lw_springs_factor(springs, 0, NULL);
         if (loose < 0) break;
     }
     for (int k = 0; k < n && loose >= 0; k++)
         if (none[k] && lw_springs_lost(springs, k)) kinds->kind[k] = LW_DIRECTION_UNDETERMINED;
-    bool fine = springs != NULL;
+    if (fine && loose >= 0 && n <= LW_LOOSE_LIMIT) fine = name_free(flow, springs, kinds, arena);
+    if (arena) lw_arena_destroy(arena);
+    return fine;
+}
+
+/* At the initial state itself, where a run begins: what has lost its damper there must be held by springs, or is undetermined, whatever it is
+ * elsewhere. The flows are new, with the kinds and floors that the method takes. */
+static bool test_start(lw_null_shape *shape, lw_projection *projection, double *q, double *v, lw_null_kinds *kinds) {
+    int n = shape->count;
+    const lw_model *model = shape->model;
+    lw_flow *both[2] = {lw_flow_create(shape), lw_flow_create(shape)}, *flow = both[0];
+    lw_arena *arena = lw_arena_create(NULL);
+    bool fine = both[0] && both[1] && arena, *candidate = fine ? LW_NEW(arena, bool, n + 1) : NULL;
+    fine = fine && candidate;
+    for (int b = 0; b < 2 && fine; b++) {
+        for (int k = 0; k < n; k++) {
+            lw_dampers_skipped(both[b]->dampers)[k] = kinds->kind[k] == LW_DIRECTION_ALGEBRAIC;
+            lw_dampers_floors(both[b]->dampers)[k] = kinds->floor[k];
+        }
+        both[b]->sprung = true;
+        fine = lw_dampers_mix(both[b]->dampers, arena);
+    }
+    for (int k = 0; k < n && fine; k++) candidate[k] = n <= LW_LOOSE_LIMIT;
+    lw_springs *springs = fine ? lw_springs_create(flow, both[1], candidate, arena) : NULL;
+    fine = springs != NULL;
+    if (fine) {
+        look_at(flow, projection, 0, q, v);
+        lw_take_state(model, flow->data, 0, q, model->v0);
+        lw_flow_velocity(flow, 0, NULL, NULL); /* what fails otherwise is not a matter of directions */
+        const bool *loose = lw_dampers_loose(flow->dampers);
+        bool lost = lw_dampers_lost(flow->dampers);
+        int driven = lw_dampers_driven(flow->dampers);
+        if (lost && driven < 0 && n <= LW_LOOSE_LIMIT) lw_springs_factor(springs, 0, NULL);
+        for (int k = 0; k < n && lost; k++) {
+            if (!loose[k] || kinds->kind[k] != LW_DIRECTION_FIRST_ORDER) continue;
+            if (k != driven && n <= LW_LOOSE_LIMIT && !lw_springs_lost(springs, k)) continue;
+            kinds->kind[k] = LW_DIRECTION_UNDETERMINED;
+            kinds->driven[k] = k == driven;
+        }
+    }
+    lw_flow_destroy(both[0]), lw_flow_destroy(both[1]);
     if (arena) lw_arena_destroy(arena);
     return fine;
 }
@@ -143,19 +275,21 @@ lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena 
     kinds->kind = LW_NEW(arena, lw_direction_kind, n + 1);
     kinds->driven = LW_NEW(arena, bool, n + 1);
     kinds->floor = LW_NEW(arena, double, n + 1);
-    bool *none = LW_NEW(arena, bool, n + 1);
+    kinds->speed = LW_NEW(arena, int, n + 1);
+    pivots seen = {0};
     double *q = LW_NEW(arena, double, model->nq + 1), *v = LW_NEW(arena, double, model->nv + 1);
-    if (!kinds->kind || !kinds->driven || !kinds->floor || !none || !q || !v)
+    if (!kinds->kind || !kinds->driven || !kinds->floor || !kinds->speed || !q || !v)
         return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
     if (!n) return LW_OK;
     lw_flow *flow = lw_flow_create(shape), *probe = NULL;
     lw_projection *projection = shape->dense ? lw_projection_create(model, LW_HOLD_NONE) : NULL;
-    bool fine = flow && (!shape->dense || projection);
+    bool fine = flow && (!shape->dense || projection) && pivots_create(flow, &seen, arena);
+    const bool *none = seen.none;
     if (fine) {
-        for (int k = 0; k < n; k++) none[k] = true;
         for (int s = 0; s < STATES; s++) {
             look_at(flow, projection, s, q, v);
-            inspect(flow, none, kinds->driven, kinds->floor);
+            inspect(flow, &seen, kinds->driven, kinds->floor);
+            if (!s) name_by_speeds(flow, kinds);
         }
         for (int k = 0; k < n; k++) {
             kinds->kind[k] = kinds->driven[k] ? LW_DIRECTION_UNDETERMINED
@@ -167,6 +301,9 @@ lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena 
             probe = lw_flow_create(shape);
             fine = probe && test_springs(flow, probe, projection, none, q, v, kinds);
         }
+        bool loose = false;
+        for (int k = 0; k < n; k++) loose |= kinds->kind[k] == LW_DIRECTION_UNDETERMINED;
+        if (fine && !loose) fine = test_start(shape, projection, q, v, kinds);
         for (int k = 0; k < n; k++)
             if (kinds->kind[k] == LW_DIRECTION_UNDETERMINED && kinds->undetermined < 0)
                 kinds->undetermined = k;

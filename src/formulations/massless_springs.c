@@ -9,6 +9,9 @@
  *
  * G and dg/dt are central differences, G for all groups of directions at once that share neither bodies nor elements.
  *
+ * Which directions are algebraic may change with position: where a damper stands across a motion that it resists elsewhere, springs hold
+ * that as well. Candidates are those that may be; those whose pivot is lost at the position are taken.
+ *
  * Source   docs/theory/massless.md, 5.
  * Cost     O(n) times the largest group, and the cube of each group; no allocation but in create.
  */
@@ -21,16 +24,20 @@
 
 struct lw_springs {
     lw_flow *flow, *probe;
-    int count;            /* algebraic directions */
-    int *direction;       /* by groups */
-    int groups, *start;   /* groups + 1 */
-    int largest;          /* group */
+    int candidates, *candidate; /* directions, by groups */
+    int groups, *first;         /* groups + 1: their candidates */
+    /* of the last factor: */
+    int count, *direction; /* algebraic directions, by groups */
+    int *start;            /* groups + 1: of these */
+    int largest;           /* group */
     double **G;           /* per group: row by row, factored in place */
     int **order;          /* per group: rows after pivoting */
     double *q, *v;        /* displaced */
     double *z, *u;        /* per direction, per speed */
     double *plus, *minus; /* g */
     double *g, *solution; /* per algebraic direction */
+    int *group;           /* per direction: its group, -1 if that has no candidates */
+    double *size;         /* per direction: of the forces that balance */
     double *noise;        /* per group: of differences */
     bool *lost;           /* per algebraic direction: nothing holds it */
 };
@@ -70,51 +77,58 @@ static bool find_groups(const lw_null_shape *shape, int *up) {
     return true;
 }
 
-lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *algebraic, lw_arena *arena) {
+lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candidate, lw_arena *arena) {
     const lw_null_shape *shape = flow->shape;
     const lw_model *model = flow->model;
     lw_springs *s = LW_NEW(arena, lw_springs, 1);
     int n = shape->count, *up = malloc(((size_t)n + 1) * sizeof *up);
-    bool fine = s && up && find_groups(shape, up);
+    int *place = calloc((size_t)n + 2, sizeof *place);
+    bool fine = s && up && place && find_groups(shape, up);
     if (fine) {
         s->flow = flow, s->probe = probe;
-        for (int k = 0; k < n; k++) s->count += algebraic[k];
-        s->direction = LW_NEW(arena, int, s->count + 1);
-        s->start = LW_NEW(arena, int, s->count + 1);
-        s->G = LW_NEW(arena, double *, s->count + 1);
-        s->order = LW_NEW(arena, int *, s->count + 1);
+        for (int k = 0; k < n; k++) s->candidates += candidate[k];
+        int room = s->candidates + 1;
+        s->candidate = LW_NEW(arena, int, room);
+        s->direction = LW_NEW(arena, int, room);
+        s->first = LW_NEW(arena, int, room);
+        s->start = LW_NEW(arena, int, room);
+        s->G = LW_NEW(arena, double *, room);
+        s->order = LW_NEW(arena, int *, room);
         s->q = LW_NEW(arena, double, model->nq + 1);
         s->v = LW_NEW(arena, double, model->nv + 1);
         s->u = LW_NEW(arena, double, model->nv + 1);
         s->z = LW_NEW(arena, double, n + 1);
         s->plus = LW_NEW(arena, double, n + 1);
         s->minus = LW_NEW(arena, double, n + 1);
-        s->g = LW_NEW(arena, double, s->count + 1);
-        s->solution = LW_NEW(arena, double, s->count + 1);
-        s->noise = LW_NEW(arena, double, s->count + 1);
-        s->lost = LW_NEW(arena, bool, s->count + 1);
-        fine = s->direction && s->start && s->G && s->order && s->q && s->v && s->u && s->z && s->plus &&
-               s->minus && s->g && s->solution && s->noise && s->lost;
+        s->g = LW_NEW(arena, double, room);
+        s->solution = LW_NEW(arena, double, room);
+        s->group = LW_NEW(arena, int, n + 1);
+        s->size = LW_NEW(arena, double, n + 1);
+        s->noise = LW_NEW(arena, double, room);
+        s->lost = LW_NEW(arena, bool, room);
+        fine = s->candidate && s->direction && s->first && s->start && s->G && s->order && s->q && s->v &&
+               s->u && s->z && s->plus && s->minus && s->g && s->solution && s->group && s->size && s->noise &&
+               s->lost;
     }
-    int *place = fine ? calloc((size_t)n + 2, sizeof *place) : NULL;
-    fine = fine && place;
     if (fine) { /* counted, then placed, by the root of the group */
         int *size = place, at = 0;
         for (int k = 0; k < n; k++)
-            if (algebraic[k]) size[root(up, k)]++;
+            if (candidate[k]) size[root(up, k)]++;
+        for (int k = 0; k < n; k++) s->group[k] = -1;
         for (int k = 0; k < n; k++) {
             if (!size[k]) continue;
             int own = size[k];
-            s->start[s->groups++] = at;
-            if (own > s->largest) s->largest = own;
+            s->group[k] = s->groups;
+            s->first[s->groups++] = at;
             size[k] = at;
             at += own;
         }
-        s->start[s->groups] = at;
+        s->first[s->groups] = at;
+        for (int k = 0; k < n; k++) s->group[k] = s->group[root(up, k)];
         for (int k = 0; k < n; k++)
-            if (algebraic[k]) s->direction[place[root(up, k)]++] = k;
+            if (candidate[k]) s->candidate[place[root(up, k)]++] = k;
         for (int g = 0; g < s->groups && fine; g++) {
-            size_t own = (size_t)(s->start[g + 1] - s->start[g]);
+            size_t own = (size_t)(s->first[g + 1] - s->first[g]);
             s->G[g] = LW_NEW(arena, double, own *own);
             s->order[g] = LW_NEW(arena, int, own);
             fine = s->G[g] && s->order[g];
@@ -124,6 +138,19 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *algebra
     return fine ? s : NULL;
 }
 
+/* Those that are algebraic at the position of the flow. */
+static void take_loose(lw_springs *s) {
+    const bool *loose = lw_dampers_loose(s->flow->dampers);
+    s->count = s->largest = 0;
+    for (int g = 0; g < s->groups; g++) {
+        s->start[g] = s->count;
+        for (int k = s->first[g]; k < s->first[g + 1]; k++)
+            if (loose[s->candidate[k]]) s->direction[s->count++] = s->candidate[k];
+        if (s->count - s->start[g] > s->largest) s->largest = s->count - s->start[g];
+    }
+    s->start[s->groups] = s->count;
+}
+
 /* --- differences ------------------------------------------------------------------------------------------- */
 
 /* L^-1 N'Q of the probe at (q, v, t). False where that cannot be had. */
@@ -131,6 +158,7 @@ static bool balance(lw_springs *s, double t, const double *q, const double *v, c
                     double *out) {
     lw_flow *probe = s->probe;
     probe->null->follow = s->flow->null;
+    lw_dampers_follow(probe->dampers, s->flow->dampers);
     lw_take_state(probe->model, probe->data, t, q, v);
     memcpy(probe->data->cut_q, s->flow->data->cut_q,
            LW_JOINT_MAX_Q * (size_t)probe->model->closure_count * sizeof *probe->data->cut_q);
@@ -164,7 +192,7 @@ static int factor_group(int n, double *A, int *order, double noise, bool *lost) 
         lost[k] = !(fabs(A[p * n + k]) > noise);
         if (lost[k]) {
             if (bad < 0) bad = k;
-            for (int i = 0; i < n; i++) A[i * n + k] = i == k ? 1 : 0;
+            for (int i = k; i < n; i++) A[i * n + k] = i == k ? 1 : 0;
             continue;
         }
         for (int j = 0; j < n && p != k; j++) {
@@ -198,6 +226,7 @@ int lw_springs_factor(lw_springs *s, double t, const double *tau) {
     const lw_model *model = flow->model;
     const double h = root3 * fmin(1, flow->shape->length);
     int first_bad = -1;
+    take_loose(s);
     for (int g = 0; g < s->groups; g++) s->noise[g] = 0;
     for (int k = 0; k < s->largest; k++) {
         memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
@@ -214,9 +243,11 @@ int lw_springs_factor(lw_springs *s, double t, const double *tau) {
             for (int i = 0; i < n && k < n; i++) {
                 int d = s->direction[s->start[g] + i];
                 s->G[g][i * n + k] = fine ? (s->plus[d] - s->minus[d]) / (2 * h) : 0;
-                s->noise[g] = fmax(s->noise[g], 1e-14 / h * fmax(fabs(s->plus[d]), fabs(s->minus[d])));
             }
         }
+        lw_null_force_sizes(s->probe->null, s->probe->data, s->size);
+        for (int d = 0; d < flow->shape->count; d++)
+            if (s->group[d] >= 0) s->noise[s->group[d]] = fmax(s->noise[s->group[d]], 1e-14 / h * s->size[d]);
     }
     for (int g = 0; g < s->groups; g++) {
         int bad = factor_group(s->start[g + 1] - s->start[g], s->G[g], s->order[g], s->noise[g],
@@ -232,6 +263,25 @@ bool lw_springs_lost(const lw_springs *s, int direction) {
     return false;
 }
 
+void lw_springs_free(lw_springs *s, int direction, double *z) {
+    memset(z, 0, (size_t)s->flow->shape->count * sizeof *z);
+    for (int g = 0; g < s->groups; g++) {
+        int n = s->start[g + 1] - s->start[g], k = 0;
+        const int *own = s->direction + s->start[g];
+        const bool *lost = s->lost + s->start[g];
+        while (k < n && own[k] != direction) k++;
+        if (k == n || !lost[k]) continue;
+        double *x = s->solution + s->start[g]; /* U x = 0 */
+        x[k] = 1;
+        for (int i = k - 1; i >= 0; i--) {
+            x[i] = 0;
+            for (int j = i + 1; j <= k && !lost[i]; j++) x[i] -= s->G[g][i * n + j] * x[j] / s->G[g][i * n + i];
+        }
+        for (int i = 0; i <= k; i++) z[own[i]] = x[i];
+    }
+    lw_dampers_upper(s->flow->dampers, z);
+}
+
 /* solution = -G^-1 g */
 static void solve(lw_springs *s) {
     for (int k = 0; k < s->count; k++) s->g[k] = -s->g[k];
@@ -242,7 +292,10 @@ static void solve(lw_springs *s) {
 
 static lw_status no_balance(const lw_springs *s, int k, double t, lw_error *error) {
     lw_error where = {0};
-    lw_null_undetermined(s->flow->null, k, false, &where);
+    int speed = s->flow->null->rep[k];
+    if (!lw_dampers_skipped(s->flow->dampers)[k])
+        return lw_undetermined_speed(s->flow->model, speed, false, error);
+    lw_undetermined_speed(s->flow->model, speed, false, &where);
     return lw_fail(error, LW_ERROR_SINGULAR, where.object, "look at the springs that hold it",
                    "springs alone hold it, and do not hold it in balance at t = %g", t);
 }
@@ -260,6 +313,7 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
         lw_take_state(model, flow->data, t, q, v);
         lw_status status = lw_flow_at(flow, t, tau, error);
         if (status != LW_OK) return status;
+        if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
         int bad = lw_springs_factor(s, t, tau);
         if (bad >= 0) return no_balance(s, bad, t, error);
         memcpy(s->z, flow->gamma, (size_t)flow->shape->count * sizeof *s->z);
@@ -285,6 +339,7 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
 lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_error *error) {
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
+    if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
     int bad = lw_springs_factor(s, t, tau);
     if (bad >= 0) return no_balance(s, bad, t, error);
     double fastest = 1;
@@ -315,6 +370,7 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
 
 void lw_springs_pull(lw_springs *s, double rate, double *v) {
     lw_flow *flow = s->flow;
+    if (!lw_dampers_loose_count(flow->dampers)) return;
     lw_null_forces(flow->null, flow->data, s->z);
     lw_dampers_lower(flow->dampers, s->z);
     for (int k = 0; k < s->count; k++) s->g[k] = rate * s->z[s->direction[k]];

@@ -46,6 +46,7 @@ lw_partition *lw_partition_create(int n, int m, const lw_model *model, lw_arena 
         complete = (*lists[k] = LW_NEW(arena, int, N)) && complete;
     for (size_t k = 0; complete && k < N; k++) p->units[k] = 1;
     p->run.count = p->query.count = p->former.count = -1;
+    p->latest = -HUGE_VAL;
     p->criterion = lw_criterion_create(n, m, arena);
     p->orthogonal = lw_orthogonal_create(m, n, false);
     p->symmetric = lw_symmetric_create(n);
@@ -135,7 +136,8 @@ static void tell_change(const lw_partition *p, const lw_method_options *options,
 lw_status lw_partition_reconsider(lw_partition *p, const lw_method_options *options, double t, bool *changed,
                                   lw_error *error) {
     int freedom;
-    *changed = false;
+    *changed = p->run.count < 0;
+    if (*changed) return lw_partition_choose(p, &p->run, error);
     lw_status status = evaluate(p, p->tolerance, &freedom, error);
     if (status == LW_OK && freedom < p->run.count) /* for good, so beyond all doubt */
         status = evaluate(p, doubt * p->tolerance, &freedom, error);
@@ -152,6 +154,22 @@ lw_status lw_partition_reconsider(lw_partition *p, const lw_method_options *opti
     *changed = true;
     tell_change(p, options, t, present, best);
     return LW_OK;
+}
+
+void lw_partition_begin(lw_partition *p, double t) {
+    p->latest = t;
+    p->crossed = false;
+    if (lw_partition_choose(p, &p->run, NULL) != LW_OK) p->run.count = -1;
+}
+
+bool lw_partition_due(lw_partition *p, double t) {
+    if (p->run.count >= 0 && !(t > p->latest)) return false;
+    p->latest = t;
+    return true;
+}
+
+void lw_partition_accept(lw_partition *p, double t) {
+    if (!(t < p->latest)) p->crossed = p->crossing;
 }
 
 /* --- dependent coordinates ------------------------------------------------------------------------- */

@@ -27,8 +27,9 @@ typedef struct lw_partition {
     double tolerance;                     /* of rank decisions */
     int choices;                          /* of the run's set, so far */
     lw_coordinate_set run, query, former; /* of the run; of a single state; before the last change */
+    double latest;                        /* when the run's set was looked at last */
     bool crossing;                        /* the state factored last has lost rank */
-    bool crossed;                         /* there was one since the caller set it to false */
+    bool crossed;                         /* one since the last accepted step has */
     /* of the set factored last */
     int k, d, rank;   /* independent, dependent; rank of C_D */
     int *independent; /* the set's */
@@ -56,9 +57,16 @@ void lw_partition_scale(lw_partition *p);
 
 /* The best set at this state by the criterion. */
 lw_status lw_partition_choose(lw_partition *p, lw_coordinate_set *set, lw_error *error);
-/* Changes the run's set if another is clearly better here, and tells so at t. */
+/* A run begins at t, in this state; its set is chosen here or, where that fails, by the first call that needs it. */
+void lw_partition_begin(lw_partition *p, double t);
+/* Is the set of the run to be looked at, at the end t of a step? Once for each: states between steps come later and change
+ * nothing. */
+bool lw_partition_due(lw_partition *p, double t);
+/* Changes the run's set if another is clearly better here, or there is none, and tells so at t. */
 lw_status lw_partition_reconsider(lw_partition *p, const lw_method_options *options, double t, bool *changed,
                                   lw_error *error);
+/* The step that ends at t is on the constraints. */
+void lw_partition_accept(lw_partition *p, double t);
 
 /* A = -C_D^-1 C_I for a set. LW_ERROR_SINGULAR, naming the set, if C_D has not full rank; deficient: that is all right. */
 lw_status lw_partition_factor(lw_partition *p, const lw_coordinate_set *set, bool deficient, lw_error *error);

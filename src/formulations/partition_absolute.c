@@ -19,7 +19,7 @@ typedef struct absolute_method {
     lw_reduction reduction;
     lw_arena *arena;
     lw_partition *partition;
-    double length, latest;
+    double length;
     bool running;                        /* solve is asked for a derivative: system and set are taken */
     double *factor, *right, *multiplier; /* per row */
     double *x, *force;                   /* 6 per body */
@@ -224,22 +224,7 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     absolute_method *m = (absolute_method *)base;
     lw_absolute_to_state(base, t, q, v, y);
     take_system(m); /* another run begins */
-    m->latest = t;
-    m->partition->crossed = false;
-    if (lw_partition_choose(m->partition, &m->partition->run, NULL) != LW_OK) m->partition->run.count = -1;
-}
-
-/* As in partition_joint.c. */
-static lw_status reconsider(absolute_method *m, double t, const double *y, bool *changed, lw_error *error) {
-    lw_partition *p = m->partition;
-    *changed = false;
-    if (p->run.count >= 0 && !(t > m->latest)) return LW_OK;
-    m->latest = t;
-    lw_stationary_rows_at_absolute(m->reduction.system, t, y);
-    take_system(m);
-    if (p->run.count >= 0) return lw_partition_reconsider(p, &m->reduction.options, t, changed, error);
-    *changed = true;
-    return lw_partition_choose(p, &p->run, error);
+    lw_partition_begin(m->partition, t);
 }
 
 static lw_status keep_positions(absolute_method *m, double t, double *y, lw_error *error) {
@@ -247,16 +232,22 @@ static lw_status keep_positions(absolute_method *m, double t, double *y, lw_erro
     return wanted ? close_positions(m, t, y, error) : LW_OK;
 }
 
+/* As in partition_joint.c. */
 static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
     absolute_method *m = (absolute_method *)base;
-    bool changed;
+    bool changed = false;
+    lw_status status = LW_OK;
     for (int i = 0; i < base->model->body_count; i++) lw_quat_normalise(y + 13 * i + 3);
     lw_status closed = keep_positions(m, t, y, error);
-    lw_status status = reconsider(m, t, y, &changed, error);
+    if (lw_partition_due(m->partition, t)) {
+        lw_stationary_rows_at_absolute(m->reduction.system, t, y);
+        take_system(m);
+        status = lw_partition_reconsider(m->partition, &m->reduction.options, t, &changed, error);
+    }
     if (status == LW_OK) status = changed ? keep_positions(m, t, y, error) : closed;
     if (status == LW_OK && m->reduction.options.drift != LW_DRIFT_BAUMGARTE)
         status = close_speeds(m, t, y, error);
-    if (!(t < m->latest)) m->partition->crossed = m->partition->crossing;
+    lw_partition_accept(m->partition, t);
     return status;
 }
 
@@ -297,7 +288,6 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         return lw_out_of_memory(error);
     }
     m->length = lw_mechanism_length(model);
-    m->latest = -HUGE_VAL;
     for (int k = 0; k < m->partition->n; k++) m->partition->units[k] = k % 6 < 3 ? 1 : m->length;
     m->partition->name = speed_name;
     *out = &m->reduction.base;

@@ -35,7 +35,6 @@ typedef struct partition_method {
     int planned;         /* which choice the closing conditions are for; 0: none */
     bool *independent;
     double length;
-    double latest;                       /* when the set was looked at last */
     double *factor, *right, *multiplier; /* per row */
     double *q, *step;
     double *particular, *before, *after; /* [0; xi]; M [0; xi] - h, M vdot - h */
@@ -282,10 +281,8 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     partition_method *m = (partition_method *)base;
     lw_tree_to_state(base, t, q, v, y);
     take_system(m, t, q, v); /* another run begins */
-    m->latest = t;
     m->planned = 0;
-    m->partition->crossed = false;
-    if (lw_partition_choose(m->partition, &m->partition->run, NULL) != LW_OK) m->partition->run.count = -1;
+    lw_partition_begin(m->partition, t);
 }
 
 static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
@@ -293,19 +290,6 @@ static void from_state(lw_method *base, double t, const double *y, double *q, do
     lw_looped_from_state(base, t, y, q, v);
     if (by_closing(m) && m->planned && take_positions(m, t, q, NULL) == LW_OK)
         close_speeds(m, t, q, v, NULL); /* what cannot be closed stays as it is: the run's own calls tell */
-}
-
-/* Looks whether other coordinates are better, once per accepted step: states between steps come later and change nothing. */
-static lw_status reconsider(partition_method *m, double t, const double *q, const double *v, bool *changed,
-                            lw_error *error) {
-    lw_partition *p = m->partition;
-    *changed = false;
-    if (p->run.count >= 0 && !(t > m->latest)) return LW_OK;
-    m->latest = t;
-    take_system(m, t, q, v);
-    if (p->run.count >= 0) return lw_partition_reconsider(p, &m->looped.options, t, changed, error);
-    *changed = true;
-    return lw_partition_choose(p, &p->run, error);
 }
 
 /* Positions on the constraints, if that is what drift control is about. */
@@ -318,16 +302,20 @@ static lw_status keep_positions(partition_method *m, double t, double *q, lw_err
 static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
     partition_method *m = (partition_method *)base;
     double *v = y + base->model->nq;
-    bool changed;
+    bool changed = false;
+    lw_status status = LW_OK;
     lw_normalise_q(base->model, y);
     if (m->partition->m == 0) return LW_OK;
     /* on the constraints ranks are clear, so the set is looked at there; if the old one does not lead there, a new one may */
     lw_status closed = keep_positions(m, t, y, error);
-    lw_status status = reconsider(m, t, y, v, &changed, error);
+    if (lw_partition_due(m->partition, t)) {
+        take_system(m, t, y, v);
+        status = lw_partition_reconsider(m->partition, &m->looped.options, t, &changed, error);
+    }
     if (status == LW_OK) status = changed ? keep_positions(m, t, y, error) : closed;
     if (status == LW_OK && m->looped.options.drift != LW_DRIFT_BAUMGARTE)
         status = close_speeds(m, t, y, v, error);
-    if (!(t < m->latest)) m->partition->crossed = m->partition->crossing;
+    lw_partition_accept(m->partition, t);
     return status;
 }
 
@@ -380,7 +368,6 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         return lw_out_of_memory(error);
     }
     m->length = lw_mechanism_length(model);
-    m->latest = -HUGE_VAL;
     lw_criterion_units(model, m->length, m->partition->units);
     m->partition->name = lw_speed_name;
     *out = &m->looped.base;

@@ -9,7 +9,8 @@
  *
  * Source   docs/theory/projection.md.
  * Cost     one sparse factorisation and a few solutions per round, no allocation but for new pivots.
- * Limits   a body without mass or inertia gets a small one here: the metric is ours to choose.
+ * Limits   a body without mass or inertia gets a small one here: the metric is ours to choose. Where that leaves too few digits (bodies
+ *          of very different mass), a metric in which all bodies are alike takes over.
  */
 #include "formulations/projection.h"
 #include "formulations/scaling.h"
@@ -25,6 +26,7 @@ struct lw_projection {
     double *nothing, *wanted; /* u = 0; gamma */
     double *step, *multiplier, *speed;
     double length; /* of the mechanism */
+    bool alike;    /* the metric has the same mass and inertia for all bodies */
 };
 
 /* The metric of the state in the system, and the size of the mechanism: how far its joints are apart, how large its bodies are. */
@@ -43,7 +45,11 @@ static lw_status factor(lw_projection *p, lw_error *error) {
     if (!(inertia > 0)) inertia = mass;
     p->length = length > 0 ? length : 1;
     const double little = 1e-6;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && p->alike; i++) {
+        p->mass[i] = mass;
+        for (int k = 0; k < 6; k++) p->inertia[6 * i + k] = k < 3 ? mass * p->length * p->length : 0;
+    }
+    for (int i = 0; i < n && !p->alike; i++) {
         p->mass[i] = s->mass[i] + little * mass;
         for (int k = 0; k < 6; k++)
             p->inertia[6 * i + k] = s->inertia[6 * i + k] + (k < 3 ? little * inertia : 0);
@@ -108,6 +114,14 @@ static lw_status smallest_step(lw_projection *p, const double *wanted, lw_error 
                    "the constraints cannot be satisfied together");
 }
 
+/* Once more with a metric in which all bodies are alike, where that of the masses has left something. */
+static lw_status step_alike(lw_projection *p, const double *wanted, lw_error *error) {
+    p->alike = true;
+    lw_status status = smallest_step(p, wanted, error);
+    p->alike = false;
+    return status;
+}
+
 /* The displacement that removes phi to first order. Rows of slip speak of velocities only, H is zero for them here. */
 static lw_status displacement(lw_projection *p, lw_error *error) {
     const lw_rows *rows = p->system->rows;
@@ -156,11 +170,21 @@ lw_status lw_project_positions(lw_projection *p, double t, double *q, int rounds
         if (left->largest < 1e-12 && stalled > 0) return LW_OK;
         if (stalled > 20) return LW_OK;
         best = fmin(best, left->largest);
+        p->alike = stalled > 4;
         lw_status status = displacement(p, error);
+        p->alike = false;
         if (status != LW_OK) return status;
         lw_rows_joint_speeds(s->model, rows, p->step, p->speed);
         lw_integrate_q(s->model, q, p->speed, bounded(p));
     }
+}
+
+static double fastest(const lw_projection *p) {
+    double most = 1;
+    for (int i = 1; i <= p->system->model->body_count; i++)
+        most = fmax(most, fmax(lw_v3_norm(p->system->rows->bodies[i].rdot),
+                               lw_v3_norm(p->system->rows->bodies[i].w)));
+    return most;
 }
 
 lw_status lw_project_velocities(lw_projection *p, double t, const double *q, double *v, lw_violation *left,
@@ -172,13 +196,16 @@ lw_status lw_project_velocities(lw_projection *p, double t, const double *q, dou
     *left = largest(p->wanted, s->rows->count);
     memcpy(v, s->data->v, (size_t)model->nv * sizeof *v); /* with the prescribed ones */
     if (!(left->largest > 0)) return LW_OK;
-    lw_status status = smallest_step(p, p->wanted, error);
-    if (status != LW_OK) return status;
-    lw_rows_joint_speeds(model, s->rows, p->step, p->speed);
-    for (int k = 0; k < model->nv; k++) v[k] += p->speed[k];
-    lw_stationary_rows_at(s, t, q, v);
-    velocity_defect(p);
-    *left = largest(p->wanted, s->rows->count);
+    for (int round = 0; round < 3; round++) {
+        lw_status status = round < 1 ? smallest_step(p, p->wanted, error) : step_alike(p, p->wanted, error);
+        if (status != LW_OK) return status;
+        lw_rows_joint_speeds(model, s->rows, p->step, p->speed);
+        for (int k = 0; k < model->nv; k++) v[k] += p->speed[k];
+        lw_stationary_rows_at(s, t, q, v);
+        velocity_defect(p);
+        *left = largest(p->wanted, s->rows->count);
+        if (!(left->largest > 1e-11 * fastest(p))) break; /* one round leaves rounding */
+    }
     return LW_OK;
 }
 
@@ -194,23 +221,21 @@ static lw_status must_close(const lw_projection *p, const lw_violation *left, do
                    "the %s cannot be made consistent: %s is off by %.3g", level, what, left->largest);
 }
 
-static double fastest(const lw_projection *p) {
-    double most = 1;
-    for (int i = 1; i <= p->system->model->body_count; i++)
-        most = fmax(most, fmax(lw_v3_norm(p->system->rows->bodies[i].rdot),
-                               lw_v3_norm(p->system->rows->bodies[i].w)));
-    return most;
-}
-
 lw_status lw_project_accelerations(lw_projection *p, double t, const double *q, const double *v,
                                    lw_violation *left, lw_error *error) {
     lw_stationary *s = p->system;
     lw_stationary_rows_at(s, t, q, v);
-    lw_status status = smallest_step(p, s->rows->gamma, error);
-    if (status != LW_OK) return status;
-    lw_rows_transposed(s->rows, p->step, p->wanted);
-    for (int r = 0; r < s->rows->count; r++) p->wanted[r] -= s->rows->gamma[r];
-    *left = largest(p->wanted, s->rows->count);
+    double asked = 1;
+    for (int r = 0; r < s->rows->count; r++) asked = fmax(asked, fabs(s->rows->gamma[r]));
+    for (int round = 0; round < 2; round++) {
+        lw_status status =
+            round < 1 ? smallest_step(p, s->rows->gamma, error) : step_alike(p, s->rows->gamma, error);
+        if (status != LW_OK) return status;
+        lw_rows_transposed(s->rows, p->step, p->wanted);
+        for (int r = 0; r < s->rows->count; r++) p->wanted[r] -= s->rows->gamma[r];
+        *left = largest(p->wanted, s->rows->count);
+        if (!(left->largest > 1e-9 * asked)) break;
+    }
     return LW_OK;
 }
 

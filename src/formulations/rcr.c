@@ -2,18 +2,21 @@
  *
  *   given q, v, tau     find vdot with  M vdot + c = tau + G'lambda,  G vdot = g
  *
- * Loops are eliminated locally and recursively in the sweeps of the tree (sweeps.c). Velocities are eliminated exactly: what
- * they have against the rows is taken off at every evaluation, by the smallest change in the mass metric, which is one more
- * run of the same sweeps; so are positions after each step, unless --drift none. Rows found redundant are put to sleep: they
- * cost nothing but a look at whether the accelerations still satisfy them.
+ * Loops are eliminated locally and recursively in the sweeps of the tree (sweeps.c). Velocities are eliminated exactly at every
+ * evaluation: the dependent ones follow from the independent ones, which are chosen loop by loop with the projective criterion and
+ * looked at after each step (rcr_choice.c). Where no choice serves, and at the end of each step, what they have against the rows is
+ * taken off by the smallest change in the mass metric, which is one more run of the same sweeps; so are positions after each step,
+ * unless --drift none. Rows found redundant are put to sleep: they cost nothing but a look at whether the accelerations still
+ * satisfy them.
  *
- * Source   Anderson & Critchley (2003), eqs 33-80, in the dual form: rows instead of columns are eliminated
- *          (docs/theory/rcr.md: the duality, any pattern of loops, why no coordinate has to be chosen).
+ * Source   Anderson & Critchley (2003), eqs 33-80, accelerations in the dual form: rows instead of columns are eliminated;
+ *          Blajer, Schiehlen & Schirm (1994), eq. 23 (docs/theory/rcr.md: the duality, any pattern of loops, the choice).
  * Cost     O(n + m) for loops of bounded width. No allocation but in create.
  * Limits   each joint of the tree must move some inertia.
  */
 #include "formulations/closures.h"
 #include "formulations/looped.h"
+#include "formulations/rcr_choice.h"
 #include "formulations/sweeps.h"
 #include "formulations/tree.h"
 #include "model/joint.h"
@@ -27,6 +30,10 @@ typedef struct rcr_method {
     lw_ties *ties;
     lw_sweeps *sweeps;
     lw_closures *closures; /* NULL: rows.c is asked */
+    lw_choice *choice;     /* of independent coordinates */
+    bool asked;            /* for one, since the run began */
+    bool doubt;            /* rows have woken up since the choice */
+    double latest;         /* when the choice was looked at last */
     double *zero;          /* per speed */
     double *open;          /* 6 per joint: what redundancy leaves open */
     double *bias;          /* per row, by rows.c: what its products with the accelerations must balance */
@@ -197,18 +204,47 @@ static lw_status smallest_motion(rcr_method *m, const double *l, lw_error *error
     return lw_sweeps_run(m->sweeps, &subject, error);
 }
 
-/* Takes off what v has against the rows; the rows follow. */
-static lw_status eliminate_speeds(rcr_method *m, double t, lw_error *error) {
+/* Columns of the rows just evaluated, for the choice of coordinates. */
+static void take_columns(rcr_method *m, bool all) {
+    const lw_pose *world = m->closures ? lw_closures_world(m->closures) : m->looped.data->world;
+    lw_choice_columns(m->choice, m->looped.data, world, all);
+}
+
+/* v by the smallest change in the mass metric; defect: what it has against the rows just evaluated. */
+static lw_status project_speeds(rcr_method *m, double t, lw_error *error) {
     const lw_model *model = m->looped.base.model;
     lw_data *data = m->looped.data;
-    const lw_subject subject = in_motion(m);
-    if (!(evaluate(m, &subject, true) > exact)) return LW_OK;
     lw_status status = smallest_motion(m, m->looped.defect, error);
     if (status != LW_OK) return status;
     for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
     if (model->motion_count) lw_take_prescribed(model, data, t);
-    evaluate(m, &subject, false);
     return LW_OK;
+}
+
+/* Takes off what v has against the rows: the dependent speeds follow from the independent ones, or, where no choice of them will
+ * do, all change by the least. The rows follow. */
+static lw_status eliminate_speeds(rcr_method *m, double t, lw_error *error) {
+    const lw_subject subject = in_motion(m);
+    if (!(evaluate(m, &subject, true) > exact)) return LW_OK;
+    bool chosen = m->looped.integrating && m->choice->made && !m->doubt;
+    if (chosen) {
+        take_columns(m, false);
+        chosen = lw_choice_speeds(m->choice, m->looped.defect, m->looped.data->v);
+    }
+    lw_status status = chosen ? LW_OK : project_speeds(m, t, error);
+    if (status == LW_OK) evaluate(m, &subject, false);
+    return status;
+}
+
+/* Looks at the choice of coordinates with the rows of the last run, whose columns have been taken. */
+static void reconsider(rcr_method *m, double t) {
+    lw_looped *looped = &m->looped;
+    if (m->closures && looped->options.drift != LW_DRIFT_PROJECT) { /* else positions have been looked at */
+        lw_positions(looped->base.model, looped->data);
+        lw_world_poses(looped->base.model, looped->data);
+    }
+    lw_choice_reconsider(m->choice, looped->data, &looped->options, t);
+    m->latest = t;
 }
 
 static void list_lambda(rcr_method *m) {
@@ -364,6 +400,17 @@ static lw_status look_at_rest(rcr_method *m, double t, lw_error *error) {
                              "more than one motion leads out of it: which one is not determined", error);
 }
 
+/* Of a run: with the matrix of the multipliers that the last run of the sweeps has left. */
+static void first_choice(rcr_method *m, double t) {
+    const lw_subject subject = in_motion(m);
+    m->asked = true;
+    evaluate(m, &subject, false);
+    take_columns(m, true);
+    lw_positions(m->looped.base.model, m->looped.data);
+    lw_world_poses(m->looped.base.model, m->looped.data);
+    reconsider(m, t);
+}
+
 static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
     rcr_method *m = (rcr_method *)looped;
     lw_status status = LW_OK;
@@ -372,13 +419,16 @@ static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error 
         m->started = status == LW_OK;
     }
     if (status == LW_OK) status = run_awake(m, t, tau, error);
+    if (status == LW_OK && looped->integrating && !m->asked) first_choice(m, t);
     double off = status == LW_OK && m->closures ? sleeping_defect(m) : 0;
     if (off > (looped->integrating ? m->tolerated : satisfied)) {
         int before = awake(m);
         lw_sweeps_wake(m->sweeps);
+        m->doubt = true;
         status = run_awake(m, t, tau, error);
         if (status != LW_OK) return status;
         put_to_sleep(m);
+        m->doubt = awake(m) != before;
         /* in vain: rows of a loop that is not quite closed, as in the stages of a step, are off by about its gap */
         if (awake(m) == before) m->tolerated = fmax(m->tolerated, 3 * off);
     }
@@ -435,8 +485,10 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         m->open = LW_NEW(looped->arena, double, 6 * model->joint_count + 1);
         looped->unique = unique;
         m->bias = LW_NEW(looped->arena, double, looped->rows->count + 1);
+        if (m->sweeps) m->choice = lw_choice_create(model, looped->rows, m->sweeps, looped->arena);
+        m->latest = -HUGE_VAL;
         status = lw_closures_create(model, looped->rows, looped->arena, &m->closures);
-        if (!m->ties || !m->sweeps || !m->zero || !m->open || !m->bias) status = LW_ERROR_MEMORY;
+        if (!m->choice || !m->zero || !m->open || !m->bias) status = LW_ERROR_MEMORY;
     }
     if (status != LW_OK) {
         if (m) lw_looped_destroy(&m->looped.base);
@@ -459,6 +511,14 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     return LW_OK;
 }
 
+/* Another run begins. */
+static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
+    rcr_method *m = (rcr_method *)base;
+    m->choice->made = m->asked = false;
+    m->latest = -HUGE_VAL;
+    lw_looped_to_state(base, t, q, v, y);
+}
+
 /* Rows at position level: slip is a matter of velocities only. Returns the row that is off most. */
 static int ask_positions(rcr_method *m, double *worst) {
     const lw_rows *rows = m->looped.rows;
@@ -475,6 +535,14 @@ static int ask_positions(rcr_method *m, double *worst) {
     return where;
 }
 
+/* Speeds at the end of a step, with all rows awake and a run of the sweeps in any case: it tells which rows are independent. */
+static lw_status accept_speeds(rcr_method *m, double t, lw_error *error) {
+    const lw_subject subject = in_motion(m);
+    bool off = evaluate(m, &subject, true) > exact;
+    take_columns(m, true);
+    return off ? project_speeds(m, t, error) : smallest_motion(m, m->looped.defect, error);
+}
+
 static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
     enum { ROUNDS = 10 };
     rcr_method *m = (rcr_method *)base;
@@ -488,6 +556,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     if (rows->count == 0) return LW_OK;
     lw_sweeps_wake(m->sweeps); /* once a step: rows that were redundant may no longer be */
     m->tolerated = satisfied;
+    m->doubt = false;
     for (int round = 0; m->looped.options.drift == LW_DRIFT_PROJECT; round++) {
         lw_take_state(model, data, t, y, NULL);
         int row = ask_positions(m, &worst);
@@ -506,11 +575,28 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
         lw_integrate_q(model, y, data->vdot, 1);
     }
     lw_take_state(model, data, t, y, y + model->nq);
-    status = eliminate_speeds(m, t, error);
+    bool next = m->asked && t > m->latest; /* states between steps come later and change nothing */
+    status = next ? accept_speeds(m, t, error) : eliminate_speeds(m, t, error);
     memcpy(y + model->nq, data->v, (size_t)model->nv * sizeof *y);
     int rank = independent(m);
     if (rank > m->rank) m->rank = rank;
-    return status == LW_OK && m->started && rank < m->rank ? look_at_rest(m, t, error) : status;
+    if (status == LW_OK && next) reconsider(m, t);
+    if (status == LW_OK && m->started && rank < m->rank) status = look_at_rest(m, t, error);
+    if (status == LW_OK && next && m->closures) put_to_sleep(m);
+    return status;
+}
+
+lw_choice *lw_rcr_choice(lw_method *base) { return ((rcr_method *)base)->choice; }
+
+lw_status lw_rcr_choose(lw_method *base, double t, const double *q, lw_error *error) {
+    rcr_method *m = (rcr_method *)base;
+    const lw_subject subject = at_rest(m);
+    lw_take_state(base->model, m->looped.data, t, q, NULL);
+    lw_sweeps_wake(m->sweeps);
+    evaluate(m, &subject, false);
+    lw_status status = lw_sweeps_run(m->sweeps, &subject, error);
+    if (status == LW_OK) first_choice(m, t);
+    return status;
 }
 
 /* Times per body, row of a strand, pair of rows at a joint, and multiplication of the elimination, fitted to calls on
@@ -541,10 +627,11 @@ const lw_formulation lw_formulation_rcr = {
     .summary = "loops eliminated locally in one sweep inwards and one outwards, joint coordinates",
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 10,
+    .no_baumgarte = true, /* speeds are made consistent in every evaluation: there is nothing to pull back */
     .applies = lw_looped_applies,
     .create = create,
     .destroy = lw_looped_destroy,
-    .to_state = lw_looped_to_state,
+    .to_state = to_state,
     .from_state = lw_looped_from_state,
     .accelerations = lw_looped_accelerations,
     .derivative = lw_looped_derivative,

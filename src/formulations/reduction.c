@@ -67,7 +67,7 @@ lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotat
         bool turns = !rotation || det > 1e-12 * about_origin * trace * trace;
         if (m > 0 && turns) continue;
         return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, body->place, "body", body->name,
-                          "take a method that needs no inverse, such as lagrange",
+                          "take a method that needs no inverse, such as lagrange or massless",
                           m > 0 ? "its inertia has no inverse, and method %s needs one"
                                 : "it has no mass, and method %s divides by it",
                           method);
@@ -93,7 +93,8 @@ lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
         body.message, sizeof body.message,
         "it has no inertia in some direction, and neither have the bodies that move with it there, so that "
         "some acceleration is not determined");
-    snprintf(body.remedy, sizeof body.remedy, "give it mass and inertia, or hold it by a joint");
+    snprintf(body.remedy, sizeof body.remedy, "give it mass and inertia, hold it by a joint, or take method massless, by which dampers and springs "
+             "determine it");
     if (error) *error = body;
     return LW_ERROR_UNSUPPORTED;
 }

@@ -70,7 +70,7 @@ static lw_status take_roots(schur_method *method, lw_error *error) {
         const lw_body *body = &s->model->bodies[i + 1];
         return lw_fail_at(
             error, LW_ERROR_SINGULAR, s->model->file, body->place, "body", body->name,
-            "take a method that needs no inverse, such as lagrange",
+            "take a method that needs no inverse, such as lagrange or massless",
             "its inertia is not positive definite to rounding, and method schur needs its inverse");
     }
     return LW_OK;

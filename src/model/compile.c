@@ -259,6 +259,22 @@ static lw_status compile_header(lw_compiler *compiler) {
     return model->name && model->file ? LW_OK : LW_ERROR_MEMORY;
 }
 
+/* Is what element k does finite? Looks only where it acts. */
+static bool force_is_finite(const lw_model *model, lw_data *data, int k) {
+    const lw_force *force = &model->forces[k];
+    const int *bodies =
+        force->closure < 0 ? force->bodies : model->joints[model->closures[force->closure]].info.bodies;
+    double *tau = data->tau + (force->v < 0 ? 0 : force->v);
+    double *loads[2] = {data->load + 6 * bodies[0], data->load + 6 * bodies[1]};
+    data->potential = *tau = 0;
+    data->power = (lw_power){0, 0, 0};
+    for (int side = 0; side < 2; side++) memset(loads[side], 0, 6 * sizeof(double));
+    lw_forces_add(model, data, k, k + 1, 0, true);
+    const lw_power *p = &data->power;
+    const double books[5] = {data->potential, p->drives, p->forces, p->dissipation, *tau};
+    return lw_finite(books, 5) && lw_finite(loads[0], 6) && lw_finite(loads[1], 6);
+}
+
 /* Names every force element that is not finite in the initial state. */
 static lw_status check_forces(lw_compiler *compiler) {
     const lw_model *model = compiler->model;
@@ -269,15 +285,7 @@ static lw_status check_forces(lw_compiler *compiler) {
     lw_velocities(model, data);
     lw_world_poses(model, data);
     for (int k = 0; k < model->force_count; k++) {
-        lw_model one = *model;
-        one.forces = &model->forces[k];
-        one.force_count = 1;
-        lw_forces(&one, data, 0, true);
-        const lw_power *p = &data->power;
-        const double books[4] = {data->potential, p->drives, p->forces, p->dissipation};
-        if (lw_finite(books, 4) && lw_finite(data->tau, model->nv) &&
-            (!model->forces_need_world || lw_finite(data->load, 6 * (model->body_count + 1))))
-            continue;
+        if (force_is_finite(model, data, k)) continue;
         const lw_force_spec *force = &compiler->spec->forces[k];
         lw_compile_error(compiler, "force", force->name, force->place,
                          "look for a division by zero, or a root or logarithm of what is negative there",

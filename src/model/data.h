@@ -50,6 +50,10 @@ typedef LW_PLACE(double) lw_node_place;
 typedef LW_SUM(double) lw_node_sum;
 typedef LW_SWING(double) lw_node_swing;
 
+/* What a spring leaves of its line: wrenches of a unit of tension on the first body, and against it on the second, in their
+ * internal axes; the rate of its length. */
+enum { LW_LINE = 13 };
+
 struct lw_data {
     lw_arena *arena;
     /* kinematics (lw_positions, lw_velocities, lw_world_poses), 0 .. n */
@@ -63,6 +67,7 @@ struct lw_data {
     double *load;     /* 6 per body: wrench (torque about the internal origin; force), internal axes */
     lw_power power;   /* of the elements */
     double potential; /* of springs, torsion springs and bushings */
+    double *lines;    /* LW_LINE per element, for springs (force.c); NULL: not kept */
     double *
         cut_q; /* LW_JOINT_MAX_Q per loop: coordinates of the cut joint when last looked at, for angles of several turns */
     double *
@@ -107,5 +112,7 @@ void lw_cut_joint(const lw_model *model, lw_data *data, int closure, double *v, 
  * after lw_velocities and, if the model asks for it, lw_world_poses. potential: complete data->potential too,
  * which for laws given as expressions means integrating them. */
 void lw_forces(const lw_model *model, lw_data *data, double t, bool potential);
+/* The same of the elements first .. end - 1, added to what is there. */
+void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, double t, bool potential);
 
 #endif

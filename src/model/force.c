@@ -41,8 +41,6 @@ static void load_body(lw_data *data, int body, const double at[3], const double 
     lw_v3_add(data->load + 6 * body + 3, local, data->load + 6 * body + 3);
 }
 
-static const double none[3] = {0, 0, 0};
-
 /* Tension of a spring-damper with elongation x and rate v; books potential and power. */
 static double tension(const lw_force *force, lw_data *data, double t, double x, double v, bool integrate) {
     double total = force->stiffness * x + force->damping * v;
@@ -60,21 +58,29 @@ static double tension(const lw_force *force, lw_data *data, double t, double x, 
     return total;
 }
 
-static void spring(const lw_force *force, lw_data *data, double t, bool integrate) {
-    double a[3], va[3], b[3], vb[3], line[3], rate[3];
-    point_motion(data, force->bodies[0], force->frames[0].p, a, va);
-    point_motion(data, force->bodies[1], force->frames[1].p, b, vb);
+/* The wrench of a unit force along a world direction, at a point fixed in a body's internal frame. */
+static void unit_wrench(const lw_pose *world, const double at[3], const double direction[3], double h[6]) {
+    lw_m3_tmul_v(world->R, direction, h + 3);
+    lw_v3_cross(at, h + 3, h);
+}
+
+/* h: see LW_LINE. */
+static void spring(const lw_force *force, lw_data *data, double t, bool integrate, double h[LW_LINE]) {
+    const int first = force->bodies[0], second = force->bodies[1];
+    const lw_pose *one = &data->world[first], *two = &data->world[second];
+    double a[3], b[3], line[3], unit[3] = {0, 0, 0};
+    lw_pose_point(one->R, one->p, force->frames[0].p, a);
+    lw_pose_point(two->R, two->p, force->frames[1].p, b);
     lw_v3_sub(b, a, line);
-    lw_v3_sub(vb, va, rate);
     double length = lw_v3_norm(line);
-    double unit[3] = {0, 0, 0};
     if (length > 0) /* the line of coinciding points has no direction */
         for (int k = 0; k < 3; k++) unit[k] = line[k] / length;
-    double pull = tension(force, data, t, length - force->free_length, lw_v3_dot(unit, rate), integrate);
-    double on_a[3], on_b[3];
-    for (int k = 0; k < 3; k++) on_a[k] = pull * unit[k], on_b[k] = -on_a[k];
-    load_body(data, force->bodies[0], a, on_a, none);
-    load_body(data, force->bodies[1], b, on_b, none);
+    unit_wrench(one, force->frames[0].p, unit, h);
+    unit_wrench(two, force->frames[1].p, unit, h + 6);
+    h[12] = lw_v6_dot(h + 6, data->motion[second].V) - lw_v6_dot(h, data->motion[first].V);
+    double pull = tension(force, data, t, length - force->free_length, h[12], integrate);
+    lw_v6_axpy(pull, h, data->load + 6 * first);
+    lw_v6_axpy(-pull, h + 6, data->load + 6 * second);
 }
 
 /* Inverse transpose of the right Jacobian of SO(3), with a = |phi| (docs/theory/tree.md, 23):
@@ -193,21 +199,16 @@ static void push_joint(const lw_model *model, lw_data *data, const lw_force *for
     load_body(data, info->bodies[0], joint->at, against + 3, against);
 }
 
-void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
-    data->potential = 0;
-    data->power = (lw_power){0, 0, 0};
-    if (model->forces_need_world) /* otherwise no element loads a body */
-        memset(data->load, 0, 6 * ((size_t)model->body_count + 1) * sizeof *data->load);
-    memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
-    if (model->closure_count)
-        memset(data->cut_load, 0, 6 * (size_t)model->closure_count * sizeof *data->cut_load);
-    for (int k = 0; k < model->force_count; k++) {
+void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, double t, bool potential) {
+    for (int k = first; k < end; k++) {
         const lw_force *force = &model->forces[k];
         in_joint joint;
         switch (force->type) {
-        case LW_FORCE_SPRING:
-            spring(force, data, t, potential);
+        case LW_FORCE_SPRING: {
+            double h[LW_LINE];
+            spring(force, data, t, potential, data->lines ? data->lines + LW_LINE * (size_t)k : h);
             break;
+        }
         case LW_FORCE_BUSHING:
             bushing(force, data);
             break;
@@ -239,4 +240,15 @@ void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
             break;
         }
     }
+}
+
+void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
+    data->potential = 0;
+    data->power = (lw_power){0, 0, 0};
+    if (model->forces_need_world) /* otherwise no element loads a body */
+        memset(data->load, 0, 6 * ((size_t)model->body_count + 1) * sizeof *data->load);
+    memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
+    if (model->closure_count)
+        memset(data->cut_load, 0, 6 * (size_t)model->closure_count * sizeof *data->cut_load);
+    lw_forces_add(model, data, 0, model->force_count, t, potential);
 }

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/support.sh" "$@"
 problems=$source_dir/problems
 
-# The document: a list with the members that DESIGN.md promises, one entry for each method.
+# The document: a list with these members, one entry for each method.
 expect 0 compare "$problems/four_bar/model.yaml" --json --end 0.1
 silent err
 json "isinstance(d, list) and all(set(m) >= {'method', 'applies', 'reason', 'max_rel_diff', 'ns_per_call'} for m in d)"
@@ -69,6 +69,7 @@ wrong "two sizes" "$work/pendulum.yaml" --sweep l=0..5
 wrong "too many" "$work/pendulum.yaml" --sweep l=1e-30..1e30
 wrong "nobody" "$work/pendulum.yaml" --sweep nobody=4..8
 wrong "exclude" "$work/pendulum.yaml" --step 0.01 --tol 1e-6
+wrong "and --sweep makes none" "$work/pendulum.yaml" --sweep l=1..4 --end 2
 wrong "standard output" "$work/pendulum.yaml" --json --out -
 wrong "no model file" --json
 expect 2 compare "$work/faulty.yaml" --json

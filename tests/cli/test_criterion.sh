@@ -21,7 +21,7 @@ json "({c['name']: c['cos2_alpha'] for c in d['criterion']['coordinates']}.keys(
 expect 0 info "$problems/blajer_four_bar/model.yaml" --criterion
 silent err
 for text in "1 is cut at O4, as the model asks" "criterion (blajer1994, 23)" "without masses" "independent 1" "loop 1 cut at O1 instead of O4" \
-    "loop 1 cut at O2 instead of O4" "loop 1 cut at O3 instead of O4" "combinations are not tried"; do says out "$text"; done
+    "loop 1 cut at O2 instead of O4" "loop 1 cut at O3 instead of O4" "combinations are not tried" "closed by O4, cos^2"; do says out "$text"; done
 expect 0 info "$problems/blajer_four_bar/model.yaml" --json
 json "'criterion' not in d and d['loops'][0]['why'].startswith('as the model asks')"
 
@@ -61,6 +61,7 @@ wrong() { # text in standard error, arguments...
     says err "$text"
 }
 wrong 'joint "O4" closes a loop and has no coordinate to drive' "$problems/blajer_four_bar/model.yaml" --sweep O4
+wrong 'these are the points of a --sweep' "$problems/blajer_four_bar/model.yaml" --points 11
 wrong 'did you mean O1?' "$problems/blajer_four_bar/model.yaml" --sweep O11
 wrong 'is not of the form joint=from..to' "$problems/blajer_four_bar/model.yaml" --sweep O1=3
 wrong 'is not an angle, so its range must be given' "$problems/slider_crank/model.yaml" --sweep D

@@ -36,6 +36,12 @@ T = matrix(["b1", "b2", "b3", "b4", "b5", "b6"], 6)
 assert T == [r.split() for r in ["h0 -1 -1 -1 -1 -1 -1", "h1 0 -1 0 -1 -1 -1", "h2 0 0 -1 0 0 0", "h3 0 0 0 -1 0 0", "h4 0 0 0 0 -1 0", "h5 0 0 0 0 0 -1"]], T
 PYTHON
 
+# The matrices of more than 30 bodies only on request.
+expect 0 info "$source_dir/problems/chain/model.yaml" --set bodies=40
+grep -q "path matrix T" "$work/out" && fail "the matrices of 40 bodies without being asked for"
+expect 0 info "$source_dir/problems/chain/model.yaml" --set bodies=40 --matrices
+says out "path matrix T"
+
 # A four-bar: one loop of four joints that meets at ground, and a reason from the method that does trees only.
 cat >"$work/fourbar.yaml" <<'YAML'
 linkwork: 1

@@ -2,7 +2,7 @@
 # linkwork run: the JSON document and the summary, the results file, overriding the model, exit statuses.
 source "$(dirname "$0")/support.sh" "$@"
 
-# The document: exactly what DESIGN.md promises, and nothing else on standard output.
+# The document: these members, and nothing else on standard output.
 expect 0 run "$work/pendulum.yaml" --json
 silent err
 json "set(d) >= {'method', 'integrator', 't_end', 'steps', 'evaluations', 'wall_s', 'energy', 'constraint', 'final'}"
@@ -20,6 +20,15 @@ json "close(d['final']['bodies']['bob']['rotation'][0], math.cos(d['final']['joi
 json "close(d['final']['bodies']['bob']['rotation'][2], math.sin(d['final']['joints']['pin']['q'][0]), 1e-12)"
 
 # The command line overrides the model.
+expect 0 run "$source_dir/problems/four_bar/model.yaml" --json --method penalty --penalty 1e6 --end 0.1
+json "d['method'] == 'penalty' and d['constraint']['position_max'] > 0"
+expect 2 run "$work/pendulum.yaml" --penalty 1e6
+says err "--penalty is for --method penalty, and this run is by tree"
+# A drift control that a method does not have is refused, where there is something to drift.
+expect 2 run "$source_dir/problems/four_bar/model.yaml" --method rcr --drift baumgarte
+says err 'method rcr has no terms for drift control "baumgarte"'
+says err "--method cut or lagrange"
+expect 0 run "$work/pendulum.yaml" --method rcr --drift baumgarte --quiet
 expect 0 run "$work/pendulum.yaml" --json --end 0.5 --step=0.01 --method tree
 json "d['t_end'] == 0.5 and d['method'] == 'tree' and d['integrator'] == 'rk4' and d['steps'] == 50"
 expect 0 run "$work/pendulum.yaml" --json --integrator bdf --tol 1e-6

@@ -118,6 +118,8 @@ static void batches_on_any_number_of_threads_agree(void **state) {
         lw_batch *batch;
         lw_error error;
         assert_int_equal(lw_batch_create(model, seed % 4, NULL, &batch), LW_OK);
+        int lanes = lw_batch_lanes(batch);
+        assert_true(lanes == 1 || lanes == 2 || lanes == 4 || lanes == 8);
         for (int round = 0; round < 3; round++) {
             memset(m.got, 0, (size_t)(m.nv * m.count) * sizeof(double));
             assert_int_equal(

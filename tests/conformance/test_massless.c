@@ -121,36 +121,12 @@ static void trees_are_the_limit_of_small_mass(void **state) {
     assert_true(seen >= 40);
 }
 
-/* A loop whose bodies are lightened, with dampers at all joints of the tree and of the loops. */
-static lw_model *light_loop(random_loops *loops, int seed, double little) {
-    random_loops_build(loops, seed);
-    lw_random random = random_seed((uint64_t)seed + 5000);
-    for (size_t k = 0; k < lw_spec_body_count(loops->spec); k++) {
-        lw_body_spec *body = lw_spec_body(loops->spec, k);
-        if (!random_below(&random, 2)) continue;
-        body->mass *= little;
-        for (int c = 0; c < 6; c++) body->inertia[c] *= little;
-    }
-    for (size_t j = 0; j < lw_spec_joint_count(loops->spec); j++) {
-        const lw_joint_spec *joint = lw_spec_joint(loops->spec, j);
-        int nv = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
-        for (int k = 0; k < nv; k++) {
-            char name[48];
-            snprintf(name, sizeof name, "damper_%zu_%d", j, k);
-            lw_force_spec force = {
-                .name = name, .type = LW_FORCE_FRICTION, .joint = joint->name, .coordinate = k, .viscous = 2};
-            assert_int_equal(lw_spec_add_force(loops->spec, &force), LW_OK);
-        }
-    }
-    return compile_or_fail(loops->spec);
-}
-
 static void loops_are_the_limit_of_small_mass(void **state) {
     (void)state;
     int seen = 0;
     for (int seed = 0; seed < 14; seed++) {
         static random_loops loops;
-        lw_model *model = light_loop(&loops, seed, 0);
+        lw_model *model = random_massless_loops(&loops, seed, 0);
         lw_error error;
         lw_run_summary summary;
         double q0[MAX], v0[MAX], q[MAX], v[MAX], qe[MAX], ve[MAX], errors[4];
@@ -165,7 +141,7 @@ static void loops_are_the_limit_of_small_mass(void **state) {
                     run(model, "massless", "erk", 1e-10, 0.2, q0, v0, q, v, &summary, &error) == LW_OK;
         for (int k = 0; k < 4 && good; k++) {
             static random_loops again;
-            lw_model *little = light_loop(&again, seed, pow(10, -2 - k));
+            lw_model *little = random_massless_loops(&again, seed, pow(10, -2 - k));
             /* which joints are cut may depend on which bodies have mass */
             for (int j = 0; j < lw_model_joint_count(model); j++)
                 good = good && lw_model_joint_info(model, j).cut == lw_model_joint_info(little, j).cut &&

@@ -6,6 +6,7 @@
  *   - the integral from a to a is zero;
  *   - a number that lw_number accepts is finite.
  */
+#include "demand.h"
 #include "model/function.h"
 
 #include <math.h>
@@ -15,14 +16,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define DEMAND(condition)                                                                                    \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                          \
-            abort();                                                                                         \
-        }                                                                                                    \
-    } while (0)
 
 static const lw_constant constants[] = {{"L", 1.5}, {"m", 2}, {"k_1", -1e3}, {"zero", 0}, {"big", 1e200}};
 static const char *const variables[] = {"x", "v", "t"};

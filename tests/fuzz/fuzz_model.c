@@ -7,6 +7,7 @@
  *     that they are not determined. Numbers beyond all mechanics may overflow, and an expression of time such
  *     as log(t - 1) may have no value.
  */
+#include "demand.h"
 #include "io/write_model.h"
 
 #include <linkwork/linkwork.h>
@@ -25,14 +26,6 @@ const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libfyaml"; }
 
 enum { MOST_SPEEDS = 200 }; /* larger models cost time and find nothing new */
-
-#define DEMAND(condition)                                                                                    \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                          \
-            abort();                                                                                         \
-        }                                                                                                    \
-    } while (0)
 
 /* A repeat of a million objects is allowed and slow; here ranges stay below four digits. */
 static bool is_slow(const uint8_t *data, size_t size) {

@@ -28,7 +28,7 @@ typedef struct problem {
 static problem open_problem(const char *name, const char *const *names, const double *values, int count) {
     problem p = {.spec = NULL};
     char texts[8][32];
-    lw_setting settings[8];
+    lw_setting settings[8] = {{0}};
     for (int k = 0; k < count; k++) {
         snprintf(texts[k], sizeof texts[k], "%.17g", values[k]);
         settings[k] = (lw_setting){names[k], texts[k]};
@@ -81,6 +81,7 @@ static void pendulum_has_the_printed_criterion(void **state) {
         for (int absolute = 0; absolute < 2; absolute++) {
             lw_merits *merits = merits_of(p.model, absolute, 0, p.q);
             assert_int_equal(lw_merits_freedom(merits), 1);
+            assert_true(lw_merits_bounded(merits)); /* every body has mass */
             double best = 0;
             /* 1e-12: a few roundings of a 6 x 6 problem */
             for (int i = 0; i < 3; i++) {

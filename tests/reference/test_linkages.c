@@ -360,6 +360,11 @@ static void mobility_is_as_known(void **state) {
         assert_int_equal(lw_mobility_speeds(mobility), known[k].speeds);
         assert_int_equal(lw_mobility_rows(mobility), known[k].rows);
         assert_int_equal(lw_mobility_rank(mobility), known[k].rank);
+        for (int r = 0; r < known[k].rows - known[k].rank;
+             r++) { /* each by the name of its joint: there are no constraints */
+            lw_joint_info joint = lw_model_joint_info(model, lw_mobility_redundant_joint(mobility, r));
+            assert_true(joint.cut && strstr(lw_mobility_redundant(mobility, r), joint.name));
+        }
         lw_mobility_destroy(mobility);
         lw_model_destroy(model);
         free(q), free(v);

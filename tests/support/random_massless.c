@@ -69,3 +69,26 @@ lw_spec *random_massless_spec(uint64_t seed, int bodies, massless_hold hold, dou
 lw_model *random_massless_model(uint64_t seed, int bodies, massless_hold hold, double little) {
     return compile_or_fail(random_massless_spec(seed, bodies, hold, little));
 }
+
+lw_model *random_massless_loops(random_loops *loops, int seed, double little) {
+    random_loops_build(loops, seed);
+    lw_random random = random_seed((uint64_t)seed + 5000);
+    for (size_t k = 0; k < lw_spec_body_count(loops->spec); k++) {
+        lw_body_spec *body = lw_spec_body(loops->spec, k);
+        if (!random_below(&random, 2)) continue;
+        body->mass *= little;
+        for (int c = 0; c < 6; c++) body->inertia[c] *= little;
+    }
+    for (size_t j = 0; j < lw_spec_joint_count(loops->spec); j++) {
+        const lw_joint_spec *joint = lw_spec_joint(loops->spec, j);
+        int nv = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+        for (int k = 0; k < nv; k++) {
+            char name[48];
+            snprintf(name, sizeof name, "damper_%zu_%d", j, k);
+            lw_force_spec force = {
+                .name = name, .type = LW_FORCE_FRICTION, .joint = joint->name, .coordinate = k, .viscous = 2};
+            assert_int_equal(lw_spec_add_force(loops->spec, &force), LW_OK);
+        }
+    }
+    return compile_or_fail(loops->spec);
+}

@@ -3,6 +3,7 @@
 #ifndef LW_TEST_RANDOM_MASSLESS_H
 #define LW_TEST_RANDOM_MASSLESS_H
 
+#include "random_loops.h"
 #include "random_model.h"
 
 /* What stands in the way of motions without mass. */
@@ -18,5 +19,8 @@ typedef enum massless_hold {
  * for every `little`. */
 lw_spec *random_massless_spec(uint64_t seed, int bodies, massless_hold hold, double little);
 lw_model *random_massless_model(uint64_t seed, int bodies, massless_hold hold, double little);
+
+/* The closed loops of a seed, with bodies lightened in the same way, and dampers at all joints of the tree and of the loops. */
+lw_model *random_massless_loops(random_loops *loops, int seed, double little);
 
 #endif

@@ -332,6 +332,30 @@ static void names_are_found(void **state) {
     lw_model_destroy(model);
 }
 
+static void bodies_and_constraints_are_as_written(void **state) {
+    (void)state;
+    lw_model *model = compile_or_fail(
+        read_text_spec("linkwork: 1\n"
+                       "bodies:\n"
+                       "  rod: {mass: 2, shape: rod, points: [[0, 0, 0], [1, 0, 0]]}\n"
+                       "  bob: {kind: point, mass: 1, position: [1, 0, 0]}\n"
+                       "joints:\n"
+                       "  pin: {type: revolute, between: [ground, rod], point: [0, 0, 0], axis: [0, 1, 0]}\n"
+                       "  air: {type: free, between: [ground, bob]}\n"
+                       "constraints:\n"
+                       "  string: {type: distance, between: [rod, bob], points: [[0, 0, 0], "
+                       "[1, 0, 0]]}\n"));
+    int rod = lw_model_body(model, "rod"), bob = lw_model_body(model, "bob");
+    assert_int_equal(lw_model_body_kind(model, rod), LW_BODY_SPATIAL);
+    assert_int_equal(lw_model_body_kind(model, bob), LW_BODY_POINT);
+    assert_int_equal(lw_model_body_shape(model, rod)->kind, LW_SHAPE_ROD);
+    assert_true(lw_model_body_shape(model, rod)->points[1][0] == 1);
+    assert_int_equal(lw_model_body_shape(model, bob)->kind, LW_SHAPE_NONE);
+    assert_int_equal(lw_model_constraint_count(model), 1);
+    assert_string_equal(lw_model_constraint_name(model, 0), "string");
+    lw_model_destroy(model);
+}
+
 /* An allocator that fails from the n-th call on: no crash, no model, everything given back. */
 typedef struct budget {
     int left, open;
@@ -392,6 +416,7 @@ int main(void) {
         cmocka_unit_test(wishes_to_cut_are_answered),
         cmocka_unit_test(the_model_does_not_need_the_spec),
         cmocka_unit_test(names_are_found),
+        cmocka_unit_test(bodies_and_constraints_are_as_written),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,10 +87,6 @@ static lw_director *between_states(int seed, bool full, bool forces, lw_model **
                            .joint = seed % (LW_JOINT_TYPES + 2) < LW_JOINT_TYPES ? seed % (LW_JOINT_TYPES + 2)
                                                                                  : -1};
     *model = random_tree_model(random, &options);
-    for (int k = 0; k < (*model)->force_count;
-         k++) /* the matrix of their rotations is approximate: without */
-        for (int i = 3; i < 6; i++)
-            (*model)->forces[k].bushing_stiffness[i] = (*model)->forces[k].bushing_damping[i] = 0;
     double q[MAX], v[MAX];
     random_state(random, *model, q, v);
     lw_method *method;
@@ -164,7 +160,7 @@ static void rows_and_motions_are_perpendicular(void **state) {
         lw_model *model;
         lw_director *d = between_states(seed, false, false, &model, &random);
         double *column = calloc(6 * (size_t)d->n + 1, sizeof *column);
-        lw_director_equations(d, false);
+        lw_director_equations(d, true);
         for (int i = 1; i <= d->n; i++)
             for (int k = 0; k < model->links[i].joint.nv; k++)
                 for (int end = 0; end < 2; end++) {
@@ -202,28 +198,36 @@ static void rows_and_motions_are_perpendicular(void **state) {
 
 /* --- Newton's matrix ------------------------------------------------------------------------------ */
 
-/* Is there an element whose stiffness is approximate (director_forces.c)? */
-static bool approximate(const lw_model *model) {
+/* Elements by kind, and those on rotations without a coordinate once more. */
+enum { COUPLES = LW_FORCE_TYPES, KINDS = 2 * LW_FORCE_TYPES };
+
+static void count_elements(const lw_model *model, int seen[KINDS]) {
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
-        bool rotation = force->type == LW_FORCE_BUSHING &&
-                        (force->bushing_stiffness[3] != 0 || force->bushing_damping[3] != 0);
-        bool joint = force->type == LW_FORCE_TORSION || force->type == LW_FORCE_DRIVE ||
-                     force->type == LW_FORCE_FRICTION;
-        if (rotation || (joint && force->q < 0)) return true;
+        bool joint = force->type == LW_FORCE_DRIVE || force->type == LW_FORCE_FRICTION;
+        bool rotation = force->type == LW_FORCE_BUSHING && force->bushing_stiffness[3] != 0 &&
+                        force->bushing_damping[3] != 0;
+        seen[force->type]++;
+        if (rotation || (joint && force->q < 0)) seen[COUPLES + force->type]++;
     }
-    return false;
+}
+
+static void assert_all_seen(const int seen[KINDS]) {
+    for (int k = 0; k < LW_FORCE_TYPES; k++) assert_true(seen[k] > 0);
+    assert_true(seen[COUPLES + LW_FORCE_BUSHING] > 0 && seen[COUPLES + LW_FORCE_DRIVE] > 0 &&
+                seen[COUPLES + LW_FORCE_FRICTION] > 0);
 }
 
 /* director-full: all unknowns of the bodies. director: along the motions of the tree, the only ones there are. */
 static void matrix_is_the_derivative(void **state) {
     (void)state;
-    int tested = 0;
+    int tested = 0, steep = 0, seen[KINDS] = {0};
     for (int seed = 0; seed < 2 * TREES; seed++) {
         lw_random random;
         lw_model *model;
         bool full = seed % 2;
-        lw_director *d = between_states(seed / 2, full, seed % 4 < 2, &model, &random);
+        lw_director *d = between_states(seed / 2, full, seed % 8 < 6, &model, &random);
+        count_elements(model, seen);
         int size = lw_block_matrix_size(d->matrix), bodies = d->size * d->n;
         double *x = calloc((size_t)size + 1, sizeof *x), *Kx = calloc((size_t)size + 1, sizeof *Kx);
         double *ahead = calloc((size_t)size + 1, sizeof *ahead);
@@ -231,14 +235,14 @@ static void matrix_is_the_derivative(void **state) {
         const double eps = 1e-5, shift[4] = {-2, -1, 1, 2},
                      weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
         int moves = full ? bodies : model->nv;
-        for (int move = 0; move < moves && !approximate(model); move++) {
+        for (int move = 0; move < moves; move++) {
             memset(x, 0, (size_t)size * sizeof *x);
             if (full)
                 x[move] = 1;
             else {
                 int i = 1;
                 while (move >= model->links[i].v + model->links[i].joint.nv) i++;
-                lw_director_equations(d, false);
+                lw_director_equations(d, true);
                 lw_director_column(d, d->q1, i, move - model->links[i].v, false, x);
             }
             lw_director_equations(d, true);
@@ -269,15 +273,18 @@ static void matrix_is_the_derivative(void **state) {
                     d->qm[k] = d->q0[k] + 0.5 * d->change[k];
                 }
                 free(save), free(turn);
-                lw_director_equations(d, false); /* slopes as they were */
+                lw_director_equations(d, true); /* slopes as they were */
             }
             double worst = 0, scale = 1;
             for (int k = 0; k < (full ? size : bodies); k++) {
                 worst = fmax(worst, fabs(ahead[k] - Kx[k]));
                 scale = fmax(scale, fabs(Kx[k]));
             }
-            if (scale > 1e6) continue; /* a law so steep there that differences tell nothing */
-            if (worst > 1e-5 * scale)  /* laws are integrated to 1e-13, over eps and over the elongation */
+            if (scale > 1e6) { /* a law so steep there that differences tell nothing */
+                steep++;
+                continue;
+            }
+            if (worst > 1e-5 * scale) /* laws are integrated to 1e-13, over eps and over the elongation */
                 fail_msg("tree %d, %s, motion %d: matrix and differences differ by %g of %g", seed / 2,
                          full ? "director-full" : "director", move, worst, scale);
             tested++;
@@ -286,7 +293,62 @@ static void matrix_is_the_derivative(void **state) {
         lw_director_destroy(d);
         lw_model_destroy(model);
     }
-    assert_true(tested > 300);
+    assert_all_seen(seen);
+    assert_true(tested > 1000 && steep < tested / 20);
+}
+
+/* The matrix is exact, so each increment of Newton's iteration is of the order of the square of the one before. */
+static void newton_converges_quadratically(void **state) {
+    (void)state;
+    int pairs = 0, most = 0, seen[KINDS] = {0};
+    double worst = 0;
+    for (int seed = 0; seed < 2 * TREES; seed++) {
+        lw_random random;
+        lw_model *model;
+        bool full = seed % 2;
+        lw_director *d = between_states(seed / 2, full, true, &model, &random);
+        int n = d->size * d->n;
+        double before = HUGE_VAL, size = HUGE_VAL, places = 0;
+        count_elements(model, seen);
+        for (int r = 0; r < d->row_count; r++) d->rows[r].lambda = 0;
+        for (int k = 12; k < 12 * (d->n + 1); k++) places = fmax(places, fabs(d->q0[k]));
+        int round = 0;
+        for (; round < 20 && size > 1e-13 * places; round++) {
+            lw_director_equations(d, true);
+            assert_true(lw_block_matrix_factor(d->matrix, true));
+            lw_block_matrix_solve(d->matrix, d->right);
+            size = 0;
+            for (int k = 0; k < n; k++) size = fmax(size, fabs(d->right[k]));
+            for (int r = 0; r < d->row_count; r++)
+                d->rows[r].lambda += d->right[lw_block_matrix_start(d->matrix, d->n + r)];
+            if (full)
+                for (int k = 0; k < n; k++) {
+                    d->change[12 + k] += d->right[k];
+                    d->q1[12 + k] = d->q0[12 + k] + d->change[12 + k];
+                    d->qm[12 + k] = d->q0[12 + k] + 0.5 * d->change[12 + k];
+                }
+            else
+                lw_director_advance(d, d->right);
+            /* below 1e-7 squares are rounding, with the conditioning of director-full below 1e-6 */
+            if (before < 1e-2 && before > 1e-6) {
+                worst = fmax(worst, size / (before * before));
+                pairs++;
+            }
+            before = size;
+        }
+        most = round > most ? round : most;
+        if (round >= 10)
+            fail_msg("tree %d, %s: %d iterations", seed / 2, full ? "director-full" : "director", round);
+        lw_director_destroy(d);
+        lw_model_destroy(model);
+    }
+    print_message("%d pairs of increments: second over square of first at most %.1f, %d iterations at most\n",
+                  pairs, worst, most);
+    assert_all_seen(seen);
+    assert_true(pairs > 100);
+    assert_true(
+        worst <
+        100); /* curvature over slope, of mechanisms of size 1; linear convergence at 0.1 would show 1e5 */
 }
 
 /* --- what a step keeps ---------------------------------------------------------------------------- */
@@ -631,6 +693,7 @@ int main(void) {
         cmocka_unit_test(measures_change_by_their_derivative),
         cmocka_unit_test(rows_and_motions_are_perpendicular),
         cmocka_unit_test(matrix_is_the_derivative),
+        cmocka_unit_test(newton_converges_quadratically),
         cmocka_unit_test(energy_and_momenta_of_a_free_chain),
         cmocka_unit_test(steps_are_reversible),
         cmocka_unit_test(order_of_the_scheme),

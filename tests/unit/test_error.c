@@ -132,6 +132,10 @@ static void a_report_keeps_the_order(void **state) {
         check_format(lw_report_get(report, (size_t)k), expected);
         assert_int_equal(lw_report_get(report, (size_t)k)->status, LW_ERROR_MODEL);
     }
+    lw_error copy = *lw_report_get(report, 1);
+    assert_int_equal(lw_report_add(report, &copy), LW_OK);
+    assert_true(lw_report_size(report) == 101 && lw_report_errors(report) == 67);
+    check_format(lw_report_get(report, 100), "m.yaml:2:2: body \"b\": fault 1");
     lw_report_destroy(report);
 }
 

@@ -131,6 +131,28 @@ static bool observe(const lw_sample *sample, void *context) {
     return r->stop_at == 0 || r->count < r->stop_at;
 }
 
+/* No name: by tolerance or step, and by what the method wants for a step. */
+static void the_integrator_follows_from_the_options(void **state) {
+    (void)state;
+    static const struct {
+        lw_run_options options;
+        const char *integrator;
+        bool by_step;
+    } cases[] = {
+        {{.tolerance = 1e-8}, "erk", false},
+        {{.step = 0.01}, "rk4", true},
+        {{.step = 0.01, .tolerance = 1e-8}, "erk", false}, /* its largest step */
+        {{.step = 0.01, .integrator = "auto"}, "rk4", true},
+        {{.step = 0.01, .integrator = "bdf"}, "bdf", false},
+        {{.step = 0.01, .method = "director"}, "energy-momentum", true},
+        {{.tolerance = 1e-8, .integrator = "energy-momentum"}, "energy-momentum", false},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        assert_string_equal(lw_run_integrator(&cases[k].options), cases[k].integrator);
+        assert_int_equal(lw_integrator_by_step(cases[k].integrator, &cases[k].options), cases[k].by_step);
+    }
+}
+
 static void samples_at_exact_times(void **state) {
     (void)state;
     lw_model *model = compile_or_fail(pendulum());
@@ -450,6 +472,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faulty_options),
         cmocka_unit_test(defaults_come_from_the_model),
+        cmocka_unit_test(the_integrator_follows_from_the_options),
         cmocka_unit_test(samples_at_exact_times),
         cmocka_unit_test(the_observer_can_stop),
         cmocka_unit_test(the_initial_state_is_the_callers),

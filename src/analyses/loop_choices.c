@@ -1,0 +1,30 @@
+/* loop_choices.c - which coordinates the method rcr takes as dependent at a position, loop by loop.
+ *
+ * Source   docs/theory/rcr.md, 5.
+ * Cost     that of creating the method, and O(n + m).
+ */
+#include "formulations/rcr_choice.h"
+#include <linkwork/criterion.h>
+
+lw_status lw_loop_choices(const lw_model *model, double t, const double *q, lw_loop_choice *choices, int room,
+                          int *count, lw_error *error) {
+    const lw_formulation *rcr = lw_formulation_find("rcr");
+    const lw_method_options options = {0};
+    lw_method *method = NULL;
+    *count = 0;
+    lw_status status = rcr->applies(model, error);
+    if (status == LW_OK) status = rcr->create(model, &options, &method, error);
+    if (status == LW_OK) status = lw_rcr_choose(method, t, q, error);
+    const lw_choice *c = status == LW_OK ? lw_rcr_choice(method) : NULL;
+    for (int tie = 0; c && c->made && tie < c->ties->count; tie++) {
+        if (tie < room) {
+            lw_loop_choice *out = &choices[tie];
+            *out = (lw_loop_choice){
+                .closed_by = lw_choice_closing(c, tie), .count = c->rank[tie], .cos2 = c->worth[tie]};
+            for (int k = 0; k < out->count; k++) out->speeds[k] = c->dependent[c->ties->ties[tie].first + k];
+        }
+        ++*count;
+    }
+    if (method) rcr->destroy(method);
+    return status;
+}
