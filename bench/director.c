@@ -6,6 +6,7 @@
  * the shortest, and Newton's iterations per step. Both methods for each size; director-full to 1000 bodies.
  */
 #include "models.h"
+#include "output.h"
 #include "timing.h"
 #include "formulations/director.h"
 #include <linkwork/linkwork.h>
@@ -77,7 +78,9 @@ static candidate candidate_create(int bodies, bool branched, bool full) {
     double *q = bench_allocate(n, sizeof *q), *v = bench_allocate(n, sizeof *v);
     c.y = bench_allocate(n, sizeof *c.y), c.next = bench_allocate(n, sizeof *c.next);
     lw_model_initial_state(c.model, q, v);
-    for (int k = 0; k < lw_model_v_size(c.model); k++) { /* every second axis is the same: rates of the bodies, and of their places, stay of one size along the chain */
+    for (
+        int k = 0; k < lw_model_v_size(c.model);
+        k++) { /* every second axis is the same: rates of the bodies, and of their places, stay of one size along the chain */
         v[k] = 0.1 * (sin(k / 2) - sin(k / 2 - 1));
     }
     f->to_state(method, 0, q, v, c.y);
@@ -121,15 +124,16 @@ static void table(bool branched, int repetitions, FILE *csv) {
             candidate c = candidate_create(bodies, branched, full);
             bench_case timed = {.run = run, .context = &c, .units = bodies};
             run(&c, 1);
-            long before = c.steps, newton = c.d->newton;
+            long before = c.steps, newton = c.d->newton, factored = c.d->factored;
             bench_measure(&timed, 1, repetitions, 2);
             double us = 1e-3 * bench_median(&timed, repetitions),
-                   iterations = (double)(c.d->newton - newton) / (double)(c.steps - before);
+                   iterations = (double)(c.d->newton - newton) / (double)(c.steps - before),
+                   new_ones = (double)(c.d->factored - factored) / (double)(c.steps - before);
             if (k == 0) first[full] = us;
             printf(full ? " %18.2f %8.2f %12.2f" : " %16.2f %8.2f %12.2f", us, us / first[full], iterations);
             if (csv)
-                fprintf(csv, "\"%s\",%s,%d,%.4f,%.3f,%.3f\n", title, full ? "director-full" : "director",
-                        bodies, us, us / first[full], iterations);
+                fprintf(csv, "\"%s\",%s,%d,%.4f,%.3f,%.3f,%.3f\n", title, full ? "director-full" : "director",
+                        bodies, us, us / first[full], iterations, new_ones);
             bench_cases_clear(&timed, 1);
             candidate_destroy(&c);
             fflush(stdout);
@@ -139,18 +143,12 @@ static void table(bool branched, int repetitions, FILE *csv) {
 }
 
 int main(int argc, char **argv) {
-    int repetitions = 31;
-    FILE *csv = NULL;
-    for (int k = 1; k < argc; k++) {
-        if (strcmp(argv[k], "--quick") == 0) repetitions = 7;
-        if (strcmp(argv[k], "--csv") == 0 && k + 1 < argc && !(csv = fopen(argv[++k], "w"))) {
-            fprintf(stderr, "bench-director: cannot write %s\n", argv[k]);
-            return 1;
-        }
-    }
-    if (csv) fprintf(csv, "tree,method,bodies,us_per_body_and_step,over_shortest,iterations\n");
+    bench_without_threads(argv);
+    bench_output out = bench_output_open(
+        "bench-director", "tree,method,bodies,us_per_body_and_step,over_shortest,iterations,factorisations",
+        argc, argv);
     printf("A step of the energy-momentum scheme: microseconds of processor per body\n");
-    for (int branched = 0; branched < 2; branched++) table(branched, repetitions, csv);
-    if (csv) fclose(csv);
+    for (int branched = 0; branched < 2; branched++) table(branched, out.quick ? 7 : 31, out.csv);
+    bench_output_close(&out);
     return 0;
 }

@@ -4,33 +4,33 @@
  * named, and a line of progress on standard error for each run. Exit status 1: the energy-momentum scheme has not kept what it
  * should.
  *
- * Each case runs first by `director` with a fixed step h. The others cover the same time with the same processor time: those
- * with a fixed step get the step that this allows, those with a tolerance the tightest one (of whole powers of ten) that it
- * allows. Both are found on short runs before. Where a case has a share below one, the others cover only this part of the
- * time, at the same cost per time.
+ * Each case runs first by `director` with a fixed step h. The others cover the same time with the same processor time, which decides their step
+ * or tolerance: it is sought on short runs, and once more if the whole run costs more than a fifth more or less. Where no setting
+ * costs as much (tolerances end at 1e-14) or as little (long steps of director-full are halved) the line says so; where a run ends before its time, when.
  *
  * Errors are the largest of about 1000 samples. Energy: what the books do not explain, over the energy at the start. Momentum:
- * change of the components that nothing changes, over the length of the vector at the start. Trend: slope of an error by least
- * squares, times the length of the run, in units of what a random walk with the same increments between samples would show:
- * for a Brownian path W on [0, 1] the slope has the variance 144 int int (s - 1/2)(t - 1/2) min(s, t) ds dt = 6/5. Increments
- * count as at least one rounding error for each step. A walk of rounding errors stays below 3; an error that grows steadily
- * reaches about sqrt(samples), 30.
+ * change of the components that nothing changes, over the length of the vector at the start.
+ *
+ * Trend. An error made of rounding is a random walk: its values depend on each other, and a line fitted to them has a slope far larger than the
+ * scatter about it lets one think. Its increments over BLOCKS parts of the run do not depend on each other. Mean increment over its standard error is then
+ * Student's t with BLOCKS - 1 degrees of freedom: beyond 3 in one case of 160 without any trend.
  */
-#define _POSIX_C_SOURCE 200809L /* setenv, execv, clock_gettime */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "output.h"
 #include "timing.h"
 #include <linkwork/linkwork.h>
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { SAMPLES = 1000, RIVALS = 6 };
-static const double wanted = 1e-10; /* of every error of the energy-momentum scheme */
-static const double walk = 3;       /* of the trend: three standard deviations */
+enum { SAMPLES = 1000, BLOCKS = 25, RIVALS = 6 };
+static const double wanted = 1e-10;                   /* of every error of the energy-momentum scheme */
+static const double walk = 3;                         /* of the trend */
+static const double like = 0.2;                       /* costs that differ by this part are equal */
+static const double tightest = 1e-14, loosest = 1e-2; /* tolerances */
 
 typedef struct way {
     const char *method, *integrator;
@@ -42,7 +42,6 @@ typedef struct endurance_case {
     double h;
     long steps;
     unsigned kept; /* bits 0 .. 2: momentum, 3 .. 5: angular momentum */
-    double share;  /* of the time that the others cover */
     way rivals[RIVALS];
 } endurance_case;
 
@@ -52,7 +51,6 @@ static const endurance_case cases[] = {
      1e-3,
      1000000,
      0x20,
-     1,
      {{"director-full", "energy-momentum", false},
       {"director", "rk4", false},
       {"tree", "rk4", false},
@@ -64,7 +62,6 @@ static const endurance_case cases[] = {
      1e-3,
      1000000,
      0,
-     0.1,
      {{"director-full", "energy-momentum", false},
       {"rcr", "rk4", false},
       {"lagrange", "rk4", false},
@@ -76,7 +73,6 @@ static const endurance_case cases[] = {
      5e-3,
      10000,
      0x3f,
-     1,
      {{"director-full", "energy-momentum", false},
       {"tree", "rk4", false},
       {"lagrange", "rk4", false},
@@ -93,8 +89,8 @@ typedef struct record {
     unsigned kept;
     double momentum[6], scale[2]; /* at the start */
     int count;
-    double t[SAMPLES + 2], errors[7][SAMPLES + 2]; /* of the energy and of six momenta, over their scales */
-    double energy_most, momentum_most, position_most;
+    double errors[7][SAMPLES + 2]; /* of the energy and of six momenta, over their scales */
+    double t, energy_most, momentum_most, position_most;
     double energy_start;
 } record;
 
@@ -124,11 +120,11 @@ static bool observe(const lw_sample *sample, void *context) {
         r->energy_start = fabs(sample->ledger->kinetic + sample->ledger->potential);
     }
     if (r->count < SAMPLES + 2) {
-        r->t[r->count] = sample->t;
         r->errors[0][r->count] = sample->ledger->unaccounted / r->energy_start;
         for (int k = 0; k < 6; k++) r->errors[1 + k][r->count] = (now[k] - r->momentum[k]) / r->scale[k / 3];
     }
     r->count++;
+    r->t = sample->t;
     r->energy_most = fmax(r->energy_most, fabs(sample->ledger->unaccounted) / r->energy_start);
     r->position_most = fmax(r->position_most, sample->position_violation);
     for (int k = 0; k < 6; k++)
@@ -137,25 +133,23 @@ static bool observe(const lw_sample *sample, void *context) {
     return true;
 }
 
-/* Slope over what a random walk with these increments, or one rounding error a step, would show. */
-static double trend_of(int n, const double *t, const double *e, long steps) {
-    double mean_t = 0, mean_e = 0, stt = 0, ste = 0, increments = 0;
-    for (int k = 0; k < n; k++) mean_t += t[k] / n, mean_e += e[k] / n;
-    for (int k = 0; k < n; k++) {
-        stt += (t[k] - mean_t) * (t[k] - mean_t);
-        ste += (t[k] - mean_t) * (e[k] - mean_e);
-        if (k > 0) increments += (e[k] - e[k - 1]) * (e[k] - e[k - 1]);
+/* Mean increment of an error between blocks over its standard error. */
+static double trend_of(int n, const double *e) {
+    int length = (n - 1) / BLOCKS;
+    double mean = (e[BLOCKS * length] - e[0]) / BLOCKS, squares = 0;
+    for (int b = 0; b < BLOCKS; b++) {
+        double off = e[(b + 1) * length] - e[b * length] - mean;
+        squares += off * off;
     }
-    increments = fmax(increments, (double)steps * DBL_EPSILON * DBL_EPSILON);
-    return fabs(ste / stt) * (t[n - 1] - t[0]) / sqrt(1.2 * increments);
+    return squares > 0 ? fabs(mean) / sqrt(squares / (BLOCKS - 1) / BLOCKS) : 0;
 }
 
-static double trend(const record *r, long steps) {
+static double trend(const record *r) {
     int n = r->count < SAMPLES + 2 ? r->count : SAMPLES + 2;
-    if (n < 3) return NAN;
-    double most = trend_of(n, r->t, r->errors[0], steps);
+    if (n <= BLOCKS) return NAN;
+    double most = trend_of(n, r->errors[0]);
     for (int k = 0; k < 6; k++)
-        if (r->kept >> k & 1) most = fmax(most, trend_of(n, r->t, r->errors[1 + k], steps));
+        if (r->kept >> k & 1) most = fmax(most, trend_of(n, r->errors[1 + k]));
     return most;
 }
 
@@ -178,33 +172,57 @@ static result run(const lw_model *model, unsigned kept, const way *w, double ste
     out.seconds = processor_time() - start;
     lw_data_destroy(r.data);
     out.energy = r.energy_most, out.momentum = r.momentum_most, out.position = r.position_most;
-    out.trend = trend(&r, out.run.steps);
-    out.reached = out.run.t_end;
+    out.trend = trend(&r);
+    out.reached = out.status == LW_OK ? end : r.t;
     return out;
 }
 
 /* --- the same cost -------------------------------------------------------------------------------- */
 
-/* The step with which fixed-step way w costs `cost` per second of motion, from what its steps cost with h, and then with that
- * step: Newton's iterations grow with it. NaN: it does not get through with h. */
-static double equal_step(const lw_model *model, const way *w, double h, double cost, double end) {
-    double step = h;
-    for (int pass = 0; pass < 2; pass++) {
-        result r = run(model, 0, w, step, 0, end, 10);
-        if (r.status != LW_OK) return pass ? step : NAN;
-        step = r.seconds / (double)r.run.steps / cost;
-    }
-    return step;
+/* Step or tolerance of a way, x, and what it cost per second of motion, twice: the last two that were tried. */
+typedef struct search {
+    bool by_tolerance;
+    double x, tried[2], cost[2];
+    int count;
+} search;
+
+static result try(const lw_model *model, unsigned kept, const way *w, double x, double end, long samples) {
+    return run(model, kept, w, w->by_tolerance ? 0 : x, w->by_tolerance ? x : 0, end, samples);
 }
 
-static double equal_tolerance(const lw_model *model, const way *w, double cost, double end) {
-    double tolerance = 1e-2;
-    while (tolerance > 1e-13) {
-        result r = run(model, 0, w, 0, 0.1 * tolerance, end, 10);
-        if (r.status == LW_OK && r.seconds > cost * end) break;
-        tolerance *= 0.1;
+/* The next x to try. Costs go like 1 / step, and like a power of the tolerance that the last two tell. */
+static void refine(search *s, double cost, double wanted_cost) {
+    double power = s->by_tolerance ? -0.12 : -1;
+    s->tried[0] = s->tried[1], s->cost[0] = s->cost[1];
+    s->tried[1] = s->x, s->cost[1] = cost;
+    if (++s->count > 1 && s->by_tolerance && s->tried[0] != s->tried[1])
+        power = log(s->cost[1] / s->cost[0]) / log(s->tried[1] / s->tried[0]);
+    if (!(power < -0.05)) power = s->by_tolerance ? -0.05 : -1;
+    double most = s->by_tolerance ? 1e4 : 2.5;
+    s->x *= fmax(1e-4, fmin(most, pow(wanted_cost / cost, 1 / power)));
+    if (s->by_tolerance) s->x = fmax(tightest, fmin(loosest, s->x));
+}
+
+/* By short runs. What fails is tried with a fourth; where longer steps cost more, since they are halved on the way, the cheapest is taken. */
+static search equal_cost(const lw_model *model, const way *w, double h, double cost, double end,
+                         long samples) {
+    search s = {.by_tolerance = w->by_tolerance, .x = w->by_tolerance ? 1e-8 : h};
+    double best = HUGE_VAL, best_x = s.x;
+    for (int round = 0; round < 6; round++) {
+        result r = try(model, 0, w, s.x, end, samples);
+        double own = r.seconds / end, off = fabs(log(own / cost));
+        if (r.status != LW_OK) {
+            s.x *= 0.25;
+            if (best == HUGE_VAL) best_x = s.x;
+            continue;
+        }
+        bool worse = !w->by_tolerance && s.count > 0 && s.x > s.tried[1] && own > s.cost[1];
+        if (off < best) best = off, best_x = s.x;
+        if (worse || off < 0.3 * like || (own < cost && w->by_tolerance && s.x <= tightest)) break;
+        refine(&s, own, cost);
     }
-    return tolerance;
+    s.x = best_x;
+    return s;
 }
 
 /* --- the table ------------------------------------------------------------------------------------ */
@@ -216,13 +234,12 @@ static void power(char text[16], double x) {
         snprintf(text, 16, "%.1e", x);
 }
 
-static void row(const endurance_case *c, const way *w, double step, double tolerance, const result *r,
-                bool loops) {
-    char setting[32], energy[16], momentum[16], position[16], trend_text[16];
+static void row(const endurance_case *c, const way *w, double x, const result *r, double cost, bool loops) {
+    char setting[32], energy[16], momentum[16], position[16], trend_text[16], end[64] = "";
     if (w->by_tolerance)
-        snprintf(setting, sizeof setting, "tolerance %.0e", tolerance);
+        snprintf(setting, sizeof setting, "tolerance %.1e", x);
     else
-        snprintf(setting, sizeof setting, "h = %.3g", step);
+        snprintf(setting, sizeof setting, "h = %.3g", x);
     power(energy, r->energy);
     power(momentum, c->kept ? r->momentum : NAN);
     if (isnan(r->trend))
@@ -230,10 +247,18 @@ static void row(const endurance_case *c, const way *w, double step, double toler
     else
         snprintf(trend_text, sizeof trend_text, "%.1f", r->trend);
     power(position, loops || r->position > 0 ? r->position : NAN);
-    printf("| `%s` | %s | %s | %ld | %.0f | %.1f | %s | %s | %s | %s |\n", w->method, w->integrator, setting,
-           r->run.steps, r->reached, r->seconds, energy, momentum, position, trend_text);
+    if (r->status != LW_OK)
+        snprintf(end, sizeof end, "breaks down after %.3g s", r->reached);
+    else if (w->by_tolerance && x <= tightest && r->seconds < (1 - like) * cost)
+        snprintf(end, sizeof end, "no tighter tolerance");
+    else if (fabs(r->seconds / cost - 1) > like)
+        snprintf(end, sizeof end, "cost differs");
+    printf("| `%s` | %s | %s | %ld | %.0f | %.1f | %.2f | %s | %s | %s | %s | %s |\n", w->method,
+           w->integrator, setting, r->run.steps, r->reached, r->seconds, r->seconds / cost, energy, momentum,
+           position, trend_text, end);
     fflush(stdout);
-    fprintf(stderr, "%s: %s %s %s: %.1f s\n", c->problem, w->method, w->integrator, setting, r->seconds);
+    fprintf(stderr, "%s: %s %s %s: %.1f s %s\n", c->problem, w->method, w->integrator, setting, r->seconds,
+            end);
 }
 
 static lw_model *read_model(const char *problem) {
@@ -264,25 +289,29 @@ static bool one_case(const endurance_case *c, bool quick) {
     long steps = quick ? c->steps / 100 : c->steps;
     double end = c->h * (double)steps;
     printf("### %s\n\n", c->title);
-    printf("| method | integrator | setting | steps | s of motion | s of processor | energy | momentum | "
-           "constraints | trend |\n");
-    printf("|---|---|---|--:|--:|--:|--:|--:|--:|--:|\n");
+    printf(
+        "| method | integrator | setting | steps | s of motion | s of processor | cost | energy | momentum | "
+        "constraints | trend | |\n");
+    printf("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n");
     long samples = steps < SAMPLES ? steps : SAMPLES; /* where steps end */
-    result own = run(model, c->kept, &scheme, c->h, 0, end, samples);
-    row(c, &scheme, c->h, 0, &own, loops);
-    double cost = own.seconds / end, part = c->share * end, short_end = fmax(part / 50, 500 * c->h);
+    result own = try(model, c->kept, &scheme, c->h, end, samples);
+    row(c, &scheme, c->h, &own, own.seconds, loops);
+    double cost = own.seconds / end, short_end = fmax(end / 50, 500 * c->h);
     for (int k = 0; k < RIVALS && c->rivals[k].method && own.status == LW_OK; k++) {
         const way *w = &c->rivals[k];
-        double step = w->by_tolerance ? 0 : equal_step(model, w, c->h, cost, short_end);
-        double tolerance = w->by_tolerance ? equal_tolerance(model, w, cost, short_end) : 0;
-        result r = {.status = LW_OK};
-        if (isnan(step)) {
-            printf("| `%s` | %s | fails with h = %g already | | | | | | | |\n", w->method, w->integrator,
-                   c->h);
-            continue;
+        search s = equal_cost(model, w, c->h, cost, short_end, (long)ceil((double)samples * short_end / end));
+        double x = s.x;
+        result r = try(model, c->kept, w, x, end, samples);
+        double ratio = r.seconds / own.seconds;
+        bool again =
+            r.status == LW_OK && fabs(ratio - 1) > like && !(w->by_tolerance && x <= tightest && ratio < 1);
+        if (again) {
+            refine(&s, r.seconds / end, cost);
+            result second = try(model, c->kept, w, s.x, end, samples);
+            if (second.status != LW_OK || fabs(log(second.seconds / own.seconds)) < fabs(log(ratio)))
+                r = second, x = s.x;
         }
-        r = run(model, c->kept, w, step, tolerance, part, samples);
-        row(c, w, step, tolerance, &r, loops);
+        row(c, w, x, &r, own.seconds, loops);
     }
     bool good = kept(c, &own);
     printf("\n%s: energy, momentum and constraints below %.0e, trend below %.0f: %s.\n\n", c->title, wanted,
@@ -291,18 +320,9 @@ static bool one_case(const endurance_case *c, bool quick) {
     return good;
 }
 
-/* LAPACK reads this before main: start once more with one thread. */
-static void without_threads(char **argv) {
-    if (getenv("BENCH_WITHOUT_THREADS")) return;
-    setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    setenv("OMP_NUM_THREADS", "1", 1);
-    setenv("BENCH_WITHOUT_THREADS", "1", 1);
-    execv("/proc/self/exe", argv);
-}
-
 int main(int argc, char **argv) {
     bool quick = false, good = true, named = false;
-    without_threads(argv);
+    bench_without_threads(argv);
     for (int k = 1; k < argc; k++) {
         if (strcmp(argv[k], "--quick") == 0)
             quick = true;

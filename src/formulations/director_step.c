@@ -22,9 +22,11 @@ enum { ITERATIONS = 14, HALVINGS = 12, CHOICE_EVERY = 20 };
  * same sign in step after step and adds up. */
 static const double next_one = 1e-18;
 static const double rounding = 2e-16; /* of the step: smaller increments tell nothing */
-static const double slow = 0.1;       /* increments that shrink by less ... */
-static const double stagnation =
-    1e-12; /* ... are rounding times condition if they are this small against places */
+static const double near =
+    0.01; /* of the step: increments beyond this are far from the solution, each with its own matrix */
+static const double slow = 0.1; /* increments that shrink by less want a new matrix, ... */
+/* ... or are rounding, of places, and with a new matrix times condition. */
+static const double noise = 1e-15, stagnation = 1e-12;
 static const double violation = 1e-9; /* of a row, over the mechanism's length */
 
 int lw_director_state_size(const lw_director *d) { return 24 * d->n + d->angle_count; }
@@ -104,8 +106,8 @@ static bool iterate(lw_director *d, bool anew) {
         double step = size_of(d, d->change);
         if (renew) error = size / step;
         if (size <= rounding * step || size * fmax(size / before, error) <= next_one * step) return true;
-        renew = size > slow * before;
-        if (renew && size <= stagnation * places) return true;
+        if (size > slow * before && size <= (renew ? stagnation : noise) * places) return true;
+        renew = size > slow * before || size > near * step;
         before = size;
     }
     return false;

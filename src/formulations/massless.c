@@ -280,7 +280,8 @@ static lw_status look_at(const lw_model *model, lw_null_shape **out, lw_null_kin
     if (shape->dense) status = lw_loops_structure(shape, NULL, error);
     if (status == LW_OK) status = lw_null_classify(shape, kinds, shape->arena, error);
     if (status != LW_OK || kinds->undetermined < 0) return status;
-    lw_undetermined_speed(model, kinds->speed[kinds->undetermined], kinds->driven[kinds->undetermined], error);
+    lw_undetermined_speed(model, kinds->speed[kinds->undetermined], kinds->driven[kinds->undetermined],
+                          error);
     if (error) error->status = LW_ERROR_UNSUPPORTED;
     return LW_ERROR_UNSUPPORTED;
 }
@@ -423,8 +424,9 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     lw_violation left;
     if (vdot) memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
     if (vdot && m->projection) lw_project_positions(m->projection, 0, q, 40, &left, NULL);
-    status = vdot ? lw_formulation_massless.accelerations(method, 0, q, model->v0, NULL, vdot, NULL, NULL, error)
-                  : lw_out_of_memory(error);
+    status =
+        vdot ? lw_formulation_massless.accelerations(method, 0, q, model->v0, NULL, vdot, NULL, NULL, error)
+             : lw_out_of_memory(error);
     free(vdot);
     destroy(method);
     if (status == LW_ERROR_SINGULAR && error) error->status = LW_ERROR_UNSUPPORTED;
@@ -593,6 +595,15 @@ static void add_still(massless_method *m, const double *wdot, double *row) {
     }
 }
 
+/* Forces of absurd size leave numbers that are none. */
+static lw_status must_be_finite(const double *x, int count, double t, lw_error *error) {
+    for (int k = 0; k < count; k++)
+        if (!isfinite(x[k]))
+            return lw_fail(error, LW_ERROR_SINGULAR, NULL, "look for a stiffness or damping of absurd size",
+                           "the forces on bodies without mass exceed all numbers at t = %g", t);
+    return LW_OK;
+}
+
 /* Closed loops: ydot - (derivative), where positions and velocities are drawn back to where loops and springs want them. */
 static lw_status residual_loops(massless_method *m, double t, const double *y, const double *ydot,
                                 double *out, lw_power *power, lw_error *error) {
@@ -609,7 +620,7 @@ static lw_status residual_loops(massless_method *m, double t, const double *y, c
     if (m->springs) lw_springs_pull(m->springs, pull, m->v);
     lw_q_rate_stable(model, data->q, m->v, out);
     for (int k = 0; k < nq + model->nv; k++) out[k] = ydot[k] - out[k];
-    return LW_OK;
+    return must_be_finite(out, nq + model->nv, t, error);
 }
 
 /* Rows: qdot - N(q) v;  M wdot + h - Q, and wdot without mass, as above;  wdot - (the prescribed one) at prescribed speeds. */
@@ -620,23 +631,19 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     lw_data *data = m->flow->data;
     int nq = model->nq;
     if (m->shape->dense) return residual_loops(m, t, y, ydot, out, power, error);
-    if (m->shape->count) {
-        lw_take_state(model, data, t, y, y + nq);
-        lw_status status = consistent(m->flow, m->springs, t, NULL, error);
-        if (status != LW_OK) return status;
-        balance_rows(m, ydot + nq, m->tau);
-        *power = data->power;
-        power->drives += lw_prescribed_power(model, data, m->tau);
-        add_still(m, ydot + nq, m->tau);
-        memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
-        if (m->springs) lw_springs_pull(m->springs, pull, m->v);
-    } else {
-        lw_inverse_dynamics(model, data, t, y, y + nq, ydot + nq, m->tau);
-        lw_take_state(model, data, t, y, y + nq); /* a plain model is not taken over by inverse dynamics */
-        *power = data->power;
-        power->drives += lw_prescribed_power(model, data, m->tau);
-        memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
+    if (!m->shape->count) {
+        lw_massless_rows(model, data, t, y, ydot, m->tau, out, power);
+        return LW_OK;
     }
+    lw_take_state(model, data, t, y, y + nq);
+    lw_status status = consistent(m->flow, m->springs, t, NULL, error);
+    if (status != LW_OK) return status;
+    balance_rows(m, ydot + nq, m->tau);
+    *power = data->power;
+    power->drives += lw_prescribed_power(model, data, m->tau);
+    add_still(m, ydot + nq, m->tau);
+    memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
+    if (m->springs) lw_springs_pull(m->springs, pull, m->v);
     memcpy(out + nq, m->tau, (size_t)model->nv * sizeof *out);
     for (int k = 0; k < model->motion_count; k++) {
         const lw_motion *motion = &model->motions[k];

@@ -141,7 +141,7 @@ struct lw_flow {
     double *step;               /* per direction */
     double *weight;             /* per direction: of what is out of balance */
     double *held;               /* per speed */
-    bool sprung; /* directions whose pivot is lost are left to springs, not an error */
+    bool sprung;                /* directions whose pivot is lost are left to springs, not an error */
     struct lw_loop_null *loops; /* closed loops: massless_loops.c; else NULL */
 };
 
@@ -185,6 +185,12 @@ lw_status lw_springs_velocity(lw_springs *springs, double t, const double *tau, 
 
 /* v += what brings positions back into balance at a rate (1/s), with the last factors, after lw_springs_velocity. */
 void lw_springs_pull(lw_springs *springs, double rate, double *v);
+
+/* --- rows (massless_rows.c): the paper's equations (25), (26), (28) in (q, v) ---------------------------- */
+
+/* out: nq + nv rows at (y, ydot); force: room for nv. */
+void lw_massless_rows(const lw_model *model, lw_data *data, double t, const double *y, const double *ydot,
+                      double *force, double *out, lw_power *power);
 
 /* --- classification (massless_kinds.c) ------------------------------------------------------------------ */
 

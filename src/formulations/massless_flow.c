@@ -34,7 +34,8 @@ lw_flow *lw_flow_create(const lw_null_shape *shape) {
     flow->held = LW_NEW(arena, double, model->nv + 1);
     bool fine = flow->null && flow->dampers && flow->zeta && flow->gamma && flow->step && flow->weight &&
                 flow->held && lw_data_create(model, NULL, &flow->data) == LW_OK;
-    if (fine) fine = (flow->data->lines = LW_NEW(arena, double, LW_LINE * (size_t)model->force_count + 1)) != NULL;
+    if (fine)
+        fine = (flow->data->lines = LW_NEW(arena, double, LW_LINE *(size_t)model->force_count + 1)) != NULL;
     if (fine && shape->dense) fine = (flow->loops = lw_loop_null_create(shape, arena)) != NULL;
     if (fine) return flow;
     lw_flow_destroy(flow);
@@ -113,6 +114,8 @@ static double force_size(lw_flow *flow) {
     return sqrt(sum);
 }
 
+static const double out_of_reach = 1e150; /* of a velocity: its square is still a number */
+
 static lw_status not_found(double t, lw_error *error) {
     return lw_fail(error, LW_ERROR_SINGULAR, NULL,
                    "give the bodies mass, or the laws of their dampers more slope",
@@ -171,7 +174,7 @@ lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error 
     lw_dampers_solve(flow->dampers, flow->step);
     advance(flow, flow->step, 1, t, tau);
     for (int k = 0; k < count; k++)
-        if (!isfinite(flow->zeta[k])) return not_found(t, error);
+        if (!(fabs(flow->zeta[k]) < out_of_reach)) return not_found(t, error);
     if (linear) return LW_OK;
     lw_dampers_follow(flow->dampers, flow->dampers); /* one basis for all rounds */
     status = iterate(flow, t, tau, before, error);

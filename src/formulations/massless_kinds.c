@@ -76,8 +76,9 @@ static double chance(uint64_t *state) {
 }
 
 enum { STATES = 4 };
-static const double vanished = 1e-9;  /* of a pivot against its diagonal */
-static const double rounding = 1e-20; /* of a pivot against what dampers could give: 1e-10 of a speed reaches them */
+static const double vanished = 1e-9; /* of a pivot against its diagonal */
+static const double rounding =
+    1e-20; /* of a pivot against what dampers could give: 1e-10 of a speed reaches them */
 
 /* State number s: the initial one at rest, then others beside it, closed where there are loops. */
 static void look_at(lw_flow *flow, lw_projection *projection, int s, double *q, double *v) {
@@ -98,9 +99,10 @@ static void look_at(lw_flow *flow, lw_projection *projection, int s, double *q, 
 /* What several states have shown of the pivots. Which directions of a group are damped may change from one to the next, as the speeds
  * that stand for them do; how many does not, but in singular positions. */
 typedef struct pivots {
-    bool *none;     /* per direction: no damper of its own, at the first state where the fewest of its group have none */
-    bool *sound;    /* at one state */
-    int *of;        /* per direction: its group */
+    bool *
+        none; /* per direction: no damper of its own, at the first state where the fewest of its group have none */
+    bool *sound;     /* at one state */
+    int *of;         /* per direction: its group */
     int *most, *now; /* per group: how many are damped, at the best state and at this one */
 } pivots;
 
@@ -180,7 +182,8 @@ static void name_by_speeds(lw_flow *flow, lw_null_kinds *kinds) {
 /* Names the motions that nothing holds, each by another speed: what is added there determines it. */
 static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, lw_arena *arena) {
     int n = flow->shape->count, nv = flow->model->nv, count = 0;
-    double *z = LW_NEW(arena, double, (size_t)n *(size_t)n + 1), *u = LW_NEW(arena, double, (size_t)n *(size_t)nv + 1);
+    double *z = LW_NEW(arena, double, (size_t)n *(size_t)n + 1),
+           *u = LW_NEW(arena, double, (size_t)n *(size_t)nv + 1);
     int *speed = LW_NEW(arena, int, n + 1);
     if (!z || !u || !speed) return false;
     for (int k = 0; k < n; k++) {
@@ -229,7 +232,8 @@ static bool test_springs(lw_flow *flow, lw_flow *probe, lw_projection *projectio
 
 /* At the initial state itself, where a run begins: what has lost its damper there must be held by springs, or is undetermined, whatever it is
  * elsewhere. The flows are new, with the kinds and floors that the method takes. */
-static bool test_start(lw_null_shape *shape, lw_projection *projection, double *q, double *v, lw_null_kinds *kinds) {
+static bool test_start(lw_null_shape *shape, lw_projection *projection, double *q, double *v,
+                       lw_null_kinds *kinds) {
     int n = shape->count;
     const lw_model *model = shape->model;
     lw_flow *both[2] = {lw_flow_create(shape), lw_flow_create(shape)}, *flow = both[0];

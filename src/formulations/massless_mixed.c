@@ -138,7 +138,8 @@ int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const
         double least = HUGE_VAL;
         if (follow) memcpy(g->kept, follow->groups[k].order, (size_t)n * sizeof *g->kept);
         for (int i = 0; i < n; i++) g->order[i] = i;
-        for (int i = 0; i < n; i++) { /* rows of the sparse matrix end at the diagonal; columns ascend as members do */
+        for (int i = 0; i < n;
+             i++) { /* rows of the sparse matrix end at the diagonal; columns ascend as members do */
             int row = g->member[i], at = 0;
             for (int j = 0; j < n; j++) g->L[i * n + j] = 0;
             for (int p = start[row]; p < start[row + 1]; p++) {

@@ -30,16 +30,16 @@ struct lw_springs {
     int count, *direction; /* algebraic directions, by groups */
     int *start;            /* groups + 1: of these */
     int largest;           /* group */
-    double **G;           /* per group: row by row, factored in place */
-    int **order;          /* per group: rows after pivoting */
-    double *q, *v;        /* displaced */
-    double *z, *u;        /* per direction, per speed */
-    double *plus, *minus; /* g */
-    double *g, *solution; /* per algebraic direction */
-    int *group;           /* per direction: its group, -1 if that has no candidates */
-    double *size;         /* per direction: of the forces that balance */
-    double *noise;        /* per group: of differences */
-    bool *lost;           /* per algebraic direction: nothing holds it */
+    double **G;            /* per group: row by row, factored in place */
+    int **order;           /* per group: rows after pivoting */
+    double *q, *v;         /* displaced */
+    double *z, *u;         /* per direction, per speed */
+    double *plus, *minus;  /* g */
+    double *g, *solution;  /* per algebraic direction */
+    int *group;            /* per direction: its group, -1 if that has no candidates */
+    double *size;          /* per direction: of the forces that balance */
+    double *noise;         /* per group: of differences */
+    bool *lost;            /* per algebraic direction: nothing holds it */
 };
 
 /* --- groups ---------------------------------------------------------------------------------------------- */
@@ -107,8 +107,8 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->noise = LW_NEW(arena, double, room);
         s->lost = LW_NEW(arena, bool, room);
         fine = s->candidate && s->direction && s->first && s->start && s->G && s->order && s->q && s->v &&
-               s->u && s->z && s->plus && s->minus && s->g && s->solution && s->group && s->size && s->noise &&
-               s->lost;
+               s->u && s->z && s->plus && s->minus && s->g && s->solution && s->group && s->size &&
+               s->noise && s->lost;
     }
     if (fine) { /* counted, then placed, by the root of the group */
         int *size = place, at = 0;
@@ -275,7 +275,8 @@ void lw_springs_free(lw_springs *s, int direction, double *z) {
         x[k] = 1;
         for (int i = k - 1; i >= 0; i--) {
             x[i] = 0;
-            for (int j = i + 1; j <= k && !lost[i]; j++) x[i] -= s->G[g][i * n + j] * x[j] / s->G[g][i * n + i];
+            for (int j = i + 1; j <= k && !lost[i]; j++)
+                x[i] -= s->G[g][i * n + j] * x[j] / s->G[g][i * n + i];
         }
         for (int i = 0; i <= k; i++) z[own[i]] = x[i];
     }

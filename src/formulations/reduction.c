@@ -93,8 +93,10 @@ lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
         body.message, sizeof body.message,
         "it has no inertia in some direction, and neither have the bodies that move with it there, so that "
         "some acceleration is not determined");
-    snprintf(body.remedy, sizeof body.remedy, "give it mass and inertia, hold it by a joint, or take method massless, by which dampers and springs "
-             "determine it");
+    snprintf(
+        body.remedy, sizeof body.remedy,
+        "give it mass and inertia, hold it by a joint, or take method massless, by which dampers and springs "
+        "determine it");
     if (error) *error = body;
     return LW_ERROR_UNSUPPORTED;
 }

@@ -41,6 +41,22 @@ expect 2 run "$work/loose.yaml" --method massless
 says err 'body "ring"'
 says err "add inertia, a damper or a spring there"
 
+# So does auto, in the same words; every other method that refuses a body without mass says that massless takes it, and auto takes it.
+expect 2 run "$work/loose.yaml"
+says err 'body "ring": has no mass, and nothing resists its translation along x (joint "slide")'
+for method in tree cut rcr lagrange schur rates barycentre relative nullspace partition penalty director; do
+    expect 2 run "$problems/two_oscillators/model.yaml" --method $method
+    says err "massless"
+done
+expect 0 run "$problems/two_oscillators/model.yaml" --json
+json "d['method'] == 'massless'"
+
+# One-sided contacts under a trunk without inertia: what info calls determined, the method takes.
+expect 0 run "$problems/walker/model.yaml" --neglect-mass 0.3 --end 0.02 --json
+json "d['method'] == 'massless' and not any(b['kept'] for b in d['neglect']['bodies'])"
+expect 0 info "$problems/walker/model.yaml" --set leg=0 --set foot=0 --json
+json "all(x['class'] != 'undetermined' for x in d['massless']['directions']) and [m['applies'] for m in d['methods'] if m['method'] == 'massless'] == [True]"
+
 # A light body makes the run stiff: info names it and says what to do, and what it says works.
 expect 0 info "$problems/two_oscillators/model.yaml" --set m1=1e-5 --json
 silent err
@@ -72,6 +88,11 @@ expect 0 run "$problems/two_oscillators/model.yaml" --set m1=1e-5 --neglect-mass
 says out "neglected, in brackets the ratio"
 says out "mass 1e-05 kg (1e-05)"
 says out "error made by that, estimated"
+# The results tell of it: the text of the model in them has the inertia.
+expect 0 run "$problems/two_oscillators/model.yaml" --set m1=1e-5 --neglect-mass 1e-4 --out "$work/neglected.csv"
+grep -q "^# neglect_mass: 0.0001$" "$work/neglected.csv" || fail "the results do not tell the ratio that was neglected"
+expect 0 run "$problems/two_oscillators/model.yaml" --set m1=1e-5 --out "$work/whole.csv"
+! grep -q "neglect_mass" "$work/whole.csv" || fail "the results tell of a neglect that was not asked for"
 expect 0 run "$problems/two_oscillators/model.yaml" --set m1=0.5 --neglect-mass 1e-4
 says out "nothing was neglected"
 

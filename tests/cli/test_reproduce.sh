@@ -8,7 +8,9 @@ members="all(set(i) >= {'item', 'ok', 'rows'} and all(set(w) >= {'quantity', 'pa
 
 expect 0 reproduce --list
 silent err
-for item in anderson2003/fig{5,6,8,10,11} mufti1983/example1 mufti1983/table; do says out "$item "; done
+for item in anderson2003/fig{5,6,8,10,11} mufti1983/example1 mufti1983/table arnold2013/{fig2,limit,sect4,condensed,walker}; do
+    says out "$item "
+done
 
 # The document; without --out there are no files.
 expect 0 reproduce mufti1983/example1 --json
@@ -34,6 +36,33 @@ assert len(rows) == 3001 and float(rows[-1]["t [s]"]) == 30
 assert 0 < float(rows[0]["rcr [m]"]) == float(rows[0]["cut [m]"]) < 3e-9 # the same start, not assembled
 assert float(rows[-1]["cut [m]"]) > 10 * float(rows[-1]["rcr [m]"]) > 0
 xml.dom.minidom.parse(sys.argv[1] + ".svg")
+PYTHON
+
+# arnold2013: all items but the walking machine. The error of the limit is proportional to m1; both chains are the matrix exponential's;
+# (33)-(36) are the paper's to the last coefficient; the BDF codes need no more steps without the small mass than with a large one.
+for item in sect4 condensed limit fig2; do
+    expect 0 reproduce "arnold2013/$item" --json --out figures
+    silent err
+    json "$members and [i['item'] for i in d] == ['arnold2013/$item'] and d[0]['ok'] and all(w['ok'] for w in d[0]['rows'])"
+    case $item in
+    sect4) json "len(d[0]['rows']) == 6 and all(0 <= w['here'] < 1e-8 for w in d[0]['rows'])" ;;
+    condensed) json "len(d[0]['rows']) == 22 and d[0]['data'] is None" ;;
+    limit) json "[w for w in d[0]['rows'] if w['paper'] == 1][0]['here'] > 0.95" ;;
+    fig2) json "len(d[0]['rows']) == 26" ;;
+    esac
+done
+python3 - figures/arnold2013 <<'PYTHON' || fail "data or figures of arnold2013 are wrong"
+import csv, math, sys, xml.dom.minidom
+def read(name):
+    xml.dom.minidom.parse(f"{sys.argv[1]}/{name}.svg")
+    lines = [l for l in open(f"{sys.argv[1]}/{name}.csv", encoding="utf-8") if not l.startswith("#")]
+    return list(csv.DictReader(lines))
+limit = [r for r in read("limit") if float(r["m1/m2"]) > 0]
+assert list(limit[0]) == ["m1/m2", "error of q1, q2 [m]", "estimated [m]"], limit[0]
+steps = [r for r in read("fig2") if float(r["m1/m2"]) > 0]
+assert list(steps[0]) == ["m1/m2", "ida", "bdf", "ida, m1 = 0", "bdf, m1 = 0"], steps[0]
+assert max(float(r["m1/m2"]) for r in steps) == 1 and min(float(r["m1/m2"]) for r in steps) < 1.1e-10
+assert len(read("sect4")) > 50
 PYTHON
 
 # The table; files go to reproduce/ in the current folder.

@@ -268,8 +268,8 @@ static void bodies_without_mass_do_not_allocate(void **state) {
                                        : random_massless_loops(&loops, seed, 0);
             const lw_formulation *f = lw_formulation_find("massless");
             double q[MAX], v[MAX];
-            /* A moving base cannot start at rest. Where rows depend on each other, KLU may have to choose pivots anew, once or twice in a
-             * run: it does that in its own memory. */
+            /* A moving base cannot start at rest. Where rows depend on each other, KLU may have to choose pivots anew in the projection,
+             * and allocates: once in some of these runs, with method cut and masses as well. Those are not counted here. */
             bool independent =
                 loops.kind == LOOP_SINGLE || loops.kind == LOOP_COUPLED || loops.kind == LOOP_CONSTRAINED;
             if (what == 2 && (loops.base == LOOP_MOVING || !independent)) {

@@ -47,8 +47,8 @@ static void must_agree(int seed, const lw_model *model, const count *found) {
     bool loose = status != LW_OK && (strstr(error.message, "resists") || strstr(error.message, "driven")) &&
                  !strstr(error.message, "singular");
     if (loose != (found->undetermined > 0))
-        fail_msg("seed %d: %d directions are undetermined, but the method says: %s", seed, found->undetermined,
-                 status == LW_OK ? "it applies" : error.message);
+        fail_msg("seed %d: %d directions are undetermined, but the method says: %s", seed,
+                 found->undetermined, status == LW_OK ? "it applies" : error.message);
 }
 
 /* Does what it says at the joint and body of a direction. False where that cannot be done, there being no coordinate for a spring, or is
@@ -62,7 +62,8 @@ static bool follow(lw_spec *spec, const lw_direction *d, remedy what, int number
     if (driven && (what == ADD_SPRING || what == WELD)) return false;
     if (what == ADD_DAMPER) force.type = LW_FORCE_FRICTION, force.viscous = driven ? 1000 : 1;
     if (what == ADD_SPRING) {
-        if (joint->type == LW_JOINT_SPHERICAL || (joint->type == LW_JOINT_FREE && d->speed >= 3)) return false;
+        if (joint->type == LW_JOINT_SPHERICAL || (joint->type == LW_JOINT_FREE && d->speed >= 3))
+            return false;
         force.type = LW_FORCE_TORSION, force.stiffness = 10;
     }
     if (what == ADD_DAMPER || what == ADD_SPRING) {

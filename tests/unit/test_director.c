@@ -602,9 +602,9 @@ static void cost_is_linear(void **state) {
         assert_int_equal(lw_director_create(model, false, &d, &error), LW_OK);
         assert_int_equal(lw_director_step(d, &options, 0, 1e-3, y, y + size, &work, &error), LW_OK);
         per_body[k] = (double)lw_block_matrix_fill(d->matrix) / links[k];
-        print_message("%d links: %.0f numbers per body, %d iterations\n", links[k], per_body[k],
-                      d->iterations);
-        assert_true(d->iterations <= 4);
+        print_message("%d links: %.0f numbers per body, %d iterations, %ld factorisations\n", links[k],
+                      per_body[k], d->iterations, d->factored);
+        assert_true(d->iterations <= 6 && d->factored <= 3); /* from multipliers that are not known yet */
         free(y), free(q), free(v);
         lw_director_destroy(d);
         lw_model_destroy(model);

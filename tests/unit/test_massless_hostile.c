@@ -33,15 +33,15 @@ static bool watch(const lw_sample *sample, void *context) {
     return true;
 }
 
-static void sentence(const lw_error *error) {
-    assert_true(error->message[0] != '\0');
-    assert_null(strstr(error->message, "nan"));
+static void sentence(const char *name, const lw_error *error) {
+    if (!error->message[0] || strstr(error->message, " nan") || strstr(error->message, "-nan"))
+        fail_msg("%s: \"%s\"", name, error->message);
     sentences++;
 }
 
 /* Classifies, evaluates and runs; destroys the spec. */
 static void must_end(const char *name, lw_spec *spec) {
-    static const char *const integrators[] = {"erk", "bdf", "ida"};
+    static const char *const integrators[] = {"rk4", "bdf", "ida"};
     lw_report *report = lw_report_create();
     lw_model *model;
     lw_status status = lw_model_compile(spec, NULL, report, &model);
@@ -57,13 +57,14 @@ static void must_end(const char *name, lw_spec *spec) {
     if (status == LW_OK)
         lw_directions_destroy(directions);
     else
-        sentence(&error);
+        sentence(name, &error);
     for (int k = 0; k < 3; k++) {
         lw_run_options options;
         lw_run_summary summary;
         double q[MAX], v[MAX];
         lw_run_defaults(model, &options);
         options.method = "massless", options.integrator = integrators[k], options.tolerance = 1e-5;
+        options.step = k ? 0 : 1e-3;
         options.end = 0.01, options.output = 0.005;
         options.want_accelerations = options.want_reactions = true;
         options.observe = watch, options.context = model;
@@ -74,13 +75,15 @@ static void must_end(const char *name, lw_spec *spec) {
             all_finite(name, v, lw_model_v_size(model));
             results++;
         } else
-            sentence(&error);
+            sentence(name, &error);
     }
     lw_model_destroy(model);
 }
 
 static void begin(void) { results = sentences = refused = 0; }
-static void told(void) { print_message("%d results, %d sentences, %d not compiled\n", results, sentences, refused); }
+static void told(void) {
+    print_message("%d results, %d sentences, %d not compiled\n", results, sentences, refused);
+}
 
 /* --- trees -------------------------------------------------------------------------------------------- */
 
@@ -132,7 +135,8 @@ static void sizes(void **state) {
         for (int k = 0; k < 6; k++)
             for (int c = 0; c < 6; c++) {
                 char name[64];
-                snprintf(name, sizeof name, "joint %d, stiffness %g, damping %g", (int)types[j], size[k], size[c]);
+                snprintf(name, sizeof name, "joint %d, stiffness %g, damping %g", (int)types[j], size[k],
+                         size[c]);
                 must_end(name, row_of(types[j], (k + c) % 2 ? 1 : 0, size[k], size[c]));
             }
     told();
@@ -182,8 +186,8 @@ static void springs_without_length(void **state) {
             for (int l = 0; l < 3; l++)
                 for (int k = 0; k < 4; k++) {
                     char name[96];
-                    snprintf(name, sizeof name, "held %d, distance %g, length %g, stiffness %g", held, distance[d],
-                             length[l], stiffness[k]);
+                    snprintf(name, sizeof name, "held %d, distance %g, length %g, stiffness %g", held,
+                             distance[d], length[l], stiffness[k]);
                     must_end(name, points(distance[d], length[l], stiffness[k], k % 2 ? 0.1 : 0, held));
                 }
     told();
@@ -201,7 +205,8 @@ static void odd_inertia(void **state) {
         double moment = pow(10, random_between(&random, -20, 20));
         lw_spec *spec = lw_spec_create("odd");
         lw_body_spec body = {.name = "body", .mass = seed % 3 ? 0 : 1, .com = {a[1], a[2], a[0]}};
-        bool rod = seed % 2; /* J (1 - a a'): zero about a; else two rods across each other in one body: full */
+        bool rod =
+            seed % 2; /* J (1 - a a'): zero about a; else two rods across each other in one body: full */
         for (int k = 0; k < 6; k++) {
             static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
             body.inertia[k] = moment * ((k < 3) - (rod ? 1 : 0.5) * a[row[k]] * a[column[k]]);
@@ -232,11 +237,15 @@ static void odd_inertia(void **state) {
 static lw_spec *four_bar(unsigned with, double length, double stiffness, double damping) {
     lw_spec *spec = lw_spec_create("four-bar");
     const char *const names[3] = {"crank", "coupler", "rocker"};
-    const double corner[4][3] = {{0, 0, 0}, {0.3 * length, 0.4 * length, 0}, {length, 0.7 * length, 0}, {length, 0, 0}},
+    const double corner[4][3] = {{0, 0, 0},
+                                 {0.3 * length, 0.4 * length, 0},
+                                 {length, 0.7 * length, 0},
+                                 {length, 0, 0}},
                  axis[3] = {0, 0, 1};
     for (int k = 0; k < 3; k++) {
         lw_body_spec body = {.name = names[k]};
-        if (with >> k & 1) body.mass = 1, body.inertia[0] = body.inertia[1] = body.inertia[2] = length * length;
+        if (with >> k & 1)
+            body.mass = 1, body.inertia[0] = body.inertia[1] = body.inertia[2] = length * length;
         for (int c = 0; c < 3; c++) body.com[c] = (corner[k][c] + corner[k + 1][c]) / 2;
         add_body(spec, body);
     }
@@ -248,8 +257,8 @@ static lw_spec *four_bar(unsigned with, double length, double stiffness, double 
         add_force(spec, (lw_force_spec){
                             .name = "coil", .type = LW_FORCE_TORSION, .joint = "A", .stiffness = stiffness});
     if (damping != 0)
-        add_force(spec,
-                  (lw_force_spec){.name = "rub", .type = LW_FORCE_FRICTION, .joint = "B", .viscous = damping});
+        add_force(spec, (lw_force_spec){
+                            .name = "rub", .type = LW_FORCE_FRICTION, .joint = "B", .viscous = damping});
     return spec;
 }
 
@@ -262,8 +271,8 @@ static void loops(void **state) {
             for (int k = 0; k < 4; k++)
                 for (int c = 0; c < 4; c++) {
                     char name[96];
-                    snprintf(name, sizeof name, "mass %u, length %g, stiffness %g, damping %g", with, lengths[l],
-                             size[k], size[c]);
+                    snprintf(name, sizeof name, "mass %u, length %g, stiffness %g, damping %g", with,
+                             lengths[l], size[k], size[c]);
                     if ((with + (unsigned)(l + k + c)) % 3) continue; /* a third of them */
                     must_end(name, four_bar(with, lengths[l], size[k], size[c]));
                 }

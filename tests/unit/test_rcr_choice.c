@@ -532,8 +532,11 @@ static void work_grows_linearly(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_criterion_itself),       cmocka_unit_test(speeds_follow),
-        cmocka_unit_test(through_singular_positions), cmocka_unit_test(a_bad_choice_is_changed),
+        cmocka_unit_test(the_criterion_itself),
+        cmocka_unit_test(speeds_follow),
+        cmocka_unit_test(through_singular_positions),
+        cmocka_unit_test(a_bad_choice_is_changed),
+        cmocka_unit_test(told_by_loop),
         cmocka_unit_test(work_grows_linearly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

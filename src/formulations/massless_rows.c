@@ -1,0 +1,37 @@
+/* massless_rows.c - the mixed first and second order equations as the paper has them: a residual in (q, v) and their rates.
+ *
+ *   qdot - H(q) v = 0                                                                         (25a)
+ *   M(q) vdot + h(q, v) - Q(q, v, t) = 0          by one Newton-Euler recursion               (25b), (26)
+ *
+ * M is singular along the motions without mass N, so N' times the second rows is the balance of forces N'Q(q, v, t) = 0, (28b), without
+ * being formed: no inverse, no N, no basis that could jump. All directions must be of first order (index 1).
+ *
+ * A step of a BDF code puts differences of v in place of vdot. M(q) times these contains M(q) N(q_before) zeta_before / h, which
+ * vanishes where N is constant, but not where it turns: there errors of zeta, which the balance determines anew in every step, are
+ * divided by h and go into the momenta (the leading term is not properly stated). So massless.c gives ida rows in w instead, and these where every
+ * motion has mass; docs/theory/massless.md, 5, compares them.
+ *
+ * Source   Arnold (2013), eqs 25, 26, 28.
+ * Cost     O(n), no allocation.
+ */
+#include "formulations/massless.h"
+#include "formulations/tree.h"
+
+#include <string.h>
+
+void lw_massless_rows(const lw_model *model, lw_data *data, double t, const double *y, const double *ydot,
+                      double *force, double *out, lw_power *power) {
+    int nq = model->nq;
+    lw_inverse_dynamics(model, data, t, y, y + nq, ydot + nq, force);
+    lw_take_state(model, data, t, y, y + nq); /* a plain model is not taken over by inverse dynamics */
+    *power = data->power;
+    power->drives += lw_prescribed_power(model, data, force);
+    memcpy(out + nq, force, (size_t)model->nv * sizeof *out);
+    for (int k = 0; k < model->motion_count; k++) {
+        const lw_motion *motion = &model->motions[k];
+        int first = model->links[motion->body].v + motion->speed;
+        for (int v = first; v < first + motion->count; v++) out[nq + v] = ydot[nq + v] - data->vdot[v];
+    }
+    lw_q_rate_stable(model, data->q, data->v, out);
+    for (int k = 0; k < nq; k++) out[k] = ydot[k] - out[k];
+}
