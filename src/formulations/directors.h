@@ -68,21 +68,21 @@ typedef enum lw_measure_kind {
     LW_MEASURE_MOVING  /* a product that changes with time too: c halfway, s at the end of the step */
 } lw_measure_kind;
 
-typedef struct lw_measure {
+typedef struct lw_measure { /* what every pass looks at stands first */
     lw_measure_kind kind;
     int bodies[2];
-    lw_bilinear c, s;
-    double sign;  /* factor of the whole: +1 or -1 */
-    int angle;    /* angles: number among those that the state remembers for their turns, else -1 */
-    int block[4]; /* where (body, body) pairs stand in the matrix, -1 for ground */
-    /* at one step */
-    double from, to;  /* values at its begin and end */
+    int angle;       /* angles: number among those that the state remembers for their turns, else -1 */
+    int block[4];    /* where (body, body) pairs stand in the matrix, -1 for ground */
+    double sign;     /* factor of the whole: +1 or -1 */
+    double from, to; /* one step: values at its begin and end */
+    double force, stiffness; /* gathered: h times what acts against it, and its derivative by `to` */
+    double element;          /* force of elements against it */
+    double curve_c, curve_s;
+    lw_bilinear c;
     double D[24];     /* discrete derivative: 12 per body */
     double slope[24]; /* gradient at the end */
-    double bend[24];  /* dD/dto; and dD/dq = (curve_c c'' + curve_s s'') / 2 + bend slope' */
-    double curve_c, curve_s;
-    double element;          /* force of elements against it */
-    double force, stiffness; /* gathered: h times what acts against it, and its derivative by `to` */
+    lw_bilinear s;
+    double bend[24]; /* dD/dto; and dD/dq = (curve_c c'' + curve_s s'') / 2 + bend slope' */
 } lw_measure;
 
 /* Value at q (12 per body, ground first); near: the angle in the turn nearest to this. */

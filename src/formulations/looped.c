@@ -113,14 +113,6 @@ void lw_looped_stabilise(lw_looped *method) {
         method->rows->gamma[r] -= 2 * alpha * method->defect[r] + beta * beta * method->rows->phi[r];
 }
 
-lw_status lw_looped_applies(const lw_model *model, lw_error *error) {
-    return lw_tree_determined(model, error);
-}
-
-void lw_looped_to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
-    lw_tree_to_state(base, t, q, v, y);
-}
-
 void lw_looped_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
     lw_tree_from_state(base->model, ((lw_looped *)base)->data, t, y, q, v);
 }

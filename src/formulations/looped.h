@@ -48,8 +48,6 @@ void lw_looped_row_defects(const lw_looped *method, double *out);
 void lw_looped_stabilise(lw_looped *method);
 
 /* For the table of functions. */
-lw_status lw_looped_applies(const lw_model *model, lw_error *error);
-void lw_looped_to_state(lw_method *method, double t, const double *q, const double *v, double *y);
 void lw_looped_from_state(lw_method *method, double t, const double *y, double *q, double *v);
 lw_status lw_looped_derivative(lw_method *method, double t, const double *y, double *ydot, lw_power *power,
                                lw_error *error);

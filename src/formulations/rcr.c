@@ -516,7 +516,7 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     rcr_method *m = (rcr_method *)base;
     m->choice->made = m->asked = false;
     m->latest = -HUGE_VAL;
-    lw_looped_to_state(base, t, q, v, y);
+    lw_tree_to_state(base, t, q, v, y);
 }
 
 /* Rows at position level: slip is a matter of velocities only. Returns the row that is off most. */
@@ -628,7 +628,7 @@ const lw_formulation lw_formulation_rcr = {
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 10,
     .no_baumgarte = true, /* speeds are made consistent in every evaluation: there is nothing to pull back */
-    .applies = lw_looped_applies,
+    .applies = lw_tree_determined,
     .create = create,
     .destroy = lw_looped_destroy,
     .to_state = to_state,
