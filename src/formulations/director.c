@@ -50,14 +50,14 @@ static bool allocate(lw_director *d) {
     d->joint_torque = LW_NEW(arena, double, 3 * (size_t)model->joint_count + 1);
     size_t loads = 6 * (size_t)model->joint_count + 1;
     double *kept = LW_NEW(arena, double, LW_DIRECTOR_KEPT *loads);
-    double *numbers = LW_NEW(arena, double, 6 * 12 * bodies + 7 * bodies + (size_t)model->nv);
+    double *numbers = LW_NEW(arena, double, 8 * 12 * bodies + 7 * bodies + (size_t)model->nv);
     if (!d->bodies || !d->joints || !d->coordinate || !d->cut_coordinate || !d->force_measure ||
         !d->force_block || !d->body_block || !d->weight || !d->joint_torque || !kept || !numbers)
         return false;
     for (size_t k = 0; k < LW_DIRECTOR_KEPT; k++) d->kept[k].reactions = kept + k * loads;
-    double **arrays[] = {&d->q0, &d->v0, &d->qm, &d->q1, &d->change, &d->residual};
-    for (int k = 0; k < 6; k++) *arrays[k] = numbers + 12 * bodies * (size_t)k;
-    d->turn = numbers + 72 * bodies;
+    double **arrays[] = {&d->q0, &d->v0, &d->qm, &d->q1, &d->change, &d->residual, &d->low, &d->v_end};
+    for (int k = 0; k < 8; k++) *arrays[k] = numbers + 12 * bodies * (size_t)k;
+    d->turn = numbers + 96 * bodies;
     d->torque = d->turn + 4 * bodies;
     d->u = d->torque + 3 * bodies;
     for (int k = 0; k < 3; k++) d->q0[3 + 4 * k] = d->qm[3 + 4 * k] = d->q1[3 + 4 * k] = 1;

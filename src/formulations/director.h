@@ -96,7 +96,9 @@ typedef struct lw_director {
     /* one step (director_step.c); coordinates 12 per body, ground first */
     double h, t0;
     double *q0, *v0, *qm, *q1, *change; /* begin, rates there, middle, end, q1 - q0 without cancellation */
-    double *angles;                     /* at the begin, per angle */
+    double *low,
+        *v_end; /* what rounding v0 has cut off; rates that the last step ended with, to which it belongs */
+    double *angles;   /* at the begin, per angle */
     double *turn, *u; /* quaternion of each body's rotation in the step; increments of the speeds */
     double *residual,
         *torque;    /* balance, 12 per body; torques of director that no measure carries, 3 per body */

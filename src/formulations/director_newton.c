@@ -271,7 +271,7 @@ void lw_director_equations(lw_director *d, bool matrix) {
         for (int k = 0; k < 4; k++) {
             double inertia = k ? d->bodies[i].euler[k - 1] : d->bodies[i].mass;
             for (int a = 12 * i + 3 * k; a < 12 * i + 3 * k + 3; a++) /* v1 - v0, rounded once */
-                d->residual[a] = inertia * fma(2 / h, d->change[a], -2 * d->v0[a]);
+                d->residual[a] = inertia * (fma(2 / h, d->change[a], -2 * d->v0[a]) - 2 * d->low[a]);
         }
     memset(d->torque, 0, 3 * ((size_t)d->n + 1) * sizeof *d->torque);
     for (int k = 0; k < d->measure_count; k++) {

@@ -36,6 +36,7 @@ void lw_director_load(lw_director *d, const double *y) {
     memcpy(d->q0 + 12, y, n * sizeof *y);
     memcpy(d->v0 + 12, y + n, n * sizeof *y);
     memcpy(d->angles, y + 2 * n, (size_t)d->angle_count * sizeof *y);
+    if (memcmp(d->v_end + 12, y + n, n * sizeof *y) != 0) memset(d->low + 12, 0, n * sizeof *y);
 }
 
 /* Size of increments of the bodies in the mass metric, and of the places themselves. */
@@ -196,11 +197,11 @@ static bool rounding_adds_up(const lw_director *d) {
 
 /* What rounding has left of the balance of each body goes into its rates, P_int(q1)'M dv = -residual: with q1 that is exactly what its
  * momentum at the end lacks. Left alone it would add up, each time in the same sense. */
-static void settle(const lw_director *d, double *v) {
+static void settle(const lw_director *d, double *dv) {
     for (int i = 1; i <= d->n && !d->full; i++) {
         const lw_director_body *body = &d->bodies[i];
         const double *left = d->right + lw_block_matrix_start(d->matrix, i - 1), *q = d->q1 + 12 * i;
-        double *rates = v + 12 * (i - 1), J[9] = {0}, C[9], w[3];
+        double *rates = dv + 12 * i, J[9] = {0}, C[9], w[3];
         for (int k = 0; k < 3 && body->mass > 0; k++) rates[k] += left[k] / body->mass;
         for (int k = 0; k < 3; k++) {
             const double *x = q + 3 + 3 * k, square = lw_v3_dot(x, x);
@@ -218,14 +219,31 @@ static void settle(const lw_director *d, double *v) {
     }
 }
 
+/* v1 = 2 (q1 - q0) / h - v0 with what rounding cuts off, which goes on with the next step: rates would wander by it, and not quite without
+ * direction. */
+static void store_rates(lw_director *d, double *v) {
+    double factor = 2 / d->h;
+    for (int k = 12; k < 12 * (d->n + 1); k++) {
+        double product = factor * d->change[k], rate = product - d->v0[k], back = rate - product;
+        double lost = fma(factor, d->change[k], -product) + ((product - (rate - back)) - (d->v0[k] + back));
+        d->v_end[k] = rate;
+        d->low[k] = lost - d->low[k];
+    }
+    settle(d, d->low);
+    for (int k = 12; k < 12 * (d->n + 1); k++) {
+        double rate = d->v_end[k] + d->low[k];
+        d->low[k] -= rate - d->v_end[k];
+        d->v_end[k] = v[k - 12] = rate;
+    }
+}
+
 /* The end of the step as a state, and what its drives did. */
 static void store(lw_director *d, double *y, lw_power *work) {
     size_t n = 12 * (size_t)d->n;
     lw_director_keep_reactions(d);
     if (!d->full && rounding_adds_up(d)) lw_director_rebuild(d);
     memcpy(y, d->q1 + 12, n * sizeof *y);
-    for (size_t k = 0; k < n; k++) y[n + k] = fma(2 / d->h, d->change[12 + k], -d->v0[12 + k]);
-    settle(d, y + n);
+    store_rates(d, y + n);
     for (int k = 0; k < d->angle_count; k++) y[2 * n + (size_t)k] = d->measures[d->angle_measure[k]].to;
     for (int r = 0; r < d->row_count; r++) {
         const lw_director_row *row = &d->rows[r];

@@ -212,37 +212,18 @@ static lw_status add_rates(massless_method *m, double t, const double *tau, doub
 static void row_defects(massless_method *m, double *out) {
     const lw_model *model = m->shape->model;
     lw_data *data = m->flow->data;
-    const lw_rows *rows = m->looped.rows;
     const recursion r = recursion_of(model, data);
     velocities(&r);
     hang_ground(&r);
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         double x[6];
-        if (link->kernel < LW_KERNEL_PRISMATIC)
-            carry_revolute(&r, i, x, link->kernel);
-        else if (link->kernel < LW_KERNEL_SPHERICAL)
-            carry_prismatic(&r, i, x);
-        else
-            carry_general(&r, i, x);
+        carry(&r, i, x);
         for (int k = 0; k < link->joint.nv; k++)
             if (link->prescribed >> k & 1) lw_v6_axpy(data->vdot[link->v + k], r.S + 6 * (link->v + k), x);
         memcpy(r.nodes[i].a, x, sizeof x);
     }
-    lw_looped_bias(&m->looped, out);
-    for (int k = 0; k < rows->count; k++) {
-        const lw_row *row = &rows->rows[k];
-        for (int b = row->block; b < row->block + row->count; b++) {
-            int body = rows->body[b];
-            const double *h = rows->H + 6 * b, *a = data->nodes[body].a;
-            double alpha[3], origin[3], arm[3];
-            lw_m3_mul_v(data->world[body].R, a, alpha);
-            lw_m3_mul_v(data->world[body].R, a + 3, origin);
-            lw_v3_sub(rows->bodies[body].r, data->world[body].p, arm);
-            lw_v3_add_cross(alpha, arm, origin);
-            out[k] += lw_v3_dot(h, alpha) + lw_v3_dot(h + 3, origin);
-        }
-    }
+    lw_looped_row_defects(&m->looped, out);
 }
 
 static lw_status solve_loops(lw_looped *looped, double t, const double *tau, lw_error *error) {
@@ -251,12 +232,7 @@ static lw_status solve_loops(lw_looped *looped, double t, const double *tau, lw_
     lw_status status = consistent(m->flow, m->springs, t, tau, error);
     if (status != LW_OK) return status;
     lw_looped_rows(looped);
-    if (looped->options.drift == LW_DRIFT_BAUMGARTE) {
-        double alpha = looped->options.baumgarte_alpha, beta = looped->options.baumgarte_beta;
-        lw_looped_velocity_defect(looped);
-        for (int k = 0; k < looped->rows->count; k++)
-            looped->rows->gamma[k] -= 2 * alpha * looped->defect[k] + beta * beta * looped->rows->phi[k];
-    }
+    lw_looped_stabilise(looped);
     row_defects(m, looped->defect);
     status =
         lw_loop_solve(m->system, m->flow->null->rep, data, t, tau, looped->defect, looped->lambda, error);
@@ -545,12 +521,7 @@ static void balance_rows(massless_method *m, const double *wdot, double *row) {
         const lw_link *link = &model->links[i];
         double x[6], S[6], *f = r.wrenches + 6 * i, speeds[6];
         const double *motion = subspace(&r, i, S);
-        if (link->kernel < LW_KERNEL_PRISMATIC)
-            carry_revolute(&r, i, x, link->kernel);
-        else if (link->kernel < LW_KERNEL_SPHERICAL)
-            carry_prismatic(&r, i, x);
-        else
-            carry_general(&r, i, x);
+        carry(&r, i, x);
         for (int k = 0; k < link->joint.nv; k++)
             lw_v6_axpy(link->prescribed >> k & 1 ? r.vdot[link->v + k] : wdot[link->v + k], motion + 6 * k,
                        x);
@@ -645,15 +616,7 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
     if (m->springs) lw_springs_pull(m->springs, pull, m->v);
     memcpy(out + nq, m->tau, (size_t)model->nv * sizeof *out);
-    for (int k = 0; k < model->motion_count; k++) {
-        const lw_motion *motion = &model->motions[k];
-        for (int i = 0; i < motion->count; i++) {
-            int v = model->links[motion->body].v + motion->speed + i;
-            out[nq + v] = ydot[nq + v] - data->vdot[v];
-        }
-    }
-    lw_q_rate_stable(model, data->q, m->v, out);
-    for (int k = 0; k < nq; k++) out[k] = ydot[k] - out[k];
+    lw_tree_residual(model, data, m->v, ydot, out);
     return LW_OK;
 }
 

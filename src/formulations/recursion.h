@@ -345,6 +345,16 @@ INLINE void carry_general(const recursion *r, int i, REAL x[6]) {
     for (int k = 0; k < 6; k++) x[k] += own->bias[k];
 }
 
+INLINE void carry(const recursion *r, int i, REAL x[6]) {
+    int kernel = r->model->links[i].kernel;
+    if (kernel < LW_KERNEL_PRISMATIC)
+        carry_revolute(r, i, x, kernel);
+    else if (kernel < LW_KERNEL_SPHERICAL)
+        carry_prismatic(r, i, x);
+    else
+        carry_general(r, i, x);
+}
+
 INLINE void hang_ground(const recursion *r) {
     node *ground = &r->nodes[0]; /* gravity is an upward acceleration of ground */
     for (int k = 0; k < 3; k++) ground->a[k] = real(0), ground->a[3 + k] = real(-r->model->gravity[k]);

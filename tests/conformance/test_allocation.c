@@ -1,10 +1,10 @@
 /* test_allocation.c - nothing allocates after creation: every call of dynamics.h, every formulation, every
  * time step.
  *
- * malloc and its relatives are replaced by ones that count and then do what glibc does. Sanitizers bring
- * their own; with them, or without glibc, the calls run but nothing is counted.
+ * With sanitizers, or without glibc, the calls run but nothing is counted (tests/support/allocations.h).
  */
 #include "formulations/formulation.h"
+#include "allocations.h"
 #include "random_massless.h"
 
 #include <stdarg.h>
@@ -13,53 +13,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#endif
-
-static atomic_long calls; /* of malloc, calloc, realloc, free and the aligned ones, so far */
-
-#if defined(__GLIBC__) && !defined(SANITIZED)
-static const bool counting = true;
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *memory, size_t size);
-extern void *__libc_memalign(size_t alignment, size_t size);
-extern void __libc_free(void *memory);
-
-void *malloc(size_t size) {
-    calls++;
-    return __libc_malloc(size);
-}
-void *calloc(size_t count, size_t size) {
-    calls++;
-    return __libc_calloc(count, size);
-}
-void *realloc(void *memory, size_t size) {
-    calls++;
-    return __libc_realloc(memory, size);
-}
-void *aligned_alloc(size_t alignment, size_t size) {
-    calls++;
-    return __libc_memalign(alignment, size);
-}
-void free(void *memory) {
-    calls++;
-    __libc_free(memory);
-}
-#else
-static const bool counting = false;
-#endif
 
 enum { MAX = 120, SEEDS = 60 };
 
@@ -79,26 +34,26 @@ static void counting_works(void **state) {
             "built with a sanitizer or without glibc: the calls run, but allocations are not counted\n");
         return;
     }
-    long before = calls;
+    long before = allocations;
     void *volatile memory = malloc(10);
     memory = realloc(memory, 1000);
     free(memory);
     memory = calloc(3, 3);
     free(memory);
-    assert_int_equal(calls - before, 5);
+    assert_int_equal(allocations - before, 5);
     /* creation is seen, too */
     lw_random random = random_seed(1);
-    before = calls;
+    before = allocations;
     lw_model_destroy(random_model(&random, 1));
-    assert_true(calls - before > 0);
+    assert_true(allocations - before > 0);
 }
 
 /* Runs the statement and fails if anything was allocated or freed. */
 #define QUIET(statement)                                                                                     \
     do {                                                                                                     \
-        long before_ = calls;                                                                                \
+        long before_ = allocations;                                                                          \
         statement;                                                                                           \
-        long during_ = calls - before_;                                                                      \
+        long during_ = allocations - before_;                                                                \
         if (during_) fail_msg("seed %d: %ld allocations in %s", seed, during_, #statement);                  \
     } while (0)
 
@@ -221,8 +176,8 @@ typedef struct watch {
 static bool observe(const lw_sample *sample, void *context) {
     (void)sample;
     watch *w = context;
-    if (w->samples == 1) w->at_first = calls; /* behind the first step */
-    w->at_last = calls;
+    if (w->samples == 1) w->at_first = allocations; /* behind the first step */
+    w->at_last = allocations;
     w->samples++;
     return true;
 }

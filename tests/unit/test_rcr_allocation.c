@@ -1,8 +1,8 @@
 /* test_rcr_allocation.c - a run by rcr that changes its independent coordinates on the way allocates nothing in its steps.
  *
- * malloc and its relatives are replaced by ones that count, as in tests/conformance/test_allocation.c; with sanitizers, or without
- * glibc, the run goes on but nothing is counted.
+ * With sanitizers, or without glibc, the run goes on but nothing is counted (tests/support/allocations.h).
  */
+#include "allocations.h"
 #include "problems.h"
 #include "random_model.h"
 
@@ -12,44 +12,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#endif
-
-static atomic_long calls;
-
-#if defined(__GLIBC__) && !defined(SANITIZED)
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *memory, size_t size);
-extern void __libc_free(void *memory);
-
-void *malloc(size_t size) {
-    calls++;
-    return __libc_malloc(size);
-}
-void *calloc(size_t count, size_t size) {
-    calls++;
-    return __libc_calloc(count, size);
-}
-void *realloc(void *memory, size_t size) {
-    calls++;
-    return __libc_realloc(memory, size);
-}
-void free(void *memory) {
-    calls++;
-    __libc_free(memory);
-}
-#endif
 
 typedef struct watch {
     long at_first, at_last;
@@ -59,8 +23,8 @@ typedef struct watch {
 static bool observe(const lw_sample *sample, void *context) {
     (void)sample;
     watch *w = context;
-    if (w->samples++ == 1) w->at_first = calls; /* behind the first step */
-    w->at_last = calls;
+    if (w->samples++ == 1) w->at_first = allocations; /* behind the first step */
+    w->at_last = allocations;
     return true;
 }
 
