@@ -97,7 +97,7 @@ static lw_status close_positions(assembler *a, lw_hold hold, int attempts, lw_vi
     lw_status status = LW_OK;
     best->largest = HUGE_VAL;
     uint64_t random = 1;
-    if (!projection || !q || !speed) status = lw_fail(a->error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!projection || !q || !speed) status = lw_out_of_memory(a->error);
     for (int attempt = 0; status == LW_OK && attempt < attempts; attempt++) {
         lw_violation left;
         memcpy(q, a->start, nq * sizeof *q);
@@ -165,7 +165,7 @@ static lw_status velocities(assembler *a, const double *q, double *v, lw_assembl
     memcpy(a->v_start, v, nv * sizeof *v);
     for (int stage = given ? 0 : 1; stage < 2 && !consistent; stage++) {
         lw_projection *projection = lw_projection_create(model, stage == 0 ? LW_HOLD_V : LW_HOLD_NONE);
-        if (!projection) return lw_fail(a->error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        if (!projection) return lw_out_of_memory(a->error);
         lw_violation left;
         double fastest = 1;
         memcpy(v, a->v_start, nv * sizeof *v);
@@ -202,7 +202,7 @@ static lw_status velocities(assembler *a, const double *q, double *v, lw_assembl
  * not all speeds lead along a branch. */
 static lw_status accelerations(assembler *a, const double *q, const double *v) {
     lw_projection *projection = lw_projection_create(a->model, LW_HOLD_NONE);
-    if (!projection) return lw_fail(a->error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!projection) return lw_out_of_memory(a->error);
     const double contradicts = 1e-6; /* of the accelerations that speeds and motions ask for, or of 1 */
     const lw_rows *rows = lw_projection_system(projection)->rows;
     lw_violation left;
@@ -243,7 +243,7 @@ lw_status lw_assemble(const lw_model *model, double t, double *q, double *v, lw_
         if (status == LW_OK) status = velocities(&a, q, v, assembly);
         if (status == LW_OK) status = accelerations(&a, q, v);
     } else
-        lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        lw_out_of_memory(error);
     free(a.start), free(a.trial), free(a.v_start);
     return status;
 }
@@ -263,7 +263,7 @@ lw_status lw_mobility_create(const lw_model *model, double t, const double *q, l
     lw_mobility *mobility = calloc(1, sizeof *mobility);
     lw_redundancy *redundancy = NULL;
     lw_status status = LW_OK;
-    if (!s || !mobility) status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!s || !mobility) status = lw_out_of_memory(error);
     if (status == LW_OK) {
         lw_stationary_rows_at(s, t, q, NULL);
         status = lw_redundancy_create(s, &redundancy, error);
@@ -275,8 +275,7 @@ lw_status lw_mobility_create(const lw_model *model, double t, const double *q, l
         mobility->rank = redundancy->rank;
         mobility->joint = calloc(count, sizeof *mobility->joint);
         mobility->sentence = calloc(count, sizeof *mobility->sentence);
-        if (!mobility->joint || !mobility->sentence)
-            status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        if (!mobility->joint || !mobility->sentence) status = lw_out_of_memory(error);
         for (int r = 0, at = 0; status == LW_OK && r < redundancy->rows; r++) {
             if (redundancy->kept[r]) continue;
             const lw_row *row = &s->rows->rows[s->rows->tree_count + r];

@@ -187,7 +187,7 @@ static lw_status take_memory(contest *c, lw_error *error) {
     c->poses = calloc(12 * (size_t)model->body_count + 1, sizeof *c->poses);
     if (!complete || !c->formulations || !c->methods || !c->vdot || !c->reactions || !c->unique ||
         !c->q_end || !c->v_end || !c->poses || lw_data_create(model, NULL, &c->data) != LW_OK)
-        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        return lw_out_of_memory(error);
     return LW_OK;
 }
 
@@ -339,7 +339,7 @@ static int ascending(const void *a, const void *b) {
 static lw_status measure_times(contest *c, lw_error *error) {
     long *calls = calloc((size_t)c->count + 1, sizeof *calls);
     double(*batch)[BATCHES] = calloc((size_t)c->count + 1, sizeof *batch);
-    lw_status status = calls && batch ? LW_OK : lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    lw_status status = calls && batch ? LW_OK : lw_out_of_memory(error);
     for (int k = 0; k < c->count && status == LW_OK; k++) {
         if (!takes_part(c, k)) continue;
         if (!tell(c, k, "time of a call")) status = stopped(error);

@@ -60,7 +60,7 @@ lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **out
     if (m) m->arena = lw_arena_create(NULL);
     if (!m || !m->arena) {
         free(m);
-        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        return lw_out_of_memory(error);
     }
     m->model = model;
     m->count = count;
@@ -90,7 +90,7 @@ lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **out
         !m->unit_mass || !m->C || !m->units || !m->alpha || !m->beta || !m->weight || !m->pivots ||
         !m->chosen || !m->merits) {
         lw_merits_destroy(m);
-        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        return lw_out_of_memory(error);
     }
     if (absolute)
         for (int i = 0; i < count; i++) m->units[i] = i % 6 < 3 ? m->length : 1;
@@ -266,8 +266,7 @@ static lw_status compile_driven(const lw_spec *spec, const lw_model *model, cons
     lw_report *report = lw_report_create();
     lw_status status = LW_OK;
     *driven = NULL;
-    if (!variant.joints || !texts || !report)
-        status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!variant.joints || !texts || !report) status = lw_out_of_memory(error);
     if (status == LW_OK) lw_variant_cuts(model, variant.joints);
     for (int j = 0; j < model->joint_count && status == LW_OK; j++) {
         const lw_joint_info *info = &model->joints[j].info;
@@ -363,8 +362,7 @@ lw_status lw_merits_sweep(const lw_spec *spec, const lw_model *model, double t, 
         w.q = calloc((size_t)model->nq + 1, sizeof *w.q);
         w.trial = calloc((size_t)model->nq + 1, sizeof *w.trial);
         w.projection = lw_projection_create(driven, LW_HOLD_NONE);
-        if (status == LW_OK && (!w.q || !w.trial || !w.projection))
-            status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        if (status == LW_OK && (!w.q || !w.trial || !w.projection)) status = lw_out_of_memory(error);
     }
     if (status == LW_OK) {
         memcpy(w.q, q, (size_t)model->nq * sizeof *w.q);

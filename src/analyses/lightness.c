@@ -21,7 +21,7 @@
 lw_status lw_compile_quietly(const lw_spec *spec, lw_model **model, lw_error *error) {
     lw_report *report = lw_report_create();
     *model = NULL;
-    if (!report) return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!report) return lw_out_of_memory(error);
     lw_status status = lw_model_compile(spec, NULL, report, model);
     for (size_t k = lw_report_size(report); k-- > 0 && error && status != LW_OK;)
         if (lw_report_get(report, k)->severity == LW_SEVERITY_ERROR) *error = *lw_report_get(report, k);
@@ -113,7 +113,7 @@ lw_status lw_weigh_bodies(const lw_spec *spec, lw_lightness **bodies, lw_error *
     double *heaviest = calloc(labels, sizeof *heaviest), *greatest = calloc(labels, sizeof *greatest);
     if (!list || !set || !heaviest || !greatest) {
         free(list);
-        status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        status = lw_out_of_memory(error);
     } else {
         couple_all(model, set);
         for (int b = 1; b <= model->body_count; b++) {

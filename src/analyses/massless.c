@@ -23,7 +23,7 @@ static lw_status list_directions(const lw_null_shape *shape, const lw_null_kinds
                                  lw_error *error) {
     const lw_model *model = shape->model;
     out->list = calloc((size_t)shape->count + 1, sizeof *out->list);
-    if (!out->list) return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!out->list) return lw_out_of_memory(error);
     out->count = shape->count;
     for (int k = 0; k < shape->count; k++) {
         /* from ground outwards, as bodies are labelled */
@@ -47,7 +47,7 @@ lw_status lw_directions_create(const lw_model *model, lw_directions **directions
     lw_directions *out = calloc(1, sizeof *out);
     lw_null_shape *shape = out ? lw_null_shape_create(model) : NULL;
     lw_null_kinds kinds = {0};
-    lw_status status = shape ? LW_OK : lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    lw_status status = shape ? LW_OK : lw_out_of_memory(error);
     int mobility = -1;
     if (status == LW_OK && shape->dense) status = lw_loops_structure(shape, &mobility, error);
     if (status == LW_OK) status = lw_null_classify(shape, &kinds, shape->arena, error);

@@ -158,8 +158,7 @@ static lw_status compile_alike(lw_neglect *neglect, lw_model **model, lw_error *
 lw_status lw_neglect_state(const lw_model *with, const lw_model *without, double t, const double *q_with,
                            const double *v_with, double *q, double *v, lw_error *error) {
     lw_data *data;
-    if (lw_data_create(with, NULL, &data) != LW_OK)
-        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (lw_data_create(with, NULL, &data) != LW_OK) return lw_out_of_memory(error);
     lw_take_state(with, data, t, q_with, v_with);
     lw_velocities(with, data);
     lw_world_poses(with, data);
@@ -200,7 +199,7 @@ lw_status lw_neglect_create(lw_spec *spec, double ratio, lw_neglect **result, lw
         n->motions = calloc(joints + 1, sizeof *n->motions);
     }
     if (!n || !n->list || !n->parts || !n->cuts || !n->errors || !n->motions)
-        status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        status = lw_out_of_memory(error);
     for (size_t k = 0; status == LW_OK && k < bodies; k++) {
         part p = {.index = k};
         lw_neglected found = {.body = lw_spec_body(spec, k)->name};
@@ -401,7 +400,7 @@ static lw_status initial_state(estimate *e, const lw_model *model, lw_error *err
     if (status != LW_OK) return status;
     size_t nq = (size_t)lw_model_q_size(with), nv = (size_t)lw_model_v_size(with);
     double *q = calloc(nq + nv + 1, sizeof *q), *v = q + nq;
-    if (!q) status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!q) status = lw_out_of_memory(error);
     if (status == LW_OK) {
         lw_model_initial_state(with, q, v);
         if (options->q) memcpy(q, options->q, nq * sizeof *q);
@@ -434,7 +433,7 @@ lw_status lw_neglect_estimate(lw_neglect *neglect, const lw_run_options *options
         e.runs[k].times = calloc(SAMPLES + 1, sizeof(double));
         room = room && e.runs[k].q && e.runs[k].times;
     }
-    if (!room || !e.q || !e.v) status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    if (!room || !e.q || !e.v) status = lw_out_of_memory(error);
     if (status == LW_OK) status = initial_state(&e, model, error);
     if (status == LW_OK) status = try_scales(&e, model, error);
     lw_neglect_scale(neglect, 1);

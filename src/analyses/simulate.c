@@ -335,7 +335,7 @@ static lw_status prepare(run *r, lw_error *error) {
         r->reactions = calloc(6 * (size_t)lw_model_joint_count(model) + 1, sizeof(double));
     if ((accelerations && !r->vdot) || (options->want_reactions && !r->reactions) || !r->y || !r->ydot ||
         !r->q || !r->v || !r->system.differential || lw_data_create(model, NULL, &r->data) != LW_OK)
-        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        return lw_out_of_memory(error);
     lw_model_initial_state(model, r->q, r->v);
     if (options->q) memcpy(r->q, options->q, (size_t)lw_model_q_size(model) * sizeof(double));
     if (options->v) memcpy(r->v, options->v, (size_t)lw_model_v_size(model) * sizeof(double));

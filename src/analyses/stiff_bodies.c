@@ -251,7 +251,7 @@ lw_status lw_stiff_bodies(lw_spec *spec, lw_stiff_body *bodies, int room, int *c
         s.lifted = calloc(s.count, sizeof *s.lifted);
         s.q = calloc(7 * n + s.count, sizeof(double));
         if (!s.lifted || !s.q || !find_ties(&s, model)) {
-            status = lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+            status = lw_out_of_memory(error);
         } else {
             s.v = s.q + n, s.x = s.v + n, s.there = s.x + n, s.back = s.there + n;
             s.moved = s.back + n, s.energy = s.moved + 2 * n;

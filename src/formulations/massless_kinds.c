@@ -283,7 +283,7 @@ lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena 
     pivots seen = {0};
     double *q = LW_NEW(arena, double, model->nq + 1), *v = LW_NEW(arena, double, model->nv + 1);
     if (!kinds->kind || !kinds->driven || !kinds->floor || !kinds->speed || !q || !v)
-        return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+        return lw_out_of_memory(error);
     if (!n) return LW_OK;
     lw_flow *flow = lw_flow_create(shape), *probe = NULL;
     lw_projection *projection = shape->dense ? lw_projection_create(model, LW_HOLD_NONE) : NULL;
@@ -314,5 +314,5 @@ lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena 
     }
     lw_projection_destroy(projection);
     lw_flow_destroy(flow), lw_flow_destroy(probe);
-    return fine ? LW_OK : lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    return fine ? LW_OK : lw_out_of_memory(error);
 }

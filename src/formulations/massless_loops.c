@@ -314,7 +314,7 @@ lw_status lw_loops_structure(lw_null_shape *shape, int *mobility, lw_error *erro
     lw_projection_destroy(projection);
     lw_data_destroy(data);
     if (arena) lw_arena_destroy(arena);
-    return fine ? LW_OK : lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
+    return fine ? LW_OK : lw_out_of_memory(error);
 }
 
 /* --- accelerations -------------------------------------------------------------------------------------------- */
