@@ -173,7 +173,7 @@ static result run(const lw_model *model, unsigned kept, const way *w, double ste
     lw_data_destroy(r.data);
     out.energy = r.energy_most, out.momentum = r.momentum_most, out.position = r.position_most;
     out.trend = trend(&r);
-    out.reached = out.status == LW_OK ? end : r.t;
+    out.reached = out.status == LW_OK ? end : fmax(r.t, step * (double)out.run.steps);
     return out;
 }
 

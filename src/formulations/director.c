@@ -48,16 +48,18 @@ static bool allocate(lw_director *d) {
     d->body_block = LW_NEW(arena, int, bodies);
     d->weight = LW_NEW(arena, double, 4 * bodies);
     d->joint_torque = LW_NEW(arena, double, 3 * (size_t)model->joint_count + 1);
+    d->exact = LW_NEW(arena, long double, 12 * bodies);
     size_t loads = 6 * (size_t)model->joint_count + 1;
     double *kept = LW_NEW(arena, double, LW_DIRECTOR_KEPT *loads);
-    double *numbers = LW_NEW(arena, double, 8 * 12 * bodies + 7 * bodies + (size_t)model->nv);
+    double *numbers = LW_NEW(arena, double, 11 * 12 * bodies + 7 * bodies + (size_t)model->nv);
     if (!d->bodies || !d->joints || !d->coordinate || !d->cut_coordinate || !d->force_measure ||
-        !d->force_block || !d->body_block || !d->weight || !d->joint_torque || !kept || !numbers)
+        !d->force_block || !d->body_block || !d->weight || !d->joint_torque || !d->exact || !kept || !numbers)
         return false;
     for (size_t k = 0; k < LW_DIRECTOR_KEPT; k++) d->kept[k].reactions = kept + k * loads;
-    double **arrays[] = {&d->q0, &d->v0, &d->qm, &d->q1, &d->change, &d->residual, &d->low, &d->v_end};
-    for (int k = 0; k < 8; k++) *arrays[k] = numbers + 12 * bodies * (size_t)k;
-    d->turn = numbers + 96 * bodies;
+    double **arrays[] = {&d->q0,  &d->v0,    &d->qm,   &d->q1,    &d->change, &d->residual,
+                         &d->low, &d->v_end, &d->rest, &d->low_q, &d->q_end};
+    for (int k = 0; k < 11; k++) *arrays[k] = numbers + 12 * bodies * (size_t)k;
+    d->turn = numbers + 132 * bodies;
     d->torque = d->turn + 4 * bodies;
     d->u = d->torque + 3 * bodies;
     for (int k = 0; k < 3; k++) d->q0[3 + 4 * k] = d->qm[3 + 4 * k] = d->q1[3 + 4 * k] = 1;

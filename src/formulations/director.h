@@ -96,17 +96,19 @@ typedef struct lw_director {
     /* one step (director_step.c); coordinates 12 per body, ground first */
     double h, t0;
     double *q0, *v0, *qm, *q1, *change; /* begin, rates there, middle, end, q1 - q0 without cancellation */
-    double *low,
-        *v_end; /* what rounding v0 has cut off; rates that the last step ended with, to which it belongs */
+    double *rest;                       /* what is still to be added to change, below its rounding */
+    double *low_q, *low, *q_end,
+        *v_end; /* what rounding has cut off q0 and v0, and the end of the last step, to which it belongs */
     double *angles;   /* at the begin, per angle */
     double *turn, *u; /* quaternion of each body's rotation in the step; increments of the speeds */
     double *residual,
-        *torque;    /* balance, 12 per body; torques of director that no measure carries, 3 per body */
-    double *right;  /* of the Newton system */
-    int iterations; /* of the last step */
-    long newton;    /* iterations of all steps, ... */
-    long factored;  /* ... and those with a new matrix */
-    double *weight; /* 4 per body: inertia by which increments are measured */
+        *torque;        /* balance, 12 per body; torques of director that no measure carries, 3 per body */
+    long double *exact; /* what measures add to the balance where no matrix is wanted, 12 per body */
+    double *right;      /* of the Newton system */
+    int iterations;     /* of the last step */
+    long newton;        /* iterations of all steps, ... */
+    long factored;      /* ... and those with a new matrix */
+    double *weight;     /* 4 per body: inertia by which increments are measured */
     const lw_director_row *broken; /* why the last attempt failed: a row that it leaves, or NULL */
     int age;                       /* steps since rows were chosen */
     bool warned;                   /* that rotations alias */
@@ -132,6 +134,8 @@ bool lw_director_build(lw_director *d);
 
 /* Reparametrisation: change, q1 and qm from turn and u, body by body from ground (95, 118, 126, 136, 154, 188, 189). */
 void lw_director_place(lw_director *d);
+/* What rounding has cut off a body's change, into rest; that of its parent is known. */
+void lw_director_rest(lw_director *d, int body);
 /* Turn and u from twists of the bodies: those of the step's begin times h (start), or increments delta of q1 (6 per body:
  * displacement of the centre, rotation; world axes). */
 void lw_director_start(lw_director *d);

@@ -4,10 +4,11 @@
  * of Cayley vector h w, so that is where Newton starts, also for rotations that are no longer small. It has found the
  * solution when the last increment is so small against the step that the next would be rounding. Then
  * every row is looked at, also those without a multiplier: a step that violates one has left the manifold and is not
- * accepted. What fails is tried with new pivots, with another choice of rows, and then in halves.
+ * accepted. What fails is tried with new pivots, with another choice of rows, and then in halves. What rounding leaves of the equations
+ * and of the state is kept beside the numbers it does not fit into (docs/theory/director.md, 6: Rounding).
  *
  * Source   Betsch and Leyendecker (2006), eqs 10-15.
- * Cost     per iteration one sparse factorisation: linear for trees. No allocation but for new pivots.
+ * Cost     as a rule one sparse factorisation: linear for trees. No allocation but for new pivots.
  */
 #include "formulations/director.h"
 #include "model/rows.h"
@@ -36,7 +37,10 @@ void lw_director_load(lw_director *d, const double *y) {
     memcpy(d->q0 + 12, y, n * sizeof *y);
     memcpy(d->v0 + 12, y + n, n * sizeof *y);
     memcpy(d->angles, y + 2 * n, (size_t)d->angle_count * sizeof *y);
-    if (memcmp(d->v_end + 12, y + n, n * sizeof *y) != 0) memset(d->low + 12, 0, n * sizeof *y);
+    if (memcmp(d->q_end + 12, y, n * sizeof *y) != 0 || memcmp(d->v_end + 12, y + n, n * sizeof *y) != 0) {
+        memset(d->low_q + 12, 0, n * sizeof *y);
+        memset(d->low + 12, 0, n * sizeof *y);
+    }
 }
 
 /* Size of increments of the bodies in the mass metric, and of the places themselves. */
@@ -195,27 +199,50 @@ static bool rounding_adds_up(const lw_director *d) {
     return false;
 }
 
-/* What rounding has left of the balance of each body goes into its rates, P_int(q1)'M dv = -residual: with q1 that is exactly what its
- * momentum at the end lacks. Left alone it would add up, each time in the same sense. */
-static void settle(const lw_director *d, double *dv) {
-    for (int i = 1; i <= d->n && !d->full; i++) {
-        const lw_director_body *body = &d->bodies[i];
-        const double *left = d->right + lw_block_matrix_start(d->matrix, i - 1), *q = d->q1 + 12 * i;
-        double *rates = dv + 12 * i, J[9] = {0}, C[9], w[3];
-        for (int k = 0; k < 3 && body->mass > 0; k++) rates[k] += left[k] / body->mass;
-        for (int k = 0; k < 3; k++) {
-            const double *x = q + 3 + 3 * k, square = lw_v3_dot(x, x);
-            for (int a = 0; a < 3; a++)
-                for (int b = 0; b < 3; b++)
-                    J[3 * a + b] += body->euler[k] * ((a == b ? square : 0) - x[a] * x[b]);
+/* What a row changes by in the step, D (q1 - q0): its multiplier does no work if that is nothing. */
+static double change_of_row(const lw_director *d, const lw_director_row *row) {
+    long double sum = 0;
+    for (int t = row->term; t < row->term + row->terms; t++) {
+        const lw_measure *m = &d->measures[d->terms[t].measure];
+        for (int side = 0; side < 2; side++)
+            for (int k = 0, at = 12 * m->bodies[side]; k < 12; k++)
+                sum += d->terms[t].factor * m->D[12 * side + k] *
+                       (d->change[at + k] + (long double)d->rest[at + k]);
+    }
+    return (double)sum;
+}
+
+/* What rounding has left of the equations is one more increment of Newton's, too small for the numbers that describe the step: it is
+ * kept beside them. Left alone it would add up, each time in the same sense. */
+static void find_rest(lw_director *d) {
+    for (int r = 0; r < d->row_count && !d->full; r++) {
+        const lw_director_row *row = &d->rows[r];
+        bool off = fabs(row->value) > 1e-14 * (row->length ? d->length : 1);
+        if (row->dropped || row->kind == LW_DIRECTOR_PRESCRIBED || (off && r >= d->tie)) continue;
+        d->right[lw_block_matrix_start(d->matrix, d->n + r)] = -change_of_row(d, row);
+    }
+    lw_block_matrix_solve(d->matrix, d->right);
+    for (int i = 1; i <= d->n; i++) {
+        const double *own = d->right + d->size * (i - 1);
+        double *rest = d->rest + 12 * i;
+        if (d->full) {
+            memcpy(rest, own, 12 * sizeof *rest);
+            continue;
         }
-        lw_v3_cross(J + 3, J + 6, C);
-        lw_v3_cross(J + 6, J, C + 3);
-        lw_v3_cross(J, J + 3, C + 6);
-        double det = lw_v3_dot(J, C), size = J[0] + J[4] + J[8];
-        if (!(det > 1e-9 * size * size * size)) continue; /* hardly any inertia about some axis */
-        for (int a = 0; a < 3; a++) w[a] = (C[a] * left[3] + C[3 + a] * left[4] + C[6 + a] * left[5]) / det;
-        for (int k = 3; k < 12; k += 3) lw_v3_add_cross(w, q + k, rates + k);
+        lw_v3_add(rest, own, rest);
+        for (int k = 3; k < 12; k += 3) lw_v3_add_cross(own + 3, d->q1 + 12 * i + k, rest + k);
+    }
+    for (int r = 0; r < d->row_count; r++)
+        d->rows[r].lambda += d->right[lw_block_matrix_start(d->matrix, d->n + r)];
+}
+
+/* q1 = q0 + change with what rounding cuts off. */
+static void store_places(lw_director *d, double *q) {
+    for (int k = 12; k < 12 * (d->n + 1); k++) {
+        double small = d->rest[k] + d->low_q[k], change = d->change[k] + small, sum = d->q0[k] + change,
+               back = sum - d->q0[k];
+        d->low_q[k] = ((d->q0[k] - (sum - back)) + (change - back)) + (small - (change - d->change[k]));
+        d->q_end[k] = q[k - 12] = sum;
     }
 }
 
@@ -226,23 +253,24 @@ static void store_rates(lw_director *d, double *v) {
     for (int k = 12; k < 12 * (d->n + 1); k++) {
         double product = factor * d->change[k], rate = product - d->v0[k], back = rate - product;
         double lost = fma(factor, d->change[k], -product) + ((product - (rate - back)) - (d->v0[k] + back));
-        d->v_end[k] = rate;
-        d->low[k] = lost - d->low[k];
-    }
-    settle(d, d->low);
-    for (int k = 12; k < 12 * (d->n + 1); k++) {
-        double rate = d->v_end[k] + d->low[k];
-        d->low[k] -= rate - d->v_end[k];
-        d->v_end[k] = v[k - 12] = rate;
+        lost += factor * d->rest[k] - d->low[k];
+        d->v_end[k] = v[k - 12] = rate + lost;
+        d->low[k] = lost - (d->v_end[k] - rate);
     }
 }
 
 /* The end of the step as a state, and what its drives did. */
 static void store(lw_director *d, double *y, lw_power *work) {
     size_t n = 12 * (size_t)d->n;
+    find_rest(d);
     lw_director_keep_reactions(d);
-    if (!d->full && rounding_adds_up(d)) lw_director_rebuild(d);
-    memcpy(y, d->q1 + 12, n * sizeof *y);
+    store_places(d, y);
+    if (!d->full && rounding_adds_up(d)) {
+        lw_director_rebuild(d);
+        memcpy(y, d->q1 + 12, n * sizeof *y);
+        memcpy(d->q_end + 12, y, n * sizeof *y);
+        memset(d->low_q + 12, 0, n * sizeof *y);
+    }
     store_rates(d, y + n);
     for (int k = 0; k < d->angle_count; k++) y[2 * n + (size_t)k] = d->measures[d->angle_measure[k]].to;
     for (int r = 0; r < d->row_count; r++) {

@@ -75,6 +75,49 @@ static void place_at_joint(lw_director *d, const lw_director_joint *joint, int b
     lw_v3_copy(sum, change);
 }
 
+/* The combination c of a change with its rest, or of places with what was cut off them. */
+static void combine_long(const double c[4], const double *x, const double *rest, long double factor,
+                         long double out[3]) {
+    for (int a = 0; a < 3; a++)
+        for (int k = 0; k < 4; k++) out[a] += factor * c[k] * (x[3 * k + a] + (long double)rest[3 * k + a]);
+}
+
+/* As turn_directors and place_at_joint. */
+void lw_director_rest(lw_director *d, int body) {
+    const lw_director_joint *joint = &d->joints[body];
+    const double *Q = d->turn + 4 * body, *q0 = d->q0 + 12 * body, *low = d->low_q + 12 * body;
+    double *change = d->change + 12 * body, *rest = d->rest + 12 * body;
+    const int *bodies = d->model->joints[d->model->bodies[body].joint_index].info.bodies;
+    int parent = d->model->links[body].parent;
+    long double r[4] = {Q[0], Q[1], Q[2], Q[3]}, x[3], first[3], sum[3] = {0, 0, 0};
+    long double factor = 2 / (r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+    for (int k = 3; k < 12; k += 3) {
+        for (int a = 0; a < 3; a++) x[a] = q0[k + a] + (long double)low[k + a];
+        for (int a = 0; a < 3; a++)
+            first[a] = r[1 + (a + 1) % 3] * x[(a + 2) % 3] - r[1 + (a + 2) % 3] * x[(a + 1) % 3];
+        for (int a = 0; a < 3; a++) {
+            int b = (a + 1) % 3, c = (a + 2) % 3;
+            long double exact = factor * (r[0] * first[a] + (r[1 + b] * first[c] - r[1 + c] * first[b]));
+            rest[k + a] = (double)(exact - change[k + a]);
+        }
+    }
+    lw_v3_set(rest, 0, 0, 0);
+    if (joint->type == LW_JOINT_FREE) return;
+    const double *own = joint->point[joint->side], arm[4] = {0, own[1], own[2], own[3]};
+    combine_long(joint->point[1 - joint->side], d->change + 12 * parent, d->rest + 12 * parent, 1, sum);
+    combine_long(arm, change, rest, -1, sum);
+    for (int k = 0; k < joint->moves; k++) {
+        const lw_director_move *move = &joint->move[k];
+        if (move->turns) continue;
+        int first_body = bodies[0];
+        long double sense = joint->side ? move->factor : -move->factor, u = d->u[move->speed];
+        combine_long(move->vector, d->change + 12 * first_body, d->rest + 12 * first_body,
+                     sense * (d->measures[move->measure].from + u), sum);
+        combine_long(move->vector, d->q0 + 12 * first_body, d->low_q + 12 * first_body, sense * u, sum);
+    }
+    for (int a = 0; a < 3; a++) rest[a] = (double)(sum[a] - change[a]);
+}
+
 void lw_director_place(lw_director *d) {
     for (int i = 1; i <= d->n; i++) {
         const lw_director_joint *joint = &d->joints[i];

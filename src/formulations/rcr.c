@@ -226,7 +226,7 @@ static lw_status project_speeds(rcr_method *m, double t, lw_error *error) {
 static lw_status eliminate_speeds(rcr_method *m, double t, lw_error *error) {
     const lw_subject subject = in_motion(m);
     if (!(evaluate(m, &subject, true) > exact)) return LW_OK;
-    bool chosen = m->looped.integrating && m->choice->made && !m->doubt;
+    bool chosen = m->looped.integrating && m->choice->sound && !m->doubt;
     if (chosen) {
         take_columns(m, false);
         chosen = lw_choice_speeds(m->choice, m->looped.defect, m->looped.data->v);
@@ -514,7 +514,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
 /* Another run begins. */
 static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     rcr_method *m = (rcr_method *)base;
-    m->choice->made = m->asked = false;
+    m->choice->made = m->choice->sound = m->asked = false;
     m->latest = -HUGE_VAL;
     lw_tree_to_state(base, t, q, v, y);
 }

@@ -22,6 +22,7 @@
 #include <string.h>
 
 static const double give_up = 0.5;     /* of the cos^2 that an exchange would give, as partition.c */
+static const double fair = 0.7;        /* cos^2: errors of v_D are at most 1.2 times those of v_I */
 static const double preference = 0.25; /* for speeds that ties further on have too */
 
 /* --- masses ---------------------------------------------------------------------------------------- */
@@ -314,7 +315,9 @@ void lw_choice_reconsider(lw_choice *c, const lw_data *data, const lw_method_opt
         changed += other;
     }
     bool again = c->made && made;
-    c->made = made;
+    c->made = c->sound = made;
+    for (int k = 0; k < c->ties->count; k++)
+        if (c->rank[k] > 0 && c->worth[k] < fair) c->sound = false;
     if (!made)
         for (int k = 0; k < c->model->nv; k++) c->owner[k] = -1;
     if (!again || changed == 0) return;

@@ -43,6 +43,7 @@ typedef struct lw_choice {
     const lw_rows *rows;
     const lw_ties *ties;
     const lw_sweeps *sweeps;
+    bool sound;     /* its cos^2 is large enough for errors of independent speeds to stay what they are */
     bool made;      /* there is one: */
     int *rank;      /* per tie: how many speeds it determines, ... */
     int *dependent; /* ... from tie.first on: these, ... */

@@ -180,8 +180,8 @@ static lw_model *problem(const char *path) {
 }
 
 /* Steady precession repeats itself, so any rounding with a preferred sign adds up. Increments of an error over blocks of steps are independent of each
- * other: mean over standard error is Student's t with 19 degrees of freedom, beyond 5 in one case of 10000. Without `settle` (director_step.c)
- * the momentum shows 7. */
+ * other: mean over standard error is Student's t with 19 degrees of freedom, beyond 5 in one case of 10000. Without `find_rest`
+ * (director_step.c) the energy shows 9.6. */
 static void heavy_top_has_no_trend(void **state) {
     (void)state;
     enum { BLOCKS = 20, LENGTH = 5000 };
