@@ -328,33 +328,67 @@ static lw_status singular_position(const rcr_method *m, int tie, const char *how
                       remedy, "the loop that it closes %s in a singular position, and %s", how, what);
 }
 
-/* The largest of the speeds or accelerations x, lengths relative to the size of the mechanism. */
+/* Speed or acceleration x of a joint, as an angle: lengths relative to the size of the mechanism. */
+static double rate(const rcr_method *m, int speed, const double *x) {
+    const lw_link *link = &m->looped.base.model->links[m->choice->body_of[speed]];
+    bool turns = lw_joint_speed_turns(link->joint.type, speed - link->v);
+    return fabs(x[speed]) / (turns ? 1 : m->sweeps->length);
+}
+
+/* The largest of x in all loops, and in the loop of a tie. */
 static double largest_rate(const rcr_method *m, const double *x) {
-    const lw_model *model = m->looped.base.model;
     double largest = 0;
-    for (int i = 1; i <= model->body_count; i++) {
-        const lw_link *link = &model->links[i];
-        for (int k = 0; k < link->joint.nv; k++) {
-            double unit = lw_joint_speed_turns(link->joint.type, k) ? 1 : m->sweeps->length;
-            largest = fmax(largest, fabs(x[link->v + k]) / unit);
-        }
-    }
+    for (int k = 0; k < m->choice->loop_speeds; k++)
+        largest = fmax(largest, rate(m, m->choice->in_loops[k], x));
+    return largest;
+}
+static double loop_rate(const rcr_method *m, int tie, const double *x) {
+    const lw_front *front = &m->choice->fronts[tie];
+    double largest = 0;
+    for (int k = front->way; k < front->way + front->ways; k++)
+        largest = fmax(largest, rate(m, m->choice->ways[k].speed, x));
     return largest;
 }
 
-/* Of a mechanism at rest in a singular position, with the accelerations in data: the tie with which it cannot move along them, or
- * -1. Its state stays. */
-static lw_status undecided(rcr_method *m, double t, int *tie, lw_error *error) {
+/* Prescribed motions lead through. */
+static bool driven(const rcr_method *m, int tie) {
+    const lw_front *front = &m->choice->fronts[tie];
+    for (int k = front->way; k < front->way + front->ways; k++) {
+        int speed = m->choice->ways[k].speed;
+        const lw_link *link = &m->looped.base.model->links[m->choice->body_of[speed]];
+        if (link->prescribed >> (speed - link->v) & 1) return true;
+    }
+    return false;
+}
+
+/* Of loops at rest in a singular position, with the accelerations in data: the tie with which they cannot move along them, or -1.
+ * At rest is one whose speeds v and accelerations a have v^2 <= slack + reach a, a > least; whatever else moves. The state stays. */
+static lw_status undecided(rcr_method *m, double t, double slack, double reach, double least, int *tie,
+                           lw_error *error) {
     const double fast = 100; /* so fast that gravity and other forces do not matter */
     const lw_model *model = m->looped.base.model;
     lw_data *data = m->looped.data;
-    double fastest = 0;
-    for (int k = 0; k < model->nv; k++) fastest = fmax(fastest, fabs(data->vdot[k]));
-    memcpy(m->looped.v, data->v, (size_t)model->nv * sizeof *data->v);
-    for (int k = 0; k < model->nv; k++) data->v[k] = fast / fastest * data->vdot[k];
-    lw_status status = run_awake(m, t, NULL, error);
-    *tie = status == LW_OK ? unsatisfied(m) : -1;
-    memcpy(data->v, m->looped.v, (size_t)model->nv * sizeof *data->v);
+    double *v = m->looped.v, fastest = 0;
+    memcpy(v, data->v, (size_t)model->nv * sizeof *v);
+    memset(data->v, 0, (size_t)model->nv * sizeof *v);
+    for (int k = 0; k < m->ties->count; k++) {
+        double speed = loop_rate(m, k, v), a = loop_rate(m, k, data->vdot);
+        if (speed * speed > slack + reach * a || !(a > least) || driven(m, k)) continue;
+        const lw_front *front = &m->choice->fronts[k];
+        for (int n = front->way; n < front->way + front->ways; n++) {
+            int moved = m->choice->ways[n].speed;
+            data->v[moved] = data->vdot[moved];
+            fastest = fmax(fastest, fabs(data->vdot[moved]));
+        }
+    }
+    *tie = -1;
+    lw_status status = LW_OK;
+    if (fastest > 0) {
+        for (int k = 0; k < model->nv; k++) data->v[k] *= fast / fastest;
+        status = run_awake(m, t, NULL, error);
+        if (status == LW_OK) *tie = unsatisfied(m);
+    }
+    memcpy(data->v, v, (size_t)model->nv * sizeof *v);
     return status;
 }
 
@@ -362,8 +396,6 @@ static lw_status undecided(rcr_method *m, double t, int *tie, lw_error *error) {
  * at rest, be moved by its forces, in a direction in which nothing goes on. */
 static lw_status look_at_start(rcr_method *m, double t, lw_error *error) {
     const double gap = 1e-6; /* m, rad */
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
     lw_status status = run_awake(m, t, NULL, error);
     if (status != LW_OK || m->looped.rows->count == 0) return status;
     int tie = unsatisfied(m);
@@ -373,10 +405,8 @@ static lw_status look_at_start(rcr_method *m, double t, lw_error *error) {
         return singular_position(m, tie, "starts",
                                  "give velocities with which it can go on, or start beside this position",
                                  "its velocities fit none of the motions that lead out of it", error);
-    double speed = largest_rate(m, data->v), fastest = largest_rate(m, data->vdot);
     const double slight = noticeable * largest_acceleration(m);
-    if (speed * speed > slight || model->motion_count || !(fastest > slight)) return LW_OK;
-    status = undecided(m, t, &tie, error);
+    status = undecided(m, t, slight, 0, slight, &tie, error);
     if (status != LW_OK || tie < 0) return status;
     return singular_position(m, tie, "starts", "give velocities, or start beside this position",
                              "more than one motion leads out of it: which one is not determined at rest",
@@ -386,13 +416,10 @@ static lw_status look_at_start(rcr_method *m, double t, lw_error *error) {
 /* After a step, with fewer independent rows than there have been: a mechanism that passes goes on, one whose speeds take it
  * no farther than it can be told from the singular position comes to rest there, and where more than one motion leads out. */
 static lw_status look_at_rest(rcr_method *m, double t, lw_error *error) {
-    lw_data *data = m->looped.data;
     lw_status status = run_awake(m, t, NULL, error);
-    if (status != LW_OK || m->looped.base.model->motion_count) return status;
-    double speed = largest_rate(m, data->v), rate = largest_rate(m, data->vdot);
-    if (speed * speed > 2 * near * rate || rate < settling * m->fastest) return LW_OK;
+    if (status != LW_OK) return status;
     int tie;
-    status = undecided(m, t, &tie, error);
+    status = undecided(m, t, 0, 2 * near, settling * m->fastest, &tie, error);
     if (status != LW_OK || tie < 0) return status;
     char how[64];
     snprintf(how, sizeof how, "comes to rest at t = %.6g", t);

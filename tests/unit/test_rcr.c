@@ -5,6 +5,7 @@
 #include "formulations/formulation.h"
 #include "formulations/projection.h"
 #include "formulations/sweeps.h"
+#include "problems.h"
 #include "random_model.h"
 
 #include <stdarg.h>
@@ -551,6 +552,45 @@ static void comes_to_rest(void **state) {
     }
 }
 
+/* A loop at rest in line, beside something that moves: a fan that is driven, a pendulum, the cart that carries it. */
+static void others_move(void **state) {
+    (void)state;
+    static const struct {
+        const char *body, *joint, *base;
+    } others[] = {
+        {"fan: {mass: 1, inertia: [1, 1, 1]}",
+         "M: {type: revolute, between: [ground, fan], point: [9, 9, 9], axis: [0, 1, 0], motion: 3*t}",
+         "ground"},
+        {"bob: {mass: 1, shape: rod, points: [[0, 3, 0], [0, 3, -1]]}",
+         "P: {type: revolute, between: [ground, bob], point: [0, 3, 0], axis: [0, 1, 0], v: 1}", "ground"},
+        {"cart: {mass: 1, inertia: [1, 1, 1]}",
+         "P: {type: prismatic, between: [ground, cart], axis: [1, 0, 0], v: 1}", "cart"}};
+    for (int k = 0; k < 3; k++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "linkwork: 1\nbodies:\n"
+                 "  l: {mass: 10, shape: rod, points: [[0, 0, 0], [1, 0, 0]], radius: 0.02}\n"
+                 "  c: {mass: 15, shape: rod, points: [[1, 0, 0], [2.5, 0, 0]], radius: 0.02}\n"
+                 "  r: {mass: 20, shape: rod, points: [[1.5, 0, 0], [2.5, 0, 0]], radius: 0.02}\n"
+                 "  %s\njoints:\n"
+                 "  A: {type: revolute, between: [%s, l], point: [0, 0, 0], axis: [0, 1, 0]}\n"
+                 "  B: {type: revolute, between: [l, c], point: [1, 0, 0], axis: [0, 1, 0]}\n"
+                 "  C: {type: revolute, between: [c, r], point: [2.5, 0, 0], axis: [0, 1, 0], cut: true}\n"
+                 "  D: {type: revolute, between: [%s, r], point: [1.5, 0, 0], axis: [0, 1, 0]}\n"
+                 "  %s\n",
+                 others[k].body, others[k].base, others[k].base, others[k].joint);
+        lw_model *model = compile_or_fail(read_text_spec(text));
+        lw_run_options options = {.method = "rcr", .tolerance = 1e-9, .end = 0.5};
+        double q[6], v[6];
+        lw_run_summary summary;
+        lw_error error = {0};
+        assert_int_equal(lw_simulate(model, &options, q, v, &summary, &error), LW_ERROR_SINGULAR);
+        assert_string_equal(error.object, "joint \"C\"");
+        assert_non_null(strstr(error.message, "not determined at rest"));
+        lw_model_destroy(model);
+    }
+}
+
 /* Several turns through the singular positions, with every integrator that steps by tolerance. */
 static void energy_is_kept(void **state) {
     (void)state;
@@ -595,6 +635,7 @@ int main(void) {
         cmocka_unit_test(straight_on),
         cmocka_unit_test(undetermined_starts),
         cmocka_unit_test(comes_to_rest),
+        cmocka_unit_test(others_move),
         cmocka_unit_test(energy_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
