@@ -244,13 +244,14 @@ static void row(const endurance_case *c, const way *w, double x, bool cheapest, 
         snprintf(setting, sizeof setting, "tolerance %.1e", x);
     else
         snprintf(setting, sizeof setting, "h = %.3g", x);
-    power(energy, r->energy);
-    power(momentum, c->kept ? r->momentum : NAN);
+    bool seen = r->status == LW_OK || r->energy > 0; /* more than the start */
+    power(energy, seen ? r->energy : NAN);
+    power(momentum, seen && c->kept ? r->momentum : NAN);
     if (isnan(r->trend))
         snprintf(trend_text, sizeof trend_text, "-");
     else
         snprintf(trend_text, sizeof trend_text, "%.1f", r->trend);
-    power(position, loops || r->position > 0 ? r->position : NAN);
+    power(position, seen && (loops || r->position > 0) ? r->position : NAN);
     if (r->status != LW_OK)
         snprintf(end, sizeof end, "breaks down after %.3g s", r->reached);
     else if (w->by_tolerance && x <= tightest && r->seconds < (1 - like) * cost)

@@ -41,6 +41,32 @@ expect 2 run "$work/loose.yaml" --method massless
 says err 'body "ring"'
 says err "add inertia, a damper or a spring there"
 
+# check reports it as a fault, in the words of run; not where something resists, nor where a body without mass has no motion of its own.
+expect 2 check "$work/loose.yaml"
+says err 'body "ring": has no mass, and nothing resists its translation along x (joint "slide"); add inertia, a damper or a spring there'
+says out "1 error, 0 warnings"
+expect 2 check "$work/loose.yaml" --json
+json "[(x['severity'], x['line'], x['object']) for x in d] == [('error', 4, 'body \"ring\"')]"
+expect 0 check "$problems/two_oscillators/model.yaml"
+expect 0 check "$problems/two_oscillators/model.yaml" --set d=0
+
+# A balance that a little mass would leave: refused, and said why.
+cat >"$work/unstable.yaml" <<'YAML'
+linkwork: 1
+name: unstable
+bodies:
+  knot: {kind: point, mass: 0}
+  bob: {kind: point, mass: 1}
+joints:
+  first: {type: prismatic, between: [ground, knot], axis: [1, 0, 0], q: 0.1}
+  second: {type: prismatic, between: [knot, bob], axis: [1, 0, 0], q: 0.2}
+forces:
+  push: {type: torsion, joint: first, law: -200*x}
+  pull: {type: torsion, joint: second, stiffness: 100}
+YAML
+expect 1 run "$work/unstable.yaml" --end 0.1
+says err 'body "knot": springs alone hold its translation along x (joint "first"), in an unstable balance at t = 0; give it mass or damping'
+
 # So does auto, in the same words; every other method that refuses a body without mass says that massless takes it, and auto takes it.
 expect 2 run "$work/loose.yaml"
 says err 'body "ring": has no mass, and nothing resists its translation along x (joint "slide")'

@@ -303,12 +303,151 @@ static void ranks(void **state) {
     }
 }
 
+/* A rod without mass on a ball joint, a point of mass at its tip and forces at its axis: nothing resists its spin, whatever they are.
+ * The limit is one of rounding, so the rod also lies askew. */
+static void forces_at_its_axis_hold_no_rod(void **state) {
+    (void)state;
+    static const char *const forces[][3] = {
+        {"0", "0", "-3"}, {"0", "2", "0"}, {"0", "0", "0"}, {"5", "-1e4", "7e3"}};
+    static const double tips[][3] = {{1, 0, 0}, {0.3, -0.4, 1.2}};
+    for (int k = 0; k < 8; k++) {
+        lw_spec *spec = lw_spec_create("rod");
+        const char *const *force = forces[k % 4];
+        const double *tip = tips[k / 4], point[3] = {0, 0, 0};
+        add_body(spec, (lw_body_spec){.name = "rod"});
+        add_body(spec, (lw_body_spec){
+                           .name = "tip", .kind = LW_BODY_POINT, .mass = 1, .com = {tip[0], tip[1], tip[2]}});
+        add_plain_joint(spec, "ball", LW_JOINT_SPHERICAL, LW_GROUND, "rod", point, NULL);
+        add_plain_joint(spec, "glue", LW_JOINT_WELD, "rod", "tip", tip, NULL);
+        add_force(spec, (lw_force_spec){.name = "push",
+                                        .type = LW_FORCE_APPLIED,
+                                        .bodies = {"rod", LW_GROUND},
+                                        .points = {{0.5 * tip[0], 0.5 * tip[1], 0.5 * tip[2]}},
+                                        .force = {force[0], force[1], force[2]}});
+        lw_model *model = compile_or_fail(spec);
+        must_be(model, 2, "u");
+        lw_model_destroy(model);
+    }
+}
+
+/* The same spin in a closed loop: two bodies without mass that slide in each other, between ball joints. */
+static void forces_at_its_axis_hold_no_coupler(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        lw_spec *spec = lw_spec_create("coupler");
+        const double axis[3] = {0, 1, 0}, slide[3] = {1, 0, 0},
+                     points[5][3] = {{0, 0, 0}, {0, 0, 0.3}, {0.3, 0, 0.3}, {0.6, 0, 0.3}, {0.6, 0, 0}};
+        add_plain_body(spec, "crank");
+        add_body(spec, (lw_body_spec){.name = "inner"});
+        add_body(spec, (lw_body_spec){.name = "outer"});
+        add_plain_body(spec, "rocker");
+        add_plain_joint(spec, "p1", LW_JOINT_REVOLUTE, LW_GROUND, "crank", points[0], axis);
+        add_plain_joint(spec, "p2", LW_JOINT_SPHERICAL, "crank", "inner", points[1], NULL);
+        add_plain_joint(spec, "slide", LW_JOINT_PRISMATIC, "inner", "outer", points[2], slide);
+        add_plain_joint(spec, "p3", LW_JOINT_SPHERICAL, "outer", "rocker", points[3], NULL);
+        add_plain_joint(spec, "p4", LW_JOINT_REVOLUTE, LW_GROUND, "rocker", points[4], axis);
+        add_force(spec, (lw_force_spec){.name = "spring",
+                                        .type = LW_FORCE_TORSION,
+                                        .joint = "slide",
+                                        .stiffness = 500,
+                                        .damping = 20});
+        if (k)
+            add_force(spec, (lw_force_spec){.name = "push",
+                                            .type = LW_FORCE_APPLIED,
+                                            .bodies = {"inner", LW_GROUND},
+                                            .points = {{0.2, 0, 0.3}},
+                                            .force = {NULL, NULL, "-3"}});
+        lw_model *model = compile_or_fail(spec);
+        must_be(model, 2, "u");
+        lw_model_destroy(model);
+    }
+}
+
+/* ground - k1 - (no mass) - k2 - m. With a little mass the motion stays near the balance if k1 + k2 > 0, and leaves it at a rate without
+ * bounds otherwise, although the balance is there all the same: k1 k2 / (k1 + k2) > 0 for -200, 100. */
+static void an_unstable_balance_is_a_sentence(void **state) {
+    (void)state;
+    static const double stiffness[][3] = {{-200, 100, 1}, {-50, 100, 0}, {100, -200, 1}, {100, -50, 0}};
+    for (int s = 0; s < 4; s++) {
+        const double *k = stiffness[s];
+        lw_model *model = sliders(2, (double[]){0, 1}, k, (double[]){0, 0});
+        must_be(model, 1, "a");
+        for (int n = 0; n < 4; n++) {
+            lw_run_options options;
+            lw_error error = {0};
+            lw_run_summary summary;
+            double q[2], v[2], q0[2] = {0.1, 0.2}, v0[2] = {0, 0};
+            lw_run_defaults(model, &options);
+            options.integrator = integrators[n], options.end = 0.1, options.q = q0, options.v = v0;
+            lw_status status = lw_simulate(model, &options, q, v, &summary, &error);
+            assert_int_equal(status, k[2] > 0 ? LW_ERROR_UNSUPPORTED : LW_OK);
+            if (status == LW_OK) continue;
+            assert_string_equal(error.object, "body \"b1\"");
+            assert_non_null(
+                strstr(error.message, "translation along x (joint \"j1\"), in an unstable balance"));
+            assert_non_null(strstr(error.remedy, "mass or damping"));
+        }
+        lw_model_destroy(model);
+    }
+}
+
+/* A knot without mass between two oblique springs, drawn through their line by a soft one: at the fold its balance ends, and the
+ * run with it. Drawn by a stiff one it has a stable balance everywhere, and goes through. */
+static void a_snap_ends_the_run(void **state) {
+    (void)state;
+    for (int stiff = 0; stiff < 2; stiff++) {
+        lw_spec *spec = lw_spec_create("truss");
+        const double point[3] = {0, 0, 0}, axis[3] = {0, 0, 1};
+        add_body(spec, (lw_body_spec){.name = "knot", .kind = LW_BODY_POINT});
+        add_body(spec, (lw_body_spec){.name = "load", .kind = LW_BODY_POINT, .mass = 1});
+        add_plain_joint(spec, "j1", LW_JOINT_PRISMATIC, LW_GROUND, "knot", point, axis);
+        add_plain_joint(spec, "j2", LW_JOINT_PRISMATIC, "knot", "load", point, axis);
+        lw_joint_spec *joint = lw_spec_joint(spec, 0);
+        joint->has_q = true, joint->q[0] = 0.3;
+        for (int side = 0; side < 2; side++) {
+            add_force(spec, (lw_force_spec){.name = side ? "right" : "left",
+                                            .type = LW_FORCE_SPRING,
+                                            .bodies = {LW_GROUND, "knot"},
+                                            .points = {{side ? 1 : -1, 0, 0}},
+                                            .stiffness = 1000,
+                                            .has_free_length = true,
+                                            .free_length = 1.044});
+        }
+        /* across the line of the oblique springs: 2 * 1000 * (1 - 1.044) = -88 N/m */
+        add_force(spec, (lw_force_spec){.name = "pull",
+                                        .type = LW_FORCE_TORSION,
+                                        .joint = "j2",
+                                        .stiffness = stiff ? 500 : 50});
+        lw_model *model = compile_or_fail(spec);
+        for (int n = 0; n < 3; n++) {
+            lw_run_options options;
+            lw_error error = {0};
+            lw_run_summary summary;
+            double q[2], v[2], v0[2] = {0, -3};
+            lw_run_defaults(model, &options);
+            options.integrator = integrators[n], options.end = 0.3, options.v = v0;
+            lw_status status = lw_simulate(model, &options, q, v, &summary, &error);
+            assert_int_equal(status, stiff ? LW_OK : LW_ERROR_SINGULAR);
+            if (!stiff) assert_string_equal(error.object, "body \"knot\"");
+        }
+        lw_model_destroy(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_damped_spring_decays),         cmocka_unit_test(springs_in_series_are_one),
-        cmocka_unit_test(two_in_a_row_are_of_both_kinds), cmocka_unit_test(rows_have_short_directions),
-        cmocka_unit_test(a_rod_turns_about_its_axis),     cmocka_unit_test(undetermined_is_a_sentence),
-        cmocka_unit_test(laws_and_prescribed_motions),    cmocka_unit_test(ranks),
+        cmocka_unit_test(a_damped_spring_decays),
+        cmocka_unit_test(springs_in_series_are_one),
+        cmocka_unit_test(two_in_a_row_are_of_both_kinds),
+        cmocka_unit_test(rows_have_short_directions),
+        cmocka_unit_test(a_rod_turns_about_its_axis),
+        cmocka_unit_test(undetermined_is_a_sentence),
+        cmocka_unit_test(laws_and_prescribed_motions),
+        cmocka_unit_test(ranks),
+        cmocka_unit_test(forces_at_its_axis_hold_no_rod),
+        cmocka_unit_test(forces_at_its_axis_hold_no_coupler),
+        cmocka_unit_test(an_unstable_balance_is_a_sentence),
+        cmocka_unit_test(a_snap_ends_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
