@@ -3,6 +3,7 @@
 #include "json.h"
 #include "load.h"
 
+#include <linkwork/massless.h>
 #include <stdlib.h>
 
 /* --- the run section ------------------------------------------------------------------------------- */
@@ -48,6 +49,23 @@ static void check_run_alone(const cli_command *command, const cli_list *texts, c
     lw_model_destroy(model);
     lw_spec_destroy(spec);
     cli_free_settings(settings, texts->count);
+}
+
+/* --- motions ------------------------------------------------------------------------------------- */
+
+/* Motions that nothing determines, where no method takes the model. */
+static void check_motions(cli_model *loaded) {
+    lw_directions *directions = NULL;
+    lw_error error = {0};
+    if (lw_method_auto(loaded->model, NULL, 0, &error)) return;
+    if (lw_directions_create(loaded->model, &directions, &error) != LW_OK) return;
+    for (int k = 0; k < lw_directions_count(directions); k++) {
+        const lw_direction *direction = lw_directions_at(directions, k);
+        if (direction->kind != LW_DIRECTION_UNDETERMINED) continue;
+        (void)lw_report_add(loaded->report, &direction->error);
+        loaded->errors++;
+    }
+    lw_directions_destroy(directions);
 }
 
 /* --- the report ------------------------------------------------------------------------------------ */
@@ -124,9 +142,10 @@ static int check(const cli_command *command, int argc, char **argv) {
     cli_read_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
                    &result);
     if (loaded.report) {
-        if (loaded.model)
+        if (loaded.model) {
             check_run(&loaded, loaded.model);
-        else
+            check_motions(&loaded);
+        } else
             check_run_alone(command, &settings, &loaded);
         int told = report(command, &loaded, as_json);
         if (result == CLI_DONE) result = told;

@@ -414,8 +414,8 @@ static lw_status create_full(const lw_model *model, const lw_method_options *opt
 }
 
 #define COMMON                                                                                               \
-    .coordinates = LW_COORDINATES_DIRECTOR, .integrator = "energy-momentum", .applies = applies,             \
-    .destroy = destroy, .to_state = to_state, .from_state = from_state,                                      \
+    .coordinates = LW_COORDINATES_DIRECTOR, .integrator = "energy-momentum", .no_baumgarte = true,           \
+    .applies = applies, .destroy = destroy, .to_state = to_state, .from_state = from_state,                  \
     .accelerations = lw_reduction_accelerations, .derivative = derivative, .differential = differential,     \
     .step = step, .project = project, .violation = violation, .reactions = reactions, .energy = energy,      \
     .condition = condition

@@ -7,7 +7,12 @@
  *
  *   v += N L^-T eta,     G eta = -dg/dt along (v, t)
  *
- * G and dg/dt are central differences, G for all groups of directions at once that share neither bodies nor elements.
+ * G and dg/dt are central differences, G for all groups of directions at once that share neither bodies nor elements. Entries of G are
+ * measured by the rounding of what they are made of: the forces of all elements on the way of a direction, times their arms, whether
+ * they do work along it or not. What does not exceed that holds nothing.
+ *
+ * A little mass instead of none leads to the same motion only if the balance is stable. Where G is symmetric, -G must be positive
+ * definite; where it is not (forces that have no potential), its determinant must be positive.
  *
  * Which directions are algebraic may change with position: where a damper stands across a motion that it resists elsewhere, springs hold
  * that as well. Candidates are those that may be; those whose pivot is lost at the position are taken.
@@ -16,6 +21,7 @@
  * Cost     O(n) times the largest group, and the cube of each group; no allocation but in create.
  */
 #include "formulations/massless.h"
+#include "model/joint.h"
 
 #include <float.h>
 #include <math.h>
@@ -31,14 +37,17 @@ struct lw_springs {
     int *start;            /* groups + 1: of these */
     int largest;           /* group */
     double **G;            /* per group: row by row, factored in place */
+    double *room;          /* for one of them */
     int **order;           /* per group: rows after pivoting */
     double *q, *v;         /* displaced */
     double *z, *u;         /* per direction, per speed */
     double *plus, *minus;  /* g */
     double *g, *solution;  /* per algebraic direction */
     int *group;            /* per direction: its group, -1 if that has no candidates */
-    double *size;          /* per direction: of the forces that balance */
+    double *effort;        /* 1 per body, then 1 per speed: sizes of the forces there, as torques */
+    double *unit;          /* per speed: a length, or 1 where it turns */
     double *noise;         /* per group: of differences */
+    int *unstable;         /* per group: the direction at which the balance is unstable, or -1 */
     bool *lost;            /* per algebraic direction: nothing holds it */
 };
 
@@ -103,13 +112,19 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->g = LW_NEW(arena, double, room);
         s->solution = LW_NEW(arena, double, room);
         s->group = LW_NEW(arena, int, n + 1);
-        s->size = LW_NEW(arena, double, n + 1);
+        s->effort = LW_NEW(arena, double, model->body_count + 1 + model->nv);
+        s->unit = LW_NEW(arena, double, model->nv + 1);
         s->noise = LW_NEW(arena, double, room);
+        s->unstable = LW_NEW(arena, int, room);
         s->lost = LW_NEW(arena, bool, room);
         fine = s->candidate && s->direction && s->first && s->start && s->G && s->order && s->q && s->v &&
-               s->u && s->z && s->plus && s->minus && s->g && s->solution && s->group && s->size &&
-               s->noise && s->lost;
+               s->u && s->z && s->plus && s->minus && s->g && s->solution && s->group && s->effort &&
+               s->unit && s->noise && s->unstable && s->lost;
     }
+    for (int i = 1; i <= model->body_count && fine; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++)
+            s->unit[model->links[i].v + k] =
+                lw_joint_speed_turns(model->links[i].joint.type, k) ? 1 : shape->length;
     if (fine) { /* counted, then placed, by the root of the group */
         int *size = place, at = 0;
         for (int k = 0; k < n; k++)
@@ -127,12 +142,16 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         for (int k = 0; k < n; k++) s->group[k] = s->group[root(up, k)];
         for (int k = 0; k < n; k++)
             if (candidate[k]) s->candidate[place[root(up, k)]++] = k;
+        size_t most = 0;
         for (int g = 0; g < s->groups && fine; g++) {
             size_t own = (size_t)(s->first[g + 1] - s->first[g]);
+            if (own > most) most = own;
             s->G[g] = LW_NEW(arena, double, own *own);
             s->order[g] = LW_NEW(arena, int, own);
             fine = s->G[g] && s->order[g];
         }
+        s->room = LW_NEW(arena, double, most *most + 1);
+        fine = fine && s->room;
     }
     free(place), free(up);
     return fine ? s : NULL;
@@ -177,13 +196,60 @@ static void spread(lw_springs *s, int k, const double *x) {
     lw_dampers_upper(s->flow->dampers, s->z);
 }
 
-/* L U with row pivoting, in place. Pivots that do not exceed `noise` or vanish against the largest entry are replaced, their number of
+/* Sizes of the forces in the probe, element by element: they may cancel in sum, their rounding does not. Loads and joint forces of the
+ * probe are used up. */
+static void find_efforts(lw_springs *s, double t, const double *tau) {
+    const lw_model *model = s->flow->model;
+    lw_data *data = s->probe->data;
+    const double length = s->flow->shape->length;
+    double *of_speed = s->effort + model->body_count + 1;
+    memset(s->effort, 0, ((size_t)model->body_count + 1 + (size_t)model->nv) * sizeof *s->effort);
+    for (int k = 0; k < model->nv; k++) data->tau[k] = tau ? tau[k] : 0;
+    for (int f = -1; f < model->force_count; f++) { /* -1: the caller's joint forces */
+        const lw_force *force = f < 0 ? NULL : &model->forces[f];
+        bool in_joint = force && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
+                        force->type != LW_FORCE_APPLIED;
+        if (force && !(in_joint && force->closure < 0)) {
+            const int *bodies =
+                in_joint ? model->joints[model->closures[force->closure]].info.bodies : force->bodies;
+            for (int b = 0; b < 2; b++) memset(data->load + 6 * bodies[b], 0, 6 * sizeof *data->load);
+            lw_forces_add(model, data, f, f + 1, t, false);
+            for (int b = 0; b < 2; b++) {
+                const double *load = data->load + 6 * bodies[b];
+                double arm = length + (in_joint ? 0 : lw_v3_norm(force->frames[b].p));
+                s->effort[bodies[b]] += lw_v3_norm(load) + arm * lw_v3_norm(load + 3);
+            }
+            continue;
+        }
+        int first = force ? force->v : 0, end = force ? first + 1 : model->nv;
+        if (force) data->tau[first] = 0, lw_forces_add(model, data, f, f + 1, t, false);
+        for (int k = first; k < end; k++) of_speed[k] += fabs(data->tau[k]) * s->unit[k];
+    }
+}
+
+/* How large the terms are that the balance of direction k is made of, if its motion reached all of each. */
+static double effort_along(const lw_springs *s, int k) {
+    const lw_null *null = s->probe->null;
+    const lw_null_shape *shape = null->shape;
+    const double *of_speed = s->effort + shape->model->body_count + 1;
+    double most = 0, sum = 0;
+    for (int m = shape->moved_start[k]; m < shape->moved_start[k + 1]; m++) {
+        const double *twist = null->twist + 6 * m;
+        most = fmax(most, fmax(lw_v3_norm(twist), lw_v3_norm(twist + 3) / shape->length));
+        sum += s->effort[shape->body[m]];
+    }
+    for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++) {
+        int speed = shape->speed[e];
+        most = fmax(most, fabs(null->value[e]) / s->unit[speed]);
+        sum += of_speed[speed];
+    }
+    return most * sum;
+}
+
+/* L U with row pivoting, in place. Pivots that do not exceed `noise` are replaced, their number of
  * column is told; returns the first, or -1. */
 static int factor_group(int n, double *A, int *order, double noise, bool *lost) {
-    double largest = 0;
     int bad = -1;
-    for (int k = 0; k < n * n; k++) largest = fmax(largest, fabs(A[k]));
-    noise = fmax(noise, 1e-9 * largest); /* differences leave 1e-11 */
     for (int k = 0; k < n; k++) order[k] = k;
     for (int k = 0; k < n; k++) {
         int p = k;
@@ -219,7 +285,45 @@ static void solve_group(int n, const double *A, const int *order, const double *
     }
 }
 
-static const double root3 = 6.1e-6; /* of epsilon: step of central differences, relative */
+/* The direction of a group, counted from its first, at which its balance is unstable, or -1. Before factor_group; A is spoiled. */
+static int find_unstable(int n, const double *G, double *A, double noise) {
+    double worst = 0, sign = 1;
+    int bad = -1;
+    bool symmetric = true;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            double a = G[i * n + j], b = G[j * n + i];
+            symmetric &= fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)) + noise;
+        }
+    for (int k = 0; k < n * n; k++) A[k] = -G[k];
+    for (int k = 0; k < n; k++) /* by name: the one with the largest force away from balance */
+        if (A[k * n + k] < worst) worst = A[k * n + k], bad = k;
+    for (int k = 0; k < n; k++) {
+        int p = k;
+        for (int i = k + 1; i < n && !symmetric; i++)
+            if (fabs(A[i * n + k]) > fabs(A[p * n + k])) p = i;
+        for (int j = 0; j < n && p != k; j++) {
+            double x = A[k * n + j];
+            A[k * n + j] = A[p * n + j], A[p * n + j] = x;
+        }
+        double pivot = A[k * n + k];
+        if (p != k) sign = -sign;
+        if (pivot < 0) sign = -sign;
+        if (symmetric && pivot < -noise) return bad >= 0 ? bad : k;
+        for (int i = k + 1; i < n && symmetric && !(pivot > noise); i++) /* a 2 x 2 minor below zero */
+            if (A[i * n + k] * A[i * n + k] > noise * fabs(A[i * n + i])) return bad >= 0 ? bad : k;
+        if (!(fabs(pivot) > noise)) return -1; /* lost, not unstable */
+        for (int i = k + 1; i < n; i++) {
+            double l = A[i * n + k] / pivot;
+            for (int j = k; j < n; j++) A[i * n + j] -= l * A[k * n + j];
+        }
+    }
+    return sign > 0 ? -1 : bad >= 0 ? bad : 0;
+}
+
+static const double root3 = 6.1e-6;      /* of epsilon: step of central differences, relative */
+static const double near_balance = 1e-3; /* of the length: what a step of an integrator leaves, and more */
+static const double roundings = 1e-14;   /* in g, relative to its terms */
 
 int lw_springs_factor(lw_springs *s, double t, const double *tau) {
     const lw_flow *flow = s->flow;
@@ -245,13 +349,18 @@ int lw_springs_factor(lw_springs *s, double t, const double *tau) {
                 s->G[g][i * n + k] = fine ? (s->plus[d] - s->minus[d]) / (2 * h) : 0;
             }
         }
-        lw_null_force_sizes(s->probe->null, s->probe->data, s->size);
-        for (int d = 0; d < flow->shape->count; d++)
-            if (s->group[d] >= 0) s->noise[s->group[d]] = fmax(s->noise[s->group[d]], 1e-14 / h * s->size[d]);
     }
+    if (s->largest) find_efforts(s, t, tau);
+    for (int d = 0; d < flow->shape->count && s->largest; d++)
+        if (s->group[d] >= 0)
+            s->noise[s->group[d]] = fmax(s->noise[s->group[d]], roundings / h * effort_along(s, d));
     for (int g = 0; g < s->groups; g++) {
-        int bad = factor_group(s->start[g + 1] - s->start[g], s->G[g], s->order[g], s->noise[g],
-                               s->lost + s->start[g]);
+        int n = s->start[g + 1] - s->start[g];
+        for (int k = 0; k < n * n; k++) /* differences leave 1e-11 */
+            s->noise[g] = fmax(s->noise[g], 1e-9 * fabs(s->G[g][k]));
+        int unstable = find_unstable(n, s->G[g], s->room, s->noise[g]);
+        s->unstable[g] = unstable < 0 ? -1 : s->direction[s->start[g] + unstable];
+        int bad = factor_group(n, s->G[g], s->order[g], s->noise[g], s->lost + s->start[g]);
         if (bad >= 0 && first_bad < 0) first_bad = s->direction[s->start[g] + bad];
     }
     return first_bad;
@@ -283,12 +392,16 @@ void lw_springs_free(lw_springs *s, int direction, double *z) {
     lw_dampers_upper(s->flow->dampers, z);
 }
 
-/* solution = -G^-1 g */
-static void solve(lw_springs *s) {
+/* solution = -G^-1 g; returns the largest of it. */
+static double solve(lw_springs *s) {
+    double most = 0;
     for (int k = 0; k < s->count; k++) s->g[k] = -s->g[k];
     for (int g = 0; g < s->groups; g++)
         solve_group(s->start[g + 1] - s->start[g], s->G[g], s->order[g], s->g + s->start[g],
                     s->solution + s->start[g]);
+    for (int k = 0; k < s->count; k++)
+        most = isfinite(s->solution[k]) ? fmax(most, fabs(s->solution[k])) : HUGE_VAL;
+    return most;
 }
 
 static lw_status no_balance(const lw_springs *s, int k, double t, lw_error *error) {
@@ -297,8 +410,32 @@ static lw_status no_balance(const lw_springs *s, int k, double t, lw_error *erro
     if (!lw_dampers_skipped(s->flow->dampers)[k])
         return lw_undetermined_speed(s->flow->model, speed, false, error);
     lw_undetermined_speed(s->flow->model, speed, false, &where);
-    return lw_fail(error, LW_ERROR_SINGULAR, where.object, "look at the springs that hold it",
+    return lw_fail(error, LW_ERROR_SINGULAR, where.object,
+                   "look at the springs that hold it, or give it mass or damping",
                    "springs alone hold it, and do not hold it in balance at t = %g", t);
+}
+
+/* The balance in data->load and tau of the flow, along the algebraic directions. */
+static void take_balance(lw_springs *s) {
+    lw_null_forces(s->flow->null, s->flow->data, s->z);
+    lw_dampers_lower(s->flow->dampers, s->z);
+    for (int k = 0; k < s->count; k++) s->g[k] = s->z[s->direction[k]];
+}
+
+/* At a balance: is it stable? */
+static lw_status check_stable(const lw_springs *s, double t, lw_error *error) {
+    int g = 0;
+    while (g < s->groups && s->unstable[g] < 0) g++;
+    if (g == s->groups) return LW_OK;
+    const lw_model *model = s->flow->model;
+    int speed = s->flow->null->rep[s->unstable[g]];
+    const lw_body *body = &model->bodies[lw_body_of_speed(model, speed)];
+    char what[96];
+    lw_describe_speed(model, speed, what, sizeof what);
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
+                      "give it mass or damping there, or positions from which it finds a stable balance",
+                      "springs alone hold its %s (joint \"%s\"), in an unstable balance at t = %g", what,
+                      model->joints[body->joint_index].name, t);
 }
 
 /* --- what they are for ---------------------------------------------------------------------------------------- */
@@ -317,15 +454,12 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
         if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
         int bad = lw_springs_factor(s, t, tau);
         if (bad >= 0) return no_balance(s, bad, t, error);
-        memcpy(s->z, flow->gamma, (size_t)flow->shape->count * sizeof *s->z);
-        lw_dampers_lower(flow->dampers, s->z);
-        for (int k = 0; k < s->count; k++) s->g[k] = s->z[s->direction[k]];
-        solve(s);
-        double most = 0;
-        for (int k = 0; k < s->count; k++) most = fmax(most, fabs(s->solution[k]));
+        take_balance(s);
+        double most = solve(s);
         if (!isfinite(most)) return no_balance(s, s->direction[0], t, error);
         double far = flow->shape->length + 1;
-        if (!(most > 1e-14 * far) || (most < 1e-9 * far && most > 0.5 * last)) return LW_OK;
+        if (!(most > 1e-14 * far) || (most < 1e-9 * far && most > 0.5 * last))
+            return check_stable(s, t, error);
         last = most;
         memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
         spread(s, -1, s->solution);
@@ -343,6 +477,11 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
     if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
     int bad = lw_springs_factor(s, t, tau);
     if (bad >= 0) return no_balance(s, bad, t, error);
+    take_balance(s);
+    if (solve(s) < near_balance * (flow->shape->length + 1)) {
+        lw_status status = check_stable(s, t, error);
+        if (status != LW_OK) return status;
+    }
     double fastest = 1;
     for (int k = 0; k < model->nv; k++) fastest = fmax(fastest, fabs(flow->data->v[k]));
     double h = root3 / fastest;
@@ -372,9 +511,8 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
 void lw_springs_pull(lw_springs *s, double rate, double *v) {
     lw_flow *flow = s->flow;
     if (!lw_dampers_loose_count(flow->dampers)) return;
-    lw_null_forces(flow->null, flow->data, s->z);
-    lw_dampers_lower(flow->dampers, s->z);
-    for (int k = 0; k < s->count; k++) s->g[k] = rate * s->z[s->direction[k]];
+    take_balance(s);
+    for (int k = 0; k < s->count; k++) s->g[k] *= rate;
     solve(s);
     spread(s, -1, s->solution);
     lw_null_times(flow->null, s->z, v);
