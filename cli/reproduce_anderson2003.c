@@ -293,23 +293,29 @@ static double crossing(const reproduce_table *table) {
     return from;
 }
 
-/* All sizes by one method, in passes: what else the machine does can only add to a time, so the least one counts. */
+/* All sizes by one method, in passes: what else the machine does can only add to a time, so the least one counts, and passes go on
+ * as long as a size finds a lesser one. */
 static lw_status time_ladders(reproduction *r, const reproduce_table *table, int column, double *difference,
                               lw_error *error) {
-    const int passes = r->quick ? 2 : 3;
+    const int fewest = 2, most = r->quick ? 3 : 10;
     const double patience = r->quick ? 0.02 : 0.5; /* s: the next size would take cut 8 times as long */
-    const double dear = 0.1;                       /* s: two passes are enough */
+    const double dear = 0.1;                       /* s: the fewest passes are enough */
+    const double settled = 0.99;
+    bool falling = true;
     lw_status status = LW_OK;
-    for (int pass = 0; pass < passes; pass++)
+    for (int pass = 0; pass < most && (falling || pass < fewest); pass++) {
+        falling = false;
         for (int row = 0; row < table->rows && status == LW_OK; row++) {
             double *least = reproduce_at(table, row, column), seconds = NAN;
             if (pass > 0 && isnan(*least)) break; /* given up in the first pass */
-            if (pass == passes - 1 && *least > dear) break;
+            if (pass >= fewest && *least > dear) break;
             status =
                 time_ladder(r, (int)*reproduce_at(table, row, CELLS), column, &seconds, difference, error);
+            falling = falling || seconds < settled * *least;
             *least = fmin(*least, seconds); /* the number, if the other is NaN */
             if (pass == 0 && seconds > patience) break;
         }
+    }
     return status;
 }
 
