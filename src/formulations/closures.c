@@ -12,27 +12,33 @@
  * Cost     O(bodies on the ways of the closures to ground + closures), no allocation.
  */
 #include "formulations/closures.h"
+#include "formulations/ties.h"
 #include "model/joint.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+/* Three cache lines. */
 typedef struct hold {
     int bodies[2]; /* first, second */
-    bool own;      /* the axes are those of the second body; else they are the joint's */
-    unsigned char
-        part[6]; /* per row: of the wrench at the point, 0 .. 2 torques, 3 .. 5 forces along the axes, ... */
-    float sign[6]; /* ... in this sense */
-    double p[3];   /* the point from the second body, along its axes ... */
+    signed char part
+        [6]; /* per row: of the wrench at the point, 1 .. 3 torques, 4 .. 6 forces along the axes, with the sense as sign */
+    int frame;   /* of the axes in `frames`; -1: they are those of the second body */
+    double p[3]; /* the point from the second body, along its axes */
     /* of a state: */
-    double axes1[9], p1[3];    /* axes, one after another, and point from the first body */
-    double bias[6];            /* by part, with gravity for ground */
-    double second[6][6];       /* per row: wrench on the second body; constant */
-    double axes[9], p_axes[3]; /* axes from the second body; the point along them */
+    double axes1[9], p1[3]; /* axes, one after another, and point from the first body */
+    double bias[6];         /* by part, with gravity for ground */
 } hold;
+
+/* Axes from the second body; the point along them. */
+typedef struct frame {
+    double axes[9], p[3];
+} frame;
 
 struct lw_closures {
     hold *holds;
-    int count;
+    frame *frames;
+    int count, frame_count;
     int body_count, *bodies; /* on the ways to ground, parents first */
     lw_pose *world;          /* of the internal frames; 0 .. n */
     double *w, *v;           /* angular velocity, velocity of the origin, world axes: 3 per body */
@@ -57,29 +63,27 @@ static int only_component(const double *x, int count) {
     return found;
 }
 
-static void make_hold(const lw_model *model, int joint, hold *h) {
+static void make_hold(const lw_model *model, int joint, lw_closures *c, hold *h) {
     const lw_joint_entry *entry = &model->joints[joint];
     int nv = entry->joint.nv;
-    double W[36], q[LW_JOINT_MAX_Q], frame[9];
+    double W[36], q[LW_JOINT_MAX_Q], axes[9];
+    bool own = true;
     h->bodies[0] = entry->info.bodies[0], h->bodies[1] = entry->info.bodies[1];
     lw_v3_copy(entry->frames[1].p, h->p);
-    lw_m3_transpose(entry->frames[1].R, frame); /* the joint's axes, one after another */
-    h->own = true;
-    for (int k = 0; k < 3; k++) h->own &= only_component(frame + 3 * k, 3) >= 0;
-    lw_m3_identity(h->axes);
-    if (!h->own) memcpy(h->axes, frame, sizeof frame);
-    lw_m3_mul_v(h->axes, h->p, h->p_axes);
+    lw_m3_transpose(entry->frames[1].R, axes); /* the joint's, one after another */
+    for (int k = 0; k < 3; k++) own &= only_component(axes + 3 * k, 3) >= 0;
+    h->frame = own ? -1 : c->frame_count++;
+    if (!own) {
+        memcpy(c->frames[h->frame].axes, axes, sizeof axes);
+        lw_m3_mul_v(axes, h->p, c->frames[h->frame].p);
+    }
     lw_joint_zero(entry->joint.type, q);
     lw_joint_dual(&entry->joint, q, W);
     for (int k = 0; k < 6 - nv; k++) {
         int part = only_component(W + 6 * (nv + k), 6), first = part < 3 ? 0 : 3, axis = part - first;
-        const double *x = frame + 3 * axis;
-        double *second = h->second[k];
-        int along = h->own ? only_component(x, 3) : axis;
-        h->part[k] = (unsigned char)(first + along);
-        h->sign[k] = h->own ? (float)x[along] : 1;
-        lw_v3_copy(x, second + first);
-        if (first) lw_v3_cross(h->p, x, second);
+        const double *x = axes + 3 * axis;
+        int along = own ? only_component(x, 3) : axis;
+        h->part[k] = (signed char)((own && x[along] < 0 ? -1 : 1) * (1 + first + along));
     }
 }
 
@@ -95,13 +99,14 @@ lw_status lw_closures_create(const lw_model *model, const lw_rows *rows, lw_aren
     if (!c || !wanted) return LW_ERROR_MEMORY;
     c->count = model->closure_count;
     c->holds = LW_NEW(arena, hold, model->closure_count + 1);
+    c->frames = LW_NEW(arena, frame, model->closure_count + 1);
     c->bodies = LW_NEW(arena, int, n);
     c->world = LW_NEW(arena, lw_pose, n);
     c->w = LW_NEW(arena, double, 3 * n);
     c->v = LW_NEW(arena, double, 3 * n);
-    if (!c->holds || !c->bodies || !c->world || !c->w || !c->v) return LW_ERROR_MEMORY;
+    if (!c->holds || !c->frames || !c->bodies || !c->world || !c->w || !c->v) return LW_ERROR_MEMORY;
     for (int k = 0; k < model->closure_count; k++) {
-        make_hold(model, model->closures[k], &c->holds[k]);
+        make_hold(model, model->closures[k], c, &c->holds[k]);
         for (int side = 0; side < 2; side++)
             for (int i = c->holds[k].bodies[side]; i > 0 && !wanted[i]; i = model->links[i].parent)
                 wanted[i] = true;
@@ -132,11 +137,14 @@ static void place_hold(const lw_model *model, const lw_data *data, const lw_clos
     double t[3], at[3], w1_axes[3], w2_axes[3], w_r[3], pull[3];
     lw_m3_tmul(B->R, A->R, h->axes1); /* the second body's axes */
     lw_v3_copy(w2, w2_axes);
-    if (!h->own) {
+    const double *p_axes = h->p;
+    if (h->frame >= 0) {
+        const frame *own = &c->frames[h->frame];
         double body[9];
         memcpy(body, h->axes1, sizeof body);
-        lw_m3_mul(h->axes, body, h->axes1);
-        lw_m3_mul_v(h->axes, w2, w2_axes);
+        lw_m3_mul(own->axes, body, h->axes1);
+        lw_m3_mul_v(own->axes, w2, w2_axes);
+        p_axes = own->p;
     }
     lw_m3_mul_v(B->R, h->p, at);
     for (int k = 0; k < 3; k++) at[k] += B->p[k] - A->p[k];
@@ -146,12 +154,23 @@ static void place_hold(const lw_model *model, const lw_data *data, const lw_clos
     lw_v3_cross(w_r, w2_axes, h->bias);
     centripetal(w1, h->p1, t);
     lw_m3_mul_v(h->axes1, t, pull);
-    centripetal(w2_axes, h->own ? h->p : h->p_axes, h->bias + 3);
+    centripetal(w2_axes, p_axes, h->bias + 3);
     lw_v3_sub(h->bias + 3, pull, h->bias + 3);
     if (one == 0 || two == 0) { /* ground's acceleration is -gravity, and it has no strand */
         lw_m3_tmul_v(A->R, model->gravity, t);
         lw_m3_mul_v(h->axes1, t, pull);
         lw_v3_axpy(one == 0 ? 1 : -1, pull, h->bias + 3);
+    }
+}
+
+/* About coordinate axis a of the parent. */
+static inline void turn_pose(int a, const lw_pose *parent, double c, double s, lw_pose *own) {
+    int j = (a + 1) % 3, k = (a + 2) % 3;
+    for (int row = 0; row < 9; row += 3) {
+        double x = parent->R[row + j], y = parent->R[row + k];
+        own->R[row + a] = parent->R[row + a];
+        own->R[row + j] = c * x + s * y;
+        own->R[row + k] = c * y - s * x;
     }
 }
 
@@ -172,17 +191,13 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
             lw_m3_mul_v(parent->R, p, arm);
             lw_v3_add(parent->p, arm, own->p);
         }
-        if (turns) { /* about coordinate axis a of the parent */
-            static const int next[3] = {1, 2, 0};
-            int a = link->kernel, j = next[a], k = next[j];
-            double cosine = data->cosine[link->v], sine = data->sine[link->v];
-            for (int row = 0; row < 9; row += 3) {
-                double x = parent->R[row + j], y = parent->R[row + k];
-                own->R[row + a] = parent->R[row + a];
-                own->R[row + j] = cosine * x + sine * y;
-                own->R[row + k] = cosine * y - sine * x;
-            }
-        } else if (slides)
+        if (link->kernel == 0)
+            turn_pose(0, parent, data->cosine[link->v], data->sine[link->v], own);
+        else if (link->kernel == 1)
+            turn_pose(1, parent, data->cosine[link->v], data->sine[link->v], own);
+        else if (link->kernel == 2)
+            turn_pose(2, parent, data->cosine[link->v], data->sine[link->v], own);
+        else if (slides)
             memcpy(own->R, parent->R, sizeof own->R);
         else if (link->parent == 0)
             memcpy(own->R, data->places[i].R, sizeof own->R);
@@ -207,24 +222,45 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
 
 const lw_pose *lw_closures_world(const lw_closures *c) { return c->world; }
 
+/* Axis `along` from the second body. */
+static inline const double *axis_of(const lw_closures *c, const hold *h, int along) {
+    static const double units[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    return h->frame < 0 ? units[along] : c->frames[h->frame].axes + 3 * along;
+}
+
+/* Wrenches of a torque or force (x, y, z), that through p. */
+static inline void put_torque(double x, double y, double z, double *out) {
+    out[0] = x, out[4] = y, out[8] = z;
+    out[12] = out[16] = out[20] = 0;
+}
+static inline void put_force(const double *p, double x, double y, double z, double *out) {
+    out[0] = p[1] * z - p[2] * y;
+    out[4] = p[2] * x - p[0] * z;
+    out[8] = p[0] * y - p[1] * x;
+    out[12] = x, out[16] = y, out[20] = z;
+}
+
 void lw_closure_rows(const lw_closures *c, int index, int count, const int *row, double *restrict second,
                      double *restrict first, double *restrict bias) {
     const hold *h = &c->holds[index];
     for (int k = 0; k < count; k++) {
-        int part = h->part[row[k]];
-        const double *on2 = h->second[row[k]], *p = h->p1,
-                     *axis = h->axes1 + 3 * (part < 3 ? part : part - 3);
-        double sign = h->sign[row[k]], x = -sign * axis[0], y = -sign * axis[1], z = -sign * axis[2];
-        double *on1 = first + 6 * k;
-        bias[k] = sign * h->bias[part];
-        for (int i = 0; i < 6; i++) second[6 * k + i] = on2[i];
-        if (part < 3) {
-            lw_v3_set(on1, x, y, z);
-            lw_v3_set(on1 + 3, 0, 0, 0);
-        } else {
-            lw_v3_set(on1, p[1] * z - p[2] * y, p[2] * x - p[0] * z, p[0] * y - p[1] * x);
-            lw_v3_set(on1 + 3, x, y, z);
-        }
+        int part = h->part[row[k]], size = part < 0 ? -part : part;
+        bool force = size > 3;
+        double sign = part < 0 ? -1 : 1;
+        const double *axis = h->axes1 + 3 * (force ? size - 4 : size - 1);
+        double x = -sign * axis[0], y = -sign * axis[1], z = -sign * axis[2], *out = first + lw_wrench_at(k);
+        bias[k] = sign * h->bias[size - 1];
+        if (force)
+            put_force(h->p1, x, y, z, out);
+        else
+            put_torque(x, y, z, out);
+        if (!second) continue;
+        axis = axis_of(c, h, force ? size - 4 : size - 1);
+        x = sign * axis[0], y = sign * axis[1], z = sign * axis[2], out = second + lw_wrench_at(k);
+        if (force)
+            put_force(h->p, x, y, z, out);
+        else
+            put_torque(x, y, z, out);
     }
 }
 
@@ -243,15 +279,14 @@ double lw_closure_defect(const lw_data *data, const lw_closures *c, int index, i
         moving = larger(moving, larger(fabs(point1[k]), fabs(point2[k])));
     }
     *size = larger(*size, larger(turning, c->per_length * moving));
-    for (int k = 0; k < count; k++) {
-        int part = h->part[row[k]];
-        double sign = h->sign[row[k]];
-        const double *x = h->second[row[k]];
-        double off =
-            part < 3 ? lw_v3_dot(x, a2) - sign * (lw_v3_dot(h->axes1 + 3 * part, a1) - h->bias[part])
-                     : c->per_length * (lw_v3_dot(x + 3, point2) -
-                                        sign * (lw_v3_dot(h->axes1 + 3 * part - 9, point1) - h->bias[part]));
-        worst = larger(worst, fabs(off));
+    for (int k = 0; k < count; k++) { /* in whichever sense */
+        int part = abs(h->part[row[k]]) - 1;
+        bool force = part >= 3;
+        int along = force ? part - 3 : part;
+        const double *from1 = force ? point1 : a1, *from2 = force ? point2 : a2;
+        double other = h->frame < 0 ? from2[along] : lw_v3_dot(axis_of(c, h, along), from2);
+        double off = fabs(other - lw_v3_dot(h->axes1 + 3 * along, from1) + h->bias[part]);
+        worst = larger(worst, force ? c->per_length * off : off);
     }
     return worst;
 }
@@ -275,11 +310,12 @@ double lw_closure_velocity(const lw_data *data, const lw_closures *c, int index,
         *size = larger(*size, larger(larger(fabs(w1[k]), fabs(w2[k])),
                                      c->per_length * larger(fabs(v1[k]), fabs(v2[k]))));
     for (int k = 0; k < count; k++) {
-        int part = h->part[k];
-        const double *x = h->second[k];
-        velocity[k] = part < 3 ? lw_v3_dot(x, w2) - h->sign[k] * lw_v3_dot(h->axes1 + 3 * part, w1)
-                               : lw_v3_dot(x + 3, slip);
-        worst = larger(worst, (part < 3 ? 1 : c->per_length) * fabs(velocity[k]));
+        int part = abs(h->part[k]) - 1;
+        bool force = part >= 3;
+        const double *x = axis_of(c, h, force ? part - 3 : part);
+        double along = force ? lw_v3_dot(x, slip) : lw_v3_dot(x, w2) - lw_v3_dot(h->axes1 + 3 * part, w1);
+        velocity[k] = h->part[k] < 0 ? -along : along;
+        worst = larger(worst, (force ? c->per_length : 1) * fabs(along));
     }
     return worst;
 }

@@ -81,15 +81,15 @@ typedef struct field {
 static void take_images(const field *f) {
     const lw_choice *c = f->c;
     const lw_sweeps *s = c->sweeps;
-    int count = s->awake[f->tie];
+    int width = LW_ABREAST(s->awake[f->tie]);
     const double *C = s->L + c->ties->ties[f->tie].block;
     for (int j = 0; j < f->n; j++) {
         double *x = c->images + 6 * j;
         for (int k = 0; k < f->rank; k++) {
             x[k] = f->front->R[f->front->room * k + j];
-            for (int l = 0; l < k; l++) x[k] -= C[count * k + l] * x[l];
+            for (int l = 0; l < k; l++) x[k] -= C[width * k + l] * x[l];
         }
-        for (int k = 0; k < f->rank; k++) x[k] *= sqrt(C[(count + 1) * k]);
+        for (int k = 0; k < f->rank; k++) x[k] *= sqrt(C[(width + 1) * k]);
     }
     f->c->work += (long)f->n * f->rank * (f->rank + 1) / 2;
 }

@@ -149,8 +149,10 @@ void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, 
             const lw_pose *at = &world[end->body];
             double w[36];
             for (int r = 0; r < rows && end->steps > 0; r++) {
-                lw_m3_mul_v(at->R, c->sweeps->K + end->K + 6 * r, w + 6 * r);
-                lw_m3_mul_v(at->R, c->sweeps->K + end->K + 6 * r + 3, w + 6 * r + 3);
+                double own[6];
+                lw_wrench(c->sweeps->K + end->K, r, own);
+                lw_m3_mul_v(at->R, own, w + 6 * r);
+                lw_m3_mul_v(at->R, own + 3, w + 6 * r + 3);
             }
             for (int n = end->step; n < end->step + end->steps; n++) {
                 const lw_way_step *step = &c->steps[n];

@@ -192,7 +192,7 @@ lw_status lw_unique_reactions(const lw_stationary *s, bool *unique, lw_error *er
     double *F = calloc(6 * (size_t)model->body_count + 1, sizeof *F);
     double *wrench = calloc((size_t)count + 1, sizeof *wrench);
     double size = size_of(s);
-    const double threshold = 1e-7; /* of the largest component: a null vector is known to about 1e-9 */
+    const double threshold = 1e-9; /* of the largest component: methods are to agree to that */
     for (int c = 0; F && wrench && c < redundancy->nulls; c++) {
         const double *null = redundancy->null + (size_t)c * (size_t)redundancy->rows;
         double largest = 0; /* multipliers count, too: perhaps no joint feels them */

@@ -265,8 +265,8 @@ static bool number_ties(draft *d, lw_ties *ties, lw_arena *arena) {
                         .coupling = coupling,
                         .couplings = near->count,
                         .target = target};
-        ties->K_size += 6 * m;
-        ties->block_size += m * m;
+        ties->K_size += 6 * LW_ABREAST(m);
+        ties->block_size += m * LW_ABREAST(m);
         if (m > ties->row_max) ties->row_max = m;
         if (ties->based[tie->base]++ == 0) ties->at_base[tie->base] = place;
         for (int r = 0; r < m; r++) ties->tie_of_row[tie->first + r] = place;
@@ -274,7 +274,7 @@ static bool number_ties(draft *d, lw_ties *ties, lw_arena *arena) {
         if (near->count) qsort(near->item, (size_t)near->count, sizeof *near->item, compare_ints);
         for (int k = 0; k < near->count; k++) {
             ties->couplings[coupling++] = (lw_coupling){.tie = near->item[k], .block = ties->block_size};
-            ties->block_size += m * d->size[d->order[near->item[k]]];
+            ties->block_size += m * LW_ABREAST(d->size[d->order[near->item[k]]]);
         }
         target += near->count * (near->count + 1) / 2;
     }
@@ -305,9 +305,11 @@ static bool number_strands(draft *d, lw_ties *ties, lw_arena *arena) {
             const lw_tie *tie = &ties->ties[at->item[k]];
             ties->strands[strand++] = (lw_strand){
                 .tie = at->item[k], .row = tie->first, .parent = -1, .K = ties->K_size, .Y = ties->Y_size};
-            ties->K_size += 6 * tie->count;
-            ties->Y_size += tie->count * d->model->links[i].joint.nv;
+            ties->K_size += 6 * LW_ABREAST(tie->count);
+            ties->Y_size += LW_ABREAST(tie->count) * d->model->links[i].joint.nv;
         }
+        int here = at->count ? ties->Y_size - ties->strands[ties->strand_start[i]].Y : 0;
+        if (here > ties->Z_size) ties->Z_size = here;
     }
     ties->strand_start[n + 1] = strand;
     int pair = 0;
@@ -373,6 +375,7 @@ static bool find_first(const draft *d, lw_ties *ties) {
         for (int k = ties->strand_start[i]; k < ties->strand_start[i + 1]; k++) {
             lw_strand *strand = &ties->strands[k];
             int to = strand->parent < 0 ? ties->ties[strand->tie].K : ties->strands[strand->parent].K;
+            strand->to = d->model->links[i].parent == 0 ? -1 : to;
             strand->adds = K[to];
             K[to] = true;
         }

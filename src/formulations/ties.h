@@ -9,10 +9,20 @@
 
 #include "model/rows.h"
 
+/* Rows of a tie stand side by side, four at a time, so that they can be worked on together: component k of the wrench of row r
+ * is at lw_wrench_at(r) + 4 k. Rows of matrices have so many places for `count` columns: */
+#define LW_ABREAST(count) (((count) + 3) / 4 * 4)
+static inline int lw_wrench_at(int row) { return row / 4 * 24 + row % 4; }
+/* The wrench of a row by itself; K: where those of its tie start. */
+static inline void lw_wrench(const double *K, int row, double w[6]) {
+    for (int k = 0; k < 6; k++) w[k] = K[lw_wrench_at(row) + 4 * k];
+}
+
 typedef struct lw_strand {
     int tie;
     int row;    /* the tie's first */
     int parent; /* the strand at the parent; -1: the parent is the tie's base */
+    int to;     /* where its wrenches go at the parent; -1: the parent is ground */
     int K;      /* where its wrenches start: 6 per row */
     int Y;      /* where its joint components start: one per speed and row */
     bool adds;  /* the parent has wrenches of the tie already, from its rows or another branch */
@@ -27,7 +37,7 @@ typedef struct lw_strand_pair {
 /* Tie s is coupled with tie t, which is eliminated before it. */
 typedef struct lw_coupling {
     int tie;
-    int block; /* rows of t times rows of s, row by row of t */
+    int block; /* rows of t times LW_ABREAST(rows of s), row by row of t */
     int K;     /* where the wrenches of s at the base of t start */
 } lw_coupling;
 
@@ -38,7 +48,7 @@ typedef struct lw_tie {
     int bodies[2];           /* of a closure: first, second */
     int K_first, K_second;   /* where the wrenches on these start; -1 for ground */
     int K;                   /* its wrenches at the base: 6 per row */
-    int block;               /* count x count */
+    int block;               /* count x LW_ABREAST(count) */
     int coupling, couplings; /* with ties eliminated later */
     int target;              /* in targets: for j <= k < couplings, the block of (tie j, tie k) */
 } lw_tie;
@@ -58,6 +68,7 @@ typedef struct lw_ties {
     bool *target_adds; /* per target: something has gone into the block before */
     int *place; /* per block of the rows (lw_rows.body): where the wrenches of its tie on its body start */
     int K_size, Y_size, block_size; /* numbers */
+    int Z_size;                     /* of Y at one body, the most */
     int row_max;
 } lw_ties;
 

@@ -212,7 +212,7 @@ static void check_closures(lw_model *model, lw_random *random, int seed) {
     for (int i = 1; i <= model->body_count; i++) random_vector(random, 6, 3, data->nodes[i].a);
     for (int t = 0; t < ties->count; t++) {
         const lw_tie *tie = &ties->ties[t];
-        double first[36], second[36], l[6], velocity[6], size = 0, worst = 0, largest = 0;
+        double first[48], second[48], l[6], velocity[6], size = 0, worst = 0, largest = 0;
         int row[6];
         for (int k = 0; k < tie->count; k++) row[k] = (k + seed) % tie->count; /* in any order */
         lw_closure_rows(closures, tie->closure, tie->count, row, second, first, l);
@@ -221,8 +221,9 @@ static void check_closures(lw_model *model, lw_random *random, int seed) {
             int r = tie->first + row[k];
             double sum = bias[r];
             for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++) {
-                double w[6];
-                const double *own = rows->body[b] == tie->bodies[1] ? second + 6 * k : first + 6 * k;
+                double w[6], own[6];
+                const double *list = rows->body[b] == tie->bodies[1] ? second : first;
+                lw_wrench(list, k, own);
                 moved_block(rows, data, b, w);
                 /* the point of the joint is on the second body; lengths and velocities of some units */
                 if (!(relative_difference(w, own, 6) < 1e-12)) fail_msg("seed %d: wrench of row %d", seed, r);

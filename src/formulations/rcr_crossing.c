@@ -1,0 +1,304 @@
+/* rcr_crossing.c - the way of the method rcr through a singular position: accelerations by their limit along the motion.
+ *
+ * At distance delta (rad) from a singular position the rows still hold, along the direction that is about to become free, but with
+ * delta in front: a gap e of the loop makes the accelerations wrong by e / delta^3, with rounding for e too, and where the pivots
+ * vanish (sweeps.c) they are those of one more freedom. On the branch on which the mechanism moves they are smooth. So, near,
+ *
+ *   q(s), v(s)     a curve through the state: q + s v in the joints of the loop, closed; v made consistent there
+ *   F(s)           speeds, accelerations and drive forces at q(s), v(s) under the forces of the state
+ *   F(0)           by the polynomial through F(-5h) .. F(5h), s = 0 left out
+ *
+ * with h so long that the loop's joints move by 0.02 rad: what is left is 1e-10, of rounding and of the polynomial alike. Any smooth curve
+ * on the branch will do, since its polynomial is taken at s = 0; forces are not moved along, so that they need not be smooth.
+ *
+ * Whether the motion goes straight through is seen from the positions: a mechanism that only comes near, like a parallelogram with sides
+ * that differ a little, turns away, and q(0) of the polynomial is not the state's. Then nothing is changed.
+ *
+ * Source   docs/theory/rcr.md, 5, singular positions.
+ * Cost     ten closings and runs, near singular positions only; elsewhere a look at the pivots. No allocation but in create.
+ */
+#include "formulations/rcr_parts.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SIDES = 5 }; /* pairs of places */
+static const double weights[SIDES] = {210. / 252, -120. / 252, 45. / 252, -10. / 252, 1. / 252};
+static const double distance = 0.02; /* rad, from place to place */
+static const double near = 1e-4;     /* of the widest pivot: delta = 0.01 */
+static const double passage = 1e-2;  /* of the widest pivot: delta = 0.1 */
+static const double stopping =
+    4e-4; /* rad: a motion that ends in so little may end in the singular position */
+
+bool lw_crossing_create(lw_rcr *m) {
+    lw_crossing *c = &m->crossing;
+    lw_arena *arena = m->looped.arena;
+    const lw_model *model = m->looped.base.model;
+    double **speeds[] = {&c->v, &c->vdot, &c->drive, &c->shift, &c->limit_v, &c->limit_vdot, &c->limit_drive};
+    bool complete = true;
+    for (size_t k = 0; k < sizeof speeds / sizeof *speeds; k++)
+        complete = (*speeds[k] = LW_NEW(arena, double, model->nv + 1)) && complete;
+    c->q = LW_NEW(arena, double, model->nq + 1);
+    c->limit_q = LW_NEW(arena, double, model->nq + 1);
+    c->rank = LW_NEW(arena, int, m->ties->count + 1);
+    c->widest = LW_NEW(arena, double, m->ties->count + 1);
+    c->near = LW_NEW(arena, bool, m->ties->count + 1);
+    c->wide = LW_NEW(arena, bool, m->ties->count + 1);
+    return complete && c->q && c->limit_q && c->rank && c->widest && c->near && c->wide;
+}
+
+void lw_crossing_forget(lw_rcr *m) {
+    lw_crossing *c = &m->crossing;
+    memset(c->rank, 0, (size_t)m->ties->count * sizeof *c->rank);
+    memset(c->widest, 0, (size_t)m->ties->count * sizeof *c->widest);
+    c->total = 0;
+    c->narrow = 1;
+    c->told = false;
+}
+
+/* --- how near ------------------------------------------------------------------------------------------ */
+
+/* 1 / the smallest pivot of tie t in the last run, relative to its scale. */
+static double largest_inverse(const lw_sweeps *s, int t) {
+    const int first = s->ties->ties[t].first, next = LW_ABREAST(s->awake[t]) + 1, rank = s->rank[t],
+              *pivot = s->pivot + first;
+    const double *inverse = s->L + s->ties->ties[t].block, *scale = s->scale + first;
+    double largest = 0;
+    for (int k = 0; k < rank; k++) {
+        double x = inverse[next * k] * scale[pivot[k]];
+        if (x > largest) largest = x;
+    }
+    return largest;
+}
+
+static int total_rank(const lw_sweeps *s) {
+    int total = 0;
+    for (int t = 0; t < s->ties->count; t++) total += s->rank[t];
+    return total;
+}
+
+void lw_crossing_look(lw_rcr *m) {
+    lw_crossing *c = &m->crossing;
+    const int *rank = m->sweeps->rank;
+    bool lost = total_rank(m->sweeps) < c->total;
+    c->narrow = 1;
+    for (int t = 0; t < m->ties->count; t++) {
+        double inverse = c->widest[t] * largest_inverse(m->sweeps, t), narrow = 1;
+        /* where more rows look independent than are, a gap makes them */
+        if (inverse > 1 && rank[t] <= c->rank[t]) narrow = 1 / inverse;
+        if (lost && rank[t] < c->rank[t]) narrow = 0;
+        c->near[t] = narrow < near;
+        if (narrow < c->narrow) c->narrow = narrow, c->narrowest = t;
+    }
+}
+
+void lw_crossing_remember(lw_rcr *m) {
+    lw_crossing *c = &m->crossing;
+    int total = total_rank(m->sweeps);
+    if (total < c->total) return;
+    c->total = total;
+    for (int t = 0; t < m->ties->count; t++) {
+        if (m->sweeps->rank[t] > c->rank[t]) c->rank[t] = m->sweeps->rank[t];
+        double inverse = largest_inverse(m->sweeps, t);
+        if (inverse > 0) c->widest[t] = fmax(c->widest[t], 1 / inverse);
+    }
+}
+
+static int tie_of(const lw_ties *ties, int row) {
+    int t = 0;
+    while (row < ties->ties[t].first || row >= ties->ties[t].first + ties->ties[t].count) t++;
+    return t;
+}
+
+bool lw_crossing_closes(lw_rcr *m, double t, const double *y) {
+    const double wide_open = 3e-5; /* of a link: rows that are redundant in a closed loop are so up to 1e-4 */
+    lw_crossing *c = &m->crossing;
+    const lw_looped *looped = &m->looped;
+    double open;
+    if (looped->options.drift == LW_DRIFT_PROJECT) return true;
+    lw_take_state(looped->base.model, looped->data, t, y, NULL);
+    int row = lw_rcr_ask_positions(m, &open);
+    bool passes = c->narrow < passage, gapes = m->fragile && open > wide_open * m->sweeps->length;
+    bool closes = passes || gapes;
+    if (!(t > m->latest)) return closes; /* between steps nothing is told */
+    if (closes && !c->told)
+        lw_note(&looped->options, t, "closing", "loop of \"%s\": closed, it was open by %.2g; %s",
+                lw_choice_closing(m->choice, passes ? c->narrowest : tie_of(m->ties, row)), open,
+                passes ? "near a singular position a gap would decide which way it goes on"
+                       : "its rows are redundant only as long as it is closed");
+    c->told = closes;
+    return closes;
+}
+
+/* --- places beside the state -------------------------------------------------------------------------- */
+
+/* Speeds x of the joints on the way of tie t into shift; returns the largest, as an angle. */
+static double take_way(lw_rcr *m, int t, const double *x) {
+    const lw_choice *choice = m->choice;
+    const lw_front *front = &choice->fronts[t];
+    double largest = 0;
+    for (int e = front->end; e < front->end + front->ends; e++)
+        for (int k = choice->ends[e].step; k < choice->ends[e].step + choice->ends[e].steps; k++) {
+            const lw_link *link = &choice->model->links[choice->steps[k].body];
+            for (int speed = link->v; speed < link->v + link->joint.nv; speed++) {
+                m->crossing.shift[speed] = x[speed];
+                largest = fmax(largest, lw_rcr_rate(m, speed, x));
+            }
+        }
+    return largest;
+}
+
+/* The shift from place to place along x of the ties that are near, or of all; returns the largest of x there, as an angle. */
+static double direct(lw_rcr *m, bool all, const double *x) {
+    lw_crossing *c = &m->crossing;
+    int nv = m->looped.base.model->nv;
+    double fastest = 0;
+    memset(c->shift, 0, (size_t)nv * sizeof *c->shift);
+    for (int t = 0; t < m->ties->count; t++)
+        if (all || c->near[t]) fastest = fmax(fastest, take_way(m, t, x));
+    for (int k = 0; k < nv && fastest > 0; k++) c->shift[k] *= distance / fastest;
+    return fastest;
+}
+
+/* Positions of the state, moved by `steps` shifts and closed, into data; prescribed joints move along. */
+static bool move(lw_rcr *m, double steps, lw_error *error) {
+    const double closed = 1e-12; /* of a link */
+    const lw_model *model = m->looped.base.model;
+    double left;
+    lw_status status;
+    memcpy(m->looped.data->q, m->crossing.q, (size_t)model->nq * sizeof *m->looped.data->q);
+    lw_integrate_q(model, m->looped.data->q, m->crossing.shift, steps);
+    lw_rcr_close(m, &left, &status, error);
+    return status == LW_OK && left <= closed * m->sweeps->length;
+}
+
+/* Speeds of the state made consistent there, and accelerations. False: there are none, or that is a singular position too. */
+static bool run(lw_rcr *m, lw_error *error) {
+    const lw_model *model = m->looped.base.model;
+    const lw_crossing *c = &m->crossing;
+    lw_data *data = m->looped.data;
+    lw_subject subject = lw_rcr_in_motion(m);
+    if (!model->force_count) subject.tau = m->zero;
+    memcpy(data->v, c->v, (size_t)model->nv * sizeof *data->v);
+    lw_rcr_evaluate(m, &subject, true);
+    if (lw_rcr_smallest_motion(m, m->looped.defect, error) != LW_OK) return false;
+    for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
+    memcpy(data->vdot, c->vdot, (size_t)model->nv * sizeof *data->vdot); /* the prescribed ones */
+    lw_rcr_evaluate(m, &subject, false);
+    if (lw_sweeps_run(m->sweeps, &subject, error) != LW_OK) return false;
+    return total_rank(m->sweeps) >= c->total;
+}
+
+static void add(int count, double weight, const double *x, double *sum) {
+    for (int k = 0; k < count; k++) sum[k] += weight * x[k];
+}
+
+/* F(0) into limit_*. False: some place is missing. */
+static bool extrapolate(lw_rcr *m) {
+    lw_crossing *c = &m->crossing;
+    const lw_data *data = m->looped.data;
+    int nq = m->looped.base.model->nq, nv = m->looped.base.model->nv;
+    size_t speeds = (size_t)nv * sizeof(double);
+    lw_error ignored;
+    memset(c->limit_q, 0, (size_t)nq * sizeof *c->limit_q);
+    memset(c->limit_v, 0, speeds), memset(c->limit_vdot, 0, speeds), memset(c->limit_drive, 0, speeds);
+    for (int place = 1; place <= SIDES; place++)
+        for (int side = -1; side <= 1; side += 2) {
+            if (!move(m, side * place, &ignored) || !run(m, &ignored)) return false;
+            add(nq, weights[place - 1], data->q, c->limit_q);
+            add(nv, weights[place - 1], data->v, c->limit_v);
+            add(nv, weights[place - 1], data->vdot, c->limit_vdot);
+            add(nv, weights[place - 1], data->drive, c->limit_drive);
+        }
+    return true;
+}
+
+/* --- the state itself ---------------------------------------------------------------------------------- */
+
+static void keep(lw_rcr *m) {
+    lw_crossing *c = &m->crossing;
+    const lw_data *data = m->looped.data;
+    size_t speeds = (size_t)m->looped.base.model->nv * sizeof(double);
+    memcpy(c->q, data->q, (size_t)m->looped.base.model->nq * sizeof(double));
+    memcpy(c->v, data->v, speeds), memcpy(c->vdot, data->vdot, speeds), memcpy(c->drive, data->drive, speeds);
+}
+
+static void put_back(lw_rcr *m, const double *v, const double *vdot, const double *drive) {
+    lw_data *data = m->looped.data;
+    size_t speeds = (size_t)m->looped.base.model->nv * sizeof(double);
+    memcpy(data->q, m->crossing.q, (size_t)m->looped.base.model->nq * sizeof(double));
+    memcpy(data->v, v, speeds), memcpy(data->vdot, vdot, speeds), memcpy(data->drive, drive, speeds);
+    lw_sweeps_wake(m->sweeps);
+}
+
+/* Is q(0) the state? A loop that is open by e may be sqrt(e) beside the branch. */
+static bool straight(lw_rcr *m) {
+    const double apart = 1e-6, share = 100; /* of a link, rad */
+    const lw_crossing *c = &m->crossing;
+    const lw_model *model = m->looped.base.model;
+    double open, most = 0, length = m->sweeps->length;
+    memcpy(m->looped.data->q, c->q, (size_t)model->nq * sizeof *c->q);
+    lw_rcr_ask_positions(m, &open);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        int quaternion = lw_joint_quaternion(link->joint.type);
+        if (m->ties->strand_start[i] == m->ties->strand_start[i + 1]) continue;
+        for (int k = 0; k < link->joint.nq; k++) {
+            bool turns = quaternion < 0 ? lw_joint_speed_turns(link->joint.type, k) : k >= quaternion;
+            double apart_k = fabs(c->limit_q[link->q + k] - c->q[link->q + k]);
+            most = fmax(most, turns ? apart_k : apart_k / length);
+        }
+    }
+    return most * most <= apart * apart + share * open / length;
+}
+
+static void widen(lw_rcr *m, double factor) {
+    for (int t = 0; t < m->ties->count; t++)
+        for (int r = m->ties->ties[t].first; r < m->ties->ties[t].first + m->ties->ties[t].count; r++)
+            if (m->crossing.wide[t]) m->sweeps->scale[r] *= factor;
+}
+
+/* A tie that is near may do without its weakest row where a row of another serves, as with three parallel cranks in line: then that is
+ * no singular position, and with the other row the accelerations are exact. */
+static bool replaced(lw_rcr *m, double t, lw_error *error) {
+    const double factor = 1e4; /* pivots vanish below 1e-4 of their scale then */
+    lw_crossing *c = &m->crossing;
+    double narrow = c->narrow;
+    if (m->ties->count == 1 || !(narrow > 0)) return false;
+    memcpy(c->wide, c->near, (size_t)m->ties->count * sizeof *c->wide);
+    lw_sweeps_wake(m->sweeps);
+    widen(m, factor);
+    bool full = lw_rcr_run(m, t, NULL, error) == LW_OK && total_rank(m->sweeps) >= c->total;
+    widen(m, 1 / factor);
+    memcpy(c->near, c->wide, (size_t)m->ties->count * sizeof *c->wide);
+    c->narrow = narrow;
+    lw_sweeps_wake(m->sweeps);
+    if (!full) put_back(m, c->v, c->vdot, c->drive);
+    return full;
+}
+
+void lw_crossing_limit(lw_rcr *m, double t) {
+    const lw_crossing *c = &m->crossing;
+    lw_error ignored;
+    if (!(c->narrow < near)) return;
+    keep(m);
+    if (replaced(m, t, &ignored)) return;
+    double acceleration = direct(m, false, c->vdot), speed = direct(m, false, c->v);
+    if (speed * speed <= 2 * stopping * acceleration) return; /* which way on is not known (rcr_singular.c) */
+    lw_sweeps_wake(m->sweeps);
+    if (extrapolate(m) && straight(m))
+        put_back(m, c->limit_v, c->limit_vdot, c->limit_drive);
+    else
+        put_back(m, c->v, c->vdot, c->drive);
+}
+
+void lw_crossing_look_beside(lw_rcr *m) {
+    const lw_crossing *c = &m->crossing;
+    lw_error ignored;
+    keep(m);
+    if (!(direct(m, true, c->v) > 0) && !(direct(m, true, c->vdot) > 0)) return;
+    lw_sweeps_wake(m->sweeps);
+    if (move(m, SIDES, &ignored) && run(m, &ignored)) lw_crossing_remember(m);
+    put_back(m, c->v, c->vdot, c->drive);
+}

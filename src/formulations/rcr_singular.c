@@ -1,0 +1,151 @@
+/* rcr_singular.c - runs of the method rcr that start or come to rest in a singular position, where more than one motion leads out.
+ *
+ * With x the multipliers that are new there, G'x = 0, and g the velocity terms, G vdot = g: velocities of a motion that goes on have
+ * x'g(v) = 0. A start with others is refused; so is one at rest whose accelerations a, with one more freedom, have x'g(a) != 0, and a run
+ * that comes to rest like that. Every sentence names the joint or constraint that closes the loop.
+ *
+ * Source   docs/theory/rcr.md, 5, singular positions.
+ * Cost     a few calls at the start, and after steps that end in a singular position.
+ */
+#include "formulations/rcr_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double fitting = 1e-4;    /* accelerations: no motion goes on with more at the start */
+static const double noticeable = 1e-9; /* accelerations, of the largest: anything less is rounding */
+static const double settling =
+    1e-2; /* accelerations, of the largest in the run: with less it stays where it is */
+static const double near =
+    1e-4; /* rad: no nearer to a singular position is told from it (sweeps.c: vanished) */
+
+static double largest_acceleration(const lw_rcr *m) {
+    double largest = 0;
+    for (int i = 1; i <= m->looped.base.model->body_count; i++)
+        for (int k = 0; k < 6; k++) largest = fmax(largest, fabs(m->looped.data->nodes[i].a[k]));
+    return largest;
+}
+
+/* The tie that the accelerations of the last run leave unsatisfied, or -1. Rows that depend on others are satisfied with them,
+ * but in a singular position only if the velocities are right to second order too. */
+static int unsatisfied(lw_rcr *m) {
+    const lw_rows *rows = m->looped.rows;
+    const lw_data *data = m->looped.data;
+    double largest = largest_acceleration(m), worst = fitting;
+    int found = -1;
+    lw_looped_rows(&m->looped);
+    lw_looped_bias(&m->looped, m->bias);
+    for (int t = 0; t < m->ties->count; t++) {
+        const lw_tie *tie = &m->ties->ties[t];
+        double size = 0, most = 0;
+        for (int r = tie->first; r < tie->first + tie->count; r++) {
+            const lw_row *row = &rows->rows[r];
+            double sum = m->bias[r];
+            size = fmax(size, fabs(sum));
+            for (int b = row->block; b < row->block + row->count; b++) {
+                int body = rows->body[b];
+                const double *h = rows->H + 6 * b, *a = data->nodes[body].a, *R = data->world[body].R;
+                double alpha[3], point[3], arm[3];
+                lw_m3_mul_v(R, a, alpha);
+                lw_m3_mul_v(R, a + 3, point);
+                lw_v3_sub(rows->bodies[body].r, data->world[body].p, arm);
+                lw_v3_add_cross(alpha, arm, point);
+                double turning = lw_v3_dot(h, alpha), moving = lw_v3_dot(h + 3, point);
+                size = fmax(size, fmax(fabs(turning), fabs(moving)));
+                sum += turning + moving;
+            }
+            most = fmax(most, fabs(sum));
+        }
+        if (most > worst * size && most > noticeable * largest) worst = most / size, found = t;
+    }
+    return found;
+}
+
+/* The loop that `tie` closes "starts" or "comes to rest" in a singular position. */
+static lw_status singular_position(const lw_rcr *m, int tie, const char *how, const char *remedy,
+                                   const char *what, lw_error *error) {
+    const lw_model *model = m->looped.base.model;
+    const lw_row *row = &m->looped.rows->rows[m->ties->ties[tie].first];
+    bool joint = row->joint >= 0;
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file,
+                      joint ? model->joints[row->joint].place : model->constraints[row->constraint].place,
+                      joint ? "joint" : "constraint",
+                      joint ? model->joints[row->joint].name : model->constraints[row->constraint].name,
+                      remedy, "the loop that it closes %s in a singular position, and %s", how, what);
+}
+
+/* The largest of x in the loop of a tie, as an angle. */
+static double loop_rate(const lw_rcr *m, int tie, const double *x) {
+    const lw_front *front = &m->choice->fronts[tie];
+    double largest = 0;
+    for (int k = front->way; k < front->way + front->ways; k++)
+        largest = fmax(largest, lw_rcr_rate(m, m->choice->ways[k].speed, x));
+    return largest;
+}
+
+/* Of loops at rest in a singular position, with the accelerations in data: the tie with which they cannot move along them, or -1.
+ * At rest is one whose speeds v and accelerations a have v^2 <= slack + reach a, a > least; whatever else moves. The state stays. */
+static lw_status undecided(lw_rcr *m, double t, double slack, double reach, double least, int *tie,
+                           lw_error *error) {
+    const double fast = 100; /* so fast that gravity and other forces do not matter */
+    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->looped.data;
+    double *v = m->looped.v, fastest = 0;
+    memcpy(v, data->v, (size_t)model->nv * sizeof *v);
+    memset(data->v, 0, (size_t)model->nv * sizeof *v);
+    for (int k = 0; k < m->ties->count; k++) {
+        double speed = loop_rate(m, k, v), a = loop_rate(m, k, data->vdot);
+        if (speed * speed > slack + reach * a || !(a > least)) continue;
+        const lw_front *front = &m->choice->fronts[k];
+        for (int n = front->way; n < front->way + front->ways; n++) {
+            int moved = m->choice->ways[n].speed;
+            data->v[moved] = data->vdot[moved];
+            fastest = fmax(fastest, fabs(data->vdot[moved]));
+        }
+    }
+    *tie = -1;
+    lw_status status = LW_OK;
+    if (fastest > 0) {
+        for (int k = 0; k < model->nv; k++) data->v[k] *= fast / fastest;
+        status = lw_rcr_run(m, t, NULL, error);
+        if (status == LW_OK) *tie = unsatisfied(m);
+    }
+    memcpy(data->v, v, (size_t)model->nv * sizeof *v);
+    return status;
+}
+
+/* A mechanism that comes to a singular position goes straight on. One that starts there may have been given velocities, or,
+ * at rest, be moved by its forces, in a direction in which nothing goes on. */
+lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error) {
+    const double gap = 1e-6; /* m, rad */
+    lw_status status = lw_rcr_run(m, t, NULL, error);
+    if (status != LW_OK || m->looped.rows->count == 0) return status;
+    int tie = unsatisfied(m);
+    for (int r = 0; r < m->looped.rows->count; r++) /* gaps have other consequences */
+        if (fabs(m->looped.rows->phi[r]) > gap) return LW_OK;
+    if (tie >= 0)
+        return singular_position(m, tie, "starts",
+                                 "give velocities with which it can go on, or start beside this position",
+                                 "its velocities fit none of the motions that lead out of it", error);
+    const double slight = noticeable * largest_acceleration(m);
+    status = undecided(m, t, slight, 0, slight, &tie, error);
+    if (status != LW_OK || tie < 0) return status;
+    return singular_position(m, tie, "starts", "give velocities, or start beside this position",
+                             "more than one motion leads out of it: which one is not determined at rest",
+                             error);
+}
+
+/* After a step, with fewer independent rows than there have been: a mechanism that passes goes on, one whose speeds take it
+ * no farther than it can be told from the singular position comes to rest there, and where more than one motion leads out. */
+lw_status lw_rcr_look_at_rest(lw_rcr *m, double t, lw_error *error) {
+    lw_status status = lw_rcr_run(m, t, NULL, error);
+    if (status != LW_OK) return status;
+    int tie;
+    status = undecided(m, t, 0, 2 * near, settling * m->fastest, &tie, error);
+    if (status != LW_OK || tie < 0) return status;
+    char how[64];
+    snprintf(how, sizeof how, "comes to rest at t = %.6g", t);
+    return singular_position(m, tie, how, "end the run before, or start with other velocities",
+                             "more than one motion leads out of it: which one is not determined", error);
+}
