@@ -3,7 +3,8 @@
  * Call: bench-director [--quick] [--csv FILE]. Two trees: a chain of hinges, and a binary tree whose joints are hinges, universal
  * and spherical in turn with springs between neighbours. Steps of 0.1 ms go some way forward and back again, as often as it takes: the scheme is
  * reversible, so times are those of a run, but the motion does not get away. Prints microseconds of processor per body and step (median), over that of
- * the shortest, and Newton's iterations per step. Both methods for each size; director-full to 1000 bodies.
+ * the shortest, Newton's iterations per step, and microseconds per body and evaluation: one for each iteration, and a last one. Both methods for each size;
+ * director-full to 1000 bodies.
  */
 #include "models.h"
 #include "output.h"
@@ -116,8 +117,8 @@ static void table(bool branched, int repetitions, FILE *csv) {
     const char *title =
         branched ? "binary tree of hinges, universal and spherical joints with springs" : "chain of hinges";
     double first[2] = {0, 0};
-    printf("%s\n%8s %16s %8s %12s %18s %8s %12s\n", title, "bodies", "director, us", "ratio", "iterations",
-           "director-full, us", "ratio", "iterations");
+    printf("%s\n%8s %16s %8s %12s %10s %18s %8s %12s %10s\n", title, "bodies", "director, us", "ratio",
+           "iterations", "each", "director-full, us", "ratio", "iterations", "each");
     for (int k = 0, bodies = 10; k < SIZES; k++, bodies *= 10) {
         printf("%8d", bodies);
         for (int full = 0; full < (bodies > LONGEST_FULL ? 1 : 2); full++) {
@@ -130,7 +131,8 @@ static void table(bool branched, int repetitions, FILE *csv) {
                    iterations = (double)(c.d->newton - newton) / (double)(c.steps - before),
                    new_ones = (double)(c.d->factored - factored) / (double)(c.steps - before);
             if (k == 0) first[full] = us;
-            printf(full ? " %18.2f %8.2f %12.2f" : " %16.2f %8.2f %12.2f", us, us / first[full], iterations);
+            printf(full ? " %18.2f %8.2f %12.2f %10.2f" : " %16.2f %8.2f %12.2f %10.2f", us, us / first[full],
+                   iterations, us / (iterations + 1));
             if (csv)
                 fprintf(csv, "\"%s\",%s,%d,%.4f,%.3f,%.3f,%.3f\n", title, full ? "director-full" : "director",
                         bodies, us, us / first[full], iterations, new_ones);

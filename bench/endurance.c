@@ -1,12 +1,13 @@
 /* endurance.c - a million steps: what the energy-momentum scheme keeps, and what other methods keep at the same cost.
  *
  * Call: bench-endurance [--quick] [NAME ...]. Prints the tables of docs/endurance.md in Markdown, for all cases or those
- * named, and a line of progress on standard error for each run. Exit status 1: the energy-momentum scheme has not kept what it
- * should.
+ * named, and a line of progress on standard error for each run. --quick takes one step of 200. Exit status 1: the
+ * energy-momentum scheme has not kept what it should.
  *
- * Each case runs first by `director` with a fixed step h. The others cover the same time with the same processor time, which decides their step
- * or tolerance: it is sought on short runs, and once more if the whole run costs more than a fifth more or less. Where no setting
- * costs as much (tolerances end at 1e-14) or as little (long steps of director-full are halved) the line says so; where a run ends before its time, when.
+ * Each case runs first by `director` with a fixed step h. The others cover the same time with the same processor time, which decides their
+ * step or tolerance. It is sought on short runs, looked at on longer ones, and again after a whole one if that costs more than a tenth more
+ * or less. A tolerance ends at 1e-14; from there on the largest step spends what is left. Where longer steps cost more, since they are
+ * halved on the way, the cheapest is taken, and the run ends where the cost is spent. Where a run breaks down the line says when.
  *
  * Errors are the largest of about 1000 samples. Energy: what the books do not explain, over the energy at the start. Momentum:
  * change of the components that nothing changes, over the length of the vector at the start.
@@ -29,7 +30,7 @@
 enum { SAMPLES = 1000, BLOCKS = 25, RIVALS = 6 };
 static const double wanted = 1e-10;                   /* of every error of the energy-momentum scheme */
 static const double walk = 3;                         /* of the trend */
-static const double like = 0.2;                       /* costs that differ by this part are equal */
+static const double like = 0.1;                       /* costs that differ by this part are equal */
 static const double tightest = 1e-14, loosest = 1e-2; /* tolerances */
 
 typedef struct way {
@@ -92,6 +93,7 @@ typedef struct record {
     double errors[7][SAMPLES + 2]; /* of the energy and of six momenta, over their scales */
     double t, energy_most, momentum_most, position_most;
     double energy_start;
+    double stop; /* processor time at which to stop, 0: never */
 } record;
 
 typedef struct result {
@@ -130,7 +132,7 @@ static bool observe(const lw_sample *sample, void *context) {
     for (int k = 0; k < 6; k++)
         if (r->kept >> k & 1)
             r->momentum_most = fmax(r->momentum_most, fabs(now[k] - r->momentum[k]) / r->scale[k / 3]);
-    return true;
+    return r->stop == 0 || processor_time() < r->stop;
 }
 
 /* Mean increment of an error between blocks over its standard error. */
@@ -153,79 +155,80 @@ static double trend(const record *r) {
     return most;
 }
 
-static result run(const lw_model *model, unsigned kept, const way *w, double step, double tolerance,
-                  double end, long samples) {
+/* Step (fixed or largest) and tolerance of a way. */
+typedef struct setting {
+    double step, tolerance;
+} setting;
+
+/* budget: processor time to spend at most, or 0. */
+static result run(const lw_model *model, unsigned kept, const way *w, setting x, double end, long samples,
+                  double budget) {
     static record r; /* large */
     result out = {.status = LW_OK};
-    r = (record){.model = model, .kept = kept};
+    double start = processor_time();
+    r = (record){.model = model, .kept = kept, .stop = budget > 0 ? start + budget : 0};
     lw_run_options options = {.method = w->method,
                               .integrator = w->integrator,
                               .end = end,
-                              .step = step,
-                              .tolerance = tolerance,
+                              .step = x.step,
+                              .tolerance = x.tolerance,
                               .output = end / (double)samples,
                               .observe = observe,
                               .context = &r};
     if (lw_data_create(model, NULL, &r.data) != LW_OK) exit(1);
-    double start = processor_time();
     out.status = lw_simulate(model, &options, NULL, NULL, &out.run, &out.error);
     out.seconds = processor_time() - start;
     lw_data_destroy(r.data);
     out.energy = r.energy_most, out.momentum = r.momentum_most, out.position = r.position_most;
     out.trend = trend(&r);
-    out.reached = out.status == LW_OK ? end : fmax(r.t, step * (double)out.run.steps);
+    double stepped = w->by_tolerance ? 0 : x.step * (double)out.run.steps;
+    out.reached = out.status == LW_OK ? end : out.status == LW_ERROR_STOPPED ? r.t : fmax(r.t, stepped);
     return out;
 }
 
 /* --- the same cost -------------------------------------------------------------------------------- */
 
-/* Step or tolerance of a way, x, and what it cost per second of motion, twice: the last two that were tried. */
+/* What has been tried last, and the cheapest of all. */
 typedef struct search {
-    bool by_tolerance;
-    double x, tried[2], cost[2];
-    int count;
-    bool cheapest; /* longer steps cost more */
+    setting x, last, best;
+    double cost, least; /* of last and best, processor time per second of motion */
+    bool dearer; /* longer steps cost more, or there is no looser tolerance: best is the least there is */
 } search;
 
-static result try(const lw_model *model, unsigned kept, const way *w, double x, double end, long samples) {
-    return run(model, kept, w, w->by_tolerance ? 0 : x, w->by_tolerance ? x : 0, end, samples);
+/* The next setting to try, when x cost so much. Costs go like 1 / step, and like a power of the tolerance that the last two tell. */
+static void refine(search *s, const way *w, double cost, double wanted_cost, double mean_step) {
+    /* settings that hardly differ tell more of the clock than of themselves */
+    bool stepped = !w->by_tolerance || s->x.step > 0, again = s->cost > 0;
+    double power = stepped ? -1 : -0.12, factor;
+    double steps = again && stepped && s->last.step > 0 ? s->x.step / s->last.step : 1;
+    double tolerances = again && !stepped ? s->x.tolerance / s->last.tolerance : 1;
+    if (fabs(log(tolerances)) > log(3)) power = log(cost / s->cost) / log(tolerances);
+    if (fabs(log(steps)) > log(1.3)) power = log(cost / s->cost) / log(steps);
+    if (steps > 1.3 && cost > s->cost && fmin(cost, s->least) > 1.1 * wanted_cost) s->dearer = true;
+    power = stepped ? fmax(-2, fmin(-0.5, power)) : fmax(-1, fmin(-0.03, power));
+    factor = pow(wanted_cost / cost, 1 / power);
+    if (cost < s->least) s->least = cost, s->best = s->x;
+    s->last = s->x, s->cost = cost;
+    if (stepped)
+        s->x.step *= fmax(0.05, fmin(2.5, factor));
+    else if (s->x.tolerance <= tightest && cost < wanted_cost)
+        s->x.step = mean_step * cost / wanted_cost; /* from here on the largest step spends what is left */
+    else
+        s->x.tolerance = fmax(tightest, fmin(loosest, s->x.tolerance * fmax(1e-4, fmin(1e4, factor))));
+    if (s->last.tolerance >= loosest && cost > wanted_cost) s->dearer = true;
 }
 
-/* The next x to try. Costs go like 1 / step, and like a power of the tolerance that the last two tell. */
-static void refine(search *s, double cost, double wanted_cost) {
-    double power = s->by_tolerance ? -0.12 : -1;
-    s->tried[0] = s->tried[1], s->cost[0] = s->cost[1];
-    s->tried[1] = s->x, s->cost[1] = cost;
-    if (++s->count > 1 && s->by_tolerance && s->tried[0] != s->tried[1])
-        power = log(s->cost[1] / s->cost[0]) / log(s->tried[1] / s->tried[0]);
-    if (!(power < -0.05)) power = s->by_tolerance ? -0.05 : -1;
-    double most = s->by_tolerance ? 1e4 : 2.5;
-    s->x *= fmax(1e-4, fmin(most, pow(wanted_cost / cost, 1 / power)));
-    if (s->by_tolerance) s->x = fmax(tightest, fmin(loosest, s->x));
-}
-
-/* By short runs. What fails is tried with a fourth; where longer steps cost more, since they are halved on the way, the cheapest is taken. */
-static search equal_cost(const lw_model *model, const way *w, double h, double cost, double end,
-                         long samples) {
-    search s = {.by_tolerance = w->by_tolerance, .x = w->by_tolerance ? 1e-8 : h};
-    double best = HUGE_VAL, best_x = s.x;
-    bool worse = false;
-    for (int round = 0; round < 6; round++) {
-        result r = try(model, 0, w, s.x, end, samples);
-        double own = r.seconds / end, off = fabs(log(own / cost));
-        if (r.status != LW_OK) {
-            s.x *= 0.25;
-            if (best == HUGE_VAL) best_x = s.x;
-            continue;
-        }
-        worse = !w->by_tolerance && s.count > 0 && s.x > s.tried[1] && own > s.cost[1];
-        if (off < best) best = off, best_x = s.x;
-        if (worse || off < 0.3 * like || (own < cost && w->by_tolerance && s.x <= tightest)) break;
-        refine(&s, own, cost);
+/* Until a run to `end` costs the same but for a part `within`, or rounds are over. */
+static void calibrate(const lw_model *model, const char *problem, const way *w, search *s, double cost,
+                      double end, long samples, int rounds, double within) {
+    for (int round = 0; round < rounds && !s->dearer; round++) {
+        result r = run(model, 0, w, s->x, end, samples, 20 * cost * end);
+        double own = r.seconds / fmax(r.reached, 1e-3 * end);
+        fprintf(stderr, "%s: %s %s, step %.3g, tolerance %.1e: %.3g s of %.3g, cost %.2f\n", problem,
+                w->method, w->integrator, s->x.step, s->x.tolerance, r.reached, end, own / cost);
+        if (fabs(own / cost - 1) < within) return;
+        refine(s, w, own, cost, r.reached / (double)(r.run.steps > 0 ? r.run.steps : 1));
     }
-    s.x = best_x;
-    s.cheapest = worse;
-    return s;
 }
 
 /* --- the table ------------------------------------------------------------------------------------ */
@@ -237,13 +240,15 @@ static void power(char text[16], double x) {
         snprintf(text, 16, "%.1e", x);
 }
 
-static void row(const endurance_case *c, const way *w, double x, bool cheapest, const result *r, double cost,
+static void row(const endurance_case *c, const way *w, setting x, const result *r, double cost, double end,
                 bool loops) {
-    char setting[32], energy[16], momentum[16], position[16], trend_text[16], end[64] = "";
-    if (w->by_tolerance)
-        snprintf(setting, sizeof setting, "tolerance %.1e", x);
+    char set[48], energy[16], momentum[16], position[16], trend_text[16], note[96] = "";
+    bool stopped = r->status == LW_ERROR_STOPPED, broken = r->status != LW_OK && !stopped;
+    if (!w->by_tolerance)
+        snprintf(set, sizeof set, "h = %.3g", x.step);
     else
-        snprintf(setting, sizeof setting, "h = %.3g", x);
+        snprintf(set, sizeof set, x.step > 0 ? "tolerance %.1e, h <= %.3g" : "tolerance %.1e", x.tolerance,
+                 x.step);
     bool seen = r->status == LW_OK || r->energy > 0; /* more than the start */
     power(energy, seen ? r->energy : NAN);
     power(momentum, seen && c->kept ? r->momentum : NAN);
@@ -252,18 +257,22 @@ static void row(const endurance_case *c, const way *w, double x, bool cheapest, 
     else
         snprintf(trend_text, sizeof trend_text, "%.1f", r->trend);
     power(position, seen && (loops || r->position > 0) ? r->position : NAN);
-    if (r->status != LW_OK)
-        snprintf(end, sizeof end, "breaks down after %.3g s", r->reached);
-    else if (w->by_tolerance && x <= tightest && r->seconds < (1 - like) * cost)
-        snprintf(end, sizeof end, "no tighter tolerance");
-    else if (fabs(r->seconds / cost - 1) > like)
-        snprintf(end, sizeof end, cheapest ? "longer steps are halved and cost more" : "cost differs");
-    printf("| `%s` | %s | %s | %ld | %.0f | %.1f | %.2f | %s | %s | %s | %s | %s |\n", w->method,
-           w->integrator, setting, r->run.steps, r->reached, r->seconds, r->seconds / cost, energy, momentum,
-           position, trend_text, end);
+    /* what broke down is compared with the same part of the scheme's run */
+    double ratio = r->seconds / (broken ? cost * r->reached / end : cost);
+    if (broken)
+        snprintf(note, sizeof note, "breaks down after %.3g s, with an energy wrong by %.2g times itself",
+                 r->reached, r->energy);
+    else if (stopped)
+        snprintf(note, sizeof note, "the cost is spent after %.3g of %.3g s; longer steps cost more",
+                 r->reached, end);
+    else if (fabs(ratio - 1) > like)
+        snprintf(note, sizeof note, "cost differs");
+    printf("| `%s` | %s | %s | %ld | %.3g | %.1f | %.2f | %s | %s | %s | %s | %s |\n", w->method,
+           w->integrator, set, r->run.steps, r->reached, r->seconds, ratio, energy, momentum, position,
+           trend_text, note);
     fflush(stdout);
-    fprintf(stderr, "%s: %s %s %s: %.1f s %s\n", c->problem, w->method, w->integrator, setting, r->seconds,
-            end);
+    fprintf(stderr, "%s: %s %s, %s: %.1f s, cost %.2f %s\n", c->problem, w->method, w->integrator, set,
+            r->seconds, ratio, note);
 }
 
 static lw_model *read_model(const char *problem) {
@@ -282,45 +291,63 @@ static lw_model *read_model(const char *problem) {
     return model;
 }
 
-static bool kept(const endurance_case *c, const result *r) {
+static bool kept(const endurance_case *c, const result *r, double walks) {
     return r->status == LW_OK && r->energy < wanted && (!c->kept || r->momentum < wanted) &&
-           r->position < wanted && r->trend < walk;
+           r->position < wanted && r->trend < walks;
+}
+
+/* One line of the table: a way at the cost of the scheme's own run. */
+static void rival(const lw_model *model, const endurance_case *c, const way *w, const result *own, double end,
+                  long samples, bool loops) {
+    double cost = own->seconds / end, parts[2] = {50, 8};
+    search s = {.x = w->by_tolerance ? (setting){0, 1e-8} : (setting){c->h, 0}, .least = HUGE_VAL};
+    result r = {0}, next;
+    setting x = s.x;
+    for (int k = 0; k < 2; k++) {
+        double part = fmax(end / parts[k], 500 * c->h);
+        long seen = (long)ceil((double)samples * part / end);
+        calibrate(model, c->problem, w, &s, cost, fmin(part, end), seen, k ? 2 : 10, k ? 0.04 : 0.03);
+    }
+    for (int round = 0; round < 3; round++) {
+        setting now = s.dearer ? s.best : s.x;
+        next = run(model, c->kept, w, now, end, samples, s.dearer ? own->seconds : 1.5 * own->seconds);
+        bool whole = next.status == LW_OK || s.dearer;
+        bool closer = round == 0 ||
+                      (whole && fabs(log(next.seconds / own->seconds)) < fabs(log(r.seconds / own->seconds)));
+        if (closer) r = next, x = now;
+        if (s.dearer || (next.status != LW_OK && next.status != LW_ERROR_STOPPED)) break;
+        if (next.status == LW_OK && fabs(next.seconds / own->seconds - 1) <= like) break;
+        fprintf(stderr, "%s: %s %s costs %.2f of the scheme, again\n", c->problem, w->method, w->integrator,
+                next.seconds / next.reached / cost);
+        refine(&s, w, next.seconds / next.reached, cost, next.reached / (double)next.run.steps);
+    }
+    if (r.status != LW_OK && r.status != LW_ERROR_STOPPED &&
+        r.reached > 0) { /* what happened until then, in full */
+        next = run(model, c->kept, w, x, 0.995 * r.reached, SAMPLES, 0);
+        r.energy = next.energy, r.momentum = next.momentum, r.position = next.position, r.trend = next.trend;
+    }
+    row(c, w, x, &r, own->seconds, end, loops);
 }
 
 static bool one_case(const endurance_case *c, bool quick) {
     static const way scheme = {"director", "energy-momentum", false};
     lw_model *model = read_model(c->problem);
     bool loops = lw_model_loop_count(model) > 0;
-    long steps = quick ? c->steps / 100 : c->steps;
-    double end = c->h * (double)steps;
+    long steps = quick ? c->steps / 200 : c->steps;
+    double end = c->h * (double)steps, walks = quick ? 5 : walk; /* a test has to be surer */
     printf("### %s\n\n", c->title);
     printf(
         "| method | integrator | setting | steps | s of motion | s of processor | cost | energy | momentum | "
         "constraints | trend | |\n");
     printf("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n");
     long samples = steps < SAMPLES ? steps : SAMPLES; /* where steps end */
-    result own = try(model, c->kept, &scheme, c->h, end, samples);
-    row(c, &scheme, c->h, false, &own, own.seconds, loops);
-    double cost = own.seconds / end, short_end = fmax(end / 50, 500 * c->h);
-    for (int k = 0; k < RIVALS && c->rivals[k].method && own.status == LW_OK; k++) {
-        const way *w = &c->rivals[k];
-        search s = equal_cost(model, w, c->h, cost, short_end, (long)ceil((double)samples * short_end / end));
-        double x = s.x;
-        result r = try(model, c->kept, w, x, end, samples);
-        double ratio = r.seconds / own.seconds;
-        bool again = r.status == LW_OK && fabs(ratio - 1) > like && !(s.cheapest && ratio > 1) &&
-                     !(w->by_tolerance && x <= tightest && ratio < 1);
-        if (again) {
-            refine(&s, r.seconds / end, cost);
-            result second = try(model, c->kept, w, s.x, end, samples);
-            if (second.status != LW_OK || fabs(log(second.seconds / own.seconds)) < fabs(log(ratio)))
-                r = second, x = s.x;
-        }
-        row(c, w, x, s.cheapest, &r, own.seconds, loops);
-    }
-    bool good = kept(c, &own);
+    result own = run(model, c->kept, &scheme, (setting){c->h, 0}, end, samples, 0);
+    row(c, &scheme, (setting){c->h, 0}, &own, own.seconds, end, loops);
+    for (int k = 0; k < RIVALS && c->rivals[k].method && own.status == LW_OK; k++)
+        rival(model, c, &c->rivals[k], &own, end, samples, loops);
+    bool good = kept(c, &own, walks);
     printf("\n%s: energy, momentum and constraints below %.0e, trend below %.0f: %s.\n\n", c->title, wanted,
-           walk, good ? "yes" : "**no**");
+           walks, good ? "yes" : "**no**");
     lw_model_destroy(model);
     return good;
 }

@@ -318,7 +318,7 @@ lw_status lw_newton_condition(const lw_model *model, const char *method, double 
         status =
             lw_fail(error, LW_ERROR_INTEGRATION, NULL, "give a smaller step", "a step of %g s was halved", h);
     if (status == LW_OK) {
-        lw_director_equations(d, true);
+        lw_director_last_matrix(d); /* one that is singular says so as its condition */
         status = full ? full_condition(d, condition, error) : reduced_condition(d, condition, error);
     }
     lw_director_destroy(d);

@@ -62,7 +62,8 @@ static bool allocate(lw_director *d) {
     d->turn = numbers + 132 * bodies;
     d->torque = d->turn + 4 * bodies;
     d->u = d->torque + 3 * bodies;
-    for (int k = 0; k < 3; k++) d->q0[3 + 4 * k] = d->qm[3 + 4 * k] = d->q1[3 + 4 * k] = 1;
+    for (int k = 0; k < 3; k++)
+        d->q0[3 + 4 * k] = d->qm[3 + 4 * k] = d->q1[3 + 4 * k] = d->q_end[3 + 4 * k] = 1;
     for (size_t i = 0; i < bodies; i++) d->turn[4 * i] = 1;
     return true;
 }
@@ -119,7 +120,8 @@ lw_status lw_director_create(const lw_model *model, bool full, lw_director **out
     if (fine) {
         memcpy(d->data->q, model->q0, (size_t)model->nq * sizeof *model->q0);
         for (int i = 0; i <= d->n; i++) lw_director_body_of(model, i, &d->bodies[i]);
-        fine = lw_director_build(d) && lw_director_matrix_create(d) && allocate_ties(d);
+        fine = lw_director_build(d) && lw_director_matrix_create(d) && allocate_ties(d) &&
+               lw_director_sweep_create(d);
     }
     if (fine) {
         d->right = LW_NEW(arena, double, lw_block_matrix_size(d->matrix) + 1);

@@ -45,6 +45,7 @@ typedef struct lw_director_move {
     int side;         /* 0: vector on the first body, 1: on the second */
     int speed;        /* of the tree */
     int measure;      /* of its coordinate */
+    int angle;        /* its number among the angles of the state, or -1 */
     double vector[4]; /* combination of that body's coordinates */
     double factor;    /* advance per unit of the speed */
     int index;        /* slides: which vector of the joint's basis measures it ... */
@@ -83,6 +84,7 @@ typedef struct lw_director {
     lw_director_joint *joints; /* 0 .. n */
     int measure_count, row_count, term_count, tie, aim_count; /* rows from tie on may depend on each other */
     lw_measure *measures;
+    double *slopes; /* of the measures, 72 each */
     lw_director_row *rows;
     lw_director_term *terms;
     lw_director_aim *aims;
@@ -113,8 +115,13 @@ typedef struct lw_director {
     int age;                       /* steps since rows were chosen */
     bool warned;                   /* that rotations alias */
     lw_block_matrix *matrix;
-    int *body_block;  /* diagonal blocks */
-    int *force_block; /* per force: blocks of its two bodies: (a,a) (a,b) (b,a) (b,b) */
+    struct lw_sweep *sweep; /* director_sweep.c; NULL if the graph of joints and elements is no tree */
+    bool renew;             /* the last increment, too, wants a new matrix */
+    bool clear;             /* nothing is left in what it adds up */
+    bool sweeping;          /* elements add to its blocks rather than to those of matrix */
+    bool swept;             /* the last step was found by it */
+    int *body_block;        /* diagonal blocks */
+    int *force_block;       /* per force: blocks of its two bodies: (a,a) (a,b) (b,a) (b,b) */
     /* choice of rows (director_ties.c) */
     double *tie_matrix, *tie_work, *tie_speeds, *tie_scale;
     int *tie_order;
@@ -131,6 +138,8 @@ lw_status lw_director_create(const lw_model *model, bool full, lw_director **out
 void lw_director_destroy(lw_director *d);
 /* Rows and measures; false when memory is out. */
 bool lw_director_build(lw_director *d);
+/* Every measure has room for slopes of its own. */
+void lw_director_own_slopes(lw_director *d);
 
 /* Reparametrisation: change, q1 and qm from turn and u, body by body from ground (95, 118, 126, 136, 154, 188, 189). */
 void lw_director_place(lw_director *d);
@@ -154,6 +163,14 @@ void lw_director_column(const lw_director *d, const double *q, int body, int k, 
 /* Adds what gravity and the elements do in the step to measures, residual and (matrix) Newton's matrix; their work in the
  * step to d->work, which it starts anew. */
 void lw_director_forces(lw_director *d, bool matrix);
+/* One element of them. */
+void lw_director_force(lw_director *d, int k, bool matrix);
+/* Its measures: the first and how many. */
+int lw_director_force_measures(const lw_director *d, int k, int *count);
+/* It has a potential and nothing else: no work is booked. */
+bool lw_director_force_conserves(const lw_force *force);
+/* The bodies that an element loads: its own, or those of its joint. */
+void lw_director_loaded_bodies(const lw_director *d, const lw_force *force, int bodies[2]);
 /* The joint that an element acts in, and (k) which axis of its second frame if it is a rotation without a coordinate. */
 int lw_director_force_joint(const lw_director *d, const lw_force *force, int *k);
 /* Energies at a state; coordinates and rates ground first. */
@@ -165,7 +182,11 @@ bool lw_director_matrix_create(lw_director *d);
 /* Residual of the balance of all bodies and of all rows at q1 with the present multipliers, negative, into d->right;
  * matrix: Newton's matrix too. */
 void lw_director_equations(lw_director *d, bool matrix);
+/* What is left of all rows, from the values of their measures at the end. */
+void lw_director_row_values(lw_director *d);
 
+/* What a measure with its gathered force adds. */
+void lw_director_add_measure(lw_director *d, const lw_measure *m, bool matrix);
 /* For elements. Adds factor p r' (x) I3 to the block of bodies i (equations) and j (unknowns). */
 void lw_director_add_product(lw_director *d, int i, int j, int block, const double p[4], const double r[4],
                              double factor);
@@ -203,13 +224,37 @@ void lw_director_warm_up(lw_director *d, const double *y);
 int lw_director_state_size(const lw_director *d);
 /* Takes a state as the begin of a step. */
 void lw_director_load(lw_director *d, const double *y);
+/* Newton's matrix at the end of the last step, with its multipliers; false: singular. */
+bool lw_director_last_matrix(lw_director *d);
 /* Estimate of the condition number of the Newton matrix at the end of the last step. */
 double lw_director_condition(lw_director *d);
+
+/* --- trees (director_sweep.c) --------------------------------------------------------------------- */
+
+typedef struct lw_sweep lw_sweep;
+/* d->sweep, where it applies; false when memory is out. */
+bool lw_director_sweep_create(lw_director *d);
+/* Starts a step. Then Newton's iteration: inwards (matrix: with a new one; false: singular), and outwards, which tells the sizes of the
+ * increment and of the step. */
+void lw_director_sweep_start(lw_director *d);
+bool lw_director_sweep_in(lw_director *d, bool matrix, double *reactions);
+void lw_director_sweep_out(lw_director *d, double *size, double *step);
+/* After a last way in (with reactions; false also where a body turns by half a turn), from ground to the leaves: the increment that is left of a
+ * body, into d->rest; and angles of the end. */
+void lw_director_sweep_rest(lw_director *d, int body, double *angles);
+/* Some element books work. */
+bool lw_director_sweep_books(const lw_director *d);
+/* Where an element adds what body j does to the balance of body i, column by column. */
+double *lw_director_sweep_block(lw_director *d, int i, int j);
 
 /* --- reactions (director_reactions.c) ------------------------------------------------------------- */
 
 /* Keeps those of the step that has been found. */
 void lw_director_keep_reactions(lw_director *d);
+/* Where to put those of a step, 6 per joint. */
+double *lw_director_reactions_room(lw_director *d);
+/* Adds what elements on the coordinates of a joint do to its second body: (force; torque about its centre). */
+void lw_director_coordinate_loads(const lw_director *d, int joint, const int *coordinates, double *wrench);
 /* At time t from the last steps: force, torque per joint as in dynamics.h. False: no step has been taken. */
 bool lw_director_reactions_at(const lw_director *d, double t, double *reactions);
 

@@ -233,52 +233,86 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
 
 /* --- all of them ---------------------------------------------------------------------------------- */
 
+bool lw_director_force_conserves(const lw_force *force) {
+    if (force->type == LW_FORCE_SPRING || (force->type == LW_FORCE_TORSION && force->q >= 0))
+        return force->damping == 0 && (!force->law || force->law_is_potential);
+    for (int k = 0; k < 6; k++)
+        if (force->type != LW_FORCE_BUSHING || force->bushing_damping[k] != 0) return false;
+    return true;
+}
+
+int lw_director_force_measures(const lw_director *d, int k, int *count) {
+    const lw_force *force = &d->model->forces[k];
+    const lw_measure *m;
+    *count = 0;
+    switch (force->type) {
+    case LW_FORCE_SPRING:
+        *count = 1;
+        return d->force_measure[k];
+    case LW_FORCE_BUSHING:
+        *count = 3;
+        return d->force_measure[k];
+    case LW_FORCE_TORSION:
+    case LW_FORCE_DRIVE:
+    case LW_FORCE_FRICTION:
+        m = joint_measure(d, force);
+        *count = m != NULL;
+        return m ? (int)(m - d->measures) : 0;
+    case LW_FORCE_APPLIED:
+    case LW_FORCE_TYPES:
+        break;
+    }
+    return 0;
+}
+
+void lw_director_force(lw_director *d, int k, bool matrix) {
+    const lw_force *force = &d->model->forces[k];
+    const int *blocks = d->force_block + 4 * k;
+    lw_measure *m;
+    double total, slope;
+    switch (force->type) {
+    case LW_FORCE_SPRING:
+        m = &d->measures[d->force_measure[k]];
+        total = mean_tension(force, d, m->from - force->free_length, m->to - force->free_length, &slope);
+        against(d, m, total, slope);
+        break;
+    case LW_FORCE_TORSION:
+        m = joint_measure(d, force);
+        if (!m) {
+            about_axis(force, d, blocks, matrix);
+            break;
+        }
+        total = mean_tension(force, d, m->from - force->free_length, m->to - force->free_length, &slope);
+        against(d, m, total, slope);
+        break;
+    case LW_FORCE_DRIVE:
+    case LW_FORCE_FRICTION:
+        m = joint_measure(d, force);
+        if (!m) {
+            about_axis(force, d, blocks, matrix);
+            break;
+        }
+        total = push(force, d, m->to - m->from, 0.5 * (m->from + m->to), 0.5, &slope);
+        against(d, m, -total, -slope);
+        break;
+    case LW_FORCE_BUSHING:
+        bushing(force, d, d->force_measure[k], blocks, matrix);
+        break;
+    case LW_FORCE_APPLIED:
+        applied(force, d, blocks, matrix);
+        break;
+    case LW_FORCE_TYPES:
+        break;
+    }
+}
+
 void lw_director_forces(lw_director *d, bool matrix) {
     const lw_model *model = d->model;
     d->work = (lw_power){0, 0, 0};
     memset(d->joint_torque, 0, 3 * (size_t)model->joint_count * sizeof *d->joint_torque);
     for (int i = 1; i <= d->n; i++)
         lw_v3_axpy(-d->h * d->bodies[i].mass, model->gravity, d->residual + 12 * i);
-    for (int k = 0; k < model->force_count; k++) {
-        const lw_force *force = &model->forces[k];
-        const int *blocks = d->force_block + 4 * k;
-        lw_measure *m;
-        double total, slope;
-        switch (force->type) {
-        case LW_FORCE_SPRING:
-            m = &d->measures[d->force_measure[k]];
-            total = mean_tension(force, d, m->from - force->free_length, m->to - force->free_length, &slope);
-            against(d, m, total, slope);
-            break;
-        case LW_FORCE_TORSION:
-            m = joint_measure(d, force);
-            if (!m) {
-                about_axis(force, d, blocks, matrix);
-                break;
-            }
-            total = mean_tension(force, d, m->from - force->free_length, m->to - force->free_length, &slope);
-            against(d, m, total, slope);
-            break;
-        case LW_FORCE_DRIVE:
-        case LW_FORCE_FRICTION:
-            m = joint_measure(d, force);
-            if (!m) {
-                about_axis(force, d, blocks, matrix);
-                break;
-            }
-            total = push(force, d, m->to - m->from, 0.5 * (m->from + m->to), 0.5, &slope);
-            against(d, m, -total, -slope);
-            break;
-        case LW_FORCE_BUSHING:
-            bushing(force, d, d->force_measure[k], blocks, matrix);
-            break;
-        case LW_FORCE_APPLIED:
-            applied(force, d, blocks, matrix);
-            break;
-        case LW_FORCE_TYPES:
-            break;
-        }
-    }
+    for (int k = 0; k < model->force_count; k++) lw_director_force(d, k, matrix);
 }
 
 static double potential_of(const lw_force *force, double x) {

@@ -304,7 +304,8 @@ static void describe_moves(const lw_director *d, int body, const frames *f, cons
         bool turns = lw_joint_speed_turns(joint->type, k);
         lw_director_move *move = &out->move[out->moves++];
         *move = (lw_director_move){
-            .turns = turns, .speed = entry->info.v + k, .measure = coordinates[k], .factor = 1};
+            .turns = turns, .speed = entry->info.v + k, .measure = coordinates[k], .angle = -1, .factor = 1};
+        if (turns && d->measures) move->angle = d->measures[coordinates[k]].angle;
         int axis = turns ? 2 : k;
         double sign = 1;
         if (joint->type == LW_JOINT_REVOLUTE || joint->type == LW_JOINT_PRISMATIC)
@@ -404,6 +405,13 @@ static void build(builder *b) {
     for (int k = 0; k < model->force_count; k++) add_force(b, k);
 }
 
+void lw_director_own_slopes(lw_director *d) {
+    for (int k = 0; k < d->measure_count; k++) {
+        lw_measure *m = &d->measures[k];
+        m->D = d->slopes + 72 * (size_t)k, m->slope = m->D + 24, m->bend = m->D + 48;
+    }
+}
+
 bool lw_director_build(lw_director *d) {
     lw_arena *arena = d->arena;
     builder count = {.d = d}, write = {.d = d, .writes = true};
@@ -414,9 +422,12 @@ bool lw_director_build(lw_director *d) {
     d->rows = LW_NEW(arena, lw_director_row, count.rows + 1);
     d->terms = LW_NEW(arena, lw_director_term, count.terms + 1);
     d->aims = LW_NEW(arena, lw_director_aim, count.aims + 1);
+    d->slopes = LW_NEW(arena, double, 72 * (size_t)count.measures + 1);
     d->angle_measure = LW_NEW(arena, int, count.angles + 1);
     d->angles = LW_NEW(arena, double, count.angles + 1);
-    if (!d->measures || !d->rows || !d->terms || !d->aims || !d->angle_measure || !d->angles) return false;
+    if (!d->measures || !d->rows || !d->terms || !d->aims || !d->angle_measure || !d->angles || !d->slopes)
+        return false;
     build(&write);
+    lw_director_own_slopes(d);
     return true;
 }

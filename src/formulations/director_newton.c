@@ -34,8 +34,7 @@ static void find_bodies(const lw_director *d, const int bodies[2], int blocks[4]
     }
 }
 
-/* The bodies that an element loads: its own, or those of its joint. */
-static void loaded_bodies(const lw_director *d, const lw_force *force, int bodies[2]) {
+void lw_director_loaded_bodies(const lw_director *d, const lw_force *force, int bodies[2]) {
     bodies[0] = force->bodies[0], bodies[1] = force->bodies[1];
     if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING || force->type == LW_FORCE_APPLIED)
         return;
@@ -55,7 +54,7 @@ bool lw_director_matrix_create(lw_director *d) {
     for (int i = 0; i < d->n; i++) fine &= lw_block_matrix_name(d->matrix, i, i);
     for (int k = 0; k < d->measure_count; k++) fine &= name_bodies(d, d->measures[k].bodies);
     for (int k = 0; k < model->force_count; k++) {
-        loaded_bodies(d, &model->forces[k], bodies);
+        lw_director_loaded_bodies(d, &model->forces[k], bodies);
         fine &= name_bodies(d, bodies);
     }
     for (int r = 0; r < d->row_count; r++) {
@@ -74,7 +73,7 @@ bool lw_director_matrix_create(lw_director *d) {
     for (int i = 1; i <= d->n; i++) d->body_block[i] = lw_block_matrix_find(d->matrix, i - 1, i - 1);
     for (int k = 0; k < d->measure_count; k++) find_bodies(d, d->measures[k].bodies, d->measures[k].block);
     for (int k = 0; k < model->force_count; k++) {
-        loaded_bodies(d, &model->forces[k], bodies);
+        lw_director_loaded_bodies(d, &model->forces[k], bodies);
         find_bodies(d, bodies, d->force_block + 4 * k);
     }
     for (int r = 0; r < d->row_count; r++) {
@@ -91,6 +90,13 @@ bool lw_director_matrix_create(lw_director *d) {
 }
 
 /* --- contributions -------------------------------------------------------------------------------- */
+
+/* Entry (a, b) of the block of bodies i and j is at [a + b stride]. */
+static double *block_at(lw_director *d, int i, int j, int block, int *stride) {
+    if (!d->sweeping) return lw_block_matrix_at(d->matrix, block, stride);
+    *stride = 6;
+    return lw_director_sweep_block(d, i, j);
+}
 
 /* block[0 .. 2][0 .. 2] += factor x~ y~ = factor (y x' - (x.y) I). */
 static void add_cross_cross(double *block, int stride, double factor, const double x[3], const double y[3]) {
@@ -110,7 +116,7 @@ void lw_director_add_product(lw_director *d, int i, int j, int block, const doub
                              double factor) {
     if (i == 0 || j == 0 || factor == 0) return;
     int stride;
-    double *A = lw_block_matrix_at(d->matrix, block, &stride);
+    double *A = block_at(d, i, j, block, &stride);
     if (d->full) {
         for (int a = 0; a < 4; a++)
             for (int b = 0; b < 4; b++)
@@ -160,7 +166,7 @@ void lw_director_add_torque(lw_director *d, int body, const double torque[3], bo
 void lw_director_add_torque_slope(lw_director *d, int body, int other, int block, const double slope[36]) {
     if (body == 0 || other == 0) return;
     int stride;
-    double *A = lw_block_matrix_at(d->matrix, block, &stride), dual[9], part[3];
+    double *A = block_at(d, body, other, block, &stride), dual[9], part[3];
     if (!d->full) { /* by the twist of the other body: slope P_int */
         for (int b = 0; b < 3; b++)
             for (int a = 0; a < 3; a++) A[3 + a + b * stride] -= d->h * slope[a + 3 * b];
@@ -182,8 +188,7 @@ void lw_director_add_torque_slope(lw_director *d, int body, int other, int block
         }
 }
 
-/* What a measure with its gathered force adds. */
-static void add_measure(lw_director *d, const lw_measure *m, bool matrix) {
+void lw_director_add_measure(lw_director *d, const lw_measure *m, bool matrix) {
     if (m->force == 0 && m->stiffness == 0) return;
     bool exact = !matrix && !d->full;
     for (int side = 0; side < 2; side++)
@@ -210,7 +215,7 @@ static void add_measure(lw_director *d, const lw_measure *m, bool matrix) {
             if (sine && r->has_b[s] && r->has_a[t])
                 lw_director_add_product(d, i, j, block, r->b[s], r->a[t], other);
             if (!bends) continue;
-            double left[6], right[6], *A = lw_block_matrix_at(d->matrix, block, &stride);
+            double left[6], right[6], *A = block_at(d, i, j, block, &stride);
             const double *x = project(d, d->qm, i, pull + 12 * s, left);
             const double *y = project(d, d->q1, j, m->slope + 12 * t, right);
             for (int b = 0; b < d->size; b++)
@@ -260,12 +265,20 @@ static void add_body(lw_director *d, int i) {
     }
 }
 
-/* How far Newton is to move a row. Those of the tree's joints are met by the parameters; what is left of them is rounding, which
- * would go into the rates divided by h. */
-static double wanted_of_row(const lw_director *d, lw_director_row *row) {
+static void find_value(const lw_director *d, lw_director_row *row) {
     row->value = -row->constant;
     for (int k = row->term; k < row->term + row->terms; k++)
         row->value += d->terms[k].factor * d->measures[d->terms[k].measure].to;
+}
+
+void lw_director_row_values(lw_director *d) {
+    for (int r = 0; r < d->row_count; r++) find_value(d, &d->rows[r]);
+}
+
+/* How far Newton is to move a row. Those of the tree's joints are met by the parameters; what is left of them is rounding, which
+ * would go into the rates divided by h. */
+static double wanted_of_row(const lw_director *d, lw_director_row *row) {
+    find_value(d, row);
     return row->dropped || (row->kind == LW_DIRECTOR_JOINT && !d->full) ? 0 : row->value;
 }
 
@@ -303,6 +316,8 @@ static void exact_balance(lw_director *d, int i, double *right) {
 
 void lw_director_equations(lw_director *d, bool matrix) {
     double h = d->h;
+    if (d->sweeping) lw_director_own_slopes(d);
+    d->sweeping = d->clear = false;
     if (matrix) lw_block_matrix_clear(d->matrix);
     memset(d->residual, 0, 12 * ((size_t)d->n + 1) * sizeof *d->residual);
     memset(d->exact, 0, 12 * ((size_t)d->n + 1) * sizeof *d->exact);
@@ -321,7 +336,7 @@ void lw_director_equations(lw_director *d, bool matrix) {
         d->right[lw_block_matrix_start(d->matrix, d->n + r)] = -wanted_of_row(d, row);
         if (matrix) add_row(d, r);
     }
-    for (int k = 0; k < d->measure_count; k++) add_measure(d, &d->measures[k], matrix);
+    for (int k = 0; k < d->measure_count; k++) lw_director_add_measure(d, &d->measures[k], matrix);
     for (int i = 1; i <= d->n; i++) {
         double *right = d->right + lw_block_matrix_start(d->matrix, i - 1), wrench[6];
         if (!matrix && !d->full) {

@@ -25,7 +25,7 @@ static void add_measure(const lw_director *d, int joint, const lw_measure *m, do
     lw_v6_axpy(-f, own, wrench);
 }
 
-static void add_coordinates(const lw_director *d, int joint, const int *coordinates, double *wrench) {
+void lw_director_coordinate_loads(const lw_director *d, int joint, const int *coordinates, double *wrench) {
     for (int k = 0; k < d->model->joints[joint].joint.nq; k++)
         if (coordinates[k] >= 0) {
             const lw_measure *m = &d->measures[coordinates[k]];
@@ -33,9 +33,9 @@ static void add_coordinates(const lw_director *d, int joint, const int *coordina
         }
 }
 
-/* Where to put a new step: in the place of the oldest, or of the newest where several are tried from the same time on, as for
+/* In the place of the oldest, or of the newest where several are tried from the same time on, as for
  * samples between the ends of a step. */
-static double *make_room(lw_director *d) {
+double *lw_director_reactions_room(lw_director *d) {
     lw_director_past *kept = d->kept, fresh = kept[LW_DIRECTOR_KEPT - 1];
     bool again = false;
     for (int k = 1; k < d->kept_count; k++) again |= kept[0].begin == d->t0 && kept[k].begin == d->t0;
@@ -50,7 +50,7 @@ static double *make_room(lw_director *d) {
 
 void lw_director_keep_reactions(lw_director *d) {
     const lw_model *model = d->model;
-    double *now = make_room(d);
+    double *now = lw_director_reactions_room(d);
     memset(now, 0, 6 * (size_t)model->joint_count * sizeof *now);
     for (int r = 0; r < d->row_count; r++) {
         const lw_director_row *row = &d->rows[r];
@@ -61,11 +61,11 @@ void lw_director_keep_reactions(lw_director *d) {
     }
     for (int i = 1; i <= d->n; i++) {
         int joint = model->bodies[i].joint_index;
-        add_coordinates(d, joint, d->coordinate + model->joints[joint].info.q, now + 6 * joint);
+        lw_director_coordinate_loads(d, joint, d->coordinate + model->joints[joint].info.q, now + 6 * joint);
     }
     for (int k = 0; k < model->closure_count; k++)
-        add_coordinates(d, model->closures[k], d->cut_coordinate + LW_JOINT_MAX_Q * k,
-                        now + 6 * model->closures[k]);
+        lw_director_coordinate_loads(d, model->closures[k], d->cut_coordinate + LW_JOINT_MAX_Q * k,
+                                     now + 6 * model->closures[k]);
     for (int j = 0; j < model->joint_count; j++) { /* from the centre to the joint */
         const lw_joint_entry *entry = &model->joints[j];
         int second = entry->info.bodies[1];

@@ -17,11 +17,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITERATIONS = 14, HALVINGS = 12, CHOICE_EVERY = 20 };
+enum { ITERATIONS = 14, HALVINGS = 12, CHOICE_EVERY = 20, ROWS_EVERY = 64 };
 
 /* Of the step: the next increment, if it is expected to be smaller than this, is not worth having. Far below rounding, since what is left has the
  * same sign in step after step and adds up. */
 static const double next_one = 1e-18;
+/* After the last way inwards one more increment is had by the same matrix (sweep_rest). It may be this large: it is added to changes as a linear one, and
+ * work that was booked before does not see it. */
+static const double last_one[2] = {1e-9, 1e-14};
 static const double rounding = 2e-16; /* of the step: smaller increments tell nothing */
 static const double near =
     0.01; /* of the step: increments beyond this are far from the solution, each with its own matrix */
@@ -34,13 +37,17 @@ int lw_director_state_size(const lw_director *d) { return 24 * d->n + d->angle_c
 
 void lw_director_load(lw_director *d, const double *y) {
     size_t n = 12 * (size_t)d->n;
+    memcpy(d->angles, y + 2 * n, (size_t)d->angle_count * sizeof *y);
+    if (memcmp(d->q_end + 12, y, n * sizeof *y) == 0 && memcmp(d->v_end + 12, y + n, n * sizeof *y) == 0) {
+        double *q = d->q0, *v = d->v0; /* on from the end of the last step */
+        d->q0 = d->q_end, d->q_end = q;
+        d->v0 = d->v_end, d->v_end = v;
+        return;
+    }
     memcpy(d->q0 + 12, y, n * sizeof *y);
     memcpy(d->v0 + 12, y + n, n * sizeof *y);
-    memcpy(d->angles, y + 2 * n, (size_t)d->angle_count * sizeof *y);
-    if (memcmp(d->q_end + 12, y, n * sizeof *y) != 0 || memcmp(d->v_end + 12, y + n, n * sizeof *y) != 0) {
-        memset(d->low_q + 12, 0, n * sizeof *y);
-        memset(d->low + 12, 0, n * sizeof *y);
-    }
+    memset(d->low_q + 12, 0, n * sizeof *y);
+    memset(d->low + 12, 0, n * sizeof *y);
 }
 
 /* Size of increments of the bodies in the mass metric, and of the places themselves. */
@@ -96,22 +103,38 @@ static bool is_finite(const lw_director *d) {
 /* Newton's iteration from the start; d->right is used up. The matrix of the first iteration serves for the others as long as increments
  * fall fast, and these are cheap then. By how much they fall: as they did, but not more than by the error of that matrix, which is about
  * the increment that was made with it over the step. */
+static bool increment(lw_director *d, bool renew, bool anew, double *size, double *step) {
+    if (d->swept) {
+        if (!lw_director_sweep_in(d, renew, NULL)) return false;
+        lw_director_sweep_out(d, size, step);
+        return isfinite(*size) && isfinite(*step);
+    }
+    lw_director_equations(d, renew);
+    if (renew && !lw_block_matrix_factor(d->matrix, anew)) return false;
+    lw_block_matrix_solve(d->matrix, d->right);
+    *size = size_of_increments(d, d->right);
+    if (!isfinite(*size)) return false;
+    advance(d);
+    *step = size_of(d, d->change);
+    return is_finite(d);
+}
+
 static bool iterate(lw_director *d, bool anew) {
-    double places = size_of(d, d->q0), before = HUGE_VAL, error = 0;
+    double before = HUGE_VAL, error = 0, size, step;
     bool renew = true;
+    d->renew = false;
+    double last = d->swept ? last_one[lw_director_sweep_books(d)] : 0;
     for (d->iterations = 1; d->iterations <= ITERATIONS; d->iterations++) {
-        lw_director_equations(d, renew);
-        if (renew && !lw_block_matrix_factor(d->matrix, anew && d->iterations == 1)) return false;
-        lw_block_matrix_solve(d->matrix, d->right);
+        if (!increment(d, renew, anew && d->iterations == 1, &size, &step)) return false;
         d->newton++, d->factored += renew;
-        double size = size_of_increments(d, d->right);
-        if (!isfinite(size)) return false;
-        advance(d);
-        if (!is_finite(d)) return false;
-        double step = size_of(d, d->change);
         if (renew) error = size / step;
-        if (size <= rounding * step || size * fmax(size / before, error) <= next_one * step) return true;
-        if (size > slow * before && size <= (renew ? stagnation : noise) * places) return true;
+        double rate = fmax(size / before, error);
+        if (size <= rounding * step || size * rate <= next_one * step) return true;
+        if (size * rate <= last * step) { /* with the matrix at hand, or a new one */
+            d->renew = size * rate * rate > next_one * step;
+            return true;
+        }
+        if (size > slow * before && size <= (renew ? stagnation : noise) * size_of(d, d->q0)) return true;
         renew = size > slow * before || size > near * step;
         before = size;
     }
@@ -160,6 +183,14 @@ static bool attempt(lw_director *d, double t, double h) {
     int ties = d->row_count - d->tie;
     bool often = (long)ties * d->model->nv <= 2000;
     if (ties && (often || d->age++ % CHOICE_EVERY == 0)) lw_director_choose(d, d->tie_rank < 0);
+    if (d->sweep) {
+        d->swept = true;
+        lw_director_sweep_start(d);
+        if (iterate(d, false) && lw_director_sweep_in(d, d->renew, lw_director_reactions_room(d)))
+            return true;
+        for (int r = 0; r < d->row_count; r++) d->rows[r].lambda = 0; /* not known */
+    }
+    d->swept = false;
     for (int round = 0; round < 3; round++) {
         if (round == 2 && (!ties || !lw_director_choose(d, true))) return false;
         begin(d);
@@ -187,16 +218,29 @@ void lw_director_warm_up(lw_director *d, const double *y) {
 
 /* Directors turned and places added up often enough are no longer where they belong. Putting them there costs energy of the same
  * size and always of the same sign, so it is done when it is time, not every step. */
-static bool rounding_adds_up(const lw_director *d) {
-    const double limit = 1e-13;
+static const double displaced = 1e-13;
+
+static bool rows_are_off(const lw_director *d) {
     for (int k = 0; k < d->tie; k++)
-        if (fabs(d->rows[k].value) > limit * (d->rows[k].length ? d->length : 1)) return true;
-    for (int i = 1; i <= d->n; i++)
-        for (int k = 3; k < 12; k += 3) {
-            const double *a = d->q1 + 12 * i + k, *b = d->q1 + 12 * i + (k < 9 ? k + 3 : 3);
-            if (fabs(lw_v3_dot(a, a) - 1) > limit || fabs(lw_v3_dot(a, b)) > limit) return true;
-        }
+        if (fabs(d->rows[k].value) > displaced * (d->rows[k].length ? d->length : 1)) return true;
     return false;
+}
+
+static bool directors_are_off(const double *q) {
+    for (int k = 3; k < 12; k += 3) {
+        const double *a = q + k, *b = q + (k < 9 ? k + 3 : 3);
+        if (fabs(lw_v3_dot(a, a) - 1) > displaced || fabs(lw_v3_dot(a, b)) > displaced) return true;
+    }
+    return false;
+}
+
+/* Rows of trees that sweeps have solved are looked at from time to time: they hold to more digits than places have. */
+static bool swept_rows_are_off(lw_director *d) {
+    if (d->age++ % ROWS_EVERY != 0) return false;
+    for (int k = 0; k < d->measure_count; k++)
+        d->measures[k].to = lw_measure_value(&d->measures[k], d->q1, 0);
+    lw_director_row_values(d);
+    return rows_are_off(d);
 }
 
 /* What a row changes by in the step, D (q1 - q0): its multiplier does no work if that is nothing. */
@@ -236,9 +280,9 @@ static void find_rest(lw_director *d) {
         d->rows[r].lambda += d->right[lw_block_matrix_start(d->matrix, d->n + r)];
 }
 
-/* q1 = q0 + change with what rounding cuts off. */
-static void store_places(lw_director *d, double *q) {
-    for (int k = 12; k < 12 * (d->n + 1); k++) {
+/* q1 = q0 + change of a body with what rounding cuts off. */
+static void store_places(lw_director *d, int i, double *q) {
+    for (int k = 12 * i; k < 12 * i + 12; k++) {
         double small = d->rest[k] + d->low_q[k], change = d->change[k] + small, sum = d->q0[k] + change,
                back = sum - d->q0[k];
         d->low_q[k] = ((d->q0[k] - (sum - back)) + (change - back)) + (small - (change - d->change[k]));
@@ -248,9 +292,9 @@ static void store_places(lw_director *d, double *q) {
 
 /* v1 = 2 (q1 - q0) / h - v0 with what rounding cuts off, which goes on with the next step: rates would wander by it, and not quite without
  * direction. */
-static void store_rates(lw_director *d, double *v) {
+static void store_rates(lw_director *d, int i, double *v) {
     double factor = 2 / d->h;
-    for (int k = 12; k < 12 * (d->n + 1); k++) {
+    for (int k = 12 * i; k < 12 * i + 12; k++) {
         double product = factor * d->change[k], rate = product - d->v0[k], back = rate - product;
         double lost = fma(factor, d->change[k], -product) + ((product - (rate - back)) - (d->v0[k] + back));
         lost += factor * d->rest[k] - d->low[k];
@@ -259,26 +303,44 @@ static void store_rates(lw_director *d, double *v) {
     }
 }
 
-/* The end of the step as a state, and what its drives did. */
-static void store(lw_director *d, double *y, lw_power *work) {
+static void rebuild(lw_director *d, double *y) {
     size_t n = 12 * (size_t)d->n;
-    find_rest(d);
-    lw_director_keep_reactions(d);
-    store_places(d, y);
-    if (!d->full && rounding_adds_up(d)) {
-        lw_director_rebuild(d);
-        memcpy(y, d->q1 + 12, n * sizeof *y);
-        memcpy(d->q_end + 12, y, n * sizeof *y);
-        memset(d->low_q + 12, 0, n * sizeof *y);
+    for (int k = 0; k < d->measure_count && d->swept; k++) {
+        lw_measure *m = &d->measures[k];
+        m->to = lw_measure_value(m, d->q1, m->angle >= 0 ? y[2 * n + (size_t)m->angle] : 0);
     }
-    store_rates(d, y + n);
-    for (int k = 0; k < d->angle_count; k++) y[2 * n + (size_t)k] = d->measures[d->angle_measure[k]].to;
+    lw_director_rebuild(d);
+    memcpy(y, d->q1 + 12, n * sizeof *y);
+    memcpy(d->q_end + 12, y, n * sizeof *y);
+    memset(d->low_q + 12, 0, n * sizeof *y);
+}
+
+static void book_drives(lw_director *d) {
     for (int r = 0; r < d->row_count; r++) {
         const lw_director_row *row = &d->rows[r];
         if (row->kind != LW_DIRECTOR_PRESCRIBED) continue;
         const lw_measure *m = &d->measures[d->terms[row->term].measure];
         d->work.drives -= row->lambda * lw_measure_along(m->D, m->bodies, d->change);
     }
+}
+
+/* The end of the step as a state, and what its drives did. */
+static void store(lw_director *d, double *y, lw_power *work) {
+    size_t n = 12 * (size_t)d->n;
+    bool off = false;
+    if (!d->swept) {
+        find_rest(d);
+        lw_director_keep_reactions(d);
+        for (int k = 0; k < d->angle_count; k++) y[2 * n + (size_t)k] = d->measures[d->angle_measure[k]].to;
+        book_drives(d);
+    }
+    for (int i = 1; i <= d->n; i++) {
+        if (d->swept) lw_director_sweep_rest(d, i, y + 2 * n);
+        store_places(d, i, y);
+        store_rates(d, i, y + n);
+        off = off || directors_are_off(d->q1 + 12 * i);
+    }
+    if (!d->full && (off || (d->swept ? swept_rows_are_off(d) : rows_are_off(d)))) rebuild(d, y);
     work->drives += d->work.drives;
     work->forces += d->work.forces;
     work->dissipation += d->work.dissipation;
@@ -322,7 +384,6 @@ static lw_status give_up(const lw_director *d, double t, double h, lw_error *err
 
 lw_status lw_director_step(lw_director *d, const lw_method_options *options, double t, double h,
                            const double *y, double *next, lw_power *work, lw_error *error) {
-    memcpy(next, y, (size_t)lw_director_state_size(d) * sizeof *y);
     *work = (lw_power){0, 0, 0};
     int level = 0, deepest = 0, parts = 0;
     long at = 0; /* of 2^level */
@@ -331,7 +392,7 @@ lw_status lw_director_step(lw_director *d, const lw_method_options *options, dou
     int aliased = d->warned ? 0 : aliased_body(d, h, &turn);
     while (at < 1L << level) {
         double part = ldexp(h, -level), from = t + (double)at * part;
-        lw_director_load(d, next);
+        if (parts > 0) lw_director_load(d, next); /* else it is there: what fails leaves it as it was */
         if (attempt(d, from, part)) {
             store(d, next, work);
             parts++, at++;
@@ -356,7 +417,24 @@ lw_status lw_director_step(lw_director *d, const lw_method_options *options, dou
     return LW_OK;
 }
 
-double lw_director_condition(lw_director *d) {
+bool lw_director_last_matrix(lw_director *d) {
+    if (d->swept) { /* the matrix wants multipliers, and sweeps have none: one increment tells them */
+        for (int k = 0; k < d->measure_count; k++) {
+            lw_measure *m = &d->measures[k];
+            m->from = lw_measure_value(m, d->q0, m->angle >= 0 ? d->angles[m->angle] : 0);
+        }
+        lw_director_equations(d, true);
+        if (!lw_block_matrix_factor(d->matrix, false)) return false;
+        lw_block_matrix_solve(d->matrix, d->right);
+        for (int r = 0; r < d->row_count; r++)
+            d->rows[r].lambda += d->right[lw_block_matrix_start(d->matrix, d->n + r)];
+    }
     lw_director_equations(d, true);
-    return lw_block_matrix_factor(d->matrix, false) ? lw_block_matrix_condition(d->matrix) : HUGE_VAL;
+    return true;
+}
+
+double lw_director_condition(lw_director *d) {
+    return lw_director_last_matrix(d) && lw_block_matrix_factor(d->matrix, false)
+               ? lw_block_matrix_condition(d->matrix)
+               : HUGE_VAL;
 }

@@ -326,7 +326,7 @@ static void angle_step(lw_measure *m, const factors c[2], const factors s[2], bo
     add_gradient(&m->s, &sm, m->curve_s, m->D);
     if (!slopes) return;
     double slope = fabs(half) < 1e-2 ? half / 6 + 7 * half * e2 / 180 : 0.5 * (sh - half * ch) / (sh * sh);
-    memset(m->bend, 0, sizeof m->bend);
+    memset(m->bend, 0, 24 * sizeof *m->bend);
     add_gradient(&m->c, &cm, -slope * sine - 0.5 * f * cosine, m->bend);
     add_gradient(&m->s, &sm, slope * cosine - 0.5 * f * sine, m->bend);
 }
@@ -339,7 +339,7 @@ void lw_measure_step(lw_measure *m, double from, const double *q0, const double 
         if (has_sine(m)) s[end] = factors_at(&m->s, m->bodies, places[end]);
     }
     m->from = from;
-    memset(m->D, 0, sizeof m->D);
+    memset(m->D, 0, 24 * sizeof *m->D);
     if (slopes) slope_at(m, &c[1], &s[1], m->slope);
     if (m->kind == LW_MEASURE_ANGLE) {
         angle_step(m, c, s, slopes);

@@ -57,8 +57,8 @@ void lw_director_turn_slope(const double *middle, const double *change, const do
 
 /* (fixed + sum a q) . (sum b q), sums over two bodies. */
 typedef struct lw_bilinear {
-    double a[2][4], b[2][4], fixed[3];
     bool has_a[2], has_b[2]; /* those that are other than zero */
+    double a[2][4], b[2][4], fixed[3];
 } lw_bilinear;
 
 typedef enum lw_measure_kind {
@@ -78,11 +78,10 @@ typedef struct lw_measure { /* what every pass looks at stands first */
     double force, stiffness; /* gathered: h times what acts against it, and its derivative by `to` */
     double element;          /* force of elements against it */
     double curve_c, curve_s;
-    lw_bilinear c;
-    double D[24];     /* discrete derivative: 12 per body */
-    double slope[24]; /* gradient at the end */
-    lw_bilinear s;
-    double bend[24]; /* dD/dto; and dD/dq = (curve_c c'' + curve_s s'') / 2 + bend slope' */
+    double *D, *slope,
+        *bend; /* of 24, 12 per body, wherever there is room: discrete derivative; gradient at the end; dD/dto, with
+                                 dD/dq = (curve_c c'' + curve_s s'') / 2 + bend slope' */
+    lw_bilinear c, s;
 } lw_measure;
 
 /* Value at q (12 per body, ground first); near: the angle in the turn nearest to this. */

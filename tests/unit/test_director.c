@@ -351,6 +351,89 @@ static void newton_converges_quadratically(void **state) {
         100); /* curvature over slope, of mechanisms of size 1; linear convergence at 0.1 would show 1e5 */
 }
 
+/* --- sweeps --------------------------------------------------------------------------------------- */
+
+/* The same steps by two sweeps and by the sparse matrix: states, work and reactions; and the sweeps converge quadratically, that is, with
+ * the exact derivative. */
+static void sweeps_and_matrix_agree(void **state) {
+    (void)state;
+    int swept = 0, pairs = 0, seen[KINDS] = {0}, joints[LW_JOINT_TYPES] = {0};
+    double furthest = 0, worst = 0;
+    for (int seed = 0; seed < 6 * TREES; seed++) {
+        lw_random random;
+        lw_model *model;
+        lw_director *by_sweeps = between_states(seed, false, seed % 4 > 0, &model, &random), *by_matrix;
+        lw_error error;
+        const lw_method_options none = {0};
+        assert_int_equal(lw_director_create(model, false, &by_matrix, &error), LW_OK);
+        if (by_sweeps->sweep) {
+            lw_director *d[2] = {by_sweeps, by_matrix};
+            size_t n = (size_t)lw_director_state_size(by_matrix), loads = 6 * (size_t)model->joint_count;
+            double *y[2], *reactions[2], before = HUGE_VAL, size = HUGE_VAL, length;
+            lw_power work[2];
+            swept++, by_matrix->sweep = NULL;
+            count_elements(model, seen);
+            for (int i = 1; i <= by_matrix->n; i++) joints[by_matrix->joints[i].type]++;
+            lw_director_sweep_start(by_sweeps);
+            for (int round = 0; round < 12 && size > 1e-7; round++) {
+                assert_true(lw_director_sweep_in(by_sweeps, true, NULL));
+                lw_director_sweep_out(by_sweeps, &size, &length);
+                /* over the step; before that loads are expected, not known, and it is only faster than linear */
+                if (before < 1e-2 && before > 1e-5)
+                    worst = fmax(worst, size / length / (before * before)), pairs++;
+                before = size / length;
+            }
+            for (int way = 0; way < 2; way++) {
+                y[way] = calloc(2 * n + 1, sizeof *y[way]);
+                reactions[way] = calloc(loads, sizeof *reactions[way]);
+            }
+            for (int way = 0; way < 2; way++) {
+                size_t places = 12 * (size_t)by_matrix->n;
+                memcpy(y[way], by_sweeps->q0 + 12, places * sizeof(double));
+                memcpy(y[way] + places, by_sweeps->v0 + 12, places * sizeof(double));
+                memcpy(y[way] + 2 * places, by_sweeps->angles, (n - 2 * places) * sizeof(double));
+            }
+            bool fine = true;
+            for (int way = 1; way >= 0 && fine; way--)
+                for (int k = 0; k < 2 && fine; k++)
+                    fine = lw_director_step(d[way], &none, 0.01 * k, 0.01, y[way] + (k ? n : 0),
+                                            y[way] + (k ? 0 : n), &work[way], &error) == LW_OK;
+            if (!fine) fail_msg("tree %d: %s", seed, error.message);
+            double off = 0, scale = 1, off_load = 0, load = 1;
+            for (size_t k = 0; k < n; k++) {
+                off = fmax(off, fabs(y[0][k] - y[1][k]));
+                scale = fmax(scale, fabs(y[1][k]));
+            }
+            for (int way = 0; way < 2; way++)
+                assert_true(lw_director_reactions_at(d[way], 0.015, reactions[way]));
+            for (size_t k = 0; k < loads; k++) {
+                off_load = fmax(off_load, fabs(reactions[0][k] - reactions[1][k]));
+                load = fmax(load, fabs(reactions[1][k]));
+            }
+            furthest = fmax(furthest, fmax(off / scale, off_load / load));
+            double books = fabs(work[0].drives - work[1].drives) + fabs(work[0].forces - work[1].forces) +
+                           fabs(work[0].dissipation - work[1].dissipation);
+            /* both are solved to rounding, which the rates see over h; matrices of random models amplify it */
+            if (off > 1e-11 * scale || off_load > 1e-9 * load ||
+                books > 1e-10 * (1 + fabs(work[1].dissipation)))
+                fail_msg("tree %d: states differ by %g of %g, reactions by %g of %g, work by %g", seed, off,
+                         scale, off_load, load, books);
+            for (int way = 0; way < 2; way++) free(y[way]), free(reactions[way]);
+        }
+        lw_director_destroy(by_sweeps), lw_director_destroy(by_matrix);
+        lw_model_destroy(model);
+    }
+    print_message("%d trees by sweeps and by the matrix: differ by %.1e at most; %d pairs of increments, at "
+                  "most %.1f\n",
+                  swept, furthest, pairs, worst);
+    for (int k = 0; k < LW_FORCE_TYPES; k++) assert_true(seen[k] > 0);
+    for (int k = 0; k < LW_JOINT_TYPES; k++) assert_true(joints[k] > 0 || k == LW_JOINT_SCREW);
+    assert_true(swept > 100 && pairs > 50);
+    assert_true(
+        worst <
+        300); /* curvature over slope, of friction and bushings; linear convergence at 0.1 would show 1e4 */
+}
+
 /* --- what a step keeps ---------------------------------------------------------------------------- */
 
 /* A free chain of different joints with springs between its bodies, no ground, no gravity. */
@@ -580,7 +663,8 @@ static lw_model *long_chain(int links) {
     return compile_or_fail(spec);
 }
 
-/* Numbers in the factors per body, and Newton's iterations per step, do not grow with the chain. */
+/* Newton's iterations per step do not grow with the chain, nor do numbers in the factors per body where it is solved as a sparse matrix; by
+ * sweeps they are what they are for each joint. */
 static void cost_is_linear(void **state) {
     (void)state;
     double per_body[3];
@@ -599,14 +683,19 @@ static void cost_is_linear(void **state) {
         double *y = calloc(2 * size, sizeof *y);
         schemes[0]->to_state(method, 0, q, v, y);
         schemes[0]->destroy(method);
-        assert_int_equal(lw_director_create(model, false, &d, &error), LW_OK);
-        assert_int_equal(lw_director_step(d, &options, 0, 1e-3, y, y + size, &work, &error), LW_OK);
-        per_body[k] = (double)lw_block_matrix_fill(d->matrix) / links[k];
-        print_message("%d links: %.0f numbers per body, %d iterations, %ld factorisations\n", links[k],
-                      per_body[k], d->iterations, d->factored);
-        assert_true(d->iterations <= 6 && d->factored <= 3); /* from multipliers that are not known yet */
+        for (int matrix = 0; matrix < 2; matrix++) {
+            assert_int_equal(lw_director_create(model, false, &d, &error), LW_OK);
+            assert_non_null(d->sweep);
+            if (matrix) d->sweep = NULL;
+            assert_int_equal(lw_director_step(d, &options, 0, 1e-3, y, y + size, &work, &error), LW_OK);
+            assert_true(d->swept == !matrix);
+            if (matrix) per_body[k] = (double)lw_block_matrix_fill(d->matrix) / links[k];
+            print_message("%d links, %s: %d iterations, %ld factorisations\n", links[k],
+                          matrix ? "matrix" : "sweeps", d->iterations, d->factored);
+            assert_true(d->iterations <= 6 && d->factored <= 3); /* from loads that are not known yet */
+            lw_director_destroy(d);
+        }
         free(y), free(q), free(v);
-        lw_director_destroy(d);
         lw_model_destroy(model);
     }
     assert_true(per_body[2] < 1.1 * per_body[0] && per_body[1] < 1.1 * per_body[0]);
@@ -694,6 +783,7 @@ int main(void) {
         cmocka_unit_test(rows_and_motions_are_perpendicular),
         cmocka_unit_test(matrix_is_the_derivative),
         cmocka_unit_test(newton_converges_quadratically),
+        cmocka_unit_test(sweeps_and_matrix_agree),
         cmocka_unit_test(energy_and_momenta_of_a_free_chain),
         cmocka_unit_test(steps_are_reversible),
         cmocka_unit_test(order_of_the_scheme),
