@@ -5,6 +5,7 @@
 
 #include <linkwork/massless.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- the run section ------------------------------------------------------------------------------- */
 
@@ -51,21 +52,48 @@ static void check_run_alone(const cli_command *command, const cli_list *texts, c
     cli_free_settings(settings, texts->count);
 }
 
-/* --- motions ------------------------------------------------------------------------------------- */
+/* --- the initial state ----------------------------------------------------------------------------- */
 
-/* Motions that nothing determines, where no method takes the model. */
+static void add_fault(cli_model *loaded, const lw_error *fault) {
+    (void)lw_report_add(loaded->report, fault);
+    loaded->errors++;
+}
+
+/* Loops that do not close, speeds and motions that contradict each other. */
+static bool check_assembly(const cli_command *command, cli_model *loaded) {
+    lw_error error = {0};
+    double *q = cli_numbers(command, lw_model_q_size(loaded->model));
+    double *v = cli_numbers(command, lw_model_v_size(loaded->model));
+    lw_status status = q && v ? cli_initial_state(loaded->model, 0, q, v, &error) : LW_OK;
+    if (status != LW_OK) add_fault(loaded, &error);
+    free(q), free(v);
+    return status == LW_OK;
+}
+
+/* Would a run without other wishes take method massless, or nothing at all? */
+static bool takes_massless(const lw_model *model) {
+    lw_error error = {0};
+    const char *method = lw_method_auto(model, NULL, 0, &error);
+    return !method || strcmp(method, "massless") == 0;
+}
+
+/* Motions that nothing determines, or that springs alone do not hold in a stable balance where a run begins. */
 static void check_motions(cli_model *loaded) {
     lw_directions *directions = NULL;
     lw_error error = {0};
-    if (lw_method_auto(loaded->model, NULL, 0, &error)) return;
+    if (!takes_massless(loaded->model)) return;
     if (lw_directions_create(loaded->model, &directions, &error) != LW_OK) return;
+    bool determined = true, algebraic = false;
     for (int k = 0; k < lw_directions_count(directions); k++) {
         const lw_direction *direction = lw_directions_at(directions, k);
+        algebraic |= direction->kind == LW_DIRECTION_ALGEBRAIC;
         if (direction->kind != LW_DIRECTION_UNDETERMINED) continue;
-        (void)lw_report_add(loaded->report, &direction->error);
-        loaded->errors++;
+        add_fault(loaded, &direction->error);
+        determined = false;
     }
     lw_directions_destroy(directions);
+    if (determined && algebraic && lw_directions_balance(loaded->model, &error) != LW_OK)
+        add_fault(loaded, &error);
 }
 
 /* --- the report ------------------------------------------------------------------------------------ */
@@ -144,7 +172,7 @@ static int check(const cli_command *command, int argc, char **argv) {
     if (loaded.report) {
         if (loaded.model) {
             check_run(&loaded, loaded.model);
-            check_motions(&loaded);
+            if (check_assembly(command, &loaded)) check_motions(&loaded);
         } else
             check_run_alone(command, &settings, &loaded);
         int told = report(command, &loaded, as_json);

@@ -5,6 +5,7 @@
 #include <linkwork/massless.h>
 #include <linkwork/neglect.h>
 #include <math.h>
+#include <string.h>
 
 enum { STIFF_MAX = 64, SHOWN_MAX = 30 };
 
@@ -20,8 +21,23 @@ static double largest_ratio(const lw_stiff_body *stiff, int count) {
     return ratio;
 }
 
-static void print_directions(const lw_directions *directions, int more) {
+/* What a run would say of the balance along algebraic directions at its start; false: they are in balance, or there are none. */
+static bool no_balance(const lw_model *model, const lw_directions *directions, char *text, size_t size) {
+    lw_error error = {0};
+    bool algebraic = false;
+    for (int k = 0; k < lw_directions_count(directions); k++) {
+        lw_direction_kind kind = lw_directions_at(directions, k)->kind;
+        if (kind == LW_DIRECTION_UNDETERMINED) return false;
+        algebraic |= kind == LW_DIRECTION_ALGEBRAIC;
+    }
+    if (!algebraic || lw_directions_balance(model, &error) == LW_OK) return false;
+    lw_error_format(&error, text, size);
+    return true;
+}
+
+static void print_directions(const lw_model *model, const lw_directions *directions, int more) {
     int count = lw_directions_count(directions);
+    char text[1024];
     if (count == 0) return;
     printf("\ndirections without mass: %d; with mass (dynamic, of second order): %d\n", count,
            lw_directions_dynamic(directions));
@@ -33,23 +49,44 @@ static void print_directions(const lw_directions *directions, int more) {
     if (count > more) printf("  and %d more; --json lists all\n", count - more);
     for (int k = 0; k < count; k++) {
         lw_error error = lw_directions_at(directions, k)->error;
-        char text[1024];
         if (error.status == LW_OK) continue;
         lw_error_format(&error, text, sizeof text);
         printf("  warning: %s\n", text);
     }
+    if (no_balance(model, directions, text, sizeof text)) printf("  warning: %s\n", text);
 }
 
-static void print_stiff(const lw_stiff_body *stiff, int count) {
+/* Which of these bodies a run with --neglect-mass ratio would free of some inertia; where that stays after all, none. */
+static void find_neglected(lw_spec *spec, double ratio, const lw_stiff_body *stiff, int count, bool *frees) {
+    lw_neglect *neglect = NULL;
+    lw_error error = {0};
+    for (int k = 0; k < count; k++) frees[k] = false;
+    if (lw_neglect_create(spec, ratio, &neglect, &error) != LW_OK) return;
+    for (int i = 0; i < lw_neglect_count(neglect); i++) {
+        const lw_neglected *b = lw_neglect_at(neglect, i);
+        for (int k = 0; k < count && !b->kept; k++) frees[k] |= strcmp(stiff[k].body, b->body) == 0;
+    }
+    lw_neglect_destroy(neglect);
+}
+
+static void print_stiff(lw_spec *spec, const lw_stiff_body *stiff, int count) {
+    bool frees[STIFF_MAX], any = false;
     if (count == 0) return;
+    double ratio = round_up(largest_ratio(stiff, count));
+    find_neglected(spec, ratio, stiff, count, frees);
+    for (int k = 0; k < count; k++) any |= frees[k];
     printf("\nlight bodies that make a run stiff; the rest moves at rates up to %.3g /s\n", stiff[0].rest);
     for (int k = 0; k < count && k < SHOWN_MAX; k++)
         printf("  %-20s %g kg, %.2g of what it moves with: %s at %.3g /s\n", stiff[k].body, stiff[k].mass,
                stiff[k].ratio, stiff[k].oscillates ? "oscillates" : "decays", stiff[k].rate);
     if (count > SHOWN_MAX) printf("  and %d more; --json lists all\n", count - SHOWN_MAX);
-    printf("  warning: an explicit integrator takes steps of %.1g s here; neglect this inertia with run "
-           "--neglect-mass %.0e, or take --integrator bdf\n",
-           3 / stiff[0].rate, round_up(largest_ratio(stiff, count)));
+    printf("  warning: an explicit integrator takes steps of %.1g s here; ", 3 / stiff[0].rate);
+    if (any)
+        printf("neglect this inertia with run --neglect-mass %.0e, or take --integrator bdf\n", ratio);
+    else
+        printf(
+            "take --integrator bdf (nothing else determines these motions, or the rest feels the inertia: it "
+            "cannot be neglected)\n");
 }
 
 void info_print_massless(const cli_model *m) {
@@ -59,13 +96,14 @@ void info_print_massless(const cli_model *m) {
     char text[1024];
     int count = 0;
     if (lw_directions_create(m->model, &directions, &error) == LW_OK) {
-        print_directions(directions, SHOWN_MAX);
+        print_directions(m->model, directions, SHOWN_MAX);
     } else {
         lw_error_format(&error, text, sizeof text);
         printf("\ndirections without mass: not found: %s\n", text);
     }
     lw_directions_destroy(directions);
-    if (lw_stiff_bodies(m->spec, stiff, STIFF_MAX, &count, &error) == LW_OK) print_stiff(stiff, count);
+    if (lw_stiff_bodies(m->spec, stiff, STIFF_MAX, &count, &error) == LW_OK)
+        print_stiff(m->spec, stiff, count);
 }
 
 void info_json_massless(json *j, const cli_model *m) {
@@ -91,10 +129,14 @@ void info_json_massless(json *j, const cli_model *m) {
     }
     json_array_end(j);
     if (known) json_integer(j, "dynamic", lw_directions_dynamic(directions));
+    char text[1024];
+    if (known && no_balance(m->model, directions, text, sizeof text)) json_text(j, "no_balance", text);
     json_object_end(j);
     lw_directions_destroy(directions);
 
     if (lw_stiff_bodies(m->spec, stiff, STIFF_MAX, &count, &error) != LW_OK) count = 0;
+    bool frees[STIFF_MAX];
+    if (count > 0) find_neglected(m->spec, round_up(largest_ratio(stiff, count)), stiff, count, frees);
     json_array(j, "stiff");
     for (int k = 0; k < count; k++) {
         json_object(j, NULL);
@@ -104,7 +146,7 @@ void info_json_massless(json *j, const cli_model *m) {
         json_number(j, "rate", stiff[k].rate);
         json_number(j, "rest", stiff[k].rest);
         json_text(j, "motion", stiff[k].oscillates ? "oscillates" : "decays");
-        json_number(j, "neglect", round_up(stiff[k].ratio));
+        json_number(j, "neglect", frees[k] ? round_up(stiff[k].ratio) : NAN);
         json_object_end(j);
     }
     json_array_end(j);

@@ -50,16 +50,24 @@ void run_neglect_estimate(run_neglect *n, const lw_run_options *options) {
 
 bool run_neglect_any(const run_neglect *n) { return n->neglect && lw_neglect_largest(n->neglect) > 0; }
 
+static void print_kept(FILE *out, lw_kept kept, double felt) {
+    if (kept == LW_KEPT_DETERMINES) fprintf(out, ": kept, nothing else would determine its motion");
+    if (kept == LW_KEPT_BALANCES) fprintf(out, ": kept, springs alone would hold it in no stable balance");
+    if (kept == LW_KEPT_FELT) fprintf(out, ": kept, in some motion it is %.2g of the rest", felt);
+}
+
 static void print_bodies(FILE *out, const run_neglect *n) {
     int count = lw_neglect_count(n->neglect);
     for (int k = 0; k < count && k < SHOWN; k++) {
         const lw_neglected *b = lw_neglect_at(n->neglect, k);
+        bool alike = b->mass_kept == b->inertia_kept && b->mass_kept != LW_KEPT_FELT;
         fprintf(out, "  %-20s", b->body);
         if (b->mass > 0) fprintf(out, " mass %g kg (%.2g)", b->mass, b->mass_ratio);
+        if (b->mass > 0 && !alike) print_kept(out, b->mass_kept, b->mass_felt);
         if (b->inertia > 0)
-            fprintf(out, "%s inertia %.3g kg m^2 (%.2g)", b->mass > 0 ? "," : "", b->inertia,
-                    b->inertia_ratio);
-        if (b->kept) fprintf(out, ": kept, nothing else would determine its motion");
+            fprintf(out, "%s inertia %.3g kg m^2 (%.2g)",
+                    b->mass > 0 ? b->mass_kept && !alike ? ";" : "," : "", b->inertia, b->inertia_ratio);
+        if (b->inertia > 0) print_kept(out, b->inertia_kept, b->inertia_felt);
         fprintf(out, "\n");
     }
     if (count > SHOWN) fprintf(out, "  and %d more; --json lists all\n", count - SHOWN);
@@ -101,13 +109,23 @@ static void print_error(FILE *out, const run_neglect *n, const lw_model *model) 
 void run_neglect_print(FILE *out, const run_neglect *n, const lw_model *model) {
     if (!(n->ratio > 0)) return;
     if (!run_neglect_any(n)) {
-        fprintf(out, "\nno inertia is below %g of what it moves with: nothing was neglected\n", n->ratio);
-        if (n->neglect) print_bodies(out, n);
+        bool small = n->neglect && lw_neglect_count(n->neglect) > 0;
+        if (small)
+            fprintf(out, "\nall inertia below %g of what it moves with has to stay: nothing was neglected\n",
+                    n->ratio);
+        else
+            fprintf(out, "\nno inertia is below %g of what it moves with: nothing was neglected\n", n->ratio);
+        if (small) print_bodies(out, n);
         return;
     }
     fprintf(out, "\nneglected, in brackets the ratio to what it moves with\n");
     print_bodies(out, n);
     print_error(out, n, model);
+}
+
+static const char *kept_name(lw_kept kept) {
+    static const char *const names[] = {NULL, "determines", "balances", "felt"};
+    return names[kept];
 }
 
 void run_neglect_json(json *j, const run_neglect *n, const lw_model *model) {
@@ -126,6 +144,10 @@ void run_neglect_json(json *j, const run_neglect *n, const lw_model *model) {
         json_number(j, "inertia", b->inertia);
         json_number(j, "inertia_ratio", b->inertia_ratio);
         json_bool(j, "kept", b->kept);
+        json_text(j, "mass_kept", kept_name(b->mass_kept));
+        json_text(j, "inertia_kept", kept_name(b->inertia_kept));
+        json_number(j, "mass_felt", b->mass_felt);
+        json_number(j, "inertia_felt", b->inertia_felt);
         json_object_end(j);
     }
     json_array_end(j);

@@ -19,7 +19,9 @@ typedef struct lw_assembly {
     double moved, changed;
 } lw_assembly;
 
-/* Brings q and v to where all loops close and all constraints hold, by the smallest change in the mass metric.
+/* Brings q and v to where all loops close and all constraints hold, by the smallest change in the mass metric. Where v is zero at
+ * all speeds that the user did not give, it becomes the velocity of least kinetic energy instead, with joints at rest that no
+ * loop or constraint has a part in: so the initial speeds do not depend on where loops are cut.
  * LW_ERROR_MODEL names the joint or constraint that does not close and by how much. assembly may be NULL. */
 lw_status lw_assemble(const lw_model *model, double t, double *q, double *v, lw_assembly *assembly,
                       lw_error *error);

@@ -49,6 +49,10 @@ int lw_directions_dynamic(const lw_directions *directions); /* how many directio
 int lw_directions_count(const lw_directions *directions);   /* how many are without mass */
 const lw_direction *lw_directions_at(const lw_directions *directions, int index);
 
+/* Whether springs alone hold the algebraic directions of a model in a stable balance where a run by method massless begins;
+ * otherwise what it would say, naming body and direction. */
+lw_status lw_directions_balance(const lw_model *model, lw_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,12 +1,13 @@
 /* neglect.h - inertia so small that it only makes a run stiff: where it is, a run without it, and the error made by that.
  *
  * A body's mass is measured against the heaviest body that it is coupled with, directly or through others, by joints, force
- * elements or constraints, ground not counted. Its principal moments of inertia are measured against the larger of
+ * elements or constraints, ground not counted. Its moments of inertia are measured against the sum of
  *
  *   - the largest moment of inertia that one of these bodies has about its joint,
- *   - that of the heaviest of them if it had the body's own radius of gyration,
+ *   - those that the body would have about its centre of mass if the heaviest of them hung wherever it is tied to others,
  *
- * so that what is light in mass is light in inertia too (docs/theory/neglect.md).
+ * so that neither lengths nor masses of the body itself enter, and the largest of a kind is never called small. What is small
+ * so, but large in some motion of what is left, as a mass behind a lever or a gear, stays (docs/theory/neglect.md).
  */
 #ifndef LINKWORK_NEGLECT_H
 #define LINKWORK_NEGLECT_H
@@ -19,14 +20,22 @@ extern "C" {
 
 /* --- what is neglected ---------------------------------------------------------------------------- */
 
-/* Inertia of one body. */
+typedef enum lw_kept {
+    LW_KEPT_NOT = 0,    /* neglected */
+    LW_KEPT_DETERMINES, /* small, but without it nothing would determine the body's motion: it stays after all */
+    LW_KEPT_BALANCES, /* small, but without it springs alone would hold the body, in no stable balance: it stays after all */
+    LW_KEPT_FELT /* small, but not in some motion of what is left: it stays after all */
+} lw_kept;
+
+/* Small inertia of one body. */
 typedef struct lw_neglected {
     const char *body;
-    double mass, mass_ratio; /* kg neglected, and its ratio; 0: its mass stays */
-    double inertia,
-        inertia_ratio; /* largest principal moment neglected, and its ratio; 0: its inertia stays */
-    bool
-        kept; /* small enough, but without it nothing would determine the body's motion: it stays after all */
+    double mass, mass_ratio;       /* kg, and its ratio; 0: its mass is not small */
+    double inertia, inertia_ratio; /* largest principal moment that is small, and its ratio; 0: none is */
+    lw_kept mass_kept, inertia_kept;
+    double mass_felt,
+        inertia_felt; /* at most this part of the kinetic energy of what is left; 0: not known */
+    bool kept;        /* all that is small stays after all */
 } lw_neglected;
 
 typedef struct lw_neglect lw_neglect;

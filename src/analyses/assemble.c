@@ -3,7 +3,9 @@
  * Positions   Gauss-Newton in the mass metric (formulations/projection.c) from the given ones: first with the coordinates held
  *             that the user gave, then, if that does not close, with all free; if that ends in a local minimum, from
  *             disturbed positions, always the same ones.
- * Velocities  one linear problem, in the same two stages.
+ * Velocities  one linear problem, in the same two stages. Speeds that are neither given nor prescribed are those of least kinetic
+ *             energy, so that it does not matter where loops are cut; joints that no loop or constraint has a part in stay
+ *             at rest. Where the caller has other speeds than zero there, these are changed as little as possible instead.
  * Afterwards accelerations must exist that satisfy the rows.
  *
  * Source   docs/theory/projection.md, docs/theory/redundancy.md.
@@ -71,6 +73,19 @@ static void disturb(const lw_model *model, lw_hold hold, double angle, double si
     lw_integrate_q(model, q, speed, 1);
 }
 
+/* The joint or constraint whose row is at fault. */
+typedef struct culprit {
+    const char *kind, *name;
+    lw_place place;
+} culprit;
+
+static culprit culprit_of(const lw_model *model, const lw_row *row) {
+    if (row->joint >= 0)
+        return (culprit){"joint", model->joints[row->joint].name, model->joints[row->joint].place};
+    const lw_constraint *constraint = &model->constraints[row->constraint];
+    return (culprit){"constraint", constraint->name, constraint->place};
+}
+
 /* What does not close, for people. */
 static void describe_gap(const lw_stationary *s, const lw_violation *left, char *text, size_t size) {
     const lw_row *row = &s->rows->rows[left->row];
@@ -83,13 +98,13 @@ static void describe_gap(const lw_stationary *s, const lw_violation *left, char 
     const double *error = s->rows->joints[row->joint].error;
     double slide[3], turn[3];
     lw_v3_copy(error + 3, slide), lw_v3_copy(error, turn);
-    snprintf(text, size, "joint \"%s\" does not close: its two sides stay %.3g m and %.3g deg apart",
-             s->model->joints[row->joint].name, lw_v3_norm(slide), lw_v3_norm(turn) * 180 / LW_PI);
+    snprintf(text, size, "its two sides stay %.3g m and %.3g deg apart", lw_v3_norm(slide),
+             lw_v3_norm(turn) * 180 / LW_PI);
 }
 
 /* Tries to close from the start and from disturbed positions; the best is in trial. */
 static lw_status close_positions(assembler *a, lw_hold hold, int attempts, lw_violation *best, double *size,
-                                 bool *closed, char *gap, size_t gap_size) {
+                                 bool *closed, culprit *open, char *gap, size_t gap_size) {
     const lw_model *model = a->model;
     size_t nq = (size_t)model->nq;
     lw_projection *projection = lw_projection_create(model, hold);
@@ -113,7 +128,10 @@ static lw_status close_positions(assembler *a, lw_hold hold, int attempts, lw_vi
         *best = left;
         memcpy(a->trial, s->data->q, nq * sizeof *q); /* with the prescribed ones */
         bool length = left.row >= 0 && lw_row_is_length(model, s->rows, left.row);
-        if (left.row >= 0) describe_gap(s, &left, gap, gap_size);
+        if (left.row >= 0) {
+            describe_gap(s, &left, gap, gap_size);
+            *open = culprit_of(model, &s->rows->rows[left.row]);
+        }
         *closed = left.largest <= closes * (length ? *size : fmax(*size, 1));
         if (*closed) break;
     }
@@ -123,7 +141,8 @@ static lw_status close_positions(assembler *a, lw_hold hold, int attempts, lw_vi
 }
 
 static lw_status positions(assembler *a, double *q, lw_assembly *summary) {
-    char gap[256] = "";
+    char gap[256] = "no start leads to where its loops close";
+    culprit open = {"model", a->model->name, {0}};
     double size = 1;
     lw_violation left = {0};
     lw_status status;
@@ -132,12 +151,12 @@ static lw_status positions(assembler *a, double *q, lw_assembly *summary) {
     for (int stage = given ? 0 : 1; stage < 2 && !closed; stage++) {
         /* with given values first near by, then elsewhere; they may be approximate */
         status = close_positions(a, stage == 0 ? LW_HOLD_Q : LW_HOLD_NONE, ATTEMPTS, &left, &size, &closed,
-                                 gap, sizeof gap);
+                                 &open, gap, sizeof gap);
         if (status != LW_OK) return status;
     }
     if (!closed)
-        return lw_fail(
-            a->error, LW_ERROR_MODEL, NULL,
+        return lw_fail_at(
+            a->error, LW_ERROR_MODEL, a->model->file, open.place, open.kind, open.name,
             "check lengths and axes of the loop, or give initial values nearer to the assembled ones",
             "the mechanism cannot be assembled: %s", gap);
     summary->position = left.largest;
@@ -158,29 +177,102 @@ static lw_status positions(assembler *a, double *q, lw_assembly *summary) {
     return LW_OK;
 }
 
+/* Joints whose speeds loops and constraints have a part in: those of loops and couplings, and those between the bodies of another
+ * constraint. coupled: nv flags of workspace. */
+static void find_tied(const lw_model *model, bool *coupled, bool *tied) {
+    for (int l = 0; l < lw_model_loop_count(model); l++)
+        for (int k = 0, sense; k < lw_model_loop_length(model, l); k++)
+            tied[lw_model_loop_joint(model, l, k, &sense)] = true;
+    for (int c = 0; c < model->constraint_count; c++) {
+        const lw_constraint *constraint = &model->constraints[c];
+        if (constraint->type == LW_CONSTRAINT_COUPLING) {
+            for (int k = 0; k < constraint->terms; k++) coupled[constraint->speeds[k]] = true;
+            continue;
+        }
+        int a = constraint->bodies[0], b = constraint->bodies[1];
+        while (a != b) { /* parents have smaller labels */
+            int *further = a > b ? &a : &b;
+            tied[model->bodies[*further].joint_index] = true;
+            *further = model->links[*further].parent;
+        }
+    }
+    for (int j = 0; j < model->joint_count; j++) {
+        const lw_joint_info *info = &model->joints[j].info;
+        for (int k = 0; k < info->v_count && !info->cut; k++) tied[j] |= coupled[info->v + k];
+    }
+}
+
+/* Are all speeds zero that are neither given nor prescribed? */
+static bool leaves_open(const lw_model *model, const double *v) {
+    for (int j = 0; j < model->joint_count; j++) {
+        const lw_joint_entry *entry = &model->joints[j];
+        for (int k = 0; !entry->info.cut && !entry->given_v && k < entry->joint.nv; k++)
+            if (!(entry->info.prescribed >> k & 1) && v[entry->info.v + k] != 0) return false;
+    }
+    return true;
+}
+
+/* Velocities of least energy: given speeds are held, and joints that are not tied stay at rest. */
+static lw_status least_velocities(assembler *a, const double *q, double *v, lw_violation *left) {
+    lw_model model = *a->model; /* with other joints that hold their speeds */
+    size_t count = (size_t)model.joint_count;
+    model.joints = calloc(count + 1, sizeof *model.joints);
+    bool *tied = calloc(count + (size_t)model.nv + 1, sizeof *tied);
+    lw_projection *projection = NULL;
+    lw_status status = LW_OK;
+    if (model.joints && tied) {
+        memcpy(model.joints, a->model->joints, count * sizeof *model.joints);
+        find_tied(a->model, tied + count, tied);
+        for (size_t j = 0; j < count; j++) model.joints[j].given_v |= !tied[j];
+        projection = lw_projection_create(&model, LW_HOLD_V);
+    }
+    if (projection)
+        status = lw_least_velocities(projection, a->t, q, v, left, a->error);
+    else
+        status = lw_out_of_memory(a->error);
+    lw_projection_destroy(projection);
+    free(model.joints), free(tied);
+    return status;
+}
+
+static double fastest(const double *v, size_t count) {
+    double most = 1;
+    for (size_t k = 0; k < count; k++) most = fmax(most, fabs(v[k]));
+    return most;
+}
+
 static lw_status velocities(assembler *a, const double *q, double *v, lw_assembly *summary) {
     const lw_model *model = a->model;
     size_t nv = (size_t)model->nv;
     bool given = any_given(model, LW_HOLD_V), consistent = false;
     memcpy(a->v_start, v, nv * sizeof *v);
+    if (leaves_open(model, v)) {
+        lw_violation left;
+        lw_status status = least_velocities(a, q, v, &left);
+        if (status != LW_OK && status != LW_ERROR_SINGULAR) return status;
+        consistent = status == LW_OK && left.largest <= closes * fastest(v, nv);
+        if (consistent) summary->velocity = left.largest;
+    }
     for (int stage = given ? 0 : 1; stage < 2 && !consistent; stage++) {
         lw_projection *projection = lw_projection_create(model, stage == 0 ? LW_HOLD_V : LW_HOLD_NONE);
         if (!projection) return lw_out_of_memory(a->error);
         lw_violation left;
-        double fastest = 1;
         memcpy(v, a->v_start, nv * sizeof *v);
         lw_status status = lw_project_velocities(projection, a->t, q, v, &left, a->error);
-        for (size_t k = 0; k < nv; k++) fastest = fmax(fastest, fabs(v[k]));
-        consistent = status == LW_OK && left.largest <= closes * fastest;
+        consistent = status == LW_OK && left.largest <= closes * fastest(v, nv);
         char what[160] = "";
+        culprit off = {"model", model->name, {0}};
         const lw_rows *rows = lw_projection_system(projection)->rows;
-        if (left.row >= 0) lw_row_describe(model, &rows->rows[left.row], what, sizeof what);
+        if (left.row >= 0) {
+            lw_row_describe(model, &rows->rows[left.row], what, sizeof what);
+            off = culprit_of(model, &rows->rows[left.row]);
+        }
         lw_projection_destroy(projection);
         if (status != LW_OK) return status;
         summary->velocity = left.largest;
         if (!consistent && stage == 1)
-            return lw_fail(
-                a->error, LW_ERROR_MODEL, NULL,
+            return lw_fail_at(
+                a->error, LW_ERROR_MODEL, model->file, off.place, off.kind, off.name,
                 "the position is singular, or prescribed motions contradict each other: start elsewhere",
                 "no velocities are consistent with the prescribed motions: %s is off by %.3g", what,
                 left.largest);
@@ -213,8 +305,9 @@ static lw_status accelerations(assembler *a, const double *q, const double *v) {
         char what[160] = "";
         bool motions = a->model->motion_count > 0;
         lw_row_describe(a->model, &rows->rows[left.row], what, sizeof what);
-        status = lw_fail(
-            a->error, LW_ERROR_MODEL, NULL,
+        culprit off = culprit_of(a->model, &rows->rows[left.row]);
+        status = lw_fail_at(
+            a->error, LW_ERROR_MODEL, a->model->file, off.place, off.kind, off.name,
             motions ? "the position is singular, or prescribed motions contradict each other: start elsewhere"
                     : "the position is singular: start beside it, or with speeds along one of its branches",
             "no accelerations are consistent with the %s: %s is off by %.3g",

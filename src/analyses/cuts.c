@@ -149,18 +149,22 @@ static lw_status compile_option(const lw_spec *spec, const lw_model *present, lw
     return status;
 }
 
-/* Does the user want coordinates at this joint: values, a motion, a force element, a coupling? */
-static bool is_kept(const lw_spec *spec, int joint) {
-    const lw_joint_spec *own = &spec->joints[joint];
-    bool kept = own->has_q || own->has_v;
-    for (int k = 0; k < LW_JOINT_MAX_V; k++) kept = kept || own->motion[k];
-    for (size_t i = 0; i < spec->force_count && !kept; i++)
-        kept = spec->forces[i].joint && strcmp(spec->forces[i].joint, own->name) == 0;
-    for (size_t i = 0; i < spec->constraint_count && !kept; i++)
+static void keep_joint(const lw_model *model, const char *name, bool *kept) {
+    int joint = name ? lw_names_find(&model->joint_names, name) : -1;
+    if (joint >= 0) kept[joint] = true;
+}
+
+/* At which joints the user wants coordinates: values, a motion, a force element, a coupling. */
+static void find_kept(const lw_spec *spec, const lw_model *model, bool *kept) {
+    for (size_t j = 0; j < spec->joint_count; j++) {
+        const lw_joint_spec *own = &spec->joints[j];
+        kept[j] = own->has_q || own->has_v;
+        for (int k = 0; k < LW_JOINT_MAX_V; k++) kept[j] |= own->motion[k] != NULL;
+    }
+    for (size_t i = 0; i < spec->force_count; i++) keep_joint(model, spec->forces[i].joint, kept);
+    for (size_t i = 0; i < spec->constraint_count; i++)
         for (int k = 0; k < spec->constraints[i].terms && k < LW_COUPLING_MAX; k++)
-            kept = kept ||
-                   (spec->constraints[i].joints[k] && strcmp(spec->constraints[i].joints[k], own->name) == 0);
-    return kept;
+            keep_joint(model, spec->constraints[i].joints[k], kept);
 }
 
 /* --- all of them ---------------------------------------------------------------------------------- */
@@ -197,17 +201,20 @@ lw_status lw_cuts_create(const lw_spec *spec, const lw_model *model, double t, c
                        trials, model->nv, TRIALS_MAX, SPEEDS_MAX);
     lw_cuts *cuts = calloc(1, sizeof *cuts);
     if (cuts) cuts->options = calloc((size_t)trials + 1, sizeof *cuts->options);
-    lw_status status = cuts && cuts->options ? LW_OK : lw_out_of_memory(error);
+    bool *kept = calloc(spec->joint_count + 1, sizeof *kept);
+    lw_status status = cuts && cuts->options && kept ? LW_OK : lw_out_of_memory(error);
+    if (status == LW_OK) find_kept(spec, model, kept);
     if (status == LW_OK)
         status = add_option(cuts, spec, model, t, q, (lw_cut_option){.loop = -1, .joint = -1}, error);
     for (int l = 0; l < lw_model_loop_count(model) && status == LW_OK; l++) {
         bool wished = spec->joints[lw_model_loop_cut(model, l)].cut;
         for (int k = 1; k < lw_model_loop_length(model, l) && status == LW_OK; k++) {
             int sense, joint = lw_model_loop_joint(model, l, k, &sense);
-            lw_cut_option option = {.loop = l, .joint = joint, .free = !wished && !is_kept(spec, joint)};
+            lw_cut_option option = {.loop = l, .joint = joint, .free = !wished && !kept[joint]};
             status = add_option(cuts, spec, model, t, q, option, error);
         }
     }
+    free(kept);
     if (status == LW_OK)
         *out = cuts;
     else

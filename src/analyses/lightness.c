@@ -1,4 +1,4 @@
-/* lightness.c - the bodies that are coupled with each other, and the heaviest of them.
+/* lightness.c - the bodies that are coupled with each other, and what each of them is measured against.
  *
  * Bodies are coupled by joints, by force elements between two bodies and by constraints; ground couples nothing. Sets of coupled
  * bodies are found by union with path halving. Per set M is the largest mass and J the largest principal moment of
@@ -6,7 +6,11 @@
  * mass. Body b is measured against
  *
  *   its mass        M
- *   its moments     max(J, M k^2),  k^2 = (largest principal moment) / (mass)
+ *   its moments     R = J E + M' sum (r.r E - r r'),   r from its centre of mass to where it is tied to others
+ *
+ * with M' the largest mass of another body. R is what its moments would be if that hung at each of these places. No ratio of
+ * the body's own numbers enters, so that it may have inertia without mass. The ratio of all moments I is the largest eigenvalue
+ * of R^-1 I, that of the smallest one e about u alone is e / u'R u.
  *
  * Cost     O(n log n), compiling included.
  */
@@ -72,6 +76,12 @@ static void couple_all(const lw_model *model, int *set) {
 
 /* --- what they weigh ------------------------------------------------------------------------------- */
 
+/* Of a set of coupled bodies: the largest mass and whose it is, the largest of another body, the largest moment. */
+typedef struct extremes {
+    double heaviest, next, greatest;
+    int heavy_body;
+} extremes;
+
 static double moment_at_joint(const lw_model *model, int b) {
     const lw_link *link = &model->links[b];
     const double *c = model->bodies[b].com, m = link->inertia.mass;
@@ -92,13 +102,110 @@ static double moment_at_joint(const lw_model *model, int b) {
     return e[2];
 }
 
+/* Adds r.r E - r r' for one place. */
+static void add_place(double sums[6], const double com[3], const double place[3]) {
+    double r[3];
+    lw_v3_sub(place, com, r);
+    for (int k = 0; k < 3; k++) sums[k] += lw_v3_dot(r, r) - r[k] * r[k];
+    sums[3] -= r[0] * r[1], sums[4] -= r[0] * r[2], sums[5] -= r[1] * r[2];
+}
+
+/* The sums of all bodies over the places where they are tied to others, in their internal axes. */
+static void add_places(const lw_model *model, double (*sums)[6]) {
+    for (int side = 0; side < 2; side++) {
+        for (int j = 0; j < model->joint_count; j++) {
+            int b = model->joints[j].info.bodies[side];
+            add_place(sums[b], model->bodies[b].com, model->joints[j].frames[side].p);
+        }
+        for (int f = 0; f < model->force_count; f++) {
+            const lw_force *force = &model->forces[f];
+            int b = force->bodies[side];
+            if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING)
+                add_place(sums[b], model->bodies[b].com, force->frames[side].p);
+        }
+        for (int c = 0; c < model->constraint_count; c++) {
+            const lw_constraint *constraint = &model->constraints[c];
+            int b = constraint->bodies[side];
+            if (constraint->type == LW_CONSTRAINT_DISTANCE)
+                add_place(sums[b], model->bodies[b].com, constraint->points[side]);
+        }
+    }
+}
+
+/* The direction of the smallest principal moment e: S - e E maps everything to the plane across it. */
+static void thin_axis(const double S[6], double e, double u[3]) {
+    const double rows[3][3] = {{S[0] - e, S[3], S[4]}, {S[3], S[1] - e, S[5]}, {S[4], S[5], S[2] - e}};
+    double best = 0;
+    u[0] = 1, u[1] = u[2] = 0;
+    for (int k = 0; k < 3; k++) {
+        double c[3];
+        lw_v3_cross(rows[k], rows[(k + 1) % 3], c);
+        double length = lw_v3_norm(c);
+        if (length <= best) continue;
+        best = length;
+        for (int i = 0; i < 3; i++) u[i] = c[i] / length;
+    }
+}
+
+/* The largest eigenvalue of R^-1 I, by R = L L': that of L^-1 I L^-T. */
+static double largest_ratio(const double R[6], const double I[6]) {
+    double l00 = sqrt(R[0]), l10 = R[3] / l00, l20 = R[4] / l00, l11 = sqrt(R[1] - l10 * l10);
+    double l21 = (R[5] - l20 * l10) / l11, l22 = sqrt(R[2] - l20 * l20 - l21 * l21);
+    double A[3][3] = {{I[0], I[3], I[4]}, {I[3], I[1], I[5]}, {I[4], I[5], I[2]}}, e[3];
+    for (int pass = 0; pass < 2; pass++) { /* rows, then columns: the transposed ones */
+        for (int k = 0; k < 3; k++) {
+            A[0][k] /= l00;
+            A[1][k] = (A[1][k] - l10 * A[0][k]) / l11;
+            A[2][k] = (A[2][k] - l20 * A[0][k] - l21 * A[1][k]) / l22;
+        }
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < i; k++) {
+                double other = A[i][k];
+                A[i][k] = A[k][i], A[k][i] = other;
+            }
+    }
+    const double S[6] = {A[0][0], A[1][1], A[2][2], A[0][1], A[0][2], A[1][2]};
+    lw_principal_moments(S, e);
+    return e[2];
+}
+
 static void look_at(const lw_model *model, const lw_body_spec *body, lw_lightness *b) {
     b->label = lw_model_body(model, body->name);
     b->mass = body->mass;
     memcpy(b->inertia, body->inertia, sizeof b->inertia);
     b->moments = body->kind == LW_BODY_POINT ? 0 : body->kind == LW_BODY_PLANAR ? 1 : 3;
     if (b->moments == 1) b->principal[0] = b->principal[1] = b->principal[2] = body->inertia[2];
-    if (b->moments == 3) lw_principal_moments(body->inertia, b->principal);
+    if (b->moments == 3) {
+        lw_principal_moments(body->inertia, b->principal);
+        thin_axis(body->inertia, b->principal[0], b->axis);
+    }
+}
+
+/* Against the heaviest mass, the greatest moment, and the other mass that hangs at the places of the body. */
+static void measure(const lw_model *model, const extremes *of, const double places[6], lw_lightness *b) {
+    double other = b->label == of->heavy_body ? of->next : of->heaviest;
+    double heaviest = of->heaviest, greatest = of->greatest;
+    const double *axes = model->bodies[b->label].frame.R; /* the user's in the internal ones */
+    double R[6], *own = b->reference, part[3];
+    for (int k = 0; k < 6; k++) R[k] = other * places[k] + (k < 3 ? greatest : 0);
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    for (int k = 0; k < 6; k++) { /* axes'R axes */
+        const double x[3] = {axes[row[k]], axes[3 + row[k]], axes[6 + row[k]]};
+        const double y[3] = {axes[column[k]], axes[3 + column[k]], axes[6 + column[k]]};
+        lw_s3_mul_v(R, y, part);
+        own[k] = lw_v3_dot(x, part);
+    }
+    b->heaviest = heaviest;
+    b->mass_ratio = heaviest > 0 ? b->mass / heaviest : 1;
+    b->ratio = b->smallest_ratio = 1;
+    if (!(greatest > 0) || b->moments == 0) return;
+    if (b->moments == 1) {
+        b->ratio = b->inertia[2] / own[2];
+        return;
+    }
+    lw_s3_mul_v(own, b->axis, part);
+    b->ratio = largest_ratio(own, b->inertia);
+    b->smallest_ratio = b->principal[0] / lw_v3_dot(b->axis, part);
 }
 
 lw_status lw_weigh_bodies(const lw_spec *spec, lw_lightness **bodies, lw_error *error) {
@@ -110,28 +217,29 @@ lw_status lw_weigh_bodies(const lw_spec *spec, lw_lightness **bodies, lw_error *
     size_t labels = (size_t)lw_model_body_count(model) + 1;
     lw_lightness *list = calloc(count + 1, sizeof *list);
     int *set = calloc(labels, sizeof *set);
-    double *heaviest = calloc(labels, sizeof *heaviest), *greatest = calloc(labels, sizeof *greatest);
-    if (!list || !set || !heaviest || !greatest) {
+    extremes *of = calloc(labels, sizeof *of);
+    double(*places)[6] = calloc(labels, sizeof *places);
+    if (!list || !set || !of || !places) {
         free(list);
         status = lw_out_of_memory(error);
     } else {
         couple_all(model, set);
         for (int b = 1; b <= model->body_count; b++) {
-            int root = find(set, b);
-            heaviest[root] = fmax(heaviest[root], model->links[b].inertia.mass);
-            greatest[root] = fmax(greatest[root], moment_at_joint(model, b));
+            extremes *own = &of[find(set, b)];
+            double mass = model->links[b].inertia.mass;
+            own->next = fmax(own->next, fmin(mass, own->heaviest));
+            if (mass > own->heaviest) own->heaviest = mass, own->heavy_body = b;
+            own->greatest = fmax(own->greatest, moment_at_joint(model, b));
         }
+        add_places(model, places);
         for (size_t k = 0; k < count; k++) {
             lw_lightness *b = &list[k];
             look_at(model, &spec->bodies[k], b);
-            int root = find(set, b->label);
-            b->heaviest = heaviest[root];
-            b->greatest = greatest[root];
-            if (b->mass > 0) b->greatest = fmax(b->greatest, b->heaviest * b->principal[2] / b->mass);
+            measure(model, &of[find(set, b->label)], places[b->label], b);
         }
         *bodies = list;
     }
-    free(set), free(heaviest), free(greatest);
+    free(set), free(of), free(places);
     lw_model_destroy(model);
     return status;
 }

@@ -7,11 +7,15 @@
 
 /* One body of a spec. */
 typedef struct lw_lightness {
-    int label;                 /* in the compiled model */
-    double mass, inertia[6];   /* as in the spec */
-    int moments;               /* how many principal moments its kind has: 0, 1 (planar), 3 */
-    double principal[3];       /* ascending */
-    double heaviest, greatest; /* what they are measured against; 0: there is nothing */
+    int label;               /* in the compiled model */
+    double mass, inertia[6]; /* as in the spec */
+    int moments;             /* how many principal moments its kind has: 0, 1 (planar), 3 */
+    double principal[3];     /* ascending */
+    double axis[3];          /* of the smallest of three */
+    /* what they are measured against: a mass, and moments of inertia about the centre of mass, in the axes of the spec */
+    double heaviest, reference[6];
+    double mass_ratio;            /* of its mass; 1: there is nothing to measure against */
+    double ratio, smallest_ratio; /* of all its moments together, and of the smallest of three alone */
 } lw_lightness;
 
 /* One for each body of the spec, in its order; to be freed. */

@@ -6,6 +6,7 @@
 #include "formulations/massless.h"
 #include "formulations/massless_loops.h"
 #include <linkwork/massless.h>
+#include <linkwork/simulate.h>
 
 #include <stdlib.h>
 
@@ -75,4 +76,21 @@ int lw_directions_dynamic(const lw_directions *directions) { return directions->
 int lw_directions_count(const lw_directions *directions) { return directions->count; }
 const lw_direction *lw_directions_at(const lw_directions *directions, int index) {
     return index >= 0 && index < directions->count ? &directions->list[index] : NULL;
+}
+
+/* --- the balance ------------------------------------------------------------------------------------ */
+
+static bool stop(const lw_sample *sample, void *context) {
+    (void)sample, (void)context;
+    return false;
+}
+
+lw_status lw_directions_balance(const lw_model *model, lw_error *error) {
+    lw_run_options options;
+    lw_run_defaults(model, &options);
+    options.method = "massless";
+    options.integrator = options.drift = NULL;
+    options.observe = stop; /* at the first sample, which is the initial state, settled */
+    lw_status status = lw_simulate(model, &options, NULL, NULL, NULL, error);
+    return status == LW_ERROR_STOPPED ? LW_OK : status;
 }

@@ -1,9 +1,10 @@
 /* neglect.c - small inertia left out of a spec, and the error that makes in a run.
  *
- * What is neglected (neglect.h says against what a body is measured): its mass, if that is below the ratio. Of its principal moments
- * e0 <= e1 <= e2: all, if e1 is below it (e2 <= e0 + e1 is then small as well); e0 alone, if only that is: a thin rod
+ * What is neglected (lightness.c says against what a body is measured): its mass, if that is below the ratio. Of its principal
+ * moments e0 <= e1 <= e2: all, if all are below it; e0 alone, if only that is: a thin rod
  * with moments 0, (e1 + e2)/2, (e1 + e2)/2 stays, which differs by as much as e0 at most (e2 - e1 <= e0). Body matrices are
- * linear in the factor s: s = 0 neglects, s = 1 is the true body, and any s in between or above is a body too.
+ * linear in the factor s: s = 0 neglects, s = 1 is the true body, and any s in between or moderately above is a body too.
+ * What is small so stays all the same where nothing else determines a motion, or where it is felt (felt.c).
  *
  * The error (docs/theory/neglect.md). Singular perturbation theory (arnold2013, 3) gives y(s) = y(0) + s c + O(s^2) away from the
  * first instants. S is chosen so that S times the largest neglected ratio is 1/100; if y(2S) - y(0) is not about twice y(S) - y(0),
@@ -11,6 +12,7 @@
  *
  * Cost     finding: as compiling. Estimating: three runs, of which none is stiffer than mildly so.
  */
+#include "analyses/felt.h"
 #include "analyses/lightness.h"
 #include "model/data.h"
 #include <linkwork/assemble.h>
@@ -18,9 +20,12 @@
 #include <linkwork/neglect.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static const double much =
+    10; /* times the ratio: of the energy of what is left, that a small inertia may have */
 static const double mild = 1e-2;      /* the ratio that the runs of the estimate have */
 static const double rounding = 1e-13; /* a principal moment below this part of the largest is zero */
 enum { SAMPLES = 100, TRIES = 4 };
@@ -43,67 +48,102 @@ struct lw_neglect {
 
 /* --- what is neglected ---------------------------------------------------------------------------- */
 
-/* The direction of the smallest principal moment e: S - e E maps everything to the plane across it. */
-static void thin_axis(const double S[6], double e, double u[3]) {
-    const double rows[3][3] = {{S[0] - e, S[3], S[4]}, {S[3], S[1] - e, S[5]}, {S[4], S[5], S[2] - e}};
-    double best = 0;
-    u[0] = 1, u[1] = u[2] = 0;
-    for (int k = 0; k < 3; k++) {
-        const double *a = rows[k], *b = rows[(k + 1) % 3];
-        double c[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-        double length = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
-        if (length <= best) continue;
-        best = length;
-        for (int i = 0; i < 3; i++) u[i] = c[i] / length;
-    }
-}
-
-/* Splits the inertia of a body; returns the largest moment neglected. */
-static double split_inertia(const lw_lightness *b, double limit, part *p) {
-    const double *e = b->principal;
+/* Splits the inertia of a body; the largest moment neglected and its ratio go into n. */
+static void split_inertia(const lw_lightness *b, double ratio, lw_neglected *n, part *p) {
+    const double *e = b->principal, *u = b->axis;
     memcpy(p->inertia[0], b->inertia, sizeof b->inertia);
-    if (b->moments == 0 || !(e[2] > 0) || e[0] >= limit) return 0;
-    if (e[1] < limit) {
+    if (b->moments == 0 || !(e[2] > 0)) return;
+    if (b->ratio < ratio) {
         memcpy(p->inertia[1], b->inertia, sizeof b->inertia);
         memset(p->inertia[0], 0, sizeof b->inertia);
-        return e[2];
+        n->inertia = e[2], n->inertia_ratio = b->ratio;
+        return;
     }
-    if (e[0] <= rounding * e[2]) return 0; /* it is a rod already */
+    if (b->moments < 3 || !(b->smallest_ratio < ratio)) return;
+    if (e[0] <= rounding * e[2]) return; /* it is a rod already */
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    double u[3], moment = (e[1] + e[2]) / 2;
-    thin_axis(b->inertia, e[0], u);
+    double moment = (e[1] + e[2]) / 2;
     for (int k = 0; k < 6; k++) {
         p->inertia[0][k] = moment * ((k < 3) - u[row[k]] * u[column[k]]);
         p->inertia[1][k] = b->inertia[k] - p->inertia[0][k];
     }
-    return e[0];
+    n->inertia = e[0], n->inertia_ratio = b->smallest_ratio;
 }
 
 static bool look_at(const lw_lightness *b, double ratio, lw_neglected *n, part *p) {
     p->whole_mass = b->mass;
     memcpy(p->whole_inertia, b->inertia, sizeof b->inertia);
-    n->inertia = split_inertia(b, ratio * b->greatest, p);
-    if (n->inertia > 0) n->inertia_ratio = n->inertia / b->greatest;
-    bool light = b->mass > 0 && b->mass < ratio * b->heaviest;
+    split_inertia(b, ratio, n, p);
+    bool light = b->mass > 0 && b->mass_ratio < ratio;
     p->mass[light ? 1 : 0] = b->mass;
-    if (light) n->mass = b->mass, n->mass_ratio = b->mass / b->heaviest;
+    if (light) n->mass = b->mass, n->mass_ratio = b->mass_ratio;
     return light || n->inertia > 0;
 }
 
 void lw_neglect_scale(lw_neglect *neglect, double factor) {
     for (int k = 0; k < neglect->count; k++) {
         const part *p = &neglect->parts[k];
-        double s = neglect->list[k].kept ? 1 : factor;
+        const lw_neglected *n = &neglect->list[k];
+        double s = n->mass_kept ? 1 : factor, z = n->inertia_kept ? 1 : factor;
         lw_body_spec *body = lw_spec_body(neglect->spec, p->index);
         body->mass = s == 1 ? p->whole_mass : p->mass[0] + s * p->mass[1];
         for (int i = 0; i < 6; i++)
-            body->inertia[i] = s == 1 ? p->whole_inertia[i] : p->inertia[0][i] + s * p->inertia[1][i];
+            body->inertia[i] = z == 1 ? p->whole_inertia[i] : p->inertia[0][i] + z * p->inertia[1][i];
     }
 }
 
-/* Keeps the inertia without which nothing would determine a motion. One body at a time, the one that the direction names:
- * others may be determined by then. */
+static bool neglects_mass(const lw_neglected *n) { return n->mass > 0 && !n->mass_kept; }
+static bool neglects_inertia(const lw_neglected *n) { return n->inertia > 0 && !n->inertia_kept; }
+
+/* Keeps of a body what may determine a motion of it, a rotation or not: moments of inertia for rotations first, since a mass
+ * does for both. False: it has nothing left to keep. */
+static bool keep_for(lw_neglected *n, bool turns, lw_kept why) {
+    if (turns && neglects_inertia(n))
+        n->inertia_kept = why;
+    else if (neglects_mass(n))
+        n->mass_kept = why;
+    else if (neglects_inertia(n))
+        n->inertia_kept = why;
+    else
+        return false;
+    return true;
+}
+
+/* Keeps inertia of the bodies that directions of a kind name; with `body`, of that one alone. */
+static bool keep_along(lw_neglect *neglect, const lw_directions *directions, lw_direction_kind kind,
+                       const char *body, lw_kept why) {
+    bool any = false;
+    for (int d = 0; d < lw_directions_count(directions); d++) {
+        const lw_direction *direction = lw_directions_at(directions, d);
+        if (direction->kind != kind || (body && strcmp(body, direction->body_name) != 0)) continue;
+        bool turns = strncmp(direction->text, "rotation", strlen("rotation")) == 0;
+        for (int k = 0; k < neglect->count; k++)
+            if (strcmp(neglect->list[k].body, direction->body_name) == 0)
+                any |= keep_for(&neglect->list[k], turns, why);
+    }
+    return any;
+}
+
+/* Keeps the inertia without which springs alone would hold a body, in no stable balance: of the one that is named, and if that was not
+ * all, of all that springs alone hold. */
+static bool keep_balanced(lw_neglect *neglect, const lw_model *model, const lw_directions *directions,
+                          bool *first) {
+    lw_error error = {0};
+    bool algebraic = false;
+    for (int d = 0; d < lw_directions_count(directions); d++)
+        algebraic |= lw_directions_at(directions, d)->kind == LW_DIRECTION_ALGEBRAIC;
+    if (!algebraic || lw_directions_balance(model, &error) != LW_ERROR_SINGULAR) return false;
+    char body[sizeof error.object] = "";
+    sscanf(error.object, "body \"%[^\"]", body);
+    bool any = *first && keep_along(neglect, directions, LW_DIRECTION_ALGEBRAIC, body, LW_KEPT_BALANCES);
+    *first = false;
+    return any || keep_along(neglect, directions, LW_DIRECTION_ALGEBRAIC, NULL, LW_KEPT_BALANCES);
+}
+
+/* Keeps the inertia without which nothing would determine a motion, of the body that the direction names, and looks again: others may
+ * be determined by then. */
 static lw_status keep_determined(lw_neglect *neglect, lw_error *error) {
+    bool first = true;
     for (bool again = true; again;) {
         lw_model *model;
         lw_directions *directions = NULL;
@@ -111,15 +151,12 @@ static lw_status keep_determined(lw_neglect *neglect, lw_error *error) {
         lw_neglect_scale(neglect, 0);
         lw_status status = lw_compile_quietly(neglect->spec, &model, error);
         if (status == LW_OK) status = lw_directions_create(model, &directions, error);
-        for (int d = 0; status == LW_OK && d < lw_directions_count(directions); d++) {
-            const lw_direction *direction = lw_directions_at(directions, d);
-            if (direction->kind != LW_DIRECTION_UNDETERMINED) continue;
-            for (int k = 0; k < neglect->count; k++)
-                if (!neglect->list[k].kept && strcmp(neglect->list[k].body, direction->body_name) == 0)
-                    neglect->list[k].kept = again = true;
+        if (status == LW_OK) {
+            again = keep_along(neglect, directions, LW_DIRECTION_UNDETERMINED, NULL, LW_KEPT_DETERMINES) ||
+                    keep_balanced(neglect, model, directions, &first);
+            for (int j = 0; j < lw_model_joint_count(model); j++)
+                neglect->cuts[j] = lw_model_joint_info(model, j).cut;
         }
-        for (int j = 0; status == LW_OK && j < lw_model_joint_count(model); j++)
-            neglect->cuts[j] = lw_model_joint_info(model, j).cut;
         lw_directions_destroy(directions);
         lw_model_destroy(model);
         if (status != LW_OK) return status;
@@ -152,6 +189,45 @@ static lw_status compile_alike(lw_neglect *neglect, lw_model **model, lw_error *
                 error, LW_ERROR_UNSUPPORTED, NULL, "choose another ratio",
                 "with and without the neglected inertia the loops cannot be closed by the same joints");
         }
+    return status;
+}
+
+/* Keeps what is felt most, if that is too much; the rest may be felt less by then. */
+static lw_status keep_felt(lw_neglect *neglect, double limit, bool *again, lw_error *error) {
+    lw_model *with = NULL, *without = NULL;
+    lw_felt *felt = calloc((size_t)neglect->count + 1, sizeof *felt);
+    lw_status status = felt ? LW_OK : lw_out_of_memory(error);
+    *again = false;
+    for (int k = 0; status == LW_OK && k < neglect->count; k++) {
+        const part *p = &neglect->parts[k];
+        felt[k].body = neglect->list[k].body;
+        felt[k].mass = neglects_mass(&neglect->list[k]) ? p->mass[1] : 0;
+        if (neglects_inertia(&neglect->list[k])) memcpy(felt[k].inertia, p->inertia[1], sizeof p->inertia[1]);
+    }
+    lw_neglect_scale(neglect, 1);
+    if (status == LW_OK) status = compile_alike(neglect, &with, error);
+    lw_neglect_scale(neglect, 0);
+    if (status == LW_OK) status = compile_alike(neglect, &without, error);
+    if (status == LW_OK)
+        status = lw_felt_find(with, without, felt, neglect->count, error);
+    else if (status == LW_ERROR_UNSUPPORTED)
+        status = LW_OK; /* there is no tree of both: the estimate will tell so */
+    double most = 0;
+    for (int k = 0; status == LW_OK && k < neglect->count; k++) {
+        lw_neglected *n = &neglect->list[k];
+        if (neglects_mass(n)) n->mass_felt = felt[k].by_mass;
+        if (neglects_inertia(n)) n->inertia_felt = felt[k].by_inertia;
+        most = fmax(most, fmax(felt[k].by_mass, felt[k].by_inertia));
+    }
+    for (int k = 0; most > limit && k < neglect->count; k++) {
+        lw_neglected *n = &neglect->list[k];
+        double least = fmax(limit, most / 2);
+        if (felt[k].by_mass > least) n->mass_kept = LW_KEPT_FELT, *again = true;
+        if (felt[k].by_inertia > least) n->inertia_kept = LW_KEPT_FELT, *again = true;
+    }
+    free(felt);
+    lw_model_destroy(with);
+    lw_model_destroy(without);
     return status;
 }
 
@@ -209,8 +285,13 @@ lw_status lw_neglect_create(lw_spec *spec, double ratio, lw_neglect **result, lw
     }
     free(weights);
     if (status == LW_OK && n->count > 0) {
-        status = keep_determined(n, error);
+        for (bool again = true; again && status == LW_OK;) {
+            status = keep_determined(n, error);
+            if (status == LW_OK) status = keep_felt(n, much * ratio, &again, error);
+        }
         lw_neglect_scale(n, 1);
+        for (int k = 0; k < n->count; k++)
+            n->list[k].kept = !neglects_mass(&n->list[k]) && !neglects_inertia(&n->list[k]);
     }
     if (status != LW_OK) {
         lw_neglect_destroy(n);
@@ -232,9 +313,11 @@ const lw_neglected *lw_neglect_at(const lw_neglect *neglect, int index) { return
 
 double lw_neglect_largest(const lw_neglect *neglect) {
     double largest = 0;
-    for (int k = 0; k < neglect->count; k++)
-        if (!neglect->list[k].kept)
-            largest = fmax(largest, fmax(neglect->list[k].mass_ratio, neglect->list[k].inertia_ratio));
+    for (int k = 0; k < neglect->count; k++) {
+        const lw_neglected *n = &neglect->list[k];
+        if (neglects_mass(n)) largest = fmax(largest, n->mass_ratio);
+        if (neglects_inertia(n)) largest = fmax(largest, n->inertia_ratio);
+    }
     return largest;
 }
 
@@ -364,9 +447,21 @@ static void find_motions(const estimate *e, const lw_model *model) {
 }
 
 /* Runs with S and 2 S; S smaller where the order is not yet 1. */
+/* The first factor: what is neglected is small with it still, and a thin rod, whose moment along grows with it, still a body. */
+static double first_scale(const lw_neglect *neglect) {
+    double S = mild / lw_neglect_largest(neglect);
+    for (int k = 0; k < neglect->count; k++) {
+        const double *rod = neglect->parts[k].inertia[0];
+        double across = (rod[0] + rod[1] + rod[2]) / 2;
+        if (across > 0 && neglects_inertia(&neglect->list[k]))
+            S = fmin(S, across / (2 * neglect->list[k].inertia));
+    }
+    return fmax(1, S);
+}
+
 static lw_status try_scales(estimate *e, const lw_model *model, lw_error *error) {
     lw_neglect_error *result = e->result;
-    double S = fmax(1, mild / lw_neglect_largest(e->neglect));
+    double S = first_scale(e->neglect);
     lw_status status = run_with(e, 0, &e->runs[0], error);
     if (status != LW_OK) return status;
     find_motions(e, model);

@@ -357,6 +357,7 @@ static lw_status prepare(run *r, lw_error *error) {
     system->step = f->step ? system_step : NULL;
     system->project = f->project ? system_project : NULL;
     system->accepted = options->step_taken ? system_accepted : NULL;
+    system->fickle = f->fickle;
     if (f->differential) {
         f->differential(r->method, r->system.differential);
         for (int k = 0; k < LW_POWERS; k++) r->system.differential[n - 1 - (size_t)k] = true;

@@ -129,14 +129,13 @@ static lw_status fastest(search *s, double *rate, bool *oscillates, lw_error *er
 
 /* --- lifting -------------------------------------------------------------------------------------- */
 
-/* Moments grow by the same, so that they stay those of a body. */
+/* What a body is measured against is added to its moments, so that they stay those of a body. */
 static void lift(search *s, size_t k) {
     const lw_lightness *b = &s->bodies[k];
     lw_body_spec *body = lw_spec_body(s->spec, k);
     body->mass = b->heaviest;
-    for (int i = 0; i < 3; i++)
-        if (b->moments == 3 || (b->moments == 1 && i == 2))
-            body->inertia[i] = b->inertia[i] + fmax(0, b->greatest - b->principal[0]);
+    if (b->moments == 1) body->inertia[2] = b->inertia[2] + b->reference[2];
+    for (int i = 0; i < 6 && b->moments == 3; i++) body->inertia[i] = b->inertia[i] + b->reference[i];
     s->lifted[k] = true;
 }
 
@@ -145,10 +144,11 @@ static bool without_inertia(const lw_lightness *b) {
 }
 
 static double ratio_of(const lw_lightness *b) {
-    double mass = b->heaviest > 0 ? b->mass / b->heaviest : 1, moment = 0;
-    for (int k = 0; k < b->moments && b->greatest > 0; k++)
-        if (b->principal[k] < light * b->greatest) moment = b->principal[k] / b->greatest;
-    return fmax(mass < light ? mass : 0, moment);
+    double moment = b->moments == 0             ? 0
+                    : b->ratio < light          ? b->ratio
+                    : b->smallest_ratio < light ? b->smallest_ratio
+                                                : 0;
+    return fmax(b->mass_ratio < light ? b->mass_ratio : 0, moment);
 }
 
 static void restore(search *s) {

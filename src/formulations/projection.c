@@ -209,6 +209,24 @@ lw_status lw_project_velocities(lw_projection *p, double t, const double *q, dou
     return LW_OK;
 }
 
+lw_status lw_least_velocities(lw_projection *p, double t, const double *q, double *v, lw_violation *left,
+                              lw_error *error) {
+    lw_stationary *s = p->system;
+    lw_stationary_rows_at(s, t, q, v);
+    lw_status status = smallest_step(p, s->rows->rate, error);
+    if (status != LW_OK) return status;
+    memcpy(v, s->data->v, (size_t)s->model->nv * sizeof *v);
+    lw_rows_joint_speeds(s->model, s->rows, p->step, p->speed);
+    for (int r = 0; r < s->rows->tree_count;
+         r++) /* held and prescribed ones stay as they are, to the last digit */
+        if (s->rows->rows[r].kind != LW_ROW_TREE) {
+            int speed = s->model->joints[s->rows->rows[r].joint].info.v + s->rows->rows[r].component;
+            p->speed[speed] = v[speed];
+        }
+    memcpy(v, p->speed, (size_t)s->model->nv * sizeof *v);
+    return lw_project_velocities(p, t, q, v, left, error); /* rounding */
+}
+
 /* What a run cannot go on with: a loop that stays open, as when prescribed motions contradict each other. */
 static lw_status must_close(const lw_projection *p, const lw_violation *left, double size, const char *level,
                             lw_error *error) {

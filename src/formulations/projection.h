@@ -24,6 +24,10 @@ lw_status lw_project_positions(lw_projection *projection, double t, double *q, i
                                lw_error *error);
 lw_status lw_project_velocities(lw_projection *projection, double t, const double *q, double *v,
                                 lw_violation *left, lw_error *error);
+/* Those of the least kinetic energy, whatever v has at speeds that are neither held nor prescribed: what impulses at these
+ * would set the mechanism at rest into. No cut of loops has a part in it. */
+lw_status lw_least_velocities(lw_projection *projection, double t, const double *q, double *v,
+                              lw_violation *left, lw_error *error);
 /* Are there accelerations that satisfy the rows? left tells of those that come closest. */
 lw_status lw_project_accelerations(lw_projection *projection, double t, const double *q, const double *v,
                                    lw_violation *left, lw_error *error);

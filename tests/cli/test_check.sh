@@ -60,6 +60,25 @@ json 'd == []'
 expect 2 check "$work/none.yaml" --json
 json 'len(d) == 1 and d[0]["line"] is None and d[0]["object"] is None'
 
+# Four bars that are too short for their ground: the joint that does not close, with its place.
+cat >"$work/short.yaml" <<'YAML'
+linkwork: 1
+bodies:
+  crank: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+  coupler: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+  rocker: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+joints:
+  a: {type: revolute, between: [ground, crank], first: {point: [0, 0, 0], axis: [0, 0, 1]}, second: {point: [0, 0, 0], axis: [0, 0, 1]}}
+  b: {type: revolute, between: [crank, coupler], first: {point: [1, 0, 0], axis: [0, 0, 1]}, second: {point: [0, 0, 0], axis: [0, 0, 1]}}
+  c: {type: revolute, cut: true, between: [coupler, rocker], first: {point: [1, 0, 0], axis: [0, 0, 1]}, second: {point: [1, 0, 0], axis: [0, 0, 1]}}
+  d: {type: revolute, between: [ground, rocker], first: {point: [30, 0, 0], axis: [0, 0, 1]}, second: {point: [0, 0, 0], axis: [0, 0, 1]}}
+YAML
+expect 2 check "$work/short.yaml"
+says err 'short.yaml:9:3: joint "c": the mechanism cannot be assembled: its two sides stay 27.'
+says out "1 error, 0 warnings"
+sed -i 's/30, 0, 0/2, 0, 0/' "$work/short.yaml"
+expect 0 check "$work/short.yaml"
+
 expect 2 check "$work/none.yaml"
 says err "none.yaml"
 says out "1 error, 0 warnings"

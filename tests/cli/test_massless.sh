@@ -67,6 +67,78 @@ YAML
 expect 1 run "$work/unstable.yaml" --end 0.1
 says err 'body "knot": springs alone hold its translation along x (joint "first"), in an unstable balance at t = 0; give it mass or damping'
 
+# check and info say so before a run.
+expect 2 check "$work/unstable.yaml"
+says err 'unstable.yaml:4:3: body "knot": springs alone hold its translation along x (joint "first"), in an unstable balance at t = 0; give it mass or damping'
+says out "1 error, 0 warnings"
+expect 0 info "$work/unstable.yaml"
+says out 'warning: '
+says out 'in an unstable balance at t = 0'
+expect 0 info "$work/unstable.yaml" --json
+json "'unstable balance' in d['massless']['no_balance']"
+sed 's/-200[*]x/200*x/' "$work/unstable.yaml" >"$work/stable.yaml"
+expect 0 check "$work/stable.yaml"
+expect 0 info "$work/stable.yaml" --json
+json "'no_balance' not in d['massless']"
+
+# Springs that hold a body elsewhere, but not at the very position where it begins: a sentence that names body and motion.
+cat >"$work/slack.yaml" <<'YAML'
+linkwork: 1
+name: slack
+bodies:
+  a: {mass: 0}
+  b: {mass: 1, inertia: [1, 1, 1], position: [1, 0, 0]}
+joints:
+  ja: {type: free, between: [ground, a]}
+  jb: {type: free, between: [ground, b]}
+forces:
+  s1: {type: spring, between: [a, b], points: [[0.2, 0, 0], [1, 0, 0]], stiffness: 100, damping: 3}
+  hold: {type: bushing, between: [ground, a], point: [0, 0, 0], stiffness: [0, 2, 2, 2, 0, 0], damping: [0, 0, 0, 0, 0, 0]}
+YAML
+expect 2 check "$work/slack.yaml"
+says err 'slack.yaml:4:3: body "a": springs alone hold its rotation about'
+says err "(joint \"ja\"), and do not resist it in its position at t = 0; add a spring, a damper or inertia there, or begin at another position"
+
+# Directions of loops have different names.
+cat >"$work/loop.yaml" <<'YAML'
+linkwork: 1
+name: loop
+parameters: {ep: 0}
+bodies:
+  crank: {mass: 1, com: [0, 0, 0.15], inertia: [0.01, 0.01, 0.01]}
+  c1: {mass: ep, com: [0.1, 0, 0.3], inertia: [ep, ep, ep]}
+  k1: {mass: ep, com: [0.2, 0, 0.3], inertia: [ep, ep, ep]}
+  k2: {mass: ep, com: [0.3, 0, 0.3], inertia: [ep, ep, ep]}
+  c2: {mass: ep, com: [0.5, 0, 0.3], inertia: [ep, ep, ep]}
+  rocker: {mass: 1, com: [0.6, 0, 0.15], inertia: [0.01, 0.01, 0.01]}
+joints:
+  p1: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0], motion: 0.3*sin(10*t)}
+  p2: {type: revolute, between: [crank, c1], point: [0, 0, 0.3], axis: [0, 1, 0]}
+  s1: {type: prismatic, between: [c1, k1], point: [0.2, 0, 0.3], axis: [1, 0, 0]}
+  s2: {type: prismatic, between: [k1, k2], point: [0.3, 0, 0.3], axis: [1, 0, 0]}
+  s3: {type: prismatic, between: [k2, c2], point: [0.4, 0, 0.3], axis: [1, 0, 0]}
+  p3: {type: revolute, between: [c2, rocker], point: [0.6, 0, 0.3], axis: [0, 1, 0]}
+  p4: {type: revolute, between: [ground, rocker], point: [0.6, 0, 0], axis: [0, 1, 0]}
+forces:
+  f3: {type: torsion, joint: s3, damping: 30, stiffness: 300}
+  d1: {type: torsion, joint: p3, damping: 0.1, stiffness: 5}
+YAML
+expect 0 info "$work/loop.yaml" --json
+json "len({(x['joint'], x['speed']) for x in d['massless']['directions']}) == len(d['massless']['directions']) == 2"
+json "sorted(x['class'] for x in d['massless']['directions']) == ['first order', 'undetermined']"
+
+# Its rocker starts at rest, without mass in the loop or with a little, wherever the loop is cut.
+sed -i 's/^forces:/&\n  f1: {type: torsion, joint: s1, stiffness: 500}\n  f2: {type: torsion, joint: s2, stiffness: 400}/' "$work/loop.yaml"
+for ep in 0 1e-9 1e-6; do
+    expect 0 run "$work/loop.yaml" --set ep=$ep --end 1e-4 --integrator bdf --out "$work/start.csv" --record "velocity(rocker)"
+    python3 - "$work/start.csv" <<'PYTHON' || fail "the initial speeds depend on where the loop is cut (ep = $ep)"
+import csv, sys
+rows = [r for r in csv.reader(open(sys.argv[1])) if not r[0].startswith("#")]
+start = next(r for r in rows if r[0].replace(".", "").replace("e", "").replace("-", "").isdigit())
+assert all(abs(float(x)) < 1e-3 for x in start[1:]), start
+PYTHON
+done
+
 # So does auto, in the same words; every other method that refuses a body without mass says that massless takes it, and auto takes it.
 expect 2 run "$work/loose.yaml"
 says err 'body "ring": has no mass, and nothing resists its translation along x (joint "slide")'
@@ -134,6 +206,36 @@ says out "do not trust this estimate"
 sed 's/mass: 0}/mass: 1e-6}/' "$work/loose.yaml" >"$work/light.yaml"
 expect 0 run "$work/light.yaml" --neglect-mass 1e-3 --end 1
 says out "kept, nothing else would determine its motion"
+
+# A rotor stays, whatever its mass; a small mass at a long lever stays, and the report says why.
+cat >"$work/rotors.yaml" <<'YAML'
+linkwork: 1
+name: rotors
+parameters: {m: 1e-9}
+bodies:
+  housing: {mass: 10, inertia: [0.1, 0.1, 0.1]}
+  rotor: {mass: m, inertia: [1, 1, 2]}
+  knot: {mass: 0, inertia: [1e-3, 1e-3, 1e-3]}
+  lever: {kind: point, mass: 5, com: [0.01, 0, 0]}
+  tip: {kind: point, mass: 1e-3, com: [1, 0, 0]}
+joints:
+  h: {type: prismatic, between: [ground, housing], axis: [0, 0, 1]}
+  a: {type: revolute, between: [housing, rotor], point: [0, 0, 0], axis: [0, 0, 1], v: 1}
+  b: {type: revolute, between: [rotor, knot], point: [0, 0, 0], axis: [0, 0, 1]}
+  l: {type: revolute, between: [housing, lever], point: [0, 0, 0], axis: [0, 1, 0]}
+  t: {type: weld, between: [lever, tip]}
+forces:
+  h: {type: torsion, joint: h, stiffness: 1000, damping: 10}
+  b: {type: torsion, joint: b, stiffness: 100, damping: 1}
+  l: {type: torsion, joint: l, stiffness: 100, damping: 1}
+YAML
+for m in 0 1e-9 1e-2; do
+    expect 0 run "$work/rotors.yaml" --set m=$m --neglect-mass 1e-2 --end 0.1 --json
+    json "[(b['body'], b['inertia_kept']) for b in d['neglect']['bodies'] if b['inertia'] > 0] == [('knot', None)]"
+    json "[b['mass_kept'] for b in d['neglect']['bodies'] if b['body'] == 'tip'] == ['felt']"
+done
+expect 0 run "$work/rotors.yaml" --neglect-mass 1e-2 --end 0.1
+says out "kept, in some motion it is 3 of the rest"
 
 # Ratios that are none.
 expect 2 run "$problems/two_oscillators/model.yaml" --neglect-mass 2

@@ -166,6 +166,37 @@ static void test_kept(void **state) {
     lw_spec_destroy(spec);
 }
 
+/* Without its mass the knot would be held by springs alone, in a balance that it leaves: it stays. */
+static void test_unstable(void **state) {
+    (void)state;
+    static const struct {
+        const char *law;
+        lw_kept kept;
+    } cases[] = {{"-200*x", LW_KEPT_BALANCES}, {"200*x", LW_KEPT_NOT}};
+    for (int k = 0; k < 2; k++) {
+        char text[800];
+        snprintf(text, sizeof text,
+                 "linkwork: 1\n"
+                 "bodies:\n"
+                 "  knot: {kind: point, mass: 1e-5}\n"
+                 "  bob: {kind: point, mass: 1}\n"
+                 "joints:\n"
+                 "  first: {type: prismatic, between: [ground, knot], axis: [1, 0, 0], q: 0.1}\n"
+                 "  second: {type: prismatic, between: [knot, bob], axis: [1, 0, 0], q: 0.2}\n"
+                 "forces:\n"
+                 "  push: {type: torsion, joint: first, law: %s}\n"
+                 "  pull: {type: torsion, joint: second, stiffness: 100}\n",
+                 cases[k].law);
+        lw_spec *spec = read_text_spec(text);
+        lw_neglect *neglect = find(spec, 1e-3);
+        assert_int_equal(lw_neglect_count(neglect), 1);
+        assert_string_equal(lw_neglect_at(neglect, 0)->body, "knot");
+        assert_int_equal(lw_neglect_at(neglect, 0)->mass_kept, cases[k].kept);
+        lw_neglect_destroy(neglect);
+        lw_spec_destroy(spec);
+    }
+}
+
 /* --- the error made by it ---------------------------------------------------------------------------- */
 
 typedef struct record {
@@ -409,11 +440,12 @@ static void test_stiff_several(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mass),     cmocka_unit_test(test_ratio_is_checked),
-        cmocka_unit_test(test_sets),     cmocka_unit_test(test_inertia),
-        cmocka_unit_test(test_kept),     cmocka_unit_test(test_estimate),
-        cmocka_unit_test(test_undamped), cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_stiff),    cmocka_unit_test(test_stiff_several),
+        cmocka_unit_test(test_mass),          cmocka_unit_test(test_ratio_is_checked),
+        cmocka_unit_test(test_sets),          cmocka_unit_test(test_inertia),
+        cmocka_unit_test(test_kept),          cmocka_unit_test(test_unstable),
+        cmocka_unit_test(test_estimate),      cmocka_unit_test(test_undamped),
+        cmocka_unit_test(test_loop),          cmocka_unit_test(test_stiff),
+        cmocka_unit_test(test_stiff_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

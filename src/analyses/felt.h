@@ -1,0 +1,20 @@
+/* felt.h - how much of small inertia is felt by the motions that are left without it.
+ */
+#ifndef LW_FELT_H
+#define LW_FELT_H
+
+#include "model/model.h"
+
+/* Small inertia of one body, and what is felt of it: at most this part of the kinetic energy of the rest. */
+typedef struct lw_felt {
+    const char *body;
+    double mass, inertia[6]; /* about its centre of mass, in the axes of the spec */
+    double by_mass, by_inertia;
+} lw_felt;
+
+/* Both models have the same tree, with and without the small inertia of all bodies in the list. Leaves zeros where nothing can be
+ * said: no consistent initial position, or too large a model. */
+lw_status lw_felt_find(const lw_model *with, const lw_model *without, lw_felt *list, int count,
+                       lw_error *error);
+
+#endif
