@@ -50,6 +50,7 @@ typedef struct lw_formulation {
     double accuracy;        /* relative error to expect with default options; 0: exact to rounding */
     bool closing;           /* has closing conditions: takes LW_DRIFT_CLOSED */
     bool no_baumgarte;      /* has no such terms: does not take LW_DRIFT_BAUMGARTE */
+    bool fickle;            /* its stiffness may change by decades within a few steps */
     const char *integrator; /* of a run with a given step, if none is named; NULL: rk4 */
 
     /* LW_OK, or LW_ERROR_UNSUPPORTED with the reason as a sentence for the user. */

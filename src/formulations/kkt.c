@@ -253,6 +253,7 @@ lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double
     const double wrong = 1e-2;
     if (kkt->size == 0) return LW_OK;
     double left = correct(kkt, u, gamma);
+    if (kkt->fresh) kkt->fresh_left = left;
     bool doubtful = !(left < fmax(enough, 100 * kkt->fresh_left)) || !(kkt->unbalanced < wrong);
     if (doubtful && !kkt->fresh) {
         lw_status status = factor_anew(kkt, error);

@@ -15,6 +15,7 @@
 #include "formulations/massless.h"
 #include "formulations/looped.h"
 #include "formulations/massless_bias.h"
+#include "formulations/massless_joints.h"
 #include "formulations/massless_loops.h"
 #include "formulations/projection.h"
 #include "formulations/reduction.h"
@@ -54,33 +55,32 @@ static lw_status consistent(lw_flow *flow, lw_springs *springs, double t, const 
 
 /* --- accelerations of a tree ----------------------------------------------------------------------------- */
 
-/* As eliminate and accelerate of forward.h, but joints of which some speeds are left out go by their S. */
-static inline bool by_subspace(const massless_method *m, int i) {
-    return m->shape->left_out[i] && m->shape->model->links[i].kernel >= LW_KERNEL_SPHERICAL;
-}
-static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
-    int body = 0;
-    for (int i = r->model->body_count; i >= 1; i--) {
-        const lw_link *link = &r->model->links[i];
-        int bad = 0;
-        if (by_subspace(m, i))
-            joint_eliminate(r, i, &bad, link->joint.nv, link->prescribed, false);
-        else
-            BY_JOINT(link, eliminate, r, i, &bad)
-        if (bad && !body) body = i, *speed = bad;
-    }
-    return body;
-}
 /* Takes from the accelerations y of a joint what moves no mass: of all that the speeds which stand for that could be chosen for, the
  * smallest remains, which is the same for every choice (the pseudo-inverse of 17). */
 static void remove_still(const massless_method *m, int i, double *y) {
     const lw_null_shape *shape = m->shape;
     const lw_link *link = &shape->model->links[i];
-    int count = __builtin_popcount(shape->left_out[i]), nv = link->joint.nv;
+    int nv = link->joint.nv, first = m->direction[i];
     double basis[LW_JOINT_MAX_V][LW_JOINT_MAX_V], unit[LW_JOINT_MAX_V];
+    if (!shape->changing[i]) { /* all speeds but prescribed ones */
+        for (int k = 0; k < nv; k++)
+            if (shape->left_out[i] >> k & 1) y[k] = 0;
+        return;
+    }
+    const double *n = m->flow->null->value + shape->nodes[shape->node_start[first]].entry;
+    if (link->kernel == LW_KERNEL_UNIVERSAL) {
+        double along = (n[0] * y[0] + n[1] * y[1]) / (n[0] * n[0] + n[1] * n[1]);
+        y[0] -= along * n[0], y[1] -= along * n[1];
+        return;
+    }
+    int count = __builtin_popcount(shape->left_out[i]);
+    if (link->kernel == LW_KERNEL_SPHERICAL && count == 1) {
+        lw_v3_axpy(-lw_v3_dot(n, y) / lw_v3_dot(n, n), n, y);
+        return;
+    }
     for (int k = 0; k < nv; k++) unit[k] = lw_joint_speed_turns(link->joint.type, k) ? 1 : 1 / shape->length;
     for (int d = 0; d < count; d++) { /* Gram-Schmidt, in units of length */
-        const double *n = m->flow->null->value + shape->nodes[shape->node_start[m->direction[i] + d]].entry;
+        n = m->flow->null->value + shape->nodes[shape->node_start[first + d]].entry;
         double *own = basis[d], square = 0, along = 0;
         for (int k = 0; k < nv; k++) own[k] = unit[k] * n[k];
         for (int e = 0; e < d; e++) {
@@ -94,37 +94,38 @@ static void remove_still(const massless_method *m, int i, double *y) {
     }
 }
 
-static void accelerate_deficient(const massless_method *m, const recursion *r, int i) {
-    const lw_link *link = &r->model->links[i];
-    const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
-    double x[6], y[LW_JOINT_MAX_V] = {0}, *vdot = r->vdot + link->v;
-    int nv = link->joint.nv;
-    unsigned fixed = link->prescribed;
-    carry_general(r, i, x);
-    for (int k = 0; k < nv; k++)
-        if (fixed >> k & 1) lw_v6_axpy(vdot[k], S + 6 * k, x);
-    for (int k = 0; k < nv; k++)
-        if (!(fixed >> k & 1)) y[k] = r->u[link->v + k] - lw_v6_dot(U + 6 * k, x);
-    solve_lower(nv, fixed, D, y);
-    solve_upper(nv, fixed, D, y);
-    remove_still(m, i, y);
-    for (int k = 0; k < nv; k++) {
-        if (fixed >> k & 1) continue;
-        vdot[k] = y[k];
-        lw_v6_axpy(y[k], S + 6 * k, x);
+/* As eliminate and accelerate of forward.h; joints of several speeds of which some are left out by kernels of their own. */
+static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
+    const unsigned char *left_out = m->shape->left_out;
+    int body = 0;
+    for (int i = r->model->body_count; i >= 1; i--) {
+        const lw_link *link = &r->model->links[i];
+        int bad = 0;
+        look_ahead(r->model->links, sizeof(lw_link), 2, i - AHEAD);
+        if (left_out[i] && link->kernel >= LW_KERNEL_SPHERICAL)
+            deficient_eliminate(r, i, left_out[i], &bad);
+        else
+            BY_JOINT(link, eliminate, r, i, &bad)
+        if (bad && !body) body = i, *speed = bad;
     }
-    memcpy(r->nodes[i].a, x, sizeof x);
-    for (int k = 0; k < nv; k++)
-        if (fixed >> k & 1) r->drive[link->v + k] = lw_v6_dot(U + 6 * k, x) - r->u[link->v + k];
+    return body;
 }
-
 static void accelerate_mixed(const massless_method *m, const recursion *r) {
+    const unsigned char *left_out = m->shape->left_out;
     hang_ground(r);
     for (int i = 1; i <= r->model->body_count; i++) {
-        if (by_subspace(m, i))
-            accelerate_deficient(m, r, i);
-        else
-            BY_JOINT(&r->model->links[i], accelerate, r, i)
+        const lw_link *link = &r->model->links[i];
+        look_ahead(r->model->links, sizeof(lw_link), 1, i + AHEAD);
+        if (!left_out[i] || link->kernel < LW_KERNEL_SPHERICAL)
+            BY_JOINT(link, accelerate, r, i)
+        else if (is_rigid(link, left_out[i]))
+            rigid_accelerate(r, i);
+        else {
+            double x[6], y[LW_JOINT_MAX_V];
+            deficient_rates(r, i, x, y);
+            remove_still(m, i, y);
+            deficient_accelerate(r, i, x, y);
+        }
     }
 }
 
@@ -320,7 +321,7 @@ static void find_floors(massless_method *m) {
             const lw_link *link = &model->links[i];
             for (int k = 0; k < link->joint.nv; k++) {
                 /* the kernel of free joints has the turning rows first */
-                int row = link->kernel == LW_KERNEL_FREE && !by_subspace(m, i) ? (k + 3) % 6 : k;
+                int row = link->kernel == LW_KERNEL_FREE && !shape->left_out[i] ? (k + 3) % 6 : k;
                 double inverse =
                     link->kernel < LW_KERNEL_SPHERICAL ? r.nodes[i].d : r.D[6 * (link->v + row) + row];
                 if (!(link->prescribed >> k & 1) && inverse > 0 && isfinite(inverse))
@@ -378,12 +379,14 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     if (fine && shape->dense)
         fine = (m->projection = lw_projection_create(model, LW_HOLD_NONE)) &&
                (m->system = lw_loop_system_create(m->flow->loops, arena));
+    if (any && fine && shape->dense) lw_springs_loops(m->springs, m->projection);
     if (!fine) {
         destroy(&m->looped.base);
         return lw_out_of_memory(error);
     }
     m->looped.data = m->flow->data;
-    for (int i = 1; i <= model->body_count; i++) m->mixed |= by_subspace(m, i);
+    for (int i = 1; i <= model->body_count; i++)
+        m->mixed |= shape->left_out[i] && model->links[i].kernel >= LW_KERNEL_SPHERICAL;
     for (int k = shape->count - 1; k >= 0; k--) m->direction[shape->rep_body[k]] = k;
     find_floors(m);
     *out = &m->looped.base;
@@ -396,13 +399,14 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     lw_status status = create(model, &options, &method, error);
     if (status != LW_OK) return status;
     massless_method *m = (massless_method *)method;
-    double *vdot = calloc((size_t)model->nv + (size_t)model->nq + 1, sizeof *vdot), *q = vdot + model->nv;
+    size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
+    double *vdot = calloc(2 * (nv + nq) + 1, sizeof *vdot), *q = vdot + nv, *y = q + nq;
     lw_violation left;
     if (vdot) memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
     if (vdot && m->projection) lw_project_positions(m->projection, 0, q, 40, &left, NULL);
-    status =
-        vdot ? lw_formulation_massless.accelerations(method, 0, q, model->v0, NULL, vdot, NULL, NULL, error)
-             : lw_out_of_memory(error);
+    if (vdot) lw_formulation_massless.to_state(method, 0, q, model->v0, y);
+    status = vdot ? lw_formulation_massless.accelerations(method, 0, y, y + nq, NULL, vdot, NULL, NULL, error)
+                  : lw_out_of_memory(error);
     free(vdot);
     destroy(method);
     if (status == LW_ERROR_SINGULAR && error) error->status = LW_ERROR_UNSUPPORTED;
@@ -410,7 +414,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
 }
 
 /* Positions and velocities in balance: q, v of the flow's data. */
-static lw_status make_consistent(massless_method *m, double t, const double *q, const double *v,
+static lw_status make_consistent(massless_method *m, bool start, double t, const double *q, const double *v,
                                  lw_error *error) {
     const lw_model *model = m->shape->model;
     lw_data *data = m->flow->data;
@@ -418,6 +422,8 @@ static lw_status make_consistent(massless_method *m, double t, const double *q, 
     double moved;
     memcpy(m->q, q, (size_t)model->nq * sizeof *m->q);
     memcpy(m->v, v, (size_t)model->nv * sizeof *m->v);
+    if (m->springs && start && lw_springs_descend(m->springs, t, NULL, m->q, m->v) != LW_OK)
+        memcpy(m->q, q, (size_t)model->nq * sizeof *m->q);
     if (m->springs) status = lw_springs_settle(m->springs, t, NULL, m->q, m->v, &moved, error);
     lw_take_state(model, data, t, m->q, m->v);
     return status == LW_OK ? consistent(m->flow, m->springs, t, NULL, error) : status;
@@ -454,7 +460,7 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     const lw_model *model = base->model;
     memcpy(y, q, (size_t)model->nq * sizeof *y);
     memcpy(y + model->nq, v, (size_t)model->nv * sizeof *y);
-    if (!m->shape->count || make_consistent(m, t, q, v, NULL) != LW_OK) return;
+    if (!m->shape->count || make_consistent(m, true, t, q, v, NULL) != LW_OK) return;
     memcpy(y, m->flow->data->q, (size_t)model->nq * sizeof *y);
     memcpy(y + model->nq, m->flow->data->v, (size_t)model->nv * sizeof *y);
     tell_changes(m, t, q, v, y);
@@ -617,7 +623,9 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     if (m->springs) lw_springs_pull(m->springs, pull, m->v);
     memcpy(out + nq, m->tau, (size_t)model->nv * sizeof *out);
     lw_tree_residual(model, data, m->v, ydot, out);
-    return LW_OK;
+    const double powers[LW_POWERS] = {power->drives, power->forces, power->dissipation};
+    status = must_be_finite(powers, LW_POWERS, t, error);
+    return status == LW_OK ? must_be_finite(out, nq + model->nv, t, error) : status;
 }
 
 static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
@@ -634,7 +642,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     if (m->looped.options.drift == LW_DRIFT_PROJECT)
         status = lw_project_state(m->projection, t, y, y + nq, error);
     if (status != LW_OK || !m->shape->count) return status;
-    status = make_consistent(m, t, y, y + nq, error);
+    status = make_consistent(m, false, t, y, y + nq, error);
     if (status != LW_OK) return status;
     memcpy(y, m->flow->data->q, (size_t)nq * sizeof *y);
     memcpy(y + nq, m->flow->data->v, (size_t)model->nv * sizeof *y);
@@ -649,6 +657,7 @@ const lw_formulation lw_formulation_massless = {
                "coordinates",
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 80,
+    .fickle = true,
     .applies = applies,
     .create = create,
     .destroy = destroy,

@@ -9,6 +9,7 @@
 #define LW_MASSLESS_METHOD_H
 
 #include "formulations/formulation.h"
+#include "formulations/projection.h"
 #include <linkwork/massless.h>
 
 extern const lw_formulation lw_formulation_massless;
@@ -18,11 +19,24 @@ extern const lw_formulation lw_formulation_massless;
 /* A body on the way of a direction outwards. Where it stops, the joint takes up the motion and the body stays. */
 typedef struct lw_null_node {
     int body, parent; /* parent: node, -1 at the root, whose joint the direction belongs to */
-    int entry;        /* first of the joint's speeds in speed[], value[] */
-    int moved;        /* its place in body[], twist[]; -1: it stops here */
-    int kernel;       /* of the joint, as in its lw_link, and ... */
-    float sign;       /* ... its sign */
+    int entry; /* first of the joint's speeds in speed[], value[]; at a root where no other responds the only one */
+    int moved;  /* its place in body[], twist[]; -1: it stops here */
+    int kernel; /* of the joint, as in its lw_link, and ... */
+    float sign; /* ... its sign */
 } lw_null_node;
+
+/* Directions of one joint with the same way, one after another: their entries and moved bodies stand so far apart. */
+typedef struct lw_null_block {
+    int first, count;
+    int entries, moved;
+    int responding; /* other speeds of the joint that respond */
+    enum {
+        LW_ROOT_CONSTANT,
+        LW_ROOT_TURNS,
+        LW_ROOT_RESPONDS
+    } root; /* the joint: all its speeds stand for directions, and its S is
+                                                                         constant or not; or some of them respond */
+} lw_null_block;
 
 typedef struct lw_null_shape {
     const lw_model *model;
@@ -32,7 +46,9 @@ typedef struct lw_null_shape {
     unsigned char *
         left_out; /* per body, bit k: speed k stands for a direction; where other speeds of the joint respond, at some position:
                                 elsewhere others may, in the same number */
-    int count;           /* directions, from the leaves inwards */
+    int count; /* directions, from the leaves inwards */
+    int block_count;
+    lw_null_block *blocks;
     int *rep, *rep_body; /* the speed that stands for it, and the body of its joint */
     int *node_start;     /* count + 1 */
     lw_null_node *nodes;
@@ -40,14 +56,21 @@ typedef struct lw_null_shape {
     int *moved_start, *body;     /* count + 1: the bodies it moves */
     int kinetic_count, *kinetic; /* bodies whose kinetic indicator is needed at each position, ascending */
     int *kinetic_of;             /* per body: its place there, or -1 */
-    int donor_count, *donors;    /* these bodies and what hands an indicator to them, descending */
-    double *own;                 /* 36 per such body: the indicator of its own inertia */
-    unsigned char *full;         /* per body: every motion of it moves mass */
+    unsigned char *simple; /* per kinetic body: it starts directions only, and all its children are plain */
+    int *child, *child_start; /* per kinetic body: its children */
+    int donor_count, *donors; /* the others, and what hands an indicator to them, descending */
+    double *own;              /* 36 per such body: the indicator of its own inertia */
+    unsigned char *bare;      /* per such body: that is zero */
+    unsigned char *
+        plain; /* per body: of its parent's motions those move no mass that its joint takes up, and no others */
     unsigned char
         *changing; /* per body: which speeds of its joint stand for directions may change with position */
-    int placed_count, *placed; /* bodies whose places N needs and the sines and cosines of q do not tell */
-    int corrected_count, *corrected; /* bodies whose joint hands on other accelerations for w than for v */
-    bool turning;                    /* some of these have an S that depends on position */
+    int placed_count,
+        *placed; /* bodies whose places N needs, or lw_velocities finds, and the sines and cosines of q do not tell */
+    int corrected_count,
+        *corrected;         /* bodies whose joint hands on other accelerations for w than for v, ... */
+    unsigned char *carried; /* ... and whether that is because of their parent's motion too */
+    bool turning;           /* some of these have an S that depends on position */
 } lw_null_shape;
 
 /* NULL when memory is out. A mechanism with closed loops gets an empty dense shape. */
@@ -70,14 +93,17 @@ typedef struct lw_null {
     int *rep;           /* per direction: its speed at this position */
     double *value;      /* per entry */
     double *twist;      /* 6 per moved body, internal axes */
-    double *K, *U, *D;  /* 36 each per kinetic body */
+    double *K, *U, *D;  /* 36 each per kinetic body that is not simple */
 } lw_null;
 
 lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena);
 /* Places of the joints and directions at the position data->q of a tree. */
 void lw_null_at(lw_null *null, lw_data *data);
-/* x += N z, for all speeds. */
+/* The same where lw_velocities has found the places. */
+void lw_null_placed(lw_null *null, lw_data *data);
+/* x += N z, for all speeds; x += z n_k. */
 void lw_null_times(const lw_null *null, const double *z, double *x);
+void lw_null_add(const lw_null *null, int k, double z, double *x);
 /* V of the bodies in data->motion += that of N z. */
 void lw_null_move(const lw_null *null, const double *z, lw_data *data);
 /* out = N'Q for the loads and joint forces in data. */
@@ -180,6 +206,10 @@ void lw_springs_free(lw_springs *springs, int direction, double *z);
 /* Moves q along the algebraic directions until they balance. */
 lw_status lw_springs_settle(lw_springs *springs, double t, const double *tau, double *q, const double *v,
                             double *moved, lw_error *error);
+/* Moves q along them, down to the next stable balance, at the start of a run; LW_ERROR_SINGULAR where none is found: settle tells why. loops: closed
+ * after each step there (may be NULL). */
+lw_status lw_springs_descend(lw_springs *springs, double t, const double *tau, double *q, const double *v);
+void lw_springs_loops(lw_springs *springs, lw_projection *loops);
 /* Adds to the velocity of the flow what keeps them in balance. */
 lw_status lw_springs_velocity(lw_springs *springs, double t, const double *tau, lw_error *error);
 

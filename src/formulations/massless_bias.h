@@ -15,30 +15,35 @@
 
 #include "formulations/massless_motion.h"
 
+/* S° v along v where S stands as joint_motion.h says (the joint is not inverted), times e instead of the second v: from S itself. */
+INLINE void turning_rate(const lw_joint *joint, const double *S, const double *v, const double *e,
+                         double out[6]) {
+    for (int k = 0; k < 6; k++) out[k] = 0;
+    if (joint->type == LW_JOINT_UNIVERSAL) { /* first axis (cos q1, 0, sin q1) */
+        out[0] = -S[2] * v[1] * e[0];
+        out[2] = S[0] * v[1] * e[0];
+    } else if (joint->type == LW_JOINT_PLANAR) { /* (cos, -sin) and (sin, cos) of the angle */
+        out[3] = v[2] * (S[3] * e[1] + S[4] * e[0]);
+        out[4] = v[2] * (S[4] * e[1] - S[3] * e[0]);
+    } else if (joint->type == LW_JOINT_FREE) {
+        double local[3];
+        for (int k = 0; k < 3; k++) local[k] = S[3 + k] * e[0] + S[9 + k] * e[1] + S[15 + k] * e[2];
+        lw_v3_cross(local, v + 3, out + 3);
+    }
+}
+
 /* The joint's S differentiated along v, times e. */
 static void subspace_rate(const recursion *r, int i, const double *e, double out[6]) {
     const lw_link *link = &r->model->links[i];
     const lw_joint *joint = &link->joint;
-    const double *q = r->q + link->q, *v = r->v + link->v, *S = r->S + 6 * link->v;
-    double R[9], p[3], direct[6 * LW_JOINT_MAX_V], b[6] = {0};
-    memset(out, 0, 6 * sizeof *out);
-    if (link->kernel < LW_KERNEL_SPHERICAL || joint->nv == 0) return;
-    joint_place_direct(joint, q, R, p, direct);
-    if (joint->type == LW_JOINT_UNIVERSAL) { /* first axis (cos q1, 0, sin q1) */
-        b[0] = -direct[2] * v[1] * e[0];
-        b[2] = direct[0] * v[1] * e[0];
-    } else if (joint->type == LW_JOINT_PLANAR) {
-        b[3] = v[2] * (R[0] * e[1] - R[3] * e[0]);
-        b[4] = -v[2] * (R[0] * e[0] + R[3] * e[1]);
-    } else if (joint->type == LW_JOINT_FREE) {
-        double local[3];
-        lw_m3_tmul_v(R, e, local);
-        lw_v3_cross(local, v + 3, b + 3);
-    }
+    const double *v = r->v + link->v, *S = r->S + 6 * link->v;
     if (!joint->inverse) {
-        memcpy(out, b, sizeof b);
+        turning_rate(joint, S, v, e, out);
         return;
     }
+    double R[9], p[3], direct[6 * LW_JOINT_MAX_V], b[6];
+    joint_place_direct(joint, r->q + link->q, R, p, direct);
+    turning_rate(joint, direct, v, e, b);
     double moving[6] = {0}, other[6] = {0}, across[6]; /* S = -Ad S_direct, and Ad turns with the joint */
     joint_other_side(R, p, b, out);
     for (int k = 0; k < joint->nv; k++) {
@@ -49,8 +54,44 @@ static void subspace_rate(const recursion *r, int i, const double *e, double out
     lw_v6_axpy(-1, across, out);
 }
 
+/* As general_velocity of recursion.h, where place and S are known. */
+static void placed_velocity(const recursion *r, int i) {
+    const lw_link *link = &r->model->links[i];
+    const node *parent = &r->nodes[link->parent];
+    const place *at = &r->places[i];
+    const double *v = r->v + link->v, *S = r->S + 6 * link->v;
+    node *own = &r->nodes[i];
+    double relative[6] = {0}, carried[3] = {0}, spin[3], t[3];
+    if (link->joint.inverse) {
+        general_velocity(r, i);
+        return;
+    }
+    bool slides = true;
+    if (link->kernel == LW_KERNEL_SPHERICAL) {
+        slides = false;
+        lw_v3_copy(v, relative);
+        for (int k = 0; k < 6; k++) own->bias[k] = 0;
+    } else if (link->kernel == LW_KERNEL_UNIVERSAL) {
+        slides = false;
+        relative[0] = S[0] * v[0], relative[1] = v[1], relative[2] = S[2] * v[0];
+        turning_rate(&link->joint, S, v, v, own->bias);
+    } else {
+        for (int l = 0; l < link->joint.nv; l++) lw_v6_axpy(v[l], S + 6 * l, relative);
+        turning_rate(&link->joint, S, v, v, own->bias);
+    }
+    if (link->parent) {
+        r3_turn_back(at->R, parent->w, carried);
+        centripetal(parent->w, at->p, spin);
+        r3_turn_back(at->R, spin, t);
+        for (int k = 0; k < 3; k++) own->bias[3 + k] += t[k];
+    }
+    for (int k = 0; k < 3; k++) own->w[k] = carried[k] + relative[k], t[k] = carried[k] + own->w[k];
+    r3_add_cross(own->w, relative, own->bias);
+    if (slides) r3_add_cross(t, relative + 3, own->bias + 3);
+}
+
 /* bias of body i += the difference. */
-INLINE void revolute_correct(const recursion *r, int i, const double E[6], const double *apart, int a) {
+INLINE void revolute_correct(const recursion *r, int i, const double *E, const double *apart, int a) {
     (void)apart; /* S does not turn */
     const lw_link *link = &r->model->links[i];
     int b = (a + 1) % 3, c = (a + 2) % 3;
@@ -65,7 +106,7 @@ INLINE void revolute_correct(const recursion *r, int i, const double E[6], const
     bias[3 + b] -= rate * x[c];
     bias[3 + c] += rate * x[b];
 }
-INLINE void prismatic_correct(const recursion *r, int i, const double E[6], const double *apart, int a) {
+INLINE void prismatic_correct(const recursion *r, int i, const double *E, const double *apart, int a) {
     (void)apart;
     const lw_link *link = &r->model->links[i];
     int b = (a + 1) % 3, c = (a + 2) % 3;
@@ -73,14 +114,31 @@ INLINE void prismatic_correct(const recursion *r, int i, const double E[6], cons
     bias[3 + b] -= rate * E[c];
     bias[3 + c] += rate * E[b];
 }
-static void general_correct(const recursion *r, int i, const double E[6], const double *apart) {
+static void general_correct(const recursion *r, int i, const double *E, const double *apart) {
     const lw_link *link = &r->model->links[i];
-    double carried[6], moving[6] = {0}, change[6], own[6], *bias = r->nodes[i].bias;
-    twist_to_child(r, i, E, carried);
-    for (int j = 0; j < link->joint.nv; j++) lw_v6_axpy(r->v[link->v + j], r->S + 6 * (link->v + j), moving);
-    lw_twist_cross(moving, carried, change);
-    subspace_rate(r, i, apart + link->v, own); /* apart stays zero where no S turns */
-    for (int c = 0; c < 6; c++) bias[c] += change[c] - own[c];
+    const double *v = r->v + link->v, *S = r->S + 6 * link->v,
+                 *e = apart + link->v; /* zero where no S turns */
+    double carried[6], moving[6] = {0}, own[6], *bias = r->nodes[i].bias;
+    bool ball = link->kernel == LW_KERNEL_SPHERICAL, universal = link->kernel == LW_KERNEL_UNIVERSAL;
+    if (E) {
+        twist_to_child(r, i, E, carried);
+        if (ball)
+            lw_v3_copy(v, moving);
+        else if (universal)
+            moving[0] = S[0] * v[0], moving[1] = v[1], moving[2] = S[2] * v[0];
+        else
+            for (int j = 0; j < link->joint.nv; j++) lw_v6_axpy(v[j], S + 6 * j, moving);
+        lw_v3_add_cross(moving, carried, bias);
+        lw_v3_add_cross(moving, carried + 3, bias + 3);
+        if (!ball && !universal) lw_v3_add_cross(moving + 3, carried, bias + 3);
+    }
+    if (universal) { /* first axis (cos q1, 0, sin q1) */
+        double rate = v[1] * e[0];
+        bias[0] += S[2] * rate, bias[2] -= S[0] * rate;
+    } else if (!ball && link->joint.nv) {
+        subspace_rate(r, i, e, own);
+        for (int c = 0; c < 6; c++) bias[c] -= own[c];
+    }
 }
 
 /* e per speed, where some S turns, and 6 per body: E of the bodies that N moves. Others keep zeros. */
@@ -96,18 +154,23 @@ static inline void motion_apart(const lw_null *null, const double *zeta, double 
     lw_null_times(null, zeta, e);
 }
 
-/* As velocities of recursion.h, when lw_null_at has turned the joints. E NULL: the bias of v itself. */
+/* As velocities of recursion.h, when lw_null_at has turned and placed the joints. E NULL: the bias of v itself. */
 static inline void velocities_apart(const lw_null_shape *shape, const recursion *r, const double *e,
                                     const double *E) {
     const lw_model *model = r->model;
-    int next = 0, count = E ? shape->corrected_count : 0;
+    int next = 0, count = E ? shape->corrected_count : 0, placed = 0;
     for (int k = 0; k < 3; k++) r->nodes[0].w[k] = 0;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         look_ahead(model->links, sizeof(lw_link), 1, i + AHEAD);
-        BY_JOINT(link, velocity, r, i)
+        bool known = placed < shape->placed_count && shape->placed[placed] == i;
+        placed += known;
+        if (known && link->kernel >= LW_KERNEL_SPHERICAL)
+            placed_velocity(r, i);
+        else
+            BY_JOINT(link, velocity, r, i)
         if (next == count || shape->corrected[next] != i) continue;
-        const double *carrier = E + 6 * link->parent;
+        const double *carrier = shape->carried[next] ? E + 6 * link->parent : NULL;
         next++;
         BY_JOINT(link, correct, r, i, carrier, e)
     }

@@ -2,8 +2,8 @@
  *
  *   N'C N = sum over dampers  c (h N)'(h N),      h v the rate of a damper, -c h v its force
  *
- * A damper is a joint's speed with a force that depends on it (torsion, friction, drive), the line of a spring, or one of the six
- * components of a bushing; c is the derivative of its force at the present rate, exact. The matrix is symmetric. It is factored
+ * A damper is a joint's speed with a force that depends on it (torsion, friction, drive), the line of a spring, or a
+ * bushing with six rates; c is the derivative of its force at the present rate, exact. The matrix is symmetric. It is factored
  * as L D L' in the order of the directions, from the leaves inwards, so that nothing fills in along a branch; directions that no
  * damper resists are known and left out: their pivots vanish, and so do their columns. Groups with such ones beside others choose
  * their pivots at each position (massless_mixed.c).
@@ -19,23 +19,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* The part of a direction in a damper's rate: an entry of its speeds, or twists of the two bodies (-1: none). */
 typedef struct share {
     int direction, first, second;
 } share;
 
+typedef enum damper_kind { IN_JOINT, ON_LINE, IN_BUSHING, IN_CUT } damper_kind;
+
 typedef struct damper {
     const lw_force *force;
-    int component;    /* of a bushing */
+    damper_kind kind;
     int share, count; /* its shares */
     int pair;         /* the place of each pair (a, b <= a) of its directions in the matrix, in this order */
-    int speed;        /* in a joint: where it acts; else -1 */
+    int rate;         /* between bodies: the first of its rates */
+    int speed;        /* in a joint: where it acts */
     int bodies[2];    /* between bodies */
     bool constant;    /* in a joint or along a line, and linear: c does not change */
-    bool line;        /* of a spring: lw_forces leaves h */
-    double c;         /* at the last state */
-    const double
-        *h; /* between bodies: its rate is h V of the second less h V of the first, 6 each, internal axes */
+    int from, end;    /* bushing: the components that damp */
+    double c;         /* at the last state; of a bushing each component has its own */
+    const double *
+        h; /* line, cut: its rate is h V of the second less h V of the first, 6 each, internal axes; bushing: see LW_LINE */
 } damper;
 
 struct lw_dampers {
@@ -44,15 +49,15 @@ struct lw_dampers {
     damper *dampers;
     share *shares;
     int *pairs;
-    double *rate;   /* per share of an element between bodies: its rate along the direction */
-    double *wrench; /* 12 per damper: h, where it is not that of a spring, which lw_forces leaves */
+    double *rate; /* per share of an element between bodies: its rate along the direction; of a bushing six */
+    double *wrench; /* 12 per damper: h at a cut joint; other elements between bodies leave it themselves */
     bool linear;
     bool steady; /* linear, and no other element that such motions reach books power */
     /* the matrix: for each direction its columns up to the diagonal, which comes last */
     int size, *start, *column;
     double *value, *diagonal;
-    /* L by columns, D */
-    int *parent, *L_start, *L_count, *L_row, *flag, *pattern;
+    /* L by columns, D; of each row its columns, in the order in which they are known, and the places in L */
+    int *parent, *L_start, *L_count, *L_row, *row_start, *row_column, *row_place;
     double *L, *inverse, *pivot, *work;
     bool *skipped;
     double *floor;
@@ -71,18 +76,27 @@ struct lw_dampers {
 
 static bool uses(const lw_function *f, size_t variable) { return f && lw_function_uses(f, variable); }
 
-/* Does the element resist speeds in this component at all? */
-static bool resists(const lw_force *force, int component) {
+/* Components of a bushing that damp: translations come first. */
+static void span(const lw_force *force, int *from, int *end) {
+    const double *c = force->bushing_damping;
+    *from = c[0] != 0 || c[1] != 0 || c[2] != 0 ? 0 : 3;
+    *end = c[3] != 0 || c[4] != 0 || c[5] != 0 ? 6 : 3;
+}
+
+/* Does the element resist speeds at all? */
+static bool resists(const lw_force *force) {
+    int from = 0, end = 0;
     switch (force->type) {
     case LW_FORCE_SPRING:
     case LW_FORCE_TORSION:
-        return component == 0 && (force->damping != 0 || uses(force->law, 1));
+        return force->damping != 0 || uses(force->law, 1);
     case LW_FORCE_BUSHING:
-        return force->bushing_damping[component] != 0;
+        span(force, &from, &end);
+        return from < end;
     case LW_FORCE_DRIVE:
-        return component == 0 && uses(force->drive, 2);
+        return uses(force->drive, 2);
     case LW_FORCE_FRICTION:
-        return component == 0 && (force->viscous != 0 || force->coulomb != 0);
+        return force->viscous != 0 || force->coulomb != 0;
     default:
         return false;
     }
@@ -97,30 +111,47 @@ static bool pushes(const lw_force *force) {
     return force->type == LW_FORCE_APPLIED || force->type == LW_FORCE_DRIVE ||
            (force->law && !force->law_is_potential);
 }
-/* Derivative of a law of x, v, t by v. */
-static double slope(const lw_function *law, double x, double v, double t) {
-    const lw_jet at[3] = {{x, 0, 0}, {v, 1, 0}, {t, 0, 0}};
-    return lw_function_jet(law, at).d;
+/* Derivative by the speed (variable k) of a law or drive. It may vanish or be infinite at rest, as those of v |v| and of a root do, though the
+ * force rises with the speed: there the mean slope around counts, and next to it a little of that at least, with which Newton's method finds
+ * its way. */
+static double slope(const lw_function *f, const double variables[3], int k) {
+    const double width = 1e-3, little = 1e-9; /* of a speed, m/s or rad/s; of the mean slope */
+    lw_jet at[3];
+    double before[3], after[3];
+    for (int c = 0; c < 3; c++) {
+        at[c] = (lw_jet){variables[c], c == k, 0};
+        before[c] = variables[c] - (c == k ? width : 0), after[c] = variables[c] + (c == k ? width : 0);
+    }
+    double tangent = lw_function_jet(f, at).d;
+    double mean = (lw_function_value(f, after) - lw_function_value(f, before)) / (2 * width);
+    if (!isfinite(tangent) || tangent == 0) return mean;
+    return tangent * mean >= 0 && fabs(tangent) < little * fabs(mean) ? little * mean : tangent;
 }
 
 /* c of an element in a joint, at coordinate q and speed v. */
 static double joint_damping(const lw_force *force, double q, double v, double t) {
     if (force->type == LW_FORCE_DRIVE) {
-        const lw_jet at[3] = {{t, 0, 0}, {q, 0, 0}, {v, 1, 0}};
-        return -lw_function_jet(force->drive, at).d;
+        const double variables[3] = {t, q, v};
+        return -slope(force->drive, variables, 2);
     }
     if (force->type == LW_FORCE_FRICTION) {
         if (force->coulomb == 0) return force->viscous;
         double share_of = tanh(v / force->smoothing);
         return force->viscous + force->coulomb / force->smoothing * (1 - share_of * share_of);
     }
-    return force->damping + (uses(force->law, 1) ? slope(force->law, q - force->free_length, v, t) : 0);
+    const double variables[3] = {q - force->free_length, v, t};
+    return force->damping + (uses(force->law, 1) ? slope(force->law, variables, 1) : 0);
 }
 
 /* Does it act on one joint speed, or between two bodies? */
 static bool in_joint(const lw_force *force) {
     return force->closure < 0 && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
            force->type != LW_FORCE_APPLIED;
+}
+static damper_kind kind_of(const lw_force *force) {
+    if (in_joint(force)) return IN_JOINT;
+    if (force->closure >= 0) return IN_CUT;
+    return force->type == LW_FORCE_BUSHING ? IN_BUSHING : ON_LINE;
 }
 static void bodies_of(const lw_model *model, const lw_force *force, int bodies[2]) {
     const int *from =
@@ -231,14 +262,14 @@ static bool matrix_structure(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
-/* The elimination tree and the columns of L. */
+/* The elimination tree, the columns of L, and of each row its columns, so that each comes after those that it needs. */
 static bool factor_structure(lw_dampers *d, lw_arena *arena) {
-    int n = d->size;
+    int n = d->size, *flag = calloc((size_t)n + 1, sizeof *flag),
+        *pattern = calloc((size_t)n + 1, sizeof *flag);
     d->parent = LW_NEW(arena, int, n + 1);
-    d->flag = LW_NEW(arena, int, n + 1);
-    d->pattern = LW_NEW(arena, int, n + 1);
     d->L_start = LW_NEW(arena, int, n + 2);
     d->L_count = LW_NEW(arena, int, n + 1);
+    d->row_start = LW_NEW(arena, int, n + 2);
     d->inverse = LW_NEW(arena, double, n + 1);
     d->pivot = LW_NEW(arena, double, n + 1);
     d->diagonal = LW_NEW(arena, double, n + 1);
@@ -248,22 +279,45 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     d->loose = LW_NEW(arena, bool, n + 1);
     d->within = LW_NEW(arena, bool, n + 1);
     d->unit = LW_NEW(arena, double, n + 1);
-    if (!d->parent || !d->flag || !d->pattern || !d->L_start || !d->L_count || !d->inverse || !d->pivot ||
-        !d->diagonal || !d->work || !d->skipped || !d->floor || !d->loose || !d->within || !d->unit)
-        return false;
-    for (int k = 0; k < n; k++) {
-        d->parent[k] = -1, d->flag[k] = k;
+    bool fine = flag && pattern && d->parent && d->L_start && d->L_count && d->row_start && d->inverse &&
+                d->pivot && d->diagonal && d->work && d->skipped && d->floor && d->loose && d->within &&
+                d->unit;
+    for (int k = 0; k < n && fine; k++) {
+        d->parent[k] = -1, flag[k] = k;
+        d->row_start[k + 1] = d->row_start[k];
         for (int p = d->start[k]; p < d->start[k + 1]; p++)
-            for (int i = d->column[p]; d->flag[i] != k; i = d->parent[i]) {
+            for (int i = d->column[p]; flag[i] != k; i = d->parent[i]) {
                 if (d->parent[i] < 0) d->parent[i] = k;
                 d->L_count[i]++;
-                d->flag[i] = k;
+                d->row_start[k + 1]++;
+                flag[i] = k;
             }
     }
-    for (int k = 0; k < n; k++) d->L_start[k + 1] = d->L_start[k] + d->L_count[k];
-    d->L_row = LW_NEW(arena, int, d->L_start[n] + 1);
-    d->L = LW_NEW(arena, double, d->L_start[n] + 1);
-    return d->L_row && d->L;
+    for (int k = 0; k < n && fine; k++) d->L_start[k + 1] = d->L_start[k] + d->L_count[k], d->L_count[k] = 0;
+    int entries = fine ? d->L_start[n] : 0;
+    d->L_row = LW_NEW(arena, int, entries + 1);
+    d->L = LW_NEW(arena, double, entries + 1);
+    d->row_column = LW_NEW(arena, int, entries + 1);
+    d->row_place = LW_NEW(arena, int, entries + 1);
+    fine = fine && d->L_row && d->L && d->row_column && d->row_place;
+    for (int k = 0; k < n && fine; k++) flag[k] = -1;
+    for (int k = 0; k < n && fine; k++) {
+        int top = n, at = d->row_start[k];
+        flag[k] = k;
+        for (int p = d->start[k]; p < d->start[k + 1]; p++) {
+            int length = 0;
+            for (int i = d->column[p]; flag[i] != k; i = d->parent[i]) pattern[length++] = i, flag[i] = k;
+            while (length > 0) pattern[--top] = pattern[--length];
+        }
+        for (; top < n; top++, at++) {
+            int i = pattern[top], place = d->L_start[i] + d->L_count[i]++;
+            d->row_column[at] = i;
+            d->row_place[at] = place;
+            d->L_row[place] = k;
+        }
+    }
+    free(flag), free(pattern);
+    return fine;
 }
 
 lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
@@ -278,35 +332,32 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
     bool fine = make_index(model->nv, shape->count, shape->entry_start, shape->speed, &speeds) &&
                 make_index(model->body_count + 1, shape->count, shape->moved_start, shape->body, &bodies);
     for (int pass = 0; pass < 2 && fine; pass++) { /* count, then take */
-        int count = 0, shares = 0;
-        for (int k = 0; k < model->force_count; k++)
-            for (int c = 0; c < (model->forces[k].type == LW_FORCE_BUSHING ? 6 : 1); c++) {
-                const lw_force *force = &model->forces[k];
-                if (!resists(force, c)) continue;
-                int own = find_shares(model, force, &speeds, &bodies, pass ? d->shares + shares : NULL);
-                if (!own) continue;
-                if (pass) {
-                    bool line = force->type == LW_FORCE_SPRING;
-                    bool constant = (in_joint(force) || line) && is_linear(force);
-                    d->dampers[count] = (damper){.force = force,
-                                                 .component = c,
-                                                 .share = shares,
-                                                 .count = own,
-                                                 .speed = in_joint(force) ? force->v : -1,
-                                                 .constant = constant,
-                                                 .line = line,
-                                                 .c = constant ? joint_damping(force, 0, 0, 0) : 0};
-                    bodies_of(model, force, d->dampers[count].bodies);
-                }
-                d->linear &= is_linear(force);
-                count++, shares += own;
+        int count = 0, shares = 0, rates = 0;
+        for (int k = 0; k < model->force_count; k++) {
+            const lw_force *force = &model->forces[k];
+            if (!resists(force)) continue;
+            int own = find_shares(model, force, &speeds, &bodies, pass ? d->shares + shares : NULL);
+            if (!own) continue;
+            if (pass) {
+                damper *to = &d->dampers[count];
+                *to =
+                    (damper){.force = force, .share = shares, .count = own, .rate = rates, .speed = force->v};
+                to->kind = kind_of(force);
+                to->constant = (to->kind == IN_JOINT || to->kind == ON_LINE) && is_linear(force);
+                if (to->constant) to->c = joint_damping(force, 0, 0, 0);
+                if (to->kind == IN_BUSHING) span(force, &to->from, &to->end);
+                bodies_of(model, force, to->bodies);
             }
+            d->linear &= is_linear(force);
+            count++, shares += own;
+            rates += in_joint(force) ? 0 : force->type == LW_FORCE_BUSHING ? 6 * own : own;
+        }
         d->count = count;
         if (pass) break;
         d->dampers = LW_NEW(arena, damper, count + 1);
         d->shares = LW_NEW(arena, share, shares + 1);
-        d->rate = LW_NEW(arena, double, shares + 1);
-        d->wrench = LW_NEW(arena, double, 12 * (size_t)count + 1);
+        d->rate = LW_NEW(arena, double, rates + 1);
+        d->wrench = LW_NEW(arena, double, shape->dense ? 12 * (size_t)count + 1 : 1);
         fine = d->dampers && d->shares && d->rate && d->wrench;
     }
     d->steady = d->linear && !shape->dense;
@@ -356,77 +407,125 @@ static void wrench_on(const lw_pose *world, const double at[3], const double wre
     lw_m3_tmul_v(world->R, wrench + 3, out + 3);
 }
 
-/* Velocity of the world point x of a body. */
-static void point_velocity(const lw_data *data, int body, const double x[3], double out[3]) {
-    double arm[3], local[3], velocity[3];
-    const double *V = data->motion[body].V;
-    lw_v3_sub(x, data->world[body].p, arm);
-    lw_m3_tmul_v(data->world[body].R, arm, local);
-    lw_v3_copy(V + 3, velocity);
-    lw_v3_add_cross(V, local, velocity);
-    lw_m3_mul_v(data->world[body].R, velocity, out);
+/* c of an element at a cut joint; h, if it is wanted, 6 for each body. */
+static double cut_damping(const lw_model *model, lw_data *data, const lw_force *force, double t, double *h) {
+    double v[LW_JOINT_MAX_V], W[36], at[3];
+    int bodies[2];
+    lw_cut_joint(model, data, force->closure, v, W, at);
+    bodies_of(model, force, bodies);
+    for (int side = 0; h && side < 2; side++)
+        wrench_on(&data->world[bodies[side]], at, W + 6 * force->v, h + 6 * side);
+    double q = force->q >= 0 ? data->cut_q[LW_JOINT_MAX_Q * force->closure + force->q] : 0;
+    return joint_damping(force, q, v[force->v], t);
 }
 
-/* An element between two bodies: c, and the unit wrench of a component on the second body, world axes, with its point. */
-static double body_damping(const lw_model *model, lw_data *data, const lw_force *force, int component,
-                           double t, double wrench[6], double at[3]) {
-    memset(wrench, 0, 6 * sizeof *wrench);
-    if (force->closure >= 0) {
-        double v[LW_JOINT_MAX_V], W[36];
-        lw_cut_joint(model, data, force->closure, v, W, at);
-        memcpy(wrench, W + 6 * force->v, 6 * sizeof *wrench);
-        double q = force->q >= 0 ? data->cut_q[LW_JOINT_MAX_Q * force->closure + force->q] : 0;
-        return joint_damping(force, q, v[force->v], t);
-    }
+/* c of a spring, whose line lw_forces has left. */
+static double line_damping(const lw_data *data, const lw_force *force, const double line[LW_LINE], double t) {
+    if (!uses(force->law, 1)) return force->damping;
     const lw_pose *first = &data->world[force->bodies[0]], *second = &data->world[force->bodies[1]];
-    lw_pose_point(second->R, second->p, force->frames[1].p, at);
-    if (force->type == LW_FORCE_BUSHING) {
-        double R[9];
-        lw_m3_mul(first->R, force->frames[0].R, R);
-        for (int k = 0; k < 3; k++) wrench[(component < 3 ? 3 : 0) + k] = R[3 * k + component % 3];
-        return force->bushing_damping[component];
-    }
-    double from[3], va[3], vb[3], line[3];
-    lw_pose_point(first->R, first->p, force->frames[0].p, from);
-    lw_v3_sub(at, from, line);
-    double length = lw_v3_norm(line);
+    double a[3], b[3], along[3];
+    lw_pose_point(first->R, first->p, force->frames[0].p, a);
+    lw_pose_point(second->R, second->p, force->frames[1].p, b);
+    lw_v3_sub(b, a, along);
+    double length = lw_v3_norm(along);
     if (!(length > 0)) return 0; /* as in force.c: no line, no force */
-    for (int k = 0; k < 3; k++) wrench[3 + k] = line[k] / length;
-    point_velocity(data, force->bodies[0], from, va);
-    point_velocity(data, force->bodies[1], at, vb);
-    double rate = lw_v3_dot(wrench + 3, vb) - lw_v3_dot(wrench + 3, va);
-    return force->damping + slope(force->law, length - force->free_length, rate, t);
+    const double variables[3] = {length - force->free_length, line[12], t};
+    return force->damping + slope(force->law, variables, 1);
 }
 
-/* c and h of damper k, between bodies. */
-static void look_between(lw_dampers *d, lw_data *data, int k, double t) {
+/* c of a damper other than a bushing. */
+static double damping(const lw_dampers *d, const damper *own, lw_data *data, double t, double *h) {
     const lw_model *model = d->null->shape->model;
-    damper *own = &d->dampers[k];
-    double wrench[6], at[3], *h = d->wrench + 12 * (size_t)k;
-    if (!own->constant) own->c = body_damping(model, data, own->force, own->component, t, wrench, at);
-    own->h = own->line ? data->lines + LW_LINE * (own->force - model->forces) : h;
-    for (int side = 0; side < 2 && !own->line; side++)
-        wrench_on(&data->world[own->bodies[side]], at, wrench, h + 6 * side);
+    const lw_force *force = own->force;
+    if (own->constant) return own->c;
+    if (own->kind == IN_CUT) return cut_damping(model, data, force, t, h);
+    if (own->kind == ON_LINE)
+        return line_damping(data, force, data->lines + LW_LINE * (force - model->forces), t);
+    return joint_damping(force, force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);
+}
+
+/* rate += sign times the rates of a bushing for a twist of a body: axes (columns) and point as seen from it. */
+INLINE void bushing_rate(const double twist[6], const double axes[9], const double at[3], double sign,
+                         int from, int end, double rate[6]) {
+    if (from == 0) {
+        double velocity[3];
+        lw_v3_cross(twist, at, velocity);
+        lw_v3_add(velocity, twist + 3, velocity);
+        for (int k = 0; k < 3; k++)
+            rate[k] += sign * (axes[k] * velocity[0] + axes[3 + k] * velocity[1] + axes[6 + k] * velocity[2]);
+    }
+    if (end == 6)
+        for (int k = 0; k < 3; k++)
+            rate[3 + k] += sign * (axes[k] * twist[0] + axes[3 + k] * twist[1] + axes[6 + k] * twist[2]);
+}
+/* load += sign times the wrench of forces along (then torques about) these axes. */
+INLINE void bushing_load(const double force[6], const double axes[9], const double at[3], double sign,
+                         int from, int end, double load[6]) {
+    if (from == 0) {
+        double f[3], n[3];
+        lw_m3_mul_v(axes, force, f);
+        lw_v3_cross(at, f, n);
+        for (int k = 0; k < 3; k++) load[k] += sign * n[k], load[3 + k] += sign * f[k];
+    }
+    if (end == 6) {
+        double n[3];
+        lw_m3_mul_v(axes, force + 3, n);
+        for (int k = 0; k < 3; k++) load[k] += sign * n[k];
+    }
+}
+
+/* count: how many shares it has, a constant where that pays. */
+INLINE void assemble_bushing(lw_dampers *d, const damper *own, int from, int end, int count) {
+    const double *C = own->force->bushing_damping, *twist = d->null->twist, *line = own->h;
+    const lw_pose *frames = own->force->frames;
+    const share *s = d->shares + own->share;
+    const int *pair = d->pairs + own->pair;
+    double *rate = d->rate + own->rate;
+    for (int a = 0; a < count; a++) {
+        double *x = rate + 6 * a, scaled[6];
+        for (int c = from; c < end; c++) x[c] = 0;
+        if (s[a].first >= 0) bushing_rate(twist + 6 * s[a].first, frames[0].R, line + 9, -1, from, end, x);
+        if (s[a].second >= 0) bushing_rate(twist + 6 * s[a].second, line, frames[1].p, 1, from, end, x);
+        for (int c = from; c < end; c++) scaled[c] = C[c] * x[c];
+        for (int b = 0; b <= a; b++) {
+            double sum = 0;
+            for (int c = from; c < end; c++) sum += scaled[c] * rate[6 * b + c];
+            d->value[*pair++] += sum;
+        }
+    }
 }
 
 static void assemble(lw_dampers *d, lw_data *data, double t) {
     const lw_null *null = d->null;
+    const lw_force *forces = null->shape->model->forces;
     memset(d->value, 0, (size_t)d->start[d->size] * sizeof *d->value);
     for (int k = 0; k < d->count; k++) {
         damper *own = &d->dampers[k];
         const share *s = d->shares + own->share;
         const int *pair = d->pairs + own->pair;
-        if (own->speed >= 0) {
-            const lw_force *force = own->force;
-            if (!own->constant)
-                own->c = joint_damping(force, force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);
+        if (own->kind == IN_BUSHING) {
+            own->h = data->lines + LW_LINE * (own->force - forces);
+            if (own->from == 3 && own->count == 3)
+                assemble_bushing(d, own, 3, 6, 3);
+            else if (own->from == 3)
+                assemble_bushing(d, own, 3, 6, own->count);
+            else if (own->end == 3)
+                assemble_bushing(d, own, 0, 3, own->count);
+            else if (own->count == 6)
+                assemble_bushing(d, own, 0, 6, 6);
+            else
+                assemble_bushing(d, own, 0, 6, own->count);
+            continue;
+        }
+        if (!own->constant) own->c = damping(d, own, data, t, d->wrench + (own->kind == IN_CUT ? 12 * k : 0));
+        if (own->kind == IN_JOINT) {
             for (int a = 0; a < own->count; a++)
                 for (int b = 0; b <= a; b++)
                     d->value[*pair++] += own->c * null->value[s[a].first] * null->value[s[b].first];
             continue;
         }
-        double *rate = d->rate + own->share;
-        look_between(d, data, k, t);
+        double *rate = d->rate + own->rate;
+        own->h = own->kind == IN_CUT ? d->wrench + 12 * k : data->lines + LW_LINE * (own->force - forces);
         for (int a = 0; a < own->count; a++) {
             rate[a] = 0;
             if (s[a].first >= 0) rate[a] -= lw_v6_dot(own->h, null->twist + 6 * s[a].first);
@@ -436,25 +535,48 @@ static void assemble(lw_dampers *d, lw_data *data, double t) {
     }
 }
 
+INLINE void advance_bushing(const lw_dampers *d, const damper *own, const double *z, lw_data *data, int from,
+                            int end) {
+    const double *C = own->force->bushing_damping, *rate = d->rate + own->rate, *line = own->h;
+    const lw_pose *frames = own->force->frames;
+    const share *s = d->shares + own->share;
+    double change[6] = {0}, force[6], power = 0;
+    for (int a = 0; a < own->count; a++)
+        for (int c = from; c < end; c++) change[c] += rate[6 * a + c] * z[s[a].direction];
+    for (int c = from; c < end; c++) {
+        force[c] = C[c] * change[c];
+        power += force[c] * (2 * line[12 + c] + change[c]);
+    }
+    bushing_load(force, frames[0].R, line + 9, 1, from, end, data->load + 6 * own->bodies[0]);
+    bushing_load(force, line, frames[1].p, -1, from, end, data->load + 6 * own->bodies[1]);
+    data->power.dissipation += power;
+}
+
 void lw_dampers_advance(const lw_dampers *d, const double *z, lw_data *data) {
     const lw_null *null = d->null;
     for (int k = 0; k < d->count; k++) {
         const damper *own = &d->dampers[k];
         const share *s = d->shares + own->share;
         double change = 0, before;
-        if (own->speed >= 0) {
+        if (own->kind == IN_BUSHING) {
+            if (own->from == 3)
+                advance_bushing(d, own, z, data, 3, 6);
+            else if (own->end == 3)
+                advance_bushing(d, own, z, data, 0, 3);
+            else
+                advance_bushing(d, own, z, data, 0, 6);
+            continue;
+        }
+        if (own->kind == IN_JOINT) {
             for (int a = 0; a < own->count; a++) change += null->value[s[a].first] * z[s[a].direction];
             before = data->v[own->speed];
             data->tau[own->speed] -= own->c * change;
-        } else {
-            const double *rate = d->rate + own->share, *h = own->h;
-            const int first = own->bodies[0], second = own->bodies[1];
+        } else { /* a spring: closed loops are not steady */
+            const double *rate = d->rate + own->rate, *h = own->h;
             for (int a = 0; a < own->count; a++) change += rate[a] * z[s[a].direction];
-            before = own->line
-                         ? h[12]
-                         : lw_v6_dot(h + 6, data->motion[second].V) - lw_v6_dot(h, data->motion[first].V);
-            lw_v6_axpy(own->c * change, h, data->load + 6 * first);
-            lw_v6_axpy(-own->c * change, h + 6, data->load + 6 * second);
+            before = h[12];
+            lw_v6_axpy(own->c * change, h, data->load + 6 * own->bodies[0]);
+            lw_v6_axpy(-own->c * change, h + 6, data->load + 6 * own->bodies[1]);
         }
         data->power.dissipation += own->c * change * (2 * before + change);
     }
@@ -472,14 +594,13 @@ void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size
     memset(size, 0, (size_t)d->size * sizeof *size);
     for (int k = 0; k < d->count; k++) {
         const damper *own = &d->dampers[k];
-        const lw_force *force = own->force;
-        double wrench[6], at[3];
-        double c = own->constant ? own->c
-                   : in_joint(force)
-                       ? joint_damping(force, force->q >= 0 ? data->q[force->q] : 0, data->v[force->v], t)
-                       : body_damping(shape->model, data, force, own->component, t, wrench, at);
+        double c = 0;
+        if (own->kind == IN_BUSHING)
+            for (int part = 0; part < 6; part++) c += fabs(own->force->bushing_damping[part]);
+        else
+            c = fabs(damping(d, own, data, t, NULL));
         for (const share *s = d->shares + own->share; s < d->shares + own->share + own->count; s++)
-            size[s->direction] += fabs(c);
+            size[s->direction] += c;
     }
     for (int k = 0; k < d->size; k++) {
         double most = 0;
@@ -500,24 +621,15 @@ int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
     double *y = d->work; /* zero between calls */
     for (int k = 0; k < n; k++) {
         if (d->within[k]) continue; /* no entry of L leads to or from it */
-        int top = n, last = d->start[k + 1] - 1;
-        d->flag[k] = k;
-        d->L_count[k] = 0;
-        for (int p = d->start[k]; p < last; p++) {
-            int length = 0, i = d->column[p];
-            y[i] += d->value[p];
-            for (; d->flag[i] != k; i = d->parent[i]) d->pattern[length++] = i, d->flag[i] = k;
-            while (length > 0) d->pattern[--top] = d->pattern[--length];
-        }
+        int last = d->start[k + 1] - 1;
+        for (int p = d->start[k]; p < last; p++) y[d->column[p]] = d->value[p];
         double pivot = d->diagonal[k] = d->value[last];
-        for (; top < n; top++) {
-            int i = d->pattern[top], end = d->L_start[i] + d->L_count[i];
+        for (int e = d->row_start[k]; e < d->row_start[k + 1]; e++) {
+            int i = d->row_column[e], end = d->row_place[e];
             double yi = y[i];
             y[i] = 0;
             for (int p = d->L_start[i]; p < end; p++) y[d->L_row[p]] -= d->L[p] * yi;
             d->L[end] = yi * d->inverse[i];
-            d->L_row[end] = k;
-            d->L_count[i]++;
             pivot -= d->L[end] * yi;
         }
         d->pivot[k] = pivot;

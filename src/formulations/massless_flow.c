@@ -71,6 +71,8 @@ lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error
     lw_status status = LW_OK;
     if (flow->shape->dense)
         status = lw_loop_null_at(flow->loops, flow->null, flow->data, error);
+    else if (flow->model->forces_need_world)
+        lw_null_placed(flow->null, flow->data);
     else
         lw_null_at(flow->null, flow->data);
     forces(flow, t, tau);
@@ -122,18 +124,27 @@ static lw_status not_found(double t, lw_error *error) {
                    "no velocity of the bodies without mass balances their forces at t = %g", t);
 }
 
+/* Is the next step none? At rest a law such as v |v| leaves forces that are as small as their slopes. */
+static bool negligible(const lw_flow *flow) {
+    double most = 0;
+    for (int k = 0; k < flow->shape->count; k++) most = fmax(most, fabs(flow->step[k]));
+    return most < 1e-15; /* m/s, rad/s */
+}
+
 /* Newton with a line search, from the first full step on. */
 static lw_status iterate(lw_flow *flow, double t, const double *tau, double before, lw_error *error) {
     enum { ROUNDS = 100 };
-    double part = 1, best = before, most = before;
+    const double first = before;
+    double part = 1, best = before;
     int stalled = 0, loose = lw_dampers_loose_count(flow->dampers);
     for (int round = 0; round < ROUNDS; round++) {
-        most = fmax(most, force_size(flow));
+        double most =
+            fmax(first, force_size(flow)); /* of this round: those of a step too far are no measure */
         lw_null_forces(flow->null, flow->data, flow->gamma);
         lw_status status = factor(flow, t, loose, error);
         double now = status == LW_OK ? imbalance(flow) : HUGE_VAL;
-        if (!(now <= before) && !(now <= 1e-13 * most)) { /* too far: half the way */
-            if (part < 1e-9) return stalled ? LW_OK : status != LW_OK ? status : not_found(t, error);
+        if (!(now <= 0.9999 * before) && !(now <= 1e-13 * most)) { /* too far: half the way */
+            if (part < 1e-15) return stalled ? LW_OK : status != LW_OK ? status : not_found(t, error);
             part *= 0.5;
             advance(flow, flow->step, -part, t, tau);
             continue;
@@ -145,6 +156,7 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
         before = now, part = 1;
         memcpy(flow->step, flow->gamma, (size_t)flow->shape->count * sizeof *flow->step);
         lw_dampers_solve(flow->dampers, flow->step);
+        if (negligible(flow)) return LW_OK;
         advance(flow, flow->step, 1, t, tau);
     }
     return not_found(t, error);
@@ -153,9 +165,8 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
 /* Directions at rest, each by the speed that stands for it, from ground outwards: where friction is saturated, its slope is lost. */
 static lw_status from_rest(lw_flow *flow, double t, const double *tau, lw_error *error) {
     for (int k = flow->shape->count - 1; k >= 0; k--) {
-        memset(flow->step, 0, (size_t)flow->shape->count * sizeof *flow->step);
-        flow->zeta[k] = flow->step[k] = -flow->data->v[flow->null->rep[k]];
-        lw_null_times(flow->null, flow->step, flow->data->v);
+        flow->zeta[k] = -flow->data->v[flow->null->rep[k]];
+        lw_null_add(flow->null, k, flow->zeta[k], flow->data->v);
     }
     return lw_flow_at(flow, t, tau, error);
 }

@@ -165,42 +165,80 @@ static int best_speed(const lw_flow *flow, const double *z, const double *u) {
     return speed;
 }
 
-/* The names of all directions at the state in the flow: the speeds that stand for them, or in loops others of bodies that move. */
-static void name_by_speeds(lw_flow *flow, lw_null_kinds *kinds) {
-    for (int k = 0; k < flow->shape->count; k++) {
-        kinds->speed[k] = flow->null->rep[k];
-        if (!flow->shape->dense) continue;
-        memset(flow->step, 0, (size_t)flow->shape->count * sizeof *flow->step);
-        memset(flow->held, 0, (size_t)flow->model->nv * sizeof *flow->held);
-        flow->step[k] = 1;
-        lw_null_times(flow->null, flow->step, flow->held);
-        int best = best_speed(flow, flow->step, flow->held);
-        if (best >= 0) kinds->speed[k] = best;
-    }
+/* Motions that have names: z in directions, u = N z in speeds, and the speed that each is known by. No later motion has a part at that
+ * speed, so that all names differ, and the speeds with names are coordinates of all motions without mass. */
+typedef struct names {
+    int count;
+    double *z, *u;
+    int *speed;
+} names;
+
+static bool names_create(const lw_flow *flow, names *named, lw_arena *arena) {
+    size_t n = (size_t)flow->shape->count, nv = (size_t)flow->model->nv;
+    *named = (names){.z = LW_NEW(arena, double, n *n + 1),
+                     .u = LW_NEW(arena, double, n *nv + 1),
+                     .speed = LW_NEW(arena, int, n + 1)};
+    return named->z && named->u && named->speed;
 }
 
-/* Names the motions that nothing holds, each by another speed: what is added there determines it. */
-static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, lw_arena *arena) {
-    int n = flow->shape->count, nv = flow->model->nv, count = 0;
-    double *z = LW_NEW(arena, double, (size_t)n *(size_t)n + 1),
-           *u = LW_NEW(arena, double, (size_t)n *(size_t)nv + 1);
-    int *speed = LW_NEW(arena, int, n + 1);
-    if (!z || !u || !speed) return false;
-    for (int k = 0; k < n; k++) {
-        if (kinds->kind[k] != LW_DIRECTION_UNDETERMINED || kinds->driven[k]) continue;
-        double *own_z = z + (size_t)count * (size_t)n, *own = u + (size_t)count * (size_t)nv;
-        lw_springs_free(springs, k, own_z);
-        lw_null_times(flow->null, own_z, own);
-        for (int before = 0; before < count; before++) { /* without what has a name */
-            const double *other = u + (size_t)before * (size_t)nv;
-            double part = own[speed[before]] / other[speed[before]];
-            for (int i = 0; i < nv; i++) own[i] -= part * other[i];
-            for (int i = 0; i < n; i++) own_z[i] -= part * z[(size_t)before * (size_t)n + (size_t)i];
-        }
-        int best = best_speed(flow, own_z, own);
-        if (best < 0) continue;
-        kinds->speed[k] = speed[count++] = best;
+static double *next_motion(const lw_flow *flow, const names *named) {
+    double *z = named->z + (size_t)named->count * (size_t)flow->shape->count;
+    memset(z, 0, (size_t)flow->shape->count * sizeof *z);
+    return z;
+}
+
+/* The name of the next motion: the wanted speed if it is free and the motion has a part there, else the one it is best known by; -1:
+ * it is made of motions that have names. */
+static int name_next(const lw_flow *flow, names *named, int wanted) {
+    int n = flow->shape->count, nv = flow->model->nv;
+    double *z = named->z + (size_t)named->count * (size_t)n,
+           *u = named->u + (size_t)named->count * (size_t)nv;
+    memset(u, 0, (size_t)nv * sizeof *u);
+    lw_null_times(flow->null, z, u);
+    double size = wanted >= 0 ? fabs(u[wanted]) : 0;
+    for (int before = 0; before < named->count; before++) { /* without what has a name */
+        const double *other = named->u + (size_t)before * (size_t)nv;
+        double part = u[named->speed[before]] / other[named->speed[before]];
+        for (int i = 0; i < nv; i++) u[i] -= part * other[i];
+        for (int i = 0; i < n; i++) z[i] -= part * named->z[(size_t)before * (size_t)n + (size_t)i];
+        u[named->speed[before]] = 0;
     }
+    int best = size > 0 && fabs(u[wanted]) > 0.5 * size ? wanted : best_speed(flow, z, u);
+    if (best >= 0) named->speed[named->count++] = best;
+    return best;
+}
+
+/* The names of all directions at the state in the flow: the speeds that stand for them, or in loops others of bodies that move. */
+static bool name_by_speeds(lw_flow *flow, lw_null_kinds *kinds, lw_arena *arena) {
+    names named;
+    for (int k = 0; k < flow->shape->count; k++) kinds->speed[k] = flow->null->rep[k];
+    if (!flow->shape->dense) return true;
+    if (!names_create(flow, &named, arena)) return false;
+    for (int k = 0; k < flow->shape->count; k++) {
+        next_motion(flow, &named)[k] = 1;
+        int best = name_next(flow, &named, -1);
+        if (best >= 0) kinds->speed[k] = best;
+    }
+    return true;
+}
+
+/* Names the motions that nothing holds, each by another speed: what is added there determines it. Others that had such a name get a
+ * new one. */
+static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, lw_arena *arena) {
+    names named;
+    if (!names_create(flow, &named, arena)) return false;
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < flow->shape->count; k++) {
+            bool loose = kinds->kind[k] == LW_DIRECTION_UNDETERMINED && !kinds->driven[k];
+            if (loose != (pass == 0)) continue;
+            double *z = next_motion(flow, &named);
+            if (loose)
+                lw_springs_free(springs, k, z);
+            else
+                z[k] = 1;
+            int best = name_next(flow, &named, loose ? -1 : kinds->speed[k]);
+            if (best >= 0) kinds->speed[k] = best;
+        }
     return true;
 }
 
@@ -290,10 +328,10 @@ lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena 
     bool fine = flow && (!shape->dense || projection) && pivots_create(flow, &seen, arena);
     const bool *none = seen.none;
     if (fine) {
-        for (int s = 0; s < STATES; s++) {
+        for (int s = 0; s < STATES && fine; s++) {
             look_at(flow, projection, s, q, v);
             inspect(flow, &seen, kinds->driven, kinds->floor);
-            if (!s) name_by_speeds(flow, kinds);
+            if (!s) fine = name_by_speeds(flow, kinds, arena);
         }
         for (int k = 0; k < n; k++) {
             kinds->kind[k] = kinds->driven[k] ? LW_DIRECTION_UNDETERMINED

@@ -111,15 +111,15 @@ static int factor_group(group *g, int rank, bool kept, const double *unit, doubl
             double now = unit[g->member[g->order[k]]], before = unit[g->member[g->order[best]]];
             if (g->L[k * n + k] * now * now > g->L[best * n + best] * before * before) best = k;
         }
-        /* columns before p hold L, so rows and columns may be exchanged as a whole: the matrix is symmetric from p on */
-        exchange(g, p, best);
-        double pivot = g->L[p * n + p];
-        g->d[p] = pivot;
-        if (!(pivot > floor)) { /* nor do the next ones */
-            lost = g->member[g->order[p]];
+        double pivot = g->L[best * n + best];
+        if (!(pivot > floor)) { /* nor do the next ones; no exchange: who follows takes those before only */
+            lost = g->member[g->order[best]];
             g->found = p;
             break;
         }
+        /* columns before p hold L, so rows and columns may be exchanged as a whole: the matrix is symmetric from p on */
+        exchange(g, p, best);
+        g->d[p] = pivot;
         for (int i = p + 1; i < n; i++) g->x[i] = g->L[i * n + p] / pivot;
         for (int i = p + 1; i < n; i++)
             for (int j = p + 1; j < n; j++) g->L[i * n + j] -= g->x[i] * g->L[p * n + j];

@@ -54,6 +54,11 @@ static inline void twist_to_child(const recursion *r, int i, const double parent
     }
 }
 
+/* Are the free columns of S orthonormal, and each either a rotation or a translation? */
+static inline bool is_orthonormal(const lw_joint *joint) {
+    return !joint->inverse && joint->type != LW_JOINT_SCREW && joint->type != LW_JOINT_TRANSLATION;
+}
+
 /* x_k with sum S_k x_k closest to -a in the metric of lengths, over the speeds that are not fixed; returns what is left of |a|^2,
  * relative. a += S x. */
 static inline double take_up(int nv, unsigned fixed, const double *S, double length, double a[6],

@@ -10,11 +10,7 @@
  * Cost     O(length of all ways), no allocation.
  */
 #include "formulations/massless_motion.h"
-
-/* A joint whose speeds all stand for directions, with a constant S: its part does not depend on position. */
-static bool root_is_constant(const lw_null_shape *shape, int i) {
-    return shape->kinetic_of[i] < 0 && shape->model->links[i].kernel < LW_KERNEL_SPHERICAL;
-}
+#include "model/joint.h"
 
 lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena) {
     lw_null *null = LW_NEW(arena, lw_null, 1);
@@ -31,13 +27,22 @@ lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena) {
     null->rep = LW_NEW(arena, int, shape->count + 1);
     if (!null->value || !null->twist || !null->K || !null->U || !null->D || !null->left_out || !null->rep)
         return NULL;
-    for (int k = 0; k < shape->count; k++) {
-        const lw_link *link = &shape->model->links[shape->rep_body[k]];
-        null->rep[k] = shape->rep[k];
-        if (shape->dense || !root_is_constant(shape, shape->rep_body[k])) continue;
-        const lw_null_node *at = &shape->nodes[shape->node_start[k]];
-        null->value[at->entry] = 1;
-        null->twist[6 * at->moved + link->kernel] = link->sign;
+    for (int k = 0; k < shape->count; k++) null->rep[k] = shape->rep[k];
+    for (int b = 0; b < shape->block_count && !shape->dense; b++) {
+        const lw_null_block *block = &shape->blocks[b];
+        if (block->root == LW_ROOT_RESPONDS) continue;
+        for (int k = block->first; k < block->first + block->count; k++) {
+            const lw_null_node *at = &shape->nodes[shape->node_start[k]];
+            const lw_link *link = &shape->model->links[at->body];
+            double R[9], p[3], S[6 * LW_JOINT_MAX_V];
+            null->value[at->entry] = 1;
+            if (link->kernel < LW_KERNEL_SPHERICAL) {
+                null->twist[6 * at->moved + link->kernel] = link->sign;
+                continue;
+            }
+            lw_joint_motion(&link->joint, shape->model->q0 + link->q, NULL, R, p, S, NULL);
+            memcpy(null->twist + 6 * at->moved, S + 6 * (shape->rep[k] - link->v), 6 * sizeof *S);
+        }
     }
     return null;
 }
@@ -77,25 +82,149 @@ static unsigned choose_left_out(int nv, unsigned fixed, int count, const double 
 void lw_null_kinetics(lw_null *null, const recursion *r) {
     const lw_null_shape *shape = null->shape;
     const lw_model *model = shape->model;
+    if (!shape->donor_count) return;
     memcpy(null->K, shape->own, 36 * (size_t)shape->kinetic_count * sizeof *null->K);
     for (int d = 0; d < shape->donor_count; d++) {
         int i = shape->donors[d], at = shape->kinetic_of[i];
         const lw_link *link = &model->links[i];
         double K[36], U[36], D[36], S[6];
-        unsigned left_out = shape->left_out[i];
+        unsigned left_out = shape->left_out[i], none = 0;
         const double *motion = subspace(r, i, S);
-        for (int k = 0; k < 36; k++) K[k] = at >= 0 ? null->K[36 * at + k] : k % 7 == 0;
-        if (at >= 0 && left_out && shape->changing[i])
-            left_out = null->follow ? null->follow->left_out[at]
-                                    : choose_left_out(link->joint.nv, link->prescribed,
-                                                      __builtin_popcount(left_out), motion, shape->length, K);
-        if (at >= 0) null->left_out[at] = left_out;
-        eliminate_joint(link->joint.nv, link->prescribed, false, &left_out, motion, shape->length, K,
-                        at >= 0 ? null->U + 36 * at : U, at >= 0 ? null->D + 36 * at : D);
         int parent = link->parent ? shape->kinetic_of[link->parent] : -1;
-        if (parent >= 0) kinetic_to_parent(r, i, shape->length, K, null->K + 36 * parent);
+        if (at >= 0 && !shape->simple[at]) {
+            memcpy(K, null->K + 36 * at, sizeof K);
+            if (shape->changing[i])
+                left_out = null->follow
+                               ? null->follow->left_out[at]
+                               : choose_left_out(link->joint.nv, link->prescribed,
+                                                 __builtin_popcount(left_out), motion, shape->length, K);
+            null->left_out[at] = left_out;
+            eliminate_joint(link->joint.nv, link->prescribed, false, &left_out, motion, shape->length, K,
+                            null->U + 36 * at, null->D + 36 * at);
+        }
+        if (parent < 0 || shape->simple[parent]) continue;
+        if (shape->plain[i]) { /* all that the joint cannot take up */
+            for (int k = 0; k < 36; k++) K[k] = k % 7 == 0;
+            eliminate_joint(link->joint.nv, link->prescribed, false, &none, motion, shape->length, K, U, D);
+        }
+        kinetic_to_parent(r, i, shape->length, K, null->K + 36 * parent);
     }
 }
+
+/* --- a joint of which some speeds stand for directions, all children plain ----------------------------------- */
+
+/* Takes from a twist what the joint of body i can take up. */
+static void keep_rest(const recursion *r, int i, double length, double a[6]) {
+    const lw_link *link = &r->model->links[i];
+    double S[6], x[LW_JOINT_MAX_V];
+    const double *motion = subspace(r, i, S);
+    if (!is_orthonormal(&link->joint)) {
+        take_up(link->joint.nv, link->prescribed, motion, length, a, x);
+        return;
+    }
+    for (int k = 0; k < link->joint.nv; k++)
+        if (!(link->prescribed >> k & 1)) lw_v6_axpy(-lw_v6_dot(motion + 6 * k, a), motion + 6 * k, a);
+}
+
+/* G = S'K S of a simple body, rows of 6: K sums the squares of what its children cannot take up and of what its own inertia feels. */
+static void resistance(const lw_null *null, const recursion *r, int i, int at, const double *S, double *G) {
+    const lw_null_shape *shape = null->shape;
+    int nv = r->model->links[i].joint.nv;
+    double weight = 1 / (shape->length * shape->length);
+    for (int k = 0; k < nv; k++)
+        for (int l = 0; l <= k; l++) G[6 * k + l] = 0;
+    for (int c = shape->child_start[at]; c < shape->child_start[at + 1]; c++) {
+        int child = shape->child[c];
+        double rest[6 * LW_JOINT_MAX_V], turning[LW_JOINT_MAX_V] = {0};
+        const lw_link *link = &r->model->links[child];
+        if (link->kernel == LW_KERNEL_SPHERICAL || link->kernel == LW_KERNEL_UNIVERSAL) {
+            /* the velocity of its point and, at a universal joint, the turning across both axes */
+            const double *p = r->places[child].p, *R = r->places[child].R, *axis = r->S + 6 * link->v;
+            bool universal = link->kernel == LW_KERNEL_UNIVERSAL;
+            for (int k = 0; k < nv; k++) {
+                const double *s = S + 6 * k;
+                double *x = rest + 3 * k;
+                lw_v3_cross(s, p, x);
+                lw_v3_add(x, s + 3, x);
+                if (universal)
+                    turning[k] = axis[0] * (R[2] * s[0] + R[5] * s[1] + R[8] * s[2]) -
+                                 axis[2] * (R[0] * s[0] + R[3] * s[1] + R[6] * s[2]);
+                for (int l = 0; l <= k; l++)
+                    G[6 * k + l] += weight * lw_v3_dot(x, rest + 3 * l) + turning[k] * turning[l];
+            }
+            continue;
+        }
+        for (int k = 0; k < nv; k++) {
+            double *x = rest + 6 * k;
+            twist_to_child(r, child, S + 6 * k, x);
+            keep_rest(r, child, shape->length, x);
+            for (int l = 0; l <= k; l++)
+                G[6 * k + l] += lw_v3_dot(x, rest + 6 * l) + weight * lw_v3_dot(x + 3, rest + 6 * l + 3);
+        }
+    }
+    for (int k = 0; k < nv && !shape->bare[at]; k++) {
+        const double *own = shape->own + 36 * at;
+        double s[6], f[6];
+        for (int c = 0; c < 6; c++) s[c] = S[6 * k + c] / (c < 3 ? 1 : shape->length);
+        for (int c = 0; c < 6; c++) f[c] = lw_v6_dot(own + 6 * c, s) / (c < 3 ? 1 : shape->length);
+        for (int l = 0; l <= k; l++) G[6 * k + l] += lw_v6_dot(S + 6 * l, f);
+    }
+    for (int k = 0; k < nv; k++)
+        for (int l = 0; l < k; l++) G[6 * l + k] = G[6 * k + l];
+}
+
+/* Gauss-Jordan step of the n x n matrix G (rows of 6) at pivot p: afterwards G_pk = (S'K S)^-1 S'K S_k in the rows p stepped at. */
+static void step_at(int n, int p, double *G) {
+    double inverse = 1 / G[7 * p];
+    for (int k = 0; k < n; k++) {
+        if (k == p) continue;
+        double factor = G[6 * k + p] * inverse;
+        for (int l = 0; l < n; l++)
+            if (l != p) G[6 * k + l] -= factor * G[6 * p + l];
+        G[6 * k + p] = 0;
+    }
+    for (int l = 0; l < n; l++) G[6 * p + l] *= inverse;
+}
+
+/* Directions of a simple body, from the first on: which speeds stand for them, their parts of the joint, the body's twists. Largest
+ * pivots, each against its own motion, so that units do not matter, respond first. */
+static void simple_root(lw_null *null, const recursion *r, int i, int at, const lw_null_block *block) {
+    const lw_null_shape *shape = null->shape;
+    const lw_link *link = &r->model->links[i];
+    int nv = link->joint.nv, count = block->count;
+    unsigned fixed = link->prescribed, left = ~fixed & ((1u << nv) - 1),
+             wanted = null->follow ? null->follow->left_out[at] : 0;
+    double G[36], square[LW_JOINT_MAX_V], S[6];
+    const double *motion = subspace(r, i, S);
+    resistance(null, r, i, at, motion, G);
+    for (int k = 0; k < nv; k++)
+        square[k] = lw_v3_dot(motion + 6 * k, motion + 6 * k) +
+                    lw_v3_dot(motion + 6 * k + 3, motion + 6 * k + 3) / (shape->length * shape->length);
+    for (int step = 0; step < block->responding; step++) {
+        int best = -1;
+        for (int k = 0; k < nv; k++)
+            if (left >> k & ~wanted >> k & 1 &&
+                (best < 0 || G[7 * k] * square[best] > G[7 * best] * square[k]))
+                best = k;
+        left &= ~(1u << best);
+        step_at(nv, best, G);
+    }
+    null->left_out[at] = left;
+    const lw_null_node *root = &shape->nodes[shape->node_start[block->first]];
+    for (int d = 0; d < count; d++) {
+        int rep = __builtin_ctz(left);
+        double *n = null->value + root->entry + d * block->entries,
+               *twist = null->twist + 6 * (root->moved + d * block->moved);
+        null->rep[block->first + d] = link->v + rep;
+        for (int k = 0; k < nv; k++)
+            n[k] = (fixed | null->left_out[at]) >> k & 1 ? k == rep : -G[6 * k + rep];
+        for (int c = 0; c < 6; c++) twist[c] = 0;
+        for (int k = 0; k < nv; k++) lw_v6_axpy(n[k], motion + 6 * k, twist);
+        left &= left - 1;
+    }
+}
+
+/* --- directions ---------------------------------------------------------------------------------------------- */
 
 /* x_k = -(D^+ U'a)_k of the speeds that respond; the others stay as they are. */
 static void respond(int nv, unsigned fixed, const double *U, const double *D, const double a[6], double *x) {
@@ -147,63 +276,138 @@ void lw_null_respond(const lw_null *null, const recursion *r, int i, const doubl
     if (value) memcpy(value, x, (size_t)nv * sizeof *value);
 }
 
-/* A joint that takes up its parent's twist, so that its body stays. */
-static void stop(const recursion *r, const lw_null_node *at, double length, const double parent[6],
-                 double *value) {
+/* -R'x. */
+INLINE void turn_against(const double R[9], const double x[3], double out[3]) {
+    for (int k = 0; k < 3; k++) out[k] = -(R[k] * x[0] + R[3 + k] * x[1] + R[6 + k] * x[2]);
+}
+
+/* Joints that take up their parent's twist, so that their body stays: of a block of directions, `count` twists and values, so far apart. */
+static void stop(const recursion *r, const lw_null_node *at, double length, int count, const double *parent,
+                 int twists, double *value, int values) {
+    const lw_link *link = &r->model->links[at->body];
+    const place *own = &r->places[at->body];
     if (at->kernel < LW_KERNEL_PRISMATIC)
-        value[0] = -at->sign * parent[at->kernel];
+        for (; count--; parent += twists, value += values) value[0] = -at->sign * parent[at->kernel];
     else if (at->kernel < LW_KERNEL_SPHERICAL) {
         int a = at->kernel - LW_KERNEL_PRISMATIC, b = (a + 1) % 3, c = (a + 2) % 3;
-        const double *p = r->places[at->body].p;
-        value[0] = -at->sign * (parent[3 + a] + parent[b] * p[c] - parent[c] * p[b]);
-    } else {
-        const lw_link *link = &r->model->links[at->body];
+        for (; count--; parent += twists, value += values)
+            value[0] = -at->sign * (parent[3 + a] + parent[b] * own->p[c] - parent[c] * own->p[b]);
+    } else if (at->kernel == LW_KERNEL_SPHERICAL)
+        for (; count--; parent += twists, value += values) turn_against(own->R, parent, value);
+    else if (at->kernel == LW_KERNEL_UNIVERSAL) {
+        const double *S = r->S + 6 * link->v;
+        for (; count--; parent += twists, value += values) {
+            double w[3];
+            turn_against(own->R, parent, w);
+            value[0] = S[0] * w[0] + S[2] * w[2];
+            value[1] = w[1];
+        }
+    } else if (at->kernel == LW_KERNEL_FREE)
+        for (; count--; parent += twists, value += values) {
+            double velocity[3];
+            lw_v3_cross(parent, own->p, velocity);
+            lw_v3_add(velocity, parent + 3, velocity);
+            turn_against(link->R, velocity, value);
+            turn_against(own->R, parent, value + 3);
+        }
+    else {
         double a[6], x[LW_JOINT_MAX_V], S[6];
-        twist_to_child(r, at->body, parent, a);
-        take_up(link->joint.nv, link->prescribed, subspace(r, at->body, S), length, a, x);
-        memcpy(value, x, (size_t)link->joint.nv * sizeof *value);
+        const double *motion = subspace(r, at->body, S);
+        bool orthonormal = is_orthonormal(&link->joint);
+        int nv = link->joint.nv;
+        for (; count--; parent += twists, value += values) {
+            twist_to_child(r, at->body, parent, a);
+            if (!orthonormal) {
+                take_up(nv, link->prescribed, motion, length, a, x);
+                memcpy(value, x, (size_t)nv * sizeof *value);
+            } else
+                for (int k = 0; k < nv; k++)
+                    value[k] = link->prescribed >> k & 1 ? 0 : -lw_v6_dot(motion + 6 * k, a);
+        }
+    }
+}
+
+/* The part of a root in the directions of a block, where some speeds respond. */
+static void start(lw_null *null, const recursion *r, const lw_null_block *block) {
+    const lw_null_shape *shape = null->shape;
+    int i = shape->rep_body[block->first], at = shape->kinetic_of[i], v = r->model->links[i].v;
+    if (shape->simple[at]) {
+        simple_root(null, r, i, at, block);
+        return;
+    }
+    unsigned left = null->left_out[at];
+    for (int k = block->first; k < block->first + block->count; k++, left &= left - 1) {
+        const lw_null_node *own = &shape->nodes[shape->node_start[k]];
+        null->rep[k] = v + __builtin_ctz(left);
+        lw_null_root(null, r, i, null->rep[k] - v, null->value + own->entry, null->twist + 6 * own->moved);
+    }
+}
+
+/* What the recursions keep of the place of joint i, from what lw_velocities has found. */
+static void copy_place(const recursion *r, const lw_data *data, int i) {
+    const lw_link *link = &r->model->links[i];
+    const lw_body_motion *from = &data->motion[i];
+    lw_v3_copy(from->p, r->places[i].p);
+    if (link->kernel < LW_KERNEL_SPHERICAL) return;
+    memcpy(r->places[i].R, from->R, sizeof from->R);
+    for (int k = 6 * link->v; k < 6 * (link->v + link->joint.nv); k++) r->S[k] = data->S[k];
+}
+
+/* Directions, from the places of the joints. */
+static void find(lw_null *null, const recursion *r) {
+    const lw_null_shape *shape = null->shape;
+    lw_null_kinetics(null, r);
+    for (const lw_null_block *block = shape->blocks; block < shape->blocks + shape->block_count; block++) {
+        const int first = block->first, count = block->count, values = block->entries,
+                  twists = 6 * block->moved;
+        const lw_null_node *nodes = shape->nodes + shape->node_start[first],
+                           *end = shape->nodes + shape->node_start[first + 1];
+        if (block->root == LW_ROOT_RESPONDS) start(null, r, block);
+        if (block->root == LW_ROOT_TURNS)
+            for (int d = 0; d < count; d++)
+                memcpy(null->twist + 6 * nodes->moved + twists * d, r->S + 6 * null->rep[first + d],
+                       6 * sizeof *r->S);
+        for (const lw_null_node *at = nodes + 1; at < end; at++) {
+            const double *parent = null->twist + 6 * nodes[at->parent].moved;
+            double *value = null->value + at->entry;
+            if (at->moved < 0)
+                stop(r, at, shape->length, count, parent, twists, value, values);
+            else
+                for (int d = 0; d < count; d++)
+                    lw_null_respond(null, r, at->body, parent + twists * d, value + values * d,
+                                    null->twist + 6 * at->moved + twists * d);
+        }
     }
 }
 
 void lw_null_at(lw_null *null, lw_data *data) {
     const lw_null_shape *shape = null->shape;
-    const lw_model *model = shape->model;
-    const recursion r = recursion_of(model, data);
+    const recursion r = recursion_of(shape->model, data);
     turn_joints(&r);
     for (int k = 0; k < shape->placed_count; k++) {
         int i = shape->placed[k];
-        BY_JOINT(&model->links[i], place, &r, i)
+        BY_JOINT(&shape->model->links[i], place, &r, i)
     }
-    lw_null_kinetics(null, &r);
-    for (int k = 0, number = 0; k < shape->count; k++) {
-        const lw_null_node *nodes = shape->nodes + shape->node_start[k];
-        int count = shape->node_start[k + 1] - shape->node_start[k], root = shape->rep_body[k];
-        int at = shape->kinetic_of[root];
-        number = k && shape->rep_body[k - 1] == root ? number + 1 : 0; /* among those of its joint */
-        if (at >= 0) {
-            unsigned left = null->left_out[at];
-            for (int skip = 0; skip < number; skip++) left &= left - 1;
-            null->rep[k] = model->links[root].v + __builtin_ctz(left);
-        }
-        if (at >= 0 || nodes[0].kernel >= LW_KERNEL_SPHERICAL)
-            lw_null_root(null, &r, root, null->rep[k] - model->links[root].v, null->value + nodes[0].entry,
-                         null->twist + 6 * nodes[0].moved);
-        for (int n = 1; n < count; n++) {
-            const double *parent = null->twist + 6 * nodes[nodes[n].parent].moved;
-            double *value = null->value + nodes[n].entry;
-            if (nodes[n].moved < 0)
-                stop(&r, &nodes[n], shape->length, parent, value);
-            else
-                lw_null_respond(null, &r, nodes[n].body, parent, value, null->twist + 6 * nodes[n].moved);
-        }
-    }
+    find(null, &r);
+}
+
+void lw_null_placed(lw_null *null, lw_data *data) {
+    const lw_null_shape *shape = null->shape;
+    const recursion r = recursion_of(shape->model, data);
+    turn_joints(&r);
+    for (int k = 0; k < shape->placed_count; k++) copy_place(&r, data, shape->placed[k]);
+    find(null, &r);
+}
+
+void lw_null_add(const lw_null *null, int k, double z, double *x) {
+    const lw_null_shape *shape = null->shape;
+    for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++)
+        x[shape->speed[e]] += null->value[e] * z;
 }
 
 void lw_null_times(const lw_null *null, const double *z, double *x) {
     const lw_null_shape *shape = null->shape;
-    for (int k = 0; k < shape->count; k++)
-        for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++)
-            x[shape->speed[e]] += null->value[e] * z[k];
+    for (int k = 0; k < shape->count; k++) lw_null_add(null, k, z[k], x);
 }
 
 void lw_null_move(const lw_null *null, const double *z, lw_data *data) {

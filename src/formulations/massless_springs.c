@@ -12,15 +12,17 @@
  * they do work along it or not. What does not exceed that holds nothing.
  *
  * A little mass instead of none leads to the same motion only if the balance is stable. Where G is symmetric, -G must be positive
- * definite; where it is not (forces that have no potential), its determinant must be positive.
+ * definite; where it is not (forces that have no potential), its determinant must be positive. A run starts at the next stable balance
+ * downhill, by steps in which the forces do work.
  *
  * Which directions are algebraic may change with position: where a damper stands across a motion that it resists elsewhere, springs hold
  * that as well. Candidates are those that may be; those whose pivot is lost at the position are taken.
  *
- * Source   docs/theory/massless.md, 5.
+ * Source   docs/theory/massless.md, 4.
  * Cost     O(n) times the largest group, and the cube of each group; no allocation but in create.
  */
 #include "formulations/massless.h"
+#include "formulations/projection.h"
 #include "model/joint.h"
 
 #include <float.h>
@@ -38,17 +40,22 @@ struct lw_springs {
     int largest;           /* group */
     double **G;            /* per group: row by row, factored in place */
     double *room;          /* for one of them */
-    int **order;           /* per group: rows after pivoting */
-    double *q, *v;         /* displaced */
-    double *z, *u;         /* per direction, per speed */
-    double *plus, *minus;  /* g */
-    double *g, *solution;  /* per algebraic direction */
-    int *group;            /* per direction: its group, -1 if that has no candidates */
-    double *effort;        /* 1 per body, then 1 per speed: sizes of the forces there, as torques */
-    double *unit;          /* per speed: a length, or 1 where it turns */
-    double *noise;         /* per group: of differences */
-    int *unstable;         /* per group: the direction at which the balance is unstable, or -1 */
-    bool *lost;            /* per algebraic direction: nothing holds it */
+    double *shifted;       /* for one of them, descending */
+    double *radius,
+        *reach; /* per group: the longest step down, and its own; angles, or lengths over the typical one */
+    double *step, *down;  /* per algebraic direction */
+    lw_projection *loops; /* closes loops after a step down; NULL: there are none */
+    int **order;          /* per group: rows after pivoting */
+    double *q, *v;        /* displaced */
+    double *z, *u;        /* per direction, per speed */
+    double *plus, *minus; /* g */
+    double *g, *solution; /* per algebraic direction */
+    int *group;           /* per direction: its group, -1 if that has no candidates */
+    double *effort;       /* 1 per body, then 1 per speed: sizes of the forces there, as torques */
+    double *unit;         /* per speed: a length, or 1 where it turns */
+    double *noise;        /* per group: of differences */
+    int *unstable;        /* per group: the direction at which the balance is unstable, or -1 */
+    bool *lost;           /* per algebraic direction: nothing holds it */
 };
 
 /* --- groups ---------------------------------------------------------------------------------------------- */
@@ -117,9 +124,13 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->noise = LW_NEW(arena, double, room);
         s->unstable = LW_NEW(arena, int, room);
         s->lost = LW_NEW(arena, bool, room);
+        s->radius = LW_NEW(arena, double, room);
+        s->reach = LW_NEW(arena, double, room);
+        s->step = LW_NEW(arena, double, room);
+        s->down = LW_NEW(arena, double, room);
         fine = s->candidate && s->direction && s->first && s->start && s->G && s->order && s->q && s->v &&
                s->u && s->z && s->plus && s->minus && s->g && s->solution && s->group && s->effort &&
-               s->unit && s->noise && s->unstable && s->lost;
+               s->unit && s->noise && s->unstable && s->lost && s->radius && s->reach && s->step && s->down;
     }
     for (int i = 1; i <= model->body_count && fine; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++)
@@ -151,7 +162,8 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
             fine = s->G[g] && s->order[g];
         }
         s->room = LW_NEW(arena, double, most *most + 1);
-        fine = fine && s->room;
+        s->shifted = LW_NEW(arena, double, most *most + 1);
+        fine = fine && s->room && s->shifted;
     }
     free(place), free(up);
     return fine ? s : NULL;
@@ -325,11 +337,11 @@ static const double root3 = 6.1e-6;      /* of epsilon: step of central differen
 static const double near_balance = 1e-3; /* of the length: what a step of an integrator leaves, and more */
 static const double roundings = 1e-14;   /* in g, relative to its terms */
 
-int lw_springs_factor(lw_springs *s, double t, const double *tau) {
+/* G and its noise at the position of the flow. */
+static void differentiate(lw_springs *s, double t, const double *tau) {
     const lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
     const double h = root3 * fmin(1, flow->shape->length);
-    int first_bad = -1;
     take_loose(s);
     for (int g = 0; g < s->groups; g++) s->noise[g] = 0;
     for (int k = 0; k < s->largest; k++) {
@@ -358,6 +370,14 @@ int lw_springs_factor(lw_springs *s, double t, const double *tau) {
         int n = s->start[g + 1] - s->start[g];
         for (int k = 0; k < n * n; k++) /* differences leave 1e-11 */
             s->noise[g] = fmax(s->noise[g], 1e-9 * fabs(s->G[g][k]));
+    }
+}
+
+int lw_springs_factor(lw_springs *s, double t, const double *tau) {
+    int first_bad = -1;
+    differentiate(s, t, tau);
+    for (int g = 0; g < s->groups; g++) {
+        int n = s->start[g + 1] - s->start[g];
         int unstable = find_unstable(n, s->G[g], s->room, s->noise[g]);
         s->unstable[g] = unstable < 0 ? -1 : s->direction[s->start[g] + unstable];
         int bad = factor_group(n, s->G[g], s->order[g], s->noise[g], s->lost + s->start[g]);
@@ -404,15 +424,34 @@ static double solve(lw_springs *s) {
     return most;
 }
 
-static lw_status no_balance(const lw_springs *s, int k, double t, lw_error *error) {
-    lw_error where = {0};
+/* What springs alone hold, as object, motion and joint of a direction. */
+static lw_status say(const lw_springs *s, int k, lw_error *error, const char *remedy, const char *what,
+                     double t) {
+    const lw_model *model = s->flow->model;
     int speed = s->flow->null->rep[k];
+    const lw_body *body = &model->bodies[lw_body_of_speed(model, speed)];
+    char motion[96];
+    lw_describe_speed(model, speed, motion, sizeof motion);
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name, remedy,
+                      "springs alone hold its %s (joint \"%s\"), %s at t = %g", motion,
+                      model->joints[body->joint_index].name, what, t);
+}
+
+/* Newton's method has found none from here. */
+static lw_status no_balance(const lw_springs *s, int k, double t, lw_error *error) {
     if (!lw_dampers_skipped(s->flow->dampers)[k])
-        return lw_undetermined_speed(s->flow->model, speed, false, error);
-    lw_undetermined_speed(s->flow->model, speed, false, &where);
-    return lw_fail(error, LW_ERROR_SINGULAR, where.object,
-                   "look at the springs that hold it, or give it mass or damping",
-                   "springs alone hold it, and do not hold it in balance at t = %g", t);
+        return lw_undetermined_speed(s->flow->model, s->flow->null->rep[k], false, error);
+    return say(s, k, error,
+               "begin nearer to a position where its forces balance, or give it mass or damping there",
+               "and no balance is found from its position", t);
+}
+
+/* The springs do not resist the motion at this position, though elsewhere they do. */
+static lw_status slack(const lw_springs *s, int k, double t, lw_error *error) {
+    if (!lw_dampers_skipped(s->flow->dampers)[k])
+        return lw_undetermined_speed(s->flow->model, s->flow->null->rep[k], false, error);
+    return say(s, k, error, "add a spring, a damper or inertia there, or begin at another position",
+               "and do not resist it in its position", t);
 }
 
 /* The balance in data->load and tau of the flow, along the algebraic directions. */
@@ -427,15 +466,9 @@ static lw_status check_stable(const lw_springs *s, double t, lw_error *error) {
     int g = 0;
     while (g < s->groups && s->unstable[g] < 0) g++;
     if (g == s->groups) return LW_OK;
-    const lw_model *model = s->flow->model;
-    int speed = s->flow->null->rep[s->unstable[g]];
-    const lw_body *body = &model->bodies[lw_body_of_speed(model, speed)];
-    char what[96];
-    lw_describe_speed(model, speed, what, sizeof what);
-    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
-                      "give it mass or damping there, or positions from which it finds a stable balance",
-                      "springs alone hold its %s (joint \"%s\"), in an unstable balance at t = %g", what,
-                      model->joints[body->joint_index].name, t);
+    return say(s, s->unstable[g], error,
+               "give it mass or damping there, or positions from which it finds a stable balance",
+               "in an unstable balance", t);
 }
 
 /* --- what they are for ---------------------------------------------------------------------------------------- */
@@ -453,7 +486,7 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
         if (status != LW_OK) return status;
         if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
         int bad = lw_springs_factor(s, t, tau);
-        if (bad >= 0) return no_balance(s, bad, t, error);
+        if (bad >= 0) return slack(s, bad, t, error);
         take_balance(s);
         double most = solve(s);
         if (!isfinite(most)) return no_balance(s, s->direction[0], t, error);
@@ -471,12 +504,115 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
     return no_balance(s, s->direction[0], t, error);
 }
 
+void lw_springs_loops(lw_springs *s, lw_projection *loops) { s->loops = loops; }
+
+/* What z of an algebraic direction is measured by: an angle, or the typical length. */
+static double unit_of(const lw_springs *s, int k) { return s->unit[s->flow->null->rep[s->direction[k]]]; }
+
+/* Is the symmetric part of A positive definite? room: n x n. */
+static bool is_definite(int n, const double *A, double *room) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double x = (A[i * n + j] + A[j * n + i]) / 2;
+            for (int k = 0; k < j; k++) x -= room[i * n + k] * room[j * n + k];
+            if (i == j && !(x > 1e-8 * fabs(A[i * n + i]))) return false;
+            room[i * n + j] = i == j ? sqrt(x) : x / room[j * n + j];
+        }
+    return true;
+}
+
+/* The step down of group g: (mu D - G) z = g, D the metric, with the least mu of a geometric series that makes the matrix positive definite and
+ * the step no longer than the radius; mu = 0 is Newton's step. away: from a balance, along the motion that leaves it fastest. Returns
+ * the size of the step, or HUGE_VAL where there is none. */
+static double step_down(lw_springs *s, int g, bool away) {
+    int from = s->start[g], n = s->start[g + 1] - from;
+    double mu = 0, most = 0, *A = s->shifted, *z = s->step + from;
+    for (int k = 0; k < n * n; k++)
+        most = fmax(most, unit_of(s, from + k / n) * unit_of(s, from + k % n) * fabs(s->G[g][k]));
+    if (!(most > 0) || !isfinite(most)) return n ? HUGE_VAL : 0;
+    for (int tries = 0; tries<200; tries++, mu = mu> 0 ? 2 * mu : 1e-6 * most) {
+        for (int k = 0; k < n * n; k++) A[k] = -s->G[g][k];
+        for (int i = 0; i < n; i++) A[i * n + i] += mu / (unit_of(s, from + i) * unit_of(s, from + i));
+        if (!is_definite(n, A, s->room) || factor_group(n, A, s->order[g], s->noise[g], s->lost + from) >= 0)
+            continue;
+        for (int i = 0; i < n; i++) z[i] = away ? sin(1.0 + i) * unit_of(s, from + i) : s->g[from + i];
+        double size = 0;
+        for (int power = 0; power < (away ? 20 : 1); power++) { /* inverse iteration */
+            for (int i = 0; i < n; i++)
+                s->down[from + i] = away ? z[i] / (unit_of(s, from + i) * unit_of(s, from + i)) : z[i];
+            solve_group(n, A, s->order[g], s->down + from, z);
+            size = 0;
+            for (int i = 0; i < n; i++) size = fmax(size, fabs(z[i]) / unit_of(s, from + i));
+            for (int i = 0; i < n && away; i++) z[i] *= 1e-3 / size;
+        }
+        if (away) return isfinite(size) ? 1e-3 : HUGE_VAL;
+        if (size <= s->radius[g]) return size;
+    }
+    return HUGE_VAL;
+}
+
+/* Does the step of group g go down? g before it, in s->g, and after it, in s->plus, along the step. */
+static bool goes_down(const lw_springs *s, int g) {
+    double before = 0, after = 0;
+    for (int k = s->start[g]; k < s->start[g + 1]; k++) {
+        before += s->g[k] * s->step[k];
+        after += s->plus[s->direction[k]] * s->step[k];
+    }
+    return after > -0.5 * fabs(before);
+}
+
+/* A trust region per group: forces do work along each step, so with a potential it falls, and the balance at the end is stable. */
+lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double *q, const double *v) {
+    enum { ROUNDS = 400 };
+    static const double longest = 0.2, negligible = 1e-10;
+    lw_flow *flow = s->flow;
+    const lw_model *model = flow->model;
+    for (int g = 0; g < s->groups; g++) s->radius[g] = longest;
+    for (int round = 0; round < ROUNDS; round++) {
+        lw_take_state(model, flow->data, t, q, v);
+        lw_status status = lw_flow_at(flow, t, tau, NULL);
+        if (status != LW_OK) return status;
+        if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
+        differentiate(s, t, tau);
+        take_balance(s);
+        double most = 0;
+        for (int g = 0; g < s->groups; g++) {
+            int n = s->start[g + 1] - s->start[g];
+            bool unstable = find_unstable(n, s->G[g], s->room, s->noise[g]) >= 0;
+            double size = step_down(s, g, false);
+            if (unstable && size < negligible) size = step_down(s, g, true);
+            if (!isfinite(size)) return LW_ERROR_SINGULAR;
+            most = fmax(most, size);
+            s->reach[g] = size;
+        }
+        if (most < negligible) return LW_OK;
+        memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
+        spread(s, -1, s->step);
+        lw_null_times(flow->null, s->z, s->u);
+        memcpy(s->q, q, (size_t)model->nq * sizeof *s->q);
+        lw_integrate_q(model, s->q, s->u, 1);
+        bool fine = balance(s, t, s->q, v, tau, s->plus), accepted = true;
+        for (int g = 0; g < s->groups; g++) {
+            if (s->reach[g] < negligible) continue; /* it has arrived */
+            bool down = fine && goes_down(s, g);
+            s->radius[g] = down ? fmin(longest, 2 * s->radius[g]) : s->reach[g] / 4;
+            accepted &= down;
+            if (s->radius[g] < 0.1 * negligible) return LW_ERROR_SINGULAR;
+        }
+        if (!accepted) continue;
+        memcpy(q, s->q, (size_t)model->nq * sizeof *q);
+        lw_violation left;
+        if (s->loops) lw_project_positions(s->loops, t, q, 40, &left, NULL);
+    }
+    return LW_ERROR_SINGULAR;
+}
+
 lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_error *error) {
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
     if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
     int bad = lw_springs_factor(s, t, tau);
-    if (bad >= 0) return no_balance(s, bad, t, error);
+    if (bad >= 0) return slack(s, bad, t, error);
     take_balance(s);
     if (solve(s) < near_balance * (flow->shape->length + 1)) {
         lw_status status = check_stable(s, t, error);

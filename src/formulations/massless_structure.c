@@ -133,10 +133,10 @@ static double typical_length(const lw_model *model) {
     return total > 0 && isfinite(total) ? total / count : 1;
 }
 
-/* One pass inwards at the position data->q; K has 36 numbers per body. Speeds whose pivots vanish into null, per body, bodies
- * whose K is regular into full. */
+/* One pass inwards at the position data->q; K has 36 numbers per body. Speeds whose pivots vanish into null, per body. Each other pivot
+ * takes one from the rank of K, so that the joint is plain if what remains has the rank of all that it cannot take up. */
 static void inspect(const lw_model *model, lw_data *data, double length, double *K, unsigned char *null,
-                    unsigned char *full) {
+                    unsigned char *plain) {
     const recursion r = recursion_of(model, data);
     place_joints(&r);
     memset(K, 0, 36 * ((size_t)model->body_count + 1) * sizeof *K);
@@ -150,11 +150,11 @@ static void inspect(const lw_model *model, lw_data *data, double length, double 
             for (int k = 0; k < 36; k++) total[k] += own[k];
             rank = make_projector(6, 1, total);
         }
-        full[i] = rank == 6;
         unsigned found = 0;
         eliminate_joint(link->joint.nv, link->prescribed, true, &found, subspace(&r, i, S), length, total, U,
                         D);
         null[i] = (unsigned char)found;
+        plain[i] = rank + __builtin_popcount(found) == 6;
         if (link->parent) kinetic_to_parent(&r, i, length, total, K + 36 * link->parent);
     }
 }
@@ -202,10 +202,12 @@ static bool list_children(const lw_model *model, draft *d) {
     return true;
 }
 
-static bool push_node(draft *d, const lw_model *model, int body, int parent, bool stops) {
+/* speed: the only one of its joint that moves, or -1. */
+static bool push_node(draft *d, const lw_model *model, int body, int parent, bool stops, int speed) {
     bool fine = push(&d->node_body, body) && push(&d->node_parent, parent) &&
                 push(&d->node_entry, d->speed.count) && push(&d->node_moved, stops ? -1 : d->moved.count);
-    for (int k = 0; fine && k < model->links[body].joint.nv; k++)
+    if (fine && speed >= 0) fine = push(&d->speed, speed);
+    for (int k = 0; fine && speed < 0 && k < model->links[body].joint.nv; k++)
         fine = push(&d->speed, model->links[body].v + k);
     return fine && (stops || push(&d->moved, body));
 }
@@ -225,7 +227,7 @@ static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, i
     int first = d->node_body.count;
     if (!push(&d->rep, model->links[i].v + k) || !push(&d->rep_body, i) || !push(&d->node_start, first) ||
         !push(&d->entry_start, d->speed.count) || !push(&d->moved_start, d->moved.count) ||
-        !push_node(d, model, i, -1, false))
+        !push_node(d, model, i, -1, false, responds(shape, i) ? -1 : model->links[i].v + k))
         return false;
     /* twists of the nodes, in step with them */
     int room = 16;
@@ -263,9 +265,9 @@ static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, i
             twist_to_child(r, child, twist + 6 * at, a);
             double left =
                 take_up(link->joint.nv, link->prescribed, subspace(r, child, S), shape->length, a, x);
-            bool stops = left < LW_KINETIC_ZERO || shape->full[child];
+            bool stops = left < LW_KINETIC_ZERO || shape->plain[child];
             if (!stops) lw_null_respond(null, r, child, twist + 6 * at, NULL, a);
-            fine = push_node(d, model, child, at, stops);
+            fine = push_node(d, model, child, at, stops, -1);
         }
     }
     free(twist);
@@ -281,9 +283,11 @@ static int *settle(lw_arena *arena, const list *l, int last) {
 }
 
 /* Does the motion subspace of a joint, seen from its body, depend on position? */
-static bool subspace_turns(const lw_joint *joint) {
-    return joint->inverse || joint->type == LW_JOINT_UNIVERSAL || joint->type == LW_JOINT_PLANAR ||
-           joint->type == LW_JOINT_FREE;
+static bool subspace_turns(const lw_link *link) {
+    const lw_joint *joint = &link->joint;
+    return link->kernel >= LW_KERNEL_SPHERICAL &&
+           (joint->inverse || joint->type == LW_JOINT_UNIVERSAL || joint->type == LW_JOINT_PLANAR ||
+            joint->type == LW_JOINT_FREE);
 }
 
 /* Bodies whose places are needed, and whose joint or parent some direction moves. */
@@ -296,20 +300,57 @@ static bool list_bodies(lw_null_shape *shape) {
     for (int k = 0; k < shape->node_start[shape->count]; k++)
         mark[shape->nodes[k].body] |= shape->nodes[k].moved < 0 ? TOUCHED : TOUCHED | MOVED;
     for (int k = 0; k < shape->donor_count; k++) mark[shape->donors[k]] |= DONOR;
-    for (int i = 1; i <= n; i++) count += mark[i] != 0;
+    bool known = model->forces_need_world && shape->count;
+    for (int i = 1; i <= n; i++) count += mark[i] || known;
     shape->placed = LW_NEW(shape->arena, int, count + 1);
     shape->corrected = LW_NEW(shape->arena, int, count + 1);
-    bool fine = shape->placed && shape->corrected;
+    shape->carried = LW_NEW(shape->arena, unsigned char, count + 1);
+    bool fine = shape->placed && shape->corrected && shape->carried;
     for (int i = 1; i <= n && fine; i++) {
         const lw_link *link = &model->links[i];
-        bool turns = subspace_turns(&link->joint);
-        if (mark[i] && link->kernel >= LW_KERNEL_PRISMATIC) shape->placed[shape->placed_count++] = i;
+        bool turns = subspace_turns(link);
+        if ((mark[i] || known) && link->kernel >= LW_KERNEL_PRISMATIC)
+            shape->placed[shape->placed_count++] = i;
         if (!(mark[i] & TOUCHED) || !(mark[link->parent] & MOVED || turns)) continue;
+        shape->carried[shape->corrected_count] = (mark[link->parent] & MOVED) != 0;
         shape->corrected[shape->corrected_count++] = i;
         shape->turning |= turns;
     }
     free(mark);
     return fine;
+}
+
+/* Is the way of direction b that of a? */
+static bool same_way(const lw_null_shape *shape, int a, int b) {
+    int count = shape->node_start[a + 1] - shape->node_start[a];
+    const lw_null_node *one = shape->nodes + shape->node_start[a], *two = shape->nodes + shape->node_start[b];
+    if (!count || shape->node_start[b + 1] - shape->node_start[b] != count) return false;
+    for (int n = 0; n < count; n++)
+        if (one[n].body != two[n].body || one[n].parent != two[n].parent ||
+            (one[n].moved < 0) != (two[n].moved < 0))
+            return false;
+    return true;
+}
+static bool list_blocks(lw_null_shape *shape) {
+    shape->blocks = LW_NEW(shape->arena, lw_null_block, shape->count + 1);
+    for (int k = 0; shape->blocks && k < shape->count; k++) {
+        lw_null_block *block = &shape->blocks[shape->block_count];
+        int root = shape->rep_body[k];
+        if (k && same_way(shape, k - 1, k)) {
+            block[-1].count++;
+            continue;
+        }
+        block->first = k, block->count = 1;
+        block->entries = shape->entry_start[k + 1] - shape->entry_start[k];
+        block->moved = shape->moved_start[k + 1] - shape->moved_start[k];
+        block->responding = shape->model->links[root].joint.nv -
+                            __builtin_popcount(shape->left_out[root] | shape->model->links[root].prescribed);
+        block->root = shape->changing[root]                        ? LW_ROOT_RESPONDS
+                      : subspace_turns(&shape->model->links[root]) ? LW_ROOT_TURNS
+                                                                   : LW_ROOT_CONSTANT;
+        shape->block_count++;
+    }
+    return shape->blocks != NULL;
 }
 
 /* Takes over what the draft has found. */
@@ -334,32 +375,48 @@ static bool finish(lw_null_shape *shape, const draft *d) {
                                          .moved = d->node_moved.at[k],
                                          .kernel = shape->model->links[d->node_body.at[k]].kernel,
                                          .sign = shape->model->links[d->node_body.at[k]].sign};
-    return true;
+    return list_blocks(shape);
 }
 
 /* --- which indicators ----------------------------------------------------------------------------------- */
 
+/* How the indicator of a body is used: see lw_null_shape.simple. */
+enum { SIMPLE = 1, GENERAL };
+
 /* Lists the bodies marked, with the indicators of their own inertias. */
 static bool list_kinetic(lw_null_shape *shape, const unsigned char *mark) {
     const lw_model *model = shape->model;
-    int n = model->body_count, count = 0;
-    for (int i = 1; i <= n; i++) count += mark[i];
+    int n = model->body_count, count = 0, children = 0;
+    for (int i = 1; i <= n; i++) count += mark[i] != 0, children += mark[model->links[i].parent] != 0;
     shape->kinetic_count = count;
     shape->kinetic = LW_NEW(shape->arena, int, count + 1);
     shape->kinetic_of = LW_NEW(shape->arena, int, n + 1);
     shape->own = LW_NEW(shape->arena, double, 36 * (size_t)count + 1);
-    if (!shape->kinetic || !shape->kinetic_of || !shape->own) return false;
+    shape->bare = LW_NEW(shape->arena, unsigned char, count + 1);
+    shape->simple = LW_NEW(shape->arena, unsigned char, count + 1);
+    shape->child = LW_NEW(shape->arena, int, children + 1);
+    shape->child_start = LW_NEW(shape->arena, int, count + 2);
+    if (!shape->kinetic || !shape->kinetic_of || !shape->own || !shape->bare || !shape->simple ||
+        !shape->child || !shape->child_start)
+        return false;
     count = 0;
     for (int i = 0; i <= n; i++) {
         shape->kinetic_of[i] = i && mark[i] ? count : -1;
         if (!i || !mark[i]) continue;
         shape->kinetic[count] = i;
-        lw_kinetic_own(model, i, shape->length, shape->own + 36 * count++);
+        shape->bare[count] = lw_kinetic_own(model, i, shape->length, shape->own + 36 * count) == 0;
+        shape->simple[count++] = mark[i] == SIMPLE;
     }
+    for (int i = 1; i <= n; i++)
+        if (mark[model->links[i].parent]) shape->child_start[shape->kinetic_of[model->links[i].parent] + 2]++;
+    for (int k = 0; k < count; k++) shape->child_start[k + 1] += shape->child_start[k];
+    for (int i = 1; i <= n; i++)
+        if (mark[model->links[i].parent])
+            shape->child[shape->child_start[shape->kinetic_of[model->links[i].parent] + 1]++] = i;
     shape->donors = LW_NEW(shape->arena, int, n + 1);
     shape->donor_count = 0;
     for (int i = n; i >= 1 && shape->donors; i--)
-        if (mark[i] || (model->links[i].parent && mark[model->links[i].parent]))
+        if (mark[i] == GENERAL || mark[model->links[i].parent] == GENERAL)
             shape->donors[shape->donor_count++] = i;
     return shape->donors != NULL;
 }
@@ -371,10 +428,13 @@ static bool prune_kinetic(lw_null_shape *shape) {
     if (!mark) return false;
     for (int k = 0; k < shape->node_start[shape->count]; k++) {
         const lw_null_node *on = &shape->nodes[k];
-        if (on->moved >= 0 && responds(shape, on->body)) mark[on->body] = 1;
+        if (on->moved < 0 || !responds(shape, on->body)) continue;
+        if (mark[on->body] != GENERAL) mark[on->body] = on->parent < 0 ? SIMPLE : GENERAL;
     }
-    for (int i = 1; i <= model->body_count; i++)
-        if (mark[model->links[i].parent] && !shape->full[i]) mark[i] = 1;
+    for (int i = 1; i <= model->body_count; i++) {
+        int parent = model->links[i].parent;
+        if (mark[parent] && !shape->plain[i]) mark[i] = mark[parent] = GENERAL;
+    }
     bool fine = list_kinetic(shape, mark);
     free(mark);
     return fine;
@@ -389,25 +449,26 @@ static bool build(lw_null_shape *shape, lw_data *data) {
     uint64_t random = 2013;
     draft d = {0};
     double *K = calloc(36 * n, sizeof *K);
-    unsigned char *null = calloc(n, 1), *full = calloc(n, 1), *mark = calloc(n, 1);
-    bool fine = K && null && full && mark && list_children(model, &d);
+    unsigned char *null = calloc(n, 1), *plain = calloc(n, 1), *mark = calloc(n, 1);
+    bool fine = K && null && plain && mark && list_children(model, &d);
     for (int k = 0; fine && k < POSITIONS; k++) {
         random_position(model, shape->length, &random, data->q);
         if (model->motion_count) lw_take_prescribed(model, data, 0);
-        inspect(model, data, shape->length, K, null, full);
+        inspect(model, data, shape->length, K, null, plain);
         for (size_t i = 1; i < n; i++) { /* what vanishes at some position only is a singular position */
-            shape->left_out[i] = (unsigned char)(k ? shape->left_out[i] & null[i] : null[i]);
-            shape->full[i] |= full[i];
+            bool fewer = __builtin_popcount(null[i]) < __builtin_popcount(shape->left_out[i]);
+            if (!k || fewer) shape->left_out[i] = null[i]; /* which ones may differ, how many does not */
+            shape->plain[i] |= plain[i];
         }
     }
     free(K);
     bool any = false;
     for (size_t i = 1; fine && i < n; i++) {
-        any |= shape->left_out[i] != 0, mark[i] = !shape->full[i];
+        any |= shape->left_out[i] != 0;
         shape->changing[i] = shape->left_out[i] && responds(shape, (int)i);
+        mark[i] = shape->plain[i] && !shape->changing[i] ? 0 : GENERAL;
     }
-    if (fine &&
-        any) { /* the ways, at the last position, with the indicators of all bodies that are not full */
+    if (fine && any) { /* the ways, at the last position, with the indicators of all bodies that need one */
         lw_arena *arena = lw_arena_create(NULL), *kept = shape->arena;
         shape->arena = arena;
         fine = arena && list_kinetic(shape, mark);
@@ -425,7 +486,7 @@ static bool build(lw_null_shape *shape, lw_data *data) {
     }
     fine = fine && finish(shape, &d) && prune_kinetic(shape) && list_bodies(shape);
     free_draft(&d);
-    free(null), free(full), free(mark);
+    free(null), free(plain), free(mark);
     return fine;
 }
 
@@ -441,11 +502,11 @@ lw_null_shape *lw_null_shape_create(const lw_model *model) {
     shape->length = typical_length(model);
     shape->dense = model->closure_count || model->constraint_count;
     shape->left_out = LW_NEW(arena, unsigned char, model->body_count + 1);
-    shape->full = LW_NEW(arena, unsigned char, model->body_count + 1);
+    shape->plain = LW_NEW(arena, unsigned char, model->body_count + 1);
     shape->changing = LW_NEW(arena, unsigned char, model->body_count + 1);
     lw_data *data = NULL;
     bool fine =
-        shape->left_out && shape->full && shape->changing && lw_data_create(model, NULL, &data) == LW_OK;
+        shape->left_out && shape->plain && shape->changing && lw_data_create(model, NULL, &data) == LW_OK;
     if (fine && shape->dense)
         fine = lw_null_shape_fill(shape, 0, NULL);
     else if (fine) {

@@ -21,6 +21,8 @@
 
 extern const lw_integrator lw_bdf;
 
+enum { SELDOM = 5 }; /* one of so many steps sees whether the matrix is too old */
+
 /* J_YY column by column; the increment of y_j as CVODE chooses it: sqrt(eps) |y_j|, and not below what
  * rounding of f demands. */
 static int jacobian(double t, N_Vector y, N_Vector f, SUNMatrix matrix, void *data, N_Vector f_moved,
@@ -35,6 +37,7 @@ static int jacobian(double t, N_Vector y, N_Vector f, SUNMatrix matrix, void *da
     double least = f_norm > 0 ? 1000 * fabs(h) * DBL_EPSILON * n * f_norm : 1;
 
     SUNMatZero(matrix);
+    run->base.fresh = true;
     for (int j = 0; j < n; j++) {
         double kept = ys[j], *column = SUNDenseMatrix_Column(matrix, j);
         ys[j] += fmax(sqrt(DBL_EPSILON) * fabs(kept), least / NV_DATA_S(weights)[j]);
@@ -71,9 +74,10 @@ static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector 
 
 static bool newton(lw_cvode *run) {
     lw_sundials *base = &run->base;
-    if (!lw_sundials_linear_solver(base)) return false;
-    base->nonlinear = SUNNonlinSol_Newton(base->y, base->context);
-    if (!base->nonlinear || CVodeSetNonlinearSolver(run->memory, base->nonlinear) ||
+    if (!lw_sundials_linear_solver(base) ||
+        !lw_sundials_newton(base, base->base.system->fickle ? 1 : SELDOM) ||
+        CVodeSetNonlinearSolver(run->memory, base->nonlinear) ||
+        (base->matrix && SUNNonlinSolSetConvTestFn(base->nonlinear, lw_sundials_converged, base)) ||
         CVodeSetLinearSolver(run->memory, base->linear, base->matrix)) {
         return false;
     }

@@ -50,6 +50,7 @@ static int jacobian(double t, double c, N_Vector y, N_Vector ydot, N_Vector r, S
 
     SUNMatZero(matrix);
     run->matrix_c = c;
+    run->base.fresh = true;
     for (int j = 0; j < n; j++) {
         double y_kept = ys[j], rate_kept = rates[j], *column = SUNDenseMatrix_Column(matrix, j);
         double scale = fmax(fmax(fabs(y_kept), fabs(h * rate_kept)), 1 / NV_DATA_S(weights)[j]);
@@ -91,6 +92,7 @@ static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector 
     ida *run = (ida *)lw_sundials_of(x);
     double c = 1;
     IDAGetCurrentCj(run->memory, &c);
+    run->base.unit = fabs(c);
     int flag = lw_sundials_solve(solver, matrix, x, b, tolerance, 1, c);
     if (flag >= 0 && matrix)
         for (int k = run->base.controlled; k < run->base.base.system->size; k++)
@@ -147,7 +149,9 @@ static bool name_differential(ida *run) {
 
 static bool attach_linear_solver(ida *run) {
     lw_sundials *base = &run->base;
-    if (!lw_sundials_linear_solver(base) || IDASetLinearSolver(run->memory, base->linear, base->matrix)) {
+    if (!lw_sundials_newton(base, 1) || IDASetNonlinearSolver(run->memory, base->nonlinear) ||
+        !lw_sundials_linear_solver(base) || IDASetLinearSolver(run->memory, base->linear, base->matrix) ||
+        (base->matrix && SUNNonlinSolSetConvTestFn(base->nonlinear, lw_sundials_converged, base))) {
         return false;
     }
     base->linear->ops->solve = solve;

@@ -22,6 +22,7 @@ struct lw_system {
     lw_status (*residual)(lw_system *system, double t, const double *y, const double *ydot, double *residual,
                           lw_error *error);
     const bool *differential; /* for residuals and steps; NULL: all of y is differential */
+    bool fickle;              /* its stiffness may change by decades within a few steps */
     /* One step of its own; NULL if there is none. */
     lw_status (*step)(lw_system *system, double t, double h, const double *y, double *y_next,
                       lw_error *error);

@@ -10,6 +10,7 @@
  */
 #include "integrators/sundials.h"
 
+#include <limits.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunlinsol/sunlinsol_spgmr.h>
 #include <sunmatrix/sunmatrix_dense.h>
+#include <sunnonlinsol/sunnonlinsol_newton.h>
 
 enum { LARGEST_DENSE = 400, KRYLOV_VECTORS = 30 };
 
@@ -176,6 +178,8 @@ void lw_sundials_destroy(lw_sundials *run) {
     if (run->y) N_VDestroy(run->y);
     if (run->ydot) N_VDestroy(run->ydot);
     if (run->between) N_VDestroy(run->between);
+    if (run->first) N_VDestroy(run->first);
+    if (run->second) N_VDestroy(run->second);
     if (run->context) SUNContext_Free(&run->context);
     lw_arena_destroy(run->arena);
 }
@@ -198,6 +202,9 @@ int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Ve
                       double factor, double diagonal) {
     lw_sundials *run = lw_sundials_of(x);
     const int count = run->controlled, quadratures = run->base.system->size - count;
+    int round = 0;
+    SUNNonlinSolGetCurIter(run->nonlinear, &round);
+    if (round < 2) N_VScale(1, b, round ? run->second : run->first);
     int flag = matrix ? SUNLinSolSolve_Dense(solver, matrix, x, b, tolerance)
                       : SUNLinSolSolve_SPGMR(solver, matrix, x, b, tolerance);
     if (flag < 0 || quadratures == 0) return flag;
@@ -219,6 +226,64 @@ int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Ve
         xs[count + q] = (NV_DATA_S(b)[count + q] - product[q]) / diagonal;
     }
     return flag;
+}
+
+/* --- Newton's method ------------------------------------------------------------------------------ */
+
+bool lw_sundials_newton(lw_sundials *run, int seldom) {
+    run->seldom = seldom;
+    run->gap = 1;
+    run->unit = run->rate = 1;
+    run->first = N_VClone(run->y);
+    run->second = N_VClone(run->y);
+    run->nonlinear = SUNNonlinSol_Newton(run->y, run->context);
+    return run->first && run->second && run->nonlinear;
+}
+
+/* Is some equation as far from solved as before the first round? Corrections tell that only if the matrix is right: one that was made when the
+ * system was much stiffer makes next to none. So the equations are looked at themselves, in units of what they would move if
+ * they were not stiff. */
+static bool is_stale(const lw_sundials *run, N_Vector weights) {
+    const double *first = NV_DATA_S(run->first), *second = NV_DATA_S(run->second), *w = NV_DATA_S(weights);
+    for (int k = 0; k < run->controlled; k++)
+        if (fabs(second[k]) * w[k] > 0.1 * run->unit && fabs(second[k]) > 0.5 * fabs(first[k])) return true;
+    return false;
+}
+
+/* Corrections by a new matrix that are small but do not get smaller are noise of the system.
+ * SUNDIALS' own tests take the rate of convergence over from earlier steps, and may do so for as long as the matrix is kept. Here every step,
+ * or one of some as long as all goes well, finds it anew in two rounds. */
+int lw_sundials_converged(SUNNonlinearSolver solver, N_Vector y, N_Vector change, double tolerance,
+                          N_Vector weights, void *data) {
+    (void)y;
+    lw_sundials *run = data;
+    enum { PATIENCE = 200 }; /* with a system that is all noise: forces beyond 1e16 of others */
+    const double negligible = 1e-2 * tolerance, slowest = 0.9;
+    double size = N_VWrmsNorm(change, weights);
+    int round = 0;
+    SUNNonlinSolGetCurIter(solver, &round);
+    if (round == 0) {
+        if (run->fresh) run->rate = 1;
+        run->change = size;
+        bool check = run->since >= run->gap - 1 && !(run->fresh && size <= negligible);
+        if (check || !(size * run->rate <= tolerance)) return SUN_NLS_CONTINUE;
+        run->since++;
+    } else {
+        run->rate = size > 0 ? pow(size / run->change, 1.0 / round) : 0;
+        bool slow = run->rate > slowest, noise = size <= (run->fresh ? tolerance : negligible);
+        if ((slow && !noise) || (round == 1 && !run->fresh && is_stale(run, weights))) {
+            run->gap = 1;
+            if (++run->refused > PATIENCE && run->refused > run->solved) run->gap = run->seldom = INT_MAX;
+            return SUN_NLS_CONV_RECVR;
+        }
+        bool left = slow ? !noise : !(run->rate / (1 - run->rate) * size <= tolerance);
+        if (left) return SUN_NLS_CONTINUE;
+        if (run->gap < run->seldom) run->gap++;
+        run->since = 0;
+    }
+    run->fresh = false;
+    run->solved++;
+    return SUN_NLS_SUCCESS;
 }
 
 /* --- errors --------------------------------------------------------------------------------------- */
@@ -298,7 +363,9 @@ static lw_status project(lw_sundials *run, double t, N_Vector y, lw_error *error
 static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
     double end = run->end;
     int flag = run->step(run, t_stop, &end);
-    if (flag >= 0 && !(end > run->end)) flag = STANDSTILL;
+    enum { CRAWL = 1000 }; /* steps, which after a start or a jump grow at once */
+    run->crawled = end - run->end < 1e-13 * (t_stop - run->end) ? run->crawled + 1 : 0;
+    if (flag >= 0 && (!(end > run->end) || run->crawled > CRAWL)) flag = STANDSTILL;
     if (flag < 0 || is_final(&run->failure)) return gave_up(run, flag, error);
     run->begin = run->end;
     run->end = end;

@@ -50,9 +50,11 @@ typedef LW_PLACE(double) lw_node_place;
 typedef LW_SUM(double) lw_node_sum;
 typedef LW_SWING(double) lw_node_swing;
 
-/* What a spring leaves of its line: wrenches of a unit of tension on the first body, and against it on the second, in their
- * internal axes; the rate of its length. */
-enum { LW_LINE = 13 };
+/* What an element between two bodies leaves for those who differentiate it.
+ *   spring    wrenches of a unit of tension on the first body, and against it on the second, in their internal axes; the rate of its
+ *             length
+ *   bushing   its axes as columns, seen from the second body, 9; its point seen from the first, 3; the rates that it damps, 6 */
+enum { LW_LINE = 18 };
 
 struct lw_data {
     lw_arena *arena;
@@ -67,7 +69,7 @@ struct lw_data {
     double *load;     /* 6 per body: wrench (torque about the internal origin; force), internal axes */
     lw_power power;   /* of the elements */
     double potential; /* of springs, torsion springs and bushings */
-    double *lines;    /* LW_LINE per element, for springs (force.c); NULL: not kept */
+    double *lines;    /* LW_LINE per element (force.c); NULL: not kept */
     double *
         cut_q; /* LW_JOINT_MAX_Q per loop: coordinates of the cut joint when last looked at, for angles of several turns */
     double *

@@ -94,7 +94,8 @@ static void inverse_jacobian_transpose(const double phi[3], const double x[3], d
     for (int k = 0; k < 3; k++) out[k] = x[k] - 0.5 * first[k] + g * second[k];
 }
 
-static void bushing(const lw_force *force, lw_data *data) {
+/* line: see LW_LINE; may be NULL. */
+static void bushing(const lw_force *force, lw_data *data, double *line) {
     const lw_pose *wa = &data->world[force->bodies[0]], *wb = &data->world[force->bodies[1]];
     double a[3], va[3], b[3], vb[3];
     point_motion(data, force->bodies[0], force->frames[0].p, a, va);
@@ -118,6 +119,14 @@ static void bushing(const lw_force *force, lw_data *data) {
     lw_m3_tmul_v(Ra, w, w_first);
     lw_quat_rot(R, quaternion);
     lw_quat_log(quaternion, phi);
+    if (line) {
+        double arm[3];
+        lw_m3_tmul(wb->R, Ra, line);
+        lw_v3_sub(b, wa->p, arm);
+        lw_m3_tmul_v(wa->R, arm, line + 9);
+        lw_v3_copy(d_dot, line + 12);
+        lw_v3_copy(w_first, line + 15);
+    }
 
     const double *K = force->bushing_stiffness, *C = force->bushing_damping;
     double f[3], n_damp[3], k_phi[3], n_spring[3], world_force[3], world_torque[3], part[3];
@@ -210,7 +219,7 @@ void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, dou
             break;
         }
         case LW_FORCE_BUSHING:
-            bushing(force, data);
+            bushing(force, data, data->lines ? data->lines + LW_LINE * (size_t)k : NULL);
             break;
         case LW_FORCE_APPLIED:
             applied(force, data, t);

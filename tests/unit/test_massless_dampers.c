@@ -1,8 +1,9 @@
 /* test_massless_dampers.c - forces that follow a change of velocity without a second look at the elements (lw_dampers_advance) are those
- * that lw_forces finds at the new velocity.
+ * that lw_forces finds at the new velocity; laws whose slope vanishes or is infinite at rest.
  */
 #include "build.h"
 #include "random_massless.h"
+#include "formulations/formulation.h"
 #include "formulations/massless.h"
 
 #include <stdarg.h>
@@ -91,7 +92,57 @@ static void forces_follow_velocities(void **state) {
     assert_true(steady >= 50 && other >= 20);
 }
 
+/* ground - ghost - load on slides, a damper with this law at the ghost, a spring 30 N/m, stretched, from it to the load. Returns the
+ * ghost's speed, found from the one given. */
+static double speed_of_ghost(const char *law, double stretch, double from) {
+    lw_spec *spec = lw_spec_create("row");
+    const double axis[3] = {1, 0, 0}, point[3] = {0, 0, 0};
+    add_body(spec, (lw_body_spec){.name = "ghost"});
+    add_body(spec, (lw_body_spec){.name = "load", .mass = 1, .inertia = {1, 1, 1}});
+    add_plain_joint(spec, "first", LW_JOINT_PRISMATIC, "ground", "ghost", point, axis);
+    add_plain_joint(spec, "second", LW_JOINT_PRISMATIC, "ghost", "load", point, axis);
+    add_force(spec, (lw_force_spec){
+                        .name = "damper", .type = LW_FORCE_TORSION, .joint = "first", .law.expression = law});
+    add_force(spec, (lw_force_spec){
+                        .name = "spring", .type = LW_FORCE_TORSION, .joint = "second", .stiffness = 30});
+    lw_model *model = compile_or_fail(spec);
+    const lw_formulation *massless = lw_formulation_find("massless");
+    const lw_method_options options = {0};
+    lw_method *method;
+    lw_error error;
+    assert_int_equal(massless->create(model, &options, &method, &error), LW_OK);
+    const double q[2] = {0, stretch}, v[2] = {from, -from};
+    double y[4];
+    massless->to_state(method, 0, q, v, y);
+    massless->destroy(method);
+    lw_model_destroy(model);
+    assert_true(y[0] == 0); /* a damper holds it, not the spring alone */
+    return y[2];
+}
+
+/* Laws whose slope at rest is zero or infinite determine the speed all the same: law(v) = 30 stretch. */
+static void laws_without_slope_at_rest(void **state) {
+    (void)state;
+    static const double stretch[] = {0.2, -0.2, 1e-3, -1e-6, 0}, from[] = {0, 1e-9, 0.3, -2};
+    for (int s = 0; s < 5; s++)
+        for (int f = 0; f < 4; f++) {
+            double force = 30 * stretch[s], size = fabs(force), sign = force < 0 ? -1 : 1;
+            double square = speed_of_ghost("3*v*abs(v)", stretch[s], from[f]),
+                   root = speed_of_ghost("sqrt(abs(v))*sign(v)", stretch[s], from[f]);
+            /* found to rounding of the forces on the way, of which some are those of the given speed, or to 1e-15 m/s; at rest a
+             * step of 1e-15 m/s is one of 3e-14 m/s for the square */
+            double noise = 1e-12 * fmax(size, 3 * from[f] * from[f]), exact = sign * sqrt(size / 3);
+            if (!(fabs(3 * square * fabs(square) - force) <= noise) && !(fabs(square - exact) < 1e-13))
+                fail_msg("stretch %g from %g: speed %.15g, not %.15g", stretch[s], from[f], square, exact);
+            noise = 1e-12 * fmax(size, sqrt(fabs(from[f]))), exact = sign * size * size;
+            if (!(fabs(sqrt(fabs(root)) * (root < 0 ? -1 : 1) - force) <= noise) &&
+                !(fabs(root - exact) < 1e-15))
+                fail_msg("stretch %g from %g: speed %.15g, not %.15g", stretch[s], from[f], root, exact);
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forces_follow_velocities)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(forces_follow_velocities),
+                                       cmocka_unit_test(laws_without_slope_at_rest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
