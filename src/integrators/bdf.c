@@ -21,8 +21,6 @@
 
 extern const lw_integrator lw_bdf;
 
-enum { SELDOM = 5 }; /* one of so many steps sees whether the matrix is too old */
-
 /* J_YY column by column; the increment of y_j as CVODE chooses it: sqrt(eps) |y_j|, and not below what
  * rounding of f demands. */
 static int jacobian(double t, N_Vector y, N_Vector f, SUNMatrix matrix, void *data, N_Vector f_moved,
@@ -74,10 +72,8 @@ static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector 
 
 static bool newton(lw_cvode *run) {
     lw_sundials *base = &run->base;
-    if (!lw_sundials_linear_solver(base) ||
-        !lw_sundials_newton(base, base->base.system->fickle ? 1 : SELDOM) ||
-        CVodeSetNonlinearSolver(run->memory, base->nonlinear) ||
-        (base->matrix && SUNNonlinSolSetConvTestFn(base->nonlinear, lw_sundials_converged, base)) ||
+    if (!lw_sundials_linear_solver(base) || !lw_sundials_newton(base) ||
+        CVodeSetNonlinearSolver(run->memory, base->nonlinear) || !lw_sundials_tests_itself(base) ||
         CVodeSetLinearSolver(run->memory, base->linear, base->matrix)) {
         return false;
     }

@@ -149,9 +149,9 @@ static bool name_differential(ida *run) {
 
 static bool attach_linear_solver(ida *run) {
     lw_sundials *base = &run->base;
-    if (!lw_sundials_newton(base, 1) || IDASetNonlinearSolver(run->memory, base->nonlinear) ||
+    if (!lw_sundials_newton(base) || IDASetNonlinearSolver(run->memory, base->nonlinear) ||
         !lw_sundials_linear_solver(base) || IDASetLinearSolver(run->memory, base->linear, base->matrix) ||
-        (base->matrix && SUNNonlinSolSetConvTestFn(base->nonlinear, lw_sundials_converged, base))) {
+        !lw_sundials_tests_itself(base)) {
         return false;
     }
     base->linear->ops->solve = solve;

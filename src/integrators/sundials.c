@@ -10,7 +10,6 @@
  */
 #include "integrators/sundials.h"
 
-#include <limits.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
 #include <stdio.h>
@@ -230,9 +229,7 @@ int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Ve
 
 /* --- Newton's method ------------------------------------------------------------------------------ */
 
-bool lw_sundials_newton(lw_sundials *run, int seldom) {
-    run->seldom = seldom;
-    run->gap = 1;
+bool lw_sundials_newton(lw_sundials *run) {
     run->unit = run->rate = 1;
     run->first = N_VClone(run->y);
     run->second = N_VClone(run->y);
@@ -250,11 +247,10 @@ static bool is_stale(const lw_sundials *run, N_Vector weights) {
     return false;
 }
 
-/* Corrections by a new matrix that are small but do not get smaller are noise of the system.
- * SUNDIALS' own tests take the rate of convergence over from earlier steps, and may do so for as long as the matrix is kept. Here every step,
- * or one of some as long as all goes well, finds it anew in two rounds. */
-int lw_sundials_converged(SUNNonlinearSolver solver, N_Vector y, N_Vector change, double tolerance,
-                          N_Vector weights, void *data) {
+/* SUNDIALS' own tests take the rate of convergence over from earlier steps, and may do so for as long as the matrix is kept. Here every
+ * step finds it anew in two rounds. Corrections by a new matrix that are small but do not get smaller are noise of the system. */
+static int converged(SUNNonlinearSolver solver, N_Vector y, N_Vector change, double tolerance,
+                     N_Vector weights, void *data) {
     (void)y;
     lw_sundials *run = data;
     enum { PATIENCE = 200 }; /* with a system that is all noise: forces beyond 1e16 of others */
@@ -265,25 +261,26 @@ int lw_sundials_converged(SUNNonlinearSolver solver, N_Vector y, N_Vector change
     if (round == 0) {
         if (run->fresh) run->rate = 1;
         run->change = size;
-        bool check = run->since >= run->gap - 1 && !(run->fresh && size <= negligible);
-        if (check || !(size * run->rate <= tolerance)) return SUN_NLS_CONTINUE;
-        run->since++;
+        bool known = run->noisy || (run->fresh && size <= negligible);
+        if (!known || !(size * run->rate <= tolerance)) return SUN_NLS_CONTINUE;
     } else {
         run->rate = size > 0 ? pow(size / run->change, 1.0 / round) : 0;
         bool slow = run->rate > slowest, noise = size <= (run->fresh ? tolerance : negligible);
         if ((slow && !noise) || (round == 1 && !run->fresh && is_stale(run, weights))) {
-            run->gap = 1;
-            if (++run->refused > PATIENCE && run->refused > run->solved) run->gap = run->seldom = INT_MAX;
+            if (++run->refused > PATIENCE && run->refused > run->solved) run->noisy = true;
             return SUN_NLS_CONV_RECVR;
         }
         bool left = slow ? !noise : !(run->rate / (1 - run->rate) * size <= tolerance);
         if (left) return SUN_NLS_CONTINUE;
-        if (run->gap < run->seldom) run->gap++;
-        run->since = 0;
     }
     run->fresh = false;
     run->solved++;
     return SUN_NLS_SUCCESS;
+}
+
+bool lw_sundials_tests_itself(lw_sundials *run) {
+    return !run->matrix || !run->base.system->fickle ||
+           SUNNonlinSolSetConvTestFn(run->nonlinear, converged, run) == 0;
 }
 
 /* --- errors --------------------------------------------------------------------------------------- */

@@ -31,9 +31,8 @@ struct lw_sundials {
     N_Vector first, second; /* Newton's method: what the equations leave in its first two rounds */
     double change, rate;    /* its first correction, its rate of convergence */
     double unit;            /* diagonal of its matrix where nothing is stiff */
-    int seldom, gap;        /* in one of gap steps it takes two rounds at least; gap grows up to seldom */
-    int since;              /* steps since the last such */
     bool fresh;             /* the matrix is that of this step */
+    bool noisy;             /* no matrix helps: what convergence was stays */
     long solved, refused;   /* how often it has ended */
 
     double begin, end; /* the last step; both the start before the first */
@@ -69,11 +68,11 @@ bool lw_sundials_linear_solver(lw_sundials *run);
 /* Solves M x = b; M_QY = factor coupling (dense), or known by its products (iterative). */
 int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, double tolerance,
                       double factor, double diagonal);
-/* Newton's method with a test of convergence that sees when the matrix is too old, in each step, or in one of `seldom`. To be attached, and
- * then, if there is a matrix, tested by lw_sundials_converged; fresh is to be set with each new matrix. false: no memory. */
-bool lw_sundials_newton(lw_sundials *run, int seldom);
-int lw_sundials_converged(SUNNonlinearSolver solver, N_Vector y, N_Vector change, double tolerance,
-                          N_Vector weights, void *data);
+/* Newton's method. false: no memory. */
+bool lw_sundials_newton(lw_sundials *run);
+/* To be called when it is attached: where the system's stiffness may change by decades within a few steps, it tests by itself, in each
+ * step, whether the matrix is too old. fresh is to be set with each new matrix. false: no memory. */
+bool lw_sundials_tests_itself(lw_sundials *run);
 /* Whose vector it is. */
 lw_sundials *lw_sundials_of(N_Vector v);
 
