@@ -2,6 +2,7 @@
  */
 #include "run_neglect.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,12 +93,14 @@ static void print_error(FILE *out, const run_neglect *n, const lw_model *model) 
         fprintf(out, "  %-20s %s %.2g of a motion of %.2g\n", lw_model_joint_info(model, j).name,
                 e->resolved ? "up to" : "below", e->errors[j], e->motions[j]);
     }
-    if (e->scale > 1)
-        fprintf(out,
-                "  by runs with %.3g and %.3g times that inertia (%ld steps, %.2g s): the difference grows "
-                "with power "
-                "%.2f\n",
-                e->scale, 2 * e->scale, e->steps, e->wall_s, e->order);
+    if (e->scale > 1) {
+        fprintf(out, "  by runs with %.3g and %.3g times that inertia (%ld steps, %.2g s)", e->scale,
+                2 * e->scale, e->steps, e->wall_s);
+        if (isfinite(e->order))
+            fprintf(out, ": the difference grows with power %.2f\n", e->order);
+        else
+            fprintf(out, ": no difference\n");
+    }
     if (!e->resolved) fprintf(out, "  the difference is below what the tolerance shows: these are bounds\n");
     if (!e->trusted)
         fprintf(out,

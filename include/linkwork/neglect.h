@@ -59,8 +59,9 @@ lw_status lw_neglect_state(const lw_model *with, const lw_model *without, double
  * times the inertia, S so large that these are hardly stiff, give c = (4 (y(S) - y(0)) - (y(2S) - y(0))) / (2 S). */
 typedef struct lw_neglect_error {
     double scale; /* S; 1: the run with the true inertia was made, and the error is measured, not estimated */
-    double order; /* of y(S) - y(0) in S as observed: 1 where the theory holds; NaN for S = 1 */
-    bool trusted; /* the order is near 1, or the error is measured */
+    double
+        order; /* of y(S) - y(0) in S as observed: 1 where the theory holds; NaN for S = 1 and where nothing differs */
+    bool trusted;   /* the order is near 1, or the error is measured */
     bool resolved;  /* y(S) - y(0) stands above the tolerance; otherwise the errors are bounds */
     double largest; /* of all coordinates over the run, SI units */
     int joint;      /* where that is */

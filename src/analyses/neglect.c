@@ -446,7 +446,6 @@ static void find_motions(const estimate *e, const lw_model *model) {
     }
 }
 
-/* Runs with S and 2 S; S smaller where the order is not yet 1. */
 /* The first factor: what is neglected is small with it still, and a thin rod, whose moment along grows with it, still a body. */
 static double first_scale(const lw_neglect *neglect) {
     double S = mild / lw_neglect_largest(neglect);
@@ -459,6 +458,7 @@ static double first_scale(const lw_neglect *neglect) {
     return fmax(1, S);
 }
 
+/* Runs with S and 2 S; S smaller where the order is not yet 1. */
 static lw_status try_scales(estimate *e, const lw_model *model, lw_error *error) {
     lw_neglect_error *result = e->result;
     double S = first_scale(e->neglect);
@@ -475,7 +475,7 @@ static lw_status try_scales(estimate *e, const lw_model *model, lw_error *error)
         }
         double at_s = largest_over_run(e, model, 1, 0, NULL, NULL, NULL);
         double at_2s = S > 1 ? largest_over_run(e, model, 0, 1, NULL, NULL, NULL) : NAN;
-        result->order = log2(at_2s / at_s);
+        result->order = at_s > 0 && at_2s > 0 ? log2(at_2s / at_s) : NAN;
         /* the errors of the runs themselves are some ten tolerances */
         result->resolved = at_s > 100 * tolerance_of(e->options);
         result->trusted = S <= 1 || !result->resolved || fabs(result->order - 1) < 0.25;

@@ -8,7 +8,7 @@
  * and of the state is kept beside the numbers it does not fit into (docs/theory/director.md, 6: Rounding).
  *
  * Source   Betsch and Leyendecker (2006), eqs 10-15.
- * Cost     as a rule one sparse factorisation: linear for trees. No allocation but for new pivots.
+ * Cost     trees by sweeps, linear (director_sweep.c); others as a rule one sparse factorisation. No allocation but for new pivots.
  */
 #include "formulations/director.h"
 #include "model/rows.h"

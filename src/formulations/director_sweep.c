@@ -1,7 +1,7 @@
 /* director_sweep.c - Newton's iteration of a step for trees, in two sweeps: from the leaves to ground, and back.
  *
  * The balance of a body is r = P_int(qm)'f, six numbers; W is the sum over all that it carries. With the columns S of its joint and
- * the transport X from its parent, both of the null-space matrix, at q1 without a sign and with ~ in the middle of the step (58, 69, 180):
+ * the transport X from its parent, both of the null-space matrix, without a mark at q1 and with ~ in the middle of the step (58, 69, 180):
  *
  *   W_i = r_i + sum over its children X~'W,   S~'W_i = 0                                        the reduced scheme
  *   dt_i = X dt_p + S du,   dW_i = A_i dt_i + A_ip dt_p + k_i
@@ -9,8 +9,9 @@
  *
  * The last gives du = -D^-1 (S~'(W_i + k_i) + E dt_p), and with it A_p and k_p, as in articulated-body recursions. No multiplier and no
  * matrix larger than 6 x 6 is ever formed. What an element between a body and its parent or ground adds to A_i, A_ip, A_pi, A_pp is what
- * director_newton.c adds to blocks. A body is touched once on the way in and once on the way out: of a long chain that does not fit
- * into the caches it is this that decides the time.
+ * director_newton.c adds to blocks. A body is worked on once on the way in and once on the way out, and looked at
+ * once more for each child. Where the bodies do not fit into the caches it is this that decides the time: of a chain the parent is next and
+ * still there; of a branched tree, whose labels go from level to level, it has to be fetched again.
  *
  * Balance, W and S~ have more digits (long double), so that S~'W, a difference of large numbers, is as exact as the step needs
  * (docs/theory/director.md, 6: Rounding). Rotations in the step are kept with more digits too: rows of joints then hold to these, and their
@@ -58,6 +59,11 @@ static void sort_by_owner(int n, int count, const int *owners, int *first, int *
     for (int i = n + 1; i > 0; i--) first[i] = first[i - 1];
 }
 
+static bool acts_in_joint(const lw_force *force) {
+    return force->type == LW_FORCE_TORSION || force->type == LW_FORCE_DRIVE ||
+           force->type == LW_FORCE_FRICTION;
+}
+
 static bool attach_elements(lw_director *d) {
     const lw_model *model = d->model;
     lw_sweep *s = d->sweep;
@@ -76,6 +82,7 @@ static bool attach_elements(lw_director *d) {
         s->loaded[two[0]] = s->loaded[two[1]] = true;
         s->books |= !lw_director_force_conserves(&model->forces[k]);
         owners[k] = owner(d, two);
+        s->bodies[owners[k]].pushed |= acts_in_joint(&model->forces[k]);
         for (int m = first; m < first + count; m++) owners[model->force_count + m] = owners[k];
     }
     sort_by_owner(d->n, model->force_count, owners, s->first_force, s->forces);
@@ -102,6 +109,7 @@ bool lw_director_sweep_create(lw_director *d) {
         if (i == 0) continue;
         int k = b->speeds = model->links[i].joint.nv;
         b->parent = model->links[i].parent, b->first_speed = model->links[i].v;
+        b->joint = model->bodies[i].joint_index;
         b->S = next, b->H = b->S + 6 * k, b->E = b->H + 6 * k, b->inverse = b->E + 6 * k;
         b->y = b->inverse + k * k, next = b->y + k;
         for (int m = 0; m < d->joints[i].moves; m++) b->slides |= !d->joints[i].move[m].turns;
@@ -261,7 +269,7 @@ static void add_elements(lw_director *d, int i, bool matrix) {
         memset(s->from_parent, 0, sizeof s->from_parent);
     }
     if (s->first_force[i] == s->first_force[i + 1]) return;
-    lw_v3_set(d->joint_torque + 3 * d->model->bodies[i].joint_index, 0, 0, 0);
+    if (s->bodies[i].pushed) lw_v3_set(d->joint_torque + 3 * s->bodies[i].joint, 0, 0, 0);
     for (int k = s->first_measure[i]; k < s->first_measure[i + 1]; k++) {
         lw_measure *m = &d->measures[s->measures[k]];
         lw_measure_step(m, m->from, d->q0, d->q1, matrix);
@@ -486,7 +494,8 @@ static bool spans(const lw_wide m[12]) {
 static void keep_reaction(lw_director *d, int i, const lw_wide W[6], const lw_wide middle[12],
                           const lw_wide parent[12], double *reactions) {
     const lw_director_joint *joint = &d->joints[i];
-    int index = d->model->bodies[i].joint_index;
+    const lw_sweep_body *b = &d->sweep->bodies[i];
+    int index = b->joint;
     double *out = reactions + 6 * index, sign = joint->side ? 1 / d->h : -1 / d->h;
     lw_wide at[3], arm[3], moment[3];
     lw_wide_combine(joint->point[1], joint->side ? middle : parent, at);
@@ -496,7 +505,7 @@ static void keep_reaction(lw_director *d, int i, const lw_wide W[6], const lw_wi
         out[a] = sign * (double)W[a];
         out[3 + a] = sign * (double)(W[3 + a] + moment[a]);
     }
-    if (d->sweep->first_force[i] == d->sweep->first_force[i + 1]) return;
+    if (!b->pushed) return;
     double own[6] = {0}, part[3], offset[3];
     lw_director_coordinate_loads(d, index, d->coordinate + d->model->joints[index].info.q, own);
     for (int a = 0; a < 3; a++) offset[a] = (double)((joint->side ? middle : parent)[a] - at[a]);

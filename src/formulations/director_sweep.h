@@ -20,7 +20,9 @@ typedef struct lw_sweep_body {
     double *inverse, *y; /* D^-1; D^-1 S~'(W + k) */
     double load[6];      /* W of the last step over its length: what its joint transmits */
     int parent, speeds, first_speed;
-    bool slides;
+    int joint;   /* its joint in the spec's order */
+    bool slides; /* some of its speeds do */
+    bool pushed; /* an element acts in its joint */
 } lw_sweep_body;
 
 struct lw_sweep {

@@ -69,7 +69,7 @@ static void remove_still(const massless_method *m, int i, double *y) {
     }
     const double *n = m->flow->null->value + shape->nodes[shape->node_start[first]].entry;
     if (link->kernel == LW_KERNEL_UNIVERSAL) {
-        double along = (n[0] * y[0] + n[1] * y[1]) / (n[0] * n[0] + n[1] * n[1]);
+        double inverse = 1 / (n[0] * n[0] + n[1] * n[1]), along = (n[0] * y[0] + n[1] * y[1]) * inverse;
         y[0] -= along * n[0], y[1] -= along * n[1];
         return;
     }

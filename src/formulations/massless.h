@@ -34,8 +34,10 @@ typedef struct lw_null_block {
         LW_ROOT_CONSTANT,
         LW_ROOT_TURNS,
         LW_ROOT_RESPONDS
-    } root; /* the joint: all its speeds stand for directions, and its S is
+    } root;    /* the joint: all its speeds stand for directions, and its S is
                                                                          constant or not; or some of them respond */
+    bool free; /* the six of a free joint, whose body alone moves, ... */
+    int after; /* ... and the first speed of the only joint after it, if that has six; or -1 */
 } lw_null_block;
 
 typedef struct lw_null_shape {
@@ -49,6 +51,7 @@ typedef struct lw_null_shape {
     int count; /* directions, from the leaves inwards */
     int block_count;
     lw_null_block *blocks;
+    bool free;           /* some of them are */
     int *rep, *rep_body; /* the speed that stands for it, and the body of its joint */
     int *node_start;     /* count + 1 */
     lw_null_node *nodes;

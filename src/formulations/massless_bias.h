@@ -15,6 +15,12 @@
 
 #include "formulations/massless_motion.h"
 
+/* Of a free joint: R'e, and S° e along v. */
+INLINE void free_rate(const double *S, const double *v, const double *e, double local[3], double out[6]) {
+    for (int k = 0; k < 3; k++) local[k] = S[3 + k] * e[0] + S[9 + k] * e[1] + S[15 + k] * e[2], out[k] = 0;
+    lw_v3_cross(local, v + 3, out + 3);
+}
+
 /* S° v along v where S stands as joint_motion.h says (the joint is not inverted), times e instead of the second v: from S itself. */
 INLINE void turning_rate(const lw_joint *joint, const double *S, const double *v, const double *e,
                          double out[6]) {
@@ -27,8 +33,7 @@ INLINE void turning_rate(const lw_joint *joint, const double *S, const double *v
         out[4] = v[2] * (S[4] * e[1] - S[3] * e[0]);
     } else if (joint->type == LW_JOINT_FREE) {
         double local[3];
-        for (int k = 0; k < 3; k++) local[k] = S[3 + k] * e[0] + S[9 + k] * e[1] + S[15 + k] * e[2];
-        lw_v3_cross(local, v + 3, out + 3);
+        free_rate(S, v, e, local, out);
     }
 }
 
@@ -75,6 +80,9 @@ static void placed_velocity(const recursion *r, int i) {
         slides = false;
         relative[0] = S[0] * v[0], relative[1] = v[1], relative[2] = S[2] * v[0];
         turning_rate(&link->joint, S, v, v, own->bias);
+    } else if (link->kernel == LW_KERNEL_FREE) { /* S is (0; R'), (1; 0) */
+        free_rate(S, v, v, relative + 3, own->bias);
+        lw_v3_copy(v + 3, relative);
     } else {
         for (int l = 0; l < link->joint.nv; l++) lw_v6_axpy(v[l], S + 6 * l, relative);
         turning_rate(&link->joint, S, v, v, own->bias);
@@ -119,13 +127,16 @@ static void general_correct(const recursion *r, int i, const double *E, const do
     const double *v = r->v + link->v, *S = r->S + 6 * link->v,
                  *e = apart + link->v; /* zero where no S turns */
     double carried[6], moving[6] = {0}, own[6], *bias = r->nodes[i].bias;
-    bool ball = link->kernel == LW_KERNEL_SPHERICAL, universal = link->kernel == LW_KERNEL_UNIVERSAL;
+    bool ball = link->kernel == LW_KERNEL_SPHERICAL, universal = link->kernel == LW_KERNEL_UNIVERSAL,
+         floats = link->kernel == LW_KERNEL_FREE;
     if (E) {
         twist_to_child(r, i, E, carried);
         if (ball)
             lw_v3_copy(v, moving);
         else if (universal)
             moving[0] = S[0] * v[0], moving[1] = v[1], moving[2] = S[2] * v[0];
+        else if (floats)
+            free_rate(S, v, v, moving + 3, own), lw_v3_copy(v + 3, moving);
         else
             for (int j = 0; j < link->joint.nv; j++) lw_v6_axpy(v[j], S + 6 * j, moving);
         lw_v3_add_cross(moving, carried, bias);
@@ -135,6 +146,10 @@ static void general_correct(const recursion *r, int i, const double *E, const do
     if (universal) { /* first axis (cos q1, 0, sin q1) */
         double rate = v[1] * e[0];
         bias[0] += S[2] * rate, bias[2] -= S[0] * rate;
+    } else if (floats) {
+        double local[3];
+        free_rate(S, v, e, local, own);
+        for (int c = 3; c < 6; c++) bias[c] -= own[c];
     } else if (!ball && link->joint.nv) {
         subspace_rate(r, i, e, own);
         for (int c = 0; c < 6; c++) bias[c] -= own[c];
@@ -145,10 +160,8 @@ static void general_correct(const recursion *r, int i, const double *E, const do
 static inline void motion_apart(const lw_null *null, const double *zeta, double *e, double *E) {
     const lw_null_shape *shape = null->shape;
     for (int b = 0; b < shape->moved_start[shape->count]; b++)
-        memset(E + 6 * shape->body[b], 0, 6 * sizeof *E);
-    for (int k = 0; k < shape->count; k++)
-        for (int b = shape->moved_start[k]; b < shape->moved_start[k + 1]; b++)
-            lw_v6_axpy(zeta[k], null->twist + 6 * b, E + 6 * shape->body[b]);
+        for (int c = 0; c < 6; c++) E[6 * shape->body[b] + c] = 0;
+    add_twists(null, zeta, E, 6);
     if (!shape->turning) return;
     memset(e, 0, (size_t)shape->model->nv * sizeof *e);
     lw_null_times(null, zeta, e);

@@ -11,6 +11,7 @@
  * Source   docs/theory/massless.md, 4.
  * Cost     O(dampers + entries of L), no allocation but in create.
  */
+#include "formulations/massless_full.h"
 #include "formulations/massless_mixed.h"
 #include "model/joint.h"
 
@@ -18,8 +19,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* The part of a direction in a damper's rate: an entry of its speeds, or twists of the two bodies (-1: none). */
 typedef struct share {
@@ -38,7 +37,8 @@ typedef struct damper {
     int bodies[2];    /* between bodies */
     bool constant;    /* in a joint or along a line, and linear: c does not change */
     int from, end;    /* bushing: the components that damp */
-    double c;         /* at the last state; of a bushing each component has its own */
+    int solid; /* bushing: 1 + the side of a free body whose six speeds are all its shares, apart from other dampers; or 0 */
+    double c; /* at the last state; of a bushing each component has its own */
     const double *
         h; /* line, cut: its rate is h V of the second less h V of the first, 6 each, internal axes; bushing: see LW_LINE */
 } damper;
@@ -59,6 +59,8 @@ struct lw_dampers {
     /* L by columns, D; of each row its columns, in the order in which they are known, and the places in L */
     int *parent, *L_start, *L_count, *L_row, *row_start, *row_column, *row_place;
     double *L, *inverse, *pivot, *work;
+    unsigned char *
+        full; /* per direction: of so many from here on each shares dampers with each, and with no other; or 0 */
     bool *skipped;
     double *floor;
     bool *loose; /* skipped, or without a pivot at this position */
@@ -262,6 +264,20 @@ static bool matrix_structure(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
+/* Runs of directions each of which shares dampers with each, and with no other. */
+static void find_full(lw_dampers *d) {
+    int n = d->size, count;
+    for (int k = 0; k < n; k += count) {
+        int last = k;
+        while (d->parent[last] == last + 1) last++;
+        count = last - k + 1;
+        bool full = d->parent[last] < 0 && (count == 2 || count == 3 || count == 6); /* those with kernels */
+        for (int l = k; l <= last && full; l++)                                      /* columns k .. l */
+            full = d->start[l + 1] - d->start[l] == l - k + 1 && d->column[d->start[l]] == k;
+        if (full) d->full[k] = (unsigned char)count;
+    }
+}
+
 /* The elimination tree, the columns of L, and of each row its columns, so that each comes after those that it needs. */
 static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     int n = d->size, *flag = calloc((size_t)n + 1, sizeof *flag),
@@ -278,10 +294,11 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     d->floor = LW_NEW(arena, double, n + 1);
     d->loose = LW_NEW(arena, bool, n + 1);
     d->within = LW_NEW(arena, bool, n + 1);
+    d->full = LW_NEW(arena, unsigned char, n + 1);
     d->unit = LW_NEW(arena, double, n + 1);
     bool fine = flag && pattern && d->parent && d->L_start && d->L_count && d->row_start && d->inverse &&
                 d->pivot && d->diagonal && d->work && d->skipped && d->floor && d->loose && d->within &&
-                d->unit;
+                d->full && d->unit;
     for (int k = 0; k < n && fine; k++) {
         d->parent[k] = -1, flag[k] = k;
         d->row_start[k + 1] = d->row_start[k];
@@ -317,7 +334,26 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
         }
     }
     free(flag), free(pattern);
+    if (fine) find_full(d);
     return fine;
+}
+
+/* Bushings of a free body whose six speeds stand for directions that no damper joins with others. */
+static void find_solid(lw_dampers *d) {
+    const lw_null_shape *shape = d->null->shape;
+    for (damper *own = d->dampers; own < d->dampers + d->count; own++) {
+        const share *s = d->shares + own->share;
+        const lw_link *link = &shape->model->links[shape->rep_body[s->direction]];
+        if (own->kind != IN_BUSHING || own->count != 6 || d->full[s->direction] != 6 ||
+            link->kernel != LW_KERNEL_FREE)
+            continue;
+        int side = s->second >= 0, place = side ? s->second : s->first;
+        bool fits = shape->body[place] == shape->rep_body[s->direction];
+        for (int a = 0; a < 6 && fits; a++)
+            fits = (side ? s[a].second : s[a].first) == place + a && (side ? s[a].first : s[a].second) < 0 &&
+                   shape->rep[s[a].direction] == link->v + a;
+        if (fits) own->solid = 1 + side;
+    }
 }
 
 lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
@@ -365,6 +401,7 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
         if (pushes(&model->forces[k]) && find_shares(model, &model->forces[k], &speeds, &bodies, NULL))
             d->steady = false;
     fine = fine && matrix_structure(d, arena) && factor_structure(d, arena);
+    if (fine && !shape->dense) find_solid(d);
     free_index(&speeds), free_index(&bodies);
     return fine ? d : NULL;
 }
@@ -391,7 +428,7 @@ bool lw_dampers_mix(lw_dampers *d, lw_arena *arena) {
     lw_dampers_groups(d, of);
     bool fine = lw_mixed_create(d->size, of, d->skipped, d->within, arena, &d->mixed);
     for (int k = 0; k < d->size; k++)
-        if (d->within[k]) d->L_count[k] = 0;
+        if (d->within[k]) d->L_count[k] = d->full[k] = 0;
     return fine;
 }
 
@@ -495,6 +532,35 @@ INLINE void assemble_bushing(lw_dampers *d, const damper *own, int from, int end
     }
 }
 
+/* The same of a solid one: the twists are S of the free joint, (0; R') and (1; 0); their matrix is full. */
+static void assemble_solid(lw_dampers *d, const damper *own) {
+    const double *C = own->force->bushing_damping, *line = own->h;
+    const lw_pose *frames = own->force->frames;
+    const share *s = d->shares + own->share;
+    bool second = own->solid == 2;
+    const double *S = d->null->twist + 6 * (second ? s->second : s->first),
+                 *axes = second ? line : frames[0].R, *at = second ? frames[1].p : line + 9;
+    double *rate = d->rate + own->rate, *value = d->value + d->pairs[own->pair], scaled[36];
+    const double sign = second ? 1 : -1;
+    for (int k = 0; k < 3; k++) {
+        double *x = rate + 6 * k, *y = rate + 18 + 6 * k;
+        int i = (k + 1) % 3, j = (k + 2) % 3; /* e_k x at = at_i e_j - at_j e_i */
+        for (int c = 0; c < 3; c++) {
+            x[c] = sign * (axes[c] * S[6 * k + 3] + axes[3 + c] * S[6 * k + 4] + axes[6 + c] * S[6 * k + 5]);
+            y[c] = sign * (at[i] * axes[3 * j + c] - at[j] * axes[3 * i + c]);
+            x[3 + c] = 0, y[3 + c] = sign * axes[3 * k + c];
+            scaled[6 * k + c] = C[c] * x[c];
+            scaled[18 + 6 * k + c] = C[c] * y[c], scaled[21 + 6 * k + c] = C[3 + c] * y[3 + c];
+        }
+    }
+    for (int a = 0; a < 6; a++)
+        for (int b = 0; b <= a; b++) {
+            double sum = lw_v3_dot(scaled + 6 * a, rate + 6 * b);
+            if (b > 2) sum += lw_v3_dot(scaled + 6 * a + 3, rate + 6 * b + 3);
+            *value++ += sum;
+        }
+}
+
 static void assemble(lw_dampers *d, lw_data *data, double t) {
     const lw_null *null = d->null;
     const lw_force *forces = null->shape->model->forces;
@@ -505,7 +571,9 @@ static void assemble(lw_dampers *d, lw_data *data, double t) {
         const int *pair = d->pairs + own->pair;
         if (own->kind == IN_BUSHING) {
             own->h = data->lines + LW_LINE * (own->force - forces);
-            if (own->from == 3 && own->count == 3)
+            if (own->solid)
+                assemble_solid(d, own);
+            else if (own->from == 3 && own->count == 3)
                 assemble_bushing(d, own, 3, 6, 3);
             else if (own->from == 3)
                 assemble_bushing(d, own, 3, 6, own->count);
@@ -536,12 +604,12 @@ static void assemble(lw_dampers *d, lw_data *data, double t) {
 }
 
 INLINE void advance_bushing(const lw_dampers *d, const damper *own, const double *z, lw_data *data, int from,
-                            int end) {
+                            int end, int count) {
     const double *C = own->force->bushing_damping, *rate = d->rate + own->rate, *line = own->h;
     const lw_pose *frames = own->force->frames;
     const share *s = d->shares + own->share;
     double change[6] = {0}, force[6], power = 0;
-    for (int a = 0; a < own->count; a++)
+    for (int a = 0; a < count; a++)
         for (int c = from; c < end; c++) change[c] += rate[6 * a + c] * z[s[a].direction];
     for (int c = from; c < end; c++) {
         force[c] = C[c] * change[c];
@@ -560,11 +628,13 @@ void lw_dampers_advance(const lw_dampers *d, const double *z, lw_data *data) {
         double change = 0, before;
         if (own->kind == IN_BUSHING) {
             if (own->from == 3)
-                advance_bushing(d, own, z, data, 3, 6);
+                advance_bushing(d, own, z, data, 3, 6, own->count);
             else if (own->end == 3)
-                advance_bushing(d, own, z, data, 0, 3);
+                advance_bushing(d, own, z, data, 0, 3, own->count);
+            else if (own->count == 6)
+                advance_bushing(d, own, z, data, 0, 6, 6);
             else
-                advance_bushing(d, own, z, data, 0, 6);
+                advance_bushing(d, own, z, data, 0, 6, own->count);
             continue;
         }
         if (own->kind == IN_JOINT) {
@@ -612,6 +682,29 @@ void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size
 
 /* --- L D L' -------------------------------------------------------------------------------------------- */
 
+/* The pivot of direction k is known: takes it or leaves it. Returns its inverse. */
+INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double pivot, int *lost) {
+    d->pivot[k] = pivot;
+    d->loose[k] = d->skipped[k] || (other ? other->loose[k] : !(pivot > d->floor[k]));
+    d->inverse[k] = d->loose[k] ? 0 : 1 / pivot;
+    d->loose_count += d->loose[k];
+    if (*lost < 0 && d->loose[k] && !d->skipped[k]) *lost = k;
+    if (d->driven < 0 && !d->skipped[k] && pivot < -d->floor[k]) d->driven = k;
+    return d->inverse[k];
+}
+
+/* n directions from `first` on, which are full (massless_full.h). */
+INLINE void factor_full(lw_dampers *d, const lw_dampers *other, int first, int n, int *lost) {
+    const double *value = d->value + d->start[first];
+    double *L = d->L + d->L_start[first], rows[LW_FULL_MAX][LW_FULL_MAX], inverse[LW_FULL_MAX];
+#pragma GCC unroll 6
+    for (int i = 0; i < n; i++) {
+        d->diagonal[first + i] = value[i * (i + 1) / 2 + i];
+        double pivot = full_row(n, i, value, inverse, rows, L);
+        inverse[i] = take_pivot(d, other, first + i, pivot, lost);
+    }
+}
+
 int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
     int lost = -1, n = d->size;
     const lw_dampers *other = d->follow == d ? NULL : d->follow;
@@ -621,6 +714,17 @@ int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
     double *y = d->work; /* zero between calls */
     for (int k = 0; k < n; k++) {
         if (d->within[k]) continue; /* no entry of L leads to or from it */
+        if (d->full[k]) {
+            int count = d->full[k];
+            if (count == 6)
+                factor_full(d, other, k, 6, &lost);
+            else if (count == 3)
+                factor_full(d, other, k, 3, &lost);
+            else
+                factor_full(d, other, k, 2, &lost);
+            k += count - 1;
+            continue;
+        }
         int last = d->start[k + 1] - 1;
         for (int p = d->start[k]; p < last; p++) y[d->column[p]] = d->value[p];
         double pivot = d->diagonal[k] = d->value[last];
@@ -632,12 +736,7 @@ int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
             d->L[end] = yi * d->inverse[i];
             pivot -= d->L[end] * yi;
         }
-        d->pivot[k] = pivot;
-        d->loose[k] = d->skipped[k] || (other ? other->loose[k] : !(pivot > d->floor[k]));
-        d->inverse[k] = d->loose[k] ? 0 : 1 / pivot;
-        d->loose_count += d->loose[k];
-        if (lost < 0 && d->loose[k] && !d->skipped[k]) lost = k;
-        if (d->driven < 0 && !d->skipped[k] && pivot < -d->floor[k]) d->driven = k;
+        take_pivot(d, other, k, pivot, &lost);
     }
     d->lost = lost >= 0;
     if (!d->mixed) return lost;
@@ -653,12 +752,20 @@ int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
 
 void lw_dampers_lower(const lw_dampers *d, double *x) {
     for (int k = 0; k < d->size; k++)
-        for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++) x[d->L_row[p]] -= d->L[p] * x[k];
+        if (d->full[k] == 6)
+            full_lower(6, d->L + d->L_start[k], x + k), k += 5;
+        else
+            for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++)
+                x[d->L_row[p]] -= d->L[p] * x[k];
     if (d->mixed) lw_mixed_lower(d->mixed, x);
 }
 void lw_dampers_upper(const lw_dampers *d, double *x) {
     for (int k = d->size - 1; k >= 0; k--)
-        for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++) x[k] -= d->L[p] * x[d->L_row[p]];
+        if (k >= 5 && d->full[k - 5] == 6)
+            k -= 5, full_upper(6, d->L + d->L_start[k], x + k);
+        else
+            for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++)
+                x[k] -= d->L[p] * x[d->L_row[p]];
     if (d->mixed) lw_mixed_upper(d->mixed, x);
 }
 void lw_dampers_solve(const lw_dampers *d, double *x) {

@@ -124,11 +124,13 @@ static lw_status not_found(double t, lw_error *error) {
                    "no velocity of the bodies without mass balances their forces at t = %g", t);
 }
 
-/* Is the next step none? At rest a law such as v |v| leaves forces that are as small as their slopes. */
+/* Is the next step none? At rest a law such as v |v| leaves forces that are as small as their slopes; elsewhere a damper feels how the
+ * velocities at its ends are rounded. */
 static bool negligible(const lw_flow *flow) {
-    double most = 0;
+    double most = 0, fastest = 1; /* m/s, rad/s */
     for (int k = 0; k < flow->shape->count; k++) most = fmax(most, fabs(flow->step[k]));
-    return most < 1e-15; /* m/s, rad/s */
+    for (int k = 0; k < flow->model->nv; k++) fastest = fmax(fastest, fabs(flow->data->v[k]));
+    return most < 1e-15 * fastest;
 }
 
 /* Newton with a line search, from the first full step on. */
@@ -183,10 +185,11 @@ lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error 
     double before = linear ? 0 : first_imbalance(flow);
     memcpy(flow->step, flow->gamma, (size_t)count * sizeof *flow->step);
     lw_dampers_solve(flow->dampers, flow->step);
+    bool none = !linear && negligible(flow);
     advance(flow, flow->step, 1, t, tau);
     for (int k = 0; k < count; k++)
         if (!(fabs(flow->zeta[k]) < out_of_reach)) return not_found(t, error);
-    if (linear) return LW_OK;
+    if (linear || none) return LW_OK;
     lw_dampers_follow(flow->dampers, flow->dampers); /* one basis for all rounds */
     status = iterate(flow, t, tau, before, error);
     lw_dampers_follow(flow->dampers, NULL);

@@ -18,23 +18,34 @@ static inline bool is_rigid(const lw_link *link, unsigned left_out) {
     return left_out == (1u << link->joint.nv) - 1;
 }
 
-/* What a rigid ball or free joint hands over: of the inertia the mass matrix C alone, or nothing. */
-INLINE void rigid_ball_eliminate(const recursion *r, int i, bool mass) {
+/* What a rigid ball joint hands over: of the inertia the mass matrix C alone. */
+static void rigid_ball_eliminate(const recursion *r, int i) {
     const lw_link *link = &r->model->links[i];
     const place *at = &r->places[i];
     const double none[9] = {0}, *b = r->nodes[i].bias + 3;
-    double A[6], B[9], C[6], C1[6] = {0}, f[6], f1[6];
+    double A[6], B[9], C[6], C1[6], f[6], f1[6], t[3];
     if (link->parent == 0) return;
     gather(r, i, A, B, C, f);
-    if (mass) {
-        double t[3];
-        symmetric_times(C, b, t);
-        for (int k = 0; k < 3; k++) f[3 + k] += t[k];
-        turn_symmetric_by(at->R, C, C1);
-    }
+    symmetric_times(C, b, t);
+    for (int k = 0; k < 3; k++) f[3 + k] += t[k];
+    turn_symmetric_by(at->R, C, C1);
     r3_turn(at->R, f, f1);
     r3_turn(at->R, f + 3, f1 + 3);
     hand_over(r, link, at->p, none, none, C1, f1, -1);
+}
+
+/* The same of a rigid free joint, whose body has no mass either: the wrench of the elements and what its children have handed over. */
+static void rigid_free_eliminate(const recursion *r, int i) {
+    const lw_link *link = &r->model->links[i];
+    const place *at = &r->places[i];
+    const double none[9] = {0};
+    double f[6], f1[6];
+    if (link->parent == 0) return;
+    for (int k = 0; k < 6; k++)
+        f[k] = (link->slot < 0 ? 0 : r->sums[link->slot].f[k]) - (r->load ? r->load[6 * i + k] : 0);
+    r3_turn(at->R, f, f1);
+    r3_turn(at->R, f + 3, f1 + 3);
+    hand_over(r, link, at->p, none, none, none, f1, -1);
 }
 
 /* As spherical_eliminate, whose torque is tau where all forces balance: here f + A A^+ (tau - f). */
@@ -78,11 +89,11 @@ static void deficient_eliminate(const recursion *r, int i, unsigned left_out, in
     const lw_link *link = &r->model->links[i];
     bool rigid = is_rigid(link, left_out);
     if (link->kernel == LW_KERNEL_SPHERICAL && rigid)
-        rigid_ball_eliminate(r, i, true);
+        rigid_ball_eliminate(r, i);
     else if (link->kernel == LW_KERNEL_SPHERICAL)
         ball_eliminate(r, i, bad);
     else if (link->kernel == LW_KERNEL_FREE && rigid)
-        rigid_ball_eliminate(r, i, false);
+        rigid_free_eliminate(r, i);
     else if (link->kernel == LW_KERNEL_FREE)
         joint_eliminate(r, i, bad, 6, 0, false);
     else if (rigid)
@@ -99,35 +110,49 @@ static void rigid_accelerate(const recursion *r, int i) {
 }
 
 /* x: what the joint carries outwards, with prescribed accelerations; y: the joint's other accelerations D^+ (u - U'x), whose part
- * without mass is arbitrary. */
-static void deficient_rates(const recursion *r, int i, double x[6], double y[LW_JOINT_MAX_V]) {
+ * without mass is arbitrary. nv, fixed: constants where that pays. */
+INLINE void rates_by_motion(const recursion *r, int i, int nv, unsigned fixed, double x[6], double *y) {
     const lw_link *link = &r->model->links[i];
     const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v,
                  *u = r->u + link->v;
-    int nv = link->joint.nv;
-    unsigned fixed = link->prescribed;
     carry_general(r, i, x);
-    if (link->kernel == LW_KERNEL_SPHERICAL) { /* U is (A; B'), B kept */
-        for (int k = 0; k < 3; k++) y[k] = u[k] - r3_dot(U + 3 * k, x + 3);
-        solve_lower(3, 0, D, y);
-        solve_upper(3, 0, D, y);
-        for (int k = 0; k < 3; k++) y[k] -= x[k];
-        return;
-    }
     for (int k = 0; k < nv; k++)
         if (fixed >> k & 1) lw_v6_axpy(r->vdot[link->v + k], S + 6 * k, x);
     for (int k = 0; k < nv; k++) y[k] = fixed >> k & 1 ? 0 : u[k] - lw_v6_dot(U + 6 * k, x);
     solve_lower(nv, fixed, D, y);
     solve_upper(nv, fixed, D, y);
 }
+INLINE void deficient_rates(const recursion *r, int i, double x[6], double y[LW_JOINT_MAX_V]) {
+    const lw_link *link = &r->model->links[i];
+    if (link->kernel == LW_KERNEL_SPHERICAL) { /* U is (A; B'), B kept */
+        const double *B = r->U + 6 * link->v, *D = r->D + 6 * link->v;
+        carry_general(r, i, x);
+        for (int k = 0; k < 3; k++) y[k] = r->u[link->v + k] - r3_dot(B + 3 * k, x + 3);
+        solve_lower(3, 0, D, y);
+        solve_upper(3, 0, D, y);
+        for (int k = 0; k < 3; k++) y[k] -= x[k];
+    } else if (link->kernel == LW_KERNEL_UNIVERSAL)
+        rates_by_motion(r, i, 2, 0, x, y);
+    else
+        rates_by_motion(r, i, link->joint.nv, link->prescribed, x, y);
+}
 
 /* Accelerations of the joint and its body, from these. */
-static void deficient_accelerate(const recursion *r, int i, const double x[6], const double *y) {
+INLINE void deficient_accelerate(const recursion *r, int i, const double x[6], const double *y) {
     const lw_link *link = &r->model->links[i];
     const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v;
     double *vdot = r->vdot + link->v, *a = r->nodes[i].a;
     unsigned fixed = link->prescribed;
     for (int k = 0; k < 6; k++) a[k] = x[k];
+    if (link->kernel == LW_KERNEL_UNIVERSAL) {
+        a[0] += y[0] * S[0], a[1] += y[1], a[2] += y[0] * S[2];
+        vdot[0] = y[0], vdot[1] = y[1];
+        return;
+    }
+    if (link->kernel == LW_KERNEL_SPHERICAL) {
+        for (int k = 0; k < 3; k++) a[k] += y[k], vdot[k] = y[k];
+        return;
+    }
     for (int k = 0; k < link->joint.nv; k++) {
         if (fixed >> k & 1) continue;
         vdot[k] = y[k];

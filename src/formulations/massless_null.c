@@ -173,8 +173,32 @@ static void resistance(const lw_null *null, const recursion *r, int i, int at, c
         for (int l = 0; l < k; l++) G[6 * l + k] = G[6 * k + l];
 }
 
+/* The same of a ball joint without own inertia, S = (1; 0), where all children are ball or universal joints. False where they are not. */
+static bool ball_resistance(const lw_null *null, const recursion *r, int at, double *G) {
+    const lw_null_shape *shape = null->shape;
+    double weight = 1 / (shape->length * shape->length), A[6] = {0};
+    if (!shape->bare[at]) return false;
+    for (int c = shape->child_start[at]; c < shape->child_start[at + 1]; c++) {
+        const lw_link *link = &r->model->links[shape->child[c]];
+        const double *p = r->places[shape->child[c]].p, *R = r->places[shape->child[c]].R,
+                     *axis = r->S + 6 * link->v;
+        if (link->kernel != LW_KERNEL_SPHERICAL && link->kernel != LW_KERNEL_UNIVERSAL) return false;
+        double square = lw_v3_dot(p, p);
+        for (int k = 0; k < 3; k++)
+            for (int l = 0; l <= k; l++) A[sym(k, l)] += weight * ((k == l ? square : 0) - p[k] * p[l]);
+        if (link->kernel == LW_KERNEL_SPHERICAL) continue;
+        double across[3];
+        for (int k = 0; k < 3; k++) across[k] = axis[0] * R[3 * k + 2] - axis[2] * R[3 * k];
+        for (int k = 0; k < 3; k++)
+            for (int l = 0; l <= k; l++) A[sym(k, l)] += across[k] * across[l];
+    }
+    for (int k = 0; k < 3; k++)
+        for (int l = 0; l < 3; l++) G[6 * k + l] = A[sym(k, l)];
+    return true;
+}
+
 /* Gauss-Jordan step of the n x n matrix G (rows of 6) at pivot p: afterwards G_pk = (S'K S)^-1 S'K S_k in the rows p stepped at. */
-static void step_at(int n, int p, double *G) {
+INLINE void step_at(int n, int p, double *G) {
     double inverse = 1 / G[7 * p];
     for (int k = 0; k < n; k++) {
         if (k == p) continue;
@@ -186,20 +210,65 @@ static void step_at(int n, int p, double *G) {
     for (int l = 0; l < n; l++) G[6 * p + l] *= inverse;
 }
 
+/* G of a universal joint's two speeds, (00, 01, 11), where all children are ball or universal joints: as in resistance, with S
+ * (S0, 0, S2; 0), (0, 1, 0; 0). False where they are not. */
+static bool universal_resistance(const lw_null *null, const recursion *r, int at, const double *S,
+                                 double G[3]) {
+    const lw_null_shape *shape = null->shape;
+    double weight = 1 / (shape->length * shape->length);
+    if (!shape->bare[at]) return false;
+    G[0] = G[1] = G[2] = 0;
+    for (int c = shape->child_start[at]; c < shape->child_start[at + 1]; c++) {
+        const lw_link *link = &r->model->links[shape->child[c]];
+        const double *p = r->places[shape->child[c]].p, *R = r->places[shape->child[c]].R,
+                     *axis = r->S + 6 * link->v;
+        if (link->kernel != LW_KERNEL_SPHERICAL && link->kernel != LW_KERNEL_UNIVERSAL) return false;
+        double x[3] = {-S[2] * p[1], S[2] * p[0] - S[0] * p[2], S[0] * p[1]};
+        G[0] += weight * lw_v3_dot(x, x);
+        G[1] += weight * (x[0] * p[2] - x[2] * p[0]);
+        G[2] += weight * (p[0] * p[0] + p[2] * p[2]);
+        if (link->kernel == LW_KERNEL_SPHERICAL) continue;
+        double first = S[0] * (axis[0] * R[2] - axis[2] * R[0]) + S[2] * (axis[0] * R[8] - axis[2] * R[6]),
+               second = axis[0] * R[5] - axis[2] * R[3];
+        G[0] += first * first, G[1] += first * second, G[2] += second * second;
+    }
+    return true;
+}
+/* Its direction; as simple_root. */
+static bool universal_root(lw_null *null, const recursion *r, int i, int at, const lw_null_block *block) {
+    const lw_null_shape *shape = null->shape;
+    const double *S = r->S + 6 * r->model->links[i].v;
+    const lw_null_node *root = &shape->nodes[shape->node_start[block->first]];
+    double G[3], *n = null->value + root->entry, *twist = null->twist + 6 * root->moved;
+    if (!universal_resistance(null, r, at, S, G)) return false;
+    int rep = null->follow ? null->follow->left_out[at] >> 1 & 1 : !(G[2] > G[0]);
+    null->left_out[at] = 1u << rep;
+    null->rep[block->first] = r->model->links[i].v + rep;
+    n[rep] = 1;
+    n[1 - rep] = -G[1] / G[rep ? 0 : 2];
+    twist[0] = n[0] * S[0], twist[1] = n[1], twist[2] = n[0] * S[2];
+    twist[3] = twist[4] = twist[5] = 0;
+    return true;
+}
+
 /* Directions of a simple body, from the first on: which speeds stand for them, their parts of the joint, the body's twists. Largest
- * pivots, each against its own motion, so that units do not matter, respond first. */
-static void simple_root(lw_null *null, const recursion *r, int i, int at, const lw_null_block *block) {
+ * pivots, each against its own motion, so that units do not matter, respond first. nv and ball, its joint is one: constants where that
+ * pays. */
+INLINE void simple_root(lw_null *null, const recursion *r, int i, int at, const lw_null_block *block, int nv,
+                        bool ball) {
     const lw_null_shape *shape = null->shape;
     const lw_link *link = &r->model->links[i];
-    int nv = link->joint.nv, count = block->count;
+    int count = block->count;
     unsigned fixed = link->prescribed, left = ~fixed & ((1u << nv) - 1),
              wanted = null->follow ? null->follow->left_out[at] : 0;
     double G[36], square[LW_JOINT_MAX_V], S[6];
     const double *motion = subspace(r, i, S);
-    resistance(null, r, i, at, motion, G);
+    if (!ball || !ball_resistance(null, r, at, G)) resistance(null, r, i, at, motion, G);
     for (int k = 0; k < nv; k++)
-        square[k] = lw_v3_dot(motion + 6 * k, motion + 6 * k) +
-                    lw_v3_dot(motion + 6 * k + 3, motion + 6 * k + 3) / (shape->length * shape->length);
+        square[k] =
+            ball ? 1
+                 : lw_v3_dot(motion + 6 * k, motion + 6 * k) +
+                       lw_v3_dot(motion + 6 * k + 3, motion + 6 * k + 3) / (shape->length * shape->length);
     for (int step = 0; step < block->responding; step++) {
         int best = -1;
         for (int k = 0; k < nv; k++)
@@ -219,7 +288,8 @@ static void simple_root(lw_null *null, const recursion *r, int i, int at, const 
         for (int k = 0; k < nv; k++)
             n[k] = (fixed | null->left_out[at]) >> k & 1 ? k == rep : -G[6 * k + rep];
         for (int c = 0; c < 6; c++) twist[c] = 0;
-        for (int k = 0; k < nv; k++) lw_v6_axpy(n[k], motion + 6 * k, twist);
+        for (int k = 0; k < nv && !ball; k++) lw_v6_axpy(n[k], motion + 6 * k, twist);
+        for (int k = 0; k < nv && ball; k++) twist[k] = n[k];
         left &= left - 1;
     }
 }
@@ -327,12 +397,33 @@ static void stop(const recursion *r, const lw_null_node *at, double length, int 
     }
 }
 
+/* The same where the twists are those of a free joint, (0; R') and (1; 0), and another free joint takes them up. */
+static void stop_free(const recursion *r, const lw_null_node *at, const double *S, double *value,
+                      int values) {
+    const place *own = &r->places[at->body];
+    const double *R = r->model->links[at->body].R, *p = own->p;
+    for (int k = 0; k < 3; k++) {
+        double *x = value + values * k, *y = value + values * (3 + k);
+        int i = (k + 1) % 3, j = (k + 2) % 3; /* e_k x p = p_i e_j - p_j e_i */
+        turn_against(R, S + 6 * k + 3, x);
+        for (int c = 0; c < 3; c++) {
+            x[3 + c] = 0;
+            y[c] = p[j] * R[3 * i + c] - p[i] * R[3 * j + c];
+            y[3 + c] = -own->R[3 * k + c];
+        }
+    }
+}
+
 /* The part of a root in the directions of a block, where some speeds respond. */
 static void start(lw_null *null, const recursion *r, const lw_null_block *block) {
     const lw_null_shape *shape = null->shape;
     int i = shape->rep_body[block->first], at = shape->kinetic_of[i], v = r->model->links[i].v;
     if (shape->simple[at]) {
-        simple_root(null, r, i, at, block);
+        const lw_link *link = &r->model->links[i];
+        if (link->kernel == LW_KERNEL_SPHERICAL)
+            simple_root(null, r, i, at, block, 3, true);
+        else if (link->kernel != LW_KERNEL_UNIVERSAL || !universal_root(null, r, i, at, block))
+            simple_root(null, r, i, at, block, link->joint.nv, false);
         return;
     }
     unsigned left = null->left_out[at];
@@ -370,7 +461,9 @@ static void find(lw_null *null, const recursion *r) {
         for (const lw_null_node *at = nodes + 1; at < end; at++) {
             const double *parent = null->twist + 6 * nodes[at->parent].moved;
             double *value = null->value + at->entry;
-            if (at->moved < 0)
+            if (at->moved < 0 && block->free && at->kernel == LW_KERNEL_FREE)
+                stop_free(r, at, parent, value, values);
+            else if (at->moved < 0)
                 stop(r, at, shape->length, count, parent, twists, value, values);
             else
                 for (int d = 0; d < count; d++)
@@ -399,34 +492,67 @@ void lw_null_placed(lw_null *null, lw_data *data) {
     find(null, &r);
 }
 
-void lw_null_add(const lw_null *null, int k, double z, double *x) {
+INLINE void add_direction(const lw_null *null, int k, double z, double *x) {
     const lw_null_shape *shape = null->shape;
     for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++)
         x[shape->speed[e]] += null->value[e] * z;
 }
+void lw_null_add(const lw_null *null, int k, double z, double *x) { add_direction(null, k, z, x); }
+
+/* Six directions of a free body with one joint of six speeds after it, whose values follow one another: N z, N'Q. */
+INLINE void free_times(const double *value, const double *z, double *root, double *after) {
+    for (int d = 0; d < 6; d++) {
+        root[d] += z[d];
+        for (int c = 0; c < 6; c++) after[c] += value[7 * d + 1 + c] * z[d];
+    }
+}
+INLINE void free_forces(const double *value, const double *root, const double *after, double *out) {
+    for (int d = 0; d < 6; d++) out[d] = root[d] + lw_v6_dot(value + 7 * d + 1, after);
+}
 
 void lw_null_times(const lw_null *null, const double *z, double *x) {
     const lw_null_shape *shape = null->shape;
-    for (int k = 0; k < shape->count; k++) lw_null_add(null, k, z[k], x);
+    for (int k = 0; k < shape->count && !shape->free; k++) add_direction(null, k, z[k], x);
+    if (!shape->free) return;
+    for (const lw_null_block *block = shape->blocks; block < shape->blocks + shape->block_count; block++) {
+        int first = block->first, entry = shape->entry_start[first];
+        if (block->after >= 0)
+            free_times(null->value + entry, z + first, x + shape->rep[first], x + block->after);
+        else
+            for (int k = first; k < first + block->count; k++) add_direction(null, k, z[k], x);
+    }
 }
 
 void lw_null_move(const lw_null *null, const double *z, lw_data *data) {
+    add_twists(null, z, data->motion->V, sizeof *data->motion / sizeof(double));
+}
+
+INLINE double balance(const lw_null *null, const lw_data *data, bool loaded, int k) {
     const lw_null_shape *shape = null->shape;
-    for (int k = 0; k < shape->count; k++)
-        for (int m = shape->moved_start[k]; m < shape->moved_start[k + 1]; m++)
-            lw_v6_axpy(z[k], null->twist + 6 * m, data->motion[shape->body[m]].V);
+    double total = 0;
+    for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++)
+        total += null->value[e] * data->tau[shape->speed[e]];
+    for (int m = shape->moved_start[k]; loaded && m < shape->moved_start[k + 1]; m++)
+        total += lw_v6_dot(null->twist + 6 * m, data->load + 6 * shape->body[m]);
+    return total;
 }
 
 void lw_null_forces(const lw_null *null, const lw_data *data, double *out) {
     const lw_null_shape *shape = null->shape;
     bool loaded = shape->model->forces_need_world;
-    for (int k = 0; k < shape->count; k++) {
-        double balance = 0;
-        for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++)
-            balance += null->value[e] * data->tau[shape->speed[e]];
-        for (int m = shape->moved_start[k]; loaded && m < shape->moved_start[k + 1]; m++)
-            balance += lw_v6_dot(null->twist + 6 * m, data->load + 6 * shape->body[m]);
-        out[k] = balance;
+    for (int k = 0; k < shape->count && !shape->free; k++) out[k] = balance(null, data, loaded, k);
+    for (int b = 0; b < shape->block_count && shape->free; b++) {
+        const lw_null_block *block = &shape->blocks[b];
+        int first = block->first, entry = shape->entry_start[first];
+        if (block->after >= 0 && loaded) {
+            const double *S = null->twist + 6 * shape->moved_start[first],
+                         *load = data->load + 6 * shape->body[shape->moved_start[first]];
+            free_forces(null->value + entry, data->tau + shape->rep[first], data->tau + block->after,
+                        out + first);
+            for (int k = 0; k < 3; k++)
+                out[first + k] += lw_v3_dot(S + 6 * k + 3, load + 3), out[first + 3 + k] += load[k];
+        } else
+            for (int k = first; k < first + block->count; k++) out[k] = balance(null, data, loaded, k);
     }
 }
 

@@ -350,6 +350,15 @@ static bool list_blocks(lw_null_shape *shape) {
                                                                    : LW_ROOT_CONSTANT;
         shape->block_count++;
     }
+    for (lw_null_block *block = shape->blocks; block && block < shape->blocks + shape->block_count; block++) {
+        const lw_link *link = &shape->model->links[shape->rep_body[block->first]];
+        block->free = link->kernel == LW_KERNEL_FREE && !link->joint.inverse && block->count == 6 &&
+                      block->root == LW_ROOT_TURNS && block->moved == 1 &&
+                      shape->rep[block->first] == link->v;
+        shape->free |= block->free;
+        const int *after = shape->speed + shape->entry_start[block->first] + 1;
+        block->after = block->free && block->entries == 7 && after[5] == after[0] + 5 ? after[0] : -1;
+    }
     return shape->blocks != NULL;
 }
 

@@ -482,7 +482,11 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     lw_rcr *m = (lw_rcr *)base;
     m->choice->made = m->choice->sound = m->asked = false;
     m->latest = -HUGE_VAL;
-    m->fragile = false;
+    m->started = m->doubt = m->fragile = false;
+    m->rank = 0;
+    m->fastest = 0;
+    m->tolerated = satisfied;
+    lw_sweeps_wake(m->sweeps);
     lw_crossing_forget(m);
     lw_tree_to_state(base, t, q, v, y);
 }
@@ -493,6 +497,18 @@ static lw_status accept_speeds(lw_rcr *m, double t, lw_error *error) {
     bool off = lw_rcr_evaluate(m, &subject, true) > exact;
     take_columns(m, true);
     return off ? project_speeds(m, t, error) : lw_rcr_smallest_motion(m, m->looped.defect, error);
+}
+
+/* Near a singular position a motion that turns away sharply may lose what speeds it has across its new direction: told. */
+static void tell_loss(lw_rcr *m, double t) {
+    const double noted = 1e-3, close_by = 1e-4; /* of the speeds; of the widest pivot */
+    lw_crossing_look(m);
+    double lost = largest_rate(m, m->looped.data->vdot), speed = largest_rate(m, m->looped.data->v);
+    if (m->crossing.narrow < close_by && lost > noted * speed)
+        lw_note(&m->looped.options, t, "singular",
+                "loop of \"%s\": it turns away from a singular position so sharply that %.2g of its speeds "
+                "is lost",
+                lw_choice_closing(m->choice, m->crossing.narrowest), lost / speed);
 }
 
 static lw_status does_not_close(const lw_rcr *m, int row, double left, lw_error *error) {
@@ -526,6 +542,9 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     bool next = m->asked && t > m->latest; /* states between steps come later and change nothing */
     status = next ? accept_speeds(m, t, error) : eliminate_speeds(m, t, error);
     memcpy(y + model->nq, data->v, (size_t)model->nv * sizeof *y);
+    if (status == LW_OK && next && lw_crossing_turns(m, t))
+        return lw_rcr_turns_away(m, m->crossing.turned, error);
+    if (status == LW_OK && next) tell_loss(m, t);
     int rank = independent(m);
     if (rank > m->rank) m->rank = rank;
     if (next) lw_crossing_remember(m);

@@ -54,6 +54,7 @@ void lw_crossing_forget(lw_rcr *m) {
     memset(c->widest, 0, (size_t)m->ties->count * sizeof *c->widest);
     c->total = 0;
     c->narrow = 1;
+    c->turned = -HUGE_VAL;
     c->told = false;
 }
 
@@ -105,12 +106,6 @@ void lw_crossing_remember(lw_rcr *m) {
     }
 }
 
-static int tie_of(const lw_ties *ties, int row) {
-    int t = 0;
-    while (row < ties->ties[t].first || row >= ties->ties[t].first + ties->ties[t].count) t++;
-    return t;
-}
-
 bool lw_crossing_closes(lw_rcr *m, double t, const double *y) {
     const double wide_open = 3e-5; /* of a link: rows that are redundant in a closed loop are so up to 1e-4 */
     lw_crossing *c = &m->crossing;
@@ -124,7 +119,7 @@ bool lw_crossing_closes(lw_rcr *m, double t, const double *y) {
     if (!(t > m->latest)) return closes; /* between steps nothing is told */
     if (closes && !c->told)
         lw_note(&looped->options, t, "closing", "loop of \"%s\": closed, it was open by %.2g; %s",
-                lw_choice_closing(m->choice, passes ? c->narrowest : tie_of(m->ties, row)), open,
+                lw_choice_closing(m->choice, passes ? c->narrowest : m->ties->tie_of_row[row]), open,
                 passes ? "near a singular position a gap would decide which way it goes on"
                        : "its rows are redundant only as long as it is closed");
     c->told = closes;
@@ -279,7 +274,7 @@ static bool replaced(lw_rcr *m, double t, lw_error *error) {
 }
 
 void lw_crossing_limit(lw_rcr *m, double t) {
-    const lw_crossing *c = &m->crossing;
+    lw_crossing *c = &m->crossing;
     lw_error ignored;
     if (!(c->narrow < near)) return;
     keep(m);
@@ -287,10 +282,16 @@ void lw_crossing_limit(lw_rcr *m, double t) {
     double acceleration = direct(m, false, c->vdot), speed = direct(m, false, c->v);
     if (speed * speed <= 2 * stopping * acceleration) return; /* which way on is not known (rcr_singular.c) */
     lw_sweeps_wake(m->sweeps);
-    if (extrapolate(m) && straight(m))
+    bool known = extrapolate(m), passes = known && straight(m);
+    if (known && !passes && !(c->narrow > 0)) c->turned = t, c->turning = c->narrowest;
+    if (passes)
         put_back(m, c->limit_v, c->limit_vdot, c->limit_drive);
     else
         put_back(m, c->v, c->vdot, c->drive);
+}
+
+bool lw_crossing_turns(const lw_rcr *m, double t) {
+    return m->crossing.turned > m->latest && m->crossing.turned <= t;
 }
 
 void lw_crossing_look_beside(lw_rcr *m) {

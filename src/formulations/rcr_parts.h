@@ -21,6 +21,8 @@ typedef struct lw_crossing {
     double narrow; /* the smallest pivot relative to the widest; 0 where rank is lost */
     int narrowest; /* its tie */
     bool *near;    /* per tie */
+    double turned; /* when the motion last turned away from a singular position where rank is lost, ... */
+    int turning;   /* ... and the tie */
     bool told;     /* without drift control: that loops are closed here */
     /* workspace */
     bool *wide;                   /* per tie */
@@ -79,6 +81,8 @@ lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error);
 /* After a step, with fewer independent rows than there have been: a mechanism that passes goes on, one whose speeds take it
  * no farther than it can be told from the singular position comes to rest there, and where more than one motion leads out. */
 lw_status lw_rcr_look_at_rest(lw_rcr *m, double t, lw_error *error);
+/* The sentence for a motion that turns away from a singular position nearer than it can be told from it. */
+lw_status lw_rcr_turns_away(const lw_rcr *m, double t, lw_error *error);
 
 /* --- rcr_crossing.c: ways through ---------------------------------------------------------------------- */
 
@@ -96,5 +100,8 @@ bool lw_crossing_closes(lw_rcr *m, double t, const double *y);
 /* Speeds, accelerations and drive forces in data by their limits along the motion, where that goes straight through a singular
  * position; after a run. All rows are awake then. */
 void lw_crossing_limit(lw_rcr *m, double t);
+/* Has a derivative of the step that ends at t been at a place where the motion turns away, so near a singular position that its
+ * accelerations are not known? */
+bool lw_crossing_turns(const lw_rcr *m, double t);
 
 #endif

@@ -62,7 +62,7 @@ static int unsatisfied(lw_rcr *m) {
     return found;
 }
 
-/* The loop that `tie` closes "starts" or "comes to rest" in a singular position. */
+/* The loop that `tie` closes "starts in", "comes to rest in" or "turns away from" a singular position. */
 static lw_status singular_position(const lw_rcr *m, int tie, const char *how, const char *remedy,
                                    const char *what, lw_error *error) {
     const lw_model *model = m->looped.base.model;
@@ -72,7 +72,7 @@ static lw_status singular_position(const lw_rcr *m, int tie, const char *how, co
                       joint ? model->joints[row->joint].place : model->constraints[row->constraint].place,
                       joint ? "joint" : "constraint",
                       joint ? model->joints[row->joint].name : model->constraints[row->constraint].name,
-                      remedy, "the loop that it closes %s in a singular position, and %s", how, what);
+                      remedy, "the loop that it closes %s a singular position, %s", how, what);
 }
 
 /* The largest of x in the loop of a tie, as an angle. */
@@ -125,14 +125,14 @@ lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error) {
     for (int r = 0; r < m->looped.rows->count; r++) /* gaps have other consequences */
         if (fabs(m->looped.rows->phi[r]) > gap) return LW_OK;
     if (tie >= 0)
-        return singular_position(m, tie, "starts",
+        return singular_position(m, tie, "starts in",
                                  "give velocities with which it can go on, or start beside this position",
-                                 "its velocities fit none of the motions that lead out of it", error);
+                                 "and its velocities fit none of the motions that lead out of it", error);
     const double slight = noticeable * largest_acceleration(m);
     status = undecided(m, t, slight, 0, slight, &tie, error);
     if (status != LW_OK || tie < 0) return status;
-    return singular_position(m, tie, "starts", "give velocities, or start beside this position",
-                             "more than one motion leads out of it: which one is not determined at rest",
+    return singular_position(m, tie, "starts in", "give velocities, or start beside this position",
+                             "and more than one motion leads out of it: which one is not determined at rest",
                              error);
 }
 
@@ -145,7 +145,17 @@ lw_status lw_rcr_look_at_rest(lw_rcr *m, double t, lw_error *error) {
     status = undecided(m, t, 0, 2 * near, settling * m->fastest, &tie, error);
     if (status != LW_OK || tie < 0) return status;
     char how[64];
-    snprintf(how, sizeof how, "comes to rest at t = %.6g", t);
+    snprintf(how, sizeof how, "comes to rest at t = %.6g in", t);
     return singular_position(m, tie, how, "end the run before, or start with other velocities",
-                             "more than one motion leads out of it: which one is not determined", error);
+                             "and more than one motion leads out of it: which one is not determined", error);
+}
+
+lw_status lw_rcr_turns_away(const lw_rcr *m, double t, lw_error *error) {
+    char how[64];
+    snprintf(how, sizeof how, "turns away at t = %.6g from", t);
+    return singular_position(m, m->crossing.turning, how,
+                             "give it lengths with which it goes straight through, or that differ from those "
+                             "by 1e-7 of a link and more",
+                             "at less than 1e-4 rad: which way it goes on cannot be told from rounding",
+                             error);
 }

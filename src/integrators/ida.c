@@ -8,7 +8,7 @@
  *
  * Start: ydot as given, or from the system's derivative, or IDA's own search for consistent algebraic states
  * and derivatives of the differential ones. IDA has no way to take a projected state back; the residual has
- * to keep its constraints.
+ * to keep its constraints. What is put out is projected, and a run whose loops cannot be closed ends there.
  */
 #include "integrators/sundials.h"
 
@@ -173,6 +173,7 @@ static lw_status create(lw_system *system, const lw_integrator_options *options,
     base->dense = dense;
     base->step_size = step_size;
     base->order = order;
+    base->drifts = true;
     run->consistent = ydot || system->derivative;
     if (ydot) {
         memcpy(NV_DATA_S(base->ydot), ydot, sizeof *ydot * (size_t)system->size);

@@ -350,9 +350,10 @@ static lw_status gave_up(lw_sundials *run, int flag, lw_error *error) {
 
 /* --- stepping ------------------------------------------------------------------------------------- */
 
+/* Each step, where the solver takes the state back. Of one that drifts only what is put out, which tells whether its loops still close. */
 static lw_status project(lw_sundials *run, double t, N_Vector y, lw_error *error) {
     lw_system *system = run->base.system;
-    if (!system->project || !run->history) return LW_OK;
+    if (!system->project) return LW_OK;
     lw_status status = system->project(system, t, NV_DATA_S(y), error);
     return status ? lw_stopped_at(t, status, error) : LW_OK;
 }
@@ -366,9 +367,11 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
     if (flag < 0 || is_final(&run->failure)) return gave_up(run, flag, error);
     run->begin = run->end;
     run->end = end;
-    lw_status status = project(run, end, run->y, error);
-    if (status) return status;
-    if (run->base.system->project && run->history) N_VScale(1, run->y, run->history(run));
+    if (run->base.system->project && run->history) {
+        lw_status status = project(run, end, run->y, error);
+        if (status) return status;
+        N_VScale(1, run->y, run->history(run));
+    }
     if (run->base.system->accepted)
         run->base.system->accepted(run->base.system, end, end - run->begin, run->order ? run->order(run) : 0);
     return LW_OK;
@@ -391,8 +394,11 @@ lw_status lw_sundials_advance(lw_integration *integration, double t_out, double 
         state = run->between;
         int flag = run->dense(run, t_out, state);
         if (flag < 0) return gave_up(run, flag, error);
-        status = project(run, t_out, state, error);
+    } else if (run->drifts) {
+        state = run->between;
+        N_VScale(1, run->y, state);
     }
+    if (state == run->between && (run->history || run->drifts)) status = project(run, t_out, state, error);
     memcpy(y, NV_DATA_S(state), sizeof *y * (size_t)integration->system->size);
     return status;
 }

@@ -36,6 +36,7 @@ struct lw_sundials {
     long solved, refused;   /* how often it has ended */
 
     double begin, end; /* the last step; both the start before the first */
+    bool drifts;       /* nothing projects its steps */
     int crawled;       /* steps of next to no length, in a row */
     bool started;
     long evaluations;
