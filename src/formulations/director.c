@@ -115,6 +115,7 @@ lw_status lw_director_create(const lw_model *model, bool full, lw_director **out
         return lw_out_of_memory(error);
     }
     d->model = model, d->arena = arena, d->full = full;
+    d->halved_at = NAN;
     d->n = model->body_count, d->size = full ? 12 : 6;
     bool fine = lw_data_create(model, NULL, &d->data) == LW_OK && allocate(d);
     if (fine) {

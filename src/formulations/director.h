@@ -114,6 +114,7 @@ typedef struct lw_director {
     const lw_director_row *broken; /* why the last attempt failed: a row that it leaves, or NULL */
     int age;                       /* steps since rows were chosen */
     bool warned;                   /* that rotations alias */
+    double halved_at;              /* begin of the last step that was told to be halved */
     lw_block_matrix *matrix;
     struct lw_sweep *sweep; /* director_sweep.c; NULL if the graph of joints and elements is no tree */
     bool renew;             /* the last increment, too, wants a new matrix */

@@ -4,11 +4,17 @@
  *
  *   about an axis a of the second body    T = tau(a.w / h) a, a in the middle of the step
  *   damping of a bushing                  T = - sum C_k (a_k.w / h) a_k, a_k of the first frame in the middle
- *   stiffness of a bushing                T = (T_0 + T_1) / 2 + c w,   c = (U_0 - U_1 - w.(T_0 + T_1) / 2) / |w|^2
+ *   stiffness of a bushing                T = T_m + c w,   c = (U_0 - U_1 - w.T_m) / |w|^2
  *
- * The last is Gonzalez' derivative. U = sum k phi^2 / 2 with the rotation vector phi of the second frame in the first, and T =
- * R_2 J^-T(phi) (-k phi), J the right Jacobian of SO(3):   J^-T x = x - phi x x / 2 + g phi x (phi x x),
- * g = 1 / a^2 - 1 / (2 a tan(a / 2)), a = |phi|.
+ * The last is Gonzalez' derivative. U = sum k phi^2 / 2 with the rotation vector phi of the second frame in the first; the torque in the
+ * axes of the second frame is F = J^-T(phi) (-k phi), J the right Jacobian of SO(3):   J^-T x = x - phi x x / 2 + g phi x (phi x x),
+ * g = 1 / a^2 - 1 / (2 a tan(a / 2)), a = |phi|. The mean of F at both ends does its work to third order in w, however far both
+ * bodies turn together, if
+ *
+ *   T_m = s sum (F_0 + F_1)_i / 2  b_i,      s = 1 / (1 + w_1.w_2 / 4)
+ *
+ * with the vectors b reciprocal to the axes of the second frame in the middle: w_1 and w_2 are Cayley's vectors, so the relative rotation
+ * is that of s (w + w_2 x w / 2).
  *
  * Derivatives are by the directors of q1, which director-full moves freely; so all is a function of directors that need not be
  * orthonormal. w: K(d_m) w = sum d_m x (d1 - d0) (directors.c). phi: of the rotation next to the products R_ij of both frames'
@@ -170,11 +176,11 @@ static void phi_slope_of(const corners *c, int side, const double R[9], const do
         }
 }
 
-/* phi and the torque at q; unless NULL also their derivatives by the q of both bodies. */
+/* phi and the torque F at q, in the second frame's axes; unless NULL also their derivatives by the q of both bodies. */
 static void bushing_at(const lw_director *d, const lw_force *force, const double *q, double phi[3],
-                       double torque[3], double phi_slope[2][36], double torque_slope[2][36]) {
+                       double F[3], double phi_slope[2][36], double F_slope[2][36]) {
     corners c;
-    double R[9], U[9], quaternion[4], F[3], by_phi[3][3];
+    double R[9], U[9], quaternion[4], by_phi[3][3];
     corners_at(d, force, q, &c);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) R[3 * i + j] = lw_v3_dot(c.axis[0][i], c.axis[1][j]);
@@ -182,37 +188,64 @@ static void bushing_at(const lw_director *d, const lw_force *force, const double
     lw_quat_rot(U, quaternion);
     lw_quat_log(quaternion, phi);
     local_torque(force->bushing_stiffness + 3, phi, F, phi_slope ? by_phi : NULL);
-    for (int i = 0; i < 3; i++)
-        torque[i] = F[0] * c.axis[1][0][i] + F[1] * c.axis[1][1][i] + F[2] * c.axis[1][2][i];
     for (int side = 0; side < 2 && phi_slope; side++) {
         phi_slope_of(&c, side, R, U, phi, phi_slope[side]);
-        memset(torque_slope[side], 0, sizeof torque_slope[side]);
         for (int b = 0; b < 12; b++)
             for (int i = 0; i < 3; i++)
-                lw_v3_axpy(lw_v3_dot(by_phi[i], phi_slope[side] + 3 * b), c.axis[1][i],
-                           torque_slope[side] + 3 * b);
-        for (int i = 0; i < 3 && side == 1; i++) add_axis(c.vector[1][i], F[i], torque_slope[1]);
+                F_slope[side][i + 3 * b] = lw_v3_dot(by_phi[i], phi_slope[side] + 3 * b);
     }
 }
 
 double lw_director_bushing_potential(const lw_director *d, const lw_force *force, const double *q) {
-    double phi[3], torque[3], U = 0;
-    bushing_at(d, force, q, phi, torque, NULL, NULL);
+    double phi[3], F[3], U = 0;
+    bushing_at(d, force, q, phi, F, NULL, NULL);
     for (int k = 0; k < 3; k++) U += 0.5 * force->bushing_stiffness[3 + k] * phi[k] * phi[k];
     return U;
+}
+
+/* T_m of the mean F; unless slope is NULL also its derivatives by the q1 of both bodies. */
+static void middle_torque(const lw_director *d, const lw_force *force, const double F[3],
+                          double F_slope[2][36], const lw_couple *couple, double T[3], double slope[2][36]) {
+    double own[2][3] = {{0, 0, 0}, {0, 0, 0}}, reciprocal[3][3], sum[3] = {0, 0, 0};
+    corners c;
+    corners_at(d, force, d->qm, &c);
+    for (int side = 0; side < 2; side++) {
+        int i = force->bodies[side];
+        if (i) lw_director_turn(d->qm + 12 * i, d->change + 12 * i, own[side]);
+    }
+    for (int i = 0; i < 3; i++) lw_v3_cross(c.axis[1][(i + 1) % 3], c.axis[1][(i + 2) % 3], reciprocal[i]);
+    const double det = lw_v3_dot(c.axis[1][0], reciprocal[0]), s = 1 / (1 + 0.25 * lw_v3_dot(own[0], own[1]));
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) reciprocal[i][k] /= det;
+        lw_v3_axpy(F[i], reciprocal[i], sum);
+    }
+    for (int k = 0; k < 3; k++) T[k] = s * sum[k];
+    for (int side = 0; side < 2 && slope; side++)
+        for (int b = 0; b < 12; b++) {
+            const double *turn = couple->turn[side] + 3 * b; /* of w: of -w_1 and of w_2 */
+            double *out = slope[side] + 3 * b, bend = 0.25 * s * lw_v3_dot(own[1 - side], turn);
+            for (int k = 0; k < 3; k++) out[k] = (side ? -bend : bend) * T[k];
+            for (int i = 0; i < 3; i++) {
+                double change = 0.5 * s * F_slope[side][i + 3 * b];
+                if (side == 1)
+                    change -= 0.5 * c.vector[1][i][b / 3] * T[b % 3]; /* of the axis in the middle */
+                lw_v3_axpy(change, reciprocal[i], out);
+            }
+        }
 }
 
 /* Adds the torque of the stiffness. */
 static void stiffness(const lw_director *d, const lw_force *force, const double w[3], double T[3],
                       lw_couple *couple) {
     const double *k = force->bushing_stiffness + 3;
-    double before[3], after[3], phi[2][3], mean[3], phi_slope[2][36], torque_slope[2][36], missing = 0, c = 0;
+    double before[3], after[3], phi[2][3], F[3], mean[3], missing = 0, c = 0;
+    double phi_slope[2][36], F_slope[2][36], mean_slope[2][36];
     bushing_at(d, force, d->q0, phi[0], before, NULL, NULL);
-    bushing_at(d, force, d->q1, phi[1], after, couple ? phi_slope : NULL, couple ? torque_slope : NULL);
-    for (int i = 0; i < 3; i++) {
-        mean[i] = 0.5 * (before[i] + after[i]);
+    bushing_at(d, force, d->q1, phi[1], after, couple ? phi_slope : NULL, couple ? F_slope : NULL);
+    for (int i = 0; i < 3; i++) F[i] = 0.5 * (before[i] + after[i]);
+    middle_torque(d, force, F, F_slope, couple, mean, couple ? mean_slope : NULL);
+    for (int i = 0; i < 3; i++)
         missing -= 0.5 * k[i] * (phi[1][i] - phi[0][i]) * (phi[1][i] + phi[0][i]) + mean[i] * w[i];
-    }
     /* what is missing is of third order in w: below this it is rounding, and is left away */
     double square = lw_v3_dot(w, w);
     bool corrected = square > 1e-11;
@@ -223,11 +256,10 @@ static void stiffness(const lw_director *d, const lw_force *force, const double 
         const double *turn = couple->turn[side];
         double *slope = couple->slope[side];
         for (int b = 0; b < 12; b++) {
-            const double *dw = turn + 3 * b, *dT = torque_slope[side] + 3 * b,
-                         *dphi = phi_slope[side] + 3 * b;
-            lw_v3_axpy(0.5, dT, slope + 3 * b);
+            const double *dw = turn + 3 * b, *dT = mean_slope[side] + 3 * b, *dphi = phi_slope[side] + 3 * b;
+            lw_v3_add(slope + 3 * b, dT, slope + 3 * b);
             if (!corrected) continue;
-            double change = -0.5 * lw_v3_dot(w, dT) - lw_v3_dot(mean, dw) - 2 * c * lw_v3_dot(w, dw);
+            double change = -lw_v3_dot(w, dT) - lw_v3_dot(mean, dw) - 2 * c * lw_v3_dot(w, dw);
             for (int i = 0; i < 3; i++) change -= k[i] * phi[1][i] * dphi[i];
             lw_v3_axpy(c, dw, slope + 3 * b);
             lw_v3_axpy(change / square, w, slope + 3 * b);

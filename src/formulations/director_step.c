@@ -346,12 +346,23 @@ static void store(lw_director *d, double *y, lw_power *work) {
     work->dissipation += d->work.dissipation;
 }
 
-/* Directors cannot tell rotations by more than half a turn in a step from others: the first body that turns by so much. */
-static int aliased_body(const lw_director *d, double h, double *turn) {
+static void rotation_in(const lw_director *d, int i, double h, double turn[3]) {
+    double w[3] = {0, 0, 0};
+    for (int k = 3; k < 12 && i > 0; k += 3) lw_v3_add_cross(d->q0 + 12 * i + k, d->v0 + 12 * i + k, w);
+    for (int k = 0; k < 3; k++) turn[k] = 0.5 * h * w[k];
+}
+
+/* Directors cannot tell rotations by more than half a turn in a step from others: the first body that turns by so much, or against its
+ * parent, in which case it is its joint. */
+static int aliased_body(const lw_director *d, double h, double *turn, bool *joint) {
     for (int i = 1; i <= d->n; i++) {
-        double w[3] = {0, 0, 0};
-        for (int k = 3; k < 12; k += 3) lw_v3_add_cross(d->q0 + 12 * i + k, d->v0 + 12 * i + k, w);
-        *turn = 0.5 * h * lw_v3_norm(w);
+        double own[3], parent[3], relative[3];
+        rotation_in(d, i, h, own);
+        rotation_in(d, d->model->links[i].parent, h, parent);
+        lw_v3_sub(own, parent, relative);
+        double alone = lw_v3_norm(own), against = lw_v3_norm(relative);
+        *joint = alone <= LW_PI;
+        *turn = *joint ? against : alone;
         if (*turn > LW_PI) return i;
     }
     return 0;
@@ -388,8 +399,9 @@ lw_status lw_director_step(lw_director *d, const lw_method_options *options, dou
     int level = 0, deepest = 0, parts = 0;
     long at = 0; /* of 2^level */
     double turn;
+    bool joint;
     lw_director_load(d, y);
-    int aliased = d->warned ? 0 : aliased_body(d, h, &turn);
+    int aliased = d->warned ? 0 : aliased_body(d, h, &turn, &joint);
     while (at < 1L << level) {
         double part = ldexp(h, -level), from = t + (double)at * part;
         if (parts > 0) lw_director_load(d, next); /* else it is there: what fails leaves it as it was */
@@ -405,15 +417,18 @@ lw_status lw_director_step(lw_director *d, const lw_method_options *options, dou
     }
     if (aliased) {
         d->warned = true;
+        const lw_body *body = &d->model->bodies[aliased];
         lw_note(options, t, "aliased",
-                "body \"%s\" turns by %.3g rad in a step of %.3g s: more than half a turn is seen as less; "
-                "give a "
-                "smaller step",
-                d->model->bodies[aliased].name, turn, h);
+                "%s \"%s\" turns by %.3g rad in a step of %.3g s: more than half a turn is seen as less; "
+                "give a smaller step",
+                joint ? "joint" : "body", joint ? d->model->joints[body->joint_index].name : body->name, turn,
+                h);
     }
-    if (deepest > 0)
+    if (deepest > 0 && t != d->halved_at) { /* states between begin and end of a step begin there too */
+        d->halved_at = t;
         lw_note(options, t, "halved", "a step of %.3g s was halved %d %s, and taken in %d parts", h, deepest,
                 deepest == 1 ? "time" : "times", parts);
+    }
     return LW_OK;
 }
 

@@ -490,6 +490,14 @@ static bool spans(const lw_wide m[12]) {
     return lw_wide_dot(normal, m + 9) > 1e-3L;
 }
 
+/* So do the axes of a universal joint: where they are parallel in the middle, one of its two equations is lost. */
+static bool turns_span(const lw_director_joint *joint, const hinge *g) {
+    lw_wide normal[3];
+    if (joint->type != LW_JOINT_UNIVERSAL) return true;
+    lw_wide_cross(g->direction[0], g->direction[1], normal);
+    return lw_wide_dot(normal, normal) > 1e-3L;
+}
+
 /* What the joint has done to its second body, at its point there, as in director_reactions.c. */
 static void keep_reaction(lw_director *d, int i, const lw_wide W[6], const lw_wide middle[12],
                           const lw_wide parent[12], double *reactions) {
@@ -542,7 +550,7 @@ bool lw_director_sweep_in(lw_director *d, bool matrix, double *reactions) {
             if (!eliminate(d, i, &g, f, load)) return false;
         }
         if (reactions) {
-            if (!spans(middle)) return false;
+            if (!spans(middle) || !turns_span(&d->joints[i], &g)) return false;
             for (int k = 0; k < 6; k++) b->load[k] = (double)W[k] / d->h;
             keep_reaction(d, i, W, middle, parent, reactions);
         }
@@ -640,6 +648,7 @@ void lw_director_sweep_rest(lw_director *d, int i, double *angles) {
     for (int k = 3; k < 12; k += 3) lw_v3_add_cross(delta + 3, d->q1 + 12 * i + k, rest + k);
     for (int k = 0; k < joint->moves; k++) {
         int angle = joint->move[k].angle;
-        if (angle >= 0) angles[angle] = d->angles[angle] + (d->u[joint->move[k].speed] + du[k]);
+        if (angle >= 0)
+            angles[angle] = d->angles[angle] + remainder(d->u[joint->move[k].speed] + du[k], 2 * LW_PI);
     }
 }

@@ -358,6 +358,7 @@ void lw_measure_step(lw_measure *m, double from, const double *q0, const double 
     }
     m->to = m->sign * (m->kind == LW_MEASURE_MOVING ? lw_v3_dot(s[1].a, s[1].b) : value);
     add_gradient(&m->c, &middle, m->sign, m->D);
+    if (slopes) memset(m->bend, 0, 24 * sizeof *m->bend); /* sweeps share this room between measures */
 }
 
 double lw_measure_along(const double D[24], const int bodies[2], const double *change) {
