@@ -26,7 +26,7 @@ static int strand_at(const lw_ties *ties, int tie, int body) {
     return -1;
 }
 
-/* Ends of tie t with their ways; returns false if that is only to be counted. */
+/* Ends of tie t with their ways; before there is room for them they are only counted. */
 static void lay_ways(lw_choice *c, const lw_rows *rows, int t, int *ends, int *steps, int *ways, bool *seen) {
     const lw_tie *tie = &c->ties->ties[t];
     const lw_row *row = &rows->rows[tie->first];
