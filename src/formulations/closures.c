@@ -87,8 +87,7 @@ static void make_hold(const lw_model *model, int joint, lw_closures *c, hold *h)
     }
 }
 
-lw_status lw_closures_create(const lw_model *model, const lw_rows *rows, lw_arena *arena, lw_closures **out) {
-    (void)rows;
+lw_status lw_closures_create(const lw_model *model, lw_arena *arena, lw_closures **out) {
     *out = NULL;
     if (model->constraint_count) return LW_OK;
     for (int k = 0; k < model->closure_count; k++)

@@ -9,7 +9,7 @@
 typedef struct lw_closures lw_closures;
 
 /* NULL in *out if some closure or constraint is of another kind, and rows.c has to be asked. */
-lw_status lw_closures_create(const lw_model *model, const lw_rows *rows, lw_arena *arena, lw_closures **out);
+lw_status lw_closures_create(const lw_model *model, lw_arena *arena, lw_closures **out);
 
 /* Poses and angular velocities of the bodies concerned, after the recursion's velocities, and from these the places of the
  * closures; with speeds v (not NULL) also velocities. */

@@ -168,8 +168,7 @@ static int awake(const lw_rcr *m) {
     return count;
 }
 
-/* Rows that the last run has found independent. */
-static int independent(const lw_rcr *m) {
+int lw_rcr_rank(const lw_rcr *m) {
     int count = 0;
     for (int t = 0; t < m->ties->count; t++) count += m->sweeps->rank[t];
     return count;
@@ -414,9 +413,9 @@ static lw_status unique(lw_looped *looped, double t, bool *flags, lw_error *erro
     for (int k = 0; k < count; k++) flags[k] = true;
     lw_looped_rows(looped);
     lw_status status = run_at_rest(m, false, false, error);
-    int rank = independent(m);
+    int rank = lw_rcr_rank(m);
     if (status == LW_OK) status = run_at_rest(m, true, false, error);
-    bool wide = status == LW_OK && independent(m) == rank;
+    bool wide = status == LW_OK && lw_rcr_rank(m) == rank;
     if (status == LW_OK && !wide) status = run_at_rest(m, false, false, error);
     const double threshold = wide ? 1e-9 : 1e-7; /* of the largest component; 1e-9 as redundancy.c */
     for (unsigned seed = 1; seed <= 2 && status == LW_OK; seed++) {
@@ -452,7 +451,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         m->bias = LW_NEW(looped->arena, double, looped->rows->count + 1);
         if (m->sweeps) m->choice = lw_choice_create(model, looped->rows, m->sweeps, looped->arena);
         m->latest = -HUGE_VAL;
-        status = lw_closures_create(model, looped->rows, looped->arena, &m->closures);
+        status = lw_closures_create(model, looped->arena, &m->closures);
         if (!m->choice || !m->zero || !m->open || !m->bias || !lw_crossing_create(m))
             status = LW_ERROR_MEMORY;
     }
@@ -545,7 +544,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     if (status == LW_OK && next && lw_crossing_turns(m, t))
         return lw_rcr_turns_away(m, m->crossing.turned, error);
     if (status == LW_OK && next) tell_loss(m, t);
-    int rank = independent(m);
+    int rank = lw_rcr_rank(m);
     if (rank > m->rank) m->rank = rank;
     if (next) lw_crossing_remember(m);
     if (status == LW_OK && next) reconsider(m, t);

@@ -18,7 +18,6 @@
  * Cost     ten closings and runs, near singular positions only; elsewhere a look at the pivots. No allocation but in create.
  */
 #include "formulations/rcr_parts.h"
-#include "model/joint.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,16 +72,10 @@ static double largest_inverse(const lw_sweeps *s, int t) {
     return largest;
 }
 
-static int total_rank(const lw_sweeps *s) {
-    int total = 0;
-    for (int t = 0; t < s->ties->count; t++) total += s->rank[t];
-    return total;
-}
-
 void lw_crossing_look(lw_rcr *m) {
     lw_crossing *c = &m->crossing;
     const int *rank = m->sweeps->rank;
-    bool lost = total_rank(m->sweeps) < c->total;
+    bool lost = lw_rcr_rank(m) < c->total;
     c->narrow = 1;
     for (int t = 0; t < m->ties->count; t++) {
         double inverse = c->widest[t] * largest_inverse(m->sweeps, t), narrow = 1;
@@ -96,7 +89,7 @@ void lw_crossing_look(lw_rcr *m) {
 
 void lw_crossing_remember(lw_rcr *m) {
     lw_crossing *c = &m->crossing;
-    int total = total_rank(m->sweeps);
+    int total = lw_rcr_rank(m);
     if (total < c->total) return;
     c->total = total;
     for (int t = 0; t < m->ties->count; t++) {
@@ -182,7 +175,7 @@ static bool run(lw_rcr *m, lw_error *error) {
     memcpy(data->vdot, c->vdot, (size_t)model->nv * sizeof *data->vdot); /* the prescribed ones */
     lw_rcr_evaluate(m, &subject, false);
     if (lw_sweeps_run(m->sweeps, &subject, error) != LW_OK) return false;
-    return total_rank(m->sweeps) >= c->total;
+    return lw_rcr_rank(m) >= c->total;
 }
 
 static void add(int count, double weight, const double *x, double *sum) {
@@ -264,7 +257,7 @@ static bool replaced(lw_rcr *m, double t, lw_error *error) {
     memcpy(c->wide, c->near, (size_t)m->ties->count * sizeof *c->wide);
     lw_sweeps_wake(m->sweeps);
     widen(m, factor);
-    bool full = lw_rcr_run(m, t, NULL, error) == LW_OK && total_rank(m->sweeps) >= c->total;
+    bool full = lw_rcr_run(m, t, NULL, error) == LW_OK && lw_rcr_rank(m) >= c->total;
     widen(m, 1 / factor);
     memcpy(c->near, c->wide, (size_t)m->ties->count * sizeof *c->wide);
     c->narrow = narrow;

@@ -62,6 +62,8 @@ static inline double lw_rcr_rate(const lw_rcr *m, int speed, const double *x) {
 
 /* The tree as it moves under its forces. */
 lw_subject lw_rcr_in_motion(const lw_rcr *m);
+/* Rows that the last run has found independent. */
+int lw_rcr_rank(const lw_rcr *m);
 /* Rows ready for a run; returns how far velocities are from them, if asked for. */
 double lw_rcr_evaluate(lw_rcr *m, const lw_subject *subject, bool velocities);
 /* Rows at position level: slip is a matter of velocities only. Returns the row that is off most. */

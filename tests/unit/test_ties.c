@@ -187,7 +187,7 @@ static void check_closures(lw_model *model, lw_random *random, int seed) {
     lw_ties *ties = lw_ties_create(model, rows, arena);
     lw_sweeps *sweeps = lw_sweeps_create(model, data, ties, rows->count, arena);
     lw_closures *closures;
-    assert_int_equal(lw_closures_create(model, rows, arena, &closures), LW_OK);
+    assert_int_equal(lw_closures_create(model, arena, &closures), LW_OK);
     assert_non_null(closures);
     double q[MAX_Q], v[MAX_Q], tau[MAX_Q] = {0}, bias[64], body[6 * MAX_BODIES], HV[64];
     lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
