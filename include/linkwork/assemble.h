@@ -19,9 +19,12 @@ typedef struct lw_assembly {
     double moved, changed;
 } lw_assembly;
 
-/* Brings q and v to where all loops close and all constraints hold, by the smallest change in the mass metric. Where v is zero at
- * all speeds that the user did not give, it becomes the velocity of least kinetic energy instead, with joints at rest that no
- * loop or constraint has a part in: so the initial speeds do not depend on where loops are cut.
+/* Brings q and v to where all loops close and all constraints hold, by the smallest change in the mass metric.
+ * Where q has the initial coordinates of the model at all joints that the user did not give, and given ones can be kept, it becomes the
+ * closed position nearest to the initial coordinates of all joints instead, those that close loops among them: angles in rad, slides
+ * relative to the size of the mechanism. Where v is zero at all speeds that the user did not give, it becomes the velocity of
+ * least kinetic energy. Joints that no loop or constraint has a part in stay where they are, at rest. So the initial state does not
+ * depend on where loops are cut. What the given coordinates determine stays on the branch to which the smallest change leads.
  * LW_ERROR_MODEL names the joint or constraint that does not close and by how much. assembly may be NULL. */
 lw_status lw_assemble(const lw_model *model, double t, double *q, double *v, lw_assembly *assembly,
                       lw_error *error);

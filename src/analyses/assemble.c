@@ -2,16 +2,18 @@
  *
  * Positions   Gauss-Newton in the mass metric (formulations/projection.c) from the given ones: first with the coordinates held
  *             that the user gave, then, if that does not close, with all free; if that ends in a local minimum, from
- *             disturbed positions, always the same ones.
+ *             disturbed positions, always the same ones. Where that leaves a choice, the position nearest to the initial coordinates
+ *             of all joints (nearest.c), so that it does not matter where loops are cut. Where the caller has other coordinates
+ *             than the initial ones, these are changed as little as possible instead.
  * Velocities  one linear problem, in the same two stages. Speeds that are neither given nor prescribed are those of least kinetic
  *             energy, so that it does not matter where loops are cut; joints that no loop or constraint has a part in stay
  *             at rest. Where the caller has other speeds than zero there, these are changed as little as possible instead.
  * Afterwards accelerations must exist that satisfy the rows.
  *
  * Source   docs/theory/projection.md, docs/theory/redundancy.md.
- * Cost     a few sparse factorisations; allocates.
+ * Cost     a few sparse factorisations; some hundred where positions are left open; allocates.
  */
-#include "formulations/projection.h"
+#include "analyses/nearest.h"
 #include "formulations/redundancy.h"
 #include "formulations/scaling.h"
 #include "model/joint.h"
@@ -24,7 +26,9 @@
 #include <string.h>
 
 static const double closes = 1e-9; /* relative to size: anything worse is a gap, not an error of iteration */
+static const double nearer = 1e-6; /* of two positions: less is the same one */
 enum { ROUNDS = 200, ATTEMPTS = 12 };
+enum { STARTS = 12, EFFORT = 1200 }; /* to find the nearest position: fewer starts for more than 100 speeds */
 
 typedef struct assembler {
     const lw_model *model;
@@ -103,30 +107,29 @@ static void describe_gap(const lw_stationary *s, const lw_violation *left, char 
 }
 
 /* Tries to close from the start and from disturbed positions; the best is in trial. */
-static lw_status close_positions(assembler *a, lw_hold hold, int attempts, lw_violation *best, double *size,
-                                 bool *closed, culprit *open, char *gap, size_t gap_size) {
+static lw_status close_positions(assembler *a, lw_nearest *nearest, lw_hold hold, lw_violation *best,
+                                 double *size, bool *closed, culprit *open, char *gap, size_t gap_size) {
     const lw_model *model = a->model;
     size_t nq = (size_t)model->nq;
-    lw_projection *projection = lw_projection_create(model, hold);
     double *q = calloc(nq + 1, sizeof *q), *speed = calloc((size_t)model->nv + 1, sizeof *speed);
     lw_status status = LW_OK;
     best->largest = HUGE_VAL;
     uint64_t random = 1;
-    if (!projection || !q || !speed) status = lw_out_of_memory(a->error);
-    for (int attempt = 0; status == LW_OK && attempt < attempts; attempt++) {
+    if (!q || !speed) status = lw_out_of_memory(a->error);
+    for (int attempt = 0; status == LW_OK && attempt < ATTEMPTS; attempt++) {
         lw_violation left;
         memcpy(q, a->start, nq * sizeof *q);
         if (attempt > 0) disturb(model, hold, 0.3 * attempt, *size, &random, speed, q);
-        status = lw_project_positions(projection, a->t, q, ROUNDS, &left, a->error);
+        status = lw_nearest_close(nearest, a->start, q, ROUNDS, &left, a->error);
         if (status == LW_ERROR_SINGULAR) { /* a bad place to start from */
             status = LW_OK;
             continue;
         }
-        const lw_stationary *s = lw_projection_system(projection);
+        const lw_stationary *s = lw_nearest_system(nearest);
         *size = size_of(s);
         if (status != LW_OK || !(left.largest < best->largest)) continue;
         *best = left;
-        memcpy(a->trial, s->data->q, nq * sizeof *q); /* with the prescribed ones */
+        memcpy(a->trial, q, nq * sizeof *q);
         bool length = left.row >= 0 && lw_row_is_length(model, s->rows, left.row);
         if (left.row >= 0) {
             describe_gap(s, &left, gap, gap_size);
@@ -136,7 +139,125 @@ static lw_status close_positions(assembler *a, lw_hold hold, int attempts, lw_vi
         if (*closed) break;
     }
     free(q), free(speed);
-    lw_projection_destroy(projection);
+    return status;
+}
+
+/* Are all coordinates the initial ones that are neither given nor prescribed? */
+static bool leaves_positions_open(const lw_model *model, const double *q) {
+    for (int j = 0; j < model->joint_count; j++) {
+        const lw_joint_entry *entry = &model->joints[j];
+        if (entry->info.cut || entry->given_q || entry->info.prescribed) continue;
+        const double *own = q + entry->info.q, *initial = model->q0 + entry->info.q;
+        for (int k = 0; k < entry->joint.nq; k++)
+            if (own[k] != initial[k]) return false;
+    }
+    return true;
+}
+
+/* Joints that loops and constraints have a part in: those of loops and couplings, and those between the bodies of another
+ * constraint. coupled: nv flags of workspace. */
+static void find_tied(const lw_model *model, bool *coupled, bool *tied) {
+    for (int l = 0; l < lw_model_loop_count(model); l++)
+        for (int k = 0, sense; k < lw_model_loop_length(model, l); k++)
+            tied[lw_model_loop_joint(model, l, k, &sense)] = true;
+    for (int c = 0; c < model->constraint_count; c++) {
+        const lw_constraint *constraint = &model->constraints[c];
+        if (constraint->type == LW_CONSTRAINT_COUPLING) {
+            for (int k = 0; k < constraint->terms; k++) coupled[constraint->speeds[k]] = true;
+            continue;
+        }
+        int a = constraint->bodies[0], b = constraint->bodies[1];
+        while (a != b) { /* parents have smaller labels */
+            int *further = a > b ? &a : &b;
+            tied[model->bodies[*further].joint_index] = true;
+            *further = model->links[*further].parent;
+        }
+    }
+    for (int j = 0; j < model->joint_count; j++) {
+        const lw_joint_info *info = &model->joints[j].info;
+        for (int k = 0; k < info->v_count && !info->cut; k++) tied[j] |= coupled[info->v + k];
+    }
+}
+
+/* A model whose joints can hold other values than those that are given. */
+typedef struct holder {
+    lw_model model;
+    bool *tied; /* per joint, then workspace */
+} holder;
+
+static bool holder_create(const lw_model *model, holder *h) {
+    size_t count = (size_t)model->joint_count;
+    h->model = *model;
+    h->model.joints = calloc(count + 1, sizeof *h->model.joints);
+    h->tied = calloc(count + (size_t)model->nv + 1, sizeof *h->tied);
+    if (!h->model.joints || !h->tied) return false;
+    memcpy(h->model.joints, model->joints, count * sizeof *h->model.joints);
+    find_tied(model, h->tied + count, h->tied);
+    return true;
+}
+
+static void holder_discard(holder *h) { free(h->model.joints), free(h->tied); }
+
+/* The nearest of several positions: trial, and those that are found downhill from disturbed ones. model holds what is given and what is
+ * determined, which so stays on its branch. */
+static lw_status start_elsewhere(assembler *a, const lw_model *model, double size, double gap,
+                                 lw_violation *left) {
+    size_t nq = (size_t)model->nq;
+    uint64_t random = 1;
+    double least = HUGE_VAL, distance;
+    bool chosen;
+    lw_nearest *nearest = lw_nearest_create(model, LW_HOLD_Q, a->t);
+    double *base = calloc(2 * nq + 1, sizeof *base), *q = base + nq;
+    double *speed = calloc((size_t)model->nv + 1, sizeof *speed);
+    lw_status status = LW_ERROR_MEMORY;
+    if (nearest && base && speed) {
+        memcpy(base, a->start, nq * sizeof *base);
+        lw_put_back(model, a->trial, base);
+        status = lw_nearest_descend(nearest, gap, a->trial, left, &least, &chosen, a->error);
+    } else
+        lw_out_of_memory(a->error);
+    for (int k = 0; status == LW_OK && k < STARTS && (k + 1) * model->nv <= EFFORT; k++) {
+        lw_violation now;
+        memcpy(q, base, nq * sizeof *q);
+        disturb(model, LW_HOLD_Q, 1.5, size, &random, speed, q);
+        status = lw_nearest_close(nearest, base, q, ROUNDS, &now, a->error);
+        bool closed = status == LW_OK && now.largest <= gap;
+        if (status == LW_ERROR_SINGULAR) status = LW_OK;
+        if (closed) status = lw_nearest_descend(nearest, gap, q, &now, &distance, &chosen, a->error);
+        if (status == LW_OK && closed && distance < least - nearer) {
+            least = distance, *left = now;
+            memcpy(a->trial, q, nq * sizeof *q);
+        }
+    }
+    free(base), free(speed);
+    lw_nearest_destroy(nearest);
+    return status;
+}
+
+/* From trial, which closes, to the nearest position: downhill from there, then from elsewhere. Joints that no loop or constraint
+ * has a part in take their initial coordinates. */
+static lw_status choose_nearest(assembler *a, double size, lw_violation *left) {
+    const lw_model *model = a->model;
+    double gap = fmax(2 * left->largest, closes * fmin(size, 1)), distance;
+    bool chosen = false, *fixed = calloc((size_t)model->joint_count + 1, sizeof *fixed);
+    lw_nearest *nearest = NULL;
+    holder h;
+    if (holder_create(model, &h) && fixed) {
+        for (int j = 0; j < model->joint_count; j++) h.model.joints[j].given_q |= !h.tied[j];
+        lw_put_back(&h.model, a->start, a->trial);
+        nearest = lw_nearest_create(&h.model, LW_HOLD_Q, a->t);
+    }
+    lw_status status = nearest
+                           ? lw_nearest_descend(nearest, gap, a->trial, left, &distance, &chosen, a->error)
+                           : lw_out_of_memory(a->error);
+    if (status == LW_OK && chosen) status = lw_nearest_fixed(nearest, a->trial, fixed, a->error);
+    if (status == LW_OK && chosen) {
+        for (int j = 0; j < model->joint_count; j++) h.model.joints[j].given_q |= fixed[j];
+        status = start_elsewhere(a, &h.model, size, gap, left);
+    }
+    lw_nearest_destroy(nearest);
+    holder_discard(&h);
+    free(fixed);
     return status;
 }
 
@@ -145,13 +266,18 @@ static lw_status positions(assembler *a, double *q, lw_assembly *summary) {
     culprit open = {"model", a->model->name, {0}};
     double size = 1;
     lw_violation left = {0};
-    lw_status status;
     bool given = any_given(a->model, LW_HOLD_Q), closed = false;
+    bool open_to_choice = leaves_positions_open(a->model, q);
     memcpy(a->start, q, (size_t)a->model->nq * sizeof *q);
     for (int stage = given ? 0 : 1; stage < 2 && !closed; stage++) {
         /* with given values first near by, then elsewhere; they may be approximate */
-        status = close_positions(a, stage == 0 ? LW_HOLD_Q : LW_HOLD_NONE, ATTEMPTS, &left, &size, &closed,
-                                 &open, gap, sizeof gap);
+        lw_hold hold = stage == 0 ? LW_HOLD_Q : LW_HOLD_NONE;
+        lw_nearest *nearest = lw_nearest_create(a->model, hold, a->t);
+        if (!nearest) return lw_out_of_memory(a->error);
+        lw_status status = close_positions(a, nearest, hold, &left, &size, &closed, &open, gap, sizeof gap);
+        if (status == LW_OK && closed && open_to_choice && !(given && stage == 1))
+            status = choose_nearest(a, size, &left);
+        lw_nearest_destroy(nearest);
         if (status != LW_OK) return status;
     }
     if (!closed)
@@ -177,31 +303,6 @@ static lw_status positions(assembler *a, double *q, lw_assembly *summary) {
     return LW_OK;
 }
 
-/* Joints whose speeds loops and constraints have a part in: those of loops and couplings, and those between the bodies of another
- * constraint. coupled: nv flags of workspace. */
-static void find_tied(const lw_model *model, bool *coupled, bool *tied) {
-    for (int l = 0; l < lw_model_loop_count(model); l++)
-        for (int k = 0, sense; k < lw_model_loop_length(model, l); k++)
-            tied[lw_model_loop_joint(model, l, k, &sense)] = true;
-    for (int c = 0; c < model->constraint_count; c++) {
-        const lw_constraint *constraint = &model->constraints[c];
-        if (constraint->type == LW_CONSTRAINT_COUPLING) {
-            for (int k = 0; k < constraint->terms; k++) coupled[constraint->speeds[k]] = true;
-            continue;
-        }
-        int a = constraint->bodies[0], b = constraint->bodies[1];
-        while (a != b) { /* parents have smaller labels */
-            int *further = a > b ? &a : &b;
-            tied[model->bodies[*further].joint_index] = true;
-            *further = model->links[*further].parent;
-        }
-    }
-    for (int j = 0; j < model->joint_count; j++) {
-        const lw_joint_info *info = &model->joints[j].info;
-        for (int k = 0; k < info->v_count && !info->cut; k++) tied[j] |= coupled[info->v + k];
-    }
-}
-
 /* Are all speeds zero that are neither given nor prescribed? */
 static bool leaves_open(const lw_model *model, const double *v) {
     for (int j = 0; j < model->joint_count; j++) {
@@ -214,24 +315,16 @@ static bool leaves_open(const lw_model *model, const double *v) {
 
 /* Velocities of least energy: given speeds are held, and joints that are not tied stay at rest. */
 static lw_status least_velocities(assembler *a, const double *q, double *v, lw_violation *left) {
-    lw_model model = *a->model; /* with other joints that hold their speeds */
-    size_t count = (size_t)model.joint_count;
-    model.joints = calloc(count + 1, sizeof *model.joints);
-    bool *tied = calloc(count + (size_t)model.nv + 1, sizeof *tied);
     lw_projection *projection = NULL;
-    lw_status status = LW_OK;
-    if (model.joints && tied) {
-        memcpy(model.joints, a->model->joints, count * sizeof *model.joints);
-        find_tied(a->model, tied + count, tied);
-        for (size_t j = 0; j < count; j++) model.joints[j].given_v |= !tied[j];
-        projection = lw_projection_create(&model, LW_HOLD_V);
+    holder h;
+    if (holder_create(a->model, &h)) {
+        for (int j = 0; j < h.model.joint_count; j++) h.model.joints[j].given_v |= !h.tied[j];
+        projection = lw_projection_create(&h.model, LW_HOLD_V);
     }
-    if (projection)
-        status = lw_least_velocities(projection, a->t, q, v, left, a->error);
-    else
-        status = lw_out_of_memory(a->error);
+    lw_status status =
+        projection ? lw_least_velocities(projection, a->t, q, v, left, a->error) : lw_out_of_memory(a->error);
     lw_projection_destroy(projection);
-    free(model.joints), free(tied);
+    holder_discard(&h);
     return status;
 }
 
