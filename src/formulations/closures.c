@@ -212,7 +212,7 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
             local[link->kernel - LW_KERNEL_PRISMATIC] = link->sign * v[link->v];
         else
             for (int k = 0; k < link->joint.nv; k++)
-                lw_v3_axpy(v[link->v + k], data->joint_S + 6 * (link->v + k) + 3, local);
+                lw_v3_axpy(v[link->v + k], data->S + 6 * (link->v + k) + 3, local);
         lw_m3_mul_v(own->R, local, slide);
         lw_v3_add(velocity, slide, velocity);
     }

@@ -193,7 +193,7 @@ void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double
     }
     const recursion r = {.model = model,
                          .places = (place *)data->places,
-                         .S = data->joint_S,
+                         .S = data->S,
                          .q = q,
                          .sine = data->sine,
                          .cosine = data->cosine};

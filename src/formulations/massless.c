@@ -38,8 +38,6 @@ typedef struct massless_method {
     int *direction;                  /* per body: the first direction of its joint */
     double *floor;                   /* per speed */
     double inertia;                  /* typical of the mechanism */
-    double *apart;                   /* per speed: N zeta */
-    double *twist;                   /* 6 per body: of it */
     double *q, *v, *w, *wdot, *rate; /* per coordinate or speed */
     double *tau;
 } massless_method;
@@ -158,8 +156,9 @@ static lw_status lost(const massless_method *m, int body, int speed, lw_error *e
 /* Velocities and bias; as_given: w is v. */
 static void find_velocities(massless_method *m, const recursion *r, bool as_given) {
     bool apart = !as_given && m->shape->count;
-    if (apart) motion_apart(m->flow->null, m->flow->zeta, m->apart, m->twist);
-    velocities_apart(m->shape, r, m->apart, apart ? m->twist : NULL);
+    lw_flow *flow = m->flow;
+    if (apart && !flow->apart_known) motion_apart(flow->null, flow->zeta, flow->apart, flow->twist);
+    velocities_apart(m->shape, r, flow->apart, apart ? flow->twist : NULL);
 }
 
 /* wdot into data->vdot, for the consistent velocity, forces and places that the flow has left in data. as_given: w is v. */
@@ -357,17 +356,15 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->flow = flow_of(m);
     if (shape->count) m->ahead = flow_of(m);
     m->floor = LW_NEW(arena, double, nv);
-    m->apart = LW_NEW(arena, double, nv);
     m->direction = LW_NEW(arena, int, model->body_count + 1);
-    m->twist = LW_NEW(arena, double, 6 * ((size_t)model->body_count + 1));
     m->q = LW_NEW(arena, double, model->nq + 1);
     m->v = LW_NEW(arena, double, nv);
     m->w = LW_NEW(arena, double, nv);
     m->wdot = LW_NEW(arena, double, nv);
     m->rate = LW_NEW(arena, double, nv);
     m->tau = LW_NEW(arena, double, nv);
-    bool fine = candidate && m->flow && (!shape->count || m->ahead) && m->floor && m->apart && m->direction &&
-                m->twist && m->q && m->v && m->w && m->wdot && m->rate && m->tau;
+    bool fine = candidate && m->flow && (!shape->count || m->ahead) && m->floor && m->direction && m->q &&
+                m->v && m->w && m->wdot && m->rate && m->tau;
     for (int k = 0; k < shape->count && fine; k++)
         any |= candidate[k] = shape->count <= LW_LOOSE_LIMIT || m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC;
     if (any) {

@@ -34,10 +34,13 @@ typedef struct lw_null_block {
         LW_ROOT_CONSTANT,
         LW_ROOT_TURNS,
         LW_ROOT_RESPONDS
-    } root;    /* the joint: all its speeds stand for directions, and its S is
+    } root;           /* the joint: all its speeds stand for directions, and its S is
                                                                          constant or not; or some of them respond */
-    bool free; /* the six of a free joint, whose body alone moves, ... */
-    int after; /* ... and the first speed of the only joint after it, if that has six; or -1 */
+    int entry, place; /* the first of its values and of its twists */
+    int body, speed;  /* whose joint it belongs to, and the first of its speeds that stand for a direction */
+    bool free;        /* the six of a free joint, whose body alone moves, ... */
+    int after;        /* ... and the first speed of the only joint after it, if that has six; or -1; ... */
+    int next;         /* ... the body of that joint, if it is free too; or 0 */
 } lw_null_block;
 
 typedef struct lw_null_shape {
@@ -86,6 +89,13 @@ bool lw_null_shape_fill(lw_null_shape *shape, int count, const int *reps);
  * rank. */
 int lw_kinetic_own(const lw_model *model, int i, double length, double K[36]);
 
+/* Directions that share no damper with others, with their blocks and dampers: what is worked on while it is at hand. */
+typedef struct lw_null_piece {
+    int first, end;
+    int block, block_end;
+    int damper, damper_end;
+} lw_null_piece;
+
 /* --- null (massless_null.c) ------------------------------------------------------------------------ */
 
 typedef struct lw_null {
@@ -104,30 +114,46 @@ lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena);
 void lw_null_at(lw_null *null, lw_data *data);
 /* The same where lw_velocities has found the places. */
 void lw_null_placed(lw_null *null, lw_data *data);
+/* The steps of both: the places that are needed, of bodies before `end` and from this place in shape->placed on, from what lw_velocities has
+ * found, returns the next; other places (placed: none) and indicators; the directions of a piece. */
+int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end);
+void lw_null_prepare(lw_null *null, lw_data *data, bool placed);
+void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece);
 /* x += N z, for all speeds; x += z n_k. */
 void lw_null_times(const lw_null *null, const double *z, double *x);
 void lw_null_add(const lw_null *null, int k, double z, double *x);
+void lw_null_times_piece(const lw_null *null, const lw_null_piece *piece, const double *z, double *x);
+/* Twists, 6 per body: E += that of N z. */
+void lw_null_twists(const lw_null *null, const lw_null_piece *piece, const double *z, double *E);
 /* V of the bodies in data->motion += that of N z. */
 void lw_null_move(const lw_null *null, const double *z, lw_data *data);
 /* out = N'Q for the loads and joint forces in data. */
 void lw_null_forces(const lw_null *null, const lw_data *data, double *out);
+void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, double *out);
 /* The same with all terms positive: what rounding of it is measured by. */
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out);
 
-/* --- dampers (massless_dampers.c) ------------------------------------------------------------------- */
+/* --- dampers (massless_dampers.c, massless_resistance.c) ---------------------------------------------- */
 
 typedef struct lw_dampers lw_dampers;
 
 lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena);
+/* The pieces that can be factored and solved one by one. */
+const lw_null_piece *lw_dampers_pieces(const lw_dampers *dampers, int *count);
 /* Is every one of them linear in the speeds? */
 bool lw_dampers_linear(const lw_dampers *dampers);
 /* ... and can forces follow a change of velocity by lw_dampers_advance alone? */
 bool lw_dampers_steady(const lw_dampers *dampers);
-/* Forces and power in data, from those at its velocities to those at these plus N z; after the factor at that position. */
-void lw_dampers_advance(const lw_dampers *dampers, const double *z, lw_data *data);
+/* Forces and power of a piece's dampers in data, from those at its velocities to those at these plus N z, which moves bodies by twists E, 6
+ * each; after the factor at that position. */
+void lw_dampers_advance(const lw_dampers *dampers, const lw_null_piece *piece, const double *z,
+                        const double *E, lw_data *data);
 /* N'C N at the state in data, after lw_forces, with L D L' of it; directions that are skipped are left out of it. Returns the direction
  * whose pivot does not exceed its floor, or -1. */
 int lw_dampers_factor(lw_dampers *dampers, lw_data *data, double t);
+/* The same piece by piece. */
+void lw_dampers_begin(lw_dampers *dampers);
+void lw_dampers_factor_piece(lw_dampers *dampers, const lw_null_piece *piece, lw_data *data, double t);
 /* Of the last factor: the diagonal of N'C N, the pivots. */
 const double *lw_dampers_diagonal(const lw_dampers *dampers);
 const double *lw_dampers_pivots(const lw_dampers *dampers);
@@ -137,7 +163,8 @@ double *lw_dampers_floors(lw_dampers *dampers);
 /* Of the last factor: skipped, or without a pivot at that position; and how many are. */
 const bool *lw_dampers_loose(const lw_dampers *dampers);
 int lw_dampers_loose_count(const lw_dampers *dampers);
-/* Has some direction that is not skipped lost its pivot? */
+/* A direction that is not skipped and has lost its pivot, or -1; is there one? */
+int lw_dampers_missing(const lw_dampers *dampers);
 bool lw_dampers_lost(const lw_dampers *dampers);
 /* Of the last factor: a direction that is driven rather than damped, or -1. */
 int lw_dampers_driven(const lw_dampers *dampers);
@@ -152,6 +179,7 @@ void lw_dampers_follow(lw_dampers *dampers, const lw_dampers *leader);
 void lw_dampers_sizes(const lw_dampers *dampers, lw_data *data, double t, double *size);
 /* x = (N'C N)^-1 x, zero at skipped directions;  x = L^-1 x;  x = L^-T x. */
 void lw_dampers_solve(const lw_dampers *dampers, double *x);
+void lw_dampers_solve_piece(const lw_dampers *dampers, const lw_null_piece *piece, double *x);
 void lw_dampers_lower(const lw_dampers *dampers, double *x);
 void lw_dampers_upper(const lw_dampers *dampers, double *x);
 
@@ -165,11 +193,14 @@ struct lw_flow {
     lw_data *data;
     lw_null *null;
     lw_dampers *dampers;
-    double *zeta;               /* per direction: of the last velocity */
-    double *gamma;              /* per direction: N'Q */
-    double *step;               /* per direction */
-    double *weight;             /* per direction: of what is out of balance */
-    double *held;               /* per speed */
+    double *zeta;   /* per direction: of the last velocity */
+    double *gamma;  /* per direction: N'Q */
+    double *step;   /* per direction */
+    double *weight; /* per direction: of what is out of balance */
+    double *held;   /* per speed */
+    double *apart;  /* per speed: N zeta, ... */
+    double *twist;  /* ... and 6 per body: the twists by it; both only where they are known */
+    bool apart_known;
     bool sprung;                /* directions whose pivot is lost are left to springs, not an error */
     struct lw_loop_null *loops; /* closed loops: massless_loops.c; else NULL */
 };
@@ -182,6 +213,13 @@ lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error
 /* From the state (q, w) in flow->data: v = w + N zeta with N'Q(q, v, t) = 0 where dampers resist; data->v is v afterwards,
  * and forces and power are those at v. */
 lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error);
+/* What it means that directions have lost their pivots in the last factor; up to `loose` of them may be left to springs. */
+lw_status lw_flow_lost(const lw_flow *flow, int loose, lw_error *error);
+/* LW_ERROR_SINGULAR with the sentence that there is none; a velocity whose square is still a number. */
+lw_status lw_flow_not_found(double t, lw_error *error);
+#define LW_OUT_OF_REACH 1e150
+/* lw_flow_velocity where dampers are steady (massless_steady.c). */
+lw_status lw_flow_steady(lw_flow *flow, double t, const double *tau, lw_error *error);
 
 /* Which direction is what. */
 typedef struct lw_null_kinds {

@@ -159,9 +159,9 @@ static void general_correct(const recursion *r, int i, const double *E, const do
 /* e per speed, where some S turns, and 6 per body: E of the bodies that N moves. Others keep zeros. */
 static inline void motion_apart(const lw_null *null, const double *zeta, double *e, double *E) {
     const lw_null_shape *shape = null->shape;
-    for (int b = 0; b < shape->moved_start[shape->count]; b++)
-        for (int c = 0; c < 6; c++) E[6 * shape->body[b] + c] = 0;
-    add_twists(null, zeta, E, 6);
+    const lw_null_piece all = whole(shape);
+    memset(E, 0, 6 * ((size_t)shape->model->body_count + 1) * sizeof *E);
+    add_twists(null, &all, zeta, E, 6);
     if (!shape->turning) return;
     memset(e, 0, (size_t)shape->model->nv * sizeof *e);
     lw_null_times(null, zeta, e);

@@ -1,18 +1,13 @@
-/* massless_dampers.c - what resists motions without mass: N'C N, and its factors.
+/* massless_dampers.c - which dampers resist motions without mass, and the structure of N'C N with its factors.
  *
- *   N'C N = sum over dampers  c (h N)'(h N),      h v the rate of a damper, -c h v its force
- *
- * A damper is a joint's speed with a force that depends on it (torsion, friction, drive), the line of a spring, or a
- * bushing with six rates; c is the derivative of its force at the present rate, exact. The matrix is symmetric. It is factored
- * as L D L' in the order of the directions, from the leaves inwards, so that nothing fills in along a branch; directions that no
- * damper resists are known and left out: their pivots vanish, and so do their columns. Groups with such ones beside others choose
- * their pivots at each position (massless_mixed.c).
+ * A damper is a joint's speed with a force that depends on it (torsion, friction, drive), the line of a spring, or a bushing with six rates.
+ * They are kept in the order of the directions, from the leaves inwards, so that nothing fills in along a branch, and in pieces that share
+ * nothing, so that one can be finished before the next is begun.
  *
  * Source   docs/theory/massless.md, 4.
- * Cost     O(dampers + entries of L), no allocation but in create.
+ * Cost     O(dampers log dampers + entries of L), once.
  */
-#include "formulations/massless_full.h"
-#include "formulations/massless_mixed.h"
+#include "formulations/massless_dampers.h"
 #include "model/joint.h"
 
 #include <math.h>
@@ -20,63 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of a direction in a damper's rate: an entry of its speeds, or twists of the two bodies (-1: none). */
-typedef struct share {
-    int direction, first, second;
-} share;
-
-typedef enum damper_kind { IN_JOINT, ON_LINE, IN_BUSHING, IN_CUT } damper_kind;
-
-typedef struct damper {
-    const lw_force *force;
-    damper_kind kind;
-    int share, count; /* its shares */
-    int pair;         /* the place of each pair (a, b <= a) of its directions in the matrix, in this order */
-    int rate;         /* between bodies: the first of its rates */
-    int speed;        /* in a joint: where it acts */
-    int bodies[2];    /* between bodies */
-    bool constant;    /* in a joint or along a line, and linear: c does not change */
-    int from, end;    /* bushing: the components that damp */
-    int solid; /* bushing: 1 + the side of a free body whose six speeds are all its shares, apart from other dampers; or 0 */
-    double c; /* at the last state; of a bushing each component has its own */
-    const double *
-        h; /* line, cut: its rate is h V of the second less h V of the first, 6 each, internal axes; bushing: see LW_LINE */
-} damper;
-
-struct lw_dampers {
-    const lw_null *null;
-    int count;
-    damper *dampers;
-    share *shares;
-    int *pairs;
-    double *rate; /* per share of an element between bodies: its rate along the direction; of a bushing six */
-    double *wrench; /* 12 per damper: h at a cut joint; other elements between bodies leave it themselves */
-    bool linear;
-    bool steady; /* linear, and no other element that such motions reach books power */
-    /* the matrix: for each direction its columns up to the diagonal, which comes last */
-    int size, *start, *column;
-    double *value, *diagonal;
-    /* L by columns, D; of each row its columns, in the order in which they are known, and the places in L */
-    int *parent, *L_start, *L_count, *L_row, *row_start, *row_column, *row_place;
-    double *L, *inverse, *pivot, *work;
-    unsigned char *
-        full; /* per direction: of so many from here on each shares dampers with each, and with no other; or 0 */
-    bool *skipped;
-    double *floor;
-    bool *loose; /* skipped, or without a pivot at this position */
-    int loose_count;
-    bool lost;  /* a pivot that is neither skipped nor positive */
-    int driven; /* a direction with a negative pivot, or -1 */
-    /* groups in which dampers resist some directions only; NULL: there are none */
-    lw_mixed *mixed;
-    const lw_dampers *follow; /* whose pivots they take; NULL: their own */
-    bool *within;             /* per direction: it belongs to one of these */
-    double *unit;
-};
-
 /* --- which ------------------------------------------------------------------------------------------- */
-
-static bool uses(const lw_function *f, size_t variable) { return f && lw_function_uses(f, variable); }
 
 /* Components of a bushing that damp: translations come first. */
 static void span(const lw_force *force, int *from, int *end) {
@@ -91,12 +30,12 @@ static bool resists(const lw_force *force) {
     switch (force->type) {
     case LW_FORCE_SPRING:
     case LW_FORCE_TORSION:
-        return force->damping != 0 || uses(force->law, 1);
+        return force->damping != 0 || law_uses(force->law, 1);
     case LW_FORCE_BUSHING:
         span(force, &from, &end);
         return from < end;
     case LW_FORCE_DRIVE:
-        return uses(force->drive, 2);
+        return law_uses(force->drive, 2);
     case LW_FORCE_FRICTION:
         return force->viscous != 0 || force->coulomb != 0;
     default:
@@ -106,7 +45,7 @@ static bool resists(const lw_force *force) {
 static bool is_linear(const lw_force *force) {
     if (force->type == LW_FORCE_DRIVE) return false;
     if (force->type == LW_FORCE_FRICTION) return force->coulomb == 0;
-    return !uses(force->law, 1);
+    return !law_uses(force->law, 1);
 }
 /* Does its power depend on speeds otherwise than by damping? */
 static bool pushes(const lw_force *force) {
@@ -116,7 +55,7 @@ static bool pushes(const lw_force *force) {
 /* Derivative by the speed (variable k) of a law or drive. It may vanish or be infinite at rest, as those of v |v| and of a root do, though the
  * force rises with the speed: there the mean slope around counts, and next to it a little of that at least, with which Newton's method finds
  * its way. */
-static double slope(const lw_function *f, const double variables[3], int k) {
+double lw_law_slope(const lw_function *f, const double variables[3], int k) {
     const double width = 1e-3, little = 1e-9; /* of a speed, m/s or rad/s; of the mean slope */
     lw_jet at[3];
     double before[3], after[3];
@@ -130,11 +69,10 @@ static double slope(const lw_function *f, const double variables[3], int k) {
     return tangent * mean >= 0 && fabs(tangent) < little * fabs(mean) ? little * mean : tangent;
 }
 
-/* c of an element in a joint, at coordinate q and speed v. */
-static double joint_damping(const lw_force *force, double q, double v, double t) {
+double lw_joint_damping(const lw_force *force, double q, double v, double t) {
     if (force->type == LW_FORCE_DRIVE) {
         const double variables[3] = {t, q, v};
-        return -slope(force->drive, variables, 2);
+        return -lw_law_slope(force->drive, variables, 2);
     }
     if (force->type == LW_FORCE_FRICTION) {
         if (force->coulomb == 0) return force->viscous;
@@ -142,7 +80,7 @@ static double joint_damping(const lw_force *force, double q, double v, double t)
         return force->viscous + force->coulomb / force->smoothing * (1 - share_of * share_of);
     }
     const double variables[3] = {q - force->free_length, v, t};
-    return force->damping + (uses(force->law, 1) ? slope(force->law, variables, 1) : 0);
+    return force->damping + (law_uses(force->law, 1) ? lw_law_slope(force->law, variables, 1) : 0);
 }
 
 /* Does it act on one joint speed, or between two bodies? */
@@ -155,7 +93,7 @@ static damper_kind kind_of(const lw_force *force) {
     if (force->closure >= 0) return IN_CUT;
     return force->type == LW_FORCE_BUSHING ? IN_BUSHING : ON_LINE;
 }
-static void bodies_of(const lw_model *model, const lw_force *force, int bodies[2]) {
+void lw_damper_bodies(const lw_model *model, const lw_force *force, int bodies[2]) {
     const int *from =
         force->closure < 0 ? force->bodies : model->joints[model->closures[force->closure]].info.bodies;
     bodies[0] = from[0], bodies[1] = from[1];
@@ -197,7 +135,7 @@ static int find_shares(const lw_model *model, const lw_force *force, const index
         return count;
     }
     int pair[2], at[2], end[2];
-    bodies_of(model, force, pair);
+    lw_damper_bodies(model, force, pair);
     for (int side = 0; side < 2; side++)
         at[side] = bodies->start[pair[side]], end[side] = bodies->start[pair[side] + 1];
     while (at[0] < end[0] || at[1] < end[1]) { /* merge by direction */
@@ -211,6 +149,23 @@ static int find_shares(const lw_model *model, const lw_force *force, const index
         count++;
     }
     return count;
+}
+
+/* The first direction that a force element shares in, or -1. */
+static int first_direction(const lw_model *model, const lw_force *force, const index_lists *speeds,
+                           const index_lists *bodies) {
+    if (in_joint(force))
+        return speeds->start[force->v] < speeds->start[force->v + 1]
+                   ? speeds->direction[speeds->start[force->v]]
+                   : -1;
+    int pair[2], first = -1;
+    lw_damper_bodies(model, force, pair);
+    for (int side = 0; side < 2; side++) {
+        int at = bodies->start[pair[side]];
+        if (at == bodies->start[pair[side] + 1]) continue;
+        if (first < 0 || bodies->direction[at] < first) first = bodies->direction[at];
+    }
+    return first;
 }
 
 /* --- structure of the matrix ------------------------------------------------------------------------- */
@@ -352,8 +307,55 @@ static void find_solid(lw_dampers *d) {
         for (int a = 0; a < 6 && fits; a++)
             fits = (side ? s[a].second : s[a].first) == place + a && (side ? s[a].first : s[a].second) < 0 &&
                    shape->rep[s[a].direction] == link->v + a;
-        if (fits) own->solid = 1 + side;
+        if (fits) own->solid = 1 + side, own->place = place;
     }
+}
+
+/* The farthest direction that each moves the same body or speed with: key[start[k] ..] of direction k. */
+static void reach(int directions, const int *start, const int *key, int *last_of_key, int *farthest) {
+    for (int k = 0; k < directions; k++)
+        for (int e = start[k]; e < start[k + 1]; e++) last_of_key[key[e]] = k;
+    for (int k = 0; k < directions; k++)
+        for (int e = start[k]; e < start[k + 1]; e++)
+            if (last_of_key[key[e]] > farthest[k]) farthest[k] = last_of_key[key[e]];
+}
+
+/* Pieces of directions that share no damper, body or speed, of some size, with their dampers. */
+static bool find_pieces(lw_dampers *d, lw_arena *arena) {
+    enum {
+        ENOUGH = 256
+    }; /* directions: with all that belongs to them they fit into a second cache, and each array is read for a while */
+    const lw_null_shape *shape = d->null->shape;
+    const lw_model *model = shape->model;
+    lw_null_piece piece = {0};
+    int next = 0, last = -1; /* directions up to `last` share something with earlier ones */
+    int keys = (model->nv > model->body_count ? model->nv : model->body_count) + 1;
+    int *farthest = calloc((size_t)d->size + 1, sizeof *farthest),
+        *scratch = calloc((size_t)keys, sizeof *scratch);
+    d->pieces = LW_NEW(arena, lw_null_piece, d->size / ENOUGH + 2);
+    bool fine = d->pieces && farthest && scratch;
+    if (fine) {
+        reach(d->size, shape->entry_start, shape->speed, scratch, farthest);
+        reach(d->size, shape->moved_start, shape->body, scratch, farthest);
+    }
+    for (int b = 0; b < shape->block_count && fine; b++) {
+        const lw_null_block *block = &shape->blocks[b];
+        int end = block->first + block->count;
+        for (; next < d->count && d->dampers[next].direction < end; next++) {
+            const damper *own = &d->dampers[next];
+            int with = d->shares[own->share + own->count - 1].direction;
+            if (with > last) last = with;
+        }
+        for (int k = block->first; k < end; k++)
+            if (farthest[k] > last) last = farthest[k];
+        if (last >= end || (end - piece.first < ENOUGH && end < d->size)) continue;
+        piece.end = end, piece.block_end = b + 1, piece.damper_end = next;
+        d->pieces[d->piece_count++] = piece;
+        piece = (lw_null_piece){.first = end, .block = b + 1, .damper = next};
+    }
+    d->whole = (lw_null_piece){.end = d->size, .block_end = shape->block_count, .damper_end = d->count};
+    free(farthest), free(scratch);
+    return fine;
 }
 
 lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
@@ -361,48 +363,62 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
     const lw_model *model = shape->model;
     lw_dampers *d = LW_NEW(arena, lw_dampers, 1);
     index_lists speeds = {0}, bodies = {0};
-    if (!d) return NULL;
+    int(*order)[2] = calloc((size_t)model->force_count + 1, sizeof *order); /* first direction, element */
+    if (!d || !order) {
+        free(order);
+        return NULL;
+    }
     d->null = null;
     d->size = shape->count;
     d->linear = true;
     bool fine = make_index(model->nv, shape->count, shape->entry_start, shape->speed, &speeds) &&
                 make_index(model->body_count + 1, shape->count, shape->moved_start, shape->body, &bodies);
-    for (int pass = 0; pass < 2 && fine; pass++) { /* count, then take */
-        int count = 0, shares = 0, rates = 0;
-        for (int k = 0; k < model->force_count; k++) {
-            const lw_force *force = &model->forces[k];
-            if (!resists(force)) continue;
-            int own = find_shares(model, force, &speeds, &bodies, pass ? d->shares + shares : NULL);
-            if (!own) continue;
-            if (pass) {
-                damper *to = &d->dampers[count];
-                *to =
-                    (damper){.force = force, .share = shares, .count = own, .rate = rates, .speed = force->v};
-                to->kind = kind_of(force);
-                to->constant = (to->kind == IN_JOINT || to->kind == ON_LINE) && is_linear(force);
-                if (to->constant) to->c = joint_damping(force, 0, 0, 0);
-                if (to->kind == IN_BUSHING) span(force, &to->from, &to->end);
-                bodies_of(model, force, to->bodies);
-            }
-            d->linear &= is_linear(force);
-            count++, shares += own;
-            rates += in_joint(force) ? 0 : force->type == LW_FORCE_BUSHING ? 6 * own : own;
-        }
-        d->count = count;
-        if (pass) break;
-        d->dampers = LW_NEW(arena, damper, count + 1);
-        d->shares = LW_NEW(arena, share, shares + 1);
-        d->rate = LW_NEW(arena, double, rates + 1);
-        d->wrench = LW_NEW(arena, double, shape->dense ? 12 * (size_t)count + 1 : 1);
-        fine = d->dampers && d->shares && d->rate && d->wrench;
+    d->steady = !shape->dense;
+    int shares = 0, bushings = 0, most = 0;
+    for (int k = 0; k < model->force_count && fine; k++) {
+        const lw_force *force = &model->forces[k];
+        int first = first_direction(model, force, &speeds, &bodies);
+        if (first < 0) continue;
+        if (pushes(force)) d->steady = false;
+        if (!resists(force)) continue;
+        int own = find_shares(model, force, &speeds, &bodies, NULL);
+        order[d->count][0] = first, order[d->count][1] = k;
+        d->linear &= is_linear(force);
+        d->count++, shares += own, bushings += kind_of(force) == IN_BUSHING;
+        if (own > most) most = own;
     }
-    d->steady = d->linear && !shape->dense;
-    for (int k = 0; k < model->force_count && fine; k++)
-        if (pushes(&model->forces[k]) && find_shares(model, &model->forces[k], &speeds, &bodies, NULL))
-            d->steady = false;
-    fine = fine && matrix_structure(d, arena) && factor_structure(d, arena);
+    d->steady &= d->linear;
+    qsort(order, (size_t)d->count, sizeof *order, ascending);
+    d->dampers = LW_NEW(arena, damper, d->count + 1);
+    d->shares = LW_NEW(arena, share, shares + 1);
+    d->bushings = LW_NEW(arena, bushing, bushings + 1);
+    d->rate = LW_NEW(arena, double, 6 * (size_t)most + 1);
+    d->wrench = LW_NEW(arena, double, shape->dense ? 12 * (size_t)d->count + 1 : 1);
+    fine = fine && d->dampers && d->shares && d->bushings && d->rate && d->wrench;
+    shares = bushings = 0;
+    for (int k = 0; k < d->count && fine; k++) {
+        const lw_force *force = &model->forces[order[k][1]];
+        damper *to = &d->dampers[k];
+        *to = (damper){.force = force, .share = shares, .direction = order[k][0], .speed = force->v};
+        to->line = LW_LINE * (size_t)order[k][1];
+        to->count = find_shares(model, force, &speeds, &bodies, d->shares + shares);
+        shares += to->count;
+        to->kind = kind_of(force);
+        to->constant = (to->kind == IN_JOINT || to->kind == ON_LINE) && is_linear(force);
+        if (to->constant) to->c = lw_joint_damping(force, 0, 0, 0);
+        if (to->kind == IN_BUSHING) {
+            bushing *own = &d->bushings[bushings++];
+            span(force, &to->from, &to->end);
+            memcpy(own->axes, force->frames[0].R, sizeof own->axes);
+            memcpy(own->at, force->frames[1].p, sizeof own->at);
+            memcpy(own->C, force->bushing_damping, sizeof own->C);
+            to->bushing = own;
+        }
+        lw_damper_bodies(model, force, to->bodies);
+    }
+    fine = fine && matrix_structure(d, arena) && factor_structure(d, arena) && find_pieces(d, arena);
     if (fine && !shape->dense) find_solid(d);
-    free_index(&speeds), free_index(&bodies);
+    free_index(&speeds), free_index(&bodies), free(order);
     return fine ? d : NULL;
 }
 
@@ -413,8 +429,13 @@ const double *lw_dampers_pivots(const lw_dampers *d) { return d->pivot; }
 bool *lw_dampers_skipped(lw_dampers *d) { return d->skipped; }
 double *lw_dampers_floors(lw_dampers *d) { return d->floor; }
 const bool *lw_dampers_loose(const lw_dampers *d) { return d->loose; }
-bool lw_dampers_lost(const lw_dampers *d) { return d->lost; }
+int lw_dampers_missing(const lw_dampers *d) { return d->missing; }
+bool lw_dampers_lost(const lw_dampers *d) { return d->missing >= 0; }
 int lw_dampers_driven(const lw_dampers *d) { return d->driven; }
+const lw_null_piece *lw_dampers_pieces(const lw_dampers *d, int *count) {
+    *count = d->mixed ? 1 : d->piece_count;
+    return d->mixed ? &d->whole : d->pieces;
+}
 int lw_dampers_loose_count(const lw_dampers *d) { return d->loose_count; }
 void lw_dampers_follow(lw_dampers *d, const lw_dampers *leader) { d->follow = leader; }
 
@@ -430,346 +451,4 @@ bool lw_dampers_mix(lw_dampers *d, lw_arena *arena) {
     for (int k = 0; k < d->size; k++)
         if (d->within[k]) d->L_count[k] = d->full[k] = 0;
     return fine;
-}
-
-/* --- values ------------------------------------------------------------------------------------------- */
-
-/* A wrench (torque; force) at a world point, in a body's internal frame. */
-static void wrench_on(const lw_pose *world, const double at[3], const double wrench[6], double out[6]) {
-    double arm[3], n[3];
-    lw_v3_sub(at, world->p, arm);
-    lw_v3_cross(arm, wrench + 3, n);
-    lw_v3_add(n, wrench, n);
-    lw_m3_tmul_v(world->R, n, out);
-    lw_m3_tmul_v(world->R, wrench + 3, out + 3);
-}
-
-/* c of an element at a cut joint; h, if it is wanted, 6 for each body. */
-static double cut_damping(const lw_model *model, lw_data *data, const lw_force *force, double t, double *h) {
-    double v[LW_JOINT_MAX_V], W[36], at[3];
-    int bodies[2];
-    lw_cut_joint(model, data, force->closure, v, W, at);
-    bodies_of(model, force, bodies);
-    for (int side = 0; h && side < 2; side++)
-        wrench_on(&data->world[bodies[side]], at, W + 6 * force->v, h + 6 * side);
-    double q = force->q >= 0 ? data->cut_q[LW_JOINT_MAX_Q * force->closure + force->q] : 0;
-    return joint_damping(force, q, v[force->v], t);
-}
-
-/* c of a spring, whose line lw_forces has left. */
-static double line_damping(const lw_data *data, const lw_force *force, const double line[LW_LINE], double t) {
-    if (!uses(force->law, 1)) return force->damping;
-    const lw_pose *first = &data->world[force->bodies[0]], *second = &data->world[force->bodies[1]];
-    double a[3], b[3], along[3];
-    lw_pose_point(first->R, first->p, force->frames[0].p, a);
-    lw_pose_point(second->R, second->p, force->frames[1].p, b);
-    lw_v3_sub(b, a, along);
-    double length = lw_v3_norm(along);
-    if (!(length > 0)) return 0; /* as in force.c: no line, no force */
-    const double variables[3] = {length - force->free_length, line[12], t};
-    return force->damping + slope(force->law, variables, 1);
-}
-
-/* c of a damper other than a bushing. */
-static double damping(const lw_dampers *d, const damper *own, lw_data *data, double t, double *h) {
-    const lw_model *model = d->null->shape->model;
-    const lw_force *force = own->force;
-    if (own->constant) return own->c;
-    if (own->kind == IN_CUT) return cut_damping(model, data, force, t, h);
-    if (own->kind == ON_LINE)
-        return line_damping(data, force, data->lines + LW_LINE * (force - model->forces), t);
-    return joint_damping(force, force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);
-}
-
-/* rate += sign times the rates of a bushing for a twist of a body: axes (columns) and point as seen from it. */
-INLINE void bushing_rate(const double twist[6], const double axes[9], const double at[3], double sign,
-                         int from, int end, double rate[6]) {
-    if (from == 0) {
-        double velocity[3];
-        lw_v3_cross(twist, at, velocity);
-        lw_v3_add(velocity, twist + 3, velocity);
-        for (int k = 0; k < 3; k++)
-            rate[k] += sign * (axes[k] * velocity[0] + axes[3 + k] * velocity[1] + axes[6 + k] * velocity[2]);
-    }
-    if (end == 6)
-        for (int k = 0; k < 3; k++)
-            rate[3 + k] += sign * (axes[k] * twist[0] + axes[3 + k] * twist[1] + axes[6 + k] * twist[2]);
-}
-/* load += sign times the wrench of forces along (then torques about) these axes. */
-INLINE void bushing_load(const double force[6], const double axes[9], const double at[3], double sign,
-                         int from, int end, double load[6]) {
-    if (from == 0) {
-        double f[3], n[3];
-        lw_m3_mul_v(axes, force, f);
-        lw_v3_cross(at, f, n);
-        for (int k = 0; k < 3; k++) load[k] += sign * n[k], load[3 + k] += sign * f[k];
-    }
-    if (end == 6) {
-        double n[3];
-        lw_m3_mul_v(axes, force + 3, n);
-        for (int k = 0; k < 3; k++) load[k] += sign * n[k];
-    }
-}
-
-/* count: how many shares it has, a constant where that pays. */
-INLINE void assemble_bushing(lw_dampers *d, const damper *own, int from, int end, int count) {
-    const double *C = own->force->bushing_damping, *twist = d->null->twist, *line = own->h;
-    const lw_pose *frames = own->force->frames;
-    const share *s = d->shares + own->share;
-    const int *pair = d->pairs + own->pair;
-    double *rate = d->rate + own->rate;
-    for (int a = 0; a < count; a++) {
-        double *x = rate + 6 * a, scaled[6];
-        for (int c = from; c < end; c++) x[c] = 0;
-        if (s[a].first >= 0) bushing_rate(twist + 6 * s[a].first, frames[0].R, line + 9, -1, from, end, x);
-        if (s[a].second >= 0) bushing_rate(twist + 6 * s[a].second, line, frames[1].p, 1, from, end, x);
-        for (int c = from; c < end; c++) scaled[c] = C[c] * x[c];
-        for (int b = 0; b <= a; b++) {
-            double sum = 0;
-            for (int c = from; c < end; c++) sum += scaled[c] * rate[6 * b + c];
-            d->value[*pair++] += sum;
-        }
-    }
-}
-
-/* The same of a solid one: the twists are S of the free joint, (0; R') and (1; 0); their matrix is full. */
-static void assemble_solid(lw_dampers *d, const damper *own) {
-    const double *C = own->force->bushing_damping, *line = own->h;
-    const lw_pose *frames = own->force->frames;
-    const share *s = d->shares + own->share;
-    bool second = own->solid == 2;
-    const double *S = d->null->twist + 6 * (second ? s->second : s->first),
-                 *axes = second ? line : frames[0].R, *at = second ? frames[1].p : line + 9;
-    double *rate = d->rate + own->rate, *value = d->value + d->pairs[own->pair], scaled[36];
-    const double sign = second ? 1 : -1;
-    for (int k = 0; k < 3; k++) {
-        double *x = rate + 6 * k, *y = rate + 18 + 6 * k;
-        int i = (k + 1) % 3, j = (k + 2) % 3; /* e_k x at = at_i e_j - at_j e_i */
-        for (int c = 0; c < 3; c++) {
-            x[c] = sign * (axes[c] * S[6 * k + 3] + axes[3 + c] * S[6 * k + 4] + axes[6 + c] * S[6 * k + 5]);
-            y[c] = sign * (at[i] * axes[3 * j + c] - at[j] * axes[3 * i + c]);
-            x[3 + c] = 0, y[3 + c] = sign * axes[3 * k + c];
-            scaled[6 * k + c] = C[c] * x[c];
-            scaled[18 + 6 * k + c] = C[c] * y[c], scaled[21 + 6 * k + c] = C[3 + c] * y[3 + c];
-        }
-    }
-    for (int a = 0; a < 6; a++)
-        for (int b = 0; b <= a; b++) {
-            double sum = lw_v3_dot(scaled + 6 * a, rate + 6 * b);
-            if (b > 2) sum += lw_v3_dot(scaled + 6 * a + 3, rate + 6 * b + 3);
-            *value++ += sum;
-        }
-}
-
-static void assemble(lw_dampers *d, lw_data *data, double t) {
-    const lw_null *null = d->null;
-    const lw_force *forces = null->shape->model->forces;
-    memset(d->value, 0, (size_t)d->start[d->size] * sizeof *d->value);
-    for (int k = 0; k < d->count; k++) {
-        damper *own = &d->dampers[k];
-        const share *s = d->shares + own->share;
-        const int *pair = d->pairs + own->pair;
-        if (own->kind == IN_BUSHING) {
-            own->h = data->lines + LW_LINE * (own->force - forces);
-            if (own->solid)
-                assemble_solid(d, own);
-            else if (own->from == 3 && own->count == 3)
-                assemble_bushing(d, own, 3, 6, 3);
-            else if (own->from == 3)
-                assemble_bushing(d, own, 3, 6, own->count);
-            else if (own->end == 3)
-                assemble_bushing(d, own, 0, 3, own->count);
-            else if (own->count == 6)
-                assemble_bushing(d, own, 0, 6, 6);
-            else
-                assemble_bushing(d, own, 0, 6, own->count);
-            continue;
-        }
-        if (!own->constant) own->c = damping(d, own, data, t, d->wrench + (own->kind == IN_CUT ? 12 * k : 0));
-        if (own->kind == IN_JOINT) {
-            for (int a = 0; a < own->count; a++)
-                for (int b = 0; b <= a; b++)
-                    d->value[*pair++] += own->c * null->value[s[a].first] * null->value[s[b].first];
-            continue;
-        }
-        double *rate = d->rate + own->rate;
-        own->h = own->kind == IN_CUT ? d->wrench + 12 * k : data->lines + LW_LINE * (own->force - forces);
-        for (int a = 0; a < own->count; a++) {
-            rate[a] = 0;
-            if (s[a].first >= 0) rate[a] -= lw_v6_dot(own->h, null->twist + 6 * s[a].first);
-            if (s[a].second >= 0) rate[a] += lw_v6_dot(own->h + 6, null->twist + 6 * s[a].second);
-            for (int b = 0; b <= a; b++) d->value[*pair++] += own->c * rate[a] * rate[b];
-        }
-    }
-}
-
-INLINE void advance_bushing(const lw_dampers *d, const damper *own, const double *z, lw_data *data, int from,
-                            int end, int count) {
-    const double *C = own->force->bushing_damping, *rate = d->rate + own->rate, *line = own->h;
-    const lw_pose *frames = own->force->frames;
-    const share *s = d->shares + own->share;
-    double change[6] = {0}, force[6], power = 0;
-    for (int a = 0; a < count; a++)
-        for (int c = from; c < end; c++) change[c] += rate[6 * a + c] * z[s[a].direction];
-    for (int c = from; c < end; c++) {
-        force[c] = C[c] * change[c];
-        power += force[c] * (2 * line[12 + c] + change[c]);
-    }
-    bushing_load(force, frames[0].R, line + 9, 1, from, end, data->load + 6 * own->bodies[0]);
-    bushing_load(force, line, frames[1].p, -1, from, end, data->load + 6 * own->bodies[1]);
-    data->power.dissipation += power;
-}
-
-void lw_dampers_advance(const lw_dampers *d, const double *z, lw_data *data) {
-    const lw_null *null = d->null;
-    for (int k = 0; k < d->count; k++) {
-        const damper *own = &d->dampers[k];
-        const share *s = d->shares + own->share;
-        double change = 0, before;
-        if (own->kind == IN_BUSHING) {
-            if (own->from == 3)
-                advance_bushing(d, own, z, data, 3, 6, own->count);
-            else if (own->end == 3)
-                advance_bushing(d, own, z, data, 0, 3, own->count);
-            else if (own->count == 6)
-                advance_bushing(d, own, z, data, 0, 6, 6);
-            else
-                advance_bushing(d, own, z, data, 0, 6, own->count);
-            continue;
-        }
-        if (own->kind == IN_JOINT) {
-            for (int a = 0; a < own->count; a++) change += null->value[s[a].first] * z[s[a].direction];
-            before = data->v[own->speed];
-            data->tau[own->speed] -= own->c * change;
-        } else { /* a spring: closed loops are not steady */
-            const double *rate = d->rate + own->rate, *h = own->h;
-            for (int a = 0; a < own->count; a++) change += rate[a] * z[s[a].direction];
-            before = h[12];
-            lw_v6_axpy(own->c * change, h, data->load + 6 * own->bodies[0]);
-            lw_v6_axpy(-own->c * change, h + 6, data->load + 6 * own->bodies[1]);
-        }
-        data->power.dissipation += own->c * change * (2 * before + change);
-    }
-}
-
-/* What a direction is in lengths and angles: one of a speed that slides is a length. */
-static double unit_of(const lw_null *null, int k) {
-    const lw_link *link = &null->shape->model->links[null->shape->rep_body[k]];
-    return lw_joint_speed_turns(link->joint.type, null->rep[k] - link->v) ? 1 : null->shape->length;
-}
-
-void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size) {
-    const lw_null *null = d->null;
-    const lw_null_shape *shape = null->shape;
-    memset(size, 0, (size_t)d->size * sizeof *size);
-    for (int k = 0; k < d->count; k++) {
-        const damper *own = &d->dampers[k];
-        double c = 0;
-        if (own->kind == IN_BUSHING)
-            for (int part = 0; part < 6; part++) c += fabs(own->force->bushing_damping[part]);
-        else
-            c = fabs(damping(d, own, data, t, NULL));
-        for (const share *s = d->shares + own->share; s < d->shares + own->share + own->count; s++)
-            size[s->direction] += c;
-    }
-    for (int k = 0; k < d->size; k++) {
-        double most = 0;
-        for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++)
-            most = fmax(most, fabs(null->value[e]));
-        size[k] *= most * most;
-    }
-}
-
-/* --- L D L' -------------------------------------------------------------------------------------------- */
-
-/* The pivot of direction k is known: takes it or leaves it. Returns its inverse. */
-INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double pivot, int *lost) {
-    d->pivot[k] = pivot;
-    d->loose[k] = d->skipped[k] || (other ? other->loose[k] : !(pivot > d->floor[k]));
-    d->inverse[k] = d->loose[k] ? 0 : 1 / pivot;
-    d->loose_count += d->loose[k];
-    if (*lost < 0 && d->loose[k] && !d->skipped[k]) *lost = k;
-    if (d->driven < 0 && !d->skipped[k] && pivot < -d->floor[k]) d->driven = k;
-    return d->inverse[k];
-}
-
-/* n directions from `first` on, which are full (massless_full.h). */
-INLINE void factor_full(lw_dampers *d, const lw_dampers *other, int first, int n, int *lost) {
-    const double *value = d->value + d->start[first];
-    double *L = d->L + d->L_start[first], rows[LW_FULL_MAX][LW_FULL_MAX], inverse[LW_FULL_MAX];
-#pragma GCC unroll 6
-    for (int i = 0; i < n; i++) {
-        d->diagonal[first + i] = value[i * (i + 1) / 2 + i];
-        double pivot = full_row(n, i, value, inverse, rows, L);
-        inverse[i] = take_pivot(d, other, first + i, pivot, lost);
-    }
-}
-
-int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
-    int lost = -1, n = d->size;
-    const lw_dampers *other = d->follow == d ? NULL : d->follow;
-    d->loose_count = 0;
-    d->driven = -1;
-    assemble(d, data, t);
-    double *y = d->work; /* zero between calls */
-    for (int k = 0; k < n; k++) {
-        if (d->within[k]) continue; /* no entry of L leads to or from it */
-        if (d->full[k]) {
-            int count = d->full[k];
-            if (count == 6)
-                factor_full(d, other, k, 6, &lost);
-            else if (count == 3)
-                factor_full(d, other, k, 3, &lost);
-            else
-                factor_full(d, other, k, 2, &lost);
-            k += count - 1;
-            continue;
-        }
-        int last = d->start[k + 1] - 1;
-        for (int p = d->start[k]; p < last; p++) y[d->column[p]] = d->value[p];
-        double pivot = d->diagonal[k] = d->value[last];
-        for (int e = d->row_start[k]; e < d->row_start[k + 1]; e++) {
-            int i = d->row_column[e], end = d->row_place[e];
-            double yi = y[i];
-            y[i] = 0;
-            for (int p = d->L_start[i]; p < end; p++) y[d->L_row[p]] -= d->L[p] * yi;
-            d->L[end] = yi * d->inverse[i];
-            pivot -= d->L[end] * yi;
-        }
-        take_pivot(d, other, k, pivot, &lost);
-    }
-    d->lost = lost >= 0;
-    if (!d->mixed) return lost;
-    for (int k = 0; k < n; k++)
-        if (d->within[k]) d->diagonal[k] = d->value[d->start[k + 1] - 1], d->unit[k] = unit_of(d->null, k);
-    int bad = lw_mixed_factor(d->mixed, d->follow ? d->follow->mixed : NULL, d->start, d->column, d->value,
-                              d->unit, d->floor, d->pivot, d->inverse, &d->driven);
-    for (int k = 0; k < n; k++)
-        if (d->within[k]) d->loose_count += d->loose[k] = d->inverse[k] == 0;
-    d->lost |= bad >= 0;
-    return lost >= 0 ? lost : bad;
-}
-
-void lw_dampers_lower(const lw_dampers *d, double *x) {
-    for (int k = 0; k < d->size; k++)
-        if (d->full[k] == 6)
-            full_lower(6, d->L + d->L_start[k], x + k), k += 5;
-        else
-            for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++)
-                x[d->L_row[p]] -= d->L[p] * x[k];
-    if (d->mixed) lw_mixed_lower(d->mixed, x);
-}
-void lw_dampers_upper(const lw_dampers *d, double *x) {
-    for (int k = d->size - 1; k >= 0; k--)
-        if (k >= 5 && d->full[k - 5] == 6)
-            k -= 5, full_upper(6, d->L + d->L_start[k], x + k);
-        else
-            for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++)
-                x[k] -= d->L[p] * x[d->L_row[p]];
-    if (d->mixed) lw_mixed_upper(d->mixed, x);
-}
-void lw_dampers_solve(const lw_dampers *d, double *x) {
-    lw_dampers_lower(d, x);
-    for (int k = 0; k < d->size; k++) x[k] *= d->inverse[k];
-    lw_dampers_upper(d, x);
 }

@@ -32,8 +32,10 @@ lw_flow *lw_flow_create(const lw_null_shape *shape) {
     flow->step = LW_NEW(arena, double, shape->count + 1);
     flow->weight = LW_NEW(arena, double, shape->count + 1);
     flow->held = LW_NEW(arena, double, model->nv + 1);
+    flow->apart = LW_NEW(arena, double, model->nv + 1);
+    flow->twist = LW_NEW(arena, double, 6 * ((size_t)model->body_count + 1));
     bool fine = flow->null && flow->dampers && flow->zeta && flow->gamma && flow->step && flow->weight &&
-                flow->held && lw_data_create(model, NULL, &flow->data) == LW_OK;
+                flow->held && flow->apart && flow->twist && lw_data_create(model, NULL, &flow->data) == LW_OK;
     if (fine)
         fine = (flow->data->lines = LW_NEW(arena, double, LW_LINE *(size_t)model->force_count + 1)) != NULL;
     if (fine && shape->dense) fine = (flow->loops = lw_loop_null_create(shape, arena)) != NULL;
@@ -56,7 +58,11 @@ static void forces(lw_flow *flow, double t, const double *tau) {
 
 /* N'C N with its factor. Where springs may hold them, `loose` directions are no error. */
 static lw_status factor(lw_flow *flow, double t, int loose, lw_error *error) {
-    int lost = lw_dampers_factor(flow->dampers, flow->data, t), driven = lw_dampers_driven(flow->dampers);
+    lw_dampers_factor(flow->dampers, flow->data, t);
+    return lw_flow_lost(flow, loose, error);
+}
+lw_status lw_flow_lost(const lw_flow *flow, int loose, lw_error *error) {
+    int lost = lw_dampers_missing(flow->dampers), driven = lw_dampers_driven(flow->dampers);
     if (lost < 0) return LW_OK;
     if (driven >= 0) return lw_undetermined_speed(flow->model, flow->null->rep[driven], true, error);
     if (flow->sprung && lw_dampers_loose_count(flow->dampers) <= loose) return LW_OK;
@@ -85,12 +91,10 @@ lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error
 static void advance(lw_flow *flow, const double *z, double part, double t, const double *tau) {
     lw_data *data = flow->data;
     double *scaled = flow->held; /* count <= nv */
-    bool steady = lw_dampers_steady(flow->dampers);
     for (int k = 0; k < flow->shape->count; k++) scaled[k] = part * z[k], flow->zeta[k] += scaled[k];
-    if (steady) lw_dampers_advance(flow->dampers, scaled, data);
     lw_null_times(flow->null, scaled, data->v);
     if (flow->model->forces_need_world) lw_null_move(flow->null, scaled, data);
-    if (!steady) forces(flow, t, tau);
+    forces(flow, t, tau);
 }
 
 /* What is out of balance, in the metric of the dampers as they were at first. */
@@ -116,9 +120,7 @@ static double force_size(lw_flow *flow) {
     return sqrt(sum);
 }
 
-static const double out_of_reach = 1e150; /* of a velocity: its square is still a number */
-
-static lw_status not_found(double t, lw_error *error) {
+lw_status lw_flow_not_found(double t, lw_error *error) {
     return lw_fail(error, LW_ERROR_SINGULAR, NULL,
                    "give the bodies mass, or the laws of their dampers more slope",
                    "no velocity of the bodies without mass balances their forces at t = %g", t);
@@ -133,6 +135,13 @@ static bool negligible(const lw_flow *flow) {
     return most < 1e-15 * fastest;
 }
 
+/* Has a step left rounding only, and were dampers as good as linear on its way? Then their slopes need not be asked for again. */
+static bool is_balanced(lw_flow *flow, double before, double most) {
+    const double linear = 1e-3, rounding = 1e-15;
+    double now = imbalance(flow);
+    return now <= linear * before && now <= rounding * most;
+}
+
 /* Newton with a line search, from the first full step on. */
 static lw_status iterate(lw_flow *flow, double t, const double *tau, double before, lw_error *error) {
     enum { ROUNDS = 100 };
@@ -143,10 +152,11 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
         double most =
             fmax(first, force_size(flow)); /* of this round: those of a step too far are no measure */
         lw_null_forces(flow->null, flow->data, flow->gamma);
+        if (is_balanced(flow, before, most)) return LW_OK;
         lw_status status = factor(flow, t, loose, error);
         double now = status == LW_OK ? imbalance(flow) : HUGE_VAL;
         if (!(now <= 0.9999 * before) && !(now <= 1e-13 * most)) { /* too far: half the way */
-            if (part < 1e-15) return stalled ? LW_OK : status != LW_OK ? status : not_found(t, error);
+            if (part < 1e-15) return stalled ? LW_OK : status != LW_OK ? status : lw_flow_not_found(t, error);
             part *= 0.5;
             advance(flow, flow->step, -part, t, tau);
             continue;
@@ -161,7 +171,7 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
         if (negligible(flow)) return LW_OK;
         advance(flow, flow->step, 1, t, tau);
     }
-    return not_found(t, error);
+    return lw_flow_not_found(t, error);
 }
 
 /* Directions at rest, each by the speed that stands for it, from ground outwards: where friction is saturated, its slope is lost. */
@@ -175,6 +185,8 @@ static lw_status from_rest(lw_flow *flow, double t, const double *tau, lw_error 
 
 lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error) {
     int count = flow->shape->count;
+    flow->apart_known = false;
+    if (count && lw_dampers_steady(flow->dampers)) return lw_flow_steady(flow, t, tau, error);
     lw_status status = lw_flow_at(flow, t, tau, error);
     if (!count) return status;
     memset(flow->zeta, 0, (size_t)count * sizeof *flow->zeta);
@@ -188,7 +200,7 @@ lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error 
     bool none = !linear && negligible(flow);
     advance(flow, flow->step, 1, t, tau);
     for (int k = 0; k < count; k++)
-        if (!(fabs(flow->zeta[k]) < out_of_reach)) return not_found(t, error);
+        if (!(fabs(flow->zeta[k]) < LW_OUT_OF_REACH)) return lw_flow_not_found(t, error);
     if (linear || none) return LW_OK;
     lw_dampers_follow(flow->dampers, flow->dampers); /* one basis for all rounds */
     status = iterate(flow, t, tau, before, error);

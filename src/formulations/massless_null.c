@@ -397,11 +397,10 @@ static void stop(const recursion *r, const lw_null_node *at, double length, int 
     }
 }
 
-/* The same where the twists are those of a free joint, (0; R') and (1; 0), and another free joint takes them up. */
-static void stop_free(const recursion *r, const lw_null_node *at, const double *S, double *value,
-                      int values) {
-    const place *own = &r->places[at->body];
-    const double *R = r->model->links[at->body].R, *p = own->p;
+/* The same where the twists are those of a free joint, (0; R') and (1; 0), and the free joint of `body` takes them up. */
+static void stop_free(const recursion *r, int body, const double *S, double *value, int values) {
+    const place *own = &r->places[body];
+    const double *R = r->model->links[body].R, *p = own->p;
     for (int k = 0; k < 3; k++) {
         double *x = value + values * k, *y = value + values * (3 + k);
         int i = (k + 1) % 3, j = (k + 2) % 3; /* e_k x p = p_i e_j - p_j e_i */
@@ -441,55 +440,71 @@ static void copy_place(const recursion *r, const lw_data *data, int i) {
     lw_v3_copy(from->p, r->places[i].p);
     if (link->kernel < LW_KERNEL_SPHERICAL) return;
     memcpy(r->places[i].R, from->R, sizeof from->R);
-    for (int k = 6 * link->v; k < 6 * (link->v + link->joint.nv); k++) r->S[k] = data->S[k];
 }
 
-/* Directions, from the places of the joints. */
-static void find(lw_null *null, const recursion *r) {
+void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece) {
     const lw_null_shape *shape = null->shape;
-    lw_null_kinetics(null, r);
-    for (const lw_null_block *block = shape->blocks; block < shape->blocks + shape->block_count; block++) {
+    const recursion r = recursion_of(shape->model, data);
+    for (const lw_null_block *block = shape->blocks + piece->block; block < shape->blocks + piece->block_end;
+         block++) {
         const int first = block->first, count = block->count, values = block->entries,
                   twists = 6 * block->moved;
+        double *root = null->twist + 6 * block->place;
+        if (block->root == LW_ROOT_RESPONDS) start(null, &r, block);
+        if (block->free) /* of (0; R'), (1; 0) only R changes */
+            for (int d = 0; d < 3; d++) lw_v3_copy(r.S + 6 * (block->speed + d) + 3, root + 6 * d + 3);
+        else if (block->root == LW_ROOT_TURNS)
+            for (int d = 0; d < count; d++)
+                memcpy(root + twists * d, r.S + 6 * null->rep[first + d], 6 * sizeof *r.S);
+        if (block->next) {
+            stop_free(&r, block->next, root, null->value + block->entry + 1, values);
+            continue;
+        }
         const lw_null_node *nodes = shape->nodes + shape->node_start[first],
                            *end = shape->nodes + shape->node_start[first + 1];
-        if (block->root == LW_ROOT_RESPONDS) start(null, r, block);
-        if (block->root == LW_ROOT_TURNS)
-            for (int d = 0; d < count; d++)
-                memcpy(null->twist + 6 * nodes->moved + twists * d, r->S + 6 * null->rep[first + d],
-                       6 * sizeof *r->S);
         for (const lw_null_node *at = nodes + 1; at < end; at++) {
             const double *parent = null->twist + 6 * nodes[at->parent].moved;
             double *value = null->value + at->entry;
             if (at->moved < 0 && block->free && at->kernel == LW_KERNEL_FREE)
-                stop_free(r, at, parent, value, values);
+                stop_free(&r, at->body, parent, value, values);
             else if (at->moved < 0)
-                stop(r, at, shape->length, count, parent, twists, value, values);
+                stop(&r, at, shape->length, count, parent, twists, value, values);
             else
                 for (int d = 0; d < count; d++)
-                    lw_null_respond(null, r, at->body, parent + twists * d, value + values * d,
+                    lw_null_respond(null, &r, at->body, parent + twists * d, value + values * d,
                                     null->twist + 6 * at->moved + twists * d);
         }
     }
 }
 
-void lw_null_at(lw_null *null, lw_data *data) {
+int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end) {
+    const lw_null_shape *shape = null->shape;
+    const recursion r = recursion_of(shape->model, data);
+    for (; from < shape->placed_count && shape->placed[from] < end; from++)
+        copy_place(&r, data, shape->placed[from]);
+    return from;
+}
+void lw_null_prepare(lw_null *null, lw_data *data, bool placed) {
     const lw_null_shape *shape = null->shape;
     const recursion r = recursion_of(shape->model, data);
     turn_joints(&r);
-    for (int k = 0; k < shape->placed_count; k++) {
+    for (int k = 0; k < shape->placed_count && !placed; k++) {
         int i = shape->placed[k];
         BY_JOINT(&shape->model->links[i], place, &r, i)
     }
-    find(null, &r);
+    lw_null_kinetics(null, &r);
 }
 
+void lw_null_at(lw_null *null, lw_data *data) {
+    const lw_null_piece all = whole(null->shape);
+    lw_null_prepare(null, data, false);
+    lw_null_find(null, data, &all);
+}
 void lw_null_placed(lw_null *null, lw_data *data) {
-    const lw_null_shape *shape = null->shape;
-    const recursion r = recursion_of(shape->model, data);
-    turn_joints(&r);
-    for (int k = 0; k < shape->placed_count; k++) copy_place(&r, data, shape->placed[k]);
-    find(null, &r);
+    const lw_null_piece all = whole(null->shape);
+    lw_null_copy_places(null, data, 0, null->shape->model->body_count + 1);
+    lw_null_prepare(null, data, true);
+    lw_null_find(null, data, &all);
 }
 
 INLINE void add_direction(const lw_null *null, int k, double z, double *x) {
@@ -510,21 +525,30 @@ INLINE void free_forces(const double *value, const double *root, const double *a
     for (int d = 0; d < 6; d++) out[d] = root[d] + lw_v6_dot(value + 7 * d + 1, after);
 }
 
-void lw_null_times(const lw_null *null, const double *z, double *x) {
+void lw_null_times_piece(const lw_null *null, const lw_null_piece *piece, const double *z, double *x) {
     const lw_null_shape *shape = null->shape;
-    for (int k = 0; k < shape->count && !shape->free; k++) add_direction(null, k, z[k], x);
+    for (int k = piece->first; k < piece->end && !shape->free; k++) add_direction(null, k, z[k], x);
     if (!shape->free) return;
-    for (const lw_null_block *block = shape->blocks; block < shape->blocks + shape->block_count; block++) {
-        int first = block->first, entry = shape->entry_start[first];
+    for (const lw_null_block *block = shape->blocks + piece->block; block < shape->blocks + piece->block_end;
+         block++) {
+        int first = block->first;
         if (block->after >= 0)
-            free_times(null->value + entry, z + first, x + shape->rep[first], x + block->after);
+            free_times(null->value + block->entry, z + first, x + block->speed, x + block->after);
         else
             for (int k = first; k < first + block->count; k++) add_direction(null, k, z[k], x);
     }
 }
+void lw_null_times(const lw_null *null, const double *z, double *x) {
+    const lw_null_piece all = whole(null->shape);
+    lw_null_times_piece(null, &all, z, x);
+}
 
+void lw_null_twists(const lw_null *null, const lw_null_piece *piece, const double *z, double *E) {
+    add_twists(null, piece, z, E, 6);
+}
 void lw_null_move(const lw_null *null, const double *z, lw_data *data) {
-    add_twists(null, z, data->motion->V, sizeof *data->motion / sizeof(double));
+    const lw_null_piece all = whole(null->shape);
+    add_twists(null, &all, z, data->motion->V, sizeof *data->motion / sizeof(double));
 }
 
 INLINE double balance(const lw_null *null, const lw_data *data, bool loaded, int k) {
@@ -537,23 +561,26 @@ INLINE double balance(const lw_null *null, const lw_data *data, bool loaded, int
     return total;
 }
 
-void lw_null_forces(const lw_null *null, const lw_data *data, double *out) {
+void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, double *out) {
     const lw_null_shape *shape = null->shape;
     bool loaded = shape->model->forces_need_world;
-    for (int k = 0; k < shape->count && !shape->free; k++) out[k] = balance(null, data, loaded, k);
-    for (int b = 0; b < shape->block_count && shape->free; b++) {
+    for (int k = piece->first; k < piece->end && !shape->free; k++) out[k] = balance(null, data, loaded, k);
+    for (int b = piece->block; b < piece->block_end && shape->free; b++) {
         const lw_null_block *block = &shape->blocks[b];
-        int first = block->first, entry = shape->entry_start[first];
+        int first = block->first;
         if (block->after >= 0 && loaded) {
-            const double *S = null->twist + 6 * shape->moved_start[first],
-                         *load = data->load + 6 * shape->body[shape->moved_start[first]];
-            free_forces(null->value + entry, data->tau + shape->rep[first], data->tau + block->after,
+            const double *S = null->twist + 6 * block->place, *load = data->load + 6 * block->body;
+            free_forces(null->value + block->entry, data->tau + block->speed, data->tau + block->after,
                         out + first);
             for (int k = 0; k < 3; k++)
                 out[first + k] += lw_v3_dot(S + 6 * k + 3, load + 3), out[first + 3 + k] += load[k];
         } else
             for (int k = first; k < first + block->count; k++) out[k] = balance(null, data, loaded, k);
     }
+}
+void lw_null_forces(const lw_null *null, const lw_data *data, double *out) {
+    const lw_null_piece all = whole(null->shape);
+    lw_null_forces_piece(null, &all, data, out);
 }
 
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out) {

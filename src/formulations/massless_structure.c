@@ -121,6 +121,18 @@ static void random_position(const lw_model *model, double length, uint64_t *stat
     }
 }
 
+/* Prescribed positions at the start, or later: what is without mass at the start only is in a singular position there. Where functions of
+ * time are undefined then, or lead far away, those of the start. */
+static void take_prescribed(const lw_model *model, lw_data *data, double length, bool later) {
+    static const double some_time = 0.618;
+    lw_take_prescribed(model, data, later ? some_time : 0);
+    for (int k = 0; k < model->nq && later; k++)
+        if (!(fabs(data->q[k]) < 1e3 * fmax(1, length))) {
+            lw_take_prescribed(model, data, 0);
+            return;
+        }
+}
+
 /* A length typical of the mechanism. */
 static double typical_length(const lw_model *model) {
     double total = 0;
@@ -358,6 +370,11 @@ static bool list_blocks(lw_null_shape *shape) {
         shape->free |= block->free;
         const int *after = shape->speed + shape->entry_start[block->first] + 1;
         block->after = block->free && block->entries == 7 && after[5] == after[0] + 5 ? after[0] : -1;
+        const lw_null_node *nodes = shape->nodes + shape->node_start[block->first];
+        block->entry = shape->entry_start[block->first], block->place = shape->moved_start[block->first];
+        block->body = shape->rep_body[block->first], block->speed = shape->rep[block->first];
+        if (block->after >= 0 && nodes[1].moved < 0 && nodes[1].kernel == LW_KERNEL_FREE)
+            block->next = nodes[1].body;
     }
     return shape->blocks != NULL;
 }
@@ -462,7 +479,7 @@ static bool build(lw_null_shape *shape, lw_data *data) {
     bool fine = K && null && plain && mark && list_children(model, &d);
     for (int k = 0; fine && k < POSITIONS; k++) {
         random_position(model, shape->length, &random, data->q);
-        if (model->motion_count) lw_take_prescribed(model, data, 0);
+        if (model->motion_count) take_prescribed(model, data, shape->length, k);
         inspect(model, data, shape->length, K, null, plain);
         for (size_t i = 1; i < n; i++) { /* what vanishes at some position only is a singular position */
             bool fewer = __builtin_popcount(null[i]) < __builtin_popcount(shape->left_out[i]);

@@ -135,7 +135,7 @@ static void axis_of(const lw_link *link, const lw_data *data, const lw_pose *wor
         for (int j = 0; j < 3; j++) x[j] = link->sign * world->R[3 * j + along], other[j] = 0;
         return;
     }
-    const double *S = data->joint_S + 6 * (link->v + k);
+    const double *S = data->S + 6 * (link->v + k);
     lw_m3_mul_v(world->R, S, s);
     lw_m3_mul_v(world->R, S + 3, s + 3);
 }

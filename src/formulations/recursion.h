@@ -56,7 +56,7 @@ static inline recursion recursion_of(const lw_model *model, lw_data *data) {
                        .sums = (sum *)data->sums,
                        .swings = (swing *)data->swings,
                        .wrenches = data->wrenches,
-                       .S = data->joint_S,
+                       .S = data->S,
                        .U = data->joint_U,
                        .D = data->joint_D,
                        .u = data->joint_u,

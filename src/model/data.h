@@ -75,13 +75,12 @@ struct lw_data {
     double *
         cut_load; /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, world axes */
     /* recursions */
-    lw_node *nodes;        /* 0 .. n */
-    lw_node_place *places; /* 0 .. n */
-    lw_node_sum *sums;     /* slots */
-    lw_node_swing *swings; /* one for leaves, then slots */
-    double *wrenches;      /* 6 per body, 0 .. n: transmitted by its joint (inverse dynamics) */
-    double *joint_S;       /* 6 per speed each: S, U and the factor of D of joints that are not aligned */
-    double *joint_U, *joint_D;
+    lw_node *nodes;              /* 0 .. n */
+    lw_node_place *places;       /* 0 .. n */
+    lw_node_sum *sums;           /* slots */
+    lw_node_swing *swings;       /* one for leaves, then slots */
+    double *wrenches;            /* 6 per body, 0 .. n: transmitted by its joint (inverse dynamics) */
+    double *joint_U, *joint_D;   /* 6 per speed each: U and the factor of D of joints that are not aligned */
     double *joint_u;             /* per speed */
     double *sine, *cosine;       /* per speed, of aligned revolute joints */
     double *drive;               /* per speed: force of the drive at a prescribed one */
@@ -101,6 +100,9 @@ void lw_positions(const lw_model *model, lw_data *data);
 void lw_velocities(const lw_model *model, lw_data *data);
 /* World poses, after lw_positions. */
 void lw_world_poses(const lw_model *model, lw_data *data);
+/* The same of bodies first .. end - 1, when those before them are done. */
+void lw_velocities_of(const lw_model *model, lw_data *data, int first, int end);
+void lw_world_poses_of(const lw_model *model, lw_data *data, int first, int end);
 /* lw_q_rate with the pull of quaternions towards unit length (joint.h): for integration. */
 void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot);
 

@@ -30,7 +30,6 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->sums = LW_NEW(arena, lw_node_sum, model->slot_count + 1);
         data->swings = LW_NEW(arena, lw_node_swing, model->slot_count + 2);
         data->wrenches = LW_NEW(arena, double, 6 * n);
-        data->joint_S = LW_NEW(arena, double, 6 * nv);
         data->joint_U = LW_NEW(arena, double, 6 * nv);
         data->joint_D = LW_NEW(arena, double, 6 * nv);
         data->joint_u = LW_NEW(arena, double, nv);
@@ -44,8 +43,8 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
     }
     if (!data || !data->motion || !data->world || !data->S || !data->q || !data->v || !data->vdot ||
         !data->tau || !data->load || !data->nodes || !data->places || !data->sums || !data->swings ||
-        !data->wrenches || !data->joint_S || !data->joint_U || !data->joint_D || !data->joint_u ||
-        !data->drive || !data->sine || !data->cosine || !data->composite || !data->columns) {
+        !data->wrenches || !data->joint_U || !data->joint_D || !data->joint_u || !data->drive ||
+        !data->sine || !data->cosine || !data->composite || !data->columns) {
         lw_arena_destroy(arena);
         return LW_ERROR_MEMORY;
     }
@@ -124,8 +123,8 @@ void lw_positions(const lw_model *model, lw_data *data) {
     }
 }
 
-void lw_velocities(const lw_model *model, lw_data *data) {
-    for (int i = 1; i <= model->body_count; i++) {
+void lw_velocities_of(const lw_model *model, lw_data *data, int first, int end) {
+    for (int i = first; i < end; i++) {
         const lw_link *link = &model->links[i];
         lw_body_motion *motion = &data->motion[i];
         const double *q = data->q + link->q, *v = data->v + link->v;
@@ -137,12 +136,20 @@ void lw_velocities(const lw_model *model, lw_data *data) {
     }
 }
 
-void lw_world_poses(const lw_model *model, lw_data *data) {
-    for (int i = 1; i <= model->body_count; i++) {
+void lw_velocities(const lw_model *model, lw_data *data) {
+    lw_velocities_of(model, data, 1, model->body_count + 1);
+}
+
+void lw_world_poses_of(const lw_model *model, lw_data *data, int first, int end) {
+    for (int i = first; i < end; i++) {
         const lw_body_motion *motion = &data->motion[i];
         const lw_pose *parent = &data->world[model->links[i].parent];
         lw_pose_compose(parent->R, parent->p, motion->R, motion->p, data->world[i].R, data->world[i].p);
     }
+}
+
+void lw_world_poses(const lw_model *model, lw_data *data) {
+    lw_world_poses_of(model, data, 1, model->body_count + 1);
 }
 
 /* Adds the velocity (angular; of the point at x) of a body to V, times sign; world axes. */
