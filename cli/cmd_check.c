@@ -77,23 +77,21 @@ static bool takes_massless(const lw_model *model) {
     return !method || strcmp(method, "massless") == 0;
 }
 
-/* Motions that nothing determines, or that springs alone do not hold in a stable balance where a run begins. */
+/* Motions that nothing determines, or that have no mass, speed or stable balance where a run begins, though elsewhere they do. */
 static void check_motions(cli_model *loaded) {
     lw_directions *directions = NULL;
     lw_error error = {0};
     if (!takes_massless(loaded->model)) return;
     if (lw_directions_create(loaded->model, &directions, &error) != LW_OK) return;
-    bool determined = true, algebraic = false;
+    bool determined = true;
     for (int k = 0; k < lw_directions_count(directions); k++) {
         const lw_direction *direction = lw_directions_at(directions, k);
-        algebraic |= direction->kind == LW_DIRECTION_ALGEBRAIC;
         if (direction->kind != LW_DIRECTION_UNDETERMINED) continue;
         add_fault(loaded, &direction->error);
         determined = false;
     }
     lw_directions_destroy(directions);
-    if (determined && algebraic && lw_directions_balance(loaded->model, &error) != LW_OK)
-        add_fault(loaded, &error);
+    if (determined && lw_directions_balance(loaded->model, &error) != LW_OK) add_fault(loaded, &error);
 }
 
 /* --- the report ------------------------------------------------------------------------------------ */

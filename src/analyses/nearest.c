@@ -74,23 +74,13 @@ static double length_of(const lw_model *model, double *sums) {
 
 static double in_nearest_turn(double angle) { return angle - 2 * LW_PI * round(angle / (2 * LW_PI)); }
 
-/* The initial coordinates of a joint; of one that closes a loop, those of no displacement. */
-static void initial(const lw_model *model, int joint, double *q) {
-    const lw_joint_entry *entry = &model->joints[joint];
-    if (entry->info.cut)
-        lw_joint_zero(entry->joint.type, q);
-    else
-        memcpy(q, model->q0 + entry->info.q, (size_t)entry->joint.nq * sizeof *q);
-}
-
 /* Deviation of a joint at q per speed; zero for those that are held or prescribed. */
 static void deviation(const lw_nearest *n, int joint, const double *q, double x[LW_JOINT_MAX_V]) {
     const lw_joint_entry *entry = &n->model->joints[joint];
     const lw_joint_info *info = &entry->info;
     int at = lw_joint_quaternion(info->type), nv = entry->joint.nv;
     bool held = !info->cut && n->hold == LW_HOLD_Q && entry->given_q;
-    double from[LW_JOINT_MAX_Q];
-    initial(n->model, joint, from);
+    const double *from = entry->initial;
     for (int k = 0; k < (at >= 0 ? at : nv); k++) {
         bool winds = info->type == LW_JOINT_SCREW || (!info->cut && n->coupled[info->v + k]);
         x[k] = q[k] - from[k];

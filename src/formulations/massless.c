@@ -37,6 +37,7 @@ typedef struct massless_method {
     bool mixed;                      /* some joint that goes by its S has speeds that are left out */
     int *direction;                  /* per body: the first direction of its joint */
     double *floor;                   /* per speed */
+    double *least;                   /* per speed: its floor where it is not left out */
     double inertia;                  /* typical of the mechanism */
     double *q, *v, *w, *wdot, *rate; /* per coordinate or speed */
     double *tau;
@@ -135,7 +136,7 @@ static void take_left_out(massless_method *m) {
         const lw_link *link = &shape->model->links[i];
         if (!shape->left_out[i]) continue;
         for (int v = 0; v < link->joint.nv; v++)
-            m->floor[link->v + v] = m->flow->null->left_out[k] >> v & 1 ? HUGE_VAL : 0;
+            m->floor[link->v + v] = m->flow->null->left_out[k] >> v & 1 ? HUGE_VAL : m->least[link->v + v];
     }
 }
 
@@ -331,7 +332,8 @@ static void find_floors(massless_method *m) {
     double typical = 0;
     for (int k = 0; k < model->nv; k++) {
         typical += m->rate[k] / model->nv;
-        if (!isinf(m->floor[k])) m->floor[k] = fmin(model->pivot_floor[k], 1e-11 * m->rate[k]);
+        m->least[k] = fmin(model->pivot_floor[k], 1e-11 * m->rate[k]);
+        if (!isinf(m->floor[k])) m->floor[k] = m->least[k];
         m->rate[k] = 0;
     }
     m->inertia = typical > 0 && isfinite(typical) ? typical : 1;
@@ -356,6 +358,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->flow = flow_of(m);
     if (shape->count) m->ahead = flow_of(m);
     m->floor = LW_NEW(arena, double, nv);
+    m->least = LW_NEW(arena, double, nv);
     m->direction = LW_NEW(arena, int, model->body_count + 1);
     m->q = LW_NEW(arena, double, model->nq + 1);
     m->v = LW_NEW(arena, double, nv);
@@ -363,8 +366,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->wdot = LW_NEW(arena, double, nv);
     m->rate = LW_NEW(arena, double, nv);
     m->tau = LW_NEW(arena, double, nv);
-    bool fine = candidate && m->flow && (!shape->count || m->ahead) && m->floor && m->direction && m->q &&
-                m->v && m->w && m->wdot && m->rate && m->tau;
+    bool fine = candidate && m->flow && (!shape->count || m->ahead) && m->floor && m->least && m->direction &&
+                m->q && m->v && m->w && m->wdot && m->rate && m->tau;
     for (int k = 0; k < shape->count && fine; k++)
         any |= candidate[k] = shape->count <= LW_LOOSE_LIMIT || m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC;
     if (any) {
@@ -451,7 +454,14 @@ static void tell_changes(const massless_method *m, double t, const double *q, co
                 model->joints[model->bodies[v_joint].joint_index].name, v_change);
 }
 
-/* What fails here is told by the derivative of that state. */
+static double fastest(const lw_model *model, const double *v) {
+    double most = 1; /* m/s, rad/s */
+    for (int k = 0; k < model->nv; k++) most = fmax(most, fabs(v[k]));
+    return most;
+}
+
+/* What fails here is told by the derivative of that state. Where a damper stands nearly across a motion its speed is next to infinite for
+ * a moment: then a tree starts with w as given, so that momenta keep their figures beside it. */
 static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     massless_method *m = (massless_method *)base;
     const lw_model *model = base->model;
@@ -461,6 +471,8 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     memcpy(y, m->flow->data->q, (size_t)model->nq * sizeof *y);
     memcpy(y + model->nq, m->flow->data->v, (size_t)model->nv * sizeof *y);
     tell_changes(m, t, q, v, y);
+    if (!m->shape->dense && fastest(model, m->flow->data->v) > 1e3 * fastest(model, m->v))
+        memcpy(y + model->nq, m->v, (size_t)model->nv * sizeof *y);
 }
 
 static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {

@@ -216,7 +216,7 @@ lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error 
 /* What it means that directions have lost their pivots in the last factor; up to `loose` of them may be left to springs. */
 lw_status lw_flow_lost(const lw_flow *flow, int loose, lw_error *error);
 /* LW_ERROR_SINGULAR with the sentence that there is none; a velocity whose square is still a number. */
-lw_status lw_flow_not_found(double t, lw_error *error);
+lw_status lw_flow_not_found(const lw_flow *flow, int k, double t, lw_error *error);
 #define LW_OUT_OF_REACH 1e150
 /* lw_flow_velocity where dampers are steady (massless_steady.c). */
 lw_status lw_flow_steady(lw_flow *flow, double t, const double *tau, lw_error *error);

@@ -120,10 +120,35 @@ static double force_size(lw_flow *flow) {
     return sqrt(sum);
 }
 
-lw_status lw_flow_not_found(double t, lw_error *error) {
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                   "give the bodies mass, or the laws of their dampers more slope",
-                   "no velocity of the bodies without mass balances their forces at t = %g", t);
+/* Names direction k, whose forces do not balance. */
+lw_status lw_flow_not_found(const lw_flow *flow, int k, double t, lw_error *error) {
+    const lw_model *model = flow->model;
+    int speed = flow->null->rep[k];
+    const lw_body *body = &model->bodies[lw_body_of_speed(model, speed)];
+    const char *joint = model->joints[body->joint_index].name;
+    char motion[96];
+    lw_describe_speed(model, speed, motion, sizeof motion);
+    if (!isfinite(flow->gamma[k]))
+        return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
+                          "look at the forces and motions that act there: is one infinite or undefined?",
+                          "forces along its %s (joint \"%s\"), which moves no mass, are not finite at t = %g",
+                          motion, joint, t);
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
+                      "add inertia there, or a damper whose force rises with the speed",
+                      "no speed of its %s (joint \"%s\"), which moves no mass, balances its forces at t = %g",
+                      motion, joint, t);
+}
+
+/* The direction that is most out of balance. */
+static int worst(const lw_flow *flow) {
+    int bad = 0;
+    double most = -1;
+    for (int k = 0; k < flow->shape->count; k++) {
+        double size = flow->weight[k] * flow->gamma[k] * flow->gamma[k];
+        if (!isfinite(flow->gamma[k])) return k;
+        if (size > most) most = size, bad = k;
+    }
+    return bad;
 }
 
 /* Is the next step none? At rest a law such as v |v| leaves forces that are as small as their slopes; elsewhere a damper feels how the
@@ -142,21 +167,34 @@ static bool is_balanced(lw_flow *flow, double before, double most) {
     return now <= linear * before && now <= rounding * most;
 }
 
-/* Newton with a line search, from the first full step on. */
-static lw_status iterate(lw_flow *flow, double t, const double *tau, double before, lw_error *error) {
-    enum { ROUNDS = 100 };
-    const double first = before;
+/* The work along the step of what is out of balance. */
+static double work(const lw_flow *flow) {
+    double sum = 0;
+    for (int k = 0; k < flow->shape->count; k++) sum += flow->step[k] * flow->gamma[k];
+    return sum;
+}
+
+/* Newton with a line search, from the first full step on. Forces of dampers have a potential in velocities, which is convex as N'C N is
+ * positive, and a step goes down in it: too far is where the forces point back, along the step, by more than half of what they pushed
+ * at its start. (What is out of balance may well grow on the way, in a metric of any place.) */
+static lw_status iterate(lw_flow *flow, double t, const double *tau, double before, double push,
+                         lw_error *error) {
+    enum { ROUNDS = 200 };
     double part = 1, best = before;
     int stalled = 0, loose = lw_dampers_loose_count(flow->dampers);
+    lw_status lost =
+        LW_OK; /* the last time, with its sentence in error: friction that is saturated, mostly */
     for (int round = 0; round < ROUNDS; round++) {
-        double most =
-            fmax(first, force_size(flow)); /* of this round: those of a step too far are no measure */
+        double most = force_size(flow); /* here: forces at w, or of a step too far, are no measure */
         lw_null_forces(flow->null, flow->data, flow->gamma);
         if (is_balanced(flow, before, most)) return LW_OK;
+        bool far = !(work(flow) >= -0.5 * push);
         lw_status status = factor(flow, t, loose, error);
         double now = status == LW_OK ? imbalance(flow) : HUGE_VAL;
-        if (!(now <= 0.9999 * before) && !(now <= 1e-13 * most)) { /* too far: half the way */
-            if (part < 1e-15) return stalled ? LW_OK : status != LW_OK ? status : lw_flow_not_found(t, error);
+        if ((far || status != LW_OK) && !(now <= 1e-13 * most)) { /* half the way */
+            if (status != LW_OK) lost = status;
+            if (part < 1e-15)
+                return stalled ? LW_OK : lost ? lost : lw_flow_not_found(flow, worst(flow), t, error);
             part *= 0.5;
             advance(flow, flow->step, -part, t, tau);
             continue;
@@ -165,13 +203,13 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
         stalled = now < 0.5 * best || now > 1e-9 * most ? 0 : stalled + 1;
         best = fmin(best, now);
         if (!(now > 1e-16 * most) || stalled > 1) return LW_OK;
-        before = now, part = 1;
         memcpy(flow->step, flow->gamma, (size_t)flow->shape->count * sizeof *flow->step);
         lw_dampers_solve(flow->dampers, flow->step);
         if (negligible(flow)) return LW_OK;
+        before = now, part = 1, push = work(flow);
         advance(flow, flow->step, 1, t, tau);
     }
-    return lw_flow_not_found(t, error);
+    return lost ? lost : lw_flow_not_found(flow, worst(flow), t, error);
 }
 
 /* Directions at rest, each by the speed that stands for it, from ground outwards: where friction is saturated, its slope is lost. */
@@ -198,12 +236,13 @@ lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error 
     memcpy(flow->step, flow->gamma, (size_t)count * sizeof *flow->step);
     lw_dampers_solve(flow->dampers, flow->step);
     bool none = !linear && negligible(flow);
+    double push = linear ? 0 : work(flow);
     advance(flow, flow->step, 1, t, tau);
     for (int k = 0; k < count; k++)
-        if (!(fabs(flow->zeta[k]) < LW_OUT_OF_REACH)) return lw_flow_not_found(t, error);
+        if (!(fabs(flow->zeta[k]) < LW_OUT_OF_REACH)) return lw_flow_not_found(flow, k, t, error);
     if (linear || none) return LW_OK;
     lw_dampers_follow(flow->dampers, flow->dampers); /* one basis for all rounds */
-    status = iterate(flow, t, tau, before, error);
+    status = iterate(flow, t, tau, before, push, error);
     lw_dampers_follow(flow->dampers, NULL);
     return status;
 }

@@ -471,6 +471,83 @@ static lw_status check_stable(const lw_springs *s, double t, lw_error *error) {
                "in an unstable balance", t);
 }
 
+/* --- positions where a damper is lost --------------------------------------------------------------------------- */
+
+/* What z of an algebraic direction is measured by: an angle, or the typical length. */
+static double unit_of(const lw_springs *s, int k) { return s->unit[s->flow->null->rep[s->direction[k]]]; }
+
+/* A damper stands across direction k here, which it resists elsewhere. */
+static bool is_lost(const lw_springs *s, int k) {
+    return !lw_dampers_skipped(s->flow->dampers)[s->direction[k]];
+}
+
+/* Is it away from balance, too? Then its speed is infinite, c x^2 dx/dt = force, but for an instant only, x^3 ~ t: it does not go where
+ * springs would hold it. After solve, which leaves -g. */
+static bool passes(const lw_springs *s, int k) {
+    double h = root3 * fmin(1, s->flow->shape->length), far = near_balance * (s->flow->shape->length + 1);
+    if (!is_lost(s, k)) return false;
+    if (!s->lost[k]) return fabs(s->solution[k]) > far;
+    return fabs(s->g[k]) > near_balance * s->noise[s->group[s->direction[k]]] * h / roundings;
+}
+static bool some_pass(const lw_springs *s) {
+    for (int k = 0; k < s->count; k++)
+        if (passes(s, k)) return true;
+    return false;
+}
+
+/* The first direction that nothing holds where it is, or -1. */
+static int held_by_nothing(const lw_springs *s) {
+    for (int k = 0; k < s->count; k++)
+        if (s->lost[k] && !passes(s, k)) return s->direction[k];
+    return -1;
+}
+
+/* Moves q along `way`, of directions without their damper, by the least distance at which no damper is lost; the time that takes is the cube of it.
+ * False where there is none: nothing resists there in an extended region. */
+static bool step_aside(lw_springs *s, double t, const double *tau, double *q, const double *v,
+                       const double *way) {
+    static const double least = 1e-6, most = 1e-2;
+    lw_flow *flow = s->flow;
+    const lw_model *model = flow->model;
+    double size = 0;
+    for (int k = 0; k < s->count; k++) {
+        s->step[k] = is_lost(s, k) ? way[k] : 0;
+        size = fmax(size, fabs(s->step[k]) / unit_of(s, k));
+    }
+    if (!(size > 0) || !isfinite(size)) return false;
+    memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
+    spread(s, -1, s->step);
+    lw_null_times(flow->null, s->z, s->u);
+    for (double by = least; by < most; by *= 2) {
+        memcpy(s->q, q, (size_t)model->nq * sizeof *s->q);
+        lw_integrate_q(model, s->q, s->u, by / size);
+        lw_violation left;
+        if (s->loops) lw_project_positions(s->loops, t, s->q, 40, &left, NULL);
+        lw_take_state(model, flow->data, t, s->q, v);
+        if (lw_flow_at(flow, t, tau, NULL) != LW_OK || lw_dampers_lost(flow->dampers)) continue;
+        memcpy(q, s->q, (size_t)model->nq * sizeof *q);
+        return true;
+    }
+    return false;
+}
+
+/* down = the speeds of directions that pass, with the pivot that counts as lost; HUGE_VAL: of others. */
+static void take_passing(lw_springs *s) {
+    const double *floor = lw_dampers_floors(s->flow->dampers),
+                 *diagonal = lw_dampers_diagonal(s->flow->dampers);
+    for (int k = 0; k < s->count; k++) {
+        int d = s->direction[k];
+        double pivot = fmax(floor[d], 1e-10 * diagonal[d]);
+        s->down[k] = pivot > 0 && passes(s, k) ? -s->g[k] / pivot : HUGE_VAL;
+    }
+}
+
+/* Moves q aside along the forces. */
+static bool pass(lw_springs *s, double t, const double *tau, double *q, const double *v) {
+    for (int k = 0; k < s->count; k++) s->down[k] = -s->g[k] * unit_of(s, k) * unit_of(s, k);
+    return step_aside(s, t, tau, q, v, s->down);
+}
+
 /* --- what they are for ---------------------------------------------------------------------------------------- */
 
 lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *q, const double *v,
@@ -479,17 +556,23 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
     double last = HUGE_VAL;
+    bool stays = false;
     *moved = 0;
     for (int round = 0; round < ROUNDS; round++) {
         lw_take_state(model, flow->data, t, q, v);
         lw_status status = lw_flow_at(flow, t, tau, error);
         if (status != LW_OK) return status;
         if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
-        int bad = lw_springs_factor(s, t, tau);
-        if (bad >= 0) return slack(s, bad, t, error);
+        lw_springs_factor(s, t, tau);
         take_balance(s);
         double most = solve(s);
+        int bad = held_by_nothing(s);
+        if (bad >= 0) return slack(s, bad, t, error);
         if (!isfinite(most)) return no_balance(s, s->direction[0], t, error);
+        if (!stays && some_pass(s)) {
+            stays = !pass(s, t, tau, q, v);
+            continue;
+        }
         double far = flow->shape->length + 1;
         if (!(most > 1e-14 * far) || (most < 1e-9 * far && most > 0.5 * last))
             return check_stable(s, t, error);
@@ -505,9 +588,6 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
 }
 
 void lw_springs_loops(lw_springs *s, lw_projection *loops) { s->loops = loops; }
-
-/* What z of an algebraic direction is measured by: an angle, or the typical length. */
-static double unit_of(const lw_springs *s, int k) { return s->unit[s->flow->null->rep[s->direction[k]]]; }
 
 /* Is the symmetric part of A positive definite? room: n x n. */
 static bool is_definite(int n, const double *A, double *room) {
@@ -561,18 +641,40 @@ static bool goes_down(const lw_springs *s, int g) {
     return after > -0.5 * fabs(before);
 }
 
+/* Leaves a position where a damper is lost, along the forces or from an unstable balance. False where it is to stay. */
+static bool leave(lw_springs *s, double t, const double *tau, double *q, const double *v) {
+    lw_springs_factor(s, t, tau);
+    take_balance(s);
+    solve(s);
+    if (some_pass(s)) return pass(s, t, tau, q, v);
+    for (int k = 0; k < s->count; k++) s->down[k] = 0;
+    differentiate(s, t, tau);
+    bool unstable = false;
+    for (int g = 0; g < s->groups; g++)
+        if (s->unstable[g] >= 0 && isfinite(step_down(s, g, true)))
+            unstable = true;
+        else
+            memset(s->step + s->start[g], 0, (size_t)(s->start[g + 1] - s->start[g]) * sizeof *s->step);
+    return unstable && step_aside(s, t, tau, q, v, s->step);
+}
+
 /* A trust region per group: forces do work along each step, so with a potential it falls, and the balance at the end is stable. */
 lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double *q, const double *v) {
     enum { ROUNDS = 400 };
     static const double longest = 0.2, negligible = 1e-10;
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
+    bool stays = false;
     for (int g = 0; g < s->groups; g++) s->radius[g] = longest;
     for (int round = 0; round < ROUNDS; round++) {
         lw_take_state(model, flow->data, t, q, v);
         lw_status status = lw_flow_at(flow, t, tau, NULL);
         if (status != LW_OK) return status;
         if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
+        if (!stays && lw_dampers_lost(flow->dampers)) {
+            stays = !leave(s, t, tau, q, v);
+            continue;
+        }
         differentiate(s, t, tau);
         take_balance(s);
         double most = 0;
@@ -611,10 +713,15 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
     if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
-    int bad = lw_springs_factor(s, t, tau);
-    if (bad >= 0) return slack(s, bad, t, error);
+    lw_springs_factor(s, t, tau);
     take_balance(s);
-    if (solve(s) < near_balance * (flow->shape->length + 1)) {
+    double most = solve(s);
+    int bad = held_by_nothing(s);
+    if (bad >= 0) return slack(s, bad, t, error);
+    bool passing = some_pass(s);
+    if (passing)
+        take_passing(s);
+    else if (most < near_balance * (flow->shape->length + 1)) {
         lw_status status = check_stable(s, t, error);
         if (status != LW_OK) return status;
     }
@@ -632,6 +739,8 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
     for (int k = 0; k < s->count; k++)
         s->g[k] = (s->plus[s->direction[k]] - s->minus[s->direction[k]]) / (2 * h);
     solve(s);
+    for (int k = 0; k < s->count && passing; k++)
+        if (isfinite(s->down[k])) s->solution[k] = s->down[k];
     spread(s, -1, s->solution);
     for (int k = 0; k < flow->shape->count; k++) {
         if (!isfinite(s->z[k])) return no_balance(s, k, t, error);

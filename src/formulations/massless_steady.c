@@ -34,7 +34,8 @@ static void finish_piece(lw_flow *flow, const lw_null_piece *piece, double t) {
     lw_data *data = flow->data;
     double *zeta = flow->zeta;
     lw_null_find(flow->null, data, piece);
-    lw_null_forces_piece(flow->null, piece, data, zeta);
+    lw_null_forces_piece(flow->null, piece, data, flow->gamma);
+    for (int k = piece->first; k < piece->end; k++) zeta[k] = flow->gamma[k];
     lw_dampers_factor_piece(flow->dampers, piece, data, t);
     lw_dampers_solve_piece(flow->dampers, piece, zeta);
     clear(flow, piece);
@@ -71,7 +72,7 @@ lw_status lw_flow_steady(lw_flow *flow, double t, const double *tau, lw_error *e
     lw_status status = lw_flow_lost(flow, count, error);
     if (status != LW_OK) return status;
     for (int k = 0; k < count; k++)
-        if (!(fabs(flow->zeta[k]) < LW_OUT_OF_REACH)) return lw_flow_not_found(t, error);
+        if (!(fabs(flow->zeta[k]) < LW_OUT_OF_REACH)) return lw_flow_not_found(flow, k, t, error);
     if (lw_dampers_loose_count(flow->dampers)) { /* springs go on from here */
         if (world) lw_null_move(flow->null, flow->zeta, data);
     } else

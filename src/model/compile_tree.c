@@ -297,6 +297,7 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
         entry->joint = draft->joint;
         entry->given_q = spec->joints[j].has_q;
         entry->given_v = spec->joints[j].has_v;
+        memcpy(entry->initial, draft->q, sizeof entry->initial);
         for (int side = 0; side < 2; side++) {
             const lw_pose *frame = &model->bodies[entry->info.bodies[side]].frame;
             lw_pose_compose(frame->R, frame->p, draft->frames[side].R, draft->frames[side].p,
