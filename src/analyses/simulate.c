@@ -131,6 +131,16 @@ static lw_status system_project(lw_system *base, double t, double *y, lw_error *
     return method->formulation->project(method, t, y, error);
 }
 
+static double system_stiffened(lw_system *base, bool mark) {
+    lw_method *method = ((run_system *)base)->method;
+    return method->formulation->stiffened(method, mark);
+}
+
+static void system_nearby(lw_system *base, bool on) {
+    lw_method *method = ((run_system *)base)->method;
+    method->formulation->nearby(method, on);
+}
+
 static void system_accepted(lw_system *base, double t, double h, int order) {
     const lw_run_options *options = ((run_system *)base)->options;
     options->step_taken(t, h, order, options->context);
@@ -358,6 +368,8 @@ static lw_status prepare(run *r, lw_error *error) {
     system->project = f->project ? system_project : NULL;
     system->accepted = options->step_taken ? system_accepted : NULL;
     system->fickle = f->fickle;
+    system->stiffened = f->stiffened ? system_stiffened : NULL;
+    system->nearby = f->nearby ? system_nearby : NULL;
     if (f->differential) {
         f->differential(r->method, r->system.differential);
         for (int k = 0; k < LW_POWERS; k++) r->system.differential[n - 1 - (size_t)k] = true;

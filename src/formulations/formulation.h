@@ -51,6 +51,11 @@ typedef struct lw_formulation {
     bool closing;           /* has closing conditions: takes LW_DRIFT_CLOSED */
     bool no_baumgarte;      /* has no such terms: does not take LW_DRIFT_BAUMGARTE */
     bool fickle;            /* its stiffness may change by decades within a few steps */
+    /* ... by what factor, 1 or more, since this was called with mark, at the last evaluation; HUGE_VAL: not known. NULL: never is. */
+    double (*stiffened)(lw_method *method, bool mark);
+    /* Whether evaluations to come are for differences from the last one, by some 1e-8: first order is enough. NULL: nothing is gained by
+     * that. */
+    void (*nearby)(lw_method *method, bool on);
     const char *integrator; /* of a run with a given step, if none is named; NULL: rk4 */
 
     /* LW_OK, or LW_ERROR_UNSUPPORTED with the reason as a sentence for the user. */

@@ -15,6 +15,7 @@
 #include "formulations/massless.h"
 #include "formulations/looped.h"
 #include "formulations/massless_bias.h"
+#include "formulations/massless_flow.h"
 #include "formulations/massless_joints.h"
 #include "formulations/massless_loops.h"
 #include "formulations/projection.h"
@@ -516,7 +517,9 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     lw_data *data = m->flow->data;
     if (m->shape->dense) return lw_looped_derivative(base, t, y, ydot, power, error);
     lw_take_state(model, data, t, y, y + model->nq);
+    lw_flow_follows(m->flow, true);
     lw_status status = consistent(m->flow, m->springs, t, NULL, error);
+    lw_flow_follows(m->flow, false);
     if (status == LW_OK) status = accelerate_tree(m, false, error);
     if (status != LW_OK) return status;
     lw_q_rate_stable(model, data->q, data->v, ydot);
@@ -622,7 +625,9 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
         return LW_OK;
     }
     lw_take_state(model, data, t, y, y + nq);
+    lw_flow_follows(m->flow, true);
     lw_status status = consistent(m->flow, m->springs, t, NULL, error);
+    lw_flow_follows(m->flow, false);
     if (status != LW_OK) return status;
     balance_rows(m, ydot + nq, m->tau);
     *power = data->power;
@@ -636,6 +641,11 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     status = must_be_finite(powers, LW_POWERS, t, error);
     return status == LW_OK ? must_be_finite(out, nq + model->nv, t, error) : status;
 }
+
+static double stiffened(lw_method *base, bool mark) {
+    return lw_flow_change(((massless_method *)base)->flow, mark);
+}
+static void nearby(lw_method *base, bool on) { lw_flow_nearby(((massless_method *)base)->flow, on); }
 
 static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
     massless_method *m = (massless_method *)base;
@@ -667,6 +677,8 @@ const lw_formulation lw_formulation_massless = {
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 80,
     .fickle = true,
+    .stiffened = stiffened,
+    .nearby = nearby,
     .applies = applies,
     .create = create,
     .destroy = destroy,

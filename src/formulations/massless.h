@@ -201,6 +201,7 @@ struct lw_flow {
     double *apart;  /* per speed: N zeta, ... */
     double *twist;  /* ... and 6 per body: the twists by it; both only where they are known */
     bool apart_known;
+    struct lw_flow_kept *kept;  /* from one state to the next: massless_flow.h */
     bool sprung;                /* directions whose pivot is lost are left to springs, not an error */
     struct lw_loop_null *loops; /* closed loops: massless_loops.c; else NULL */
 };

@@ -63,7 +63,10 @@ double lw_law_slope(const lw_function *f, const double variables[3], int k) {
         at[c] = (lw_jet){variables[c], c == k, 0};
         before[c] = variables[c] - (c == k ? width : 0), after[c] = variables[c] + (c == k ? width : 0);
     }
-    double tangent = lw_function_jet(f, at).d;
+    lw_jet now = lw_function_jet(f, at);
+    double tangent = now.d;
+    /* where it hardly changes that far, the mean is no other */
+    if (isfinite(tangent) && tangent != 0 && fabs(now.dd) * width <= fabs(tangent)) return tangent;
     double mean = (lw_function_value(f, after) - lw_function_value(f, before)) / (2 * width);
     if (!isfinite(tangent) || tangent == 0) return mean;
     return tangent * mean >= 0 && fabs(tangent) < little * fabs(mean) ? little * mean : tangent;

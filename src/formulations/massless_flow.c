@@ -2,17 +2,49 @@
  *
  *   v = w + N zeta    with    N'Q(q, v, t) = 0                                              (28b)
  *
- * by Newton's method with N'C N: one step where dampers are linear, some with a line search otherwise.
+ * by Newton's method with N'C N: one step where dampers are linear, some with a line search otherwise. What dampers that are not linear cost is
+ * evaluations of their laws and slopes, so as few as possible: a state that follows another begins with its zeta, and then one step is enough
+ * but where a law bends; next to a state, for differences, the slopes there serve.
  *
- * Source   Arnold (2013), eqs 28b, 31; docs/theory/massless.md, 4.
+ * Source   Arnold (2013), eqs 28b, 31; docs/theory/massless.md, 3.
  * Cost     O(n) per step, no allocation but in create.
  */
-#include "formulations/massless.h"
+#include "formulations/massless_flow.h"
 #include "formulations/massless_loops.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct lw_flow_kept {
+    double *w; /* per speed: what v was */
+    bool follows;
+    double *guess; /* per direction: zeta of the last state of those that follow one another, ... */
+    bool guessed;  /* ... if it was found */
+    bool nearby;
+    struct { /* the state that others are next to */
+        double *q, *v, *zeta, *tau, *load;
+        lw_power power;
+    } base;
+    double *marked; /* per direction: pivots that changes are measured from */
+};
+
+static struct lw_flow_kept *kept_create(const lw_null_shape *shape, lw_arena *arena) {
+    const lw_model *model = shape->model;
+    struct lw_flow_kept *keep = LW_NEW(arena, struct lw_flow_kept, 1);
+    if (!keep) return NULL;
+    keep->w = LW_NEW(arena, double, model->nv + 1);
+    keep->guess = LW_NEW(arena, double, shape->count + 1);
+    keep->base.q = LW_NEW(arena, double, model->nq + 1);
+    keep->base.v = LW_NEW(arena, double, model->nv + 1);
+    keep->base.zeta = LW_NEW(arena, double, shape->count + 1);
+    keep->base.tau = LW_NEW(arena, double, model->nv + 1);
+    keep->base.load = LW_NEW(arena, double, 6 * ((size_t)model->body_count + 1));
+    keep->marked = LW_NEW(arena, double, shape->count + 1);
+    bool fine = keep->w && keep->guess && keep->base.q && keep->base.v && keep->base.zeta && keep->base.tau &&
+                keep->base.load && keep->marked;
+    return fine ? keep : NULL;
+}
 
 lw_flow *lw_flow_create(const lw_null_shape *shape) {
     const lw_model *model = shape->model;
@@ -35,7 +67,8 @@ lw_flow *lw_flow_create(const lw_null_shape *shape) {
     flow->apart = LW_NEW(arena, double, model->nv + 1);
     flow->twist = LW_NEW(arena, double, 6 * ((size_t)model->body_count + 1));
     bool fine = flow->null && flow->dampers && flow->zeta && flow->gamma && flow->step && flow->weight &&
-                flow->held && flow->apart && flow->twist && lw_data_create(model, NULL, &flow->data) == LW_OK;
+                flow->held && flow->apart && flow->twist && (flow->kept = kept_create(shape, arena)) &&
+                lw_data_create(model, NULL, &flow->data) == LW_OK;
     if (fine)
         fine = (flow->data->lines = LW_NEW(arena, double, LW_LINE *(size_t)model->force_count + 1)) != NULL;
     if (fine && shape->dense) fine = (flow->loops = lw_loop_null_create(shape, arena)) != NULL;
@@ -69,7 +102,8 @@ lw_status lw_flow_lost(const lw_flow *flow, int loose, lw_error *error) {
     return lw_undetermined_speed(flow->model, flow->null->rep[lost], false, error);
 }
 
-lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error) {
+/* Places, motions of bodies, and directions. */
+static lw_status find_directions(lw_flow *flow, lw_error *error) {
     if (flow->model->forces_need_world || flow->shape->dense) {
         lw_velocities(flow->model, flow->data);
         lw_world_poses(flow->model, flow->data);
@@ -81,6 +115,11 @@ lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error
         lw_null_placed(flow->null, flow->data);
     else
         lw_null_at(flow->null, flow->data);
+    return status;
+}
+
+lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    lw_status status = find_directions(flow, error);
     forces(flow, t, tau);
     if (status != LW_OK || !flow->shape->count) return status;
     lw_null_forces(flow->null, flow->data, flow->gamma);
@@ -221,16 +260,9 @@ static lw_status from_rest(lw_flow *flow, double t, const double *tau, lw_error 
     return lw_flow_at(flow, t, tau, error);
 }
 
-lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error) {
-    int count = flow->shape->count;
-    flow->apart_known = false;
-    if (count && lw_dampers_steady(flow->dampers)) return lw_flow_steady(flow, t, tau, error);
-    lw_status status = lw_flow_at(flow, t, tau, error);
-    if (!count) return status;
-    memset(flow->zeta, 0, (size_t)count * sizeof *flow->zeta);
-    if (!lw_dampers_linear(flow->dampers) && lw_dampers_lost(flow->dampers))
-        status = from_rest(flow, t, tau, error);
-    if (status != LW_OK) return status;
+/* From the velocities, forces and factor that belong to this zeta. */
+static lw_status balance(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    const int count = flow->shape->count;
     bool linear = lw_dampers_linear(flow->dampers);
     double before = linear ? 0 : first_imbalance(flow);
     memcpy(flow->step, flow->gamma, (size_t)count * sizeof *flow->step);
@@ -242,7 +274,137 @@ lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error 
         if (!(fabs(flow->zeta[k]) < LW_OUT_OF_REACH)) return lw_flow_not_found(flow, k, t, error);
     if (linear || none) return LW_OK;
     lw_dampers_follow(flow->dampers, flow->dampers); /* one basis for all rounds */
-    status = iterate(flow, t, tau, before, push, error);
+    lw_status status = iterate(flow, t, tau, before, push, error);
     lw_dampers_follow(flow->dampers, NULL);
     return status;
+}
+
+/* From v = w. */
+static lw_status begin(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    lw_status status = lw_flow_at(flow, t, tau, error);
+    if (!flow->shape->count) return status;
+    memset(flow->zeta, 0, (size_t)flow->shape->count * sizeof *flow->zeta);
+    if (!lw_dampers_linear(flow->dampers) && lw_dampers_lost(flow->dampers))
+        status = from_rest(flow, t, tau, error);
+    return status == LW_OK ? balance(flow, t, tau, error) : status;
+}
+
+/* --- states that follow one another ---------------------------------------------------------------------- */
+
+void lw_flow_follows(lw_flow *flow, bool on) { flow->kept->follows = on; }
+
+/* Directions, and velocities and forces for this zeta. */
+static lw_status look_with(lw_flow *flow, const double *zeta, lw_error *error) {
+    lw_status status = find_directions(flow, error);
+    memcpy(flow->zeta, zeta, (size_t)flow->shape->count * sizeof *flow->zeta);
+    lw_null_times(flow->null, zeta, flow->data->v);
+    if (flow->model->forces_need_world) lw_null_move(flow->null, zeta, flow->data);
+    return status;
+}
+
+/* From the zeta before. False if that does not lead there. */
+static bool go_on(lw_flow *flow, double t, const double *tau) {
+    if (look_with(flow, flow->kept->guess, NULL) != LW_OK) return false;
+    forces(flow, t, tau);
+    lw_null_forces(flow->null, flow->data, flow->gamma);
+    return factor(flow, t, 0, NULL) == LW_OK && !lw_dampers_lost(flow->dampers) &&
+           balance(flow, t, tau, NULL) == LW_OK;
+}
+
+/* --- states nearby ------------------------------------------------------------------------------------------ */
+
+/* Trees all of whose motions without mass are damped, by laws that cost something: linear dampers gain next to nothing by what is kept, and
+ * with sizes of 1e-300 to 1e300 they lose digits by it. */
+static bool is_plain(const lw_flow *flow) {
+    return flow->shape->count && !flow->shape->dense && !lw_dampers_linear(flow->dampers) &&
+           !lw_dampers_loose_count(flow->dampers);
+}
+
+void lw_flow_nearby(lw_flow *flow, bool on) {
+    const lw_model *model = flow->model;
+    const lw_data *data = flow->data;
+    struct lw_flow_kept *keep = flow->kept;
+    keep->nearby = on && is_plain(flow);
+    flow->null->follow = keep->nearby ? flow->null : NULL; /* one basis */
+    if (!keep->nearby) return;
+    memcpy(keep->base.q, data->q, (size_t)model->nq * sizeof *data->q);
+    memcpy(keep->base.v, data->v, (size_t)model->nv * sizeof *data->v);
+    memcpy(keep->base.zeta, flow->zeta, (size_t)flow->shape->count * sizeof *flow->zeta);
+    memcpy(keep->base.tau, data->tau, (size_t)model->nv * sizeof *data->tau);
+    memcpy(keep->base.load, data->load, 6 * ((size_t)model->body_count + 1) * sizeof *data->load);
+    keep->base.power = data->power;
+}
+
+/* Has only w moved, along motions without mass, or nothing? Then v and all forces are those of the base. */
+static bool is_base(lw_flow *flow) {
+    const struct lw_flow_kept *keep = flow->kept;
+    const size_t speeds = (size_t)flow->model->nv * sizeof(double);
+    const int *rep = flow->null->rep;
+    lw_data *data = flow->data;
+    double *z = flow->step, *v = flow->held;
+    if (memcmp(data->q, keep->base.q, (size_t)flow->model->nq * sizeof *data->q) != 0) return false;
+    for (int k = 0; k < flow->shape->count; k++) z[k] = keep->base.v[rep[k]] - data->v[rep[k]];
+    memcpy(v, data->v, speeds);
+    lw_null_times(flow->null, z, v);
+    for (int k = 0; k < flow->model->nv; k++)
+        if (!(fabs(v[k] - keep->base.v[k]) <= 1e-15 * fabs(keep->base.v[k]))) return false;
+    for (int k = 0; k < flow->shape->count; k++) flow->zeta[k] += z[k];
+    memcpy(data->v, keep->base.v, speeds);
+    memcpy(data->tau, keep->base.tau, speeds);
+    memcpy(data->load, keep->base.load, 6 * ((size_t)flow->model->body_count + 1) * sizeof *data->load);
+    data->power = keep->base.power;
+    return true;
+}
+
+/* One step from the base, by its factor. False if it leads too far for that. */
+static bool step_nearby(lw_flow *flow, double t, const double *tau) {
+    const double far = 1e-3; /* of a speed, m/s or rad/s: no difference of first order */
+    const int count = flow->shape->count;
+    if (look_with(flow, flow->kept->base.zeta, NULL) != LW_OK) return false;
+    if (is_base(flow)) return true;
+    forces(flow, t, tau);
+    lw_null_forces(flow->null, flow->data, flow->gamma);
+    memcpy(flow->step, flow->gamma, (size_t)count * sizeof *flow->step);
+    lw_dampers_solve(flow->dampers, flow->step);
+    for (int k = 0; k < count; k++)
+        if (!(fabs(flow->step[k]) < far)) return false;
+    advance(flow, flow->step, 1, t, tau);
+    return true;
+}
+
+/* --- changes -------------------------------------------------------------------------------------------------- */
+
+double lw_flow_change(lw_flow *flow, bool mark) {
+    const double *pivot = lw_dampers_pivots(flow->dampers);
+    double *marked = flow->kept->marked, most = 1;
+    if (!is_plain(flow)) most = HUGE_VAL;
+    for (int k = 0; k < flow->shape->count; k++) {
+        double ratio = pivot[k] / marked[k];
+        most = fmax(most, ratio > 0 ? fmax(ratio, 1 / ratio) : HUGE_VAL);
+    }
+    if (mark) memcpy(marked, pivot, (size_t)flow->shape->count * sizeof *pivot);
+    return most;
+}
+
+/* --- the velocity --------------------------------------------------------------------------------------------- */
+
+lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    const size_t speeds = (size_t)flow->model->nv * sizeof(double);
+    const int count = flow->shape->count;
+    struct lw_flow_kept *keep = flow->kept;
+    double *v = flow->data->v;
+    flow->apart_known = false;
+    if (count && lw_dampers_steady(flow->dampers)) return lw_flow_steady(flow, t, tau, error);
+    bool follows = keep->follows && count && !lw_dampers_linear(flow->dampers);
+    memcpy(keep->w, v, speeds);
+    if (keep->nearby && step_nearby(flow, t, tau)) return LW_OK;
+    memcpy(v, keep->w, speeds);
+    if (!follows || !keep->guessed || !go_on(flow, t, tau)) {
+        memcpy(v, keep->w, speeds);
+        lw_status status = begin(flow, t, tau, error);
+        if (follows) keep->guessed = status == LW_OK;
+        if (status != LW_OK) return status;
+    }
+    if (follows) memcpy(keep->guess, flow->zeta, (size_t)count * sizeof *keep->guess);
+    return LW_OK;
 }

@@ -35,18 +35,20 @@ static int jacobian(double t, N_Vector y, N_Vector f, SUNMatrix matrix, void *da
     double least = f_norm > 0 ? 1000 * fabs(h) * DBL_EPSILON * n * f_norm : 1;
 
     SUNMatZero(matrix);
-    run->base.fresh = true;
+    lw_sundials_renews(&run->base, true);
+    int flag = 0;
     for (int j = 0; j < n; j++) {
         double kept = ys[j], *column = SUNDenseMatrix_Column(matrix, j);
         ys[j] += fmax(sqrt(DBL_EPSILON) * fabs(kept), least / NV_DATA_S(weights)[j]);
         double increment = ys[j] - kept;
-        int flag = lw_sundials_derivative(&run->base, t, y, f_moved);
+        flag = lw_sundials_derivative(&run->base, t, y, f_moved);
         ys[j] = kept;
-        if (flag) return flag;
+        if (flag) break;
         for (int i = 0; i < n; i++) column[i] = (moved[i] - fs[i]) / increment;
         for (int i = n; i < size; i++) run->base.coupling[(i - n) * n + j] = (moved[i] - fs[i]) / increment;
     }
-    return 0;
+    lw_sundials_renews(&run->base, false);
+    return flag;
 }
 
 /* J v for GMRES. */

@@ -6,6 +6,10 @@
  * quadratures Q, whose rows of F are Qdot - g, have the block c I. Beyond 400 states GMRES uses M x by one
  * difference quotient each.
  *
+ * IDA asks for a new M whenever c, about 1/h, has changed by some; that, not steps, is where most residuals went. As CVODE does
+ * with df/dy, differences of some steps ago serve then: M(c) = M(c before) + (c - c before) dF/dydot, and dF/dydot, masses and
+ * such, hardly changes. Where Newton's method does not converge, M is made anew.
+ *
  * Start: ydot as given, or from the system's derivative, or IDA's own search for consistent algebraic states
  * and derivatives of the differential ones. IDA has no way to take a projected state back; the residual has
  * to keep its constraints. What is put out is projected, and a run whose loops cannot be closed ends there.
@@ -21,12 +25,26 @@
 
 extern const lw_integrator lw_ida;
 
+enum {
+    OLDEST = 50,
+    OFTEN = 10
+}; /* steps for which differences may serve, as in CVODE; matrices that they may */
+
 typedef struct {
     lw_sundials base;
     void *memory;    /* IDA's */
     N_Vector moved;  /* ydot for differences */
     double matrix_c; /* c of the matrix in use */
-    bool consistent; /* y and ydot are */
+    /* differences: */
+    double *whole;    /* F_y + c F_ydot, by columns, ... */
+    bool whole_known; /* ... */
+    double whole_c;
+    int whole_served;                /* matrices since */
+    long whole_step, whole_failures; /* ... at this step, after so many failures to converge */
+    double *rated;                   /* F_ydot, by columns, ... */
+    bool rated_known;                /* ... */
+    long rated_step;                 /* ... at this step */
+    bool consistent;                 /* y and ydot are */
 } ida;
 
 static ida *from(lw_sundials *run) { return (ida *)run; }
@@ -37,32 +55,102 @@ static int residual(double t, N_Vector y, N_Vector ydot, N_Vector result, void *
     return lw_sundials_residual(data, t, y, ydot, result);
 }
 
-/* M column by column. The increment of y_j as IDA chooses it: sqrt(eps) of the largest of |y_j|, |h ydot_j|
- * and the tolerance, in the direction of motion. */
-static int jacobian(double t, double c, N_Vector y, N_Vector ydot, N_Vector r, SUNMatrix matrix, void *data,
-                    N_Vector r_moved, N_Vector weights, N_Vector unused) {
-    (void)unused;
-    ida *run = data;
-    const int n = run->base.controlled, size = run->base.base.system->size;
-    double h, *ys = NV_DATA_S(y), *rates = NV_DATA_S(ydot), *rs = NV_DATA_S(r), *moved = NV_DATA_S(r_moved);
-    IDAGetErrWeights(run->memory, weights);
-    IDAGetCurrentStep(run->memory, &h);
+/* Where IDA wants a matrix. */
+typedef struct {
+    double t, c;
+    N_Vector y, ydot, r;
+    N_Vector moved, weights; /* room */
+} place;
 
-    SUNMatZero(matrix);
-    run->matrix_c = c;
-    run->base.fresh = true;
+/* Columns of F_y + c F_ydot, or (alone) of F_ydot: y_j moves, and ydot_j c times as far, or ydot_j alone. The increment of y_j as IDA
+ * chooses it: sqrt(eps) of the largest of |y_j|, |h ydot_j| and the tolerance, in the direction of motion. */
+static int differences(ida *run, const place *at, bool alone, double *columns) {
+    const int n = run->base.controlled, size = run->base.base.system->size;
+    double h, *ys = NV_DATA_S(at->y), *rates = NV_DATA_S(at->ydot);
+    const double *rs = NV_DATA_S(at->r), *moved = NV_DATA_S(at->moved), *weights = NV_DATA_S(at->weights);
+    IDAGetErrWeights(run->memory, at->weights);
+    IDAGetCurrentStep(run->memory, &h);
     for (int j = 0; j < n; j++) {
-        double y_kept = ys[j], rate_kept = rates[j], *column = SUNDenseMatrix_Column(matrix, j);
-        double scale = fmax(fmax(fabs(y_kept), fabs(h * rate_kept)), 1 / NV_DATA_S(weights)[j]);
-        ys[j] += copysign(sqrt(DBL_EPSILON) * scale, h * rate_kept);
-        double increment = ys[j] - y_kept;
-        rates[j] += c * increment;
-        int flag = residual(t, y, ydot, r_moved, data);
+        double y_kept = ys[j], rate_kept = rates[j], *column = columns + (size_t)j * (size_t)size;
+        double scale = fmax(fmax(fabs(y_kept), fabs(h * rate_kept)), 1 / weights[j]);
+        double increment = copysign(sqrt(DBL_EPSILON) * scale, h * rate_kept);
+        if (!alone) {
+            ys[j] += increment;
+            increment = ys[j] - y_kept;
+        }
+        rates[j] += at->c * increment;
+        if (alone) increment = rates[j] - rate_kept;
+        int flag = residual(at->t, at->y, at->ydot, at->moved, run);
         ys[j] = y_kept;
         rates[j] = rate_kept;
         if (flag) return flag;
-        for (int i = 0; i < n; i++) column[i] = (moved[i] - rs[i]) / increment;
-        for (int i = n; i < size; i++) run->base.coupling[(i - n) * n + j] = (moved[i] - rs[i]) / increment;
+        for (int i = 0; i < size; i++) column[i] = (moved[i] - rs[i]) / increment;
+    }
+    return 0;
+}
+
+/* Is it known how little stiffness has changed since the last differences? */
+static bool is_steady(lw_system *system) {
+    const double much = 4; /* beyond it Newton's method would not converge anyway */
+    return !system->fickle || (system->stiffened && system->stiffened(system, false) < much);
+}
+
+/* Do the last ones serve: is M asked for because c has changed, and not because Newton's method does not converge? */
+static bool serves(const ida *run, double c, long steps, long failures) {
+    const double least =
+        0.6; /* IDA asks by itself where c is below this part of what it was, or beyond its inverse */
+    const double ratio = c / run->matrix_c;
+    if (!run->whole_known || !run->rated_known || (ratio >= least && ratio <= 1 / least)) return false;
+    if (steps - run->whole_step > OLDEST || run->whole_served >= OFTEN || failures != run->whole_failures)
+        return false;
+    /* c before times F_ydot, which is taken off again, has an error of 1e-8: it must not hide what is left */
+    const double most = 100, grown = run->whole_c / c;
+    if (!(grown < most && grown > 1 / most)) return false;
+    return is_steady(run->base.base.system);
+}
+
+static int differ(ida *run, const place *at, long steps, long failures) {
+    bool old = !run->rated_known || steps - run->rated_step > OLDEST;
+    lw_sundials_renews(&run->base, true);
+    bool may_serve = is_steady(run->base.base.system);
+    int flag = differences(run, at, false, run->whole);
+    run->whole_known = !flag;
+    run->whole_c = at->c, run->whole_step = steps, run->whole_failures = failures;
+    if (!flag && old && may_serve) {
+        flag = differences(run, at, true, run->rated);
+        run->rated_known = !flag;
+        run->rated_step = steps;
+    }
+    lw_sundials_renews(&run->base, false);
+    return flag;
+}
+
+static int jacobian(double t, double c, N_Vector y, N_Vector ydot, N_Vector r, SUNMatrix matrix, void *data,
+                    N_Vector moved, N_Vector weights, N_Vector unused) {
+    (void)unused;
+    ida *run = data;
+    const int n = run->base.controlled, size = run->base.base.system->size;
+    const place at = {t, c, y, ydot, r, moved, weights};
+    long steps, failures;
+    IDAGetNumSteps(run->memory, &steps);
+    IDAGetNumNonlinSolvConvFails(run->memory, &failures);
+    if (serves(run, c, steps, failures)) {
+        run->whole_served++;
+    } else {
+        int flag = differ(run, &at, steps, failures);
+        if (flag) return flag;
+        run->whole_served = 0;
+    }
+
+    const double change = c - run->whole_c;
+    SUNMatZero(matrix);
+    run->matrix_c = c;
+    for (int j = 0; j < n; j++) {
+        double *column = SUNDenseMatrix_Column(matrix, j);
+        const double *whole = run->whole + (size_t)j * (size_t)size,
+                     *rated = run->rated + (size_t)j * (size_t)size;
+        for (int i = 0; i < n; i++) column[i] = whole[i] + change * rated[i];
+        for (int i = n; i < size; i++) run->base.coupling[(i - n) * n + j] = whole[i] + change * rated[i];
     }
     for (int j = n; j < size; j++) SUNDenseMatrix_Column(matrix, j)[j] = c;
     return 0;
@@ -155,6 +243,10 @@ static bool attach_linear_solver(ida *run) {
         return false;
     }
     base->linear->ops->solve = solve;
+    size_t entries = (size_t)base->controlled * (size_t)base->base.system->size + 1;
+    if (base->matrix && (!(run->whole = LW_NEW(base->arena, double, entries)) ||
+                         !(run->rated = LW_NEW(base->arena, double, entries))))
+        return false;
     if (base->matrix) return IDASetJacFn(run->memory, jacobian) == 0;
     return IDASetJacTimes(run->memory, NULL, jacobian_times) == 0 &&
            IDASetLSNormFactor(run->memory, sqrt(base->controlled)) == 0;

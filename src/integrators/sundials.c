@@ -230,7 +230,7 @@ int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Ve
 /* --- Newton's method ------------------------------------------------------------------------------ */
 
 bool lw_sundials_newton(lw_sundials *run) {
-    run->unit = run->rate = 1;
+    run->unit = run->rate = run->expected = 1;
     run->first = N_VClone(run->y);
     run->second = N_VClone(run->y);
     run->nonlinear = SUNNonlinSol_Newton(run->y, run->context);
@@ -247,8 +247,24 @@ static bool is_stale(const lw_sundials *run, N_Vector weights) {
     return false;
 }
 
+void lw_sundials_renews(lw_sundials *run, bool begins) {
+    lw_system *system = run->base.system;
+    if (begins && system->stiffened) system->stiffened(system, true);
+    if (system->nearby) system->nearby(system, begins);
+    if (begins) run->fresh = true;
+}
+
+/* Is the first correction good enough, by what is known of the matrix: its rate in earlier steps, and how much stiffness has changed? One that
+ * is off by a factor r leaves r - 1 of a correction, or less. */
+static bool suffices(const lw_sundials *run, double size, double tolerance) {
+    lw_system *system = run->base.system;
+    if (run->fresh || !system->stiffened) return false;
+    double rate = fmax(run->expected, system->stiffened(system, false) - 1);
+    return rate < 0.05 && rate / (1 - rate) * size <= tolerance;
+}
+
 /* SUNDIALS' own tests take the rate of convergence over from earlier steps, and may do so for as long as the matrix is kept. Here every
- * step finds it anew in two rounds. Corrections by a new matrix that are small but do not get smaller are noise of the system. */
+ * step finds it anew in two rounds, unless the system knows how little its stiffness has changed. Corrections by a new matrix that are small but do not get smaller are noise of the system. */
 static int converged(SUNNonlinearSolver solver, N_Vector y, N_Vector change, double tolerance,
                      N_Vector weights, void *data) {
     (void)y;
@@ -259,12 +275,17 @@ static int converged(SUNNonlinearSolver solver, N_Vector y, N_Vector change, dou
     int round = 0;
     SUNNonlinSolGetCurIter(solver, &round);
     if (round == 0) {
-        if (run->fresh) run->rate = 1;
+        if (run->fresh) run->rate = run->expected = 1;
         run->change = size;
+        if (suffices(run, size, tolerance)) {
+            run->solved++;
+            return SUN_NLS_SUCCESS;
+        }
         bool known = run->noisy || (run->fresh && size <= negligible);
         if (!known || !(size * run->rate <= tolerance)) return SUN_NLS_CONTINUE;
     } else {
         run->rate = size > 0 ? pow(size / run->change, 1.0 / round) : 0;
+        run->expected = fmax(0.3 * run->expected, run->rate);
         bool slow = run->rate > slowest, noise = size <= (run->fresh ? tolerance : negligible);
         if ((slow && !noise) || (round == 1 && !run->fresh && is_stale(run, weights))) {
             if (++run->refused > PATIENCE && run->refused > run->solved) run->noisy = true;

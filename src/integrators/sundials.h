@@ -30,6 +30,7 @@ struct lw_sundials {
 
     N_Vector first, second; /* Newton's method: what the equations leave in its first two rounds */
     double change, rate;    /* its first correction, its rate of convergence */
+    double expected;        /* that of steps to come with this matrix */
     double unit;            /* diagonal of its matrix where nothing is stiff */
     bool fresh;             /* the matrix is that of this step */
     bool noisy;             /* no matrix helps: what convergence was stays */
@@ -71,8 +72,10 @@ int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Ve
                       double factor, double diagonal);
 /* Newton's method. false: no memory. */
 bool lw_sundials_newton(lw_sundials *run);
+/* Before and after its matrix is made by differences from the last evaluation. */
+void lw_sundials_renews(lw_sundials *run, bool begins);
 /* To be called when it is attached: where the system's stiffness may change by decades within a few steps, it tests by itself, in each
- * step, whether the matrix is too old. fresh is to be set with each new matrix. false: no memory. */
+ * step, whether the matrix is too old. false: no memory. */
 bool lw_sundials_tests_itself(lw_sundials *run);
 /* Whose vector it is. */
 lw_sundials *lw_sundials_of(N_Vector v);
