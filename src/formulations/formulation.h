@@ -46,11 +46,11 @@ void lw_note(const lw_method_options *options, double t, const char *kind, const
 typedef struct lw_formulation {
     const char *name, *source, *cost, *summary;
     lw_coordinates coordinates;
-    int rank;               /* auto prefers the applicable formulation of the smallest rank */
-    double accuracy;        /* relative error to expect with default options; 0: exact to rounding */
-    bool closing;           /* has closing conditions: takes LW_DRIFT_CLOSED */
-    bool no_baumgarte;      /* has no such terms: does not take LW_DRIFT_BAUMGARTE */
-    bool fickle;            /* its stiffness may change by decades within a few steps */
+    int rank;          /* auto prefers the applicable formulation of the smallest rank */
+    double accuracy;   /* relative error to expect with default options; 0: exact to rounding */
+    bool closing;      /* has closing conditions: takes LW_DRIFT_CLOSED */
+    bool no_baumgarte; /* has no such terms: does not take LW_DRIFT_BAUMGARTE */
+    bool fickle;       /* its stiffness may change by decades within a few steps */
     /* ... by what factor, 1 or more, since this was called with mark, at the last evaluation; HUGE_VAL: not known. NULL: never is. */
     double (*stiffened)(lw_method *method, bool mark);
     /* Whether evaluations to come are for differences from the last one, by some 1e-8: first order is enough. NULL: nothing is gained by

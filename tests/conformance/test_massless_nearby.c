@@ -110,24 +110,25 @@ static void laws(void **state) {
                                       "v*(3 + cos(5*t))*exp(-x)"};
     for (int k = 0; k < 4; k++) {
         char text[1400];
-        snprintf(text, sizeof text,
-                 "linkwork: 1\n"
-                 "name: row\n"
-                 "bodies:\n"
-                 "  a: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0.5, 0, 0]}\n"
-                 "  b: {mass: 0, inertia: [0, 0, 0], position: [1, 0, 0]}\n"
-                 "  c: {mass: 2, inertia: [0.1, 0.2, 0.2], position: [1.5, 0.2, 0]}\n"
-                 "joints:\n"
-                 "  ja: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 0, 1], v: 1.3}\n"
-                 "  jb: {type: prismatic, between: [a, b], axis: [1, 0.3, 0], v: 0.4}\n"
-                 "  jc: {type: planar, between: [b, c], point: [1.5, 0, 0], normal: [0, 0, 1], v: [0.2, -0.3, "
-                 "0.5]}\n"
-                 "forces:\n"
-                 "  fa: {type: torsion, joint: jb, stiffness: 30, damping: 0.5}\n"
-                 "  fb: {type: spring, between: [ground, b], points: [[2, 1, 0], [1, 0, 0]], law: \"%s\"}\n"
-                 "  fc: {type: spring, between: [b, c], points: [[1, 0, 0], [1.5, 0.4, 0]], law: \"%s\"}\n"
-                 "  fd: {type: drive, joint: jb, force: \"3*sin(t) - 0.2*v^3\"}\n",
-                 law[k], law[(k + 1) % 4]);
+        snprintf(
+            text, sizeof text,
+            "linkwork: 1\n"
+            "name: row\n"
+            "bodies:\n"
+            "  a: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0.5, 0, 0]}\n"
+            "  b: {mass: 0, inertia: [0, 0, 0], position: [1, 0, 0]}\n"
+            "  c: {mass: 2, inertia: [0.1, 0.2, 0.2], position: [1.5, 0.2, 0]}\n"
+            "joints:\n"
+            "  ja: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 0, 1], v: 1.3}\n"
+            "  jb: {type: prismatic, between: [a, b], axis: [1, 0.3, 0], v: 0.4}\n"
+            "  jc: {type: planar, between: [b, c], point: [1.5, 0, 0], normal: [0, 0, 1], v: [0.2, -0.3, "
+            "0.5]}\n"
+            "forces:\n"
+            "  fa: {type: torsion, joint: jb, stiffness: 30, damping: 0.5}\n"
+            "  fb: {type: spring, between: [ground, b], points: [[2, 1, 0], [1, 0, 0]], law: \"%s\"}\n"
+            "  fc: {type: spring, between: [b, c], points: [[1, 0, 0], [1.5, 0.4, 0]], law: \"%s\"}\n"
+            "  fd: {type: drive, joint: jb, force: \"3*sin(t) - 0.2*v^3\"}\n",
+            law[k], law[(k + 1) % 4]);
         lw_model *model = compile_or_fail(read_text_spec(text));
         double q[MAX], v[MAX];
         lw_model_initial_state(model, q, v);
