@@ -46,6 +46,9 @@ typedef struct massless_method {
 
 /* How fast the residual, which nobody projects, draws positions held by springs alone back into balance, 1/s. */
 static const double pull = 10;
+/* ... and speeds without mass in closed loops, whose rates are differences. Where dampers bend within one of these, as friction does near
+ * rest, what they miss would turn with N into speeds that have mass; nothing but a state out of balance feels this. */
+static const double draw = 1e4;
 
 static lw_status consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
                             lw_error *error) {
@@ -190,7 +193,7 @@ static lw_status add_rates(massless_method *m, double t, const double *tau, doub
     int nq = model->nq, nv = model->nv;
     double fastest = 1;
     for (int k = 0; k < nv; k++) fastest = fmax(fastest, fabs(data->v[k])), m->rate[k] = 0;
-    double h = 1e-4 / fastest;
+    double h = (lw_dampers_linear(m->flow->dampers) ? 1e-4 : 1e-5) / fastest; /* others bend sooner */
     for (int side = -2; side <= 2; side++) {
         if (!side) continue;
         memcpy(m->q, data->q, (size_t)nq * sizeof *m->q);
@@ -603,7 +606,7 @@ static lw_status residual_loops(massless_method *m, double t, const double *y, c
     if (status != LW_OK) return status;
     lw_looped_velocity_defect(&m->looped);
     lw_loop_close(m->flow->loops, pull, m->looped.defect, out + nq);
-    for (int k = 0; k < model->nv; k++) out[nq + k] += pull * (data->v[k] - y[nq + k]); /* into balance */
+    for (int k = 0; k < model->nv; k++) out[nq + k] += draw * (data->v[k] - y[nq + k]); /* into balance */
     memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
     lw_loop_close(m->flow->loops, pull, m->looped.rows->phi, m->v);
     if (m->springs) lw_springs_pull(m->springs, pull, m->v);
