@@ -244,6 +244,9 @@ static lw_status solve_loops(lw_looped *looped, double t, const double *tau, lw_
     return status == LW_OK && m->shape->count ? add_rates(m, t, tau, data->vdot, error) : status;
 }
 
+/* A step that leaves springs out of balance by more, in rad or lengths, has met a jump. */
+static const double jump = 0.01;
+
 /* --- the method ------------------------------------------------------------------------------------------------ */
 
 /* Shape and kinds; LW_ERROR_UNSUPPORTED if some motion is not determined. */
@@ -587,13 +590,23 @@ static void add_still(massless_method *m, const double *wdot, double *row) {
     }
 }
 
-/* Forces of absurd size leave numbers that are none. */
-static lw_status must_be_finite(const double *x, int count, double t, lw_error *error) {
-    for (int k = 0; k < count; k++)
-        if (!isfinite(x[k]))
-            return lw_fail(error, LW_ERROR_SINGULAR, NULL, "look for a stiffness or damping of absurd size",
-                           "the forces on bodies without mass exceed all numbers at t = %g", t);
-    return LW_OK;
+/* Forces that are undefined, or of absurd size, leave numbers that are none. */
+static lw_status must_be_finite(const lw_model *model, const lw_power *power, const double *rows, double t,
+                                lw_error *error) {
+    static const char remedy[] =
+        "look at the forces and motions that act there: is one undefined or of absurd size?";
+    for (int k = 0; k < model->nv; k++)
+        if (!isfinite(rows[model->nq + k])) {
+            const lw_joint_entry *joint =
+                &model->joints[model->bodies[lw_body_of_speed(model, k)].joint_index];
+            return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
+                              remedy, "carries forces that are not finite at t = %g", t);
+        }
+    bool fine = isfinite(power->drives) && isfinite(power->forces) && isfinite(power->dissipation);
+    for (int k = 0; k < model->nq; k++) fine &= isfinite(rows[k]) != 0;
+    return fine ? LW_OK
+                : lw_fail(error, LW_ERROR_SINGULAR, NULL, remedy,
+                          "speeds or powers of bodies without mass exceed all numbers at t = %g", t);
 }
 
 /* Closed loops: ydot - (derivative), where positions and velocities are drawn back to where loops and springs want them. */
@@ -612,7 +625,7 @@ static lw_status residual_loops(massless_method *m, double t, const double *y, c
     if (m->springs) lw_springs_pull(m->springs, pull, m->v);
     lw_q_rate_stable(model, data->q, m->v, out);
     for (int k = 0; k < nq + model->nv; k++) out[k] = ydot[k] - out[k];
-    return must_be_finite(out, nq + model->nv, t, error);
+    return must_be_finite(model, power, out, t, error);
 }
 
 /* Rows: qdot - N(q) v;  M wdot + h - Q, and wdot without mass, as above;  wdot - (the prescribed one) at prescribed speeds. */
@@ -640,9 +653,7 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     if (m->springs) lw_springs_pull(m->springs, pull, m->v);
     memcpy(out + nq, m->tau, (size_t)model->nv * sizeof *out);
     lw_tree_residual(model, data, m->v, ydot, out);
-    const double powers[LW_POWERS] = {power->drives, power->forces, power->dissipation};
-    status = must_be_finite(powers, LW_POWERS, t, error);
-    return status == LW_OK ? must_be_finite(out, nq + model->nv, t, error) : status;
+    return must_be_finite(model, power, out, t, error);
 }
 
 static double stiffened(lw_method *base, bool mark) {
@@ -657,10 +668,16 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     double moved;
     lw_status status = LW_OK;
     lw_normalise_q(model, y);
-    if (!m->shape->dense)
-        return m->kinds.algebraic || (m->springs && lw_dampers_loose_count(m->flow->dampers))
-                   ? lw_springs_settle(m->springs, t, NULL, y, y + nq, &moved, error)
-                   : LW_OK;
+    if (!m->shape->dense) {
+        if (!m->kinds.algebraic && !(m->springs && lw_dampers_loose_count(m->flow->dampers))) return LW_OK;
+        status = lw_springs_settle(m->springs, t, NULL, y, y + nq, &moved, error);
+        if (status == LW_OK && moved > jump * (1 + m->shape->length))
+            lw_note(&m->looped.options, t, "jump",
+                    "positions held by springs alone jump by %.3g, as a force on them does; the work of that "
+                    "is not accounted for",
+                    moved);
+        return status;
+    }
     if (m->looped.options.drift == LW_DRIFT_PROJECT)
         status = lw_project_state(m->projection, t, y, y + nq, error);
     if (status != LW_OK || !m->shape->count) return status;
