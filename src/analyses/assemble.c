@@ -28,7 +28,7 @@
 static const double closes = 1e-9; /* relative to size: anything worse is a gap, not an error of iteration */
 static const double nearer = 1e-6; /* of two positions: less is the same one */
 enum { ROUNDS = 200, ATTEMPTS = 12 };
-enum { STARTS = 12, EFFORT = 1200 }; /* to find the nearest position: fewer starts for more than 100 speeds */
+enum { STARTS = 12 }; /* to find the nearest position, or fewer if that takes long */
 
 typedef struct assembler {
     const lw_model *model;
@@ -146,10 +146,15 @@ static lw_status close_positions(assembler *a, lw_nearest *nearest, lw_hold hold
 static bool leaves_positions_open(const lw_model *model, const double *q) {
     for (int j = 0; j < model->joint_count; j++) {
         const lw_joint_entry *entry = &model->joints[j];
-        if (entry->info.cut || entry->given_q || entry->info.prescribed) continue;
+        if (entry->info.cut || entry->given_q) continue;
         const double *own = q + entry->info.q, *initial = model->q0 + entry->info.q;
-        for (int k = 0; k < entry->joint.nq; k++)
-            if (own[k] != initial[k]) return false;
+        int rotation = lw_joint_quaternion(entry->info.type);
+        unsigned prescribed = (unsigned)entry->info.prescribed;
+        for (int k = 0; k < entry->joint.nq; k++) {
+            bool turns = rotation >= 0 && k >= rotation; /* prescribed as a whole */
+            if ((turns ? prescribed >> rotation : prescribed >> k & 1) == 0 && own[k] != initial[k])
+                return false;
+        }
     }
     return true;
 }
@@ -216,7 +221,7 @@ static lw_status start_elsewhere(assembler *a, const lw_model *model, double siz
         status = lw_nearest_descend(nearest, gap, a->trial, left, &least, &chosen, a->error);
     } else
         lw_out_of_memory(a->error);
-    for (int k = 0; status == LW_OK && k < STARTS && (k + 1) * model->nv <= EFFORT; k++) {
+    for (int k = 0; status == LW_OK && k < STARTS && !lw_nearest_spent(nearest); k++) {
         lw_violation now;
         memcpy(q, base, nq * sizeof *q);
         disturb(model, LW_HOLD_Q, 1.5, size, &random, speed, q);
@@ -224,7 +229,7 @@ static lw_status start_elsewhere(assembler *a, const lw_model *model, double siz
         bool closed = status == LW_OK && now.largest <= gap;
         if (status == LW_ERROR_SINGULAR) status = LW_OK;
         if (closed) status = lw_nearest_descend(nearest, gap, q, &now, &distance, &chosen, a->error);
-        if (status == LW_OK && closed && distance < least - nearer) {
+        if (status == LW_OK && closed && !lw_nearest_spent(nearest) && distance < least - nearer) {
             least = distance, *left = now;
             memcpy(a->trial, q, nq * sizeof *q);
         }

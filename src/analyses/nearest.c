@@ -18,7 +18,8 @@
  *
  * Source   docs/theory/projection.md, 5; N. I. M. Gould, M. E. Hribar & J. Nocedal, SIAM J. Sci. Comput. 23 (2001) 1376, projected
  *          conjugate gradients with an update of the residual; T. Steihaug, SIAM J. Numer. Anal. 20 (1983) 626.
- * Cost     sparse: a factorisation per round, a solution and two evaluations of the rows per direction. Allocates.
+ * Cost     sparse: a factorisation per round, a solution and two evaluations of the rows per direction, up to EFFORT. Allocates.
+ * Limits   where EFFORT ends it (rings of fifty and more bodies), the position is nearer than the one it began with, not the nearest.
  */
 #include "analyses/nearest.h"
 #include "model/joint.h"
@@ -28,6 +29,7 @@
 #include <string.h>
 
 enum { ROUNDS = 100, DIRECTIONS = 300, CLOSING_ROUNDS = 40 };
+enum { EFFORT = 50000 }; /* directions times speeds that one search may take: a quarter of a second */
 
 struct lw_nearest {
     const lw_model *model;
@@ -44,6 +46,7 @@ struct lw_nearest {
     double *step, *p, *g, *r, *Bp, *left, *mu; /* conjugate gradients */
     double *nothing;                           /* zeros, as many as rows, and as body displacements */
     double f;
+    long effort; /* so far */
 };
 
 /* --- how far from the initial coordinates ---------------------------------------------------------- */
@@ -264,7 +267,8 @@ static lw_status newton(lw_nearest *n, const double *q, double radius, double *f
     times_metric(n, n->tangent, n->r);
     for (int k = 0; k < size; k++) n->r[k] = -n->r[k];
     *falls = 0;
-    for (int direction = 0; direction < DIRECTIONS; direction++) {
+    for (int direction = 0; direction < DIRECTIONS && !lw_nearest_spent(n); direction++) {
+        n->effort += n->model->nv;
         times_B(n, q, n->p, n->Bp);
         double bends = dot(n, n->p, n->Bp), slope = dot(n, n->r, n->p);
         double part = bends > 0 ? -slope / bends : HUGE_VAL, most = to_surface(n, n->step, n->p, radius);
@@ -362,7 +366,7 @@ static lw_status descend(lw_nearest *n, double gap, double *q, lw_violation *lef
     const double vague = 1e-10;            /* of f: too little to be told from rounding */
     const double leak = 1e-8, none = 1e-3; /* see opening */
     double radius = 1, falls;
-    for (int round = 0; round < ROUNDS && radius > last; round++) {
+    for (int round = 0; round < ROUNDS && radius > last && !lw_nearest_spent(n); round++) {
         lw_violation now;
         rows_at(n, n->system, q);
         n->f = distance(n, n->system, n->G);
@@ -419,6 +423,8 @@ lw_nearest *lw_nearest_create(const lw_model *model, lw_hold hold, double t) {
     lw_nearest_destroy(n);
     return NULL;
 }
+
+bool lw_nearest_spent(const lw_nearest *n) { return n->effort >= EFFORT; }
 
 const lw_stationary *lw_nearest_system(const lw_nearest *n) { return n->system; }
 

@@ -13,6 +13,9 @@ void lw_nearest_destroy(lw_nearest *nearest);
 /* The rows at the position that was closed last. */
 const lw_stationary *lw_nearest_system(const lw_nearest *nearest);
 
+/* Has it searched for as long as it may? Then the last position is no minimum. */
+bool lw_nearest_spent(const lw_nearest *nearest);
+
 /* Closes all loops as lw_project_positions does, with prescribed values in q, and what is held as in `given`, a whole position, to
  * the last digit. */
 lw_status lw_nearest_close(lw_nearest *nearest, const double *given, double *q, int rounds,

@@ -175,6 +175,10 @@ lw_status lw_project_positions(lw_projection *p, double t, double *q, int rounds
         p->alike = false;
         if (status != LW_OK) return status;
         lw_rows_joint_speeds(s->model, rows, p->step, p->speed);
+        for (int r = 0; r < rows->tree_count;
+             r++) /* rows that contradict each other here must not move what is held */
+            if (rows->rows[r].kind != LW_ROW_TREE)
+                p->speed[s->model->joints[rows->rows[r].joint].info.v + rows->rows[r].component] = 0;
         lw_integrate_q(s->model, q, p->speed, bounded(p));
     }
 }

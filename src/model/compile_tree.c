@@ -315,7 +315,8 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
             lw_compile_warning(
                 compiler, "joint", entry->name, entry->place,
                 "give them to another joint of the loop, or cut elsewhere",
-                "closes a loop and has no coordinates of its own, so its q and v do not count");
+                "closes a loop and has no coordinates of its own: its v does not count, its q only as a wish "
+                "where the loop leaves a choice");
         if (compiler->drafts[j].prescribed && spec->joints[j].cut)
             lw_compile_error(
                 compiler, "joint", entry->name, entry->place, "take out cut: true",
