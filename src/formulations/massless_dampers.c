@@ -418,6 +418,8 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
             to->bushing = own;
         }
         lw_damper_bodies(model, force, to->bodies);
+        for (const share *s = d->shares + to->share; s < d->shares + to->share + to->count; s++)
+            to->moves[0] |= s->first >= 0, to->moves[1] |= s->second >= 0;
     }
     fine = fine && matrix_structure(d, arena) && factor_structure(d, arena) && find_pieces(d, arena);
     if (fine && !shape->dense) find_solid(d);

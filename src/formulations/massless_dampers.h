@@ -25,6 +25,7 @@ typedef struct damper {
     int direction;    /* the first of its directions */
     int speed;        /* in a joint: where it acts */
     int bodies[2];    /* between bodies */
+    bool moves[2];    /* ... and whether some direction moves them */
     size_t line;      /* spring, bushing: the first of what its element leaves (LW_LINE) */
     bool constant;    /* in a joint or along a line, and linear: c does not change */
     int from, end;    /* bushing: the components that damp */
