@@ -86,7 +86,8 @@ INLINE REAL inverse_pivot(const recursion *r, int speed, REAL pivot, int *bad) {
 /* Each eliminate_: I^ - U D^-1 U' and f^ + U D^-1 u + (that inertia) bias, handed to the parent. Sets *bad to
  * the number of a speed (from 1) that moves no inertia. */
 
-INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
+/* at: the place of the joint seen from the parent. */
+INLINE void revolute_eliminate_at(const recursion *r, int i, int *bad, const REAL at[3], int a) {
     const lw_link *link = &r->model->links[i];
     node *own = &r->nodes[i];
     int j = (a + 1) % 3, k = (a + 2) % 3;
@@ -113,8 +114,7 @@ INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
                     (C[sym(l, 0)] * b[3] + C[sym(l, 1)] * b[4] + C[sym(l, 2)] * b[5]);
 
     /* to the parent's axes; row a of B and of A is zero */
-    REAL A1[6], B1[9], C1[6], f1[6], p[3], c = r->cosine[link->v], s = r->sine[link->v], cs = c * s,
-                                           cc = c * c;
+    REAL A1[6], B1[9], C1[6], f1[6], c = r->cosine[link->v], s = r->sine[link->v], cs = c * s, cc = c * c;
     REAL difference = A[j] - A[k], turned = cc * difference - 2 * cs * A[sym(j, k)];
     A1[j] = A[k] + turned, A1[k] = A[j] - turned;
     A1[sym(j, k)] = cs * difference + (2 * cc - 1) * A[sym(j, k)];
@@ -128,8 +128,12 @@ INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
     turn_symmetric(a, c, s, C, C1);
     turn(a, c, s, f, f1);
     turn(a, c, s, f + 3, f1 + 3);
-    constant3(link->p, p);
-    hand_over(r, link, p, A1, B1, C1, f1, a);
+    hand_over(r, link, at, A1, B1, C1, f1, a);
+}
+INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
+    REAL p[3];
+    constant3(r->model->links[i].p, p);
+    revolute_eliminate_at(r, i, bad, p, a);
 }
 
 INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
@@ -372,15 +376,20 @@ static inline int eliminate(const recursion *r, int *speed) {
 
 /* --- accelerations, from ground outwards (docs/theory/tree.md, 18) -------------------------------- */
 
-INLINE void revolute_accelerate(const recursion *r, int i, int a) {
+INLINE void revolute_accelerate_at(const recursion *r, int i, const REAL at[3], int a) {
     const lw_link *link = &r->model->links[i];
     node *own = &r->nodes[i];
     REAL x[6];
-    carry_revolute(r, i, x, a);
+    carry_revolute_at(r, i, at, x, a);
     REAL rate = (own->u - r6_dot(own->U, x)) * own->d;
     r->vdot[link->v] = link->sign * rate;
     x[a] += rate;
     for (int k = 0; k < 6; k++) own->a[k] = x[k];
+}
+INLINE void revolute_accelerate(const recursion *r, int i, int a) {
+    REAL p[3];
+    constant3(r->model->links[i].p, p);
+    revolute_accelerate_at(r, i, p, a);
 }
 
 INLINE void prismatic_accelerate(const recursion *r, int i, int a) {

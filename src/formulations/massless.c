@@ -35,7 +35,8 @@ typedef struct massless_method {
     lw_springs *springs, *springs_ahead; /* of directions that are algebraic, somewhere at least */
     lw_projection *projection;           /* closed loops */
     lw_loop_system *system;
-    bool mixed;                      /* some joint that goes by its S has speeds that are left out */
+    bool mixed; /* some joint that goes by its S has speeds that are left out, or bodies are passed over */
+    unsigned char *passing;          /* per body: massless_passing.h */
     int *direction;                  /* per body: the first direction of its joint */
     double *floor;                   /* per speed */
     double *least;                   /* per speed: its floor where it is not left out */
@@ -99,14 +100,18 @@ static void remove_still(const massless_method *m, int i, double *y) {
 
 /* As eliminate and accelerate of forward.h; joints of several speeds of which some are left out by kernels of their own. */
 static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
-    const unsigned char *left_out = m->shape->left_out;
+    const unsigned char *left_out = m->shape->left_out, *passing = m->passing;
     int body = 0;
     for (int i = r->model->body_count; i >= 1; i--) {
         const lw_link *link = &r->model->links[i];
         int bad = 0;
         look_ahead(r->model->links, sizeof(lw_link), 2, i - AHEAD);
-        if (left_out[i] && link->kernel >= LW_KERNEL_SPHERICAL)
+        if (passing[i] & PASSED)
+            pass_over(r, passing, i);
+        else if (left_out[i] && link->kernel >= LW_KERNEL_SPHERICAL)
             deficient_eliminate(r, i, left_out[i], &bad);
+        else if (passing[i] && link->kernel < LW_KERNEL_PRISMATIC)
+            hinge_beyond_eliminate(r, i, &bad);
         else
             BY_JOINT(link, eliminate, r, i, &bad)
         if (bad && !body) body = i, *speed = bad;
@@ -114,12 +119,17 @@ static int eliminate_mixed(const massless_method *m, const recursion *r, int *sp
     return body;
 }
 static void accelerate_mixed(const massless_method *m, const recursion *r) {
-    const unsigned char *left_out = m->shape->left_out;
+    const unsigned char *left_out = m->shape->left_out, *passing = m->passing;
     hang_ground(r);
     for (int i = 1; i <= r->model->body_count; i++) {
         const lw_link *link = &r->model->links[i];
         look_ahead(r->model->links, sizeof(lw_link), 1, i + AHEAD);
-        if (!left_out[i] || link->kernel < LW_KERNEL_SPHERICAL)
+        if (passing[i] & PASSED) {
+            memcpy(r->nodes[i].a, r->nodes[link->parent].a, sizeof r->nodes->a);
+            for (int k = 0; k < link->joint.nv; k++) r->vdot[link->v + k] = 0;
+        } else if (passing[i] && link->kernel < LW_KERNEL_PRISMATIC)
+            hinge_beyond_accelerate(r, i);
+        else if (!left_out[i] || link->kernel < LW_KERNEL_SPHERICAL)
             BY_JOINT(link, accelerate, r, i)
         else if (is_rigid(link, left_out[i]))
             rigid_accelerate(r, i);
@@ -158,12 +168,13 @@ static lw_status lost(const massless_method *m, int body, int speed, lw_error *e
                       speed - 1);
 }
 
-/* Velocities and bias; as_given: w is v. */
-static void find_velocities(massless_method *m, const recursion *r, bool as_given) {
+/* Velocities and bias; as_given: w is v. passing: NULL, or which bodies are passed over from here on. */
+static void find_velocities(massless_method *m, const recursion *r, const unsigned char *passing,
+                            bool as_given) {
     bool apart = !as_given && m->shape->count;
     lw_flow *flow = m->flow;
     if (apart && !flow->apart_known) motion_apart(flow->null, flow->zeta, flow->apart, flow->twist);
-    velocities_apart(m->shape, r, flow->apart, apart ? flow->twist : NULL);
+    velocities_apart(m->shape, r, passing, flow->apart, apart ? flow->twist : NULL);
 }
 
 /* wdot into data->vdot, for the consistent velocity, forces and places that the flow has left in data. as_given: w is v. */
@@ -172,7 +183,7 @@ static lw_status accelerate_tree(massless_method *m, bool as_given, lw_error *er
     recursion r = recursion_of(model, m->flow->data);
     int speed, body;
     r.floor = m->floor;
-    find_velocities(m, &r, as_given);
+    find_velocities(m, &r, m->passing, as_given);
     if (m->mixed) take_left_out(m);
     body = m->mixed ? eliminate_mixed(m, &r, &speed) : eliminate(&r, &speed);
     if (body) return lost(m, body, speed, error);
@@ -367,6 +378,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->floor = LW_NEW(arena, double, nv);
     m->least = LW_NEW(arena, double, nv);
     m->direction = LW_NEW(arena, int, model->body_count + 1);
+    m->passing = LW_NEW(arena, unsigned char, model->body_count + 1);
     m->q = LW_NEW(arena, double, model->nq + 1);
     m->v = LW_NEW(arena, double, nv);
     m->w = LW_NEW(arena, double, nv);
@@ -374,7 +386,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->rate = LW_NEW(arena, double, nv);
     m->tau = LW_NEW(arena, double, nv);
     bool fine = candidate && m->flow && (!shape->count || m->ahead) && m->floor && m->least && m->direction &&
-                m->q && m->v && m->w && m->wdot && m->rate && m->tau;
+                m->passing && m->q && m->v && m->w && m->wdot && m->rate && m->tau;
     for (int k = 0; k < shape->count && fine; k++)
         any |= candidate[k] = shape->count <= LW_LOOSE_LIMIT || m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC;
     if (any) {
@@ -395,7 +407,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     for (int i = 1; i <= model->body_count; i++)
         m->mixed |= shape->left_out[i] && model->links[i].kernel >= LW_KERNEL_SPHERICAL;
     for (int k = shape->count - 1; k >= 0; k--) m->direction[shape->rep_body[k]] = k;
-    find_floors(m);
+    find_floors(m); /* passes over no body */
+    if (!shape->dense) m->mixed |= find_passing(shape, m->passing) > 0;
     *out = &m->looped.base;
     return LW_OK;
 }
@@ -539,7 +552,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
 static void balance_rows(massless_method *m, const double *wdot, double *row) {
     const lw_model *model = m->shape->model;
     recursion r = recursion_of(model, m->flow->data);
-    find_velocities(m, &r, false);
+    find_velocities(m, &r, NULL, false);
     hang_ground(&r);
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];

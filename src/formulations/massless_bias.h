@@ -13,7 +13,7 @@
 #ifndef LW_MASSLESS_BIAS_H
 #define LW_MASSLESS_BIAS_H
 
-#include "formulations/massless_motion.h"
+#include "formulations/massless_passing.h"
 
 /* Of a free joint: R'e, and S° e along v. */
 INLINE void free_rate(const double *S, const double *v, const double *e, double local[3], double out[6]) {
@@ -167,9 +167,10 @@ static inline void motion_apart(const lw_null *null, const double *zeta, double 
     lw_null_times(null, zeta, e);
 }
 
-/* As velocities of recursion.h, when lw_null_at has turned and placed the joints. E NULL: the bias of v itself. */
-static inline void velocities_apart(const lw_null_shape *shape, const recursion *r, const double *e,
-                                    const double *E) {
+/* As velocities of recursion.h, when lw_null_at has turned and placed the joints. E NULL: the bias of v itself. passing NULL: no body is
+ * passed over. */
+static inline void velocities_apart(const lw_null_shape *shape, const recursion *r,
+                                    const unsigned char *passing, const double *e, const double *E) {
     const lw_model *model = r->model;
     int next = 0, count = E ? shape->corrected_count : 0, placed = 0;
     for (int k = 0; k < 3; k++) r->nodes[0].w[k] = 0;
@@ -182,10 +183,12 @@ static inline void velocities_apart(const lw_null_shape *shape, const recursion 
             placed_velocity(r, i);
         else
             BY_JOINT(link, velocity, r, i)
-        if (next == count || shape->corrected[next] != i) continue;
-        const double *carrier = shape->carried[next] ? E + 6 * link->parent : NULL;
-        next++;
-        BY_JOINT(link, correct, r, i, carrier, e)
+        if (next < count && shape->corrected[next] == i) {
+            const double *carrier = shape->carried[next] ? E + 6 * link->parent : NULL;
+            next++;
+            BY_JOINT(link, correct, r, i, carrier, e)
+        }
+        if (passing && passing[i] & BEYOND) BY_JOINT(link, pass, r, i, passing)
     }
 }
 

@@ -314,16 +314,21 @@ static inline void velocities(const recursion *r) {
 
 /* --- what a joint hands outwards: the parent's acceleration, seen from the child, and bias ------------------------ */
 
-INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
+/* at: the place of the joint seen from the parent. */
+INLINE void carry_revolute_at(const recursion *r, int i, const REAL at[3], REAL x[6], int a) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent], *own = &r->nodes[i];
-    REAL p[3], t[3];
-    constant3(link->p, p);
-    r3_cross(parent->a, p, t);
+    REAL t[3];
+    r3_cross(parent->a, at, t);
     for (int k = 0; k < 3; k++) t[k] += parent->a[3 + k];
     turn_back(a, r->cosine[link->v], r->sine[link->v], parent->a, x);
     turn_back(a, r->cosine[link->v], r->sine[link->v], t, x + 3);
     for (int k = 0; k < 6; k++) x[k] += own->bias[k];
+}
+INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
+    REAL p[3];
+    constant3(r->model->links[i].p, p);
+    carry_revolute_at(r, i, p, x, a);
 }
 INLINE void carry_prismatic(const recursion *r, int i, REAL x[6]) {
     const node *parent = &r->nodes[r->model->links[i].parent], *own = &r->nodes[i];
