@@ -86,8 +86,9 @@ INLINE REAL inverse_pivot(const recursion *r, int speed, REAL pivot, int *bad) {
 /* Each eliminate_: I^ - U D^-1 U' and f^ + U D^-1 u + (that inertia) bias, handed to the parent. Sets *bad to
  * the number of a speed (from 1) that moves no inertia. */
 
-/* at: the place of the joint seen from the parent. */
-INLINE void revolute_eliminate_at(const recursion *r, int i, int *bad, const REAL at[3], int a) {
+/* at: the place of the joint seen from the parent of `via`, the body itself or one that is passed over (massless_passing.h). */
+INLINE void revolute_eliminate_at(const recursion *r, int i, int *bad, const lw_link *via, const REAL at[3],
+                                  int a) {
     const lw_link *link = &r->model->links[i];
     node *own = &r->nodes[i];
     int j = (a + 1) % 3, k = (a + 2) % 3;
@@ -98,7 +99,7 @@ INLINE void revolute_eliminate_at(const recursion *r, int i, int *bad, const REA
     REAL d = inverse_pivot(r, link->v, U[a], bad), u = link->sign * r->tau[link->v] - f[a];
     own->d = d;
     own->u = u;
-    if (link->parent == 0) return;
+    if (via->parent == 0) return;
     for (int l = 0; l < 6; l++) w[l] = U[l] * d;
     A[j] -= w[j] * U[j], A[k] -= w[k] * U[k], A[sym(j, k)] -= w[j] * U[k];
     for (int l = 0; l < 3; l++) B[3 * j + l] -= w[j] * U[3 + l], B[3 * k + l] -= w[k] * U[3 + l];
@@ -128,12 +129,12 @@ INLINE void revolute_eliminate_at(const recursion *r, int i, int *bad, const REA
     turn_symmetric(a, c, s, C, C1);
     turn(a, c, s, f, f1);
     turn(a, c, s, f + 3, f1 + 3);
-    hand_over(r, link, at, A1, B1, C1, f1, a);
+    hand_over(r, via, at, A1, B1, C1, f1, a);
 }
 INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
     REAL p[3];
     constant3(r->model->links[i].p, p);
-    revolute_eliminate_at(r, i, bad, p, a);
+    revolute_eliminate_at(r, i, bad, &r->model->links[i], p, a);
 }
 
 INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
@@ -376,11 +377,11 @@ static inline int eliminate(const recursion *r, int *speed) {
 
 /* --- accelerations, from ground outwards (docs/theory/tree.md, 18) -------------------------------- */
 
-INLINE void revolute_accelerate_at(const recursion *r, int i, const REAL at[3], int a) {
+INLINE void revolute_accelerate_at(const recursion *r, int i, const lw_link *via, const REAL at[3], int a) {
     const lw_link *link = &r->model->links[i];
     node *own = &r->nodes[i];
     REAL x[6];
-    carry_revolute_at(r, i, at, x, a);
+    carry_revolute_at(r, i, via, at, x, a);
     REAL rate = (own->u - r6_dot(own->U, x)) * own->d;
     r->vdot[link->v] = link->sign * rate;
     x[a] += rate;
@@ -389,7 +390,7 @@ INLINE void revolute_accelerate_at(const recursion *r, int i, const REAL at[3], 
 INLINE void revolute_accelerate(const recursion *r, int i, int a) {
     REAL p[3];
     constant3(r->model->links[i].p, p);
-    revolute_accelerate_at(r, i, p, a);
+    revolute_accelerate_at(r, i, &r->model->links[i], p, a);
 }
 
 INLINE void prismatic_accelerate(const recursion *r, int i, int a) {

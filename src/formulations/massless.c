@@ -36,6 +36,7 @@ typedef struct massless_method {
     lw_projection *projection;           /* closed loops */
     lw_loop_system *system;
     bool mixed; /* some joint that goes by its S has speeds that are left out, or bodies are passed over */
+    unsigned *taken;                 /* per kinetic body: the speeds that are left out by now */
     unsigned char *passing;          /* per body: massless_passing.h */
     int *direction;                  /* per body: the first direction of its joint */
     double *floor;                   /* per speed */
@@ -111,7 +112,7 @@ static int eliminate_mixed(const massless_method *m, const recursion *r, int *sp
         else if (left_out[i] && link->kernel >= LW_KERNEL_SPHERICAL)
             deficient_eliminate(r, i, left_out[i], &bad);
         else if (passing[i] && link->kernel < LW_KERNEL_PRISMATIC)
-            hinge_beyond_eliminate(r, i, &bad);
+            hinge_beyond_eliminate(r, passing, i, &bad);
         else
             BY_JOINT(link, eliminate, r, i, &bad)
         if (bad && !body) body = i, *speed = bad;
@@ -125,10 +126,10 @@ static void accelerate_mixed(const massless_method *m, const recursion *r) {
         const lw_link *link = &r->model->links[i];
         look_ahead(r->model->links, sizeof(lw_link), 1, i + AHEAD);
         if (passing[i] & PASSED) {
-            memcpy(r->nodes[i].a, r->nodes[link->parent].a, sizeof r->nodes->a);
+            if (!(passing[i] & SILENT)) memcpy(r->nodes[i].a, r->nodes[link->parent].a, sizeof r->nodes->a);
             for (int k = 0; k < link->joint.nv; k++) r->vdot[link->v + k] = 0;
         } else if (passing[i] && link->kernel < LW_KERNEL_PRISMATIC)
-            hinge_beyond_accelerate(r, i);
+            hinge_beyond_accelerate(r, passing, i);
         else if (!left_out[i] || link->kernel < LW_KERNEL_SPHERICAL)
             BY_JOINT(link, accelerate, r, i)
         else if (is_rigid(link, left_out[i]))
@@ -145,12 +146,14 @@ static void accelerate_mixed(const massless_method *m, const recursion *r) {
 /* The speeds that are left out at this position, where a joint has others too. */
 static void take_left_out(massless_method *m) {
     const lw_null_shape *shape = m->shape;
+    const unsigned *left_out = m->flow->null->left_out;
     for (int k = 0; k < shape->kinetic_count; k++) {
         int i = shape->kinetic[k];
+        if (left_out[k] == m->taken[k] || !shape->left_out[i]) continue;
         const lw_link *link = &shape->model->links[i];
-        if (!shape->left_out[i]) continue;
+        m->taken[k] = left_out[k];
         for (int v = 0; v < link->joint.nv; v++)
-            m->floor[link->v + v] = m->flow->null->left_out[k] >> v & 1 ? HUGE_VAL : m->least[link->v + v];
+            m->floor[link->v + v] = left_out[k] >> v & 1 ? HUGE_VAL : m->least[link->v + v];
     }
 }
 
@@ -379,6 +382,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->least = LW_NEW(arena, double, nv);
     m->direction = LW_NEW(arena, int, model->body_count + 1);
     m->passing = LW_NEW(arena, unsigned char, model->body_count + 1);
+    m->taken = LW_NEW(arena, unsigned, shape->kinetic_count + 1);
     m->q = LW_NEW(arena, double, model->nq + 1);
     m->v = LW_NEW(arena, double, nv);
     m->w = LW_NEW(arena, double, nv);
@@ -407,6 +411,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     for (int i = 1; i <= model->body_count; i++)
         m->mixed |= shape->left_out[i] && model->links[i].kernel >= LW_KERNEL_SPHERICAL;
     for (int k = shape->count - 1; k >= 0; k--) m->direction[shape->rep_body[k]] = k;
+    for (int k = 0; k < shape->kinetic_count; k++) m->taken[k] = ~0u;
     find_floors(m); /* passes over no body */
     if (!shape->dense) m->mixed |= find_passing(shape, m->passing) > 0;
     *out = &m->looped.base;

@@ -15,7 +15,29 @@
 #include "formulations/massless_joints.h"
 
 /* Per body. */
-enum { PASSED = 1, BEYOND = 2 }; /* it is passed over; its parent is */
+enum {
+    PASSED = 1, /* it is passed over */
+    BEYOND = 2, /* its parent is */
+    SILENT =
+        4, /* passed, and its children's velocities follow without its own: they turn about its own axis */
+    COAXIAL = 8,  /* its parent is silent, ... */
+    CARRIED = 16, /* ... and the parent of that moves in some direction without mass */
+    DIRECT = 32 /* silent, its only child the next body, which hands over to its parent at once; that child */
+};
+
+/* Does the body of a hinge carry nothing but hinges about the same line, none of which is passed over? */
+static void find_silent(const lw_null_shape *shape, unsigned char *passing) {
+    const lw_model *model = shape->model;
+    for (int i = 1; i <= model->body_count; i++)
+        if (model->links[i].kernel < LW_KERNEL_PRISMATIC && passing[i] == PASSED) passing[i] |= SILENT;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        int j = (link->kernel + 1) % 3, k = (link->kernel + 2) % 3; /* where it is a hinge */
+        bool coaxial = link->kernel < LW_KERNEL_PRISMATIC && !(passing[i] & PASSED) &&
+                       fabs(link->p[j]) + fabs(link->p[k]) < 1e-13 * shape->length; /* rounding */
+        if (!coaxial) passing[link->parent] &= (unsigned char)~SILENT;
+    }
+}
 
 /* Which bodies are passed over; returns how many. A free joint hands over a wrench alone, which costs less than to pass it. */
 static int find_passing(const lw_null_shape *shape, unsigned char *passing) {
@@ -38,6 +60,17 @@ static int find_passing(const lw_null_shape *shape, unsigned char *passing) {
     for (int i = 1; i <= model->body_count; i++) {
         if (passing[model->links[i].parent] & PASSED) passing[i] |= BEYOND;
         count += passing[i] & PASSED;
+    }
+    find_silent(shape, passing);
+    for (int m = 0; m < (shape->count ? shape->moved_start[shape->count] : 0); m++)
+        passing[shape->body[m]] |= CARRIED; /* for a moment: it moves */
+    for (int i = model->body_count; i >= 1; i--) {
+        int parent = model->links[i].parent, carrier = model->links[parent].parent;
+        passing[i] &= (unsigned char)~CARRIED;
+        if (!(passing[parent] & SILENT)) continue;
+        passing[i] |= passing[carrier] & CARRIED ? COAXIAL | CARRIED : COAXIAL;
+        if (parent == i - 1 && model->links[i].first) /* the last child that the pass meets, and the first */
+            passing[i] |= DIRECT, passing[parent] |= DIRECT;
     }
     return count;
 }
@@ -102,16 +135,17 @@ static void general_pass(const recursion *r, int i, const unsigned char *passing
 /* What the children of a passed body have handed to it belongs to its parent, and so does what elements do to it. */
 static void pass_over(const recursion *r, const unsigned char *passing, int i) {
     const lw_link *link = &r->model->links[i];
-    sum *own = &r->sums[link->slot], *parent = &r->sums[r->model->links[link->parent].slot];
     if (link->parent == 0) return;
+    sum *own = &r->sums[link->slot], *parent = &r->sums[r->model->links[link->parent].slot];
     if (r->load) {
         const double *load = r->load + 6 * i;
-        double n[3], f[3];
+        double n[3], f[3], *to = passing[i] & DIRECT ? parent->f : own->f;
         passing_turn(r, i, load, n);
         passing_turn(r, i, load + 3, f);
         lw_v3_add_cross(passing_point(r, passing, i), f, n);
-        for (int k = 0; k < 3; k++) own->f[k] -= n[k], own->f[3 + k] -= f[k];
+        for (int k = 0; k < 3; k++) to[k] -= n[k], to[3 + k] -= f[k];
     }
+    if (passing[i] & DIRECT) return;
     if (link->first)
         *parent = *own;
     else {
@@ -122,25 +156,27 @@ static void pass_over(const recursion *r, const unsigned char *passing, int i) {
 }
 
 /* A hinge beyond takes the point that has been found; other joints do so anyway. */
-static void hinge_beyond_eliminate(const recursion *r, int i, int *bad) {
+static void hinge_beyond_eliminate(const recursion *r, const unsigned char *passing, int i, int *bad) {
     const double *at = r->places[i].p;
-    int kernel = r->model->links[i].kernel;
-    if (kernel == LW_KERNEL_REVOLUTE)
-        revolute_eliminate_at(r, i, bad, at, 0);
-    else if (kernel == LW_KERNEL_REVOLUTE + 1)
-        revolute_eliminate_at(r, i, bad, at, 1);
+    const lw_link *link = &r->model->links[i],
+                  *via = passing[i] & DIRECT ? &r->model->links[link->parent] : link;
+    if (link->kernel == LW_KERNEL_REVOLUTE)
+        revolute_eliminate_at(r, i, bad, via, at, 0);
+    else if (link->kernel == LW_KERNEL_REVOLUTE + 1)
+        revolute_eliminate_at(r, i, bad, via, at, 1);
     else
-        revolute_eliminate_at(r, i, bad, at, 2);
+        revolute_eliminate_at(r, i, bad, via, at, 2);
 }
-static void hinge_beyond_accelerate(const recursion *r, int i) {
+static void hinge_beyond_accelerate(const recursion *r, const unsigned char *passing, int i) {
     const double *at = r->places[i].p;
-    int kernel = r->model->links[i].kernel;
-    if (kernel == LW_KERNEL_REVOLUTE)
-        revolute_accelerate_at(r, i, at, 0);
-    else if (kernel == LW_KERNEL_REVOLUTE + 1)
-        revolute_accelerate_at(r, i, at, 1);
+    const lw_link *link = &r->model->links[i],
+                  *via = passing[i] & COAXIAL ? &r->model->links[link->parent] : link;
+    if (link->kernel == LW_KERNEL_REVOLUTE)
+        revolute_accelerate_at(r, i, via, at, 0);
+    else if (link->kernel == LW_KERNEL_REVOLUTE + 1)
+        revolute_accelerate_at(r, i, via, at, 1);
     else
-        revolute_accelerate_at(r, i, at, 2);
+        revolute_accelerate_at(r, i, via, at, 2);
 }
 
 #endif
