@@ -34,6 +34,14 @@ INLINE void gather(const recursion *r, int i, REAL A[6], REAL B[9], REAL C[6], R
     for (int k = 0; k < 6; k++) f[k] += handed->f[k];
 }
 
+/* The same of a body without mass or inertia of its own (massless.c), which carries others. */
+INLINE void gather_bare(const recursion *r, int i, REAL A[6], REAL B[9], REAL C[6], REAL f[6]) {
+    const sum *handed = &r->sums[r->model->links[i].slot];
+    for (int k = 0; k < 6; k++) A[k] = handed->A[k], C[k] = handed->C[k], f[k] = handed->f[k];
+    for (int k = 0; k < 9; k++) B[k] = handed->B[k];
+    for (int k = 0; k < 6 && r->load; k++) f[k] -= r->load[6 * i + k];
+}
+
 /* Hands an inertia, already in the parent's axes but at the child's origin p, to the parent:
  *     C,   S = B + p~ C,   A - S p~ + p~ B'
  * zero is a row of B, and row and column of A, that vanish (-1: none): the axis of a revolute joint. */
@@ -285,16 +293,19 @@ INLINE void inertia_times_motion(const REAL A[6], const REAL B[9], const REAL C[
         }
 }
 
-/* Any other joint, by its S; nv, prescribed and universal are constants where that pays. */
-INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigned prescribed,
-                            bool universal) {
+/* Any other joint, by its S; nv, prescribed, universal and bare (of its body) are constants where that pays. */
+INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigned prescribed, bool universal,
+                            bool bare) {
     const lw_link *link = &r->model->links[i];
     const node *own = &r->nodes[i];
     const place *at = &r->places[i];
     const REAL *S = r->S + 6 * link->v, *tau = r->tau + link->v;
     REAL *U = r->U + 6 * link->v, *D = r->D + 6 * link->v, *u = r->u + link->v;
     REAL A[6], B[9], C[6], f[6], t[6], b[6], W[6 * LW_JOINT_MAX_V], y[LW_JOINT_MAX_V];
-    gather(r, i, A, B, C, f);
+    if (bare)
+        gather_bare(r, i, A, B, C, f);
+    else
+        gather(r, i, A, B, C, f);
     for (int k = 0; k < 6; k++) b[k] = own->bias[k];
     for (int k = 0; k < nv; k++) {
         inertia_times_motion(A, B, C, S, k, universal, U + 6 * k);
@@ -349,17 +360,17 @@ static void general_eliminate(const recursion *r, int i, int *bad) {
     else if (link->kernel == LW_KERNEL_FREE)
         free_eliminate(r, i, bad);
     else if (link->kernel == LW_KERNEL_UNIVERSAL)
-        joint_eliminate(r, i, bad, 2, 0, true);
+        joint_eliminate(r, i, bad, 2, 0, true, false);
     else if (link->prescribed)
-        joint_eliminate(r, i, bad, link->joint.nv, link->prescribed, false);
+        joint_eliminate(r, i, bad, link->joint.nv, link->prescribed, false, false);
     else if (link->joint.nv == 1)
-        joint_eliminate(r, i, bad, 1, 0, false);
+        joint_eliminate(r, i, bad, 1, 0, false, false);
     else if (link->joint.nv == 2)
-        joint_eliminate(r, i, bad, 2, 0, false);
+        joint_eliminate(r, i, bad, 2, 0, false, false);
     else if (link->joint.nv == 3)
-        joint_eliminate(r, i, bad, 3, 0, false);
+        joint_eliminate(r, i, bad, 3, 0, false, false);
     else
-        joint_eliminate(r, i, bad, link->joint.nv, 0, false);
+        joint_eliminate(r, i, bad, link->joint.nv, 0, false, false);
 }
 
 /* Returns the body at which some speed moves no inertia and that speed's number from 1, or 0. */

@@ -110,8 +110,8 @@ static int eliminate_mixed(const massless_method *m, const recursion *r, int *sp
         if (passing[i] & PASSED)
             pass_over(r, passing, i);
         else if (left_out[i] && link->kernel >= LW_KERNEL_SPHERICAL)
-            deficient_eliminate(r, i, left_out[i], &bad);
-        else if (passing[i] && link->kernel < LW_KERNEL_PRISMATIC)
+            deficient_eliminate(r, i, left_out[i], passing[i] & BARE, &bad);
+        else if (passing[i] & BEYOND && link->kernel < LW_KERNEL_PRISMATIC)
             hinge_beyond_eliminate(r, passing, i, &bad);
         else
             BY_JOINT(link, eliminate, r, i, &bad)
@@ -128,7 +128,7 @@ static void accelerate_mixed(const massless_method *m, const recursion *r) {
         if (passing[i] & PASSED) {
             if (!(passing[i] & SILENT)) memcpy(r->nodes[i].a, r->nodes[link->parent].a, sizeof r->nodes->a);
             for (int k = 0; k < link->joint.nv; k++) r->vdot[link->v + k] = 0;
-        } else if (passing[i] && link->kernel < LW_KERNEL_PRISMATIC)
+        } else if (passing[i] & BEYOND && link->kernel < LW_KERNEL_PRISMATIC)
             hinge_beyond_accelerate(r, passing, i);
         else if (!left_out[i] || link->kernel < LW_KERNEL_SPHERICAL)
             BY_JOINT(link, accelerate, r, i)
@@ -136,7 +136,7 @@ static void accelerate_mixed(const massless_method *m, const recursion *r) {
             rigid_accelerate(r, i);
         else {
             double x[6], y[LW_JOINT_MAX_V];
-            deficient_rates(r, i, x, y);
+            deficient_rates(r, i, passing[i] & BARE, x, y);
             remove_still(m, i, y);
             deficient_accelerate(r, i, x, y);
         }

@@ -22,8 +22,17 @@ enum {
         4, /* passed, and its children's velocities follow without its own: they turn about its own axis */
     COAXIAL = 8,  /* its parent is silent, ... */
     CARRIED = 16, /* ... and the parent of that moves in some direction without mass */
-    DIRECT = 32 /* silent, its only child the next body, which hands over to its parent at once; that child */
+    DIRECT =
+        32,   /* silent, its only child the next body, which hands over to its parent at once; that child */
+    BARE = 64 /* it has neither mass nor inertia, and carries others */
 };
+
+static bool is_bare(const lw_link *link) {
+    const lw_rigid_inertia *own = &link->inertia;
+    bool bare = own->mass == 0 && lw_v3_dot(own->moment, own->moment) == 0;
+    for (int k = 0; k < 6; k++) bare &= own->second[k] == 0;
+    return bare && link->slot >= 0;
+}
 
 /* Does the body of a hinge carry nothing but hinges about the same line, none of which is passed over? */
 static void find_silent(const lw_null_shape *shape, unsigned char *passing) {
@@ -45,10 +54,7 @@ static int find_passing(const lw_null_shape *shape, unsigned char *passing) {
     int count = 0;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
-        const lw_rigid_inertia *own = &link->inertia;
-        bool bare = own->mass == 0 && lw_v3_dot(own->moment, own->moment) == 0;
-        for (int k = 0; k < 6; k++) bare &= own->second[k] == 0;
-        if (bare && shape->left_out[i] && is_rigid(link, shape->left_out[i]) && link->slot >= 0 &&
+        if (is_bare(link) && shape->left_out[i] && is_rigid(link, shape->left_out[i]) &&
             link->kernel != LW_KERNEL_FREE)
             passing[i] = PASSED;
     }
@@ -72,6 +78,8 @@ static int find_passing(const lw_null_shape *shape, unsigned char *passing) {
         if (parent == i - 1 && model->links[i].first) /* the last child that the pass meets, and the first */
             passing[i] |= DIRECT, passing[parent] |= DIRECT;
     }
+    for (int i = 1; i <= model->body_count; i++)
+        if (is_bare(&model->links[i])) passing[i] |= BARE;
     return count;
 }
 

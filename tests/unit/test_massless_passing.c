@@ -39,6 +39,7 @@ static const struct pair {
     {LW_JOINT_REVOLUTE, LW_JOINT_FREE, ANYWHERE},
     {LW_JOINT_SPHERICAL, LW_JOINT_FREE, ANYWHERE},
     {LW_JOINT_UNIVERSAL, LW_JOINT_SPHERICAL, AT_ONE_POINT},
+    {LW_JOINT_UNIVERSAL, LW_JOINT_UNIVERSAL, AT_ONE_POINT}, /* one motion only: its body is not passed over */
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
@@ -75,6 +76,8 @@ static int add(builder *b, int carrier, lw_joint_type type, const double point[3
         memcpy(geometry->axes, axes, (size_t)geometry->axis_count * sizeof *axes);
     }
     memcpy(pin.geometry[strcmp(pin.bodies[0], before) ? 1 : 0].point, point, 3 * sizeof *point);
+    pin.has_q = type == LW_JOINT_UNIVERSAL; /* two in a row that are straight are in a singular position */
+    for (int k = 0; k < 2 && pin.has_q; k++) pin.q[k] = random_between(&b->random, 0.2, 0.9);
     add_joint(b->spec, pin);
     for (int k = 0; k < lw_joint_type_v(type, 0); k++) {
         snprintf(force, sizeof force, "d%d.%d", own, k);
