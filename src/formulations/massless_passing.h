@@ -165,7 +165,8 @@ static void pass_over(const recursion *r, const unsigned char *passing, int i) {
 
 /* A hinge beyond takes the point that has been found; other joints do so anyway. */
 static void hinge_beyond_eliminate(const recursion *r, const unsigned char *passing, int i, int *bad) {
-    const double *at = r->places[i].p;
+    double at[3];
+    lw_v3_copy(r->places[i].p, at); /* no store below changes it */
     const lw_link *link = &r->model->links[i],
                   *via = passing[i] & DIRECT ? &r->model->links[link->parent] : link;
     if (link->kernel == LW_KERNEL_REVOLUTE)
