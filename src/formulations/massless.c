@@ -106,7 +106,8 @@ static int eliminate_mixed(const massless_method *m, const recursion *r, int *sp
     for (int i = r->model->body_count; i >= 1; i--) {
         const lw_link *link = &r->model->links[i];
         int bad = 0;
-        look_ahead(r->model->links, sizeof(lw_link), 2, i - AHEAD);
+        int ahead = i > AHEAD ? i - AHEAD : 0; /* of a body that is passed over no inertia is needed */
+        look_ahead(r->model->links, sizeof(lw_link), passing[ahead] & PASSED ? 1 : 2, ahead);
         if (passing[i] & PASSED)
             pass_over(r, passing, i);
         else if (left_out[i] && link->kernel >= LW_KERNEL_SPHERICAL)

@@ -134,7 +134,7 @@ static void general_correct(const recursion *r, int i, const double *E, const do
     bool ball = link->kernel == LW_KERNEL_SPHERICAL, universal = link->kernel == LW_KERNEL_UNIVERSAL,
          floats = link->kernel == LW_KERNEL_FREE;
     if (E) {
-        twist_to_child(r, i, E, carried);
+        placed_twist_to_child(r, i, E, carried);
         if (ball)
             lw_v3_copy(v, moving);
         else if (universal)
@@ -174,7 +174,7 @@ static inline void motion_apart(const lw_null *null, const double *zeta, double 
 /* A hinge and the one before it about the same line, whose body is passed over, are one hinge. E: the twist of what carries both; NULL: none. */
 INLINE void revolute_both(const recursion *r, int i, const double *E, int a) {
     const lw_link *link = &r->model->links[i], *before = &r->model->links[link->parent];
-    double *c = r->cosine + link->v, *s = r->sine + link->v, *p = r->places[i].p;
+    double *c = r->cosine + link->v, *s = r->sine + link->v, p[3];
     double c1 = r->cosine[before->v], s1 = r->sine[before->v], cosine = c1 * *c - s1 * *s;
     double rate = before->sign * r->v[before->v] + link->sign * r->v[link->v];
     *s = s1 * *c + c1 * *s;

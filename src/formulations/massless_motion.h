@@ -69,10 +69,22 @@ static inline const double *subspace(const recursion *r, int i, double S[6]) {
     return S;
 }
 
-/* A twist of the parent, seen from body i. */
+/* A twist of the parent, seen from body i; placed: where its joint goes by its place. */
+static inline void placed_twist_to_child(const recursion *r, int i, const double parent[6], double out[6]) {
+    const place *at = &r->places[i];
+    double t[3];
+    lw_v3_cross(parent, at->p, t);
+    lw_v3_add(t, parent + 3, t);
+    lw_m3_tmul_v(at->R, parent, out);
+    lw_m3_tmul_v(at->R, t, out + 3);
+}
 static inline void twist_to_child(const recursion *r, int i, const double parent[6], double out[6]) {
     const lw_link *link = &r->model->links[i];
     const int kernel = link->kernel;
+    if (kernel >= LW_KERNEL_SPHERICAL) {
+        placed_twist_to_child(r, i, parent, out);
+        return;
+    }
     const double *p = kernel < LW_KERNEL_PRISMATIC ? link->p : r->places[i].p;
     double t[3];
     lw_v3_cross(parent, p, t);
@@ -80,12 +92,9 @@ static inline void twist_to_child(const recursion *r, int i, const double parent
     if (kernel < LW_KERNEL_PRISMATIC) {
         turn_back(kernel, r->cosine[link->v], r->sine[link->v], parent, out);
         turn_back(kernel, r->cosine[link->v], r->sine[link->v], t, out + 3);
-    } else if (kernel < LW_KERNEL_SPHERICAL) {
+    } else {
         lw_v3_copy(parent, out);
         lw_v3_copy(t, out + 3);
-    } else {
-        lw_m3_tmul_v(r->places[i].R, parent, out);
-        lw_m3_tmul_v(r->places[i].R, t, out + 3);
     }
 }
 

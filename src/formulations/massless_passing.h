@@ -163,12 +163,19 @@ static void pass_over(const recursion *r, const unsigned char *passing, int i) {
     }
 }
 
-/* A hinge beyond takes the point that has been found; other joints do so anyway. */
+/* A hinge beyond: the place of its joint, and whom it hands over to by `via`; other joints go by their place anyway. */
+INLINE void hinge_point(const recursion *r, const unsigned char *passing, int i, double at[3]) {
+    const lw_link *link = &r->model->links[i];
+    if (passing[i] & COAXIAL)
+        lw_v3_add(r->model->links[link->parent].p, link->p, at);
+    else
+        lw_v3_copy(r->places[i].p, at);
+}
 static void hinge_beyond_eliminate(const recursion *r, const unsigned char *passing, int i, int *bad) {
-    double at[3];
-    lw_v3_copy(r->places[i].p, at); /* no store below changes it */
     const lw_link *link = &r->model->links[i],
                   *via = passing[i] & DIRECT ? &r->model->links[link->parent] : link;
+    double at[3];
+    hinge_point(r, passing, i, at);
     if (link->kernel == LW_KERNEL_REVOLUTE)
         revolute_eliminate_at(r, i, bad, via, at, 0);
     else if (link->kernel == LW_KERNEL_REVOLUTE + 1)
@@ -177,9 +184,10 @@ static void hinge_beyond_eliminate(const recursion *r, const unsigned char *pass
         revolute_eliminate_at(r, i, bad, via, at, 2);
 }
 static void hinge_beyond_accelerate(const recursion *r, const unsigned char *passing, int i) {
-    const double *at = r->places[i].p;
     const lw_link *link = &r->model->links[i],
                   *via = passing[i] & COAXIAL ? &r->model->links[link->parent] : link;
+    double at[3];
+    hinge_point(r, passing, i, at);
     if (link->kernel == LW_KERNEL_REVOLUTE)
         revolute_accelerate_at(r, i, via, at, 0);
     else if (link->kernel == LW_KERNEL_REVOLUTE + 1)
