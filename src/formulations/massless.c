@@ -38,7 +38,7 @@ typedef struct massless_method {
     bool mixed; /* some joint that goes by its S has speeds that are left out, or bodies are passed over */
     unsigned *taken;                 /* per kinetic body: the speeds that are left out by now */
     unsigned char *passing;          /* per body: massless_passing.h */
-    int *direction;                  /* per body: the first direction of its joint */
+    int *direction, *entry;          /* per body: the first direction of its joint, and its first value */
     double *floor;                   /* per speed */
     double *least;                   /* per speed: its floor where it is not left out */
     double inertia;                  /* typical of the mechanism */
@@ -65,14 +65,14 @@ static lw_status consistent(lw_flow *flow, lw_springs *springs, double t, const 
 static void remove_still(const massless_method *m, int i, double *y) {
     const lw_null_shape *shape = m->shape;
     const lw_link *link = &shape->model->links[i];
-    int nv = link->joint.nv, first = m->direction[i];
+    int nv = link->joint.nv;
     double basis[LW_JOINT_MAX_V][LW_JOINT_MAX_V], unit[LW_JOINT_MAX_V];
     if (!shape->changing[i]) { /* all speeds but prescribed ones */
         for (int k = 0; k < nv; k++)
             if (shape->left_out[i] >> k & 1) y[k] = 0;
         return;
     }
-    const double *n = m->flow->null->value + shape->nodes[shape->node_start[first]].entry;
+    const double *n = m->flow->null->value + m->entry[i];
     if (link->kernel == LW_KERNEL_UNIVERSAL) {
         double inverse = 1 / (n[0] * n[0] + n[1] * n[1]), along = (n[0] * y[0] + n[1] * y[1]) * inverse;
         y[0] -= along * n[0], y[1] -= along * n[1];
@@ -85,7 +85,7 @@ static void remove_still(const massless_method *m, int i, double *y) {
     }
     for (int k = 0; k < nv; k++) unit[k] = lw_joint_speed_turns(link->joint.type, k) ? 1 : 1 / shape->length;
     for (int d = 0; d < count; d++) { /* Gram-Schmidt, in units of length */
-        n = m->flow->null->value + shape->nodes[shape->node_start[first + d]].entry;
+        n = m->flow->null->value + shape->nodes[shape->node_start[m->direction[i] + d]].entry;
         double *own = basis[d], square = 0, along = 0;
         for (int k = 0; k < nv; k++) own[k] = unit[k] * n[k];
         for (int e = 0; e < d; e++) {
@@ -382,6 +382,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->floor = LW_NEW(arena, double, nv);
     m->least = LW_NEW(arena, double, nv);
     m->direction = LW_NEW(arena, int, model->body_count + 1);
+    m->entry = LW_NEW(arena, int, model->body_count + 1);
     m->passing = LW_NEW(arena, unsigned char, model->body_count + 1);
     m->taken = LW_NEW(arena, unsigned, shape->kinetic_count + 1);
     m->q = LW_NEW(arena, double, model->nq + 1);
@@ -411,7 +412,10 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->looped.data = m->flow->data;
     for (int i = 1; i <= model->body_count; i++)
         m->mixed |= shape->left_out[i] && model->links[i].kernel >= LW_KERNEL_SPHERICAL;
-    for (int k = shape->count - 1; k >= 0; k--) m->direction[shape->rep_body[k]] = k;
+    for (int k = shape->count - 1; k >= 0; k--) {
+        m->direction[shape->rep_body[k]] = k;
+        if (!shape->dense) m->entry[shape->rep_body[k]] = shape->nodes[shape->node_start[k]].entry;
+    }
     for (int k = 0; k < shape->kinetic_count; k++) m->taken[k] = ~0u;
     find_floors(m); /* passes over no body */
     if (!shape->dense) m->mixed |= find_passing(shape, m->passing) > 0;
