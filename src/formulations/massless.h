@@ -38,6 +38,8 @@ typedef struct lw_null_block {
                                                                          constant or not; or some of them respond */
     int entry, place; /* the first of its values and of its twists */
     int body, speed;  /* whose joint it belongs to, and the first of its speeds that stand for a direction */
+    bool constant;    /* its values do not change with position */
+    bool alone;       /* no other block has a speed or body of it */
     bool free;        /* the six of a free joint, whose body alone moves, ... */
     int after;        /* ... and the first speed of the only joint after it, if that has six; or -1; ... */
     int next;         /* ... the body of that joint, if it is free too; or 0 */
@@ -94,6 +96,11 @@ typedef struct lw_null_piece {
     int first, end;
     int block, block_end;
     int damper, damper_end;
+    int element;            /* the first that acts on them or those before, ... */
+    int speed, body;        /* ... and the first that they or elements from it on act on */
+    int placed, placed_end; /* bodies whose places are needed for them first */
+    bool constant;          /* their values do not change with position, ... */
+    int *known;             /* ... nor what resists them: the epoch of their factor, if it is kept; or NULL */
 } lw_null_piece;
 
 /* --- null (massless_null.c) ------------------------------------------------------------------------ */
@@ -118,13 +125,11 @@ void lw_null_placed(lw_null *null, lw_data *data);
  * found, returns the next; other places (placed: none) and indicators; the directions of a piece. */
 int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end);
 void lw_null_prepare(lw_null *null, lw_data *data, bool placed);
+void lw_null_place(const lw_null *null, lw_data *data, int count, const int *bodies);
 void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece);
 /* x += N z, for all speeds; x += z n_k. */
 void lw_null_times(const lw_null *null, const double *z, double *x);
 void lw_null_add(const lw_null *null, int k, double z, double *x);
-void lw_null_times_piece(const lw_null *null, const lw_null_piece *piece, const double *z, double *x);
-/* Twists, 6 per body: E += that of N z. */
-void lw_null_twists(const lw_null *null, const lw_null_piece *piece, const double *z, double *E);
 /* V of the bodies in data->motion += that of N z. */
 void lw_null_move(const lw_null *null, const double *z, lw_data *data);
 /* out = N'Q for the loads and joint forces in data. */
@@ -140,12 +145,19 @@ typedef struct lw_dampers lw_dampers;
 lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena);
 /* The pieces that can be factored and solved one by one. */
 const lw_null_piece *lw_dampers_pieces(const lw_dampers *dampers, int *count);
+/* Bodies that pieces refer to by placed. */
+const int *lw_dampers_placed(const lw_dampers *dampers);
+/* Per speed: c of the dampers there that lw_dampers_advance leaves to its caller; NULL: there are none. */
+const double *lw_dampers_in_joints(const lw_dampers *dampers);
+/* Where elements are to leave what these need, line_of of data.h: each apart from others; or brief, each until its piece is done. */
+int lw_dampers_line_count(const lw_dampers *dampers);
+const int *lw_dampers_lines(lw_dampers *dampers, bool brief);
 /* Is every one of them linear in the speeds? */
 bool lw_dampers_linear(const lw_dampers *dampers);
 /* ... and can forces follow a change of velocity by lw_dampers_advance alone? */
 bool lw_dampers_steady(const lw_dampers *dampers);
-/* Forces and power of a piece's dampers in data, from those at its velocities to those at these plus N z, which moves bodies by twists E, 6
- * each; after the factor at that position. */
+/* Forces and power of a piece's dampers in data follow when N z, which moves bodies by twists E, 6 each, has been added to its velocities;
+ * after the factor at that position. */
 void lw_dampers_advance(const lw_dampers *dampers, const lw_null_piece *piece, const double *z,
                         const double *E, lw_data *data);
 /* N'C N at the state in data, after lw_forces, with L D L' of it; directions that are skipped are left out of it. Returns the direction

@@ -178,6 +178,11 @@ static int ascending(const void *a, const void *b) {
     return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
+static int by_number(const void *a, const void *b) {
+    const int *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
 /* Rows of the matrix from all pairs of directions that share a damper. */
 static bool matrix_structure(lw_dampers *d, lw_arena *arena) {
     size_t pairs = (size_t)d->size;
@@ -229,10 +234,10 @@ static void find_full(lw_dampers *d) {
         int last = k;
         while (d->parent[last] == last + 1) last++;
         count = last - k + 1;
-        bool full = d->parent[last] < 0 && (count == 2 || count == 3 || count == 6); /* those with kernels */
-        for (int l = k; l <= last && full; l++)                                      /* columns k .. l */
+        bool full = d->parent[last] < 0 && (count < 4 || count == 6); /* those with kernels */
+        for (int l = k; l <= last && full; l++)                       /* columns k .. l */
             full = d->start[l + 1] - d->start[l] == l - k + 1 && d->column[d->start[l]] == k;
-        if (full) d->full[k] = (unsigned char)count;
+        for (int l = k; l <= last && full; l++) d->full[l] = l == k ? (unsigned char)count : INSIDE;
     }
 }
 
@@ -296,6 +301,46 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
+/* Does each direction of this block share something with each other, so that their matrix stands at the ends of their rows? */
+static bool is_joined(const lw_dampers *d, const lw_null_block *block) {
+    for (int k = block->first; k < block->first + block->count; k++) {
+        int own = k - block->first, last = d->start[k + 1] - 1;
+        if (last - own < d->start[k] || d->column[last - own] != block->first) return false;
+    }
+    return true;
+}
+/* Takes from the list the constant ones in joints that one block alone feels: their sum per speed says all. Negative ones stay, so that sizes
+ * are not less than they are. */
+static bool gather_joints(lw_dampers *d, lw_arena *arena) {
+    const lw_null_shape *shape = d->null->shape;
+    int *block_of = calloc((size_t)d->size + 1, sizeof *block_of), kept = 0, shares = 0, pairs = 0;
+    d->in_joints = LW_NEW(arena, double, shape->model->nv + 1);
+    d->gathered = LW_NEW(arena, bool, shape->block_count + 1);
+    bool fine = block_of && d->in_joints && d->gathered;
+    for (int b = 0; b < shape->block_count && fine; b++)
+        for (int k = 0; k < shape->blocks[b].count; k++) block_of[shape->blocks[b].first + k] = b;
+    for (int k = 0; k < d->count && fine; k++) {
+        damper own = d->dampers[k];
+        int block = block_of[own.direction], last = d->shares[own.share + own.count - 1].direction;
+        if (!shape->dense && own.kind == IN_JOINT && own.constant && own.c > 0 && block_of[last] == block &&
+            is_joined(d, &shape->blocks[block])) {
+            d->in_joints[own.speed] += own.c;
+            d->gathered[block] = d->any_gathered = true;
+            continue;
+        }
+        memmove(d->shares + shares, d->shares + own.share, (size_t)own.count * sizeof *d->shares);
+        memmove(d->pairs + pairs, d->pairs + own.pair,
+                (size_t)own.count * (size_t)(own.count + 1) / 2 * sizeof *d->pairs);
+        own.share = shares, own.pair = pairs;
+        shares += own.count, pairs += own.count * (own.count + 1) / 2;
+        d->forces[kept] = d->forces[k];
+        d->dampers[kept++] = own;
+    }
+    if (fine) d->count = kept;
+    free(block_of);
+    return fine;
+}
+
 /* Bushings of a free body whose six speeds stand for directions that no damper joins with others. */
 static void find_solid(lw_dampers *d) {
     const lw_null_shape *shape = d->null->shape;
@@ -310,7 +355,7 @@ static void find_solid(lw_dampers *d) {
         for (int a = 0; a < 6 && fits; a++)
             fits = (side ? s[a].second : s[a].first) == place + a && (side ? s[a].first : s[a].second) < 0 &&
                    shape->rep[s[a].direction] == link->v + a;
-        if (fits) own->solid = 1 + side, own->place = place;
+        if (fits) own->solid = (unsigned char)(1 + side), own->place = place;
     }
 }
 
@@ -326,17 +371,19 @@ static void reach(int directions, const int *start, const int *key, int *last_of
 /* Pieces of directions that share no damper, body or speed, of some size, with their dampers. */
 static bool find_pieces(lw_dampers *d, lw_arena *arena) {
     enum {
-        ENOUGH = 256
-    }; /* directions: with all that belongs to them they fit into a second cache, and each array is read for a while */
+        ENOUGH = 512
+    }; /* directions or bodies: with all that belongs to them they fit into a second cache, and each array is read for a while */
     const lw_null_shape *shape = d->null->shape;
     const lw_model *model = shape->model;
-    lw_null_piece piece = {0};
-    int next = 0, last = -1; /* directions up to `last` share something with earlier ones */
+    lw_null_piece piece = {.constant = true};
+    int next = 0, nodes = 0, last = -1; /* directions up to `last` share something with earlier ones */
     int keys = (model->nv > model->body_count ? model->nv : model->body_count) + 1;
     int *farthest = calloc((size_t)d->size + 1, sizeof *farthest),
         *scratch = calloc((size_t)keys, sizeof *scratch);
-    d->pieces = LW_NEW(arena, lw_null_piece, d->size / ENOUGH + 2);
-    bool fine = d->pieces && farthest && scratch;
+    int most = (d->size + shape->node_start[d->size]) / ENOUGH + 2;
+    d->pieces = LW_NEW(arena, lw_null_piece, most);
+    d->known = LW_NEW(arena, int, most);
+    bool fine = d->pieces && d->known && farthest && scratch;
     if (fine) {
         reach(d->size, shape->entry_start, shape->speed, scratch, farthest);
         reach(d->size, shape->moved_start, shape->body, scratch, farthest);
@@ -351,14 +398,86 @@ static bool find_pieces(lw_dampers *d, lw_arena *arena) {
         }
         for (int k = block->first; k < end; k++)
             if (farthest[k] > last) last = farthest[k];
-        if (last >= end || (end - piece.first < ENOUGH && end < d->size)) continue;
+        piece.constant &= block->constant;
+        nodes += shape->node_start[block->first + 1] - shape->node_start[block->first];
+        if (last >= end || (end - piece.first < ENOUGH && nodes < ENOUGH && end < d->size)) continue;
+        nodes = 0;
         piece.end = end, piece.block_end = b + 1, piece.damper_end = next;
+        if (piece.constant && piece.damper == next) piece.known = &d->known[d->piece_count];
         d->pieces[d->piece_count++] = piece;
-        piece = (lw_null_piece){.first = end, .block = b + 1, .damper = next};
+        piece = (lw_null_piece){.first = end, .block = b + 1, .damper = next, .constant = true};
     }
     d->whole = (lw_null_piece){.end = d->size, .block_end = shape->block_count, .damper_end = d->count};
     free(farthest), free(scratch);
     return fine;
+}
+
+/* What each piece needs before it is worked on: the first of the elements that act on its speeds or bodies, and the bodies whose places none
+ * before it needs. */
+static bool find_needs(lw_dampers *d, int most, const index_lists *speeds, const index_lists *bodies,
+                       lw_arena *arena) {
+    const lw_null_shape *shape = d->null->shape;
+    const lw_model *model = shape->model;
+    int *piece_of = calloc((size_t)d->size + 1, sizeof *piece_of), count = 0;
+    share *shares = calloc((size_t)most + 1, sizeof *shares);
+    bool *taken = calloc((size_t)model->body_count + 1, sizeof *taken);
+    d->placed = LW_NEW(arena, int, model->body_count + 1);
+    bool fine = piece_of && shares && taken && d->placed;
+    for (int p = 0; p < d->piece_count && fine; p++) {
+        lw_null_piece *piece = &d->pieces[p];
+        piece->element = model->force_count;
+        piece->placed = count;
+        for (int k = piece->first; k < piece->end; k++) piece_of[k] = p;
+        for (int n = shape->node_start[piece->first]; n < shape->node_start[piece->end]; n++) {
+            int body = shape->nodes[n].body;
+            if (shape->nodes[n].kernel >= LW_KERNEL_PRISMATIC && !taken[body])
+                taken[body] = true, d->placed[count++] = body;
+        }
+        piece->placed_end = count;
+        qsort(d->placed + piece->placed, (size_t)(count - piece->placed), sizeof *d->placed, by_number);
+    }
+    d->whole.placed_end = count;
+    for (int k = model->force_count - 1; k >= 0 && fine; k--) {
+        int own = find_shares(model, &model->forces[k], speeds, bodies, shares);
+        for (int a = 0; a < own; a++) d->pieces[piece_of[shares[a].direction]].element = k;
+    }
+    free(piece_of), free(shares), free(taken);
+    return fine;
+}
+
+static int least(int count, const int *numbers, int than) {
+    for (int k = 0; k < count; k++)
+        if (numbers[k] < than) than = numbers[k];
+    return than;
+}
+
+/* Goes through the pieces as lw_flow_steady does: which elements and with them which speeds and bodies are there when each is worked on.
+ * What elements leave for a piece is not needed afterwards; where nothing else waits, the next begins at the same place. */
+static void go_through(lw_dampers *d) {
+    const lw_null_shape *shape = d->null->shape;
+    const lw_model *model = shape->model;
+    int live = 0, next = 0, element = model->force_count, speed = model->nv, body = model->body_count + 1;
+    for (int p = 0; p < d->piece_count; p++) {
+        lw_null_piece *piece = &d->pieces[p];
+        if (!live) next = 0;
+        for (int k = piece->element; k < element; k++) {
+            const lw_force *force = &model->forces[k];
+            if (d->line_of[0][k] >= 0) d->line_of[1][k] = next++, live++;
+            if (in_joint(force))
+                speed = least(1, &force->v, speed);
+            else
+                body = least(2, force->bodies, body);
+        }
+        int entry = shape->entry_start[piece->first], moved = shape->moved_start[piece->first];
+        piece->speed = speed = least(shape->entry_start[piece->end] - entry, shape->speed + entry, speed);
+        piece->body = body = least(shape->moved_start[piece->end] - moved, shape->body + moved, body);
+        piece->element = element = least(1, &piece->element, element);
+        for (damper *own = d->dampers + piece->damper; own < d->dampers + piece->damper_end; own++) {
+            if (own->line[0] < 0) continue;
+            own->line[1] = d->line_of[1][d->forces[own - d->dampers] - model->forces];
+            live--;
+        }
+    }
 }
 
 lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
@@ -374,65 +493,81 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
     d->null = null;
     d->size = shape->count;
     d->linear = true;
+    d->epoch = 1;
     bool fine = make_index(model->nv, shape->count, shape->entry_start, shape->speed, &speeds) &&
                 make_index(model->body_count + 1, shape->count, shape->moved_start, shape->body, &bodies);
     d->steady = !shape->dense;
-    int shares = 0, bushings = 0, most = 0;
+    for (int k = 0; k < 2; k++) d->line_of[k] = LW_NEW(arena, int, model->force_count + 1);
+    fine = fine && d->line_of[0] && d->line_of[1];
+    int shares = 0, most = 0;
     for (int k = 0; k < model->force_count && fine; k++) {
         const lw_force *force = &model->forces[k];
         int first = first_direction(model, force, &speeds, &bodies);
+        d->line_of[0][k] = d->line_of[1][k] = -1;
         if (first < 0) continue;
         if (pushes(force)) d->steady = false;
-        if (!resists(force)) continue;
         int own = find_shares(model, force, &speeds, &bodies, NULL);
+        if (own > most) most = own;
+        if (!resists(force)) continue;
         order[d->count][0] = first, order[d->count][1] = k;
         d->linear &= is_linear(force);
-        d->count++, shares += own, bushings += kind_of(force) == IN_BUSHING;
-        if (own > most) most = own;
+        if (kind_of(force) == ON_LINE || kind_of(force) == IN_BUSHING) d->line_of[0][k] = d->line_count++;
+        d->count++, shares += own;
     }
     d->steady &= d->linear;
     qsort(order, (size_t)d->count, sizeof *order, ascending);
     d->dampers = LW_NEW(arena, damper, d->count + 1);
+    d->forces = LW_NEW(arena, const lw_force *, d->count + 1);
     d->shares = LW_NEW(arena, share, shares + 1);
-    d->bushings = LW_NEW(arena, bushing, bushings + 1);
     d->rate = LW_NEW(arena, double, 6 * (size_t)most + 1);
     d->wrench = LW_NEW(arena, double, shape->dense ? 12 * (size_t)d->count + 1 : 1);
-    fine = fine && d->dampers && d->shares && d->bushings && d->rate && d->wrench;
-    shares = bushings = 0;
+    fine = fine && d->dampers && d->forces && d->shares && d->rate && d->wrench;
+    shares = 0;
     for (int k = 0; k < d->count && fine; k++) {
         const lw_force *force = &model->forces[order[k][1]];
         damper *to = &d->dampers[k];
-        *to = (damper){.force = force, .share = shares, .direction = order[k][0], .speed = force->v};
-        to->line = LW_LINE * (size_t)order[k][1];
+        *to = (damper){.share = shares, .direction = order[k][0], .speed = force->v, .kind = kind_of(force)};
+        d->forces[k] = force;
+        to->line[0] = d->line_of[0][order[k][1]];
         to->count = find_shares(model, force, &speeds, &bodies, d->shares + shares);
         shares += to->count;
-        to->kind = kind_of(force);
         to->constant = (to->kind == IN_JOINT || to->kind == ON_LINE) && is_linear(force);
         if (to->constant) to->c = lw_joint_damping(force, 0, 0, 0);
         if (to->kind == IN_BUSHING) {
-            bushing *own = &d->bushings[bushings++];
-            span(force, &to->from, &to->end);
-            memcpy(own->axes, force->frames[0].R, sizeof own->axes);
-            memcpy(own->at, force->frames[1].p, sizeof own->at);
-            memcpy(own->C, force->bushing_damping, sizeof own->C);
-            to->bushing = own;
+            int from, end;
+            span(force, &from, &end);
+            to->from = (unsigned char)from, to->end = (unsigned char)end;
         }
         lw_damper_bodies(model, force, to->bodies);
         for (const share *s = d->shares + to->share; s < d->shares + to->share + to->count; s++)
             to->moves[0] |= s->first >= 0, to->moves[1] |= s->second >= 0;
     }
-    fine = fine && matrix_structure(d, arena) && factor_structure(d, arena) && find_pieces(d, arena);
-    if (fine && !shape->dense) find_solid(d);
+    fine = fine && matrix_structure(d, arena) && factor_structure(d, arena) && gather_joints(d, arena) &&
+           find_pieces(d, arena) && find_needs(d, most, &speeds, &bodies, arena);
+    if (fine && !shape->dense) find_solid(d), go_through(d);
     free_index(&speeds), free_index(&bodies), free(order);
     return fine ? d : NULL;
 }
 
+int lw_dampers_line_count(const lw_dampers *d) { return d->line_count; }
+const int *lw_dampers_lines(lw_dampers *d, bool brief) {
+    d->brief = brief && !d->mixed;
+    return d->line_of[d->brief];
+}
+const int *lw_dampers_placed(const lw_dampers *d) { return d->placed; }
+const double *lw_dampers_in_joints(const lw_dampers *d) { return d->any_gathered ? d->in_joints : NULL; }
 bool lw_dampers_linear(const lw_dampers *d) { return d->linear; }
 bool lw_dampers_steady(const lw_dampers *d) { return d->steady; }
 const double *lw_dampers_diagonal(const lw_dampers *d) { return d->diagonal; }
 const double *lw_dampers_pivots(const lw_dampers *d) { return d->pivot; }
-bool *lw_dampers_skipped(lw_dampers *d) { return d->skipped; }
-double *lw_dampers_floors(lw_dampers *d) { return d->floor; }
+bool *lw_dampers_skipped(lw_dampers *d) {
+    d->epoch++;
+    return d->skipped;
+}
+double *lw_dampers_floors(lw_dampers *d) {
+    d->epoch++;
+    return d->floor;
+}
 const bool *lw_dampers_loose(const lw_dampers *d) { return d->loose; }
 int lw_dampers_missing(const lw_dampers *d) { return d->missing; }
 bool lw_dampers_lost(const lw_dampers *d) { return d->missing >= 0; }

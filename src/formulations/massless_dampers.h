@@ -10,45 +10,47 @@ typedef struct share {
     int direction, first, second;
 } share;
 
+enum { INSIDE = 255 }; /* lw_dampers.full */
+
 typedef enum damper_kind { IN_JOINT, ON_LINE, IN_BUSHING, IN_CUT } damper_kind;
 
-/* Of a bushing: its axes on the first body, its point on the second, its damping; apart from the rest of its element, one after another. */
-typedef struct bushing {
-    double axes[9], at[3], C[6];
-} bushing;
-
+/* What is needed at each state stands together: one line of memory. */
 typedef struct damper {
-    const lw_force *force;
-    damper_kind kind;
     int share, count; /* its shares */
     int pair;         /* the place of each pair (a, b <= a) of its directions in the matrix, in this order */
     int direction;    /* the first of its directions */
     int speed;        /* in a joint: where it acts */
     int bodies[2];    /* between bodies */
-    bool moves[2];    /* ... and whether some direction moves them */
-    size_t line;      /* spring, bushing: the first of what its element leaves (LW_LINE) */
-    bool constant;    /* in a joint or along a line, and linear: c does not change */
-    int from, end;    /* bushing: the components that damp */
-    int solid; /* bushing: 1 + the side of a free body whose six speeds are all its shares, apart from other dampers; or 0 */
-    int place; /* ... and the place of the first of its twists */
-    const bushing *bushing;
-    double c; /* at the last state; of a bushing each component has its own */
-    const double *
-        h; /* line, cut: its rate is h V of the second less h V of the first, 6 each, internal axes; bushing: see LW_LINE */
+    int line[2]; /* spring, bushing: which of what elements leave (LW_LINE) is its own: of all, and brief */
+    int place;   /* solid: of the first of its twists */
+    unsigned char kind;      /* damper_kind */
+    unsigned char from, end; /* bushing: the components that damp */
+    /* bushing: 1 + the side of a free body whose six speeds are all its shares, apart from other dampers; or 0 */
+    unsigned char solid;
+    bool constant; /* in a joint or along a line, and linear: c does not change */
+    bool moves[2]; /* between bodies: whether some direction moves them */
+    double c;      /* at the last state; of a bushing each component has its own */
 } damper;
 
 struct lw_dampers {
     const lw_null *null;
     int count;
     damper *dampers;
-    bushing *bushings;
+    const lw_force **forces; /* of each its element */
     share *shares;
     int *pairs;
-    double
-        *rate; /* of one damper between bodies, per share: its rate along the direction; of a bushing six */
+    /* constant ones in joints that the directions of one block alone feel, and that are in no list: */
+    double *in_joints;            /* per speed: c of all of them */
+    bool *gathered, any_gathered; /* per block: it has some */
+    /* of one damper between bodies, per share: its rate along the direction; of a bushing six */
+    double *rate;
     double *wrench; /* 12 per damper: h at a cut joint; other elements between bodies leave it themselves */
+    /* what elements leave, as data.h has it: all, in their order; and brief, of those pieces only that are worked on */
+    int line_count, *line_of[2];
+    bool brief; /* which of these is in use */
     int piece_count;
     lw_null_piece *pieces, whole;
+    int *known, *placed; /* as they refer to */
     bool linear;
     bool steady; /* linear, and no other element that such motions reach books power */
     /* the matrix: for each direction its columns up to the diagonal, which comes last */
@@ -57,8 +59,9 @@ struct lw_dampers {
     /* L by columns, D; of each row its columns, in the order in which they are known, and the places in L */
     int *parent, *L_start, *L_count, *L_row, *row_start, *row_column, *row_place;
     double *L, *inverse, *pivot, *work;
-    unsigned char *
-        full; /* per direction: of so many from here on each shares dampers with each, and with no other; or 0 */
+    /* per direction: of so many from here on each shares dampers with each, and with no other; INSIDE at those after the first; or 0 */
+    unsigned char *full;
+    int epoch; /* of factors that are kept: lw_null_piece.known */
     bool *skipped;
     double *floor;
     bool *loose; /* skipped, or without a pivot at this position */

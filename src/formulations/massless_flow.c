@@ -69,8 +69,11 @@ lw_flow *lw_flow_create(const lw_null_shape *shape) {
     bool fine = flow->null && flow->dampers && flow->zeta && flow->gamma && flow->step && flow->weight &&
                 flow->held && flow->apart && flow->twist && (flow->kept = kept_create(shape, arena)) &&
                 lw_data_create(model, NULL, &flow->data) == LW_OK;
-    if (fine)
-        fine = (flow->data->lines = LW_NEW(arena, double, LW_LINE *(size_t)model->force_count + 1)) != NULL;
+    if (fine) {
+        size_t lines = (size_t)lw_dampers_line_count(flow->dampers);
+        flow->data->line_of = lw_dampers_lines(flow->dampers, false);
+        fine = (flow->data->lines = LW_NEW(arena, double, LW_LINE *lines + 1)) != NULL;
+    }
     if (fine && shape->dense) fine = (flow->loops = lw_loop_null_create(shape, arena)) != NULL;
     if (fine) return flow;
     lw_flow_destroy(flow);

@@ -43,6 +43,12 @@ lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena) {
             lw_joint_motion(&link->joint, shape->model->q0 + link->q, NULL, R, p, S, NULL);
             memcpy(null->twist + 6 * at->moved, S + 6 * (shape->rep[k] - link->v), 6 * sizeof *S);
         }
+        for (int k = block->first; k < block->first + block->count && block->constant; k++) {
+            const lw_null_node *nodes = shape->nodes + shape->node_start[k],
+                               *end = shape->nodes + shape->node_start[k + 1];
+            for (const lw_null_node *at = nodes + 1; at < end; at++)
+                null->value[at->entry] = -at->sign * null->twist[6 * nodes[at->parent].moved + at->kernel];
+        }
     }
     return null;
 }
@@ -351,6 +357,24 @@ INLINE void turn_against(const double R[9], const double x[3], double out[3]) {
     for (int k = 0; k < 3; k++) out[k] = -(R[k] * x[0] + R[3 + k] * x[1] + R[6 + k] * x[2]);
 }
 
+/* As stop below, where each speed either turns or slides, across the others: its axis seen from the parent is enough. */
+static void stop_orthonormal(const recursion *r, int i, int count, const double *parent, int twists,
+                             double *value, int values) {
+    const lw_link *link = &r->model->links[i];
+    const place *own = &r->places[i];
+    for (int k = 0; k < link->joint.nv; k++) {
+        bool turns = lw_joint_speed_turns(link->joint.type, k), fixed = link->prescribed >> k & 1;
+        double axis[3], moment[3];
+        lw_m3_mul_v(own->R, r->S + 6 * (link->v + k) + (turns ? 0 : 3), axis);
+        if (!turns) lw_v3_cross(own->p, axis, moment);
+        for (int d = 0; d < count; d++) {
+            const double *a = parent + twists * d;
+            double along = turns ? lw_v3_dot(axis, a) : lw_v3_dot(axis, a + 3) + lw_v3_dot(moment, a);
+            value[values * d + k] = fixed ? 0 : -along;
+        }
+    }
+}
+
 /* Joints that take up their parent's twist, so that their body stays: of a block of directions, `count` twists and values, so far apart. */
 static void stop(const recursion *r, const lw_null_node *at, double length, int count, const double *parent,
                  int twists, double *value, int values) {
@@ -380,19 +404,16 @@ static void stop(const recursion *r, const lw_null_node *at, double length, int 
             turn_against(link->R, velocity, value);
             turn_against(own->R, parent, value + 3);
         }
+    else if (is_orthonormal(&link->joint))
+        stop_orthonormal(r, at->body, count, parent, twists, value, values);
     else {
         double a[6], x[LW_JOINT_MAX_V], S[6];
         const double *motion = subspace(r, at->body, S);
-        bool orthonormal = is_orthonormal(&link->joint);
         int nv = link->joint.nv;
         for (; count--; parent += twists, value += values) {
             twist_to_child(r, at->body, parent, a);
-            if (!orthonormal) {
-                take_up(nv, link->prescribed, motion, length, a, x);
-                memcpy(value, x, (size_t)nv * sizeof *value);
-            } else
-                for (int k = 0; k < nv; k++)
-                    value[k] = link->prescribed >> k & 1 ? 0 : -lw_v6_dot(motion + 6 * k, a);
+            take_up(nv, link->prescribed, motion, length, a, x);
+            memcpy(value, x, (size_t)nv * sizeof *value);
         }
     }
 }
@@ -450,6 +471,7 @@ void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece) {
         const int first = block->first, count = block->count, values = block->entries,
                   twists = 6 * block->moved;
         double *root = null->twist + 6 * block->place;
+        if (block->constant) continue;
         if (block->root == LW_ROOT_RESPONDS) start(null, &r, block);
         if (block->free) /* of (0; R'), (1; 0) only R changes */
             for (int d = 0; d < 3; d++) lw_v3_copy(r.S + 6 * (block->speed + d) + 3, root + 6 * d + 3);
@@ -484,14 +506,19 @@ int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end) {
         copy_place(&r, data, shape->placed[from]);
     return from;
 }
+void lw_null_place(const lw_null *null, lw_data *data, int count, const int *bodies) {
+    const lw_model *model = null->shape->model;
+    const recursion r = recursion_of(model, data);
+    for (int k = 0; k < count; k++) {
+        look_ahead(model->links, sizeof(lw_link), 4, bodies[k] + AHEAD);
+        BY_JOINT(&model->links[bodies[k]], place, &r, bodies[k])
+    }
+}
 void lw_null_prepare(lw_null *null, lw_data *data, bool placed) {
     const lw_null_shape *shape = null->shape;
     const recursion r = recursion_of(shape->model, data);
     turn_joints(&r);
-    for (int k = 0; k < shape->placed_count && !placed; k++) {
-        int i = shape->placed[k];
-        BY_JOINT(&shape->model->links[i], place, &r, i)
-    }
+    if (!placed) lw_null_place(null, data, shape->placed_count, shape->placed);
     lw_null_kinetics(null, &r);
 }
 
@@ -514,37 +541,13 @@ INLINE void add_direction(const lw_null *null, int k, double z, double *x) {
 }
 void lw_null_add(const lw_null *null, int k, double z, double *x) { add_direction(null, k, z, x); }
 
-/* Six directions of a free body with one joint of six speeds after it, whose values follow one another: N z, N'Q. */
-INLINE void free_times(const double *value, const double *z, double *root, double *after) {
-    for (int d = 0; d < 6; d++) {
-        root[d] += z[d];
-        for (int c = 0; c < 6; c++) after[c] += value[7 * d + 1 + c] * z[d];
-    }
-}
+/* Six directions of a free body with one joint of six speeds after it, whose values follow one another: N'Q. */
 INLINE void free_forces(const double *value, const double *root, const double *after, double *out) {
     for (int d = 0; d < 6; d++) out[d] = root[d] + lw_v6_dot(value + 7 * d + 1, after);
 }
 
-void lw_null_times_piece(const lw_null *null, const lw_null_piece *piece, const double *z, double *x) {
-    const lw_null_shape *shape = null->shape;
-    for (int k = piece->first; k < piece->end && !shape->free; k++) add_direction(null, k, z[k], x);
-    if (!shape->free) return;
-    for (const lw_null_block *block = shape->blocks + piece->block; block < shape->blocks + piece->block_end;
-         block++) {
-        int first = block->first;
-        if (block->after >= 0)
-            free_times(null->value + block->entry, z + first, x + block->speed, x + block->after);
-        else
-            for (int k = first; k < first + block->count; k++) add_direction(null, k, z[k], x);
-    }
-}
 void lw_null_times(const lw_null *null, const double *z, double *x) {
-    const lw_null_piece all = whole(null->shape);
-    lw_null_times_piece(null, &all, z, x);
-}
-
-void lw_null_twists(const lw_null *null, const lw_null_piece *piece, const double *z, double *E) {
-    add_twists(null, piece, z, E, 6);
+    for (int k = 0; k < null->shape->count; k++) add_direction(null, k, z[k], x);
 }
 void lw_null_move(const lw_null *null, const double *z, lw_data *data) {
     const lw_null_piece all = whole(null->shape);

@@ -38,6 +38,11 @@ static double cut_damping(const lw_model *model, lw_data *data, const lw_force *
     return lw_joint_damping(force, q, v[force->v], t);
 }
 
+/* What its element has left (LW_LINE). */
+static const double *line_of(const lw_dampers *d, const lw_data *data, const damper *own) {
+    return data->lines + LW_LINE * (size_t)own->line[d->brief];
+}
+
 /* c of a spring, whose line lw_forces has left. */
 static double line_damping(const lw_data *data, const lw_force *force, const double line[LW_LINE], double t) {
     if (!law_uses(force->law, 1)) return force->damping;
@@ -55,10 +60,10 @@ static double line_damping(const lw_data *data, const lw_force *force, const dou
 /* c of a damper other than a bushing. */
 static double damping(const lw_dampers *d, const damper *own, lw_data *data, double t, double *h) {
     const lw_model *model = d->null->shape->model;
-    const lw_force *force = own->force;
+    const lw_force *force = d->forces[own - d->dampers];
     if (own->constant) return own->c;
     if (own->kind == IN_CUT) return cut_damping(model, data, force, t, h);
-    if (own->kind == ON_LINE) return line_damping(data, force, data->lines + own->line, t);
+    if (own->kind == ON_LINE) return line_damping(data, force, line_of(d, data, own), t);
     return lw_joint_damping(force, force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);
 }
 
@@ -93,8 +98,10 @@ INLINE void bushing_load(const double force[6], const double axes[9], const doub
 }
 
 /* count: how many shares it has, a constant where that pays. */
-INLINE void assemble_bushing(lw_dampers *d, const damper *own, int base, int from, int end, int count) {
-    const double *C = own->bushing->C, *twist = d->null->twist, *line = own->h;
+INLINE void assemble_bushing(lw_dampers *d, const damper *own, const double *line, int base, int from,
+                             int end, int count) {
+    const lw_force *element = d->forces[own - d->dampers];
+    const double *C = element->bushing_damping, *twist = d->null->twist;
     const share *s = d->shares + own->share;
     const int *pair = d->pairs + own->pair;
     double *rate = d->rate;
@@ -102,8 +109,9 @@ INLINE void assemble_bushing(lw_dampers *d, const damper *own, int base, int fro
         double *x = rate + 6 * a, scaled[6];
         for (int c = from; c < end; c++) x[c] = 0;
         if (s[a].first >= 0)
-            bushing_rate(twist + 6 * s[a].first, own->bushing->axes, line + 9, -1, from, end, x);
-        if (s[a].second >= 0) bushing_rate(twist + 6 * s[a].second, line, own->bushing->at, 1, from, end, x);
+            bushing_rate(twist + 6 * s[a].first, element->frames[0].R, line + 9, -1, from, end, x);
+        if (s[a].second >= 0)
+            bushing_rate(twist + 6 * s[a].second, line, element->frames[1].p, 1, from, end, x);
         for (int c = from; c < end; c++) scaled[c] = C[c] * x[c];
         for (int b = 0; b <= a; b++) {
             double sum = 0;
@@ -114,11 +122,11 @@ INLINE void assemble_bushing(lw_dampers *d, const damper *own, int base, int fro
 }
 
 /* The same of a solid one: the twists are S of the free joint, (0; R') and (1; 0); their matrix is full. */
-static void assemble_solid(lw_dampers *d, const damper *own, int base) {
-    const double *C = own->bushing->C, *line = own->h;
+static void assemble_solid(lw_dampers *d, const damper *own, const double *line, int base) {
+    const lw_force *element = d->forces[own - d->dampers];
     bool second = own->solid == 2;
-    const double *S = d->null->twist + 6 * own->place, *axes = second ? line : own->bushing->axes,
-                 *at = second ? own->bushing->at : line + 9;
+    const double *S = d->null->twist + 6 * own->place, *axes = second ? line : element->frames[0].R,
+                 *at = second ? element->frames[1].p : line + 9, *C = element->bushing_damping;
     double rate[36], scaled[36]; /* up to their sign */
     for (int k = 0; k < 3; k++) {
         double *x = rate + 6 * k, *y = rate + 18 + 6 * k;
@@ -140,40 +148,62 @@ static void assemble_solid(lw_dampers *d, const damper *own, int base) {
         }
 }
 
-/* Asks for what the element of a damper has left before a pass reaches it: in their order, not that of elements, the processor does not
- * foresee it. */
-static void look_ahead(const lw_dampers *d, const lw_data *data, int k, int end) {
-    if (k >= end || d->dampers[k].kind == IN_JOINT || d->dampers[k].kind == IN_CUT) return;
-    const double *line = data->lines + d->dampers[k].line;
-    for (int at = 0; at < LW_LINE; at += 8) __builtin_prefetch(line + at);
+/* Constant dampers in the joints of a block: their matrix stands at the ends of its rows. count: of its directions, a constant where that
+ * pays. */
+INLINE void assemble_joints(lw_dampers *d, const lw_null_block *block, int base, int count) {
+    const double *value = d->null->value + block->entry;
+    const int *speed = d->null->shape->speed + block->entry;
+    int own = block->root != LW_ROOT_RESPONDS; /* the first speed of each direction is no other's */
+    double A[21] = {0};
+    for (int e = own; e < block->entries; e++) {
+        double c = d->in_joints[speed[e]], *at = A;
+        for (int a = 0; a < count; a++) {
+            double force = c * value[block->entries * a + e];
+            for (int b = 0; b <= a; b++) *at++ += force * value[block->entries * b + e];
+        }
+    }
+    const double *at = A;
+    for (int a = 0; a < count; a++) {
+        double *row = d->value + d->start[block->first + a + 1] - base - (a + 1);
+        for (int b = 0; b <= a; b++) row[b] += *at++;
+        if (own) row[a] += d->in_joints[speed[block->entries * a]];
+    }
 }
 
 /* The matrix of a piece. Its values stand where those of any other do, so that they stay at hand: value[start[first]] is d->value[0]. */
-enum { AHEAD = 6 };
 static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, double t) {
     const lw_null *null = d->null;
     int base = d->start[piece->first];
     double *value = d->value;
     memset(value, 0, (size_t)(d->start[piece->end] - base) * sizeof *value);
+    for (int b = piece->block; b < piece->block_end; b++) {
+        const lw_null_block *block = &null->shape->blocks[b];
+        if (!d->gathered[b]) continue;
+        if (block->count == 1)
+            assemble_joints(d, block, base, 1);
+        else if (block->count == 3)
+            assemble_joints(d, block, base, 3);
+        else
+            assemble_joints(d, block, base, block->count);
+    }
     for (int k = piece->damper; k < piece->damper_end; k++) {
         damper *own = &d->dampers[k];
         const share *s = d->shares + own->share;
         const int *pair = d->pairs + own->pair;
-        look_ahead(d, data, k + AHEAD, piece->damper_end);
         if (own->kind == IN_BUSHING) {
-            own->h = data->lines + own->line;
+            const double *line = line_of(d, data, own);
             if (own->solid)
-                assemble_solid(d, own, base);
+                assemble_solid(d, own, line, base);
             else if (own->from == 3 && own->count == 3)
-                assemble_bushing(d, own, base, 3, 6, 3);
+                assemble_bushing(d, own, line, base, 3, 6, 3);
             else if (own->from == 3)
-                assemble_bushing(d, own, base, 3, 6, own->count);
+                assemble_bushing(d, own, line, base, 3, 6, own->count);
             else if (own->end == 3)
-                assemble_bushing(d, own, base, 0, 3, own->count);
+                assemble_bushing(d, own, line, base, 0, 3, own->count);
             else if (own->count == 6)
-                assemble_bushing(d, own, base, 0, 6, 6);
+                assemble_bushing(d, own, line, base, 0, 6, 6);
             else
-                assemble_bushing(d, own, base, 0, 6, own->count);
+                assemble_bushing(d, own, line, base, 0, 6, own->count);
             continue;
         }
         if (!own->constant) own->c = damping(d, own, data, t, d->wrench + (own->kind == IN_CUT ? 12 * k : 0));
@@ -183,30 +213,32 @@ static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, d
                     value[*pair++ - base] += own->c * null->value[s[a].first] * null->value[s[b].first];
             continue;
         }
+        const double *h = own->kind == IN_CUT ? d->wrench + 12 * k : line_of(d, data, own);
         double *rate = d->rate;
-        own->h = own->kind == IN_CUT ? d->wrench + 12 * k : data->lines + own->line;
         for (int a = 0; a < own->count; a++) {
             rate[a] = 0;
-            if (s[a].first >= 0) rate[a] -= lw_v6_dot(own->h, null->twist + 6 * s[a].first);
-            if (s[a].second >= 0) rate[a] += lw_v6_dot(own->h + 6, null->twist + 6 * s[a].second);
+            if (s[a].first >= 0) rate[a] -= lw_v6_dot(h, null->twist + 6 * s[a].first);
+            if (s[a].second >= 0) rate[a] += lw_v6_dot(h + 6, null->twist + 6 * s[a].second);
             for (int b = 0; b <= a; b++) value[*pair++ - base] += own->c * rate[a] * rate[b];
         }
     }
 }
 
-/* first, second: how the twists of its bodies change. */
-INLINE void advance_bushing(const damper *own, const double *first, const double *second, lw_data *data,
-                            int from, int end) {
-    const double *C = own->bushing->C, *line = own->h;
+/* E: how twists change, 6 per body. */
+INLINE void advance_bushing(const lw_dampers *d, const damper *own, const double *E, lw_data *data, int from,
+                            int end) {
+    const lw_force *element = d->forces[own - d->dampers];
+    const double *C = element->bushing_damping, *line = line_of(d, data, own);
     double change[6] = {0}, force[6], power = 0;
-    if (own->moves[0]) bushing_rate(first, own->bushing->axes, line + 9, -1, from, end, change);
-    if (own->moves[1]) bushing_rate(second, line, own->bushing->at, 1, from, end, change);
+    if (own->moves[0])
+        bushing_rate(E + 6 * own->bodies[0], element->frames[0].R, line + 9, -1, from, end, change);
+    if (own->moves[1]) bushing_rate(E + 6 * own->bodies[1], line, element->frames[1].p, 1, from, end, change);
     for (int c = from; c < end; c++) {
         force[c] = C[c] * change[c];
         power += force[c] * (2 * line[12 + c] + change[c]);
     }
-    bushing_load(force, own->bushing->axes, line + 9, 1, from, end, data->load + 6 * own->bodies[0]);
-    bushing_load(force, line, own->bushing->at, -1, from, end, data->load + 6 * own->bodies[1]);
+    bushing_load(force, element->frames[0].R, line + 9, 1, from, end, data->load + 6 * own->bodies[0]);
+    bushing_load(force, line, element->frames[1].p, -1, from, end, data->load + 6 * own->bodies[1]);
     data->power.dissipation += power;
 }
 
@@ -215,26 +247,25 @@ void lw_dampers_advance(const lw_dampers *d, const lw_null_piece *piece, const d
     const lw_null *null = d->null;
     for (int k = piece->damper; k < piece->damper_end; k++) {
         const damper *own = &d->dampers[k];
-        const double *first = E + 6 * own->bodies[0], *second = E + 6 * own->bodies[1];
         double change = 0, before;
         if (own->kind == IN_BUSHING) {
             if (own->from == 3)
-                advance_bushing(own, first, second, data, 3, 6);
+                advance_bushing(d, own, E, data, 3, 6);
             else if (own->end == 3)
-                advance_bushing(own, first, second, data, 0, 3);
+                advance_bushing(d, own, E, data, 0, 3);
             else
-                advance_bushing(own, first, second, data, 0, 6);
+                advance_bushing(d, own, E, data, 0, 6);
             continue;
         }
         if (own->kind == IN_JOINT) {
             const share *s = d->shares + own->share;
             for (int a = 0; a < own->count; a++) change += null->value[s[a].first] * z[s[a].direction];
-            before = data->v[own->speed];
+            before = data->v[own->speed] - change;
             data->tau[own->speed] -= own->c * change;
         } else { /* a spring: closed loops are not steady */
-            const double *h = own->h;
-            if (own->moves[0]) change -= lw_v6_dot(h, first);
-            if (own->moves[1]) change += lw_v6_dot(h + 6, second);
+            const double *h = line_of(d, data, own);
+            if (own->moves[0]) change -= lw_v6_dot(h, E + 6 * own->bodies[0]);
+            if (own->moves[1]) change += lw_v6_dot(h + 6, E + 6 * own->bodies[1]);
             before = h[12];
             lw_v6_axpy(own->c * change, h, data->load + 6 * own->bodies[0]);
             lw_v6_axpy(-own->c * change, h + 6, data->load + 6 * own->bodies[1]);
@@ -257,7 +288,7 @@ void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size
         const damper *own = &d->dampers[k];
         double c = 0;
         if (own->kind == IN_BUSHING)
-            for (int part = 0; part < 6; part++) c += fabs(own->bushing->C[part]);
+            for (int part = 0; part < 6; part++) c += fabs(d->forces[k]->bushing_damping[part]);
         else
             c = fabs(damping(d, own, data, t, NULL));
         for (const share *s = d->shares + own->share; s < d->shares + own->share + own->count; s++)
@@ -265,8 +296,10 @@ void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size
     }
     for (int k = 0; k < d->size; k++) {
         double most = 0;
-        for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++)
+        for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++) {
+            size[k] += d->in_joints[shape->speed[e]];
             most = fmax(most, fabs(null->value[e]));
+        }
         size[k] *= most * most;
     }
 }
@@ -285,8 +318,8 @@ INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double p
 }
 
 /* n directions from `first` on, which are full (massless_full.h). */
-INLINE void factor_full(lw_dampers *d, const lw_dampers *other, int first, int n, const double *value,
-                        int *lost) {
+INLINE void factor_full(lw_dampers *d, const lw_dampers *other, int first, const double *value, int *lost,
+                        int n) {
     double *L = d->L + d->L_start[first], rows[LW_FULL_MAX][LW_FULL_MAX], inverse[LW_FULL_MAX];
 #pragma GCC unroll 6
     for (int i = 0; i < n; i++) {
@@ -296,6 +329,25 @@ INLINE void factor_full(lw_dampers *d, const lw_dampers *other, int first, int n
     }
 }
 
+/* Calls what(..., n) with the number of full directions from k on as a constant. */
+#define BY_COUNT(d, k, what, ...)                                                                            \
+    switch ((d)->full[k]) {                                                                                  \
+    case 1:                                                                                                  \
+        what(__VA_ARGS__, 1);                                                                                \
+        break;                                                                                               \
+    case 2:                                                                                                  \
+        what(__VA_ARGS__, 2);                                                                                \
+        break;                                                                                               \
+    case 3:                                                                                                  \
+        what(__VA_ARGS__, 3);                                                                                \
+        break;                                                                                               \
+    case 6:                                                                                                  \
+        what(__VA_ARGS__, 6);                                                                                \
+        break;                                                                                               \
+    default:                                                                                                 \
+        break;                                                                                               \
+    }
+
 /* The factor of a piece, whose matrix is in d->value. */
 static void factor_piece(lw_dampers *d, const lw_null_piece *piece, const lw_dampers *other, int *lost) {
     double *y = d->work; /* zero between calls */
@@ -304,14 +356,8 @@ static void factor_piece(lw_dampers *d, const lw_null_piece *piece, const lw_dam
         if (d->within[k]) continue; /* no entry of L leads to or from it */
         const double *value = d->value + d->start[k] - base;
         if (d->full[k]) {
-            int count = d->full[k];
-            if (count == 6)
-                factor_full(d, other, k, 6, value, lost);
-            else if (count == 3)
-                factor_full(d, other, k, 3, value, lost);
-            else
-                factor_full(d, other, k, 2, value, lost);
-            k += count - 1;
+            BY_COUNT(d, k, factor_full, d, other, k, value, lost)
+            k += d->full[k] - 1;
             continue;
         }
         const int *column = d->column + d->start[k];
@@ -347,41 +393,66 @@ void lw_dampers_begin(lw_dampers *d) {
     d->driven = d->missing = -1;
 }
 void lw_dampers_factor_piece(lw_dampers *d, const lw_null_piece *piece, lw_data *data, double t) {
-    int bad = -1;
+    const lw_dampers *other = d->follow == d ? NULL : d->follow;
+    int bad = -1, loose = d->loose_count;
+    if (piece->known && *piece->known == d->epoch) return;
     assemble(d, piece, data, t);
-    factor_piece(d, piece, d->follow == d ? NULL : d->follow, &d->missing);
+    factor_piece(d, piece, other, &d->missing);
     if (d->mixed) bad = factor_mixed(d); /* then the piece is the whole */
     if (d->missing < 0) d->missing = bad;
+    if (piece->known && !other && d->driven < 0 && d->loose_count == loose) *piece->known = d->epoch;
 }
 int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
+    d->epoch++;
     lw_dampers_begin(d);
     lw_dampers_factor_piece(d, &d->whole, data, t);
     return d->missing;
 }
 
-static void lower_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
+/* L^-1 x and L^-T x of directions that are not full. */
+static void lower_others(const lw_dampers *d, const lw_null_piece *piece, double *x) {
     for (int k = piece->first; k < piece->end; k++)
-        if (d->full[k] == 6)
-            full_lower(6, d->L + d->L_start[k], x + k), k += 5;
-        else
-            for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++)
-                x[d->L_row[p]] -= d->L[p] * x[k];
+        for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k] && !d->full[k]; p++)
+            x[d->L_row[p]] -= d->L[p] * x[k];
     if (d->mixed) lw_mixed_lower(d->mixed, x);
 }
-static void upper_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
+static void upper_others(const lw_dampers *d, const lw_null_piece *piece, double *x) {
     for (int k = piece->end - 1; k >= piece->first; k--)
-        if (k >= piece->first + 5 && d->full[k - 5] == 6)
-            k -= 5, full_upper(6, d->L + d->L_start[k], x + k);
-        else
-            for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++)
-                x[k] -= d->L[p] * x[d->L_row[p]];
+        for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k] && !d->full[k]; p++)
+            x[k] -= d->L[p] * x[d->L_row[p]];
     if (d->mixed) lw_mixed_upper(d->mixed, x);
 }
-void lw_dampers_lower(const lw_dampers *d, double *x) { lower_piece(d, &d->whole, x); }
-void lw_dampers_upper(const lw_dampers *d, double *x) { upper_piece(d, &d->whole, x); }
+INLINE void lower_full(const lw_dampers *d, int k, double *x, int n) {
+    full_lower(n, d->L + d->L_start[k], x + k);
+}
+INLINE void upper_full(const lw_dampers *d, int k, double *x, int n) {
+    full_upper(n, d->L + d->L_start[k], x + k);
+}
+INLINE void solve_full(const lw_dampers *d, int k, double *x, int n) {
+    full_solve(n, d->L + d->L_start[k], d->inverse + k, x + k);
+}
+
+void lw_dampers_lower(const lw_dampers *d, double *x) {
+    for (int k = 0; k < d->size; k++) BY_COUNT(d, k, lower_full, d, k, x)
+    lower_others(d, &d->whole, x);
+}
+void lw_dampers_upper(const lw_dampers *d, double *x) {
+    for (int k = 0; k < d->size; k++) BY_COUNT(d, k, upper_full, d, k, x)
+    upper_others(d, &d->whole, x);
+}
 void lw_dampers_solve_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
-    lower_piece(d, piece, x);
-    for (int k = piece->first; k < piece->end; k++) x[k] *= d->inverse[k];
-    upper_piece(d, piece, x);
+    bool others = false;
+    for (int k = piece->first; k < piece->end; k++) {
+        BY_COUNT(d, k, solve_full, d, k, x)
+        if (d->full[k])
+            k += d->full[k] - 1;
+        else
+            others = true;
+    }
+    if (!others) return;
+    lower_others(d, piece, x);
+    for (int k = piece->first; k < piece->end; k++)
+        if (!d->full[k]) x[k] *= d->inverse[k];
+    upper_others(d, piece, x);
 }
 void lw_dampers_solve(const lw_dampers *d, double *x) { lw_dampers_solve_piece(d, &d->whole, x); }

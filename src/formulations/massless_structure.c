@@ -332,6 +332,33 @@ static bool list_bodies(lw_null_shape *shape) {
     return fine;
 }
 
+/* Do its values stay as they are? Those of hinges that take up a constant twist do. */
+static bool is_constant(const lw_null_shape *shape, const lw_null_block *block) {
+    const lw_null_node *nodes = shape->nodes + shape->node_start[block->first],
+                       *end = shape->nodes + shape->node_start[block->first + 1];
+    bool constant = block->root == LW_ROOT_CONSTANT;
+    for (const lw_null_node *at = nodes + 1; at < end && constant; at++)
+        constant = at->moved < 0 && at->kernel < LW_KERNEL_PRISMATIC;
+    return constant;
+}
+
+/* Marks blocks that share no key (speed, body) with another: those of direction k are key[start[k] ..]. */
+static bool mark_alone(lw_null_shape *shape, int keys, const int *start, const int *key) {
+    int *owner = calloc((size_t)keys + 1, sizeof *owner); /* 1 + block */
+    for (int pass = 0; pass < 2 && owner; pass++)
+        for (int b = 0; b < shape->block_count; b++) {
+            lw_null_block *block = &shape->blocks[b];
+            for (int e = start[block->first]; e < start[block->first + block->count]; e++)
+                if (pass)
+                    block->alone &= owner[key[e]] == b + 1;
+                else
+                    owner[key[e]] = owner[key[e]] && owner[key[e]] != b + 1 ? -1 : b + 1;
+        }
+    bool fine = owner != NULL;
+    free(owner);
+    return fine;
+}
+
 /* Is the way of direction b that of a? */
 static bool same_way(const lw_null_shape *shape, int a, int b) {
     int count = shape->node_start[a + 1] - shape->node_start[a];
@@ -375,8 +402,11 @@ static bool list_blocks(lw_null_shape *shape) {
         block->body = shape->rep_body[block->first], block->speed = shape->rep[block->first];
         if (block->after >= 0 && nodes[1].moved < 0 && nodes[1].kernel == LW_KERNEL_FREE)
             block->next = nodes[1].body;
+        block->constant = !shape->dense && is_constant(shape, block);
+        block->alone = true;
     }
-    return shape->blocks != NULL;
+    return shape->blocks && mark_alone(shape, shape->model->nv, shape->entry_start, shape->speed) &&
+           mark_alone(shape, shape->model->body_count + 1, shape->moved_start, shape->body);
 }
 
 /* Takes over what the draft has found. */

@@ -208,18 +208,23 @@ static void push_joint(const lw_model *model, lw_data *data, const lw_force *for
     load_body(data, info->bodies[0], joint->at, against + 3, against);
 }
 
+/* Where element k leaves what others differentiate it by, or NULL. */
+static double *line_at(const lw_data *data, int k) {
+    return data->line_of && data->line_of[k] >= 0 ? data->lines + LW_LINE * (size_t)data->line_of[k] : NULL;
+}
+
 void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, double t, bool potential) {
     for (int k = first; k < end; k++) {
         const lw_force *force = &model->forces[k];
         in_joint joint;
         switch (force->type) {
         case LW_FORCE_SPRING: {
-            double h[LW_LINE];
-            spring(force, data, t, potential, data->lines ? data->lines + LW_LINE * (size_t)k : h);
+            double h[LW_LINE], *line = line_at(data, k);
+            spring(force, data, t, potential, line ? line : h);
             break;
         }
         case LW_FORCE_BUSHING:
-            bushing(force, data, data->lines ? data->lines + LW_LINE * (size_t)k : NULL);
+            bushing(force, data, line_at(data, k));
             break;
         case LW_FORCE_APPLIED:
             applied(force, data, t);
