@@ -463,7 +463,7 @@ static void copy_place(const recursion *r, const lw_data *data, int i) {
     memcpy(r->places[i].R, from->R, sizeof from->R);
 }
 
-void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece) {
+void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece, bool implicit) {
     const lw_null_shape *shape = null->shape;
     const recursion r = recursion_of(shape->model, data);
     for (const lw_null_block *block = shape->blocks + piece->block; block < shape->blocks + piece->block_end;
@@ -478,6 +478,7 @@ void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece) {
         else if (block->root == LW_ROOT_TURNS)
             for (int d = 0; d < count; d++)
                 memcpy(root + twists * d, r.S + 6 * null->rep[first + d], 6 * sizeof *r.S);
+        if (implicit && block->implicit) continue;
         if (block->next) {
             stop_free(&r, block->next, root, null->value + block->entry + 1, values);
             continue;
@@ -497,6 +498,36 @@ void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece) {
                                     null->twist + 6 * at->moved + twists * d);
         }
     }
+}
+
+void lw_null_fill(lw_null *null, lw_data *data) {
+    const lw_null_shape *shape = null->shape;
+    const recursion r = recursion_of(shape->model, data);
+    for (const lw_null_block *block = shape->blocks; block < shape->blocks + shape->block_count; block++)
+        if (block->implicit)
+            stop_free(&r, block->next, null->twist + 6 * block->place, null->value + block->entry + 1,
+                      block->entries);
+}
+
+void lw_null_after(const lw_null *null, const lw_data *data, const lw_null_block *block, const double E[6],
+                   double after[6]) {
+    const place *own = (const place *)&data->places[block->next];
+    double velocity[3];
+    lw_v3_cross(E, own->p, velocity);
+    lw_v3_add(velocity, E + 3, velocity);
+    turn_against(null->shape->model->links[block->next].R, velocity, after);
+    turn_against(own->R, E, after + 3);
+}
+/* Joint forces of an implicit block's two joints on its body: (torque; force) that both do to it along with `load`. */
+static void both_joints(const lw_null *null, const lw_data *data, const lw_null_block *block,
+                        const double *load, double total[6]) {
+    const place *own = (const place *)&data->places[block->next];
+    const double *tau = data->tau + block->after;
+    double f[3], n[3];
+    lw_m3_mul_v(null->shape->model->links[block->next].R, tau, f);
+    lw_m3_mul_v(own->R, tau + 3, n);
+    lw_v3_add_cross(own->p, f, n);
+    for (int k = 0; k < 3; k++) total[k] = load[k] - n[k], total[3 + k] = load[3 + k] - f[k];
 }
 
 int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end) {
@@ -525,13 +556,13 @@ void lw_null_prepare(lw_null *null, lw_data *data, bool placed) {
 void lw_null_at(lw_null *null, lw_data *data) {
     const lw_null_piece all = whole(null->shape);
     lw_null_prepare(null, data, false);
-    lw_null_find(null, data, &all);
+    lw_null_find(null, data, &all, false);
 }
 void lw_null_placed(lw_null *null, lw_data *data) {
     const lw_null_piece all = whole(null->shape);
     lw_null_copy_places(null, data, 0, null->shape->model->body_count + 1);
     lw_null_prepare(null, data, true);
-    lw_null_find(null, data, &all);
+    lw_null_find(null, data, &all, false);
 }
 
 INLINE void add_direction(const lw_null *null, int k, double z, double *x) {
@@ -564,14 +595,22 @@ INLINE double balance(const lw_null *null, const lw_data *data, bool loaded, int
     return total;
 }
 
-void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, double *out) {
+void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, bool implicit,
+                          double *out) {
     const lw_null_shape *shape = null->shape;
     bool loaded = shape->model->forces_need_world;
     for (int k = piece->first; k < piece->end && !shape->free; k++) out[k] = balance(null, data, loaded, k);
     for (int b = piece->block; b < piece->block_end && shape->free; b++) {
         const lw_null_block *block = &shape->blocks[b];
         int first = block->first;
-        if (block->after >= 0 && loaded) {
+        if (implicit && block->implicit) {
+            const double *S = null->twist + 6 * block->place, *tau = data->tau + block->speed;
+            double total[6];
+            both_joints(null, data, block, data->load + 6 * block->body, total);
+            for (int k = 0; k < 3; k++)
+                out[first + k] = tau[k] + lw_v3_dot(S + 6 * k + 3, total + 3),
+                            out[first + 3 + k] = tau[3 + k] + total[k];
+        } else if (block->after >= 0 && loaded) {
             const double *S = null->twist + 6 * block->place, *load = data->load + 6 * block->body;
             free_forces(null->value + block->entry, data->tau + block->speed, data->tau + block->after,
                         out + first);
@@ -583,7 +622,7 @@ void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const
 }
 void lw_null_forces(const lw_null *null, const lw_data *data, double *out) {
     const lw_null_piece all = whole(null->shape);
-    lw_null_forces_piece(null, &all, data, out);
+    lw_null_forces_piece(null, &all, data, false, out);
 }
 
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out) {

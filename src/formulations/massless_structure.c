@@ -359,6 +359,27 @@ static bool mark_alone(lw_null_shape *shape, int keys, const int *start, const i
     return fine;
 }
 
+/* Marks blocks whose values steady dampers do not need: no element acts in the joint of the free body or in the next. */
+static bool mark_implicit(lw_null_shape *shape) {
+    const lw_model *model = shape->model;
+    bool *pushed = calloc((size_t)model->nv + 1, sizeof *pushed); /* per speed */
+    for (int k = 0; k < model->force_count && pushed; k++) {
+        const lw_force *force = &model->forces[k];
+        if (force->closure < 0 && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
+            force->type != LW_FORCE_APPLIED)
+            pushed[force->v] = true;
+    }
+    for (int b = 0; b < shape->block_count && pushed; b++) {
+        lw_null_block *block = &shape->blocks[b];
+        block->implicit = block->next && block->alone && model->forces_need_world;
+        for (int k = 0; k < 6 && block->implicit; k++)
+            block->implicit = !pushed[block->speed + k] && !pushed[block->after + k];
+    }
+    bool fine = pushed != NULL;
+    free(pushed);
+    return fine;
+}
+
 /* Is the way of direction b that of a? */
 static bool same_way(const lw_null_shape *shape, int a, int b) {
     int count = shape->node_start[a + 1] - shape->node_start[a];
@@ -406,7 +427,8 @@ static bool list_blocks(lw_null_shape *shape) {
         block->alone = true;
     }
     return shape->blocks && mark_alone(shape, shape->model->nv, shape->entry_start, shape->speed) &&
-           mark_alone(shape, shape->model->body_count + 1, shape->moved_start, shape->body);
+           mark_alone(shape, shape->model->body_count + 1, shape->moved_start, shape->body) &&
+           mark_implicit(shape);
 }
 
 /* Takes over what the draft has found. */

@@ -40,6 +40,7 @@ static const struct pair {
     {LW_JOINT_SPHERICAL, LW_JOINT_FREE, ANYWHERE},
     {LW_JOINT_UNIVERSAL, LW_JOINT_SPHERICAL, AT_ONE_POINT},
     {LW_JOINT_UNIVERSAL, LW_JOINT_UNIVERSAL, AT_ONE_POINT}, /* one motion only: its body is not passed over */
+    {LW_JOINT_FREE, LW_JOINT_FREE, ANYWHERE},               /* nor are free ones */
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
@@ -48,6 +49,7 @@ typedef struct builder {
     lw_spec *spec;
     int bodies;
     bool springs;
+    bool bushings; /* instead of dampers in joints, at free ones */
 } builder;
 
 /* A body on `carrier`, by a joint at this point of both, with a damper at each of its speeds. Returns its number. */
@@ -79,7 +81,15 @@ static int add(builder *b, int carrier, lw_joint_type type, const double point[3
     pin.has_q = type == LW_JOINT_UNIVERSAL; /* two in a row that are straight are in a singular position */
     for (int k = 0; k < 2 && pin.has_q; k++) pin.q[k] = random_between(&b->random, 0.2, 0.9);
     add_joint(b->spec, pin);
-    for (int k = 0; k < lw_joint_type_v(type, 0); k++) {
+    bool bushed = type == LW_JOINT_FREE && b->bushings;
+    lw_force_spec bushing = {
+        .name = force, .type = LW_FORCE_BUSHING, .bodies = {before, name}, .frame = LW_GEOMETRY_BODY};
+    memcpy(bushing.points[0], point, sizeof bushing.points[0]);
+    for (int k = 0; k < 6; k++)
+        bushing.bushing_stiffness[k] = 3, bushing.bushing_damping[k] = random_between(&b->random, 0.5, 2);
+    snprintf(force, sizeof force, "u%d", own);
+    if (bushed) add_force(b->spec, bushing);
+    for (int k = 0; k < lw_joint_type_v(type, 0) && !bushed; k++) {
         snprintf(force, sizeof force, "d%d.%d", own, k);
         add_force(b->spec, (lw_force_spec){.name = force,
                                            .type = LW_FORCE_FRICTION,
@@ -163,8 +173,10 @@ static void nothing_is_left(void **state) {
     int seen = 0;
     double largest = 0;
     for (int seed = 1; seed <= 600; seed++) {
-        builder b = {
-            .random = random_seed((uint64_t)seed), .spec = lw_spec_create("knots"), .springs = seed % 2};
+        builder b = {.random = random_seed((uint64_t)seed),
+                     .spec = lw_spec_create("knots"),
+                     .springs = seed % 2,
+                     .bushings = seed % 3};
         int knots = 1 + random_below(&b.random, 3), carrier = 0;
         lw_spec_set_gravity(b.spec, (const double[3]){1, -9, 2});
         for (int k = 0; k < knots; k++) {

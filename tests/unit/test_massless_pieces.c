@@ -43,8 +43,8 @@ static void add_line(builder *b, int first, int second, double damping) {
     random_vector(&b->random, 3, 1, line->points[1]);
 }
 
-/* A body, by a joint at a point of its carrier, with springs and dampers in it. */
-static void add(builder *b, int carrier, lw_joint_type type, bool massive, bool apart) {
+/* A body, by a joint at a point of its carrier; held: with springs and dampers in it. */
+static void add(builder *b, int carrier, lw_joint_type type, bool massive, bool apart, bool held) {
     int own = ++b->bodies, axes = type == LW_JOINT_SPHERICAL || type == LW_JOINT_FREE ? 0 : 1;
     snprintf(b->labels[own], sizeof b->labels[own], "b%d", own);
     snprintf(b->joints[own], sizeof b->joints[own], "j%d", own);
@@ -64,7 +64,7 @@ static void add(builder *b, int carrier, lw_joint_type type, bool massive, bool 
     pin.has_q = type == LW_JOINT_UNIVERSAL; /* two in a row that are straight are in a singular position */
     for (int k = 0; k < 2 && pin.has_q; k++) pin.q[k] = 0.4;
     add_joint(b->spec, pin);
-    for (int k = 0; k < lw_joint_type_v(type, 0); k++) {
+    for (int k = 0; k < lw_joint_type_v(type, 0) && held; k++) {
         lw_force_spec *coil = next_force(b, k % 2 || !axes ? LW_FORCE_FRICTION : LW_FORCE_TORSION);
         coil->joint = b->joints[own], coil->coordinate = k;
         coil->stiffness = 3, coil->damping = coil->viscous = random_between(&b->random, 0.5, 2);
@@ -89,8 +89,10 @@ static lw_model *build(builder *b, int seed, lw_joint_type only, bool between, o
     for (int k = 0; k < KNOTS; k++) {
         lw_joint_type type = only != LW_JOINT_TYPES ? only : types[random_below(&b->random, 6)];
         int carrier = k % 3 ? b->bodies : 0;
-        add(b, carrier, type, false, carrier != 0);
-        add(b, b->bodies, type, true, false);
+        bool bushed = between && type == LW_JOINT_FREE && random_below(&b->random, 2);
+        add(b, carrier, type, false, carrier != 0, !bushed);
+        add(b, b->bodies, type, true, false, !bushed);
+        if (bushed) add_bushing(b, carrier, b->bodies - 1), add_bushing(b, b->bodies - 1, b->bodies);
         if (!between) continue;
         if (k % 2) add_bushing(b, carrier, b->bodies - 1);
         add_line(b, b->bodies, b->bodies - 1, 0.7);
@@ -141,6 +143,7 @@ static void compare(lw_random *random, const lw_model *model, lw_flow *flow, con
     if (!(worst < 1e-11)) fail_msg("forces differ by %g", worst);
     worst = worst_of((double *)&power, (double *)&data->power, LW_POWERS);
     if (!(worst < 1e-11)) fail_msg("powers differ by %g", worst);
+    lw_null_at(flow->null, data);
     lw_null_forces(flow->null, data, flow->gamma);
     lw_null_force_sizes(flow->null, data, flow->weight);
     for (int k = 0; k < flow->shape->count; k++)
