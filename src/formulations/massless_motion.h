@@ -168,7 +168,7 @@ static inline void eliminate_joint(int nv, unsigned fixed, bool decide, unsigned
             pivot -= l * lw_v6_dot(s + 6 * i, W + 6 * j);
         }
         if (decide && !(pivot > LW_KINETIC_ZERO * square)) *null |= 1u << i;
-        D[7 * i] = *null >> i & 1 ? 0 : 1 / pivot;
+        D[7 * i] = *null >> i & 1 || !(pivot > 0) ? 0 : 1 / pivot; /* in singular positions it may vanish */
         for (int c = 0; c < 6; c++)
             for (int l = 0; l < 6; l++) K[6 * c + l] -= D[7 * i] * W[6 * i + c] * W[6 * i + l];
     }

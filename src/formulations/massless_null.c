@@ -205,7 +205,8 @@ static bool ball_resistance(const lw_null *null, const recursion *r, int at, dou
 
 /* Gauss-Jordan step of the n x n matrix G (rows of 6) at pivot p: afterwards G_pk = (S'K S)^-1 S'K S_k in the rows p stepped at. */
 INLINE void step_at(int n, int p, double *G) {
-    double inverse = 1 / G[7 * p];
+    double inverse =
+        G[7 * p] > 0 ? 1 / G[7 * p] : 0; /* zero: a singular position, where it need not respond */
     for (int k = 0; k < n; k++) {
         if (k == p) continue;
         double factor = G[6 * k + p] * inverse;
@@ -251,7 +252,8 @@ static bool universal_root(lw_null *null, const recursion *r, int i, int at, con
     null->left_out[at] = 1u << rep;
     null->rep[block->first] = r->model->links[i].v + rep;
     n[rep] = 1;
-    n[1 - rep] = -G[1] / G[rep ? 0 : 2];
+    double pivot = G[rep ? 0 : 2];
+    n[1 - rep] = pivot > 0 ? -G[1] / pivot : 0; /* zero: a singular position, where it need not respond */
     twist[0] = n[0] * S[0], twist[1] = n[1], twist[2] = n[0] * S[2];
     twist[3] = twist[4] = twist[5] = 0;
     return true;
