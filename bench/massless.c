@@ -196,8 +196,8 @@ static void bench_chains(const bench_output *out, const chain_kind *kind) {
         candidate pair[METHODS];
         bench_case cases[METHODS];
         double ns[METHODS];
-        /* a call of many bodies is long, and its time spreads less */
-        int repetitions = bodies < LARGEST / 10 ? out->repetitions : out->repetitions / 10 | 1;
+        /* a call of many bodies is long; but it meets what others do to the memory */
+        int repetitions = bodies < LARGEST / 10 ? out->repetitions : out->repetitions / 4 | 1;
         for (int m = 0; m < METHODS; m++) {
             pair[m] = candidate_create(kind, bodies, m);
             cases[m] = (bench_case){.run = run, .context = &pair[m], .units = 1};

@@ -140,7 +140,9 @@ static void assemble_solid(lw_dampers *d, const damper *own, const double *line,
         }
     }
     double *value = d->value + d->start[own->direction] - base;
+#pragma GCC unroll 6
     for (int a = 0; a < 6; a++)
+#pragma GCC unroll 6
         for (int b = 0; b <= a; b++) {
             double sum = lw_v3_dot(scaled + 6 * a, rate + 6 * b);
             if (b > 2) sum += lw_v3_dot(scaled + 6 * a + 3, rate + 6 * b + 3);
