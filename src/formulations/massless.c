@@ -352,9 +352,21 @@ static void find_floors(massless_method *m) {
         }
     }
     double typical = 0;
+    for (int k = 0; k < model->nv; k++) typical += m->rate[k] / model->nv;
+    for (int i = 1; i <= model->body_count && !shape->dense; i++) {
+        const lw_link *link = &model->links[i];
+        double most[2] = {
+            0, 0}; /* a speed that has been left out or singular so far is like the joint's others */
+        for (int k = 0; k < link->joint.nv && shape->changing[i]; k++) {
+            double *of = &most[lw_joint_speed_turns(link->joint.type, k)];
+            *of = fmax(*of, m->rate[link->v + k]);
+        }
+        for (int k = 0; k < link->joint.nv && shape->changing[i]; k++)
+            m->rate[link->v + k] = most[lw_joint_speed_turns(link->joint.type, k)];
+    }
     for (int k = 0; k < model->nv; k++) {
-        typical += m->rate[k] / model->nv;
-        m->least[k] = fmin(model->pivot_floor[k], 1e-11 * m->rate[k]);
+        double seen = m->rate[k] > 0 ? 1e-11 * m->rate[k] : HUGE_VAL;
+        m->least[k] = fmin(model->pivot_floor[k], seen);
         if (!isinf(m->floor[k])) m->floor[k] = m->least[k];
         m->rate[k] = 0;
     }
@@ -392,7 +404,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->rate = LW_NEW(arena, double, nv);
     m->tau = LW_NEW(arena, double, nv);
     bool fine = candidate && m->flow && (!shape->count || m->ahead) && m->floor && m->least && m->direction &&
-                m->passing && m->q && m->v && m->w && m->wdot && m->rate && m->tau;
+                m->entry && m->taken && m->passing && m->q && m->v && m->w && m->wdot && m->rate && m->tau;
     for (int k = 0; k < shape->count && fine; k++)
         any |= candidate[k] = shape->count <= LW_LOOSE_LIMIT || m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC;
     if (any) {

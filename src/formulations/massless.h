@@ -101,7 +101,7 @@ typedef struct lw_null_piece {
     int speed, body;        /* ... and the first that they or elements from it on act on */
     int placed, placed_end; /* bodies whose places are needed for them first */
     bool constant;          /* their values do not change with position, ... */
-    int *known;             /* ... nor what resists them: the epoch of their factor, if it is kept; or NULL */
+    unsigned *known;        /* ... nor what resists them: the epoch of their factor, if it is kept; or NULL */
 } lw_null_piece;
 
 /* --- null (massless_null.c) ------------------------------------------------------------------------ */

@@ -382,7 +382,7 @@ static bool find_pieces(lw_dampers *d, lw_arena *arena) {
         *scratch = calloc((size_t)keys, sizeof *scratch);
     int most = (d->size + shape->node_start[d->size]) / ENOUGH + 2;
     d->pieces = LW_NEW(arena, lw_null_piece, most);
-    d->known = LW_NEW(arena, int, most);
+    d->known = LW_NEW(arena, unsigned, most);
     bool fine = d->pieces && d->known && farthest && scratch;
     if (fine) {
         reach(d->size, shape->entry_start, shape->speed, scratch, farthest);

@@ -50,7 +50,8 @@ struct lw_dampers {
     bool brief; /* which of these is in use */
     int piece_count;
     lw_null_piece *pieces, whole;
-    int *known, *placed; /* as they refer to */
+    unsigned *known; /* as they refer to, ... */
+    int *placed;     /* ... and this */
     bool linear;
     bool steady; /* linear, and no other element that such motions reach books power */
     /* the matrix: for each direction its columns up to the diagonal, which comes last */
@@ -61,7 +62,7 @@ struct lw_dampers {
     double *L, *inverse, *pivot, *work;
     /* per direction: of so many from here on each shares dampers with each, and with no other; INSIDE at those after the first; or 0 */
     unsigned char *full;
-    int epoch; /* of factors that are kept: lw_null_piece.known */
+    unsigned epoch; /* of factors that are kept: lw_null_piece.known */
     bool *skipped;
     double *floor;
     bool *loose; /* skipped, or without a pivot at this position */

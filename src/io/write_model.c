@@ -234,9 +234,9 @@ static void put_axes(lw_writer *w, lw_joint_type type, const lw_joint_geometry *
     }
 }
 
+/* Where it is the origin of the world. A free joint without any moves the body's own frame instead. */
 static bool point_may_be_left_out(lw_joint_type type) {
-    return type == LW_JOINT_WELD || type == LW_JOINT_PRISMATIC || type == LW_JOINT_TRANSLATION ||
-           type == LW_JOINT_FREE;
+    return type == LW_JOINT_WELD || type == LW_JOINT_PRISMATIC || type == LW_JOINT_TRANSLATION;
 }
 
 static void put_geometry(lw_writer *w, const lw_joint_spec *joint) {

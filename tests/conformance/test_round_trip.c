@@ -680,12 +680,29 @@ static void test_long_quaternion(void **unused) {
     lw_spec_destroy(spec);
 }
 
+/* A free joint at the origin of the world is not one that moves the body's own frame, which stands elsewhere. */
+static void test_free_at_origin(void **unused) {
+    (void)unused;
+    lw_spec *spec = with_body((lw_body_spec){.name = "a",
+                                             .mass = 1,
+                                             .inertia = {1, 1, 1},
+                                             .has_pose = true,
+                                             .position = {1, 2, 3},
+                                             .rotation = {1}});
+    lw_joint_spec joint = {
+        .name = "j", .type = LW_JOINT_FREE, .bodies = {LW_GROUND, "a"}, .has_q = true, .q = {0, 0, 2, 1}};
+    what = "free joint at the origin";
+    assert_int_equal(lw_spec_add_joint(spec, &joint), LW_OK);
+    assert_true(round_trip(spec));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_problems),     cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_random_trees), cmocka_unit_test(test_random_specs),
-        cmocka_unit_test(test_model_names),  cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_files),        cmocka_unit_test(test_long_quaternion),
+        cmocka_unit_test(test_problems),       cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_random_trees),   cmocka_unit_test(test_random_specs),
+        cmocka_unit_test(test_model_names),    cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_files),          cmocka_unit_test(test_long_quaternion),
+        cmocka_unit_test(test_free_at_origin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
