@@ -55,20 +55,15 @@ INLINE void full_upper(int n, const double *L, double *x) {
 
 /* x = (L D L')^-1 x. */
 INLINE void full_solve(int n, const double *L, const double *inverse, double *x) {
-    double y[LW_FULL_MAX];
+    double y[LW_FULL_MAX]; /* not in memory on the way */
 #pragma GCC unroll 6
-    for (int i = 0; i < n; i++) {
-        y[i] = x[i];
+    for (int k = 0; k < n; k++) y[k] = x[k];
+    full_lower(n, L, y);
 #pragma GCC unroll 6
-        for (int k = 0; k < i; k++) y[i] -= L[full_column(n, k) + i] * y[k];
-    }
+    for (int k = 0; k < n; k++) y[k] *= inverse[k];
+    full_upper(n, L, y);
 #pragma GCC unroll 6
-    for (int k = n - 1; k >= 0; k--) {
-        y[k] *= inverse[k];
-#pragma GCC unroll 6
-        for (int i = k + 1; i < n; i++) y[k] -= L[full_column(n, k) + i] * y[i];
-        x[k] = y[k];
-    }
+    for (int k = 0; k < n; k++) x[k] = y[k];
 }
 
 #endif
