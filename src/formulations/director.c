@@ -419,8 +419,9 @@ static lw_status create_full(const lw_model *model, const lw_method_options *opt
 #define COMMON                                                                                               \
     .coordinates = LW_COORDINATES_DIRECTOR, .integrator = "energy-momentum", .no_baumgarte = true,           \
     .applies = applies, .destroy = destroy, .to_state = to_state, .from_state = from_state,                  \
-    .accelerations = lw_reduction_accelerations, .derivative = derivative, .differential = differential,     \
-    .step = step, .project = project, .violation = violation, .reactions = reactions, .energy = energy,      \
+    .accelerations = lw_reduction_accelerations, .multipliers = lw_reduction_multipliers,                    \
+    .borrows = "lagrange", .derivative = derivative, .differential = differential, .step = step,             \
+    .project = project, .violation = violation, .reactions = reactions, .energy = energy,                    \
     .condition = condition
 
 const lw_formulation lw_formulation_director = {

@@ -74,6 +74,14 @@ typedef struct lw_formulation {
                                const double *tau, double *vdot, double *reactions, bool *unique,
                                lw_error *error);
 
+    /* Of the last accelerations that were asked for with reactions. multipliers: one for each row of the constraints, in the
+     * model's order; NULL: it takes no models with constraints. speeds: those that the accelerations belong to, where loops
+     * or bodies without mass leave no choice; NULL: those that were given. */
+    void (*multipliers)(const lw_method *method, double *multipliers);
+    const double *(*speeds)(const lw_method *method);
+    bool frees_speeds;   /* speeds of bodies without mass follow from the forces, whatever was given */
+    const char *borrows; /* the method whose solution `accelerations` gives; NULL: its own */
+
     /* What it offers; those it does not are NULL. power is the ledger's integrand at (t, y). */
     lw_status (*derivative)(lw_method *method, double t, const double *y, double *ydot, lw_power *power,
                             lw_error *error);

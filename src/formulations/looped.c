@@ -163,6 +163,14 @@ lw_status lw_looped_accelerations(lw_method *base, double t, const double *q, co
                           : lw_unique_reactions_at(model, t, q, unique, error);
 }
 
+void lw_looped_multipliers(const lw_method *base, double *multipliers) {
+    const lw_looped *method = (const lw_looped *)base;
+    for (int r = 0, next = 0; r < method->rows->count; r++)
+        if (method->rows->rows[r].kind == LW_ROW_CONSTRAINT) multipliers[next++] = method->lambda[r];
+}
+
+const double *lw_looped_speeds(const lw_method *base) { return ((const lw_looped *)base)->v; }
+
 void lw_looped_violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
     lw_looped *method = (lw_looped *)base;
     lw_take_state(base->model, method->data, t, y, y + base->model->nq);

@@ -14,11 +14,11 @@ struct lw_looped {
     lw_method_options options;
     lw_arena *arena; /* owns the method */
     lw_data *data;
-    lw_rows *rows;    /* of closures and constraints */
-    double *lambda;   /* per row */
-    double *defect;   /* per row */
-    double *body;     /* 6 per body */
-    double *v;        /* per speed */
+    lw_rows *rows;  /* of closures and constraints */
+    double *lambda; /* per row */
+    double *defect; /* per row */
+    double *body;   /* 6 per body */
+    double *v;      /* per speed: those that the last accelerations belong to, if reactions were asked for */
     bool integrating; /* solve is asked for a derivative: the state may have drifted */
     bool reacting;    /* solve is asked for lambda too */
     /* From the state in data, accelerations into data->vdot, multipliers into lambda if asked for, force of the drives at prescribed
@@ -54,6 +54,8 @@ lw_status lw_looped_derivative(lw_method *method, double t, const double *y, dou
 lw_status lw_looped_accelerations(lw_method *method, double t, const double *q, const double *v,
                                   const double *tau, double *vdot, double *reactions, bool *unique,
                                   lw_error *error);
+void lw_looped_multipliers(const lw_method *method, double *multipliers);
+const double *lw_looped_speeds(const lw_method *method);
 void lw_looped_violation(lw_method *method, double t, const double *y, double *position, double *velocity);
 
 #endif

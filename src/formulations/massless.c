@@ -551,6 +551,11 @@ static lw_status accelerations(lw_method *base, double t, const double *q, const
     return LW_OK;
 }
 
+static const double *speeds(const lw_method *base) {
+    const massless_method *m = (const massless_method *)base;
+    return m->shape->dense ? m->looped.v : m->v;
+}
+
 static lw_status derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
                             lw_error *error) {
     massless_method *m = (massless_method *)base;
@@ -740,6 +745,9 @@ const lw_formulation lw_formulation_massless = {
     .to_state = to_state,
     .from_state = from_state,
     .accelerations = accelerations,
+    .multipliers = lw_looped_multipliers,
+    .speeds = speeds,
+    .frees_speeds = true,
     .derivative = derivative,
     .residual = residual,
     .project = project,

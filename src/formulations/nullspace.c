@@ -312,6 +312,7 @@ static lw_status svd_create(const lw_model *model, const lw_method_options *opti
     .to_state = lw_absolute_to_state, \
     .from_state = lw_absolute_from_state, \
     .accelerations = lw_reduction_accelerations, \
+    .multipliers = lw_reduction_multipliers, \
     .derivative = lw_absolute_derivative, \
     .project = lw_absolute_project, \
     .violation = lw_absolute_violation, \

@@ -309,6 +309,7 @@ const lw_formulation lw_formulation_partition_absolute = {
     .to_state = to_state,
     .from_state = lw_absolute_from_state,
     .accelerations = lw_reduction_accelerations,
+    .multipliers = lw_reduction_multipliers,
     .derivative = derivative,
     .project = project,
     .violation = lw_absolute_violation,

@@ -116,6 +116,12 @@ lw_status lw_reduction_accelerations(lw_method *base, double t, const double *q,
 
 /* --- absolute coordinates ------------------------------------------------------------------------- */
 
+void lw_reduction_multipliers(const lw_method *base, double *multipliers) {
+    const lw_stationary *s = ((const lw_reduction *)base)->system;
+    for (int r = 0, next = 0; r < s->rows->count; r++)
+        if (s->rows->rows[r].kind == LW_ROW_CONSTRAINT) multipliers[next++] = s->lambda[r];
+}
+
 void lw_absolute_to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     lw_stationary *s = ((lw_reduction *)base)->system;
     lw_stationary_rows_at(s, t, q, v);

@@ -41,6 +41,8 @@ lw_status lw_reduction_accelerations(lw_method *method, double t, const double *
                                      const double *tau, double *vdot, double *reactions, bool *unique,
                                      lw_error *error);
 
+void lw_reduction_multipliers(const lw_method *method, double *multipliers);
+
 void lw_absolute_to_state(lw_method *method, double t, const double *q, const double *v, double *y);
 void lw_absolute_from_state(lw_method *method, double t, const double *y, double *q, double *v);
 lw_status lw_absolute_derivative(lw_method *method, double t, const double *y, double *ydot, lw_power *power,
@@ -50,8 +52,8 @@ void lw_absolute_violation(lw_method *method, double t, const double *y, double 
 
 #define LW_ABSOLUTE_FUNCTIONS                                                                                \
     .to_state = lw_absolute_to_state, .from_state = lw_absolute_from_state,                                  \
-    .accelerations = lw_reduction_accelerations, .derivative = lw_absolute_derivative,                       \
-    .project = lw_absolute_project, .violation = lw_absolute_violation
+    .accelerations = lw_reduction_accelerations, .multipliers = lw_reduction_multipliers,                    \
+    .derivative = lw_absolute_derivative, .project = lw_absolute_project, .violation = lw_absolute_violation
 
 void lw_jointed_from_state(lw_method *method, double t, const double *y, double *q, double *v);
 lw_status lw_jointed_derivative(lw_method *method, double t, const double *y, double *ydot, lw_power *power,

@@ -276,6 +276,7 @@ const lw_formulation lw_formulation_relative = {
     .to_state = lw_tree_to_state,
     .from_state = lw_jointed_from_state,
     .accelerations = lw_reduction_accelerations,
+    .multipliers = lw_reduction_multipliers,
     .derivative = lw_jointed_derivative,
     .project = lw_jointed_project,
     .violation = lw_jointed_violation,

@@ -1,0 +1,544 @@
+/* balance.c - the Newton-Euler balance of every body, the transmission of every joint, the acceleration of every row.
+ *
+ * Motion, in internal axes at the internal origin of body i, by spatial accelerations (tree.md, 4-6):
+ *
+ *   A_i = X_i A_parent + S vdot + S° v + V_i x (S v),   A_0 = 0
+ *   f_i = I_i A_i + V_i x* (I_i V_i) - (gravity) - (elements)                  what joints and constraints must supply
+ *
+ * Then, for every body, f_i - (reactions) - (constraint forces) = 0 (1); for every joint, S'(reaction) = tau (2); for every
+ * closure and constraint, H'a = gamma (3). What is left is measured by
+ *
+ *   amount = max(0, |rest| - noise) / (own + k sum),   noise = c eps sum + g eps most                              (5)
+ *
+ * sum: of the sizes of all terms that meet there; own: of those that belong to the body itself (inertia, weight, elements, tau);
+ * most: the largest force in the mechanism, times the body's length for a torque. Rounding explains the noise, whether it is
+ * made where the terms meet or left by a solution of all equations together. A light frame between heavy bodies passes on forces
+ * that are large against its own inertia; its rest is judged by its own terms, down to k times what it passes on.
+ *
+ * Source   Newton and Euler; docs/theory/balance.md, whose equation numbers stand above. Of the formulations nothing is used; the
+ *          kinematics of joints, the rows of closures and constraints (model/rows.h) and force elements are those of the model.
+ * Cost     O(bodies + joints + constraints + elements), no allocation but in create; about one inverse dynamics.
+ * Limits   what is smaller than the noise, about 1e-13 of the forces that meet in a body, cannot be told from rounding.
+ */
+#include "constraints/balance.h"
+#include "model/joint.h"
+#include "model/rows.h"
+
+#include <float.h>
+#include <math.h>
+
+static const double meeting_noise =
+    1024 * DBL_EPSILON; /* c eps: sums of some tens of terms, rotated a few times */
+static const double solution_noise =
+    128 * DBL_EPSILON;                /* g eps: what a stable solution of all equations leaves */
+static const double passed_on = 1e-6; /* k */
+
+/* Terms that meet in one body: what is left of their sum, and their sizes. Torque first, then force. */
+typedef struct lw_meeting {
+    double rest[6];
+    double sum[2], own[2];
+    double length; /* the longest arm of what acts on it */
+} lw_meeting;
+
+struct lw_balance {
+    lw_arena *arena;
+    const lw_model *model;
+    lw_data *data;
+    lw_rows *rows;     /* of closures and constraints */
+    double *A;         /* 6 per body, 0 .. n: spatial acceleration, internal axes and origin */
+    double *a;         /* 6 per body: (angular; of the centre of mass), world axes */
+    double *V;         /* 6 per body: velocities of the rows */
+    double *slack;     /* per row: H'V - rate */
+    lw_meeting *meets; /* per body, 0 .. n */
+    double length;     /* of the mechanism: the longest arm on a body */
+    double most;       /* the largest force in the mechanism */
+    double noise;      /* relative to that: g eps, or the accuracy of an approximate method */
+};
+
+/* Arms of joints, constraints and centres of mass on their bodies, and the links of the tree. */
+static double longest_arm(const lw_model *model) {
+    double length = 0;
+    for (int j = 0; j < model->joint_count; j++)
+        for (int side = 0; side < 2; side++)
+            if (model->joints[j].info.bodies[side] > 0)
+                length = fmax(length, lw_v3_norm(model->joints[j].frames[side].p));
+    for (int k = 0; k < model->constraint_count; k++) {
+        const lw_constraint *c = &model->constraints[k];
+        length = fmax(length, fmax(c->length, c->radius));
+    }
+    for (int i = 1; i <= model->body_count; i++)
+        length = fmax(length, fmax(lw_v3_norm(model->bodies[i].com), lw_v3_norm(model->links[i].p)));
+    return length > 0 ? length : 1;
+}
+
+lw_balance *lw_balance_create(const lw_model *model) {
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_balance *b = arena ? LW_NEW(arena, lw_balance, 1) : NULL;
+    size_t n = (size_t)model->body_count + 1;
+    if (b) {
+        b->arena = arena;
+        b->model = model;
+        b->length = longest_arm(model);
+        b->rows = lw_rows_create_ties(model, arena);
+        b->A = LW_NEW(arena, double, 6 * n);
+        b->a = LW_NEW(arena, double, 6 * n);
+        b->V = LW_NEW(arena, double, 6 * n);
+        b->meets = LW_NEW(arena, lw_meeting, n);
+        if (b->rows) b->slack = LW_NEW(arena, double, b->rows->count + 1);
+    }
+    if (!b || !b->rows || !b->A || !b->a || !b->V || !b->meets || !b->slack ||
+        lw_data_create(model, NULL, &b->data) != LW_OK) {
+        if (arena) lw_arena_destroy(arena);
+        return NULL;
+    }
+    return b;
+}
+
+void lw_balance_destroy(lw_balance *b) {
+    if (!b) return;
+    lw_data_destroy(b->data);
+    lw_arena_destroy(b->arena);
+}
+
+int lw_balance_multiplier_count(const lw_model *model) {
+    int count = 0;
+    for (int k = 0; k < model->constraint_count; k++)
+        count += model->constraints[k].type == LW_CONSTRAINT_ROLLING ? 3 : 1;
+    return count;
+}
+
+/* --- terms ---------------------------------------------------------------------------------------- */
+
+/* Adds factor times a wrench to a meeting. */
+static void add_term(lw_meeting *m, double factor, const double w[6], bool own) {
+    double size[2] = {fabs(factor) * lw_v3_norm(w), fabs(factor) * lw_v3_norm(w + 3)};
+    lw_v6_axpy(factor, w, m->rest);
+    for (int k = 0; k < 2; k++) {
+        m->sum[k] += size[k];
+        if (own) m->own[k] += size[k];
+    }
+}
+
+/* (5); a number that is not finite is worse than any other. floor: noise * most in the units of the rest. */
+static double amount_of(double rest, double sum, double own, double floor) {
+    if (!(fabs(rest) < HUGE_VAL) || !(sum < HUGE_VAL)) return HUGE_VAL;
+    double excess = fabs(rest) - meeting_noise * sum - floor;
+    return excess > 0 ? excess / (own + passed_on * sum) : 0;
+}
+
+static void note_worst(lw_balance_result *worst, double amount, lw_balance_place place, int index) {
+    if (amount > worst->amount) *worst = (lw_balance_result){amount, place, index};
+}
+
+/* --- motion --------------------------------------------------------------------------------------- */
+
+/* Spatial accelerations of all bodies from those of the joints. */
+static void accelerate(lw_balance *b, const double *vdot) {
+    const lw_model *model = b->model;
+    const lw_data *data = b->data;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        const lw_body_motion *motion = &data->motion[i];
+        const double *S = data->S + 6 * link->v, *v = data->v + link->v;
+        double *A = b->A + 6 * i, R[9], p[3], again[6 * LW_JOINT_MAX_V], bias[6], joint[6] = {0}, turning[6];
+        lw_twist_to_child(motion->R, motion->p, b->A + 6 * link->parent, A);
+        lw_joint_motion(&link->joint, data->q + link->q, v, R, p, again, bias);
+        for (int k = 0; k < link->joint.nv; k++) {
+            lw_v6_axpy(v[k], S + 6 * k, joint);
+            lw_v6_axpy(vdot[link->v + k], S + 6 * k, A);
+        }
+        lw_twist_cross(motion->V, joint, turning);
+        for (int k = 0; k < 6; k++) A[k] += bias[k] + turning[k];
+    }
+}
+
+/* (angular acceleration; acceleration of the centre of mass) in world axes, for the rows. */
+static void accelerate_centres(lw_balance *b) {
+    for (int i = 1; i <= b->model->body_count; i++) {
+        const double *A = b->A + 6 * i, *V = b->data->motion[i].V, *c = b->model->bodies[i].com;
+        double local[3], swing[3];
+        lw_v3_copy(A + 3, local);
+        lw_v3_add_cross(V, V + 3, local); /* the origin's own acceleration */
+        lw_v3_add_cross(A, c, local);
+        lw_v3_cross(V, c, swing);
+        lw_v3_add_cross(V, swing, local);
+        lw_m3_mul_v(b->data->world[i].R, A, b->a + 6 * (i - 1));
+        lw_m3_mul_v(b->data->world[i].R, local, b->a + 6 * (i - 1) + 3);
+    }
+}
+
+/* --- (1) bodies ------------------------------------------------------------------------------------ */
+
+/* Inertia, weight and elements: the body's own terms. */
+static void meet_own(lw_balance *b, int i) {
+    const lw_model *model = b->model;
+    const lw_rigid_inertia *I = &model->links[i].inertia;
+    const double *V = b->data->motion[i].V, *load = b->data->load + 6 * i;
+    lw_meeting *m = &b->meets[i];
+    double momentum[6], term[6], weight[6] = {0};
+    *m = (lw_meeting){.length = lw_v3_norm(model->bodies[i].com)};
+    lw_rigid_mul(I, b->A + 6 * i, term);
+    add_term(m, 1, term, true);
+    lw_rigid_mul(I, V, momentum);
+    lw_wrench_cross(V, momentum, term);
+    add_term(m, 1, term, true);
+    lw_m3_tmul_v(b->data->world[i].R, model->gravity, term);
+    lw_v3_cross(I->moment, term, weight);
+    for (int k = 0; k < 3; k++) weight[3 + k] = I->mass * term[k];
+    add_term(m, -1, weight, true);
+    if (model->forces_need_world) add_term(m, -1, load, true);
+}
+
+/* A wrench (force, torque) in world axes as one (torque; force) at the internal origin of a body, whose point `at` (internal
+ * axes) it acts on. */
+static void to_internal(const lw_pose *world, const double reaction[6], const double at[3], double w[6]) {
+    lw_m3_tmul_v(world->R, reaction, w + 3);
+    lw_m3_tmul_v(world->R, reaction + 3, w);
+    lw_v3_add_cross(at, w + 3, w);
+}
+
+/* The point of a joint on its second body, seen from its first body's internal frame. Along the tree it needs no place in the
+ * world, so that it keeps its figures far away from the origin. */
+static void point_on_first(const lw_balance *b, const lw_joint_entry *entry, double at[3]) {
+    const lw_joint_info *info = &entry->info;
+    const double *p = entry->frames[1].p;
+    double offset[3], x[3];
+    if (info->cut) {
+        const lw_pose *one = &b->data->world[info->bodies[0]], *two = &b->data->world[info->bodies[1]];
+        lw_pose_point(two->R, two->p, p, x);
+        lw_v3_sub(x, one->p, offset);
+        lw_m3_tmul_v(one->R, offset, at);
+        return;
+    }
+    const lw_body_motion *motion = &b->data->motion[info->child];
+    if (!info->reversed) {
+        lw_pose_point(motion->R, motion->p, p, at);
+        return;
+    }
+    lw_v3_sub(p, motion->p, offset);
+    lw_m3_tmul_v(motion->R, offset, at);
+}
+
+static void reach(lw_meeting *m, double arm) { m->length = fmax(m->length, arm); }
+
+/* A reaction on its two bodies. Arms that come from places in the world carry the rounding of those. */
+static void meet_reaction(lw_balance *b, int joint, const double reaction[6]) {
+    const lw_joint_entry *entry = &b->model->joints[joint];
+    const lw_joint_info *info = &entry->info;
+    double at[3], w[6];
+    int first = info->bodies[0], second = info->bodies[1];
+    to_internal(&b->data->world[second], reaction, entry->frames[1].p, w);
+    add_term(&b->meets[second], -1, w, false);
+    reach(&b->meets[second], lw_v3_norm(entry->frames[1].p));
+    point_on_first(b, entry, at);
+    to_internal(&b->data->world[first], reaction, at, w);
+    add_term(&b->meets[first], 1, w, false);
+    reach(&b->meets[first], lw_v3_norm(at));
+    if (info->cut) {
+        double far = lw_v3_norm(b->data->world[first].p) + lw_v3_norm(b->data->world[second].p);
+        b->meets[first].sum[0] += lw_v3_norm(reaction) * far;
+    }
+}
+
+/* The force of a constraint's row on its bodies. */
+static void meet_row(lw_balance *b, const lw_row *row, double multiplier) {
+    for (int k = row->block; k < row->block + row->count; k++) {
+        int body = b->rows->body[k];
+        const double *h = b->rows->H + 6 * k; /* about the centre of mass, world axes */
+        const lw_pose *world = &b->data->world[body];
+        double w[6];
+        lw_m3_tmul_v(world->R, h, w);
+        lw_m3_tmul_v(world->R, h + 3, w + 3);
+        lw_v3_add_cross(b->model->bodies[body].com, w + 3, w);
+        add_term(&b->meets[body], -multiplier, w, false);
+        b->meets[body].sum[0] += fabs(multiplier) * lw_v3_norm(h + 3) * lw_v3_norm(world->p);
+    }
+}
+
+/* Lengths of bodies, and the largest force of all: a torque counts by the body's length. */
+static void find_most(lw_balance *b, double accuracy) {
+    double longest = 0;
+    b->most = 0;
+    b->noise = fmax(solution_noise, accuracy);
+    for (int i = 1; i <= b->model->body_count; i++) longest = fmax(longest, b->meets[i].length);
+    for (int i = 1; i <= b->model->body_count; i++) {
+        lw_meeting *m = &b->meets[i];
+        if (!(m->length > 0)) m->length = longest;
+        b->most = fmax(b->most, m->sum[1]);
+        if (m->length > 0) b->most = fmax(b->most, m->sum[0] / m->length);
+    }
+}
+
+static void check_body(const lw_balance *b, int i, lw_balance_result *worst) {
+    const lw_meeting *m = &b->meets[i];
+    double floor = b->noise * b->most;
+    note_worst(
+        worst,
+        amount_of(lw_v3_norm(m->rest), m->sum[0] + m->length * m->sum[1], m->own[0], floor * m->length),
+        LW_BALANCE_BODY, i);
+    note_worst(worst, amount_of(lw_v3_norm(m->rest + 3), m->sum[1], m->own[1], floor), LW_BALANCE_BODY, i);
+}
+
+/* --- (2) joints ------------------------------------------------------------------------------------ */
+
+/* Joint of the tree: what it transmits to its child along S, against elements and tau; drives of prescribed speeds are free. */
+static void check_tree_joint(const lw_balance *b, int i, const double reaction[6], lw_balance_result *worst) {
+    const lw_model *model = b->model;
+    const lw_link *link = &model->links[i];
+    int j = model->bodies[i].joint_index;
+    const lw_joint_entry *entry = &model->joints[j];
+    const lw_meeting *m = &b->meets[i];
+    double at[3], w[6];
+    if (entry->info.reversed)
+        point_on_first(b, entry, at);
+    else
+        lw_v3_copy(entry->frames[1].p, at);
+    to_internal(&b->data->world[i], reaction, at, w);
+    double sign = entry->info.reversed ? -1 : 1;
+    for (int k = 0; k < link->joint.nv; k++) {
+        if (link->prescribed >> k & 1) continue;
+        const double *S = b->data->S + 6 * (link->v + k);
+        double tau = b->data->tau[link->v + k];
+        double turn = lw_v3_norm(S), slide = lw_v3_norm(S + 3);
+        double rest = sign * lw_v6_dot(S, w) - tau;
+        double sum =
+            turn * (lw_v3_norm(w) + m->length * lw_v3_norm(w + 3)) + slide * lw_v3_norm(w + 3) + fabs(tau);
+        double own = turn * m->own[0] + slide * m->own[1] + fabs(tau);
+        double floor = b->noise * b->most * (turn * m->length + slide);
+        note_worst(worst, amount_of(rest, sum, own, floor), LW_BALANCE_JOINT, j);
+    }
+}
+
+/* Joint that closes a loop: beyond its elements it transmits what its rows do, and nothing along S. */
+static void check_cut_joint(const lw_balance *b, int closure, const double reaction[6],
+                            lw_balance_result *worst) {
+    const lw_model *model = b->model;
+    int j = model->closures[closure];
+    const lw_joint_entry *entry = &model->joints[j];
+    const lw_joint_state *state = &b->rows->joints[j];
+    const lw_pose *world = &b->data->world[entry->info.bodies[1]];
+    const double *load = b->data->cut_load + 6 * closure;
+    double frame[9], R[9], p[3], S[6 * LW_JOINT_MAX_V], wrench[6], elements[6];
+    lw_joint_motion(&entry->joint, state->q, NULL, R, p, S, NULL);
+    lw_m3_mul(world->R, entry->frames[1].R, frame);
+    lw_m3_tmul_v(frame, reaction + 3, wrench);
+    lw_m3_tmul_v(frame, reaction, wrench + 3);
+    lw_m3_tmul_v(frame, load, elements);
+    lw_m3_tmul_v(frame, load + 3, elements + 3);
+    const lw_meeting *one = &b->meets[entry->info.bodies[0]], *two = &b->meets[entry->info.bodies[1]];
+    for (int k = 0; k < entry->joint.nv; k++) {
+        const double *s = S + 6 * k;
+        double turn = lw_v3_norm(s), slide = lw_v3_norm(s + 3), along = lw_v6_dot(s, elements);
+        double rest = lw_v6_dot(s, wrench) - along;
+        double sum = turn * lw_v3_norm(wrench) + slide * lw_v3_norm(wrench + 3) + fabs(along);
+        double own =
+            fabs(along) + turn * fmin(one->own[0], two->own[0]) + slide * fmin(one->own[1], two->own[1]);
+        double floor = b->noise * b->most * (turn * fmax(one->length, two->length) + slide);
+        note_worst(worst, amount_of(rest, sum, own, floor), LW_BALANCE_JOINT, j);
+    }
+}
+
+/* --- (3) rows, (4) speeds --------------------------------------------------------------------------- */
+
+static const double magnified = 100; /* how much the geometry of the rows may make of an open loop */
+
+/* What a row amounts to when the mechanism moves by one radian: a row of lengths counts by the length of the mechanism. */
+static double unit_of(const lw_balance *b, int row) {
+    const lw_row *r = &b->rows->rows[row];
+    double unit = 0;
+    for (int k = r->block; k < r->block + r->count; k++) {
+        const double *h = b->rows->H + 6 * k;
+        unit = fmax(unit, lw_v3_norm(h) + b->length * lw_v3_norm(h + 3));
+    }
+    return unit > 0 ? unit : 1;
+}
+
+/* Rows that contradict each other, as those of an overconstrained loop do where it does not quite close, cannot all be
+ * satisfied: by how much the loops are open, relative to lengths and speeds, is what a row may leave. */
+static double openness(const lw_balance *b) {
+    const lw_rows *rows = b->rows;
+    double gap = 0, defect = 0, speed = 0;
+    for (int i = 0; i < 6 * b->model->body_count; i++)
+        speed = fmax(speed, fabs(b->V[i]) / (i % 6 < 3 ? 1 : b->length));
+    for (int r = 0; r < rows->count; r++) {
+        double unit = unit_of(b, r);
+        gap = fmax(gap, fabs(rows->phi[r]) / unit);
+        defect = fmax(defect, fabs(b->slack[r]) / unit);
+    }
+    return gap + (speed > 0 ? defect / speed : 0);
+}
+
+/* In balance accelerations are the rounding of what the forces on a body would cause one by one: the size of that in a row. */
+static double unbalanced(const lw_balance *b, int row) {
+    const lw_row *r = &b->rows->rows[row];
+    double size = 0;
+    for (int k = r->block; k < r->block + r->count; k++) {
+        int body = b->rows->body[k];
+        const double *h = b->rows->H + 6 * k;
+        const lw_rigid_inertia *I = &b->model->links[body].inertia;
+        const lw_meeting *m = &b->meets[body];
+        double moment = I->second[0] + I->second[1] + I->second[2];
+        if (I->mass > 0) size += lw_v3_norm(h + 3) * m->sum[1] / I->mass;
+        if (moment > 0) size += lw_v3_norm(h) * (m->sum[0] + m->length * m->sum[1]) / moment;
+    }
+    return size;
+}
+
+static void check_rows(const lw_balance *b, const lw_balance_state *s, double open,
+                       lw_balance_result *worst) {
+    const lw_rows *rows = b->rows;
+    double fastest = 0;
+    for (int i = 0; i < 6 * b->model->body_count; i++)
+        fastest = fmax(fastest, fabs(b->a[i]) / (i % 6 < 3 ? 1 : b->length));
+    for (int r = 0; r < rows->count; r++) {
+        const lw_row *row = &rows->rows[r];
+        double wanted = rows->gamma[r] - 2 * s->alpha * b->slack[r] - s->beta * s->beta * rows->phi[r];
+        double rest = -wanted, sum = fabs(wanted) + fabs(rows->gamma[r]);
+        for (int k = row->block; k < row->block + row->count; k++) {
+            const double *h = rows->H + 6 * k, *a = b->a + 6 * (rows->body[k] - 1);
+            rest += lw_v6_dot(h, a);
+            sum += lw_v3_norm(h) * lw_v3_norm(a) + lw_v3_norm(h + 3) * lw_v3_norm(a + 3);
+        }
+        double unit = unit_of(b, r);
+        double excused = fmax(0, fabs(rest) - magnified * open * (sum + unit * fastest));
+        bool closure = row->joint >= 0;
+        note_worst(worst,
+                   amount_of(isfinite(rest) ? excused : rest, sum, sum,
+                             b->noise * (unit * fastest + unbalanced(b, r))),
+                   closure ? LW_BALANCE_CLOSURE : LW_BALANCE_CONSTRAINT,
+                   closure ? row->joint : row->constraint);
+    }
+}
+
+/* A method may draw speeds onto the loops, but not answer for another state. */
+static void check_speeds(const lw_balance *b, const lw_balance_state *s, double open,
+                         lw_balance_result *worst) {
+    const double rounding = 1e-9; /* of speeds that satisfy badly conditioned loops */
+    const lw_model *model = b->model;
+    double moved = 0, fastest = 0;
+    int joint = -1;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        for (int k = 0; k < link->joint.nv; k++) {
+            if (link->prescribed >> k & 1) continue;
+            bool turns = lw_joint_speed_turns(link->joint.type, k);
+            double unit = turns ? 1 : b->length;
+            double change = fabs(s->speeds[link->v + k] - s->v[link->v + k]) / unit;
+            fastest = fmax(fastest, fmax(fabs(s->v[link->v + k]), fabs(s->speeds[link->v + k])) / unit);
+            if (change > moved) moved = change, joint = model->bodies[i].joint_index;
+        }
+    }
+    double excess = moved - (magnified * open + rounding) * fastest;
+    if (joint >= 0 && excess > 0) note_worst(worst, excess / fastest, LW_BALANCE_SPEED, joint);
+}
+
+static void check_drives(const lw_balance *b, const double *vdot, lw_balance_result *worst) {
+    const lw_model *model = b->model;
+    for (int k = 0; k < model->motion_count; k++) {
+        const lw_motion *motion = &model->motions[k];
+        int first = model->links[motion->body].v + motion->speed;
+        for (int v = first; v < first + motion->count; v++) {
+            double size = fabs(vdot[v]) + fabs(b->data->vdot[v]);
+            note_worst(worst, amount_of(vdot[v] - b->data->vdot[v], size, size, 0), LW_BALANCE_JOINT,
+                       model->bodies[motion->body].joint_index);
+        }
+    }
+}
+
+/* --- all of it -------------------------------------------------------------------------------------- */
+
+/* Places, velocities, rows and what they leave of the velocities, at given speeds. */
+static void move(lw_balance *b, const lw_balance_state *s, const double *speeds) {
+    lw_take_state(b->model, b->data, s->t, s->q, speeds);
+    lw_velocities(b->model, b->data);
+    lw_world_poses(b->model, b->data);
+    if (!b->rows->count) return;
+    lw_rows_evaluate(b->model, b->data, false, b->rows);
+    lw_rows_velocities(b->model, b->rows, b->V);
+    lw_rows_transposed(b->rows, b->V, b->slack);
+    for (int r = 0; r < b->rows->count; r++) b->slack[r] -= b->rows->rate[r];
+}
+
+/* All terms of the bodies: their own, reactions, constraint forces. */
+static void meet(lw_balance *b, const lw_balance_state *s) {
+    const lw_model *model = b->model;
+    lw_forces(model, b->data, s->t, false);
+    for (int k = 0; s->tau && k < model->nv; k++) b->data->tau[k] += s->tau[k];
+    accelerate(b, s->vdot);
+    accelerate_centres(b);
+    for (int i = 1; i <= model->body_count; i++) meet_own(b, i);
+    for (int j = 0; j < model->joint_count; j++) meet_reaction(b, j, s->reactions + 6 * j);
+    for (int r = 0, next = 0; r < b->rows->count; r++)
+        if (b->rows->rows[r].kind == LW_ROW_CONSTRAINT)
+            meet_row(b, &b->rows->rows[r], s->multipliers[next++]);
+    find_most(b, s->accuracy);
+}
+
+lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
+    const lw_model *model = b->model;
+    lw_balance_result worst = {0};
+    double open = 0;
+    if (memcmp(s->speeds, s->v, (size_t)model->nv * sizeof *s->v) != 0) {
+        move(b, s, s->v);
+        open = openness(b);
+        if (!s->free_speeds) check_speeds(b, s, open, &worst);
+    }
+    move(b, s, s->speeds);
+    meet(b, s);
+    for (int i = 1; i <= model->body_count; i++) check_body(b, i, &worst);
+    for (int i = 1; i <= model->body_count; i++)
+        check_tree_joint(b, i, s->reactions + 6 * model->bodies[i].joint_index, &worst);
+    for (int k = 0; k < model->closure_count; k++)
+        check_cut_joint(b, k, s->reactions + 6 * model->closures[k], &worst);
+    if (b->rows->count) {
+        open = fmax(open, openness(b));
+        check_rows(b, s, open, &worst);
+    }
+    check_drives(b, s->vdot, &worst);
+    return worst;
+}
+
+/* --- words ------------------------------------------------------------------------------------------- */
+
+lw_status lw_balance_verdict(const lw_model *model, const lw_balance_result *result, double enough,
+                             const char *method, double t, lw_error *error) {
+    if (result->amount <= enough) return LW_OK;
+    lw_place place = {0, 0};
+    const char *kind = NULL, *name = NULL, *what = "";
+    switch (result->place) {
+    case LW_BALANCE_BODY:
+        place = model->bodies[result->index].place;
+        kind = "body", name = model->bodies[result->index].name;
+        what = "forces and accelerations do not balance at it";
+        break;
+    case LW_BALANCE_JOINT:
+        place = model->joints[result->index].place;
+        kind = "joint", name = model->joints[result->index].name;
+        what = "along its free directions it transmits something else than what acts there";
+        break;
+    case LW_BALANCE_CLOSURE:
+        place = model->joints[result->index].place;
+        kind = "joint", name = model->joints[result->index].name;
+        what = "the accelerations do not keep the loop closed that it closes";
+        break;
+    case LW_BALANCE_SPEED:
+        place = model->joints[result->index].place;
+        kind = "joint", name = model->joints[result->index].name;
+        what = "the accelerations belong to other speeds than those of the state";
+        break;
+    case LW_BALANCE_CONSTRAINT:
+        place = model->constraints[result->index].place;
+        kind = "constraint", name = model->constraints[result->index].name;
+        what = "the accelerations do not keep it";
+        break;
+    case LW_BALANCE_NOWHERE:
+        break;
+    }
+    if (!isfinite(result->amount))
+        return lw_fail_at(
+            error, LW_ERROR_SINGULAR, model->file, place, kind, name,
+            "look at the forces and motions that act there: is one infinite, or of absurd size?",
+            "method %s: forces or accelerations at t = %.9g are not finite", method, t);
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, place, kind, name, NULL,
+                      "method %s at t = %.9g: %s (%.2g of what acts there)", method, t, what, result->amount);
+}

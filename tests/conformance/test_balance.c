@@ -1,0 +1,176 @@
+/* test_balance.c - the balance check on random mechanisms: what every method answers passes, and what is altered does not.
+ *
+ * Trees with all joints and forces, eight kinds of loops (redundant ones too) on three bases, trees and loops with bodies without
+ * mass; every method that applies. Then an acceleration, a reaction or a multiplier is altered, and the check must see it: a tenth of
+ * the largest wherever it is, 1e-4 of it nearly everywhere (forces much larger than all reactions may act on a body).
+ */
+#include "random_loops.h"
+#include "random_massless.h"
+#include "formulations/checked.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double altered = 1e-4, plainly = 0.1;
+
+typedef struct subject {
+    const lw_model *model;
+    int seed;
+    const char *what;
+    double t, *q, *v;
+} subject;
+
+static int answers, alterations, seen;
+static double worst;
+
+static double largest(const double *x, int count) {
+    double most = 0;
+    for (int k = 0; k < count; k++) most = fmax(most, fabs(x[k]));
+    return most;
+}
+
+static bool massless_somewhere(const lw_model *model) {
+    for (int i = 1; i <= model->body_count; i++)
+        if (!(model->links[i].inertia.mass > 0)) return true;
+    return false;
+}
+
+/* Alters one number after the other and asks the check. Accelerations of bodies without mass may be anything. */
+static void alter(const subject *s, lw_balance *balance, lw_balance_state *state, const lw_formulation *f,
+                  double *vdot, double *reactions, double *multipliers) {
+    const lw_model *model = s->model;
+    int loads = 6 * model->joint_count, rows = lw_balance_multiplier_count(model);
+    double fast = fmax(largest(vdot, model->nv), 1), strong = fmax(largest(reactions, loads), 1e-3);
+    double *numbers[3] = {vdot, reactions, multipliers};
+    const int counts[3] = {massless_somewhere(model) ? 0 : model->nv, loads, rows};
+    const double size[3] = {fast, strong, strong};
+    for (int kind = 0; kind < 3; kind++)
+        for (int k = 0; k < counts[kind]; k += 1 + counts[kind] / 8) {
+            double keep = numbers[kind][k];
+            numbers[kind][k] += altered * size[kind];
+            lw_balance_result result = lw_balance_check(balance, state);
+            alterations++;
+            if (result.amount > LW_BALANCE_ENOUGH) seen++;
+            numbers[kind][k] = keep + plainly * size[kind];
+            result = lw_balance_check(balance, state);
+            numbers[kind][k] = keep;
+            if (!(result.amount > LW_BALANCE_ENOUGH))
+                fail_msg("%s seed %d, method %s: number %d of kind %d altered, and nobody sees it: %g of %g",
+                         s->what, s->seed, f->name, k, kind, result.amount, size[kind]);
+        }
+}
+
+static void put_to_check(const subject *s) {
+    const lw_model *model = s->model;
+    const lw_method_options options = {0};
+    lw_checked *checked = lw_checked_create(model);
+    lw_balance *balance = lw_balance_create(model);
+    double *vdot = calloc((size_t)model->nv + 1, sizeof *vdot);
+    double *reactions = calloc(6 * (size_t)model->joint_count + 1, sizeof *reactions);
+    double *multipliers = calloc((size_t)lw_balance_multiplier_count(model) + 1, sizeof *multipliers);
+    assert_true(checked && balance && vdot && reactions && multipliers);
+    for (int k = 0; k < lw_formulation_count(); k++) {
+        const lw_formulation *f = lw_formulation_at(k);
+        lw_method *method;
+        lw_error error = {0};
+        double amount;
+        if (f->borrows || f->applies(model, &error) != LW_OK) continue;
+        if (f->create(model, &options, &method, &error) != LW_OK) continue;
+        if (f->accelerations(method, s->t, s->q, s->v, NULL, vdot, reactions, NULL, &error) == LW_OK) {
+            lw_status status = lw_checked_accelerations(checked, method, &options, s->t, s->q, s->v, NULL,
+                                                        vdot, reactions, NULL, &amount, &error);
+            if (status != LW_OK &&
+                !(f->accuracy > 0)) /* an approximate method may be told that it is out of its depth */
+                fail_msg("%s seed %d, method %s: %s: %s", s->what, s->seed, f->name, error.object,
+                         error.message);
+            answers++;
+            if (status == LW_OK) worst = fmax(worst, amount);
+            if (f->multipliers) f->multipliers(method, multipliers);
+            lw_balance_state state = {.t = s->t,
+                                      .q = s->q,
+                                      .v = s->v,
+                                      .vdot = vdot,
+                                      .reactions = reactions,
+                                      .multipliers = multipliers,
+                                      .accuracy = f->accuracy,
+                                      .speeds = f->speeds ? f->speeds(method) : s->v,
+                                      .free_speeds = f->frees_speeds};
+            if (!(f->accuracy > 0)) alter(s, balance, &state, f, vdot, reactions, multipliers);
+        }
+        f->destroy(method);
+    }
+    free(vdot), free(reactions), free(multipliers);
+    lw_balance_destroy(balance);
+    lw_checked_destroy(checked);
+}
+
+static int count_of(int usual) { return getenv("LINKWORK_LONG") ? 20 * usual : usual; }
+
+static void test_trees(void **unused) {
+    (void)unused;
+    for (int seed = 0; seed < count_of(200); seed++) {
+        lw_random random = random_seed((uint64_t)seed + 77000);
+        random_tree options = {.bodies = 1 + random_below(&random, 7),
+                               .forces = seed % 2,
+                               .prescribed = seed % 3 == 1,
+                               .reversed = seed % 4 < 2,
+                               .aligned = seed % 5 < 3,
+                               .joint = -1};
+        lw_model *model = random_tree_model(&random, &options);
+        double *q = calloc((size_t)model->nq + (size_t)model->nv + 1, sizeof *q);
+        subject s = {model, seed, "tree", random_between(&random, 0, 3), q, q + model->nq};
+        random_state(&random, model, s.q, s.v);
+        put_to_check(&s);
+        free(q);
+        lw_model_destroy(model);
+    }
+}
+
+static void test_loops(void **unused) {
+    (void)unused;
+    for (int seed = 0; seed < count_of(400); seed++) {
+        random_loops loops;
+        random_loops_build(&loops, seed);
+        lw_model *model = compile_or_fail(loops.spec);
+        double *q = calloc((size_t)model->nq + (size_t)model->nv + 1, sizeof *q);
+        subject s = {model, seed, loop_kind_name(loops.kind), loops.t, q, q + model->nq};
+        random_loops_state(&loops, model, seed % 3 > 0, s.q, s.v);
+        put_to_check(&s);
+        free(q);
+        lw_model_destroy(model);
+    }
+}
+
+static void test_massless(void **unused) {
+    (void)unused;
+    for (int seed = 0; seed < count_of(100); seed++) {
+        lw_model *model = random_massless_model(
+            (uint64_t)seed, 2 + seed % 6, seed % 2 ? HOLD_DAMPED : HOLD_SPRUNG, seed % 5 == 0 ? 1e-6 : 0);
+        double *q = calloc((size_t)model->nq + (size_t)model->nv + 1, sizeof *q);
+        subject s = {model, seed, "massless tree", 0, q, q + model->nq};
+        lw_model_initial_state(model, s.q, s.v);
+        put_to_check(&s);
+        free(q);
+        lw_model_destroy(model);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_massless),
+    };
+    int status = cmocka_run_group_tests(tests, NULL, NULL);
+    if (seen < 0.995 * alterations) status = 1;
+    printf("%d answers, the largest amount %.2g; %d of %d alterations seen\n", answers, worst, seen,
+           alterations);
+    return status;
+}
