@@ -131,6 +131,21 @@ static lw_status system_project(lw_system *base, double t, double *y, lw_error *
     return method->formulation->project(method, t, y, error);
 }
 
+static lw_status system_roots(lw_system *base, double t, const double *y, double *values, lw_error *error) {
+    lw_method *method = ((run_system *)base)->method;
+    return method->formulation->roots(method, t, y, values, error);
+}
+
+static lw_status system_cross(lw_system *base, double t, double *y, lw_error *error) {
+    lw_method *method = ((run_system *)base)->method;
+    lw_power work = {0};
+    double booked[LW_POWERS];
+    lw_status status = method->formulation->cross(method, t, y, &work, error);
+    put_power(&work, booked);
+    for (int k = 0; k < LW_POWERS; k++) y[method->state_size + k] += booked[k];
+    return status;
+}
+
 static double system_stiffened(lw_system *base, bool mark) {
     lw_method *method = ((run_system *)base)->method;
     return method->formulation->stiffened(method, mark);
@@ -376,6 +391,12 @@ static lw_status prepare(run *r, lw_error *error) {
         system->differential = r->system.differential;
     }
     f->to_state(r->method, options->start, r->q, r->v, r->y);
+    if (f->cross && !r->integrator->needs_step) {
+        system->root_count = f->root_count(r->method);
+        system->roots = system_roots, system->cross = system_cross;
+        if (system->root_count) status = f->cross(r->method, options->start, r->y, NULL, error);
+        if (status != LW_OK) return status;
+    }
     if (f->project) status = f->project(r->method, options->start, r->y, error);
     if (status == LW_OK && f->derivative)
         status = system_derivative(system, options->start, r->y, r->ydot, error);

@@ -99,6 +99,13 @@ typedef struct lw_formulation {
     /* Brings y back to where it belongs after a step (unit quaternions, closed loops). NULL:
      * nothing to do. */
     lw_status (*project)(lw_method *method, double t, double *y, lw_error *error);
+    /* Events: at each its equations change, and y may jump. roots: root_count values at (t, y), each positive until what it stands for has
+     * happened. cross: takes (t, y) as the beginning of a stretch in which nothing happens; what it takes for that depends on (t, y) alone;
+     * work: what the ledger books for a jump (it may be NULL: at the start). Until cross is called all is decided anew
+     * at each state. NULL: there are none. */
+    int (*root_count)(lw_method *method);
+    lw_status (*roots)(lw_method *method, double t, const double *y, double *values, lw_error *error);
+    lw_status (*cross)(lw_method *method, double t, double *y, lw_power *work, lw_error *error);
     /* Largest violation of closures and constraints in y. NULL: there are none. */
     void (*violation)(lw_method *method, double t, const double *y, double *position, double *velocity);
     /* Energies of y where they are not those of its joint coordinates (a discrete conservation law). NULL: they are. */

@@ -17,6 +17,11 @@ static void *memory_of(lw_sundials *run) { return ((lw_cvode *)run)->memory; }
 
 static int start(lw_sundials *run, double t_stop) { return CVodeSetStopTime(memory_of(run), t_stop); }
 
+static int restart(lw_sundials *run, double t_stop) {
+    int flag = CVodeReInit(memory_of(run), run->end, run->y);
+    return flag < 0 ? flag : start(run, t_stop);
+}
+
 static int step(lw_sundials *run, double t_stop, double *end) {
     return CVode(memory_of(run), t_stop, run->y, end, CV_ONE_STEP);
 }
@@ -54,6 +59,7 @@ lw_status lw_cvode_create(const lw_integrator *integrator, int formula, bool (*a
 
     lw_cvode *run = (lw_cvode *)base;
     base->start = start;
+    base->restart = restart;
     base->step = step;
     base->dense = dense;
     base->step_size = step_size;
@@ -83,4 +89,5 @@ void lw_cvode_statistics(const lw_integration *integration, lw_integrator_statis
     *statistics = (lw_integrator_statistics){.evaluations = run->base.evaluations};
     CVodeGetNumSteps(run->memory, &statistics->steps);
     CVodeGetNumErrTestFails(run->memory, &statistics->rejected);
+    lw_sundials_add_before(&run->base, statistics);
 }

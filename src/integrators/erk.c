@@ -42,7 +42,9 @@ typedef struct {
     void *memory; /* ARKODE's */
     ARKodeButcherTable pair;
     bool last_is_new;          /* the last stage is the new state, of use for the error estimate alone */
-    N_Vector y_begin, f_begin; /* at the beginning of the last step; at its end: base.y, base.ydot */
+    N_Vector y_begin, f_begin; /* at the beginning of the last step, ... */
+    N_Vector y_end; /* ... and at its end, where the derivative is base.ydot; an event may end it before */
+    double t_end;
 
     int interior; /* points of dense output within a step */
     bool interior_known;
@@ -67,6 +69,12 @@ static int project(double t, N_Vector y, void *data) {
 
 static int start(lw_sundials *run, double t_stop) { return ERKStepSetStopTime(((erk *)run)->memory, t_stop); }
 
+static int restart(lw_sundials *run, double t_stop) {
+    ((erk *)run)->restarts = 0; /* they are counted in `before` */
+    int flag = ERKStepReInit(((erk *)run)->memory, derivative, run->end, run->y);
+    return flag < 0 ? flag : start(run, t_stop);
+}
+
 static int step(lw_sundials *base, double t_stop, double *end) {
     erk *run = (erk *)base;
     N_VScale(1, base->y, run->y_begin);
@@ -74,7 +82,11 @@ static int step(lw_sundials *base, double t_stop, double *end) {
     for (;;) {
         base->failure.status = LW_OK;
         int flag = ERKStepEvolve(run->memory, t_stop, base->y, end, ARK_ONE_STEP);
-        if (flag >= 0) run->steps++;
+        if (flag >= 0) {
+            run->steps++;
+            run->t_end = *end;
+            N_VScale(1, base->y, run->y_end);
+        }
         if (flag >= 0 || base->failure.status != LW_ERROR_SINGULAR) return flag;
 
         double h = 0.25 * (base->failed_at - base->end);
@@ -124,7 +136,7 @@ static lw_status interior_points(erk *run) {
     lw_sundials *base = &run->base;
     lw_system *system = base->base.system;
     for (int p = 0; p < run->interior; p++) {
-        double h = theta_of(run, p) * (base->end - base->begin), *y = run->y_interior[p];
+        double h = theta_of(run, p) * (run->t_end - base->begin), *y = run->y_interior[p];
         lw_status status = runge_kutta(run, h, y);
         if (!status && system->project) status = system->project(system, base->begin + h, y, &base->failure);
         if (!status) {
@@ -139,14 +151,14 @@ static lw_status interior_points(erk *run) {
 /* At the ends of a step the slopes of ARKODE's cubic are the derivatives it was made of. */
 static int derivatives_at_ends(erk *run) {
     int flag = ERKStepGetDky(run->memory, run->base.begin, 1, run->f_begin);
-    return flag < 0 ? flag : ERKStepGetDky(run->memory, run->base.end, 1, run->base.ydot);
+    return flag < 0 ? flag : ERKStepGetDky(run->memory, run->t_end, 1, run->base.ydot);
 }
 
 static lw_status interpolate(erk *run, double t, double *y) {
     lw_sundials *base = &run->base;
     lw_system *system = base->base.system;
-    double thetas[LW_HERMITE_NODES] = {0, 1}, h = base->end - base->begin;
-    const double *states[LW_HERMITE_NODES] = {NV_DATA_S(run->y_begin), NV_DATA_S(base->y)};
+    double thetas[LW_HERMITE_NODES] = {0, 1}, h = run->t_end - base->begin;
+    const double *states[LW_HERMITE_NODES] = {NV_DATA_S(run->y_begin), NV_DATA_S(run->y_end)};
     const double *rates[LW_HERMITE_NODES] = {NV_DATA_S(run->f_begin), NV_DATA_S(base->ydot)};
     for (int p = 0; p < run->interior; p++) {
         thetas[2 + p] = theta_of(run, p);
@@ -168,7 +180,7 @@ static int dense(lw_sundials *base, double t, N_Vector y) {
     }
     if (!status) status = interpolate(run, t, NV_DATA_S(y));
     /* The step is taken: a failure within it can only be reported, as one of what follows. */
-    return lw_sundials_answer(base, base->end, status) ? -1 : 0;
+    return lw_sundials_answer(base, run->t_end, status) ? -1 : 0;
 }
 
 /* --- creation ------------------------------------------------------------------------------------- */
@@ -180,6 +192,7 @@ static void destroy(lw_integration *integration) {
     if (run->pair) ARKodeButcherTable_Free(run->pair);
     if (run->y_begin) N_VDestroy(run->y_begin);
     if (run->f_begin) N_VDestroy(run->f_begin);
+    if (run->y_end) N_VDestroy(run->y_end);
     lw_sundials_destroy(&run->base);
 }
 
@@ -189,7 +202,9 @@ static bool allocate(erk *run, bool high) {
     run->pair = lw_erk_pair(high);
     run->y_begin = N_VClone(run->base.y);
     run->f_begin = N_VClone(run->base.y);
-    bool ok = run->pair && run->y_begin && run->f_begin && (run->stage = LW_NEW(arena, double, size));
+    run->y_end = N_VClone(run->base.y);
+    bool ok =
+        run->pair && run->y_begin && run->f_begin && run->y_end && (run->stage = LW_NEW(arena, double, size));
     run->interior = high ? 2 : 1;
     for (int p = 0; p < run->interior; p++) {
         ok = ok && (run->y_interior[p] = LW_NEW(arena, double, size));
@@ -239,6 +254,7 @@ static lw_status create(lw_system *system, const lw_integrator_options *options,
 
     erk *run = (erk *)base;
     base->start = start;
+    base->restart = restart;
     base->step = step;
     base->dense = dense;
     base->step_size = step_size;
@@ -254,7 +270,7 @@ static void statistics(const lw_integration *integration, lw_integrator_statisti
     const erk *run = (const erk *)integration;
     *result = (lw_integrator_statistics){.steps = run->steps, .evaluations = run->base.evaluations};
     ERKStepGetNumErrTestFails(run->memory, &result->rejected);
-    result->rejected += run->restarts;
+    result->rejected += run->restarts + run->base.before.rejected;
 }
 
 const lw_integrator lw_erk = {

@@ -3,7 +3,8 @@
  * Step k goes from t_start + k h to t_start + (k + 1) h, so times carry no accumulated rounding; the last one
  * ends at t_stop exactly and is shorter, or longer by up to 1e-9 h. Between the ends of a step the state is
  * the cubic Hermite polynomial of y and ydot at both ends, error O(h^4), or the straight line where the
- * system has no derivative, error O(h^2). The derivative at the end of a step is the next step's first
+ * system has no derivative, error O(h^2). A step in which an event of the system happens ends there, and the next one where this one
+ * should have. The derivative at the end of a step is the next step's first
  * evaluation, so dense output costs at most one evaluation in the whole run.
  */
 #include "integrators/fixed_step.h"
@@ -24,7 +25,7 @@ lw_status lw_fixed_step_create(const lw_integrator *integrator, lw_take_step tak
     lw_arena *arena = lw_arena_create(NULL);
     lw_fixed_step *run = arena ? LW_NEW(arena, lw_fixed_step, 1) : NULL;
     double *numbers = run ? LW_NEW(arena, double, 7 * (size_t)system->size) : NULL;
-    if (!numbers) {
+    if (!numbers || !lw_event_create(&run->event, system, t, arena)) {
         if (arena) lw_arena_destroy(arena);
         return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "no memory for %d states", system->size);
     }
@@ -64,15 +65,38 @@ static void end_becomes_begin(lw_fixed_step *run) {
     run->f_begin_known = run->f_end_known, run->f_end_known = false;
 }
 
+/* The state within the step that is being taken, by a shorter one from its beginning: of the order of the formula. */
+static lw_status within(lw_integration *integration, double t, double *y, lw_error *error) {
+    lw_fixed_step *run = (lw_fixed_step *)integration;
+    lw_system *system = integration->system;
+    if (!(t > run->begin)) {
+        memcpy(y, run->y_begin, sizeof *y * (size_t)system->size);
+        return LW_OK;
+    }
+    lw_status status = run->take(run, run->begin, t - run->begin, run->y_begin, run->f_begin, y, error);
+    return !status && system->project ? system->project(system, t, y, error) : status;
+}
+
+/* Crosses the event at which the last step ends; what the derivative was before says nothing then. */
+static lw_status cross(lw_fixed_step *run, double t_stop, lw_error *error) {
+    run->f_end_known = false;
+    return lw_event_cross(&run->event, &run->base, run->end, t_stop - run->t_start, run->y_end, error);
+}
+
 static lw_status step(lw_fixed_step *run, double t_stop, lw_error *error) {
     lw_system *system = run->base.system;
+    if (run->event.pending) {
+        lw_status status = cross(run, t_stop, error);
+        if (status) return status;
+    }
     /* Only an integrator that works on the derivative needs it at the start of a step. */
     if (!run->base.integrator->needs_step) {
         lw_status status = derivative_at_end(run, error);
         if (status) return lw_stopped_at(run->end, status, error);
     }
     end_becomes_begin(run);
-    double next = run->t_start + (double)(run->steps + 1) * run->h;
+    double next = run->t_start + (double)(run->grid + 1) * run->h;
+    if (next < run->begin + REMAINDER * run->h) next = run->t_start + (double)(++run->grid + 1) * run->h;
     if (next > t_stop - REMAINDER * run->h) next = t_stop;
     double h = next - run->begin;
     if (!(h > 0)) return lw_step_vanished(run->base.integrator, run->begin, run->h, error);
@@ -89,9 +113,16 @@ static lw_status step(lw_fixed_step *run, double t_stop, lw_error *error) {
                        "state %d became %g in the step from t = %.9g to %.9g", bad, run->y_end[bad],
                        run->begin, next);
     }
+    run->event.pending =
+        !run->base.integrator->needs_step && lw_event_at(&run->event, system, next, run->y_end);
+    if (run->event.pending) {
+        status = lw_event_locate(&run->event, &run->base, within, run->begin, &next, run->y_end, error);
+        if (status) return lw_stopped_at(run->begin, status, error);
+    } else
+        run->grid++;
     run->end = next;
     run->steps++;
-    if (system->accepted) system->accepted(system, next, h, 0);
+    if (system->accepted) system->accepted(system, next, next - run->begin, 0);
     return LW_OK;
 }
 

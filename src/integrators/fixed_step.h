@@ -3,7 +3,7 @@
 #ifndef LW_FIXED_STEP_H
 #define LW_FIXED_STEP_H
 
-#include "integrators/integration.h"
+#include "integrators/roots.h"
 
 typedef struct lw_fixed_step lw_fixed_step;
 
@@ -20,8 +20,10 @@ struct lw_fixed_step {
     double *y_begin, *y_end; /* states there */
     double *f_begin, *f_end; /* their derivatives */
     bool f_begin_known, f_end_known;
-    double *work[3]; /* for take, of the state's size */
-    long steps, evaluations;
+    double *work[3];         /* for take, of the state's size */
+    lw_event event;          /* at the end of the last step */
+    long grid;               /* steps that have ended where they should, ... */
+    long steps, evaluations; /* ... and all */
 };
 
 lw_status lw_fixed_step_create(const lw_integrator *integrator, lw_take_step take, lw_system *system,

@@ -198,6 +198,18 @@ static int start(lw_sundials *run, double t_stop) {
     return flag < 0 ? flag : IDAGetConsistentIC(memory, run->y, run->ydot);
 }
 
+static int restart(lw_sundials *run, double t_stop) {
+    ida *own = from(run);
+    own->whole_known = own->rated_known = false;
+    own->matrix_c = 0;
+    if (run->base.system->derivative && lw_sundials_derivative(run, run->end, run->y, run->ydot) != 0) {
+        run->failed_at = run->end;
+        return -1;
+    }
+    int flag = IDAReInit(own->memory, run->end, run->y, run->ydot);
+    return flag < 0 ? flag : start(run, t_stop);
+}
+
 static int step(lw_sundials *run, double t_stop, double *end) {
     return IDASolve(from(run)->memory, t_stop, end, run->y, run->ydot, IDA_ONE_STEP);
 }
@@ -261,6 +273,7 @@ static lw_status create(lw_system *system, const lw_integrator_options *options,
 
     ida *run = from(base);
     base->start = start;
+    base->restart = restart;
     base->step = step;
     base->dense = dense;
     base->step_size = step_size;
@@ -295,6 +308,7 @@ static void statistics(const lw_integration *integration, lw_integrator_statisti
     *result = (lw_integrator_statistics){.evaluations = run->base.evaluations};
     IDAGetNumSteps(run->memory, &result->steps);
     IDAGetNumErrTestFails(run->memory, &result->rejected);
+    lw_sundials_add_before(&run->base, result);
 }
 
 const lw_integrator lw_ida = {

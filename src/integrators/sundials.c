@@ -155,13 +155,13 @@ lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_sy
     made->controlled = lw_controlled_states(system);
     made->tolerance = options->tolerance;
     made->largest_step = options->step > 0 ? options->step : 0;
-    made->begin = made->end = t;
+    made->begin = made->end = made->t_start = t;
     if (SUNContext_Create(NULL, &made->context) == 0) {
         made->y = new_vector(made);
         made->ydot = made->y ? N_VClone(made->y) : NULL;
         made->between = made->y ? N_VClone(made->y) : NULL;
     }
-    if (!made->ydot || !made->between) {
+    if (!made->ydot || !made->between || !lw_event_create(&made->event, system, t, arena)) {
         lw_sundials_destroy(made);
         return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "no memory for %d states", system->size);
     }
@@ -369,6 +369,11 @@ static lw_status gave_up(lw_sundials *run, int flag, lw_error *error) {
     }
 }
 
+void lw_sundials_add_before(const lw_sundials *run, lw_integrator_statistics *statistics) {
+    statistics->steps += run->before.steps;
+    statistics->rejected += run->before.rejected;
+}
+
 /* --- stepping ------------------------------------------------------------------------------------- */
 
 /* Each step, where the solver takes the state back. Of one that drifts only what is put out, which tells whether its loops still close. */
@@ -379,7 +384,34 @@ static lw_status project(lw_sundials *run, double t, N_Vector y, lw_error *error
     return status ? lw_stopped_at(t, status, error) : LW_OK;
 }
 
+/* The state within the last step, as the solver's dense output has it. */
+static lw_status within(lw_integration *integration, double t, double *y, lw_error *error) {
+    lw_sundials *run = (lw_sundials *)integration;
+    int flag = run->dense(run, t, run->between);
+    if (flag < 0) return gave_up(run, flag, error);
+    memcpy(y, NV_DATA_S(run->between), sizeof *y * (size_t)integration->system->size);
+    return LW_OK;
+}
+
+/* Crosses the event at which the last step ends, and begins anew. */
+static lw_status cross(lw_sundials *run, double t_stop, lw_error *error) {
+    lw_integrator_statistics now;
+    run->base.integrator->statistics(&run->base, &now);
+    run->before = now; /* restart sets the solver's counts back */
+    lw_status status =
+        lw_event_cross(&run->event, &run->base, run->end, t_stop - run->t_start, NV_DATA_S(run->y), error);
+    if (status) return status;
+    run->begin = run->end;
+    run->crawled = 0;
+    int flag = run->restart(run, t_stop);
+    return flag < 0 ? gave_up(run, flag, error) : LW_OK;
+}
+
 static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
+    if (run->event.pending) {
+        lw_status status = cross(run, t_stop, error);
+        if (status) return status;
+    }
     double end = run->end;
     int flag = run->step(run, t_stop, &end);
     enum { CRAWL = 1000 }; /* steps, which after a start or a jump grow at once */
@@ -393,8 +425,15 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
         if (status) return status;
         N_VScale(1, run->y, run->history(run));
     }
+    if (lw_event_at(&run->event, run->base.system, end, NV_DATA_S(run->y))) {
+        lw_status status =
+            lw_event_locate(&run->event, &run->base, within, run->begin, &run->end, NV_DATA_S(run->y), error);
+        if (status) return status;
+        run->event.pending = true;
+    }
     if (run->base.system->accepted)
-        run->base.system->accepted(run->base.system, end, end - run->begin, run->order ? run->order(run) : 0);
+        run->base.system->accepted(run->base.system, run->end, run->end - run->begin,
+                                   run->order ? run->order(run) : 0);
     return LW_OK;
 }
 

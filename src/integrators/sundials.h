@@ -4,7 +4,7 @@
 #ifndef LW_SUNDIALS_H
 #define LW_SUNDIALS_H
 
-#include "integrators/integration.h"
+#include "integrators/roots.h"
 
 #include <sundials/sundials_context.h>
 #include <sundials/sundials_linearsolver.h>
@@ -26,7 +26,7 @@ struct lw_sundials {
     N_Vector between; /* dense output */
     int controlled;   /* states under error control: the first ones */
     double *coupling; /* quadratures x controlled, how Newton's matrix couples them, up to a factor */
-    double tolerance, largest_step;
+    double tolerance, largest_step, t_start;
 
     N_Vector first, second; /* Newton's method: what the equations leave in its first two rounds */
     double change, rate;    /* its first correction, its rate of convergence */
@@ -36,9 +36,11 @@ struct lw_sundials {
     bool noisy;             /* no matrix helps: what convergence was stays */
     long solved, refused;   /* how often it has ended */
 
-    double begin, end; /* the last step; both the start before the first */
-    bool drifts;       /* nothing projects its steps */
-    int crawled;       /* steps of next to no length, in a row */
+    double begin, end;               /* the last step; both the start before the first */
+    lw_event event;                  /* within it */
+    lw_integrator_statistics before; /* of what was before the last start */
+    bool drifts;                     /* nothing projects its steps */
+    int crawled;                     /* steps of next to no length, in a row */
     bool started;
     long evaluations;
     lw_error failure; /* the system's last one */
@@ -47,6 +49,7 @@ struct lw_sundials {
 
     /* The solver: SUNDIALS' flags, < 0 is an error. */
     int (*start)(lw_sundials *run, double t_stop);             /* before the first step */
+    int (*restart)(lw_sundials *run, double t_stop);           /* from y at `end`; the history is forgotten */
     int (*step)(lw_sundials *run, double t_stop, double *end); /* one step, into y */
     int (*dense)(lw_sundials *run, double t, N_Vector y);      /* the state within the last step */
     double (*step_size)(lw_sundials *run);                     /* the one being tried */
@@ -89,6 +92,8 @@ int lw_sundials_derivative(lw_sundials *run, double t, N_Vector y, N_Vector ydot
 int lw_sundials_residual(lw_sundials *run, double t, N_Vector y, N_Vector ydot, N_Vector residual);
 /* The same answer to any call of the system at t, whose error is in run->failure. */
 int lw_sundials_answer(lw_sundials *run, double t, lw_status status);
+/* Adds what was counted before the last start. */
+void lw_sundials_add_before(const lw_sundials *run, lw_integrator_statistics *statistics);
 /* Keeps SUNDIALS' message instead of printing it. */
 void lw_sundials_message(int code, const char *module, const char *function, char *message, void *data);
 
