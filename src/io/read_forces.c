@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const law_variables[] = {"x", "v", "t", NULL};
-static const char *const time_only[] = {"t", NULL};
-static const char *const drive_variables[] = {"t", "q", "v", NULL};
+static const lw_law_variables time_only = {{"t"}, {LW_TIME}};
 
 /* Friction between standing still and sliding, where no smoothing is given: m/s or rad/s. */
 static const double default_smoothing = 1e-3;
@@ -26,7 +24,8 @@ static double *read_column(lw_reader *reader, const lw_yaml *node, const char *w
 }
 
 /* table: {x: [...], force: [...], smooth: true}; a torque may be called so. */
-static void read_table(lw_reader *reader, const lw_yaml *node, bool spring, lw_law_spec *law) {
+static void read_table(lw_reader *reader, const lw_yaml *node, lw_coordinate_quantities measured,
+                       lw_law_spec *law) {
     static const char *const keys[] = {"x", "force", "torque", "smooth", NULL};
     if (!lw_reader_keys(reader, node, keys)) return;
     const lw_yaml *x_node = lw_reader_need(reader, node, "x", "give the elongations, ascending");
@@ -37,8 +36,8 @@ static void read_table(lw_reader *reader, const lw_yaml *node, bool spring, lw_l
     const lw_yaml *y_node = lw_reader_need(reader, node, column, "give one value for each entry of x");
     const lw_yaml *smooth = lw_yaml_get(node, "smooth");
     if (smooth) lw_reader_flag(reader, smooth, "smooth", &law->smooth);
-    double *x = x_node ? read_column(reader, x_node, "x", spring ? LW_LENGTH : LW_ANY_QUANTITY) : NULL;
-    double *y = y_node ? read_column(reader, y_node, column, spring ? LW_FORCE : LW_ANY_QUANTITY) : NULL;
+    double *x = x_node ? read_column(reader, x_node, "x", measured.coordinate) : NULL;
+    double *y = y_node ? read_column(reader, y_node, column, measured.force) : NULL;
     if (!x || !y) return;
     if (x_node->count != y_node->count) {
         lw_reader_fault(reader, y_node->place, "give one value for each entry of x",
@@ -57,18 +56,18 @@ static void read_table(lw_reader *reader, const lw_yaml *node, bool spring, lw_l
 }
 
 /* The linear terms and the law of a spring or torsion spring; at least one of them. */
-static void read_law(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
+static void read_law(lw_reader *reader, const lw_yaml *entry, lw_coordinate_quantities measured,
+                     lw_force_spec *force) {
     const lw_yaml *law = lw_yaml_get(entry, "law"), *table = lw_yaml_get(entry, "table");
-    bool spring = force->type == LW_FORCE_SPRING; /* else units depend on the coordinate */
-    lw_reader_key_number(reader, entry, "stiffness", spring ? LW_STIFFNESS : LW_ANY_QUANTITY,
-                         &force->stiffness);
-    lw_reader_key_number(reader, entry, "damping", spring ? LW_DAMPING : LW_ANY_QUANTITY, &force->damping);
+    lw_reader_key_number(reader, entry, "stiffness", measured.stiffness, &force->stiffness);
+    lw_reader_key_number(reader, entry, "damping", measured.damping, &force->damping);
     if (law && table) {
         lw_reader_fault(reader, table->place, "keep one of them", "both law and table are given");
     } else if (law) {
-        force->law.expression = lw_reader_function(reader, law, "law", law_variables);
+        const lw_law_variables variables = {{"x", "v", "t"}, {measured.coordinate, measured.speed, LW_TIME}};
+        force->law.expression = lw_reader_function(reader, law, "law", measured.force, &variables);
     } else if (table) {
-        read_table(reader, table, spring, &force->law);
+        read_table(reader, table, measured, &force->law);
     } else if (!lw_yaml_get(entry, "stiffness") && !lw_yaml_get(entry, "damping")) {
         lw_reader_fault(reader, entry->place, "give stiffness, damping, law or table",
                         "it has no law of force");
@@ -81,23 +80,28 @@ static bool read_spring(lw_reader *reader, const lw_yaml *entry, lw_force_spec *
     bool good = lw_reader_between(reader, entry, force->bodies);
     lw_reader_points(reader, entry, &force->frame, force->points);
     force->has_free_length = lw_reader_key_number(reader, entry, "length", LW_LENGTH, &force->free_length);
-    read_law(reader, entry, force);
+    read_law(reader, entry, lw_quantities_of(LW_LENGTH), force);
     return good;
 }
 
 /* The joint and the coordinate of it on which a torsion spring, drive or friction acts. */
-static bool read_joint_coordinate(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
+static bool read_joint_coordinate(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force,
+                                  lw_coordinate_quantities *measured) {
     const lw_yaml *node = lw_reader_need(reader, entry, "joint", "name the joint on which it acts");
     const lw_named *joint = node ? lw_reader_joint(reader, node, "joint") : NULL;
     if (joint) force->joint = joint->name;
-    return joint && lw_reader_coordinate(reader, entry, joint, &force->coordinate);
+    bool good = joint && lw_reader_coordinate(reader, entry, joint, &force->coordinate);
+    *measured =
+        lw_quantities_of(good ? lw_coordinate_quantity(joint->type, force->coordinate) : LW_ANY_QUANTITY);
+    return good;
 }
 
 static bool read_torsion(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
-    bool good = read_joint_coordinate(reader, entry, force);
+    lw_coordinate_quantities measured;
+    bool good = read_joint_coordinate(reader, entry, force, &measured);
     force->has_free_length =
-        lw_reader_key_number(reader, entry, "free", LW_ANY_QUANTITY, &force->free_length);
-    read_law(reader, entry, force);
+        lw_reader_key_number(reader, entry, "free", measured.coordinate, &force->free_length);
+    read_law(reader, entry, measured, force);
     return good;
 }
 
@@ -118,20 +122,26 @@ static bool read_bushing(lw_reader *reader, const lw_yaml *entry, lw_force_spec 
     if (rotation) lw_reader_rotation(reader, rotation, "rotation", force->rotation);
     const lw_yaml *stiffness = lw_reader_need(
         reader, entry, "stiffness", "give six numbers: three for translations, three for rotations");
+    static const lw_quantity stiffnesses[6] = {LW_STIFFNESS,         LW_STIFFNESS,
+                                               LW_STIFFNESS,         LW_TURNING_STIFFNESS,
+                                               LW_TURNING_STIFFNESS, LW_TURNING_STIFFNESS};
+    static const lw_quantity dampings[6] = {LW_DAMPING,         LW_DAMPING,         LW_DAMPING,
+                                            LW_TURNING_DAMPING, LW_TURNING_DAMPING, LW_TURNING_DAMPING};
+    const lw_yaml *damping = lw_yaml_get(entry, "damping");
     if (stiffness)
-        lw_reader_numbers(reader, stiffness, "stiffness", LW_ANY_QUANTITY, 6, force->bushing_stiffness);
-    lw_reader_key_numbers(reader, entry, "damping", LW_ANY_QUANTITY, 6, force->bushing_damping);
+        lw_reader_mixed_numbers(reader, stiffness, "stiffness", stiffnesses, 6, force->bushing_stiffness);
+    if (damping) lw_reader_mixed_numbers(reader, damping, "damping", dampings, 6, force->bushing_damping);
     return good;
 }
 
-static void read_components(lw_reader *reader, const lw_yaml *node, const char *what,
+static void read_components(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
                             const char *components[3]) {
     if (!node || !lw_reader_list(reader, node, what, 3)) return;
     for (size_t k = 0; k < 3; k++) {
         char entry[64];
         snprintf(entry, sizeof entry, "entry %zu of %s", k + 1, what);
         if (node->items[k]->kind != LW_YAML_NULL) {
-            components[k] = lw_reader_function(reader, node->items[k], entry, time_only);
+            components[k] = lw_reader_function(reader, node->items[k], entry, quantity, &time_only);
         }
     }
 }
@@ -158,30 +168,33 @@ static bool read_applied(lw_reader *reader, const lw_yaml *entry, lw_force_spec 
         lw_reader_fault(reader, entry->place, "give force: [x, y, z], torque: [x, y, z] or both",
                         "it has no effect");
     }
-    read_components(reader, vector, "force", force->force);
-    read_components(reader, torque, "torque", force->torque);
+    read_components(reader, vector, "force", LW_FORCE, force->force);
+    read_components(reader, torque, "torque", LW_TORQUE, force->torque);
     return force->bodies[0] && force->bodies[1];
 }
 
 static bool read_drive(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
-    bool good = read_joint_coordinate(reader, entry, force);
+    lw_coordinate_quantities measured;
+    bool good = read_joint_coordinate(reader, entry, force, &measured);
     const lw_yaml *node = lw_yaml_get(entry, "force"), *torque = lw_yaml_get(entry, "torque");
     if ((node && torque) || (!node && !torque)) {
         lw_reader_fault(reader, entry->place, "give one of force and torque: an expression of t, q, v",
                         "%s given", node ? "both force and torque are" : "neither force nor torque is");
         return false;
     }
-    force->drive =
-        lw_reader_function(reader, node ? node : torque, node ? "force" : "torque", drive_variables);
+    const lw_law_variables variables = {{"t", "q", "v"}, {LW_TIME, measured.coordinate, measured.speed}};
+    force->drive = lw_reader_function(reader, node ? node : torque, node ? "force" : "torque", measured.force,
+                                      &variables);
     return good;
 }
 
 static bool read_friction(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
-    bool good = read_joint_coordinate(reader, entry, force);
+    lw_coordinate_quantities measured;
+    bool good = read_joint_coordinate(reader, entry, force, &measured);
     force->smoothing = default_smoothing;
-    lw_reader_key_number(reader, entry, "viscous", LW_ANY_QUANTITY, &force->viscous);
-    lw_reader_key_number(reader, entry, "coulomb", LW_ANY_QUANTITY, &force->coulomb);
-    lw_reader_key_number(reader, entry, "smoothing", LW_ANY_QUANTITY, &force->smoothing);
+    lw_reader_key_number(reader, entry, "viscous", measured.damping, &force->viscous);
+    lw_reader_key_number(reader, entry, "coulomb", measured.force, &force->coulomb);
+    lw_reader_key_number(reader, entry, "smoothing", measured.speed, &force->smoothing);
     if (!lw_yaml_get(entry, "viscous") && !lw_yaml_get(entry, "coulomb")) {
         lw_reader_fault(reader, entry->place, "give viscous, coulomb or both", "it has no effect");
     }

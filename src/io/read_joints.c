@@ -146,11 +146,11 @@ static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec
 /* --- initial state and motion --------------------------------------------------------------------- */
 
 /* A number if there is one value, else a list. */
-static bool read_values(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
-                        int count, double *values) {
+static bool read_values(lw_reader *reader, const lw_yaml *node, const char *what,
+                        const lw_quantity *quantities, int count, double *values) {
     if (count == 1 && node->kind != LW_YAML_LIST)
-        return lw_reader_number(reader, node, what, quantity, values);
-    return lw_reader_numbers(reader, node, what, quantity, (size_t)count, values);
+        return lw_reader_number(reader, node, what, quantities[0], values);
+    return lw_reader_mixed_numbers(reader, node, what, quantities, (size_t)count, values);
 }
 
 /* Two keys that say the same thing in different ways. */
@@ -161,17 +161,10 @@ static bool exclude(lw_reader *reader, const lw_yaml *map, const char *one, cons
     return false;
 }
 
-/* What the coordinates and speeds measure, if all of them the same. */
-static lw_quantity coordinate_quantity(lw_joint_type type) {
-    bool slides = type == LW_JOINT_PRISMATIC || type == LW_JOINT_TRANSLATION;
-    bool turns = type == LW_JOINT_REVOLUTE || type == LW_JOINT_SCREW || type == LW_JOINT_UNIVERSAL;
-    return slides ? LW_LENGTH : turns ? LW_ANGLE : LW_ANY_QUANTITY;
-}
-
-static lw_quantity speed_quantity(lw_joint_type type) {
-    lw_quantity coordinate = coordinate_quantity(type);
-    if (coordinate == LW_LENGTH) return LW_SPEED;
-    return coordinate == LW_ANGLE || type == LW_JOINT_SPHERICAL ? LW_ANGULAR_SPEED : LW_ANY_QUANTITY;
+/* What entry k of q measures; of a quaternion, plain numbers. */
+static lw_quantity coordinate_quantity(lw_joint_type type, int k) {
+    bool quaternion = turns_freely(type) && k >= (type == LW_JOINT_FREE ? 3 : 0);
+    return quaternion ? LW_PLAIN_NUMBER : lw_coordinate_quantity(type, k);
 }
 
 static void read_state(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
@@ -180,8 +173,11 @@ static void read_state(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *j
     const lw_yaml *q = lw_yaml_get(entry, "q"), *v = lw_yaml_get(entry, "v");
     joint->has_q = q != NULL;
     joint->has_v = v != NULL;
-    if (q) read_values(reader, q, "q", coordinate_quantity(joint->type), nq, joint->q);
-    if (v) read_values(reader, v, "v", speed_quantity(joint->type), nv, joint->v);
+    lw_quantity coordinates[LW_JOINT_MAX_Q], speeds[LW_JOINT_MAX_V];
+    for (int k = 0; k < nq; k++) coordinates[k] = coordinate_quantity(joint->type, k);
+    for (int k = 0; k < nv; k++) speeds[k] = lw_quantities_of(lw_coordinate_quantity(joint->type, k)).speed;
+    if (q) read_values(reader, q, "q", coordinates, nq, joint->q);
+    if (v) read_values(reader, v, "v", speeds, nv, joint->v);
     if (!turns_freely(joint->type)) return;
 
     /* The coordinates by name: [position,] rotation, [velocity,] angular_velocity. */
@@ -210,12 +206,13 @@ static void read_state(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *j
 }
 
 static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
-    static const char *const variables[] = {"t", NULL};
+    static const lw_law_variables time_only = {{"t"}, {LW_TIME}};
     const lw_yaml *node = lw_yaml_get(entry, "motion");
     size_t count = (size_t)lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
     if (!node || node->kind == LW_YAML_NULL) return;
     if (count == 1 && node->kind != LW_YAML_LIST) {
-        joint->motion[0] = lw_reader_function(reader, node, "motion", variables);
+        joint->motion[0] =
+            lw_reader_function(reader, node, "motion", lw_coordinate_quantity(joint->type, 0), &time_only);
         return;
     }
     if (!lw_reader_list(reader, node, "motion", count)) return;
@@ -223,7 +220,8 @@ static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *
         char what[64];
         snprintf(what, sizeof what, "entry %zu of motion", k + 1);
         if (node->items[k]->kind == LW_YAML_NULL) continue; /* this one is free */
-        joint->motion[k] = lw_reader_function(reader, node->items[k], what, variables);
+        joint->motion[k] = lw_reader_function(reader, node->items[k], what,
+                                              lw_coordinate_quantity(joint->type, (int)k), &time_only);
     }
     size_t turns = joint->type == LW_JOINT_FREE ? 3 : 0;
     if (!turns_freely(joint->type)) return;

@@ -15,6 +15,7 @@ typedef struct parameter {
     const char *name;
     const char *text;    /* its expression; NULL if faulty */
     const lw_yaml *node; /* where it stands; NULL if set from outside */
+    const char *given;   /* its expression in the file where it is set from outside, else NULL */
     lw_place place;
     state state;
     lw_name_scan scan; /* how far its references are followed */
@@ -53,13 +54,41 @@ static void report_cycle(job *j, size_t first) {
     for (size_t k = start; k < j->height; k++) j->parameters[j->stack[k]].state = FAILED;
 }
 
+/* A parameter that is set from outside measures what it measures in the file, unless the file leaves that open.
+ * false if it was set to something else. */
+static bool keeps_dimension(job *j, const parameter *p, lw_meaning *measure, lw_syntax *syntax) {
+    lw_reader *reader = j->reader;
+    lw_meaning given;
+    double value;
+    if (!p->given ||
+        !lw_number_meaning(p->given, reader->constants, reader->parameter_count, &value, &given, NULL) ||
+        given.kind != LW_MEANING_SURE)
+        return true;
+    if (measure->kind != LW_MEANING_SURE) {
+        *measure = given;
+        return true;
+    }
+    if (lw_meaning_same(measure, &given)) return true;
+    char here[64], there[64];
+    lw_meaning_name(measure, here, sizeof here);
+    lw_meaning_name(&given, there, sizeof there);
+    syntax->offset = 0;
+    snprintf(syntax->message, sizeof syntax->message, "that is %s, but in the model it is %s (%.60s)", here,
+             there, p->given);
+    snprintf(syntax->remedy, sizeof syntax->remedy, "give %s, e.g. %.60s", there, p->given);
+    return false;
+}
+
 static void evaluate(job *j, parameter *p) {
     lw_reader *reader = j->reader;
     lw_syntax syntax;
+    lw_meaning measure;
     double value;
-    if (lw_number(p->text, reader->constants, reader->parameter_count, &value, &syntax)) {
+    if (lw_number_meaning(p->text, reader->constants, reader->parameter_count, &value, &measure, &syntax) &&
+        keeps_dimension(j, p, &measure, &syntax)) {
         p->state = DONE;
-        reader->constants[reader->parameter_count++] = (lw_constant){p->name, value};
+        if (measure.kind == LW_MEANING_NUMBER) measure.kind = LW_MEANING_UNKNOWN; /* k: 5 may be 5 N/m */
+        reader->constants[reader->parameter_count++] = (lw_constant){p->name, value, measure, p->text};
         lw_reader_check(reader, lw_spec_set_parameter(reader->spec, p->name, value));
         return;
     }
@@ -158,6 +187,7 @@ static void override(job *j, const lw_setting *settings, size_t count) {
             continue;
         }
         parameter *p = &j->parameters[index];
+        if (p->node && p->node->kind == LW_YAML_TEXT) p->given = p->node->text;
         p->text = settings[k].value ? settings[k].value : "";
         p->node = NULL;
         p->place = (lw_place){0, 0};
@@ -191,7 +221,8 @@ void lw_read_parameters(lw_reader *reader, const lw_yaml *section, const lw_sett
     for (size_t k = 0; k < j.count;
          k++) { /* faulty ones get some number, so that their use is not a second fault */
         if (j.parameters[k].state != FAILED) continue;
-        reader->constants[reader->parameter_count++] = (lw_constant){j.parameters[k].name, 7};
+        reader->constants[reader->parameter_count++] =
+            (lw_constant){.name = j.parameters[k].name, .value = 7};
     }
     reader->object[0] = '\0';
 }

@@ -124,6 +124,39 @@ bool lw_reader_between(lw_reader *reader, const lw_yaml *map, const char *bodies
     return bodies[0] && bodies[1];
 }
 
+lw_quantity lw_coordinate_quantity(int joint_type, int k) {
+    switch ((lw_joint_type)joint_type) {
+    case LW_JOINT_PRISMATIC:
+    case LW_JOINT_TRANSLATION:
+        return LW_LENGTH;
+    case LW_JOINT_CYLINDRICAL:
+        return k == 0 ? LW_LENGTH : LW_ANGLE;
+    case LW_JOINT_PLANAR:
+        return k < 2 ? LW_LENGTH : LW_ANGLE;
+    case LW_JOINT_FREE:
+        return k < 3 ? LW_LENGTH : LW_ANGLE;
+    case LW_JOINT_REVOLUTE:
+    case LW_JOINT_SCREW:
+    case LW_JOINT_UNIVERSAL:
+    case LW_JOINT_SPHERICAL:
+        return LW_ANGLE;
+    case LW_JOINT_WELD:
+    case LW_JOINT_TYPES:
+        break;
+    }
+    return LW_ANY_QUANTITY;
+}
+
+lw_coordinate_quantities lw_quantities_of(lw_quantity coordinate) {
+    if (coordinate == LW_LENGTH)
+        return (lw_coordinate_quantities){LW_LENGTH, LW_SPEED, LW_FORCE, LW_STIFFNESS, LW_DAMPING};
+    if (coordinate == LW_ANGLE)
+        return (lw_coordinate_quantities){LW_ANGLE, LW_ANGULAR_SPEED, LW_TORQUE, LW_TURNING_STIFFNESS,
+                                          LW_TURNING_DAMPING};
+    return (lw_coordinate_quantities){LW_ANY_QUANTITY, LW_ANY_QUANTITY, LW_ANY_QUANTITY, LW_ANY_QUANTITY,
+                                      LW_ANY_QUANTITY};
+}
+
 bool lw_reader_coordinate(lw_reader *reader, const lw_yaml *map, const lw_named *joint, int *coordinate) {
     static const char *const names[LW_JOINT_TYPES][LW_JOINT_MAX_V + 1] = {
         [LW_JOINT_REVOLUTE] = {"angle"},
@@ -214,6 +247,7 @@ typedef struct repetition {
     lw_name_table *table;
     lw_entry_reader *read;
     bool faulty;  /* a step had faults: the others only give their names, which may be referred to */
+    bool warned;  /* a step had warnings: the others have the same, most likely */
     bool stopped; /* names or ranges have faults */
 } repetition;
 
@@ -268,10 +302,13 @@ static void read_once(repetition *job) {
     }
     lw_named *named = lw_table_add(job->table, reader->arena, name, job->key->place);
     if (named) {
-        size_t before = reader->faults;
+        size_t before = reader->faults, warnings = reader->warnings;
         named->key = job->key->text;
+        reader->warned = job->warned;
         if (!job->faulty) job->read(reader, named, job->entry);
         job->faulty = job->faulty || reader->faults > before;
+        job->warned = job->warned || reader->warnings > warnings;
+        reader->warned = false;
     } else {
         reader->out_of_memory = true;
     }
@@ -282,7 +319,8 @@ static void repeat_index(repetition *job, size_t level);
 static void one_step(repetition *job, size_t level, double value) {
     lw_reader *reader = job->reader;
     lw_constant *index = &reader->constants[reader->parameter_count + level];
-    *index = (lw_constant){job->indices->items[2 * level]->text, value};
+    *index = (lw_constant){
+        .name = job->indices->items[2 * level]->text, .value = value, .meaning = {.kind = LW_MEANING_NUMBER}};
     reader->index_count = level + 1;
     repeat_index(job, level + 1);
     reader->index_count = level;
@@ -361,7 +399,8 @@ static void read_entries(lw_reader *reader, const lw_yaml *section, const char *
         if (repeat && !good_indices(reader, repeat)) {
             table->incomplete = true;
         } else {
-            repetition job = {reader, key, entry, repeat ? repeat : &once, noun, table, read, false, false};
+            repetition job = {reader, key,   entry, repeat ? repeat : &once, noun, table, read,
+                              false,  false, false};
             if (!repeat && !count_steps(&job, 1)) { /* one fault will do */
                 table->incomplete = true;
                 k = section->count;

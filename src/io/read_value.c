@@ -5,6 +5,7 @@
  * it stands in, and of units. A fault inside an expression is placed at the character concerned.
  */
 #include "io/reader.h"
+#include "model/expression.h"
 
 #include <linkwork/spec.h>
 
@@ -24,6 +25,18 @@ void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, cons
     va_end(arguments);
     reader->faults++;
     lw_complain(reader->report, LW_SEVERITY_ERROR, reader->file, place, reader->object, remedy, "%s",
+                message);
+}
+
+void lw_reader_warn(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...) {
+    char message[sizeof((lw_error *)0)->message];
+    if (reader->muted || reader->warned) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    reader->warnings++;
+    lw_complain(reader->report, LW_SEVERITY_WARNING, reader->file, place, reader->object, remedy, "%s",
                 message);
 }
 
@@ -145,6 +158,20 @@ bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, si
     return false;
 }
 
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static size_t number_length(const char *text) {
+    size_t k = 0;
+    while (is_digit(text[k]) || text[k] == '.') k++;
+    if (k > 0 && (text[k] == 'e' || text[k] == 'E')) {
+        size_t sign = text[k + 1] == '+' || text[k + 1] == '-';
+        if (is_digit(text[k + 1 + sign])) k += 1 + sign;
+        while (is_digit(text[k])) k++;
+    }
+    return k;
+}
+
 /* --- numbers -------------------------------------------------------------------------------------- */
 
 void lw_reader_explain(const char *text, lw_syntax *syntax) {
@@ -171,13 +198,92 @@ static size_t constant_count(const lw_reader *reader) {
     return reader->parameter_count + reader->index_count;
 }
 
+/* Is the text one number without unit, such as 90 or -1.5e3? */
+static bool is_bare_number(const char *text) {
+    size_t sign = *text == '-' || *text == '+', length = number_length(text + sign);
+    return length > 0 && text[sign + length] == '\0';
+}
+
+/* The constant that the whole text names, NULL if it is no lone name of one. */
+static const lw_constant *lone_constant(const lw_reader *reader, const char *text) {
+    for (size_t k = 0; k < constant_count(reader); k++) {
+        if (strcmp(reader->constants[k].name, text) == 0) return &reader->constants[k];
+    }
+    return NULL;
+}
+
+/* The parameters with units in an expression, as they are given: "(3 mm)" of m, "(m is 3 mm)" of 2*m + 1. */
+static void show_origin(const lw_reader *reader, const char *text, char *shown, size_t size) {
+    const lw_constant *lone = lone_constant(reader, text);
+    size_t used = 0, length;
+    shown[0] = '\0';
+    if (lone && lone->text) snprintf(shown, size, " (%.40s)", lone->text);
+    for (lw_name_scan scan = {text, 0, false}; !lone && (length = lw_next_name(&scan)) > 0;
+         scan.at += length) {
+        for (size_t k = 0; k < reader->parameter_count; k++) {
+            const lw_constant *c = &reader->constants[k];
+            bool named = strlen(c->name) == length && strncmp(c->name, text + scan.at, length) == 0;
+            if (!named || !c->text || !lw_meaning_is_known(&c->meaning) || used + 60 > size) continue;
+            used += (size_t)snprintf(shown + used, size - used, "%s%.24s is %.24s", used ? ", " : " (",
+                                     c->name, c->text);
+        }
+    }
+    if (used > 0) snprintf(shown + used, size - used, ")");
+}
+
+/* Does what an expression measures fit its place? Reports it if not. */
+static bool fits(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
+                 const lw_meaning *measure, bool uses_time) {
+    lw_fitness fit = lw_meaning_fit(measure, quantity, uses_time);
+    if (fit == LW_FITS) return true;
+    char shown[SHOWN], name[64], origin[160], remedy[160];
+    show(node, shown);
+    lw_meaning_name(measure, name, sizeof name);
+    show_origin(reader, node->text, origin, sizeof origin);
+    const char *wanted = lw_quantity_name(quantity);
+    if (fit == LW_IS_PER_ANGLE) {
+        lw_reader_fault(reader, node->place, "give it in m; a screw's lead is per turn",
+                        "%s %s%s has an angle in it, but a length is expected", what, shown, origin);
+        return false;
+    }
+    if (fit == LW_MAY_FIT) {
+        snprintf(remedy, sizeof remedy, "it is taken as %s in SI units; give every number in it its unit",
+                 wanted);
+        lw_reader_warn(reader, node->place, remedy, "%s %s%s looks like %s, but %s is expected", what, shown,
+                       origin, name, wanted);
+        return true;
+    }
+    if (quantity == LW_PLAIN_NUMBER) {
+        snprintf(remedy, sizeof remedy, "give a number without unit");
+    } else {
+        snprintf(remedy, sizeof remedy, "give %s, e.g. 3 %s", wanted, lw_quantity_unit(quantity));
+    }
+    lw_reader_fault(reader, node->place, remedy, "%s %s is %s%s", what, shown, name, origin);
+    return false;
+}
+
+/* 90 where an angle is wanted is 14 turns and a bit; most likely degrees are meant. */
+static void question_angle(lw_reader *reader, const lw_yaml *node, const char *what, double value) {
+    static const double turn = 6.2831853071795865 * (1 + 1e-6); /* a turn given with seven digits is one */
+    if (fabs(value) <= turn) return;
+    const lw_constant *constant = lone_constant(reader, node->text);
+    if (!is_bare_number(constant && constant->text ? constant->text : node->text)) return;
+    char remedy[96];
+    snprintf(remedy, sizeof remedy, "did you mean %g deg? Write %g rad if not", value, value);
+    lw_reader_warn(reader, node->place, remedy, "%s is %g rad", what, value);
+}
+
 bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
                       double *value) {
     lw_syntax syntax;
+    lw_meaning measure;
     if (!is_text(reader, node, what, "give a number or an expression, e.g. 2, 30 deg, L/2")) return false;
     double number;
-    if (lw_number(node->text, reader->constants, constant_count(reader), &number, &syntax) &&
+    if (lw_number_meaning(node->text, reader->constants, constant_count(reader), &number, &measure,
+                          &syntax) &&
         lw_units_fit(node->text, quantity, &syntax)) {
+        if (!fits(reader, node, what, quantity, &measure, false)) return false;
+        if (quantity == LW_ANGLE) question_angle(reader, node, what, number);
         *value = number;
         return true;
     }
@@ -185,20 +291,38 @@ bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, 
     return false;
 }
 
-bool lw_reader_numbers(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
-                       size_t count, double *values) {
+bool lw_reader_mixed_numbers(lw_reader *reader, const lw_yaml *node, const char *what,
+                             const lw_quantity *quantities, size_t count, double *values) {
     bool good = true;
     if (!lw_reader_list(reader, node, what, count)) return false;
     for (size_t k = 0; k < count; k++) {
         const lw_yaml *item = node->items[k];
-        if (item->kind == LW_YAML_TEXT &&
-            lw_number(item->text, reader->constants, constant_count(reader), &values[k], NULL) &&
-            lw_units_fit(item->text, quantity, NULL)) {
+        lw_meaning measure;
+        if (item->kind == LW_YAML_TEXT && quantities[k] != LW_ANGLE &&
+            lw_number_meaning(item->text, reader->constants, constant_count(reader), &values[k], &measure,
+                              NULL) &&
+            (!lw_meaning_is_known(&measure) || lw_meaning_fit(&measure, quantities[k], false) == LW_FITS)) {
             continue;
         }
         char entry[96]; /* only a fault needs its name */
         snprintf(entry, sizeof entry, "entry %zu of %s", k + 1, what);
-        good = lw_reader_number(reader, item, entry, quantity, &values[k]) && good;
+        good = lw_reader_number(reader, item, entry, quantities[k], &values[k]) && good;
+    }
+    return good;
+}
+
+bool lw_reader_numbers(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
+                       size_t count, double *values) {
+    lw_quantity quantities[16];
+    enum { MOST = sizeof quantities / sizeof *quantities };
+    bool good = true;
+    if (!lw_reader_list(reader, node, what, count)) return false;
+    for (size_t k = 0; k < MOST; k++) quantities[k] = quantity;
+    if (count <= MOST) return lw_reader_mixed_numbers(reader, node, what, quantities, count, values);
+    for (size_t k = 0; k < count; k++) { /* a column of a table */
+        char entry[96];
+        snprintf(entry, sizeof entry, "entry %zu of %s", k + 1, what);
+        good = lw_reader_number(reader, node->items[k], entry, quantity, &values[k]) && good;
     }
     return good;
 }
@@ -376,20 +500,6 @@ const char *lw_reader_text(lw_reader *reader, const lw_yaml *node, const char *w
     return good ? text : NULL;
 }
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-static size_t number_length(const char *text) {
-    size_t k = 0;
-    while (is_digit(text[k]) || text[k] == '.') k++;
-    if (k > 0 && (text[k] == 'e' || text[k] == 'E')) {
-        size_t sign = text[k + 1] == '+' || text[k + 1] == '-';
-        if (is_digit(text[k + 1 + sign])) k += 1 + sign;
-        while (is_digit(text[k])) k++;
-    }
-    return k;
-}
-
 size_t lw_next_name(lw_name_scan *scan) {
     const char *text = scan->text;
     bool unit_may_follow = false; /* behind a name, parentheses are a function's */
@@ -438,22 +548,36 @@ static const char *without_indices(lw_reader *reader, const char *text) {
     return keep(&buffer);
 }
 
-const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const char *what,
-                               const char *const *variables) {
+const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
+                               const lw_law_variables *variables) {
     char remedy[160];
-    list_names(remedy, sizeof remedy, "give a number or an expression of ", variables);
+    list_names(remedy, sizeof remedy, "give a number or an expression of ", variables->names);
     if (!is_text(reader, node, what, remedy)) return NULL;
     const char *text = reader->index_count > 0 ? without_indices(reader, node->text) : node->text;
-    lw_arena *scratch = lw_arena_create(NULL);
+    if (!text) return NULL;
+
+    lw_instruction program[LW_EXPRESSION_LENGTH];
+    lw_meaning measures[LW_MAX_VARIABLES], measure;
+    lw_expression_names names = {reader->constants, reader->parameter_count, variables->names,
+                                 count_names(variables->names), measures};
     lw_syntax syntax = {0};
-    if (text && scratch &&
-        !lw_function_compile(scratch, text, reader->constants, reader->parameter_count, variables,
-                             count_names(variables), &syntax)) {
+    bool uses_time = false;
+    for (size_t k = 0; k < LW_MAX_VARIABLES; k++)
+        measures[k] = lw_quantity_meaning(variables->quantities[k], LW_MEANING_VARIABLE);
+    size_t length = lw_expression_compile(text, &names, program, &measure, &syntax);
+    if (length == 0) {
         report_syntax(reader, node, what, &syntax, strcmp(text, node->text) == 0);
-        text = NULL;
+        return NULL;
     }
-    if (!scratch) reader->out_of_memory = true;
-    lw_arena_destroy(scratch);
+    for (size_t k = 0; k < length; k++) {
+        if (program[k].op == LW_OP_VARIABLE && variables->quantities[program[k].variable] == LW_TIME)
+            uses_time = true;
+    }
+    bool constant = length == 1 && program[0].op == LW_OP_CONSTANT;
+    if (!constant && measure.kind == LW_MEANING_LIKELY)
+        measure.kind = LW_MEANING_UNKNOWN; /* 5*x is a usual law */
+    if (!fits(reader, node, what, quantity, &measure, uses_time)) return NULL;
+    if (quantity == LW_ANGLE && constant) question_angle(reader, node, what, program[0].value);
     return text;
 }
 

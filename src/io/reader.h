@@ -66,7 +66,9 @@ typedef struct lw_reader {
     lw_name_table bodies, joints, forces, constraints;
     lw_name_table connected; /* names of bodies in joints (read_loose.c) */
     bool muted;              /* faults are neither reported nor counted */
-    bool only_run;           /* sections of objects are passed over */
+    bool warned;             /* warnings are not reported: an earlier step of the repeat had some */
+    size_t warnings;
+    bool only_run; /* sections of objects are passed over */
     /* Keys suggested for misspelt ones, so that they are not reported as missing, too; the last
      * few suffice. */
     struct {
@@ -79,6 +81,9 @@ typedef struct lw_reader {
 } lw_reader;
 
 void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...)
+    LW_PRINTF(4, 5);
+/* A warning; of a repeated entry only the first step that has some is heard. */
+void lw_reader_warn(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...)
     LW_PRINTF(4, 5);
 void lw_reader_check(lw_reader *reader, lw_status status); /* notes that memory is out */
 
@@ -97,11 +102,14 @@ lw_place lw_reader_place(const lw_yaml *map, const char *key);
 /* Is the node a list of count entries? */
 bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count);
 
-/* Units behind a lone number must measure the quantity. */
+/* The value must measure the quantity, as far as units and parameters with units say what it measures. */
 bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
                       double *value);
 bool lw_reader_numbers(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
                        size_t count, double *values);
+/* The same with a quantity for each entry. */
+bool lw_reader_mixed_numbers(lw_reader *reader, const lw_yaml *node, const char *what,
+                             const lw_quantity *quantities, size_t count, double *values);
 bool lw_reader_integer(lw_reader *reader, const char *text, const lw_yaml *node, const char *what,
                        long *value);
 bool lw_reader_flag(lw_reader *reader, const lw_yaml *node, const char *what, bool *value);
@@ -110,9 +118,14 @@ bool lw_reader_rotation(lw_reader *reader, const lw_yaml *node, const char *what
 int lw_reader_choice(lw_reader *reader, const lw_yaml *node, const char *what, const char *const *choices);
 /* A text with every {expression} in it replaced by its integer value. */
 const char *lw_reader_text(lw_reader *reader, const lw_yaml *node, const char *what);
-/* An expression of variables (ended by NULL), checked; indices of a repeat are replaced by their values. */
-const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const char *what,
-                               const char *const *variables);
+/* The variables of a law, and what they measure; names end with NULL. */
+typedef struct lw_law_variables {
+    const char *names[LW_MAX_VARIABLES + 1];
+    lw_quantity quantities[LW_MAX_VARIABLES];
+} lw_law_variables;
+/* An expression of variables, checked; indices of a repeat are replaced by their values. */
+const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
+                               const lw_law_variables *variables);
 
 /* A number that is a value of YAML but not of expressions, such as .nan, gets the message of nan. */
 void lw_reader_explain(const char *text, lw_syntax *syntax);
@@ -142,6 +155,13 @@ const char *lw_reader_body(lw_reader *reader, const lw_yaml *node, const char *w
 const lw_named *lw_reader_joint(lw_reader *reader, const lw_yaml *node, const char *what);
 /* Key between: [first, second]. */
 bool lw_reader_between(lw_reader *reader, const lw_yaml *map, const char *bodies[2]);
+/* What coordinate number k of a joint measures, counted as its speeds are: a length or an angle; and what the force,
+ * the speed, the stiffness and the damping that belong to it measure. */
+lw_quantity lw_coordinate_quantity(int joint_type, int k);
+typedef struct lw_coordinate_quantities {
+    lw_quantity coordinate, speed, force, stiffness, damping;
+} lw_coordinate_quantities;
+lw_coordinate_quantities lw_quantities_of(lw_quantity coordinate);
 /* Key coordinate of a map that names a joint: which speed; the only one if the joint has one. */
 bool lw_reader_coordinate(lw_reader *reader, const lw_yaml *map, const lw_named *joint, int *coordinate);
 

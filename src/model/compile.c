@@ -255,7 +255,8 @@ static lw_status compile_header(lw_compiler *compiler) {
     model->body_count = (int)spec->body_count;
     model->joint_count = (int)spec->joint_count;
     for (size_t k = 0; k < spec->parameter_count; k++)
-        compiler->constants[k] = (lw_constant){spec->parameters[k].name, spec->parameters[k].value};
+        compiler->constants[k] =
+            (lw_constant){.name = spec->parameters[k].name, .value = spec->parameters[k].value};
     return model->name && model->file ? LW_OK : LW_ERROR_MEMORY;
 }
 

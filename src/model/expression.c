@@ -21,6 +21,9 @@
  * `x/2 mm` (but not `10 N/5 mm`, where the dividend carries a unit as well) and `2^3 mm`, where the unit
  * would bind to the last number only.
  *
+ * Dimensions. Beside the stack of values runs one of what they measure (meaning.c): units, parameters with units and
+ * the variables of laws have dimensions, and both sides of a sum or comparison must agree where both are known.
+ *
  * Folding: an instruction whose operands are all constants is run at once; a result that is not finite is an
  * error.
  *
@@ -29,6 +32,7 @@
  */
 #include "model/expression.h"
 
+#include "model/dimensions.h"
 #include "model/units.h"
 
 #include <math.h>
@@ -102,7 +106,10 @@ operators[] = {
 
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
-static const lw_constant builtin[] = {{"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}};
+static const lw_constant builtin[] = {
+    {"pi", 3.14159265358979323846, {.kind = LW_MEANING_RATIO}, NULL},
+    {"e", 2.71828182845904523536, {.kind = LW_MEANING_RATIO}, NULL},
+};
 
 enum { BUILTIN = sizeof builtin / sizeof *builtin };
 
@@ -115,8 +122,9 @@ typedef struct parser {
     size_t at;
     const lw_expression_names *names;
     lw_instruction *code;
-    size_t length; /* of the program so far */
-    size_t height; /* of the stack behind it */
+    size_t length;        /* of the program so far */
+    size_t height;        /* of the stack behind it */
+    lw_meaning *measures; /* of what is on the stack */
     int nesting;
     size_t units_start, units_end; /* of the last units: did the operand that ends here carry some? */
     lw_syntax *syntax;
@@ -322,8 +330,10 @@ static bool append(parser *p, lw_instruction instruction, size_t offset) {
     return true;
 }
 
-static bool push_constant(parser *p, double value, size_t offset) {
-    return append(p, (lw_instruction){.value = value, .op = LW_OP_CONSTANT}, offset);
+static bool push_constant(parser *p, double value, lw_meaning measure, size_t offset) {
+    if (!append(p, (lw_instruction){.value = value, .op = LW_OP_CONSTANT}, offset)) return false;
+    p->measures[p->height - 1] = measure;
+    return true;
 }
 
 /* A constant operation whose result is not finite: says which, with its operands. */
@@ -353,9 +363,25 @@ static bool fail_fold(parser *p, lw_op op, const lw_instruction *operand, double
     return fail(p, offset, "numbers reach to 1.8e308; check values and units", "a constant here %s", what);
 }
 
+/* What the result of an operation measures, in the place of its operands. */
+static bool measure(parser *p, lw_op op, size_t offset) {
+    const char *name = "";
+    const lw_instruction *last = &p->code[p->length - 1];
+    lw_syntax syntax;
+    if (lw_meaning_operation(op, &p->measures[p->height - lw_op_arity(op)],
+                             last->op == LW_OP_CONSTANT ? &last->value : NULL, p->syntax ? &syntax : NULL))
+        return true;
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        if (functions[i].op == op) name = functions[i].name;
+    }
+    if (p->syntax) (void)fail(p, offset, syntax.remedy, "%s%s%s", name, name[0] ? ": " : "", syntax.message);
+    return false;
+}
+
 /* Appends an operation; runs it at once if its operands are constants. offset: where the user wrote it. */
 static bool emit(parser *p, lw_op op, size_t offset) {
     size_t arity = lw_op_arity(op), first = p->length - arity;
+    if (!measure(p, op, offset)) return false;
     const lw_instruction *last = &p->code[p->length - 1];
     if ((op == LW_OP_DIVIDE || op == LW_OP_MOD) && last->op == LW_OP_CONSTANT && last->value == 0) {
         return fail(p, offset, "the divisor is 0 whatever the variables are; check the parameters in it",
@@ -416,7 +442,10 @@ static bool parse_number(parser *p) {
     }
     size_t offset = p->at;
     p->at += n;
-    return push_constant(p, value, offset);
+    /* 2, 12, 0.5 are plain in a product, most likely; 9.81 or 2100 may well be a quantity */
+    bool plain = 4 * value == floor(4 * value) && value <= 100;
+    const lw_meaning meaning = {.kind = plain ? LW_MEANING_NUMBER : LW_MEANING_UNKNOWN, .direct = value == 1};
+    return push_constant(p, value, meaning, offset);
 }
 
 static bool close_parenthesis(parser *p, size_t opened) {
@@ -480,13 +509,17 @@ static bool parse_name(parser *p) {
     if (f && called) return parse_call(p, f, offset);
     if (!called) p->at = offset + w.length; /* an operand ends at its last character */
     if (variable < p->names->variable_count) {
-        return append(p, (lw_instruction){.op = LW_OP_VARIABLE, .variable = (unsigned char)variable}, offset);
+        if (!append(p, (lw_instruction){.op = LW_OP_VARIABLE, .variable = (unsigned char)variable}, offset))
+            return false;
+        const lw_meaning *measures = p->names->variable_measures;
+        p->measures[p->height - 1] = measures ? measures[variable] : (lw_meaning){.kind = LW_MEANING_UNKNOWN};
+        return true;
     }
     if (constant) {
         if (!isfinite(constant->value)) {
             return fail(p, offset, "give it a finite value", "\"%.*s\" has no finite value", SHOW(w));
         }
-        return push_constant(p, constant->value, offset);
+        return push_constant(p, constant->value, constant->meaning, offset);
     }
     if (f) {
         char remedy[64];
@@ -586,9 +619,15 @@ static bool parse_units(parser *p, size_t start) {
     if (!isfinite(value)) {
         return fail(p, offset, "numbers reach to 1.8e308", "the value in SI units is too large");
     }
+    lw_meaning *measure = &p->measures[p->height - 1], unit = lw_units_meaning(&units);
     if (constant) {
         operand->value = value;
-    } else if (!push_constant(p, value, offset) || !emit(p, LW_OP_MULTIPLY, offset)) {
+        if (measure->kind <= LW_MEANING_RATIO) {
+            *measure = unit;
+        } else {
+            *measure = lw_meaning_product(measure, &unit, 1);
+        }
+    } else if (!push_constant(p, value, unit, offset) || !emit(p, LW_OP_MULTIPLY, offset)) {
         return false;
     }
     return check_operator_follows(p);
@@ -671,9 +710,14 @@ static bool parse_level(parser *p, int level) {
 }
 
 size_t lw_expression_compile(const char *text, const lw_expression_names *names, lw_instruction *code,
-                             lw_syntax *syntax) {
-    parser p = {
-        .text = text ? text : "", .names = names, .code = code, .units_end = (size_t)-1, .syntax = syntax};
+                             lw_meaning *measure, lw_syntax *syntax) {
+    lw_meaning measures[LW_MACHINE_STACK + 1];
+    parser p = {.text = text ? text : "",
+                .names = names,
+                .code = code,
+                .measures = measures,
+                .units_end = (size_t)-1,
+                .syntax = syntax};
 
     if (skip_space(&p) == '\0') {
         (void)fail(&p, 0, "write a number or a formula, e.g. 0.5*sin(2*pi*t)", "the expression is empty");
@@ -688,5 +732,6 @@ size_t lw_expression_compile(const char *text, const lw_expression_names *names,
         (void)fail_unexpected(&p, false);
         return 0;
     }
+    if (measure) *measure = measures[0];
     return p.length;
 }

@@ -14,6 +14,7 @@ typedef struct lw_expression_names {
     size_t constant_count;
     const char *const *variables;
     size_t variable_count;
+    const lw_meaning *variable_measures; /* what each variable measures; NULL: not known */
 } lw_expression_names;
 
 /* Does word[0..length) name a constant or a variable? */
@@ -21,8 +22,9 @@ bool lw_names_have(const lw_expression_names *names, const char *word, size_t le
 
 /* Compiles text into code[0..LW_EXPRESSION_LENGTH) and returns the program's length; 0 on failure, with
  * syntax (which may be NULL) filled. All that does not depend on a variable is computed here: a constant
- * expression becomes one LW_OP_CONSTANT. */
+ * expression becomes one LW_OP_CONSTANT. measure (which may be NULL) says what the value measures; a sum of a
+ * length and a mass, and whatever else contradicts itself, is a failure. */
 size_t lw_expression_compile(const char *text, const lw_expression_names *names, lw_instruction *code,
-                             lw_syntax *syntax);
+                             lw_meaning *measure, lw_syntax *syntax);
 
 #endif

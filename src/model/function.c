@@ -40,8 +40,8 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_con
                                  size_t constant_count, const char *const *variables, size_t variable_count,
                                  lw_syntax *syntax) {
     lw_instruction program[LW_EXPRESSION_LENGTH];
-    const lw_expression_names names = {constants, constant_count, variables, variable_count};
-    size_t length = lw_expression_compile(text, &names, program, syntax);
+    const lw_expression_names names = {constants, constant_count, variables, variable_count, NULL};
+    size_t length = lw_expression_compile(text, &names, program, NULL, syntax);
     if (length == 0) return NULL;
 
     lw_function *function = LW_NEW(arena, lw_function, 1);
@@ -59,14 +59,19 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_con
     return function;
 }
 
-bool lw_number(const char *text, const lw_constant *constants, size_t constant_count, double *value,
-               lw_syntax *syntax) {
+bool lw_number_meaning(const char *text, const lw_constant *constants, size_t constant_count, double *value,
+                       lw_meaning *measure, lw_syntax *syntax) {
     lw_instruction program[LW_EXPRESSION_LENGTH];
-    const lw_expression_names names = {constants, constant_count, NULL, 0};
-    size_t length = lw_expression_compile(text, &names, program, syntax);
+    const lw_expression_names names = {constants, constant_count, NULL, 0, NULL};
+    size_t length = lw_expression_compile(text, &names, program, measure, syntax);
     if (length == 0) return false;
     *value = lw_machine_value(program, length, NULL);
     return true;
+}
+
+bool lw_number(const char *text, const lw_constant *constants, size_t constant_count, double *value,
+               lw_syntax *syntax) {
+    return lw_number_meaning(text, constants, constant_count, value, NULL, syntax);
 }
 
 /* --- tables --------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #define LW_FUNCTION_H
 
 #include "core/core.h"
+#include "model/meaning.h"
 
 /* f, df/ds, d2f/ds2 along a curve with parameter s. */
 typedef struct lw_jet {
@@ -18,6 +19,8 @@ typedef struct lw_jet {
 typedef struct lw_constant {
     const char *name;
     double value;
+    lw_meaning meaning; /* what it measures, as far as its author said */
+    const char *text;   /* as he wrote it, for messages; may be NULL */
 } lw_constant;
 
 #define LW_MAX_VARIABLES 4
@@ -61,6 +64,9 @@ double lw_function_integral(const lw_function *function, double a, double b, con
  * failure. */
 bool lw_number(const char *text, const lw_constant *constants, size_t constant_count, double *value,
                lw_syntax *syntax);
+/* The same, and what it measures. */
+bool lw_number_meaning(const char *text, const lw_constant *constants, size_t constant_count, double *value,
+                       lw_meaning *measure, lw_syntax *syntax);
 
 /* Is this word reserved (a function, a built-in constant, a word of the language, or a unit of more than one
  * letter), so that no parameter may have it? */

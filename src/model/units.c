@@ -12,6 +12,7 @@
  */
 #include "model/units.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,27 +25,27 @@ static const struct unit {
     double numerator, denominator;
     lw_dimension dimension;
 } table[] = {
-    {"m", 1, 1, {1, 0, 0}},           {"mm", 1, 1e3, {1, 0, 0}},
-    {"cm", 1, 100, {1, 0, 0}},        {"km", 1e3, 1, {1, 0, 0}},
-    {"um", 1, 1e6, {1, 0, 0}},        {"in", 254, 1e4, {1, 0, 0}},
-    {"ft", 3048, 1e4, {1, 0, 0}},     {"rad", 1, 1, {0, 0, 0}},
-    {"deg", PI, 180, {0, 0, 0}},      {"rev", 2 * PI, 1, {0, 0, 0}},
-    {"rpm", PI, 30, {0, 0, -1}},      {"s", 1, 1, {0, 0, 1}},
-    {"ms", 1, 1e3, {0, 0, 1}},        {"us", 1, 1e6, {0, 0, 1}},
-    {"min", 60, 1, {0, 0, 1}},        {"h", 3600, 1, {0, 0, 1}},
-    {"kg", 1, 1, {0, 1, 0}},          {"g", 1, 1e3, {0, 1, 0}},
-    {"mg", 1, 1e6, {0, 1, 0}},        {"tonne", 1e3, 1, {0, 1, 0}},
-    {"lb", 45359237, 1e8, {0, 1, 0}}, {"N", 1, 1, {1, 1, -2}},
-    {"mN", 1, 1e3, {1, 1, -2}},       {"kN", 1e3, 1, {1, 1, -2}},
-    {"MN", 1e6, 1, {1, 1, -2}},       {"lbf", 44482216152605, 1e13, {1, 1, -2}},
-    {"Nm", 1, 1, {2, 1, -2}},         {"Nmm", 1, 1e3, {2, 1, -2}},
-    {"kNm", 1e3, 1, {2, 1, -2}},      {"Ns", 1, 1, {1, 1, -1}},
-    {"Nms", 1, 1, {2, 1, -1}},        {"Pa", 1, 1, {-1, 1, -2}},
-    {"kPa", 1e3, 1, {-1, 1, -2}},     {"MPa", 1e6, 1, {-1, 1, -2}},
-    {"GPa", 1e9, 1, {-1, 1, -2}},     {"bar", 1e5, 1, {-1, 1, -2}},
-    {"J", 1, 1, {2, 1, -2}},          {"kJ", 1e3, 1, {2, 1, -2}},
-    {"W", 1, 1, {2, 1, -3}},          {"kW", 1e3, 1, {2, 1, -3}},
-    {"Hz", 1, 1, {0, 0, -1}},
+    {"m", 1, 1, {1, 0, 0, 0}},           {"mm", 1, 1e3, {1, 0, 0, 0}},
+    {"cm", 1, 100, {1, 0, 0, 0}},        {"km", 1e3, 1, {1, 0, 0, 0}},
+    {"um", 1, 1e6, {1, 0, 0, 0}},        {"in", 254, 1e4, {1, 0, 0, 0}},
+    {"ft", 3048, 1e4, {1, 0, 0, 0}},     {"rad", 1, 1, {0, 0, 0, 1}},
+    {"deg", PI, 180, {0, 0, 0, 1}},      {"rev", 2 * PI, 1, {0, 0, 0, 1}},
+    {"rpm", PI, 30, {0, 0, -1, 1}},      {"s", 1, 1, {0, 0, 1, 0}},
+    {"ms", 1, 1e3, {0, 0, 1, 0}},        {"us", 1, 1e6, {0, 0, 1, 0}},
+    {"min", 60, 1, {0, 0, 1, 0}},        {"h", 3600, 1, {0, 0, 1, 0}},
+    {"kg", 1, 1, {0, 1, 0, 0}},          {"g", 1, 1e3, {0, 1, 0, 0}},
+    {"mg", 1, 1e6, {0, 1, 0, 0}},        {"tonne", 1e3, 1, {0, 1, 0, 0}},
+    {"lb", 45359237, 1e8, {0, 1, 0, 0}}, {"N", 1, 1, {1, 1, -2, 0}},
+    {"mN", 1, 1e3, {1, 1, -2, 0}},       {"kN", 1e3, 1, {1, 1, -2, 0}},
+    {"MN", 1e6, 1, {1, 1, -2, 0}},       {"lbf", 44482216152605, 1e13, {1, 1, -2, 0}},
+    {"Nm", 1, 1, {2, 1, -2, 0}},         {"Nmm", 1, 1e3, {2, 1, -2, 0}},
+    {"kNm", 1e3, 1, {2, 1, -2, 0}},      {"Ns", 1, 1, {1, 1, -1, 0}},
+    {"Nms", 1, 1, {2, 1, -1, 0}},        {"Pa", 1, 1, {-1, 1, -2, 0}},
+    {"kPa", 1e3, 1, {-1, 1, -2, 0}},     {"MPa", 1e6, 1, {-1, 1, -2, 0}},
+    {"GPa", 1e9, 1, {-1, 1, -2, 0}},     {"bar", 1e5, 1, {-1, 1, -2, 0}},
+    {"J", 1, 1, {2, 1, -2, 0}},          {"kJ", 1e3, 1, {2, 1, -2, 0}},
+    {"W", 1, 1, {2, 1, -3, 0}},          {"kW", 1e3, 1, {2, 1, -3, 0}},
+    {"Hz", 1, 1, {0, 0, -1, 0}},
 };
 
 enum { UNITS = sizeof table / sizeof *table };
@@ -85,7 +86,7 @@ static int saturated(int exponent) { return exponent > 999 ? 999 : exponent < -9
 /* The dimension of a times b^exponent. */
 static lw_dimension combined(lw_dimension a, lw_dimension b, int exponent) {
     return (lw_dimension){saturated(a.length + b.length * exponent), saturated(a.mass + b.mass * exponent),
-                          saturated(a.time + b.time * exponent)};
+                          saturated(a.time + b.time * exponent), saturated(a.angle + b.angle * exponent)};
 }
 
 /* Raises units to the exponent behind them, if there is one. */
@@ -110,7 +111,7 @@ static lw_units_result read_exponent(const reader *r, lw_units *units) {
     }
     units->numerator = numerator;
     units->denominator = denominator;
-    units->dimension = combined((lw_dimension){0, 0, 0}, units->dimension, exponent);
+    units->dimension = combined((lw_dimension){0, 0, 0, 0}, units->dimension, exponent);
     units->end = at + 1;
     return LW_UNITS_FOUND;
 }
@@ -136,7 +137,7 @@ static lw_units_result read_factor(const reader *r, size_t at, int depth, bool c
             double numerator = units->numerator;
             units->numerator = units->denominator;
             units->denominator = numerator;
-            units->dimension = combined((lw_dimension){0, 0, 0}, units->dimension, -1);
+            units->dimension = combined((lw_dimension){0, 0, 0, 0}, units->dimension, -1);
         }
         return read_exponent(r, units);
     }
@@ -200,7 +201,7 @@ static lw_units_result read_product(const reader *r, size_t at, int depth, bool 
 lw_units_result lw_units_read(const char *text, size_t at, const lw_expression_names *names,
                               lw_units *units) {
     reader r = {text, names};
-    *units = (lw_units){1, 1, {0, 0, 0}, at, at};
+    *units = (lw_units){1, 1, {0, 0, 0, 0}, at, at};
     return read_product(&r, at, 0, false, units);
 }
 
@@ -210,22 +211,24 @@ static const struct quantity {
     const char *name, *unit;
     lw_dimension dimension;
 } quantities[LW_QUANTITIES] = {
-    [LW_PLAIN_NUMBER] = {"a plain number", "1", {0, 0, 0}},
-    [LW_ANGLE] = {"an angle", "rad", {0, 0, 0}},
-    [LW_LENGTH] = {"a length", "m", {1, 0, 0}},
-    [LW_MASS] = {"a mass", "kg", {0, 1, 0}},
-    [LW_TIME] = {"a time", "s", {0, 0, 1}},
-    [LW_SPEED] = {"a speed", "m/s", {1, 0, -1}},
-    [LW_ANGULAR_SPEED] = {"an angular speed", "rad/s", {0, 0, -1}},
-    [LW_ACCELERATION] = {"an acceleration", "m/s^2", {1, 0, -2}},
-    [LW_FORCE] = {"a force", "N", {1, 1, -2}},
-    [LW_TORQUE] = {"a torque", "N m", {2, 1, -2}},
-    [LW_INERTIA] = {"a moment of inertia", "kg m^2", {2, 1, 0}},
-    [LW_DENSITY] = {"a density", "kg/m^3", {-3, 1, 0}},
-    [LW_STIFFNESS] = {"a stiffness", "N/m", {0, 1, -2}},
-    [LW_DAMPING] = {"a damping", "N s/m", {0, 1, -1}},
-    [LW_PRESSURE] = {"a pressure", "Pa", {-1, 1, -2}},
-    [LW_POWER] = {"a power", "W", {2, 1, -3}},
+    [LW_PLAIN_NUMBER] = {"a plain number", "1", {0, 0, 0, 0}},
+    [LW_ANGLE] = {"an angle", "rad", {0, 0, 0, 1}},
+    [LW_LENGTH] = {"a length", "m", {1, 0, 0, 0}},
+    [LW_MASS] = {"a mass", "kg", {0, 1, 0, 0}},
+    [LW_TIME] = {"a time", "s", {0, 0, 1, 0}},
+    [LW_SPEED] = {"a speed", "m/s", {1, 0, -1, 0}},
+    [LW_ANGULAR_SPEED] = {"an angular speed", "rad/s", {0, 0, -1, 1}},
+    [LW_ACCELERATION] = {"an acceleration", "m/s^2", {1, 0, -2, 0}},
+    [LW_FORCE] = {"a force", "N", {1, 1, -2, 0}},
+    [LW_TORQUE] = {"a torque", "N m", {2, 1, -2, 0}},
+    [LW_INERTIA] = {"a moment of inertia", "kg m^2", {2, 1, 0, 0}},
+    [LW_DENSITY] = {"a density", "kg/m^3", {-3, 1, 0, 0}},
+    [LW_STIFFNESS] = {"a stiffness", "N/m", {0, 1, -2, 0}},
+    [LW_DAMPING] = {"a damping", "N s/m", {0, 1, -1, 0}},
+    [LW_PRESSURE] = {"a pressure", "Pa", {-1, 1, -2, 0}},
+    [LW_TURNING_STIFFNESS] = {"a stiffness against turning", "N m/rad", {2, 1, -2, -1}},
+    [LW_TURNING_DAMPING] = {"a damping of turning", "N m s/rad", {2, 1, -1, -1}},
+    [LW_POWER] = {"a power", "W", {2, 1, -3, 0}},
 };
 
 lw_quantity lw_quantity_of(const char *unit) {
@@ -247,17 +250,6 @@ static const char *measured(lw_dimension dimension) {
     return NULL;
 }
 
-/* Is an angle unit among the units from at to end? Radians have no dimension, but 5 mm/rev is no length. */
-static bool have_angle(const char *text, size_t at, size_t end) {
-    const reader r = {text, NULL};
-    for (size_t length; at<end; at += length> 0 ? length : 1) {
-        length = word_length(&r, at);
-        const struct unit *unit = find(text + at, length);
-        if (unit && same(unit->dimension, (lw_dimension){0, 0, 0})) return true;
-    }
-    return false;
-}
-
 bool lw_units_fit(const char *text, lw_quantity quantity, lw_syntax *syntax) {
     if (quantity == LW_ANY_QUANTITY) return true;
     size_t at = strspn(text, " \t\r\n+-"), digits = strspn(text + at, "0123456789.");
@@ -271,12 +263,12 @@ bool lw_units_fit(const char *text, lw_quantity quantity, lw_syntax *syntax) {
     at += strspn(text + at, " \t\r\n");
     if (text[at] == '\0') return true;
 
-    const lw_expression_names none = {NULL, 0, NULL, 0};
+    const lw_expression_names none = {NULL, 0, NULL, 0, NULL};
     lw_units units;
     if (lw_units_read(text, at, &none, &units) != LW_UNITS_FOUND) return true;
     if (text[units.end + strspn(text + units.end, " \t\r\n")] != '\0') return true;
     const struct quantity *wanted = &quantities[quantity];
-    bool per_angle = quantity == LW_LENGTH && have_angle(text, at, units.end);
+    bool per_angle = quantity == LW_LENGTH && units.dimension.angle != 0;
     if (same(units.dimension, wanted->dimension) && !per_angle) return true;
     if (!syntax) return false;
     size_t length = units.end - at < 40 ? units.end - at : 40;
@@ -297,4 +289,61 @@ bool lw_units_fit(const char *text, lw_quantity quantity, lw_syntax *syntax) {
         (void)snprintf(syntax->remedy, sizeof syntax->remedy, "give it in %s", wanted->unit);
     }
     return false;
+}
+
+/* --- measures --------------------------------------------------------------------------------------------- */
+
+static lw_meaning measure_of(lw_dimension d, lw_meaning_kind kind) {
+    return (lw_meaning){kind, true, d.length, d.mass, d.time, d.angle};
+}
+
+lw_meaning lw_units_meaning(const lw_units *units) {
+    const lw_dimension d = units->dimension;
+    bool ratio = same(d, (lw_dimension){0, 0, 0, 0}) && d.angle == 0; /* 3 m/m */
+    return ratio ? (lw_meaning){.kind = LW_MEANING_RATIO} : measure_of(d, LW_MEANING_SURE);
+}
+
+lw_meaning lw_quantity_meaning(lw_quantity quantity, lw_meaning_kind kind) {
+    if (quantity == LW_ANY_QUANTITY || quantity == LW_PLAIN_NUMBER)
+        return (lw_meaning){.kind = LW_MEANING_UNKNOWN};
+    return measure_of(quantities[quantity].dimension, kind);
+}
+
+const char *lw_quantity_name(lw_quantity quantity) { return quantities[quantity].name; }
+const char *lw_quantity_unit(lw_quantity quantity) { return quantities[quantity].unit; }
+
+void lw_meaning_name(const lw_meaning *m, char *name, size_t size) {
+    for (int k = LW_ANGLE; k < LW_QUANTITIES; k++) {
+        const lw_meaning other = lw_quantity_meaning((lw_quantity)k, LW_MEANING_SURE);
+        if (!lw_meaning_same(m, &other)) continue;
+        (void)snprintf(name, size, "%s", quantities[k].name);
+        return;
+    }
+    static const char *const bases[] = {"kg", "m", "s"};
+    const double powers[] = {m->mass, m->length, m->time};
+    int used = snprintf(name, size, "a quantity in");
+    for (int k = 0; k < 3 && used > 0 && (size_t)used < size; k++) {
+        if (fabs(powers[k]) < 1e-9) continue;
+        used += fabs(powers[k] - 1) < 1e-9
+                    ? snprintf(name + used, size - (size_t)used, " %s", bases[k])
+                    : snprintf(name + used, size - (size_t)used, " %s^%.3g", bases[k], powers[k]);
+    }
+}
+
+lw_fitness lw_meaning_fit(const lw_meaning *m, lw_quantity quantity, bool uses_time) {
+    static const lw_meaning plain = {.kind = LW_MEANING_RATIO};
+    if (quantity == LW_ANY_QUANTITY || !lw_meaning_is_known(m)) return LW_FITS;
+    const lw_meaning wanted =
+        quantity == LW_PLAIN_NUMBER ? plain : lw_quantity_meaning(quantity, LW_MEANING_SURE);
+    if (lw_meaning_same(m, &wanted)) {
+        bool per_angle = quantity == LW_LENGTH && m->direct && fabs(m->angle) > 1e-9;
+        return per_angle ? LW_IS_PER_ANGLE : LW_FITS;
+    }
+    bool in_length = fabs(m->length - wanted.length) > 1e-9, in_mass = fabs(m->mass - wanted.mass) > 1e-9;
+    bool in_time = fabs(m->time - wanted.time) > 1e-9;
+    if (m->kind ==
+        LW_MEANING_LIKELY) /* L^2/12 for the inertia of 1 kg, k/50 for a damping: one factor 1 is left out */
+        return in_length + in_mass + in_time == 1 ? LW_FITS : LW_MAY_FIT;
+    return uses_time && in_time && !in_length && !in_mass ? LW_MAY_FIT
+                                                          : LW_DOES_NOT_FIT; /* 5 N*t for 5 N/s*t */
 }

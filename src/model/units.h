@@ -14,9 +14,9 @@ typedef enum lw_units_result {
     LW_UNITS_UNCLEAR       /* a unit right behind a quotient: is N/m s meant as (N/m) s or as N/(m s)? */
 } lw_units_result;
 
-/* Powers of metre, kilogram and second; a radian is 1. */
+/* Powers of metre, kilogram, second and radian; dimensions that differ by radians only are the same. */
 typedef struct lw_dimension {
-    int length, mass, time;
+    int length, mass, time, angle;
 } lw_dimension;
 
 /* A product of units: a number times numerator / denominator is in SI units. Two factors, because 9/1000 is
@@ -49,15 +49,37 @@ typedef enum lw_quantity {
     LW_STIFFNESS,
     LW_DAMPING,
     LW_PRESSURE,
+    LW_TURNING_STIFFNESS,
+    LW_TURNING_DAMPING,
     LW_POWER,
     LW_QUANTITIES
 } lw_quantity;
 
 /* Do the units in text, if it is a lone number with units behind it, measure this quantity? If not, syntax (which may be
- * NULL) is filled. Other expressions are taken on trust. */
+ * NULL) is filled. Other expressions are taken on trust: lw_meaning_fit judges them. */
 bool lw_units_fit(const char *text, lw_quantity quantity, lw_syntax *syntax);
 /* The quantity that an SI unit such as "s" or "m/s" stands for here; "1" is a plain number, NULL any quantity. */
 lw_quantity lw_quantity_of(const char *unit);
+
+const char *lw_quantity_name(lw_quantity quantity); /* "a length" */
+const char *lw_quantity_unit(lw_quantity quantity); /* "m" */
+
+/* --- what expressions measure --------------------------------------------------------------------- */
+
+lw_meaning lw_units_meaning(const lw_units *units);
+/* Of a known quantity; any quantity and a plain number give a measure of which nothing is known. */
+lw_meaning lw_quantity_meaning(lw_quantity quantity, lw_meaning_kind kind);
+/* "a length", "a quantity in kg m^2". */
+void lw_meaning_name(const lw_meaning *m, char *name, size_t size);
+
+typedef enum lw_fitness {
+    LW_FITS,    /* or nothing is known */
+    LW_MAY_FIT, /* only if numbers without unit in it stand for quantities, or t for a number of seconds */
+    LW_IS_PER_ANGLE, /* 5 mm/rev where a length is wanted */
+    LW_DOES_NOT_FIT
+} lw_fitness;
+/* May a value that measures m stand where the quantity is wanted? uses_time: the variable t is in it. */
+lw_fitness lw_meaning_fit(const lw_meaning *m, lw_quantity quantity, bool uses_time);
 
 /* Is the word a unit? */
 bool lw_is_unit(const char *word, size_t length);

@@ -90,4 +90,42 @@ says err "empty.yaml"
 python3 -c 'import random, sys; sys.stdout.buffer.write(random.Random(7).randbytes(4096))' >"$work/noise.yaml"
 expect 2 check "$work/noise.yaml"
 
+
+# Parameters keep their dimension, and a value from outside must have it, too.
+cat >"$work/units.yaml" <<'YAML'
+linkwork: 1
+parameters: {ks: 45 N/mm, c: 3, M: 3 kg, phi: 90}
+bodies:
+  a: {mass: M, inertia: [1, 1, 1]}
+  b: {mass: 2*M, inertia: [1, 1, 1], position: [0, 0, 1]}
+joints:
+  p: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 1, 0], q: 30 deg}
+  link{i}: {repeat: {i: 1..1}, type: revolute, between: [a, b], point: [0, 0, 1], axis: [0, 1, 0], q: 2*pi*i}
+forces:
+  s: {type: spring, between: [ground, b], first: [0, 0, 0], second: [0, 0, 0], stiffness: ks, damping: c}
+YAML
+expect 0 check "$work/units.yaml"
+says out "0 errors, 0 warnings"
+expect 0 check "$work/units.yaml" --set ks=5000 --set "M=300 g" --set "c=2 N s/m"
+says out "0 errors, 0 warnings"
+for command in check info accel "run --end 0.01"; do
+    expect 2 $command "$work/units.yaml" --set "ks=45 mm"
+    says err 'parameter "ks": set to "45 mm", character 1: that is a length, but in the model it is a stiffness (45 N/mm); give a stiffness, e.g. 45 N/mm'
+done
+expect 2 check "$work/units.yaml" --set "c=45 mm"
+says err "$work/units.yaml:10:93: force \"s\": damping \"c\" is a length (45 mm); give a damping, e.g. 3 N s/m"
+expect 2 check "$work/units.yaml" --set "M=ks"
+says err 'that is a stiffness, but in the model it is a mass (3 kg)'
+expect 2 check "$work/units.yaml" --set "M=2 kg + ks"
+says err 'a mass and a stiffness cannot be added'
+
+# Angles of more than a turn without a unit are questioned, of a repeated joint once.
+sed 's/q: 30 deg/q: 90/; s/2\*pi\*i/phi/; s/i: 1..1/i: 1..2/; s/between: \[a, b\]/between: ["a", "b"]/' "$work/units.yaml" >"$work/angles.yaml"
+expect 0 check "$work/angles.yaml"
+says err 'warning: joint "p": q is 90 rad; did you mean 90 deg? Write 90 rad if not'
+says err 'warning: joint "link1": q is 90 rad; did you mean 90 deg?'
+[[ $(grep -c "did you mean" "$work/err") -eq 2 ]] || fail "the angle of link2 is questioned again"
+expect 0 check "$work/angles.yaml" --set "phi=90 deg"
+[[ $(grep -c "did you mean" "$work/err") -eq 1 ]] || fail "90 deg is questioned"
+
 echo passed

@@ -349,13 +349,13 @@ static const char *const expressions[] = {
     "1e-3*t",
     "if(t > 1, 2, t^2)",
     "atan2(t, 1)",
-    "step(t, 0, 0, 1, 1) - 2 mm",
+    "step(t, 0, 0, 1, 1) - 2 mm/mm",
     "a_b*t + b2/3",
     "not (t < 1) and 2 != 3",
     "t **2",
     "t\n+ 1",
     " t ",
-    "3 (N s/m)*t",
+    "3 (N s/N)/(2 s)*t",
     "+t",
 };
 static const char *random_expression(lw_random *random) {

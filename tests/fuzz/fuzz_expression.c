@@ -17,7 +17,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const lw_constant constants[] = {{"L", 1.5}, {"m", 2}, {"k_1", -1e3}, {"zero", 0}, {"big", 1e200}};
+static const lw_constant constants[] = {{.name = "L", .value = 1.5},
+                                        {.name = "m", .value = 2},
+                                        {.name = "k_1", .value = -1e3},
+                                        {.name = "zero", .value = 0},
+                                        {.name = "big", .value = 1e200}};
 static const char *const variables[] = {"x", "v", "t"};
 enum { CONSTANTS = sizeof constants / sizeof *constants, VARIABLES = sizeof variables / sizeof *variables };
 

@@ -18,7 +18,11 @@
 #define PI 3.14159265358979323846
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const lw_constant constants[] = {{"m", 2}, {"length", 3}, {"a", -4}, {"zero", 0}, {"big", INFINITY}};
+static const lw_constant constants[] = {{.name = "m", .value = 2},
+                                        {.name = "length", .value = 3},
+                                        {.name = "a", .value = -4},
+                                        {.name = "zero", .value = 0},
+                                        {.name = "big", .value = INFINITY}};
 static const char *const variables[] = {"t", "x"};
 
 static inline lw_function *compile(lw_arena *arena, const char *text, lw_syntax *syntax) {

@@ -327,7 +327,7 @@ static void test_suggestion_among_many(void **state) {
     lw_constant many[MANY];
     for (int i = 0; i < MANY; i++) {
         (void)snprintf(names[i], sizeof names[i], i == 70 ? "stiffness" : "q%dz%dk", i, 7 * i);
-        many[i] = (lw_constant){names[i], i};
+        many[i] = (lw_constant){.name = names[i], .value = i};
     }
     double value;
     lw_syntax syntax;
@@ -482,8 +482,10 @@ static void test_words_and_constants(void **state) {
     assert_false(lw_function_uses(f, 99));
 
     /* A variable hides a constant; every single-letter unit can be a parameter. */
-    lw_constant letters[] = {{"m", 2},  {"s", 3},  {"g", 5},  {"h", 7},
-                             {"N", 11}, {"J", 13}, {"W", 17}, {"x", 19}};
+    lw_constant letters[] = {{.name = "m", .value = 2},  {.name = "s", .value = 3},
+                             {.name = "g", .value = 5},  {.name = "h", .value = 7},
+                             {.name = "N", .value = 11}, {.name = "J", .value = 13},
+                             {.name = "W", .value = 17}, {.name = "x", .value = 19}};
     f = lw_function_compile(arena, "m*s*g*h*N*J*W*x", letters, COUNT(letters), variables, 2, NULL);
     assert_non_null(f);
     assert_true(lw_function_value(f, (double[]){0, 0.5}) == 510510.0 / 2);
