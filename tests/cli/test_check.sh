@@ -113,7 +113,7 @@ for command in check info accel "run --end 0.01"; do
     says err 'parameter "ks": set to "45 mm", character 1: that is a length, but in the model it is a stiffness (45 N/mm); give a stiffness, e.g. 45 N/mm'
 done
 expect 2 check "$work/units.yaml" --set "c=45 mm"
-says err "$work/units.yaml:10:93: force \"s\": damping \"c\" is a length (45 mm); give a damping, e.g. 3 N s/m"
+says err "$work/units.yaml:10:104: force \"s\": damping \"c\" is a length (45 mm); give a damping, e.g. 3 N s/m"
 expect 2 check "$work/units.yaml" --set "M=ks"
 says err 'that is a stiffness, but in the model it is a mass (3 kg)'
 expect 2 check "$work/units.yaml" --set "M=2 kg + ks"
