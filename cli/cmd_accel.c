@@ -10,6 +10,7 @@ typedef struct answer {
     const char *method;
     double *vdot, *reactions;
     bool *unique;
+    double balance; /* what the check has found */
 } answer;
 
 static void print_json(const lw_model *model, const answer *a) {
@@ -17,6 +18,7 @@ static void print_json(const lw_model *model, const answer *a) {
     json_begin(&j, stdout);
     json_object(&j, NULL);
     json_text(&j, "method", a->method);
+    json_number(&j, "balance", a->balance);
     json_object(&j, "qdd");
     for (int i = 0; i < lw_model_joint_count(model); i++) {
         lw_joint_info joint = lw_model_joint_info(model, i);
@@ -40,7 +42,8 @@ static void print_json(const lw_model *model, const answer *a) {
 
 static void print_text(const lw_model *model, const answer *a) {
     bool all_unique = true;
-    printf("method %s\n\naccelerations (SI units, in the joint's own coordinates)\n", a->method);
+    printf("method %s; every body, joint and loop balances to %.2g\n\n", a->method, a->balance);
+    printf("accelerations (SI units, in the joint's own coordinates)\n");
     for (int i = 0; i < lw_model_joint_count(model); i++) {
         lw_joint_info joint = lw_model_joint_info(model, i);
         if (joint.cut || joint.v_count == 0) continue;
@@ -66,7 +69,7 @@ static int solve(const cli_command *command, const lw_model *model, const char *
     int nq = lw_model_q_size(model), nv = lw_model_v_size(model), joints = lw_model_joint_count(model);
     double *q = cli_numbers(command, nq), *v = cli_numbers(command, nv);
     answer a = {method, cli_numbers(command, nv), cli_numbers(command, 6 * joints),
-                calloc((size_t)(6 * joints + 1), sizeof(bool))};
+                calloc((size_t)(6 * joints + 1), sizeof(bool)), 0};
     int result = CLI_FAILED;
     if (q && v && a.vdot && a.reactions && a.unique) {
         lw_error error = {0};
@@ -74,7 +77,8 @@ static int solve(const cli_command *command, const lw_model *model, const char *
         if (!a.method) a.method = lw_method_auto(model, NULL, 0, &error);
         if (a.method) status = cli_initial_state(model, 0.0, q, v, &error);
         if (a.method && status == LW_OK)
-            status = lw_accelerations(model, a.method, 0.0, q, v, a.vdot, a.reactions, a.unique, &error);
+            status = lw_accelerations_checked(model, a.method, 0.0, q, v, a.vdot, a.reactions, a.unique,
+                                              &a.balance, &error);
         result = status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);
         if (status == LW_OK && as_json) print_json(model, &a);
         if (status == LW_OK && !as_json) print_text(model, &a);

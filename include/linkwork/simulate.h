@@ -32,9 +32,16 @@ const char *lw_integrator_name(int index);
 const char *lw_integrator_summary(int index);
 
 /* Accelerations and joint reactions of a state by one method (NULL: auto). reactions: joint_count x 6 as in
- * dynamics.h, unique: joint_count x 6 flags (both may be NULL). */
+ * dynamics.h, unique: joint_count x 6 flags (both may be NULL). The answer has passed the balance check: Newton's and Euler's
+ * laws for every body, what every joint transmits, the acceleration of every closure and constraint. One that does not pass
+ * is LW_ERROR_SINGULAR, which names the place and a method whose answer does. */
 lw_status lw_accelerations(const lw_model *model, const char *method, double t, const double *q,
                            const double *v, double *vdot, double *reactions, bool *unique, lw_error *error);
+
+/* The same; balance (may be NULL) receives the amount that the check has found, relative to what acts in the worst place. */
+lw_status lw_accelerations_checked(const lw_model *model, const char *method, double t, const double *q,
+                                   const double *v, double *vdot, double *reactions, bool *unique,
+                                   double *balance, lw_error *error);
 
 typedef struct lw_run_options {
     const char *method;     /* NULL: auto */

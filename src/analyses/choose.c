@@ -2,16 +2,18 @@
  *
  *   no loops, all directions with mass     tree: every other method does its work and more
  *   otherwise                              of those that predict their cost (lw_formulation.expense) the cheapest that passes a
- *                                          trial: accelerations of the assembled initial state, from a matrix whose condition
- *                                          number leaves some digits, and that state as one to begin a run with
- *   none of these applies or passes        what applies, by rank
+ *                                          trial: accelerations of the assembled initial state that pass the balance check, and
+ *                                          that state as one to begin a run with
+ *   none of these applies or passes        what applies and passes, by rank; on large models no dense method
  *
  * Predictions count the work that a method's own structure asks for (ties and their couplings, entries and operations of a
- * sparse factor), with times per unit fitted to measured calls: docs/choosing.md.
+ * sparse factor), with times per unit fitted to measured calls: docs/choosing.md. A method is created only if the least that it
+ * can cost (lw_formulation.least_expense) is below what the best so far is predicted to cost.
  *
- * Cost     creates each candidate and evaluates it once; on trees nothing.
+ * Cost     creates those candidates and evaluates each once.
  */
 #include "analyses/choose.h"
+#include "formulations/checked.h"
 #include <linkwork/assemble.h>
 #include <linkwork/simulate.h>
 
@@ -20,48 +22,85 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double worst_condition = 1e13; /* of 1e16; that of a sparse system counts its scaling too */
-enum { CANDIDATES = 16 };
+enum {
+    CANDIDATES = 32,
+    LARGE = 200 /* bodies: a dense method takes a second for a call, and 12 MB */
+};
 
 typedef struct candidate {
     const lw_formulation *formulation;
-    double expense; /* ns; infinite: it did not pass */
+    double expense; /* ns: the least before the trial, predicted afterwards; infinite: it did not pass */
+    bool tried;
 } candidate;
 
-/* An assembled state to try methods on; NULL: there is none. */
-static double *trial_state(const lw_model *model) {
-    double *numbers =
-        calloc((size_t)lw_model_q_size(model) + 2 * (size_t)lw_model_v_size(model) + 1, sizeof *numbers);
-    if (!numbers) return NULL;
-    double *v = numbers + lw_model_q_size(model);
+typedef struct trial {
+    const lw_model *model;
+    double *q, *v; /* the assembled initial state; NULL: there is none */
+    lw_checked *checked;
+    candidate list[CANDIDATES];
+    int count;
+    lw_error reason; /* why the first that failed did */
+} trial;
+
+/* An assembled state to try methods on. false: memory is out. */
+static bool prepare(trial *t, const lw_model *model) {
+    size_t nq = (size_t)lw_model_q_size(model), nv = (size_t)lw_model_v_size(model);
+    *t = (trial){.model = model, .checked = lw_checked_create(model)};
+    double *numbers = calloc(nq + nv + 1, sizeof *numbers);
+    if (!t->checked || !numbers) {
+        free(numbers);
+        return false;
+    }
     lw_error error;
-    lw_model_initial_state(model, numbers, v);
-    if (lw_assemble(model, 0, numbers, v, NULL, &error) == LW_OK) return numbers;
-    free(numbers);
-    return NULL;
+    lw_model_initial_state(model, numbers, numbers + nq);
+    if (lw_assemble(model, 0, numbers, numbers + nq, NULL, &error) == LW_OK) {
+        t->q = numbers, t->v = numbers + nq;
+        return true;
+    }
+    free(numbers); /* who runs the model is told why it cannot be assembled */
+    return true;
 }
 
-/* What a call will cost, in ns; infinite if the method does not get through the trial. state: q, v, room for vdot. */
-static double try_on(const lw_formulation *f, const lw_model *model, double *state) {
+static void clear(trial *t) {
+    free(t->q);
+    lw_checked_destroy(t->checked);
+}
+
+/* Accelerations that balance, and the first steps of a run. */
+static lw_status begin(const trial *t, lw_method *method, double *y, double *ydot, double *q, double *v,
+                       lw_error *error) {
+    const lw_formulation *f = method->formulation;
+    const lw_method_options options = {0};
+    const lw_model *model = t->model;
+    lw_power power;
+    memcpy(q, t->q, (size_t)lw_model_q_size(model) * sizeof *q);
+    memcpy(v, t->v, (size_t)lw_model_v_size(model) * sizeof *v);
+    f->to_state(method, 0, q, v, y);
+    if (f->frees_speeds) f->from_state(method, 0, y, q, v); /* where bodies without mass settle */
+    lw_status status =
+        lw_checked_accelerations(t->checked, method, &options, 0, q, v, NULL, NULL, NULL, NULL, NULL, error);
+    if (status == LW_OK && f->project) status = f->project(method, 0, y, error);
+    if (status == LW_OK && f->derivative) status = f->derivative(method, 0, y, ydot, &power, error);
+    return status;
+}
+
+/* Whether a method gets through the trial; expense (may be NULL): what a call will cost, in ns. */
+static bool passes(trial *t, const lw_formulation *f, double *expense) {
     const lw_method_options options = {0};
     lw_method *method;
-    lw_error error;
-    lw_power power;
-    double *v = state + lw_model_q_size(model), *vdot = v + lw_model_v_size(model), expense = HUGE_VAL;
-    if (f->create(model, &options, &method, &error) != LW_OK) return HUGE_VAL;
-    size_t room = (size_t)method->state_size + 1;
-    double *y = calloc(2 * room, sizeof *y);
-    bool good = y && f->accelerations(method, 0, state, v, NULL, vdot, NULL, NULL, &error) == LW_OK;
-    /* and as a run would begin */
-    if (good) f->to_state(method, 0, state, v, y);
-    if (good && f->project) good = f->project(method, 0, y, &error) == LW_OK;
-    if (good && f->derivative) good = f->derivative(method, 0, y, y + room, &power, &error) == LW_OK;
-    free(y);
-    for (int k = 0; k < lw_model_v_size(model) && good; k++) good = isfinite(vdot[k]);
-    if (good && f->condition && !(f->condition(method) < worst_condition)) good = false;
-    if (good) expense = f->expense(method);
-    f->destroy(method);
-    return expense;
+    lw_error error = {0};
+    lw_status status = f->create(t->model, &options, &method, &error);
+    if (status == LW_OK) {
+        size_t room = (size_t)method->state_size + 1;
+        size_t nq = (size_t)lw_model_q_size(t->model), nv = (size_t)lw_model_v_size(t->model);
+        double *y = calloc(2 * room + nq + nv + 2, sizeof *y), *q = y + 2 * room;
+        status = y ? begin(t, method, y, y + room, q, q + nq, &error) : lw_out_of_memory(&error);
+        free(y);
+        if (status == LW_OK && expense && f->expense) *expense = f->expense(method);
+        f->destroy(method);
+    }
+    if (status != LW_OK && t->reason.status == LW_OK) t->reason = error;
+    return status == LW_OK;
 }
 
 static int by_expense(const void *a, const void *b) {
@@ -69,14 +108,32 @@ static int by_expense(const void *a, const void *b) {
     return (x->expense > y->expense) - (x->expense < y->expense);
 }
 
-static void explain(const candidate *list, int count, char *why, size_t size) {
-    char others[128] = "";
-    for (int k = 1; k < count && isfinite(list[k].expense); k++) {
-        size_t used = strlen(others);
-        snprintf(others + used, sizeof others - used, "%s%.3g us by %s", k > 1 ? ", " : ", against ",
-                 1e-3 * list[k].expense, list[k].formulation->name);
+/* The cheapest of those that predict their cost and pass, or -1. */
+static int cheapest(trial *t) {
+    int best = -1;
+    qsort(t->list, (size_t)t->count, sizeof *t->list, by_expense);
+    for (int k = 0; k < t->count; k++) {
+        candidate *c = &t->list[k];
+        if (best >= 0 && c->expense >= t->list[best].expense) continue;
+        c->tried = true;
+        if (!passes(t, c->formulation, &c->expense))
+            c->expense = HUGE_VAL;
+        else if (best < 0 || c->expense < t->list[best].expense)
+            best = k;
     }
-    snprintf(why, size, "predicted to take %.3g us a call%s", 1e-3 * list[0].expense, others);
+    return best;
+}
+
+static void explain(const trial *t, int best, char *why, size_t size) {
+    char others[160] = "";
+    for (int k = 0; k < t->count; k++) {
+        const candidate *c = &t->list[k];
+        if (k == best || !isfinite(c->expense)) continue;
+        size_t used = strlen(others);
+        snprintf(others + used, sizeof others - used, "%s%s%.3g us by %s", used ? ", " : ", against ",
+                 c->tried ? "" : "at least ", 1e-3 * c->expense, c->formulation->name);
+    }
+    snprintf(why, size, "predicted to take %.3g us a call%s", 1e-3 * t->list[best].expense, others);
 }
 
 /* Method massless asks the least of a model; if it refuses one, it names what no method could do without. */
@@ -84,43 +141,68 @@ static bool tells_more(const lw_formulation *f, const lw_error *reason) {
     return strcmp(f->name, "massless") == 0 && reason->object[0];
 }
 
-static lw_status choose_best(const lw_model *model, const lw_formulation **formulation, char *why,
-                             size_t size, lw_error *error) {
-    const lw_formulation *first = NULL, *tree = lw_formulation_find("tree");
-    candidate list[CANDIDATES];
-    int count = 0, applicable = 0;
+/* By rank, the first that applies and passes; with nothing to try it on, the first that applies. */
+static lw_status first_by_rank(trial *t, const lw_formulation **formulation, char *why, size_t size,
+                               lw_error *error) {
     lw_status refused = LW_OK;
-    if (tree->applies(model, NULL) == LW_OK) {
-        *formulation = tree;
-        snprintf(why, size, "no closed loops: one recursion over the tree is the fastest");
-        return LW_OK;
-    }
-    for (int k = 0; k < lw_formulation_count(); k++) {
-        const lw_formulation *f = lw_formulation_at(k);
+    for (int rank = -1, applicable = 0;;) {
+        const lw_formulation *next = NULL;
+        for (int k = 0; k < lw_formulation_count(); k++) {
+            const lw_formulation *f = lw_formulation_at(k);
+            if (f->accuracy > 0 || f->borrows) continue; /* approximate, or no solution of its own */
+            if (f->rank > rank && (!next || f->rank < next->rank)) next = f;
+        }
+        if (!next) break;
+        rank = next->rank;
+        if (next->dense && lw_model_body_count(t->model) > LARGE) continue;
+        bool tried = false; /* and failed */
+        for (int k = 0; k < t->count; k++) tried |= t->list[k].formulation == next && t->list[k].tried;
         lw_error reason = {0};
-        lw_status status = f->applies(model, &reason);
-        if (status != LW_OK && (refused == LW_OK || tells_more(f, &reason))) {
+        lw_status status = next->applies(t->model, &reason);
+        if (status != LW_OK && (refused == LW_OK || tells_more(next, &reason))) {
             refused = status;
             if (error) *error = reason;
         }
         if (status != LW_OK) continue;
         applicable++;
-        if (!first || f->rank < first->rank) first = f;
-        if (f->expense && count < CANDIDATES) list[count++] = (candidate){f, HUGE_VAL};
+        if (tried || (t->q && !passes(t, next, NULL))) continue;
+        *formulation = next;
+        snprintf(why, size, "%s",
+                 applicable == 1 ? "the first that applies" : "the first of those that apply and balance");
+        return LW_OK;
     }
-    if (!first) return refused;
-    *formulation = first;
-    snprintf(why, size, "%s",
-             applicable == 1 ? "the only method that applies" : "the first of those that apply");
-    double *state = applicable > 1 && count > 0 ? trial_state(model) : NULL;
-    if (!state) return LW_OK;
-    for (int k = 0; k < count; k++) list[k].expense = try_on(list[k].formulation, model, state);
-    free(state);
-    qsort(list, (size_t)count, sizeof *list, by_expense);
-    if (!isfinite(list[0].expense)) return LW_OK;
-    *formulation = list[0].formulation;
-    explain(list, count, why, size);
-    return LW_OK;
+    if (t->reason.status == LW_OK) return refused;
+    if (error) *error = t->reason; /* some method applied and failed: that is the reason */
+    return t->reason.status;
+}
+
+static lw_status choose_best(const lw_model *model, const lw_formulation **formulation, char *why,
+                             size_t size, lw_error *error) {
+    const lw_formulation *tree = lw_formulation_find("tree");
+    trial t;
+    if (!prepare(&t, model)) {
+        clear(&t);
+        return lw_out_of_memory(error);
+    }
+    lw_status status = LW_OK;
+    if (tree->applies(model, NULL) == LW_OK && (!t.q || passes(&t, tree, NULL))) {
+        *formulation = tree;
+        snprintf(why, size, "no closed loops: one recursion over the tree is the fastest");
+    } else {
+        for (int k = 0; k < lw_formulation_count() && t.q; k++) {
+            const lw_formulation *f = lw_formulation_at(k);
+            if (f->expense && t.count < CANDIDATES && f->applies(model, NULL) == LW_OK)
+                t.list[t.count++] = (candidate){f, f->least_expense ? f->least_expense(model) : 0, false};
+        }
+        int best = cheapest(&t);
+        if (best >= 0) {
+            *formulation = t.list[best].formulation;
+            explain(&t, best, why, size);
+        } else
+            status = first_by_rank(&t, formulation, why, size, error);
+    }
+    clear(&t);
+    return status;
 }
 
 lw_status lw_choose(const char *name, const lw_model *model, const lw_formulation **formulation, char *why,

@@ -2,6 +2,7 @@
  * accelerations and reactions of one state by one method.
  */
 #include "analyses/choose.h"
+#include "formulations/checked.h"
 #include "integrators/integrator.h"
 #include <linkwork/simulate.h>
 
@@ -41,32 +42,68 @@ int lw_integrator_count(void) { return lw_integrators_count(); }
 const char *lw_integrator_name(int index) { return lw_integrator_at(index)->name; }
 const char *lw_integrator_summary(int index) { return lw_integrator_at(index)->summary; }
 
-/* Finite forces give finite accelerations; names the joint where that fails. */
-static lw_status check_finite(const lw_model *model, double t, const double *vdot, lw_error *error) {
-    for (int j = 0; j < lw_model_joint_count(model); j++) {
-        lw_joint_info info = lw_model_joint_info(model, j);
-        for (int k = 0; k < info.v_count; k++) {
-            if (info.cut || isfinite(vdot[info.v + k])) continue;
-            char object[sizeof error->object];
-            snprintf(object, sizeof object, "joint \"%s\"", info.name);
-            return lw_fail(error, LW_ERROR_SINGULAR, object,
-                           "look at the forces and motions that act there: is one infinite or undefined?",
-                           "its acceleration at t = %g is not finite", t);
-        }
+/* --- accelerations of one state --------------------------------------------------------------------- */
+
+/* The answer of one method to one state, checked. */
+typedef struct answer {
+    double *vdot, *reactions;
+    bool *unique;
+    double balance;
+} answer;
+
+static lw_status solve(const lw_model *model, const lw_formulation *f, lw_checked *checked, double t,
+                       const double *q, const double *v, answer *a, lw_error *error) {
+    const lw_method_options options = {0};
+    lw_method *method;
+    lw_status status = f->create(model, &options, &method, error);
+    if (status != LW_OK) return status;
+    status = lw_checked_accelerations(checked, method, &options, t, q, v, NULL, a->vdot, a->reactions,
+                                      a->unique, &a->balance, error);
+    f->destroy(method);
+    return status;
+}
+
+/* A method whose answer balances where another's does not, for the remedy; NULL: none does. Dense ones are not asked about
+ * large models. */
+static const char *balanced_method(const lw_model *model, const lw_formulation *but, lw_checked *checked,
+                                   double t, const double *q, const double *v) {
+    enum { LARGE = 200 }; /* bodies */
+    for (int k = 0; k < lw_formulation_count(); k++) {
+        const lw_formulation *f = lw_formulation_at(k);
+        answer none = {0};
+        if (f == but || f->accuracy > 0 || f->borrows || (f->dense && model->body_count > LARGE)) continue;
+        if (f->applies(model, NULL) == LW_OK && solve(model, f, checked, t, q, v, &none, NULL) == LW_OK)
+            return f->name;
     }
-    return LW_OK;
+    return NULL;
+}
+
+lw_status lw_accelerations_checked(const lw_model *model, const char *name, double t, const double *q,
+                                   const double *v, double *vdot, double *reactions, bool *unique,
+                                   double *balance, lw_error *error) {
+    const lw_formulation *formulation;
+    lw_error own;
+    if (!error) error = &own;
+    lw_status status = lw_choose(name, model, &formulation, NULL, 0, error);
+    if (status != LW_OK) return status;
+    lw_checked *checked = lw_checked_create(model);
+    if (!checked) return lw_out_of_memory(error);
+    answer a = {vdot, reactions, unique, HUGE_VAL};
+    status = solve(model, formulation, checked, t, q, v, &a, error);
+    if (balance) *balance = a.balance;
+    if (status == LW_ERROR_SINGULAR && isfinite(a.balance)) { /* it has an answer, which does not balance */
+        const char *other = balanced_method(model, formulation, checked, t, q, v);
+        if (other)
+            snprintf(error->remedy, sizeof error->remedy, "take method %s, whose answer balances", other);
+        else
+            snprintf(error->remedy, sizeof error->remedy,
+                     "no method balances there: look for masses or lengths that differ by too many decades");
+    }
+    lw_checked_destroy(checked);
+    return status;
 }
 
 lw_status lw_accelerations(const lw_model *model, const char *name, double t, const double *q,
                            const double *v, double *vdot, double *reactions, bool *unique, lw_error *error) {
-    const lw_formulation *formulation;
-    lw_status status = lw_choose(name, model, &formulation, NULL, 0, error);
-    if (status != LW_OK) return status;
-    const lw_method_options options = {0};
-    lw_method *method;
-    status = formulation->create(model, &options, &method, error);
-    if (status != LW_OK) return status;
-    status = formulation->accelerations(method, t, q, v, NULL, vdot, reactions, unique, error);
-    formulation->destroy(method);
-    return status == LW_OK ? check_finite(model, t, vdot, error) : status;
+    return lw_accelerations_checked(model, name, t, q, v, vdot, reactions, unique, NULL, error);
 }

@@ -110,6 +110,7 @@ const lw_formulation lw_formulation_barycentre = {
     .name = "barycentre",
     .source = "mufti1983 28-38, 51, 73",
     .cost = "O(n^3)",
+    .dense = true,
     .summary = "augmented bodies: angular accelerations of all bodies first, absolute coordinates",
     .coordinates = LW_COORDINATES_ABSOLUTE,
     .rank = 33,

@@ -11,6 +11,7 @@
  * Cost     O(n + n m + n m^2 + m^3) per call, no allocation.
  * Limits   each joint of the tree must move some inertia; dense in the number m of rows.
  */
+#include "constraints/balance.h"
 #include "formulations/looped.h"
 #include "formulations/projection.h"
 #include "formulations/reduction.h"
@@ -270,11 +271,13 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
 static double condition(lw_method *base) { return ((cut_method *)base)->condition; }
 
 /* Recursions of the tree, one for each row, and a dense factor; times fitted as in rcr.c. */
-static double expense(lw_method *base) {
-    const cut_method *m = (const cut_method *)base;
-    double bodies = base->model->body_count, rows = m->looped.rows->count;
-    return 300 + 100 * bodies + 150 * rows + 10 * base->model->nv * rows + 0.12 * rows * rows * rows;
+static double least_expense(const lw_model *model) {
+    double bodies = model->body_count, rows = lw_balance_multiplier_count(model);
+    for (int k = 0; k < model->closure_count; k++) rows += model->joints[model->closures[k]].info.rows;
+    return 300 + 100 * bodies + 150 * rows + 10 * model->nv * rows + 0.12 * rows * rows * rows;
 }
+
+static double expense(lw_method *base) { return least_expense(base->model); }
 
 const lw_formulation lw_formulation_cut = {
     .name = "cut",
@@ -296,4 +299,6 @@ const lw_formulation lw_formulation_cut = {
     .violation = lw_looped_violation,
     .condition = condition,
     .expense = expense,
+    .least_expense = least_expense,
+    .dense = true,
 };

@@ -115,6 +115,10 @@ typedef struct lw_formulation {
     /* What a call for accelerations takes, in ns on a machine of today, roughly: predicted from the structure that create and
      * one evaluation have found. NULL: auto takes it only where nothing else applies. */
     double (*expense)(lw_method *method);
+    /* The least that this can be, from the sizes of the model alone; NULL: nothing is known. */
+    double (*least_expense)(const lw_model *model);
+    bool
+        dense; /* its memory grows with the square of the model, its time with the cube: auto leaves large models alone */
 } lw_formulation;
 
 struct lw_method {

@@ -60,6 +60,8 @@ static double expense(lw_method *base) {
     return 1400 * base->model->body_count + 3.2 * entries + 0.42 * operations;
 }
 
+static double least_expense(const lw_model *model) { return 1400 * model->body_count; }
+
 const lw_formulation lw_formulation_lagrange = {
     .name = "lagrange",
     .source = "mufti1983 10, 49, 63",
@@ -73,4 +75,5 @@ const lw_formulation lw_formulation_lagrange = {
     LW_ABSOLUTE_FUNCTIONS,
     .condition = condition,
     .expense = expense,
+    .least_expense = least_expense,
 };

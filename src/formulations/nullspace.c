@@ -307,6 +307,7 @@ static lw_status svd_create(const lw_model *model, const lw_method_options *opti
 /* clang-format off */
 #define LW_SHARED \
     .cost = "O(n^3), dense", \
+    .dense = true, \
     .coordinates = LW_COORDINATES_ABSOLUTE, \
     .destroy = destroy, \
     .to_state = lw_absolute_to_state, \

@@ -300,6 +300,7 @@ const lw_formulation lw_formulation_partition_absolute = {
     .name = "partition-absolute",
     .source = "blajer1994 5-15, 23",
     .cost = "O(n^3), dense",
+    .dense = true,
     .summary = "independent absolute coordinates that choose themselves, motion only",
     .coordinates = LW_COORDINATES_ABSOLUTE,
     .rank = 38,

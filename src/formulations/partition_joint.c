@@ -388,6 +388,7 @@ const lw_formulation lw_formulation_partition = {
     .name = "partition",
     .source = "blajer1994 5-15, 23, 27-38",
     .cost = "O(n^3), dense",
+    .dense = true,
     .summary = "independent joint coordinates that choose themselves, motion only, no multipliers",
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 25,

@@ -150,6 +150,7 @@ const lw_formulation lw_formulation_penalty = {
     .name = "penalty",
     .source = "mufti1983 remark 1, 39",
     .cost = "O(n^3), dense",
+    .dense = true,
     .summary = "rows as stiff resistances: approximate, the error is proportional to 1 / penalty",
     .coordinates = LW_COORDINATES_ABSOLUTE,
     .rank = 90,

@@ -308,6 +308,7 @@ const lw_formulation lw_formulation_rates = {
     .name = "rates",
     .source = "mufti1983 15, 16",
     .cost = "O(n^3), dense",
+    .dense = true,
     .summary = "angular accelerations from a dense system, the centres of mass eliminated",
     .coordinates = LW_COORDINATES_ABSOLUTE,
     .rank = 31,

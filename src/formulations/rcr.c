@@ -587,6 +587,8 @@ static double expense(lw_method *base) {
     return 60 + 75 * base->model->body_count + 12 * strands + 0.8 * pairs + 0.28 * products;
 }
 
+static double least_expense(const lw_model *model) { return 75 * model->body_count; }
+
 const lw_formulation lw_formulation_rcr = {
     .name = "rcr",
     .source = "anderson2003 33-80",
@@ -607,4 +609,5 @@ const lw_formulation lw_formulation_rcr = {
     .project = project,
     .violation = lw_looped_violation,
     .expense = expense,
+    .least_expense = least_expense,
 };

@@ -267,6 +267,7 @@ const lw_formulation lw_formulation_relative = {
     .name = "relative",
     .source = "mufti1983 55-61, 73",
     .cost = "O(n^3)",
+    .dense = true,
     .summary = "augmented bodies: accelerations of the rotations in the joints, joint coordinates",
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 34,

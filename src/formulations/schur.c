@@ -176,6 +176,7 @@ const lw_formulation lw_formulation_schur = {
     .name = "schur",
     .source = "mufti1983 12-14, 50",
     .cost = "O(n^3), dense",
+    .dense = true,
     .summary = "reaction forces from a dense least-squares system, then each body by itself",
     .coordinates = LW_COORDINATES_ABSOLUTE,
     .rank = 30,
