@@ -16,7 +16,7 @@ typedef struct request {
     run_wish run;
     const char *method, *record;
     double output, penalty, neglect;
-    bool quiet;
+    bool quiet, strict;
     cli_list settings;
 } request;
 
@@ -145,6 +145,13 @@ static void print_json(const run *r, lw_data *data) {
     json_integer(&j, "evaluations", s->evaluations);
     json_integer(&j, "samples", s->samples);
     json_number(&j, "wall_s", s->wall_s);
+    json_object(&j, "verdict");
+    json_bool(&j, "ok", s->verdict.ok);
+    json_array(&j, "reasons");
+    for (int k = 0; k < s->verdict.reason_count; k++) json_text(&j, NULL, s->verdict.reasons[k]);
+    json_array_end(&j);
+    json_object_end(&j);
+    json_number(&j, "balance_max", s->balance_max);
     json_object(&j, "energy");
     json_number(&j, "initial", s->energy_initial);
     json_number(&j, "final", s->energy_final);
@@ -220,6 +227,13 @@ static void print_text(FILE *out, const run *r) {
     }
 }
 
+/* The last lines of a run that is not to be trusted, where its other results are not. */
+static void print_doubts(FILE *out, const run *r) {
+    const lw_run_verdict *verdict = &r->summary.verdict;
+    for (int k = 0; k < verdict->reason_count; k++)
+        fprintf(out, "%sdoubtful: %s\n", k ? "" : "\n", verdict->reasons[k]);
+}
+
 static int report(const run *r, const request *wish) {
     bool to_output = wish->run.out && strcmp(wish->run.out, "-") == 0; /* the results themselves are there */
     if (wish->run.as_json) {
@@ -236,7 +250,11 @@ static int report(const run *r, const request *wish) {
         else if (!wish->run.out)
             printf("\nno results file; --out FILE.csv or FILE.h5 writes one\n");
     }
-    return CLI_DONE;
+    if (wish->run.as_json || wish->quiet || to_output)
+        print_doubts(stderr, r);
+    else
+        print_doubts(stdout, r);
+    return wish->strict && !r->summary.verdict.ok ? CLI_FAILED : CLI_DONE;
 }
 
 /* --- the run -------------------------------------------------------------------------------------- */
@@ -343,6 +361,7 @@ static int run_command(const cli_command *command, int argc, char **argv) {
         {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
          .list = &wish.settings},
         {"json", NULL, "print one JSON document", NULL, .flag = &wish.run.as_json},
+        {"strict", NULL, "exit with 1 if the run is doubtful", NULL, .flag = &wish.strict},
         {"quiet", NULL, "print faults only", NULL, .flag = &wish.quiet},
     };
     cli_model loaded;

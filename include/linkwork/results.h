@@ -3,6 +3,8 @@
 #ifndef LINKWORK_RESULTS_H
 #define LINKWORK_RESULTS_H
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,6 +29,16 @@ typedef struct lw_sample {
     double progress;                               /* 0 .. 1 */
 } lw_sample;
 
+/* Whether a run is to be trusted: ok, or doubtful, with reasons in plain words that begin with one of balance, closure, energy,
+ * steps. */
+#define LW_REASONS_MAX 6
+#define LW_REASON_SIZE 320
+typedef struct lw_run_verdict {
+    bool ok;
+    int reason_count;
+    char reasons[LW_REASONS_MAX][LW_REASON_SIZE];
+} lw_run_verdict;
+
 /* What a run was, told when it has ended. */
 typedef struct lw_run_summary {
     const char *method, *integrator;
@@ -37,6 +49,8 @@ typedef struct lw_run_summary {
     double energy_initial, energy_final, energy_max_drift; /* drift: largest unaccounted energy, absolute */
     double position_max, velocity_max;                     /* largest violation of closures and constraints */
     lw_ledger ledger;
+    double balance_max; /* largest amount of the balance check at the samples that were put to it */
+    lw_run_verdict verdict;
 } lw_run_summary;
 
 #ifdef __cplusplus

@@ -10,6 +10,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "analyses/choose.h"
+#include "analyses/verdict.h"
 #include "integrators/integrator.h"
 #include <linkwork/assemble.h>
 #include <linkwork/simulate.h>
@@ -174,6 +175,11 @@ typedef struct run {
     run_system system;
     double *y, *ydot, *q, *v;
     double *vdot, *reactions; /* of a sample, if asked for */
+    lw_checked *checked;
+    lw_method_options method_options;
+    double tolerance; /* 0: fixed steps */
+    long checked_at;  /* evaluations at the last check */
+    lw_watch watch;
     lw_energy initial;
     lw_run_summary *summary;
 } run;
@@ -280,8 +286,27 @@ lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_
     return status == LW_ERROR_ARGUMENT ? status : LW_OK;
 }
 
+/* A check costs about as much as ten evaluations: accelerations, reactions and the balance, none of them by the fastest way.
+ * Where nobody asked for accelerations it is made once in so many evaluations of the integrator, and at both ends. */
+enum { CHECK_EVERY = 250 };
+
+/* Accelerations and reactions of the sample, checked; those that are shown must have passed. */
+static lw_status check_sample(run *r, double t, bool end, lw_error *error) {
+    bool shown = r->vdot != NULL;
+    if (!shown && !end && r->system.evaluations - r->checked_at < CHECK_EVERY) return LW_OK;
+    r->checked_at = r->system.evaluations;
+    double amount = 0;
+    lw_error reason = {0};
+    lw_status status = lw_checked_accelerations(r->checked, r->method, &r->method_options, t, r->q, r->v,
+                                                NULL, r->vdot, r->reactions, NULL, &amount, &reason);
+    lw_watch_balance(&r->watch, t, amount, status, &reason);
+    if (!shown || status == LW_OK) return LW_OK;
+    if (error) *error = reason;
+    return status;
+}
+
 /* Turns y at time t into a sample, keeps the books and shows it to the observer. */
-static lw_status sample(run *r, double t, bool first, lw_error *error) {
+static lw_status sample(run *r, double t, bool first, bool last, lw_error *error) {
     const lw_run_options *options = r->options;
     lw_run_summary *s = r->summary;
     int n = r->method->state_size;
@@ -305,16 +330,14 @@ static lw_status sample(run *r, double t, bool first, lw_error *error) {
         s->position_max = fmax(s->position_max, position);
         s->velocity_max = fmax(s->velocity_max, velocity);
     }
+    lw_watch_sample(&r->watch, t, ledger, position);
     s->t_end = t;
     s->samples++;
     if (!isfinite(ledger->unaccounted))
         return lw_fail(error, LW_ERROR_INTEGRATION, NULL, "try a smaller step or an adaptive integrator",
                        "the state is no longer finite at t = %g", t);
-    if (!options->observe) return LW_OK;
-    lw_status status = r->vdot ? r->formulation->accelerations(r->method, t, r->q, r->v, NULL, r->vdot,
-                                                               r->reactions, NULL, error)
-                               : LW_OK;
-    if (status != LW_OK) return status;
+    lw_status status = check_sample(r, t, first || last, error);
+    if (status != LW_OK || !options->observe) return status;
     if (r->reactions && r->formulation->reactions && r->integrator->needs_step)
         r->formulation->reactions(r->method, t, r->reactions);
     const lw_sample shown = {.t = t,
@@ -348,6 +371,9 @@ static lw_status prepare(run *r, lw_error *error) {
                        "method %s has no terms for drift control \"baumgarte\"", r->formulation->name);
     status = r->formulation->create(model, &method_options, &r->method, error);
     if (status != LW_OK) return status;
+    r->method_options = method_options;
+    r->checked = lw_checked_create(model);
+    lw_watch_start(&r->watch, model);
     size_t n = (size_t)r->method->state_size + LW_POWERS;
     r->y = calloc(n, sizeof(double));
     r->ydot = calloc(n, sizeof(double));
@@ -359,7 +385,8 @@ static lw_status prepare(run *r, lw_error *error) {
     if (options->want_reactions)
         r->reactions = calloc(6 * (size_t)lw_model_joint_count(model) + 1, sizeof(double));
     if ((accelerations && !r->vdot) || (options->want_reactions && !r->reactions) || !r->y || !r->ydot ||
-        !r->q || !r->v || !r->system.differential || lw_data_create(model, NULL, &r->data) != LW_OK)
+        !r->q || !r->v || !r->checked || !r->system.differential ||
+        lw_data_create(model, NULL, &r->data) != LW_OK)
         return lw_out_of_memory(error);
     lw_model_initial_state(model, r->q, r->v);
     if (options->q) memcpy(r->q, options->q, (size_t)lw_model_q_size(model) * sizeof(double));
@@ -407,6 +434,7 @@ static lw_status prepare(run *r, lw_error *error) {
     double tolerance = options->tolerance > 0                                ? options->tolerance
                        : lw_integrator_by_step(r->integrator->name, options) ? 0
                                                                              : default_tolerance;
+    r->tolerance = tolerance;
     const lw_integrator_options integrator_options = {step, tolerance};
     return r->integrator->create(system, &integrator_options, options->start, r->y,
                                  f->derivative ? r->ydot : NULL, &r->integration, error);
@@ -420,13 +448,13 @@ static lw_status advance(run *r, lw_error *error) {
     if (!(options->output > 0) && r->integrator->needs_step &&
         lw_integrator_by_step(r->integrator->name, options))
         interval = options->step * fmax(1, ceil(interval / options->step - 1e-9));
-    lw_status status = sample(r, options->start, true, error);
+    lw_status status = sample(r, options->start, true, false, error);
     for (long k = 1; status == LW_OK; k++) {
         double t = options->start + (double)k * interval;
         bool last = t >= options->end - 1e-9 * interval;
         if (last) t = options->end;
         status = r->integrator->advance(r->integration, t, options->end, r->y, error);
-        if (status == LW_OK) status = sample(r, t, false, error);
+        if (status == LW_OK) status = sample(r, t, false, last, error);
         if (last) break;
     }
     return status;
@@ -462,10 +490,13 @@ lw_status lw_simulate(const lw_model *model, const lw_run_options *options, doub
         summary->rejected = statistics.rejected;
         r.integrator->destroy(r.integration);
     }
+    const lw_watch_limits limits = {r.tolerance, summary->steps, summary->rejected};
+    if (r.watch.model) lw_watch_verdict(&r.watch, &limits, summary);
     if (r.q && q) memcpy(q, r.q, (size_t)lw_model_q_size(model) * sizeof *q);
     if (r.v && v) memcpy(v, r.v, (size_t)lw_model_v_size(model) * sizeof *v);
     if (r.method) r.formulation->destroy(r.method);
     lw_data_destroy(r.data);
+    lw_checked_destroy(r.checked);
     free(r.y), free(r.ydot), free(r.q), free(r.v), free(r.vdot), free(r.reactions),
         free(r.system.differential);
     summary->wall_s = wall_clock() - start;

@@ -56,7 +56,7 @@ struct lw_balance {
 };
 
 /* Arms of joints, constraints and centres of mass on their bodies, and the links of the tree. */
-static double longest_arm(const lw_model *model) {
+double lw_balance_length(const lw_model *model) {
     double length = 0;
     for (int j = 0; j < model->joint_count; j++)
         for (int side = 0; side < 2; side++)
@@ -78,7 +78,7 @@ lw_balance *lw_balance_create(const lw_model *model) {
     if (b) {
         b->arena = arena;
         b->model = model;
-        b->length = longest_arm(model);
+        b->length = lw_balance_length(model);
         b->rows = lw_rows_create_ties(model, arena);
         b->A = LW_NEW(arena, double, 6 * n);
         b->a = LW_NEW(arena, double, 6 * n);

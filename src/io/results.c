@@ -101,6 +101,11 @@ static void describe_end(entries *list, const lw_run_summary *s) {
     add_number(list, "forces", s->ledger.forces);
     add_number(list, "dissipation", s->ledger.dissipation);
     add_number(list, "unaccounted", s->ledger.unaccounted);
+    add_number(list, "balance_max", s->balance_max);
+    add_text(list, "verdict", s->verdict.ok ? "ok" : "doubtful");
+    static const char *const keys[LW_REASONS_MAX] = {"reason",   "reason_2", "reason_3",
+                                                     "reason_4", "reason_5", "reason_6"};
+    for (int k = 0; k < s->verdict.reason_count; k++) add_text(list, keys[k], s->verdict.reasons[k]);
 }
 
 /* The text of the model's file, or NULL: no regular file (a pipe is empty by now), too long, unreadable. */
