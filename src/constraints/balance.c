@@ -467,7 +467,15 @@ static void meet(lw_balance *b, const lw_balance_state *s) {
     accelerate(b, s->vdot);
     accelerate_centres(b);
     for (int i = 1; i <= model->body_count; i++) meet_own(b, i);
-    for (int j = 0; j < model->joint_count; j++) meet_reaction(b, j, s->reactions + 6 * j);
+    for (int j = 0; j < model->joint_count; j++)
+        if (!model->joints[j].info.cut) meet_reaction(b, j, s->reactions + 6 * j);
+    for (int k = 0; k < model->closure_count; k++) { /* its elements are among the loads of the bodies */
+        const double *reaction = s->reactions + 6 * model->closures[k], *load = b->data->cut_load + 6 * k;
+        double rest[6];
+        lw_v3_sub(reaction, load + 3, rest);
+        lw_v3_sub(reaction + 3, load, rest + 3);
+        meet_reaction(b, model->closures[k], rest);
+    }
     for (int r = 0, next = 0; r < b->rows->count; r++)
         if (b->rows->rows[r].kind == LW_ROW_CONSTRAINT)
             meet_row(b, &b->rows->rows[r], s->multipliers[next++]);

@@ -277,7 +277,9 @@ static void metadata_come_first_and_last(void **state) {
                                     .energy_max_drift = 1e-9,
                                     .position_max = 1e-12,
                                     .velocity_max = 1e-11,
-                                    .ledger = ledger};
+                                    .ledger = ledger,
+                                    .balance_max = 1e-8,
+                                    .verdict = {.ok = false, .reason_count = 1, .reasons = {"energy: lost"}}};
     assert_int_equal(lw_results_close(csv, &summary, &error), LW_OK);
     read_text(text, sizeof text);
     assert_string_equal(text + strlen(head),
@@ -285,7 +287,8 @@ static void metadata_come_first_and_last(void **state) {
                         "# steps: 3\n# rejected: 1\n# evaluations: 22\n# wall_s: 0.125\n"
                         "# energy_initial: 3\n# energy_final: 4\n# energy_max_drift: 1e-09\n"
                         "# position_violation_max: 1e-12\n# velocity_violation_max: 1e-11\n# kinetic: 1\n"
-                        "# potential: 2\n# drives: 3\n# forces: 4\n# dissipation: 5\n# unaccounted: 6\n");
+                        "# potential: 2\n# drives: 3\n# forces: 4\n# dissipation: 5\n# unaccounted: 6\n"
+                        "# balance_max: 1e-08\n# verdict: doubtful\n# reason: energy: lost\n");
     lw_table *table = read_all();
     assert_int_equal(table->row_count, 2);
     assert_string_equal(table->integrator, "erk"); /* the end knows better */
