@@ -81,6 +81,7 @@ static void print_json(const lw_comparison *results, int count) {
         json_object(&j, NULL);
         compare_json_head(&j, r);
         json_bool(&j, "agrees", r->verdict == LW_VERDICT_AGREES);
+        json_number(&j, "balance", r->balance);
         json_number(&j, "allowed", r->allowed);
         json_number(&j, "reaction_diff", r->reaction_diff);
         json_number(&j, "condition", r->condition);
@@ -98,6 +99,7 @@ static void print_json(const lw_comparison *results, int count) {
             json_number(&j, "drift_velocity", r->run.velocity_max);
             json_number(&j, "energy_drift", r->run.energy_max_drift);
             json_number(&j, "final_diff", r->final_diff);
+            json_number(&j, "final_allowed", r->final_allowed);
         }
         if (r->scheme_count) {
             json_array(&j, "reaction_schemes");

@@ -44,15 +44,16 @@ typedef struct lw_scheme_comparison {
 typedef struct lw_comparison {
     const char *method;
     lw_verdict verdict;
-    bool
-        reference; /* tree, lagrange or else the first exact method that applies: the others are compared with it */
+    bool reference;    /* the others are compared with it: an exact method whose answers balance */
     double accuracy;   /* 0: exact; otherwise the relative error to be expected */
     char reason[1024]; /* a sentence; "" if there is nothing to say */
 
     /* Over all states: largest difference of accelerations and of the unique components of reactions, relative
      * to the largest of the state, and how much of it rounding may explain. */
     int states;
-    double max_rel_diff, reaction_diff, allowed;
+    double max_rel_diff, reaction_diff,
+        allowed;        /* NaN for methods without accelerations of their own: reason */
+    double balance;     /* the largest amount that the balance check has found */
     double condition;   /* of the matrix solved, the largest; NaN if the method solves none */
     double ns_per_call; /* accelerations of a state, processor time of all threads, median */
     double setup_s;     /* creating the method */
@@ -61,7 +62,8 @@ typedef struct lw_comparison {
     lw_status run_status; /* LW_OK: it came to its end; LW_ERROR_STOPPED: given up; else run_reason */
     char run_reason[1024];
     lw_run_summary run;
-    double final_diff; /* poses of bodies at the end, against those of the reference */
+    double final_diff;    /* poses of bodies at the end, against those of the reference ... */
+    double final_allowed; /* ... and how much of that the tolerance may explain */
 
     int scheme_count; /* method partition on models with loops or constraints; else 0 */
     lw_scheme_comparison schemes[LW_SCHEMES_MAX];

@@ -1,20 +1,23 @@
 /* compare.c - every method on the same states and on the same run.
  *
  * States     the assembled initial state, and STATES more at equal times along the run of the reference, so that no
- *            special configuration decides. The reference is tree or else lagrange or else the first exact method, in the
- *            order of the registry, that applies.
+ *            special configuration decides. The reference is the first exact method, tree and lagrange before the others, that
+ *            applies and whose answers pass the balance check. Answers that do not pass it are failures.
  * Difference of accelerations: largest |vdot - reference| relative to the largest of |reference|, |v|^2 and |g|, which
  *            are the terms that add up to accelerations and leave their rounding in them, even where they cancel. Of
  *            reactions: unique components only, relative to the largest one.
  * Allowed    1e-9, or what rounding makes of states that are hard for every method: 100 epsilon times the smallest condition
  *            number that an exact method tells.
  * Time       of one call: processor time of batches of calls that methods make in turns; median of the batches.
- * Run        the same options for each; drift and energy as in its summary.
+ * Run        the same options for each. The reference makes a second one, with a hundredth of the tolerance or half the step; its
+ *            difference from the first is what the tolerance explains, up to a factor. A run that ends further away than that, or
+ *            whose verdict is doubtful, differs.
  *
  * Cost       a few tenths of a second for each method, and its run; allocates.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "analyses/choose.h"
+#include "formulations/checked.h"
 #include "formulations/distribution.h"
 #include <linkwork/assemble.h>
 #include <linkwork/compare.h>
@@ -51,6 +54,8 @@ typedef struct contest {
     double *q_end, *v_end; /* of its run */
     double *poses;         /* 12 per body: at the end of the reference's run */
     lw_data *data;
+    lw_checked *checked;
+    double explained;    /* of final differences, by the tolerance; NaN: not known */
     double patience_end; /* when the run is given up */
 } contest;
 
@@ -122,6 +127,8 @@ static void enlist(contest *c) {
                              .ns_per_call = NAN,
                              .setup_s = NAN,
                              .final_diff = NAN,
+                             .final_allowed = NAN,
+                             .balance = NAN,
                              .run_status = LW_ERROR_UNSUPPORTED};
         r->run = (lw_run_summary){
             .wall_s = NAN, .energy_max_drift = NAN, .position_max = NAN, .velocity_max = NAN};
@@ -147,6 +154,11 @@ static void create(contest *c, int k) {
     r->setup_s = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     r->verdict = f->accuracy > 0 ? LW_VERDICT_APPROXIMATE : LW_VERDICT_AGREES;
     r->states = 0;
+    if (f->borrows) {
+        snprintf(r->reason, sizeof r->reason,
+                 "has no solution for accelerations of its own; those of %s start it", f->borrows);
+        return;
+    }
     r->max_rel_diff = 0;
     r->reaction_diff = c->options->no_reactions ? NAN : 0;
 }
@@ -161,6 +173,10 @@ static void fail(contest *c, int k, const lw_error *error) {
 static bool takes_part(const contest *c, int k) {
     return c->methods[k] && c->results[k].verdict != LW_VERDICT_FAILED;
 }
+/* Has it accelerations of its own? */
+static bool solves(const contest *c, int k) { return takes_part(c, k) && !c->formulations[k]->borrows; }
+/* Is it to agree with the others to rounding? */
+static bool is_exact(const contest *c, int k) { return !(c->results[k].accuracy > 0); }
 
 /* --- states --------------------------------------------------------------------------------------- */
 
@@ -185,8 +201,10 @@ static lw_status take_memory(contest *c, lw_error *error) {
     c->q_end = calloc(nq, sizeof *c->q_end);
     c->v_end = calloc(nv, sizeof *c->v_end);
     c->poses = calloc(12 * (size_t)model->body_count + 1, sizeof *c->poses);
-    if (!complete || !c->formulations || !c->methods || !c->vdot || !c->reactions || !c->unique ||
-        !c->q_end || !c->v_end || !c->poses || lw_data_create(model, NULL, &c->data) != LW_OK)
+    c->checked = lw_checked_create(model);
+    c->explained = NAN;
+    if (!complete || !c->checked || !c->formulations || !c->methods || !c->vdot || !c->reactions ||
+        !c->unique || !c->q_end || !c->v_end || !c->poses || lw_data_create(model, NULL, &c->data) != LW_OK)
         return lw_out_of_memory(error);
     return LW_OK;
 }
@@ -199,6 +217,7 @@ static void give_memory(contest *c) {
     for (int k = 0; k < c->count; k++)
         if (c->methods[k]) c->formulations[k]->destroy(c->methods[k]);
     lw_data_destroy(c->data);
+    lw_checked_destroy(c->checked);
     free(c->formulations), free(c->methods), free(c->vdot), free(c->reactions), free(c->unique);
     free(c->q_end), free(c->v_end), free(c->poses);
 }
@@ -217,11 +236,12 @@ static lw_status solve(contest *c, int k, const state *at, lw_error *error) {
     lw_comparison *r = &c->results[k];
     const lw_formulation *f = c->formulations[k];
     bool all = !c->options->no_reactions;
-    lw_status status = f->accelerations(c->methods[k], at->t, at->q, at->v, NULL, c->vdot,
-                                        all ? c->reactions : NULL, all ? c->unique : NULL, error);
-    if (status == LW_OK && !isfinite(largest(c->vdot, c->model->nv)))
-        status =
-            lw_fail(error, LW_ERROR_SINGULAR, NULL, NULL, "accelerations at t = %.9g are not finite", at->t);
+    const lw_method_options options = {0};
+    double balance;
+    lw_status status =
+        lw_checked_accelerations(c->checked, c->methods[k], &options, at->t, at->q, at->v, NULL, c->vdot,
+                                 all ? c->reactions : NULL, all ? c->unique : NULL, &balance, error);
+    r->balance = isnan(r->balance) ? balance : worse(r->balance, balance);
     double condition = status == LW_OK && f->condition ? f->condition(c->methods[k]) : 0;
     if (condition > 0) r->condition = fmax(r->condition, condition); /* 0: it had nothing to solve here */
     return status;
@@ -263,7 +283,7 @@ static void compare_at(contest *c, int k, const state *at) {
 static double best_condition(const contest *c) {
     double best = NAN;
     for (int k = 0; k < c->count; k++)
-        if (takes_part(c, k) && !(c->results[k].accuracy > 0)) best = fmin(best, c->results[k].condition);
+        if (solves(c, k) && is_exact(c, k)) best = fmin(best, c->results[k].condition);
     return best;
 }
 
@@ -297,9 +317,7 @@ static void choose_reference(contest *c) {
     for (;;) {
         int best = -1;
         for (int k = 0; k < c->count; k++)
-            if (takes_part(c, k) && !(c->results[k].accuracy > 0) &&
-                (best < 0 || trust(c, k) < trust(c, best)))
-                best = k;
+            if (solves(c, k) && is_exact(c, k) && (best < 0 || trust(c, k) < trust(c, best))) best = k;
         c->reference = best;
         if (best < 0) return;
         if (answer(c, &c->states[0])) break; /* otherwise it no longer takes part */
@@ -341,15 +359,15 @@ static lw_status measure_times(contest *c, lw_error *error) {
     double(*batch)[BATCHES] = calloc((size_t)c->count + 1, sizeof *batch);
     lw_status status = calls && batch ? LW_OK : lw_out_of_memory(error);
     for (int k = 0; k < c->count && status == LW_OK; k++) {
-        if (!takes_part(c, k)) continue;
+        if (!solves(c, k)) continue;
         if (!tell(c, k, "time of a call")) status = stopped(error);
         calls[k] = calibrate(c, k);
     }
     for (int b = 0; b < BATCHES && status == LW_OK; b++)
         for (int k = 0; k < c->count; k++) /* in turns: a slow moment of the machine hits all alike */
-            if (takes_part(c, k)) batch[k][b] = time_of(c, k, calls[k]) / (double)calls[k];
+            if (solves(c, k)) batch[k][b] = time_of(c, k, calls[k]) / (double)calls[k];
     for (int k = 0; k < c->count && status == LW_OK; k++) {
-        if (!takes_part(c, k)) continue;
+        if (!solves(c, k)) continue;
         qsort(batch[k], BATCHES, sizeof batch[k][0], ascending);
         c->results[k].ns_per_call = 1e9 * batch[k][BATCHES / 2];
     }
@@ -426,20 +444,30 @@ static bool only_look(const lw_sample *sample, void *context) {
     return keep_going(context);
 }
 
-static lw_status run(contest *c, int k, lw_error *stop) {
-    lw_comparison *r = &c->results[k];
-    if (!tell(c, k, "run")) return stopped(stop);
+static double patience_of(const contest *c) {
+    return c->options->patience > 0 ? c->options->patience : default_patience;
+}
+
+static lw_run_options options_of(const contest *c, int k) {
     lw_run_options options = c->options->run;
-    double patience = c->options->patience > 0 ? c->options->patience : default_patience;
-    lw_error error = {0};
-    options.method = r->method;
+    options.method = c->results[k].method;
     options.q = c->states[0].q;
     options.v = c->states[0].v;
     options.output = (options.end - options.start) / SAMPLES;
     options.want_accelerations = options.want_reactions = false;
-    options.observe = k == c->reference ? keep_state : only_look;
+    options.observe = only_look;
     options.interrupted = out_of_patience;
-    options.context = c;
+    options.context = (void *)c;
+    return options;
+}
+
+static lw_status run(contest *c, int k, lw_error *stop) {
+    lw_comparison *r = &c->results[k];
+    if (!tell(c, k, "run")) return stopped(stop);
+    lw_run_options options = options_of(c, k);
+    double patience = patience_of(c);
+    lw_error error = {0};
+    if (k == c->reference) options.observe = keep_state;
     c->patience_end = clock_seconds(CLOCK_MONOTONIC) + patience;
     r->run_status = lw_simulate(c->model, &options, c->q_end, c->v_end, &r->run, &error);
     if (r->run_status == LW_ERROR_STOPPED)
@@ -451,23 +479,65 @@ static lw_status run(contest *c, int k, lw_error *stop) {
 }
 
 /* Poses at the end against the reference's: positions relative to 1 m or the largest, entries of rotation matrices. */
+static double final_difference(contest *c, double t) {
+    double pose[12], difference = 0, size = 1;
+    for (int b = 1; b <= c->model->body_count; b++) size = fmax(size, largest(c->poses + 12 * (b - 1), 3));
+    for (int b = 1; b <= c->model->body_count; b++) {
+        const double *expected = c->poses + 12 * (b - 1);
+        lw_body_pose(c->model, c->data, t, c->q_end, b, pose, pose + 3);
+        for (int i = 0; i < 12; i++)
+            difference = fmax(difference, fabs(pose[i] - expected[i]) / (i < 3 ? size : 1));
+    }
+    return difference;
+}
+
 static void compare_end(contest *c, int k) {
     lw_comparison *r = &c->results[k];
     const lw_comparison *reference = &c->results[c->reference];
     if (r->run_status != LW_OK || reference->run_status != LW_OK) return;
-    double pose[12], difference = 0, size = 1;
     for (int b = 1; b <= c->model->body_count && k == c->reference; b++) {
         double *expected = c->poses + 12 * (b - 1);
         lw_body_pose(c->model, c->data, r->run.t_end, c->q_end, b, expected, expected + 3);
     }
-    for (int b = 1; b <= c->model->body_count; b++) size = fmax(size, largest(c->poses + 12 * (b - 1), 3));
-    for (int b = 1; b <= c->model->body_count; b++) {
-        const double *expected = c->poses + 12 * (b - 1);
-        lw_body_pose(c->model, c->data, r->run.t_end, c->q_end, b, pose, pose + 3);
-        for (int i = 0; i < 12; i++)
-            difference = fmax(difference, fabs(pose[i] - expected[i]) / (i < 3 ? size : 1));
-    }
-    r->final_diff = difference;
+    r->final_diff = final_difference(c, r->run.t_end);
+}
+
+/* How far the reference is from its own run with a hundredth of the tolerance, or half the step. */
+static void explain_ends(contest *c) {
+    const lw_comparison *r = &c->results[c->reference];
+    lw_run_options options = options_of(c, c->reference);
+    lw_run_summary summary = {0};
+    if (r->run_status != LW_OK) return;
+    if (lw_integrator_by_step(lw_run_integrator(&options), &options))
+        options.step /= 2;
+    else
+        options.tolerance = fmax(1e-13, (options.tolerance > 0 ? options.tolerance : 1e-8) / 100);
+    c->patience_end = clock_seconds(CLOCK_MONOTONIC) + 2 * patience_of(c);
+    if (lw_simulate(c->model, &options, c->q_end, c->v_end, &summary, NULL) == LW_OK)
+        c->explained = final_difference(c, summary.t_end);
+}
+
+/* Errors of the same tolerance differ between methods, because their states do. */
+static void judge_run(contest *c, int k) {
+    const double factor = 1000, tolerances = 1e4;
+    lw_comparison *r = &c->results[k];
+    if (r->run_status != LW_OK || !is_exact(c, k)) return;
+    const lw_run_options *options = &c->options->run;
+    bool by_step = lw_integrator_by_step(r->run.integrator, options);
+    double tolerance = by_step ? 0 : options->tolerance > 0 ? options->tolerance : 1e-8;
+    r->final_allowed = fmax(agreement, fmax(factor * c->explained, tolerances * tolerance));
+    lw_error error = {0};
+    if (!r->run.verdict.ok)
+        lw_fail(&error, LW_OK, NULL, NULL, "its run is doubtful: %s", r->run.verdict.reasons[0]);
+    else if (r->final_diff > r->final_allowed && !(by_step && c->formulations[k]->integrator))
+        lw_fail(&error, LW_OK, NULL, NULL,
+                "its run ends %.2g away from that of %s, and the tolerance explains no more than %.2g",
+                r->final_diff, c->results[c->reference].method, r->final_allowed);
+    else
+        return;
+    if (r->verdict == LW_VERDICT_DIFFERS) return; /* it has said why */
+    r->verdict = LW_VERDICT_DIFFERS;
+    put_reason(r->reason, sizeof r->reason, &error);
 }
 
 /* --- all of it ------------------------------------------------------------------------------------ */
@@ -489,11 +559,11 @@ static lw_status hold(contest *c, lw_error *error) {
     }
     for (int k = 0; k < c->count; k++) {
         if (!tell(c, k, "states")) return stopped(error);
-        for (int s = 0; s < c->state_count && takes_part(c, k) && k != c->reference; s++)
+        for (int s = 0; s < c->state_count && solves(c, k) && k != c->reference; s++)
             compare_at(c, k, &c->states[s]);
     }
     for (int k = 0; k < c->count; k++)
-        if (takes_part(c, k)) judge(c, k);
+        if (solves(c, k)) judge(c, k);
     lw_status status = measure_times(c, error);
     if (status == LW_OK) compare_schemes(c); /* the states' reactions are no longer needed */
     for (int k = 0; k < c->count && status == LW_OK && !c->options->no_run; k++) {
@@ -501,6 +571,9 @@ static lw_status hold(contest *c, lw_error *error) {
         status = run(c, k, error);
         if (status == LW_OK) compare_end(c, k);
     }
+    if (status == LW_OK && !c->options->no_run) explain_ends(c);
+    for (int k = 0; k < c->count && status == LW_OK && !c->options->no_run; k++)
+        if (takes_part(c, k)) judge_run(c, k);
     return status;
 }
 
