@@ -73,10 +73,12 @@ static int solve(const cli_command *command, const lw_model *model, const char *
     int result = CLI_FAILED;
     if (q && v && a.vdot && a.reactions && a.unique) {
         lw_error error = {0};
-        lw_status status = LW_ERROR_UNSUPPORTED;
-        if (!a.method) a.method = lw_method_auto(model, NULL, 0, &error);
-        if (a.method) status = cli_initial_state(model, 0.0, q, v, &error);
-        if (a.method && status == LW_OK)
+        lw_status status = cli_initial_state(model, 0.0, q, v, &error);
+        if (status == LW_OK && !a.method) {
+            a.method = lw_method_auto_at(model, 0.0, q, v, NULL, 0, &error);
+            if (!a.method) status = LW_ERROR_UNSUPPORTED;
+        }
+        if (status == LW_OK)
             status = lw_accelerations_checked(model, a.method, 0.0, q, v, a.vdot, a.reactions, a.unique,
                                               &a.balance, &error);
         result = status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);

@@ -284,8 +284,15 @@ static int open_results(run *r, lw_run_options *options, const request *wish) {
 static int simulate(run *r, lw_run_options *options, const request *wish) {
     lw_error error = {0}, close_error = {0};
     const char *out = wish->run.out;
-    bool automatic = !options->method;
-    if (automatic) options->method = lw_method_auto(r->model, r->why, sizeof r->why, &error);
+    lw_status status = lw_run_check(r->model, options, &error);
+    if (status == LW_OK)
+        status = r->neglect.with ? run_neglect_start(r->command, &r->neglect, r->model, options->start, r->q,
+                                                     r->v, &error)
+                                 : cli_initial_state(r->model, options->start, r->q, r->v, &error);
+    if (status != LW_OK) return cli_fault(r->command, status, &error);
+    if (!options->method)
+        options->method =
+            lw_method_auto_at(r->model, options->start, r->q, r->v, r->why, sizeof r->why, &error);
     if (!options->method) return cli_fault(r->command, LW_ERROR_UNSUPPORTED, &error);
     if (wish->penalty > 0 && strcmp(options->method, "penalty") != 0)
         return cli_say(r->command, CLI_WRONG, "--penalty is for --method penalty, and this run is by %s",
@@ -299,12 +306,7 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
     options->q = r->q, options->v = r->v;
     options->as_given = true;
     stop_watch();
-    lw_status status = lw_run_check(r->model, options, &error);
-    if (status == LW_OK)
-        status = r->neglect.with ? run_neglect_start(r->command, &r->neglect, r->model, options->start, r->q,
-                                                     r->v, &error)
-                                 : cli_initial_state(r->model, options->start, r->q, r->v, &error);
-    if (status == LW_OK) status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);
+    status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);
     progress_end(&r->bar);
     lw_status closed = lw_results_close(r->results, r->samples > 0 ? &r->summary : NULL,
                                         &close_error); /* tells of writing */

@@ -26,6 +26,9 @@ lw_status lw_method_applies(const char *method, const lw_model *model, lw_error 
 /* The method that auto takes, or NULL with a reason in error; why (may be NULL) becomes a sentence. It tries methods that it
  * considers on the assembled initial state. */
 const char *lw_method_auto(const lw_model *model, char *why, size_t size, lw_error *error);
+/* The same, tried on a given state. */
+const char *lw_method_auto_at(const lw_model *model, double t, const double *q, const double *v, char *why,
+                              size_t size, lw_error *error);
 
 int lw_integrator_count(void);
 const char *lw_integrator_name(int index);

@@ -35,34 +35,35 @@ typedef struct candidate {
 
 typedef struct trial {
     const lw_model *model;
-    double *q, *v; /* the assembled initial state; NULL: there is none */
+    double t;
+    const double *q, *v; /* the state to try methods on; NULL: there is none */
+    double *own;         /* where that is, if it was assembled here */
     lw_checked *checked;
     candidate list[CANDIDATES];
     int count;
     lw_error reason; /* why the first that failed did */
 } trial;
 
-/* An assembled state to try methods on. false: memory is out. */
-static bool prepare(trial *t, const lw_model *model) {
+/* false: memory is out. */
+static bool prepare(trial *t, const lw_model *model, const lw_choice_state *at) {
     size_t nq = (size_t)lw_model_q_size(model), nv = (size_t)lw_model_v_size(model);
     *t = (trial){.model = model, .checked = lw_checked_create(model)};
-    double *numbers = calloc(nq + nv + 1, sizeof *numbers);
-    if (!t->checked || !numbers) {
-        free(numbers);
-        return false;
-    }
-    lw_error error;
-    lw_model_initial_state(model, numbers, numbers + nq);
-    if (lw_assemble(model, 0, numbers, numbers + nq, NULL, &error) == LW_OK) {
-        t->q = numbers, t->v = numbers + nq;
+    if (!t->checked) return false;
+    if (at) {
+        t->t = at->t, t->q = at->q, t->v = at->v;
         return true;
     }
-    free(numbers); /* who runs the model is told why it cannot be assembled */
-    return true;
+    double *numbers = t->own = calloc(nq + nv + 1, sizeof *numbers);
+    if (!numbers) return false;
+    lw_error error;
+    lw_model_initial_state(model, numbers, numbers + nq);
+    if (lw_assemble(model, 0, numbers, numbers + nq, NULL, &error) == LW_OK)
+        t->q = numbers, t->v = numbers + nq;
+    return true; /* who runs the model is told why it cannot be assembled */
 }
 
 static void clear(trial *t) {
-    free(t->q);
+    free(t->own);
     lw_checked_destroy(t->checked);
 }
 
@@ -75,12 +76,12 @@ static lw_status begin(const trial *t, lw_method *method, double *y, double *ydo
     lw_power power;
     memcpy(q, t->q, (size_t)lw_model_q_size(model) * sizeof *q);
     memcpy(v, t->v, (size_t)lw_model_v_size(model) * sizeof *v);
-    f->to_state(method, 0, q, v, y);
-    if (f->frees_speeds) f->from_state(method, 0, y, q, v); /* where bodies without mass settle */
-    lw_status status =
-        lw_checked_accelerations(t->checked, method, &options, 0, q, v, NULL, NULL, NULL, NULL, NULL, error);
-    if (status == LW_OK && f->project) status = f->project(method, 0, y, error);
-    if (status == LW_OK && f->derivative) status = f->derivative(method, 0, y, ydot, &power, error);
+    f->to_state(method, t->t, q, v, y);
+    if (f->frees_speeds) f->from_state(method, t->t, y, q, v); /* where bodies without mass settle */
+    lw_status status = lw_checked_accelerations(t->checked, method, &options, t->t, q, v, NULL, NULL, NULL,
+                                                NULL, NULL, error);
+    if (status == LW_OK && f->project) status = f->project(method, t->t, y, error);
+    if (status == LW_OK && f->derivative) status = f->derivative(method, t->t, y, ydot, &power, error);
     return status;
 }
 
@@ -176,11 +177,11 @@ static lw_status first_by_rank(trial *t, const lw_formulation **formulation, cha
     return t->reason.status;
 }
 
-static lw_status choose_best(const lw_model *model, const lw_formulation **formulation, char *why,
-                             size_t size, lw_error *error) {
+static lw_status choose_best(const lw_model *model, const lw_choice_state *at,
+                             const lw_formulation **formulation, char *why, size_t size, lw_error *error) {
     const lw_formulation *tree = lw_formulation_find("tree");
     trial t;
-    if (!prepare(&t, model)) {
+    if (!prepare(&t, model, at)) {
         clear(&t);
         return lw_out_of_memory(error);
     }
@@ -205,12 +206,12 @@ static lw_status choose_best(const lw_model *model, const lw_formulation **formu
     return status;
 }
 
-lw_status lw_choose(const char *name, const lw_model *model, const lw_formulation **formulation, char *why,
-                    size_t size, lw_error *error) {
+lw_status lw_choose_at(const char *name, const lw_model *model, const lw_choice_state *at,
+                       const lw_formulation **formulation, char *why, size_t size, lw_error *error) {
     char unwanted[2];
     if (!why) why = unwanted, size = sizeof unwanted;
     *formulation = NULL;
-    if (!name || strcmp(name, "auto") == 0) return choose_best(model, formulation, why, size, error);
+    if (!name || strcmp(name, "auto") == 0) return choose_best(model, at, formulation, why, size, error);
     const lw_formulation *asked = NULL;
     lw_status status = lw_formulation_named(name, &asked, error);
     if (status == LW_OK) status = asked->applies(model, error);
@@ -218,4 +219,9 @@ lw_status lw_choose(const char *name, const lw_model *model, const lw_formulatio
     *formulation = asked;
     snprintf(why, size, "as asked");
     return LW_OK;
+}
+
+lw_status lw_choose(const char *name, const lw_model *model, const lw_formulation **formulation, char *why,
+                    size_t size, lw_error *error) {
+    return lw_choose_at(name, model, NULL, formulation, why, size, error);
 }

@@ -38,6 +38,14 @@ const char *lw_method_auto(const lw_model *model, char *why, size_t size, lw_err
     return lw_choose(NULL, model, &formulation, why, size, error) == LW_OK ? formulation->name : NULL;
 }
 
+const char *lw_method_auto_at(const lw_model *model, double t, const double *q, const double *v, char *why,
+                              size_t size, lw_error *error) {
+    const lw_formulation *formulation;
+    const lw_choice_state at = {t, q, v};
+    lw_status status = lw_choose_at(NULL, model, &at, &formulation, why, size, error);
+    return status == LW_OK ? formulation->name : NULL;
+}
+
 int lw_integrator_count(void) { return lw_integrators_count(); }
 const char *lw_integrator_name(int index) { return lw_integrator_at(index)->name; }
 const char *lw_integrator_summary(int index) { return lw_integrator_at(index)->summary; }
@@ -84,7 +92,8 @@ lw_status lw_accelerations_checked(const lw_model *model, const char *name, doub
     const lw_formulation *formulation;
     lw_error own;
     if (!error) error = &own;
-    lw_status status = lw_choose(name, model, &formulation, NULL, 0, error);
+    const lw_choice_state at = {t, q, v};
+    lw_status status = lw_choose_at(name, model, &at, &formulation, NULL, 0, error);
     if (status != LW_OK) return status;
     lw_checked *checked = lw_checked_create(model);
     if (!checked) return lw_out_of_memory(error);

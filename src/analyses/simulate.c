@@ -282,8 +282,9 @@ lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_
     if (status == LW_OK) status = choose_drift(options->drift, &method_options, error);
     if (status == LW_OK) status = find_integrator(lw_run_integrator(options), &integrator, error);
     if (status != LW_OK) return status;
-    status = lw_choose(options->method, model, &formulation, NULL, 0, error);
-    return status == LW_ERROR_ARGUMENT ? status : LW_OK;
+    (void)model; /* whatever the method says of it */
+    bool automatic = !options->method || strcmp(options->method, "auto") == 0;
+    return automatic ? LW_OK : lw_formulation_named(options->method, &formulation, error);
 }
 
 /* A check costs about as much as ten evaluations: accelerations, reactions and the balance, none of them by the fastest way.
@@ -474,7 +475,11 @@ lw_status lw_simulate(const lw_model *model, const lw_run_options *options, doub
     run r = {.model = model, .options = options, .summary = summary};
     double start = wall_clock();
     lw_status status = check_options(options, error);
-    if (status == LW_OK) status = lw_choose(options->method, model, &r.formulation, NULL, 0, error);
+    const lw_choice_state start_state = {options->start, options->q, options->v};
+    const bool given = options->as_given && options->q && options->v;
+    if (status == LW_OK)
+        status =
+            lw_choose_at(options->method, model, given ? &start_state : NULL, &r.formulation, NULL, 0, error);
     if (status == LW_OK) status = choose_integrator(&r, error);
     if (status == LW_OK) {
         summary->method = r.formulation->name;
