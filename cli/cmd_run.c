@@ -15,7 +15,7 @@ static const double default_tolerance = 1e-8, default_samples = 1000;
 typedef struct request {
     run_wish run;
     const char *method, *record;
-    double output, penalty, neglect;
+    double output, penalty, neglect, most;
     bool quiet, strict;
     cli_list settings;
 } request;
@@ -83,8 +83,11 @@ static int check_request(const cli_command *command, const request *wish) {
 
 /* Says everything that the options leave open, so that the results tell with what they were made. */
 static void complete(lw_run_options *options) {
-    options->integrator = lw_run_integrator(options);
-    if (lw_integrator_by_step(options->integrator, options))
+    const char *first = lw_run_integrator(options);
+    /* auto begins with erk and may go on by another one, which the results tell at their end */
+    options->integrator = !options->integrator && strcmp(first, "erk") == 0 ? "auto" : options->integrator;
+    if (!options->integrator) options->integrator = first;
+    if (lw_integrator_by_step(first, options))
         options->tolerance = 0; /* it has none */
     else if (!(options->tolerance > 0))
         options->tolerance = default_tolerance;
@@ -101,6 +104,7 @@ static lw_run_options options_of(const lw_model *model, const request *wish, boo
     if (wish->method) options.method = wish->method;
     if (wish->output > 0) options.output = wish->output;
     if (wish->penalty > 0) options.penalty = wish->penalty;
+    if (wish->most > 0) options.max_steps = wish->most < 1e18 ? (long)wish->most : 1000000000000000000;
     options.method = cli_method(options.method);
     complete(&options);
     return options;
@@ -343,10 +347,13 @@ static int run_command(const cli_command *command, int argc, char **argv) {
     request wish = {0};
     const cli_option options[] = {
         {"method", "NAME", "the formulation, or auto", "tree", .text = &wish.method},
-        {"integrator", "NAME", "linkwork info lists them", "erk", .text = &wish.run.integrator},
+        {"integrator", "NAME", "linkwork info lists them; auto: erk, and bdf where the model is stiff", "bdf",
+         .text = &wish.run.integrator},
         {"step", "H", "fixed step of rk4, largest step of the others, s", "\"1 ms\"",
          .number = &wish.run.step, .unit = "s"},
         {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &wish.run.tolerance,
+         .unit = "1"},
+        {"max-steps", "N", "give a run up that needs more steps than these", "1e9", .number = &wish.most,
          .unit = "1"},
         {"end", "T", "until when, s", "10", .number = &wish.run.end, .unit = "s"},
         {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none, closed", "project",

@@ -47,16 +47,18 @@ lw_status lw_accelerations_checked(const lw_model *model, const char *method, do
                                    double *balance, lw_error *error);
 
 typedef struct lw_run_options {
-    const char *method;     /* NULL: auto */
-    const char *integrator; /* NULL: by tolerance or step: adaptive unless a step is given */
-    const char *drift;      /* none, baumgarte, project, closed; NULL: project */
+    const char *method; /* NULL: auto */
+    const char *
+        integrator; /* NULL or auto: rk4 if a step is given and no tolerance; else erk, and bdf from where that pays */
+    const char *drift; /* none, baumgarte, project, closed; NULL: project */
     double start, end;
-    double step;                             /* fixed step of rk4; largest step of the adaptive ones if > 0 */
-    double tolerance;                        /* relative; absolute is the same, in SI units */
-    double output;                           /* interval between samples; 0: 1/1000 of the run */
-    double penalty;                          /* of method penalty, no unit; 0: its own choice */
-    const double *q, *v;                     /* initial state; NULL: the model's */
-    bool as_given;                           /* the initial state is taken as it is, not assembled */
+    double step;         /* fixed step of rk4; largest step of the adaptive ones if > 0 */
+    double tolerance;    /* relative; absolute is the same, in SI units */
+    double output;       /* interval between samples; 0: 1/1000 of the run */
+    long max_steps;      /* a run that needs more is given up; 0: 1e6 max(1, sqrt(10 seconds)) */
+    double penalty;      /* of method penalty, no unit; 0: its own choice */
+    const double *q, *v; /* initial state; NULL: the model's */
+    bool as_given;       /* the initial state is taken as it is, not assembled */
     bool want_accelerations, want_reactions; /* samples carry them: one more evaluation each */
     /* Called for every sample, the first at start; returning false stops the run. May be NULL. */
     bool (*observe)(const lw_sample *sample, void *context);
@@ -74,7 +76,7 @@ typedef struct lw_run_options {
 void lw_run_defaults(const lw_model *model, lw_run_options *options);
 /* LW_ERROR_ARGUMENT if a name or number among the options is wrong, whatever the method says of the model. */
 lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_error *error);
-/* The name of the integrator that a run with these options takes. */
+/* The name of the integrator that a run with these options takes, or with auto begins with. */
 const char *lw_run_integrator(const lw_run_options *options);
 /* Does the integrator of this name work with the step of these options as a fixed one, without a tolerance? */
 bool lw_integrator_by_step(const char *name, const lw_run_options *options);

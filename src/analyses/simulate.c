@@ -9,7 +9,10 @@
  * Cost     per sample O(n); memory is taken before the first step only.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "analyses/cause.h"
 #include "analyses/choose.h"
+#include "analyses/effort.h"
+#include "analyses/stiffness.h"
 #include "analyses/verdict.h"
 #include "integrators/integrator.h"
 #include <linkwork/assemble.h>
@@ -36,69 +39,176 @@ void lw_run_defaults(const lw_model *model, lw_run_options *options) {
     options->output = run->output;
 }
 
+typedef struct run run;
+
 /* --- the system that integrators see -------------------------------------------------------------- */
 
 typedef struct run_system {
     lw_system base;
     lw_method *method;
     bool *differential;
-    /* A run that gets nowhere, e.g. into a pole of a prescribed motion, must end, and any when asked to. */
-    const lw_run_options *options;
-    long evaluations;
-    double last_t; /* at the last look */
+    run *run;
+    lw_effort effort;
+    /* evaluations before effort is looked at, and the one at hand: */
+    double *states[LW_EFFORT_STATES], times[LW_EFFORT_STATES];
 } run_system;
 
-enum { LOOK_EVERY = 1000, HOPELESS_AFTER = 1000000 }; /* evaluations */
+struct run {
+    const lw_model *model;
+    const lw_run_options *options;
+    const lw_formulation *formulation;
+    lw_method_options method_options;
+    const lw_integrator *integrator;
+    lw_integrator_options integrator_options;
+    lw_method *method;
+    lw_integration *integration;
+    lw_integrator_statistics before; /* of integrators before this one */
+    lw_data *data;
+    run_system system;
+    double *y, *ydot, *q, *v;
+    double *vdot, *reactions; /* of a sample, if asked for */
+    double *work;             /* 4 numbers per state */
+    lw_checked *checked;
+    long checked_at; /* evaluations at the last check */
+    lw_watch watch;
+    lw_energy initial;
+    double lowest, worked;           /* potential energy so far; work that was given, the largest so far */
+    bool automatic;                  /* nobody has named the integrator */
+    bool warned;                     /* of stiffness */
+    bool told_jumps;                 /* and of steps rejected at jumps */
+    lw_integrator_statistics looked; /* at the last look */
+    const lw_integrator *next;       /* goes on from next_y at next_t */
+    double next_t, *next_y;
+    lw_run_summary *summary;
+};
 
-static lw_status look_around(run_system *system, double t, lw_error *error) {
-    const lw_run_options *options = system->options;
-    if (++system->evaluations % LOOK_EVERY) return LW_OK;
-    if (options->interrupted && options->interrupted(options->context))
+enum { LOOK_EVERY = 1000 }; /* evaluations */
+
+static void told(double t, const char *kind, const char *text, void *context) {
+    run *r = context;
+    r->summary->events++;
+    if (r->options->event) r->options->event(t, kind, text, r->options->context);
+}
+
+static void find_cause(run_system *system, lw_cause *cause) {
+    const run *r = system->run;
+    lw_find_cause(r->model, r->formulation, &r->method_options, LW_EFFORT_STATES, system->times,
+                  (const double *const *)system->states, cause);
+}
+
+/* A run that does not come to an end: what makes its steps so short? */
+static lw_status no_end(run_system *system, double t, const double *y, lw_error *error) {
+    run *r = system->run;
+    const lw_effort *effort = &system->effort;
+    lw_cause cause;
+    char grown[80] = "";
+    find_cause(system, &cause);
+    r->formulation->from_state(r->method, t, y, r->q, r->v);
+    lw_energy now = lw_energy_of(r->model, r->data, t, r->q, r->v);
+    double at_first = r->initial.kinetic + r->initial.potential, at_last = now.kinetic + now.potential;
+    const bool blown = !(fabs(at_last - at_first) < 1e3 * (fabs(at_first) + 1));
+    if (blown)
+        snprintf(grown, sizeof grown, "; the energy has gone from %.3g J to %.3g J", at_first, at_last);
+    const char *remedy =
+        cause.jumps
+            ? "let it change over a finite width, e.g. tanh(v/0.01) for sign(v), or `smoothing` of friction"
+        : r->warned && !r->automatic ? "take --integrator bdf: the model is stiff"
+        : blown ? "look for a force that feeds energy, such as a negative damping, and for wrong units"
+        : cause.element
+            ? "look at its stiffness and damping, and at the mass that it acts on: units, powers of ten"
+            : "look at the masses, lengths and forces that act there: units, powers of ten";
+    lw_fail(error, LW_ERROR_INTEGRATION, cause.object[0] ? cause.object : NULL, remedy,
+            "near t = %.9g steps of %s are %.2g s long, and a run until t = %g needs about %.2g of them, "
+            "more than "
+            "%.2g (--max-steps): %s%s",
+            effort->t, r->integrator->name, effort->h, effort->end, effort->needs,
+            effort->most > 0 ? effort->most : lw_effort_allowed(effort->end - effort->start),
+            cause.text[0] ? cause.text : "what makes them so short is not known", grown);
+    return LW_ERROR_INTEGRATION;
+}
+
+/* Steps that are rejected by the hundred have met something that jumps: says what, once. */
+static void consider_jumps(run_system *system) {
+    run *r = system->run;
+    lw_integrator_statistics now;
+    if (r->told_jumps || !r->integration) return;
+    r->integrator->statistics(r->integration, &now);
+    const long rejected = now.rejected - r->looked.rejected, steps = now.steps - r->looked.steps;
+    r->looked = now;
+    if (rejected < 1000 || rejected < steps / 4) return;
+    lw_cause cause;
+    find_cause(system, &cause);
+    if (!cause.jumps) return;
+    char text[320];
+    r->told_jumps = true;
+    snprintf(text, sizeof text,
+             "%s jumps, and %ld of %ld steps were rejected for that; give it a finite width", cause.object,
+             rejected, rejected + steps);
+    told(system->effort.t, "warning", text, r);
+}
+
+static lw_status look_around(run_system *system, double t, const double *y, lw_error *error) {
+    const lw_run_options *options = system->run->options;
+    const lw_effort_answer answer = lw_effort_evaluated(&system->effort);
+    const int place = lw_effort_nearly(&system->effort);
+    if (place > 0 || answer != LW_EFFORT_COUNTED) {
+        memcpy(system->states[place], y, (size_t)system->base.size * sizeof *y);
+        system->times[place] = t;
+    }
+    if (system->effort.evaluations % LOOK_EVERY == 0 && options->interrupted &&
+        options->interrupted(options->context))
         return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped near t = %g", t);
-    if (system->evaluations % HOPELESS_AFTER) return LW_OK;
-    /* at this rate it would take longer than anyone waits */
-    if (t - system->last_t < 1e-9 * (options->end - options->start))
-        return lw_fail(error, LW_ERROR_INTEGRATION, NULL,
-                       "something changes ever faster there: look at motions, forces and the last results",
-                       "time stands still near t = %.9g: %d evaluations took it %.3g s further", t,
-                       HOPELESS_AFTER, t - system->last_t);
-    system->last_t = t;
-    return LW_OK;
+    if (answer == LW_EFFORT_SPENT)
+        return lw_fail(error, LW_ERROR_INTEGRATION, NULL, "allow more (--max-steps), or give an earlier end",
+                       "after %ld steps, all that are allowed, the run has come to t = %.9g of %g",
+                       system->effort.steps, system->effort.t, options->end);
+    if (answer == LW_EFFORT_LOOKED) consider_jumps(system);
+    return answer == LW_EFFORT_HOPELESS ? no_end(system, t, y, error) : LW_OK;
 }
 
 static void put_power(const lw_power *power, double *out) {
     out[0] = power->drives, out[1] = power->forces, out[2] = power->dissipation;
 }
 
-/* Names the joint of a rate that is not finite, if the state says which that is. */
-static lw_status check_rates(const lw_method *method, double t, const double *ydot, lw_error *error) {
+/* Squares of larger rates overflow in the norms of integrators. */
+static const double largest_rate = 1e150;
+
+/* Names the joint of a rate that is not finite or too large, if the state says which that is. */
+static lw_status check_rates(const run_system *system, double t, const double *ydot, lw_error *error) {
+    const lw_method *method = system->method;
     const lw_model *model = method->model;
-    for (int k = 0; k < method->state_size; k++) {
-        if (isfinite(ydot[k])) continue;
-        int speed = k - model->nq;
-        if (method->formulation->coordinates != LW_COORDINATES_JOINT || speed < 0 || speed >= model->nv)
-            return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                           "look at the motions and forces of the model there",
-                           "a rate of the state is not finite at t = %.9g", t);
-        int i = model->body_count;
-        while (model->links[i].v > speed) i--;
-        const lw_joint_entry *joint = &model->joints[model->bodies[i].joint_index];
-        return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
-                          "look at the forces and motions that act there: is one infinite or undefined?",
-                          "its acceleration is not finite at t = %.9g", t);
-    }
-    return LW_OK;
+    int k = 0;
+    while (k < method->state_size && fabs(ydot[k]) < largest_rate) k++;
+    if (k == method->state_size) return LW_OK;
+    const char *remedy =
+        system->effort.given && system->effort.steps > 0
+            ? "the step may be too long: give a shorter one (--step), or an integrator that chooses it (erk, "
+              "bdf)"
+        : isfinite(ydot[k])
+            ? "look at the forces and motions that act there, at masses and gravity: units, powers of ten"
+            : "look at the forces and motions that act there: is one infinite or undefined?";
+    int speed = k - model->nq;
+    if (method->formulation->coordinates != LW_COORDINATES_JOINT || speed < 0 || speed >= model->nv)
+        return lw_fail(error, LW_ERROR_SINGULAR, NULL, remedy, "a rate of the state is %.3g at t = %.9g",
+                       ydot[k], t);
+    int i = model->body_count;
+    while (model->links[i].v > speed) i--;
+    const lw_joint_entry *joint = &model->joints[model->bodies[i].joint_index];
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name, remedy,
+                      isfinite(ydot[k]) ? "its acceleration is %.3g at t = %.9g, which nothing can follow"
+                                        : "its acceleration is not finite (%g) at t = %.9g",
+                      ydot[k], t);
 }
 
 static lw_status system_derivative(lw_system *base, double t, const double *y, double *ydot,
                                    lw_error *error) {
     lw_method *method = ((run_system *)base)->method;
     lw_power power;
-    lw_status status = look_around((run_system *)base, t, error);
+    lw_status status = look_around((run_system *)base, t, y, error);
     if (status == LW_OK) status = method->formulation->derivative(method, t, y, ydot, &power, error);
     if (status != LW_OK) return status;
     put_power(&power, ydot + method->state_size);
-    return check_rates(method, t, ydot, error);
+    return check_rates((run_system *)base, t, ydot, error);
 }
 
 static lw_status system_residual(lw_system *base, double t, const double *y, const double *ydot,
@@ -106,7 +216,7 @@ static lw_status system_residual(lw_system *base, double t, const double *y, con
     lw_method *method = ((run_system *)base)->method;
     int n = method->state_size;
     lw_power power;
-    lw_status status = look_around((run_system *)base, t, error);
+    lw_status status = look_around((run_system *)base, t, y, error);
     if (status == LW_OK) status = method->formulation->residual(method, t, y, ydot, residual, &power, error);
     if (status != LW_OK) return status;
     put_power(&power, residual + n);
@@ -119,7 +229,7 @@ static lw_status system_step(lw_system *base, double t, double h, const double *
     lw_method *method = ((run_system *)base)->method;
     int n = method->state_size;
     lw_power work;
-    lw_status status = look_around((run_system *)base, t, error);
+    lw_status status = look_around((run_system *)base, t, y, error);
     if (status == LW_OK) status = method->formulation->step(method, t, h, y, next, &work, error);
     if (status != LW_OK) return status;
     put_power(&work, next + n);
@@ -157,32 +267,87 @@ static void system_nearby(lw_system *base, bool on) {
     method->formulation->nearby(method, on);
 }
 
-static void system_accepted(lw_system *base, double t, double h, int order) {
-    const lw_run_options *options = ((run_system *)base)->options;
-    options->step_taken(t, h, order, options->context);
+/* --- stiffness ------------------------------------------------------------------------------------ */
+
+/* Another instance of the method, so that the run does not notice what is tried. */
+static lw_status try_stiffness(run *r, double t, const double *y, bool *stiff, lw_cause *cause) {
+    const lw_formulation *f = r->formulation;
+    const lw_effort *effort = &r->system.effort;
+    const int n = r->system.base.size;
+    run_system other = r->system;
+    lw_method_options quiet = r->method_options;
+    lw_error error = {0};
+    quiet.note = NULL;
+    *stiff = false;
+    lw_status status = f->create(r->model, &quiet, &other.method, &error);
+    if (status != LW_OK) return status;
+    other.base.accepted = NULL;
+    other.effort.given = true;
+    double *state = r->work, *work = r->work + n;
+    f->from_state(r->method, t, y, r->q, r->v);
+    f->to_state(other.method, t, r->q, r->v, state);
+    memcpy(state + other.method->state_size, y + other.method->state_size, LW_POWERS * sizeof *y);
+    const double h = effort->step_mean, per_step = effort->evaluations_mean;
+    const double border = 1; /* of h rho, whatever the direction: accuracy alone may stay below */
+    if (h * lw_spectral_radius(&other.base, t, state, work) > border) {
+        const double pays = 5, rest = per_step * (effort->end - t) / h;
+        double most = fmin(fmax(200 * per_step, 1000 + 20.0 * n), rest / pays);
+        double reach = t + pays * most / per_step * h;
+        *stiff =
+            lw_bdf_reaches(&other.base, &r->integrator_options, t, state, reach, effort->end, (long)most);
+        /* work + n holds the state moved along the fastest motion */
+        const double times[2] = {t, t}, *const states[2] = {state, work + n};
+        if (*stiff) lw_find_cause(r->model, f, &r->method_options, 2, times, states, cause);
+    }
+    f->destroy(other.method);
+    return LW_OK;
+}
+
+/* An event that is still to be crossed belongs to the integrator that has found it. */
+static bool at_event(run *r, double t, const double *y) {
+    lw_system *system = &r->system.base;
+    lw_error error = {0};
+    if (system->root_count <= 0) return false;
+    if (system->root_count > 4 * system->size || system->roots(system, t, y, r->work, &error) != LW_OK)
+        return true;
+    for (int k = 0; k < system->root_count; k++)
+        if (!(r->work[k] > 0)) return true;
+    return false;
+}
+
+/* Where stability bounds the steps of erk and bdf does better: says so, and goes on by bdf if nobody has asked for erk. */
+static lw_status consider_stiffness(run *r, double t, const double *y, lw_error *error) {
+    (void)error;
+    if (r->warned || strcmp(r->integrator->name, "erk") != 0 || at_event(r, t, y)) return LW_OK;
+    bool stiff;
+    lw_cause cause = {0};
+    if (try_stiffness(r, t, y, &stiff, &cause) != LW_OK || !stiff) return LW_OK;
+    const lw_effort *effort = &r->system.effort;
+    const double rest = (effort->end - t) / effort->step_mean;
+    char text[256];
+    r->warned = true;
+    snprintf(text, sizeof text,
+             "stiff%s%s: erk takes steps of %.2g s and would need about %.2g for the rest; %s",
+             cause.object[0] ? " by " : "", cause.object, effort->step_mean, rest,
+             r->automatic ? "bdf goes on" : "bdf is faster here (--integrator bdf)");
+    told(t, r->automatic ? "integrator" : "warning", text, r);
+    if (!r->automatic) return LW_OK;
+    memcpy(r->next_y, y, (size_t)r->system.base.size * sizeof *y);
+    r->next_t = t;
+    r->next = lw_integrator_find("bdf");
+    return LW_ERROR_STOPPED;
+}
+
+static lw_status system_accepted(lw_system *base, double t, double h, int order, const double *y,
+                                 lw_error *error) {
+    run *r = ((run_system *)base)->run;
+    const lw_run_options *options = r->options;
+    const bool time_to_look = lw_effort_stepped(&r->system.effort, t);
+    if (options->step_taken) options->step_taken(t, h, order, options->context);
+    return time_to_look ? consider_stiffness(r, t, y, error) : LW_OK;
 }
 
 /* --- a run ---------------------------------------------------------------------------------------- */
-
-typedef struct run {
-    const lw_model *model;
-    const lw_run_options *options;
-    const lw_formulation *formulation;
-    const lw_integrator *integrator;
-    lw_method *method;
-    lw_integration *integration;
-    lw_data *data;
-    run_system system;
-    double *y, *ydot, *q, *v;
-    double *vdot, *reactions; /* of a sample, if asked for */
-    lw_checked *checked;
-    lw_method_options method_options;
-    double tolerance; /* 0: fixed steps */
-    long checked_at;  /* evaluations at the last check */
-    lw_watch watch;
-    lw_energy initial;
-    lw_run_summary *summary;
-} run;
 
 const char *lw_run_integrator(const lw_run_options *options) {
     if (options->integrator && strcmp(options->integrator, "auto") != 0) return options->integrator;
@@ -195,12 +360,6 @@ bool lw_integrator_by_step(const char *name, const lw_run_options *options) {
     const lw_integrator *integrator = lw_integrator_find(name);
     return integrator &&
            (integrator->fixed_step || (integrator->either && options->step > 0 && !(options->tolerance > 0)));
-}
-
-static void told(double t, const char *kind, const char *text, void *context) {
-    run *r = context;
-    r->summary->events++;
-    if (r->options->event) r->options->event(t, kind, text, r->options->context);
 }
 
 static lw_status find_integrator(const char *name, const lw_integrator **integrator, lw_error *error) {
@@ -223,6 +382,7 @@ static lw_status choose_integrator(run *r, lw_error *error) {
     const lw_run_options *options = r->options;
     lw_status status = find_integrator(lw_run_integrator(options), &r->integrator, error);
     if (status != LW_OK) return status;
+    r->automatic = !options->integrator || strcmp(options->integrator, "auto") == 0;
     const lw_formulation *f = r->formulation;
     const char *lacks = r->integrator->needs_residual && !f->residual ? "a residual"
                         : r->integrator->needs_step && !f->step       ? "a step of its own"
@@ -294,8 +454,8 @@ enum { CHECK_EVERY = 250 };
 /* Accelerations and reactions of the sample, checked; those that are shown must have passed. */
 static lw_status check_sample(run *r, double t, bool end, lw_error *error) {
     bool shown = r->vdot != NULL;
-    if (!shown && !end && r->system.evaluations - r->checked_at < CHECK_EVERY) return LW_OK;
-    r->checked_at = r->system.evaluations;
+    if (!shown && !end && r->system.effort.evaluations - r->checked_at < CHECK_EVERY) return LW_OK;
+    r->checked_at = r->system.effort.evaluations;
     double amount = 0;
     lw_error reason = {0};
     lw_status status = lw_checked_accelerations(r->checked, r->method, &r->method_options, t, r->q, r->v,
@@ -304,6 +464,33 @@ static lw_status check_sample(run *r, double t, bool end, lw_error *error) {
     if (!shown || status == LW_OK) return LW_OK;
     if (error) *error = reason;
     return status;
+}
+
+/* Energy cannot come from nowhere: what the motion had, what the potential has given off and what was worked are all there is, but for
+ * dampers that feed. A motion with ten times that which the books do not explain is no error of a step any more, but a run that has blown up.
+ * Where they are off by less, the verdict judges. */
+static lw_status check_energy(run *r, double t, const lw_ledger *ledger, lw_error *error) {
+    r->lowest = fmin(r->lowest, ledger->potential);
+    r->worked = fmax(r->worked, fmax(0, ledger->drives) + fmax(0, ledger->forces));
+    const double had = r->initial.kinetic + (r->initial.potential - r->lowest) + r->worked;
+    const double has = ledger->kinetic + (ledger->potential - r->lowest);
+    const double nothing = 1e-3 + 1e-6 * fabs(r->initial.potential); /* J, at rest */
+    if (isfinite(has) && (has <= 10 * had + nothing || fabs(ledger->unaccounted) < 0.1 * has)) return LW_OK;
+    char remedy[160];
+    if (lw_integrator_by_step(r->integrator->name, r->options))
+        snprintf(remedy, sizeof remedy,
+                 "the step %g s is too long for this model: give a shorter one (--step), or take an "
+                 "integrator that "
+                 "chooses it (erk, bdf)",
+                 r->options->step);
+    else
+        snprintf(remedy, sizeof remedy, "give a smaller tolerance than %g (--tol)",
+                 r->integrator_options.tolerance);
+    return lw_fail(
+        error, LW_ERROR_INTEGRATION, NULL, remedy,
+        "the run by %s has blown up at t = %g: its motion has %.3g J, and %.3g J are all that it had or was "
+        "given; the rest comes from nowhere",
+        r->integrator->name, t, has, had);
 }
 
 /* Turns y at time t into a sample, keeps the books and shows it to the observer. */
@@ -316,6 +503,7 @@ static lw_status sample(run *r, double t, bool first, bool last, lw_error *error
                                               : lw_energy_of(r->model, r->data, t, r->q, r->v);
     if (first) {
         r->initial = energy;
+        r->lowest = energy.potential;
         s->energy_initial = energy.kinetic + energy.potential;
     }
     const double *books = r->y + n;
@@ -334,10 +522,8 @@ static lw_status sample(run *r, double t, bool first, bool last, lw_error *error
     lw_watch_sample(&r->watch, t, ledger, position);
     s->t_end = t;
     s->samples++;
-    if (!isfinite(ledger->unaccounted))
-        return lw_fail(error, LW_ERROR_INTEGRATION, NULL, "try a smaller step or an adaptive integrator",
-                       "the state is no longer finite at t = %g", t);
-    lw_status status = check_sample(r, t, first || last, error);
+    lw_status status = check_energy(r, t, ledger, error);
+    if (status == LW_OK) status = check_sample(r, t, first || last, error);
     if (status != LW_OK || !options->observe) return status;
     if (r->reactions && r->formulation->reactions && r->integrator->needs_step)
         r->formulation->reactions(r->method, t, r->reactions);
@@ -358,21 +544,21 @@ static lw_status sample(run *r, double t, bool first, bool last, lw_error *error
 static lw_status prepare(run *r, lw_error *error) {
     const lw_run_options *options = r->options;
     const lw_model *model = r->model;
-    lw_method_options method_options = {.penalty = options->penalty, .note = told, .note_context = r};
-    lw_status status = choose_drift(options->drift, &method_options, error);
+    r->method_options = (lw_method_options){.penalty = options->penalty, .note = told, .note_context = r};
+    lw_method_options *method_options = &r->method_options;
+    lw_status status = choose_drift(options->drift, method_options, error);
     if (status != LW_OK) return status;
-    if (method_options.drift == LW_DRIFT_CLOSED && !r->formulation->closing)
+    if (method_options->drift == LW_DRIFT_CLOSED && !r->formulation->closing)
         return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose --drift project, or --method partition",
                        "method %s has no closing conditions for drift control \"closed\"",
                        r->formulation->name);
-    if (method_options.drift == LW_DRIFT_BAUMGARTE && r->formulation->no_baumgarte &&
+    if (method_options->drift == LW_DRIFT_BAUMGARTE && r->formulation->no_baumgarte &&
         lw_model_loop_count(model) + lw_model_constraint_count(model) > 0)
         return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL,
                        "choose --drift project, or --method cut or lagrange",
                        "method %s has no terms for drift control \"baumgarte\"", r->formulation->name);
-    status = r->formulation->create(model, &method_options, &r->method, error);
+    status = r->formulation->create(model, method_options, &r->method, error);
     if (status != LW_OK) return status;
-    r->method_options = method_options;
     r->checked = lw_checked_create(model);
     lw_watch_start(&r->watch, model);
     size_t n = (size_t)r->method->state_size + LW_POWERS;
@@ -380,14 +566,20 @@ static lw_status prepare(run *r, lw_error *error) {
     r->ydot = calloc(n, sizeof(double));
     r->q = calloc((size_t)lw_model_q_size(model) + 1, sizeof(double));
     r->v = calloc((size_t)lw_model_v_size(model) + 1, sizeof(double));
+    r->work = calloc(4 * n, sizeof(double));
+    r->next_y = calloc(n, sizeof(double));
+    for (int k = 0; k < LW_EFFORT_STATES; k++)
+        r->system.states[k] = k && r->system.states[0] ? r->system.states[0] + (size_t)k * n
+                              : k                      ? NULL
+                                                       : calloc(LW_EFFORT_STATES * n, sizeof(double));
     r->system.differential = calloc(n, sizeof(bool));
     bool accelerations = options->want_accelerations || options->want_reactions;
     if (accelerations) r->vdot = calloc((size_t)lw_model_v_size(model) + 1, sizeof(double));
     if (options->want_reactions)
         r->reactions = calloc(6 * (size_t)lw_model_joint_count(model) + 1, sizeof(double));
     if ((accelerations && !r->vdot) || (options->want_reactions && !r->reactions) || !r->y || !r->ydot ||
-        !r->q || !r->v || !r->checked || !r->system.differential ||
-        lw_data_create(model, NULL, &r->data) != LW_OK)
+        !r->q || !r->v || !r->work || !r->next_y || !r->system.states[0] || !r->checked ||
+        !r->system.differential || lw_data_create(model, NULL, &r->data) != LW_OK)
         return lw_out_of_memory(error);
     lw_model_initial_state(model, r->q, r->v);
     if (options->q) memcpy(r->q, options->q, (size_t)lw_model_q_size(model) * sizeof(double));
@@ -399,8 +591,12 @@ static lw_status prepare(run *r, lw_error *error) {
     const lw_formulation *f = r->formulation;
     lw_system *system = &r->system.base;
     r->system.method = r->method;
-    r->system.options = options;
-    r->system.last_t = -HUGE_VAL;
+    r->system.run = r;
+    lw_effort *effort = &r->system.effort;
+    lw_effort_start(effort, options->start, options->end);
+    effort->given = lw_integrator_by_step(r->integrator->name, options);
+    effort->largest = options->step;
+    effort->most = (double)options->max_steps;
     system->size = (int)n;
     /* Where motions are prescribed the state may be smooth, even exact, while the drives' power is not: then
      * the books are under error control too. */
@@ -409,7 +605,7 @@ static lw_status prepare(run *r, lw_error *error) {
     system->residual = f->residual ? system_residual : NULL;
     system->step = f->step ? system_step : NULL;
     system->project = f->project ? system_project : NULL;
-    system->accepted = options->step_taken ? system_accepted : NULL;
+    system->accepted = system_accepted;
     system->fickle = f->fickle;
     system->stiffened = f->stiffened ? system_stiffened : NULL;
     system->nearby = f->nearby ? system_nearby : NULL;
@@ -435,10 +631,39 @@ static lw_status prepare(run *r, lw_error *error) {
     double tolerance = options->tolerance > 0                                ? options->tolerance
                        : lw_integrator_by_step(r->integrator->name, options) ? 0
                                                                              : default_tolerance;
-    r->tolerance = tolerance;
-    const lw_integrator_options integrator_options = {step, tolerance};
-    return r->integrator->create(system, &integrator_options, options->start, r->y,
+    r->integrator_options = (lw_integrator_options){step, tolerance};
+    return r->integrator->create(system, &r->integrator_options, options->start, r->y,
                                  f->derivative ? r->ydot : NULL, &r->integration, error);
+}
+
+static void take_statistics(run *r) {
+    lw_integrator_statistics now;
+    r->integrator->statistics(r->integration, &now);
+    r->before.steps += now.steps;
+    r->before.evaluations += now.evaluations;
+    r->before.rejected += now.rejected;
+    r->integrator->destroy(r->integration);
+    r->integration = NULL;
+}
+
+static lw_status change_integrator(run *r, lw_error *error) {
+    take_statistics(r);
+    r->integrator = r->next;
+    r->next = NULL;
+    r->looked = (lw_integrator_statistics){0};
+    r->summary->integrator = r->integrator->name;
+    lw_effort_changes(&r->system.effort);
+    return r->integrator->create(&r->system.base, &r->integrator_options, r->next_t, r->next_y, NULL,
+                                 &r->integration, error);
+}
+
+/* The state at t, by whichever integrator comes so far: one that is to be followed by another still serves times within its last step. */
+static lw_status go_to(run *r, double t, lw_error *error) {
+    for (;;) {
+        lw_status status = r->next && t > r->next_t ? change_integrator(r, error) : LW_OK;
+        if (status == LW_OK) status = r->integrator->advance(r->integration, t, r->options->end, r->y, error);
+        if (status != LW_ERROR_STOPPED || !r->next) return status;
+    }
 }
 
 static lw_status advance(run *r, lw_error *error) {
@@ -454,7 +679,7 @@ static lw_status advance(run *r, lw_error *error) {
         double t = options->start + (double)k * interval;
         bool last = t >= options->end - 1e-9 * interval;
         if (last) t = options->end;
-        status = r->integrator->advance(r->integration, t, options->end, r->y, error);
+        status = go_to(r, t, error);
         if (status == LW_OK) status = sample(r, t, false, last, error);
         if (last) break;
     }
@@ -487,15 +712,19 @@ lw_status lw_simulate(const lw_model *model, const lw_run_options *options, doub
         status = prepare(&r, error);
     }
     if (status == LW_OK) status = advance(&r, error);
-    if (r.integration) {
-        lw_integrator_statistics statistics;
-        r.integrator->statistics(r.integration, &statistics);
-        summary->steps = statistics.steps;
-        summary->evaluations = statistics.evaluations;
-        summary->rejected = statistics.rejected;
-        r.integrator->destroy(r.integration);
+    if (r.integration) take_statistics(&r);
+    if (status == LW_OK && !r.told_jumps && r.before.rejected >= 1000 &&
+        4 * r.before.rejected >= r.before.steps) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "%ld of %ld steps were rejected: does a force jump (sign, step without width)?",
+                 r.before.rejected, r.before.rejected + r.before.steps);
+        told(summary->t_end, "warning", text, &r);
     }
-    const lw_watch_limits limits = {r.tolerance, summary->steps, summary->rejected};
+    summary->steps = r.before.steps;
+    summary->evaluations = r.before.evaluations;
+    summary->rejected = r.before.rejected;
+    const lw_watch_limits limits = {r.integrator_options.tolerance, summary->steps, summary->rejected};
     if (r.watch.model) lw_watch_verdict(&r.watch, &limits, summary);
     if (r.q && q) memcpy(q, r.q, (size_t)lw_model_q_size(model) * sizeof *q);
     if (r.v && v) memcpy(v, r.v, (size_t)lw_model_v_size(model) * sizeof *v);
@@ -503,7 +732,7 @@ lw_status lw_simulate(const lw_model *model, const lw_run_options *options, doub
     lw_data_destroy(r.data);
     lw_checked_destroy(r.checked);
     free(r.y), free(r.ydot), free(r.q), free(r.v), free(r.vdot), free(r.reactions),
-        free(r.system.differential);
+        free(r.system.differential), free(r.system.states[0]), free(r.work), free(r.next_y);
     summary->wall_s = wall_clock() - start;
     return status;
 }

@@ -137,7 +137,7 @@ static lw_status adaptive_step(conserving *run, double t_stop, double *end, lw_e
         bool last = run->h >= left * (1 - 1e-9);
         double h = last ? left : fmin(run->h, 0.5 * left), factor = smallest_factor;
         if (!(run->begin + 0.1 * h > run->begin))
-            return lw_step_vanished(run->base.integrator, run->begin, h, error);
+            return lw_step_vanished(run->base.integrator, run->begin, h, run->tolerance, error);
         double next = last ? t_stop : run->begin + h;
         lw_status status = take(run, run->begin, h, run->y_begin, run->whole, error);
         if (!status) status = take(run, run->begin, 0.5 * h, run->y_begin, run->middle, error);
@@ -173,7 +173,7 @@ static lw_status step(conserving *run, double t_stop, lw_error *error) {
         next = run->t_start + (double)(run->steps + 1) * run->h;
         if (next > t_stop - remainder_of_step * run->h) next = t_stop;
         double h = next - run->begin;
-        if (!(h > 0)) return lw_step_vanished(run->base.integrator, run->begin, run->h, error);
+        if (!(h > 0)) return lw_step_vanished(run->base.integrator, run->begin, run->h, 0, error);
         status = take(run, run->begin, h, run->y_begin, run->y_end, error);
     }
     if (status) return lw_stopped_at(run->begin, status, error);
@@ -184,8 +184,7 @@ static lw_status step(conserving *run, double t_stop, lw_error *error) {
             "state %d became %g in the step from t = %.9g to %.9g", bad, run->y_end[bad], run->begin, next);
     run->end = next;
     run->steps++;
-    if (system->accepted) system->accepted(system, next, next - run->begin, 0);
-    return LW_OK;
+    return system->accepted ? system->accepted(system, next, next - run->begin, 0, run->y_end, error) : LW_OK;
 }
 
 static lw_status between(conserving *run, double t, double *y, lw_error *error) {

@@ -99,7 +99,7 @@ static lw_status step(lw_fixed_step *run, double t_stop, lw_error *error) {
     if (next < run->begin + REMAINDER * run->h) next = run->t_start + (double)(++run->grid + 1) * run->h;
     if (next > t_stop - REMAINDER * run->h) next = t_stop;
     double h = next - run->begin;
-    if (!(h > 0)) return lw_step_vanished(run->base.integrator, run->begin, run->h, error);
+    if (!(h > 0)) return lw_step_vanished(run->base.integrator, run->begin, run->h, 0, error);
 
     const double *ydot = run->f_begin_known ? run->f_begin : NULL;
     lw_status status = run->take(run, run->begin, h, run->y_begin, ydot, run->y_end, error);
@@ -122,8 +122,7 @@ static lw_status step(lw_fixed_step *run, double t_stop, lw_error *error) {
         run->grid++;
     run->end = next;
     run->steps++;
-    if (system->accepted) system->accepted(system, next, next - run->begin, 0);
-    return LW_OK;
+    return system->accepted ? system->accepted(system, next, next - run->begin, 0, run->y_end, error) : LW_OK;
 }
 
 static lw_status between(lw_fixed_step *run, double t, double *y, lw_error *error) {

@@ -104,14 +104,32 @@ lw_status lw_stopped_at(double t, lw_status status, lw_error *error) {
     return status;
 }
 
-lw_status lw_step_vanished(const lw_integrator *integrator, double t, double h, lw_error *error) {
-    char object[64];
+lw_status lw_step_vanished(const lw_integrator *integrator, double t, double h, double tolerance,
+                           lw_error *error) {
+    const double loose = 1e-3, tight = 1e-12;
+    const bool implicit =
+        strcmp(integrator->name, "bdf") == 0 || integrator->needs_residual || integrator->needs_step;
+    char object[64], remedy[256];
     object_of(integrator, object);
-    return lw_fail(
-        error, LW_ERROR_INTEGRATION, object,
-        "the motion may be singular there, or the tolerance too tight: try a larger one (--tol); a "
-        "stiff model wants the integrator bdf or ida",
-        "at t = %.9g the step size fell to %.3g", t, h);
+    if (!isfinite(h)) {
+        return lw_fail(error, LW_ERROR_INTEGRATION, object,
+                       "look at the model's masses, forces and gravity: something is out of all proportion",
+                       "at t = %.9g no step size can be computed: rates of the state overflow", t);
+    }
+    if (!(tolerance > 0)) {
+        return lw_fail(error, LW_ERROR_INTEGRATION, object, "give a longer one (--step)",
+                       "at t = %.9g the step %.3g is too short to move time", t, h);
+    }
+    snprintf(
+        remedy, sizeof remedy, "forces that jump or grow without bound, or a singular position, do that%s%s",
+        tolerance >= loose  ? "; the tolerance is loose, and a state that errors have led astray may do it "
+                              "too: try a smaller one, e.g. --tol 1e-6"
+        : tolerance < tight ? "; the tolerance may be too tight: try a larger one (--tol)"
+                            : "",
+        implicit ? "" : "; a stiff model wants the integrator bdf");
+    return lw_fail(error, LW_ERROR_INTEGRATION, object, remedy,
+                   "at t = %.9g no step is short enough for the tolerance %g: its size fell to %.3g", t,
+                   tolerance, h);
 }
 
 /* --- dense output --------------------------------------------------------------------------------- */

@@ -353,15 +353,17 @@ static lw_status gave_up(lw_sundials *run, int flag, lw_error *error) {
     switch (flag) {
     case STANDSTILL:
     case ERROR_TEST_FAILED:
-        return lw_step_vanished(run->base.integrator, run->end, h, error);
+        return lw_step_vanished(run->base.integrator, run->end, h, run->tolerance, error);
     case TOO_MUCH_ACCURACY:
         return lw_fail(error, LW_ERROR_INTEGRATION, object, "give a larger tolerance (--tol)",
                        "the tolerance %g is beyond double precision at t = %.9g", run->tolerance, run->end);
     case NO_CONVERGENCE:
         return lw_fail(
             error, LW_ERROR_INTEGRATION, object,
-            "the motion may be singular there: look at the model's state at that time; or try a smaller "
-            "largest step (--step) or the integrator bdf",
+            run->nonlinear && run->matrix
+                ? "the motion may be singular there, or a force jump: look at the model's state at that time"
+                : "the motion may be singular or stiff there: look at the model's state at that time, or try "
+                  "the integrator bdf",
             "at t = %.9g the equations of a step were not solved, even with a step of %.3g", run->end, h);
     default:
         return lw_fail(error, LW_ERROR_INTEGRATION, object, "try another integrator or tolerance",
@@ -431,10 +433,9 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
         if (status) return status;
         run->event.pending = true;
     }
-    if (run->base.system->accepted)
-        run->base.system->accepted(run->base.system, run->end, run->end - run->begin,
-                                   run->order ? run->order(run) : 0);
-    return LW_OK;
+    if (!run->base.system->accepted) return LW_OK;
+    return run->base.system->accepted(run->base.system, run->end, run->end - run->begin,
+                                      run->order ? run->order(run) : 0, NV_DATA_S(run->y), error);
 }
 
 lw_status lw_sundials_advance(lw_integration *integration, double t_out, double t_stop, double *y,
