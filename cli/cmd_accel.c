@@ -73,7 +73,7 @@ static int solve(const cli_command *command, const lw_model *model, const char *
     int result = CLI_FAILED;
     if (q && v && a.vdot && a.reactions && a.unique) {
         lw_error error = {0};
-        lw_status status = cli_initial_state(model, 0.0, q, v, &error);
+        lw_status status = cli_initial_state(model, 0.0, q, v, NULL, &error);
         if (status == LW_OK && !a.method) {
             a.method = lw_method_auto_at(model, 0.0, q, v, NULL, 0, &error);
             if (!a.method) status = LW_ERROR_UNSUPPORTED;

@@ -16,7 +16,6 @@ static bool check_options(cli_model *loaded, const lw_model *model, const lw_run
     snprintf(error.object, sizeof error.object, "run");
     error.place = lw_model_run(model)->place;
     (void)lw_report_add(loaded->report, &error);
-    loaded->errors++;
     return false;
 }
 
@@ -56,7 +55,6 @@ static void check_run_alone(const cli_command *command, const cli_list *texts, c
 
 static void add_fault(cli_model *loaded, const lw_error *fault) {
     (void)lw_report_add(loaded->report, fault);
-    loaded->errors++;
 }
 
 /* Loops that do not close, speeds and motions that contradict each other. */
@@ -64,7 +62,7 @@ static bool check_assembly(const cli_command *command, cli_model *loaded) {
     lw_error error = {0};
     double *q = cli_numbers(command, lw_model_q_size(loaded->model));
     double *v = cli_numbers(command, lw_model_v_size(loaded->model));
-    lw_status status = q && v ? cli_initial_state(loaded->model, 0, q, v, &error) : LW_OK;
+    lw_status status = q && v ? cli_initial_state(loaded->model, 0, q, v, loaded->report, &error) : LW_OK;
     if (status != LW_OK) add_fault(loaded, &error);
     free(q), free(v);
     return status == LW_OK;
@@ -138,12 +136,15 @@ static void print_text(const cli_model *loaded, const lw_error *const *faults, s
         lw_error_format(faults[i], text, sizeof text);
         fprintf(stderr, "%s\n", text);
     }
-    printf("%s: %zu error%s, %zu warning%s\n", loaded->path, loaded->errors, loaded->errors == 1 ? "" : "s",
-           loaded->warnings, loaded->warnings == 1 ? "" : "s");
+    cli_shown space;
+    printf("%s: %zu error%s, %zu warning%s\n", cli_show(loaded->path, &space), loaded->errors,
+           loaded->errors == 1 ? "" : "s", loaded->warnings, loaded->warnings == 1 ? "" : "s");
 }
 
-static int report(const cli_command *command, const cli_model *loaded, bool as_json) {
+static int report(const cli_command *command, cli_model *loaded, bool as_json) {
     size_t count = lw_report_size(loaded->report);
+    loaded->errors = lw_report_errors(loaded->report);
+    loaded->warnings = count - loaded->errors;
     const lw_error **faults = calloc(count + 1, sizeof *faults);
     if (!faults) return cli_say(command, CLI_FAILED, "out of memory");
     for (size_t i = 0; i < count; i++) faults[i] = lw_report_get(loaded->report, i);

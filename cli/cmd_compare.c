@@ -158,8 +158,9 @@ static void print_table(const lw_model *model, const lw_run_options *run, const 
     int states = 0;
     for (int k = 0; k < count; k++)
         if (results[k].reference) reference = results[k].method, states = results[k].states;
+    cli_shown name;
     printf("%s: %d bodies, %d speeds, %d loops, %d constraints; reference %s, %d state%s\n",
-           lw_model_name(model), lw_model_body_count(model), lw_model_v_size(model),
+           cli_show(lw_model_name(model), &name), lw_model_body_count(model), lw_model_v_size(model),
            lw_model_loop_count(model), lw_model_constraint_count(model), reference, states,
            states == 1 ? "" : "s");
     printf("\n  %-20s %12s %9s %9s %10s\n", "method", "time of a", "accel.", "reaction", "condition");

@@ -187,7 +187,8 @@ static void print_text(const cli_model *m, bool matrices) {
     const lw_model *model = m->model;
     totals sum = count_totals(model);
     int n = lw_model_body_count(model);
-    printf("%s (%s)\n", lw_model_name(model), m->path);
+    cli_shown name, path;
+    printf("%s (%s)\n", cli_show(lw_model_name(model), &name), cli_show(m->path, &path));
     printf("  bodies %d, joints %d, loops %d, forces %d, constraints %d\n", n, lw_model_joint_count(model),
            lw_model_loop_count(model), lw_model_force_count(model), lw_model_constraint_count(model));
     printf("  %d coordinates q, %d speeds v, of which %d prescribed; %d closure rows\n",

@@ -1,9 +1,11 @@
 /* cmd_plot.c - linkwork plot: columns of a results file as an SVG picture.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "options.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* The results file's name with .svg for its ending; false if it does not fit. */
 static bool svg_name(const char *results, char *svg, size_t size) {
@@ -42,6 +44,12 @@ static int plot(const cli_command *command, int argc, char **argv) {
     if (!out && !svg_name(rest.items[0], name, sizeof name))
         return cli_say(command, CLI_WRONG, "the results file's name is too long; give --out FILE.svg");
     if (!out) out = name;
+    const char *ending = strrchr(out, '.');
+    if (ending && !strchr(ending, '/') && strcasecmp(ending, ".svg") != 0)
+        return cli_say(command, CLI_WRONG,
+                       "--out: \"%s\" does not end in .svg, and only SVG pictures are drawn; give e.g. --out "
+                       "%.*s.svg, which browsers show and convert",
+                       out, (int)(ending - out), out);
     lw_error error = {0};
     lw_status status = lw_plot_results(rest.items[0], out, rest.items + 1, (size_t)(rest.count - 1), &error);
     if (status != LW_OK) return cli_fault(command, status, &error);

@@ -36,6 +36,7 @@ typedef struct run {
     long samples;
     char why[256]; /* auto took the method; "": the user or the model named it */
     double *q, *v; /* initial, then final state */
+    double *q_start;
     event *events; /* what the method told */
     size_t event_count, event_room;
     lw_run_summary summary;
@@ -202,7 +203,8 @@ static void print_events(FILE *out, const run *r) {
 static void print_text(FILE *out, const run *r) {
     const lw_run_summary *s = &r->summary;
     const lw_ledger *l = &s->ledger;
-    fprintf(out, "%s: t = %g s\n", lw_model_name(r->model), s->t_end);
+    cli_shown name;
+    fprintf(out, "%s: t = %g s\n", cli_show(lw_model_name(r->model), &name), s->t_end);
     fprintf(out, "  method       %s%s%s\n", s->method, r->why[0] ? ": " : "", r->why);
     fprintf(out, "  integrator   %s: %ld steps, %ld rejected, %ld evaluations, %.3g s of computing\n",
             s->integrator, s->steps, s->rejected, s->evaluations, s->wall_s);
@@ -292,7 +294,7 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
     if (status == LW_OK)
         status = r->neglect.with ? run_neglect_start(r->command, &r->neglect, r->model, options->start, r->q,
                                                      r->v, &error)
-                                 : cli_initial_state(r->model, options->start, r->q, r->v, &error);
+                                 : cli_initial_state(r->model, options->start, r->q, r->v, NULL, &error);
     if (status != LW_OK) return cli_fault(r->command, status, &error);
     if (!options->method)
         options->method =
@@ -310,6 +312,7 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
     options->q = r->q, options->v = r->v;
     options->as_given = true;
     stop_watch();
+    memcpy(r->q_start, r->q, (size_t)lw_model_q_size(r->model) * sizeof *r->q);
     status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);
     progress_end(&r->bar);
     lw_status closed = lw_results_close(r->results, r->samples > 0 ? &r->summary : NULL,
@@ -332,13 +335,16 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
         lw_run_options options = options_of(r.model, wish, run_neglect_any(&r.neglect));
         r.q = cli_numbers(command, lw_model_q_size(r.model));
         r.v = cli_numbers(command, lw_model_v_size(r.model));
-        result = r.q && r.v ? simulate(&r, &options, wish) : CLI_FAILED;
+        r.q_start = cli_numbers(command, lw_model_q_size(r.model));
+        result = r.q && r.v && r.q_start ? simulate(&r, &options, wish) : CLI_FAILED;
+        if (result == CLI_DONE) cli_warn_of_rest(r.model, r.q_start, r.q, r.v);
         if (result == CLI_DONE) run_neglect_estimate(&r.neglect, &options);
         if (result == CLI_DONE) result = report(&r, wish);
     }
     run_neglect_close(&r.neglect);
     free(r.q);
     free(r.v);
+    free(r.q_start);
     free(r.events);
     return result;
 }

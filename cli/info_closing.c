@@ -47,6 +47,7 @@ void info_print_closing(const lw_model *model) {
            lw_mobility_speeds(c.mobility));
     if (rows > 0) printf(" and %d rows of closures and constraints of rank %d", rows, rank);
     printf("\n");
+    if (cli_cannot_move(model, c.mobility)) printf("  warning: mobility 0: nothing can move\n");
     if (rows > 0)
         printf("  initial state closed to %.2g (position), %.2g (velocity), %d rounds\n", c.assembly.position,
                c.assembly.velocity, c.assembly.rounds);

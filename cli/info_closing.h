@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "load.h"
 
 void info_print_closing(const lw_model *model);
 void info_json_closing(json *j, const lw_model *model);

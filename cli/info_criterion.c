@@ -215,7 +215,9 @@ static int write_track(const cli_command *command, const cli_model *m, const tra
     errno = 0;
     FILE *file = fopen(path, "w");
     if (!file) return cli_say(command, CLI_FAILED, "%s could not be opened: %s", path, strerror(errno));
-    fprintf(file, "# linkwork: %s\n# model: %s\n\"%s [%s]\"", LW_VERSION, lw_model_name(m->model), t->name,
+    cli_shown name;
+    fprintf(file, "# linkwork: %s\n# model: %s\n\"%s [%s]\"", LW_VERSION,
+            cli_show(lw_model_name(m->model), &name), t->name,
             is_angle(m->model, t->sweep.speed) ? "rad" : "m");
     for (int i = 0; i < t->count; i++) fprintf(file, ",\"cos2 %s\"", lw_merits_get(merits, i)->name);
     for (int i = 0; i < t->count; i++) fprintf(file, ",\"svd %s\"", lw_merits_get(merits, i)->name);

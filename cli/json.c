@@ -34,6 +34,8 @@ static void put_text(FILE *out, const char *text) {
             putc(*s, out);
         } else if (*s < 0x20 || *s == 0x7f) {
             fprintf(out, "\\u%04x", *s);
+        } else if (*s == 0xc2 && s[1] < 0xa0) { /* control characters of two bytes */
+            fprintf(out, "\\u%04x", s[1]);
         } else {
             fwrite(s, 1, (size_t)length, out);
         }

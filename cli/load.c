@@ -16,6 +16,11 @@ void cli_tell(const lw_report *report) {
     }
 }
 
+const char *cli_show(const char *text, cli_shown *space) {
+    lw_escape(text, space->text, sizeof space->text);
+    return space->text;
+}
+
 void cli_free_settings(lw_setting *settings, int count) {
     for (int i = 0; i < count; i++) free((char *)settings[i].name);
 }
@@ -123,28 +128,98 @@ void cli_close_model(cli_model *loaded) {
 
 const char *cli_method(const char *name) { return name && strcmp(name, "auto") != 0 ? name : NULL; }
 
-static void warn_of_change(const lw_model *model, int joint, double change, const char *what) {
-    if (joint < 0) return;
+/* Into the report, or on standard error if there is none. */
+static void warn(lw_report *report, const lw_error *warning) {
+    char text[2048];
+    if (report) {
+        (void)lw_report_add(report, warning);
+        return;
+    }
+    lw_error_format(warning, text, sizeof text);
+    fprintf(stderr, "%s\n", text);
+}
+
+static lw_error warning_of(const lw_model *model) {
     lw_error warning = {.severity = LW_SEVERITY_WARNING};
-    char text[1200];
     snprintf(warning.file, sizeof warning.file, "%s", lw_model_file(model) ? lw_model_file(model) : "");
+    return warning;
+}
+
+static void warn_of_change(const lw_model *model, int joint, double change, const char *what,
+                           lw_report *report) {
+    if (joint < 0) return;
+    lw_error warning = warning_of(model);
     snprintf(warning.object, sizeof warning.object, "joint \"%.90s\"",
              lw_model_joint_info(model, joint).name);
     snprintf(
         warning.message, sizeof warning.message,
         "the given initial %s do not fit together and were taken as approximate; here one changed by %.3g",
         what, change);
-    lw_error_format(&warning, text, sizeof text);
-    fprintf(stderr, "%s\n", text);
+    warn(report, &warning);
 }
 
-lw_status cli_initial_state(const lw_model *model, double t, double *q, double *v, lw_error *error) {
+static bool is_driven(const lw_model *model) {
+    for (int j = 0; j < lw_model_joint_count(model); j++)
+        if (lw_model_joint_info(model, j).prescribed) return true;
+    return false;
+}
+
+bool cli_cannot_move(const lw_model *model, const lw_mobility *mobility) {
+    return lw_mobility_freedom(mobility) == 0 && lw_model_body_count(model) > 0 && !is_driven(model);
+}
+
+/* The rank of the rows, which are dense here, is looked for only if it can be that of all speeds, and in models that are
+ * not so large that it would take longer than some 10 ms. */
+static void warn_of_mobility(const lw_model *model, double t, const double *q, lw_report *report) {
+    const double most_work = 3e7;
+    double speeds = lw_model_v_size(model), rows = 0;
+    for (int j = 0; j < lw_model_joint_count(model); j++) {
+        lw_joint_info joint = lw_model_joint_info(model, j);
+        if (joint.cut) rows += joint.rows;
+    }
+    rows += 3 * lw_model_constraint_count(model); /* at most */
+    if (rows < speeds || rows * rows * speeds > most_work || is_driven(model)) return;
+    lw_mobility *mobility = NULL;
+    if (lw_mobility_create(model, t, q, &mobility, NULL) == LW_OK && cli_cannot_move(model, mobility)) {
+        lw_error warning = warning_of(model);
+        int redundant = lw_mobility_rows(mobility) - lw_mobility_rank(mobility);
+        snprintf(warning.message, sizeof warning.message, "mobility 0: nothing can move");
+        if (lw_mobility_rows(mobility) > 0)
+            snprintf(warning.remedy, sizeof warning.remedy,
+                     "its closed loops take all %d freedoms of the tree%s; check the axes of the joints in "
+                     "them, or "
+                     "let one joint have more freedom",
+                     lw_mobility_speeds(mobility), redundant > 0 ? ", some of them twice" : "");
+        else
+            snprintf(warning.remedy, sizeof warning.remedy, "every joint is a weld; let one of them move");
+        warn(report, &warning);
+    }
+    lw_mobility_destroy(mobility);
+}
+
+/* Where all is in balance accelerations are zero to the last digit, or the run drifts off sooner or later. */
+void cli_warn_of_rest(const lw_model *model, const double *q_start, const double *q, const double *v) {
+    for (int k = 0; k < lw_model_q_size(model); k++)
+        if (q[k] != q_start[k]) return;
+    for (int k = 0; k < lw_model_v_size(model); k++)
+        if (v[k] != 0) return;
+    if (lw_model_v_size(model) == 0 || lw_model_body_count(model) == 0 || is_driven(model)) return;
+    lw_error warning = warning_of(model);
+    snprintf(warning.message, sizeof warning.message, "nothing moves: it starts at rest and stays there");
+    snprintf(warning.remedy, sizeof warning.remedy,
+             "if it should move, give initial speeds (v), a force, a drive, gravity, or another position");
+    warn(NULL, &warning);
+}
+
+lw_status cli_initial_state(const lw_model *model, double t, double *q, double *v, lw_report *report,
+                            lw_error *error) {
     lw_assembly assembly;
     lw_model_initial_state(model, q, v);
     lw_status status = lw_assemble(model, t, q, v, &assembly, error);
     if (status != LW_OK) return status;
-    warn_of_change(model, assembly.moved_joint, assembly.moved, "coordinates");
-    warn_of_change(model, assembly.changed_joint, assembly.changed, "speeds");
+    warn_of_change(model, assembly.moved_joint, assembly.moved, "coordinates", report);
+    warn_of_change(model, assembly.changed_joint, assembly.changed, "speeds", report);
+    warn_of_mobility(model, t, q, report);
     return LW_OK;
 }
 

@@ -32,6 +32,11 @@ int cli_load(const cli_command *command, const char *path, const cli_list *setti
 /* Prints the faults of a report, which may be NULL, on standard error. */
 void cli_tell(const lw_report *report);
 void cli_close_model(cli_model *loaded);
+/* A name or path, fit for a terminal, in a space of the caller's; cut if it is long. */
+typedef struct cli_shown {
+    char text[512];
+} cli_shown;
+const char *cli_show(const char *text, cli_shown *space);
 /* Splits settings "name=value"; the names are copies, for cli_free_settings. */
 int cli_split_settings(const cli_command *command, const cli_list *texts, lw_setting settings[CLI_LIST_MAX]);
 void cli_free_settings(lw_setting *settings, int count);
@@ -39,9 +44,14 @@ void cli_free_settings(lw_setting *settings, int count);
 /* A method's name as the library takes it: NULL for auto. */
 const char *cli_method(const char *name);
 
-/* The model's initial state at time t, assembled. Where given initial values had to be changed for that, a warning on
- * standard error says so. */
-lw_status cli_initial_state(const lw_model *model, double t, double *q, double *v, lw_error *error);
+/* The model's initial state at time t, assembled. Where given initial values had to be changed for that, and if nothing
+ * can move, a warning in the report, or without one on standard error, says so. */
+lw_status cli_initial_state(const lw_model *model, double t, double *q, double *v, lw_report *report,
+                            lw_error *error);
+/* Of a run from q_start to q, v that should have gone somewhere: says on standard error if nothing moved at all. */
+void cli_warn_of_rest(const lw_model *model, const double *q_start, const double *q, const double *v);
+/* Is it rigid, with no motion prescribed? */
+bool cli_cannot_move(const lw_model *model, const lw_mobility *mobility);
 
 /* Room for q, v, vdot or reactions: count zeroed doubles, at least one; NULL is said on standard error. */
 double *cli_numbers(const cli_command *command, int count);

@@ -31,12 +31,13 @@ int cli_fault(const cli_command *command, lw_status status, const lw_error *erro
 }
 
 int cli_say(const cli_command *command, int status, const char *format, ...) {
+    char text[4096], shown[4 * sizeof text];
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "linkwork%s%s: ", command ? " " : "", command ? command->name : "");
-    vfprintf(stderr, format, arguments);
-    putc('\n', stderr);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    lw_escape(text, shown, sizeof shown); /* words of the call and of files are in it */
+    fprintf(stderr, "linkwork%s%s: %s\n", command ? " " : "", command ? command->name : "", shown);
     return status;
 }
 

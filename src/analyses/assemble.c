@@ -371,9 +371,11 @@ static lw_status velocities(assembler *a, const double *q, double *v, lw_assembl
         if (!consistent && stage == 1)
             return lw_fail_at(
                 a->error, LW_ERROR_MODEL, model->file, off.place, off.kind, off.name,
-                "the position is singular, or prescribed motions contradict each other: start elsewhere",
-                "no velocities are consistent with the prescribed motions: %s is off by %.3g", what,
-                left.largest);
+                model->motion_count > 0
+                    ? "the position is singular, or prescribed motions contradict each other: start elsewhere"
+                    : "the position is singular: start beside it",
+                "no velocities are consistent with %s: %s is off by %.3g",
+                model->motion_count > 0 ? "the prescribed motions" : "each other", what, left.largest);
     }
     for (int j = 0; j < model->joint_count; j++) {
         const lw_joint_entry *entry = &model->joints[j];

@@ -97,9 +97,8 @@ typedef struct {
 } output;
 
 static void append(output *out, const char *part) {
-    for (; *part; part++, out->length++) {
-        if (out->length + 1 < out->size) out->text[out->length] = *part;
-    }
+    size_t used = out->length < out->size ? out->length : out->size;
+    out->length += lw_escape(part, out->text + used, out->size - used);
 }
 
 static void append_number(output *out, int number) {

@@ -281,13 +281,12 @@ lw_status lw_stays_open(const lw_model *model, const lw_data *data, const lw_row
                        "consistent, %s is off by %.3g",
                        model->joints[model->graph.loop_edge[model->graph.loop_start[loop]]].name, driven,
                        level, what, violation[worst]);
-    return lw_fail(
-        error, LW_ERROR_SINGULAR, NULL,
-        model->motion_count
-            ? "prescribed motions contradict each other, or lead beyond what the mechanism can reach"
-            : "no coordinates determine the others where a mechanism can branch off; method rcr "
-              "passes such positions",
-        "the %s cannot be made consistent: %s is off by %.3g", level, what, violation[worst]);
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
+                   model->motion_count
+                       ? lw_rows_remedy(model)
+                       : "no coordinates determine the others where a mechanism can branch off; method rcr "
+                         "passes such positions",
+                   "the %s cannot be made consistent: %s is off by %.3g", level, what, violation[worst]);
 }
 
 void lw_partition_dependent(lw_partition *p, const double *right, double *x) {

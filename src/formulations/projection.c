@@ -109,8 +109,7 @@ static lw_status smallest_step(lw_projection *p, const double *wanted, lw_error 
     lw_status status = factor(p, error);
     if (status == LW_OK) status = lw_kkt_solve(p->kkt, p->nothing, wanted, p->step, p->multiplier, error);
     if (status != LW_ERROR_SINGULAR) return status;
-    return lw_fail(error, status, NULL,
-                   "prescribed motions contradict each other, or lead beyond what the mechanism can reach",
+    return lw_fail(error, status, NULL, lw_rows_remedy(p->system->model),
                    "the constraints cannot be satisfied together");
 }
 
@@ -238,8 +237,7 @@ static lw_status must_close(const lw_projection *p, const lw_violation *left, do
     if (!(left->largest > open * size) && !isnan(left->largest)) return LW_OK;
     char what[160];
     lw_row_describe(p->system->model, &p->system->rows->rows[left->row], what, sizeof what);
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                   "prescribed motions contradict each other, or lead beyond what the mechanism can reach",
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL, lw_rows_remedy(p->system->model),
                    "the %s cannot be made consistent: %s is off by %.3g", level, what, left->largest);
 }
 

@@ -513,8 +513,7 @@ static void tell_loss(lw_rcr *m, double t) {
 static lw_status does_not_close(const lw_rcr *m, int row, double left, lw_error *error) {
     char what[160];
     lw_row_describe(m->looped.base.model, &m->looped.rows->rows[row], what, sizeof what);
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                   "prescribed motions contradict each other, or lead beyond what the mechanism can reach",
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL, lw_rows_remedy(m->looped.base.model),
                    "the positions cannot be made consistent: %s is off by %.3g", what, left);
 }
 

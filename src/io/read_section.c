@@ -75,6 +75,8 @@ static bool good_name(lw_reader *reader, const lw_yaml *node, const char *name) 
         fault = "a name is longer than 80 bytes";
     } else if (strpbrk(name, "\"',{}\n\r\t")) {
         fault = "a name has a quote, comma, brace or line break in it";
+    } else if (lw_escape(name, NULL, 0) != strlen(name)) {
+        fault = "a name has a control character in it";
     }
     if (fault)
         lw_reader_fault(reader, node->place, "use letters, digits, - and _, e.g. left_arm", "%s", fault);
@@ -365,6 +367,27 @@ static void repeat_index(repetition *job, size_t level) {
     for (long value = first; value <= last && may_go_on(job); value++) one_step(job, level, (double)value);
 }
 
+/* How many steps the ranges ask for, as far as they are numbers and parameters alone; a range of another index counts
+ * as one. */
+static double asked_steps(const repetition *job) {
+    double steps = 1;
+    for (size_t level = 0; level < job->indices->count; level++) {
+        const lw_yaml *range = job->indices->items[2 * level + 1];
+        const char *dots = range->kind == LW_YAML_TEXT ? strstr(range->text, "..") : NULL;
+        char from[128];
+        double first, last;
+        if (range->kind == LW_YAML_LIST) {
+            steps *= (double)range->count;
+        } else if (dots && (size_t)(dots - range->text) < sizeof from) {
+            snprintf(from, sizeof from, "%.*s", (int)(dots - range->text), range->text);
+            if (lw_number(from, job->reader->constants, job->reader->parameter_count, &first, NULL) &&
+                lw_number(dots + 2, job->reader->constants, job->reader->parameter_count, &last, NULL))
+                steps *= last >= first ? last - first + 1 : 0;
+        }
+    }
+    return steps;
+}
+
 static bool good_indices(lw_reader *reader, const lw_yaml *indices) {
     if (indices->kind != LW_YAML_MAP || indices->count == 0 || indices->count > LW_MAX_INDICES) {
         lw_reader_fault(reader, indices->place, "write repeat: {i: 1..N}",
@@ -401,7 +424,14 @@ static void read_entries(lw_reader *reader, const lw_yaml *section, const char *
         } else {
             repetition job = {reader, key,   entry, repeat ? repeat : &once, noun, table, read,
                               false,  false, false};
-            if (!repeat && !count_steps(&job, 1)) { /* one fault will do */
+            double steps = asked_steps(&job);
+            if (steps > LW_MAX_OBJECTS) {
+                lw_reader_fault(reader, repeat->place, "check the ranges",
+                                "repeat asks for %.7g objects, but a model has "
+                                "at most %d",
+                                steps, LW_MAX_OBJECTS);
+                table->incomplete = true;
+            } else if (!repeat && !count_steps(&job, 1)) { /* one fault will do */
                 table->incomplete = true;
                 k = section->count;
             } else {

@@ -504,3 +504,10 @@ void lw_row_describe(const lw_model *model, const lw_row *row, char *text, size_
         snprintf(text, size, "joint \"%s\", %s", entry->name,
                  lw_joint_row_name(&entry->joint, row->component - entry->joint.nv));
 }
+
+const char *lw_rows_remedy(const lw_model *model) {
+    return model->motion_count > 0
+               ? "prescribed motions contradict each other, or lead beyond what the mechanism can reach"
+               : "a step went too far, or a singular position is near: take shorter steps or a tighter "
+                 "tolerance";
+}

@@ -93,5 +93,7 @@ bool lw_row_is_length(const lw_model *model, const lw_rows *rows, int row);
 
 /* What a row is, for people: joint "pin", position x. */
 void lw_row_describe(const lw_model *model, const lw_row *row, char *text, size_t size);
+/* What to do about rows that cannot all be satisfied on the way: it blames prescribed motions if there are some. */
+const char *lw_rows_remedy(const lw_model *model);
 
 #endif

@@ -128,4 +128,68 @@ says err 'warning: joint "link1": q is 90 rad; did you mean 90 deg?'
 expect 0 check "$work/angles.yaml" --set "phi=90 deg"
 [[ $(grep -c "did you mean" "$work/err") -eq 1 ]] || fail "90 deg is questioned"
 
+# A mechanism that is rigid: a four-bar linkage with one axis turned by a right angle, and one with a rod too many.
+cat >"$work/rigid.yaml" <<'YAML'
+linkwork: 1
+bodies:
+  crank: {mass: 1, shape: rod, points: [[0, 0, 0], [0, 0, 1]]}
+  coupler: {mass: 1, shape: rod, points: [[0, 0, 1], [2, 0, 1.5]]}
+  rocker: {mass: 1, shape: rod, points: [[2, 0, 0], [2, 0, 1.5]]}
+joints:
+  A: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0]}
+  B: {type: revolute, between: [crank, coupler], point: [0, 0, 1], axis: [0, 1, 0]}
+  C: {type: revolute, between: [coupler, rocker], point: [2, 0, 1.5], axis: [1, 0, 0]}
+  D: {type: revolute, between: [ground, rocker], point: [2, 0, 0], axis: [0, 1, 0]}
+YAML
+sed 's/axis: \[1, 0, 0\]/axis: [0, 1, 0]/' "$work/rigid.yaml" >"$work/moves.yaml"
+cp "$work/moves.yaml" "$work/rod.yaml"
+printf 'constraints:\n  stay: {type: distance, between: [ground, coupler], points: [[2, 0, 0], [1, 0, 1.25]]}\n' >>"$work/rod.yaml"
+for model in rigid rod; do
+    expect 0 check "$work/$model.yaml"
+    says err "warning: mobility 0: nothing can move"
+    says out "0 errors, 1 warning"
+    expect 0 check "$work/$model.yaml" --json
+    json 'len(d) == 1 and d[0]["severity"] == "warning" and "mobility 0" in d[0]["message"]'
+    expect 0 run "$work/$model.yaml" --end 0.1
+    says err "warning: mobility 0: nothing can move"
+    expect 0 info "$work/$model.yaml"
+    says out "mobility 0: nothing can move"
+done
+expect 0 check "$work/moves.yaml"
+says out "0 errors, 0 warnings"
+sed 's/axis: \[0, 1, 0\]}/axis: [0, 1, 0], motion: 0*t}/; ' "$work/moves.yaml" >"$work/driven.yaml" # driven is not rigid
+sed -i '0,/, motion: 0\*t/! s/, motion: 0\*t//' "$work/driven.yaml"
+expect 0 check "$work/driven.yaml"
+says out "0 errors, 0 warnings"
+# At rest and in balance: said, too; and initial values that do not fit are counted.
+printf 'linkwork: 1\ngravity: [0, 0, 0]\nbodies: {a: {mass: 1, inertia: [1, 1, 1]}}\njoints: {p: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 1, 0]}}\n' >"$work/rest.yaml"
+expect 0 run "$work/rest.yaml" --end 1
+says err "nothing moves: it starts at rest and stays there"
+sed 's/point: \[0, 0, 1\], axis: \[0, 1, 0\]}/point: [0, 0, 1], axis: [0, 1, 0], v: 3}/; s/point: \[0, 0, 0\], axis: \[0, 1, 0\]}/point: [0, 0, 0], axis: [0, 1, 0], v: 1}/' "$work/moves.yaml" >"$work/unfit.yaml"
+expect 0 check "$work/unfit.yaml"
+says err "the given initial speeds do not fit together"
+says out "0 errors, 1 warning"
+
+# What stands in a model or a call reaches the terminal as text, not as a command.
+printf 'linkwork: 1\nname: "T\\e[31mRED\\a\\nfoo\\r\\n# method: forged"\nbodies: {bob: {kind: point, mass: 1, com: [0, 0, -1]}}\njoints: {pin: {type: revolute, between: [ground, bob], point: [0, 0, 0], axis: [0, 1, 0], q: 1}}\n' >"$work/escape.yaml"
+harmless() { # neither output has a control character but line ends
+    ! LC_ALL=C grep -q '[[:cntrl:]]' "$work/out" || fail "control characters on standard output"
+    ! LC_ALL=C grep -q '[[:cntrl:]]' "$work/err" || fail "control characters on standard error"
+}
+for command in check info accel "run --end 0.1" "compare --no-run"; do
+    expect 0 $command "$work/escape.yaml"
+    harmless
+done
+expect 0 info "$work/escape.yaml"
+says out 'T\x1B[31mRED\x07\nfoo\r\n# method: forged'
+printf 'linkwork: 1\nbodies: {"b\\e[31m": {kind: point, mass: 1}, c: {kind: "\\e[31mX\\n", mass: 1}}\n"\\e[2Jkey": 2\n' >"$work/keys.yaml"
+expect 2 check "$work/keys.yaml"
+harmless
+says err 'unknown key "\x1B[2Jkey"'
+says err 'a name has a control character in it'
+expect 2 check $'no\e[31m.yaml' --set $'a\e=1'
+harmless
+expect 2 check --$'no\e[31m'
+harmless
+
 echo passed

@@ -83,4 +83,12 @@ expect 1 plot "$work/none.csv"
 says err "none.csv"
 expect 1 plot "$work/r.csv" --out "$work/no/folder/r.svg"
 
+# Another kind of picture is refused, and nothing is written.
+for ending in png PDF jpeg; do
+    expect 2 plot "$work/r.csv" pin.q --out "$work/picture.$ending"
+    says err "picture.$ending\" does not end in .svg, and only SVG pictures are drawn; give e.g. --out $work/picture.svg"
+    [[ ! -e $work/picture.$ending ]] || fail "picture.$ending was written"
+done
+expect 0 plot "$work/r.csv" pin.q --out "$work/picture.SVG"
+
 echo passed
