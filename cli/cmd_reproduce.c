@@ -128,8 +128,10 @@ static void print_outcome(const reproduce_outcome *o) {
     if (r->row_count > 0) printf("  %-*s %10s %12s    %s\n", width, "", "paper", "here", "wanted");
     for (int k = 0; k < r->row_count; k++) {
         const reproduce_row *row = &r->rows[k];
-        printf("  %-*s %10s %12s    %-16s %s\n", width, row->quantity, reproduce_number(paper, row->paper),
+        printf("  %-*s %10s %12s    %-16s %s\n", width, row->quantity, reproduce_origin(paper, row),
                reproduce_number(here, row->here), row->wanted, row->ok ? "ok" : "NOT SO");
+        bool told = k > 0 && r->rows[k - 1].reason == row->reason;
+        if (row->reason && !told) printf("    %s\n", row->reason);
     }
     if (o->failure[0]) printf("  FAILED: %s\n", o->failure);
     if (r->files[0][0]) printf("  %s, %s\n", r->files[0], r->files[1]);
@@ -158,8 +160,10 @@ static void print_table(const reproduce_outcome *outcomes, int count) {
         for (int i = 0; i < o->work.row_count; i++) {
             const reproduce_row *row = &o->work.rows[i];
             printf("%-*s  %-*s  %-*s %12s %12s  %s\n", widths[0], o->paper->name, widths[1], item, widths[2],
-                   row->quantity, reproduce_number(paper, row->paper), reproduce_number(here, row->here),
-                   row->ok ? "ok" : "NOT SO");
+                   row->quantity, reproduce_origin(paper, row), reproduce_number(here, row->here),
+                   !row->ok      ? "NOT SO"
+                   : row->reason ? "not to the digits"
+                                 : "ok");
         }
         if (o->failure[0])
             printf("%-*s  %-*s  FAILED: %s\n", widths[0], o->paper->name, widths[1], item, o->failure);
@@ -187,8 +191,10 @@ static void print_json(const reproduce_outcome *outcomes, int count) {
             json_object(&j, NULL);
             json_text(&j, "quantity", row->quantity);
             json_number(&j, "paper", row->paper);
+            json_number(&j, "stated", row->stated);
             json_number(&j, "here", row->here);
             json_text(&j, "wanted", row->wanted);
+            json_text(&j, "reason", row->reason);
             json_bool(&j, "ok", row->ok);
             json_object_end(&j);
         }
@@ -229,7 +235,13 @@ static int reproduce_all(const cli_command *command, const chosen *list, int cou
     if (wish->as_json) print_json(outcomes, done);
     if (!wish->as_json && done > 1) {
         if (wish->everything) printf("\n"), print_table(outcomes, done);
-        printf("%d of %d items are as in the papers\n", good, done);
+        reproduce_count sum;
+        reproduce_tally(outcomes, done, &sum);
+        printf("%d of %d items as wanted\n", good, done);
+        printf("  numbers printed in the papers    %d: %d to the digits printed, %d not, for reasons given\n",
+               sum.printed, sum.to_the_digits, sum.reasoned);
+        printf("  their statements and formulas    %d of %d\n  checks of our own                %d of %d\n",
+               sum.stated_ok, sum.stated, sum.own_ok, sum.own);
     }
     if (wish->out && done > 1) { /* one item alone does not replace the page of all */
         lw_status written = reproduce_page(wish->out, outcomes, done, wish->quick, &error);
@@ -244,7 +256,7 @@ static int reproduce_all(const cli_command *command, const chosen *list, int cou
         result = CLI_FAILED;
     for (int k = 0; k < done; k++)
         if (!outcomes[k].ok)
-            cli_say(command, CLI_FAILED, "%s is not as in the paper%s%s", outcomes[k].name,
+            cli_say(command, CLI_FAILED, "%s is not as wanted%s%s", outcomes[k].name,
                     outcomes[k].failure[0] ? ": " : "", outcomes[k].failure);
     for (int k = 0; k < count; k++) free(outcomes[k].work.rows);
     free(outcomes);
@@ -289,8 +301,8 @@ static int reproduce(const cli_command *command, int argc, char **argv) {
 
 const cli_command cli_reproduce = {
     "reproduce", "[PAPER[/ITEM]] [options]", "the papers' tables and figures, next to their own numbers",
-    "Without PAPER every item of every paper, and one table at the end. Rows show the paper's number (- "
-    "where it prints none), the "
-    "number\n"
-    "computed here, and what it is wanted to be. Exit status 1: a row is not as wanted, or an item failed.",
+    "Without PAPER every item of every paper, and one table at the end. Rows show the paper's number (in "
+    "parentheses what its\nwords or a formula come to, - for a check of our own), the number computed here, "
+    "and what it is "
+    "wanted to be. Exit status 1: a row is not as wanted, or an item failed.",
     reproduce};

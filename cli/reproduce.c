@@ -46,19 +46,61 @@ static void describe_wanted(double least, double most, char *text, size_t size) 
         snprintf(text, size, "%g .. %g", least, most);
 }
 
-lw_status reproduce_expect(reproduction *r, double paper, double here, double least, double most,
-                           lw_error *error, const char *quantity, ...) {
+static lw_status add_row(reproduction *r, reproduce_row given, double least, double most, lw_error *error,
+                         const char *quantity, va_list arguments) {
     reproduce_row *rows = realloc(r->rows, (size_t)(r->row_count + 1) * sizeof *rows);
     if (!rows) return out_of_memory(error);
     r->rows = rows;
     reproduce_row *row = &rows[r->row_count++];
-    *row = (reproduce_row){.paper = paper, .here = here, .ok = here >= least && here <= most};
+    *row = given;
+    row->ok = row->here >= least && row->here <= most;
     describe_wanted(least, most, row->wanted, sizeof row->wanted);
+    vsnprintf(row->quantity, sizeof row->quantity, quantity, arguments);
+    return LW_OK;
+}
+
+lw_status reproduce_expect(reproduction *r, double stated, double here, double least, double most,
+                           lw_error *error, const char *quantity, ...) {
     va_list arguments;
     va_start(arguments, quantity);
-    vsnprintf(row->quantity, sizeof row->quantity, quantity, arguments);
+    lw_status status = add_row(r, (reproduce_row){.paper = NAN, .stated = stated, .here = here}, least, most,
+                               error, quantity, arguments);
     va_end(arguments);
-    return LW_OK;
+    return status;
+}
+
+lw_status reproduce_printed(reproduction *r, double paper, double here, double least, double most,
+                            const char *reason, lw_error *error, const char *quantity, ...) {
+    va_list arguments;
+    va_start(arguments, quantity);
+    lw_status status =
+        add_row(r, (reproduce_row){.paper = paper, .stated = NAN, .here = here, .reason = reason}, least,
+                most, error, quantity, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void reproduce_tally(const reproduce_outcome *outcomes, int count, reproduce_count *sum) {
+    *sum = (reproduce_count){0};
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < outcomes[k].work.row_count; i++) {
+            const reproduce_row *row = &outcomes[k].work.rows[i];
+            if (!isnan(row->paper)) {
+                sum->printed++;
+                sum->to_the_digits += row->ok && !row->reason;
+                sum->reasoned += row->ok && row->reason;
+            } else if (!isnan(row->stated)) {
+                sum->stated++, sum->stated_ok += row->ok;
+            } else {
+                sum->own++, sum->own_ok += row->ok;
+            }
+        }
+}
+
+const char *reproduce_origin(char text[24], const reproduce_row *row) {
+    if (isnan(row->stated)) return reproduce_number(text, row->paper);
+    snprintf(text, 24, "(%.4g)", row->stated);
+    return text;
 }
 
 lw_status reproduce_working(reproduction *r, lw_error *error, const char *work, ...) {

@@ -10,13 +10,22 @@
 #include "cli.h"
 #include "progress.h"
 
-/* One number. What the paper says in words counts as printed: "linear" is the exponent 1. */
+/* One number: printed in the paper; or what a statement or formula of the paper comes to ("linear" is the exponent 1); or a
+ * check of our own, of which the paper says nothing. */
 typedef struct reproduce_row {
     char quantity[160];
-    double paper, here; /* paper: NaN where it prints none */
-    char wanted[64];    /* what here must be */
+    double paper, stated, here; /* NaN where the paper prints, states none */
+    char wanted[64];            /* what here must be */
+    const char *reason;         /* why it is not the paper's number to the digits printed; NULL: it is */
     bool ok;
 } reproduce_row;
+
+/* How many rows of each kind there are, and how many are ok. */
+typedef struct reproduce_count {
+    int printed, to_the_digits,
+        reasoned; /* numbers of the papers: all, met, not met for a reason that is given */
+    int stated, stated_ok, own, own_ok;
+} reproduce_count;
 
 /* One item under way. */
 typedef struct reproduction {
@@ -54,6 +63,9 @@ typedef struct reproduce_outcome {
     bool ok;
 } reproduce_outcome;
 
+void reproduce_tally(const reproduce_outcome *outcomes, int count, reproduce_count *sum);
+/* The paper's number, or what it states in parentheses. */
+const char *reproduce_origin(char text[24], const reproduce_row *row);
 /* The number as people read it: "-" where there is none. */
 const char *reproduce_number(char text[24], double x);
 /* Writes folder/index.html: all outcomes with their figures, in one file that needs no other. */
@@ -65,9 +77,13 @@ extern const reproduce_paper reproduce_anderson2003, reproduce_mufti1983, reprod
 
 /* Fills error with a sentence and returns status. */
 lw_status reproduce_fail(lw_error *error, lw_status status, const char *format, ...);
-/* Adds a row; it is ok if least <= here <= most (infinities: no such bound). paper NAN: the paper prints no number. */
-lw_status reproduce_expect(reproduction *r, double paper, double here, double least, double most,
+/* Adds a row; it is ok if least <= here <= most (an infinity: no such bound). stated: what the paper's words or formula come
+ * to; NAN: a check of our own. */
+lw_status reproduce_expect(reproduction *r, double stated, double here, double least, double most,
                            lw_error *error, const char *quantity, ...);
+/* The same for a number that the paper prints. reason: NULL if the bounds are its digits, else why they are wider. */
+lw_status reproduce_printed(reproduction *r, double paper, double here, double least, double most,
+                            const char *reason, lw_error *error, const char *quantity, ...);
 /* Shows what is being done; LW_ERROR_STOPPED if the user does not want it any more. */
 lw_status reproduce_working(reproduction *r, lw_error *error, const char *work, ...);
 

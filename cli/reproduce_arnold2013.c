@@ -119,9 +119,6 @@ static lw_status fig2(reproduction *r, lw_error *error) {
                 *reproduce_at(&table, row, 1 + CODES + c) = limit[c];
                 most[c] = fmax(most[c], steps);
             }
-            if (status == LW_OK)
-                status = reproduce_expect(r, NAN, steps, 1, INFINITY, error, "steps of %s, m1/m2 = %g",
-                                          stiff_codes[c], ratio);
         }
         lw_model_destroy(model);
         lw_spec_destroy(spec);
@@ -526,18 +523,12 @@ static lw_status walk(reproduction *r, const lw_model *model, const char *method
 /* Times depend on what else the machine does: they are told, evaluations are judged. */
 static lw_status tell_effort(reproduction *r, const char *integrator, const effort *with,
                              const effort *without, lw_error *error) {
-    lw_status status =
-        reproduce_expect(r, NAN, with->steps, 1, INFINITY, error, "%s: steps with light legs", integrator);
-    if (status == LW_OK)
-        status = reproduce_expect(r, NAN, without->steps, 1, INFINITY, error,
-                                  "%s: steps with their inertia neglected", integrator);
-    if (status == LW_OK)
-        status = reproduce_expect(r, 4, with->evaluations / without->evaluations, 1, INFINITY, error,
-                                  "%s: evaluations are less by the factor", integrator);
-    if (status == LW_OK)
-        status = reproduce_expect(r, 4, with->seconds / without->seconds, -INFINITY, INFINITY, error,
-                                  "%s: time is less by the factor", integrator);
-    return status;
+    return reproduce_printed(
+        r, 4, with->evaluations / without->evaluations, 1, INFINITY,
+        "the factor 4 is that of Weber et al. (2012) for another robot and another code; this one has "
+        "our own data",
+        error, "%s: evaluations are less by the factor (steps %g and %g, time by %.2g)", integrator,
+        with->steps, without->steps, with->seconds / without->seconds);
 }
 
 /* Way and height of the trunk in two columns. */
@@ -577,7 +568,7 @@ static lw_status estimate_walk(reproduction *r, lw_neglect *neglect, const lw_mo
     lw_status status = reproduce_working(r, error, "estimate of the error");
     if (status == LW_OK) status = lw_neglect_estimate(neglect, &options, &estimate, error);
     if (status != LW_OK) return status;
-    return reproduce_expect(r, NAN, estimate.largest, -INFINITY, INFINITY, error,
+    return reproduce_expect(r, NAN, estimate.largest, 0, 0.05, error, /* as for the way itself */
                             "estimated error of the neglect, largest of all coordinates");
 }
 

@@ -127,38 +127,41 @@ static bool put_file(FILE *to, const char *path) {
     return good;
 }
 
-static void put_verdict(FILE *file, bool ok, bool judged) {
+/* reason: why the paper's digits do not come out, NULL if they do or there are none. */
+static void put_verdict(FILE *file, bool ok, const char *reason) {
     fprintf(file, "<span class=\"verdict%s\">%s</span>",
             !ok      ? " no"
-            : judged ? ""
-                     : " told",
+            : reason ? " told"
+                     : "",
             !ok      ? "not so"
-            : judged ? "as wanted"
-                     : "measured");
+            : reason ? "not to the digits"
+                     : "as wanted");
 }
 
 static void put_row(FILE *file, const reproduce_row *row) {
     char paper[24], here[24];
     fputs("<td class=\"q\">", file), put_text(file, row->quantity);
     fprintf(file, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">",
-            reproduce_number(paper, row->paper), reproduce_number(here, row->here));
+            reproduce_origin(paper, row), reproduce_number(here, row->here));
     put_text(file, row->wanted);
-    fputs("</td><td>", file), put_verdict(file, row->ok, row->wanted[0]), fputs("</td></tr>\n", file);
+    fputs("</td><td>", file), put_verdict(file, row->ok, row->reason);
+    if (row->reason) fputs("<br><small>", file), put_text(file, row->reason), fputs("</small>", file);
+    fputs("</td></tr>\n", file);
 }
 
 static const char row_head[] = "<th>quantity</th><th class=\"n\">paper</th><th class=\"n\">here</th>"
                                "<th class=\"n\">wanted</th><th>verdict</th></tr></thead><tbody>\n";
 
 static void put_header(FILE *file, const reproduce_outcome *outcomes, int count, bool quick) {
-    int papers = 0, numbers = 0, good = 0, items = 0;
+    int papers = 0, items = 0;
     double seconds = 0;
+    reproduce_count sum;
+    reproduce_tally(outcomes, count, &sum);
     for (int k = 0; k < count; k++) {
         const reproduce_outcome *o = &outcomes[k];
         papers += k == 0 || outcomes[k - 1].paper != o->paper;
         items += o->ok;
         seconds += o->seconds;
-        numbers += o->work.row_count;
-        for (int i = 0; i < o->work.row_count; i++) good += o->work.rows[i].ok;
     }
     fprintf(
         file,
@@ -167,10 +170,13 @@ static void put_header(FILE *file, const reproduce_outcome *outcomes, int count,
         "command.</p></div></header>\n<main>\n",
         mark);
     fprintf(file,
-            "<ul class=\"counts\"><li><b>%d</b>paper%s</li><li><b>%d of %d</b>items as in the papers</li>"
-            "<li><b>%d of %d</b>numbers as wanted</li><li><b>%d</b>methods on one model file</li>"
+            "<ul class=\"counts\"><li><b>%d</b>paper%s</li><li><b>%d of %d</b>items as wanted</li>"
+            "<li><b>%d of %d</b>numbers of the papers to the digits printed, %d not, with the reason</li>"
+            "<li><b>%d of %d</b>statements and formulas of the papers</li><li><b>%d of %d</b>checks of our "
+            "own</li><li><b>%d</b>methods on one model file</li>"
             "<li><b>%.0f s</b>to compute this page%s</li></ul>\n<nav aria-label=\"sections\">",
-            papers, papers == 1 ? "" : "s", items, count, good, numbers, lw_method_count(), seconds,
+            papers, papers == 1 ? "" : "s", items, count, sum.to_the_digits, sum.printed, sum.reasoned,
+            sum.stated_ok, sum.stated, sum.own_ok, sum.own, lw_method_count(), seconds,
             quick ? ", the short way" : "");
     fputs("<a href=\"#overview\">overview</a>", file);
     for (int k = 0; k < count; k++)
@@ -199,7 +205,9 @@ static void put_overview(FILE *file, const reproduce_outcome *outcomes, int coun
 static void put_summary(FILE *file, const reproduce_outcome *outcomes, int count) {
     fputs(
         "<section id=\"summary\"><h2>All numbers</h2><p class=\"about\">The paper's number, the one computed "
-        "here, and what it is wanted to be. A dash stands where the paper prints none.</p><article>"
+        "here, and what it is wanted to be. In parentheses stands what the paper's words or a formula of it "
+        "come to, a "
+        "dash where it says nothing and the check is our own.</p><article>"
         "<div class=\"scroll\" style=\"margin-top:0\"><table><thead><tr><th>item</th>",
         file);
     fputs(row_head, file);
@@ -212,7 +220,7 @@ static void put_summary(FILE *file, const reproduce_outcome *outcomes, int count
         }
         if (o->failure[0]) {
             fprintf(file, "<tr><td>%s</td><td class=\"failure\" colspan=\"4\">", o->name);
-            put_text(file, o->failure), fputs("</td><td>", file), put_verdict(file, false, true);
+            put_text(file, o->failure), fputs("</td><td>", file), put_verdict(file, false, NULL);
             fputs("</td></tr>\n", file);
         }
     }
@@ -226,7 +234,7 @@ static bool put_item(FILE *file, const reproduce_outcome *o) {
     fputs("\"><div class=\"top\"><div><h3>", file), put_text(file, work->summary);
     fprintf(file, "</h3><p class=\"name\"><code>linkwork reproduce %s</code> &nbsp;%.1f s</p></div>", o->name,
             o->seconds);
-    put_verdict(file, o->ok, true), fputs("</div>\n", file);
+    put_verdict(file, o->ok, NULL), fputs("</div>\n", file);
     if (o->failure[0])
         fputs("<p class=\"failure\">", file), put_text(file, o->failure), fputs("</p>\n", file);
     if (work->files[1][0]) {

@@ -25,7 +25,8 @@ json "$members and d[0]['ok'] and d[0]['data'] is None and len(d[0]['rows']) == 
 # Files: a folder for the paper, columns with names, a figure that is a picture.
 expect 0 reproduce anderson2003/fig6 --json --out figures
 json "$members and d[0]['ok'] and d[0]['data'] == 'figures/anderson2003/fig6.csv' and d[0]['figure'] == 'figures/anderson2003/fig6.svg'"
-json "[w['paper'] for w in d[0]['rows']] == [1e-9, 1, 2, None]" # nine decimals, linear, quadratic
+json "[w['stated'] for w in d[0]['rows']] == [1e-9, 1, 2, None]" # nine decimals, linear, quadratic
+json "all(w['paper'] is None for w in d[0]['rows'])" # it prints no number
 json "0.8 < d[0]['rows'][1]['here'] < 1.2 and 1.8 < d[0]['rows'][2]['here'] < 2.2"
 python3 - figures/anderson2003/fig6 <<'PYTHON' || fail "data or figure of fig6 are wrong"
 import csv, sys, xml.dom.minidom
@@ -47,8 +48,8 @@ for item in sect4 condensed limit fig2; do
     case $item in
     sect4) json "len(d[0]['rows']) == 6 and all(0 <= w['here'] < 1e-8 for w in d[0]['rows'])" ;;
     condensed) json "len(d[0]['rows']) == 22 and d[0]['data'] is None" ;;
-    limit) json "[w for w in d[0]['rows'] if w['paper'] == 1][0]['here'] > 0.95" ;;
-    fig2) json "len(d[0]['rows']) == 26" ;;
+    limit) json "[w for w in d[0]['rows'] if w['stated'] == 1][0]['here'] > 0.95" ;;
+    fig2) json "len(d[0]['rows']) == 2 and all(w['here'] > 3 for w in d[0]['rows'])" ;;
     esac
 done
 python3 - figures/arnold2013 <<'PYTHON' || fail "data or figures of arnold2013 are wrong"
@@ -71,7 +72,12 @@ silent err
 for text in "paper" "here" "at most 0.001" "ok" "reproduce/anderson2003/fig5.csv"; do says out "$text"; done
 [[ -s reproduce/anderson2003/fig5.csv && -s reproduce/anderson2003/fig5.svg ]] || fail "no data or no figure"
 expect 0 reproduce mufti1983
-says out "2 of 2 items"
+says out "2 of 2 items as wanted"
+says out "numbers printed in the papers    0: 0 to the digits printed"
+says out "checks of our own"
+# Every row can fail: it has bounds, and none that nothing could miss.
+expect 0 reproduce mufti1983 --json
+json "all(w['wanted'] not in ('', 'at least 1') for i in d for w in i['rows'])"
 
 # Names that are wrong, and a folder that cannot be made.
 wrong() { # text in standard error, arguments...
