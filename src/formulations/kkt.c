@@ -1,4 +1,4 @@
-/* kkt.c - sparse solution of the stationary-point system by KLU, also with dependent rows.
+/* kkt.c - sparse solution of the stationary-point system, also with dependent rows and with bodies light or massless.
  *
  *   [  J   -H ] [   a    ]   [    u   ]
  *   [ -H'  -E ] [ lambda ] = [ -gamma ]
@@ -12,274 +12,426 @@
  * time, and along the modes with s = 0, where lambda is not determined, nothing is to be corrected. So no row
  * has to be left out, and of all possible lambda the smallest comes out (docs/theory/lagrange.md, 3).
  *
+ * Bodies and rows are made comparable first: lengths of a body's own size, masses relative to the heaviest body that hangs together with it,
+ * rows of length 1. Then s >= sigma^2 for the singular values sigma of H whatever light bodies there are, and what
+ * is small in J is small because the body is light. The factor (kkt_fronts.c) goes by the rows for such a body.
+ *
  * Source   Mufti (1983), eqs 10, 49, 63; the treatment of dependent rows is ours (a proximal-point iteration).
- * Cost     sparse: analysed once; refactored with the same pivots at each state as long as these serve.
+ * Cost     sparse; the order is made once, the factor with its pivots at each state: a function of that state alone.
  */
 #include "formulations/kkt.h"
-#include "formulations/scaling.h"
+#include "formulations/kkt_fronts.h"
 
-#include <klu.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* E relative to the inverse of the mass that a row meets: small against the modes that matter, large against rounding and against
- * what an overconstrained loop looks like when it does not quite close, which must not lock it. */
-static const double softness = 1e-7;
+/* E of rows of length 1, relative to the inverse of the heaviest mass: small against the modes that matter, large against
+ * rounding and against what an overconstrained loop looks like when it does not quite close, which must not lock it. */
+static const double softest = 1e-6, hardest = 1e-9;
 
 struct lw_kkt {
-    int bodies, rows, size;
-    int *start, *index; /* compressed columns */
-    double *value;
-    int *inertia_at;  /* 12 per body: where its inertia and mass go */
-    int *block_at;    /* 12 per block: column of the row, then row of it */
-    int *diagonal_at; /* per row */
-    int *row_block;   /* rows + 1: blocks of a row */
-    int *body;        /* per block */
-    double *scale;    /* per row: scaling.h */
-    double *x, *residual, *work;
+    const lw_model *model;
+    int bodies, rows, size, components;
+    int *row_block;                  /* rows + 1: blocks of a row */
+    int *body;                       /* per block, from 0 */
+    const int *component;            /* per body */
+    double *length, *heaviest, *gap; /* per body; per component twice */
+    double *row_scale, *E;           /* per row; E of the scaled system */
+    double *J, *M, *G;               /* scaled inertias, masses, blocks */
+    double *x, *residual, *before;   /* before: the last correction */
+    double *own, *reach, *force;     /* per body: find_reach, residual_of */
+    bool firm;                       /* no gap to speak of anywhere */
+    bool light;                      /* some body is so against the heaviest that it is tied to */
+    const lw_rows *now;
     const double *H, *inertia, *mass; /* of the state that was factored */
-    klu_common common;
-    klu_symbolic *symbolic;
-    klu_numeric *numeric;
-    bool fresh;        /* the pivots were chosen for this very matrix */
-    double fresh_left; /* what such pivots left of the equations the last time */
-    double unbalanced; /* the part of the last residual that is about forces */
+    lw_fronts *fronts;
+    bool factored;
 };
 
-/* --- structure ------------------------------------------------------------------------------------ */
-
-/* Counts the entries of each column, then places them; value is filled by scatter. */
-static bool structure(lw_kkt *kkt, const lw_rows *rows) {
-    int n = kkt->bodies, m = kkt->rows, size = kkt->size, blocks = rows->block_count;
-    int entries = 12 * n + 12 * blocks + m;
-    kkt->start = calloc((size_t)size + 1, sizeof *kkt->start);
-    kkt->index = calloc((size_t)entries + 1, sizeof *kkt->index);
-    kkt->value = calloc((size_t)entries + 1, sizeof *kkt->value);
-    kkt->inertia_at = calloc(12 * (size_t)n + 1, sizeof *kkt->inertia_at);
-    kkt->block_at = calloc(12 * (size_t)blocks + 1, sizeof *kkt->block_at);
-    kkt->diagonal_at = calloc((size_t)m + 1, sizeof *kkt->diagonal_at);
-    kkt->row_block = calloc((size_t)m + 1, sizeof *kkt->row_block);
-    kkt->body = calloc((size_t)blocks + 1, sizeof *kkt->body);
-    int *next = calloc((size_t)size + 1, sizeof *next);
-    if (!kkt->start || !kkt->index || !kkt->value || !kkt->inertia_at || !kkt->block_at ||
-        !kkt->diagonal_at || !kkt->row_block || !kkt->body || !next) {
-        free(next);
-        return false;
-    }
-    int *count = kkt->start + 1;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < 6; k++) count[6 * i + k] += k < 3 ? 3 : 1;
-    for (int r = 0; r < m; r++) {
-        const lw_row *row = &rows->rows[r];
-        kkt->row_block[r] = row->block;
-        count[6 * n + r] += 6 * row->count + 1;
-        for (int b = row->block; b < row->block + row->count; b++) {
-            kkt->body[b] = rows->body[b] - 1;
-            for (int k = 0; k < 6; k++) count[6 * kkt->body[b] + k]++;
-        }
-    }
-    kkt->row_block[m] = blocks;
-    for (int k = 0; k < size; k++) kkt->start[k + 1] += kkt->start[k];
-    memcpy(next, kkt->start, (size_t)size * sizeof *next);
-    /* rows ascend within each column: bodies first, then the rows in their order */
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < 6; k++) {
-            int column = 6 * i + k;
-            for (int l = k < 3 ? 0 : k; l < (k < 3 ? 3 : k + 1); l++) {
-                kkt->inertia_at[12 * i + (k < 3 ? 3 * k + l : 6 + k)] = next[column];
-                kkt->index[next[column]++] = 6 * i + l;
-            }
-        }
-    for (int r = 0; r < m; r++) {
-        int column = 6 * n + r;
-        for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++)
-            for (int k = 0; k < 6; k++) {
-                int body_column = 6 * kkt->body[b] + k;
-                kkt->block_at[12 * b + k] = next[column];
-                kkt->index[next[column]++] = body_column;
-                kkt->block_at[12 * b + 6 + k] = next[body_column];
-                kkt->index[next[body_column]++] = column;
-            }
-        kkt->diagonal_at[r] = next[column];
-        kkt->index[next[column]++] = column;
-    }
-    free(next);
-    return true;
-}
+/* --- structure ------------------------------------------------------------------------------------- */
 
 lw_kkt *lw_kkt_create(const lw_model *model, const lw_rows *rows) {
     lw_kkt *kkt = calloc(1, sizeof *kkt);
     if (!kkt) return NULL;
+    size_t n = (size_t)model->body_count + 1, m = (size_t)rows->count + 1, b = (size_t)rows->block_count + 1;
+    kkt->model = model;
     kkt->bodies = model->body_count;
     kkt->rows = rows->count;
     kkt->size = 6 * kkt->bodies + kkt->rows;
-    klu_defaults(&kkt->common);
-    size_t size = (size_t)kkt->size + 1;
-    kkt->scale = calloc((size_t)kkt->rows + 1, sizeof *kkt->scale);
-    kkt->x = calloc(size, sizeof *kkt->x);
-    kkt->residual = calloc(size, sizeof *kkt->residual);
-    if (!kkt->scale || !kkt->x || !kkt->residual || !structure(kkt, rows)) {
+    kkt->row_block = calloc(m, sizeof *kkt->row_block);
+    kkt->body = calloc(b, sizeof *kkt->body);
+    kkt->length = calloc(n, sizeof *kkt->length);
+    kkt->heaviest = calloc(n, sizeof *kkt->heaviest);
+    kkt->gap = calloc(n, sizeof *kkt->gap);
+    kkt->row_scale = calloc(m, sizeof *kkt->row_scale);
+    kkt->E = calloc(m, sizeof *kkt->E);
+    kkt->J = calloc(6 * n, sizeof *kkt->J);
+    kkt->M = calloc(n, sizeof *kkt->M);
+    kkt->G = calloc(6 * b, sizeof *kkt->G);
+    kkt->x = calloc(6 * n + m, sizeof *kkt->x);
+    kkt->residual = calloc(6 * n + m, sizeof *kkt->residual);
+    kkt->before = calloc(6 * n + m, sizeof *kkt->before);
+    kkt->own = calloc(n, sizeof *kkt->own);
+    kkt->reach = calloc(n, sizeof *kkt->reach);
+    kkt->force = calloc(n, sizeof *kkt->force);
+    bool fine = kkt->row_block && kkt->body && kkt->length && kkt->heaviest && kkt->gap && kkt->row_scale &&
+                kkt->E && kkt->J && kkt->M && kkt->G && kkt->x && kkt->residual && kkt->before && kkt->own &&
+                kkt->reach && kkt->force;
+    if (fine) {
+        for (int r = 0; r < rows->count; r++) kkt->row_block[r] = rows->rows[r].block;
+        kkt->row_block[rows->count] = rows->block_count;
+        for (int k = 0; k < rows->block_count; k++) kkt->body[k] = rows->body[k] - 1;
+        kkt->fronts = lw_fronts_create(kkt->bodies, kkt->rows, kkt->row_block, kkt->body);
+    }
+    if (!kkt->fronts) {
         lw_kkt_destroy(kkt);
         return NULL;
     }
-    kkt->symbolic = klu_analyze(kkt->size, kkt->start, kkt->index, &kkt->common);
-    if (!kkt->symbolic && kkt->size > 0) {
-        lw_kkt_destroy(kkt);
-        return NULL;
-    }
+    kkt->component = lw_fronts_order(kkt->fronts)->component;
+    kkt->components = lw_fronts_order(kkt->fronts)->components;
     return kkt;
 }
 
 void lw_kkt_destroy(lw_kkt *kkt) {
     if (!kkt) return;
-    if (kkt->numeric) klu_free_numeric(&kkt->numeric, &kkt->common);
-    if (kkt->symbolic) klu_free_symbolic(&kkt->symbolic, &kkt->common);
-    free(kkt->start), free(kkt->index), free(kkt->value), free(kkt->inertia_at), free(kkt->block_at);
-    free(kkt->diagonal_at), free(kkt->row_block), free(kkt->body), free(kkt->scale), free(kkt->x);
-    free(kkt->residual), free(kkt);
+    lw_fronts_destroy(kkt->fronts);
+    free(kkt->row_block), free(kkt->body), free(kkt->length), free(kkt->heaviest), free(kkt->gap);
+    free(kkt->row_scale), free(kkt->E), free(kkt->J), free(kkt->M), free(kkt->G), free(kkt->x);
+    free(kkt->residual), free(kkt->before), free(kkt->own), free(kkt->reach), free(kkt->force), free(kkt);
 }
 
-/* --- values --------------------------------------------------------------------------------------- */
+/* --- scaling --------------------------------------------------------------------------------------- */
 
-static void scatter(lw_kkt *kkt, double soft) {
-    static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    for (int i = 0; i < kkt->bodies; i++) {
-        const int *at = kkt->inertia_at + 12 * i;
-        for (int k = 0; k < 9; k++) kkt->value[at[k]] = kkt->inertia[6 * i + symmetric[k]];
-        for (int k = 9; k < 12; k++) kkt->value[at[k]] = kkt->mass[i];
+static double trace(const double I[6]) { return I[0] + I[1] + I[2]; }
+
+/* The longest arm at which a row acts on each body. Where joints sit at the centre of mass it is the radius of gyration, as far as the
+ * mechanism is large, and where there is neither, that of the mechanism. */
+static void find_lengths(lw_kkt *kkt) {
+    double longest = 0, widest = 0;
+    memset(kkt->length, 0, (size_t)kkt->bodies * sizeof *kkt->length);
+    for (int b = 0; b < kkt->row_block[kkt->rows]; b++) {
+        const double *h = kkt->H + 6 * b;
+        double arm[3], square = lw_v3_dot(h + 3, h + 3), *own = &kkt->length[kkt->body[b]];
+        lw_v3_cross(h + 3, h, arm);
+        if (square > 0) *own = fmax(*own, lw_v3_norm(arm) / square);
+        longest = fmax(longest, *own);
     }
-    for (int b = 0; b < kkt->row_block[kkt->rows]; b++)
-        for (int k = 0; k < 6; k++)
-            kkt->value[kkt->block_at[12 * b + k]] = kkt->value[kkt->block_at[12 * b + 6 + k]] =
-                -kkt->H[6 * b + k];
-    for (int r = 0; r < kkt->rows; r++) kkt->value[kkt->diagonal_at[r]] = -soft * kkt->scale[r];
+    for (int i = 0; i < kkt->bodies; i++)
+        if (kkt->mass[i] > 0)
+            widest = fmax(widest, sqrt(fmax(trace(kkt->inertia + 6 * i), 0) / (2 * kkt->mass[i])));
+    if (!(longest > 0)) longest = widest;
+    if (!(longest > 0) || !isfinite(longest)) longest = 1;
+    for (int i = 0; i < kkt->bodies; i++) {
+        double own = kkt->mass[i] > 0 ? sqrt(fmax(trace(kkt->inertia + 6 * i), 0) / (2 * kkt->mass[i])) : 0;
+        kkt->length[i] = fmax(kkt->length[i], fmin(own, longest));
+        if (!(kkt->length[i] > 1e-9 * longest)) kkt->length[i] = longest;
+    }
 }
 
-static lw_status factor_anew(lw_kkt *kkt, lw_error *error) {
-    if (kkt->numeric) klu_free_numeric(&kkt->numeric, &kkt->common);
-    kkt->numeric = klu_factor(kkt->start, kkt->index, kkt->value, kkt->symbolic, &kkt->common);
-    kkt->fresh = true;
-    if (kkt->numeric) return LW_OK;
-    if (kkt->common.status == KLU_OUT_OF_MEMORY) return lw_out_of_memory(error);
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                   "give mass or inertia to the bodies that move freely without any",
-                   "the equations of motion are singular: some acceleration is not determined");
+/* Rows of length 1, masses relative to the heaviest of the component, and how far rows are from being met. */
+static void scale(lw_kkt *kkt) {
+    const double lightness = 1e-3; /* such bodies feel rounding of the forces between the others */
+    kkt->light = false;
+    find_lengths(kkt);
+    for (int c = 0; c < kkt->components; c++) kkt->heaviest[c] = kkt->gap[c] = 0;
+    for (int i = 0; i < kkt->bodies; i++) {
+        double *heaviest = &kkt->heaviest[kkt->component[i]], square = kkt->length[i] * kkt->length[i];
+        *heaviest = fmax(*heaviest, fmax(kkt->mass[i], trace(kkt->inertia + 6 * i) / (2 * square)));
+    }
+    for (int c = 0; c < kkt->components; c++)
+        if (!(kkt->heaviest[c] > 0)) kkt->heaviest[c] = 1;
+    for (int i = 0; i < kkt->bodies; i++) {
+        double heaviest = kkt->heaviest[kkt->component[i]], square = kkt->length[i] * kkt->length[i];
+        for (int k = 0; k < 6; k++) kkt->J[6 * i + k] = kkt->inertia[6 * i + k] / (square * heaviest);
+        kkt->M[i] = kkt->mass[i] / heaviest;
+        kkt->light |= kkt->M[i] < lightness;
+    }
+    for (int r = 0; r < kkt->rows; r++) {
+        double most = 0, length = 0;
+        for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++) {
+            const double *h = kkt->H + 6 * b;
+            double own = kkt->length[kkt->body[b]];
+            most = fmax(most, fmax(lw_v3_norm(h) / own, lw_v3_norm(h + 3)));
+            length = fmax(length, own);
+        }
+        double by = kkt->row_scale[r] = most > 0 && isfinite(most) ? 1 / most : 1;
+        for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++)
+            for (int k = 0; k < 6; k++)
+                kkt->G[6 * b + k] = kkt->H[6 * b + k] * by / (k < 3 ? kkt->length[kkt->body[b]] : 1);
+        if (kkt->now->phi && most > 0) {
+            double *gap = &kkt->gap[kkt->component[kkt->body[kkt->row_block[r]]]];
+            *gap = fmax(*gap, fabs(kkt->now->phi[r]) * by / length);
+        }
+    }
+}
+
+/* A mode that a gap of g alone makes looks like s = g^2; it is to be soft. */
+static void soften(lw_kkt *kkt) {
+    const double share = 100;
+    kkt->firm = true;
+    for (int r = 0; r < kkt->rows; r++) {
+        bool touches = kkt->row_block[r] < kkt->row_block[r + 1];
+        double gap = touches ? share * kkt->gap[kkt->component[kkt->body[kkt->row_block[r]]]] : 0;
+        kkt->E[r] = fmin(softest, fmax(hardest, gap * gap));
+        kkt->firm &= kkt->E[r] < softest;
+    }
+}
+
+/* --- factor ---------------------------------------------------------------------------------------- */
+
+static lw_status not_determined(const lw_kkt *kkt, int coordinate, lw_error *error) {
+    const lw_body *body = &kkt->model->bodies[coordinate / 6 + 1];
+    return lw_fail_at(
+        error, LW_ERROR_SINGULAR, kkt->model->file, body->place, "body", body->name,
+        "give it mass and inertia, hold it by a joint, or take method massless, by which dampers and springs "
+        "determine it",
+        "the equations of motion are singular: nothing determines its acceleration %s",
+        coordinate % 6 < 3 ? "about some axis" : "in some direction");
 }
 
 lw_status lw_kkt_factor(lw_kkt *kkt, const double *inertia, const double *mass, const lw_rows *rows,
                         lw_error *error) {
+    int singular = 0;
     if (kkt->size == 0) return LW_OK;
-    kkt->H = rows->H, kkt->inertia = inertia, kkt->mass = mass;
-    lw_row_mobilities(rows, inertia, mass, kkt->scale);
-    scatter(kkt, softness);
-    kkt->fresh = false;
-    if (kkt->numeric &&
-        klu_refactor(kkt->start, kkt->index, kkt->value, kkt->symbolic, kkt->numeric, &kkt->common) &&
-        kkt->common.status == KLU_OK)
-        return LW_OK;
-    return factor_anew(kkt, error);
+    kkt->now = rows, kkt->H = rows->H, kkt->inertia = inertia, kkt->mass = mass;
+    scale(kkt);
+    soften(kkt);
+    lw_fronts_status status = lw_fronts_factor(kkt->fronts, kkt->J, kkt->M, kkt->G, kkt->E, &singular);
+    kkt->factored = status == LW_FRONTS_OK;
+    if (status == LW_FRONTS_MEMORY) return lw_out_of_memory(error);
+    return kkt->factored ? LW_OK : not_determined(kkt, singular, error);
 }
 
-bool lw_kkt_determined(lw_kkt *kkt, const double *inertia, const double *mass, const lw_rows *rows) {
-    if (kkt->size == 0) return true;
-    kkt->H = rows->H, kkt->inertia = inertia, kkt->mass = mass;
-    lw_row_mobilities(rows, inertia, mass, kkt->scale);
-    scatter(kkt, 1); /* J + H E^-1 H' with rows as heavy as the bodies: well conditioned, or singular */
-    if (factor_anew(kkt, NULL) != LW_OK) return false;
-    klu_rcond(kkt->symbolic, kkt->numeric, &kkt->common);
-    return kkt->common.rcond > 1e-12; /* pivots relative to the largest, rows scaled: less is rounding */
+/* --- solution -------------------------------------------------------------------------------------- */
+
+static double size_of(const double v[6]) {
+    double most = 0;
+    for (int k = 0; k < 6; k++) most = fmax(most, fabs(v[k]));
+    return most;
 }
 
-/* --- solution ------------------------------------------------------------------------------------- */
-
-/* In equilibrium accelerations are rounding of what the forces would cause one by one. */
-static const double noise = 1e-10;
-
-/* Residual of the system with E = 0 at x; returns its largest entry relative to the terms that make it up. */
-static double residual_of(lw_kkt *kkt, const double *u, const double *gamma) {
+/* Residual of the system with E = 0 at x, in its own units; returns its largest part about forces on one body, relative to the
+ * terms of that body. */
+static double residual_of(lw_kkt *kkt, const double *u, const double *gamma, int *where) {
     int n = 6 * kkt->bodies;
     const double *a = kkt->x, *lambda = kkt->x + n;
-    double *top = kkt->residual, *bottom = kkt->residual + n, force = 0, motion = 0, worst = 0, worse = 0;
+    double *top = kkt->residual, *bottom = kkt->residual + n, *force = kkt->force, worst = 0;
     for (int i = 0; i < kkt->bodies; i++) {
-        double Ja[3];
+        double Ja[3], length = kkt->length[i], torque = 0, push = 0;
         lw_s3_mul_v(kkt->inertia + 6 * i, a + 6 * i, Ja);
         for (int k = 0; k < 3; k++) {
+            double ma = kkt->mass[i] * a[6 * i + 3 + k];
+            torque = fmax(torque, fmax(fabs(u[6 * i + k]), fabs(Ja[k])));
+            push = fmax(push, fmax(fabs(u[6 * i + 3 + k]), fabs(ma)));
             top[6 * i + k] = u[6 * i + k] - Ja[k];
-            top[6 * i + 3 + k] = u[6 * i + 3 + k] - kkt->mass[i] * a[6 * i + 3 + k];
+            top[6 * i + 3 + k] = u[6 * i + 3 + k] - ma;
         }
+        force[i] = push + torque / length;
     }
-    for (int k = 0; k < n; k++) force = fmax(force, fmax(fabs(u[k]), fabs(top[k])));
     for (int r = 0; r < kkt->rows; r++) {
         bottom[r] = -gamma[r];
-        motion = fmax(motion, fabs(gamma[r]));
         for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++) {
-            double part = lw_v6_dot(kkt->H + 6 * b, a + 6 * kkt->body[b]);
-            bottom[r] += part;
-            motion = fmax(motion, fabs(part));
-            lw_v6_axpy(lambda[r], kkt->H + 6 * b, top + 6 * kkt->body[b]);
+            int i = kkt->body[b];
+            bottom[r] += lw_v6_dot(kkt->H + 6 * b, a + 6 * i);
+            force[i] = fmax(force[i], fabs(lambda[r]) * size_of(kkt->G + 6 * b) / kkt->row_scale[r]);
+            lw_v6_axpy(lambda[r], kkt->H + 6 * b, top + 6 * i);
         }
     }
-    for (int k = 0; k < n; k++) worst = fmax(worst, fabs(top[k]));
-    for (int r = 0; r < kkt->rows; r++) {
-        worse = fmax(worse, fabs(bottom[r]));
-        motion = fmax(motion, noise * force * kkt->scale[r]);
+    for (int i = 0; i < kkt->bodies; i++) {
+        double left = 0;
+        for (int k = 0; k < 6; k++) left = fmax(left, fabs(top[6 * i + k]) / (k < 3 ? kkt->length[i] : 1));
+        if (!(left <= worst * force[i])) worst = left / force[i], *where = i;
     }
-    kkt->unbalanced = force > 0 ? worst / force : 0;
-    return fmax(kkt->unbalanced, motion > 0 ? worse / motion : 0);
+    return worst;
 }
 
-/* Corrects x until the residual is down to rounding or falls no more; returns it. */
-static double correct(lw_kkt *kkt, const double *u, const double *gamma) {
-    enum { ROUNDS = 60 };
-    const double rounding = 4e-16;
-    double before = HUGE_VAL;
-    memset(kkt->x, 0, (size_t)kkt->size * sizeof *kkt->x);
-    for (int round = 0;; round++) {
-        double now = residual_of(kkt, u, gamma);
-        if (!(now > rounding) || round == ROUNDS || (round > 3 && now > 0.9 * before) || !isfinite(now))
-            return now;
-        before = now;
-        klu_solve(kkt->symbolic, kkt->numeric, kkt->size, 1, kkt->residual, &kkt->common);
-        for (int k = 0; k < kkt->size; k++) kkt->x[k] += kkt->residual[k];
+/* Residual in, correction d of the scaled system out, for which x is not changed yet. */
+static void solve_scaled(lw_kkt *kkt) {
+    int n = kkt->bodies;
+    double *d = kkt->residual;
+    for (int i = 0; i < n; i++) {
+        double by = 1 / kkt->heaviest[kkt->component[i]];
+        for (int k = 0; k < 6; k++) d[6 * i + k] *= k < 3 ? by / kkt->length[i] : by;
     }
+    for (int r = 0; r < kkt->rows; r++) d[6 * n + r] *= kkt->row_scale[r];
+    lw_fronts_solve(kkt->fronts, d);
+}
+
+/* x += share d. */
+static void move(lw_kkt *kkt, double share) {
+    int n = kkt->bodies;
+    const double *d = kkt->residual;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 6; k++) kkt->x[6 * i + k] += share * d[6 * i + k] / (k < 3 ? kkt->length[i] : 1);
+    for (int r = 0; r < kkt->rows; r++) {
+        int from = kkt->row_block[r];
+        if (from < kkt->row_block[r + 1])
+            kkt->x[6 * n + r] +=
+                share * d[6 * n + r] * kkt->row_scale[r] * kkt->heaviest[kkt->component[kkt->body[from]]];
+    }
+}
+
+/* How fast each body's surroundings accelerate: itself, those it is tied to, what rows ask for; at least as the forces on it would
+ * accelerate the heaviest body, for in equilibrium accelerations are rounding of that. */
+static void find_reach(lw_kkt *kkt, const double *gamma) {
+    for (int i = 0; i < kkt->bodies; i++) {
+        const double *a = kkt->x + 6 * i;
+        double most = kkt->force[i] / kkt->heaviest[kkt->component[i]];
+        for (int k = 0; k < 6; k++) most = fmax(most, fabs(a[k]) * (k < 3 ? kkt->length[i] : 1));
+        kkt->own[i] = kkt->reach[i] = most;
+    }
+    for (int r = 0; r < kkt->rows; r++) {
+        int from = kkt->row_block[r], to = kkt->row_block[r + 1];
+        double most = fabs(gamma[r]) * kkt->row_scale[r];
+        for (int b = from; b < to; b++) most = fmax(most, kkt->own[kkt->body[b]]);
+        for (int b = from; b < to; b++) kkt->reach[kkt->body[b]] = fmax(kkt->reach[kkt->body[b]], most);
+    }
+}
+
+/* The largest change of one body's acceleration that d makes, relative to its reach. */
+static double change_of(const lw_kkt *kkt, int *where) {
+    double worst = 0;
+    for (int i = 0; i < kkt->bodies; i++) {
+        double change = size_of(kkt->residual + 6 * i);
+        if (!(change <= worst * kkt->reach[i])) worst = change / kkt->reach[i], *where = i;
+    }
+    return worst;
+}
+
+/* d = share of the correction before: the quotient that fits the accelerations best. Keeps d for the next time. */
+static double quotient(lw_kkt *kkt) {
+    double dot = 0, square = 0;
+    for (int k = 0; k < 6 * kkt->bodies; k++) {
+        dot += kkt->residual[k] * kkt->before[k];
+        square += kkt->before[k] * kkt->before[k];
+    }
+    memcpy(kkt->before, kkt->residual, (size_t)kkt->size * sizeof *kkt->before);
+    return square > 0 ? dot / square : 0;
+}
+
+/* Corrections (4) until accelerations change no more. What is left of the last change comes back. */
+static double iterate(lw_kkt *kkt, const double *u, const double *gamma, int *where) {
+    enum { ROUNDS = 60 };
+    const double enough = 1e-15, rounding = 1e-11;
+    double before = 0, now = 0;
+    memset(kkt->x, 0, (size_t)kkt->size * sizeof *kkt->x);
+    for (int round = 0; round < ROUNDS; round++) {
+        residual_of(kkt, u, gamma, where);
+        solve_scaled(kkt);
+        move(kkt, 1);
+        find_reach(kkt, gamma);
+        now = change_of(kkt, where);
+        double share = quotient(kkt);
+        if (!isfinite(now)) break;
+        if (!(now > enough) || (round > 0 && !kkt->light && now * now < enough * before)) break;
+        if (round > 0 && now > 0.3 * before) {
+            if (now < rounding || share > 0.999) break;
+            /* one soft mode is left (6): all its corrections to come are a geometric series */
+            if (kkt->firm && share > 0.3) move(kkt, share / (1 - share));
+        }
+        before = now;
+    }
+    return now;
+}
+
+/* What a row misses beyond what its softness explains, relative to the accelerations around; *row is the worst. */
+static double row_defect(const lw_kkt *kkt, int *row) {
+    double worst = 0;
+    for (int r = 0; r < kkt->rows; r++) {
+        double reach = 0, left = kkt->residual[6 * kkt->bodies + r] * kkt->row_scale[r];
+        for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++)
+            reach = fmax(reach, kkt->reach[kkt->body[b]]);
+        if (kkt->row_block[r] == kkt->row_block[r + 1]) continue;
+        left = fabs(left + kkt->E[r] * kkt->before[6 * kkt->bodies + r]);
+        if (!(left <= worst * reach)) worst = left / reach, *row = r;
+    }
+    return worst;
 }
 
 lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double *a, double *lambda,
                        lw_error *error) {
-    const double enough = 1e-11; /* what is left of the equations, relative to their terms */
-    /* Rows may contradict each other, as those of an overconstrained loop do in positions that do not close it: then a
-     * comes closest to all of them. But forces without balance mean that there is no solution. */
-    const double wrong = 1e-2;
+    const double accurate = 1e-9, steady = 1e-6;
+    static const char remedy[] = "take a recursive method, or one that linkwork compare shows to balance";
     if (kkt->size == 0) return LW_OK;
-    double left = correct(kkt, u, gamma);
-    if (kkt->fresh) kkt->fresh_left = left;
-    bool doubtful = !(left < fmax(enough, 100 * kkt->fresh_left)) || !(kkt->unbalanced < wrong);
-    if (doubtful && !kkt->fresh) {
-        lw_status status = factor_anew(kkt, error);
-        if (status != LW_OK) return status;
-        left = correct(kkt, u, gamma);
-        kkt->fresh_left = left;
+    int body = 0, row = 0;
+    double change = iterate(kkt, u, gamma, &body);
+    if (!(change < steady) && (kkt->firm || !isfinite(change)))
+        return lw_fail_at(
+            error, LW_ERROR_SINGULAR, kkt->model->file, kkt->model->bodies[body + 1].place, "body",
+            kkt->model->bodies[body + 1].name, remedy,
+            "its acceleration cannot be told from the sparse system: corrections still change it "
+            "by %.1g of what moves there",
+            change);
+    double left = residual_of(kkt, u, gamma, &body), missed = row_defect(kkt, &row);
+    if (!(left < accurate))
+        return lw_fail_at(
+            error, LW_ERROR_SINGULAR, kkt->model->file, kkt->model->bodies[body + 1].place, "body",
+            kkt->model->bodies[body + 1].name, remedy,
+            "the forces on it cannot be balanced in the digits that there are: %.1g of them is left", left);
+    if (!(missed < accurate)) {
+        char what[160];
+        lw_row_describe(kkt->model, &kkt->now->rows[row], what, sizeof what);
+        return lw_fail(
+            error, LW_ERROR_SINGULAR, NULL, remedy,
+            "the accelerations that %s asks for cannot be met in the digits that there are: %.1g of "
+            "what moves there is left",
+            what, missed);
     }
-    if (!isfinite(left) || !(kkt->unbalanced < wrong))
-        return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                       "give mass or inertia to the bodies that move freely without any",
-                       "the equations of motion are singular: some acceleration is not determined");
     memcpy(a, kkt->x, 6 * (size_t)kkt->bodies * sizeof *a);
     if (kkt->rows) memcpy(lambda, kkt->x + 6 * kkt->bodies, (size_t)kkt->rows * sizeof *lambda);
     return LW_OK;
 }
 
+/* --- what it is like ------------------------------------------------------------------------------- */
+
+/* Largest column sum of the scaled matrix. */
+static double norm_of(lw_kkt *kkt) {
+    static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    double *sum = kkt->residual, most = 0;
+    for (int i = 0; i < kkt->bodies; i++)
+        for (int k = 0; k < 3; k++) {
+            sum[6 * i + k] = 0, sum[6 * i + 3 + k] = fabs(kkt->M[i]);
+            for (int l = 0; l < 3; l++) sum[6 * i + k] += fabs(kkt->J[6 * i + symmetric[3 * k + l]]);
+        }
+    for (int r = 0; r < kkt->rows; r++) {
+        double *own = &sum[6 * kkt->bodies + r];
+        *own = kkt->E[r];
+        for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++)
+            for (int k = 0; k < 6; k++) {
+                *own += fabs(kkt->G[6 * b + k]);
+                sum[6 * kkt->body[b] + k] += fabs(kkt->G[6 * b + k]);
+            }
+    }
+    for (int k = 0; k < kkt->size; k++) most = fmax(most, sum[k]);
+    return most;
+}
+
+/* Hager's estimate of the largest column sum of the inverse, which is symmetric. */
 double lw_kkt_condition(lw_kkt *kkt) {
-    if (!kkt->numeric) return 1;
-    klu_condest(kkt->start, kkt->value, kkt->symbolic, kkt->numeric, &kkt->common);
-    return kkt->common.condest;
+    enum { ROUNDS = 5 };
+    if (!kkt->factored || kkt->bodies == 0) return 1;
+    double norm = norm_of(kkt), inverse = 0, *x = kkt->residual;
+    for (int k = 0; k < kkt->size; k++) x[k] = 1.0 / kkt->size;
+    for (int round = 0, at = -1; round < ROUNDS; round++) {
+        lw_fronts_solve(kkt->fronts, x);
+        double sum = 0;
+        int largest = 0;
+        for (int k = 0; k < kkt->size; k++) sum += fabs(x[k]);
+        if (round > 0 && !(sum > inverse)) break;
+        inverse = sum;
+        for (int k = 0; k < kkt->size; k++) x[k] = x[k] < 0 ? -1 : 1;
+        lw_fronts_solve(kkt->fronts, x);
+        for (int k = 1; k < kkt->size; k++)
+            if (fabs(x[k]) > fabs(x[largest])) largest = k;
+        if (largest == at) break;
+        at = largest;
+        memset(x, 0, (size_t)kkt->size * sizeof *x);
+        x[at] = 1;
+    }
+    return fmax(1, norm * inverse);
 }
 
 void lw_kkt_work(lw_kkt *kkt, double *entries, double *operations) {
-    *entries = *operations = 0;
-    if (!kkt->numeric) return;
-    *entries = kkt->numeric->lnz + kkt->numeric->unz;
-    klu_flops(kkt->symbolic, kkt->numeric, &kkt->common);
-    *operations = kkt->common.flops;
+    lw_fronts_work(kkt->fronts, entries, operations);
 }

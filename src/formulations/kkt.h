@@ -11,11 +11,10 @@ typedef struct lw_kkt lw_kkt;
 lw_kkt *lw_kkt_create(const lw_model *model, const lw_rows *rows);
 void lw_kkt_destroy(lw_kkt *kkt);
 
-/* J = diag(inertia (6 numbers, world axes, about the centre), mass) of bodies 1 .. n, H of rows. */
+/* LW_ERROR_SINGULAR with the name of a body whose acceleration nothing determines: J is not positive definite where H'a = 0.
+ * J = diag(inertia (6 numbers, world axes, about the centre), mass) of bodies 1 .. n, H of rows. */
 lw_status lw_kkt_factor(lw_kkt *kkt, const double *inertia, const double *mass, const lw_rows *rows,
                         lw_error *error);
-/* Is every acceleration determined, that is J positive definite where H'a = 0? For the next state factor again. */
-bool lw_kkt_determined(lw_kkt *kkt, const double *inertia, const double *mass, const lw_rows *rows);
 /* J a - H lambda = u,  H'a = gamma. */
 lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double *a, double *lambda,
                        lw_error *error);

@@ -76,27 +76,24 @@ lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotat
 }
 
 lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
-    lw_error body = {0}; /* the first that may be at fault */
-    if (lw_needs_inverse("", model, true, &body) == LW_OK) return LW_OK;
+    lw_error body = {0}; /* the one at fault */
+    if (lw_needs_inverse("", model, true, NULL) == LW_OK) return LW_OK;
     lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
     lw_kkt *kkt = s ? lw_kkt_create(model, s->rows) : NULL;
-    bool determined = true;
+    lw_status status = LW_ERROR_MEMORY;
     if (kkt) {
         lw_stationary_rows_at(s, 0, model->q0, model->v0);
-        determined = lw_kkt_determined(kkt, s->inertia, s->mass, s->rows);
+        status = lw_kkt_factor(kkt, s->inertia, s->mass, s->rows, &body);
     }
-    lw_status status = kkt ? LW_OK : lw_out_of_memory(error);
     lw_kkt_destroy(kkt);
     lw_stationary_destroy(s);
-    if (determined) return status;
+    if (status == LW_ERROR_MEMORY) return lw_out_of_memory(error);
+    if (status == LW_OK) return LW_OK;
+    body.status = LW_ERROR_UNSUPPORTED;
     snprintf(
         body.message, sizeof body.message,
         "it has no inertia in some direction, and neither have the bodies that move with it there, so that "
         "some acceleration is not determined");
-    snprintf(
-        body.remedy, sizeof body.remedy,
-        "give it mass and inertia, hold it by a joint, or take method massless, by which dampers and springs "
-        "determine it");
     if (error) *error = body;
     return LW_ERROR_UNSUPPORTED;
 }

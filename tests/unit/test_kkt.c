@@ -24,6 +24,7 @@
 typedef struct problem {
     int n, m, base; /* bodies, rows, of which the first `base` are independent */
     lw_model model;
+    lw_body bodies[BODIES + 1];
     lw_rows rows;
     lw_row row[ROWS];
     int body[ROWS * BODIES];
@@ -76,6 +77,8 @@ static void make(problem *p, lw_random *random, int n, int base, int dependent, 
             for (int k = 0; k < 6; k++) p->full[6 * (p->body[b] - 1) + k][r] = p->H[6 * b + k];
     }
     p->model.body_count = n;
+    p->model.bodies = p->bodies;
+    for (int i = 0; i <= n; i++) p->bodies[i].name = "some body";
     p->rows = (lw_rows){.count = p->m, .block_count = blocks, .rows = p->row, .body = p->body, .H = p->H};
 }
 
@@ -156,12 +159,23 @@ static void total(const problem *p, const double *lambda, int m, double *F) {
         for (int r = 0; r < m; r++) F[i] += p->full[i][r] * lambda[r];
 }
 
+static bool attempt(problem *p, double *a, double *lambda) {
+    lw_kkt *kkt = lw_kkt_create(&p->model, &p->rows);
+    lw_error error;
+    assert_non_null(kkt);
+    lw_status status = lw_kkt_factor(kkt, p->inertia, p->mass, &p->rows, &error);
+    if (status == LW_OK) status = lw_kkt_solve(kkt, p->u, p->gamma, a, lambda, &error);
+    lw_kkt_destroy(kkt);
+    if (status != LW_OK) assert_int_equal(status, LW_ERROR_SINGULAR);
+    return status == LW_OK;
+}
+
 static void solve(problem *p, double *a, double *lambda, double *condition) {
     lw_kkt *kkt = lw_kkt_create(&p->model, &p->rows);
     lw_error error;
     assert_non_null(kkt);
     assert_int_equal(lw_kkt_factor(kkt, p->inertia, p->mass, &p->rows, &error), LW_OK);
-    assert_int_equal(lw_kkt_solve(kkt, p->u, p->gamma, a, lambda, &error), LW_OK);
+    if (lw_kkt_solve(kkt, p->u, p->gamma, a, lambda, &error) != LW_OK) fail_msg("%s", error.message);
     if (condition) *condition = lw_kkt_condition(kkt);
     lw_kkt_destroy(kkt);
 }
@@ -212,7 +226,8 @@ static void very_different_masses(void **state) {
     compare(3, 1, 1e-9);
 }
 
-/* Of all lambda the smallest: orthogonal, in the metric of E, to every combination that moves nothing. */
+/* Of all lambda the smallest: orthogonal, in the metric of E, to every combination that moves nothing. E is the same for rows of
+ * length 1, where the length of a block (n; f) is the larger of |n| over the body's own length, and |f|. */
 static void smallest_multipliers(void **state) {
     (void)state;
     for (int seed = 1; seed <= SEEDS; seed++) {
@@ -220,17 +235,26 @@ static void smallest_multipliers(void **state) {
         problem p;
         int n = 2 + random_below(&random, BODIES - 1), base = 1 + random_below(&random, 2 * n);
         make(&p, &random, n, base, 3, 0);
-        double a[6 * BODIES], lambda[ROWS], E[ROWS];
+        double a[6 * BODIES], lambda[ROWS], E[ROWS], length[BODIES] = {0}, longest = 0;
         solve(&p, a, lambda, NULL);
-        for (int r = 0; r < p.m; r++) { /* |h|^4 / h'J h, the trace in place of each inertia */
-            double square = 0, mass = 0;
-            for (int b = p.row[r].block; b < p.row[r].block + p.row[r].count; b++) {
-                const double *hb = p.H + 6 * b, *I = p.inertia + 6 * (p.body[b] - 1);
-                square += lw_v6_dot(hb, hb);
-                mass += (I[0] + I[1] + I[2]) * lw_v3_dot(hb, hb) +
-                        p.mass[p.body[b] - 1] * lw_v3_dot(hb + 3, hb + 3);
-            }
-            E[r] = square * square / mass;
+        int blocks = p.row[p.m - 1].block + p.row[p.m - 1].count;
+        for (int b = 0; b < blocks; b++) {
+            const double *h = p.H + 6 * b;
+            double arm[3], *own = &length[p.body[b] - 1];
+            lw_v3_cross(h + 3, h, arm);
+            *own = fmax(*own, lw_v3_norm(arm) / lw_v3_dot(h + 3, h + 3));
+            longest = fmax(longest, *own);
+        }
+        for (int i = 0; i < n; i++) {
+            const double *I = p.inertia + 6 * i;
+            length[i] = fmax(length[i], fmin(longest, sqrt((I[0] + I[1] + I[2]) / (2 * p.mass[i]))));
+        }
+        for (int r = 0; r < p.m; r++) {
+            double size = 0;
+            for (int b = p.row[r].block; b < p.row[r].block + p.row[r].count; b++)
+                size = fmax(
+                    size, fmax(lw_v3_norm(p.H + 6 * b) / length[p.body[b] - 1], lw_v3_norm(p.H + 6 * b + 3)));
+            E[r] = size * size;
         }
         for (int r = base; r < p.m; r++) { /* lambda = (combination, -1 at r) moves nothing */
             double dot = -E[r] * lambda[r], size = fabs(dot);
@@ -239,13 +263,13 @@ static void smallest_multipliers(void **state) {
                 size += fabs(E[s] * lambda[s] * p.combination[r][s]);
             }
             /* rounding of the rows, 1e-16, divided by the softness, 1e-9, and some conditioning */
-            if (!(fabs(dot) <= 1e-4 * size)) fail_msg("seed %d, row %d: %g of %g", seed, r, dot, size);
+            if (!(fabs(dot) <= 1e-3 * size)) fail_msg("seed %d, row %d: %g of %g", seed, r, dot, size);
         }
     }
 }
 
-/* Other values, same structure: pivots are used again, also where they have become bad. */
-static void refactored(void **state) {
+/* Other values, same structure: what came before leaves no trace, to the last bit. */
+static void no_history(void **state) {
     (void)state;
     lw_random random = random_seed(3);
     problem p, other;
@@ -253,7 +277,7 @@ static void refactored(void **state) {
     lw_kkt *kkt = lw_kkt_create(&p.model, &p.rows);
     lw_error error;
     for (int k = 0; k < 40; k++) {
-        double a[6 * BODIES], lambda[ROWS], right_a[6 * BODIES], right[ROWS];
+        double a[6 * BODIES], lambda[ROWS], right_a[6 * BODIES], right[ROWS], alone[6 * BODIES];
         make(&other, &random, 4, 10, 2, k % 2);
         if (k % 3 == 0) /* a row that was between two bodies meets one alone */
             for (int i = 0; i < 6; i++) other.H[6 * other.row[1].block + i] = 0, other.full[i][1] = 0;
@@ -272,8 +296,115 @@ static void refactored(void **state) {
         reference(&other, right_a, right);
         double apart = difference(a, right_a, 24, 6);
         if (!(apart < 1e-8)) fail_msg("state %d: %g", k, apart);
+        solve(&other, alone, right, NULL);
+        assert_memory_equal(a, alone, 24 * sizeof *a);
+        assert_memory_equal(lambda, right, 12 * sizeof *right);
     }
     lw_kkt_destroy(kkt);
+}
+
+/* Single bodies of 1e-15 of the others' mass, and of none: such a body follows from its rows. As a limit of light bodies the answer
+ * is that of no mass where rows hold it in all directions, and that of dense elimination in long double elsewhere. Rows that depend on each
+ * other to 1e-16 only may leave too few digits beside a body of 1e9 times the others' mass: then it is a refusal, not a number. */
+static void light_between_heavy(void **state) {
+    (void)state;
+    double worst = 0;
+    int refused = 0, right_ones = 0;
+    for (int seed = 1; seed <= SEEDS; seed++)
+        for (int decade = -15; decade <= 15; decade += 3) {
+            lw_random random = random_seed((uint64_t)seed);
+            problem p;
+            int n = 3 + random_below(&random, BODIES - 2), base = 3 * n;
+            make(&p, &random, n, base, seed % 3, 0);
+            double a[6 * BODIES], lambda[ROWS], right_a[6 * BODIES], right[ROWS], by = pow(10, decade);
+            int light = random_below(&random, n);
+            p.mass[light] *= by;
+            for (int k = 0; k < 6; k++) p.inertia[6 * light + k] *= by, p.u[6 * light + k] *= by;
+            bool hard = seed % 3 && (by < 1e-8 || by > 1e8);
+            if (!attempt(&p, a, lambda) && hard) {
+                refused++;
+                continue;
+            }
+            reference(&p, right_a, right);
+            double apart = difference(a, right_a, 6 * n, 6);
+            worst = fmax(worst, apart);
+            right_ones++;
+            /* 1e-16 of the forces that heavy bodies send through light ones moves these; dependent rows are such to 1e-16 only */
+            if (!(apart < fmax(1e-9, 1e-14 * (seed % 3 ? fmax(by, 1 / by) : 1 / by))))
+                fail_msg("seed %d, body times %g: accelerations differ by %g", seed, by, apart);
+        }
+    print_message("single bodies times 1e-15 .. 1e15: accelerations to %.1e, %d of %d refused\n", worst,
+                  refused, refused + right_ones);
+    assert_true(refused < right_ones / 10);
+}
+
+/* Units: masses times 2^30, lengths times 2^20 change no bit of what is found but the scale. */
+static void units(void **state) {
+    (void)state;
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        lw_random random = random_seed((uint64_t)seed);
+        problem p;
+        int n = 1 + random_below(&random, BODIES), base = 1 + random_below(&random, 3 * n);
+        make(&p, &random, n, base, 2, seed % 2);
+        double a[6 * BODIES], lambda[ROWS], b[6 * BODIES], other[ROWS];
+        double mass = ldexp(1, 30), length = ldexp(1, -20);
+        solve(&p, a, lambda, NULL);
+        int blocks = p.row[p.m - 1].block + p.row[p.m - 1].count;
+        for (int i = 0; i < n; i++) p.mass[i] *= mass;
+        for (int k = 0; k < 6 * n; k++) {
+            p.inertia[k] *= mass * length * length;
+            p.u[k] *= mass * length * (k % 6 < 3 ? length : 1);
+        }
+        for (int k = 0; k < 6 * blocks; k++) p.H[k] *= k % 6 < 3 ? length : 1;
+        for (int r = 0; r < p.m; r++) p.gamma[r] *= length;
+        solve(&p, b, other, NULL);
+        for (int k = 0; k < 6 * n; k++) assert_true(b[k] == a[k] * (k % 6 < 3 ? 1 : length));
+        for (int r = 0; r < p.m; r++) assert_true(other[r] == lambda[r] * mass * length);
+    }
+}
+
+/* A row of scissors: the work of a factor grows with their number, not faster. */
+static void linear_fill(void **state) {
+    (void)state;
+    double per_cell[2];
+    for (int large = 0; large < 2; large++) {
+        enum { CELLS = 64 };
+        int cells = large ? CELLS : CELLS / 4, bodies = 2 * cells, m = 0, blocks = 0;
+        lw_row *row = calloc(20 * CELLS, sizeof *row);
+        int *body = calloc(40 * CELLS, sizeof *body);
+        double *H = calloc(240 * CELLS, sizeof *H), *inertia = calloc(12 * CELLS, sizeof *inertia),
+               *mass = calloc(2 * CELLS, sizeof *mass), entries, operations;
+        lw_random random = random_seed(1);
+        for (int i = 0; i < bodies; i++) {
+            mass[i] = 1;
+            for (int k = 0; k < 3; k++) inertia[6 * i + k] = 0.1;
+        }
+        for (int c = 0; c < cells; c++) /* two bars cross; each meets the other bar of the cell before */
+            for (int pin = 0; pin < 3; pin++)
+                for (int k = 0; k < 5; k++) {
+                    int pair[2] = {2 * c, pin == 0 ? 2 * c + 1 : 2 * c - 3 + pin};
+                    if (pin == 2) pair[0] = 2 * c + 1, pair[1] = 2 * c - 2;
+                    if (pair[1] < 0) pair[1] = -1;
+                    row[m].block = blocks;
+                    for (int e = 0; e < 2; e++) {
+                        if (pair[e] < 0) continue;
+                        body[blocks] = pair[e] + 1;
+                        random_vector(&random, 6, 1, H + 6 * blocks++);
+                    }
+                    row[m].count = blocks - row[m].block;
+                    m++;
+                }
+        lw_model model = {.body_count = bodies};
+        lw_rows rows = {.count = m, .block_count = blocks, .rows = row, .body = body, .H = H};
+        lw_kkt *kkt = lw_kkt_create(&model, &rows);
+        assert_int_equal(lw_kkt_factor(kkt, inertia, mass, &rows, NULL), LW_OK);
+        lw_kkt_work(kkt, &entries, &operations);
+        per_cell[large] = operations / cells;
+        lw_kkt_destroy(kkt);
+        free(row), free(body), free(H), free(inertia), free(mass);
+    }
+    print_message("scissors: %.0f multiplications a cell of 16, %.0f of 64\n", per_cell[0], per_cell[1]);
+    assert_true(per_cell[1] < 1.3 * per_cell[0]);
 }
 
 static void nothing_at_all(void **state) {
@@ -332,7 +463,10 @@ int main(void) {
         cmocka_unit_test(dependent_rows),
         cmocka_unit_test(very_different_masses),
         cmocka_unit_test(smallest_multipliers),
-        cmocka_unit_test(refactored),
+        cmocka_unit_test(no_history),
+        cmocka_unit_test(light_between_heavy),
+        cmocka_unit_test(units),
+        cmocka_unit_test(linear_fill),
         cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(without_mass),
     };

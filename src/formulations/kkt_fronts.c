@@ -1,0 +1,484 @@
+/* kkt_fronts.c - L D L' of the sparse stationary-point matrix by dense fronts, one for each body.
+ *
+ *   K = [  J   -H ]     J block-diagonal, any of it may be zero;  E > 0 small
+ *       [ -H'  -E ]
+ *
+ * Fronts come in the order of kkt_order.c. That of a body holds its six coordinates, the rows that meet no body eliminated before,
+ * what the fronts below could not eliminate, and, as its border, the bodies that it is tied to. In it pivots of order 1 and 2 are chosen by size:
+ *
+ *   d with |d| >= u |largest other entry of its column|,  or  D, 2 x 2, with |D^-1| (largest others of its two columns) <= 1/u.
+ *
+ * A body that is heavy against what its rows carry thus goes by its own mass, a light or massless one together with rows
+ * that tell how it moves, and a coordinate for which neither will do waits in the next front. No entry grows
+ * by more than 1/u from pivot to pivot whatever the masses are, and no pivot depends on another matrix than this one.
+ *
+ * Source   Duff and Reid (1983), the multifrontal method for symmetric indefinite matrices; docs/theory/lagrange.md, 4.
+ * Cost     sum over fronts of (pivots) (size)^2 / 2 multiplications; bounded fronts on chains, trees, ladders, hubs: O(n).
+ * Limits   memory is what the first matrix took and half as much again; only a state in which many more coordinates have to wait
+ *          takes more.
+ */
+#include "formulations/kkt_fronts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* u: a light body keeps its own pivot down to this share of what its rows carry. Large means few digits lost and many coordinates that wait. */
+static const double threshold = 1e-3;
+/* Of the terms that a pivot was made of: less is their rounding. */
+static const double rounding = 4e-15;
+
+typedef struct front {
+    int size, pivots; /* all coordinates; those eliminated here come first */
+    size_t panel;     /* pivots columns of size numbers: L below, inverse of D on the diagonal */
+    size_t index; /* size coordinates, the pivots in their order; a 2 x 2 pivot has its first as -1 - index */
+} front;
+
+/* What a front leaves: `waiting` coordinates, then six for each neighbour. */
+typedef struct left_over {
+    int place, size, waiting;
+    size_t matrix, index;
+} left_over;
+
+struct lw_fronts {
+    int bodies, rows;
+    const int *row_start, *row_body;
+    lw_kkt_order order;
+    int *own_start, *own; /* per place: rows that meet no body before it */
+    int *offset;          /* per place: where a body's six are in the present front */
+    front *fronts;
+    double *panels, *stack; /* all L; what fronts have left */
+    int *indices, *stack_index;
+    double *stack_seen;
+    size_t panel_room, index_room, stack_room, stack_index_room;
+    left_over *leaves; /* of fronts whose parent has not come yet */
+    double *F, *seen, *l1, *l2;
+    int *index, *target;
+    int room; /* coordinates that F, seen, ... have room for */
+    double *local;
+    double entries, operations;
+};
+
+/* --- memory ---------------------------------------------------------------------------------------- */
+
+static bool reserve_doubles(double **array, size_t *room, size_t needed) {
+    if (needed <= *room) return true;
+    size_t larger = needed + needed / 2 + 64;
+    double *moved = realloc(*array, larger * sizeof *moved);
+    if (!moved) return false;
+    *array = moved, *room = larger;
+    return true;
+}
+
+static bool reserve_integers(int **array, size_t *room, size_t needed) {
+    if (needed <= *room) return true;
+    size_t larger = needed + needed / 2 + 64;
+    int *moved = realloc(*array, larger * sizeof *moved);
+    if (!moved) return false;
+    *array = moved, *room = larger;
+    return true;
+}
+
+static bool reserve_front(lw_fronts *f, int size) {
+    if (size <= f->room) return true;
+    size_t larger = (size_t)size + (size_t)size / 2 + 12;
+    free(f->F), free(f->seen), free(f->l1), free(f->l2), free(f->local), free(f->index), free(f->target);
+    f->F = malloc(larger * larger * sizeof *f->F);
+    f->seen = malloc(larger * sizeof *f->seen);
+    f->l1 = malloc(larger * sizeof *f->l1);
+    f->l2 = malloc(larger * sizeof *f->l2);
+    f->local = malloc(larger * sizeof *f->local);
+    f->index = malloc(larger * sizeof *f->index);
+    f->target = malloc(larger * sizeof *f->target);
+    bool fine = f->F && f->seen && f->l1 && f->l2 && f->local && f->index && f->target;
+    f->room = fine ? (int)larger : 0;
+    return fine;
+}
+
+static bool reserve_stack(lw_fronts *f, size_t numbers, size_t indices) {
+    if (!reserve_doubles(&f->stack, &f->stack_room, numbers)) return false;
+    if (indices <= f->stack_index_room) return true;
+    size_t larger = indices + indices / 2 + 64;
+    int *index = realloc(f->stack_index, larger * sizeof *index);
+    if (index) f->stack_index = index;
+    double *seen = realloc(f->stack_seen, larger * sizeof *seen);
+    if (seen) f->stack_seen = seen;
+    if (index && seen) f->stack_index_room = larger;
+    return index && seen;
+}
+
+/* Each row goes to the first of its bodies. */
+static bool assign_rows(lw_fronts *f) {
+    size_t m = (size_t)f->rows + 1, n = (size_t)f->bodies + 2;
+    int *first = calloc(m, sizeof *first);
+    f->own_start = calloc(n, sizeof *f->own_start);
+    f->own = calloc(m, sizeof *f->own);
+    if (!first || !f->own_start || !f->own) {
+        free(first);
+        return false;
+    }
+    for (int r = 0; r < f->rows; r++) {
+        int earliest = f->bodies - 1; /* a row that touches nothing goes to the last */
+        for (int b = f->row_start[r]; b < f->row_start[r + 1]; b++)
+            if (f->order.place[f->row_body[b]] < earliest) earliest = f->order.place[f->row_body[b]];
+        first[r] = earliest;
+        f->own_start[earliest + 2]++;
+    }
+    for (int k = 2; k <= f->bodies; k++) f->own_start[k] += f->own_start[k - 1];
+    for (int r = 0; r < f->rows; r++) f->own[f->own_start[first[r] + 1]++] = r;
+    free(first);
+    return true;
+}
+
+lw_fronts *lw_fronts_create(int bodies, int rows, const int *start, const int *body) {
+    lw_fronts *f = calloc(1, sizeof *f);
+    if (!f) return NULL;
+    size_t n = (size_t)bodies + 1;
+    f->bodies = bodies, f->rows = bodies > 0 ? rows : 0;
+    f->row_start = start, f->row_body = body;
+    f->fronts = calloc(n, sizeof *f->fronts);
+    f->leaves = calloc(n, sizeof *f->leaves);
+    f->offset = calloc(n, sizeof *f->offset);
+    if (f->fronts && f->leaves && f->offset && lw_kkt_order_make(&f->order, bodies, rows, start, body) &&
+        assign_rows(f) && reserve_front(f, 24))
+        return f;
+    lw_fronts_destroy(f);
+    return NULL;
+}
+
+void lw_fronts_destroy(lw_fronts *f) {
+    if (!f) return;
+    lw_kkt_order_free(&f->order);
+    free(f->own_start), free(f->own), free(f->offset), free(f->fronts), free(f->panels), free(f->stack);
+    free(f->indices), free(f->stack_index), free(f->stack_seen), free(f->leaves);
+    free(f->F), free(f->seen), free(f->l1), free(f->l2), free(f->index), free(f->target), free(f->local);
+    free(f);
+}
+
+const lw_kkt_order *lw_fronts_order(const lw_fronts *f) { return &f->order; }
+
+/* --- one front: assembly --------------------------------------------------------------------------- */
+
+/* Coordinates of front k: its body's six, its rows, those that wait from `below` fronts, then its neighbours' six each. Returns
+ * how many can be eliminated here; *size is all of them. */
+static int gather(lw_fronts *f, int k, const left_over *below, int count, int *size) {
+    const lw_kkt_order *order = &f->order;
+    int summed = 6 + f->own_start[k + 1] - f->own_start[k], at = 0;
+    for (int c = 0; c < count; c++) summed += below[c].waiting;
+    *size = summed + 6 * (order->start[k + 1] - order->start[k]);
+    if (!reserve_front(f, *size)) return -1;
+    f->offset[k] = 0;
+    for (int i = 0; i < 6; i++) f->index[at++] = 6 * order->body[k] + i;
+    for (int r = f->own_start[k]; r < f->own_start[k + 1]; r++) f->index[at++] = 6 * f->bodies + f->own[r];
+    for (int c = 0; c < count; c++)
+        for (int i = 0; i < below[c].waiting; i++)
+            f->index[at++] = f->stack_index[below[c].index + (size_t)i];
+    for (int i = order->start[k]; i < order->start[k + 1]; i++) {
+        f->offset[order->neighbour[i]] = at;
+        for (int l = 0; l < 6; l++) f->index[at++] = 6 * order->body[order->neighbour[i]] + l;
+    }
+    return summed;
+}
+
+/* Lower triangle, column by column. */
+static void assemble_own(lw_fronts *f, int k, int size, const double *inertia, const double *mass,
+                         const double *H, const double *E) {
+    static const int lower[6][3] = {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {1, 0, 3}, {2, 0, 4}, {2, 1, 5}};
+    double *F = f->F;
+    size_t stride = (size_t)size;
+    int body = f->order.body[k];
+    memset(F, 0, stride * stride * sizeof *F);
+    memset(f->seen, 0, stride * sizeof *f->seen);
+    for (int e = 0; e < 6; e++)
+        F[(size_t)lower[e][0] + stride * (size_t)lower[e][1]] = inertia[6 * body + lower[e][2]];
+    for (int i = 0; i < 3; i++) {
+        F[(size_t)(3 + i) * (stride + 1)] = mass[body];
+        f->seen[i] = inertia[6 * body + i], f->seen[3 + i] = mass[body];
+    }
+    for (int r = f->own_start[k]; r < f->own_start[k + 1]; r++) {
+        int row = f->own[r];
+        size_t column = (size_t)(6 + r - f->own_start[k]);
+        F[column * (stride + 1)] = -E[row];
+        f->seen[column] = E[row];
+        for (int b = f->row_start[row]; b < f->row_start[row + 1]; b++) {
+            int at = f->offset[f->order.place[f->row_body[b]]];
+            for (int i = 0; i < 6; i++)
+                if (at == 0)
+                    F[column + stride * (size_t)i] = -H[6 * b + i];
+                else
+                    F[(size_t)(at + i) + stride * column] = -H[6 * b + i];
+        }
+    }
+}
+
+/* Adds what a front below has left; its waiting coordinates go to `first` and on. */
+static void assemble_below(lw_fronts *f, const left_over *below, int first, int size) {
+    const lw_kkt_order *order = &f->order;
+    int *target = f->target, child = below->place, at = 0;
+    size_t stride = (size_t)size;
+    for (int i = 0; i < below->waiting; i++) target[at++] = first + i;
+    for (int i = order->start[child]; i < order->start[child + 1]; i++)
+        for (int l = 0; l < 6; l++) target[at++] = f->offset[order->neighbour[i]] + l;
+    const double *from = f->stack + below->matrix;
+    for (int c = 0; c < below->size; c++, from += below->size) {
+        int column = target[c];
+        for (int i = c; i < below->size; i++) {
+            int row = target[i];
+            f->F[row >= column ? (size_t)row + stride * (size_t)column
+                               : (size_t)column + stride * (size_t)row] += from[i];
+        }
+        f->seen[column] = fmax(f->seen[column], f->stack_seen[below->index + (size_t)c]);
+    }
+}
+
+/* --- one front: elimination ------------------------------------------------------------------------ */
+
+static void swap_numbers(double *a, double *b) {
+    double keep = *a;
+    *a = *b, *b = keep;
+}
+
+/* Exchanges coordinates i < j of the front, in the columns of L too. */
+static void exchange(lw_fronts *f, int size, int i, int j) {
+    if (i == j) return;
+    double *F = f->F;
+    size_t stride = (size_t)size, a = (size_t)i, b = (size_t)j;
+    for (size_t c = 0; c < a; c++) swap_numbers(F + a + stride * c, F + b + stride * c);
+    for (size_t r = a + 1; r < b; r++) swap_numbers(F + r + stride * a, F + b + stride * r);
+    for (size_t r = b + 1; r < stride; r++) swap_numbers(F + r + stride * a, F + r + stride * b);
+    swap_numbers(F + a * (stride + 1), F + b * (stride + 1));
+    swap_numbers(f->seen + a, f->seen + b);
+    int keep = f->index[i];
+    f->index[i] = f->index[j], f->index[j] = keep;
+}
+
+/* Largest entry of column c off the diagonal from coordinate k on, but for `skip`; *partner is where, among those
+ * below `summed` (-1: all of them are zero). */
+static double largest_of(const double *F, int size, int k, int summed, int c, int skip, int *partner) {
+    size_t stride = (size_t)size;
+    double inside = 0, outside = 0;
+    *partner = -1;
+    for (int r = k; r < summed; r++) {
+        if (r == c || r == skip) continue;
+        double entry = fabs(r < c ? F[(size_t)c + stride * (size_t)r] : F[(size_t)r + stride * (size_t)c]);
+        if (entry > inside) inside = entry, *partner = r;
+    }
+    const double *column = F + stride * (size_t)c;
+    for (int r = summed; r < size; r++) outside = fabs(column[r]) > outside ? fabs(column[r]) : outside;
+    return fmax(inside, outside);
+}
+
+/* column[i] -= w l[i] for i = from .. to - 1: the innermost loop, kept free of aliases for the compiler. */
+static inline void subtract(double *restrict column, const double *restrict l, double w, int from, int to) {
+    for (int i = from; i < to; i++) column[i] -= w * l[i];
+}
+
+static inline void subtract_two(double *restrict column, const double *restrict l1, const double *restrict l2,
+                                double w1, double w2, int from, int to) {
+    for (int i = from; i < to; i++) column[i] -= w1 * l1[i] + w2 * l2[i];
+}
+
+/* A pivot of order 1 at place k. */
+static void eliminate_one(lw_fronts *f, int size, int k) {
+    size_t stride = (size_t)size;
+    double *column = f->F + stride * (size_t)k, inverse = 1 / column[k], *l = f->l1, *seen = f->seen;
+    for (int i = k + 1; i < size; i++) l[i] = column[i] * inverse;
+    for (int c = k + 1; c < size; c++) {
+        double w = column[c];
+        if (w == 0) continue;
+        double own = fabs(w * l[c]);
+        if (own > seen[c]) seen[c] = own;
+        subtract(f->F + stride * (size_t)c, l, w, c, size);
+    }
+    memcpy(column + k + 1, l + k + 1, (size_t)(size - k - 1) * sizeof *l);
+    column[k] = inverse;
+}
+
+/* A pivot of order 2 at places k and k + 1. */
+static void eliminate_two(lw_fronts *f, int size, int k) {
+    size_t stride = (size_t)size;
+    double *one = f->F + stride * (size_t)k, *two = one + stride, *l1 = f->l1, *l2 = f->l2;
+    double a = one[k], b = one[k + 1], c = two[k + 1], det = a * c - b * b;
+    double ia = c / det, ib = -b / det, ic = a / det;
+    for (int i = k + 2; i < size; i++) {
+        l1[i] = ia * one[i] + ib * two[i];
+        l2[i] = ib * one[i] + ic * two[i];
+    }
+    for (int j = k + 2; j < size; j++) {
+        double w1 = one[j], w2 = two[j];
+        if (w1 == 0 && w2 == 0) continue;
+        double own = fabs(w1 * l1[j]) + fabs(w2 * l2[j]);
+        if (own > f->seen[j]) f->seen[j] = own;
+        subtract_two(f->F + stride * (size_t)j, l1, l2, w1, w2, j, size);
+    }
+    memcpy(one + k + 2, l1 + k + 2, (size_t)(size - k - 2) * sizeof *l1);
+    memcpy(two + k + 2, l2 + k + 2, (size_t)(size - k - 2) * sizeof *l2);
+    one[k] = ia, one[k + 1] = ib, two[k + 1] = ic;
+}
+
+/* Tries coordinate c as the next pivot, alone or with a partner; returns how many were eliminated. */
+static int try_pivot(lw_fronts *f, int size, int k, int summed, int c) {
+    double *F = f->F;
+    size_t stride = (size_t)size;
+    int t, ignored;
+    double largest = largest_of(F, size, k, summed, c, -1, &t), *d = F + (size_t)c * (stride + 1);
+    double nothing = rounding * f->seen[c];
+    bool row = f->index[c] >= 6 * f->bodies;
+    if (row && !(fmax(fabs(*d), largest) > nothing))
+        *d = -nothing; /* it depends on others; softer here, which the corrections in kkt.c allow */
+    if (fabs(*d) >= threshold * largest && (row ? *d != 0 : fabs(*d) > nothing)) {
+        exchange(f, size, k, c);
+        eliminate_one(f, size, k);
+        return 1;
+    }
+    if (t < 0) return 0;
+    double apart = F[t < c ? (size_t)c + stride * (size_t)t : (size_t)t + stride * (size_t)c];
+    double e = F[(size_t)t * (stride + 1)], det = *d * e - apart * apart;
+    double size_c = largest_of(F, size, k, summed, c, t, &ignored);
+    double size_t_ = largest_of(F, size, k, summed, t, c, &ignored);
+    double room = fabs(det) / threshold;
+    if (!(fabs(det) > 0.01 * apart * apart) || fabs(e) * size_c + fabs(apart) * size_t_ > room ||
+        fabs(*d) * size_t_ + fabs(apart) * size_c > room || !(fabs(apart) > nothing))
+        return 0;
+    exchange(f, size, k, c);
+    exchange(f, size, k + 1, t == k ? c : t);
+    f->index[k] = -1 - f->index[k];
+    eliminate_two(f, size, k);
+    return 2;
+}
+
+static int eliminate(lw_fronts *f, int size, int summed) {
+    int k = 0;
+    while (k < summed) {
+        int done = 0;
+        for (int c = k; c < summed && !done; c++) done = try_pivot(f, size, k, summed, c);
+        if (!done) break;
+        k += done;
+    }
+    return k;
+}
+
+/* --- factor ---------------------------------------------------------------------------------------- */
+
+static bool keep_panel(lw_fronts *f, front *own, size_t panel, size_t index) {
+    size_t numbers = (size_t)own->size * (size_t)own->pivots;
+    own->panel = panel, own->index = index;
+    if (!reserve_doubles(&f->panels, &f->panel_room, panel + numbers) ||
+        !reserve_integers(&f->indices, &f->index_room, index + (size_t)own->size))
+        return false;
+    memcpy(f->panels + panel, f->F, numbers * sizeof *f->F);
+    memcpy(f->indices + index, f->index, (size_t)own->size * sizeof *f->index);
+    f->entries += (double)numbers;
+    for (int p = 0; p < own->pivots; p++)
+        f->operations += 0.5 * (double)(own->size - p) * (double)(own->size - p);
+    return true;
+}
+
+static bool keep_rest(lw_fronts *f, const front *own, int summed, left_over *rest) {
+    size_t left = (size_t)(own->size - own->pivots), stride = (size_t)own->size;
+    if (!reserve_stack(f, rest->matrix + left * left, rest->index + left)) return false;
+    rest->size = (int)left, rest->waiting = summed - own->pivots;
+    double *to = f->stack + rest->matrix;
+    const double *from = f->F + (size_t)own->pivots * (stride + 1);
+    for (size_t c = 0; c < left; c++, to += left, from += stride + 1)
+        memcpy(to + c, from, (left - c) * sizeof *to);
+    memcpy(f->stack_index + rest->index, f->index + own->pivots, left * sizeof *f->index);
+    memcpy(f->stack_seen + rest->index, f->seen + own->pivots, left * sizeof *f->seen);
+    return true;
+}
+
+lw_fronts_status lw_fronts_factor(lw_fronts *f, const double *inertia, const double *mass, const double *H,
+                                  const double *E, int *singular) {
+    const lw_kkt_order *order = &f->order;
+    size_t panel = 0, index = 0;
+    int depth = 0; /* fronts that have left something */
+    f->entries = f->operations = 0;
+    for (int k = 0; k < f->bodies; k++) {
+        int below = depth;
+        while (below > 0 && order->parent[f->leaves[below - 1].place] == k) below--;
+        int size, summed = gather(f, k, f->leaves + below, depth - below, &size);
+        if (summed < 0) return LW_FRONTS_MEMORY;
+        assemble_own(f, k, size, inertia, mass, H, E);
+        int first = 6 + f->own_start[k + 1] - f->own_start[k];
+        for (int c = below; c < depth; c++) {
+            assemble_below(f, &f->leaves[c], first, size);
+            first += f->leaves[c].waiting;
+        }
+        front *own = &f->fronts[k];
+        own->size = size, own->pivots = eliminate(f, size, summed);
+        if (!keep_panel(f, own, panel, index)) return LW_FRONTS_MEMORY;
+        panel += (size_t)size * (size_t)own->pivots, index += (size_t)size;
+        if (order->parent[k] < 0 && own->pivots < summed) {
+            *singular = f->index[own->pivots];
+            for (int c = own->pivots; c < summed && *singular >= 6 * f->bodies; c++) *singular = f->index[c];
+            return LW_FRONTS_SINGULAR;
+        }
+        left_over rest = {.place = k};
+        if (below < depth)
+            rest.matrix = f->leaves[below].matrix, rest.index = f->leaves[below].index;
+        else if (depth > 0) {
+            const left_over *top = &f->leaves[depth - 1];
+            rest.matrix = top->matrix + (size_t)top->size * (size_t)top->size;
+            rest.index = top->index + (size_t)top->size;
+        }
+        depth = below;
+        if (order->parent[k] < 0) continue;
+        if (!keep_rest(f, own, summed, &rest)) return LW_FRONTS_MEMORY;
+        f->leaves[depth++] = rest;
+    }
+    return LW_FRONTS_OK;
+}
+
+/* --- solution -------------------------------------------------------------------------------------- */
+
+void lw_fronts_solve(lw_fronts *f, double *x) {
+    double *y = f->local;
+    for (int k = 0; k < f->bodies; k++) {
+        const front *own = &f->fronts[k];
+        const int *index = f->indices + own->index;
+        const double *l = f->panels + own->panel;
+        int size = own->size;
+        for (int i = 0; i < size; i++) y[i] = x[index[i] < 0 ? -1 - index[i] : index[i]];
+        for (int p = 0; p < own->pivots; p++, l += size) {
+            if (index[p] >= 0) {
+                double now = y[p];
+                if (now != 0)
+                    for (int i = p + 1; i < size; i++) y[i] -= now * l[i];
+                y[p] = now * l[p];
+                continue;
+            }
+            const double *m = l + size;
+            double one = y[p], two = y[p + 1];
+            for (int i = p + 2; i < size; i++) y[i] -= one * l[i] + two * m[i];
+            y[p] = l[p] * one + l[p + 1] * two;
+            y[p + 1] = l[p + 1] * one + m[p + 1] * two;
+            p++, l += size;
+        }
+        for (int i = 0; i < size; i++) x[index[i] < 0 ? -1 - index[i] : index[i]] = y[i];
+    }
+    for (int k = f->bodies - 1; k >= 0; k--) {
+        const front *own = &f->fronts[k];
+        const int *index = f->indices + own->index;
+        int size = own->size;
+        for (int i = 0; i < size; i++) y[i] = x[index[i] < 0 ? -1 - index[i] : index[i]];
+        for (int p = own->pivots - 1; p >= 0; p--) {
+            const double *l = f->panels + own->panel + (size_t)p * (size_t)size;
+            double sum = 0;
+            if (p > 0 && index[p - 1] < 0) { /* the second of two */
+                const double *first = l - size;
+                double other = 0;
+                for (int i = p + 1; i < size; i++) sum += l[i] * y[i], other += first[i] * y[i];
+                y[p] -= sum, y[p - 1] -= other;
+                p--;
+                continue;
+            }
+            for (int i = p + 1; i < size; i++) sum += l[i] * y[i];
+            y[p] -= sum;
+        }
+        for (int p = 0; p < own->pivots; p++) x[index[p] < 0 ? -1 - index[p] : index[p]] = y[p];
+    }
+}
+
+void lw_fronts_work(const lw_fronts *f, double *entries, double *operations) {
+    *entries = f->entries, *operations = f->operations;
+}
