@@ -33,16 +33,17 @@ static const double softest = 1e-6, hardest = 1e-9;
 struct lw_kkt {
     const lw_model *model;
     int bodies, rows, size, components;
-    int *row_block;                  /* rows + 1: blocks of a row */
-    int *body;                       /* per block, from 0 */
-    const int *component;            /* per body */
-    double *length, *heaviest, *gap; /* per body; per component twice */
-    double *row_scale, *E;           /* per row; E of the scaled system */
-    double *J, *M, *G;               /* scaled inertias, masses, blocks */
-    double *x, *residual, *before;   /* before: the last correction */
-    double *own, *reach, *force;     /* per body: find_reach, residual_of */
-    bool firm;                       /* no gap to speak of anywhere */
-    bool light;                      /* some body is so against the heaviest that it is tied to */
+    int *row_block;                     /* rows + 1: blocks of a row */
+    int *body;                          /* per block, from 0 */
+    const int *component;               /* per body */
+    double *length;                     /* per body */
+    double *heaviest, *gap, *strongest; /* per component: mass, open rows, force over mass */
+    double *row_scale, *E;              /* per row; E of the scaled system */
+    double *J, *M, *G;                  /* scaled inertias, masses, blocks */
+    double *x, *residual, *before;      /* before: the last correction */
+    double *own, *reach, *force;        /* per body: find_reach, residual_of */
+    bool firm;                          /* no gap to speak of anywhere */
+    bool light;                         /* some body is so against the heaviest that it is tied to */
     const lw_rows *now;
     const double *H, *inertia, *mass; /* of the state that was factored */
     lw_fronts *fronts;
@@ -64,6 +65,7 @@ lw_kkt *lw_kkt_create(const lw_model *model, const lw_rows *rows) {
     kkt->length = calloc(n, sizeof *kkt->length);
     kkt->heaviest = calloc(n, sizeof *kkt->heaviest);
     kkt->gap = calloc(n, sizeof *kkt->gap);
+    kkt->strongest = calloc(n, sizeof *kkt->strongest);
     kkt->row_scale = calloc(m, sizeof *kkt->row_scale);
     kkt->E = calloc(m, sizeof *kkt->E);
     kkt->J = calloc(6 * n, sizeof *kkt->J);
@@ -75,9 +77,9 @@ lw_kkt *lw_kkt_create(const lw_model *model, const lw_rows *rows) {
     kkt->own = calloc(n, sizeof *kkt->own);
     kkt->reach = calloc(n, sizeof *kkt->reach);
     kkt->force = calloc(n, sizeof *kkt->force);
-    bool fine = kkt->row_block && kkt->body && kkt->length && kkt->heaviest && kkt->gap && kkt->row_scale &&
-                kkt->E && kkt->J && kkt->M && kkt->G && kkt->x && kkt->residual && kkt->before && kkt->own &&
-                kkt->reach && kkt->force;
+    bool fine = kkt->row_block && kkt->body && kkt->length && kkt->heaviest && kkt->gap && kkt->strongest &&
+                kkt->row_scale && kkt->E && kkt->J && kkt->M && kkt->G && kkt->x && kkt->residual &&
+                kkt->before && kkt->own && kkt->reach && kkt->force;
     if (fine) {
         for (int r = 0; r < rows->count; r++) kkt->row_block[r] = rows->rows[r].block;
         kkt->row_block[rows->count] = rows->block_count;
@@ -96,7 +98,8 @@ lw_kkt *lw_kkt_create(const lw_model *model, const lw_rows *rows) {
 void lw_kkt_destroy(lw_kkt *kkt) {
     if (!kkt) return;
     lw_fronts_destroy(kkt->fronts);
-    free(kkt->row_block), free(kkt->body), free(kkt->length), free(kkt->heaviest), free(kkt->gap);
+    free(kkt->row_block), free(kkt->body), free(kkt->length), free(kkt->heaviest), free(kkt->gap),
+        free(kkt->strongest);
     free(kkt->row_scale), free(kkt->E), free(kkt->J), free(kkt->M), free(kkt->G), free(kkt->x);
     free(kkt->residual), free(kkt->before), free(kkt->own), free(kkt->reach), free(kkt->force), free(kkt);
 }
@@ -275,9 +278,11 @@ static void move(lw_kkt *kkt, double share) {
 /* How fast each body's surroundings accelerate: itself, those it is tied to, what rows ask for; at least as the forces on it would
  * accelerate the heaviest body, for in equilibrium accelerations are rounding of that. */
 static void find_reach(lw_kkt *kkt, const double *gamma) {
+    for (int c = 0; c < kkt->components; c++) kkt->strongest[c] = 0;
     for (int i = 0; i < kkt->bodies; i++) {
         const double *a = kkt->x + 6 * i;
         double most = kkt->force[i] / kkt->heaviest[kkt->component[i]];
+        kkt->strongest[kkt->component[i]] = fmax(kkt->strongest[kkt->component[i]], most);
         for (int k = 0; k < 6; k++) most = fmax(most, fabs(a[k]) * (k < 3 ? kkt->length[i] : 1));
         kkt->own[i] = kkt->reach[i] = most;
     }
@@ -289,11 +294,12 @@ static void find_reach(lw_kkt *kkt, const double *gamma) {
     }
 }
 
-/* The largest change of one body's acceleration that d makes, relative to its reach. */
-static double change_of(const lw_kkt *kkt, int *where) {
+/* The largest change of one body's acceleration that d makes, beyond a share `noise` of what the largest force in the mechanism does to its
+ * heaviest body, relative to its reach. */
+static double change_of(const lw_kkt *kkt, double noise, int *where) {
     double worst = 0;
     for (int i = 0; i < kkt->bodies; i++) {
-        double change = size_of(kkt->residual + 6 * i);
+        double change = size_of(kkt->residual + 6 * i) - noise * kkt->strongest[kkt->component[i]];
         if (!(change <= worst * kkt->reach[i])) worst = change / kkt->reach[i], *where = i;
     }
     return worst;
@@ -314,25 +320,31 @@ static double quotient(lw_kkt *kkt) {
 static double iterate(lw_kkt *kkt, const double *u, const double *gamma, int *where) {
     enum { ROUNDS = 60 };
     const double enough = 1e-15, rounding = 1e-11;
-    double before = 0, now = 0;
+    double before = 0, now = 0, best = HUGE_VAL, last_share = 0;
+    int stalled = 0;
     memset(kkt->x, 0, (size_t)kkt->size * sizeof *kkt->x);
-    for (int round = 0; round < ROUNDS; round++) {
+    memset(kkt->before, 0, (size_t)kkt->size * sizeof *kkt->before);
+    for (int round = 0; round < ROUNDS && stalled < 3; round++) {
         residual_of(kkt, u, gamma, where);
         solve_scaled(kkt);
         move(kkt, 1);
         find_reach(kkt, gamma);
-        now = change_of(kkt, where);
+        now = change_of(kkt, 0, where);
         double share = quotient(kkt);
         if (!isfinite(now)) break;
-        if (!(now > enough) || (round > 0 && !kkt->light && now * now < enough * before)) break;
+        if (!(now > enough) || (round > kkt->light && now * now < enough * before)) break;
         if (round > 0 && now > 0.3 * before) {
             if (now < rounding || share > 0.999) break;
-            /* one soft mode is left (6): all its corrections to come are a geometric series */
-            if (kkt->firm && share > 0.3) move(kkt, share / (1 - share));
+            /* one mode is left, soft (6) or with a pivot that is much rounding: its corrections to come are a geometric series */
+            bool steady = fabs(share - last_share) < 0.1 * fabs(share);
+            if (kkt->firm && steady && fabs(share) > 0.3) move(kkt, share / (1 - share));
         }
+        stalled = now < 0.9 * best ? 0 : stalled + 1;
+        best = fmin(best, now), last_share = share;
         before = now;
     }
-    return now;
+    /* Where rows contradict each other, multipliers grow with each round, and in the end their rounding moves bodies. */
+    return isfinite(now) ? change_of(kkt, 1e-13, where) : now;
 }
 
 /* What a row misses beyond what its softness explains, relative to the accelerations around; *row is the worst. */
@@ -356,6 +368,8 @@ lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double
     if (kkt->size == 0) return LW_OK;
     int body = 0, row = 0;
     double change = iterate(kkt, u, gamma, &body);
+    memcpy(a, kkt->x, 6 * (size_t)kkt->bodies * sizeof *a);
+    if (kkt->rows) memcpy(lambda, kkt->x + 6 * kkt->bodies, (size_t)kkt->rows * sizeof *lambda);
     if (!(change < steady) && (kkt->firm || !isfinite(change)))
         return lw_fail_at(
             error, LW_ERROR_SINGULAR, kkt->model->file, kkt->model->bodies[body + 1].place, "body",

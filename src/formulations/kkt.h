@@ -15,7 +15,8 @@ void lw_kkt_destroy(lw_kkt *kkt);
  * J = diag(inertia (6 numbers, world axes, about the centre), mass) of bodies 1 .. n, H of rows. */
 lw_status lw_kkt_factor(lw_kkt *kkt, const double *inertia, const double *mass, const lw_rows *rows,
                         lw_error *error);
-/* J a - H lambda = u,  H'a = gamma. */
+/* J a - H lambda = u,  H'a = gamma. LW_ERROR_SINGULAR names a body or a row where too few digits are left; a and lambda are then as
+ * near as it gets. */
 lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double *a, double *lambda,
                        lw_error *error);
 /* Entries of the factor, and operations that making it takes. */
