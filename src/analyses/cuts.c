@@ -40,17 +40,14 @@ static lw_status transfer(const lw_model *from, const double *q, double t, const
     lw_velocities(from, data);
     lw_world_poses(from, data);
     for (int k = 0; k < from->closure_count; k++) {
-        double speeds[LW_JOINT_MAX_V], W[36], at[3];
-        lw_cut_joint(from, data, k, speeds, W, at);
-        const lw_joint_info *info = &to->joints[from->closures[k]].info;
-        if (!info->cut)
-            memcpy(q_to + info->q, data->cut_q + LW_JOINT_MAX_Q * k, (size_t)info->q_count * sizeof *q_to);
+        double coordinates[LW_JOINT_MAX_Q], speeds[LW_JOINT_MAX_V], W[36], at[3];
+        lw_cut_joint(from, data, k, coordinates, speeds, W, at);
+        lw_put_coordinates(&to->joints[from->closures[k]], coordinates, q_to);
     }
-    for (int j = 0; j < from->joint_count; j++) {
-        const lw_joint_info *old = &from->joints[j].info, *info = &to->joints[j].info;
-        if (!old->cut && !info->cut)
-            memcpy(q_to + info->q, data->q + old->q, (size_t)info->q_count * sizeof *q_to);
-    }
+    for (int j = 0; j < from->joint_count; j++)
+        if (!from->joints[j].info.cut)
+            lw_put_coordinates(&to->joints[j], data->q + from->joints[j].info.q, q_to);
+    lw_fit_cut_angles(to, q_to);
     lw_data_destroy(data);
     return LW_OK;
 }
@@ -154,11 +151,11 @@ static void keep_joint(const lw_model *model, const char *name, bool *kept) {
     if (joint >= 0) kept[joint] = true;
 }
 
-/* At which joints the user wants coordinates: values, a motion, a force element, a coupling. */
+/* At which joints the user wants coordinates: values, a motion, a force element, a coupling, the turns of a screw. */
 static void find_kept(const lw_spec *spec, const lw_model *model, bool *kept) {
     for (size_t j = 0; j < spec->joint_count; j++) {
         const lw_joint_spec *own = &spec->joints[j];
-        kept[j] = own->has_q || own->has_v;
+        kept[j] = own->has_q || own->has_v || own->type == LW_JOINT_SCREW;
         for (int k = 0; k < LW_JOINT_MAX_V; k++) kept[j] |= own->motion[k] != NULL;
     }
     for (size_t i = 0; i < spec->force_count; i++) keep_joint(model, spec->forces[i].joint, kept);

@@ -240,18 +240,17 @@ lw_status lw_neglect_state(const lw_model *with, const lw_model *without, double
     lw_world_poses(with, data);
     for (int j = 0; j < with->joint_count; j++) {
         const lw_joint_info *from = &with->joints[j].info, *to = &without->joints[j].info;
-        if (to->cut) continue;
-        double W[36], at[3], speeds[LW_JOINT_MAX_V];
+        double W[36], at[3], coordinates[LW_JOINT_MAX_Q], speeds[LW_JOINT_MAX_V];
         const double *place = q_with + from->q, *rate = v_with + from->v;
         for (int c = 0; from->cut && c < with->closure_count; c++) {
             if (with->closures[c] != j) continue;
-            lw_cut_joint(with, data, c, speeds, W, at);
-            place = data->cut_q + LW_JOINT_MAX_Q * c;
-            rate = speeds;
+            lw_cut_joint(with, data, c, coordinates, speeds, W, at);
+            place = coordinates, rate = speeds;
         }
-        memcpy(q + to->q, place, (size_t)to->q_count * sizeof *q);
-        memcpy(v + to->v, rate, (size_t)to->v_count * sizeof *v);
+        lw_put_coordinates(&without->joints[j], place, q);
+        if (!to->cut) memcpy(v + to->v, rate, (size_t)to->v_count * sizeof *v);
     }
+    lw_fit_cut_angles(without, q);
     lw_data_destroy(data);
     return LW_OK;
 }

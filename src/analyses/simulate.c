@@ -66,6 +66,7 @@ struct run {
     lw_data *data;
     run_system system;
     double *y, *ydot, *q, *v;
+    double *shown;            /* q of the sample before */
     double *vdot, *reactions; /* of a sample, if asked for */
     double *work;             /* 4 numbers per state */
     lw_checked *checked;
@@ -498,7 +499,9 @@ static lw_status sample(run *r, double t, bool first, bool last, lw_error *error
     const lw_run_options *options = r->options;
     lw_run_summary *s = r->summary;
     int n = r->method->state_size;
+    memcpy(r->shown, r->q, (size_t)r->model->nq * sizeof *r->q);
     r->formulation->from_state(r->method, t, r->y, r->q, r->v);
+    lw_same_signs(r->model, r->shown, r->q); /* so that curves have no jumps */
     lw_energy energy = r->formulation->energy ? r->formulation->energy(r->method, t, r->y)
                                               : lw_energy_of(r->model, r->data, t, r->q, r->v);
     if (first) {
@@ -565,6 +568,7 @@ static lw_status prepare(run *r, lw_error *error) {
     r->y = calloc(n, sizeof(double));
     r->ydot = calloc(n, sizeof(double));
     r->q = calloc((size_t)lw_model_q_size(model) + 1, sizeof(double));
+    r->shown = calloc((size_t)lw_model_q_size(model) + 1, sizeof(double));
     r->v = calloc((size_t)lw_model_v_size(model) + 1, sizeof(double));
     r->work = calloc(4 * n, sizeof(double));
     r->next_y = calloc(n, sizeof(double));
@@ -578,7 +582,7 @@ static lw_status prepare(run *r, lw_error *error) {
     if (options->want_reactions)
         r->reactions = calloc(6 * (size_t)lw_model_joint_count(model) + 1, sizeof(double));
     if ((accelerations && !r->vdot) || (options->want_reactions && !r->reactions) || !r->y || !r->ydot ||
-        !r->q || !r->v || !r->work || !r->next_y || !r->system.states[0] || !r->checked ||
+        !r->q || !r->shown || !r->v || !r->work || !r->next_y || !r->system.states[0] || !r->checked ||
         !r->system.differential || lw_data_create(model, NULL, &r->data) != LW_OK)
         return lw_out_of_memory(error);
     lw_model_initial_state(model, r->q, r->v);
@@ -731,7 +735,7 @@ lw_status lw_simulate(const lw_model *model, const lw_run_options *options, doub
     if (r.method) r.formulation->destroy(r.method);
     lw_data_destroy(r.data);
     lw_checked_destroy(r.checked);
-    free(r.y), free(r.ydot), free(r.q), free(r.v), free(r.vdot), free(r.reactions),
+    free(r.y), free(r.ydot), free(r.q), free(r.shown), free(r.v), free(r.vdot), free(r.reactions),
         free(r.system.differential), free(r.system.states[0]), free(r.work), free(r.next_y);
     summary->wall_s = wall_clock() - start;
     return status;

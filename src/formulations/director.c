@@ -170,7 +170,7 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     }
 }
 
-/* Poses and best twists as absolute coordinates of the stationary-point system; guesses of joint angles into its data. */
+/* Poses, best twists and angles as absolute coordinates of the stationary-point system. */
 static void to_absolute(director_method *method, const double *y) {
     lw_director *d = method->d;
     lw_stationary *s = method->reduction.system;
@@ -188,17 +188,10 @@ static void to_absolute(director_method *method, const double *y) {
         lw_director_spin(&d->bodies[i], q, v, momentum, inertia);
         for (int k = 0; k < 3; k++) wrench[k] = momentum[k], wrench[3 + k] = d->bodies[i].mass * v[k];
     }
-    for (int k = 0; k < d->model->nq; k++) {
-        int measure = d->coordinate[k];
-        if (measure >= 0 && d->measures[measure].angle >= 0)
-            s->data->q[k] = y[2 * n + (size_t)d->measures[measure].angle];
+    for (int k = 0; k < s->angle_count; k++) {
+        int measure = d->coordinate[s->angles[k].q];
+        method->absolute[13 * d->n + k] = y[2 * n + (size_t)d->measures[measure].angle];
     }
-    for (int c = 0; c < d->model->closure_count; c++)
-        for (int k = 0; k < LW_JOINT_MAX_Q; k++) {
-            int measure = d->cut_coordinate[LW_JOINT_MAX_Q * c + k];
-            if (measure >= 0 && d->measures[measure].angle >= 0)
-                s->data->cut_q[LW_JOINT_MAX_Q * c + k] = y[2 * n + (size_t)d->measures[measure].angle];
-        }
 }
 
 /* The velocities closest to the rates in the mass metric that satisfy all rows: J V - H lambda = momenta, H'V = rate. */
@@ -216,7 +209,8 @@ static void from_state(lw_method *base, double t, const double *y, double *q, do
     lw_stationary_rows_at_absolute(s, t, method->absolute);
     memcpy(q, s->data->q, (size_t)base->model->nq * sizeof *q);
     memcpy(v, s->data->v, (size_t)base->model->nv * sizeof *v);
-    if (!fit_velocities(method)) return; /* then the rates as they are must do */
+    lw_same_signs(base->model, base->model->q0, q); /* directors know no signs */
+    if (!fit_velocities(method)) return;            /* then the rates as they are must do */
     for (int k = 0; k < base->model->nv; k++) method->ydot[k] = v[k];
     lw_rows_joint_speeds(base->model, s->rows, method->V, v);
     for (int i = 1; i <= base->model->body_count; i++) /* prescribed ones exactly */
@@ -373,11 +367,11 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     size_t n = (size_t)model->body_count;
     lw_stationary *s = method->reduction.system;
     method->kkt = lw_kkt_create(model, s->rows);
-    method->absolute = numbers(13 * n);
+    method->absolute = numbers((size_t)lw_absolute_size(s));
     method->momentum = numbers(6 * n);
     method->V = numbers(6 * n);
     method->lambda = numbers((size_t)s->rows->count);
-    method->ydot = numbers(13 * n + (size_t)model->nv);
+    method->ydot = numbers((size_t)lw_absolute_size(s) + (size_t)model->nv);
     method->q = numbers(12 * (n + 1));
     method->v = numbers(12 * (n + 1));
     lw_status status = LW_ERROR_MEMORY;

@@ -397,9 +397,11 @@ static void build(builder *b) {
     for (int k = 0; k < model->closure_count; k++) {
         const lw_joint_entry *entry = &model->joints[model->closures[k]];
         frames_of(d, entry->info.bodies, entry->frames, &f);
-        add_coordinates(b, &entry->joint, &f, d->cut_coordinate + LW_JOINT_MAX_Q * k);
-        add_joint_rows(b, LW_DIRECTOR_CLOSURE, model->closures[k], &f,
-                       d->cut_coordinate + LW_JOINT_MAX_Q * k);
+        int *own = d->cut_coordinate + LW_JOINT_MAX_Q * k;
+        add_coordinates(b, &entry->joint, &f, own);
+        for (int i = 0; i < entry->joint.nq; i++)
+            if (entry->turn[i] >= 0) d->coordinate[entry->turn[i]] = own[i];
+        add_joint_rows(b, LW_DIRECTOR_CLOSURE, model->closures[k], &f, own);
     }
     for (int k = 0; k < model->constraint_count; k++) add_constraint(b, k);
     for (int k = 0; k < model->force_count; k++) add_force(b, k);

@@ -122,4 +122,9 @@ void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const do
         lw_v3_add_cross(arm, force, torque);
         for (int k = 0; k < 6; k++) force[k] = -force[k];
     }
+    for (int k = 0; k < model->closure_count; k++) { /* elements in the joints that close loops */
+        double *reaction = reactions + 6 * model->closures[k];
+        lw_v3_copy(data->cut_load + 6 * k + 3, reaction);
+        lw_v3_copy(data->cut_load + 6 * k, reaction + 3);
+    }
 }

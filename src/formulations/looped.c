@@ -151,11 +151,6 @@ lw_status lw_looped_accelerations(lw_method *base, double t, const double *q, co
         lw_looped_rows(method); /* solve may know the rows otherwise */
         lw_joint_reactions(model, data, t, q, method->v, vdot, reactions);
         lw_tie_reactions(model, data, method->rows, method->lambda, method->body, reactions);
-        for (int k = 0; k < model->closure_count; k++) { /* elements in the joints that close loops */
-            double *reaction = reactions + 6 * model->closures[k];
-            lw_v3_add(reaction, data->cut_load + 6 * k + 3, reaction);
-            lw_v3_add(reaction + 3, data->cut_load + 6 * k, reaction + 3);
-        }
     }
     if (!unique) return LW_OK;
     lw_take_state(model, data, t, q, v);

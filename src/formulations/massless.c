@@ -216,8 +216,6 @@ static lw_status add_rates(massless_method *m, double t, const double *tau, doub
         for (int k = 0; k < nv; k++) m->w[k] = data->v[k] + side * h * vdot[k];
         lw_take_state(model, moved, t + side * h, m->q, m->w);
         memcpy(m->w, moved->v, (size_t)nv * sizeof *m->w); /* with prescribed ones */
-        memcpy(moved->cut_q, data->cut_q,
-               LW_JOINT_MAX_Q * (size_t)model->closure_count * sizeof *moved->cut_q);
         lw_status status = consistent(m->ahead, m->springs_ahead, t + side * h, tau, error);
         if (status != LW_OK) return status;
         for (int k = 0; k < nv; k++) m->rate[k] += weight[side + 2] * (moved->v[k] - m->w[k]);

@@ -28,14 +28,13 @@ static void wrench_on(const lw_pose *world, const double at[3], const double wre
 
 /* c of an element at a cut joint; h, if it is wanted, 6 for each body. */
 static double cut_damping(const lw_model *model, lw_data *data, const lw_force *force, double t, double *h) {
-    double v[LW_JOINT_MAX_V], W[36], at[3];
+    double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], W[36], at[3];
     int bodies[2];
-    lw_cut_joint(model, data, force->closure, v, W, at);
+    lw_cut_joint(model, data, force->closure, q, v, W, at);
     lw_damper_bodies(model, force, bodies);
     for (int side = 0; h && side < 2; side++)
         wrench_on(&data->world[bodies[side]], at, W + 6 * force->v, h + 6 * side);
-    double q = force->q >= 0 ? data->cut_q[LW_JOINT_MAX_Q * force->closure + force->q] : 0;
-    return lw_joint_damping(force, q, v[force->v], t);
+    return lw_joint_damping(force, force->q >= 0 ? q[force->q] : 0, v[force->v], t);
 }
 
 /* What its element has left (LW_LINE). */

@@ -191,8 +191,6 @@ static bool balance(lw_springs *s, double t, const double *q, const double *v, c
     probe->null->follow = s->flow->null;
     lw_dampers_follow(probe->dampers, s->flow->dampers);
     lw_take_state(probe->model, probe->data, t, q, v);
-    memcpy(probe->data->cut_q, s->flow->data->cut_q,
-           LW_JOINT_MAX_Q * (size_t)probe->model->closure_count * sizeof *probe->data->cut_q);
     if (lw_flow_at(probe, t, tau, NULL) != LW_OK) return false;
     memcpy(out, probe->gamma, (size_t)probe->shape->count * sizeof *out);
     lw_dampers_lower(probe->dampers, out);

@@ -182,6 +182,7 @@ static lw_status close_positions(absolute_method *m, double t, double *y, lw_err
     for (int round = 0;; round++) {
         double gap = 0, most = 0;
         lw_stationary_rows_at_absolute(s, t, y);
+        lw_absolute_take_angles(s, y);
         for (int r = 0; r < p->m; r++) gap = fmax(gap, fabs(s->rows->phi[r]));
         stalled = gap < 0.5 * best ? 0 : stalled + 1;
         bool settled = gap < 1e-12 * m->length && stalled > 0; /* only rounding goes up and down */
@@ -212,6 +213,7 @@ static lw_status close_speeds(absolute_method *m, double t, double *y, lw_error 
     if (status != LW_OK) return status;
     for (int k = 0; k < m->partition->n; k++) fastest = fmax(fastest, fabs(m->x[k]));
     lw_stationary_rows_at_absolute(s, t, y);
+    lw_absolute_take_angles(s, y);
     lw_stationary_violation(s, &position, &velocity);
     if (velocity <= open * fastest) return LW_OK;
     for (int r = 0; r < s->rows->count; r++) s->lambda[r] -= s->rows->rate[r];

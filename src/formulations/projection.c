@@ -282,6 +282,7 @@ lw_status lw_project_absolute(lw_projection *p, double t, double *y, lw_error *e
     for (int i = 0; i < n; i++) lw_quat_normalise(y + 13 * i + 3);
     for (int round = 0;; round++) {
         lw_stationary_rows_at_absolute(s, t, y);
+        lw_absolute_take_angles(s, y);
         left = largest(s->rows->phi, s->rows->count);
         if (!(left.largest > closed * p->length) || round == ROUNDS) break;
         /* an overconstrained loop may open further before it closes; at the end only rounding goes up and down */

@@ -1,6 +1,7 @@
 /* reduction.c - what the methods of Mufti (1983) share: states, drift control, accelerations, reactions.
  *
- *   absolute   y_i = (centre of mass, quaternion, its velocity, angular velocity), i = 1 .. n, world axes
+ *   absolute   y_i = (centre of mass, quaternion, its velocity, angular velocity), i = 1 .. n, world axes; then the angles of
+ *              joints, since poses do not tell how often a joint has turned
  *   joint      y = (q, v) of the spanning tree
  *
  * Drift (remark 4)   none: rows at acceleration level only; baumgarte: terms of velocity and position in gamma;
@@ -23,13 +24,16 @@ lw_reduction *lw_reduction_create(size_t size, const lw_formulation *formulation
     if (!method) return NULL;
     method->base.formulation = formulation;
     method->base.model = model;
-    method->base.state_size =
-        formulation->coordinates == LW_COORDINATES_ABSOLUTE ? 13 * model->body_count : model->nq + model->nv;
     method->options = *options;
     method->solve = solve;
     method->system = lw_stationary_create(model, LW_HOLD_NONE);
     method->projection = lw_projection_create(model, LW_HOLD_NONE);
-    if (method->system && method->projection) return method;
+    if (method->system && method->projection) {
+        method->base.state_size = formulation->coordinates == LW_COORDINATES_ABSOLUTE
+                                      ? lw_absolute_size(method->system)
+                                      : model->nq + model->nv;
+        return method;
+    }
     lw_reduction_destroy(method);
     return NULL;
 }
@@ -122,14 +126,7 @@ void lw_reduction_multipliers(const lw_method *base, double *multipliers) {
 void lw_absolute_to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     lw_stationary *s = ((lw_reduction *)base)->system;
     lw_stationary_rows_at(s, t, q, v);
-    for (int i = 1; i <= base->model->body_count; i++) {
-        const lw_body_state *body = &s->rows->bodies[i];
-        double *own = y + 13 * (i - 1);
-        lw_v3_copy(body->r, own);
-        lw_quat_rot(s->data->world[i].R, own + 3);
-        lw_v3_copy(body->rdot, own + 7);
-        lw_v3_copy(body->w, own + 10);
-    }
+    lw_absolute_from_joints(s, y);
 }
 
 void lw_absolute_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
@@ -166,19 +163,19 @@ lw_status lw_absolute_derivative(lw_method *base, double t, const double *y, dou
         lw_v3_copy(a + 3, rate + 7);
         lw_v3_copy(a, rate + 10);
     }
+    for (int k = 0; k < s->angle_count; k++)
+        ydot[13 * base->model->body_count + k] = s->rows->joints[s->angles[k].joint].v[s->angles[k].speed];
     *power = lw_stationary_power(s);
     return LW_OK;
 }
 
 lw_status lw_absolute_project(lw_method *base, double t, double *y, lw_error *error) {
     lw_reduction *method = (lw_reduction *)base;
-    if (method->options.drift == LW_DRIFT_PROJECT) {
-        /* which turn angles are in, y does not say: the system has followed them */
-        memcpy(lw_projection_system(method->projection)->data->q, method->system->data->q,
-               (size_t)base->model->nq * sizeof *y);
+    if (method->options.drift == LW_DRIFT_PROJECT)
         return lw_project_absolute(method->projection, t, y, error);
-    }
     for (int i = 0; i < base->model->body_count; i++) lw_quat_normalise(y + 13 * i + 3);
+    lw_stationary_rows_at_absolute(method->system, t, y);
+    lw_absolute_take_angles(method->system, y);
     return LW_OK;
 }
 

@@ -13,6 +13,21 @@
 
 #include <math.h>
 
+static void list_angles(lw_stationary *s) {
+    const lw_model *model = s->model;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        for (int k = 0; k < link->joint.nq && lw_joint_quaternion(link->joint.type) < 0; k++)
+            if (lw_joint_speed_turns(link->joint.type, k) && !(link->prescribed >> k & 1))
+                s->angles[s->angle_count++] = (lw_winding){link->q + k, model->bodies[i].joint_index, k};
+    }
+    for (int k = 0; k < model->cut_angle_count; k++) {
+        const lw_cut_angle *angle = &model->cut_angles[k];
+        s->angles[s->angle_count++] =
+            (lw_winding){angle->q, model->closures[angle->closure], angle->coordinate};
+    }
+}
+
 lw_stationary *lw_stationary_create(const lw_model *model, lw_hold hold) {
     lw_arena *arena = lw_arena_create(NULL);
     if (!arena) return NULL;
@@ -28,15 +43,16 @@ lw_stationary *lw_stationary_create(const lw_model *model, lw_hold hold) {
         s->a = LW_NEW(arena, double, 6 * n + 1);
         s->joint_load = LW_NEW(arena, double, 6 * (size_t)model->joint_count + 1);
         s->vdot = LW_NEW(arena, double, model->nv + 1);
+        s->angles = LW_NEW(arena, lw_winding, model->nq + 1);
         if (s->rows) s->lambda = LW_NEW(arena, double, s->rows->count + 1);
     }
     if (!s || !s->rows || !s->mass || !s->inertia || !s->u || !s->a || !s->joint_load || !s->vdot ||
-        !s->lambda || lw_data_create(model, NULL, &s->data) != LW_OK) {
+        !s->angles || !s->lambda || lw_data_create(model, NULL, &s->data) != LW_OK) {
         lw_arena_destroy(arena);
         return NULL;
     }
     for (size_t i = 0; i < n; i++) s->mass[i] = model->links[i + 1].inertia.mass;
-    memcpy(s->data->q, model->q0, (size_t)model->nq * sizeof *model->q0); /* guesses */
+    list_angles(s);
     return s;
 }
 
@@ -114,9 +130,58 @@ void lw_stationary_at(lw_stationary *s, double t, const double *q, const double 
     gather_forces(s, t, tau);
 }
 
+/* The quaternion of tree joint i as the quaternions of its bodies make it: with them it moves on without a jump, and they
+ * say its sign. y are absolute coordinates. */
+static void joint_quaternion(const lw_model *model, int i, const double *y, double out[4]) {
+    const lw_joint_entry *entry = &model->joints[model->bodies[i].joint_index];
+    double of[2][4];
+    for (int side = 0; side < 2; side++) {
+        int body = entry->info.bodies[side];
+        double frame[4];
+        lw_quat_rot(entry->frames[side].R, frame);
+        if (body)
+            lw_quat_mul(y + 13 * (body - 1) + 3, frame, of[side]);
+        else
+            memcpy(of[side], frame, sizeof frame);
+    }
+    for (int k = 1; k < 4; k++) of[0][k] = -of[0][k];
+    lw_quat_mul(of[0], of[1], out);
+}
+
+int lw_absolute_size(const lw_stationary *s) { return 13 * s->model->body_count + s->angle_count; }
+
+void lw_absolute_from_joints(const lw_stationary *s, double *y) {
+    const lw_model *model = s->model;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_body_state *body = &s->rows->bodies[i];
+        const lw_link *link = &model->links[i];
+        int at = lw_joint_quaternion(link->joint.type);
+        double *own = y + 13 * (i - 1);
+        lw_v3_copy(body->r, own);
+        lw_quat_rot(s->data->world[i].R, own + 3);
+        lw_v3_copy(body->rdot, own + 7);
+        lw_v3_copy(body->w, own + 10);
+        if (at < 0) continue;
+        double joint[4], dot = 0;
+        joint_quaternion(model, i, y, joint);
+        for (int k = 0; k < 4; k++) dot += joint[k] * s->data->q[link->q + at + k];
+        for (int k = 3; k < 7 && dot < 0; k++) own[k] = -own[k];
+    }
+    lw_absolute_take_angles(s, y);
+}
+
+void lw_absolute_take_angles(const lw_stationary *s, double *y) {
+    for (int k = 0; k < s->angle_count; k++) y[13 * s->model->body_count + k] = s->data->q[s->angles[k].q];
+}
+
 void lw_stationary_rows_at_absolute(lw_stationary *s, double t, const double *y) {
     const lw_model *model = s->model;
     lw_data *data = s->data;
+    for (int k = 0; k < s->angle_count; k++) data->q[s->angles[k].q] = y[13 * model->body_count + k];
+    for (int i = 1; i <= model->body_count; i++) {
+        int at = lw_joint_quaternion(model->links[i].joint.type);
+        if (at >= 0) joint_quaternion(model, i, y, data->q + model->links[i].q + at);
+    }
     for (int i = 1; i <= model->body_count; i++) {
         const double *r = y + 13 * (i - 1), *quaternion = r + 3, *rdot = r + 7, *w = r + 10;
         lw_pose *world = &data->world[i];

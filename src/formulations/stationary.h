@@ -11,6 +11,11 @@
 
 #include "formulations/kkt.h"
 
+/* A joint's angle of several turns, which poses do not tell: where it stands in q; its joint and which of its speeds it is of. */
+typedef struct lw_winding {
+    int q, joint, speed;
+} lw_winding;
+
 typedef struct lw_stationary {
     const lw_model *model;
     lw_arena *arena;
@@ -20,6 +25,8 @@ typedef struct lw_stationary {
     double *u;                 /* (torque about the centre - w x I w; force), gravity included */
     double *joint_load;        /* 6 per joint: (torque; force) of joint elements on the second body */
     double *a, *lambda, *vdot; /* the solution, by whoever solves; joint accelerations */
+    int angle_count;
+    lw_winding *angles;
 } lw_stationary;
 
 /* NULL when memory is out. */
@@ -30,10 +37,17 @@ void lw_stationary_destroy(lw_stationary *s);
 void lw_stationary_at(lw_stationary *s, double t, const double *q, const double *v, const double *tau);
 /* Only what velocities and positions need: rows and inertia, no forces. */
 void lw_stationary_rows_at(lw_stationary *s, double t, const double *q, const double *v);
-/* The system at absolute coordinates y, 13 per body: centre of mass, quaternion of the internal frame,
- * velocity of the centre, angular velocity; world axes. Fills s->data's joint coordinates too, which hold guesses. */
+/* The system at absolute coordinates y: 13 per body (centre of mass, quaternion of the internal frame, velocity of the
+ * centre, angular velocity; world axes), then the angles of joints, of which only the turn that they are in counts. Fills
+ * s->data's joint coordinates too. */
 void lw_stationary_at_absolute(lw_stationary *s, double t, const double *y);
 void lw_stationary_rows_at_absolute(lw_stationary *s, double t, const double *y);
+
+int lw_absolute_size(const lw_stationary *s);
+/* From joint coordinates to absolute ones, after lw_stationary_rows_at. */
+void lw_absolute_from_joints(const lw_stationary *s, double *y);
+/* The angles in y as the poses have them, after lw_stationary_rows_at_absolute. */
+void lw_absolute_take_angles(const lw_stationary *s, double *y);
 
 /* gamma -= 2 alpha (H'V - rate) + beta^2 phi: Baumgarte's terms, remark 4. */
 void lw_stationary_stabilise(lw_stationary *s, double alpha, double beta);

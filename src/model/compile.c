@@ -214,10 +214,15 @@ static lw_status compile_state(lw_compiler *compiler) {
         memcpy(model->q0 + link->q, draft->q, (size_t)link->joint.nq * sizeof *model->q0);
         memcpy(model->v0 + link->v, draft->v, (size_t)link->joint.nv * sizeof *model->v0);
     }
+    for (int k = 0; k < model->cut_angle_count; k++) {
+        const lw_cut_angle *angle = &model->cut_angles[k];
+        model->q0[angle->q] = model->joints[model->closures[angle->closure]].initial[angle->coordinate];
+    }
     lw_data *data;
     lw_status status = lw_data_create(model, NULL, &data);
     if (status != LW_OK) return status;
     lw_take_state(model, data, 0, model->q0, model->v0); /* prescribed entries */
+    lw_fit_cut_angles(model, data->q);
     memcpy(model->q0, data->q, (size_t)model->nq * sizeof *model->q0);
     memcpy(model->v0, data->v, (size_t)model->nv * sizeof *model->v0);
     for (int k = 0; k < model->motion_count;
@@ -340,7 +345,8 @@ static lw_status compile(lw_compiler *compiler) {
     if (status == LW_OK) status = lw_compile_constraints(compiler);
     if (status != LW_OK || compiler->errors) return status;
     lw_validate_planar(compiler);
-    status = compile_state(compiler);
+    status = lw_compile_cut_angles(compiler);
+    if (status == LW_OK) status = compile_state(compiler);
     if (status == LW_OK) status = lw_compile_lengths(compiler);
     if (status == LW_OK && !compiler->errors) status = check_forces(compiler);
     return status;

@@ -313,6 +313,35 @@ lw_status lw_compile_forces(lw_compiler *compiler) {
     return LW_OK;
 }
 
+/* Is there an element whose force depends on this coordinate of the joint that closes a loop? */
+static bool depends_on(const lw_model *model, int closure, int coordinate) {
+    for (int k = 0; k < model->force_count; k++) {
+        const lw_force *force = &model->forces[k];
+        if (force->closure != closure || force->q != coordinate) continue;
+        if (force->type == LW_FORCE_TORSION) return true;
+        if (force->drive && lw_function_uses(force->drive, 1)) return true;
+    }
+    return false;
+}
+
+lw_status lw_compile_cut_angles(lw_compiler *compiler) {
+    lw_model *model = compiler->model;
+    model->cut_angles =
+        LW_NEW(model->arena, lw_cut_angle, 2 * model->closure_count + 1); /* at most two each */
+    if (!model->cut_angles) return LW_ERROR_MEMORY;
+    for (int c = 0; c < model->closure_count; c++) {
+        lw_joint_entry *entry = &model->joints[model->closures[c]];
+        lw_joint_type type = entry->joint.type;
+        for (int k = 0; k < entry->joint.nq && lw_joint_quaternion(type) < 0; k++) {
+            bool matters = type == LW_JOINT_SCREW || depends_on(model, c, k);
+            if (!matters || !lw_joint_speed_turns(type, k)) continue;
+            entry->turn[k] = model->nq;
+            model->cut_angles[model->cut_angle_count++] = (lw_cut_angle){c, k, model->nq++};
+        }
+    }
+    return LW_OK;
+}
+
 lw_status lw_compile_lengths(lw_compiler *compiler) {
     lw_model *model = compiler->model;
     lw_data *data;

@@ -44,6 +44,17 @@ static lw_status explain_wishes(lw_compiler *compiler, const bool *massless) {
     return LW_OK;
 }
 
+static void keep(lw_edge *edge, lw_keep level) {
+    if (level > edge->keep) edge->keep = level;
+}
+
+/* Slides have no turns. A drive may depend on its angle; that is not looked into here. */
+static lw_keep element_needs(const lw_force_spec *force, const lw_joint *joint) {
+    bool turns = force->coordinate >= 0 && force->coordinate < joint->nv &&
+                 lw_joint_speed_turns(joint->type, force->coordinate);
+    return turns && force->type != LW_FORCE_FRICTION ? LW_KEEP_TURNS : LW_KEEP_VALUES;
+}
+
 lw_status lw_compile_graph(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     int nb = (int)spec->body_count, nj = (int)spec->joint_count;
@@ -56,7 +67,9 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
         edges[j].bodies[0] = draft->bodies[0];
         edges[j].bodies[1] = draft->bodies[1];
         edges[j].freedom = draft->joint.nv;
-        edges[j].keep = draft->prescribed || spec->joints[j].has_q || spec->joints[j].has_v;
+        keep(&edges[j], spec->joints[j].has_q || spec->joints[j].has_v ? LW_KEEP_VALUES : LW_KEEP_NOT);
+        if (spec->joints[j].type == LW_JOINT_SCREW) keep(&edges[j], LW_KEEP_TURNS);
+        if (draft->prescribed) keep(&edges[j], LW_KEEP_ALWAYS);
         edges[j].wish_cut = spec->joints[j].cut;
     }
     for (size_t k = 0; k < spec->force_count; k++) {
@@ -64,13 +77,13 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
         bool in_joint = type == LW_FORCE_TORSION || type == LW_FORCE_DRIVE || type == LW_FORCE_FRICTION;
         int joint =
             in_joint && spec->forces[k].joint ? lw_names_find(&compiler->joints, spec->forces[k].joint) : -1;
-        if (joint >= 0) edges[joint].keep = true;
+        if (joint >= 0) keep(&edges[joint], element_needs(&spec->forces[k], &compiler->drafts[joint].joint));
     }
     for (size_t k = 0; k < spec->constraint_count; k++)
         for (int i = 0; i < spec->constraints[k].terms && i < LW_COUPLING_MAX; i++) {
             const char *name = spec->constraints[k].joints[i];
             int joint = name ? lw_names_find(&compiler->joints, name) : -1;
-            if (joint >= 0) edges[joint].keep = true;
+            if (joint >= 0) keep(&edges[joint], LW_KEEP_ALWAYS);
         }
     lw_graph *graph = &compiler->model->graph;
     lw_status status = lw_graph_analyse(compiler->model->arena, nb, massless, nj, edges, graph);
@@ -231,6 +244,7 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
             (lw_joint_info){.name = entry->name, .type = spec->joints[j].type, .child = -1, .q = -1, .v = -1};
         for (int side = 0; side < 2; side++)
             entry->info.bodies[side] = graph->label[compiler->drafts[j].bodies[side]];
+        for (int k = 0; k < LW_JOINT_MAX_Q; k++) entry->turn[k] = -1;
     }
     for (int i = 1; i <= nb; i++) {
         const lw_body_spec *body = &spec->bodies[graph->body[i] - 1];

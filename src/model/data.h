@@ -73,8 +73,6 @@ struct lw_data {
         *line_of; /* per element: which LW_LINE of `lines` it leaves (force.c), or -1: none; NULL: not kept */
     double *lines;
     double *
-        cut_q; /* LW_JOINT_MAX_Q per loop: coordinates of the cut joint when last looked at, for angles of several turns */
-    double *
         cut_load; /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, world axes */
     /* recursions */
     lw_node *nodes;              /* 0 .. n */
@@ -107,10 +105,19 @@ void lw_velocities_of(const lw_model *model, lw_data *data, int first, int end);
 void lw_world_poses_of(const lw_model *model, lw_data *data, int first, int end);
 /* lw_q_rate with the pull of quaternions towards unit length (joint.h): for integration. */
 void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot);
+/* A quaternion and its opposite are the same rotation: each in q with the sign that is nearer to the one in `like`. */
+void lw_same_signs(const lw_model *model, const double *like, double *q);
 
-/* The joint that closes a loop, after lw_velocities and lw_world_poses: coordinates into cut_q, speeds, and the
- * wrenches of lw_joint_dual in world axes at its point on the second body. */
-void lw_cut_joint(const lw_model *model, lw_data *data, int closure, double *v, double W[36], double at[3]);
+/* The joint that closes a loop, after lw_velocities and lw_world_poses: coordinates, speeds, and the wrenches of
+ * lw_joint_dual in world axes at its point on the second body. */
+void lw_cut_joint(const lw_model *model, const lw_data *data, int closure, double *q, double *v, double W[36],
+                  double at[3]);
+/* What lw_joint_fit starts from at a cut joint: the turns that q names, zero displacement where it names none. */
+void lw_cut_guess(const lw_joint_entry *entry, const double *q, double *guess);
+/* Into q what it holds of a joint's coordinates: all of them in the tree, the turns of a cut joint where they matter. */
+void lw_put_coordinates(const lw_joint_entry *entry, const double *coordinates, double *q);
+/* The entries of q that belong to cut joints, from the places of the bodies and the turns that they are in. */
+void lw_fit_cut_angles(const lw_model *model, double *q);
 
 /* --- force.c -------------------------------------------------------------------------------------- */
 

@@ -187,10 +187,10 @@ static void look_at_joint(const lw_model *model, lw_data *data, const lw_force *
         joint->q = force->q >= 0 ? data->q[force->q] : 0;
         return;
     }
-    double v[LW_JOINT_MAX_V];
-    lw_cut_joint(model, data, force->closure, v, joint->W, joint->at);
+    double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V];
+    lw_cut_joint(model, data, force->closure, q, v, joint->W, joint->at);
     joint->v = v[force->v];
-    joint->q = force->q >= 0 ? data->cut_q[LW_JOINT_MAX_Q * force->closure + force->q] : 0;
+    joint->q = force->q >= 0 ? q[force->q] : 0;
 }
 
 /* tau acts on the coordinate: at a joint of the tree as such, at a cut one as a wrench between its bodies. */

@@ -5,11 +5,20 @@
 
 #include "core/core.h"
 
+/* Why a joint had better stay in the tree. */
+typedef enum lw_keep {
+    LW_KEEP_NOT = 0,
+    LW_KEEP_VALUES, /* initial values are given, an element acts on its speed */
+    LW_KEEP_TURNS,  /* how often it has turned matters: a screw, an element that depends on its angle */
+    LW_KEEP_ALWAYS  /* prescribed or coupled: a cut joint has no coordinate for that */
+} lw_keep;
+
 /* One joint as an edge between bodies; body 0 is ground, bodies 1 .. n are in the user's order. */
 typedef struct lw_edge {
     int bodies[2];
     int freedom; /* 0 .. 6: the more, the better it serves as a cut; a cut at 6 has no closure row at all */
-    bool keep; /* must carry coordinates (prescribed, driven, initial value given): do not cut if avoidable */
+    lw_keep
+        keep; /* how much it needs coordinates: not cut if avoidable, and of several the one that needs them least */
     bool wish_cut; /* the user asks to cut here */
 } lw_edge;
 

@@ -37,7 +37,6 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->sine = LW_NEW(arena, double, nv);
         data->cosine = LW_NEW(arena, double, nv);
         data->composite = LW_NEW(arena, lw_rigid_inertia, n);
-        data->cut_q = LW_NEW(arena, double, LW_JOINT_MAX_Q * model->closure_count + 1);
         data->cut_load = LW_NEW(arena, double, 6 * model->closure_count + 1);
         data->columns = LW_NEW(arena, double, 6 * ((size_t)model->branches[0].end + 2));
     }
@@ -50,8 +49,6 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
     }
     lw_m3_identity(data->world[0].R);
     lw_m3_identity(data->motion[0].R);
-    for (int k = 0; k < model->closure_count; k++)
-        lw_joint_zero(model->joints[model->closures[k]].joint.type, data->cut_q + LW_JOINT_MAX_Q * k);
     *out = data;
     return LW_OK;
 }
@@ -164,16 +161,30 @@ static void add_twist_at(const lw_data *data, int body, const double x[3], doubl
     lw_v3_axpy(sign, origin, V + 3);
 }
 
-void lw_cut_joint(const lw_model *model, lw_data *data, int closure, double *v, double W[36], double at[3]) {
+void lw_cut_guess(const lw_joint_entry *entry, const double *q, double *guess) {
+    lw_joint_zero(entry->joint.type, guess);
+    for (int k = 0; k < entry->joint.nq; k++)
+        if (entry->turn[k] >= 0) guess[k] = q[entry->turn[k]];
+}
+
+void lw_put_coordinates(const lw_joint_entry *entry, const double *coordinates, double *q) {
+    if (!entry->info.cut) memcpy(q + entry->info.q, coordinates, (size_t)entry->joint.nq * sizeof *q);
+    for (int k = 0; k < entry->joint.nq; k++)
+        if (entry->turn[k] >= 0) q[entry->turn[k]] = coordinates[k];
+}
+
+void lw_cut_joint(const lw_model *model, const lw_data *data, int closure, double *q, double *v, double W[36],
+                  double at[3]) {
     const lw_joint_entry *entry = &model->joints[model->closures[closure]];
     const lw_pose *world1 = &data->world[entry->info.bodies[0]],
                   *world2 = &data->world[entry->info.bodies[1]];
     lw_pose one, two, inverse, place;
-    double *q = data->cut_q + LW_JOINT_MAX_Q * closure, own[36], V[6] = {0};
+    double own[36], V[6] = {0};
     lw_pose_compose(world1->R, world1->p, entry->frames[0].R, entry->frames[0].p, one.R, one.p);
     lw_pose_compose(world2->R, world2->p, entry->frames[1].R, entry->frames[1].p, two.R, two.p);
     lw_pose_invert(one.R, one.p, inverse.R, inverse.p);
     lw_pose_compose(inverse.R, inverse.p, two.R, two.p, place.R, place.p);
+    lw_cut_guess(entry, data->q, q);
     lw_joint_fit(&entry->joint, place.R, place.p, q);
     lw_joint_dual(&entry->joint, q, own);
     for (int k = 0; k < 12; k++) lw_m3_mul_v(two.R, own + 3 * k, W + 3 * k);
@@ -249,11 +260,76 @@ void lw_point_jacobian(const lw_model *model, lw_data *data, double t, const dou
     jacobian(model, data, t, q, body, point, NULL, out);
 }
 
+/* Place of a body in the frame of one that carries it, and its twist relative to that one, in its own axes; v may be NULL. */
+static void relative_motion(const lw_model *model, int body, int base, const double *q, const double *v,
+                            lw_pose *place, double V[6]) {
+    memset(place, 0, sizeof *place);
+    lw_m3_identity(place->R);
+    for (int k = 0; k < 6; k++) V[k] = 0;
+    for (int i = body; i != base; i = model->links[i].parent) {
+        const lw_link *link = &model->links[i];
+        double R[9], p[3], S[6 * LW_JOINT_MAX_V], own[6] = {0}, moved[6];
+        lw_pose joint, next;
+        lw_joint_motion(&link->joint, q + link->q, NULL, R, p, S, NULL);
+        for (int k = 0; v && k < link->joint.nv; k++) lw_v6_axpy(v[link->v + k], S + 6 * k, own);
+        lw_twist_to_child(place->R, place->p, own, moved);
+        lw_v6_axpy(1, moved, V);
+        lw_pose_compose(link->R, link->p, R, p, joint.R, joint.p);
+        lw_pose_compose(joint.R, joint.p, place->R, place->p, next.R, next.p);
+        *place = next;
+    }
+}
+
+/* An angle of a cut joint that has its own entry in q, and its speed, from coordinates alone: the way from the body where
+ * the two branches of the loop meet is enough. */
+static double cut_angle(const lw_model *model, const lw_cut_angle *angle, const double *q, const double *v,
+                        double near, double *speed) {
+    const lw_joint_entry *entry = &model->joints[model->closures[angle->closure]];
+    int base = model->graph.loop_base[angle->closure];
+    lw_pose place1, place2, one, two, inverse, place;
+    double V1[6], V2[6], at1[6], at2[6], fit[LW_JOINT_MAX_Q], W[36];
+    relative_motion(model, entry->info.bodies[0], base, q, v, &place1, V1);
+    relative_motion(model, entry->info.bodies[1], base, q, v, &place2, V2);
+    lw_pose_compose(place1.R, place1.p, entry->frames[0].R, entry->frames[0].p, one.R, one.p);
+    lw_pose_compose(place2.R, place2.p, entry->frames[1].R, entry->frames[1].p, two.R, two.p);
+    lw_pose_invert(one.R, one.p, inverse.R, inverse.p);
+    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, place.R, place.p);
+    lw_cut_guess(entry, q, fit);
+    fit[angle->coordinate] = near;
+    lw_joint_fit(&entry->joint, place.R, place.p, fit);
+
+    /* both twists at the joint's point on the second body, in its frame there */
+    lw_pose_invert(place1.R, place1.p, inverse.R, inverse.p);
+    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, place.R, place.p);
+    lw_twist_to_child(place.R, place.p, V1, at1);
+    lw_twist_to_child(entry->frames[1].R, entry->frames[1].p, V2, at2);
+    lw_joint_dual(&entry->joint, fit, W);
+    lw_v6_axpy(-1, at1, at2);
+    *speed = lw_v6_dot(W + 6 * angle->coordinate, at2);
+    return fit[angle->coordinate];
+}
+
+static void cut_angle_rates(const lw_model *model, const double *q, const double *v, double *qdot) {
+    for (int k = 0; k < model->cut_angle_count; k++) {
+        const lw_cut_angle *angle = &model->cut_angles[k];
+        cut_angle(model, angle, q, v, q[angle->q], &qdot[angle->q]);
+    }
+}
+
+void lw_fit_cut_angles(const lw_model *model, double *q) {
+    for (int k = 0; k < model->cut_angle_count; k++) {
+        const lw_cut_angle *angle = &model->cut_angles[k];
+        double speed;
+        q[angle->q] = cut_angle(model, angle, q, NULL, q[angle->q], &speed);
+    }
+}
+
 void lw_q_rate(const lw_model *model, const double *q, const double *v, double *qdot) {
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         lw_joint_rate(&link->joint, q + link->q, v + link->v, false, qdot + link->q);
     }
+    cut_angle_rates(model, q, v, qdot);
 }
 
 void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot) {
@@ -261,6 +337,7 @@ void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, d
         const lw_link *link = &model->links[i];
         lw_joint_rate(&link->joint, q + link->q, v + link->v, true, qdot + link->q);
     }
+    cut_angle_rates(model, q, v, qdot);
 }
 
 void lw_normalise_q(const lw_model *model, double *q) {
@@ -269,9 +346,26 @@ void lw_normalise_q(const lw_model *model, double *q) {
         int at = lw_joint_quaternion(link->joint.type);
         if (at >= 0) lw_quat_normalise(q + link->q + at);
     }
+    lw_fit_cut_angles(model, q);
+}
+
+void lw_same_signs(const lw_model *model, const double *like, double *q) {
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        int at = lw_joint_quaternion(link->joint.type);
+        if (at < 0) continue;
+        double *own = q + link->q + at, dot = 0;
+        for (int k = 0; k < 4; k++) dot += own[k] * like[link->q + at + k];
+        for (int k = 0; k < 4 && dot < 0; k++) own[k] = -own[k];
+    }
 }
 
 void lw_integrate_q(const lw_model *model, double *q, const double *v, double dt) {
+    for (int k = 0; k < model->cut_angle_count; k++) { /* into the turn; the tree then says the rest */
+        const lw_cut_angle *angle = &model->cut_angles[k];
+        double speed, now = cut_angle(model, angle, q, v, q[angle->q], &speed);
+        q[angle->q] = now + dt * speed;
+    }
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         int at = lw_joint_quaternion(link->joint.type), turning = at == 3 ? 3 : 0;
@@ -286,4 +380,5 @@ void lw_integrate_q(const lw_model *model, double *q, const double *v, double dt
         lw_quat_normalise(next);
         memcpy(qi + at, next, sizeof next);
     }
+    lw_fit_cut_angles(model, q);
 }

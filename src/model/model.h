@@ -93,8 +93,17 @@ typedef struct lw_joint_entry {
     lw_pose frames[2];     /* on both bodies, in their internal frames; reactions are given at frames[1] */
     bool given_q, given_v; /* initial coordinates and speeds that the user asks for */
     double initial[LW_JOINT_MAX_Q]; /* coordinates, of cut joints too: given, or those of the reference */
+    int turn[LW_JOINT_MAX_Q]; /* cut: entry of q that says which turn coordinate k is in; -1: none does */
     lw_place place;
 } lw_joint_entry;
+
+/* An angle of a joint that closes a loop, where its number of turns matters: bodies look alike after each turn, so it has an
+ * entry of its own behind the coordinates of the tree. That entry is integrated like they are, but only says which turn the
+ * angle is in; the angle itself follows from the places of the bodies. */
+typedef struct lw_cut_angle {
+    int closure, coordinate; /* of the cut joint */
+    int q;                   /* its entry */
+} lw_cut_angle;
 
 /* Prescribed motion of one speed, or of the rotation of a joint by three Cardan angles. */
 typedef struct lw_motion {
@@ -139,8 +148,8 @@ struct lw_model {
     const char *name, *file;
     lw_run_spec run;
     double gravity[3];
-    int body_count; /* without ground */
-    int nq, nv;
+    int body_count;     /* without ground */
+    int nq, nv;         /* nq with the angles of cut joints, which come last */
     int revolute_count; /* aligned revolute joints */
     int turn_count;     /* their angles, and those of universal joints */
     lw_turn *turns;
@@ -155,6 +164,8 @@ struct lw_model {
     lw_joint_entry *joints; /* the spec's order */
     int closure_count;
     int *closures; /* the joints that close loops, in the order of the loops */
+    int cut_angle_count;
+    lw_cut_angle *cut_angles;
     int motion_count;
     lw_motion *motions;
     int force_count;

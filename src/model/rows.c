@@ -139,8 +139,6 @@ static lw_rows *create(const lw_model *model, lw_hold hold, bool ties_only, lw_a
         return NULL;
     build(&b, model, hold);
     list_joints(model, ties_only, rows);
-    for (int j = 0; j < model->joint_count; j++)
-        lw_joint_zero(model->joints[j].joint.type, rows->joints[j].q); /* guesses for fitting */
     return rows;
 }
 
@@ -200,6 +198,7 @@ static void evaluate_joint(const lw_model *model, lw_data *data, bool fit, int i
     lw_pose_compose(inverse.R, inverse.p, two.R, two.p, place.R, place.p);
     lw_v3_copy(two.p, state->at);
 
+    if (!own) lw_cut_guess(entry, data->q, state->q);
     if (own && fit) memcpy(state->q, data->q + info->q, (size_t)entry->joint.nq * sizeof *state->q);
     if (!own || fit) lw_joint_fit(&entry->joint, place.R, place.p, state->q);
     take_coordinates(entry, data, fit, state->q);
@@ -219,6 +218,8 @@ static void evaluate_joint(const lw_model *model, lw_data *data, bool fit, int i
         memcpy(data->q + info->q, state->q, (size_t)entry->joint.nq * sizeof *state->q);
         memcpy(data->v + info->v, state->v, (size_t)entry->joint.nv * sizeof *state->v);
     }
+    for (int k = 0; !own && fit && k < entry->joint.nq; k++)
+        if (entry->turn[k] >= 0) data->q[entry->turn[k]] = state->q[k];
 
     /* c = bias + V_2 x (V_2 - V_1) + (0; w_2 x r_2' - w_1 x r_1') */
     double S[6 * LW_JOINT_MAX_V], bias[6];

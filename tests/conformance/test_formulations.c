@@ -144,6 +144,7 @@ static void test_state(reference *r, const lw_formulation *f, lw_method *method)
             double step = side ? h : -h;
             for (int k = 0; k < method->state_size; k++) nudged[k] = y[k] + step * ydot[k];
             f->from_state(method, r->t + step, nudged, side ? q1 : q, side ? v1 : v);
+            lw_same_signs(r->model, r->q, side ? q1 : q);
         }
         lw_q_rate(r->model, r->q, r->v, rate);
         double worst_v = 0, worst_q = 0, scale = 1;

@@ -468,6 +468,7 @@ static void test_state(subject *s, int m, lw_method *method) {
         double step = side ? h : -h;
         for (int k = 0; k < method->state_size; k++) nudged[k] = y[k] + step * ydot[k];
         f->from_state(method, t + step, nudged, q[side], v[side]);
+        lw_same_signs(s->model, s->q, q[side]);
     }
     lw_q_rate(s->model, s->q, s->v, rate);
     for (int k = 0; k < s->nv; k++) v[0][k] = (v[1][k] - v[0][k]) / (2 * h);

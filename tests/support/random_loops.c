@@ -692,10 +692,7 @@ void random_loops_build(random_loops *l, int seed) {
 }
 
 void random_loops_configuration(const random_loops *l, const lw_model *model, double *q) {
-    for (int j = 0; j < l->joints; j++) {
-        lw_joint_info info = lw_model_joint_info(model, j);
-        if (!info.cut) memcpy(q + info.q, l->q[j], (size_t)info.q_count * sizeof *q);
-    }
+    for (int j = 0; j < l->joints; j++) lw_put_coordinates(&model->joints[j], l->q[j], q);
 }
 
 static void consistent_speeds(random_loops *l, const lw_model *model, lw_projection *projection,

@@ -191,9 +191,9 @@ static double distance_at(const mechanism *m, const lw_model *model, lw_data *da
     lw_velocities(model, data);
     lw_world_poses(model, data);
     for (int k = 0; k < model->closure_count; k++) {
-        double v[LW_JOINT_MAX_V], W[36], at[3];
-        lw_cut_joint(model, data, k, v, W, at);
-        sum += square(&model->joints[model->closures[k]], data->cut_q + LW_JOINT_MAX_Q * k, length);
+        double cut[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], W[36], at[3];
+        lw_cut_joint(model, data, k, cut, v, W, at);
+        sum += square(&model->joints[model->closures[k]], cut, length);
     }
     for (int j = 0; j < model->joint_count; j++)
         if (!model->joints[j].info.cut && !model->joints[j].given_q)

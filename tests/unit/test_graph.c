@@ -58,14 +58,15 @@ static void join(problem *p, int a, int b, int freedom) {
 
 /* --- slow, literal versions of what graph.c does -------------------------------------------------- */
 
-/* The rules for cuts: 0 is the worst place to cut, 6 the best. */
+/* The rules for cuts: 0 is the worst place to cut, 8 the best. */
+enum { REGRETS = 9 };
 static int regret(const problem *p, const lw_edge *edge) {
     bool massless = (edge->bodies[0] && p->massless[edge->bodies[0]]) ||
                     (edge->bodies[1] && p->massless[edge->bodies[1]]);
     int wish = edge->wish_cut ? 2 : edge->keep ? 0 : 1;
     if (massless && edge->freedom < 6) return wish;
-    if (wish == 1 && edge->freedom == 6) return 5;
-    return wish == 2 ? 6 : 3 + wish;
+    if (wish == 1) return edge->freedom == 6 ? 7 : 6;
+    return wish == 2 ? 8 : 6 - (int)edge->keep;
 }
 
 /* Steps from ground to every body over the edges in use (NULL: all), by relaxing until nothing changes; -1:
@@ -357,7 +358,7 @@ static void four_bar_cut(void **state) {
         problem more_freedom = four_bar();
         more_freedom.edges[e].freedom = 3;
         assert_int_equal(only_cut(&more_freedom), e);
-        more_freedom.edges[e].keep = true; /* then freedom does not count */
+        more_freedom.edges[e].keep = LW_KEEP_VALUES; /* then freedom does not count */
         assert_int_not_equal(only_cut(&more_freedom), e);
         more_freedom.edges[e].wish_cut = true; /* but a wish does */
         assert_int_equal(only_cut(&more_freedom), e);
@@ -375,9 +376,10 @@ static void massless_bodies(void **state) {
         problem p = four_bar();
         p.massless[body] = true;
         p.edges[body].freedom = 3;
-        p.edges[body].wish_cut = true;                /* joins bodies body and body + 1 */
-        p.edges[(body + 1) % 4].keep = body % 2 == 0; /* not at the massless body */
-        p.edges[(body + 2) % 4].keep = body % 2 == 0;
+        p.edges[body].wish_cut = true; /* joins bodies body and body + 1 */
+        p.edges[(body + 1) % 4].keep =
+            body % 2 == 0 ? LW_KEEP_TURNS : LW_KEEP_NOT; /* not at the massless body */
+        p.edges[(body + 2) % 4].keep = body % 2 == 0 ? LW_KEEP_TURNS : LW_KEEP_NOT;
         int cut = only_cut(&p);
         assert_true(cut == (body + 1) % 4 || cut == (body + 2) % 4);
     }
@@ -429,11 +431,11 @@ static void loops_are_short_past_a_massless_body(void **state) {
     check(&p, &g);
     assert_true(g.cut[D]);
     p.edges[D].wish_cut = false;
-    p.edges[A].keep = true; /* nor does the cut go to a worse class */
+    p.edges[A].keep = LW_KEEP_VALUES; /* nor does the cut go to a worse class */
     g = analyse(&p);
     check(&p, &g);
     assert_true(g.cut[D]);
-    p.edges[A].keep = false;
+    p.edges[A].keep = LW_KEEP_NOT;
     p.edges[D].freedom = 2; /* nor is a row paid for it */
     g = analyse(&p);
     check(&p, &g);
@@ -525,7 +527,7 @@ static problem random_problem(lw_random *random, int most_bodies, int most_extra
         mixed.edges[e] = p.edges[order[e]];
         mixed.edges[e].freedom = random_below(random, plain ? 6 : 7);
         if (plain) continue;
-        mixed.edges[e].keep = random_below(random, 4) == 0;
+        mixed.edges[e].keep = random_below(random, 3) ? LW_KEEP_NOT : (lw_keep)random_below(random, 4);
         mixed.edges[e].wish_cut = random_below(random, 5) == 0;
     }
     for (int b = 0; b <= p.body_count && !plain; b++) mixed.massless[b] = random_below(random, 5) == 0;
@@ -614,10 +616,10 @@ static void best_of_all_spanning_trees(void **state) {
         problem p = random_problem(&random, 5, 5, false);
         lw_graph g = analyse(&p);
         int reached = p.body_count - g.unreached, fewest_at_massless = INT_MAX, here_at_massless = 0;
-        int best[7] = {0}, here[7] = {0};
+        int best[REGRETS] = {0}, here[REGRETS] = {0};
         for (unsigned set = 0; set < 1u << p.edge_count; set++) {
             bool use[MOST_EDGES];
-            int used = 0, cuts_at_massless = 0, kept[7] = {0}, distance[MOST_BODIES + 1], found = 0;
+            int used = 0, cuts_at_massless = 0, kept[REGRETS] = {0}, distance[MOST_BODIES + 1], found = 0;
             for (int e = 0; e < p.edge_count; e++) {
                 use[e] = set >> e & 1;
                 used += use[e];
@@ -633,7 +635,7 @@ static void best_of_all_spanning_trees(void **state) {
             }
             if (cuts_at_massless < fewest_at_massless) fewest_at_massless = cuts_at_massless;
             int c = 0;
-            while (c < 6 && kept[c] == best[c]) c++;
+            while (c < REGRETS - 1 && kept[c] == best[c]) c++;
             if (kept[c] > best[c]) memcpy(best, kept, sizeof best);
         }
         for (int i = 1; i <= reached; i++) here[regret(&p, &p.edges[g.edge[i]])]++;

@@ -133,17 +133,6 @@ static void disturb(const lw_model *model, lw_random *random, double size, doubl
     lw_integrate_q(model, q, speed, 1);
 }
 
-static void absolute_of(lw_stationary *s, double *y) {
-    for (int i = 1; i <= s->model->body_count; i++) {
-        double *own = y + 13 * (i - 1);
-        const lw_body_state *body = &s->rows->bodies[i];
-        lw_v3_copy(body->r, own);
-        lw_quat_rot(s->data->world[i].R, own + 3);
-        lw_v3_copy(body->rdot, own + 7);
-        lw_v3_copy(body->w, own + 10);
-    }
-}
-
 /* --- a mechanism to try things on -------------------------------------------------------------------- */
 
 typedef struct trial {
@@ -181,7 +170,7 @@ static void check_closed(trial *x) {
     const lw_model *model = x->model;
     lw_stationary *s = x->s;
     double *q = x->q, *v = x->v;
-    double y[13 * MOST], position, velocity;
+    double y[16 * MOST], position, velocity;
     lw_violation left;
     lw_error error;
     assert_int_equal(lw_project_velocities(x->projection, 0, q, v, &left, &error), LW_OK);
@@ -191,7 +180,7 @@ static void check_closed(trial *x) {
         fail_msg("mechanism %d, seed %d: positions %g, velocities %g", x->which, x->seed, position, velocity);
 
     /* in absolute coordinates, with all joints open */
-    absolute_of(s, y);
+    lw_absolute_from_joints(s, y);
     for (int i = 0; i < model->body_count; i++) {
         for (int k = 0; k < 7; k++) y[13 * i + k] += random_between(&x->random, -0.01, 0.01);
         random_vector(&x->random, 6, 1, y + 13 * i + 7);
@@ -225,7 +214,7 @@ static void slip_has_no_position_level(void **state) {
         const lw_method_options options = {0};
         lw_method *method;
         lw_error error;
-        double q[13 * MOST], v[13 * MOST], y[13 * MOST], position, velocity;
+        double q[13 * MOST], v[13 * MOST], y[16 * MOST], position, velocity;
         assert_true(model->body_count <= MOST && model->nq <= 13 * MOST);
         random_loops_state(&loops, model, true, q, v);
         assert_int_equal(f->create(model, &options, &method, &error), LW_OK);
@@ -371,11 +360,11 @@ static void check_agreement(trial *x) {
     const lw_model *model = x->model;
     lw_stationary *s = x->s;
     double *q = x->q, *v = x->v;
-    double y[13 * MOST];
+    double y[16 * MOST];
     lw_violation left;
     lw_error error;
     lw_stationary_rows_at(s, 0, q, v);
-    absolute_of(s, y);
+    lw_absolute_from_joints(s, y);
     assert_int_equal(lw_project_velocities(x->projection, 0, q, v, &left, &error), LW_OK);
     assert_int_equal(lw_project_absolute(x->projection, 0, y, &error), LW_OK);
     lw_stationary_rows_at_absolute(s, 0, y);
@@ -387,7 +376,7 @@ static void check_agreement(trial *x) {
         const double size = 1e-4;
         disturb(model, &x->random, size, q);
         lw_stationary_rows_at(s, 0, q, v);
-        absolute_of(s, y);
+        lw_absolute_from_joints(s, y);
         assert_int_equal(lw_project_positions(x->projection, 0, q, 60, &left, &error), LW_OK);
         assert_int_equal(lw_project_absolute(x->projection, 0, y, &error), LW_OK);
         lw_stationary_rows_at_absolute(s, 0, y);
@@ -439,7 +428,7 @@ static void prescribed_coordinates_lead(void **state) {
     lw_model *model = compile_or_fail(spec);
     lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
     lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
-    double q[MOST], v[MOST], y[13 * MOST], position, velocity;
+    double q[MOST], v[MOST], y[16 * MOST], position, velocity;
     lw_violation left;
     lw_error error;
     lw_model_initial_state(model, q, v);
@@ -450,7 +439,7 @@ static void prescribed_coordinates_lead(void **state) {
     assert_true(fabs(v[lw_model_joint_info(model, 0).v] - 0.7) < 1e-12);
     /* absolute coordinates of another instant are led there too */
     lw_stationary_rows_at(s, 0.2, q, v);
-    absolute_of(s, y);
+    lw_absolute_from_joints(s, y);
     assert_int_equal(lw_project_absolute(projection, 0.25, y, &error), LW_OK);
     lw_stationary_rows_at_absolute(s, 0.25, y);
     lw_stationary_violation(s, &position, &velocity);
@@ -574,8 +563,8 @@ static void nothing_to_do(void **state) {
     lw_model_destroy(model);
 }
 
-/* A gear ten turns from where the model starts: a state in absolute coordinates does not know how often it has turned, and
- * projection must not wind it back. */
+/* A gear ten turns from where the model starts: poses do not tell how often it has turned, and projection must not wind it
+ * back. */
 static void turns_are_kept(void **state) {
     (void)state;
     lw_spec *spec = lw_spec_create("gears");
@@ -595,13 +584,13 @@ static void turns_are_kept(void **state) {
     lw_method *method;
     lw_error error;
     assert_int_equal(lagrange->create(model, &options, &method, &error), LW_OK);
-    double q[2], v[2] = {2.3, -1}, y[26], kept[26], back[2], speeds[2];
+    double q[2], v[2] = {2.3, -1}, y[28], kept[28], back[2], speeds[2];
     q[lw_model_joint_info(model, 0).q] = 2.3 * 60;
     q[lw_model_joint_info(model, 1).q] = -60;
     lagrange->to_state(method, 0, q, v, y);
     memcpy(kept, y, sizeof kept);
     assert_int_equal(lagrange->project(method, 0, y, &error), LW_OK);
-    assert_true(relative_difference(y, kept, 26) < 1e-12);
+    assert_true(relative_difference(y, kept, 28) < 1e-12);
     lagrange->from_state(method, 0, y, back, speeds);
     assert_true(relative_difference(back, q, 2) < 1e-12);
     lagrange->destroy(method);

@@ -162,15 +162,22 @@ static void random_pair_joint(lw_random *random, lw_joint_type type, bool prescr
             if (k >= turning || random_below(random, 2)) joint->motion[k] = motion[k % 3];
 }
 
+enum { ABSOLUTE = 2 * 13 + 4 }; /* two bodies, and angles of two joints at most */
+
 typedef struct pair {
     lw_model *tree, *loop; /* the joint in the tree; the same joint, cut, between two free bodies */
     lw_stationary *in_tree, *in_loop;
-    int joint;                      /* in both */
-    double q[14], v[12], y[2 * 13]; /* a random state of the tree; the same, as the loop's absolute state */
+    int joint;                        /* in both */
+    double q[14], v[12], y[ABSOLUTE]; /* a random state of the tree; the same, as the loop's absolute state */
 } pair;
 
-/* The state of the first system's bodies as an absolute state of the second's model. */
-static void transfer(const lw_stationary *from, const lw_model *to, double *y) {
+/* The state of the first system, a tree, as an absolute state of the second. */
+static void transfer(const lw_stationary *from, const lw_stationary *system, double *y) {
+    const lw_model *to = system->model;
+    for (int k = 0; k < system->angle_count; k++) {
+        const lw_winding *angle = &system->angles[k];
+        y[13 * to->body_count + k] = from->data->q[from->model->joints[angle->joint].info.q + angle->speed];
+    }
     for (int i = 1; i <= to->body_count; i++) {
         int j = lw_model_body(from->model, to->bodies[i].name);
         const lw_body_state *body = &from->rows->bodies[j];
@@ -209,7 +216,7 @@ static void pair_create(pair *p, lw_random *random, lw_joint_type type, bool pre
     lw_stationary_rows_at(p->in_tree, 0, p->q, p->v);
     memcpy(p->q, p->in_tree->data->q, (size_t)p->tree->nq * sizeof *p->q); /* with the prescribed ones */
     memcpy(p->v, p->in_tree->data->v, (size_t)p->tree->nv * sizeof *p->v);
-    transfer(p->in_tree, p->loop, p->y);
+    transfer(p->in_tree, p->in_loop, p->y);
     lw_stationary_rows_at_absolute(p->in_loop, 0, p->y);
 }
 
@@ -257,13 +264,14 @@ static void move_absolute(int bodies, const double *y, double time, double *out)
 
 static void positions_by_differences(lw_stationary *s, double t, const double *y, double *phi_dot,
                                      double *row_dot) {
-    double moved[13 * 16], now[ROWS];
+    double moved[16 * 16], now[ROWS];
     int m = s->rows->count;
     memset(phi_dot, 0, (size_t)m * sizeof *phi_dot);
     if (row_dot) memset(row_dot, 0, (size_t)m * sizeof *row_dot);
     for (int i = 1; i <= 4; i++)
         for (int sign = -1; sign <= 1; sign += 2) {
             move_absolute(s->model->body_count, y, sign * i * h, moved);
+            for (int k = 0, at = 13 * s->model->body_count; k < s->angle_count; k++, at++) moved[at] = y[at];
             lw_stationary_rows_at_absolute(s, t + sign * i * h, moved);
             velocities_of_rows(s, now);
             for (int r = 0; r < m; r++) {
@@ -321,9 +329,9 @@ static void rate_of_the_violation(void **state) {
             for (int cut = 0; cut < 2; cut++) {
                 lw_stationary *s = cut ? p.in_loop : p.in_tree;
                 const lw_rows *rows = s->rows;
-                double y[26], phi_dot[ROWS], H_V[ROWS];
+                double y[ABSOLUTE], phi_dot[ROWS], H_V[ROWS];
                 lw_stationary_rows_at(p.in_tree, 0, p.q, p.v);
-                transfer(p.in_tree, s->model, y);
+                transfer(p.in_tree, s, y);
                 for (int off = 0; off < 2; off++) {
                     const double error = 1e-5;
                     for (int i = 0; i < 2; i++) {
@@ -346,7 +354,7 @@ static void rate_of_the_violation(void **state) {
         }
 }
 
-/* From places and velocities of the bodies come coordinates and speeds, in the turn of the guess. */
+/* From places and velocities of the bodies come coordinates and speeds, in the turn of the angles in y. */
 static void coordinates_of_absolute_states(void **state) {
     (void)state;
     for (int type = 0; type < LW_JOINT_TYPES; type++)
@@ -355,12 +363,13 @@ static void coordinates_of_absolute_states(void **state) {
             pair p;
             pair_create(&p, &random, (lw_joint_type)type, false);
             lw_stationary *s = p.in_tree;
-            double y[26];
+            double y[ABSOLUTE];
             for (int k = 0; k < p.tree->nq; k++) p.q[k] *= 6; /* several turns */
             lw_normalise_q(p.tree, p.q);
             lw_stationary_rows_at(s, 0, p.q, p.v);
-            transfer(s, p.tree, y);
-            for (int k = 0; k < p.tree->nq; k++) s->data->q[k] += random_between(&random, -0.4, 0.4);
+            lw_absolute_from_joints(s, y);
+            for (int k = 0; k < s->angle_count; k++)
+                y[13 * p.tree->body_count + k] += random_between(&random, -0.4, 0.4);
             lw_stationary_rows_at_absolute(s, 0, y);
             for (int k = 0; k < p.tree->nq; k++) near(s->data->q[k], p.q[k], exact, "q", type, seed);
             for (int k = 0; k < p.tree->nv; k++) near(s->data->v[k], p.v[k], exact, "v", type, seed);
