@@ -52,7 +52,7 @@ static void keep(lw_edge *edge, lw_keep level) {
 static lw_keep element_needs(const lw_force_spec *force, const lw_joint *joint) {
     bool turns = force->coordinate >= 0 && force->coordinate < joint->nv &&
                  lw_joint_speed_turns(joint->type, force->coordinate);
-    return turns && force->type != LW_FORCE_FRICTION ? LW_KEEP_TURNS : LW_KEEP_VALUES;
+    return turns && force->type != LW_FORCE_FRICTION ? LW_KEEP_TURNS : LW_KEEP_ELEMENT;
 }
 
 lw_status lw_compile_graph(lw_compiler *compiler) {

@@ -33,7 +33,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { CLASSES = 9 };
+enum { CLASSES = 10 };
 enum { WORK = 20000000 }; /* steps that shorter loops may cost: a small fraction of a second */
 typedef enum discipline { FIRST_IN_FIRST_OUT, LAST_IN_FIRST_OUT } discipline;
 
@@ -69,9 +69,9 @@ static bool loads_massless(const search *s, const lw_edge *edge) {
 /* How much a cut at this edge would be regretted: 0 the most. A wish to cut outranks keep. */
 static int edge_class(const search *s, const lw_edge *edge) {
     if (loads_massless(s, edge)) return edge->wish_cut ? 2 : edge->keep ? 0 : 1;
-    if (edge->wish_cut) return 8;
+    if (edge->wish_cut) return 9;
     if (edge->keep) return 3 + LW_KEEP_ALWAYS - (int)edge->keep;
-    return edge->freedom < 6 ? 6 : 7;
+    return edge->freedom < 6 ? 7 : 8;
 }
 
 static int other_body(const lw_edge *edge, int body) { return edge->bodies[edge->bodies[0] == body]; }

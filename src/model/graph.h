@@ -8,9 +8,10 @@
 /* Why a joint had better stay in the tree. */
 typedef enum lw_keep {
     LW_KEEP_NOT = 0,
-    LW_KEEP_VALUES, /* initial values are given, an element acts on its speed */
-    LW_KEEP_TURNS,  /* how often it has turned matters: a screw, an element that depends on its angle */
-    LW_KEEP_ALWAYS  /* prescribed or coupled: a cut joint has no coordinate for that */
+    LW_KEEP_ELEMENT, /* an element acts on it */
+    LW_KEEP_TURNS,   /* how often it has turned matters: a screw, an element that may depend on its angle */
+    LW_KEEP_VALUES,  /* its initial values are given: those of a cut joint do not count */
+    LW_KEEP_ALWAYS   /* prescribed or coupled: a cut joint has no coordinate for that */
 } lw_keep;
 
 /* One joint as an edge between bodies; body 0 is ground, bodies 1 .. n are in the user's order. */

@@ -58,15 +58,15 @@ static void join(problem *p, int a, int b, int freedom) {
 
 /* --- slow, literal versions of what graph.c does -------------------------------------------------- */
 
-/* The rules for cuts: 0 is the worst place to cut, 8 the best. */
-enum { REGRETS = 9 };
+/* The rules for cuts: 0 is the worst place to cut, 9 the best. */
+enum { REGRETS = 10 };
 static int regret(const problem *p, const lw_edge *edge) {
     bool massless = (edge->bodies[0] && p->massless[edge->bodies[0]]) ||
                     (edge->bodies[1] && p->massless[edge->bodies[1]]);
     int wish = edge->wish_cut ? 2 : edge->keep ? 0 : 1;
     if (massless && edge->freedom < 6) return wish;
-    if (wish == 1) return edge->freedom == 6 ? 7 : 6;
-    return wish == 2 ? 8 : 6 - (int)edge->keep;
+    if (wish == 1) return edge->freedom == 6 ? 8 : 7;
+    return wish == 2 ? 9 : 7 - (int)edge->keep;
 }
 
 /* Steps from ground to every body over the edges in use (NULL: all), by relaxing until nothing changes; -1:
@@ -527,7 +527,7 @@ static problem random_problem(lw_random *random, int most_bodies, int most_extra
         mixed.edges[e] = p.edges[order[e]];
         mixed.edges[e].freedom = random_below(random, plain ? 6 : 7);
         if (plain) continue;
-        mixed.edges[e].keep = random_below(random, 3) ? LW_KEEP_NOT : (lw_keep)random_below(random, 4);
+        mixed.edges[e].keep = random_below(random, 3) ? LW_KEEP_NOT : (lw_keep)random_below(random, 5);
         mixed.edges[e].wish_cut = random_below(random, 5) == 0;
     }
     for (int b = 0; b <= p.body_count && !plain; b++) mixed.massless[b] = random_below(random, 5) == 0;
