@@ -139,7 +139,8 @@ static lw_rows *create(const lw_model *model, lw_hold hold, bool ties_only, lw_a
         return NULL;
     build(&b, model, hold);
     list_joints(model, ties_only, rows);
-    for (int j = 0; j < model->joint_count; j++) lw_joint_zero(model->joints[j].joint.type, rows->joints[j].q);
+    for (int j = 0; j < model->joint_count; j++)
+        lw_joint_zero(model->joints[j].joint.type, rows->joints[j].q);
     return rows;
 }
 
