@@ -15,6 +15,7 @@
  */
 #include "analyses/nearest.h"
 #include "formulations/redundancy.h"
+#include "formulations/sparse_rank.h"
 #include "formulations/scaling.h"
 #include "model/joint.h"
 #include <linkwork/assemble.h>
@@ -449,34 +450,48 @@ struct lw_mobility {
     char (*sentence)[160];
 };
 
+/* Beyond this many entries of the matrix of rows and speeds it is not taken as a dense one. */
+static const double dense_entries = 4e5;
+
+/* Which rows beyond the tree are independent: by orthogonal factors, or, of a large mechanism, by sparse elimination. */
+static lw_status find_rank(const lw_stationary *s, bool *kept, lw_mobility *mobility, lw_error *error) {
+    double entries = (double)mobility->rows * s->model->nv;
+    if (entries > dense_entries) return lw_sparse_rank(s, kept, &mobility->rank, &mobility->speeds, error);
+    lw_redundancy *redundancy = NULL;
+    lw_status status = lw_redundancy_create(s, &redundancy, error);
+    if (status != LW_OK) return status;
+    mobility->speeds = redundancy->speeds;
+    mobility->rank = redundancy->rank;
+    memcpy(kept, redundancy->kept, (size_t)mobility->rows * sizeof *kept);
+    lw_redundancy_destroy(redundancy);
+    return LW_OK;
+}
+
 lw_status lw_mobility_create(const lw_model *model, double t, const double *q, lw_mobility **out,
                              lw_error *error) {
     *out = NULL;
     lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
     lw_mobility *mobility = calloc(1, sizeof *mobility);
-    lw_redundancy *redundancy = NULL;
-    lw_status status = LW_OK;
-    if (!s || !mobility) status = lw_out_of_memory(error);
+    bool *kept = s ? calloc((size_t)s->rows->count + 1, sizeof *kept) : NULL;
+    lw_status status = s && mobility && kept ? LW_OK : lw_out_of_memory(error);
     if (status == LW_OK) {
+        mobility->rows = s->rows->count - s->rows->tree_count;
         lw_stationary_rows_at(s, t, q, NULL);
-        status = lw_redundancy_create(s, &redundancy, error);
+        status = find_rank(s, kept, mobility, error);
     }
     if (status == LW_OK) {
-        size_t count = (size_t)redundancy->nulls + 1;
-        mobility->speeds = redundancy->speeds;
-        mobility->rows = redundancy->rows;
-        mobility->rank = redundancy->rank;
+        size_t count = (size_t)(mobility->rows - mobility->rank) + 1;
         mobility->joint = calloc(count, sizeof *mobility->joint);
         mobility->sentence = calloc(count, sizeof *mobility->sentence);
         if (!mobility->joint || !mobility->sentence) status = lw_out_of_memory(error);
-        for (int r = 0, at = 0; status == LW_OK && r < redundancy->rows; r++) {
-            if (redundancy->kept[r]) continue;
+        for (int r = 0, at = 0; status == LW_OK && r < mobility->rows; r++) {
+            if (kept[r]) continue;
             const lw_row *row = &s->rows->rows[s->rows->tree_count + r];
             mobility->joint[at] = row->joint;
             lw_row_describe(model, row, mobility->sentence[at++], sizeof *mobility->sentence);
         }
     }
-    lw_redundancy_destroy(redundancy);
+    free(kept);
     lw_stationary_destroy(s);
     if (status == LW_OK)
         *out = mobility;

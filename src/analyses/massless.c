@@ -5,6 +5,8 @@
  */
 #include "formulations/massless.h"
 #include "formulations/massless_loops.h"
+#include "formulations/reduction.h"
+#include <linkwork/assemble.h>
 #include <linkwork/massless.h>
 #include <linkwork/simulate.h>
 
@@ -43,9 +45,34 @@ static lw_status list_directions(const lw_null_shape *shape, const lw_null_kinds
     return LW_OK;
 }
 
+/* Where every body has mass and inertia in every direction there is nothing to look for, and all that loops leave is dynamic. */
+static lw_status all_dynamic(const lw_model *model, lw_directions *out, lw_error *error) {
+    double *q = calloc((size_t)model->nq + (size_t)model->nv + 1, sizeof *q);
+    lw_mobility *mobility = NULL;
+    lw_status status = q ? LW_OK : lw_out_of_memory(error);
+    if (status == LW_OK) {
+        lw_model_initial_state(model, q, q + model->nq);
+        lw_assemble(model, 0, q, q + model->nq, NULL,
+                    NULL); /* where it does not close, as it comes closest */
+        status = lw_mobility_create(model, 0, q, &mobility, error);
+    }
+    if (status == LW_OK) out->dynamic = lw_mobility_freedom(mobility);
+    lw_mobility_destroy(mobility);
+    free(q);
+    return status;
+}
+
 lw_status lw_directions_create(const lw_model *model, lw_directions **directions, lw_error *error) {
     *directions = NULL;
     lw_directions *out = calloc(1, sizeof *out);
+    if (out && lw_needs_inverse("", model, true, NULL) == LW_OK) {
+        lw_status status = all_dynamic(model, out, error);
+        if (status == LW_OK)
+            *directions = out;
+        else
+            free(out);
+        return status;
+    }
     lw_null_shape *shape = out ? lw_null_shape_create(model) : NULL;
     lw_null_kinds kinds = {0};
     lw_status status = shape ? LW_OK : lw_out_of_memory(error);

@@ -21,7 +21,7 @@
 #include <string.h>
 
 /* How far the joints are from their middle. */
-static double size_of(const lw_stationary *s) {
+double lw_redundancy_size(const lw_stationary *s) {
     double middle[3] = {0, 0, 0}, far = 0;
     int count = s->model->joint_count;
     for (int j = 0; j < count; j++) lw_v3_axpy(1.0 / count, s->rows->joints[j].at, middle);
@@ -34,7 +34,7 @@ static double size_of(const lw_stationary *s) {
 }
 
 /* What makes a row dimensionless: of lengths the size of the mechanism; of a coupling its largest term. */
-static double row_scale(const lw_stationary *s, const lw_row *row, double size) {
+double lw_redundancy_row_scale(const lw_stationary *s, const lw_row *row, double size) {
     if (row->joint >= 0) {
         bool length = lw_v3_norm(s->rows->joints[row->joint].W + 6 * row->component + 3) > 0.5;
         return length ? 1 / size : 1;
@@ -67,7 +67,7 @@ static void closure_matrix(const lw_stationary *s, const int *number, int speeds
     for (int r = rows->tree_count; r < rows->count; r++) {
         const double *all = G + (size_t)(r - rows->tree_count) * (size_t)s->model->nv;
         double *g = G + (size_t)(r - rows->tree_count) * (size_t)speeds,
-               scale = row_scale(s, &rows->rows[r], size);
+               scale = lw_redundancy_row_scale(s, &rows->rows[r], size);
         for (int k = 0; k < s->model->nv; k++) {
             const double *S = s->data->S + 6 * k;
             bool turns = lw_v3_dot(S, S) > 0.25;
@@ -85,7 +85,7 @@ lw_status lw_redundancy_create(const lw_stationary *s, lw_redundancy **out, lw_e
     int *number = calloc((size_t)model->nv + 1, sizeof *number);
     int *order = calloc((size_t)m + 1, sizeof *order);
     int speeds = number ? number_speeds(model, number) : 0;
-    double *G = calloc((size_t)m * (size_t)model->nv + 1, sizeof *G), size = size_of(s);
+    double *G = calloc((size_t)m * (size_t)model->nv + 1, sizeof *G), size = lw_redundancy_size(s);
     lw_orthogonal *work = lw_orthogonal_create(speeds, m, false);
     if (r) r->kept = calloc((size_t)m + 1, sizeof *r->kept);
     if (!r || !number || !order || !G || !work || !r->kept) goto fail;
@@ -116,7 +116,8 @@ lw_status lw_redundancy_create(const lw_stationary *s, lw_redundancy **out, lw_e
         double *null = r->null + (size_t)c * (size_t)m;
         for (int k = 0; k < r->rank; k++) null[order[k]] = X[k + c * r->rank];
         null[order[r->rank + c]] = 1;
-        for (int k = 0; k < m; k++) null[k] *= row_scale(s, &rows->rows[rows->tree_count + k], size);
+        for (int k = 0; k < m; k++)
+            null[k] *= lw_redundancy_row_scale(s, &rows->rows[rows->tree_count + k], size);
     }
     free(X), free(number), free(order), free(G);
     lw_orthogonal_destroy(work);
@@ -191,13 +192,13 @@ lw_status lw_unique_reactions(const lw_stationary *s, bool *unique, lw_error *er
     if (status != LW_OK) return status;
     double *F = calloc(6 * (size_t)model->body_count + 1, sizeof *F);
     double *wrench = calloc((size_t)count + 1, sizeof *wrench);
-    double size = size_of(s);
+    double size = lw_redundancy_size(s);
     const double threshold = 1e-9; /* of the largest component: methods are to agree to that */
     for (int c = 0; F && wrench && c < redundancy->nulls; c++) {
         const double *null = redundancy->null + (size_t)c * (size_t)redundancy->rows;
         double largest = 0; /* multipliers count, too: perhaps no joint feels them */
         for (int r = 0; r < redundancy->rows; r++) {
-            double scale = row_scale(s, &s->rows->rows[s->rows->tree_count + r], size);
+            double scale = lw_redundancy_row_scale(s, &s->rows->rows[s->rows->tree_count + r], size);
             largest = fmax(largest, fabs(null[r]) / (scale * size));
         }
         transmitted(s, null, size, F, wrench);

@@ -25,8 +25,8 @@ static void answer(const lw_formulation *f, const lw_model *model, int number, d
     lw_checked *checked = lw_checked_create(model);
     double *vdot = calloc((size_t)model->nv + 1, sizeof *vdot), amount = 0;
     if (!checked || !vdot) exit(3);
-    lw_status status = lw_checked_accelerations(checked, method, &options, t, q, v, tau, vdot, NULL, NULL,
-                                                &amount, &error);
+    lw_status status =
+        lw_checked_accelerations(checked, method, &options, t, q, v, tau, vdot, NULL, NULL, &amount, &error);
     bool unbalanced = status != LW_OK && strstr(error.message, "method") == error.message;
     printf("%d %s", number, status == LW_OK ? "ok" : unbalanced ? "seen" : "failed");
     for (int k = 0; k < model->nv; k++) printf(" %.17g", vdot[k]);

@@ -1,0 +1,12 @@
+/* sparse_rank.h - which rows of closures and constraints are independent, for mechanisms that are too large for dense matrices.
+ */
+#ifndef LW_SPARSE_RANK_H
+#define LW_SPARSE_RANK_H
+
+#include "formulations/stationary.h"
+
+/* Of the rows that do not belong to the tree, at the state in the system: which are kept (may be NULL), how many. speeds: of the
+ * tree that are not prescribed. */
+lw_status lw_sparse_rank(const lw_stationary *s, bool *kept, int *rank, int *speeds, lw_error *error);
+
+#endif
