@@ -104,6 +104,10 @@ void lw_kkt_destroy(lw_kkt *kkt) {
     free(kkt->residual), free(kkt->before), free(kkt->own), free(kkt->reach), free(kkt->force), free(kkt);
 }
 
+/* As fmax and fmin, which are calls: numbers that are none are looked for at the end. */
+static inline double larger(double a, double b) { return a > b ? a : b; }
+static inline double smaller(double a, double b) { return a < b ? a : b; }
+
 /* --- scaling --------------------------------------------------------------------------------------- */
 
 static double trace(const double I[6]) { return I[0] + I[1] + I[2]; }
@@ -117,17 +121,20 @@ static void find_lengths(lw_kkt *kkt) {
         const double *h = kkt->H + 6 * b;
         double arm[3], square = lw_v3_dot(h + 3, h + 3), *own = &kkt->length[kkt->body[b]];
         lw_v3_cross(h + 3, h, arm);
-        if (square > 0) *own = fmax(*own, lw_v3_norm(arm) / square);
-        longest = fmax(longest, *own);
+        if (square > 0) *own = larger(*own, lw_v3_dot(arm, arm) / (square * square));
+    }
+    for (int i = 0; i < kkt->bodies; i++) {
+        kkt->length[i] = sqrt(kkt->length[i]);
+        longest = larger(longest, kkt->length[i]);
     }
     for (int i = 0; i < kkt->bodies; i++)
         if (kkt->mass[i] > 0)
-            widest = fmax(widest, sqrt(fmax(trace(kkt->inertia + 6 * i), 0) / (2 * kkt->mass[i])));
+            widest = larger(widest, sqrt(larger(trace(kkt->inertia + 6 * i), 0) / (2 * kkt->mass[i])));
     if (!(longest > 0)) longest = widest;
     if (!(longest > 0) || !isfinite(longest)) longest = 1;
     for (int i = 0; i < kkt->bodies; i++) {
-        double own = kkt->mass[i] > 0 ? sqrt(fmax(trace(kkt->inertia + 6 * i), 0) / (2 * kkt->mass[i])) : 0;
-        kkt->length[i] = fmax(kkt->length[i], fmin(own, longest));
+        double own = kkt->mass[i] > 0 ? sqrt(larger(trace(kkt->inertia + 6 * i), 0) / (2 * kkt->mass[i])) : 0;
+        kkt->length[i] = larger(kkt->length[i], smaller(own, longest));
         if (!(kkt->length[i] > 1e-9 * longest)) kkt->length[i] = longest;
     }
 }
@@ -140,7 +147,7 @@ static void scale(lw_kkt *kkt) {
     for (int c = 0; c < kkt->components; c++) kkt->heaviest[c] = kkt->gap[c] = 0;
     for (int i = 0; i < kkt->bodies; i++) {
         double *heaviest = &kkt->heaviest[kkt->component[i]], square = kkt->length[i] * kkt->length[i];
-        *heaviest = fmax(*heaviest, fmax(kkt->mass[i], trace(kkt->inertia + 6 * i) / (2 * square)));
+        *heaviest = larger(*heaviest, larger(kkt->mass[i], trace(kkt->inertia + 6 * i) / (2 * square)));
     }
     for (int c = 0; c < kkt->components; c++)
         if (!(kkt->heaviest[c] > 0)) kkt->heaviest[c] = 1;
@@ -155,16 +162,16 @@ static void scale(lw_kkt *kkt) {
         for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++) {
             const double *h = kkt->H + 6 * b;
             double own = kkt->length[kkt->body[b]];
-            most = fmax(most, fmax(lw_v3_norm(h) / own, lw_v3_norm(h + 3)));
-            length = fmax(length, own);
+            most = larger(most, larger(lw_v3_dot(h, h) / (own * own), lw_v3_dot(h + 3, h + 3)));
+            length = larger(length, own);
         }
-        double by = kkt->row_scale[r] = most > 0 && isfinite(most) ? 1 / most : 1;
+        double by = kkt->row_scale[r] = most > 0 && isfinite(most) ? 1 / sqrt(most) : 1;
         for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++)
             for (int k = 0; k < 6; k++)
                 kkt->G[6 * b + k] = kkt->H[6 * b + k] * by / (k < 3 ? kkt->length[kkt->body[b]] : 1);
         if (kkt->now->phi && most > 0) {
             double *gap = &kkt->gap[kkt->component[kkt->body[kkt->row_block[r]]]];
-            *gap = fmax(*gap, fabs(kkt->now->phi[r]) * by / length);
+            *gap = larger(*gap, fabs(kkt->now->phi[r]) * by / length);
         }
     }
 }
@@ -176,7 +183,7 @@ static void soften(lw_kkt *kkt) {
     for (int r = 0; r < kkt->rows; r++) {
         bool touches = kkt->row_block[r] < kkt->row_block[r + 1];
         double gap = touches ? share * kkt->gap[kkt->component[kkt->body[kkt->row_block[r]]]] : 0;
-        kkt->E[r] = fmin(softest, fmax(hardest, gap * gap));
+        kkt->E[r] = smaller(softest, larger(hardest, gap * gap));
         kkt->firm &= kkt->E[r] < softest;
     }
 }
@@ -210,7 +217,7 @@ lw_status lw_kkt_factor(lw_kkt *kkt, const double *inertia, const double *mass, 
 
 static double size_of(const double v[6]) {
     double most = 0;
-    for (int k = 0; k < 6; k++) most = fmax(most, fabs(v[k]));
+    for (int k = 0; k < 6; k++) most = larger(most, fabs(v[k]));
     return most;
 }
 
@@ -225,8 +232,8 @@ static double residual_of(lw_kkt *kkt, const double *u, const double *gamma, int
         lw_s3_mul_v(kkt->inertia + 6 * i, a + 6 * i, Ja);
         for (int k = 0; k < 3; k++) {
             double ma = kkt->mass[i] * a[6 * i + 3 + k];
-            torque = fmax(torque, fmax(fabs(u[6 * i + k]), fabs(Ja[k])));
-            push = fmax(push, fmax(fabs(u[6 * i + 3 + k]), fabs(ma)));
+            torque = larger(torque, larger(fabs(u[6 * i + k]), fabs(Ja[k])));
+            push = larger(push, larger(fabs(u[6 * i + 3 + k]), fabs(ma)));
             top[6 * i + k] = u[6 * i + k] - Ja[k];
             top[6 * i + 3 + k] = u[6 * i + 3 + k] - ma;
         }
@@ -237,13 +244,13 @@ static double residual_of(lw_kkt *kkt, const double *u, const double *gamma, int
         for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++) {
             int i = kkt->body[b];
             bottom[r] += lw_v6_dot(kkt->H + 6 * b, a + 6 * i);
-            force[i] = fmax(force[i], fabs(lambda[r]) * size_of(kkt->G + 6 * b) / kkt->row_scale[r]);
+            force[i] = larger(force[i], fabs(lambda[r]) * size_of(kkt->G + 6 * b) / kkt->row_scale[r]);
             lw_v6_axpy(lambda[r], kkt->H + 6 * b, top + 6 * i);
         }
     }
     for (int i = 0; i < kkt->bodies; i++) {
         double left = 0;
-        for (int k = 0; k < 6; k++) left = fmax(left, fabs(top[6 * i + k]) / (k < 3 ? kkt->length[i] : 1));
+        for (int k = 0; k < 6; k++) left = larger(left, fabs(top[6 * i + k]) / (k < 3 ? kkt->length[i] : 1));
         if (!(left <= worst * force[i])) worst = left / force[i], *where = i;
     }
     return worst;
@@ -282,15 +289,15 @@ static void find_reach(lw_kkt *kkt, const double *gamma) {
     for (int i = 0; i < kkt->bodies; i++) {
         const double *a = kkt->x + 6 * i;
         double most = kkt->force[i] / kkt->heaviest[kkt->component[i]];
-        kkt->strongest[kkt->component[i]] = fmax(kkt->strongest[kkt->component[i]], most);
-        for (int k = 0; k < 6; k++) most = fmax(most, fabs(a[k]) * (k < 3 ? kkt->length[i] : 1));
+        kkt->strongest[kkt->component[i]] = larger(kkt->strongest[kkt->component[i]], most);
+        for (int k = 0; k < 6; k++) most = larger(most, fabs(a[k]) * (k < 3 ? kkt->length[i] : 1));
         kkt->own[i] = kkt->reach[i] = most;
     }
     for (int r = 0; r < kkt->rows; r++) {
         int from = kkt->row_block[r], to = kkt->row_block[r + 1];
         double most = fabs(gamma[r]) * kkt->row_scale[r];
-        for (int b = from; b < to; b++) most = fmax(most, kkt->own[kkt->body[b]]);
-        for (int b = from; b < to; b++) kkt->reach[kkt->body[b]] = fmax(kkt->reach[kkt->body[b]], most);
+        for (int b = from; b < to; b++) most = larger(most, kkt->own[kkt->body[b]]);
+        for (int b = from; b < to; b++) kkt->reach[kkt->body[b]] = larger(kkt->reach[kkt->body[b]], most);
     }
 }
 
@@ -329,9 +336,8 @@ static double iterate(lw_kkt *kkt, const double *u, const double *gamma, int *wh
         solve_scaled(kkt);
         move(kkt, 1);
         find_reach(kkt, gamma);
-        now = change_of(kkt, 0, where);
+        now = change_of(kkt, 2e-16, where); /* less is rounding */
         double share = quotient(kkt);
-        if (!isfinite(now)) break;
         if (!(now > enough) || (round > kkt->light && now * now < enough * before)) break;
         if (round > 0 && now > 0.3 * before) {
             if (now < rounding || share > 0.999) break;
@@ -340,11 +346,14 @@ static double iterate(lw_kkt *kkt, const double *u, const double *gamma, int *wh
             if (kkt->firm && steady && fabs(share) > 0.3) move(kkt, share / (1 - share));
         }
         stalled = now < 0.9 * best ? 0 : stalled + 1;
-        best = fmin(best, now), last_share = share;
+        best = smaller(best, now), last_share = share;
         before = now;
     }
+    double all = 0; /* not a number if any is not */
+    for (int k = 0; k < kkt->size; k++) all += 0 * kkt->x[k];
+    if (isnan(all)) return NAN;
     /* Where rows contradict each other, multipliers grow with each round, and in the end their rounding moves bodies. */
-    return isfinite(now) ? change_of(kkt, 1e-13, where) : now;
+    return change_of(kkt, 1e-13, where);
 }
 
 /* What a row misses beyond what its softness explains, relative to the accelerations around; *row is the worst. */
@@ -353,7 +362,7 @@ static double row_defect(const lw_kkt *kkt, int *row) {
     for (int r = 0; r < kkt->rows; r++) {
         double reach = 0, left = kkt->residual[6 * kkt->bodies + r] * kkt->row_scale[r];
         for (int b = kkt->row_block[r]; b < kkt->row_block[r + 1]; b++)
-            reach = fmax(reach, kkt->reach[kkt->body[b]]);
+            reach = larger(reach, kkt->reach[kkt->body[b]]);
         if (kkt->row_block[r] == kkt->row_block[r + 1]) continue;
         left = fabs(left + kkt->E[r] * kkt->before[6 * kkt->bodies + r]);
         if (!(left <= worst * reach)) worst = left / reach, *row = r;
@@ -417,7 +426,7 @@ static double norm_of(lw_kkt *kkt) {
                 sum[6 * kkt->body[b] + k] += fabs(kkt->G[6 * b + k]);
             }
     }
-    for (int k = 0; k < kkt->size; k++) most = fmax(most, sum[k]);
+    for (int k = 0; k < kkt->size; k++) most = larger(most, sum[k]);
     return most;
 }
 
@@ -443,7 +452,7 @@ double lw_kkt_condition(lw_kkt *kkt) {
         memset(x, 0, (size_t)kkt->size * sizeof *x);
         x[at] = 1;
     }
-    return fmax(1, norm * inverse);
+    return larger(1, norm * inverse);
 }
 
 void lw_kkt_work(lw_kkt *kkt, double *entries, double *operations) {

@@ -227,7 +227,8 @@ static void assemble_below(lw_fronts *f, const left_over *below, int first, int 
             f->F[row >= column ? (size_t)row + stride * (size_t)column
                                : (size_t)column + stride * (size_t)row] += from[i];
         }
-        f->seen[column] = fmax(f->seen[column], f->stack_seen[below->index + (size_t)c]);
+        double seen = f->stack_seen[below->index + (size_t)c];
+        if (seen > f->seen[column]) f->seen[column] = seen;
     }
 }
 
@@ -265,7 +266,7 @@ static double largest_of(const double *F, int size, int k, int summed, int c, in
     }
     const double *column = F + stride * (size_t)c;
     for (int r = summed; r < size; r++) outside = fabs(column[r]) > outside ? fabs(column[r]) : outside;
-    return fmax(inside, outside);
+    return inside > outside ? inside : outside;
 }
 
 /* column[i] -= w l[i] for i = from .. to - 1: the innermost loop, kept free of aliases for the compiler. */
@@ -324,7 +325,7 @@ static int try_pivot(lw_fronts *f, int size, int k, int summed, int c) {
     double largest = largest_of(F, size, k, summed, c, -1, &t), *d = F + (size_t)c * (stride + 1);
     double nothing = rounding * f->seen[c];
     bool row = f->index[c] >= 6 * f->bodies;
-    if (row && !(fmax(fabs(*d), largest) > nothing))
+    if (row && !(fabs(*d) > nothing) && !(largest > nothing))
         *d = -nothing; /* it depends on others; softer here, which the corrections in kkt.c allow */
     if (fabs(*d) >= threshold * largest && (row ? *d != 0 : fabs(*d) > nothing)) {
         exchange(f, size, k, c);

@@ -3,8 +3,8 @@
  *   J a - H lambda = u,   H'a = gamma
  *
  * Source   Mufti (1983), eqs 10, 49, 63; docs/theory/lagrange.md. The solver is kkt.c.
- * Cost     sparse: analysed once, refactored at each state; about linear for chains and trees.
- * Limits   none on topology; dependent rows do no harm.
+ * Cost     sparse: ordered once, factored at each state; linear for chains, trees, ladders, hubs, n^1.5 on plane nets.
+ * Limits   none on topology; dependent rows and light bodies do no harm.
  */
 #include "formulations/reduction.h"
 
@@ -38,7 +38,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                                                                      model, options, solve);
     lw_status status = LW_ERROR_MEMORY;
     if (method) method->kkt = lw_kkt_create(model, method->reduction.system->rows);
-    if (method && method->kkt) { /* the first factorisation chooses pivots, which takes memory */
+    if (method && method->kkt) { /* the first factor takes memory: now rather than in a step */
         lw_stationary *s = method->reduction.system;
         lw_stationary_rows_at(s, 0, model->q0, model->v0);
         status = lw_kkt_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);

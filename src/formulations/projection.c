@@ -8,7 +8,7 @@
  * d moves the joints by W'd, and the result is the same as with the mass matrix of the joint coordinates.
  *
  * Source   docs/theory/projection.md.
- * Cost     one sparse factorisation and a few solutions per round, no allocation but for new pivots.
+ * Cost     one sparse factorisation and a few solutions per round, no allocation.
  * Limits   a body without mass or inertia gets a small one here: the metric is ours to choose. Where that leaves too few digits (bodies
  *          of very different mass), a metric in which all bodies are alike takes over.
  */
@@ -78,7 +78,7 @@ lw_projection *lw_projection_create(const lw_model *model, lw_hold hold) {
         lw_projection_destroy(p);
         return NULL;
     }
-    /* the first factorisation chooses pivots, which takes memory: now rather than in a step */
+    /* the first factor takes memory: now rather than in a step */
     lw_stationary_rows_at(p->system, 0, model->q0, model->v0);
     if (factor(p, NULL) == LW_ERROR_MEMORY) {
         lw_projection_destroy(p);
