@@ -119,8 +119,10 @@ static void json_final(json *j, const run *r, lw_data *data) {
     for (int i = 0; i < lw_model_joint_count(r->model); i++) {
         lw_joint_info joint = lw_model_joint_info(r->model, i);
         json_object(j, joint.name);
-        json_numbers(j, "q", joint.cut ? NULL : r->q + joint.q, joint.cut ? 0 : joint.q_count);
-        json_numbers(j, "v", joint.cut ? NULL : r->v + joint.v, joint.cut ? 0 : joint.v_count);
+        double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V];
+        int count = lw_joint_coordinates(r->model, data, r->summary.t_end, r->q, r->v, i, q, v);
+        json_numbers(j, "q", q, count);
+        json_numbers(j, "v", v, count ? lw_joint_type_v(joint.type, count) : 0);
         json_object_end(j);
     }
     json_object_end(j);

@@ -194,6 +194,26 @@ void lw_cut_joint(const lw_model *model, const lw_data *data, int closure, doubl
     for (int k = 0; k < entry->joint.nv; k++) v[k] = lw_v6_dot(W + 6 * k, V);
 }
 
+int lw_joint_coordinates(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                         int joint, double *coordinates, double *speeds) {
+    const lw_joint_entry *entry = &model->joints[joint];
+    lw_take_state(model, data, t, q, v);
+    if (!entry->info.cut) {
+        memcpy(coordinates, data->q + entry->info.q, (size_t)entry->joint.nq * sizeof *coordinates);
+        memcpy(speeds, data->v + entry->info.v, (size_t)entry->joint.nv * sizeof *speeds);
+        return entry->joint.nq;
+    }
+    for (int k = 0; k < entry->joint.nq && lw_joint_quaternion(entry->joint.type) < 0; k++)
+        if (lw_joint_speed_turns(entry->joint.type, k) && entry->turn[k] < 0) return 0;
+    double W[36], at[3];
+    int closure = 0;
+    while (model->closures[closure] != joint) closure++;
+    lw_velocities(model, data);
+    lw_world_poses(model, data);
+    lw_cut_joint(model, data, closure, coordinates, speeds, W, at);
+    return entry->joint.nq;
+}
+
 void lw_body_pose(const lw_model *model, lw_data *data, double t, const double *q, int body,
                   double position[3], double rotation[9]) {
     lw_take_state(model, data, t, q, NULL);
