@@ -404,7 +404,7 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, double op
         bool closure = row->joint >= 0;
         note_worst(worst,
                    amount_of(isfinite(rest) ? excused : rest, sum, sum,
-                             b->noise * (unit * fastest + unbalanced(b, r))),
+                             b->noise * unit * fastest + solution_noise * unbalanced(b, r)),
                    closure ? LW_BALANCE_CLOSURE : LW_BALANCE_CONSTRAINT,
                    closure ? row->joint : row->constraint);
     }
