@@ -22,7 +22,6 @@
 #include "formulations/augmented.h"
 #include "formulations/reduction.h"
 #include "formulations/saddle.h"
-#include "formulations/scaling.h"
 #include "model/joint.h"
 
 #include <math.h>
@@ -123,7 +122,7 @@ lw_augmented *lw_augmented_create(lw_stationary *s, bool general) {
     build_tree(a);
 
     size_t slides = (size_t)a->slides, forces = (size_t)a->forces;
-    double **vectors[] = {&a->right, &a->x, &a->y, &a->z, &a->w};
+    double **vectors[] = {&a->right, &a->velocity, &a->x, &a->y, &a->z, &a->w};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         if (!(*vectors[k] = LW_NEW(arena, double, 3 * n + 1))) return NULL;
     a->reach = LW_NEW(arena, double, 3 * forces + 1);
@@ -136,9 +135,8 @@ lw_augmented *lw_augmented_create(lw_stationary *s, bool general) {
     a->S = LW_NEW(arena, double, stars *stars + 1);
     a->slide_star = LW_NEW(arena, double, 2 * slides * stars + 1);
     a->right_star = LW_NEW(arena, double, stars + 1);
-    a->mobility = LW_NEW(arena, double, s->rows->count + 1);
     if (!a->reach || !a->f || !a->slide || !a->slide_mass || !a->c || !a->K || !a->N || !a->S ||
-        !a->slide_star || !a->right_star || !a->mobility)
+        !a->slide_star || !a->right_star)
         return NULL;
     if (a->blockwise) {
         a->d = LW_NEW(arena, double, 3 * n * n + 1);
@@ -192,27 +190,35 @@ static void apply_E(const lw_augmented *a, double *x) {
     spread(a, x);
 }
 
-/* f = B x = T2 (x - M E x) */
-static void apply_B(const lw_augmented *a, const double *x, double *f) {
-    double *y = a->y;
-    memcpy(y, x, 3 * (size_t)a->n * sizeof *y);
-    apply_E(a, y);
-    for (int k = 0; k < 3 * a->n; k++) y[k] = x[k] - a->s->mass[k / 3] * y[k];
+void lw_augmented_forces(const lw_augmented *a, double *y, double *f) {
     gather(a, y);
     for (int i = 1; i <= a->n; i++)
         for (int k = a->force_at[i]; k < a->force_at[i + 1]; k++)
             f[k] = lw_v3_dot(a->reach + 3 * k, y + 3 * (i - 1));
 }
 
-/* x = B'f = (1 - E M) T2'f */
-static void apply_B_transposed(const lw_augmented *a, const double *f, double *x) {
+/* f = B x = T2 (x - M E x) */
+static void apply_B(const lw_augmented *a, const double *x, double *f) {
     double *y = a->y;
-    size_t bytes = 3 * (size_t)a->n * sizeof *x;
-    memset(x, 0, bytes);
+    memcpy(y, x, 3 * (size_t)a->n * sizeof *y);
+    apply_E(a, y);
+    for (int k = 0; k < 3 * a->n; k++) y[k] = x[k] - a->s->mass[k / 3] * y[k];
+    lw_augmented_forces(a, y, f);
+}
+
+void lw_augmented_displace(const lw_augmented *a, const double *f, double *x) {
+    memset(x, 0, 3 * (size_t)a->n * sizeof *x);
     for (int i = 1; i <= a->n; i++)
         for (int k = a->force_at[i]; k < a->force_at[i + 1]; k++)
             lw_v3_axpy(f[k], a->reach + 3 * k, x + 3 * (i - 1));
     spread(a, x);
+}
+
+/* x = B'f = (1 - E M) T2'f */
+static void apply_B_transposed(const lw_augmented *a, const double *f, double *x) {
+    double *y = a->y;
+    size_t bytes = 3 * (size_t)a->n * sizeof *x;
+    lw_augmented_displace(a, f, x);
     if (a->slides == 0) return;
     memcpy(y, x, bytes);
     times_mass(a, y);
@@ -266,7 +272,7 @@ static void complete_basis(int count, double basis[9]) {
 }
 
 /* T2 and N: per joint the pseudo-inverse of its directions and what is perpendicular to them. */
-static void find_directions(lw_augmented *a) {
+void lw_augmented_directions(lw_augmented *a) {
     const lw_model *model = a->s->model;
     const lw_rows *rows = a->s->rows;
     for (int i = 1; i <= a->n; i++) {
@@ -284,7 +290,7 @@ static void find_directions(lw_augmented *a) {
 
 /* N'M N, factored. False if some free translation moves no mass of its own. */
 static bool factor_slides(lw_augmented *a) {
-    const double rounding = 1e-12; /* of the mass that slides */
+    const double rounding = 1e-14; /* of the mass that slides */
     size_t size = (size_t)a->slides;
     memset(a->slide_mass, 0, size * size * sizeof *a->slide_mass);
     for (int i = 1; i <= a->n; i++)
@@ -416,17 +422,18 @@ static void add_pair(lw_augmented *a, int i, int j, const double b[3], const dou
     const double *wi = a->s->rows->bodies[i].w, *wj = a->s->rows->bodies[j].w;
     lw_v3_cross(wj, c, first);
     lw_v3_cross(wj, first, second);
-    lw_v3_add_cross(second, b, a->right + 3 * (i - 1));
+    lw_v3_add_cross(second, b, a->velocity + 3 * (i - 1));
     lw_v3_cross(wi, b, first);
     lw_v3_cross(wi, first, second);
-    lw_v3_add_cross(second, c, a->right + 3 * (j - 1));
+    lw_v3_add_cross(second, c, a->velocity + 3 * (j - 1));
 }
 
-/* K, and right += the terms that velocities of ball joints cause (36, 37). */
+/* K, and the terms that velocities of ball joints cause (36, 37). */
 static void form_blocks(lw_augmented *a) {
     int n = a->n;
     memset(a->K, 0, 9 * (size_t)n * (size_t)n * sizeof *a->K);
     memset(a->moment, 0, 3 * (size_t)n * sizeof *a->moment);
+    memset(a->velocity, 0, 3 * (size_t)n * sizeof *a->velocity);
     for (int i = 1; i <= n; i++) { /* point masses on the augmented bodies; moment: sum of m_k d_ik */
         double m = a->s->mass[i - 1];
         add_point(a, i, m, d_of(a, i, i));
@@ -440,7 +447,7 @@ static void form_blocks(lw_augmented *a) {
         double *own = block(a, i, i), turned[3] = {0, 0, 0};
         const double *w = a->s->rows->bodies[i].w;
         for (int c = 0; c < 3; c++) lw_v3_axpy(w[c], own + 3 * (size_t)n * (size_t)c, turned);
-        lw_v3_add_cross(turned, w, a->right + 3 * (i - 1));
+        lw_v3_add_cross(turned, w, a->velocity + 3 * (i - 1));
     }
     for (int j = 1; j <= n; j++) {
         if (carried(a, j)) {
@@ -463,7 +470,7 @@ static void form_blocks(lw_augmented *a) {
 
 /* f = u3; blockwise without the part of ball joints, sum of c_ij w_i x (w_i x l_ij) in (10), whose terms are made
  * of blocks: what motion of the base and Baumgarte's terms leave. */
-static void translational_right(const lw_augmented *a, bool without_balls, double *f) {
+static void translational_right(const lw_augmented *a, const double *gamma, bool without_balls, double *f) {
     const lw_rows *rows = a->s->rows;
     for (int i = 1; i <= a->n; i++) {
         double own[3], other[3], first[3], centripetal[3] = {0, 0, 0};
@@ -479,7 +486,7 @@ static void translational_right(const lw_augmented *a, bool without_balls, doubl
             const lw_row *row = &rows->rows[a->force_row[k]];
             bool second = a->s->model->joints[row->joint].info.bodies[1] == i;
             const double *direction = rows->joints[row->joint].W + 6 * row->component + 3;
-            f[k] = -rows->gamma[a->force_row[k]] + (second ? 1 : -1) * lw_v3_dot(direction, centripetal);
+            f[k] = -gamma[a->force_row[k]] + (second ? 1 : -1) * lw_v3_dot(direction, centripetal);
         }
     }
 }
@@ -526,30 +533,28 @@ static void form_S(lw_augmented *a) {
     if (slides > 0) lw_dense_multiply(true, false, a->stars, a->stars, a->slides, 1, Y, X, 0, a->S);
 }
 
-static void take_forces(const lw_augmented *a, double *u1) {
-    for (int i = 0; i < a->n; i++) lw_v3_copy(a->s->u + 6 * i + 3, u1 + 3 * i);
+static void take_forces(const lw_augmented *a, const double *u, double *u1) {
+    for (int i = 0; i < a->n; i++) lw_v3_copy(u + 6 * i + 3, u1 + 3 * i);
 }
 
-static void form_right_star(lw_augmented *a) {
+static void form_right_star(lw_augmented *a, const double *u, const double *gamma) {
     const lw_rows *rows = a->s->rows;
-    translational_right(a, false, a->f);
+    translational_right(a, gamma, false, a->f);
     apply_B_transposed(a, a->f, a->x);
-    take_forces(a, a->z);
+    take_forces(a, u, a->z);
     apply_E(a, a->z);
     for (int k = 0; k < 3 * a->n; k++) a->z[k] -= a->x[k];
     for (int r = 0; r < a->stars; r++) {
         const lw_row *row = &rows->rows[rows->tree_count + r];
-        a->right_star[r] = -rows->gamma[rows->tree_count + r];
+        a->right_star[r] = -gamma[rows->tree_count + r];
         for (int b = row->block; b < row->block + row->count; b++)
             a->right_star[r] += lw_v3_dot(rows->H + 6 * b + 3, a->z + 3 * (rows->body[b] - 1));
     }
 }
 
 lw_status lw_augmented_at(lw_augmented *a, lw_error *error) {
-    find_directions(a);
+    lw_augmented_directions(a);
     if (!factor_slides(a)) return lw_saddle_singular(error);
-    lw_row_mobilities(a->s->rows, a->s->inertia, a->s->mass, a->mobility);
-    memset(a->right, 0, 3 * (size_t)a->n * sizeof *a->right);
     if (a->blockwise) {
         find_barycentres(a);
         form_blocks(a);
@@ -558,42 +563,47 @@ lw_status lw_augmented_at(lw_augmented *a, lw_error *error) {
     if (a->stars > 0) {
         form_stars(a);
         form_S(a);
-        form_right_star(a);
     }
-    translational_right(a, a->blockwise, a->f);
-    apply_B_transposed(a, a->f, a->x);
-    times_mass(a, a->x);
-    take_forces(a, a->z);
-    for (int k = 0; k < 3 * a->n; k++) a->x[k] += a->z[k];
-    lw_augmented_shift(a, a->x, a->z);
-    for (int i = 0; i < a->n; i++)
-        for (int k = 0; k < 3; k++) a->right[3 * i + k] += a->z[3 * i + k] + a->s->u[6 * i + k];
     return LW_OK;
 }
 
-void lw_augmented_expand(lw_augmented *a, const double *wdot, const double *lambda_star) {
-    lw_stationary *s = a->s;
-    const lw_rows *rows = s->rows;
+void lw_augmented_right(lw_augmented *a, const double *u, const double *gamma) {
+    bool blocks = a->blockwise && gamma == a->s->rows->gamma;
+    if (a->stars > 0) form_right_star(a, u, gamma);
+    translational_right(a, gamma, blocks, a->f);
+    apply_B_transposed(a, a->f, a->x);
+    times_mass(a, a->x);
+    take_forces(a, u, a->z);
+    for (int k = 0; k < 3 * a->n; k++) a->x[k] += a->z[k];
+    lw_augmented_shift(a, a->x, a->right);
+    for (int i = 0; i < a->n; i++)
+        for (int k = 0; k < 3; k++)
+            a->right[3 * i + k] += u[6 * i + k] + (blocks ? a->velocity[3 * i + k] : 0);
+}
+
+void lw_augmented_expand(lw_augmented *a, const double *u, const double *gamma, const double *wdot,
+                         const double *lambda_star, double *acceleration, double *lambda) {
+    const lw_rows *rows = a->s->rows;
     double *p = a->z, *x = a->x, *Ep = a->w;
-    take_forces(a, p);
+    take_forces(a, u, p);
     for (int r = 0; r < a->stars; r++) {
         const lw_row *row = &rows->rows[rows->tree_count + r];
-        s->lambda[rows->tree_count + r] = lambda_star[r];
+        lambda[rows->tree_count + r] = lambda_star[r];
         for (int b = row->block; b < row->block + row->count; b++)
             lw_v3_axpy(lambda_star[r], rows->H + 6 * b + 3, p + 3 * (rows->body[b] - 1));
     }
-    translational_right(a, false, a->f);
+    translational_right(a, gamma, false, a->f);
     add_arms_transposed(a, wdot, a->f);
     apply_B_transposed(a, a->f, x); /* B'g */
     memcpy(Ep, p, 3 * (size_t)a->n * sizeof *Ep);
     apply_E(a, Ep);
     for (int i = 0; i < a->n; i++)
         for (int k = 0; k < 3; k++) {
-            s->a[6 * i + k] = wdot[3 * i + k];
-            s->a[6 * i + 3 + k] = Ep[3 * i + k] - x[3 * i + k];
+            acceleration[6 * i + k] = wdot[3 * i + k];
+            acceleration[6 * i + 3 + k] = Ep[3 * i + k] - x[3 * i + k];
         }
     times_mass(a, x);
     for (int k = 0; k < 3 * a->n; k++) p[k] += x[k];
     apply_B(a, p, a->f); /* A g = B M B'g */
-    for (int k = 0; k < a->forces; k++) s->lambda[a->force_row[k]] = -a->f[k];
+    for (int k = 0; k < a->forces; k++) lambda[a->force_row[k]] = -a->f[k];
 }

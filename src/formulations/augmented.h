@@ -37,7 +37,7 @@ typedef struct lw_augmented {
     double *N; /* 3n x stars */
     double *S; /* stars x stars */
     double *right, *right_star;
-    double *mobility; /* per row, also of the tree: the inverse of the mass that it meets */
+    double *velocity; /* blockwise: the terms (36, 37) that velocities of ball joints cause, 3 per body */
 
     double *own, *out, *moment; /* blockwise, per body: see augmented.c */
     /* workspace: per slide and star; per body; per translational row; per slide */
@@ -56,12 +56,22 @@ bool lw_augmented_is_force(const lw_model *model, const lw_row *row);
 /* How many rows of closures and constraints a model has. */
 int lw_augmented_stars(const lw_model *model);
 
-/* K, N, S and the right-hand sides at the state in s. */
+/* The directions reach and slide at the state in s. */
+void lw_augmented_directions(lw_augmented *a);
+/* K, N, S at the state in s. */
 lw_status lw_augmented_at(lw_augmented *a, lw_error *error);
+/* right and right_star for forces u and rows gamma: those of the state, whose terms of velocities are made of blocks where K is,
+ * or any others. */
+void lw_augmented_right(lw_augmented *a, const double *u, const double *gamma);
+/* x = T2'f: displacements of the bodies, three numbers each, that meet f in the translational rows. */
+void lw_augmented_displace(const lw_augmented *a, const double *f, double *x);
+/* f = T2 y; y is replaced by its sums over all that hangs on each body. */
+void lw_augmented_forces(const lw_augmented *a, double *y, double *f);
 /* out = D x, both three numbers per body. */
 void lw_augmented_shift(lw_augmented *a, const double *x, double *out);
-/* s->a and s->lambda (but for the tree's rotational rows) from wdot and lambda*. */
-void lw_augmented_expand(lw_augmented *a, const double *wdot, const double *lambda_star);
+/* acceleration (6 per body) and lambda (but for the tree's rotational rows) from wdot and lambda*, for u and gamma. */
+void lw_augmented_expand(lw_augmented *a, const double *u, const double *gamma, const double *wdot,
+                         const double *lambda_star, double *acceleration, double *lambda);
 
 /* dual_i . basis_j = delta_ij for three vectors that are independent. */
 void lw_dual_basis(const double basis[9], double dual[9]);

@@ -6,12 +6,16 @@
  *
  * Without rotational rows and closures (a tree of ball joints) this is K wdot = right (38), by Cholesky.
  *
+ * K is a sum of masses, in which light bodies keep some of their digits only: refinement.c gives them back.
+ *
  * Source   Mufti (1983), eqs 28-38, 51, 65-73, remarks 3 and 5; docs/theory/barycentre.md. augmented.c builds K, N, S.
  * Cost     dense: (3 bodies + rotational rows + rows of closures and constraints)^3 / 3.
  * Limits   what slides freely must have mass.
  */
 #include "formulations/augmented.h"
+#include "formulations/independence.h"
 #include "formulations/reduction.h"
+#include "formulations/refinement.h"
 #include "formulations/saddle.h"
 #include "model/joint.h"
 
@@ -19,9 +23,10 @@ typedef struct barycentre_method {
     lw_reduction reduction;
     lw_augmented *augmented;
     lw_saddle *saddle;
+    lw_independence *independence;
+    lw_refinement *refinement;
     int torques, *torque_row; /* rotational rows of the tree: C Q */
     double *G;                /* (C Q, N) */
-    double *mobility;         /* per column of G */
     double *x;                /* right-hand sides, then wdot, lambda, lambda* */
 } barycentre_method;
 
@@ -38,6 +43,27 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     return lw_augmented_applies("barycentre", model, unknowns, error);
 }
 
+static void solve_for(barycentre_method *method, const double *u, const double *gamma, double *acceleration,
+                      double *lambda) {
+    lw_augmented *a = method->augmented;
+    size_t size = 3 * (size_t)a->n;
+    double *x = method->x, *u4 = x + size, *right_star = u4 + method->torques;
+    lw_augmented_right(a, u, gamma);
+    memcpy(x, a->right, size * sizeof *x);
+    memcpy(right_star, a->right_star, (size_t)a->stars * sizeof *x);
+    for (int k = 0; k < method->torques; k++) u4[k] = -gamma[method->torque_row[k]];
+    lw_saddle_solve(method->saddle, x);
+    for (int k = 0; k < method->torques; k++) lambda[method->torque_row[k]] = u4[k];
+    lw_augmented_expand(a, u, gamma, x, right_star, acceleration, lambda);
+}
+
+static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
+                        lw_error *error) {
+    (void)error;
+    solve_for(method, u, gamma, a, lambda);
+    return LW_OK;
+}
+
 static lw_status solve(lw_reduction *reduction, lw_error *error) {
     barycentre_method *method = (barycentre_method *)reduction;
     lw_augmented *a = method->augmented;
@@ -46,31 +72,22 @@ static lw_status solve(lw_reduction *reduction, lw_error *error) {
     int torques = method->torques;
     lw_status status = lw_augmented_at(a, error);
     if (status != LW_OK) return status;
-    double *x = method->x, *u4 = x + size, *right_star = u4 + torques;
-    memcpy(x, a->right, size * sizeof *x);
-    memcpy(right_star, a->right_star, (size_t)a->stars * sizeof *x);
+    lw_independence_at(method->independence, s);
     memset(method->G, 0, size * (size_t)torques * sizeof *method->G);
     for (int k = 0; k < torques; k++) {
         const lw_row *row = &s->rows->rows[method->torque_row[k]];
-        u4[k] = -s->rows->gamma[method->torque_row[k]];
-        method->mobility[k] = a->mobility[method->torque_row[k]];
         for (int b = row->block; b < row->block + row->count; b++)
             lw_v3_copy(s->rows->H + 6 * b, method->G + size * (size_t)k + 3 * (s->rows->body[b] - 1));
     }
     memcpy(method->G + size * (size_t)torques, a->N, size * (size_t)a->stars * sizeof *method->G);
-    memcpy(method->mobility + torques, a->mobility + s->rows->tree_count,
-           (size_t)a->stars * sizeof *a->mobility);
-    status = lw_saddle_factor(method->saddle, a->K, method->G, a->S, method->mobility, error);
-    if (status == LW_OK) status = lw_saddle_solve(method->saddle, x, error);
-    if (status != LW_OK) return status;
-    for (int k = 0; k < torques; k++) s->lambda[method->torque_row[k]] = u4[k];
-    lw_augmented_expand(a, x, right_star);
-    return LW_OK;
+    status = lw_saddle_factor(method->saddle, a->K, method->G, a->S, method->independence->kept, a->stars, error);
+    return status == LW_OK ? lw_refine(method->refinement, solver, method, "barycentre", error) : status;
 }
 
 static void destroy(lw_method *base) {
     barycentre_method *method = (barycentre_method *)base;
     if (!method) return;
+    lw_independence_destroy(method->independence);
     lw_saddle_destroy(method->saddle);
     lw_augmented_destroy(method->augmented);
     lw_reduction_destroy(&method->reduction);
@@ -85,11 +102,13 @@ static bool build(barycentre_method *method) {
         if (!lw_augmented_is_force(s->model, &s->rows->rows[r])) method->torque_row[method->torques++] = r;
     size_t size = 3 * (size_t)a->n, rows = (size_t)method->torques + (size_t)a->stars;
     method->G = LW_NEW(s->arena, double, size *rows + 1);
-    method->mobility = LW_NEW(s->arena, double, rows + 1);
     method->x = LW_NEW(s->arena, double, size + rows + 1);
     bool thin = lw_needs_inverse("barycentre", s->model, true, NULL) != LW_OK;
     method->saddle = lw_saddle_create(3 * a->n, (int)rows, a->stars, thin);
-    return method->G && method->mobility && method->x && method->saddle;
+    method->independence = lw_independence_create(s->model, s->rows);
+    if (!method->independence) return false;
+    method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
+    return method->G && method->x && method->saddle && method->refinement;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

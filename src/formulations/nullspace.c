@@ -3,6 +3,7 @@
  *
  *   H'a = gamma   has the solutions   a = Y gamma + Z a',  Z'H = 0
  *   Z'J Z a' = Z'(u - J Y gamma),     H lambda = J a - u
+ *   J = X X',  X'Z P = Q R            Z'J Z = P R'R P' is not formed: R has the root of its condition
  *
  * Three ways to Y and Z, K the rank of H (M x N):
  *   QR          H P = (Q1, Q2) (R11, R12; 0, 0)    Y = Q1 R11^-T on the K rows that P brings to the front,  Z = Q2
@@ -15,9 +16,11 @@
  *
  * Source   Mufti (1983), eqs 40, 67-73, appendix A-6 to A-10; docs/theory/nullspace.md.
  * Cost     O(M^2 N), M = 6 bodies, N rows; dense.
- * Limits   J may be singular, Z'J Z not. A body is lost in rounding if it is 1e13 times lighter than another.
+ * Limits   J may be singular, Z'J Z not. Light bodies: refinement.c.
  */
 #include "formulations/reduction.h"
+#include "formulations/refinement.h"
+#include "formulations/roots.h"
 #include "formulations/scaling.h"
 #include "linalg/dense.h"
 
@@ -45,10 +48,13 @@ struct nullspace_method {
     double *H;     /* M x N, or N x M for the partition; then its factors */
     int *order;
     double *s, *V, *Wt; /* SVD only */
-    double *Z, *JZ, *A; /* A = Z'J Z */
+    double *Z, *R; /* R: X'Z, then its factors */
+    int *pivots;   /* of R */
     double *a, *force, *reduced, *gamma, *lambda;
-    lw_orthogonal *orthogonal;
-    lw_symmetric *symmetric;
+    lw_orthogonal *orthogonal, *motion;
+    bool *met; /* per row: refinement.h */
+    lw_refinement *refinement;
+    lw_roots *roots;
     double condition;
 };
 
@@ -93,6 +99,17 @@ static void inertia_times(const nullspace_method *method, const double *x, doubl
     }
 }
 
+/* out = X'z. */
+static void root_times(const nullspace_method *method, const double *z, double *out) {
+    const lw_stationary *s = method->reduction.system;
+    const lw_roots *roots = method->roots;
+    for (int i = 0; i < s->model->body_count; i++)
+        for (int k = 0; k < 3; k++) {
+            out[6 * i + k] = sqrt(roots->moment[3 * i + k]) * lw_v3_dot(roots->axes + 9 * i + 3 * k, z + 6 * i);
+            out[6 * i + 3 + k] = sqrt(s->mass[i]) * method->length * z[6 * i + 3 + k];
+        }
+}
+
 /* --- QR: the general solution by reflections ------------------------------------------------------- */
 
 static int qr_basis(nullspace_method *m) {
@@ -126,7 +143,7 @@ static int partition_basis(nullspace_method *m) {
     int K = lw_qr_factor(m->orthogonal, m->N, m->M, m->H, m->order, lw_rank_tolerance(m->reduction.system)),
         columns = m->M - K;
     if (columns > m->most) return K;
-    double *X = m->JZ; /* R11^-1 R12, K x columns */
+    double *X = m->R; /* R11^-1 R12, K x columns */
     for (int j = 0; j < columns; j++)
         for (int k = 0; k < K; k++) X[(size_t)k + (size_t)j * M] = m->H[(size_t)k + (size_t)(K + j) * N];
     lw_qr_triangle(false, K, m->N, m->H, columns, X, m->M);
@@ -184,12 +201,43 @@ static lw_status singular(lw_error *error) {
                    "the equations of motion are singular: some acceleration is not determined");
 }
 
+static void solve_for(nullspace_method *m, const double *u, const double *gamma, double *a, double *lambda) {
+    int columns = m->M - m->K;
+    for (int r = 0; r < m->N; r++) m->gamma[r] = gamma[r] * m->scale[r];
+    m->way->particular(m, m->gamma, m->a);
+    inertia_times(m, m->a, m->force);
+    for (int k = 0; k < m->M; k++) m->force[k] = u[k] * (k % 6 < 3 ? 1 : m->length) - m->force[k];
+    lw_dense_times(true, m->M, columns, 1, m->Z, m->force, 0, m->gamma);
+    for (int k = 0; k < columns; k++) m->reduced[k] = m->gamma[m->pivots[k]];
+    lw_qr_triangle(true, columns, m->M, m->R, 1, m->reduced, m->M);
+    lw_qr_triangle(false, columns, m->M, m->R, 1, m->reduced, m->M);
+    for (int k = 0; k < columns; k++) m->gamma[m->pivots[k]] = m->reduced[k];
+    lw_dense_times(false, m->M, columns, 1, m->Z, m->gamma, 1, m->a);
+
+    inertia_times(m, m->a, m->force);
+    for (int k = 0; k < m->M; k++) {
+        double unit = k % 6 < 3 ? 1 : m->length;
+        m->force[k] -= u[k] * unit;
+        a[k] = m->a[k] * unit;
+    }
+    m->way->multipliers(m, m->force, m->lambda);
+    for (int r = 0; r < m->N; r++) lambda[r] = m->lambda[r] * m->scale[r];
+}
+
+static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
+                        lw_error *error) {
+    (void)error;
+    solve_for(method, u, gamma, a, lambda);
+    return LW_OK;
+}
+
 static lw_status solve(lw_reduction *reduction, lw_error *error) {
-    const double largest_condition = 1e13; /* beyond, nothing is left of the lightest motion */
+    const double largest_condition = 1e13; /* of R: beyond, nothing is left of the lightest motion */
     nullspace_method *m = (nullspace_method *)reduction;
     lw_stationary *s = reduction->system;
     m->length = lw_length_of(s);
     fill_H(m);
+    lw_roots_at(m->roots, s);
     m->K = m->way->basis(m);
     int columns = m->M - m->K;
     if (columns > m->most)
@@ -197,29 +245,16 @@ static lw_status solve(lw_reduction *reduction, lw_error *error) {
             error, LW_ERROR_SINGULAR, NULL, "start from another state, or take a method in joint coordinates",
             "the rows of the joints have lost their rank: %d instead of at least %d", m->K, m->M - m->most);
 
+    /* where loops do not quite close, dependent rows contradict each other: of these only pivots are met */
+    for (int r = 0; r < m->N; r++) m->met[r] = m->K == m->N;
+    for (int k = 0; k < m->K && m->way->basis == qr_basis; k++) m->met[m->order[k]] = true;
     for (int j = 0; j < columns; j++)
-        inertia_times(m, m->Z + (size_t)j * (size_t)m->M, m->JZ + (size_t)j * (size_t)m->M);
-    lw_dense_multiply(true, false, columns, columns, m->M, 1, m->Z, m->JZ, 0, m->A);
-    bool definite = lw_cholesky_factor(m->symmetric, columns, m->A, &m->condition);
-    if (!definite || !(m->condition < largest_condition)) return singular(error);
-
-    for (int r = 0; r < m->N; r++) m->gamma[r] = s->rows->gamma[r] * m->scale[r];
-    m->way->particular(m, m->gamma, m->a);
-    inertia_times(m, m->a, m->force);
-    for (int k = 0; k < m->M; k++) m->force[k] = s->u[k] * (k % 6 < 3 ? 1 : m->length) - m->force[k];
-    lw_dense_times(true, m->M, columns, 1, m->Z, m->force, 0, m->reduced);
-    lw_cholesky_solve(m->symmetric, columns, m->A, 1, m->reduced);
-    lw_dense_times(false, m->M, columns, 1, m->Z, m->reduced, 1, m->a);
-
-    inertia_times(m, m->a, m->force);
-    for (int k = 0; k < m->M; k++) {
-        double unit = k % 6 < 3 ? 1 : m->length;
-        m->force[k] -= s->u[k] * unit;
-        s->a[k] = m->a[k] * unit;
-    }
-    m->way->multipliers(m, m->force, m->lambda);
-    for (int r = 0; r < m->N; r++) s->lambda[r] = m->lambda[r] * m->scale[r];
-    return LW_OK;
+        root_times(m, m->Z + (size_t)j * (size_t)m->M, m->R + (size_t)j * (size_t)m->M);
+    int rank = lw_qr_factor(m->motion, m->M, columns, m->R, m->pivots, 1 / largest_condition);
+    if (rank < columns) return singular(error);
+    double ratio = columns > 0 ? m->R[0] / m->R[(size_t)(columns - 1) * (size_t)(m->M + 1)] : 1;
+    m->condition = ratio * ratio;
+    return lw_refine(m->refinement, solver, m, m->reduction.base.formulation->name, error);
 }
 
 /* --- life ------------------------------------------------------------------------------------------ */
@@ -228,9 +263,9 @@ static void destroy(lw_method *base) {
     nullspace_method *m = (nullspace_method *)base;
     if (!m) return;
     lw_orthogonal_destroy(m->orthogonal);
-    lw_symmetric_destroy(m->symmetric);
-    free(m->scale), free(m->H), free(m->order), free(m->s), free(m->V), free(m->Wt), free(m->Z), free(m->JZ);
-    free(m->A), free(m->a), free(m->force), free(m->reduced), free(m->gamma), free(m->lambda);
+    lw_orthogonal_destroy(m->motion);
+    free(m->scale), free(m->H), free(m->order), free(m->s), free(m->V), free(m->Wt), free(m->Z), free(m->R);
+    free(m->pivots), free(m->met), free(m->a), free(m->force), free(m->reduced), free(m->gamma), free(m->lambda);
     lw_reduction_destroy(&m->reduction);
 }
 
@@ -249,16 +284,19 @@ static lw_status create(const lw_formulation *formulation, const way *how, const
     m->scale = numbers(N, 1);
     m->H = numbers(M, N);
     m->order = calloc((M > N ? M : N) + 1, sizeof *m->order);
-    m->Z = numbers(M, most), m->JZ = numbers(M, most), m->A = numbers(most, most);
-    m->a = numbers(M, 1), m->force = numbers(M, 1), m->reduced = numbers(most, 1);
-    m->gamma = numbers(N, 1), m->lambda = numbers(N, 1);
+    m->Z = numbers(M, most), m->R = numbers(M, most), m->pivots = calloc(most + 1, sizeof *m->pivots);
+    m->a = numbers(M, 1), m->force = numbers(M, 1), m->reduced = numbers(M, 1);
+    m->gamma = numbers(M > N ? M : N, 1), m->lambda = numbers(N, 1);
     if (how->svd) m->s = numbers(M < N ? M : N, 1), m->V = numbers(M, M), m->Wt = numbers(N, N);
     m->orthogonal = how->transposed ? lw_orthogonal_create(m->N, m->M, how->svd)
                                     : lw_orthogonal_create(m->M, m->N, how->svd);
-    m->symmetric = lw_symmetric_create(m->most);
-    if (!m->scale || !m->H || !m->order || !m->Z || !m->JZ || !m->A || !m->a || !m->force || !m->reduced ||
-        !m->gamma || !m->lambda || (how->svd && (!m->s || !m->V || !m->Wt)) || !m->orthogonal ||
-        !m->symmetric) {
+    m->motion = lw_orthogonal_create(m->M, m->most, false);
+    m->roots = lw_roots_create(model, m->reduction.system->arena);
+    m->met = calloc(N + 1, sizeof *m->met);
+    m->refinement = lw_refinement_create(m->reduction.system, 0, m->met);
+    if (!m->scale || !m->H || !m->order || !m->Z || !m->R || !m->pivots || !m->a || !m->force ||
+        !m->reduced || !m->gamma || !m->lambda || (how->svd && (!m->s || !m->V || !m->Wt)) ||
+        !m->orthogonal || !m->motion || !m->roots || !m->met || !m->refinement) {
         destroy(&m->reduction.base);
         return lw_out_of_memory(error);
     }

@@ -8,6 +8,7 @@
  *
  * Source   Mufti (1983), remark 1, eq. 39; docs/theory/penalty.md.
  * Cost     dense Cholesky, O(M^3) with M = 6 bodies. Dependent rows do no harm: H k H' does not ask for rank.
+ * Check    what a step of the method of multipliers changes is the error; too large an error is refused.
  * Limits   approximate by design: about 1e-7 at best. J may be singular as long as J + H k H' is not.
  */
 #include "formulations/reduction.h"
@@ -26,7 +27,8 @@ typedef struct penalty_method {
     double penalty, length;
     double *k;  /* per row */
     double *Ht; /* 6 per block: H in dimensionless coordinates, scaling.h */
-    double *A, *a;
+    double *A, *a, *next; /* next: a after a step of the method of multipliers */
+    double *left;         /* forces that are left on each body, and the size of those on it */
     lw_symmetric *symmetric;
     double condition;
 } penalty_method;
@@ -88,6 +90,94 @@ static void assemble(penalty_method *m) {
     }
 }
 
+/* (J + H k H') a = u + H (k gamma + lambda), in dimensionless coordinates. */
+static void minimise(penalty_method *m, double *a) {
+    const lw_stationary *s = m->reduction.system;
+    const lw_rows *rows = s->rows;
+    int M = 6 * s->model->body_count;
+    for (int k = 0; k < M; k++) a[k] = s->u[k] * (k % 6 < 3 ? 1 : m->length);
+    for (int r = 0; r < rows->count; r++)
+        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
+            lw_v6_axpy(m->k[r] * rows->gamma[r] + s->lambda[r], m->Ht + 6 * b, a + 6 * (rows->body[b] - 1));
+    lw_cholesky_solve(m->symmetric, M, m->A, 1, a);
+}
+
+/* lambda = k (gamma - H'a) */
+static void multipliers(penalty_method *m, const double *a) {
+    const lw_stationary *s = m->reduction.system;
+    const lw_rows *rows = s->rows;
+    for (int r = 0; r < rows->count; r++) {
+        double sum = rows->gamma[r];
+        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
+            sum -= lw_v6_dot(m->Ht + 6 * b, a + 6 * (rows->body[b] - 1));
+        s->lambda[r] = m->k[r] * sum;
+    }
+}
+
+/* What rounding has left of the forces on a body, of their sum: a light one is lost beside k. */
+static double unbalanced(const penalty_method *m) {
+    const lw_stationary *s = m->reduction.system;
+    const lw_rows *rows = s->rows;
+    int bodies = s->model->body_count;
+    double *left = m->left, *terms = m->left + 6 * bodies, worst = 0, Iw[3];
+    for (int i = 0; i < bodies; i++) {
+        lw_s3_mul_v(s->inertia + 6 * i, m->a + 6 * i, Iw);
+        terms[i] = 0;
+        for (int k = 0; k < 6; k++) {
+            double inertia = k < 3 ? Iw[k] : s->mass[i] * m->length * m->length * m->a[6 * i + k];
+            double applied = s->u[6 * i + k] * (k < 3 ? 1 : m->length);
+            left[6 * i + k] = applied - inertia;
+            terms[i] += fabs(applied) + fabs(inertia);
+        }
+    }
+    for (int r = 0; r < rows->count; r++)
+        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++) {
+            int i = rows->body[b] - 1;
+            lw_v6_axpy(s->lambda[r], m->Ht + 6 * b, left + 6 * i);
+            for (int k = 0; k < 6; k++) terms[i] += fabs(s->lambda[r] * m->Ht[6 * b + k]);
+        }
+    for (int i = 0; i < bodies; i++)
+        for (int k = 0; k < 6; k++)
+            if (left[6 * i + k] != 0) worst = fmax(worst, fabs(left[6 * i + k]) / terms[i]);
+    return worst;
+}
+
+/* The rows give way by lambda / k. With these multipliers as forces they would give way by far less, so what that changes is the
+ * error, where the rows hold at all. An error out of proportion to 1 / penalty means rows that carry more than the masses which
+ * they meet: heavy bodies that hang on light ones. */
+static lw_status judge(const penalty_method *m, lw_error *error) {
+    const lw_stationary *s = m->reduction.system;
+    const lw_rows *rows = s->rows;
+    const double share = 3e4, open = 1e-2, lost = 1e-4; /* 1e-4 of the accelerations with the default penalty */
+    double force = 0, mass = 0, worst = unbalanced(m) / lost;
+    for (int i = 0; i < s->model->body_count; i++) {
+        force += lw_v3_norm(s->u + 6 * i) / m->length + lw_v3_norm(s->u + 6 * i + 3);
+        mass += s->mass[i] * m->length;
+    }
+    double usual = mass > 0 ? force / mass : 0; /* angular, and so dimensionless lengths */
+    for (int i = 0; i < s->model->body_count; i++) {
+        double change = 0, size = usual * usual;
+        for (int k = 6 * i; k < 6 * i + 6; k++) {
+            change += (m->next[k] - m->a[k]) * (m->next[k] - m->a[k]);
+            size += m->a[k] * m->a[k];
+        }
+        if (change > 0) worst = fmax(worst, sqrt(change / size) * m->penalty / share);
+    }
+    for (int r = 0; r < rows->count && m->penalty > share; r++) {
+        double terms = fabs(rows->gamma[r]);
+        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++) {
+            const double *h = m->Ht + 6 * b, *a = m->a + 6 * (rows->body[b] - 1);
+            terms += fabs(lw_v6_dot(h, a)) + usual * sqrt(lw_v6_dot(h, h));
+        }
+        if (m->k[r] > 0 && s->lambda[r] != 0) worst = fmax(worst, fabs(s->lambda[r]) / (m->k[r] * terms * open));
+    }
+    if (worst < 1) return LW_OK;
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL, "take an exact method, such as rcr or lagrange",
+                   "with penalty %g the rows give way by more than they should: bodies of very different mass hang on "
+                   "each other, or the mechanism is near a singular position",
+                   m->penalty);
+}
+
 static lw_status solve(lw_reduction *reduction, lw_error *error) {
     const double largest_condition = 1e15; /* beyond, nothing is left of J beside H k H' */
     penalty_method *m = (penalty_method *)reduction;
@@ -104,22 +194,19 @@ static lw_status solve(lw_reduction *reduction, lw_error *error) {
             "give mass or inertia to bodies that move freely without any, or take a smaller penalty",
             "with penalty %g the equations of motion are singular to rounding", m->penalty);
 
-    for (int k = 0; k < M; k++) m->a[k] = s->u[k] * (k % 6 < 3 ? 1 : m->length);
-    for (int r = 0; r < rows->count; r++)
-        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
-            lw_v6_axpy(m->k[r] * rows->gamma[r], m->Ht + 6 * b, m->a + 6 * (rows->body[b] - 1));
-    lw_cholesky_solve(m->symmetric, M, m->A, 1, m->a);
+    memset(s->lambda, 0, (size_t)rows->count * sizeof *s->lambda);
+    minimise(m, m->a);
+    multipliers(m, m->a);
+    minimise(m, m->next);
     for (int k = 0; k < M; k++) s->a[k] = m->a[k] * (k % 6 < 3 ? 1 : m->length);
-    lw_rows_transposed(rows, s->a, s->lambda);
-    for (int r = 0; r < rows->count; r++) s->lambda[r] = m->k[r] * (rows->gamma[r] - s->lambda[r]);
-    return LW_OK;
+    return judge(m, error);
 }
 
 static void destroy(lw_method *base) {
     penalty_method *m = (penalty_method *)base;
     if (!m) return;
     lw_symmetric_destroy(m->symmetric);
-    free(m->k), free(m->Ht), free(m->A), free(m->a);
+    free(m->k), free(m->Ht), free(m->A), free(m->a), free(m->next), free(m->left);
     lw_reduction_destroy(&m->reduction);
 }
 
@@ -135,8 +222,10 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->Ht = calloc(6 * (size_t)rows->block_count + 1, sizeof *m->Ht);
     m->A = calloc(M * M + 1, sizeof *m->A);
     m->a = calloc(M + 1, sizeof *m->a);
+    m->next = calloc(M + 1, sizeof *m->next);
+    m->left = calloc(2 * M + 1, sizeof *m->left);
     m->symmetric = lw_symmetric_create((int)M);
-    if (!m->k || !m->Ht || !m->A || !m->a || !m->symmetric) {
+    if (!m->k || !m->Ht || !m->A || !m->a || !m->next || !m->left || !m->symmetric) {
         destroy(&m->reduction.base);
         return lw_out_of_memory(error);
     }

@@ -1,138 +1,67 @@
 /* redundancy.c - dependent rows of closures and constraints, mobility, and which reactions they leave undetermined.
  *
- *   G = H_c' Z           rows of closures and constraints in the speeds of the tree, Z: speeds -> velocities
- *   G'P = Q R            with pivoting: rank; the rows that come last are redundant
+ *   G'P = Q R            independence.c: rank; the rows that come last are redundant
  *   G'l = 0              l: multipliers of the closures that move nothing. With the tree's reactions that balance
  *                        them they are all that redundancy leaves open: the rows of a tree are independent
  *
- * A component of a reaction is unique if no such l contributes to it. Lengths are made dimensionless by the size of the
- * mechanism; rank decisions are all taken here or with the same threshold (linalg/dense.h).
+ * A component of a reaction is unique if no such l contributes to it.
  *
  * Source   Mufti (1983), eq. 64 and appendix, case 2; docs/theory/redundancy.md.
  * Cost     O(rows^2 speeds), dense; allocates. Not for use within a time step.
  */
 #include "formulations/redundancy.h"
-#include "formulations/ties.h"
-#include "linalg/dense.h"
-#include "model/joint.h"
+#include "formulations/independence.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* How far the joints are from their middle. */
-double lw_redundancy_size(const lw_stationary *s) {
-    double middle[3] = {0, 0, 0}, far = 0;
-    int count = s->model->joint_count;
-    for (int j = 0; j < count; j++) lw_v3_axpy(1.0 / count, s->rows->joints[j].at, middle);
-    for (int j = 0; j < count; j++) {
-        double arm[3];
-        lw_v3_sub(s->rows->joints[j].at, middle, arm);
-        far = fmax(far, lw_v3_norm(arm));
-    }
-    return far > 0 ? far : 1;
-}
-
-/* What makes a row dimensionless: of lengths the size of the mechanism; of a coupling its largest term. */
-double lw_redundancy_row_scale(const lw_stationary *s, const lw_row *row, double size) {
-    if (row->joint >= 0) {
-        bool length = lw_v3_norm(s->rows->joints[row->joint].W + 6 * row->component + 3) > 0.5;
-        return length ? 1 / size : 1;
-    }
-    const lw_constraint *constraint = &s->model->constraints[row->constraint];
-    if (constraint->type != LW_CONSTRAINT_COUPLING) return 1 / size;
-    double largest = 0;
-    for (int k = 0; k < constraint->terms; k++) {
-        int at = LW_COUPLING_MAX * row->constraint + k;
-        lw_joint_type type = s->model->joints[s->rows->coupling_joint[at]].info.type;
-        bool turns = lw_joint_speed_turns(type, s->rows->coupling_component[at]);
-        largest = fmax(largest, fabs(constraint->factors[k]) * (turns ? 1 : size));
-    }
-    return largest > 0 ? 1 / largest : 1;
-}
-
-/* Numbers the speeds that are not prescribed; -1 for the others. */
-static int number_speeds(const lw_model *model, int *number) {
-    int count = 0;
-    for (int i = 1; i <= model->body_count; i++)
-        for (int k = 0; k < model->links[i].joint.nv; k++)
-            number[model->links[i].v + k] = model->links[i].prescribed >> k & 1 ? -1 : count++;
-    return count;
-}
-
-/* G' (speeds x rows), dimensionless, in place of that of all nv speeds, prescribed or not. */
-static void closure_matrix(const lw_stationary *s, const int *number, int speeds, double size, double *G) {
-    const lw_rows *rows = s->rows;
-    lw_tie_matrix(s->model, s->data, rows, G);
-    for (int r = rows->tree_count; r < rows->count; r++) {
-        const double *all = G + (size_t)(r - rows->tree_count) * (size_t)s->model->nv;
-        double *g = G + (size_t)(r - rows->tree_count) * (size_t)speeds,
-               scale = lw_redundancy_row_scale(s, &rows->rows[r], size);
-        for (int k = 0; k < s->model->nv; k++) {
-            const double *S = s->data->S + 6 * k;
-            bool turns = lw_v3_dot(S, S) > 0.25;
-            if (number[k] >= 0) g[number[k]] = scale * (turns ? 1 : size) * all[k];
-        }
-    }
-}
-
 lw_status lw_redundancy_create(const lw_stationary *s, lw_redundancy **out, lw_error *error) {
-    const lw_model *model = s->model;
-    const lw_rows *rows = s->rows;
-    int m = rows->count - rows->tree_count;
     *out = NULL;
     lw_redundancy *r = calloc(1, sizeof *r);
-    int *number = calloc((size_t)model->nv + 1, sizeof *number);
-    int *order = calloc((size_t)m + 1, sizeof *order);
-    int speeds = number ? number_speeds(model, number) : 0;
-    double *G = calloc((size_t)m * (size_t)model->nv + 1, sizeof *G), size = lw_redundancy_size(s);
-    lw_orthogonal *work = lw_orthogonal_create(speeds, m, false);
-    if (r) r->kept = calloc((size_t)m + 1, sizeof *r->kept);
-    if (!r || !number || !order || !G || !work || !r->kept) goto fail;
-    closure_matrix(s, number, speeds, size, G);
+    lw_independence *d = lw_independence_create(s->model, s->rows);
+    double *X = NULL;
+    if (!r || !d) goto fail;
+    lw_independence_at(d, s);
+    int m = d->rows, speeds = d->speeds;
     r->rows = m;
     r->speeds = speeds;
-    /* rows and columns are of size one: if all pivots are small, all rows are redundant */
-    int pivots = lw_qr_factor(work, speeds, m, G, order, 0);
-    while (r->rank < pivots &&
-           fabs(G[r->rank + (size_t)r->rank * (size_t)speeds]) > LW_RANK_TOLERANCE * fmax(1, fabs(G[0])))
-        r->rank++;
-    if (m > 0 && speeds == 0)
-        for (int k = 0; k < m; k++) order[k] = k;
+    r->rank = d->rank;
+    r->size = d->size;
     r->mobility = speeds - r->rank;
     r->nulls = m - r->rank;
+    r->kept = calloc((size_t)m + 1, sizeof *r->kept);
+    r->unit = calloc((size_t)m + 1, sizeof *r->unit);
     r->null = calloc((size_t)m * (size_t)r->nulls + 1, sizeof *r->null);
-    double *X = calloc((size_t)m * (size_t)r->nulls + 1, sizeof *X);
-    if (!r->null || !X) {
-        free(X);
-        goto fail;
-    }
-    for (int k = 0; k < r->rank; k++) r->kept[order[k]] = true;
+    X = calloc((size_t)m * (size_t)r->nulls + 1, sizeof *X);
+    if (!r->kept || !r->unit || !r->null || !X) goto fail;
+    memcpy(r->kept, d->kept, (size_t)m * sizeof *r->kept);
+    memcpy(r->unit, d->unit, (size_t)m * sizeof *r->unit);
     /* l = P [-R11^-1 R12; I], in the units of the rows */
     for (int c = 0; c < r->nulls; c++)
-        for (int k = 0; k < r->rank; k++) X[k + c * r->rank] = -G[k + (size_t)(r->rank + c) * (size_t)speeds];
-    lw_qr_triangle(false, r->rank, speeds > 0 ? speeds : 1, G, r->nulls, X, r->rank > 0 ? r->rank : 1);
+        for (int k = 0; k < r->rank; k++)
+            X[k + c * r->rank] = -d->G[k + (size_t)(r->rank + c) * (size_t)speeds];
+    lw_qr_triangle(false, r->rank, speeds > 0 ? speeds : 1, d->G, r->nulls, X, r->rank > 0 ? r->rank : 1);
     for (int c = 0; c < r->nulls; c++) {
         double *null = r->null + (size_t)c * (size_t)m;
-        for (int k = 0; k < r->rank; k++) null[order[k]] = X[k + c * r->rank];
-        null[order[r->rank + c]] = 1;
-        for (int k = 0; k < m; k++)
-            null[k] *= lw_redundancy_row_scale(s, &rows->rows[rows->tree_count + k], size);
+        for (int k = 0; k < r->rank; k++) null[d->order[k]] = X[k + c * r->rank];
+        null[d->order[r->rank + c]] = 1;
+        for (int k = 0; k < m; k++) null[k] *= r->unit[k];
     }
-    free(X), free(number), free(order), free(G);
-    lw_orthogonal_destroy(work);
+    free(X);
+    lw_independence_destroy(d);
     *out = r;
     return LW_OK;
 fail:
-    free(number), free(order), free(G);
-    lw_orthogonal_destroy(work);
+    free(X);
+    lw_independence_destroy(d);
     lw_redundancy_destroy(r);
     return lw_out_of_memory(error);
 }
 
 void lw_redundancy_destroy(lw_redundancy *r) {
     if (!r) return;
-    free(r->kept), free(r->null), free(r);
+    free(r->kept), free(r->unit), free(r->null), free(r);
 }
 
 /* Adds a wrench (torque; force) acting at x to one given at `at`. */
@@ -192,15 +121,13 @@ lw_status lw_unique_reactions(const lw_stationary *s, bool *unique, lw_error *er
     if (status != LW_OK) return status;
     double *F = calloc(6 * (size_t)model->body_count + 1, sizeof *F);
     double *wrench = calloc((size_t)count + 1, sizeof *wrench);
-    double size = lw_redundancy_size(s);
+    double size = redundancy->size;
     const double threshold = 1e-9; /* of the largest component: methods are to agree to that */
     for (int c = 0; F && wrench && c < redundancy->nulls; c++) {
         const double *null = redundancy->null + (size_t)c * (size_t)redundancy->rows;
         double largest = 0; /* multipliers count, too: perhaps no joint feels them */
-        for (int r = 0; r < redundancy->rows; r++) {
-            double scale = lw_redundancy_row_scale(s, &s->rows->rows[s->rows->tree_count + r], size);
-            largest = fmax(largest, fabs(null[r]) / (scale * size));
-        }
+        for (int r = 0; r < redundancy->rows; r++)
+            largest = fmax(largest, fabs(null[r]) / (redundancy->unit[r] * size));
         transmitted(s, null, size, F, wrench);
         for (int k = 0; k < count; k++) largest = fmax(largest, wrench[k]);
         for (int k = 0; k < count; k++)

@@ -12,6 +12,8 @@ typedef struct lw_redundancy {
     int speeds;   /* of the tree that are not prescribed */
     int rank;     /* of the rows in these speeds */
     int mobility; /* speeds - rank */
+    double size;  /* of the mechanism: makes lengths dimensionless */
+    double *unit; /* per row: what makes it dimensionless */
     bool *kept;   /* per row: in a largest independent set; the others are redundant */
     int nulls;    /* rows - rank */
     double *null; /* rows x nulls, column by column: multipliers that move nothing */

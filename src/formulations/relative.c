@@ -16,7 +16,9 @@
  * Limits   what slides freely must have mass.
  */
 #include "formulations/augmented.h"
+#include "formulations/independence.h"
 #include "formulations/reduction.h"
+#include "formulations/refinement.h"
 #include "formulations/saddle.h"
 #include "formulations/tree.h"
 #include "model/joint.h"
@@ -25,14 +27,17 @@ typedef struct relative_method {
     lw_reduction reduction;
     lw_augmented *augmented;
     lw_saddle *saddle;
+    lw_independence *independence;
+    lw_refinement *refinement;
     int rates;
     int *rate_at;            /* 1 .. n + 1: first rate of the joint of body i */
     int *torque_at;          /* 1 .. n + 1: first rotational row of it */
     int *speed, *torque_row; /* component of a rate in its joint; row */
     double *P, *dual;    /* 3 per rate: axis, with the sense of the tree; 3 per rotational row: dual to Q */
     double *w0, *torque; /* 3 per body: w0, then wdot; torque left over beyond its joint */
+    double *rows;        /* per row of closures and constraints: what is left of it */
     double *TKT, *TN, *A, *G; /* T K T', T N, Z'K Z, Z'N */
-    double *x, *star;         /* right-hand sides, then vdot and lambda*; lambda* */
+    double *x;                /* right-hand sides, then vdot and lambda* */
 } relative_method;
 
 extern const lw_formulation lw_formulation_relative;
@@ -60,8 +65,7 @@ static void spread(const lw_model *model, double *x) {
         if (model->links[i].parent > 0) lw_v3_axpy(1, x + 3 * (model->links[i].parent - 1), x + 3 * (i - 1));
 }
 
-/* P, the duals of Q, and w0 = -T'(Pdot gammadot): the relative angular acceleration of a joint is
- *   sum P_k (vdot_k + W_k'c) + sum dual_r gamma_r,   (P, dual) dual to the torques (W_k, Q). */
+/* P and the duals of Q: (P, dual) is dual to the torques (W_k, Q). */
 static void find_axes(relative_method *method) {
     const lw_stationary *s = method->reduction.system;
     const lw_model *model = s->model;
@@ -69,25 +73,35 @@ static void find_axes(relative_method *method) {
     for (int i = 1; i <= model->body_count; i++) {
         int j = model->bodies[i].joint_index, count = 0;
         const lw_joint_state *state = &rows->joints[j];
-        double sign = model->joints[j].info.bodies[1] == i ? 1 : -1, basis[9], dual[9], known[3];
-        double *w0 = method->w0 + 3 * (i - 1);
-        for (int k = method->rate_at[i]; k < method->rate_at[i + 1]; k++, count++) {
-            const double *w = state->W + 6 * method->speed[k];
-            lw_v3_copy(w, basis + 3 * count);
-            known[count] = lw_v3_dot(w, state->c);
-        }
-        for (int k = method->torque_at[i]; k < method->torque_at[i + 1]; k++, count++) {
+        double sign = model->joints[j].info.bodies[1] == i ? 1 : -1, basis[9], dual[9];
+        for (int k = method->rate_at[i]; k < method->rate_at[i + 1]; k++, count++)
+            lw_v3_copy(state->W + 6 * method->speed[k], basis + 3 * count);
+        for (int k = method->torque_at[i]; k < method->torque_at[i + 1]; k++, count++)
             lw_v3_copy(state->W + 6 * rows->rows[method->torque_row[k]].component, basis + 3 * count);
-            known[count] = rows->gamma[method->torque_row[k]];
-        }
         lw_dual_basis(basis, dual);
         for (int k = 0; k < 9; k++) dual[k] *= sign;
         int turning = method->rate_at[i + 1] - method->rate_at[i];
         memcpy(method->P + 3 * method->rate_at[i], dual, 3 * (size_t)turning * sizeof *dual);
         memcpy(method->dual + 3 * method->torque_at[i], dual + 3 * turning,
                3 * (size_t)(3 - turning) * sizeof *dual);
+    }
+}
+
+/* w0 = -T'(Pdot gammadot): the relative angular acceleration of a joint is
+ *   sum P_k (vdot_k + W_k'c) + sum dual_r gamma_r.
+ * Rows gamma that are not those of the state are what these have left: no speed has a part in them. */
+static void find_offset(relative_method *method, const double *gamma) {
+    const lw_stationary *s = method->reduction.system;
+    const lw_model *model = s->model;
+    bool moving = gamma == s->rows->gamma;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_joint_state *state = &s->rows->joints[model->bodies[i].joint_index];
+        double *w0 = method->w0 + 3 * (i - 1);
         lw_v3_set(w0, 0, 0, 0);
-        for (int k = 0; k < 3; k++) lw_v3_axpy(known[k], dual + 3 * k, w0);
+        for (int k = method->rate_at[i]; moving && k < method->rate_at[i + 1]; k++)
+            lw_v3_axpy(lw_v3_dot(state->W + 6 * method->speed[k], state->c), method->P + 3 * k, w0);
+        for (int k = method->torque_at[i]; k < method->torque_at[i + 1]; k++)
+            lw_v3_axpy(gamma[method->torque_row[k]], method->dual + 3 * k, w0);
     }
     spread(model, method->w0);
 }
@@ -160,45 +174,52 @@ static void turn(const relative_method *method, const double *x, double *w) {
     for (int k = 0; k < 3 * a->n; k++) w[k] += part[k];
 }
 
+static void solve_for(relative_method *method, const double *u, const double *gamma, double *acceleration,
+                      double *lambda) {
+    lw_augmented *a = method->augmented;
+    double *x = method->x, *star = x + method->rates, *torque = method->torque, *w = method->w0;
+    lw_augmented_right(a, u, gamma);
+    find_offset(method, gamma);
+    memset(star, 0, (size_t)a->stars * sizeof *star);
+    remaining(method, w, star, torque, method->rows);
+    memcpy(star, method->rows, (size_t)a->stars * sizeof *star);
+    for (int i = 1; i <= a->n; i++)
+        for (int k = method->rate_at[i]; k < method->rate_at[i + 1]; k++)
+            x[k] = lw_v3_dot(method->P + 3 * k, torque + 3 * (i - 1));
+    lw_saddle_solve(method->saddle, x);
+    turn(method, x, w);
+    remaining(method, w, star, torque, method->rows);
+    for (int i = 1; i <= a->n; i++)
+        for (int k = method->torque_at[i]; k < method->torque_at[i + 1]; k++)
+            lambda[method->torque_row[k]] = -lw_v3_dot(method->dual + 3 * k, torque + 3 * (i - 1));
+    lw_augmented_expand(a, u, gamma, w, star, acceleration, lambda);
+}
+
+static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
+                        lw_error *error) {
+    (void)error;
+    solve_for(method, u, gamma, a, lambda);
+    return LW_OK;
+}
+
 static lw_status solve(lw_reduction *reduction, lw_error *error) {
-    enum {
-        ROUNDS = 2
-    }; /* K and w are better conditioned than Z'K Z and vdot: one correction by what they leave */
     relative_method *method = (relative_method *)reduction;
     lw_augmented *a = method->augmented;
-    lw_stationary *s = reduction->system;
     lw_status status = lw_augmented_at(a, error);
     if (status != LW_OK) return status;
+    lw_independence_at(method->independence, reduction->system);
     find_axes(method);
     gather_matrices(method);
     project(method);
-    status = lw_saddle_factor(method->saddle, method->A, method->G, a->S, a->mobility + s->rows->tree_count,
+    status = lw_saddle_factor(method->saddle, method->A, method->G, a->S, method->independence->kept, a->stars,
                               error);
-    if (status != LW_OK) return status;
-
-    double *x = method->x, *rows = x + method->rates, *torque = method->torque, *w = method->w0;
-    memset(method->star, 0, (size_t)a->stars * sizeof *method->star);
-    for (int round = 0; round < ROUNDS; round++) {
-        remaining(method, w, method->star, torque, rows);
-        for (int i = 1; i <= a->n; i++)
-            for (int k = method->rate_at[i]; k < method->rate_at[i + 1]; k++)
-                x[k] = lw_v3_dot(method->P + 3 * k, torque + 3 * (i - 1));
-        status = lw_saddle_solve(method->saddle, x, error);
-        if (status != LW_OK) return status;
-        turn(method, x, w);
-        for (int r = 0; r < a->stars; r++) method->star[r] += rows[r];
-    }
-    remaining(method, w, method->star, torque, rows);
-    for (int i = 1; i <= a->n; i++)
-        for (int k = method->torque_at[i]; k < method->torque_at[i + 1]; k++)
-            s->lambda[method->torque_row[k]] = -lw_v3_dot(method->dual + 3 * k, torque + 3 * (i - 1));
-    lw_augmented_expand(a, w, method->star);
-    return LW_OK;
+    return status == LW_OK ? lw_refine(method->refinement, solver, method, "relative", error) : status;
 }
 
 static void destroy(lw_method *base) {
     relative_method *method = (relative_method *)base;
     if (!method) return;
+    lw_independence_destroy(method->independence);
     lw_saddle_destroy(method->saddle);
     lw_augmented_destroy(method->augmented);
     lw_reduction_destroy(&method->reduction);
@@ -236,7 +257,7 @@ static bool build(relative_method *method) {
     method->P = LW_NEW(arena, double, 3 * rates + 1);
     method->dual = LW_NEW(arena, double, 3 * (3 * n - rates) + 1);
     method->w0 = LW_NEW(arena, double, 3 * n + 1);
-    method->star = LW_NEW(arena, double, stars + 1);
+    method->rows = LW_NEW(arena, double, stars + 1);
     method->torque = LW_NEW(arena, double, 3 * n + 1);
     method->TKT = LW_NEW(arena, double, 9 * n * n + 1);
     method->TN = LW_NEW(arena, double, 3 * n * stars + 1);
@@ -245,8 +266,12 @@ static bool build(relative_method *method) {
     method->x = LW_NEW(arena, double, rates + stars + 1);
     bool thin = lw_needs_inverse("relative", s->model, true, NULL) != LW_OK;
     method->saddle = lw_saddle_create(method->rates, a->stars, a->stars, thin);
-    return method->P && method->dual && method->w0 && method->torque && method->star && method->TKT &&
-           method->TN && method->A && method->G && method->x && method->saddle;
+    method->independence = lw_independence_create(s->model, s->rows);
+    if (!method->independence) return false;
+    method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
+    return method->P && method->dual && method->w0 && method->torque && method->rows && method->TKT &&
+           method->TN && method->A && method->G && method->x && method->saddle &&
+           method->refinement;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

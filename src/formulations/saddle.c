@@ -1,9 +1,12 @@
-/* saddle.c - dense symmetric stationary-point systems by L D L', also with dependent rows.
+/* saddle.c - dense symmetric stationary-point systems by L D L'.
  *
- * Without multipliers: Cholesky. With them S is replaced by S + E, E a small diagonal, and corrections by the residual of
- * the system with E = 0 lead to a solution of that, as in kkt.c: rows that depend on each other need not be left out.
+ *   D K D = L D_1 L',   D a diagonal of powers of two that makes the largest entry of each row about one
  *
- * Source   Mufti (1983), eqs 51, 61, 73; the treatment of dependent rows is ours (docs/theory/lagrange.md, 3).
+ * D takes units and masses out: whatever these are, pivots are compared with their like, and the result scales with the
+ * units to the last bit. Multipliers that are left out get a one on the diagonal. Without multipliers: Cholesky. What
+ * rounding leaves is corrected outside, by the equations that the system was made of (refinement.c).
+ *
+ * Source   Mufti (1983), eqs 15, 51, 61, 73; the scaling is Ruiz's (2001), rows and columns alike.
  * Cost     (n + m)^3 / 3, dense; no allocation but in create.
  */
 #include "formulations/saddle.h"
@@ -13,15 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* E relative to what a unit multiplier moves at its own row: small against the modes that matter, large against
- * rounding. That is asked from outside: a row that depends on others can vanish in G but for rounding. */
-static const double softness = 1e-9;
-
 struct lw_saddle {
     int n, m, soft;
     bool doubtful;
-    double *matrix, *solution, *residual;
-    const double *A, *G, *S, *mobility;
+    double condition;
+    double *matrix;       /* lower triangle, then its factors */
+    double *scale, *most; /* D; the largest entries of the rows */
     lw_symmetric *work;
 };
 
@@ -31,11 +31,12 @@ lw_saddle *lw_saddle_create(int n, int m, int soft, bool doubtful) {
     size_t size = (size_t)n + (size_t)m;
     saddle->n = n, saddle->m = m, saddle->soft = soft;
     saddle->doubtful = doubtful;
+    saddle->condition = 1;
     saddle->matrix = calloc(size * size + 1, sizeof *saddle->matrix);
-    saddle->solution = calloc(size + 1, sizeof *saddle->solution);
-    saddle->residual = calloc(size + 1, sizeof *saddle->residual);
+    saddle->scale = calloc(size + 1, sizeof *saddle->scale);
+    saddle->most = calloc(size + 1, sizeof *saddle->most);
     saddle->work = lw_symmetric_create(n + m);
-    if (saddle->matrix && saddle->solution && saddle->residual && saddle->work) return saddle;
+    if (saddle->matrix && saddle->scale && saddle->most && saddle->work) return saddle;
     lw_saddle_destroy(saddle);
     return NULL;
 }
@@ -43,87 +44,130 @@ lw_saddle *lw_saddle_create(int n, int m, int soft, bool doubtful) {
 void lw_saddle_destroy(lw_saddle *saddle) {
     if (!saddle) return;
     lw_symmetric_destroy(saddle->work);
-    free(saddle->matrix), free(saddle->solution), free(saddle->residual), free(saddle);
+    free(saddle->matrix), free(saddle->scale), free(saddle->most), free(saddle);
 }
 
 lw_status lw_saddle_singular(lw_error *error) {
     return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                   "give mass or inertia to the bodies that move freely without any",
-                   "the equations of motion are singular: some acceleration is not determined");
+                   "give mass or inertia to bodies that move freely without any; where bodies are very unlike, take "
+                   "method rcr or tree",
+                   "the equations of motion are singular to rounding: some acceleration is not determined, or one body "
+                   "is too light beside the others");
 }
 
-/* The lower triangle, with E, factored. */
-static bool factor(lw_saddle *saddle, double *condition) {
+/* The lower triangle. */
+static void fill(lw_saddle *saddle, const double *A, const double *G, const double *S, const bool *kept,
+                 int count) {
     int n = saddle->n, m = saddle->m, soft = saddle->soft;
     size_t size = (size_t)n + (size_t)m;
     for (int j = 0; j < n; j++) {
         double *column = saddle->matrix + (size_t)j * size;
-        memcpy(column + j, saddle->A + (size_t)j * (size_t)n + j, (size_t)(n - j) * sizeof *column);
-        for (int r = 0; r < m; r++) column[n + r] = -saddle->G[(size_t)r * (size_t)n + (size_t)j];
+        memcpy(column + j, A + (size_t)j * (size_t)n + j, (size_t)(n - j) * sizeof *column);
+        for (int r = 0; r < m; r++) {
+            bool out = kept && r >= m - count && !kept[r - (m - count)];
+            column[n + r] = out ? 0 : -G[(size_t)r * (size_t)n + (size_t)j];
+        }
     }
-    if (m == 0) return lw_cholesky_factor(saddle->work, n, saddle->matrix, condition);
     for (int r = 0; r < m; r++) {
         double *column = saddle->matrix + ((size_t)n + (size_t)r) * size + n;
-        memset(column, 0, (size_t)m * sizeof *column);
+        bool out = kept && r >= m - count && !kept[r - (m - count)];
+        memset(column + r, 0, (size_t)(m - r) * sizeof *column);
         int k = r - (m - soft);
-        for (int l = k; k >= 0 && l < soft; l++)
-            column[m - soft + l] = -saddle->S[(size_t)k * (size_t)soft + (size_t)l];
-        column[r] -= softness * saddle->mobility[r];
+        for (int l = k; k >= 0 && l < soft && !out; l++) {
+            int row = m - soft + l;
+            if (!(kept && row >= m - count && !kept[row - (m - count)]))
+                column[row] = -S[(size_t)k * (size_t)soft + (size_t)l];
+        }
+        if (out) column[r] = 1;
     }
-    return lw_symmetric_factor(saddle->work, n + m, saddle->matrix, condition);
 }
 
-/* Residual of the system with E = 0; returns its largest entry, each part relative to the terms that make it up. */
-static double residual_of(lw_saddle *saddle, const double *right) {
-    int n = saddle->n, m = saddle->m, soft = saddle->soft, hard = m - soft;
-    const double *x = saddle->solution, *l = x + n;
-    double *top = saddle->residual, *bottom = top + n, force = 0, motion = 0, worst = 0, worse = 0;
-    memcpy(top, right, ((size_t)n + (size_t)m) * sizeof *top);
-    lw_dense_times(false, n, n, -1, saddle->A, x, 1, top);
-    for (int i = 0; i < n; i++) force = fmax(force, fmax(fabs(right[i]), fabs(top[i])));
-    lw_dense_times(false, n, m, 1, saddle->G, l, 1, top);
-    lw_dense_times(true, n, m, 1, saddle->G, x, 1, bottom);
-    for (int r = 0; r < m; r++) motion = fmax(motion, fmax(fabs(right[n + r]), fabs(bottom[r])));
-    lw_dense_times(false, soft, soft, 1, saddle->S, l + hard, 1, bottom + hard);
-    for (int i = 0; i < n; i++) worst = fmax(worst, fabs(top[i]));
-    for (int r = 0; r < m; r++) worse = fmax(worse, fabs(bottom[r]));
-    return fmax(force > 0 ? worst / force : 0, motion > 0 ? worse / motion : 0);
+/* 2^-e with the whole e nearest to log2(x) / root; 1 for nothing. */
+static double inverse_root(double x, int root) {
+    int e = 0;
+    if (x > 0 && isfinite(x)) frexp(x, &e);
+    return ldexp(1, -(int)floor((double)e / root));
+}
+
+/* The largest entry of each row. */
+static void find_most(lw_saddle *saddle) {
+    size_t size = (size_t)saddle->n + (size_t)saddle->m;
+    memset(saddle->most, 0, size * sizeof *saddle->most);
+    for (size_t j = 0; j < size; j++) {
+        const double *column = saddle->matrix + j * size;
+        double most = saddle->most[j];
+        for (size_t i = j; i < size; i++) {
+            double entry = fabs(column[i]);
+            saddle->most[i] = fmax(saddle->most[i], entry);
+            most = fmax(most, entry);
+        }
+        saddle->most[j] = most;
+    }
+}
+
+/* D K D in place of K for the D in most. Returns whether that is any change. */
+static bool apply_scale(lw_saddle *saddle) {
+    size_t size = (size_t)saddle->n + (size_t)saddle->m;
+    bool change = false;
+    for (size_t i = 0; i < size; i++) {
+        change = change || saddle->most[i] != 1;
+        saddle->scale[i] *= saddle->most[i];
+    }
+    for (size_t j = 0; j < size && change; j++) {
+        double *column = saddle->matrix + j * size;
+        for (size_t i = j; i < size; i++) column[i] *= saddle->most[i] * saddle->most[j];
+    }
+    return change;
+}
+
+/* First the unit of mass out of A, then that of each row; what is left is a matter of single bodies and rows, and converges by
+ * half of its powers of two at a time. */
+static void equilibrate(lw_saddle *saddle) {
+    enum { PASSES = 6 };
+    size_t size = (size_t)saddle->n + (size_t)saddle->m, n = (size_t)saddle->n;
+    double most = 0;
+    for (size_t i = 0; i < size; i++) saddle->scale[i] = 1;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) most = fmax(most, fabs(saddle->matrix[i + j * size]));
+    for (size_t i = 0; i < size; i++) saddle->most[i] = i < n ? inverse_root(most, 2) : 1;
+    apply_scale(saddle);
+    memset(saddle->most, 0, size * sizeof *saddle->most);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = n; i < size; i++)
+            saddle->most[i] = fmax(saddle->most[i], fabs(saddle->matrix[i + j * size]));
+    for (size_t i = 0; i < size; i++) saddle->most[i] = i < n ? 1 : inverse_root(saddle->most[i], 1);
+    apply_scale(saddle);
+    for (int pass = 0; pass < PASSES; pass++) {
+        find_most(saddle);
+        for (size_t i = 0; i < size; i++) saddle->most[i] = inverse_root(saddle->most[i], 2);
+        if (!apply_scale(saddle)) break;
+    }
 }
 
 lw_status lw_saddle_factor(lw_saddle *saddle, const double *A, const double *G, const double *S,
-                           const double *mobility, lw_error *error) {
-    const double singular = 1e15; /* E alone makes a condition of 1e9 to 1e12 */
-    double condition = 1;
-    saddle->A = A, saddle->G = G, saddle->S = S, saddle->mobility = mobility;
-    if (factor(saddle, saddle->doubtful ? &condition : NULL) && condition < singular) return LW_OK;
+                           const bool *kept, int count, lw_error *error) {
+    const double singular = 1e15; /* to rounding */
+    int size = saddle->n + saddle->m;
+    fill(saddle, A, G, S, kept, count);
+    equilibrate(saddle);
+    for (int r = 0; r < count && kept; r++)
+        if (!kept[r]) saddle->scale[size - count + r] = 0; /* a multiplier that is left out is zero, whatever the row asks */
+    bool regular = saddle->m == 0
+                       ? lw_cholesky_factor(saddle->work, size, saddle->matrix, &saddle->condition)
+                       : lw_symmetric_factor(saddle->work, size, saddle->matrix, &saddle->condition);
+    if (!regular) saddle->condition = HUGE_VAL;
+    if (regular && (!saddle->doubtful || saddle->condition < singular)) return LW_OK;
     return lw_saddle_singular(error);
 }
 
-lw_status lw_saddle_solve(lw_saddle *saddle, double *right, lw_error *error) {
-    enum { ROUNDS = 60 };
-    const double rounding = 4e-16;
+void lw_saddle_solve(const lw_saddle *saddle, double *right) {
     int size = saddle->n + saddle->m;
-    if (saddle->m == 0) {
+    for (int k = 0; k < size; k++) right[k] *= saddle->scale[k];
+    if (saddle->m == 0)
         lw_cholesky_solve(saddle->work, size, saddle->matrix, 1, right);
-        return LW_OK;
-    }
-    double before = HUGE_VAL, now;
-    memset(saddle->solution, 0, (size_t)size * sizeof *saddle->solution);
-    for (int round = 0;; round++) {
-        now = residual_of(saddle, right);
-        if (!(now > rounding) || round == ROUNDS || (round > 3 && now > 0.9 * before) || !isfinite(now))
-            break;
-        before = now;
-        lw_symmetric_solve(saddle->work, size, saddle->matrix, 1, saddle->residual);
-        for (int k = 0; k < size; k++) saddle->solution[k] += saddle->residual[k];
-    }
-    if (!isfinite(now)) return lw_saddle_singular(error);
-    memcpy(right, saddle->solution, (size_t)size * sizeof *right);
-    return LW_OK;
+    else
+        lw_symmetric_solve(saddle->work, size, saddle->matrix, 1, right);
+    for (int k = 0; k < size; k++) right[k] *= saddle->scale[k];
 }
 
-double lw_saddle_condition(lw_saddle *saddle) {
-    double condition = 1;
-    if (saddle->A && !factor(saddle, &condition)) condition = HUGE_VAL;
-    return condition;
-}
+double lw_saddle_condition(const lw_saddle *saddle) { return saddle->condition; }

@@ -1,9 +1,10 @@
-/* saddle.h - dense symmetric stationary-point systems, also with dependent rows.
+/* saddle.h - dense symmetric stationary-point systems.
  *
  *   [  A   -G ] [ x ]   [ b ]
  *   [ -G'  -S ] [ l ] = [ c ]
  *
- * A n x n symmetric, G n x m, S symmetric and positive semidefinite, zero but for its last `soft` rows and columns.
+ * A n x n symmetric, G n x m, S symmetric and positive semidefinite, zero but for its last `soft` rows and columns. Rows that
+ * depend on others are left out.
  */
 #ifndef LW_SADDLE_H
 #define LW_SADDLE_H
@@ -14,19 +15,19 @@
 
 typedef struct lw_saddle lw_saddle;
 
-/* For n unknowns and m multipliers. doubtful: A may be singular; this is then looked at with each solution. NULL when
- * memory is out. */
+/* For n unknowns and m multipliers. doubtful: A may be singular where G does not help; this is then looked at with each
+ * factorisation. NULL when memory is out. */
 lw_saddle *lw_saddle_create(int n, int m, int soft, bool doubtful);
 void lw_saddle_destroy(lw_saddle *saddle);
 
-/* Matrices column by column, A with both triangles, S soft x soft. mobility: per multiplier, about what a unit of it moves
- * at its own row, not zero where the row vanishes. All must stay until the last solution. */
+/* Matrices column by column, A with both triangles or the lower one, S soft x soft. kept: of the last `count` multipliers, which
+ * are not left out; NULL: all. The matrices are not needed any more afterwards. */
 lw_status lw_saddle_factor(lw_saddle *saddle, const double *A, const double *G, const double *S,
-                           const double *mobility, lw_error *error);
-/* right holds b, then c; the solution x, then l, replaces it. */
-lw_status lw_saddle_solve(lw_saddle *saddle, double *right, lw_error *error);
-/* Estimate of the condition number of the matrix that was factored last. */
-double lw_saddle_condition(lw_saddle *saddle);
+                           const bool *kept, int count, lw_error *error);
+/* right holds b, then c; the solution x, then l, replaces it. Multipliers that are left out are zero. */
+void lw_saddle_solve(const lw_saddle *saddle, double *right);
+/* Estimate of the condition number of the matrix that was factored last, made dimensionless. */
+double lw_saddle_condition(const lw_saddle *saddle);
 
 /* LW_ERROR_SINGULAR with its sentence. */
 lw_status lw_saddle_singular(lw_error *error);

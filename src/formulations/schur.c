@@ -4,168 +4,250 @@
  *
  * by the appendix's way, which never forms the matrix on the left:
  *
- *   J = L L'                     3 x 3 Cholesky factors of the inertias, roots of the masses
- *   L^-1 H D P = Q R             with column pivoting; D makes the columns unit vectors, so that rank has no units
- *   g = R11^-T (P'D gamma)_1     R11: leading rank x rank triangle
- *   L'a = Q (g; c_2),  R11 (P'D^-1 lambda)_1 = g - c_1,   (c_1; c_2) = Q'L^-1 u
+ *   J = X^-T X^-1,   a = X x     principal axes over the roots of the moments, unit vectors over the roots of the masses
+ *   A = X'H D,   A P = Q R       with column pivoting; D makes the columns unit vectors
+ *   g = R^-T P'D gamma,   x = Q (g; c_2),   R (P'D^-1 lambda) = g - c_1,   (c_1; c_2) = Q'X'u
  *
- * Columns beyond the rank belong to rows that follow from others: their multipliers are zero.
+ * H has the rows that independence.c keeps; the others follow from them, and their multipliers are zero.
+ *
+ * Directions without inertia (all turns of a point, those of a planar body out of its plane, of a rod about itself) have no
+ * place in X: a = X x + N w. The rows alone determine w, and the multipliers must balance the torques there,
+ * F lambda = -N'u with F = N'H D. With F' = (U_1, U_2) (V; 0) both are done with before: what is left are the rows U_2',
+ * with A U_2 in the place of A and lambda = D (U_1 mu_1 + U_2 mu_2).
  *
  * Source   Mufti (1983), eqs 12-14, 50, A-3 to A-5, case 2; docs/theory/schur.md.
  * Cost     O(bodies rows^2), dense; no allocation but in create.
- * Limits   masses and inertias must have inverses.
+ * Limits   every body must have mass; what has no inertia must be held by the rows.
  */
+#include "formulations/independence.h"
 #include "formulations/reduction.h"
+#include "formulations/refinement.h"
+#include "formulations/roots.h"
 #include "formulations/scaling.h"
-#include "linalg/dense.h"
 
 #include <math.h>
 
 typedef struct schur_method {
     lw_reduction reduction;
-    lw_orthogonal *work;
-    int rank, *order;   /* columns in the order of pivoting */
-    double *root;       /* L: 6 per body (11, 22, 33, 21, 31, 32) */
-    double *A;          /* L^-1 H D, then its factors: 6 bodies x rows */
-    double *scale;      /* D */
-    double *c;          /* 6 per body */
-    double *g, *lambda; /* in the order of pivoting */
+    lw_independence *independence;
+    lw_refinement *refinement;
+    lw_roots *roots;
+    lw_orthogonal *work, *idle_work;
+    int size, idle;         /* coordinates with inertia, without */
+    int count, *row;        /* rows that are kept */
+    int *order, *idle_order; /* columns of A U_2, of F', in the order of pivoting */
+    double *A;              /* A', count x size, times U; then A U_2, size x (count - idle), and its factors */
+    double *At;             /* A' */
+    double *F;              /* F', count x idle, and its factors */
+    double *scale;          /* D, per row of the list */
+    double *c, *w, *mu, *rows; /* size; idle; count; count */
+    double condition;
 } schur_method;
 
 extern const lw_formulation lw_formulation_schur;
 
-/* --- roots of the inertias ------------------------------------------------------------------------ */
+/* --- coordinates ---------------------------------------------------------------------------------- */
 
-/* J = L L' of a 3 x 3 matrix (11, 22, 33, 21, 31, 32). False: not positive definite. */
-static bool root_of(const double J[6], double L[6]) {
-    L[0] = sqrt(J[0]);
-    L[3] = J[3] / L[0];
-    L[4] = J[4] / L[0];
-    L[1] = sqrt(J[1] - L[3] * L[3]);
-    L[5] = (J[5] - L[4] * L[3]) / L[1];
-    L[2] = sqrt(J[2] - L[4] * L[4] - L[5] * L[5]);
-    return L[0] > 0 && L[1] > 0 && L[2] > 0; /* a root of something negative is not */
-}
-
-/* out = L^-1 x for the six numbers of a body. */
-static void divide(const double L[6], double mass, const double x[6], double out[6]) {
-    out[0] = x[0] / L[0];
-    out[1] = (x[1] - L[3] * out[0]) / L[1];
-    out[2] = (x[2] - L[4] * out[0] - L[5] * out[1]) / L[2];
-    for (int k = 3; k < 6; k++) out[k] = x[k] / sqrt(mass);
-}
-
-/* out = L^-T x. */
-static void divide_transposed(const double L[6], double mass, const double x[6], double out[6]) {
-    out[2] = x[2] / L[2];
-    out[1] = (x[1] - L[5] * out[2]) / L[1];
-    out[0] = (x[0] - L[3] * out[1] - L[4] * out[2]) / L[0];
-    for (int k = 3; k < 6; k++) out[k] = x[k] / sqrt(mass);
-}
-
-static lw_status take_roots(schur_method *method, lw_error *error) {
+/* out = X'f, idle = N'f for wrenches f, six numbers per body. */
+static void into(const schur_method *method, const double *f, double *out, double *idle) {
     const lw_stationary *s = method->reduction.system;
+    const lw_roots *roots = method->roots;
     for (int i = 0; i < s->model->body_count; i++) {
-        if (root_of(s->inertia + 6 * i, method->root + 6 * i)) continue;
-        const lw_body *body = &s->model->bodies[i + 1];
-        return lw_fail_at(
-            error, LW_ERROR_SINGULAR, s->model->file, body->place, "body", body->name,
-            "take a method that needs no inverse, such as lagrange or massless",
-            "its inertia is not positive definite to rounding, and method schur needs its inverse");
+        for (int k = 0; k < 3; k++) {
+            double turn = lw_v3_dot(roots->axes + 9 * i + 3 * k, f + 6 * i), e = roots->moment[3 * i + k];
+            if (e > 0)
+                *out++ = turn / sqrt(e);
+            else
+                *idle++ = turn;
+        }
+        for (int k = 3; k < 6; k++) *out++ = f[6 * i + k] / sqrt(s->mass[i]);
     }
-    return LW_OK;
+}
+
+/* a = X x + N w. */
+static void out_of(const schur_method *method, const double *x, const double *w, double *a) {
+    const lw_stationary *s = method->reduction.system;
+    const lw_roots *roots = method->roots;
+    for (int i = 0; i < s->model->body_count; i++) {
+        lw_v3_set(a + 6 * i, 0, 0, 0);
+        for (int k = 0; k < 3; k++) {
+            double e = roots->moment[3 * i + k], speed = e > 0 ? *x++ / sqrt(e) : *w++;
+            lw_v3_axpy(speed, roots->axes + 9 * i + 3 * k, a + 6 * i);
+        }
+        for (int k = 3; k < 6; k++) a[6 * i + k] = *x++ / sqrt(s->mass[i]);
+    }
+}
+
+/* --- factors -------------------------------------------------------------------------------------- */
+
+/* A' and F', row by row of H. A row without any part with inertia is scaled by what else it has. */
+static void fill(schur_method *method) {
+    const lw_stationary *s = method->reduction.system;
+    const lw_rows *rows = s->rows;
+    double *wrench = s->a; /* free until the system is solved */
+    method->count = 0;
+    for (int r = 0; r < rows->count; r++)
+        if (r < rows->tree_count || method->independence->kept[r - rows->tree_count])
+            method->row[method->count++] = r;
+    size_t count = (size_t)method->count;
+    memset(wrench, 0, 6 * (size_t)s->model->body_count * sizeof *wrench);
+    for (size_t j = 0; j < count; j++) {
+        const lw_row *row = &rows->rows[method->row[j]];
+        double square = 0, other = 0;
+        for (int b = row->block; b < row->block + row->count; b++)
+            memcpy(wrench + 6 * (rows->body[b] - 1), rows->H + 6 * b, 6 * sizeof *wrench);
+        into(method, wrench, method->c, method->w);
+        for (int b = row->block; b < row->block + row->count; b++)
+            memset(wrench + 6 * (rows->body[b] - 1), 0, 6 * sizeof *wrench);
+        for (int k = 0; k < method->size; k++) square += method->c[k] * method->c[k];
+        for (int k = 0; k < method->idle; k++) other += method->w[k] * method->w[k];
+        double scale = square > 0 ? 1 / sqrt(square) : other > 0 ? 1 / sqrt(other) : 1;
+        method->scale[j] = scale;
+        for (size_t k = 0; k < (size_t)method->size; k++) method->At[j + k * count] = scale * method->c[k];
+        for (size_t k = 0; k < (size_t)method->idle; k++) method->F[j + k * count] = scale * method->w[k];
+    }
+}
+
+static lw_status undetermined(lw_error *error) {
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
+                   "give inertia to the bodies that turn freely without any, or take method massless",
+                   "a body without inertia in some direction is not held there by its joints: its acceleration "
+                   "is not determined");
+}
+
+static lw_status factor(schur_method *method, lw_error *error) {
+    const lw_stationary *s = method->reduction.system;
+    lw_independence_at(method->independence, s);
+    lw_roots_at(method->roots, s);
+    fill(method);
+    int count = method->count, idle = method->idle, size = method->size, left = count - idle;
+    if (left < 0) return undetermined(error);
+    if (idle > 0) {
+        int held = lw_qr_factor(method->idle_work, count, idle, method->F, method->idle_order,
+                                lw_rank_tolerance(s));
+        if (held < idle) return undetermined(error);
+        lw_qr_apply(method->idle_work, true, count, idle, method->F, size, method->At);
+    }
+    for (int k = 0; k < size; k++)
+        for (int j = 0; j < left; j++)
+            method->A[(size_t)k + (size_t)j * (size_t)size] =
+                method->At[(size_t)(idle + j) + (size_t)k * (size_t)count];
+    if (left > size) return undetermined(error);
+    int rank = lw_qr_factor(method->work, size, left, method->A, method->order, 0);
+    double ratio = 1;
+    if (left > 0) ratio = method->A[0] / method->A[(size_t)(left - 1) * (size_t)(size + 1)];
+    method->condition = rank == left ? ratio * ratio : HUGE_VAL; /* R is the Cholesky factor of the scaled H'J^-1 H */
+    return rank == left ? LW_OK : undetermined(error);
 }
 
 /* --- solution ------------------------------------------------------------------------------------- */
 
-/* A = L^-1 H D and its factors. */
-static void factor(schur_method *method) {
+static void solve_for(schur_method *method, const double *u, const double *gamma, double *a, double *lambda) {
     const lw_stationary *s = method->reduction.system;
-    const lw_rows *rows = s->rows;
-    int n = 6 * s->model->body_count;
-    memset(method->A, 0, (size_t)n * (size_t)rows->count * sizeof *method->A);
-    for (int r = 0; r < rows->count; r++) {
-        const lw_row *row = &rows->rows[r];
-        double *column = method->A + (size_t)n * (size_t)r, square = 0;
-        for (int b = row->block; b < row->block + row->count; b++) {
-            int i = rows->body[b] - 1;
-            divide(method->root + 6 * i, s->mass[i], rows->H + 6 * b, column + 6 * i);
-            square += lw_v6_dot(column + 6 * i, column + 6 * i);
-        }
-        method->scale[r] = square > 0 ? 1 / sqrt(square) : 0; /* a row that says nothing stays out */
-        for (int b = row->block; b < row->block + row->count; b++)
-            for (int k = 0; k < 6; k++) column[6 * (rows->body[b] - 1) + k] *= method->scale[r];
+    int count = method->count, idle = method->idle, size = method->size, left = count - idle;
+    double *c = method->c, *w = method->w, *mu = method->mu, *rows = method->rows;
+    into(method, u, c, w);
+    for (int j = 0; j < count; j++) rows[j] = method->scale[j] * gamma[method->row[j]];
+    if (idle > 0) {
+        lw_qr_apply(method->idle_work, true, count, idle, method->F, 1, rows); /* U'D gamma */
+        for (int k = 0; k < idle; k++) mu[k] = -w[method->idle_order[k]];      /* V'mu_1 = -N'u */
+        lw_qr_triangle(true, idle, count, method->F, 1, mu, idle);
+        for (int k = 0; k < size; k++) /* what mu_1 does elsewhere */
+            for (int j = 0; j < idle; j++) c[k] += method->At[(size_t)j + (size_t)k * (size_t)count] * mu[j];
     }
-    method->rank = lw_qr_factor(method->work, n, rows->count, method->A, method->order, lw_rank_tolerance(s));
+    lw_qr_apply(method->work, true, size, left, method->A, 1, c);
+    double *g = mu + idle;
+    for (int k = 0; k < left; k++) g[k] = rows[idle + method->order[k]];
+    lw_qr_triangle(true, left, size, method->A, 1, g, left > 0 ? left : 1);
+    for (int k = 0; k < left; k++) {
+        double known = g[k];
+        g[k] -= c[k];
+        c[k] = known;
+    }
+    lw_qr_triangle(false, left, size, method->A, 1, g, left > 0 ? left : 1);
+    lw_qr_apply(method->work, false, size, left, method->A, 1, c); /* x */
+    if (idle > 0) { /* V w = U_1'(D gamma - A'x) */
+        for (int j = 0; j < idle; j++)
+            for (int k = 0; k < size; k++)
+                rows[j] -= method->At[(size_t)j + (size_t)k * (size_t)count] * c[k];
+        lw_qr_triangle(false, idle, count, method->F, 1, rows, idle);
+        for (int k = 0; k < idle; k++) w[method->idle_order[k]] = rows[k];
+    }
+    out_of(method, c, w, a);
+    for (int k = 0; k < idle; k++) rows[k] = mu[k];
+    for (int k = 0; k < left; k++) rows[idle + method->order[k]] = g[k];
+    if (idle > 0) lw_qr_apply(method->idle_work, false, count, idle, method->F, 1, rows);
+    memset(lambda, 0, (size_t)s->rows->count * sizeof *lambda);
+    for (int j = 0; j < count; j++) lambda[method->row[j]] = method->scale[j] * rows[j];
+}
+
+static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
+                        lw_error *error) {
+    (void)error;
+    solve_for(method, u, gamma, a, lambda);
+    return LW_OK;
 }
 
 static lw_status solve(lw_reduction *reduction, lw_error *error) {
     schur_method *method = (schur_method *)reduction;
-    lw_stationary *s = reduction->system;
-    int bodies = s->model->body_count, n = 6 * bodies, m = s->rows->count;
-    lw_status status = take_roots(method, error);
-    if (status != LW_OK) return status;
-    factor(method);
-
-    int rank = method->rank;
-    double *c = method->c, *g = method->g, *lambda = method->lambda;
-    for (int i = 0; i < bodies; i++) divide(method->root + 6 * i, s->mass[i], s->u + 6 * i, c + 6 * i);
-    lw_qr_apply(method->work, true, n, m, method->A, 1, c);
-    for (int k = 0; k < rank; k++) g[k] = method->scale[method->order[k]] * s->rows->gamma[method->order[k]];
-    lw_qr_triangle(true, rank, n, method->A, 1, g, rank);
-
-    for (int k = 0; k < rank; k++) lambda[k] = g[k] - c[k], c[k] = g[k];
-    lw_qr_triangle(false, rank, n, method->A, 1, lambda, rank);
-    memset(s->lambda, 0, (size_t)m * sizeof *s->lambda);
-    for (int k = 0; k < rank; k++) s->lambda[method->order[k]] = method->scale[method->order[k]] * lambda[k];
-
-    lw_qr_apply(method->work, false, n, m, method->A, 1, c);
-    for (int i = 0; i < bodies; i++)
-        divide_transposed(method->root + 6 * i, s->mass[i], c + 6 * i, s->a + 6 * i);
-    return LW_OK;
+    lw_status status = factor(method, error);
+    return status == LW_OK ? lw_refine(method->refinement, solver, method, "schur", error) : status;
 }
 
-/* The triangle R is the Cholesky factor of the scaled H'J^-1 H. */
-static double condition(lw_method *base) {
-    const schur_method *method = (schur_method *)base;
-    if (method->rank == 0) return 1;
-    size_t last = (size_t)method->rank - 1, n = 6 * (size_t)base->model->body_count;
-    double ratio = method->A[0] / method->A[last + last * n];
-    return ratio * ratio;
-}
+static double condition(lw_method *base) { return ((const schur_method *)base)->condition; }
 
 /* --- the formulation ------------------------------------------------------------------------------ */
 
 static lw_status applies(const lw_model *model, lw_error *error) {
-    lw_status status = lw_needs_inverse("schur", model, true, error);
-    return status == LW_OK ? lw_dense_limit("schur", lw_row_count(model), error) : status;
+    lw_status status = lw_needs_inverse("schur", model, false, error);
+    if (status == LW_OK) status = lw_dense_limit("schur", lw_row_count(model), error);
+    return status == LW_OK ? lw_needs_determined(model, error) : status;
 }
 
 static void destroy(lw_method *base) {
     schur_method *method = (schur_method *)base;
     if (!method) return;
     lw_orthogonal_destroy(method->work);
+    lw_orthogonal_destroy(method->idle_work);
+    lw_independence_destroy(method->independence);
     lw_reduction_destroy(&method->reduction);
+}
+
+static bool make_room(schur_method *method) {
+    lw_stationary *s = method->reduction.system;
+    lw_arena *arena = s->arena;
+    size_t n = 6 * (size_t)s->model->body_count, m = (size_t)s->rows->count;
+    method->roots = lw_roots_create(s->model, arena);
+    if (!method->roots) return false;
+    for (int k = 0; k < 3 * s->model->body_count; k++) method->idle += !(method->roots->moment[k] > 0);
+    method->size = (int)n - method->idle;
+    method->independence = lw_independence_create(s->model, s->rows);
+    if (!method->independence) return false;
+    method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
+    method->work = lw_orthogonal_create((int)n, (int)m, false);
+    method->idle_work = lw_orthogonal_create((int)m, (int)n, false);
+    method->row = LW_NEW(arena, int, m + 1);
+    method->order = LW_NEW(arena, int, m + 1);
+    method->idle_order = LW_NEW(arena, int, n + 1);
+    method->A = LW_NEW(arena, double, n *m + 1);
+    method->At = LW_NEW(arena, double, n *m + 1);
+    method->F = LW_NEW(arena, double, m *(size_t)method->idle + 1);
+    method->scale = LW_NEW(arena, double, m + 1);
+    method->c = LW_NEW(arena, double, n + 1);
+    method->w = LW_NEW(arena, double, n + 1);
+    method->mu = LW_NEW(arena, double, m + 1);
+    method->rows = LW_NEW(arena, double, m + 1);
+    return method->refinement && method->work && method->idle_work && method->row &&
+           method->order && method->idle_order && method->A && method->At && method->F && method->scale &&
+           method->c && method->w && method->mu && method->rows;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
     schur_method *method =
         (schur_method *)lw_reduction_create(sizeof *method, &lw_formulation_schur, model, options, solve);
-    if (!method) return lw_out_of_memory(error);
-    lw_arena *arena = method->reduction.system->arena;
-    size_t n = 6 * (size_t)model->body_count, m = (size_t)method->reduction.system->rows->count;
-    method->work = lw_orthogonal_create((int)n, (int)m, false);
-    method->order = LW_NEW(arena, int, m);
-    method->root = LW_NEW(arena, double, n);
-    method->A = LW_NEW(arena, double, n *m);
-    method->scale = LW_NEW(arena, double, m);
-    method->c = LW_NEW(arena, double, n);
-    method->g = LW_NEW(arena, double, m);
-    method->lambda = LW_NEW(arena, double, m);
-    if (!method->work || !method->order || !method->root || !method->A || !method->scale || !method->c ||
-        !method->g || !method->lambda) {
-        destroy(&method->reduction.base);
+    if (!method || !make_room(method)) {
+        if (method) destroy(&method->reduction.base);
         return lw_out_of_memory(error);
     }
     *out = &method->reduction.base;

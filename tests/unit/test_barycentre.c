@@ -87,6 +87,7 @@ static lw_augmented *at_state(lw_stationary *s, bool general) {
     lw_error error;
     assert_non_null(a);
     assert_int_equal(lw_augmented_at(a, &error), LW_OK);
+    lw_augmented_right(a, s->u, s->rows->gamma);
     return a;
 }
 
@@ -221,6 +222,8 @@ static void blocks_carry_what_balls_do_not_cause(void **state) {
         for (int r = 0; r < f.s->rows->count; r++) f.s->rows->gamma[r] += random_between(&random, -1, 1);
         assert_int_equal(lw_augmented_at(f.blocks, &error), LW_OK);
         assert_int_equal(lw_augmented_at(f.general, &error), LW_OK);
+        lw_augmented_right(f.blocks, f.blocks->s->u, f.blocks->s->rows->gamma);
+        lw_augmented_right(f.general, f.general->s->u, f.general->s->rows->gamma);
         same(&f, f.general->right, f.blocks->right, 3 * f.n, "right-hand sides with other terms");
         land(&f);
     }

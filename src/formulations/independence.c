@@ -1,0 +1,184 @@
+/* independence.c - a largest independent set of the rows of closures and constraints.
+ *
+ *   G = H_c' Z           rows of closures and constraints in the speeds of the tree, Z: speeds -> velocities
+ *   G'P = Q R            with pivoting: rank; the rows that come last are redundant
+ *
+ * The rows of a tree are independent whatever its state, so nothing else can be redundant. G says nothing of masses: a
+ * light body between heavy ones has as much say in it as any other. A row of lengths is divided by the size of the
+ * mechanism, a column of a sliding speed multiplied by it, so units have no say either.
+ *
+ * Z needs no joint coordinates: the twists S of a joint are dual to the wrenches W that rows.h gives in world axes,
+ * W'S = 1, and a row's wrench on a body acts on all joints between that body and ground.
+ *
+ * Source   Mufti (1983), eq. 64 and appendix, case 2; docs/theory/redundancy.md.
+ * Cost     O(rows^2 speeds + rows depth), dense; no allocation but in create.
+ */
+#include "formulations/independence.h"
+#include "formulations/redundancy.h"
+#include "formulations/scaling.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- units ---------------------------------------------------------------------------------------- */
+
+/* How far the joints are from their middle; where all are in one place, the size of the bodies. */
+double lw_redundancy_size(const lw_stationary *s) {
+    double middle[3] = {0, 0, 0}, far = 0;
+    int count = s->model->joint_count;
+    for (int j = 0; j < count; j++) lw_v3_axpy(1.0 / count, s->rows->joints[j].at, middle);
+    for (int j = 0; j < count; j++) {
+        double arm[3];
+        lw_v3_sub(s->rows->joints[j].at, middle, arm);
+        far = fmax(far, lw_v3_norm(arm));
+    }
+    return far > 0 ? far : lw_length_of(s);
+}
+
+/* What makes a row dimensionless: of lengths the size of the mechanism; of a coupling its largest term. */
+double lw_redundancy_row_scale(const lw_stationary *s, const lw_row *row, double size) {
+    if (row->joint >= 0) {
+        bool length = lw_v3_norm(s->rows->joints[row->joint].W + 6 * row->component + 3) > 0.5;
+        return length ? 1 / size : 1;
+    }
+    const lw_constraint *constraint = &s->model->constraints[row->constraint];
+    if (constraint->type != LW_CONSTRAINT_COUPLING) return 1 / size;
+    double largest = 0;
+    for (int k = 0; k < constraint->terms; k++) {
+        int at = LW_COUPLING_MAX * row->constraint + k;
+        lw_joint_type type = s->model->joints[s->rows->coupling_joint[at]].info.type;
+        bool turns = lw_joint_speed_turns(type, s->rows->coupling_component[at]);
+        largest = fmax(largest, fabs(constraint->factors[k]) * (turns ? 1 : size));
+    }
+    return largest > 0 ? 1 / largest : 1;
+}
+
+/* --- rows in the speeds of the tree ---------------------------------------------------------------- */
+
+/* S with W'S = 1: the columns of W^-T, by elimination with the largest pivot next. */
+static void twists_of(const double W[36], double S[36]) {
+    double A[6][12];
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 12; k++) A[i][k] = k < 6 ? W[6 * i + k] : k - 6 == i;
+    for (int p = 0; p < 6; p++) {
+        int best = p;
+        for (int i = p + 1; i < 6; i++)
+            if (fabs(A[i][p]) > fabs(A[best][p])) best = i;
+        for (int k = 0; k < 12; k++) {
+            double keep = A[p][k];
+            A[p][k] = A[best][k], A[best][k] = keep;
+        }
+        double pivot = A[p][p];
+        for (int k = 0; k < 12; k++) A[p][k] /= pivot;
+        for (int i = 0; i < 6; i++) {
+            double factor = A[i][p];
+            for (int k = 0; k < 12 && i != p && factor != 0; k++) A[i][k] -= factor * A[p][k];
+        }
+    }
+    for (int k = 0; k < 6; k++)
+        for (int i = 0; i < 6; i++) S[6 * k + i] = A[i][6 + k];
+}
+
+static void find_twists(lw_independence *d, const lw_stationary *s) {
+    for (int i = 1; i <= s->model->body_count; i++) {
+        const lw_link *link = &s->model->links[i];
+        double S[36];
+        if (link->joint.nv == 0) continue;
+        twists_of(s->rows->joints[s->model->bodies[i].joint_index].W, S);
+        memcpy(d->S + 6 * link->v, S, 6 * (size_t)link->joint.nv * sizeof *S);
+    }
+}
+
+/* The row in the speeds, dimensionless. The sense of a speed changes the sign of its column only, which says nothing. */
+static void row_in_speeds(lw_independence *d, const lw_stationary *s, const lw_row *row, double unit,
+                          double *g) {
+    const lw_model *model = s->model;
+    const lw_rows *rows = s->rows;
+    int last = 0;
+    memset(g, 0, (size_t)d->speeds * sizeof *g);
+    for (int b = row->block; b < row->block + row->count; b++) {
+        int body = rows->body[b];
+        lw_v6_axpy(1, rows->H + 6 * b, d->F + 6 * (body - 1));
+        last = body > last ? body : last;
+    }
+    for (int i = last; i >= 1; i--) {
+        const lw_link *link = &model->links[i];
+        double *F = d->F + 6 * (i - 1), at[6], arm[3], moment[3];
+        const double *place = rows->joints[model->bodies[i].joint_index].at;
+        if (lw_v6_dot(F, F) == 0) continue;
+        lw_v3_sub(rows->bodies[i].r, place, arm);
+        lw_v3_cross(arm, F + 3, moment);
+        for (int k = 0; k < 3; k++) at[k] = F[k] + moment[k], at[3 + k] = F[3 + k];
+        for (int k = 0; k < link->joint.nv; k++) {
+            int speed = d->number[link->v + k];
+            const double *S = d->S + 6 * (link->v + k);
+            bool turns = lw_v3_dot(S, S) > 0.25;
+            if (speed >= 0) g[speed] = unit * (turns ? 1 : d->size) * lw_v6_dot(S, at);
+        }
+        if (link->parent > 0) {
+            double *to = d->F + 6 * (link->parent - 1);
+            lw_v3_sub(rows->bodies[i].r, rows->bodies[link->parent].r, arm);
+            lw_v3_cross(arm, F + 3, moment);
+            for (int k = 0; k < 3; k++) to[k] += F[k] + moment[k], to[3 + k] += F[3 + k];
+        }
+        memset(F, 0, 6 * sizeof *F);
+    }
+}
+
+/* --- the decision --------------------------------------------------------------------------------- */
+
+void lw_independence_at(lw_independence *d, const lw_stationary *s) {
+    const lw_rows *rows = s->rows;
+    size_t speeds = (size_t)d->speeds;
+    d->rank = 0;
+    if (d->rows == 0) return;
+    d->size = lw_redundancy_size(s);
+    find_twists(d, s);
+    for (int r = 0; r < d->rows; r++) {
+        const lw_row *row = &rows->rows[rows->tree_count + r];
+        d->unit[r] = lw_redundancy_row_scale(s, row, d->size);
+        row_in_speeds(d, s, row, d->unit[r], d->G + (size_t)r * speeds);
+        d->kept[r] = false;
+        d->order[r] = r;
+    }
+    /* rows and columns are of size one: if all pivots are small, all rows are redundant */
+    int pivots = lw_qr_factor(d->work, d->speeds, d->rows, d->G, d->order, 0);
+    double least = lw_rank_tolerance(s) * (pivots > 0 ? fmax(1, fabs(d->G[0])) : 1);
+    while (d->rank < pivots && fabs(d->G[(size_t)d->rank * (speeds + 1)]) > least)
+        d->kept[d->order[d->rank++]] = true;
+}
+
+static int number_speeds(const lw_model *model, int *number) {
+    int count = 0;
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++)
+            number[model->links[i].v + k] = model->links[i].prescribed >> k & 1 ? -1 : count++;
+    return count;
+}
+
+lw_independence *lw_independence_create(const lw_model *model, const lw_rows *rows) {
+    lw_independence *d = calloc(1, sizeof *d);
+    if (!d) return NULL;
+    size_t m = (size_t)(rows->count - rows->tree_count), nv = (size_t)model->nv;
+    d->rows = (int)m;
+    d->number = calloc(nv + 1, sizeof *d->number);
+    if (d->number) d->speeds = number_speeds(model, d->number);
+    d->kept = calloc(m + 1, sizeof *d->kept);
+    d->order = calloc(m + 1, sizeof *d->order);
+    d->unit = calloc(m + 1, sizeof *d->unit);
+    d->G = calloc(m * (size_t)d->speeds + 1, sizeof *d->G);
+    d->S = calloc(m > 0 ? 6 * nv + 1 : 1, sizeof *d->S);
+    d->F = calloc(6 * (size_t)model->body_count + 1, sizeof *d->F);
+    d->work = lw_orthogonal_create(d->speeds, (int)m, false);
+    if (d->number && d->kept && d->order && d->unit && d->G && d->S && d->F && d->work) return d;
+    lw_independence_destroy(d);
+    return NULL;
+}
+
+void lw_independence_destroy(lw_independence *d) {
+    if (!d) return;
+    lw_orthogonal_destroy(d->work);
+    free(d->number), free(d->kept), free(d->order), free(d->unit), free(d->G), free(d->S), free(d->F), free(d);
+}

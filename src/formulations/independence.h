@@ -1,0 +1,32 @@
+/* independence.h - which rows of closures and constraints depend on the others: the one place where a mechanism's rank
+ * is decided within a step.
+ */
+#ifndef LW_INDEPENDENCE_H
+#define LW_INDEPENDENCE_H
+
+#include "formulations/stationary.h"
+#include "linalg/dense.h"
+
+/* Rows count from the first that does not belong to the tree: rows->tree_count. */
+typedef struct lw_independence {
+    int rows;     /* of closures and constraints */
+    int speeds;   /* of the tree that are not prescribed */
+    int rank;     /* of the rows in these speeds */
+    bool *kept;   /* per row: in a largest independent set; the others are redundant */
+    int *order;   /* rows, the kept ones first */
+    double *G;    /* G'P = Q R, speeds x rows: R in the upper triangle */
+    double *unit; /* per row: what makes it dimensionless */
+    double size;  /* of the mechanism */
+    int *number;  /* per speed of the tree: its place among those that are not prescribed, or -1 */
+    double *S;    /* 6 per speed: twist (rotation; translation at the joint), world axes */
+    double *F;    /* 6 per body */
+    lw_orthogonal *work;
+} lw_independence;
+
+/* NULL when memory is out. */
+lw_independence *lw_independence_create(const lw_model *model, const lw_rows *rows);
+void lw_independence_destroy(lw_independence *independence);
+/* At the state in the system, whichever coordinates it came from. Takes no memory. */
+void lw_independence_at(lw_independence *independence, const lw_stationary *s);
+
+#endif

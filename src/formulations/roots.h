@@ -1,0 +1,20 @@
+/* roots.h - principal axes and moments of all bodies: roots of their inertias, also where these are singular.
+ */
+#ifndef LW_ROOTS_H
+#define LW_ROOTS_H
+
+#include "formulations/stationary.h"
+
+/* I_i = sum of moment[k] axis_k axis_k', k = 0 .. 2. A moment that is nothing but rounding is zero: points, rods. */
+typedef struct lw_roots {
+    int bodies;
+    double *own;    /* 9 per body: three axes, body frame */
+    double *axes;   /* 9 per body: the same, world axes, at the state asked last */
+    double *moment; /* 3 per body */
+} lw_roots;
+
+/* NULL when memory is out. The arena owns it. */
+lw_roots *lw_roots_create(const lw_model *model, lw_arena *arena);
+void lw_roots_at(lw_roots *roots, const lw_stationary *s);
+
+#endif
