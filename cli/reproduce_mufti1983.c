@@ -68,21 +68,19 @@ static lw_status tell(reproduction *r, const lw_comparison *c, const char *refer
     return status;
 }
 
-static lw_status table(reproduction *r, lw_error *error) {
-    static const char *const methods[] = {"lagrange", "schur",     "rates",  "barycentre",
-                                          "relative", "nullspace", "penalty"};
-    enum { METHODS = sizeof methods / sizeof *methods };
+static lw_status compare_on(reproduction *r, const char *problem, const char *const *methods, int method_count,
+                            lw_error *error) {
     lw_model *model;
     lw_comparison *results = calloc((size_t)lw_method_count(), sizeof *results);
     lw_compare_options options;
     observation context = {r, error};
     int count = 0;
-    lw_status status = reproduce_model("four_bar", NULL, 0, &model, error);
+    lw_status status = reproduce_model(problem, NULL, 0, &model, error);
     if (status == LW_OK && !results) status = reproduce_fail(error, LW_ERROR_MEMORY, "out of memory");
     if (status == LW_OK) {
         lw_compare_defaults(model, &options);
         options.methods = methods;
-        options.method_count = METHODS;
+        options.method_count = method_count;
         options.run.end = 0.5;
         options.timing = 0.1;
         options.observe = observe;
@@ -98,8 +96,22 @@ static lw_status table(reproduction *r, lw_error *error) {
     return status;
 }
 
+static lw_status table(reproduction *r, lw_error *error) {
+    static const char *const methods[] = {"lagrange", "schur",     "rates",           "barycentre",
+                                          "relative", "nullspace", "nullspace-graph", "penalty"};
+    return compare_on(r, "four_bar", methods, sizeof methods / sizeof *methods, error);
+}
+
+/* Z of (40-d) from the graph with the system (73) of the cut hinges, beside bases by factorisation (appendix). */
+static lw_status basis(reproduction *r, lw_error *error) {
+    static const char *const methods[] = {"lagrange", "nullspace-graph", "nullspace", "nullspace-partition",
+                                          "nullspace-svd"};
+    return compare_on(r, "spatial_slider_crank", methods, sizeof methods / sizeof *methods, error);
+}
+
 static const reproduce_item items[] = {
     {"example1", "incidence and path matrices (1), (25) of the six-body example", example1},
+    {"basis", "motion without multipliers: Z from the graph (40-d), (67)-(73), and by QR, partition, SVD", basis},
     {"table", "the comparison the paper could not make: its methods on a four-bar linkage", table},
 };
 const reproduce_paper reproduce_mufti1983 = {"mufti1983", items, sizeof items / sizeof *items,
@@ -108,4 +120,4 @@ const reproduce_paper reproduce_mufti1983 = {"mufti1983", items, sizeof items / 
                                              "DME-DM-3, NRC 22797.",
                                              "One stationary-point system and its reductions, compared at "
                                              "last (methods lagrange, schur, rates, barycentre, "
-                                             "relative, nullspace, penalty)."};
+                                             "relative, nullspace, nullspace-graph, penalty)."};

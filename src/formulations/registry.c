@@ -22,6 +22,7 @@
     row(nullspace) \
     row(nullspace_partition) \
     row(nullspace_svd) \
+    row(nullspace_graph) \
     row(partition) \
     row(partition_absolute) \
     row(penalty) \
@@ -51,7 +52,7 @@ lw_status lw_formulation_named(const char *name, const lw_formulation **formulat
     *formulation = lw_formulation_find(name);
     if (*formulation) return LW_OK;
     const char *names[count + 1];
-    char remedy[320] = "known are auto";
+    char remedy[400] = "known are auto";
     names[0] = "auto";
     for (int k = 0; k < count; k++) {
         names[k + 1] = formulations[k]->name;
