@@ -18,6 +18,7 @@
  * Cost     O(M^2 N), M = 6 bodies, N rows; dense.
  * Limits   J may be singular, Z'J Z not. Light bodies: refinement.c.
  */
+#include "formulations/independence.h"
 #include "formulations/reduction.h"
 #include "formulations/refinement.h"
 #include "formulations/roots.h"
@@ -36,6 +37,7 @@ typedef struct way {
     int (*basis)(nullspace_method *method);                                       /* Z; returns K */
     void (*particular)(nullspace_method *method, double *gamma, double *a);       /* a = Y gamma */
     void (*multipliers)(nullspace_method *method, double *force, double *lambda); /* H lambda = force */
+    void (*null)(nullspace_method *method); /* H l = 0: an orthonormal basis, if the multipliers are the smallest; else NULL */
 } way;
 
 struct nullspace_method {
@@ -53,6 +55,13 @@ struct nullspace_method {
     double *a, *force, *reduced, *gamma, *lambda;
     lw_orthogonal *orthogonal, *motion;
     bool *met; /* per row: refinement.h */
+    /* Smallest multipliers: they are made of those that are zero in the rows which follow from others (independence.c). */
+    lw_independence *independence;
+    int nulls;        /* N - K; 0: nothing to do */
+    double *null;     /* N x nulls, H l = 0 */
+    double *dropped;  /* nulls x nulls: null in the rows that follow from others, factored */
+    int *drop_order;
+    lw_orthogonal *drop;
     lw_refinement *refinement;
     lw_roots *roots;
     double condition;
@@ -193,6 +202,64 @@ static void svd_multipliers(nullspace_method *m, double *force, double *lambda) 
     lw_dense_times(true, m->N, m->N, 1, m->Wt, m->gamma, 0, lambda);
 }
 
+/* Columns K .. N - 1 of Q and of W. */
+static void partition_null(nullspace_method *m) {
+    memset(m->null, 0, (size_t)m->N * (size_t)m->nulls * sizeof *m->null);
+    for (int c = 0; c < m->nulls; c++) m->null[(size_t)(m->K + c) + (size_t)c * (size_t)m->N] = 1;
+    lw_qr_apply(m->orthogonal, false, m->N, m->M, m->H, m->nulls, m->null);
+}
+
+static void svd_null(nullspace_method *m) {
+    for (int c = 0; c < m->nulls; c++)
+        for (int r = 0; r < m->N; r++)
+            m->null[(size_t)r + (size_t)c * (size_t)m->N] = m->Wt[(size_t)(m->K + c) + (size_t)r * (size_t)m->N];
+}
+
+/* --- which multipliers ----------------------------------------------------------------------------- */
+
+/* The smallest multipliers let redundant rows on a light body carry a share of the forces on heavy ones, and rounding of these
+ * moves it. So the solution is refined with multipliers that are zero in the rows which follow from others, and these are
+ * replaced by the smallest at the end. */
+static void find_null(nullspace_method *m) {
+    const lw_stationary *s = m->reduction.system;
+    m->nulls = 0;
+    if (!m->way->null || m->K == m->N) return;
+    lw_independence_at(m->independence, s);
+    if (m->independence->rows - m->independence->rank != m->N - m->K) return; /* a border case of rank */
+    m->nulls = m->N - m->K;
+    m->way->null(m);
+    for (int r = 0, k = 0; r < m->independence->rows; r++) {
+        if (m->independence->kept[r]) continue;
+        for (int c = 0; c < m->nulls; c++)
+            m->dropped[(size_t)k + (size_t)c * (size_t)m->nulls] =
+                m->null[(size_t)(s->rows->tree_count + r) + (size_t)c * (size_t)m->N];
+        k++;
+    }
+    if (lw_qr_factor(m->drop, m->nulls, m->nulls, m->dropped, m->drop_order, LW_RANK_TOLERANCE) < m->nulls) m->nulls = 0;
+}
+
+/* Adds what moves nothing so that the rows which follow from others carry nothing. */
+static void unload(nullspace_method *m, double *lambda) {
+    int first = m->reduction.system->rows->tree_count;
+    double *x = m->gamma, *c = m->reduced;
+    for (int r = 0, k = 0; r < m->independence->rows; r++)
+        if (!m->independence->kept[r]) x[k++] = -lambda[first + r];
+    lw_qr_apply(m->drop, true, m->nulls, m->nulls, m->dropped, 1, x);
+    lw_qr_triangle(false, m->nulls, m->nulls, m->dropped, 1, x, m->nulls);
+    for (int k = 0; k < m->nulls; k++) c[m->drop_order[k]] = x[k];
+    lw_dense_times(false, m->N, m->nulls, 1, m->null, c, 1, lambda);
+    for (int r = 0; r < m->independence->rows; r++)
+        if (!m->independence->kept[r]) lambda[first + r] = 0;
+}
+
+static void take_smallest(nullspace_method *m) {
+    double *lambda = m->reduction.system->lambda;
+    for (int r = 0; r < m->N; r++) m->lambda[r] = lambda[r] / m->scale[r];
+    lw_dense_times(true, m->N, m->nulls, 1, m->null, m->lambda, 0, m->reduced);
+    lw_dense_times(false, m->N, m->nulls, -1, m->null, m->reduced, 1, m->lambda);
+    for (int r = 0; r < m->N; r++) lambda[r] = m->lambda[r] * m->scale[r];
+}
+
 /* --- solution -------------------------------------------------------------------------------------- */
 
 static lw_status singular(lw_error *error) {
@@ -221,6 +288,7 @@ static void solve_for(nullspace_method *m, const double *u, const double *gamma,
         a[k] = m->a[k] * unit;
     }
     m->way->multipliers(m, m->force, m->lambda);
+    if (m->nulls > 0) unload(m, m->lambda);
     for (int r = 0; r < m->N; r++) lambda[r] = m->lambda[r] * m->scale[r];
 }
 
@@ -254,7 +322,10 @@ static lw_status solve(lw_reduction *reduction, lw_error *error) {
     if (rank < columns) return singular(error);
     double ratio = columns > 0 ? m->R[0] / m->R[(size_t)(columns - 1) * (size_t)(m->M + 1)] : 1;
     m->condition = ratio * ratio;
-    return lw_refine(m->refinement, solver, m, m->reduction.base.formulation->name, error);
+    find_null(m);
+    lw_status status = lw_refine(m->refinement, solver, m, m->reduction.base.formulation->name, error);
+    if (status == LW_OK && m->nulls > 0) take_smallest(m);
+    return status;
 }
 
 /* --- life ------------------------------------------------------------------------------------------ */
@@ -264,8 +335,10 @@ static void destroy(lw_method *base) {
     if (!m) return;
     lw_orthogonal_destroy(m->orthogonal);
     lw_orthogonal_destroy(m->motion);
+    lw_orthogonal_destroy(m->drop);
+    lw_independence_destroy(m->independence);
     free(m->scale), free(m->H), free(m->order), free(m->s), free(m->V), free(m->Wt), free(m->Z), free(m->R);
-    free(m->pivots), free(m->met), free(m->a), free(m->force), free(m->reduced), free(m->gamma), free(m->lambda);
+    free(m->pivots), free(m->met), free(m->null), free(m->dropped), free(m->drop_order), free(m->a), free(m->force), free(m->reduced), free(m->gamma), free(m->lambda);
     lw_reduction_destroy(&m->reduction);
 }
 
@@ -285,7 +358,7 @@ static lw_status create(const lw_formulation *formulation, const way *how, const
     m->H = numbers(M, N);
     m->order = calloc((M > N ? M : N) + 1, sizeof *m->order);
     m->Z = numbers(M, most), m->R = numbers(M, most), m->pivots = calloc(most + 1, sizeof *m->pivots);
-    m->a = numbers(M, 1), m->force = numbers(M, 1), m->reduced = numbers(M, 1);
+    m->a = numbers(M, 1), m->force = numbers(M, 1), m->reduced = numbers(M > N ? M : N, 1);
     m->gamma = numbers(M > N ? M : N, 1), m->lambda = numbers(N, 1);
     if (how->svd) m->s = numbers(M < N ? M : N, 1), m->V = numbers(M, M), m->Wt = numbers(N, N);
     m->orthogonal = how->transposed ? lw_orthogonal_create(m->N, m->M, how->svd)
@@ -293,10 +366,16 @@ static lw_status create(const lw_formulation *formulation, const way *how, const
     m->motion = lw_orthogonal_create(m->M, m->most, false);
     m->roots = lw_roots_create(model, m->reduction.system->arena);
     m->met = calloc(N + 1, sizeof *m->met);
+    size_t nulls = how->null ? N - (size_t)rows->tree_count : 0;
+    m->null = numbers(N, nulls), m->dropped = numbers(nulls, nulls);
+    m->drop_order = calloc(nulls + 1, sizeof *m->drop_order);
+    m->drop = lw_orthogonal_create((int)nulls, (int)nulls, false);
+    m->independence = lw_independence_create(model, rows);
     m->refinement = lw_refinement_create(m->reduction.system, 0, m->met);
     if (!m->scale || !m->H || !m->order || !m->Z || !m->R || !m->pivots || !m->a || !m->force ||
         !m->reduced || !m->gamma || !m->lambda || (how->svd && (!m->s || !m->V || !m->Wt)) ||
-        !m->orthogonal || !m->motion || !m->roots || !m->met || !m->refinement) {
+        !m->orthogonal || !m->motion || !m->roots || !m->met || !m->null || !m->dropped || !m->drop_order || !m->drop ||
+        !m->independence || !m->refinement) {
         destroy(&m->reduction.base);
         return lw_out_of_memory(error);
     }
@@ -315,9 +394,10 @@ static const way by_qr = {.basis = qr_basis, .particular = qr_particular, .multi
 static const way by_partition = {.transposed = true,
                                  .basis = partition_basis,
                                  .particular = partition_particular,
-                                 .multipliers = partition_multipliers};
+                                 .multipliers = partition_multipliers,
+                                 .null = partition_null};
 static const way by_svd = {
-    .svd = true, .basis = svd_basis, .particular = svd_particular, .multipliers = svd_multipliers};
+    .svd = true, .basis = svd_basis, .particular = svd_particular, .multipliers = svd_multipliers, .null = svd_null};
 
 static lw_status qr_applies(const lw_model *model, lw_error *error) {
     return applies_to("nullspace", model, error);

@@ -80,11 +80,14 @@ static void out_of(const schur_method *method, const double *x, const double *w,
 
 /* --- factors -------------------------------------------------------------------------------------- */
 
-/* A' and F', row by row of H. A row without any part with inertia is scaled by what else it has. */
+/* A' and F', row by row of H. Where a row turns something without inertia it counts as if that had the inertia of the whole
+ * mechanism: what else such a row has may be nothing but rounding. */
 static void fill(schur_method *method) {
     const lw_stationary *s = method->reduction.system;
     const lw_rows *rows = s->rows;
     double *wrench = s->a; /* free until the system is solved */
+    double length = lw_length_of(s), whole = 0;
+    for (int i = 0; i < s->model->body_count; i++) whole += s->mass[i] * length * length;
     method->count = 0;
     for (int r = 0; r < rows->count; r++)
         if (r < rows->tree_count || method->independence->kept[r - rows->tree_count])
@@ -101,7 +104,8 @@ static void fill(schur_method *method) {
             memset(wrench + 6 * (rows->body[b] - 1), 0, 6 * sizeof *wrench);
         for (int k = 0; k < method->size; k++) square += method->c[k] * method->c[k];
         for (int k = 0; k < method->idle; k++) other += method->w[k] * method->w[k];
-        double scale = square > 0 ? 1 / sqrt(square) : other > 0 ? 1 / sqrt(other) : 1;
+        square += other / whole;
+        double scale = square > 0 ? 1 / sqrt(square) : 1;
         method->scale[j] = scale;
         for (size_t k = 0; k < (size_t)method->size; k++) method->At[j + k * count] = scale * method->c[k];
         for (size_t k = 0; k < (size_t)method->idle; k++) method->F[j + k * count] = scale * method->w[k];

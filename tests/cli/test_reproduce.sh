@@ -8,7 +8,7 @@ members="all(set(i) >= {'item', 'ok', 'rows'} and all(set(w) >= {'quantity', 'pa
 
 expect 0 reproduce --list
 silent err
-for item in anderson2003/fig{5,6,8,10,11} mufti1983/example1 mufti1983/table arnold2013/{fig2,limit,sect4,condensed,walker}; do
+for item in anderson2003/fig{5,6,8,10,11} mufti1983/example1 mufti1983/basis mufti1983/table arnold2013/{fig2,limit,sect4,condensed,walker}; do
     says out "$item "
 done
 
@@ -72,7 +72,7 @@ silent err
 for text in "paper" "here" "at most 0.001" "ok" "reproduce/anderson2003/fig5.csv"; do says out "$text"; done
 [[ -s reproduce/anderson2003/fig5.csv && -s reproduce/anderson2003/fig5.svg ]] || fail "no data or no figure"
 expect 0 reproduce mufti1983
-says out "2 of 2 items as wanted"
+says out "3 of 3 items as wanted"
 says out "numbers printed in the papers    0: 0 to the digits printed"
 says out "checks of our own"
 # Every row can fail: it has bounds, and none that nothing could miss.

@@ -54,8 +54,6 @@ static const exception exceptions[] = {
     {"rcr", "the same", false, true},
     {"cut", "the same", false, true},
     {"massless", "the same", false, true},
-    {"nullspace-partition", "its smallest multipliers load light bodies by redundant rows", false, true},
-    {"nullspace-svd", "the same", false, true},
 };
 /* Whether a motion is determined is decided with a pivot threshold that depends on units (lw_kkt_determined): then all methods
  * refuse before they are created. */
