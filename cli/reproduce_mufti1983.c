@@ -68,8 +68,8 @@ static lw_status tell(reproduction *r, const lw_comparison *c, const char *refer
     return status;
 }
 
-static lw_status compare_on(reproduction *r, const char *problem, const char *const *methods, int method_count,
-                            lw_error *error) {
+static lw_status compare_on(reproduction *r, const char *problem, const char *const *methods,
+                            int method_count, lw_error *error) {
     lw_model *model;
     lw_comparison *results = calloc((size_t)lw_method_count(), sizeof *results);
     lw_compare_options options;
@@ -111,7 +111,8 @@ static lw_status basis(reproduction *r, lw_error *error) {
 
 static const reproduce_item items[] = {
     {"example1", "incidence and path matrices (1), (25) of the six-body example", example1},
-    {"basis", "motion without multipliers: Z from the graph (40-d), (67)-(73), and by QR, partition, SVD", basis},
+    {"basis", "motion without multipliers: Z from the graph (40-d), (67)-(73), and by QR, partition, SVD",
+     basis},
     {"table", "the comparison the paper could not make: its methods on a four-bar linkage", table},
 };
 const reproduce_paper reproduce_mufti1983 = {"mufti1983", items, sizeof items / sizeof *items,

@@ -80,8 +80,11 @@ static lw_status solve(lw_reduction *reduction, lw_error *error) {
             lw_v3_copy(s->rows->H + 6 * b, method->G + size * (size_t)k + 3 * (s->rows->body[b] - 1));
     }
     memcpy(method->G + size * (size_t)torques, a->N, size * (size_t)a->stars * sizeof *method->G);
-    status = lw_saddle_factor(method->saddle, a->K, method->G, a->S, method->independence->kept, a->stars, error);
-    return status == LW_OK ? lw_refine(method->refinement, solver, method, "barycentre", error) : status;
+    status =
+        lw_saddle_factor(method->saddle, a->K, method->G, a->S, method->independence->kept, a->stars, error);
+    if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "barycentre", error);
+    if (status == LW_OK) lw_least_multipliers(method->independence, s, s->lambda);
+    return status;
 }
 
 static void destroy(lw_method *base) {
@@ -105,7 +108,7 @@ static bool build(barycentre_method *method) {
     method->x = LW_NEW(s->arena, double, size + rows + 1);
     bool thin = lw_needs_inverse("barycentre", s->model, true, NULL) != LW_OK;
     method->saddle = lw_saddle_create(3 * a->n, (int)rows, a->stars, thin);
-    method->independence = lw_independence_create(s->model, s->rows);
+    method->independence = lw_independence_create(s->model, s->rows, true);
     if (!method->independence) return false;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
     return method->G && method->x && method->saddle && method->refinement;

@@ -10,6 +10,9 @@
  * Z needs no joint coordinates: the twists S of a joint are dual to the wrenches W that rows.h gives in world axes,
  * W'S = 1, and a row's wrench on a body acts on all joints between that body and ground.
  *
+ * Multipliers that move nothing, G'l = 0, with what the tree then carries, H (l_tree; l) = 0, take loads off redundant rows
+ * (for a method's arithmetic) or share them out (for its answer): the loads of a loop then follow the state without jumps.
+ *
  * Source   Mufti (1983), eq. 64 and appendix, case 2; docs/theory/redundancy.md.
  * Cost     O(rows^2 speeds + rows depth), dense; no allocation but in create.
  */
@@ -84,10 +87,8 @@ static void twists_of(const double W[36], double S[36]) {
 static void find_twists(lw_independence *d, const lw_stationary *s) {
     for (int i = 1; i <= s->model->body_count; i++) {
         const lw_link *link = &s->model->links[i];
-        double S[36];
-        if (link->joint.nv == 0) continue;
-        twists_of(s->rows->joints[s->model->bodies[i].joint_index].W, S);
-        memcpy(d->S + 6 * link->v, S, 6 * (size_t)link->joint.nv * sizeof *S);
+        if (link->joint.nv > 0 || d->null)
+            twists_of(s->rows->joints[s->model->bodies[i].joint_index].W, d->S + 36 * (i - 1));
     }
 }
 
@@ -113,7 +114,7 @@ static void row_in_speeds(lw_independence *d, const lw_stationary *s, const lw_r
         for (int k = 0; k < 3; k++) at[k] = F[k] + moment[k], at[3 + k] = F[3 + k];
         for (int k = 0; k < link->joint.nv; k++) {
             int speed = d->number[link->v + k];
-            const double *S = d->S + 6 * (link->v + k);
+            const double *S = d->S + 36 * (i - 1) + 6 * k;
             bool turns = lw_v3_dot(S, S) > 0.25;
             if (speed >= 0) g[speed] = unit * (turns ? 1 : d->size) * lw_v6_dot(S, at);
         }
@@ -125,6 +126,88 @@ static void row_in_speeds(lw_independence *d, const lw_stationary *s, const lw_r
         }
         memset(F, 0, 6 * sizeof *F);
     }
+}
+
+/* --- the smallest multipliers ---------------------------------------------------------------------- */
+
+/* Torques over the size of the mechanism, so that they compare with forces. Couplings are taken by their unit. */
+static double weight(const lw_independence *d, const lw_stationary *s, int row) {
+    const lw_rows *rows = s->rows;
+    if (row >= rows->tree_count) return 1 / (d->unit[row - rows->tree_count] * d->size);
+    bool force = lw_v3_norm(rows->joints[rows->rows[row].joint].W + 6 * rows->rows[row].component + 3) > 0.5;
+    return force ? 1 : 1 / d->size;
+}
+
+/* What the tree's rows must carry so that multipliers l of the others move nothing. */
+static void carry(lw_independence *d, const lw_stationary *s, double *l) {
+    const lw_model *model = s->model;
+    const lw_rows *rows = s->rows;
+    int row = rows->tree_count - 1;
+    memset(d->F, 0, 6 * (size_t)model->body_count * sizeof *d->F);
+    for (int r = rows->tree_count; r < rows->count; r++)
+        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
+            lw_v6_axpy(l[r], rows->H + 6 * b, d->F + 6 * (rows->body[b] - 1));
+    for (int i = model->body_count; i >= 1; i--) {
+        int j = model->bodies[i].joint_index, parent = model->links[i].parent;
+        double *F = d->F + 6 * (i - 1), at[6], arm[3], moment[3];
+        double sign = model->joints[j].info.bodies[1] == i ? -1 : 1;
+        lw_v3_sub(rows->bodies[i].r, rows->joints[j].at, arm);
+        lw_v3_cross(arm, F + 3, moment);
+        for (int k = 0; k < 3; k++) at[k] = F[k] + moment[k], at[3 + k] = F[3 + k];
+        for (; row >= 0 && rows->rows[row].joint == j; row--)
+            l[row] = sign * lw_v6_dot(d->S + 36 * (i - 1) + 6 * rows->rows[row].component, at);
+        if (parent == 0) continue;
+        double *to = d->F + 6 * (parent - 1);
+        lw_v3_sub(rows->bodies[i].r, rows->bodies[parent].r, arm);
+        lw_v3_cross(arm, F + 3, moment);
+        for (int k = 0; k < 3; k++) to[k] += F[k] + moment[k], to[3 + k] += F[3 + k];
+    }
+    memset(d->F, 0, 6 * (size_t)model->body_count * sizeof *d->F);
+}
+
+/* l = P (-R11^-1 R12; 1), in the units of the rows, and what the tree then carries: one in a row that is not kept, zero in all
+ * others that are not. */
+static void find_null(lw_independence *d, const lw_stationary *s) {
+    const lw_rows *rows = s->rows;
+    size_t count = (size_t)rows->count, speeds = (size_t)d->speeds;
+    for (int c = 0; c < d->rows - d->rank; c++) {
+        double *l = d->null + (size_t)c * count, *x = d->c;
+        for (int k = 0; k < d->rank; k++) x[k] = -d->G[(size_t)k + (size_t)(d->rank + c) * speeds];
+        lw_qr_triangle(false, d->rank, speeds > 0 ? (int)speeds : 1, d->G, 1, x, d->rank > 0 ? d->rank : 1);
+        memset(l, 0, count * sizeof *l);
+        int own = d->order[d->rank + c];
+        for (int k = 0; k < d->rank; k++)
+            l[rows->tree_count + d->order[k]] = x[k] * d->unit[d->order[k]] / d->unit[own];
+        l[rows->tree_count + own] = 1;
+        carry(d, s, l);
+    }
+}
+
+void lw_unload_multipliers(const lw_independence *d, const lw_stationary *s, double *lambda) {
+    for (int c = 0; c < d->rows - d->rank; c++) {
+        const double *l = d->null + (size_t)c * (size_t)s->rows->count;
+        int own = s->rows->tree_count + d->order[d->rank + c];
+        double load = lambda[own];
+        for (int r = 0; r < s->rows->count; r++) lambda[r] -= load * l[r];
+        lambda[own] = 0;
+    }
+}
+
+void lw_least_multipliers(lw_independence *d, const lw_stationary *s, double *lambda) {
+    int nulls = d->rows - d->rank, count = s->rows->count;
+    if (nulls == 0) return;
+    for (int r = 0; r < count; r++) {
+        double factor = weight(d, s, r);
+        lambda[r] *= factor;
+        for (int c = 0; c < nulls; c++) d->null[(size_t)r + (size_t)c * (size_t)count] *= factor;
+    }
+    lw_dense_multiply(true, false, nulls, nulls, count, 1, d->null, d->null, 0, d->gram);
+    lw_dense_times(true, count, nulls, 1, d->null, lambda, 0, d->c);
+    if (lw_cholesky_factor(d->symmetric, nulls, d->gram, NULL)) {
+        lw_cholesky_solve(d->symmetric, nulls, d->gram, 1, d->c);
+        lw_dense_times(false, count, nulls, -1, d->null, d->c, 1, lambda);
+    }
+    for (int r = 0; r < count; r++) lambda[r] /= weight(d, s, r);
 }
 
 /* --- the decision --------------------------------------------------------------------------------- */
@@ -148,6 +231,7 @@ void lw_independence_at(lw_independence *d, const lw_stationary *s) {
     double least = lw_rank_tolerance(s) * (pivots > 0 ? fmax(1, fabs(d->G[0])) : 1);
     while (d->rank < pivots && fabs(d->G[(size_t)d->rank * (speeds + 1)]) > least)
         d->kept[d->order[d->rank++]] = true;
+    if (d->null) find_null(d, s);
 }
 
 static int number_speeds(const lw_model *model, int *number) {
@@ -158,7 +242,7 @@ static int number_speeds(const lw_model *model, int *number) {
     return count;
 }
 
-lw_independence *lw_independence_create(const lw_model *model, const lw_rows *rows) {
+lw_independence *lw_independence_create(const lw_model *model, const lw_rows *rows, bool least) {
     lw_independence *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     size_t m = (size_t)(rows->count - rows->tree_count), nv = (size_t)model->nv;
@@ -169,10 +253,17 @@ lw_independence *lw_independence_create(const lw_model *model, const lw_rows *ro
     d->order = calloc(m + 1, sizeof *d->order);
     d->unit = calloc(m + 1, sizeof *d->unit);
     d->G = calloc(m * (size_t)d->speeds + 1, sizeof *d->G);
-    d->S = calloc(m > 0 ? 6 * nv + 1 : 1, sizeof *d->S);
+    d->S = calloc(m > 0 ? 36 * (size_t)model->body_count + 1 : 1, sizeof *d->S);
     d->F = calloc(6 * (size_t)model->body_count + 1, sizeof *d->F);
     d->work = lw_orthogonal_create(d->speeds, (int)m, false);
-    if (d->number && d->kept && d->order && d->unit && d->G && d->S && d->F && d->work) return d;
+    if (least) {
+        d->null = calloc(m * (size_t)rows->count + 1, sizeof *d->null);
+        d->gram = calloc(m * m + 1, sizeof *d->gram);
+        d->c = calloc(m + 1, sizeof *d->c);
+        d->symmetric = lw_symmetric_create((int)m);
+    }
+    bool all = d->number && d->kept && d->order && d->unit && d->G && d->S && d->F && d->work;
+    if (all && (!least || (d->null && d->gram && d->c && d->symmetric))) return d;
     lw_independence_destroy(d);
     return NULL;
 }
@@ -180,5 +271,8 @@ lw_independence *lw_independence_create(const lw_model *model, const lw_rows *ro
 void lw_independence_destroy(lw_independence *d) {
     if (!d) return;
     lw_orthogonal_destroy(d->work);
-    free(d->number), free(d->kept), free(d->order), free(d->unit), free(d->G), free(d->S), free(d->F), free(d);
+    lw_symmetric_destroy(d->symmetric);
+    free(d->null), free(d->gram), free(d->c);
+    free(d->number), free(d->kept), free(d->order), free(d->unit), free(d->G), free(d->S), free(d->F),
+        free(d);
 }

@@ -18,15 +18,25 @@ typedef struct lw_independence {
     double *unit; /* per row: what makes it dimensionless */
     double size;  /* of the mechanism */
     int *number;  /* per speed of the tree: its place among those that are not prescribed, or -1 */
-    double *S;    /* 6 per speed: twist (rotation; translation at the joint), world axes */
-    double *F;    /* 6 per body */
+    double
+        *S; /* 36 per body: twists (rotation; translation at the joint) dual to W of its joint, world axes */
+    double *F; /* 6 per body */
     lw_orthogonal *work;
+    /* Only with `least`. */
+    double *null; /* all rows x nulls: multipliers of all rows, those of the tree too, that move nothing */
+    double *gram, *c; /* null'null, dimensionless, factored; per null */
+    lw_symmetric *symmetric;
 } lw_independence;
 
-/* NULL when memory is out. */
-lw_independence *lw_independence_create(const lw_model *model, const lw_rows *rows);
+/* least: lw_least_multipliers will be asked. NULL when memory is out. */
+lw_independence *lw_independence_create(const lw_model *model, const lw_rows *rows, bool least);
 void lw_independence_destroy(lw_independence *independence);
 /* At the state in the system, whichever coordinates it came from. Takes no memory. */
 void lw_independence_at(lw_independence *independence, const lw_stationary *s);
+/* Multipliers with the same effect as those given, per row of the system, that are zero in rows which are not kept. */
+void lw_unload_multipliers(const lw_independence *independence, const lw_stationary *s, double *lambda);
+/* Of all multipliers with the same effect the smallest: torques count over the size of the mechanism. The last call at a
+ * state. */
+void lw_least_multipliers(lw_independence *independence, const lw_stationary *s, double *lambda);
 
 #endif

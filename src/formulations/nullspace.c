@@ -37,7 +37,6 @@ typedef struct way {
     int (*basis)(nullspace_method *method);                                       /* Z; returns K */
     void (*particular)(nullspace_method *method, double *gamma, double *a);       /* a = Y gamma */
     void (*multipliers)(nullspace_method *method, double *force, double *lambda); /* H lambda = force */
-    void (*null)(nullspace_method *method); /* H l = 0: an orthonormal basis, if the multipliers are the smallest; else NULL */
 } way;
 
 struct nullspace_method {
@@ -50,18 +49,13 @@ struct nullspace_method {
     double *H;     /* M x N, or N x M for the partition; then its factors */
     int *order;
     double *s, *V, *Wt; /* SVD only */
-    double *Z, *R; /* R: X'Z, then its factors */
-    int *pivots;   /* of R */
+    double *Z, *R;      /* R: X'Z, then its factors */
+    int *pivots;        /* of R */
     double *a, *force, *reduced, *gamma, *lambda;
     lw_orthogonal *orthogonal, *motion;
-    bool *met; /* per row: refinement.h */
-    /* Smallest multipliers: they are made of those that are zero in the rows which follow from others (independence.c). */
-    lw_independence *independence;
-    int nulls;        /* N - K; 0: nothing to do */
-    double *null;     /* N x nulls, H l = 0 */
-    double *dropped;  /* nulls x nulls: null in the rows that follow from others, factored */
-    int *drop_order;
-    lw_orthogonal *drop;
+    bool *met;                     /* per row: refinement.h */
+    lw_independence *independence; /* for multipliers: those of rows that follow from others */
+    bool redundant;                /* there are such rows */
     lw_refinement *refinement;
     lw_roots *roots;
     double condition;
@@ -114,7 +108,8 @@ static void root_times(const nullspace_method *method, const double *z, double *
     const lw_roots *roots = method->roots;
     for (int i = 0; i < s->model->body_count; i++)
         for (int k = 0; k < 3; k++) {
-            out[6 * i + k] = sqrt(roots->moment[3 * i + k]) * lw_v3_dot(roots->axes + 9 * i + 3 * k, z + 6 * i);
+            out[6 * i + k] =
+                sqrt(roots->moment[3 * i + k]) * lw_v3_dot(roots->axes + 9 * i + 3 * k, z + 6 * i);
             out[6 * i + 3 + k] = sqrt(s->mass[i]) * method->length * z[6 * i + 3 + k];
         }
 }
@@ -202,64 +197,6 @@ static void svd_multipliers(nullspace_method *m, double *force, double *lambda) 
     lw_dense_times(true, m->N, m->N, 1, m->Wt, m->gamma, 0, lambda);
 }
 
-/* Columns K .. N - 1 of Q and of W. */
-static void partition_null(nullspace_method *m) {
-    memset(m->null, 0, (size_t)m->N * (size_t)m->nulls * sizeof *m->null);
-    for (int c = 0; c < m->nulls; c++) m->null[(size_t)(m->K + c) + (size_t)c * (size_t)m->N] = 1;
-    lw_qr_apply(m->orthogonal, false, m->N, m->M, m->H, m->nulls, m->null);
-}
-
-static void svd_null(nullspace_method *m) {
-    for (int c = 0; c < m->nulls; c++)
-        for (int r = 0; r < m->N; r++)
-            m->null[(size_t)r + (size_t)c * (size_t)m->N] = m->Wt[(size_t)(m->K + c) + (size_t)r * (size_t)m->N];
-}
-
-/* --- which multipliers ----------------------------------------------------------------------------- */
-
-/* The smallest multipliers let redundant rows on a light body carry a share of the forces on heavy ones, and rounding of these
- * moves it. So the solution is refined with multipliers that are zero in the rows which follow from others, and these are
- * replaced by the smallest at the end. */
-static void find_null(nullspace_method *m) {
-    const lw_stationary *s = m->reduction.system;
-    m->nulls = 0;
-    if (!m->way->null || m->K == m->N) return;
-    lw_independence_at(m->independence, s);
-    if (m->independence->rows - m->independence->rank != m->N - m->K) return; /* a border case of rank */
-    m->nulls = m->N - m->K;
-    m->way->null(m);
-    for (int r = 0, k = 0; r < m->independence->rows; r++) {
-        if (m->independence->kept[r]) continue;
-        for (int c = 0; c < m->nulls; c++)
-            m->dropped[(size_t)k + (size_t)c * (size_t)m->nulls] =
-                m->null[(size_t)(s->rows->tree_count + r) + (size_t)c * (size_t)m->N];
-        k++;
-    }
-    if (lw_qr_factor(m->drop, m->nulls, m->nulls, m->dropped, m->drop_order, LW_RANK_TOLERANCE) < m->nulls) m->nulls = 0;
-}
-
-/* Adds what moves nothing so that the rows which follow from others carry nothing. */
-static void unload(nullspace_method *m, double *lambda) {
-    int first = m->reduction.system->rows->tree_count;
-    double *x = m->gamma, *c = m->reduced;
-    for (int r = 0, k = 0; r < m->independence->rows; r++)
-        if (!m->independence->kept[r]) x[k++] = -lambda[first + r];
-    lw_qr_apply(m->drop, true, m->nulls, m->nulls, m->dropped, 1, x);
-    lw_qr_triangle(false, m->nulls, m->nulls, m->dropped, 1, x, m->nulls);
-    for (int k = 0; k < m->nulls; k++) c[m->drop_order[k]] = x[k];
-    lw_dense_times(false, m->N, m->nulls, 1, m->null, c, 1, lambda);
-    for (int r = 0; r < m->independence->rows; r++)
-        if (!m->independence->kept[r]) lambda[first + r] = 0;
-}
-
-static void take_smallest(nullspace_method *m) {
-    double *lambda = m->reduction.system->lambda;
-    for (int r = 0; r < m->N; r++) m->lambda[r] = lambda[r] / m->scale[r];
-    lw_dense_times(true, m->N, m->nulls, 1, m->null, m->lambda, 0, m->reduced);
-    lw_dense_times(false, m->N, m->nulls, -1, m->null, m->reduced, 1, m->lambda);
-    for (int r = 0; r < m->N; r++) lambda[r] = m->lambda[r] * m->scale[r];
-}
-
 /* --- solution -------------------------------------------------------------------------------------- */
 
 static lw_status singular(lw_error *error) {
@@ -288,8 +225,10 @@ static void solve_for(nullspace_method *m, const double *u, const double *gamma,
         a[k] = m->a[k] * unit;
     }
     m->way->multipliers(m, m->force, m->lambda);
-    if (m->nulls > 0) unload(m, m->lambda);
     for (int r = 0; r < m->N; r++) lambda[r] = m->lambda[r] * m->scale[r];
+    /* The smallest multipliers let redundant rows on a light body carry a share of the forces on heavy ones, and rounding of
+     * these would move it: so refine without any load on rows that follow from others. */
+    if (m->redundant) lw_unload_multipliers(m->independence, m->reduction.system, lambda);
 }
 
 static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
@@ -322,9 +261,11 @@ static lw_status solve(lw_reduction *reduction, lw_error *error) {
     if (rank < columns) return singular(error);
     double ratio = columns > 0 ? m->R[0] / m->R[(size_t)(columns - 1) * (size_t)(m->M + 1)] : 1;
     m->condition = ratio * ratio;
-    find_null(m);
+    lw_independence_at(m->independence, s);
+    m->redundant =
+        m->K < m->N && m->independence->rows - m->independence->rank == m->N - m->K; /* else a border case */
     lw_status status = lw_refine(m->refinement, solver, m, m->reduction.base.formulation->name, error);
-    if (status == LW_OK && m->nulls > 0) take_smallest(m);
+    if (status == LW_OK && m->redundant) lw_least_multipliers(m->independence, s, s->lambda);
     return status;
 }
 
@@ -335,10 +276,10 @@ static void destroy(lw_method *base) {
     if (!m) return;
     lw_orthogonal_destroy(m->orthogonal);
     lw_orthogonal_destroy(m->motion);
-    lw_orthogonal_destroy(m->drop);
     lw_independence_destroy(m->independence);
     free(m->scale), free(m->H), free(m->order), free(m->s), free(m->V), free(m->Wt), free(m->Z), free(m->R);
-    free(m->pivots), free(m->met), free(m->null), free(m->dropped), free(m->drop_order), free(m->a), free(m->force), free(m->reduced), free(m->gamma), free(m->lambda);
+    free(m->pivots), free(m->met), free(m->a), free(m->force), free(m->reduced), free(m->gamma),
+        free(m->lambda);
     lw_reduction_destroy(&m->reduction);
 }
 
@@ -366,16 +307,11 @@ static lw_status create(const lw_formulation *formulation, const way *how, const
     m->motion = lw_orthogonal_create(m->M, m->most, false);
     m->roots = lw_roots_create(model, m->reduction.system->arena);
     m->met = calloc(N + 1, sizeof *m->met);
-    size_t nulls = how->null ? N - (size_t)rows->tree_count : 0;
-    m->null = numbers(N, nulls), m->dropped = numbers(nulls, nulls);
-    m->drop_order = calloc(nulls + 1, sizeof *m->drop_order);
-    m->drop = lw_orthogonal_create((int)nulls, (int)nulls, false);
-    m->independence = lw_independence_create(model, rows);
+    m->independence = lw_independence_create(model, rows, true);
     m->refinement = lw_refinement_create(m->reduction.system, 0, m->met);
     if (!m->scale || !m->H || !m->order || !m->Z || !m->R || !m->pivots || !m->a || !m->force ||
         !m->reduced || !m->gamma || !m->lambda || (how->svd && (!m->s || !m->V || !m->Wt)) ||
-        !m->orthogonal || !m->motion || !m->roots || !m->met || !m->null || !m->dropped || !m->drop_order || !m->drop ||
-        !m->independence || !m->refinement) {
+        !m->orthogonal || !m->motion || !m->roots || !m->met || !m->independence || !m->refinement) {
         destroy(&m->reduction.base);
         return lw_out_of_memory(error);
     }
@@ -394,10 +330,9 @@ static const way by_qr = {.basis = qr_basis, .particular = qr_particular, .multi
 static const way by_partition = {.transposed = true,
                                  .basis = partition_basis,
                                  .particular = partition_particular,
-                                 .multipliers = partition_multipliers,
-                                 .null = partition_null};
+                                 .multipliers = partition_multipliers};
 static const way by_svd = {
-    .svd = true, .basis = svd_basis, .particular = svd_particular, .multipliers = svd_multipliers, .null = svd_null};
+    .svd = true, .basis = svd_basis, .particular = svd_particular, .multipliers = svd_multipliers};
 
 static lw_status qr_applies(const lw_model *model, lw_error *error) {
     return applies_to("nullspace", model, error);

@@ -57,7 +57,8 @@ static void find_paths(graph_method *method) {
             double *column = method->R + (size_t)k * height;
             lw_v3_copy(tree->slide + 3 * k, column + 3 * (i - 1));
             for (int j = i + 1; j <= tree->n; j++) /* and all that hangs on it */
-                if (tree->up[j]) lw_v3_add(column + 3 * (j - 1), column + 3 * (tree->up[j] - 1), column + 3 * (j - 1));
+                if (tree->up[j])
+                    lw_v3_add(column + 3 * (j - 1), column + 3 * (tree->up[j] - 1), column + 3 * (j - 1));
         }
     for (int i = 1; i <= tree->n; i++)
         for (int axis = 0; axis < 3; axis++) {
@@ -78,7 +79,8 @@ static void form_J(graph_method *method) {
     const lw_stationary *s = tree->s;
     size_t height = 3 * (size_t)tree->n, size = (size_t)method->size;
     for (size_t k = 0; k < height * size; k++) method->MR[k] = s->mass[k % height / 3] * method->R[k];
-    lw_dense_multiply(true, false, method->size, method->size, (int)height, 1, method->R, method->MR, 0, method->J);
+    lw_dense_multiply(true, false, method->size, method->size, (int)height, 1, method->R, method->MR, 0,
+                      method->J);
     for (size_t i = 0; i < (size_t)tree->n; i++)
         for (size_t k = 0; k < 9; k++) {
             size_t first = (size_t)tree->slides + 3 * i;
@@ -153,15 +155,19 @@ static lw_status solve(lw_reduction *reduction, lw_error *error) {
     find_paths(method);
     form_J(method);
     form_H(method);
-    lw_status status = lw_saddle_factor(method->saddle, method->J, method->H, NULL, method->independence->kept,
-                                        method->independence->rows, error);
-    return status == LW_OK ? lw_refine(method->refinement, solver, method, "nullspace-graph", error) : status;
+    lw_status status = lw_saddle_factor(method->saddle, method->J, method->H, NULL,
+                                        method->independence->kept, method->independence->rows, error);
+    if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "nullspace-graph", error);
+    if (status == LW_OK)
+        lw_least_multipliers(method->independence, reduction->system, reduction->system->lambda);
+    return status;
 }
 
 /* --- the formulation ------------------------------------------------------------------------------ */
 
 static lw_status applies(const lw_model *model, lw_error *error) {
-    lw_status status = lw_dense_limit("nullspace-graph", 6 * model->body_count + lw_augmented_stars(model), error);
+    lw_status status =
+        lw_dense_limit("nullspace-graph", 6 * model->body_count + lw_augmented_stars(model), error);
     return status == LW_OK ? lw_needs_determined(model, error) : status;
 }
 
@@ -178,7 +184,7 @@ static bool build(graph_method *method) {
     lw_stationary *s = method->reduction.system;
     lw_augmented *tree = method->tree = lw_augmented_create(s, true);
     method->row = LW_NEW(s->arena, int, s->rows->count + 1);
-    method->independence = lw_independence_create(s->model, s->rows);
+    method->independence = lw_independence_create(s->model, s->rows, true);
     if (!tree || !method->row || !method->independence) return false;
     for (int r = 0; r < s->rows->count; r++)
         if (r >= s->rows->tree_count || !lw_augmented_is_force(s->model, &s->rows->rows[r]))
@@ -196,8 +202,8 @@ static bool build(graph_method *method) {
     method->y = LW_NEW(s->arena, double, height + 1);
     method->f = LW_NEW(s->arena, double, tree->forces + 1);
     method->x = LW_NEW(s->arena, double, size + left + 1);
-    return method->refinement && method->saddle && method->R && method->MR && method->J && method->H && method->r0 &&
-           method->y && method->f && method->x;
+    return method->refinement && method->saddle && method->R && method->MR && method->J && method->H &&
+           method->r0 && method->y && method->f && method->x;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

@@ -25,8 +25,8 @@ static const double default_penalty = 3e8;
 typedef struct penalty_method {
     lw_reduction reduction;
     double penalty, length;
-    double *k;  /* per row */
-    double *Ht; /* 6 per block: H in dimensionless coordinates, scaling.h */
+    double *k;            /* per row */
+    double *Ht;           /* 6 per block: H in dimensionless coordinates, scaling.h */
     double *A, *a, *next; /* next: a after a step of the method of multipliers */
     double *left;         /* forces that are left on each body, and the size of those on it */
     lw_symmetric *symmetric;
@@ -148,7 +148,8 @@ static double unbalanced(const penalty_method *m) {
 static lw_status judge(const penalty_method *m, lw_error *error) {
     const lw_stationary *s = m->reduction.system;
     const lw_rows *rows = s->rows;
-    const double share = 3e4, open = 1e-2, lost = 1e-4; /* 1e-4 of the accelerations with the default penalty */
+    const double share = 3e4, open = 1e-2,
+                 lost = 1e-4; /* 1e-4 of the accelerations with the default penalty */
     double force = 0, mass = 0, worst = unbalanced(m) / lost;
     for (int i = 0; i < s->model->body_count; i++) {
         force += lw_v3_norm(s->u + 6 * i) / m->length + lw_v3_norm(s->u + 6 * i + 3);
@@ -169,13 +170,15 @@ static lw_status judge(const penalty_method *m, lw_error *error) {
             const double *h = m->Ht + 6 * b, *a = m->a + 6 * (rows->body[b] - 1);
             terms += fabs(lw_v6_dot(h, a)) + usual * sqrt(lw_v6_dot(h, h));
         }
-        if (m->k[r] > 0 && s->lambda[r] != 0) worst = fmax(worst, fabs(s->lambda[r]) / (m->k[r] * terms * open));
+        if (m->k[r] > 0 && s->lambda[r] != 0)
+            worst = fmax(worst, fabs(s->lambda[r]) / (m->k[r] * terms * open));
     }
     if (worst < 1) return LW_OK;
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL, "take an exact method, such as rcr or lagrange",
-                   "with penalty %g the rows give way by more than they should: bodies of very different mass hang on "
-                   "each other, or the mechanism is near a singular position",
-                   m->penalty);
+    return lw_fail(
+        error, LW_ERROR_SINGULAR, NULL, "take an exact method, such as rcr or lagrange",
+        "with penalty %g the rows give way by more than they should: bodies of very different mass hang on "
+        "each other, or the mechanism is near a singular position",
+        m->penalty);
 }
 
 static lw_status solve(lw_reduction *reduction, lw_error *error) {

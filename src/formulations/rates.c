@@ -165,8 +165,7 @@ static void solve_for(rates_method *method, const double *u, const double *gamma
     }
     lw_saddle_solve(method->saddle, x);
     lw_dense_times(false, method->forces, turns, -1, method->Y, x, -1, f);
-    for (int r = 0; r < rows->count; r++)
-        lambda[r] = (method->eliminated[r] ? f : of_rows)[method->place[r]];
+    for (int r = 0; r < rows->count; r++) lambda[r] = (method->eliminated[r] ? f : of_rows)[method->place[r]];
     memcpy(a, u, 6 * (size_t)bodies * sizeof *a); /* rddot = M^-1 (u_1 + C lambda) */
     lw_rows_times(rows, lambda, a);
     for (int i = 0; i < bodies; i++) {
@@ -185,7 +184,10 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
 static lw_status solve(lw_reduction *reduction, lw_error *error) {
     rates_method *method = (rates_method *)reduction;
     lw_status status = factor(method, error);
-    return status == LW_OK ? lw_refine(method->refinement, solver, method, "rates", error) : status;
+    if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "rates", error);
+    if (status == LW_OK)
+        lw_least_multipliers(method->independence, reduction->system, reduction->system->lambda);
+    return status;
 }
 
 static double condition(lw_method *base) {
@@ -224,21 +226,22 @@ static bool make_room(rates_method *method) {
         return false;
     number_rows(method);
     size_t stay = (size_t)method->stay, forces = (size_t)method->forces;
-    bool open = m == (size_t)rows->tree_count, thin = lw_needs_inverse("rates", s->model, true, NULL) != LW_OK;
+    bool open = m == (size_t)rows->tree_count,
+         thin = lw_needs_inverse("rates", s->model, true, NULL) != LW_OK;
     method->work = lw_symmetric_create(method->forces);
     method->saddle = lw_saddle_create(3 * (int)n, method->stay, open ? 0 : method->stay, thin);
-    method->independence = lw_independence_create(s->model, rows);
+    method->independence = lw_independence_create(s->model, rows, true);
     if (!method->independence) return false;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
     method->K = LW_NEW(s->arena, double, 9 * n * n + 1);
     method->L = LW_NEW(s->arena, double, 3 * n * stay + 1);
-    method->S = LW_NEW(s->arena, double, open ? 1 : stay * stay + 1);
+    method->S = LW_NEW(s->arena, double, open ? 1 : stay *stay + 1);
     method->G = LW_NEW(s->arena, double, forces *forces + 1);
     method->Y = LW_NEW(s->arena, double, forces * 3 * n + 1);
     method->x = LW_NEW(s->arena, double, 3 * n + stay + 1);
     method->f = LW_NEW(s->arena, double, forces + 1);
-    return method->work && method->saddle && method->refinement && method->K &&
-           method->L && method->S && method->G && method->Y && method->x && method->f;
+    return method->work && method->saddle && method->refinement && method->K && method->L && method->S &&
+           method->G && method->Y && method->x && method->f;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

@@ -19,7 +19,7 @@
 lw_status lw_redundancy_create(const lw_stationary *s, lw_redundancy **out, lw_error *error) {
     *out = NULL;
     lw_redundancy *r = calloc(1, sizeof *r);
-    lw_independence *d = lw_independence_create(s->model, s->rows);
+    lw_independence *d = lw_independence_create(s->model, s->rows, false);
     double *X = NULL;
     if (!r || !d) goto fail;
     lw_independence_at(d, s);

@@ -43,9 +43,10 @@ lw_refinement *lw_refinement_create(lw_stationary *s, int first, const bool *met
 }
 
 typedef struct leftover {
-    double left;     /* the largest part that is left of any equation, of its own terms */
-    double wrong;    /* the same, beyond what rounding of the largest forces explains; above `wrong`: not a solution */
-    int body, row;   /* where; -1: nowhere */
+    double left; /* the largest part that is left of any equation, of its own terms */
+    double
+        wrong; /* the same, beyond what rounding of the largest forces explains; above `wrong`: not a solution */
+    int body, row; /* where; -1: nowhere */
 } leftover;
 
 static void note(leftover *worst, double left, double terms, double far, double far_part, int body, int row) {
@@ -72,9 +73,7 @@ static void accelerations(const lw_stationary *s, double length, double *turning
 }
 
 /* Rows that follow from others may contradict them where a loop does not quite close. */
-static bool asked(const lw_refinement *r, int row) {
-    return row < r->first || r->met[row - r->first];
-}
+static bool asked(const lw_refinement *r, int row) { return row < r->first || r->met[row - r->first]; }
 
 /* What a and lambda of the system leave, and its size. */
 static leftover remaining(lw_refinement *r) {
@@ -139,15 +138,17 @@ static lw_status lost(const lw_refinement *r, const leftover *at, const char *na
     static const char *const remedy = "take another method: rcr, cut or tree lose nothing in sums of masses";
     if (at->body > 0) {
         const lw_body *body = &model->bodies[at->body];
-        return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name, remedy,
-                          "method %s cannot balance it to more than %.1g of the forces on it: the equations of motion "
-                          "are singular or nearly so, or the body is lost in rounding beside heavier ones",
-                          name, at->wrong);
+        return lw_fail_at(
+            error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name, remedy,
+            "method %s cannot balance it to more than %.1g of the forces on it: the equations of motion "
+            "are singular or nearly so, or the body is lost in rounding beside heavier ones",
+            name, at->wrong);
     }
     char what[160];
     lw_row_describe(model, &r->s->rows->rows[at->row], what, sizeof what);
     return lw_fail(error, LW_ERROR_SINGULAR, NULL, remedy,
-                   "method %s misses the acceleration that %s asks for by %.1g of it: the equations of motion are singular "
+                   "method %s misses the acceleration that %s asks for by %.1g of it: the equations of "
+                   "motion are singular "
                    "or nearly so",
                    name, what, at->wrong);
 }
@@ -159,7 +160,8 @@ lw_status lw_refine(lw_refinement *r, lw_solver_of *solve, void *method, const c
     lw_status status = solve(method, s->u, s->rows->gamma, s->a, s->lambda, error);
     if (status != LW_OK) return status;
     leftover now = remaining(r);
-    for (int round = 0; round < ROUNDS && (round == 0 || now.left > rounding) && isfinite(now.left); round++) {
+    for (int round = 0; round < ROUNDS && (round == 0 || now.left > rounding) && isfinite(now.left);
+         round++) {
         status = solve(method, r->u, r->gamma, r->a, r->lambda, error);
         if (status != LW_OK) return status;
         add(r, 1);

@@ -211,9 +211,12 @@ static lw_status solve(lw_reduction *reduction, lw_error *error) {
     find_axes(method);
     gather_matrices(method);
     project(method);
-    status = lw_saddle_factor(method->saddle, method->A, method->G, a->S, method->independence->kept, a->stars,
-                              error);
-    return status == LW_OK ? lw_refine(method->refinement, solver, method, "relative", error) : status;
+    status = lw_saddle_factor(method->saddle, method->A, method->G, a->S, method->independence->kept,
+                              a->stars, error);
+    if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "relative", error);
+    if (status == LW_OK)
+        lw_least_multipliers(method->independence, reduction->system, reduction->system->lambda);
+    return status;
 }
 
 static void destroy(lw_method *base) {
@@ -266,12 +269,11 @@ static bool build(relative_method *method) {
     method->x = LW_NEW(arena, double, rates + stars + 1);
     bool thin = lw_needs_inverse("relative", s->model, true, NULL) != LW_OK;
     method->saddle = lw_saddle_create(method->rates, a->stars, a->stars, thin);
-    method->independence = lw_independence_create(s->model, s->rows);
+    method->independence = lw_independence_create(s->model, s->rows, true);
     if (!method->independence) return false;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
     return method->P && method->dual && method->w0 && method->torque && method->rows && method->TKT &&
-           method->TN && method->A && method->G && method->x && method->saddle &&
-           method->refinement;
+           method->TN && method->A && method->G && method->x && method->saddle && method->refinement;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

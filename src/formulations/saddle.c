@@ -48,11 +48,12 @@ void lw_saddle_destroy(lw_saddle *saddle) {
 }
 
 lw_status lw_saddle_singular(lw_error *error) {
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                   "give mass or inertia to bodies that move freely without any; where bodies are very unlike, take "
-                   "method rcr or tree",
-                   "the equations of motion are singular to rounding: some acceleration is not determined, or one body "
-                   "is too light beside the others");
+    return lw_fail(
+        error, LW_ERROR_SINGULAR, NULL,
+        "give mass or inertia to bodies that move freely without any; where bodies are very unlike, take "
+        "method rcr or tree",
+        "the equations of motion are singular to rounding: some acceleration is not determined, or one body "
+        "is too light beside the others");
 }
 
 /* The lower triangle. */
@@ -151,7 +152,9 @@ lw_status lw_saddle_factor(lw_saddle *saddle, const double *A, const double *G, 
     fill(saddle, A, G, S, kept, count);
     equilibrate(saddle);
     for (int r = 0; r < count && kept; r++)
-        if (!kept[r]) saddle->scale[size - count + r] = 0; /* a multiplier that is left out is zero, whatever the row asks */
+        if (!kept[r])
+            saddle->scale[size - count + r] =
+                0; /* a multiplier that is left out is zero, whatever the row asks */
     bool regular = saddle->m == 0
                        ? lw_cholesky_factor(saddle->work, size, saddle->matrix, &saddle->condition)
                        : lw_symmetric_factor(saddle->work, size, saddle->matrix, &saddle->condition);

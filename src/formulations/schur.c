@@ -33,13 +33,13 @@ typedef struct schur_method {
     lw_refinement *refinement;
     lw_roots *roots;
     lw_orthogonal *work, *idle_work;
-    int size, idle;         /* coordinates with inertia, without */
-    int count, *row;        /* rows that are kept */
+    int size, idle;          /* coordinates with inertia, without */
+    int count, *row;         /* rows that are kept */
     int *order, *idle_order; /* columns of A U_2, of F', in the order of pivoting */
-    double *A;              /* A', count x size, times U; then A U_2, size x (count - idle), and its factors */
-    double *At;             /* A' */
-    double *F;              /* F', count x idle, and its factors */
-    double *scale;          /* D, per row of the list */
+    double *A;     /* A', count x size, times U; then A U_2, size x (count - idle), and its factors */
+    double *At;    /* A' */
+    double *F;     /* F', count x idle, and its factors */
+    double *scale; /* D, per row of the list */
     double *c, *w, *mu, *rows; /* size; idle; count; count */
     double condition;
 } schur_method;
@@ -113,10 +113,11 @@ static void fill(schur_method *method) {
 }
 
 static lw_status undetermined(lw_error *error) {
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                   "give inertia to the bodies that turn freely without any, or take method massless",
-                   "a body without inertia in some direction is not held there by its joints: its acceleration "
-                   "is not determined");
+    return lw_fail(
+        error, LW_ERROR_SINGULAR, NULL,
+        "give inertia to the bodies that turn freely without any, or take method massless",
+        "a body without inertia in some direction is not held there by its joints: its acceleration "
+        "is not determined");
 }
 
 static lw_status factor(schur_method *method, lw_error *error) {
@@ -127,8 +128,8 @@ static lw_status factor(schur_method *method, lw_error *error) {
     int count = method->count, idle = method->idle, size = method->size, left = count - idle;
     if (left < 0) return undetermined(error);
     if (idle > 0) {
-        int held = lw_qr_factor(method->idle_work, count, idle, method->F, method->idle_order,
-                                lw_rank_tolerance(s));
+        int held =
+            lw_qr_factor(method->idle_work, count, idle, method->F, method->idle_order, lw_rank_tolerance(s));
         if (held < idle) return undetermined(error);
         lw_qr_apply(method->idle_work, true, count, idle, method->F, size, method->At);
     }
@@ -140,7 +141,8 @@ static lw_status factor(schur_method *method, lw_error *error) {
     int rank = lw_qr_factor(method->work, size, left, method->A, method->order, 0);
     double ratio = 1;
     if (left > 0) ratio = method->A[0] / method->A[(size_t)(left - 1) * (size_t)(size + 1)];
-    method->condition = rank == left ? ratio * ratio : HUGE_VAL; /* R is the Cholesky factor of the scaled H'J^-1 H */
+    method->condition =
+        rank == left ? ratio * ratio : HUGE_VAL; /* R is the Cholesky factor of the scaled H'J^-1 H */
     return rank == left ? LW_OK : undetermined(error);
 }
 
@@ -170,7 +172,7 @@ static void solve_for(schur_method *method, const double *u, const double *gamma
     }
     lw_qr_triangle(false, left, size, method->A, 1, g, left > 0 ? left : 1);
     lw_qr_apply(method->work, false, size, left, method->A, 1, c); /* x */
-    if (idle > 0) { /* V w = U_1'(D gamma - A'x) */
+    if (idle > 0) {                                                /* V w = U_1'(D gamma - A'x) */
         for (int j = 0; j < idle; j++)
             for (int k = 0; k < size; k++)
                 rows[j] -= method->At[(size_t)j + (size_t)k * (size_t)count] * c[k];
@@ -195,7 +197,10 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
 static lw_status solve(lw_reduction *reduction, lw_error *error) {
     schur_method *method = (schur_method *)reduction;
     lw_status status = factor(method, error);
-    return status == LW_OK ? lw_refine(method->refinement, solver, method, "schur", error) : status;
+    if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "schur", error);
+    if (status == LW_OK)
+        lw_least_multipliers(method->independence, reduction->system, reduction->system->lambda);
+    return status;
 }
 
 static double condition(lw_method *base) { return ((const schur_method *)base)->condition; }
@@ -225,7 +230,7 @@ static bool make_room(schur_method *method) {
     if (!method->roots) return false;
     for (int k = 0; k < 3 * s->model->body_count; k++) method->idle += !(method->roots->moment[k] > 0);
     method->size = (int)n - method->idle;
-    method->independence = lw_independence_create(s->model, s->rows);
+    method->independence = lw_independence_create(s->model, s->rows, true);
     if (!method->independence) return false;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
     method->work = lw_orthogonal_create((int)n, (int)m, false);
@@ -241,9 +246,9 @@ static bool make_room(schur_method *method) {
     method->w = LW_NEW(arena, double, n + 1);
     method->mu = LW_NEW(arena, double, m + 1);
     method->rows = LW_NEW(arena, double, m + 1);
-    return method->refinement && method->work && method->idle_work && method->row &&
-           method->order && method->idle_order && method->A && method->At && method->F && method->scale &&
-           method->c && method->w && method->mu && method->rows;
+    return method->refinement && method->work && method->idle_work && method->row && method->order &&
+           method->idle_order && method->A && method->At && method->F && method->scale && method->c &&
+           method->w && method->mu && method->rows;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

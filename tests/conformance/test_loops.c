@@ -402,7 +402,8 @@ static void test_accelerations(subject *s, int m, lw_method *method) {
     lw_status status = f->accelerations(method, s->loops.t, s->q, s->v, s->tau, s->accelerations[m],
                                         s->reactions[m], s->unique_said[m], &error);
     double own = tolerance_of(s, f);
-    if (status != LW_OK && f->accuracy > 0 && own > 1e-3) { /* an approximate method sees that it has no digit there */
+    if (status != LW_OK && f->accuracy > 0 &&
+        own > 1e-3) { /* an approximate method sees that it has no digit there */
         s->methods[m] = NULL;
         return;
     }

@@ -50,7 +50,9 @@ static const exception exceptions[] = {
     {"director-full", "the same solve", true, true},
     {"partition", "light bodies vanish in the reduced matrix", false, true},
     {"partition-absolute", "the same", false, true},
-    {"tree", "what a joint takes from an articulated body leaves few digits of a light one before a heavy one", false, true},
+    {"tree",
+     "what a joint takes from an articulated body leaves few digits of a light one before a heavy one", false,
+     true},
     {"rcr", "the same", false, true},
     {"cut", "the same", false, true},
     {"massless", "the same", false, true},
@@ -137,8 +139,8 @@ static void set_up(subject *s, int seed) {
 
 /* --- one method ------------------------------------------------------------------------------------ */
 
-static lw_status ask(const lw_formulation *f, const lw_model *model, double t, const double *q, const double *v,
-                     const double *tau, double *vdot, lw_error *error) {
+static lw_status ask(const lw_formulation *f, const lw_model *model, double t, const double *q,
+                     const double *v, const double *tau, double *vdot, lw_error *error) {
     const lw_method_options options = {0};
     lw_method *method;
     memset(error, 0, sizeof *error);
@@ -190,7 +192,8 @@ typedef struct score {
 
 static void tell(const char *what, const score *scores) {
     for (int k = 0; k < lw_formulation_count(); k++)
-        print_message("%s, %s: %d asked, %d right (worst %.1e of the tolerance), %d refused, %d wrong, %d refused in one "
+        print_message("%s, %s: %d asked, %d right (worst %.1e of the tolerance), %d refused, %d wrong, %d "
+                      "refused in one "
                       "unit only%s\n",
                       what, lw_formulation_at(k)->name, scores[k].asked, scores[k].right, scores[k].worst,
                       scores[k].refused, scores[k].wrong, scores[k].changed,
@@ -211,7 +214,8 @@ static void compare_units(const subject *s, int seed, double mass, double length
     assert_int_equal(lw_model_v_size(other.model), s->nv);
     for (int j = 0; j < lw_model_joint_count(other.model); j++)
         if (lw_model_joint_info(other.model, j).cut != lw_model_joint_info(s->model, j).cut)
-            fail_msg("seed %d: loops are cut elsewhere with masses times %g, lengths times %g", seed, mass, length);
+            fail_msg("seed %d: loops are cut elsewhere with masses times %g, lengths times %g", seed, mass,
+                     length);
     double unit[MAX_NV], ones[MAX_NV], truth[MAX_NV];
     certainty certain = {0};
     for (int k = 0; k < s->nv; k++) unit[k] = ones[k] = 1;
@@ -229,20 +233,22 @@ static void compare_units(const subject *s, int seed, double mass, double length
         own->asked++;
         if (first != LW_OK || second != LW_OK) {
             own->refused += first == second;
-            bool before = f->applies(s->model, &error[0]) != LW_OK || f->applies(other.model, &error[1]) != LW_OK;
+            bool before =
+                f->applies(s->model, &error[0]) != LW_OK || f->applies(other.model, &error[1]) != LW_OK;
             if (before && determination_has_units) continue;
             /* an approximate method judges its own rounding, which only powers of two leave as it is */
             int power;
             if (f->accuracy > 0 && (frexp(mass, &power) != 0.5 || frexp(length, &power) != 0.5)) continue;
             if (first != second && own->changed++ < 3)
-                print_error("seed %d, masses times %g, lengths times %g, %s: %s; %s\n", seed, mass, length, f->name,
-                            first == LW_OK ? "answers" : error[0].message,
+                print_error("seed %d, masses times %g, lengths times %g, %s: %s; %s\n", seed, mass, length,
+                            f->name, first == LW_OK ? "answers" : error[0].message,
                             second == LW_OK ? "answers" : error[1].message);
             continue;
         }
         double back[MAX_NV];
         for (int i = 0; i < s->nv; i++) back[i] = there[i] / unit[i];
-        double tolerance = fmax(agreement, 10 * f->accuracy), worst = off(here, back, s->nv, tolerance, ones, NULL);
+        double tolerance = fmax(agreement, 10 * f->accuracy),
+               worst = off(here, back, s->nv, tolerance, ones, NULL);
         if (worst > 1) {
             if (!certain.known) extended_accelerations(s->model, s->t, s->q, s->v, s->tau, 0, 0, truth);
             find_certainty(&certain, s->model, s->t, s->q, s->v, s->tau, truth);
@@ -251,8 +257,8 @@ static void compare_units(const subject *s, int seed, double mass, double length
         own->worst = fmax(own->worst, worst);
         own->right += worst <= 1;
         if (worst > 1 && own->wrong++ < 3)
-            print_error("seed %d, masses times %g, lengths times %g, %s: off by %g of what is allowed\n", seed, mass,
-                        length, f->name, worst);
+            print_error("seed %d, masses times %g, lengths times %g, %s: off by %g of what is allowed\n",
+                        seed, mass, length, f->name, worst);
     }
     lw_model_destroy(other.model);
 }
@@ -266,7 +272,8 @@ static void units_do_not_matter(void **state) {
         set_up(&s, seed);
         bool of_mass = seed % 2;
         int which = seed / 2 % 6;
-        compare_units(&s, seed, of_mass ? powers_of_mass[which] : 1, of_mass ? 1 : powers_of_length[which], scores);
+        compare_units(&s, seed, of_mass ? powers_of_mass[which] : 1, of_mass ? 1 : powers_of_length[which],
+                      scores);
         lw_model_destroy(s.model);
     }
     tell("units", scores);
@@ -324,7 +331,8 @@ static void light_bodies_are_moved_right(void **state) {
                 if (!*error.message) fail_msg("seed %d, %s: refused without a word", seed, f->name);
                 continue;
             }
-            double tolerance = fmax(agreement, 1000 * f->accuracy), worst = off(truth, vdot, s.nv, tolerance, ones, NULL);
+            double tolerance = fmax(agreement, 1000 * f->accuracy),
+                   worst = off(truth, vdot, s.nv, tolerance, ones, NULL);
             if (worst > 1) {
                 find_certainty(&certain, light.model, s.t, s.q, s.v, zero, truth);
                 worst = off(truth, vdot, s.nv, tolerance, ones, &certain);

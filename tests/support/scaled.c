@@ -182,7 +182,8 @@ static int independent(const lw_stationary *s, int *row) {
         real most = 0;
         for (int r = rows->tree_count; r < N && step >= rows->tree_count; r++) {
             real square = 0;
-            for (int k = 0; k < M && !used[r]; k++) square += Q[(size_t)r * (size_t)M + k] * Q[(size_t)r * (size_t)M + k];
+            for (int k = 0; k < M && !used[r]; k++)
+                square += Q[(size_t)r * (size_t)M + k] * Q[(size_t)r * (size_t)M + k];
             if (!used[r] && square > most) most = square, best = r;
         }
         if (best < 0 || (step >= rows->tree_count && sqrtl(most) < threshold)) break;
@@ -207,7 +208,8 @@ static int independent(const lw_stationary *s, int *row) {
 /* x = A^-1 b, A n x n by rows: scaled, eliminated with the largest pivot next, corrected. */
 static bool eliminate(int n, const real *A, const real *b, real *x) {
     size_t size = (size_t)n;
-    real *LU = malloc((size * size + 4 * size + 1) * sizeof *LU), *d = LU + size * size, *r = d + size, *e = r + size;
+    real *LU = malloc((size * size + 4 * size + 1) * sizeof *LU), *d = LU + size * size, *r = d + size,
+         *e = r + size;
 
     int *pivot = calloc(size + 1, sizeof *pivot);
     bool regular = true;
@@ -219,13 +221,15 @@ static bool eliminate(int n, const real *A, const real *b, real *x) {
             for (int i = 0; i < n; i++) {
                 real most = 0;
                 for (int j = 0; j < n; j++) {
-                    real entry = fabsl(side ? LU[(size_t)j * size + (size_t)i] : LU[(size_t)i * size + (size_t)j]);
+                    real entry =
+                        fabsl(side ? LU[(size_t)j * size + (size_t)i] : LU[(size_t)i * size + (size_t)j]);
                     if (entry > most) most = entry;
                 }
                 int power = 0;
                 if (most > 0) frexpl(most, &power);
                 real factor = ldexpl(1, -power);
-                for (int j = 0; j < n; j++) LU[side ? (size_t)j * size + (size_t)i : (size_t)i * size + (size_t)j] *= factor;
+                for (int j = 0; j < n; j++)
+                    LU[side ? (size_t)j * size + (size_t)i : (size_t)i * size + (size_t)j] *= factor;
                 *(side ? &e[i] : &d[i]) *= factor;
             }
     for (int p = 0; p < n && regular; p++) {
@@ -269,8 +273,8 @@ static bool eliminate(int n, const real *A, const real *b, real *x) {
     return regular;
 }
 
-bool extended_accelerations(const lw_model *model, double t, const double *q, const double *v, const double *tau,
-                            double noise, unsigned seed, double *vdot) {
+bool extended_accelerations(const lw_model *model, double t, const double *q, const double *v,
+                            const double *tau, double noise, unsigned seed, double *vdot) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
     lw_random random = random_seed(seed + 900001u);
@@ -296,14 +300,16 @@ bool extended_accelerations(const lw_model *model, double t, const double *q, co
             b[6 * i + k] = DISTURBED(s->u[6 * i + k]);
             b[6 * i + 3 + k] = DISTURBED(s->u[6 * i + 3 + k]);
         }
-    for (int r = 0; r < N; r++) largest = fmax(largest, fabs(rows->gamma[row[r]])); /* rows are sums of terms */
+    for (int r = 0; r < N; r++)
+        largest = fmax(largest, fabs(rows->gamma[row[r]])); /* rows are sums of terms */
     for (int r = 0; r < N; r++) {
         const lw_row *own = &rows->rows[row[r]];
         b[M + r] = DISTURBED(-rows->gamma[row[r]]) - (DISTURBED(1) - 1) * (real)largest;
         for (int block = own->block; block < own->block + own->count; block++)
             for (int k = 0; k < 6; k++) {
                 size_t at = (size_t)(6 * (rows->body[block] - 1) + k);
-                double part = lw_v3_norm(rows->H + 6 * block + (k < 3 ? 0 : 3)); /* a direction is rounded as a whole */
+                double part =
+                    lw_v3_norm(rows->H + 6 * block + (k < 3 ? 0 : 3)); /* a direction is rounded as a whole */
                 real entry = -(real)rows->H[6 * block + k] + (DISTURBED(1) - 1) * (real)part;
                 A[at * size + (size_t)(M + r)] += entry;
                 A[(size_t)(M + r) * size + at] += entry;

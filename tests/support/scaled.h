@@ -26,7 +26,7 @@ void scale_state(const lw_model *model, double mass, double length, double *q, d
 /* The joint accelerations of a state from the rows and inertias of all bodies by a dense elimination in extended precision,
  * corrected until nothing is left. Rows that depend on others are left out. Each number that goes in is changed by a part
  * of up to `noise` first, differently for each seed. False: the motion is not determined to rounding. */
-bool extended_accelerations(const lw_model *model, double t, const double *q, const double *v, const double *tau,
-                            double noise, unsigned seed, double *vdot);
+bool extended_accelerations(const lw_model *model, double t, const double *q, const double *v,
+                            const double *tau, double noise, unsigned seed, double *vdot);
 
 #endif

@@ -14,14 +14,15 @@
 
 enum { MAX_V = 16, MAX_JOINTS = 8 };
 
-static const char *const methods[] = {"schur",     "rates",               "barycentre",    "relative",
-                                      "nullspace", "nullspace-partition", "nullspace-svd", "nullspace-graph"};
+static const char *const methods[] = {"schur",         "rates",          "barycentre",
+                                      "relative",      "nullspace",      "nullspace-partition",
+                                      "nullspace-svd", "nullspace-graph"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static const double y_axis[3] = {0, 1, 0}, origin[3] = {0, 0, 0};
 
-static lw_status accelerations(const lw_model *model, const char *name, const double *q, const double *v, double *vdot,
-                               double *reactions, lw_error *error) {
+static lw_status accelerations(const lw_model *model, const char *name, const double *q, const double *v,
+                               double *vdot, double *reactions, lw_error *error) {
     const lw_formulation *f = lw_formulation_find(name);
     const lw_method_options options = {0};
     lw_method *method;
@@ -33,7 +34,8 @@ static lw_status accelerations(const lw_model *model, const char *name, const do
     return status;
 }
 
-static void add(lw_spec *spec, const char *name, double mass, double x, double z, double ixx, double iyy, double izz) {
+static void add(lw_spec *spec, const char *name, double mass, double x, double z, double ixx, double iyy,
+                double izz) {
     add_body(spec, (lw_body_spec){.name = name, .mass = mass, .com = {x, 0, z}, .inertia = {ixx, iyy, izz}});
 }
 
