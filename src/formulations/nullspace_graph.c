@@ -227,6 +227,7 @@ const lw_formulation lw_formulation_nullspace_graph = {
     .summary = "motion only, in a basis written down from the graph: free translations, all rotations",
     .coordinates = LW_COORDINATES_ABSOLUTE,
     .rank = 38,
+    .dense = true,
     .applies = applies,
     .create = create,
     .destroy = destroy,

@@ -45,7 +45,7 @@ typedef struct rates_method {
     double *G;         /* forces x forces, lower triangle, then its Cholesky factor */
     double *Y;         /* G^-1 L_t', forces x 3 bodies */
     double *x, *f;     /* wdot and lambda_s; lambda_t */
-    double condition;  /* of G */
+    double norm;       /* of G */
 } rates_method;
 
 extern const lw_formulation lw_formulation_rates;
@@ -132,8 +132,8 @@ static void add_forces(rates_method *method) {
 static lw_status factor(rates_method *method, lw_error *error) {
     const lw_stationary *s = method->reduction.system;
     fill(method);
-    if (!lw_cholesky_factor(method->work, method->forces, method->G, &method->condition))
-        return lw_saddle_singular(error);
+    method->norm = lw_symmetric_norm(method->work, method->forces, method->G);
+    if (!lw_cholesky_factor(method->work, method->forces, method->G, NULL)) return lw_saddle_singular(error);
     lw_cholesky_solve(method->work, method->forces, method->G, 3 * s->model->body_count, method->Y);
     add_forces(method);
     lw_independence_at(method->independence, s);
@@ -191,8 +191,9 @@ static lw_status solve(lw_reduction *reduction, lw_error *error) {
 }
 
 static double condition(lw_method *base) {
-    const rates_method *method = (rates_method *)base;
-    return fmax(method->condition, lw_saddle_condition(method->saddle));
+    rates_method *method = (rates_method *)base;
+    return fmax(lw_factored_condition(method->work, method->forces, method->G, method->norm, true),
+                lw_saddle_condition(method->saddle));
 }
 
 /* --- the formulation ------------------------------------------------------------------------------ */

@@ -19,9 +19,9 @@
 struct lw_saddle {
     int n, m, soft;
     bool doubtful;
-    double condition;
-    double *matrix;       /* lower triangle, then its factors */
-    double *scale, *most; /* D; the largest entries of the rows */
+    double norm, condition; /* condition: 0 if it is not known yet */
+    double *matrix;         /* lower triangle, then its factors */
+    double *scale, *most;   /* D; the largest entries of the rows */
     lw_symmetric *work;
 };
 
@@ -155,11 +155,11 @@ lw_status lw_saddle_factor(lw_saddle *saddle, const double *A, const double *G, 
         if (!kept[r])
             saddle->scale[size - count + r] =
                 0; /* a multiplier that is left out is zero, whatever the row asks */
-    bool regular = saddle->m == 0
-                       ? lw_cholesky_factor(saddle->work, size, saddle->matrix, &saddle->condition)
-                       : lw_symmetric_factor(saddle->work, size, saddle->matrix, &saddle->condition);
-    if (!regular) saddle->condition = HUGE_VAL;
-    if (regular && (!saddle->doubtful || saddle->condition < singular)) return LW_OK;
+    saddle->norm = lw_symmetric_norm(saddle->work, size, saddle->matrix);
+    bool regular = saddle->m == 0 ? lw_cholesky_factor(saddle->work, size, saddle->matrix, NULL)
+                                  : lw_symmetric_factor(saddle->work, size, saddle->matrix, NULL);
+    saddle->condition = regular ? 0 : HUGE_VAL;
+    if (regular && (!saddle->doubtful || lw_saddle_condition(saddle) < singular)) return LW_OK;
     return lw_saddle_singular(error);
 }
 
@@ -173,4 +173,9 @@ void lw_saddle_solve(const lw_saddle *saddle, double *right) {
     for (int k = 0; k < size; k++) right[k] *= saddle->scale[k];
 }
 
-double lw_saddle_condition(const lw_saddle *saddle) { return saddle->condition; }
+double lw_saddle_condition(lw_saddle *saddle) {
+    if (!(saddle->condition > 0))
+        saddle->condition = lw_factored_condition(saddle->work, saddle->n + saddle->m, saddle->matrix,
+                                                  saddle->norm, saddle->m == 0);
+    return saddle->condition;
+}

@@ -27,7 +27,7 @@ lw_status lw_saddle_factor(lw_saddle *saddle, const double *A, const double *G, 
 /* right holds b, then c; the solution x, then l, replaces it. Multipliers that are left out are zero. */
 void lw_saddle_solve(const lw_saddle *saddle, double *right);
 /* Estimate of the condition number of the matrix that was factored last, made dimensionless. */
-double lw_saddle_condition(const lw_saddle *saddle);
+double lw_saddle_condition(lw_saddle *saddle);
 
 /* LW_ERROR_SINGULAR with its sentence. */
 lw_status lw_saddle_singular(lw_error *error);

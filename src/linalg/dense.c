@@ -118,6 +118,21 @@ void lw_symmetric_solve(const lw_symmetric *s, int n, const double *A, int colum
     if (n > 0 && columns > 0) dsytrs_("L", &n, &columns, A, &n, s->pivots, B, &n, &info);
 }
 
+double lw_symmetric_norm(lw_symmetric *s, int n, const double *A) {
+    return n > 0 ? dlansy_("1", "L", &n, A, &n, s->work) : 0;
+}
+
+double lw_factored_condition(lw_symmetric *s, int n, const double *A, double norm, bool cholesky) {
+    double reciprocal = 1;
+    int info;
+    if (n == 0) return 1;
+    if (cholesky)
+        dpocon_("L", &n, A, &n, &norm, &reciprocal, s->work, s->integers, &info);
+    else
+        dsycon_("L", &n, A, &n, s->pivots, &norm, &reciprocal, s->work, s->integers, &info);
+    return 1 / reciprocal;
+}
+
 int lw_semidefinite_factor(int n, double *A, int *order, double *work, double tolerance, double *condition) {
     *condition = 1;
     if (n == 0) return 0;

@@ -30,6 +30,9 @@ bool lw_cholesky_factor(lw_symmetric *s, int n, double *A, double *condition);
 void lw_cholesky_solve(const lw_symmetric *s, int n, const double *A, int columns, double *B);
 bool lw_symmetric_factor(lw_symmetric *s, int n, double *A, double *condition);
 void lw_symmetric_solve(const lw_symmetric *s, int n, const double *A, int columns, double *B);
+/* The 1-norm of a symmetric matrix (lower triangle), and with it the same estimate afterwards, from the factors. */
+double lw_symmetric_norm(lw_symmetric *s, int n, const double *A);
+double lw_factored_condition(lw_symmetric *s, int n, const double *A, double norm, bool cholesky);
 
 /* A positive semi-definite matrix (lower triangle), P'A P = L L' with the largest pivot next, as far as pivots exceed
  * tolerance; returns the rank. order[k] is the row at place k; work has 2 n numbers; condition is that of the part kept. */
