@@ -10,15 +10,16 @@
  * the step, with a first step of a quarter of the way to the time of the failure, until this comes to
  * nothing.
  *
- * Dense output of the order of the steps (ERKStep's has degree 5 at most). Hermite interpolation of y and
- * ydot at both ends of the step and at one (order 5) or two (order 8) interior points, which the same formula
- * reaches by a shorter step from the beginning. Degree 5 and 7, local error O(h^6) and O(h^8) with small
- * constants. Computed only for steps in which an output time lies.
+ * Dense output (ERKStep's has degree 5 at most). Hermite interpolation of y and ydot at both ends of the step and in its middle, which the same
+ * formula reaches by a shorter step from the beginning: degree 5, local error O(h^6). At order 8 it serves to find ydot at a quarter and
+ * at three quarters of the step as well, wrong by O(h^6); the polynomial of degree 7 through all of these, wrong by O(h^7), serves to find
+ * these two again, and the one through what is found then has a local error of O(h^8). Computed only for steps in which an output
+ * time lies.
  *
  * Projection acts on the new state before ARKODE evaluates ydot there.
  *
- * Cost: 6 (order 5; 7 with projection) or 13 (order 8) evaluations per step, about as many again per interior
- * point of dense output.
+ * Cost: 6 (order 5; 7 with projection) or 13 (order 8) evaluations per step, and as many again, and four
+ * more at order 8, where there is dense output.
  */
 #include "integrators/erk_pairs.h"
 #include "integrators/sundials.h"
@@ -29,10 +30,13 @@
 
 extern const lw_integrator lw_erk;
 
-static const double HIGH_ORDER_BELOW = 1e-9; /* tolerance from which order 8 needs fewer evaluations */
+/* Order 5 is for the few digits of looser tolerances and forces with kinks. From here on order 8 has errors 10 to 1000 times smaller at about the
+ * same cost on mechanisms, and a switch further down would make cost and error jump back there. */
+static const double HIGH_ORDER_BELOW = 1e-4 * (1 + 1e-9);
 
 enum {
-    INTERIOR = LW_HERMITE_NODES - 2,
+    SLOPES = 2, /* at quarters of the step: order 8, ... */
+    ROUNDS = 2, /* ... found twice */
     CUBIC = 3,
     REJECTIONS = 50 /* in a row; ARKODE's own limit, 7, is few where a long step meets a kink */
 };
@@ -46,9 +50,10 @@ typedef struct {
     N_Vector y_end; /* ... and at its end, where the derivative is base.ydot; an event may end it before */
     double t_end;
 
-    int interior; /* points of dense output within a step */
-    bool interior_known;
-    double *y_interior[INTERIOR], *f_interior[INTERIOR];
+    /* dense output: */
+    bool high; /* order 8 */
+    bool inside_known;
+    double *y_middle, *f_middle, *f_quarter[ROUNDS * SLOPES];
     double *k[LW_ERK_STAGES], *stage; /* k[0] is f_begin */
 
     long steps, restarts;
@@ -78,7 +83,7 @@ static int restart(lw_sundials *run, double t_stop) {
 static int step(lw_sundials *base, double t_stop, double *end) {
     erk *run = (erk *)base;
     N_VScale(1, base->y, run->y_begin);
-    run->interior_known = false;
+    run->inside_known = false;
     for (;;) {
         base->failure.status = LW_OK;
         int flag = ERKStepEvolve(run->memory, t_stop, base->y, end, ARK_ONE_STEP);
@@ -130,22 +135,64 @@ static lw_status runge_kutta(erk *run, double h, double *y_next) {
     return LW_OK;
 }
 
-static double theta_of(const erk *run, int point) { return (double)(point + 1) / (run->interior + 1); }
+/* The polynomial of degree 5. */
+static void quintic(const erk *run, double theta, double *y) {
+    const lw_sundials *base = &run->base;
+    const double thetas[] = {0, 0.5, 1},
+                 *states[] = {NV_DATA_S(run->y_begin), run->y_middle, NV_DATA_S(base->y)};
+    const double *rates[] = {NV_DATA_S(run->f_begin), run->f_middle, NV_DATA_S(base->ydot)};
+    lw_hermite(base->base.system->size, 3, thetas, states, rates, base->end - base->begin, theta, y);
+}
 
-static lw_status interior_points(erk *run) {
+/* That of degree 7, sum of c_k s^k with s = 2 theta - 1, from y at s = -1, 0, 1 and g = h/2 ydot at s = -1, -1/2, 0, 1/2, 1. Even and odd parts are
+ * found apart:
+ *     c2 + c4 + c6           = E  = (y(1) + y(-1))/2 - y(0)      c3 + c5 + c7             = D = (y(1) - y(-1))/2 - c1,  c1 = g(0)
+ *     2 c2 + 4 c4 + 6 c6     = G1 = (g(1) - g(-1))/2             3 c3 + 5 c5 + 7 c7       = H1 = (g(1) + g(-1))/2 - c1
+ *     c2 + c4/2 + 3/16 c6    = G  = (g(1/2) - g(-1/2))/2         3/4 c3 + 5/16 c5 + 7/64 c7 = H = (g(1/2) + g(-1/2))/2 - c1 */
+static void septic(const erk *run, double theta, double *y) {
+    const lw_sundials *base = &run->base;
+    const double *y0 = NV_DATA_S(run->y_begin), *y1 = NV_DATA_S(base->y), *ym = run->y_middle;
+    const double *f0 = NV_DATA_S(run->f_begin), *f1 = NV_DATA_S(base->ydot), *fm = run->f_middle;
+    const double half = 0.5 * (base->end - base->begin), s = 2 * theta - 1, s2 = s * s;
+    for (int i = 0; i < base->base.system->size; i++) {
+        const double c1 = half * fm[i];
+        const double E = 0.5 * (y1[i] + y0[i]) - ym[i], D = 0.5 * (y1[i] - y0[i]) - c1;
+        const double G1 = 0.5 * half * (f1[i] - f0[i]), H1 = 0.5 * half * (f1[i] + f0[i]) - c1;
+        const double G = 0.5 * half * (run->f_quarter[1][i] - run->f_quarter[0][i]);
+        const double H = 0.5 * half * (run->f_quarter[1][i] + run->f_quarter[0][i]) - c1;
+        const double c6 = (G - E + 0.25 * (G1 - 2 * E)) * 16 / 3, c4 = 0.5 * (G1 - 2 * E) - 2 * c6;
+        const double c7 = (H - 0.75 * D + 7.0 / 32 * (H1 - 3 * D)) * 64 / 15,
+                     c5 = 0.5 * (H1 - 3 * D) - 2 * c7;
+        const double c2 = E - c4 - c6, c3 = D - c5 - c7;
+        y[i] = ym[i] + s * (c1 + s2 * (c3 + s2 * (c5 + s2 * c7))) + s2 * (c2 + s2 * (c4 + s2 * c6));
+    }
+}
+
+static lw_status look_inside(erk *run) {
     lw_sundials *base = &run->base;
     lw_system *system = base->base.system;
-    for (int p = 0; p < run->interior; p++) {
-        double h = theta_of(run, p) * (run->t_end - base->begin), *y = run->y_interior[p];
-        lw_status status = runge_kutta(run, h, y);
-        if (!status && system->project) status = system->project(system, base->begin + h, y, &base->failure);
-        if (!status) {
-            status = lw_checked_derivative(system, base->begin + h, y, run->f_interior[p], &base->evaluations,
-                                           &base->failure);
-        }
-        if (status) return status;
+    const double h = base->end - base->begin, middle = base->begin + 0.5 * h;
+    lw_status status = runge_kutta(run, 0.5 * h, run->y_middle);
+    if (!status && system->project) status = system->project(system, middle, run->y_middle, &base->failure);
+    if (!status)
+        status = lw_checked_derivative(system, middle, run->y_middle, run->f_middle, &base->evaluations,
+                                       &base->failure);
+    for (int k = 0; k < ROUNDS * SLOPES && run->high && !status; k++) {
+        const double theta = 0.25 + 0.5 * (k % SLOPES);
+        double *to = run->f_quarter[k < SLOPES ? k : SLOPES + k % SLOPES];
+        if (k < SLOPES)
+            quintic(run, theta, run->stage);
+        else
+            septic(run, theta, run->stage);
+        status = lw_checked_derivative(system, base->begin + theta * h, run->stage, to, &base->evaluations,
+                                       &base->failure);
     }
-    return LW_OK;
+    /* those found by the better polynomial take the place of the others */
+    for (int k = 0; k < SLOPES; k++) {
+        double *first = run->f_quarter[k];
+        run->f_quarter[k] = run->f_quarter[SLOPES + k], run->f_quarter[SLOPES + k] = first;
+    }
+    return status;
 }
 
 /* At the ends of a step the slopes of ARKODE's cubic are the derivatives it was made of. */
@@ -157,26 +204,22 @@ static int derivatives_at_ends(erk *run) {
 static lw_status interpolate(erk *run, double t, double *y) {
     lw_sundials *base = &run->base;
     lw_system *system = base->base.system;
-    double thetas[LW_HERMITE_NODES] = {0, 1}, h = run->t_end - base->begin;
-    const double *states[LW_HERMITE_NODES] = {NV_DATA_S(run->y_begin), NV_DATA_S(run->y_end)};
-    const double *rates[LW_HERMITE_NODES] = {NV_DATA_S(run->f_begin), NV_DATA_S(base->ydot)};
-    for (int p = 0; p < run->interior; p++) {
-        thetas[2 + p] = theta_of(run, p);
-        states[2 + p] = run->y_interior[p];
-        rates[2 + p] = run->f_interior[p];
-    }
-    lw_hermite(system->size, run->interior + 2, thetas, states, rates, h, (t - base->begin) / h, y);
+    const double theta = (t - base->begin) / (base->end - base->begin);
+    if (run->high)
+        septic(run, theta, y);
+    else
+        quintic(run, theta, y);
     return system->project ? system->project(system, t, y, &base->failure) : LW_OK;
 }
 
 static int dense(lw_sundials *base, double t, N_Vector y) {
     erk *run = (erk *)base;
     lw_status status = LW_OK;
-    if (!run->interior_known) {
+    if (!run->inside_known) {
         int flag = derivatives_at_ends(run);
         if (flag < 0) return flag;
-        status = interior_points(run);
-        run->interior_known = !status;
+        status = look_inside(run);
+        run->inside_known = !status;
     }
     if (!status) status = interpolate(run, t, NV_DATA_S(y));
     /* The step is taken: a failure within it can only be reported, as one of what follows. */
@@ -205,11 +248,9 @@ static bool allocate(erk *run, bool high) {
     run->y_end = N_VClone(run->base.y);
     bool ok =
         run->pair && run->y_begin && run->f_begin && run->y_end && (run->stage = LW_NEW(arena, double, size));
-    run->interior = high ? 2 : 1;
-    for (int p = 0; p < run->interior; p++) {
-        ok = ok && (run->y_interior[p] = LW_NEW(arena, double, size));
-        ok = ok && (run->f_interior[p] = LW_NEW(arena, double, size));
-    }
+    run->high = high;
+    ok = ok && (run->y_middle = LW_NEW(arena, double, size)) && (run->f_middle = LW_NEW(arena, double, size));
+    for (int k = 0; k < ROUNDS * SLOPES; k++) ok = ok && (run->f_quarter[k] = LW_NEW(arena, double, size));
     for (int s = 1; ok && s < run->pair->stages; s++) ok = (run->k[s] = LW_NEW(arena, double, size)) != NULL;
     if (!ok) return false;
     run->k[0] = NV_DATA_S(run->f_begin);
