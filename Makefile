@@ -9,7 +9,10 @@ SANITIZED = $(CONFIGURE) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1
 # tests/conformance/test_thread.c is the target conformance-thread
 THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard tests/*/test_*thread*.c))))
 
-.PHONY: build run test test-sanitize test-thread test-page check-layers check-format format fuzz fuzz-merge bench bench-peers \
+# tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
+LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
+
+.PHONY: build run test test-long test-sanitize test-thread test-page check-layers check-format format fuzz fuzz-merge bench bench-peers \
 	comparison endurance install setup clean help
 .DEFAULT_GOAL := build
 
@@ -34,6 +37,13 @@ test: setup ## build and run every test
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
 	@cmake --build build -j $(JOBS)
 	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
+
+test-long: setup ## the tests that take long: random mechanisms by the ten thousands, broken formulations (40 min)
+	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
+	@cmake --build build -j $(JOBS)
+	@LINKWORK_LONG=1 ctest --test-dir build --output-on-failure --no-tests=error --timeout 3600 -j $(JOBS) \
+	    -R '^($(subst $() ,|,$(LONG_TESTS)))$$'
+	@python3 tests/mutation/run build
 
 test-sanitize: setup ## the same tests with address and undefined-behaviour sanitizers
 	@$(SANITIZED) -B build-asan -DLINKWORK_SANITIZE=address,undefined
@@ -72,12 +82,13 @@ fuzz-merge: ## keep what fuzzing found: new inputs that reach new code go to tes
 
 bench: setup ## time the dynamics of trees, closed loops, bodies without mass, steps of director; figures also in results/bench*.csv
 	@$(CONFIGURE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_BENCH=ON
-	@cmake --build build-bench --target bench-tree bench-loops bench-massless bench-director bench-choice -j $(JOBS)
+	@cmake --build build-bench --target bench-tree bench-loops bench-massless bench-director bench-choice bench-balance -j $(JOBS)
 	@mkdir -p results && build-bench/bench/bench-tree --csv results/bench.csv
 	@echo "" && build-bench/bench/bench-loops --csv results/bench-loops.csv
 	@echo "" && build-bench/bench/bench-massless --csv results/bench-massless.csv
 	@echo "" && build-bench/bench/bench-director --csv results/bench-director.csv
 	@echo "" && build-bench/bench/bench-choice --csv results/bench-choice.csv
+	@echo "" && build-bench/bench/bench-balance --csv results/bench-balance.csv
 
 bench-peers: setup ## the same models in other engines (installs them from Debian); results/bench-peers.csv
 	@bash tools/setup_peers

@@ -60,6 +60,8 @@ typedef struct lw_run_options {
     const double *q, *v; /* initial state; NULL: the model's */
     bool as_given;       /* the initial state is taken as it is, not assembled */
     bool want_accelerations, want_reactions; /* samples carry them: one more evaluation each */
+    bool
+        unchecked; /* samples are not put to the balance check, and the verdict does not know of it: for batches */
     /* Called for every sample, the first at start; returning false stops the run. May be NULL. */
     bool (*observe)(const lw_sample *sample, void *context);
     /* Asked now and then between samples; true stops the run. May be NULL. */
