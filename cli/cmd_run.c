@@ -14,8 +14,8 @@ static const double default_tolerance = 1e-8, default_samples = 1000;
 /* What the user asked for on the command line; 0 and NULL: not given. */
 typedef struct request {
     run_wish run;
-    const char *method, *record;
-    double output, penalty, neglect, most;
+    const char *method, *record, *baumgarte, *independent, *reactions;
+    double output, penalty, neglect, most, alpha, beta;
     bool quiet, strict;
     cli_list settings;
 } request;
@@ -75,7 +75,29 @@ static bool interrupted(void *context) {
 
 /* --- what was asked for --------------------------------------------------------------------------- */
 
-static int check_request(const cli_command *command, const request *wish) {
+/* --baumgarte ALPHA,BETA */
+static int read_baumgarte(const cli_command *command, request *wish) {
+    if (!wish->baumgarte) return CLI_DONE;
+    const char *comma = strchr(wish->baumgarte, ',');
+    char first[64];
+    lw_error error = {0};
+    snprintf(first, sizeof first, "%.*s", comma ? (int)(comma - wish->baumgarte) : 0, wish->baumgarte);
+    if (!comma || lw_read_number(first, "rad/s", &wish->alpha, &error) != LW_OK ||
+        lw_read_number(comma + 1, "rad/s", &wish->beta, &error) != LW_OK || !(wish->alpha > 0) ||
+        !(wish->beta > 0))
+        return cli_say(command, CLI_WRONG,
+                       "--baumgarte: \"%s\" is not two positive numbers; give e.g. --baumgarte 20,20",
+                       wish->baumgarte);
+    if (wish->run.drift && strcmp(wish->run.drift, "baumgarte") != 0)
+        return cli_say(command, CLI_WRONG,
+                       "--baumgarte is for drift control baumgarte, and --drift asks for %s",
+                       wish->run.drift);
+    return CLI_DONE;
+}
+
+static int check_request(const cli_command *command, request *wish) {
+    int result = read_baumgarte(command, wish);
+    if (result != CLI_DONE) return result;
     if (wish->record && !wish->run.out)
         return cli_say(command, CLI_WRONG,
                        "--record chooses what the results file holds; give that too, e.g. --out results.csv");
@@ -105,6 +127,14 @@ static lw_run_options options_of(const lw_model *model, const request *wish, boo
     if (wish->method) options.method = wish->method;
     if (wish->output > 0) options.output = wish->output;
     if (wish->penalty > 0) options.penalty = wish->penalty;
+    if (wish->independent) options.independent = wish->independent;
+    if (wish->reactions) options.reactions = wish->reactions;
+    if (wish->baumgarte) {
+        options.drift = wish->run.drift ? wish->run.drift : "baumgarte";
+        options.baumgarte_alpha = wish->alpha, options.baumgarte_beta = wish->beta;
+    }
+    /* wishes that only one method can fulfil choose it */
+    if (!options.method && (options.independent || options.reactions)) options.method = "partition";
     if (wish->most > 0) options.max_steps = wish->most < 1e18 ? (long)wish->most : 1000000000000000000;
     options.method = cli_method(options.method);
     complete(&options);
@@ -366,6 +396,13 @@ static int run_command(const cli_command *command, int argc, char **argv) {
         {"end", "T", "until when, s", "10", .number = &wish.run.end, .unit = "s"},
         {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none, closed", "project",
          .text = &wish.run.drift},
+        {"baumgarte", "A,B", "drift control baumgarte with alpha and beta, 1/s, instead of 10 and 10",
+         "20,20", .text = &wish.baumgarte},
+        {"independent", "LIST",
+         "method partition: its independent coordinates, e.g. crank or wrist.wx,wrist.wy", "crank",
+         .text = &wish.independent},
+        {"reactions", "SCHEME", "method partition: reactions by (35), (37) or (38) of blajer1994", "37",
+         .text = &wish.reactions},
         {"penalty", "K", "method penalty: stiffness of the constraints, relative to masses", "1e8",
          .number = &wish.penalty, .unit = "1"},
         {"neglect-mass", "RATIO", "treat inertia below this ratio as zero, and estimate the error made",

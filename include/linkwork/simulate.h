@@ -52,13 +52,18 @@ typedef struct lw_run_options {
         integrator; /* NULL or auto: rk4 if a step is given and no tolerance; else erk, and bdf from where that pays */
     const char *drift; /* none, baumgarte, project, closed; NULL: project */
     double start, end;
-    double step;         /* fixed step of rk4; largest step of the adaptive ones if > 0 */
-    double tolerance;    /* relative; absolute is the same, in SI units */
-    double output;       /* interval between samples; 0: 1/1000 of the run */
-    long max_steps;      /* a run that needs more is given up; 0: 1e6 max(1, sqrt(10 seconds)) */
-    double penalty;      /* of method penalty, no unit; 0: its own choice */
-    const double *q, *v; /* initial state; NULL: the model's */
-    bool as_given;       /* the initial state is taken as it is, not assembled */
+    double step;      /* fixed step of rk4; largest step of the adaptive ones if > 0 */
+    double tolerance; /* relative; absolute is the same, in SI units */
+    double output;    /* interval between samples; 0: 1/1000 of the run */
+    long max_steps;   /* a run that needs more is given up; 0: 1e6 max(1, sqrt(10 seconds)) */
+    double penalty;   /* of method penalty, no unit; 0: its own choice */
+    double baumgarte_alpha,
+        baumgarte_beta; /* of drift control baumgarte: e'' + 2 alpha e' + beta^2 e = 0; 0: 10 1/s */
+    const char
+        *independent; /* coordinates of method partition, separated by commas; NULL: they choose themselves */
+    const char *reactions; /* how method partition finds them: 35, 37 or 38 (blajer1994); NULL: 38 */
+    const double *q, *v;   /* initial state; NULL: the model's */
+    bool as_given;         /* the initial state is taken as it is, not assembled */
     bool want_accelerations, want_reactions; /* samples carry them: one more evaluation each */
     bool
         unchecked; /* samples are not put to the balance check, and the verdict does not know of it: for batches */

@@ -207,7 +207,10 @@ typedef struct lw_constraint_spec {
 /* What the model file suggests for a run; the caller may override each. Zero or NULL: not given. */
 typedef struct lw_run_spec {
     double end, step, tolerance, output;
+    double baumgarte[2]; /* alpha and beta, 1/s, of drift control baumgarte */
     const char *method, *integrator, *drift;
+    const char *independent; /* coordinates of method partition, separated by commas */
+    const char *reactions;   /* scheme of method partition: 35, 37 or 38 */
     lw_place place;
 } lw_run_spec;
 

@@ -33,6 +33,10 @@ void lw_run_defaults(const lw_model *model, lw_run_options *options) {
     options->method = run->method;
     options->integrator = run->integrator;
     options->drift = run->drift;
+    options->baumgarte_alpha = run->baumgarte[0];
+    options->baumgarte_beta = run->baumgarte[1];
+    options->independent = run->independent;
+    options->reactions = run->reactions;
     options->end = run->end > 0 ? run->end : default_end;
     options->step = run->step;
     options->tolerance = run->tolerance;
@@ -400,6 +404,15 @@ static lw_status choose_integrator(run *r, lw_error *error) {
     return LW_OK;
 }
 
+/* The number of a scheme for reactions; 0: not given, -1: there is none of this name. */
+static int scheme_of(const char *name) {
+    static const char *const names[] = {"35", "37", "38"};
+    static const int numbers[] = {35, 37, 38};
+    for (int k = 0; name && k < 3; k++)
+        if (strcmp(name, names[k]) == 0) return numbers[k];
+    return name ? -1 : 0;
+}
+
 static lw_status check_options(const lw_run_options *o, lw_error *error) {
     if (!isfinite(o->start) || !isfinite(o->end) || !(o->end > o->start))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give an end after the start",
@@ -419,6 +432,29 @@ static lw_status check_options(const lw_run_options *o, lw_error *error) {
     if (o->penalty < 0 || !isfinite(o->penalty))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number such as 1e8",
                        "penalty %g is not a penalty", o->penalty);
+    if (!(o->baumgarte_alpha >= 0) || !(o->baumgarte_beta >= 0) || !isfinite(o->baumgarte_alpha) ||
+        !isfinite(o->baumgarte_beta))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give positive numbers of 1/s, such as 10 and 10",
+                       "alpha %g and beta %g are not Baumgarte's", o->baumgarte_alpha, o->baumgarte_beta);
+    return scheme_of(o->reactions) >= 0
+               ? LW_OK
+               : lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give 35, 37 or 38, the equations of blajer1994",
+                         "there is no scheme \"%s\" for reactions", o->reactions);
+}
+
+/* Baumgarte's numbers, independent coordinates, the scheme of reactions: what the formulation takes of them. */
+static lw_status take_wishes(const lw_run_options *o, const lw_formulation *f, lw_method_options *options,
+                             lw_error *error) {
+    if (o->baumgarte_alpha > 0) options->baumgarte_alpha = o->baumgarte_alpha;
+    if (o->baumgarte_beta > 0) options->baumgarte_beta = o->baumgarte_beta;
+    options->independent = o->independent;
+    options->scheme = scheme_of(o->reactions);
+    if (o->independent && !f->partitions)
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose --method partition",
+                       "method %s has no independent coordinates to be told", f->name);
+    if (o->reactions && !f->schemes)
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose --method partition",
+                       "method %s has one way to the reactions only", f->name);
     return LW_OK;
 }
 
@@ -551,6 +587,7 @@ static lw_status prepare(run *r, lw_error *error) {
     r->method_options = (lw_method_options){.penalty = options->penalty, .note = told, .note_context = r};
     lw_method_options *method_options = &r->method_options;
     lw_status status = choose_drift(options->drift, method_options, error);
+    if (status == LW_OK) status = take_wishes(options, r->formulation, method_options, error);
     if (status != LW_OK) return status;
     if (method_options->drift == LW_DRIFT_CLOSED && !r->formulation->closing)
         return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose --drift project, or --method partition",

@@ -33,6 +33,9 @@ typedef struct lw_method_options {
     lw_drift drift;
     double baumgarte_alpha, baumgarte_beta; /* e'' + 2 alpha e' + beta^2 e = 0 */
     double penalty;                         /* method penalty: its factor, relative to masses; 0: its own */
+    const char *
+        independent; /* formulations with .partitions: their coordinates, separated by commas; NULL: own choice */
+    int scheme;      /* formulations with .schemes: of the reactions, 35, 37, 38; 0: own choice */
     /* Told what a user should know of a run: lw_note. May be NULL. */
     void (*note)(double t, const char *kind, const char *text, void *context);
     void *note_context;
@@ -50,6 +53,8 @@ typedef struct lw_formulation {
     double accuracy;   /* relative error to expect with default options; 0: exact to rounding */
     bool closing;      /* has closing conditions: takes LW_DRIFT_CLOSED */
     bool no_baumgarte; /* has no such terms: does not take LW_DRIFT_BAUMGARTE */
+    bool partitions;   /* can be told its independent coordinates */
+    bool schemes;      /* has several schemes for reactions */
     bool fickle;       /* its stiffness may change by decades within a few steps */
     /* ... by what factor, 1 or more, since this was called with mark, at the last evaluation; HUGE_VAL: not known. NULL: never is. */
     double (*stiffened)(lw_method *method, bool mark);

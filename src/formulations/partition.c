@@ -34,9 +34,13 @@ lw_partition *lw_partition_create(int n, int m, const lw_model *model, lw_arena 
     double **arrays[] = {&p->M, &p->MD, &p->Md, &p->D, &p->C, &p->CD, &p->columns};
     size_t sizes[] = {N * N, N * N, N * N, N * N, N * rows, N * rows, N * rows};
     double **vectors[] = {&p->units, &p->x, &p->pivots, &p->cos2, &p->right};
-    int **lists[] = {
-        &p->run.independent, &p->query.independent, &p->former.independent, &p->dependent, &p->order,
-        &p->chosen};
+    int **lists[] = {&p->run.independent,
+                     &p->query.independent,
+                     &p->former.independent,
+                     &p->fixed.independent,
+                     &p->dependent,
+                     &p->order,
+                     &p->chosen};
     bool complete = true;
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         complete = (*arrays[k] = LW_NEW(arena, double, sizes[k])) && complete;
@@ -45,7 +49,7 @@ lw_partition *lw_partition_create(int n, int m, const lw_model *model, lw_arena 
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         complete = (*lists[k] = LW_NEW(arena, int, N)) && complete;
     for (size_t k = 0; complete && k < N; k++) p->units[k] = 1;
-    p->run.count = p->query.count = p->former.count = -1;
+    p->run.count = p->query.count = p->former.count = p->fixed.count = -1;
     p->latest = -HUGE_VAL;
     p->criterion = lw_criterion_create(n, m, arena);
     p->orthogonal = lw_orthogonal_create(m, n, false);
@@ -88,6 +92,16 @@ lw_status lw_partition_choose(lw_partition *p, lw_coordinate_set *set, lw_error 
     int freedom;
     lw_status status = evaluate(p, p->tolerance, &freedom, error);
     if (status != LW_OK) return status;
+    if (p->fixed.count >= 0) {
+        if (p->fixed.count != freedom)
+            return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
+                           "name as many coordinates as there are degrees of freedom",
+                           "%d independent coordinate%s named, but there %s %d degree%s of freedom here",
+                           p->fixed.count, p->fixed.count == 1 ? " is" : "s are", freedom == 1 ? "is" : "are",
+                           freedom, freedom == 1 ? "" : "s");
+        take(p, set, p->fixed.count, p->fixed.independent);
+        return LW_OK;
+    }
     take(p, set, lw_criterion_choose(p->criterion, NULL, p->chosen, p->pivots), p->chosen);
     return LW_OK;
 }
@@ -96,6 +110,41 @@ static bool contains(const lw_coordinate_set *set, int coordinate) {
     for (int k = 0; k < set->count; k++)
         if (set->independent[k] == coordinate) return true;
     return false;
+}
+
+static int find_coordinate(const lw_partition *p, const char *word, size_t length) {
+    for (int k = 0; k < p->n; k++) {
+        char name[128];
+        p->name(p->model, k, name, sizeof name);
+        if (strlen(name) == length && memcmp(name, word, length) == 0) return k;
+    }
+    return -1;
+}
+
+lw_status lw_partition_fix(lw_partition *p, const char *names, lw_error *error) {
+    p->fixed.count = names ? 0 : -1;
+    for (const char *word = names; word && *word;) {
+        word += strspn(word, ", ");
+        size_t length = strcspn(word, ",");
+        const char *next = word + length;
+        while (length > 0 && word[length - 1] == ' ') length--;
+        int k = length > 0 ? find_coordinate(p, word, length) : -1;
+        if (length > 0 && (k < 0 || contains(&p->fixed, k))) {
+            char first[128] = "";
+            if (p->n > 0) p->name(p->model, 0, first, sizeof first);
+            return lw_fail(
+                error, LW_ERROR_ARGUMENT, NULL,
+                k < 0 ? "name joints of the tree, or joint.x where a joint has several; linkwork info "
+                        "--criterion lists them"
+                      : "name it once",
+                k < 0 ? "there is no coordinate \"%.*s\"; the first one is \"%s\""
+                      : "coordinate \"%.*s\" is named twice%.0s",
+                (int)(length < 80 ? length : 80), word, first);
+        }
+        if (k >= 0) p->fixed.independent[p->fixed.count++] = k;
+        word = next;
+    }
+    return LW_OK;
 }
 
 static void append(char *text, size_t size, const char *more) {
@@ -138,6 +187,7 @@ lw_status lw_partition_reconsider(lw_partition *p, const lw_method_options *opti
     int freedom;
     *changed = p->run.count < 0;
     if (*changed) return lw_partition_choose(p, &p->run, error);
+    if (p->fixed.count >= 0) return LW_OK;
     lw_status status = evaluate(p, p->tolerance, &freedom, error);
     if (status == LW_OK && freedom < p->run.count) /* for good, so beyond all doubt */
         status = evaluate(p, doubt * p->tolerance, &freedom, error);
@@ -179,8 +229,10 @@ static lw_status singular_set(const lw_partition *p, const lw_coordinate_set *se
     list(p, set, NULL, names, values, sizeof names);
     return lw_fail(
         error, LW_ERROR_SINGULAR, NULL,
-        "take smaller steps (an adaptive integrator does by itself), so that other coordinates are "
-        "chosen before; or start from another state",
+        p->fixed.count >= 0
+            ? "name other coordinates, or none, so that they choose themselves"
+            : "take smaller steps (an adaptive integrator does by itself), so that other coordinates are "
+              "chosen before; or start from another state",
         "the independent coordinates %s no longer determine the others: %d of %d do not follow",
         names[0] ? names : "(none)", p->d - p->rank, p->d);
 }

@@ -27,6 +27,7 @@ typedef struct lw_partition {
     double tolerance;                     /* of rank decisions */
     int choices;                          /* of the run's set, so far */
     lw_coordinate_set run, query, former; /* of the run; of a single state; before the last change */
+    lw_coordinate_set fixed;              /* what the user wants; none: the criterion chooses */
     double latest;                        /* when the run's set was looked at last */
     bool crossing;                        /* the state factored last has lost rank */
     bool crossed;                         /* one since the last accepted step has */
@@ -51,6 +52,10 @@ typedef struct lw_partition {
 /* NULL when memory is out. The arena owns it, but for what destroy gives back. */
 lw_partition *lw_partition_create(int n, int m, const lw_model *model, lw_arena *arena);
 void lw_partition_destroy(lw_partition *p);
+
+/* Takes the coordinates of these names, separated by commas, for all that follows; NULL: the criterion chooses. LW_ERROR_ARGUMENT
+ * names one that is not there. */
+lw_status lw_partition_fix(lw_partition *p, const char *names, lw_error *error);
 
 /* M and C, as filled in, into units. */
 void lw_partition_scale(lw_partition *p);

@@ -292,8 +292,12 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->length = lw_mechanism_length(model);
     for (int k = 0; k < m->partition->n; k++) m->partition->units[k] = k % 6 < 3 ? 1 : m->length;
     m->partition->name = speed_name;
-    *out = &m->reduction.base;
-    return LW_OK;
+    lw_status status = lw_partition_fix(m->partition, options->independent, error);
+    if (status == LW_OK)
+        *out = &m->reduction.base;
+    else
+        destroy(&m->reduction.base);
+    return status;
 }
 
 static double condition(lw_method *base) { return ((absolute_method *)base)->partition->condition; }
@@ -304,6 +308,7 @@ const lw_formulation lw_formulation_partition_absolute = {
     .cost = "O(n^3), dense",
     .dense = true,
     .summary = "independent absolute coordinates that choose themselves, motion only",
+    .partitions = true,
     .coordinates = LW_COORDINATES_ABSOLUTE,
     .rank = 38,
     .applies = applies,

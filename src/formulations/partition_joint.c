@@ -370,8 +370,13 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->length = lw_mechanism_length(model);
     lw_criterion_units(model, m->length, m->partition->units);
     m->partition->name = lw_speed_name;
-    *out = &m->looped.base;
-    return LW_OK;
+    m->scheme = options->scheme == 35 ? LW_SCHEME_35 : options->scheme == 37 ? LW_SCHEME_37 : LW_SCHEME_38;
+    lw_status status = lw_partition_fix(m->partition, options->independent, error);
+    if (status == LW_OK)
+        *out = &m->looped.base;
+    else
+        destroy(&m->looped.base);
+    return status;
 }
 
 void lw_partition_use_scheme(lw_method *method, lw_scheme scheme) {
@@ -393,6 +398,8 @@ const lw_formulation lw_formulation_partition = {
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 25,
     .closing = true,
+    .partitions = true,
+    .schemes = true,
     .applies = applies,
     .create = create,
     .destroy = destroy,

@@ -82,16 +82,33 @@ static void read_gravity(lw_reader *reader, const lw_yaml *node) {
         lw_spec_set_gravity(reader->spec, gravity);
 }
 
+/* A list of names as one text, separated by commas, which no name has. */
+static const char *read_names(lw_reader *reader, const lw_yaml *list) {
+    size_t length = 1;
+    for (size_t k = 0; k < list->count; k++) {
+        const char *name = lw_reader_text(reader, list->items[k], "independent");
+        if (!name) return NULL;
+        length += strlen(name) + 2;
+    }
+    char *text = LW_NEW(reader->arena, char, length);
+    if (!text) reader->out_of_memory = true;
+    for (size_t k = 0, used = 0; text && k < list->count; k++)
+        used += (size_t)snprintf(text + used, length - used, "%s%s", k ? ", " : "",
+                                 lw_reader_text(reader, list->items[k], "independent"));
+    return text;
+}
+
 static void read_run(lw_reader *reader, const lw_yaml *node) {
-    static const char *const keys[] = {"end",    "step",       "tolerance", "output",
-                                       "method", "integrator", "drift",     NULL};
+    static const char *const keys[] = {"end",       "step",       "tolerance", "output",
+                                       "method",    "integrator", "drift",     "independent",
+                                       "reactions", "baumgarte",  NULL};
     if (!node || node->kind == LW_YAML_NULL) return;
     snprintf(reader->object, sizeof reader->object, "run");
     lw_run_spec run = {.place = node->place};
     if (lw_reader_keys(reader, node, keys)) {
         double *numbers[] = {&run.end, &run.step, &run.tolerance, &run.output};
         static const lw_quantity quantities[] = {LW_TIME, LW_TIME, LW_PLAIN_NUMBER, LW_TIME};
-        const char **texts[] = {&run.method, &run.integrator, &run.drift};
+        const char **texts[] = {&run.method, &run.integrator, &run.drift, &run.independent, &run.reactions};
         for (int k = 0; k < 4; k++) {
             if (!lw_reader_key_number(reader, node, keys[k], quantities[k], numbers[k]) || *numbers[k] > 0)
                 continue;
@@ -105,10 +122,19 @@ static void read_run(lw_reader *reader, const lw_yaml *node) {
                             run.tolerance);
             run.tolerance = 0;
         }
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 5; k++) {
             const lw_yaml *text = lw_yaml_get(node, keys[4 + k]);
-            if (text) *texts[k] = lw_reader_text(reader, text, keys[4 + k]);
+            if (text && text->kind == LW_YAML_LIST && texts[k] == &run.independent)
+                run.independent = read_names(reader, text);
+            else if (text)
+                *texts[k] = lw_reader_text(reader, text, keys[4 + k]);
         }
+        static const lw_quantity rates[2] = {LW_ANGULAR_SPEED, LW_ANGULAR_SPEED}; /* 1/s */
+        const lw_yaml *baumgarte = lw_yaml_get(node, "baumgarte");
+        if (baumgarte && lw_reader_mixed_numbers(reader, baumgarte, "baumgarte", rates, 2, run.baumgarte) &&
+            !(run.baumgarte[0] > 0 && run.baumgarte[1] > 0))
+            lw_reader_fault(reader, baumgarte->place, "give alpha and beta, e.g. [10, 10]",
+                            "baumgarte [%g, %g] is not positive", run.baumgarte[0], run.baumgarte[1]);
         lw_reader_check(reader, lw_spec_set_run(reader->spec, &run));
     }
     reader->object[0] = '\0';

@@ -499,10 +499,12 @@ static void put_parameters(lw_writer *w, const lw_spec *spec) {
 
 static void put_run(lw_writer *w, const lw_run_spec *run) {
     const double numbers[] = {run->end, run->step, run->tolerance, run->output};
-    const char *const texts[] = {run->method, run->integrator, run->drift};
-    static const char *const keys[] = {"end", "step", "tolerance", "output", "method", "integrator", "drift"};
-    bool any = run->method || run->integrator || run->drift;
+    const char *const texts[] = {run->method, run->integrator, run->drift, run->independent, run->reactions};
+    static const char *const keys[] = {"end",        "step",  "tolerance",   "output",   "method",
+                                       "integrator", "drift", "independent", "reactions"};
+    bool damped = run->baumgarte[0] != 0 || run->baumgarte[1] != 0, any = damped;
     for (int k = 0; k < 4; k++) any = any || numbers[k] != 0;
+    for (int k = 0; k < 5; k++) any = any || texts[k];
     if (!any) return;
     snprintf(w->object, sizeof w->object, "run");
     lw_put(w, "run: ");
@@ -514,7 +516,11 @@ static void put_run(lw_writer *w, const lw_run_spec *run) {
         }
         if (numbers[k] != 0) put_number(w, keys[k], numbers[k]);
     }
-    for (int k = 0; k < 3; k++) {
+    if (damped) {
+        lw_put_key(w, "baumgarte");
+        lw_put_numbers(w, run->baumgarte, 2);
+    }
+    for (int k = 0; k < 5; k++) {
         if (texts[k] && strchr(texts[k], '{')) {
             lw_write_fault(w, LW_ERROR_ARGUMENT, "give a name without braces",
                            "%s \"%.80s\" has a brace, which a model file takes for an index", keys[4 + k],

@@ -253,6 +253,8 @@ static lw_status compile_header(lw_compiler *compiler) {
     model->run.method = lw_arena_text(model->arena, spec->run.method);
     model->run.integrator = lw_arena_text(model->arena, spec->run.integrator);
     model->run.drift = lw_arena_text(model->arena, spec->run.drift);
+    model->run.independent = lw_arena_text(model->arena, spec->run.independent);
+    model->run.reactions = lw_arena_text(model->arena, spec->run.reactions);
     lw_v3_copy(spec->gravity, model->gravity);
     if (!lw_finite(spec->gravity, 3))
         lw_compile_error(compiler, NULL, NULL, (lw_place){0, 0}, "give three finite numbers",

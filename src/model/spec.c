@@ -111,6 +111,8 @@ lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
     copy.method = copy_text(&copier, run->method);
     copy.integrator = copy_text(&copier, run->integrator);
     copy.drift = copy_text(&copier, run->drift);
+    copy.independent = copy_text(&copier, run->independent);
+    copy.reactions = copy_text(&copier, run->reactions);
     if (copier.failed) return LW_ERROR_MEMORY;
     spec->run = copy;
     return LW_OK;

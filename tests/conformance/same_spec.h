@@ -179,6 +179,9 @@ static void same_head(const lw_spec *a, const lw_spec *b) {
     same_text("run", "method", r->method, s->method);
     same_text("run", "integrator", r->integrator, s->integrator);
     same_text("run", "drift", r->drift, s->drift);
+    same_numbers("run", "baumgarte", r->baumgarte, s->baumgarte, 2);
+    same_text("run", "independent", r->independent, s->independent);
+    same_text("run", "reactions", r->reactions, s->reactions);
     same_int("model", "parameters", (int)lw_spec_parameter_count(a), (int)lw_spec_parameter_count(b));
     for (size_t k = 0; k < lw_spec_parameter_count(a); k++) {
         double x, y;
