@@ -239,6 +239,13 @@ void lw_put_text(lw_writer *writer, const char *text) {
     }
 }
 
+static bool valid_utf8(const char *text) {
+    uint32_t code;
+    size_t length = 1;
+    for (; *text && length > 0; text += length) length = decode((const unsigned char *)text, &code);
+    return length > 0;
+}
+
 void lw_put_name(lw_writer *writer, const char *what, const char *name) {
     const char *fault = NULL;
     if (!name || !*name) {
@@ -247,6 +254,8 @@ void lw_put_name(lw_writer *writer, const char *what, const char *name) {
         fault = "has a name longer than 80 bytes";
     } else if (strpbrk(name, "\"',{}\n\r\t")) {
         fault = "has a quote, comma, brace or line break in its name";
+    } else if (lw_escape(name, NULL, 0) != strlen(name) && valid_utf8(name)) {
+        fault = "has a control character in its name";
     }
     if (fault) {
         lw_write_fault(writer, LW_ERROR_ARGUMENT, "use letters, digits, - and _, e.g. left_arm",
