@@ -12,10 +12,11 @@
  * Cost     trees O(n) per call; closed loops O(n^3). No allocation.
  * Limits   motions without mass must be held by dampers or springs: lw_null_classify names those that are not.
  */
-#include "formulations/massless.h"
+#include "formulations/massless_method.h"
 #include "formulations/looped.h"
 #include "formulations/massless_bias.h"
 #include "formulations/massless_flow.h"
+#include "formulations/massless_follow.h"
 #include "formulations/massless_joints.h"
 #include "formulations/massless_loops.h"
 #include "formulations/projection.h"
@@ -25,35 +26,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct massless_method {
-    lw_looped looped; /* its data are those of flow */
-    lw_null_shape *shape;
-    lw_null_kinds kinds;
-    lw_flow *flow;  /* the state */
-    lw_flow *ahead; /* states nearby, for rates; NULL if there is no motion without mass */
-    lw_flow *probe; /* of springs; NULL if there are none */
-    lw_springs *springs, *springs_ahead; /* of directions that are algebraic, somewhere at least */
-    lw_projection *projection;           /* closed loops */
-    lw_loop_system *system;
-    bool mixed; /* some joint that goes by its S has speeds that are left out, or bodies are passed over */
-    unsigned *taken;                 /* per kinetic body: the speeds that are left out by now */
-    unsigned char *passing;          /* per body: massless_passing.h */
-    int *direction, *entry;          /* per body: the first direction of its joint, and its first value */
-    double *floor;                   /* per speed */
-    double *least;                   /* per speed: its floor where it is not left out */
-    double inertia;                  /* typical of the mechanism */
-    double *q, *v, *w, *wdot, *rate; /* per coordinate or speed */
-    double *tau;
-} massless_method;
-
 /* How fast the residual, which nobody projects, draws positions held by springs alone back into balance, 1/s. */
 static const double pull = 10;
 /* ... and speeds without mass in closed loops, whose rates are differences. Where dampers bend within one of these, as friction does near
  * rest, what they miss would turn with N into speeds that have mass; nothing but a state out of balance feels this. */
 static const double draw = 1e4;
 
-static lw_status consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
-                            lw_error *error) {
+lw_status lw_massless_consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
+                                 lw_error *error) {
     lw_status status = lw_flow_velocity(flow, t, tau, error);
     return status == LW_OK && springs ? lw_springs_velocity(springs, t, tau, error) : status;
 }
@@ -216,7 +196,7 @@ static lw_status add_rates(massless_method *m, double t, const double *tau, doub
         for (int k = 0; k < nv; k++) m->w[k] = data->v[k] + side * h * vdot[k];
         lw_take_state(model, moved, t + side * h, m->q, m->w);
         memcpy(m->w, moved->v, (size_t)nv * sizeof *m->w); /* with prescribed ones */
-        lw_status status = consistent(m->ahead, m->springs_ahead, t + side * h, tau, error);
+        lw_status status = lw_massless_consistent(m->ahead, m->springs_ahead, t + side * h, tau, error);
         if (status != LW_OK) return status;
         for (int k = 0; k < nv; k++) m->rate[k] += weight[side + 2] * (moved->v[k] - m->w[k]);
     }
@@ -247,7 +227,7 @@ static void row_defects(massless_method *m, double *out) {
 static lw_status solve_loops(lw_looped *looped, double t, const double *tau, lw_error *error) {
     massless_method *m = (massless_method *)looped;
     lw_data *data = m->flow->data;
-    lw_status status = consistent(m->flow, m->springs, t, tau, error);
+    lw_status status = lw_massless_consistent(m->flow, m->springs, t, tau, error);
     if (status != LW_OK) return status;
     lw_looped_rows(looped);
     lw_looped_stabilise(looped);
@@ -289,6 +269,7 @@ static void destroy(lw_method *base) {
     m->looped.data = NULL; /* the flow's */
     lw_loop_system_destroy(m->system);
     lw_projection_destroy(m->projection);
+    lw_follow_destroy(m->follow);
     lw_flow_destroy(m->flow), lw_flow_destroy(m->ahead), lw_flow_destroy(m->probe);
     lw_null_shape_destroy(m->shape);
     lw_looped_destroy(base);
@@ -298,7 +279,8 @@ static lw_flow *flow_of(const massless_method *m) {
     lw_flow *flow = lw_flow_create(m->shape);
     if (!flow) return NULL;
     for (int k = 0; k < m->shape->count; k++) {
-        lw_dampers_skipped(flow->dampers)[k] = m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC;
+        lw_dampers_skipped(flow->dampers)[k] =
+            m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC && !m->kinds.latent[k];
         lw_dampers_floors(flow->dampers)[k] = m->kinds.floor[k];
     }
     if (!m->kinds.algebraic || lw_dampers_mix(flow->dampers, flow->arena)) return flow;
@@ -415,6 +397,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         fine = (m->projection = lw_projection_create(model, LW_HOLD_NONE)) &&
                (m->system = lw_loop_system_create(m->flow->loops, arena));
     if (any && fine && shape->dense) lw_springs_loops(m->springs, m->projection);
+    if (any && fine) fine = lw_follow_create(shape, &m->kinds, m->flow->dampers, arena, &m->follow);
     if (!fine) {
         destroy(&m->looped.base);
         return lw_out_of_memory(error);
@@ -453,20 +436,24 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     return status == LW_ERROR_SINGULAR ? LW_ERROR_UNSUPPORTED : status;
 }
 
-/* Positions and velocities in balance: q, v of the flow's data. */
-static lw_status make_consistent(massless_method *m, bool start, double t, const double *q, const double *v,
-                                 lw_error *error) {
+/* Positions and velocities in balance: q, v of the flow's data. work (may be NULL): of drives and forces on the way down. */
+lw_status lw_massless_settle(massless_method *m, bool start, double t, const double *q, const double *v,
+                             lw_power *work, lw_error *error) {
     const lw_model *model = m->shape->model;
     lw_data *data = m->flow->data;
     lw_status status = LW_OK;
     double moved;
+    lw_power own = {0};
     memcpy(m->q, q, (size_t)model->nq * sizeof *m->q);
     memcpy(m->v, v, (size_t)model->nv * sizeof *m->v);
-    if (m->springs && start && lw_springs_descend(m->springs, t, NULL, m->q, m->v) != LW_OK)
+    if (m->springs && start && lw_springs_descend(m->springs, t, NULL, m->q, m->v, &own) != LW_OK) {
         memcpy(m->q, q, (size_t)model->nq * sizeof *m->q);
+        own = (lw_power){0};
+    }
+    if (work) *work = own;
     if (m->springs) status = lw_springs_settle(m->springs, t, NULL, m->q, m->v, &moved, error);
     lw_take_state(model, data, t, m->q, m->v);
-    return status == LW_OK ? consistent(m->flow, m->springs, t, NULL, error) : status;
+    return status == LW_OK ? lw_massless_consistent(m->flow, m->springs, t, NULL, error) : status;
 }
 
 /* Tells of initial values that bodies without mass cannot have. */
@@ -494,7 +481,7 @@ static void tell_changes(const massless_method *m, double t, const double *q, co
                 model->joints[model->bodies[v_joint].joint_index].name, v_change);
 }
 
-static double fastest(const lw_model *model, const double *v) {
+double lw_massless_fastest(const lw_model *model, const double *v) {
     double most = 1; /* m/s, rad/s */
     for (int k = 0; k < model->nv; k++) most = fmax(most, fabs(v[k]));
     return most;
@@ -507,15 +494,16 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     const lw_model *model = base->model;
     memcpy(y, q, (size_t)model->nq * sizeof *y);
     memcpy(y + model->nq, v, (size_t)model->nv * sizeof *y);
-    if (!m->shape->count || make_consistent(m, true, t, q, v, NULL) != LW_OK) return;
+    if (!m->shape->count || lw_massless_settle(m, true, t, q, v, NULL, NULL) != LW_OK) return;
     memcpy(y, m->flow->data->q, (size_t)model->nq * sizeof *y);
     memcpy(y + model->nq, m->flow->data->v, (size_t)model->nv * sizeof *y);
     tell_changes(m, t, q, v, y);
-    if (!m->shape->dense && fastest(model, m->flow->data->v) > 1e3 * fastest(model, m->v))
+    if (!m->shape->dense &&
+        lw_massless_fastest(model, m->flow->data->v) > 1e3 * lw_massless_fastest(model, m->v))
         memcpy(y + model->nq, m->v, (size_t)model->nv * sizeof *y);
 }
 
-static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
+void lw_massless_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
     massless_method *m = (massless_method *)base;
     const lw_model *model = base->model;
     lw_data *data = m->flow->data;
@@ -523,7 +511,7 @@ static void from_state(lw_method *base, double t, const double *y, double *q, do
     memcpy(v, data->v, (size_t)model->nv * sizeof *v);
     memcpy(q, data->q, (size_t)model->nq * sizeof *q);
     lw_normalise_q(model, q);
-    if (m->shape->count && consistent(m->flow, m->springs, t, NULL, NULL) == LW_OK)
+    if (m->shape->count && lw_massless_consistent(m->flow, m->springs, t, NULL, NULL) == LW_OK)
         memcpy(v, data->v, (size_t)model->nv * sizeof *v);
 }
 
@@ -535,7 +523,7 @@ static lw_status accelerations(lw_method *base, double t, const double *q, const
     lw_data *data = m->flow->data;
     if (m->shape->dense) return lw_looped_accelerations(base, t, q, v, tau, vdot, reactions, unique, error);
     lw_take_state(model, data, t, q, v);
-    lw_status status = consistent(m->flow, m->springs, t, tau, error);
+    lw_status status = lw_massless_consistent(m->flow, m->springs, t, tau, error);
     if (status == LW_OK) status = accelerate_tree(m, true, error);
     if (status == LW_OK) {
         memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
@@ -562,7 +550,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     if (m->shape->dense) return lw_looped_derivative(base, t, y, ydot, power, error);
     lw_take_state(model, data, t, y, y + model->nq);
     lw_flow_follows(m->flow, true);
-    lw_status status = consistent(m->flow, m->springs, t, NULL, error);
+    lw_status status = lw_massless_consistent(m->flow, m->springs, t, NULL, error);
     lw_flow_follows(m->flow, false);
     if (status == LW_OK) status = accelerate_tree(m, false, error);
     if (status != LW_OK) return status;
@@ -660,7 +648,7 @@ static lw_status residual_loops(massless_method *m, double t, const double *y, c
     for (int k = 0; k < model->nv; k++) out[nq + k] += draw * (data->v[k] - y[nq + k]); /* into balance */
     memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
     lw_loop_close(m->flow->loops, pull, m->looped.rows->phi, m->v);
-    if (m->springs) lw_springs_pull(m->springs, pull, m->v);
+    if (m->springs) lw_springs_pull(m->springs, t, pull, m->v);
     lw_q_rate_stable(model, data->q, m->v, out);
     for (int k = 0; k < nq + model->nv; k++) out[k] = ydot[k] - out[k];
     return must_be_finite(model, power, out, t, error);
@@ -680,7 +668,7 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     }
     lw_take_state(model, data, t, y, y + nq);
     lw_flow_follows(m->flow, true);
-    lw_status status = consistent(m->flow, m->springs, t, NULL, error);
+    lw_status status = lw_massless_consistent(m->flow, m->springs, t, NULL, error);
     lw_flow_follows(m->flow, false);
     if (status != LW_OK) return status;
     balance_rows(m, ydot + nq, m->tau);
@@ -688,7 +676,7 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     power->drives += lw_prescribed_power(model, data, m->tau);
     add_still(m, ydot + nq, m->tau);
     memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
-    if (m->springs) lw_springs_pull(m->springs, pull, m->v);
+    if (m->springs) lw_springs_pull(m->springs, t, pull, m->v);
     memcpy(out + nq, m->tau, (size_t)model->nv * sizeof *out);
     lw_tree_residual(model, data, m->v, ydot, out);
     return must_be_finite(model, power, out, t, error);
@@ -719,7 +707,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     if (m->looped.options.drift == LW_DRIFT_PROJECT)
         status = lw_project_state(m->projection, t, y, y + nq, error);
     if (status != LW_OK || !m->shape->count) return status;
-    status = make_consistent(m, false, t, y, y + nq, error);
+    status = lw_massless_settle(m, false, t, y, y + nq, NULL, error);
     if (status != LW_OK) return status;
     memcpy(y, m->flow->data->q, (size_t)nq * sizeof *y);
     memcpy(y + nq, m->flow->data->v, (size_t)model->nv * sizeof *y);
@@ -741,7 +729,7 @@ const lw_formulation lw_formulation_massless = {
     .create = create,
     .destroy = destroy,
     .to_state = to_state,
-    .from_state = from_state,
+    .from_state = lw_massless_from_state,
     .accelerations = accelerations,
     .multipliers = lw_looped_multipliers,
     .speeds = speeds,
@@ -749,5 +737,8 @@ const lw_formulation lw_formulation_massless = {
     .derivative = derivative,
     .residual = residual,
     .project = project,
+    .root_count = lw_massless_root_count,
+    .roots = lw_massless_roots,
+    .cross = lw_massless_cross,
     .violation = lw_looped_violation,
 };

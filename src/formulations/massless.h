@@ -175,17 +175,31 @@ void lw_dampers_factor_piece(lw_dampers *dampers, const lw_null_piece *piece, lw
 /* Of the last factor: the diagonal of N'C N, the pivots. */
 const double *lw_dampers_diagonal(const lw_dampers *dampers);
 const double *lw_dampers_pivots(const lw_dampers *dampers);
-/* Per direction: skipped, and the floor of its pivot; to be filled by whoever classifies. */
+/* Per direction: skipped (no damper ever resists it), and the floor of its pivot; to be filled by whoever classifies. */
 bool *lw_dampers_skipped(lw_dampers *dampers);
 double *lw_dampers_floors(lw_dampers *dampers);
-/* Of the last factor: skipped, or without a pivot at that position; and how many are. */
+/* Of the last factor: skipped, held, or without a pivot at that position; and how many are. */
 const bool *lw_dampers_loose(const lw_dampers *dampers);
 int lw_dampers_loose_count(const lw_dampers *dampers);
-/* A direction that is not skipped and has lost its pivot, or -1; is there one? */
+/* A direction that is neither skipped nor held and has lost its pivot, or -1; is there one? */
 int lw_dampers_missing(const lw_dampers *dampers);
 bool lw_dampers_lost(const lw_dampers *dampers);
 /* Of the last factor: a direction that is driven rather than damped, or -1. */
 int lw_dampers_driven(const lw_dampers *dampers);
+/* Directions that some damper reaches whose slope depends on position or time, and may vanish in a region (latent); whether these dampers are
+ * left out. */
+const bool *lw_dampers_latent(const lw_dampers *dampers);
+/* Per element: whether it is such a damper; NULL: there are none. */
+const bool *lw_dampers_still(const lw_dampers *dampers);
+void lw_dampers_without_latent(lw_dampers *dampers, bool without);
+/* Directions that are left to springs, whatever their pivot is: at all states to come, until this is called with NULL (freeze); or at the
+ * state of the last factor (hold), which counts them as lost no more. held: NULL if there are none. */
+void lw_dampers_freeze(lw_dampers *dampers, const bool *held);
+void lw_dampers_hold(lw_dampers *dampers, const bool *held);
+const bool *lw_dampers_held(const lw_dampers *dampers);
+bool lw_dampers_frozen(const lw_dampers *dampers);
+/* Per direction: its group chooses at each position which of its directions are damped (lw_dampers_mix). */
+const bool *lw_dampers_within(const lw_dampers *dampers);
 /* Per direction: the number of one direction of those that it shares dampers with. */
 void lw_dampers_groups(const lw_dampers *dampers, int *of);
 /* Groups with skipped directions beside others choose at each position which these are: to be called when skipped is filled. False when
@@ -246,8 +260,11 @@ typedef struct lw_null_kinds {
     bool *driven;            /* per direction: negative damping */
     double *floor;           /* per direction: of its pivot in N'C N */
     int *speed;              /* per direction: the one to name it by, of a joint whose body moves */
-    int algebraic;           /* how many are */
-    int undetermined;        /* the first that is, or -1 */
+    bool *wanting;           /* per direction: without latent dampers nothing resists it */
+    bool *
+        latent; /* per direction: wanting, and there are such: whether it is damped is a matter of the state */
+    int algebraic;    /* how many are */
+    int undetermined; /* the first that is, or -1 */
 } lw_null_kinds;
 
 /* --- springs (massless_springs.c): directions held by springs alone ----------------------------------- */
@@ -260,21 +277,25 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
 /* d/dz of the balance L^-1 N'Q of the algebraic directions for displacements N L^-T z; factored. Returns the direction at which it
  * is singular, or -1. */
 int lw_springs_factor(lw_springs *springs, double t, const double *tau);
+/* Its entry on the diagonal, as a size. */
+double lw_springs_stiffness(const lw_springs *springs, int direction);
 /* Was it singular there? Then N z is a motion that nothing holds. */
 bool lw_springs_lost(const lw_springs *springs, int direction);
 void lw_springs_free(lw_springs *springs, int direction, double *z);
 /* Moves q along the algebraic directions until they balance. */
 lw_status lw_springs_settle(lw_springs *springs, double t, const double *tau, double *q, const double *v,
                             double *moved, lw_error *error);
-/* Moves q along them, down to the next stable balance, at the start of a run; LW_ERROR_SINGULAR where none is found: settle tells why. loops: closed
+/* Moves q along them, down to the next stable balance, at the start of a run and after a jump, or to where a damper engages;
+ * LW_ERROR_SINGULAR where none is found: settle tells why. work (may be NULL): += that of drives and forces on the way. loops: closed
  * after each step there (may be NULL). */
-lw_status lw_springs_descend(lw_springs *springs, double t, const double *tau, double *q, const double *v);
+lw_status lw_springs_descend(lw_springs *springs, double t, const double *tau, double *q, const double *v,
+                             lw_power *work);
 void lw_springs_loops(lw_springs *springs, lw_projection *loops);
 /* Adds to the velocity of the flow what keeps them in balance. */
 lw_status lw_springs_velocity(lw_springs *springs, double t, const double *tau, lw_error *error);
 
 /* v += what brings positions back into balance at a rate (1/s), with the last factors, after lw_springs_velocity. */
-void lw_springs_pull(lw_springs *springs, double rate, double *v);
+void lw_springs_pull(lw_springs *springs, double t, double rate, double *v);
 
 /* --- rows (massless_rows.c): the paper's equations (25), (26), (28) in (q, v) ---------------------------- */
 

@@ -47,6 +47,13 @@ static bool is_linear(const lw_force *force) {
     if (force->type == LW_FORCE_FRICTION) return force->coulomb == 0;
     return !law_uses(force->law, 1);
 }
+/* Is its slope a function of position or time, so that it may vanish in a region? */
+static bool is_latent(const lw_force *force) {
+    const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
+    bool drive = force->type == LW_FORCE_DRIVE; /* of t, q, v; a law of x, v, t */
+    return drive ? law_uses(f, 2) && (law_uses(f, 0) || law_uses(f, 1))
+                 : force->damping == 0 && law_uses(f, 1) && (law_uses(f, 0) || law_uses(f, 2));
+}
 /* Does its power depend on speeds otherwise than by damping? */
 static bool pushes(const lw_force *force) {
     return force->type == LW_FORCE_APPLIED || force->type == LW_FORCE_DRIVE ||
@@ -55,7 +62,7 @@ static bool pushes(const lw_force *force) {
 /* Derivative by the speed (variable k) of a law or drive. It may vanish or be infinite at rest, as those of v |v| and of a root do, though the
  * force rises with the speed: there the mean slope around counts, and next to it a little of that at least, with which Newton's method finds
  * its way. */
-double lw_law_slope(const lw_function *f, const double variables[3], int k) {
+double lw_law_slope(const lw_function *f, const double *held, const double variables[3], int k) {
     const double width = 1e-3, little = 1e-9; /* of a speed, m/s or rad/s; of the mean slope */
     lw_jet at[3];
     double before[3], after[3];
@@ -63,19 +70,20 @@ double lw_law_slope(const lw_function *f, const double variables[3], int k) {
         at[c] = (lw_jet){variables[c], c == k, 0};
         before[c] = variables[c] - (c == k ? width : 0), after[c] = variables[c] + (c == k ? width : 0);
     }
-    lw_jet now = lw_function_jet(f, at);
+    lw_jet now = lw_function_jet_held(f, at, held);
     double tangent = now.d;
     /* where it hardly changes that far, the mean is no other */
     if (isfinite(tangent) && tangent != 0 && fabs(now.dd) * width <= fabs(tangent)) return tangent;
-    double mean = (lw_function_value(f, after) - lw_function_value(f, before)) / (2 * width);
+    double mean =
+        (lw_function_value_held(f, after, held) - lw_function_value_held(f, before, held)) / (2 * width);
     if (!isfinite(tangent) || tangent == 0) return mean;
     return tangent * mean >= 0 && fabs(tangent) < little * fabs(mean) ? little * mean : tangent;
 }
 
-double lw_joint_damping(const lw_force *force, double q, double v, double t) {
+double lw_joint_damping(const lw_force *force, const double *held, double q, double v, double t) {
     if (force->type == LW_FORCE_DRIVE) {
         const double variables[3] = {t, q, v};
-        return -lw_law_slope(force->drive, variables, 2);
+        return -lw_law_slope(force->drive, held, variables, 2);
     }
     if (force->type == LW_FORCE_FRICTION) {
         if (force->coulomb == 0) return force->viscous;
@@ -83,7 +91,7 @@ double lw_joint_damping(const lw_force *force, double q, double v, double t) {
         return force->viscous + force->coulomb / force->smoothing * (1 - share_of * share_of);
     }
     const double variables[3] = {q - force->free_length, v, t};
-    return force->damping + (law_uses(force->law, 1) ? lw_law_slope(force->law, variables, 1) : 0);
+    return force->damping + (law_uses(force->law, 1) ? lw_law_slope(force->law, held, variables, 1) : 0);
 }
 
 /* Does it act on one joint speed, or between two bodies? */
@@ -256,12 +264,15 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     d->skipped = LW_NEW(arena, bool, n + 1);
     d->floor = LW_NEW(arena, double, n + 1);
     d->loose = LW_NEW(arena, bool, n + 1);
+    d->held = LW_NEW(arena, bool, n + 1);
+    d->latent = LW_NEW(arena, bool, n + 1);
+    d->least = LW_NEW(arena, double, n + 1);
     d->within = LW_NEW(arena, bool, n + 1);
     d->full = LW_NEW(arena, unsigned char, n + 1);
     d->unit = LW_NEW(arena, double, n + 1);
     bool fine = flag && pattern && d->parent && d->L_start && d->L_count && d->row_start && d->inverse &&
-                d->pivot && d->diagonal && d->work && d->skipped && d->floor && d->loose && d->within &&
-                d->full && d->unit;
+                d->pivot && d->diagonal && d->work && d->skipped && d->floor && d->loose && d->held &&
+                d->latent && d->within && d->full && d->unit;
     for (int k = 0; k < n && fine; k++) {
         d->parent[k] = -1, flag[k] = k;
         d->row_start[k + 1] = d->row_start[k];
@@ -532,7 +543,8 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
         to->count = find_shares(model, force, &speeds, &bodies, d->shares + shares);
         shares += to->count;
         to->constant = (to->kind == IN_JOINT || to->kind == ON_LINE) && is_linear(force);
-        if (to->constant) to->c = lw_joint_damping(force, 0, 0, 0);
+        to->latent = is_latent(force);
+        if (to->constant) to->c = lw_joint_damping(force, NULL, 0, 0, 0);
         if (to->kind == IN_BUSHING) {
             int from, end;
             span(force, &from, &end);
@@ -544,6 +556,15 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
     }
     fine = fine && matrix_structure(d, arena) && factor_structure(d, arena) && gather_joints(d, arena) &&
            find_pieces(d, arena) && find_needs(d, most, &speeds, &bodies, arena);
+    for (int k = 0; k < d->count && fine; k++)
+        for (const share *s = d->shares + d->dampers[k].share;
+             s < d->shares + d->dampers[k].share + d->dampers[k].count; s++)
+            d->latent[s->direction] |= d->dampers[k].latent;
+    for (int k = 0; k < d->count && fine; k++) {
+        if (!d->dampers[k].latent) continue;
+        if (!d->still) fine = (d->still = LW_NEW(arena, bool, model->force_count)) != NULL;
+        if (fine) d->still[d->forces[k] - model->forces] = true;
+    }
     if (fine && !shape->dense) find_solid(d), go_through(d);
     free_index(&speeds), free_index(&bodies), free(order);
     return fine ? d : NULL;
@@ -575,6 +596,27 @@ int lw_dampers_driven(const lw_dampers *d) { return d->driven; }
 const lw_null_piece *lw_dampers_pieces(const lw_dampers *d, int *count) {
     *count = d->mixed ? 1 : d->piece_count;
     return d->mixed ? &d->whole : d->pieces;
+}
+const bool *lw_dampers_latent(const lw_dampers *d) { return d->latent; }
+const bool *lw_dampers_still(const lw_dampers *d) { return d->still; }
+void lw_dampers_without_latent(lw_dampers *d, bool without) { d->without_latent = without; }
+const bool *lw_dampers_held(const lw_dampers *d) { return d->frozen || d->any_held ? d->held : NULL; }
+const bool *lw_dampers_within(const lw_dampers *d) { return d->within; }
+bool lw_dampers_frozen(const lw_dampers *d) { return d->frozen; }
+void lw_dampers_freeze(lw_dampers *d, const bool *held) {
+    d->frozen = held != NULL;
+    d->any_held = false;
+    for (int k = 0; k < d->size; k++) {
+        d->any_held |= d->held[k] = held && held[k];
+        d->least[k] = d->floor[k] > 0 ? d->floor[k] / 4 : 1e-300;
+    }
+}
+void lw_dampers_hold(lw_dampers *d, const bool *held) {
+    d->missing = -1;
+    for (int k = 0; k < d->size; k++) {
+        d->any_held |= d->held[k] = held[k];
+        if (d->missing < 0 && d->loose[k] && !d->skipped[k] && !held[k]) d->missing = k;
+    }
 }
 int lw_dampers_loose_count(const lw_dampers *d) { return d->loose_count; }
 void lw_dampers_follow(lw_dampers *d, const lw_dampers *leader) { d->follow = leader; }

@@ -28,6 +28,7 @@ typedef struct damper {
     /* bushing: 1 + the side of a free body whose six speeds are all its shares, apart from other dampers; or 0 */
     unsigned char solid;
     bool constant; /* in a joint or along a line, and linear: c does not change */
+    bool latent;   /* a law or drive whose slope depends on position or time: it may be none somewhere */
     bool moves[2]; /* between bodies: whether some direction moves them */
     double c;      /* at the last state; of a bushing each component has its own */
 } damper;
@@ -65,9 +66,17 @@ struct lw_dampers {
     unsigned epoch; /* of factors that are kept: lw_null_piece.known */
     bool *skipped;
     double *floor;
-    bool *loose; /* skipped, or without a pivot at this position */
+    bool *latent;        /* per direction: some latent damper reaches it */
+    bool without_latent; /* these are left out */
+    bool *still;         /* per element: it is one of these; NULL: there are none */
+    bool *held;          /* per direction: springs hold it, whatever its pivot, ... */
+    bool any_held;       /* ... some are so, ... */
+    bool
+        frozen; /* ... and stay so at other states; others stay damped, by as much as their floor at least: ... */
+    double *least; /* ... next above it */
+    bool *loose;   /* skipped, held, or without a pivot at this position */
     int loose_count;
-    int missing; /* the first direction without a pivot that is not skipped, or -1 */
+    int missing; /* the first direction without a pivot that is neither skipped nor held, or -1 */
     int driven;  /* a direction with a negative pivot, or -1 */
     /* groups in which dampers resist some directions only; NULL: there are none */
     lw_mixed *mixed;
@@ -76,9 +85,10 @@ struct lw_dampers {
     double *unit;
 };
 
-/* c of an element in a joint, at coordinate q and speed v; of a law or drive: the derivative by the speed (variable k). */
-double lw_joint_damping(const lw_force *force, double q, double v, double t);
-double lw_law_slope(const lw_function *f, const double variables[3], int k);
+/* c of an element in a joint, at coordinate q and speed v; of a law or drive: the derivative by the speed (variable k). held: outcomes of its
+ * conditions, or NULL. */
+double lw_joint_damping(const lw_force *force, const double *held, double q, double v, double t);
+double lw_law_slope(const lw_function *f, const double *held, const double variables[3], int k);
 /* Does the law (may be NULL) depend on this variable? */
 static inline bool law_uses(const lw_function *f, size_t variable) {
     return f && lw_function_uses(f, variable);

@@ -129,7 +129,8 @@ static void inspect(lw_flow *flow, pivots *p, bool *negative, double *floor) {
     if (lw_flow_at(flow, 0, NULL, NULL) != LW_OK) return;
     for (int k = 0; k < n; k++) skipped[k] = false, floors[k] = vanished * fabs(diagonal[k]);
     lw_dampers_factor(flow->dampers, flow->data, 0);
-    lw_dampers_sizes(flow->dampers, flow->data, 0, flow->weight);
+    lw_dampers_sizes(flow->dampers, flow->data, 0,
+                     flow->weight); /* with latent ones: only a measure of rounding */
     memset(p->now, 0, (size_t)n * sizeof *p->now);
     for (int k = 0; k < n; k++) {
         bool sound = fabs(pivot[k]) > fmax(vanished * fabs(diagonal[k]), rounding * flow->weight[k]) &&
@@ -242,6 +243,43 @@ static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, 
     return true;
 }
 
+/* The least pivot with which a latent damper counts: such that with the mass of the whole mechanism on the springs there it would take 1e-6
+ * of a critical damper's part. */
+static double least_latent(const lw_null_shape *shape, const lw_springs *springs, int k, int speed) {
+    const lw_model *model = shape->model;
+    double mass = 0;
+    for (int i = 1; i <= model->body_count; i++) mass += model->links[i].inertia.mass;
+    int i = lw_body_of_speed(model, speed);
+    bool turns = lw_joint_speed_turns(model->links[i].joint.type, speed - model->links[i].v);
+    double least = 1e-6 * sqrt(lw_springs_stiffness(springs, k) * mass) * (turns ? shape->length : 1);
+    return isfinite(least) ? least : 0;
+}
+
+/* Floors of latent directions, by the springs that hold them where their damper is left out. */
+static bool floor_latent(lw_flow *flow, lw_flow *probe, lw_projection *projection, const bool *none,
+                         double *q, double *v, lw_null_kinds *kinds) {
+    int n = flow->shape->count;
+    lw_arena *arena = lw_arena_create(NULL);
+    bool *held = arena ? LW_NEW(arena, bool, n + 1) : NULL;
+    for (int k = 0; k < n && held; k++) held[k] = none[k] || kinds->latent[k];
+    lw_springs *springs = held ? lw_springs_create(flow, probe, held, arena) : NULL;
+    lw_flow *both[2] = {flow, probe};
+    for (int b = 0; b < 2 && springs; b++) {
+        memcpy(lw_dampers_skipped(both[b]->dampers), held, (size_t)n * sizeof *held);
+        memset(lw_dampers_floors(both[b]->dampers), 0, (size_t)n * sizeof(double));
+    }
+    if (springs) look_at(flow, projection, 0, q, v);
+    if (springs && lw_flow_at(flow, 0, NULL, NULL) == LW_OK) {
+        lw_springs_factor(springs, 0, NULL);
+        for (int k = 0; k < n; k++)
+            if (kinds->latent[k])
+                kinds->floor[k] =
+                    fmax(kinds->floor[k], least_latent(flow->shape, springs, k, flow->null->rep[k]));
+    }
+    if (arena) lw_arena_destroy(arena);
+    return springs != NULL;
+}
+
 /* Algebraic directions that springs do not hold at any of the states become undetermined. */
 static bool test_springs(lw_flow *flow, lw_flow *probe, lw_projection *projection, const bool *none,
                          double *q, double *v, lw_null_kinds *kinds) {
@@ -280,7 +318,8 @@ static bool test_start(lw_null_shape *shape, lw_projection *projection, double *
     fine = fine && candidate;
     for (int b = 0; b < 2 && fine; b++) {
         for (int k = 0; k < n; k++) {
-            lw_dampers_skipped(both[b]->dampers)[k] = kinds->kind[k] == LW_DIRECTION_ALGEBRAIC;
+            lw_dampers_skipped(both[b]->dampers)[k] =
+                kinds->kind[k] == LW_DIRECTION_ALGEBRAIC && !kinds->latent[k];
             lw_dampers_floors(both[b]->dampers)[k] = kinds->floor[k];
         }
         both[b]->sprung = true;
@@ -309,6 +348,56 @@ static bool test_start(lw_null_shape *shape, lw_projection *projection, double *
     return fine;
 }
 
+/* Does the pivot of direction k vanish at q, or close to it along its motion? As in massless_lost.c, of which this is the look beforehand. */
+static bool vanishes(lw_flow *flow, int k, double floor, const double *q, const double *v, double *at,
+                     double *u) {
+    static const double away[] = {0, 1.37e-6, 1.37e-4, 1.37e-3, 1.37e-2}, nothing = 1e-6;
+    const lw_model *model = flow->model;
+    int speed = flow->null->rep[k], i = lw_body_of_speed(model, speed);
+    bool turns = lw_joint_speed_turns(model->links[i].joint.type, speed - model->links[i].v);
+    memset(u, 0, (size_t)model->nv * sizeof *u);
+    lw_null_add(flow->null, k, turns ? 1 : flow->shape->length, u);
+    for (int n = 0; n < 10; n++) {
+        memcpy(at, q, (size_t)model->nq * sizeof *at);
+        lw_integrate_q(model, at, u, n % 2 ? -away[n / 2] : away[n / 2]);
+        lw_take_state(model, flow->data, 0, at, v);
+        lw_flow_at(flow, 0, NULL, NULL);
+        if (fabs(lw_dampers_pivots(flow->dampers)[k]) <= nothing * floor) return true;
+    }
+    return false;
+}
+
+/* Directions that nothing but latent dampers resists, if any: these are algebraic if there is none at the initial state. */
+static bool find_latent(lw_flow *flow, lw_projection *projection, pivots *seen, double *q, double *v,
+                        lw_null_kinds *kinds, lw_arena *arena) {
+    int n = flow->shape->count;
+    const bool *latent = lw_dampers_latent(flow->dampers);
+    bool any = false, *negative = LW_NEW(arena, bool, n + 1);
+    double *floor = LW_NEW(arena, double, n + 1), *at = LW_NEW(arena, double, flow->model->nq + 1),
+           *u = LW_NEW(arena, double, flow->model->nv + 1);
+    pivots bare = {0};
+    if (!negative || !floor || !at || !u || !pivots_create(flow, &bare, arena)) return false;
+    for (int k = 0; k < n; k++) any |= latent[k];
+    lw_dampers_without_latent(flow->dampers, any);
+    for (int s = 0; s < STATES && any; s++) {
+        look_at(flow, projection, s, q, v);
+        inspect(flow, &bare, negative, floor);
+    }
+    lw_dampers_without_latent(flow->dampers, false);
+    for (int k = 0; k < n; k++) {
+        kinds->wanting[k] = any ? bare.none[k] : seen->none[k];
+        kinds->latent[k] = kinds->wanting[k] && latent[k];
+    }
+    if (!any) return true;
+    for (int k = 0; k < n; k++) {
+        if (!kinds->latent[k] || seen->none[k]) continue;
+        look_at(flow, projection, 0, q, v);
+        inspect(flow, &bare, negative, floor);
+        if (!bare.sound[k]) seen->none[k] = vanishes(flow, k, kinds->floor[k], q, v, at, u);
+    }
+    return true;
+}
+
 lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena *arena, lw_error *error) {
     const lw_model *model = shape->model;
     int n = shape->count;
@@ -318,9 +407,12 @@ lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena 
     kinds->driven = LW_NEW(arena, bool, n + 1);
     kinds->floor = LW_NEW(arena, double, n + 1);
     kinds->speed = LW_NEW(arena, int, n + 1);
+    kinds->wanting = LW_NEW(arena, bool, n + 1);
+    kinds->latent = LW_NEW(arena, bool, n + 1);
     pivots seen = {0};
     double *q = LW_NEW(arena, double, model->nq + 1), *v = LW_NEW(arena, double, model->nv + 1);
-    if (!kinds->kind || !kinds->driven || !kinds->floor || !kinds->speed || !q || !v)
+    if (!kinds->kind || !kinds->driven || !kinds->floor || !kinds->speed || !kinds->wanting ||
+        !kinds->latent || !q || !v)
         return lw_out_of_memory(error);
     if (!n) return LW_OK;
     lw_flow *flow = lw_flow_create(shape), *probe = NULL;
@@ -333,15 +425,20 @@ lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena 
             inspect(flow, &seen, kinds->driven, kinds->floor);
             if (!s) fine = name_by_speeds(flow, kinds, arena);
         }
+        if (fine) fine = find_latent(flow, projection, &seen, q, v, kinds, arena);
         for (int k = 0; k < n; k++) {
             kinds->kind[k] = kinds->driven[k] ? LW_DIRECTION_UNDETERMINED
                              : none[k]        ? LW_DIRECTION_ALGEBRAIC
                                               : LW_DIRECTION_FIRST_ORDER;
             kinds->algebraic += none[k];
         }
+        bool latent = false;
+        for (int k = 0; k < n; k++) latent |= kinds->latent[k];
+        if (kinds->algebraic || latent) fine = fine && (probe = lw_flow_create(shape)) != NULL;
+        if (latent && fine && n <= LW_LOOSE_LIMIT)
+            fine = floor_latent(flow, probe, projection, none, q, v, kinds);
         if (kinds->algebraic) {
-            probe = lw_flow_create(shape);
-            fine = probe && test_springs(flow, probe, projection, none, q, v, kinds);
+            fine = fine && test_springs(flow, probe, projection, none, q, v, kinds);
         }
         bool loose = false;
         for (int k = 0; k < n; k++) loose |= kinds->kind[k] == LW_DIRECTION_UNDETERMINED;

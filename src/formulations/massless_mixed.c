@@ -97,8 +97,9 @@ static void exchange(group *g, int a, int b) {
     }
 }
 
-/* L D L' in place; returns the first direction whose pivot does not exceed the floor, or -1. rank: of pivots to take; kept: whether in the order that is kept. */
-static int factor_group(group *g, int rank, bool kept, const double *unit, double floor) {
+/* L D L' in place; returns the first direction whose pivot does not exceed the floor, or -1. rank: of pivots to take; kept: whether in the order that is kept;
+ * frozen: all of them, those that are too small as the floor. */
+static int factor_group(group *g, int rank, bool kept, bool frozen, const double *unit, double floor) {
     int n = g->size, lost = -1;
     g->found = rank;
     for (int p = 0; p < rank; p++) {
@@ -112,6 +113,12 @@ static int factor_group(group *g, int rank, bool kept, const double *unit, doubl
             if (g->L[k * n + k] * now * now > g->L[best * n + best] * before * before) best = k;
         }
         double pivot = g->L[best * n + best];
+        if (frozen && !(pivot > floor)) {
+            exchange(g, p, best);
+            g->d[p] = floor;
+            for (int i = p + 1; i < n; i++) g->L[i * n + p] = 0;
+            continue;
+        }
         if (!(pivot > floor)) { /* nor do the next ones; no exchange: who follows takes those before only */
             lost = g->member[g->order[best]];
             g->found = p;
@@ -128,9 +135,16 @@ static int factor_group(group *g, int rank, bool kept, const double *unit, doubl
     return lost;
 }
 
+/* The largest pivot that has not been taken. */
+static double left_over(const group *g) {
+    double most = 0;
+    for (int p = g->found; p < g->size; p++) most = fmax(most, g->L[p * g->size + p]);
+    return most;
+}
+
 int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const int *column,
-                    const double *value, const double *unit, const double *floor, double *pivot,
-                    double *inverse, int *driven) {
+                    const double *value, const double *unit, const double *floor, const bool *held,
+                    bool frozen, double *pivot, double *inverse, int *driven) {
     int lost = -1;
     for (int k = 0; k < m->count; k++) {
         group *g = &m->groups[k];
@@ -151,13 +165,18 @@ int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const
         for (int p = 0; p < g->rank; p++)
             if (floor[g->slot[p]] > 0) least = fmin(least, floor[g->slot[p]]);
         bool another = follow && follow != m;
-        int bad = factor_group(g, another ? follow->groups[k].found : g->rank, follow != NULL, unit,
-                               another || isinf(least) ? 0 : least);
+        int rank = 0; /* those that are held are the last of the slots */
+        while (rank < g->rank && !held[g->slot[rank]]) rank++;
+        int bad = factor_group(g, another ? follow->groups[k].found : rank, follow != NULL,
+                               frozen && least < HUGE_VAL, unit,
+                               another || isinf(least) ? 0
+                               : frozen                ? least / 4
+                                                       : least);
         if (lost < 0) lost = bad;
-        for (int p = g->found; p < n && !isinf(least); p++)
+        for (int p = g->found; p < n && !isinf(least) && !frozen; p++)
             if (g->L[p * n + p] < -least) *driven = g->member[g->order[p]];
         for (int p = 0; p < n; p++) {
-            pivot[g->slot[p]] = p < g->found ? g->d[p] : 0;
+            pivot[g->slot[p]] = p < g->found ? g->d[p] : p == g->found ? left_over(g) : 0;
             inverse[g->slot[p]] = p < g->found ? 1 / g->d[p] : 0;
         }
     }

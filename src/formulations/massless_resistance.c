@@ -26,6 +26,10 @@ static void wrench_on(const lw_pose *world, const double at[3], const double wre
     lw_m3_tmul_v(world->R, wrench + 3, out + 3);
 }
 
+static const double *held_of(const lw_model *model, const lw_data *data, const lw_force *force) {
+    return lw_held(data, (int)(force - model->forces));
+}
+
 /* c of an element at a cut joint; h, if it is wanted, 6 for each body. */
 static double cut_damping(const lw_model *model, lw_data *data, const lw_force *force, double t, double *h) {
     double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], W[36], at[3];
@@ -34,7 +38,7 @@ static double cut_damping(const lw_model *model, lw_data *data, const lw_force *
     lw_damper_bodies(model, force, bodies);
     for (int side = 0; h && side < 2; side++)
         wrench_on(&data->world[bodies[side]], at, W + 6 * force->v, h + 6 * side);
-    return lw_joint_damping(force, force->q >= 0 ? q[force->q] : 0, v[force->v], t);
+    return lw_joint_damping(force, held_of(model, data, force), force->q >= 0 ? q[force->q] : 0, v[force->v], t);
 }
 
 /* What its element has left (LW_LINE). */
@@ -43,7 +47,8 @@ static const double *line_of(const lw_dampers *d, const lw_data *data, const dam
 }
 
 /* c of a spring, whose line lw_forces has left. */
-static double line_damping(const lw_data *data, const lw_force *force, const double line[LW_LINE], double t) {
+static double line_damping(const lw_data *data, const lw_force *force, const double *held,
+                           const double line[LW_LINE], double t) {
     if (!law_uses(force->law, 1)) return force->damping;
     const lw_pose *first = &data->world[force->bodies[0]], *second = &data->world[force->bodies[1]];
     double a[3], b[3], along[3];
@@ -53,7 +58,7 @@ static double line_damping(const lw_data *data, const lw_force *force, const dou
     double length = lw_v3_norm(along);
     if (!(length > 0)) return 0; /* as in force.c: no line, no force */
     const double variables[3] = {length - force->free_length, line[12], t};
-    return force->damping + lw_law_slope(force->law, variables, 1);
+    return force->damping + lw_law_slope(force->law, held, variables, 1);
 }
 
 /* c of a damper other than a bushing. */
@@ -62,8 +67,10 @@ static double damping(const lw_dampers *d, const damper *own, lw_data *data, dou
     const lw_force *force = d->forces[own - d->dampers];
     if (own->constant) return own->c;
     if (own->kind == IN_CUT) return cut_damping(model, data, force, t, h);
-    if (own->kind == ON_LINE) return line_damping(data, force, line_of(d, data, own), t);
-    return lw_joint_damping(force, force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);
+    if (own->kind == ON_LINE)
+        return line_damping(data, force, held_of(model, data, force), line_of(d, data, own), t);
+    return lw_joint_damping(force, held_of(model, data, force), force->q >= 0 ? data->q[force->q] : 0,
+                            data->v[own->speed], t);
 }
 
 /* rate += sign times the rates of a bushing for a twist of a body: axes (columns) and point as seen from it. */
@@ -208,6 +215,7 @@ static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, d
             continue;
         }
         if (!own->constant) own->c = damping(d, own, data, t, d->wrench + (own->kind == IN_CUT ? 12 * k : 0));
+        if (own->latent && d->without_latent) own->c = 0;
         if (own->kind == IN_JOINT) {
             for (int a = 0; a < own->count; a++)
                 for (int b = 0; b <= a; b++)
@@ -309,12 +317,15 @@ void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size
 
 /* The pivot of direction k is known: takes it or leaves it. Returns its inverse. */
 INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double pivot, int *lost) {
+    double floor = d->floor[k];
+    if (d->frozen && d->latent[k])
+        floor = 0, pivot = fmax(pivot, d->least[k]); /* damped, unless it is held */
     d->pivot[k] = pivot;
-    d->loose[k] = d->skipped[k] || (other ? other->loose[k] : !(pivot > d->floor[k]));
+    d->loose[k] = d->skipped[k] || d->held[k] || (other ? other->loose[k] : !(pivot > floor));
     d->inverse[k] = d->loose[k] ? 0 : 1 / pivot;
     d->loose_count += d->loose[k];
-    if (*lost < 0 && d->loose[k] && !d->skipped[k]) *lost = k;
-    if (d->driven < 0 && !d->skipped[k] && pivot < -d->floor[k]) d->driven = k;
+    if (*lost < 0 && d->loose[k] && !d->skipped[k] && !d->held[k]) *lost = k;
+    if (d->driven < 0 && !d->skipped[k] && !d->held[k] && pivot < -d->floor[k]) d->driven = k;
     return d->inverse[k];
 }
 
@@ -383,13 +394,17 @@ static int factor_mixed(lw_dampers *d) {
     for (int k = 0; k < n; k++)
         if (d->within[k]) d->diagonal[k] = d->value[d->start[k + 1] - 1], d->unit[k] = unit_of(d->null, k);
     int bad = lw_mixed_factor(d->mixed, d->follow ? d->follow->mixed : NULL, d->start, d->column, d->value,
-                              d->unit, d->floor, d->pivot, d->inverse, &d->driven);
+                              d->unit, d->floor, d->held, d->frozen, d->pivot, d->inverse, &d->driven);
     for (int k = 0; k < n; k++)
         if (d->within[k]) d->loose_count += d->loose[k] = d->inverse[k] == 0;
     return bad;
 }
 
 void lw_dampers_begin(lw_dampers *d) {
+    if (d->any_held && !d->frozen) { /* that was so at another state */
+        memset(d->held, 0, (size_t)d->size * sizeof *d->held);
+        d->any_held = false;
+    }
     d->loose_count = 0;
     d->driven = d->missing = -1;
 }

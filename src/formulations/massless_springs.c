@@ -21,7 +21,7 @@
  * Source   docs/theory/massless.md, 4.
  * Cost     O(n) times the largest group, and the cube of each group; no allocation but in create.
  */
-#include "formulations/massless.h"
+#include "formulations/massless_springs.h"
 #include "formulations/projection.h"
 #include "model/joint.h"
 
@@ -29,34 +29,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct lw_springs {
-    lw_flow *flow, *probe;
-    int candidates, *candidate; /* directions, by groups */
-    int groups, *first;         /* groups + 1: their candidates */
-    /* of the last factor: */
-    int count, *direction; /* algebraic directions, by groups */
-    int *start;            /* groups + 1: of these */
-    int largest;           /* group */
-    double **G;            /* per group: row by row, factored in place */
-    double *room;          /* for one of them */
-    double *shifted;       /* for one of them, descending */
-    double *radius,
-        *reach; /* per group: the longest step down, and its own; angles, or lengths over the typical one */
-    double *step, *down;  /* per algebraic direction */
-    lw_projection *loops; /* closes loops after a step down; NULL: there are none */
-    int **order;          /* per group: rows after pivoting */
-    double *q, *v;        /* displaced */
-    double *z, *u;        /* per direction, per speed */
-    double *plus, *minus; /* g */
-    double *g, *solution; /* per algebraic direction */
-    int *group;           /* per direction: its group, -1 if that has no candidates */
-    double *effort;       /* 1 per body, then 1 per speed: sizes of the forces there, as torques */
-    double *unit;         /* per speed: a length, or 1 where it turns */
-    double *noise;        /* per group: of differences */
-    int *unstable;        /* per group: the direction at which the balance is unstable, or -1 */
-    bool *lost;           /* per algebraic direction: nothing holds it */
-};
 
 /* --- groups ---------------------------------------------------------------------------------------------- */
 
@@ -102,6 +74,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
     bool fine = s && up && place && find_groups(shape, up);
     if (fine) {
         s->flow = flow, s->probe = probe;
+        probe->data->still = lw_dampers_still(probe->dampers);
         for (int k = 0; k < n; k++) s->candidates += candidate[k];
         int room = s->candidates + 1;
         s->candidate = LW_NEW(arena, int, room);
@@ -124,13 +97,16 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->noise = LW_NEW(arena, double, room);
         s->unstable = LW_NEW(arena, int, room);
         s->lost = LW_NEW(arena, bool, room);
+        s->stiffness = LW_NEW(arena, double, room);
+        s->region = LW_NEW(arena, bool, n + 1);
         s->radius = LW_NEW(arena, double, room);
         s->reach = LW_NEW(arena, double, room);
         s->step = LW_NEW(arena, double, room);
         s->down = LW_NEW(arena, double, room);
         fine = s->candidate && s->direction && s->first && s->start && s->G && s->order && s->q && s->v &&
                s->u && s->z && s->plus && s->minus && s->g && s->solution && s->group && s->effort &&
-               s->unit && s->noise && s->unstable && s->lost && s->radius && s->reach && s->step && s->down;
+               s->unit && s->noise && s->unstable && s->lost && s->stiffness && s->region && s->radius &&
+               s->reach && s->step && s->down;
     }
     for (int i = 1; i <= model->body_count && fine; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++)
@@ -198,7 +174,7 @@ static bool balance(lw_springs *s, double t, const double *q, const double *v, c
 }
 
 /* z = the displacement or velocity of all directions for `x` of the algebraic ones of index k in their groups (or all: k < 0). */
-static void spread(lw_springs *s, int k, const double *x) {
+void lw_springs_spread(lw_springs *s, int k, const double *x) {
     memset(s->z, 0, (size_t)s->flow->shape->count * sizeof *s->z);
     for (int g = 0; g < s->groups; g++)
         for (int j = s->start[g]; j < s->start[g + 1]; j++)
@@ -331,20 +307,16 @@ static int find_unstable(int n, const double *G, double *A, double noise) {
     return sign > 0 ? -1 : bad >= 0 ? bad : 0;
 }
 
-static const double root3 = 6.1e-6;      /* of epsilon: step of central differences, relative */
-static const double near_balance = 1e-3; /* of the length: what a step of an integrator leaves, and more */
-static const double roundings = 1e-14;   /* in g, relative to its terms */
-
 /* G and its noise at the position of the flow. */
 static void differentiate(lw_springs *s, double t, const double *tau) {
     const lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
-    const double h = root3 * fmin(1, flow->shape->length);
+    const double h = springs_root3 * fmin(1, flow->shape->length);
     take_loose(s);
     for (int g = 0; g < s->groups; g++) s->noise[g] = 0;
     for (int k = 0; k < s->largest; k++) {
         memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
-        spread(s, k, NULL);
+        lw_springs_spread(s, k, NULL);
         lw_null_times(flow->null, s->z, s->u);
         bool fine = true;
         for (int side = 0; side < 2; side++) {
@@ -363,7 +335,7 @@ static void differentiate(lw_springs *s, double t, const double *tau) {
     if (s->largest) find_efforts(s, t, tau);
     for (int d = 0; d < flow->shape->count && s->largest; d++)
         if (s->group[d] >= 0)
-            s->noise[s->group[d]] = fmax(s->noise[s->group[d]], roundings / h * effort_along(s, d));
+            s->noise[s->group[d]] = fmax(s->noise[s->group[d]], springs_roundings / h * effort_along(s, d));
     for (int g = 0; g < s->groups; g++) {
         int n = s->start[g + 1] - s->start[g];
         for (int k = 0; k < n * n; k++) /* differences leave 1e-11 */
@@ -378,10 +350,17 @@ int lw_springs_factor(lw_springs *s, double t, const double *tau) {
         int n = s->start[g + 1] - s->start[g];
         int unstable = find_unstable(n, s->G[g], s->room, s->noise[g]);
         s->unstable[g] = unstable < 0 ? -1 : s->direction[s->start[g] + unstable];
+        for (int k = 0; k < n; k++) s->stiffness[s->start[g] + k] = fabs(s->G[g][k * n + k]);
         int bad = factor_group(n, s->G[g], s->order[g], s->noise[g], s->lost + s->start[g]);
         if (bad >= 0 && first_bad < 0) first_bad = s->direction[s->start[g] + bad];
     }
     return first_bad;
+}
+
+double lw_springs_stiffness(const lw_springs *s, int direction) {
+    for (int k = 0; k < s->count; k++)
+        if (s->direction[k] == direction) return s->stiffness[k];
+    return 0;
 }
 
 bool lw_springs_lost(const lw_springs *s, int direction) {
@@ -436,9 +415,14 @@ static lw_status say(const lw_springs *s, int k, lw_error *error, const char *re
 }
 
 /* Newton's method has found none from here. */
+/* Is it a direction that springs hold as such? */
+static bool is_sprung(const lw_springs *s, int k) {
+    const bool *held = lw_dampers_held(s->flow->dampers);
+    return lw_dampers_skipped(s->flow->dampers)[k] || (held && held[k]);
+}
+
 static lw_status no_balance(const lw_springs *s, int k, double t, lw_error *error) {
-    if (!lw_dampers_skipped(s->flow->dampers)[k])
-        return lw_undetermined_speed(s->flow->model, s->flow->null->rep[k], false, error);
+    if (!is_sprung(s, k)) return lw_undetermined_speed(s->flow->model, s->flow->null->rep[k], false, error);
     return say(s, k, error,
                "begin nearer to a position where its forces balance, or give it mass or damping there",
                "and no balance is found from its position", t);
@@ -446,16 +430,19 @@ static lw_status no_balance(const lw_springs *s, int k, double t, lw_error *erro
 
 /* The springs do not resist the motion at this position, though elsewhere they do. */
 static lw_status slack(const lw_springs *s, int k, double t, lw_error *error) {
-    if (!lw_dampers_skipped(s->flow->dampers)[k])
-        return lw_undetermined_speed(s->flow->model, s->flow->null->rep[k], false, error);
+    if (!is_sprung(s, k)) return lw_undetermined_speed(s->flow->model, s->flow->null->rep[k], false, error);
     return say(s, k, error, "add a spring, a damper or inertia there, or begin at another position",
                "and do not resist it in its position", t);
 }
 
-/* The balance in data->load and tau of the flow, along the algebraic directions. */
-static void take_balance(lw_springs *s) {
-    lw_null_forces(s->flow->null, s->flow->data, s->z);
-    lw_dampers_lower(s->flow->dampers, s->z);
+/* The balance at the position of the flow, along the algebraic directions: from the forces there are, or, where laws of latent dampers act, from
+ * those that are without speeds: what such a damper does where it counts for none is left out. */
+static void take_balance(lw_springs *s, double t, const double *tau) {
+    const lw_flow *flow = s->flow;
+    if (!s->probe->data->still || !balance(s, t, flow->data->q, flow->data->v, tau, s->z)) {
+        lw_null_forces(flow->null, flow->data, s->z);
+        lw_dampers_lower(flow->dampers, s->z);
+    }
     for (int k = 0; k < s->count; k++) s->g[k] = s->z[s->direction[k]];
 }
 
@@ -467,83 +454,6 @@ static lw_status check_stable(const lw_springs *s, double t, lw_error *error) {
     return say(s, s->unstable[g], error,
                "give it mass or damping there, or positions from which it finds a stable balance",
                "in an unstable balance", t);
-}
-
-/* --- positions where a damper is lost --------------------------------------------------------------------------- */
-
-/* What z of an algebraic direction is measured by: an angle, or the typical length. */
-static double unit_of(const lw_springs *s, int k) { return s->unit[s->flow->null->rep[s->direction[k]]]; }
-
-/* A damper stands across direction k here, which it resists elsewhere. */
-static bool is_lost(const lw_springs *s, int k) {
-    return !lw_dampers_skipped(s->flow->dampers)[s->direction[k]];
-}
-
-/* Is it away from balance, too? Then its speed is infinite, c x^2 dx/dt = force, but for an instant only, x^3 ~ t: it does not go where
- * springs would hold it. After solve, which leaves -g. */
-static bool passes(const lw_springs *s, int k) {
-    double h = root3 * fmin(1, s->flow->shape->length), far = near_balance * (s->flow->shape->length + 1);
-    if (!is_lost(s, k)) return false;
-    if (!s->lost[k]) return fabs(s->solution[k]) > far;
-    return fabs(s->g[k]) > near_balance * s->noise[s->group[s->direction[k]]] * h / roundings;
-}
-static bool some_pass(const lw_springs *s) {
-    for (int k = 0; k < s->count; k++)
-        if (passes(s, k)) return true;
-    return false;
-}
-
-/* The first direction that nothing holds where it is, or -1. */
-static int held_by_nothing(const lw_springs *s) {
-    for (int k = 0; k < s->count; k++)
-        if (s->lost[k] && !passes(s, k)) return s->direction[k];
-    return -1;
-}
-
-/* Moves q along `way`, of directions without their damper, by the least distance at which no damper is lost; the time that takes is the cube of it.
- * False where there is none: nothing resists there in an extended region. */
-static bool step_aside(lw_springs *s, double t, const double *tau, double *q, const double *v,
-                       const double *way) {
-    static const double least = 1e-6, most = 1e-2;
-    lw_flow *flow = s->flow;
-    const lw_model *model = flow->model;
-    double size = 0;
-    for (int k = 0; k < s->count; k++) {
-        s->step[k] = is_lost(s, k) ? way[k] : 0;
-        size = fmax(size, fabs(s->step[k]) / unit_of(s, k));
-    }
-    if (!(size > 0) || !isfinite(size)) return false;
-    memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
-    spread(s, -1, s->step);
-    lw_null_times(flow->null, s->z, s->u);
-    for (double by = least; by < most; by *= 2) {
-        memcpy(s->q, q, (size_t)model->nq * sizeof *s->q);
-        lw_integrate_q(model, s->q, s->u, by / size);
-        lw_violation left;
-        if (s->loops) lw_project_positions(s->loops, t, s->q, 40, &left, NULL);
-        lw_take_state(model, flow->data, t, s->q, v);
-        if (lw_flow_at(flow, t, tau, NULL) != LW_OK || lw_dampers_lost(flow->dampers)) continue;
-        memcpy(q, s->q, (size_t)model->nq * sizeof *q);
-        return true;
-    }
-    return false;
-}
-
-/* down = the speeds of directions that pass, with the pivot that counts as lost; HUGE_VAL: of others. */
-static void take_passing(lw_springs *s) {
-    const double *floor = lw_dampers_floors(s->flow->dampers),
-                 *diagonal = lw_dampers_diagonal(s->flow->dampers);
-    for (int k = 0; k < s->count; k++) {
-        int d = s->direction[k];
-        double pivot = fmax(floor[d], 1e-10 * diagonal[d]);
-        s->down[k] = pivot > 0 && passes(s, k) ? -s->g[k] / pivot : HUGE_VAL;
-    }
-}
-
-/* Moves q aside along the forces. */
-static bool pass(lw_springs *s, double t, const double *tau, double *q, const double *v) {
-    for (int k = 0; k < s->count; k++) s->down[k] = -s->g[k] * unit_of(s, k) * unit_of(s, k);
-    return step_aside(s, t, tau, q, v, s->down);
 }
 
 /* --- what they are for ---------------------------------------------------------------------------------------- */
@@ -561,14 +471,15 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
         lw_status status = lw_flow_at(flow, t, tau, error);
         if (status != LW_OK) return status;
         if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
+        lw_springs_find_regions(s, t, tau);
         lw_springs_factor(s, t, tau);
-        take_balance(s);
+        take_balance(s, t, tau);
         double most = solve(s);
-        int bad = held_by_nothing(s);
+        int bad = lw_springs_slack(s);
         if (bad >= 0) return slack(s, bad, t, error);
         if (!isfinite(most)) return no_balance(s, s->direction[0], t, error);
-        if (!stays && some_pass(s)) {
-            stays = !pass(s, t, tau, q, v);
+        if (!stays && lw_springs_pass_some(s)) {
+            stays = !lw_springs_pass(s, t, tau, q, v);
             continue;
         }
         double far = flow->shape->length + 1;
@@ -576,7 +487,7 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
             return check_stable(s, t, error);
         last = most;
         memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
-        spread(s, -1, s->solution);
+        lw_springs_spread(s, -1, s->solution);
         lw_null_times(flow->null, s->z, s->u);
         double part = most > 0.5 * far ? 0.5 * far / most : 1;
         lw_integrate_q(model, q, s->u, part);
@@ -606,21 +517,23 @@ static double step_down(lw_springs *s, int g, bool away) {
     int from = s->start[g], n = s->start[g + 1] - from;
     double mu = 0, most = 0, *A = s->shifted, *z = s->step + from;
     for (int k = 0; k < n * n; k++)
-        most = fmax(most, unit_of(s, from + k / n) * unit_of(s, from + k % n) * fabs(s->G[g][k]));
+        most = fmax(most, springs_unit(s, from + k / n) * springs_unit(s, from + k % n) * fabs(s->G[g][k]));
     if (!(most > 0) || !isfinite(most)) return n ? HUGE_VAL : 0;
     for (int tries = 0; tries<200; tries++, mu = mu> 0 ? 2 * mu : 1e-6 * most) {
         for (int k = 0; k < n * n; k++) A[k] = -s->G[g][k];
-        for (int i = 0; i < n; i++) A[i * n + i] += mu / (unit_of(s, from + i) * unit_of(s, from + i));
+        for (int i = 0; i < n; i++)
+            A[i * n + i] += mu / (springs_unit(s, from + i) * springs_unit(s, from + i));
         if (!is_definite(n, A, s->room) || factor_group(n, A, s->order[g], s->noise[g], s->lost + from) >= 0)
             continue;
-        for (int i = 0; i < n; i++) z[i] = away ? sin(1.0 + i) * unit_of(s, from + i) : s->g[from + i];
+        for (int i = 0; i < n; i++) z[i] = away ? sin(1.0 + i) * springs_unit(s, from + i) : s->g[from + i];
         double size = 0;
         for (int power = 0; power < (away ? 20 : 1); power++) { /* inverse iteration */
             for (int i = 0; i < n; i++)
-                s->down[from + i] = away ? z[i] / (unit_of(s, from + i) * unit_of(s, from + i)) : z[i];
+                s->down[from + i] =
+                    away ? z[i] / (springs_unit(s, from + i) * springs_unit(s, from + i)) : z[i];
             solve_group(n, A, s->order[g], s->down + from, z);
             size = 0;
-            for (int i = 0; i < n; i++) size = fmax(size, fabs(z[i]) / unit_of(s, from + i));
+            for (int i = 0; i < n; i++) size = fmax(size, fabs(z[i]) / springs_unit(s, from + i));
             for (int i = 0; i < n && away; i++) z[i] *= 1e-3 / size;
         }
         if (away) return isfinite(size) ? 1e-3 : HUGE_VAL;
@@ -642,9 +555,9 @@ static bool goes_down(const lw_springs *s, int g) {
 /* Leaves a position where a damper is lost, along the forces or from an unstable balance. False where it is to stay. */
 static bool leave(lw_springs *s, double t, const double *tau, double *q, const double *v) {
     lw_springs_factor(s, t, tau);
-    take_balance(s);
+    take_balance(s, t, tau);
     solve(s);
-    if (some_pass(s)) return pass(s, t, tau, q, v);
+    if (lw_springs_pass_some(s)) return lw_springs_pass(s, t, tau, q, v);
     for (int k = 0; k < s->count; k++) s->down[k] = 0;
     differentiate(s, t, tau);
     bool unstable = false;
@@ -653,11 +566,31 @@ static bool leave(lw_springs *s, double t, const double *tau, double *q, const d
             unstable = true;
         else
             memset(s->step + s->start[g], 0, (size_t)(s->start[g + 1] - s->start[g]) * sizeof *s->step);
-    return unstable && step_aside(s, t, tau, q, v, s->step);
+    return unstable && lw_springs_step_aside(s, t, tau, q, v, s->step);
+}
+
+/* work += that of drives and forces along the part of a step u from q; speeds have no share in it. */
+static void add_work(lw_springs *s, double t, const double *tau, const double *q, double part,
+                     lw_power *work) {
+    static const double node[3] = {0.1127016653792583, 0.5, 0.8872983346207417}; /* Gauss's, of degree 5 */
+    static const double weight[3] = {5.0 / 18, 4.0 / 9, 5.0 / 18}, slow = 1e-4;
+    const lw_model *model = s->flow->model;
+    for (int n = 0; n < 6;
+         n++) { /* the second time without it: what prescribed motions do is no part of this */
+        double sign = n < 3 ? 1 : 0, factor = (n < 3 ? weight[n % 3] : -weight[n % 3]) * part / slow;
+        memcpy(s->q, q, (size_t)model->nq * sizeof *s->q);
+        lw_integrate_q(model, s->q, s->u, part * node[n % 3]);
+        for (int k = 0; k < model->nv; k++) s->v[k] = sign * slow * s->u[k];
+        lw_take_state(model, s->probe->data, t, s->q, s->v);
+        if (lw_flow_at(s->probe, t, tau, NULL) != LW_OK) continue;
+        work->drives += factor * s->probe->data->power.drives;
+        work->forces += factor * s->probe->data->power.forces;
+    }
 }
 
 /* A trust region per group: forces do work along each step, so with a potential it falls, and the balance at the end is stable. */
-lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double *q, const double *v) {
+lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double *q, const double *v,
+                             lw_power *work) {
     enum { ROUNDS = 400 };
     static const double longest = 0.2, negligible = 1e-10;
     lw_flow *flow = s->flow;
@@ -669,12 +602,13 @@ lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double 
         lw_status status = lw_flow_at(flow, t, tau, NULL);
         if (status != LW_OK) return status;
         if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
+        lw_springs_find_regions(s, t, tau);
         if (!stays && lw_dampers_lost(flow->dampers)) {
             stays = !leave(s, t, tau, q, v);
             continue;
         }
         differentiate(s, t, tau);
-        take_balance(s);
+        take_balance(s, t, tau);
         double most = 0;
         for (int g = 0; g < s->groups; g++) {
             int n = s->start[g + 1] - s->start[g];
@@ -687,7 +621,7 @@ lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double 
         }
         if (most < negligible) return LW_OK;
         memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
-        spread(s, -1, s->step);
+        lw_springs_spread(s, -1, s->step);
         lw_null_times(flow->null, s->z, s->u);
         memcpy(s->q, q, (size_t)model->nq * sizeof *s->q);
         lw_integrate_q(model, s->q, s->u, 1);
@@ -700,7 +634,9 @@ lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double 
             if (s->radius[g] < 0.1 * negligible) return LW_ERROR_SINGULAR;
         }
         if (!accepted) continue;
-        memcpy(q, s->q, (size_t)model->nq * sizeof *q);
+        double part = lw_springs_engages(s, t, tau, q, v, s->u);
+        if (work) add_work(s, t, tau, q, part, work);
+        lw_integrate_q(model, q, s->u, part);
         lw_violation left;
         if (s->loops) lw_project_positions(s->loops, t, q, 40, &left, NULL);
     }
@@ -711,21 +647,22 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
     if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
+    lw_springs_find_regions(s, t, tau);
     lw_springs_factor(s, t, tau);
-    take_balance(s);
+    take_balance(s, t, tau);
     double most = solve(s);
-    int bad = held_by_nothing(s);
+    int bad = lw_springs_slack(s);
     if (bad >= 0) return slack(s, bad, t, error);
-    bool passing = some_pass(s);
+    bool passing = lw_springs_pass_some(s);
     if (passing)
-        take_passing(s);
-    else if (most < near_balance * (flow->shape->length + 1)) {
+        lw_springs_take_passing(s);
+    else if (most < springs_near * (flow->shape->length + 1)) {
         lw_status status = check_stable(s, t, error);
         if (status != LW_OK) return status;
     }
     double fastest = 1;
     for (int k = 0; k < model->nv; k++) fastest = fmax(fastest, fabs(flow->data->v[k]));
-    double h = root3 / fastest;
+    double h = springs_root3 / fastest;
     for (int side = 0; side < 2; side++) {
         double dt = side ? -h : h;
         memcpy(s->q, flow->data->q, (size_t)model->nq * sizeof *s->q);
@@ -739,7 +676,7 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
     solve(s);
     for (int k = 0; k < s->count && passing; k++)
         if (isfinite(s->down[k])) s->solution[k] = s->down[k];
-    spread(s, -1, s->solution);
+    lw_springs_spread(s, -1, s->solution);
     for (int k = 0; k < flow->shape->count; k++) {
         if (!isfinite(s->z[k])) return no_balance(s, k, t, error);
         flow->zeta[k] += s->z[k];
@@ -751,12 +688,12 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
     return LW_OK;
 }
 
-void lw_springs_pull(lw_springs *s, double rate, double *v) {
+void lw_springs_pull(lw_springs *s, double t, double rate, double *v) {
     lw_flow *flow = s->flow;
     if (!lw_dampers_loose_count(flow->dampers)) return;
-    take_balance(s);
+    take_balance(s, t, NULL);
     for (int k = 0; k < s->count; k++) s->g[k] *= rate;
     solve(s);
-    spread(s, -1, s->solution);
+    lw_springs_spread(s, -1, s->solution);
     lw_null_times(flow->null, s->z, v);
 }

@@ -72,6 +72,11 @@ struct lw_data {
     const int
         *line_of; /* per element: which LW_LINE of `lines` it leaves (force.c), or -1: none; NULL: not kept */
     double *lines;
+    /* outcomes that conditions in laws, drives and applied forces are held at (lw_function_value_held): per element the first of its own in
+     * `held`, or -1; NULL: nothing is held */
+    const int *held_of;
+    const double *held;
+    const bool *still; /* per element: its law or drive sees no speed; NULL: all see theirs */
     double *
         cut_load; /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, world axes */
     /* recursions */
@@ -125,6 +130,10 @@ void lw_fit_cut_angles(const lw_model *model, double *q);
  * after lw_velocities and, if the model asks for it, lw_world_poses. potential: complete data->potential too,
  * which for laws given as expressions means integrating them. */
 void lw_forces(const lw_model *model, lw_data *data, double t, bool potential);
+/* Outcomes that conditions of element k are held at, or NULL. */
+static inline const double *lw_held(const lw_data *data, int k) {
+    return data->held_of && data->held_of[k] >= 0 ? data->held + data->held_of[k] : NULL;
+}
 /* The same of the elements first .. end - 1, added to what is there. */
 void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, double t, bool potential);
 

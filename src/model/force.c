@@ -41,14 +41,18 @@ static void load_body(lw_data *data, int body, const double at[3], const double 
     lw_v3_add(data->load + 6 * body + 3, local, data->load + 6 * body + 3);
 }
 
-/* Tension of a spring-damper with elongation x and rate v; books potential and power. */
-static double tension(const lw_force *force, lw_data *data, double t, double x, double v, bool integrate) {
+/* Is its law to see no speed? */
+static bool is_still(const lw_data *data, int k) { return data->still && data->still[k]; }
+
+/* Tension of a spring-damper with elongation x and rate v; books potential and power. k: the element's number. */
+static double tension(const lw_force *force, int k, lw_data *data, double t, double x, double v,
+                      bool integrate) {
     double total = force->stiffness * x + force->damping * v;
     data->potential += 0.5 * force->stiffness * x * x;
     data->power.dissipation += force->damping * v * v;
     if (force->law) {
-        const double variables[3] = {x, v, t};
-        double law = lw_function_value(force->law, variables);
+        const double variables[3] = {x, is_still(data, k) ? 0 : v, t};
+        double law = lw_function_value_held(force->law, variables, lw_held(data, k));
         total += law;
         if (!force->law_is_potential)
             data->power.forces -= law * v;
@@ -65,7 +69,7 @@ static void unit_wrench(const lw_pose *world, const double at[3], const double d
 }
 
 /* h: see LW_LINE. */
-static void spring(const lw_force *force, lw_data *data, double t, bool integrate, double h[LW_LINE]) {
+static void spring(const lw_force *force, int k, lw_data *data, double t, bool integrate, double h[LW_LINE]) {
     const int first = force->bodies[0], second = force->bodies[1];
     const lw_pose *one = &data->world[first], *two = &data->world[second];
     double a[3], b[3], line[3], unit[3] = {0, 0, 0};
@@ -74,11 +78,11 @@ static void spring(const lw_force *force, lw_data *data, double t, bool integrat
     lw_v3_sub(b, a, line);
     double length = lw_v3_norm(line);
     if (length > 0) /* the line of coinciding points has no direction */
-        for (int k = 0; k < 3; k++) unit[k] = line[k] / length;
+        for (int c = 0; c < 3; c++) unit[c] = line[c] / length;
     unit_wrench(one, force->frames[0].p, unit, h);
     unit_wrench(two, force->frames[1].p, unit, h + 6);
     h[12] = lw_v6_dot(h + 6, data->motion[second].V) - lw_v6_dot(h, data->motion[first].V);
-    double pull = tension(force, data, t, length - force->free_length, h[12], integrate);
+    double pull = tension(force, k, data, t, length - force->free_length, h[12], integrate);
     lw_v6_axpy(pull, h, data->load + 6 * first);
     lw_v6_axpy(-pull, h + 6, data->load + 6 * second);
 }
@@ -147,9 +151,13 @@ static void bushing(const lw_force *force, lw_data *data, double *line) {
     load_body(data, force->bodies[0], b, world_force, world_torque);
 }
 
-static void applied(const lw_force *force, lw_data *data, double t) {
+static void applied(const lw_force *force, lw_data *data, const double *held, double t) {
     double x[3], xdot[3], F[6], w[3], w_against[3], v_against[3], at[3];
-    for (int k = 0; k < 6; k++) F[k] = force->components[k] ? lw_function_value(force->components[k], &t) : 0;
+    for (int k = 0; k < 6; k++) {
+        const lw_function *component = force->components[k];
+        F[k] = component ? lw_function_value_held(component, &t, held) : 0;
+        if (component && held) held += lw_function_conditions(component);
+    }
     point_motion(data, force->bodies[0], force->frames[0].p, x, xdot);
     const lw_pose *world = &data->world[force->bodies[0]], *against = &data->world[force->bodies[1]];
     if (force->follows_body) { /* components in the user's body axes */
@@ -220,24 +228,24 @@ void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, dou
         switch (force->type) {
         case LW_FORCE_SPRING: {
             double h[LW_LINE], *line = line_at(data, k);
-            spring(force, data, t, potential, line ? line : h);
+            spring(force, k, data, t, potential, line ? line : h);
             break;
         }
         case LW_FORCE_BUSHING:
             bushing(force, data, line_at(data, k));
             break;
         case LW_FORCE_APPLIED:
-            applied(force, data, t);
+            applied(force, data, lw_held(data, k), t);
             break;
         case LW_FORCE_TORSION:
             look_at_joint(model, data, force, &joint);
             push_joint(model, data, force, &joint,
-                       -tension(force, data, t, joint.q - force->free_length, joint.v, potential));
+                       -tension(force, k, data, t, joint.q - force->free_length, joint.v, potential));
             break;
         case LW_FORCE_DRIVE: {
             look_at_joint(model, data, force, &joint);
-            const double variables[3] = {t, joint.q, joint.v};
-            double drive = lw_function_value(force->drive, variables);
+            const double variables[3] = {t, joint.q, is_still(data, k) ? 0 : joint.v};
+            double drive = lw_function_value_held(force->drive, variables, lw_held(data, k));
             push_joint(model, data, force, &joint, drive);
             data->power.drives += drive * joint.v;
             break;

@@ -29,6 +29,7 @@ struct lw_function {
     const lw_instruction *code; /* an expression, or NULL for a table */
     size_t length;
     bool uses[LW_MAX_VARIABLES];
+    int conditions;
     const double *x; /* points of the table, `count` of them */
     size_t count;
     const piece *pieces; /* count + 1: piece i holds for x[i-1] <= x < x[i] */
@@ -53,6 +54,7 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_con
     memcpy(code, program, length * sizeof *code);
     function->code = code;
     function->length = length;
+    function->conditions = lw_machine_conditions(code, length);
     for (size_t i = 0; i < length; i++) {
         if (code[i].op == LW_OP_VARIABLE) function->uses[code[i].variable] = true;
     }
@@ -193,6 +195,24 @@ lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables) {
     double s = x.f - p->x;
     double d = p->c1 + s * (2 * p->c2 + 3 * s * p->c3), dd = 2 * p->c2 + 6 * s * p->c3;
     return (lw_jet){piece_value(p, s), d * x.d, d * x.dd + dd * x.d * x.d};
+}
+
+int lw_function_conditions(const lw_function *function) { return function->conditions; }
+
+double lw_function_value_held(const lw_function *function, const double *variables, const double *held) {
+    if (!held || !function->conditions) return lw_function_value(function, variables);
+    return lw_machine_value_held(function->code, function->length, variables, held);
+}
+
+lw_jet lw_function_jet_held(const lw_function *function, const lw_jet *variables, const double *held) {
+    if (!held || !function->conditions) return lw_function_jet(function, variables);
+    return lw_machine_jet_held(function->code, function->length, variables, held);
+}
+
+double lw_function_look(const lw_function *function, const double *variables, unsigned without,
+                        const double *held, double *outcomes) {
+    if (!function->conditions) return HUGE_VAL;
+    return lw_machine_look(function->code, function->length, variables, without, held, outcomes);
 }
 
 /* --- integrals ------------------------------------------------------------------------------------ */

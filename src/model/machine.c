@@ -138,29 +138,32 @@ static lw_jet blend(lw_op op, double u) {
     return (lw_jet){u * u * u * (10 - u * (15 - 6 * u)), 30 * u * u * r * r, 60 * u * r * (1 - 2 * u)};
 }
 
-double lw_machine_value(const lw_instruction *code, size_t length, const double *variables) {
-    double stack[LW_MACHINE_STACK], *p = stack; /* p: the next free place */
-
-    for (const lw_instruction *i = code; i < code + length; i++) {
-        lw_op op = (lw_op)i->op;
-        if (op == LW_OP_CONSTANT) {
-            *p++ = i->value;
-        } else if (op == LW_OP_VARIABLE) {
-            *p++ = variables[i->variable];
-        } else if (op < LW_OP_FIRST_BINARY) {
-            p[-1] = unary(op, p[-1]);
-        } else if (op < LW_OP_IF) {
-            p--;
-            p[-1] = binary(op, p[-1], p[0]);
-        } else if (op == LW_OP_IF) {
-            p -= 2;
-            p[-1] = p[-1] != 0 ? p[0] : p[1];
-        } else {
-            p -= 4;
-            double x = p[-1], x0 = p[0], h0 = p[1], x1 = p[2], h1 = p[3];
-            p[-1] = x <= x0 ? h0 : x >= x1 ? h1 : h0 + (h1 - h0) * blend(op, (x - x0) / (x1 - x0)).f;
-        }
+/* One instruction on a stack that ends at p, the next free place; returns its new end. */
+static inline double *run_value(const lw_instruction *i, const double *variables, double *p) {
+    lw_op op = (lw_op)i->op;
+    if (op == LW_OP_CONSTANT) {
+        *p++ = i->value;
+    } else if (op == LW_OP_VARIABLE) {
+        *p++ = variables[i->variable];
+    } else if (op < LW_OP_FIRST_BINARY) {
+        p[-1] = unary(op, p[-1]);
+    } else if (op < LW_OP_IF) {
+        p--;
+        p[-1] = binary(op, p[-1], p[0]);
+    } else if (op == LW_OP_IF) {
+        p -= 2;
+        p[-1] = p[-1] != 0 ? p[0] : p[1];
+    } else {
+        p -= 4;
+        double x = p[-1], x0 = p[0], h0 = p[1], x1 = p[2], h1 = p[3];
+        p[-1] = x <= x0 ? h0 : x >= x1 ? h1 : h0 + (h1 - h0) * blend(op, (x - x0) / (x1 - x0)).f;
     }
+    return p;
+}
+
+double lw_machine_value(const lw_instruction *code, size_t length, const double *variables) {
+    double stack[LW_MACHINE_STACK], *p = stack;
+    for (const lw_instruction *i = code; i < code + length; i++) p = run_value(i, variables, p);
     return stack[0];
 }
 
@@ -308,27 +311,150 @@ static lw_jet step_jet(lw_op op, lw_jet x, lw_jet x0, lw_jet h0, lw_jet x1, lw_j
     return add(h0, multiply(subtract(h1, h0), chain(u, w.f, w.d, w.dd)));
 }
 
+/* As run_value. */
+static inline lw_jet *run_jet(const lw_instruction *i, const lw_jet *variables, lw_jet *p) {
+    lw_op op = (lw_op)i->op;
+    if (op == LW_OP_CONSTANT) {
+        *p++ = constant(i->value);
+    } else if (op == LW_OP_VARIABLE) {
+        *p++ = variables[i->variable];
+    } else if (op < LW_OP_FIRST_BINARY) {
+        p[-1] = unary_jet(op, p[-1]);
+    } else if (op < LW_OP_IF) {
+        p--;
+        p[-1] = binary_jet(op, p[-1], p[0]);
+    } else if (op == LW_OP_IF) {
+        p -= 2;
+        p[-1] = p[-1].f != 0 ? p[0] : p[1];
+    } else {
+        p -= 4;
+        p[-1] = step_jet(op, p[-1], p[0], p[1], p[2], p[3]);
+    }
+    return p;
+}
+
 lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables) {
     lw_jet stack[LW_MACHINE_STACK], *p = stack;
+    for (const lw_instruction *i = code; i < code + length; i++) p = run_jet(i, variables, p);
+    return stack[0];
+}
 
+/* --- conditions ----------------------------------------------------------------------------------- */
+
+static bool is_condition(lw_op op) {
+    switch (op) {
+    case LW_OP_SIGN:
+    case LW_OP_FLOOR:
+    case LW_OP_CEIL:
+    case LW_OP_LESS:
+    case LW_OP_LESS_EQUAL:
+    case LW_OP_GREATER:
+    case LW_OP_GREATER_EQUAL:
+    case LW_OP_MOD:
+    case LW_OP_STEP:
+    case LW_OP_STEP5:
+        return true;
+    default:
+        return false;
+    }
+}
+
+int lw_machine_conditions(lw_instruction *code, size_t length) {
+    enum { MOST = 255 };
+    unsigned char stack[LW_MACHINE_STACK], *p = stack; /* variables that each value depends on */
+    int count = 0;
+    for (lw_instruction *i = code; i < code + length; i++) {
+        unsigned char uses = i->op == LW_OP_VARIABLE ? (unsigned char)(1u << i->variable) : 0;
+        for (size_t k = lw_op_arity((lw_op)i->op); k > 0; k--) uses |= *--p;
+        *p++ = uses;
+        i->uses = uses;
+        i->slot = uses && is_condition((lw_op)i->op) && count < MOST ? (unsigned char)++count : 0;
+    }
+    return count;
+}
+
+/* The outcome of a condition with operands x, and the distance to where it changes. A step that takes some way is none: NAN. */
+static double outcome_of(lw_op op, const double *x, double *distance) {
+    double whole, rest;
+    switch (op) {
+    case LW_OP_SIGN:
+        *distance = fabs(x[0]);
+        return sign(x[0]);
+    case LW_OP_FLOOR:
+        whole = floor(x[0]);
+        *distance = fmin(x[0] - whole, whole + 1 - x[0]);
+        return whole;
+    case LW_OP_CEIL:
+        whole = ceil(x[0]);
+        *distance = fmin(whole - x[0], x[0] + 1 - whole);
+        return whole;
+    case LW_OP_MOD:
+        rest = modulo(x[0], x[1]);
+        *distance = fmin(fabs(rest), fabs(x[1] - rest));
+        return nearbyint((x[0] - rest) / x[1]);
+    case LW_OP_STEP:
+    case LW_OP_STEP5: /* x, x0, h0, x1, h1 */
+        *distance = fabs(x[0] - x[1]);
+        return x[3] > x[1] ? NAN : !(x[0] <= x[1]);
+    default:
+        *distance = fabs(x[0] - x[1]);
+        return binary(op, x[0], x[1]);
+    }
+}
+
+/* What a condition leaves that has this outcome. */
+static lw_jet with_outcome(lw_op op, const lw_jet *x, double outcome) {
+    switch (op) {
+    case LW_OP_MOD:
+        return (lw_jet){x[0].f - outcome * x[1].f, x[0].d - outcome * x[1].d, x[0].dd - outcome * x[1].dd};
+    case LW_OP_STEP:
+    case LW_OP_STEP5:
+        return outcome != 0 ? x[4] : x[2];
+    default:
+        return constant(outcome); /* comparisons, sign, floor, ceil */
+    }
+}
+
+lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_jet *variables,
+                           const double *held) {
+    lw_jet stack[LW_MACHINE_STACK], *p = stack;
     for (const lw_instruction *i = code; i < code + length; i++) {
-        lw_op op = (lw_op)i->op;
-        if (op == LW_OP_CONSTANT) {
-            *p++ = constant(i->value);
-        } else if (op == LW_OP_VARIABLE) {
-            *p++ = variables[i->variable];
-        } else if (op < LW_OP_FIRST_BINARY) {
-            p[-1] = unary_jet(op, p[-1]);
-        } else if (op < LW_OP_IF) {
-            p--;
-            p[-1] = binary_jet(op, p[-1], p[0]);
-        } else if (op == LW_OP_IF) {
-            p -= 2;
-            p[-1] = p[-1].f != 0 ? p[0] : p[1];
-        } else {
-            p -= 4;
-            p[-1] = step_jet(op, p[-1], p[0], p[1], p[2], p[3]);
+        if (!i->slot || isnan(held[i->slot - 1])) {
+            p = run_jet(i, variables, p);
+            continue;
         }
+        p -= lw_op_arity((lw_op)i->op);
+        *p = with_outcome((lw_op)i->op, p, held[i->slot - 1]);
+        p++;
     }
     return stack[0];
+}
+
+double lw_machine_value_held(const lw_instruction *code, size_t length, const double *variables,
+                             const double *held) {
+    lw_jet at[LW_MAX_VARIABLES] = {{0}};
+    unsigned used = 0;
+    for (const lw_instruction *i = code; i < code + length; i++)
+        if (i->op == LW_OP_VARIABLE) used |= 1u << i->variable;
+    for (int k = 0; k < LW_MAX_VARIABLES; k++)
+        if (used >> k & 1) at[k].f = variables[k];
+    return lw_machine_jet_held(code, length, at, held).f;
+}
+
+double lw_machine_look(const lw_instruction *code, size_t length, const double *variables, unsigned without,
+                       const double *held, double *outcomes) {
+    double stack[LW_MACHINE_STACK], *p = stack, least = HUGE_VAL;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        size_t operands = lw_op_arity((lw_op)i->op);
+        double distance = HUGE_VAL;
+        if (i->slot) {
+            double outcome = i->uses & without ? NAN : outcome_of((lw_op)i->op, p - operands, &distance);
+            const double *was = held ? &held[i->slot - 1] : NULL;
+            if (was && !isnan(*was))
+                least = fmin(least, outcome == *was ? distance : -fmax(distance, 1e-300));
+            if (outcomes) outcomes[i->slot - 1] = outcome;
+        }
+        p = run_value(i, variables, p);
+    }
+    return least;
 }

@@ -1,0 +1,98 @@
+/* massless_events.c - events of the method `massless`: a damper engages or lets go, a force jumps.
+ *
+ * Between two events what determines each motion without mass is held (massless_follow.c). At one, positions that springs alone hold go
+ * down to their balance at once, while bodies with mass stay; what the forces do on the way and the potential does not keep is booked as
+ * dissipation: with a small mass it would be vibration, as fast as that is small.
+ *
+ * Source   docs/theory/massless.md, 8.
+ * Cost     roots: an evaluation and two factors of N'C N; cross: some ten evaluations. No allocation.
+ */
+#include "formulations/massless_method.h"
+
+#include <math.h>
+#include <string.h>
+
+int lw_massless_root_count(lw_method *base) {
+    const massless_method *m = (massless_method *)base;
+    return m->follow ? lw_follow_root_count(m->follow) : 0;
+}
+
+lw_status lw_massless_roots(lw_method *base, double t, const double *y, double *values, lw_error *error) {
+    massless_method *m = (massless_method *)base;
+    lw_take_state(base->model, m->flow->data, t, y, y + base->model->nq);
+    lw_status status = lw_massless_consistent(m->flow, m->springs, t, NULL, error);
+    if (status == LW_OK) lw_follow_roots(m->follow, m->flow, t, values);
+    return status;
+}
+
+/* Which motions have changed from damped to held by springs or back: each is told once. */
+static void tell_switches(massless_method *m, double t, const bool *before) {
+    const lw_model *model = m->shape->model;
+    lw_follow *follow = m->follow;
+    for (int k = 0; k < m->shape->count; k++) {
+        if (!follow->latent[k] || before[k] == follow->loose[k] || follow->once[k]) continue;
+        const lw_body *body = &model->bodies[lw_body_of_speed(model, m->kinds.speed[k])];
+        char motion[96];
+        lw_describe_speed(model, m->kinds.speed[k], motion, sizeof motion);
+        follow->once[k] = true;
+        lw_note(
+            &m->looped.options, t, "switch",
+            follow->loose[k]
+                ? "no damper resists the %s of body \"%s\", which has no mass, from here on: springs hold it"
+                : "a damper resists the %s of body \"%s\", which has no mass, from here on, and "
+                  "determines its speed",
+            motion, body->name);
+    }
+}
+
+static void tell_jump(const massless_method *m, double t, const double *from, const double *to, double lost) {
+    const lw_model *model = m->shape->model;
+    double most = 0;
+    int joint = 0;
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = model->links[i].q; k < model->links[i].q + model->links[i].joint.nq; k++)
+            if (fabs(to[k] - from[k]) > most) most = fabs(to[k] - from[k]), joint = i;
+    if (most > 1e-6 * fmin(1, m->shape->length))
+        lw_note(&m->looped.options, t, "jump",
+                "positions held by springs alone jump, as a force on them does, the most at joint \"%s\": by "
+                "%.6g; "
+                "%.6g J go into vibration that a small mass would keep, and are booked as dissipation",
+                model->joints[model->bodies[joint].joint_index].name, most, lost);
+}
+
+/* Positions go down to their balance, as a small mass with little damping would, before heavy bodies have moved. */
+lw_status lw_massless_cross(lw_method *base, double t, double *y, lw_power *work, lw_error *error) {
+    massless_method *m = (massless_method *)base;
+    const lw_model *model = base->model;
+    lw_follow *follow = m->follow;
+    lw_flow *const flows[] = {m->flow, m->ahead, m->probe};
+    lw_data *data = m->flow->data;
+    const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
+    bool start = !follow->begun;
+    lw_energy before = {0}, after;
+    lw_power done = {0};
+    if (!start) {
+        lw_massless_from_state(base, t, y, follow->q, m->rate);
+        before = lw_energy_of(model, follow->data, t, follow->q, m->rate);
+        memcpy(follow->before, follow->loose, (size_t)m->shape->count * sizeof *follow->before);
+    }
+    for (int f = 0; f < 3; f++) lw_follow_release(flows[f]);
+    /* the speeds of before, not w, whose part without mass says nothing, but where a damper has just let go, at next to infinite speed */
+    bool slow = !start && lw_massless_fastest(model, m->rate) < 1e3 * lw_massless_fastest(model, y + nq);
+    lw_status status = lw_massless_settle(m, true, t, y, slow ? m->rate : y + nq, &done, error);
+    if (status != LW_OK) return status;
+    lw_follow_begin(follow, m->flow, t);
+    for (int f = 0; f < 3; f++) lw_follow_hold(follow, flows[f]);
+    memcpy(follow->q, y, nq * sizeof *y);
+    memcpy(y, data->q, nq * sizeof *y);
+    if (m->shape->dense || lw_massless_fastest(model, data->v) < 1e3 * lw_massless_fastest(model, y + nq))
+        memcpy(y + nq, data->v, nv * sizeof *y);
+    if (start || !work) return LW_OK;
+    after = lw_energy_of(model, follow->data, t, data->q, data->v);
+    done.dissipation =
+        done.drives + done.forces - (after.kinetic + after.potential - before.kinetic - before.potential);
+    *work = done;
+    tell_switches(m, t, follow->before);
+    tell_jump(m, t, follow->q, y, done.dissipation);
+    return LW_OK;
+}

@@ -1,0 +1,48 @@
+/* massless_method.h - inside of the method `massless`: what massless.c and massless_events.c share.
+ */
+#ifndef LW_MASSLESS_METHOD_INSIDE_H
+#define LW_MASSLESS_METHOD_INSIDE_H
+
+#include "formulations/looped.h"
+#include "formulations/massless_follow.h"
+#include "formulations/massless_loops.h"
+#include "formulations/projection.h"
+
+typedef struct massless_method {
+    lw_looped looped; /* its data are those of flow */
+    lw_null_shape *shape;
+    lw_null_kinds kinds;
+    lw_flow *flow;  /* the state */
+    lw_flow *ahead; /* states nearby, for rates; NULL if there is no motion without mass */
+    lw_flow *probe; /* of springs; NULL if there are none */
+    lw_springs *springs, *springs_ahead; /* of directions that are algebraic, somewhere at least */
+    lw_projection *projection;           /* closed loops */
+    lw_loop_system *system;
+    lw_follow *follow; /* what may change on the way; NULL: nothing */
+    bool mixed; /* some joint that goes by its S has speeds that are left out, or bodies are passed over */
+    unsigned *taken;                 /* per kinetic body: the speeds that are left out by now */
+    unsigned char *passing;          /* per body: massless_passing.h */
+    int *direction, *entry;          /* per body: the first direction of its joint, and its first value */
+    double *floor;                   /* per speed */
+    double *least;                   /* per speed: its floor where it is not left out */
+    double inertia;                  /* typical of the mechanism */
+    double *q, *v, *w, *wdot, *rate; /* per coordinate or speed */
+    double *tau;
+} massless_method;
+
+/* The velocity of the state in the flow: what dampers and springs ask for. */
+lw_status lw_massless_consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
+                                 lw_error *error);
+/* Positions and velocities in balance: q, v of the flow's data. start: positions go down to the next stable one. work (may be NULL): of
+ * drives and forces on the way down. */
+lw_status lw_massless_settle(massless_method *m, bool start, double t, const double *q, const double *v,
+                             lw_power *work, lw_error *error);
+double lw_massless_fastest(const lw_model *model, const double *v);
+void lw_massless_from_state(lw_method *base, double t, const double *y, double *q, double *v);
+
+/* Events (massless_events.c): entries of lw_formulation. */
+int lw_massless_root_count(lw_method *base);
+lw_status lw_massless_roots(lw_method *base, double t, const double *y, double *values, lw_error *error);
+lw_status lw_massless_cross(lw_method *base, double t, double *y, lw_power *work, lw_error *error);
+
+#endif
