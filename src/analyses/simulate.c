@@ -660,6 +660,7 @@ static lw_status prepare(run *r, lw_error *error) {
     if (f->cross && !r->integrator->needs_step) {
         system->root_count = f->root_count(r->method);
         system->roots = system_roots, system->cross = system_cross;
+        if (system->root_count) system->quadratures = 0; /* next to an event power may rise without bound */
         if (system->root_count) status = f->cross(r->method, options->start, r->y, NULL, error);
         if (status != LW_OK) return status;
     }

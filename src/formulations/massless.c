@@ -32,12 +32,6 @@ static const double pull = 10;
  * rest, what they miss would turn with N into speeds that have mass; nothing but a state out of balance feels this. */
 static const double draw = 1e4;
 
-lw_status lw_massless_consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
-                                 lw_error *error) {
-    lw_status status = lw_flow_velocity(flow, t, tau, error);
-    return status == LW_OK && springs ? lw_springs_velocity(springs, t, tau, error) : status;
-}
-
 /* --- accelerations of a tree ----------------------------------------------------------------------------- */
 
 /* Takes from the accelerations y of a joint what moves no mass: of all that the speeds which stand for that could be chosen for, the
@@ -196,7 +190,7 @@ static lw_status add_rates(massless_method *m, double t, const double *tau, doub
         for (int k = 0; k < nv; k++) m->w[k] = data->v[k] + side * h * vdot[k];
         lw_take_state(model, moved, t + side * h, m->q, m->w);
         memcpy(m->w, moved->v, (size_t)nv * sizeof *m->w); /* with prescribed ones */
-        lw_status status = lw_massless_consistent(m->ahead, m->springs_ahead, t + side * h, tau, error);
+        lw_status status = lw_springs_consistent(m->ahead, m->springs_ahead, t + side * h, tau, error);
         if (status != LW_OK) return status;
         for (int k = 0; k < nv; k++) m->rate[k] += weight[side + 2] * (moved->v[k] - m->w[k]);
     }
@@ -227,7 +221,7 @@ static void row_defects(massless_method *m, double *out) {
 static lw_status solve_loops(lw_looped *looped, double t, const double *tau, lw_error *error) {
     massless_method *m = (massless_method *)looped;
     lw_data *data = m->flow->data;
-    lw_status status = lw_massless_consistent(m->flow, m->springs, t, tau, error);
+    lw_status status = lw_springs_consistent(m->flow, m->springs, t, tau, error);
     if (status != LW_OK) return status;
     lw_looped_rows(looped);
     lw_looped_stabilise(looped);
@@ -379,7 +373,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->taken = LW_NEW(arena, unsigned, shape->kinetic_count + 1);
     m->q = LW_NEW(arena, double, model->nq + 1);
     m->v = LW_NEW(arena, double, nv);
-    m->w = LW_NEW(arena, double, nv);
+    m->w = LW_NEW(arena, double, nv + (size_t)model->nq);
     m->wdot = LW_NEW(arena, double, nv);
     m->rate = LW_NEW(arena, double, nv);
     m->tau = LW_NEW(arena, double, nv);
@@ -453,7 +447,7 @@ lw_status lw_massless_settle(massless_method *m, bool start, double t, const dou
     if (work) *work = own;
     if (m->springs) status = lw_springs_settle(m->springs, t, NULL, m->q, m->v, &moved, error);
     lw_take_state(model, data, t, m->q, m->v);
-    return status == LW_OK ? lw_massless_consistent(m->flow, m->springs, t, NULL, error) : status;
+    return status == LW_OK ? lw_springs_consistent(m->flow, m->springs, t, NULL, error) : status;
 }
 
 /* Tells of initial values that bodies without mass cannot have. */
@@ -511,7 +505,7 @@ void lw_massless_from_state(lw_method *base, double t, const double *y, double *
     memcpy(v, data->v, (size_t)model->nv * sizeof *v);
     memcpy(q, data->q, (size_t)model->nq * sizeof *q);
     lw_normalise_q(model, q);
-    if (m->shape->count && lw_massless_consistent(m->flow, m->springs, t, NULL, NULL) == LW_OK)
+    if (m->shape->count && lw_springs_consistent(m->flow, m->springs, t, NULL, NULL) == LW_OK)
         memcpy(v, data->v, (size_t)model->nv * sizeof *v);
 }
 
@@ -523,7 +517,7 @@ static lw_status accelerations(lw_method *base, double t, const double *q, const
     lw_data *data = m->flow->data;
     if (m->shape->dense) return lw_looped_accelerations(base, t, q, v, tau, vdot, reactions, unique, error);
     lw_take_state(model, data, t, q, v);
-    lw_status status = lw_massless_consistent(m->flow, m->springs, t, tau, error);
+    lw_status status = lw_springs_consistent(m->flow, m->springs, t, tau, error);
     if (status == LW_OK) status = accelerate_tree(m, true, error);
     if (status == LW_OK) {
         memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
@@ -550,7 +544,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     if (m->shape->dense) return lw_looped_derivative(base, t, y, ydot, power, error);
     lw_take_state(model, data, t, y, y + model->nq);
     lw_flow_follows(m->flow, true);
-    lw_status status = lw_massless_consistent(m->flow, m->springs, t, NULL, error);
+    lw_status status = lw_springs_consistent(m->flow, m->springs, t, NULL, error);
     lw_flow_follows(m->flow, false);
     if (status == LW_OK) status = accelerate_tree(m, false, error);
     if (status != LW_OK) return status;
@@ -668,7 +662,7 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     }
     lw_take_state(model, data, t, y, y + nq);
     lw_flow_follows(m->flow, true);
-    lw_status status = lw_massless_consistent(m->flow, m->springs, t, NULL, error);
+    lw_status status = lw_springs_consistent(m->flow, m->springs, t, NULL, error);
     lw_flow_follows(m->flow, false);
     if (status != LW_OK) return status;
     balance_rows(m, ydot + nq, m->tau);
@@ -696,7 +690,12 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     lw_normalise_q(model, y);
     if (!m->shape->dense) {
         if (!m->kinds.algebraic && !(m->springs && lw_dampers_loose_count(m->flow->dampers))) return LW_OK;
-        status = lw_springs_settle(m->springs, t, NULL, y, y + nq, &moved, error);
+        const double *v = y + nq;
+        if (m->follow && m->follow->directions) { /* their laws may tell speeds apart */
+            lw_massless_from_state(base, t, y, m->w, m->v);
+            v = m->v;
+        }
+        status = lw_springs_settle(m->springs, t, NULL, y, v, &moved, error);
         if (status == LW_OK && moved > jump * (1 + m->shape->length))
             lw_note(&m->looped.options, t, "jump",
                     "positions held by springs alone jump by %.3g, as a force on them does; the work of that "

@@ -230,6 +230,7 @@ struct lw_flow {
     double *step;   /* per direction */
     double *weight; /* per direction: of what is out of balance */
     double *held;   /* per speed */
+    double *given;  /* per speed: w, of the last velocity that was asked for */
     double *apart;  /* per speed: N zeta, ... */
     double *twist;  /* ... and 6 per body: the twists by it; both only where they are known */
     bool apart_known;
@@ -293,6 +294,11 @@ lw_status lw_springs_descend(lw_springs *springs, double t, const double *tau, d
 void lw_springs_loops(lw_springs *springs, lw_projection *loops);
 /* Adds to the velocity of the flow what keeps them in balance. */
 lw_status lw_springs_velocity(lw_springs *springs, double t, const double *tau, lw_error *error);
+
+/* lw_flow_velocity and lw_springs_velocity (springs may be NULL), and, where no velocity balances because dampers that only push have let go,
+ * the one that springs ask for. */
+lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
+                                lw_error *error);
 
 /* v += what brings positions back into balance at a rate (1/s), with the last factors, after lw_springs_velocity. */
 void lw_springs_pull(lw_springs *springs, double t, double rate, double *v);

@@ -20,7 +20,7 @@ int lw_massless_root_count(lw_method *base) {
 lw_status lw_massless_roots(lw_method *base, double t, const double *y, double *values, lw_error *error) {
     massless_method *m = (massless_method *)base;
     lw_take_state(base->model, m->flow->data, t, y, y + base->model->nq);
-    lw_status status = lw_massless_consistent(m->flow, m->springs, t, NULL, error);
+    lw_status status = lw_springs_consistent(m->flow, m->springs, t, NULL, error);
     if (status == LW_OK) lw_follow_roots(m->follow, m->flow, t, values);
     return status;
 }
@@ -71,15 +71,12 @@ lw_status lw_massless_cross(lw_method *base, double t, double *y, lw_power *work
     bool start = !follow->begun;
     lw_energy before = {0}, after;
     lw_power done = {0};
-    if (!start) {
-        lw_massless_from_state(base, t, y, follow->q, m->rate);
-        before = lw_energy_of(model, follow->data, t, follow->q, m->rate);
-        memcpy(follow->before, follow->loose, (size_t)m->shape->count * sizeof *follow->before);
-    }
     for (int f = 0; f < 3; f++) lw_follow_release(flows[f]);
-    /* the speeds of before, not w, whose part without mass says nothing, but where a damper has just let go, at next to infinite speed */
-    bool slow = !start && lw_massless_fastest(model, m->rate) < 1e3 * lw_massless_fastest(model, y + nq);
-    lw_status status = lw_massless_settle(m, true, t, y, slow ? m->rate : y + nq, &done, error);
+    lw_massless_from_state(base, t, y, follow->q,
+                           m->rate); /* its velocities, not w, whose part without mass says nothing */
+    memcpy(follow->before, follow->loose, (size_t)m->shape->count * sizeof *follow->before);
+    before = lw_energy_of(model, follow->data, t, follow->q, m->rate);
+    lw_status status = lw_massless_settle(m, true, t, y, m->rate, &done, error);
     if (status != LW_OK) return status;
     lw_follow_begin(follow, m->flow, t);
     for (int f = 0; f < 3; f++) lw_follow_hold(follow, flows[f]);

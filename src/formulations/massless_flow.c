@@ -64,11 +64,12 @@ lw_flow *lw_flow_create(const lw_null_shape *shape) {
     flow->step = LW_NEW(arena, double, shape->count + 1);
     flow->weight = LW_NEW(arena, double, shape->count + 1);
     flow->held = LW_NEW(arena, double, model->nv + 1);
+    flow->given = LW_NEW(arena, double, model->nv + 1);
     flow->apart = LW_NEW(arena, double, model->nv + 1);
     flow->twist = LW_NEW(arena, double, 6 * ((size_t)model->body_count + 1));
     bool fine = flow->null && flow->dampers && flow->zeta && flow->gamma && flow->step && flow->weight &&
-                flow->held && flow->apart && flow->twist && (flow->kept = kept_create(shape, arena)) &&
-                lw_data_create(model, NULL, &flow->data) == LW_OK;
+                flow->held && flow->given && flow->apart && flow->twist &&
+                (flow->kept = kept_create(shape, arena)) && lw_data_create(model, NULL, &flow->data) == LW_OK;
     if (fine) {
         size_t lines = (size_t)lw_dampers_line_count(flow->dampers);
         flow->data->line_of = lw_dampers_lines(flow->dampers, false);

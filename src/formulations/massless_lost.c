@@ -58,6 +58,42 @@ void lw_springs_find_regions(lw_springs *s, double t, const double *tau) {
     if (any) lw_dampers_hold(dampers, s->region);
 }
 
+/* The velocity from w with directions held. */
+static bool velocity_held(lw_springs *s, double t, const double *tau, const double *w, const bool *held) {
+    lw_flow *flow = s->flow;
+    memcpy(flow->data->v, w, (size_t)flow->model->nv * sizeof *w);
+    lw_dampers_freeze(flow->dampers, held);
+    bool fine =
+        lw_flow_velocity(flow, t, tau, NULL) == LW_OK && lw_springs_velocity(s, t, tau, NULL) == LW_OK;
+    lw_dampers_freeze(flow->dampers, NULL);
+    return fine;
+}
+
+bool lw_springs_let_go(lw_springs *s, double t, const double *tau, const double *w) {
+    lw_flow *flow = s->flow;
+    const int n = flow->shape->count;
+    const bool *latent = lw_dampers_latent(flow->dampers), *loose = lw_dampers_loose(flow->dampers);
+    bool any = false, all = true;
+    for (int k = 0; k < n; k++) any |= s->region[k] = latent[k];
+    if (lw_dampers_frozen(flow->dampers) || !any || !velocity_held(s, t, tau, w, s->region)) return false;
+    lw_dampers_factor(flow->dampers, flow->data, t); /* which are without a damper at that velocity? */
+    for (int k = 0; k < n; k++) all &= loose[k] || !latent[k], s->region[k] = latent[k] && loose[k];
+    if (!all && !velocity_held(s, t, tau, w, s->region)) return false;
+    lw_dampers_hold(flow->dampers, s->region);
+    return true;
+}
+
+lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
+                                lw_error *error) {
+    if (springs && lw_dampers_still(flow->dampers))
+        memcpy(flow->given, flow->data->v, (size_t)flow->model->nv * sizeof *flow->given);
+    lw_status status = lw_flow_velocity(flow, t, tau, error);
+    if (status == LW_OK) return springs ? lw_springs_velocity(springs, t, tau, error) : LW_OK;
+    bool held = status == LW_ERROR_SINGULAR && springs && lw_dampers_still(flow->dampers) &&
+                lw_springs_let_go(springs, t, tau, flow->given);
+    return held ? LW_OK : status;
+}
+
 /* Are there fewer directions without a damper at this part of the way? It has to count for more than next to none: massless_follow.c. */
 static bool engaged(lw_springs *s, double t, const double *tau, const double *q, const double *v,
                     const double *u, double part, int loose) {

@@ -30,9 +30,6 @@ typedef struct massless_method {
     double *tau;
 } massless_method;
 
-/* The velocity of the state in the flow: what dampers and springs ask for. */
-lw_status lw_massless_consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
-                                 lw_error *error);
 /* Positions and velocities in balance: q, v of the flow's data. start: positions go down to the next stable one. work (may be NULL): of
  * drives and forces on the way down. */
 lw_status lw_massless_settle(massless_method *m, bool start, double t, const double *q, const double *v,

@@ -76,7 +76,8 @@ struct lw_data {
      * `held`, or -1; NULL: nothing is held */
     const int *held_of;
     const double *held;
-    const bool *still; /* per element: its law or drive sees no speed; NULL: all see theirs */
+    const bool
+        *still; /* per element: its law or drive gives what it would at rest, by its slope; NULL: none does */
     double *
         cut_load; /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, world axes */
     /* recursions */

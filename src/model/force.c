@@ -41,8 +41,15 @@ static void load_body(lw_data *data, int body, const double at[3], const double 
     lw_v3_add(data->load + 6 * body + 3, local, data->load + 6 * body + 3);
 }
 
-/* Is its law to see no speed? */
-static bool is_still(const lw_data *data, int k) { return data->still && data->still[k]; }
+/* A law or drive of element k; speed: which of its variables that is. */
+static double value_of(const lw_function *f, const lw_data *data, int k, const double variables[3],
+                       int speed) {
+    if (!data->still || !data->still[k]) return lw_function_value_held(f, variables, lw_held(data, k));
+    lw_jet at[3];
+    for (int c = 0; c < 3; c++) at[c] = (lw_jet){variables[c], c == speed, 0};
+    lw_jet jet = lw_function_jet_held(f, at, lw_held(data, k));
+    return jet.f - (isfinite(jet.d) ? jet.d * variables[speed] : 0);
+}
 
 /* Tension of a spring-damper with elongation x and rate v; books potential and power. k: the element's number. */
 static double tension(const lw_force *force, int k, lw_data *data, double t, double x, double v,
@@ -51,8 +58,8 @@ static double tension(const lw_force *force, int k, lw_data *data, double t, dou
     data->potential += 0.5 * force->stiffness * x * x;
     data->power.dissipation += force->damping * v * v;
     if (force->law) {
-        const double variables[3] = {x, is_still(data, k) ? 0 : v, t};
-        double law = lw_function_value_held(force->law, variables, lw_held(data, k));
+        const double variables[3] = {x, v, t};
+        double law = value_of(force->law, data, k, variables, 1);
         total += law;
         if (!force->law_is_potential)
             data->power.forces -= law * v;
@@ -244,8 +251,8 @@ void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, dou
             break;
         case LW_FORCE_DRIVE: {
             look_at_joint(model, data, force, &joint);
-            const double variables[3] = {t, joint.q, is_still(data, k) ? 0 : joint.v};
-            double drive = lw_function_value_held(force->drive, variables, lw_held(data, k));
+            const double variables[3] = {t, joint.q, joint.v};
+            double drive = value_of(force->drive, data, k, variables, 2);
             push_joint(model, data, force, &joint, drive);
             data->power.drives += drive * joint.v;
             break;
