@@ -8,10 +8,11 @@
  * Then, for every body, f_i - (reactions) - (constraint forces) = 0 (1); for every joint, S'(reaction) = tau (2); for every
  * closure and constraint, H'a = gamma (3). What is left is measured by
  *
- *   amount = max(0, |rest| - noise) / (own + k sum),   noise = c eps sum + g eps most                              (5)
+ *   amount = max(0, |rest| - noise) / (own + k sum),   noise = c eps sum + g eps most + m d                        (5)
  *
  * sum: of the sizes of all terms that meet there; own: of those that belong to the body itself (inertia, weight, elements, tau);
- * most: the largest force in the mechanism, times the body's length for a torque. Rounding explains the noise, whether it is
+ * most: the largest force in the mechanism, times the body's length for a torque; m its mass, d what differences of speeds leave in
+ * accelerations of a method that forms some. Rounding explains the noise, whether it is
  * made where the terms meet or left by a solution of all equations together. A light frame between heavy bodies passes on forces
  * that are large against its own inertia; its rest is judged by its own terms, down to k times what it passes on.
  *
@@ -53,6 +54,7 @@ struct lw_balance {
     double length;     /* of the mechanism: the longest arm on a body */
     double most;       /* the largest force in the mechanism */
     double noise;      /* relative to that: g eps, or the accuracy of an approximate method */
+    double floor; /* of forces: what that makes, and differences of speeds times the mass of the mechanism */
 };
 
 /* Arms of joints, constraints and centres of mass on their bodies, and the links of the tree. */
@@ -256,7 +258,7 @@ static void meet_row(lw_balance *b, const lw_row *row, double multiplier) {
 }
 
 /* Lengths of bodies, and the largest force of all: a torque counts by the body's length. */
-static void find_most(lw_balance *b, double accuracy) {
+static void find_most(lw_balance *b, double accuracy, double roughness) {
     double longest = 0;
     b->most = 0;
     b->noise = fmax(solution_noise, accuracy);
@@ -267,11 +269,13 @@ static void find_most(lw_balance *b, double accuracy) {
         b->most = fmax(b->most, m->sum[1]);
         if (m->length > 0) b->most = fmax(b->most, m->sum[0] / m->length);
     }
+    b->floor = b->noise * b->most;
+    for (int i = 1; i <= b->model->body_count; i++) b->floor += roughness * b->model->links[i].inertia.mass;
 }
 
 static void check_body(const lw_balance *b, int i, lw_balance_result *worst) {
     const lw_meeting *m = &b->meets[i];
-    double floor = b->noise * b->most;
+    double floor = b->floor;
     note_worst(
         worst,
         amount_of(lw_v3_norm(m->rest), m->sum[0] + m->length * m->sum[1], m->own[0], floor * m->length),
@@ -304,7 +308,7 @@ static void check_tree_joint(const lw_balance *b, int i, const double reaction[6
         double sum =
             turn * (lw_v3_norm(w) + m->length * lw_v3_norm(w + 3)) + slide * lw_v3_norm(w + 3) + fabs(tau);
         double own = turn * m->own[0] + slide * m->own[1] + fabs(tau);
-        double floor = b->noise * b->most * (turn * m->length + slide);
+        double floor = b->floor * (turn * m->length + slide);
         note_worst(worst, amount_of(rest, sum, own, floor), LW_BALANCE_JOINT, j);
     }
 }
@@ -333,7 +337,7 @@ static void check_cut_joint(const lw_balance *b, int closure, const double react
         double sum = turn * lw_v3_norm(wrench) + slide * lw_v3_norm(wrench + 3) + fabs(along);
         double own =
             fabs(along) + turn * fmin(one->own[0], two->own[0]) + slide * fmin(one->own[1], two->own[1]);
-        double floor = b->noise * b->most * (turn * fmax(one->length, two->length) + slide);
+        double floor = b->floor * (turn * fmax(one->length, two->length) + slide);
         note_worst(worst, amount_of(rest, sum, own, floor), LW_BALANCE_JOINT, j);
     }
 }
@@ -479,7 +483,7 @@ static void meet(lw_balance *b, const lw_balance_state *s) {
     for (int r = 0, next = 0; r < b->rows->count; r++)
         if (b->rows->rows[r].kind == LW_ROW_CONSTRAINT)
             meet_row(b, &b->rows->rows[r], s->multipliers[next++]);
-    find_most(b, s->accuracy);
+    find_most(b, s->accuracy, s->roughness);
 }
 
 lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {

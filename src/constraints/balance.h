@@ -31,6 +31,7 @@ typedef struct lw_balance_state {
     const double *vdot, *reactions, *multipliers;
     double alpha, beta; /* of Baumgarte's terms in vdot; 0 where there are none */
     double accuracy;    /* of an approximate method, relative to the largest forces; 0: exact to rounding */
+    double roughness;   /* accelerations that differences of speeds leave, m/s^2; 0: there are none */
 } lw_balance_state;
 
 /* Where the balance is worst. */

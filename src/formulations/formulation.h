@@ -115,6 +115,8 @@ typedef struct lw_formulation {
     void (*violation)(lw_method *method, double t, const double *y, double *position, double *velocity);
     /* Energies of y where they are not those of its joint coordinates (a discrete conservation law). NULL: they are. */
     lw_energy (*energy)(lw_method *method, double t, const double *y);
+    /* What differences of speeds leave in the last accelerations, m/s^2. NULL: it forms none. */
+    double (*roughness)(lw_method *method);
     /* Estimated condition number of the matrix solved last. NULL: it solves none. */
     double (*condition)(lw_method *method);
     /* What a call for accelerations takes, in ns on a machine of today, roughly: predicted from the structure that create and

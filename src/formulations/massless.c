@@ -676,6 +676,14 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     return must_be_finite(model, power, out, t, error);
 }
 
+/* Of add_rates: rounding of speeds over its step. */
+static double roughness(lw_method *base) {
+    const massless_method *m = (massless_method *)base;
+    double fastest = lw_massless_fastest(base->model, m->flow->data->v);
+    double step = lw_dampers_linear(m->flow->dampers) ? 1e-4 : 1e-5;
+    return m->shape->count ? 1e-14 * fastest * fastest / step : 0;
+}
+
 static double stiffened(lw_method *base, bool mark) {
     return lw_flow_change(((massless_method *)base)->flow, mark);
 }
@@ -735,6 +743,7 @@ const lw_formulation lw_formulation_massless = {
     .frees_speeds = true,
     .derivative = derivative,
     .residual = residual,
+    .roughness = roughness,
     .project = project,
     .root_count = lw_massless_root_count,
     .roots = lw_massless_roots,
