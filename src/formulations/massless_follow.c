@@ -105,9 +105,10 @@ static unsigned variables_of(const lw_model *model, const lw_data *data, const l
         out[0] = lw_v3_norm(line) - force->free_length, out[1] = 0, out[2] = t;
         return 1u << 1;
     }
-    const double *q = force->closure < 0 ? data->q : data->cut_q + LW_JOINT_MAX_Q * force->closure;
+    double own[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], W[36], at[3];
+    if (force->closure >= 0) lw_cut_joint(model, data, force->closure, own, v, W, at);
+    const double *q = force->closure < 0 ? data->q : own;
     double x = force->q >= 0 ? q[force->q] : 0;
-    (void)model;
     if (force->type == LW_FORCE_DRIVE) {
         out[0] = t, out[1] = x, out[2] = 0;
         return 1u << 2;

@@ -34,8 +34,6 @@ static bool vanishes_around(lw_springs *s, int k, double t, const double *tau) {
         memcpy(s->q, flow->data->q, (size_t)model->nq * sizeof *s->q);
         lw_integrate_q(model, s->q, s->u, (n % 2 ? -unit : unit) * away[n / 2]);
         lw_take_state(model, probe->data, t, s->q, flow->data->v);
-        memcpy(probe->data->cut_q, flow->data->cut_q,
-               LW_JOINT_MAX_Q * (size_t)model->closure_count * sizeof *probe->data->cut_q);
         if (lw_flow_at(probe, t, tau, NULL) != LW_OK) continue;
         double pivot = lw_dampers_pivots(probe->dampers)[k];
         if (lw_dampers_loose(probe->dampers)[k] &&

@@ -38,7 +38,8 @@ static double cut_damping(const lw_model *model, lw_data *data, const lw_force *
     lw_damper_bodies(model, force, bodies);
     for (int side = 0; h && side < 2; side++)
         wrench_on(&data->world[bodies[side]], at, W + 6 * force->v, h + 6 * side);
-    return lw_joint_damping(force, held_of(model, data, force), force->q >= 0 ? q[force->q] : 0, v[force->v], t);
+    return lw_joint_damping(force, held_of(model, data, force), force->q >= 0 ? q[force->q] : 0, v[force->v],
+                            t);
 }
 
 /* What its element has left (LW_LINE). */
