@@ -139,9 +139,9 @@ static lw_status runge_kutta(erk *run, double h, double *y_next) {
 static void quintic(const erk *run, double theta, double *y) {
     const lw_sundials *base = &run->base;
     const double thetas[] = {0, 0.5, 1},
-                 *states[] = {NV_DATA_S(run->y_begin), run->y_middle, NV_DATA_S(base->y)};
+                 *states[] = {NV_DATA_S(run->y_begin), run->y_middle, NV_DATA_S(run->y_end)};
     const double *rates[] = {NV_DATA_S(run->f_begin), run->f_middle, NV_DATA_S(base->ydot)};
-    lw_hermite(base->base.system->size, 3, thetas, states, rates, base->end - base->begin, theta, y);
+    lw_hermite(base->base.system->size, 3, thetas, states, rates, run->t_end - base->begin, theta, y);
 }
 
 /* That of degree 7, sum of c_k s^k with s = 2 theta - 1, from y at s = -1, 0, 1 and g = h/2 ydot at s = -1, -1/2, 0, 1/2, 1. Even and odd parts are
@@ -151,9 +151,9 @@ static void quintic(const erk *run, double theta, double *y) {
  *     c2 + c4/2 + 3/16 c6    = G  = (g(1/2) - g(-1/2))/2         3/4 c3 + 5/16 c5 + 7/64 c7 = H = (g(1/2) + g(-1/2))/2 - c1 */
 static void septic(const erk *run, double theta, double *y) {
     const lw_sundials *base = &run->base;
-    const double *y0 = NV_DATA_S(run->y_begin), *y1 = NV_DATA_S(base->y), *ym = run->y_middle;
+    const double *y0 = NV_DATA_S(run->y_begin), *y1 = NV_DATA_S(run->y_end), *ym = run->y_middle;
     const double *f0 = NV_DATA_S(run->f_begin), *f1 = NV_DATA_S(base->ydot), *fm = run->f_middle;
-    const double half = 0.5 * (base->end - base->begin), s = 2 * theta - 1, s2 = s * s;
+    const double half = 0.5 * (run->t_end - base->begin), s = 2 * theta - 1, s2 = s * s;
     for (int i = 0; i < base->base.system->size; i++) {
         const double c1 = half * fm[i];
         const double E = 0.5 * (y1[i] + y0[i]) - ym[i], D = 0.5 * (y1[i] - y0[i]) - c1;
@@ -171,7 +171,7 @@ static void septic(const erk *run, double theta, double *y) {
 static lw_status look_inside(erk *run) {
     lw_sundials *base = &run->base;
     lw_system *system = base->base.system;
-    const double h = base->end - base->begin, middle = base->begin + 0.5 * h;
+    const double h = run->t_end - base->begin, middle = base->begin + 0.5 * h;
     lw_status status = runge_kutta(run, 0.5 * h, run->y_middle);
     if (!status && system->project) status = system->project(system, middle, run->y_middle, &base->failure);
     if (!status)
@@ -204,7 +204,7 @@ static int derivatives_at_ends(erk *run) {
 static lw_status interpolate(erk *run, double t, double *y) {
     lw_sundials *base = &run->base;
     lw_system *system = base->base.system;
-    const double theta = (t - base->begin) / (base->end - base->begin);
+    const double theta = (t - base->begin) / (run->t_end - base->begin);
     if (run->high)
         septic(run, theta, y);
     else
