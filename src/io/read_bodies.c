@@ -114,16 +114,23 @@ static bool read_matrix(lw_reader *reader, const lw_yaml *node, double inertia[6
         if (!lw_reader_numbers(reader, node->items[k], "row of inertia", LW_INERTIA, 3, m[k])) return false;
     }
     double scale = fabs(m[0][0]) + fabs(m[1][1]) + fabs(m[2][2]);
+    const double nothing = 1e-30; /* kg m^2: beside a diagonal of zeros; whether it is, validate.c looks */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < i; j++) {
-            if (fabs(m[i][j] - m[j][i]) <= 1e-9 * scale) continue; /* room for rounded entries */
+            double gap = fabs(m[i][j] - m[j][i]);
+            if (gap <= 1e-9 * scale || gap <= nothing) continue; /* room for rounded entries */
             lw_reader_fault(reader, node->place, "entries ij and ji of an inertia are equal",
                             "inertia is not symmetric: entry %d%d is %g, entry %d%d is %g", i + 1, j + 1,
                             m[i][j], j + 1, i + 1, m[j][i]);
             return false;
         }
     }
-    double six[6] = {m[0][0], m[1][1], m[2][2], m[0][1], m[0][2], m[1][2]};
+    double six[6] = {m[0][0],
+                     m[1][1],
+                     m[2][2],
+                     0.5 * (m[0][1] + m[1][0]),
+                     0.5 * (m[0][2] + m[2][0]),
+                     0.5 * (m[1][2] + m[2][1])};
     memcpy(inertia, six, sizeof six);
     return true;
 }

@@ -104,6 +104,20 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
     return explain_wishes(compiler, massless);
 }
 
+/* Products of inertia that are rounding, and nothing else: of the diagonal, or larger than the moments beside them
+ * allow, where validate.c has found both to be nothing. Left in, they would pass for inertia where there is none. */
+static void drop_rounding(double I[6]) {
+    static const int row[3] = {0, 0, 1}, column[3] = {1, 2, 2};
+    double e[3];
+    lw_principal_moments(I, e);
+    bool negative = e[0] < -1e-9 * fmax(fabs(e[0]), fabs(e[2]));
+    for (int k = 0; k < 3; k++) {
+        double a = fabs(I[row[k]]), b = fabs(I[column[k]]), product = fabs(I[3 + k]);
+        if (product <= 1e-16 * fmin(a, b) || (negative && product > sqrt(a) * sqrt(b))) I[3 + k] = 0;
+    }
+    for (int k = 0; k < 3 && negative; k++) I[k] = fmax(I[k], 0);
+}
+
 /* Inertia of a body in its internal frame. */
 static void link_inertia(const lw_body_spec *body, lw_link *link, lw_body *own) {
     const lw_pose *f = &own->frame;
@@ -111,6 +125,7 @@ static void link_inertia(const lw_body_spec *body, lw_link *link, lw_body *own) 
     lw_pose_point(f->R, f->p, body->com, c);
     if (body->kind == LW_BODY_SPATIAL) memcpy(about, body->inertia, sizeof about);
     if (body->kind == LW_BODY_PLANAR) about[2] = body->inertia[2];
+    drop_rounding(about);
     double m = body->mass, *J = link->inertia.second;
     lw_s3_rotate(f->R, about, J);
     double square = lw_v3_dot(c, c);

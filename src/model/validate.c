@@ -1,8 +1,10 @@
 /* validate.c - what is wrong with a body or a joint taken by itself.
  *
  * Rules    numbers are finite; mass >= 0;
- *          inertia is positive semidefinite and its principal moments a, b, c satisfy a + b >= c (both to
- *          1e-9 of the largest: data are often rounded to that);
+ *          inertia is positive semidefinite (to 1e-9 of the largest moment: data are often rounded to that; and to
+ *          what is nothing beside the masses and lengths of the model, lw_inertia_noise). Moments a, b, c with
+ *          a + b < c belong to no solid, but a rotor or a measured arm may well be given by the one moment that
+ *          matters, and the equations of motion need no more than a positive inertia: a warning;
  *          axes have a direction; those of a universal joint are perpendicular, of a translation independent;
  *          planar bodies stay in their plane.
  */
@@ -52,6 +54,41 @@ void lw_principal_moments(const double S[6], double e[3]) {
             }
 }
 
+/* Where a joint holds a body, in the body's frame. */
+static void joint_point(const lw_body_spec *body, const lw_joint_spec *joint, int side, double point[3]) {
+    double R[9], from[3];
+    if (joint->frame == LW_GEOMETRY_BODY || !body->has_pose) {
+        lw_v3_copy(joint->geometry[joint->frame == LW_GEOMETRY_BODY ? side : 0].point, point);
+        return;
+    }
+    lw_rot_quat(body->rotation, R);
+    lw_v3_sub(joint->geometry[0].point, body->position, from);
+    lw_m3_tmul_v(R, from, point);
+}
+
+/* m l^2 of a body, l the farthest of its joints from its centre of mass, or its largest moment if that is more. */
+static double moment_scale(const lw_spec *spec, const lw_body_spec *body) {
+    double square = 0, moment = 0;
+    for (size_t k = 0; k < spec->joint_count; k++)
+        for (int side = 0; side < 2; side++) {
+            const lw_joint_spec *joint = &spec->joints[k];
+            double point[3];
+            if (!joint->bodies[side] || !body->name || strcmp(joint->bodies[side], body->name) != 0) continue;
+            joint_point(body, joint, side, point);
+            lw_v3_sub(point, body->com, point);
+            square = fmax(square, lw_v3_dot(point, point));
+        }
+    for (int k = 0; k < 3; k++) moment = fmax(moment, fabs(body->inertia[k]));
+    return fmax(body->mass * square, moment);
+}
+
+double lw_inertia_noise(const lw_spec *spec, const lw_body_spec *body) {
+    double greatest = 0;
+    for (size_t k = 0; k < spec->body_count; k++)
+        greatest = fmax(greatest, moment_scale(spec, &spec->bodies[k]));
+    return fmax(1e-15 * moment_scale(spec, body), 1e-28 * greatest);
+}
+
 /* The place of a value, or of its object if that is not known. */
 static lw_place first_known(lw_place value, lw_place object) { return value.line > 0 ? value : object; }
 
@@ -96,17 +133,21 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
     } else {
         double e[3];
         lw_principal_moments(I, e);
+        for (int k = 0; k < 2; k++)
+            if (fabs(e[k]) < 1e-15 * e[2]) e[k] = 0; /* rounding */
         double scale = fmax(fabs(e[0]), fabs(e[2]));
-        if (e[0] < -tolerance * scale)
+        if (e[0] < -tolerance * scale && e[0] < -lw_inertia_noise(compiler->spec, body))
             lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
                              "check the signs of the products of inertia and the centre they refer to",
                              "inertia is not positive: its principal moments are %.6g, %.6g, %.6g", e[0],
                              e[1], e[2]);
-        else if (e[0] + e[1] < e[2] * (1 - tolerance))
-            lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
-                             "no solid has such moments; check units and axes, or use kind: planar or point",
-                             "inertia violates the triangle inequality: principal moments %.6g + %.6g < %.6g",
-                             e[0], e[1], e[2]);
+        else if (e[0] + e[1] < e[2] * (1 - tolerance) && e[0] >= -tolerance * scale)
+            lw_compile_warning(compiler, "body", name, first_known(places->inertia, body->place),
+                               "it is taken as given, as rotors and measured arms need it; if it is meant as a "
+                               "solid, check units and axes",
+                               "inertia breaks the triangle inequality by %.3g: principal moments %.6g + %.6g "
+                               "< %.6g, which no solid has",
+                               e[2] - (e[0] + e[1]), fmax(0, e[0]), fmax(0, e[1]), e[2]);
     }
     return compiler->errors == before;
 }

@@ -103,8 +103,9 @@ static void bodies(void **state) {
           set6(arm->inertia, 1, 1, -0.5, 0, 0, 0));
     FAULT("body \"arm\"", "not positive: its principal moments are -0.2, 1, 2.2", "products of inertia",
           set6(arm->inertia, 1, 1, 1, 1.2, 0, 0));
-    FAULT("body \"arm\"", "triangle inequality: principal moments 1 + 2 < 4", "check units and axes",
-          set6(arm->inertia, 2, 4, 1, 0, 0, 0));
+    /* negative by little, but by far more than masses and lengths make of rounding */
+    FAULT("body \"arm\"", "not positive: its principal moments are -1e-12, 0, 1e-12", "products of inertia",
+          set6(arm->inertia, 0, 0, 0, 1e-12, 0, 0));
     FAULT("body \"arm\"", "a point mass has no inertia", "leave the inertia out", arm->kind = LW_BODY_POINT);
     FAULT("body \"arm\"", "inertia -0.25 about the plane's normal is negative", "zero or a positive",
           (arm->kind = LW_BODY_PLANAR, arm->inertia[2] = -0.25));
@@ -123,6 +124,31 @@ static void inertias_at_the_limit(void **state) {
         memcpy(lw_spec_body(spec, 0)->inertia, good[k], sizeof good[k]);
         lw_model_destroy(compile_or_fail(spec));
     }
+}
+
+/* Moments of no solid, as of rotors and measured arms: taken as given, with one warning that tells the amount. */
+static void moments_of_no_solid(void **state) {
+    (void)state;
+    lw_spec *spec = sound();
+    set6(lw_spec_body(spec, 0)->inertia, 2, 4, 1, 0, 0, 0);
+    lw_spec_body(spec, 1)->mass = 0;
+    set6(lw_spec_body(spec, 1)->inertia, 0, 0, 0.35, 2.4e-35, 0, 0); /* rounding is nothing */
+    lw_report *report = lw_report_create();
+    lw_model *model;
+    assert_int_equal(lw_model_compile(spec, NULL, report, &model), LW_OK);
+    must_say(report, LW_SEVERITY_WARNING, "body \"arm\"",
+             "triangle inequality by 1: principal moments 1 + 2 < 4", "check units and axes");
+    must_say(report, LW_SEVERITY_WARNING, "body \"hand\"",
+             "triangle inequality by 0.35: principal moments 0 + 0 < 0.35", "taken as given");
+    assert_int_equal(lw_report_size(report), 2);
+    lw_model_destroy(model);
+    lw_report_destroy(report);
+
+    /* all moments zero, but for rounding beside mass and length: no warning, and no inertia is made of it */
+    lw_spec *bare = sound();
+    set6(lw_spec_body(bare, 1)->inertia, 0, 0, 0, 0, 2.4e-35, 0);
+    lw_model_destroy(compile_or_fail(bare));
+    lw_spec_destroy(spec);
 }
 
 static void names(void **state) {
@@ -430,14 +456,14 @@ static void all_errors_in_one_go(void **state) {
     (void)state;
     lw_spec *spec = sound();
     lw_spec_body(spec, 0)->mass = -1;
-    set6(lw_spec_body(spec, 1)->inertia, 2, 4, 1, 0, 0, 0);
+    set6(lw_spec_body(spec, 1)->inertia, 2, 4, -1, 0, 0, 0);
     lw_spec_joint(spec, 0)->geometry[0].axis_count = 0;
     lw_spec_joint(spec, 1)->bodies[0] = "amr";
     FORCE(.type = LW_FORCE_FRICTION, .joint = "pin", .viscous = -1);
     CONSTRAINT(.type = LW_CONSTRAINT_COUPLING, .terms = 0);
     lw_report *report = compile_and_fail(spec);
     must_say(report, LW_SEVERITY_ERROR, "body \"arm\"", "mass -1", NULL);
-    must_say(report, LW_SEVERITY_ERROR, "body \"hand\"", "triangle inequality", NULL);
+    must_say(report, LW_SEVERITY_ERROR, "body \"hand\"", "inertia is not positive", NULL);
     must_say(report, LW_SEVERITY_ERROR, "joint \"pin\"", "0 axes given", NULL);
     must_say(report, LW_SEVERITY_ERROR, "joint \"wrist\"", "unknown body \"amr\"", NULL);
     must_say(report, LW_SEVERITY_ERROR, "force \"f\"", "viscous -1", NULL);
@@ -451,6 +477,7 @@ int main(void) {
         cmocka_unit_test(a_sound_model_has_nothing_to_say),
         cmocka_unit_test(bodies),
         cmocka_unit_test(inertias_at_the_limit),
+        cmocka_unit_test(moments_of_no_solid),
         cmocka_unit_test(names),
         cmocka_unit_test(joints),
         cmocka_unit_test(an_unknown_type_is_a_fault),
