@@ -14,6 +14,7 @@
 #include "analyses/variant.h"
 #include "formulations/criterion.h"
 #include "formulations/projection.h"
+#include "formulations/tree.h"
 #include "model/joint.h"
 
 #include <math.h>
@@ -127,7 +128,7 @@ bool lw_merits_bounded(const lw_merits *m) { return m->bounded; }
 
 /* M and C of the tree. Returns the tolerance for rank decisions. */
 static double joint_matrices(lw_merits *m, double t, const double *q) {
-    lw_mass_matrix(m->model, m->data, t, q, m->M);
+    lw_mass_matrix_held(m->model, m->data, t, q, m->M);
     lw_take_state(m->model, m->data, t, q, NULL);
     lw_velocities(m->model, m->data);
     lw_world_poses(m->model, m->data);

@@ -15,6 +15,7 @@
  */
 #include "analyses/criterion.h"
 #include "analyses/variant.h"
+#include "formulations/tree.h"
 #include "linalg/dense.h"
 #include "model/data.h"
 
@@ -63,7 +64,7 @@ static int count_undetermined(const lw_model *model, double t, const double *q) 
            *work = calloc(2 * n + 1, sizeof *work);
     int *order = calloc(n + 1, sizeof *order), *kept = calloc(n + 1, sizeof *kept);
     if (M && A && work && order && kept && lw_data_create(model, NULL, &data) == LW_OK) {
-        lw_mass_matrix(model, data, t, q, M);
+        lw_mass_matrix_held(model, data, t, q, M);
         for (size_t i = 0; i < n; i++)
             nothing = fmax(nothing, 1e-24 * M[i * n + i]); /* a centre beside its hinge by rounding */
         for (int i = 1; i <= model->body_count; i++)

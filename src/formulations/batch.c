@@ -224,6 +224,25 @@ void lw_batch_destroy(lw_batch *batch) {
 
 int lw_batch_lanes(const lw_batch *batch) { return batch->lanes->width; }
 
+/* No tau of any state turns a body where nothing resists: lw_idle_torque. */
+static lw_status check_idle(lw_batch *batch, const lw_states *states, lw_error *error) {
+    const lw_model *model = batch->model;
+    lw_data *data = batch->workers[0].data;
+    size_t count = (size_t)states->count;
+    lw_status status = LW_OK;
+    for (size_t s = 0; s < count && status == LW_OK; s++) {
+        for (int k = 0; k < model->nq; k++) data->q[k] = states->q[(size_t)k * count + s];
+        for (int k = 0; k < model->nv; k++) {
+            data->v[k] = states->v[(size_t)k * count + s];
+            data->tau[k] = states->tau[(size_t)k * count + s];
+            data->vdot[k] = states->vdot[(size_t)k * count + s];
+        }
+        if (model->motion_count) lw_take_prescribed(model, data, states->t);
+        status = lw_idle_torque(model, data, data->tau, data->vdot, error);
+    }
+    return status;
+}
+
 lw_status lw_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,
                                     const double *q, const double *v, const double *tau, double *vdot,
                                     lw_error *error) {
@@ -235,7 +254,7 @@ lw_status lw_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int 
             if (error) *error = batch->workers[k].error;
             return batch->workers[k].status;
         }
-    return LW_OK;
+    return tau && batch->model->idle_count ? check_idle(batch, &states, error) : LW_OK;
 }
 
 void lw_inverse_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t, const double *q,

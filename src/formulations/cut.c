@@ -200,7 +200,7 @@ static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error 
         memcpy(m->q, data->q, (size_t)model->nq * sizeof *m->q);
         memcpy(looped->v, data->v, (size_t)nv * sizeof *looped->v);
         memcpy(m->vdot, data->vdot, (size_t)nv * sizeof *m->vdot);
-        lw_inverse_dynamics(model, data, t, m->q, looped->v, m->vdot, data->drive);
+        lw_inverse_held(model, data, t, m->q, looped->v, m->vdot, data->drive);
         lw_dense_times(false, nv, count, -1, m->G, looped->lambda, 1, data->drive);
     }
     return LW_OK;

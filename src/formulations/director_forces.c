@@ -231,6 +231,21 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
     lw_director_add_torque_slope(d, other, body, blocks[2], M);
 }
 
+/* --- idle spins ------------------------------------------------------------------------------------- */
+
+/* w x B u (u.w), which takes the gyroscopic torque of the moment B away again (docs/theory/idle.md), in the middle of the step. It does no
+ * work. Newton's matrix goes without its slope: B is a small part of the inertia beside it (idle.c). */
+static void idle_torque(lw_director *d, const lw_idle *idle, bool matrix) {
+    double vector[4], u[3], w[3], T[3];
+    lw_director_vector(&d->bodies[idle->body], idle->axis, vector);
+    lw_director_combine(vector, d->qm + 12 * idle->body, u);
+    lw_director_turn(d->qm + 12 * idle->body, d->change + 12 * idle->body, w);
+    lw_v3_cross(w, u, T);
+    double factor = idle->moment * lw_v3_dot(u, w) / (d->h * d->h);
+    for (int k = 0; k < 3; k++) T[k] *= factor;
+    lw_director_add_torque(d, idle->body, T, matrix);
+}
+
 /* --- all of them ---------------------------------------------------------------------------------- */
 
 bool lw_director_force_conserves(const lw_force *force) {
@@ -313,6 +328,7 @@ void lw_director_forces(lw_director *d, bool matrix) {
     for (int i = 1; i <= d->n; i++)
         lw_v3_axpy(-d->h * d->bodies[i].mass, model->gravity, d->residual + 12 * i);
     for (int k = 0; k < model->force_count; k++) lw_director_force(d, k, matrix);
+    for (int k = 0; k < model->idle_count; k++) idle_torque(d, &model->idle[k], matrix);
 }
 
 static double potential_of(const lw_force *force, double x) {
@@ -332,6 +348,14 @@ lw_energy lw_director_energy(const lw_director *d, const double *q, const double
             energy.kinetic += 0.5 * (k ? body->euler[k - 1] : body->mass) * lw_v3_dot(rate, rate);
         }
         energy.potential -= body->mass * lw_v3_dot(model->gravity, q + 12 * i);
+    }
+    for (int k = 0; k < model->idle_count; k++) {
+        const lw_idle *idle = &model->idle[k];
+        double vector[4], u[3], w[3];
+        lw_director_vector(&d->bodies[idle->body], idle->axis, vector);
+        lw_director_combine(vector, q + 12 * idle->body, u);
+        lw_director_turn(q + 12 * idle->body, v + 12 * idle->body, w);
+        energy.kinetic -= 0.5 * idle->moment * lw_v3_dot(u, w) * lw_v3_dot(u, w);
     }
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];

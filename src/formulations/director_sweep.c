@@ -38,7 +38,7 @@ static int owner(const lw_director *d, const int bodies[2]) {
 
 static bool is_tree(const lw_director *d) {
     const lw_model *model = d->model;
-    if (d->full || d->row_count > d->tie || model->motion_count) return false;
+    if (d->full || d->row_count > d->tie || model->motion_count || model->idle_count) return false;
     for (int i = 1; i <= d->n; i++)
         if (d->joints[i].type == LW_JOINT_SCREW || d->joints[i].prescribed) return false;
     for (int k = 0; k < model->force_count; k++) {

@@ -20,6 +20,7 @@ void lw_take_forces(const lw_model *model, lw_data *data, double t, const double
         lw_world_poses(model, data);
     }
     lw_forces(model, data, t, false);
+    lw_idle_loads(model, data);
     if (tau)
         for (int k = 0; k < model->nv; k++) data->tau[k] += tau[k];
 }
@@ -52,7 +53,62 @@ lw_status lw_tree_solve(const lw_model *model, lw_data *data, double t, const do
 }
 
 /* Without force elements and prescribed motions the caller's arrays serve as they are. */
-static bool plain(const lw_model *model) { return model->motion_count == 0 && model->force_count == 0; }
+static bool plain(const lw_model *model) {
+    return model->motion_count == 0 && model->force_count == 0 && model->idle_count == 0;
+}
+
+/* --- idle spins (docs/theory/idle.md) -------------------------------------------------------------- */
+
+/* Angular accelerations into nodes[].a, for the state in data, after lw_velocities. */
+static void turn_rates(const lw_model *model, lw_data *data, const double *vdot) {
+    lw_node *nodes = data->nodes;
+    lw_v3_set(nodes[0].a, 0, 0, 0);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        const double *v = data->v + link->v, *S = data->S + 6 * link->v;
+        double R[9], p[3], subspace[36], bias[6], relative[3] = {0}, *a = nodes[i].a;
+        lw_joint_motion(&link->joint, data->q + link->q, v, R, p, subspace, bias);
+        lw_m3_tmul_v(data->motion[i].R, nodes[link->parent].a, a);
+        for (int k = 0; k < link->joint.nv; k++) {
+            lw_v3_axpy(vdot[link->v + k], S + 6 * k, a);
+            lw_v3_axpy(v[k], S + 6 * k, relative);
+        }
+        lw_v3_add(a, bias, a);
+        lw_v3_add_cross(data->motion[i].V, relative, a);
+    }
+}
+static double spin_rate(const lw_data *data, const lw_idle *idle) {
+    return lw_v3_dot(idle->axis, data->nodes[idle->body].a);
+}
+
+void lw_idle_forget(const lw_model *model, lw_data *data) {
+    turn_rates(model, data, data->vdot);
+    for (int k = 0; k < model->idle_count; k++) {
+        const lw_idle *idle = &model->idle[k];
+        lw_v3_axpy(idle->moment * spin_rate(data, idle), idle->axis, data->load + 6 * idle->body);
+    }
+}
+
+lw_status lw_idle_torque(const lw_model *model, lw_data *data, const double *tau, const double *vdot,
+                         lw_error *error) {
+    double size = 0;
+    lw_velocities(model, data);
+    turn_rates(model, data, vdot);
+    for (int k = 0; k < model->nv; k++) size = fmax(size, fabs(tau[k]));
+    for (int k = 0; k < model->idle_count; k++) {
+        const lw_idle *idle = &model->idle[k];
+        const lw_body *body = &model->bodies[idle->body];
+        double torque = idle->moment * spin_rate(data, idle), axis[3];
+        if (!(fabs(torque) > 1e-9 * size)) continue;
+        lw_m3_tmul_v(body->frame.R, idle->axis, axis);
+        return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
+                          "give it inertia there, or leave that torque out",
+                          "joint forces turn it about [%.4g, %.4g, %.4g] in its own axes, where it has no inertia "
+                          "and nothing resists",
+                          axis[0], axis[1], axis[2]);
+    }
+    return LW_OK;
+}
 
 lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
                               const double *v, const double *tau, double *vdot, lw_error *error) {
@@ -75,13 +131,13 @@ lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, co
             return lw_fail(error, LW_ERROR_SINGULAR, NULL,
                            "look at the forces and motions of the model there",
                            "an acceleration at t = %g is not finite", t);
-    return LW_OK;
+    return tau && model->idle_count ? lw_idle_torque(model, data, tau, vdot, error) : LW_OK;
 }
 
 /* tau are the joints' forces for vdot, less what elements do there; wrenches are the
  * transmitted ones. */
-void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
-                         const double *vdot, double *tau) {
+static void invert(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                   const double *vdot, bool held, double *tau) {
     recursion r = recursion_of(model, data);
     if (plain(model)) {
         r.q = q, r.v = v;
@@ -94,9 +150,19 @@ void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const d
         }
         lw_take_forces(model, data, t, NULL);
         vdot = data->vdot;
+        if (model->idle_count && !held) lw_idle_forget(model, data);
     }
     inverse(&r, vdot, tau);
     for (int k = 0; k < model->nv && !plain(model); k++) tau[k] -= data->tau[k];
+}
+
+void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                         const double *vdot, double *tau) {
+    invert(model, data, t, q, v, vdot, false, tau);
+}
+void lw_inverse_held(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                     const double *vdot, double *tau) {
+    invert(model, data, t, q, v, vdot, true, tau);
 }
 
 void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,

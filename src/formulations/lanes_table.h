@@ -82,6 +82,11 @@ static void take_elements(const lw_model *model, lw_data *data, double t, worksp
         for (int k = 0; k < model->nv; k++) data->v[k] = w->v[k][l];
         lw_take_state(model, data, t, data->q, data->v);
         lw_take_forces(model, data, t, NULL);
+        if (!with_tau && model->idle_count) { /* inverse dynamics */
+            for (int k = 0; k < model->nv; k++) data->vdot[k] = w->vdot[k][l];
+            lw_take_prescribed(model, data, t);
+            lw_idle_forget(model, data);
+        }
         for (int k = 0; k < model->nq; k++) w->q[k][l] = data->q[k];
         for (int k = 0; k < model->nv; k++) {
             w->v[k][l] = data->v[k];
@@ -106,7 +111,8 @@ static lw_status forward(const lw_model *model, lw_data *data, double *memory, c
         gather_lanes(states, first, states->tau, model->nv, w.tau);
     else
         for (int k = 0; k < model->nv; k++) w.tau[k] = real(0);
-    if (model->motion_count || model->force_count) take_elements(model, data, states->t, &w, true);
+    if (model->motion_count || model->force_count || model->idle_count)
+        take_elements(model, data, states->t, &w, true);
     velocities(&w.r);
     int speed, body = eliminate(&w.r, &speed);
     accelerate(&w.r);
@@ -121,7 +127,7 @@ static void inverse_of_states(const lw_model *model, lw_data *data, double *memo
     gather_lanes(states, first, states->q, model->nq, w.q);
     gather_lanes(states, first, states->v, model->nv, w.v);
     gather_lanes(states, first, states->vdot, model->nv, w.vdot);
-    bool elements = model->motion_count || model->force_count;
+    bool elements = model->motion_count || model->force_count || model->idle_count;
     if (elements) take_elements(model, data, states->t, &w, false);
     inverse(&w.r, w.vdot, w.r.u);
     for (int k = 0; k < model->nv && elements; k++) w.r.u[k] -= w.tau[k];

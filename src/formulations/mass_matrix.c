@@ -186,7 +186,7 @@ static void general_pass(const recursion *r, int i, const lw_rigid_inertia *own,
     if (r->model->links[i].parent) general_compose(r, i, own, base, parent);
 }
 
-void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double *q, double *mass) {
+void lw_mass_matrix_held(const lw_model *model, lw_data *data, double t, const double *q, double *mass) {
     if (model->motion_count) {
         lw_take_state(model, data, t, q, NULL);
         q = data->q;
@@ -212,5 +212,28 @@ void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double
         lw_rigid_inertia *parent = &composite[link->parent];
         const lw_rigid_inertia *base = link->first ? &model->links[link->parent].inertia : parent;
         BY_JOINT(link, pass, &r, i, own, base, parent, &branch, mass)
+    }
+}
+
+/* Less B b b' for each moment B that holds an idle spin, b its rate by the speeds. */
+void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double *q, double *mass) {
+    lw_mass_matrix_held(model, data, t, q, mass);
+    size_t n = (size_t)model->nv;
+    if (model->idle_count == 0) return;
+    lw_take_state(model, data, t, q, NULL);
+    lw_positions(model, data);
+    for (int k = 0; k < model->idle_count; k++) {
+        const lw_idle *idle = &model->idle[k];
+        double axis[3], moved[3], *rate = data->joint_u;
+        memset(rate, 0, n * sizeof *rate);
+        lw_v3_copy(idle->axis, axis);
+        for (int i = idle->body; i > 0; i = model->links[i].parent) {
+            const lw_link *link = &model->links[i];
+            for (int v = link->v; v < link->v + link->joint.nv; v++) rate[v] = lw_v3_dot(axis, data->S + 6 * v);
+            lw_m3_mul_v(data->motion[i].R, axis, moved);
+            lw_v3_copy(moved, axis);
+        }
+        for (size_t a = 0; a < n; a++)
+            for (size_t b = 0; b < n && rate[a] != 0; b++) mass[a * n + b] -= idle->moment * rate[a] * rate[b];
     }
 }

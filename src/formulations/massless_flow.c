@@ -321,7 +321,7 @@ static bool go_on(lw_flow *flow, double t, const double *tau) {
  * with sizes of 1e-300 to 1e300 they lose digits by it. */
 static bool is_plain(const lw_flow *flow) {
     return flow->shape->count && !flow->shape->dense && !lw_dampers_linear(flow->dampers) &&
-           !lw_dampers_loose_count(flow->dampers);
+           !lw_dampers_loose_count(flow->dampers) && !flow->model->idle_count;
 }
 
 void lw_flow_nearby(lw_flow *flow, bool on) {
@@ -398,7 +398,8 @@ lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error 
     struct lw_flow_kept *keep = flow->kept;
     double *v = flow->data->v;
     flow->apart_known = false;
-    if (count && lw_dampers_steady(flow->dampers)) return lw_flow_steady(flow, t, tau, error);
+    if (count && lw_dampers_steady(flow->dampers) && !flow->model->idle_count)
+        return lw_flow_steady(flow, t, tau, error);
     bool follows = keep->follows && count && !lw_dampers_linear(flow->dampers);
     memcpy(keep->w, v, speeds);
     if (keep->nearby && step_nearby(flow, t, tau)) return LW_OK;

@@ -86,10 +86,14 @@ lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, co
     if (springs && lw_dampers_still(flow->dampers))
         memcpy(flow->given, flow->data->v, (size_t)flow->model->nv * sizeof *flow->given);
     lw_status status = lw_flow_velocity(flow, t, tau, error);
-    if (status == LW_OK) return springs ? lw_springs_velocity(springs, t, tau, error) : LW_OK;
-    bool held = status == LW_ERROR_SINGULAR && springs && lw_dampers_still(flow->dampers) &&
-                lw_springs_let_go(springs, t, tau, flow->given);
-    return held ? LW_OK : status;
+    bool found = status == LW_OK;
+    if (found && springs) status = lw_springs_velocity(springs, t, tau, error);
+    if (status == LW_ERROR_SINGULAR && !found && springs && lw_dampers_still(flow->dampers) &&
+        lw_springs_let_go(springs, t, tau, flow->given))
+        status = LW_OK;
+    /* not before: these have no part in the balance of motions without mass (docs/theory/idle.md, 4) */
+    lw_idle_loads(flow->model, flow->data);
+    return status;
 }
 
 /* Are there fewer directions without a damper at this part of the way? It has to count for more than next to none: massless_follow.c. */

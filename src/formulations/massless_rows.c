@@ -22,7 +22,7 @@
 void lw_massless_rows(const lw_model *model, lw_data *data, double t, const double *y, const double *ydot,
                       double *force, double *out, lw_power *power) {
     int nq = model->nq;
-    lw_inverse_dynamics(model, data, t, y, y + nq, ydot + nq, force);
+    lw_inverse_held(model, data, t, y, y + nq, ydot + nq, force);
     lw_take_state(model, data, t, y, y + nq); /* a plain model is not taken over by inverse dynamics */
     *power = data->power;
     power->drives += lw_prescribed_power(model, data, force);

@@ -62,7 +62,7 @@ static void take_rows(partition_method *m, bool positions) {
 static void take_system(partition_method *m, double t, const double *q, const double *v) {
     const lw_model *model = m->looped.base.model;
     lw_data *data = m->looped.data;
-    lw_mass_matrix(model, data, t, q, m->partition->M);
+    lw_mass_matrix_held(model, data, t, q, m->partition->M);
     lw_take_state(model, data, t, q, v);
     take_rows(m, false);
     lw_partition_scale(m->partition);
@@ -159,7 +159,7 @@ static lw_status row_forces(partition_method *m, lw_scheme scheme, lw_error *err
 /* M x - h at the state in q and v. */
 static void inverse(partition_method *m, double t, const double *tau, const double *x, double *out) {
     const lw_model *model = m->looped.base.model;
-    lw_inverse_dynamics(model, m->looped.data, t, m->q, m->looped.v, x, out);
+    lw_inverse_held(model, m->looped.data, t, m->q, m->looped.v, x, out);
     for (int k = 0; tau && k < model->nv; k++) out[k] -= tau[k];
 }
 

@@ -280,7 +280,7 @@ lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error) {
     else
         lw_rcr_evaluate(m, &subject, false);
     if (status != LW_OK) return status;
-    if (tau || m->looped.base.model->force_count)
+    if (tau || m->looped.base.model->force_count || m->looped.base.model->idle_count)
         lw_take_forces(m->looped.base.model, m->looped.data, t, tau);
     else
         subject.tau = m->zero;

@@ -167,7 +167,7 @@ static bool run(lw_rcr *m, lw_error *error) {
     const lw_crossing *c = &m->crossing;
     lw_data *data = m->looped.data;
     lw_subject subject = lw_rcr_in_motion(m);
-    if (!model->force_count) subject.tau = m->zero;
+    if (!model->force_count && !model->idle_count) subject.tau = m->zero;
     memcpy(data->v, c->v, (size_t)model->nv * sizeof *data->v);
     lw_rcr_evaluate(m, &subject, true);
     if (lw_rcr_smallest_motion(m, m->looped.defect, error) != LW_OK) return false;

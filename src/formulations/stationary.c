@@ -89,6 +89,7 @@ static void gather_forces(lw_stationary *s, double t, const double *tau) {
     const lw_model *model = s->model;
     lw_data *data = s->data;
     lw_forces(model, data, t, false);
+    lw_idle_loads(model, data);
     for (int k = 0; tau && k < model->nv; k++) data->tau[k] += tau[k];
     for (int i = 1; i <= model->body_count; i++) {
         double *u = s->u + 6 * (i - 1), local[3], momentum[3], gyroscopic[3];

@@ -151,7 +151,7 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     const lw_model *model = base->model;
     lw_data *data = method->data;
     int nq = model->nq;
-    lw_inverse_dynamics(model, data, t, y, y + nq, ydot + nq, method->tau);
+    lw_inverse_held(model, data, t, y, y + nq, ydot + nq, method->tau);
     lw_take_state(model, data, t, y, y + nq); /* a plain model is not taken over by inverse dynamics */
     *power = data->power;
     power->drives += lw_prescribed_power(model, data, method->tau);

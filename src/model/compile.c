@@ -237,7 +237,8 @@ static lw_status compile_state(lw_compiler *compiler) {
                              "give a motion with a speed and an acceleration there",
                              "its prescribed motion is not finite at t = 0");
     }
-    status = compile_floors(model, data);
+    if (!compiler->errors) status = lw_compile_idle(compiler);
+    if (status == LW_OK) status = compile_floors(model, data);
     lw_data_destroy(data);
     return status;
 }

@@ -138,4 +138,9 @@ static inline const double *lw_held(const lw_data *data, int k) {
 /* The same of the elements first .. end - 1, added to what is there. */
 void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, double t, bool potential);
 
+/* --- idle.c --------------------------------------------------------------------------------------- */
+
+/* Adds to load what takes the gyroscopic torque of the moments that hold idle spins away again; after lw_velocities. */
+void lw_idle_loads(const lw_model *model, lw_data *data);
+
 #endif

@@ -1,4 +1,4 @@
-/* energy.c - kinetic and potential energy, linear and angular momentum of the tree.
+/* energy.c - kinetic and potential energy, linear and angular momentum of the tree. Moments that hold idle spins do not count.
  *
  *   T = sum V'I V / 2,   U = - sum m g.c + U(elements),   p = sum m c',   L = sum (c x m c' + J w)
  *
@@ -20,6 +20,11 @@ lw_energy lw_energy_of(const lw_model *model, lw_data *data, double t, const dou
         lw_pose_point(data->world[i].R, data->world[i].p, model->bodies[i].com, centre);
         energy.potential -= link->inertia.mass * lw_v3_dot(model->gravity, centre);
     }
+    for (int k = 0; k < model->idle_count; k++) {
+        const lw_idle *idle = &model->idle[k];
+        double spin = lw_v3_dot(idle->axis, data->motion[idle->body].V);
+        energy.kinetic -= 0.5 * idle->moment * spin * spin;
+    }
     return energy;
 }
 
@@ -37,5 +42,11 @@ void lw_momentum(const lw_model *model, lw_data *data, double t, const double *q
                             world); /* momenta transform like wrenches */
         lw_v3_add(angular, world, angular);
         lw_v3_add(linear, world + 3, linear);
+    }
+    for (int k = 0; k < model->idle_count; k++) {
+        const lw_idle *idle = &model->idle[k];
+        double axis[3], spin = lw_v3_dot(idle->axis, data->motion[idle->body].V);
+        lw_m3_mul_v(data->world[idle->body].R, idle->axis, axis);
+        lw_v3_axpy(-idle->moment * spin, axis, angular);
     }
 }

@@ -143,6 +143,15 @@ typedef struct lw_constraint {
     double factors[LW_COUPLING_MAX], offset;
 } lw_constraint;
 
+/* A motion that moves no inertia and on which nothing acts (idle.c): link.inertia has a moment about an axis of the body, internal
+ * axes, that holds its spin and is in no other book. */
+typedef struct lw_idle {
+    int body;
+    double axis[3], moment;
+} lw_idle;
+
+enum { LW_STILL_UNKNOWN = -1 };
+
 struct lw_model {
     lw_arena *arena;
     const char *name, *file;
@@ -174,6 +183,10 @@ struct lw_model {
     bool forces_need_world; /* some element needs world poses */
     int constraint_count;
     lw_constraint *constraints;
+    int idle_count;
+    lw_idle *idle;
+    int still;      /* motions that move no inertia, idle ones left out, wherever the joints are put; or LW_STILL_UNKNOWN ... */
+    int still_body; /* ... and a body that moves in one */
     lw_graph graph;
     lw_names body_names, joint_names; /* by label, by the spec's order */
 };

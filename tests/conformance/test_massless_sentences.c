@@ -114,7 +114,7 @@ static int follow_all(int seed, lw_spec *spec, remedy what) {
 static void trees_run_when_told(void **state) {
     (void)state;
     int rounds[REMEDIES] = {0};
-    for (int seed = 1; seed <= 120; seed++)
+    for (int seed = 1; seed <= 140; seed++)
         for (int what = 0; what < REMEDIES; what++) {
             lw_random random = random_seed((uint64_t)seed);
             lw_spec *spec =

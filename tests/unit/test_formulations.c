@@ -125,12 +125,17 @@ static void reasons_of_tree(void **state) {
                  "nothing it carries (body \"lower\" and beyond) resists its rotation (speed 0)",
                  "mass or inertia");
 
-    spec = arm(); /* a point mass does not resist turning about itself */
+    spec = arm(); /* a point mass does not resist turning about itself, and something turns it */
     lw_body_spec *lower = lw_spec_body(spec, 1);
     lower->kind = LW_BODY_POINT;
     memset(lower->inertia, 0, sizeof lower->inertia);
     lower->com[0] = 1; /* the elbow's point */
     lw_spec_joint(spec, 1)->type = LW_JOINT_SPHERICAL;
+    add_force(spec, (lw_force_spec){.name = "twist",
+                                    .type = LW_FORCE_APPLIED,
+                                    .bodies = {"lower", LW_GROUND},
+                                    .points = {{1, 0, 0}},
+                                    .torque = {"1", "2", "3"}});
     tree_refuses(spec, "joint \"elbow\"", "resists its rotation (speed 0)",
                  "give the bodies it carries mass");
 }
