@@ -174,7 +174,7 @@ static void accelerate_centres(lw_balance *b) {
 /* Inertia, weight and elements: the body's own terms. */
 static void meet_own(lw_balance *b, int i) {
     const lw_model *model = b->model;
-    const lw_rigid_inertia *I = &model->links[i].inertia;
+    const lw_rigid_inertia own = lw_true_inertia(model, i), *I = &own;
     const double *V = b->data->motion[i].V, *load = b->data->load + 6 * i;
     lw_meeting *m = &b->meets[i];
     double momentum[6], term[6], weight[6] = {0};

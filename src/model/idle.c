@@ -477,9 +477,10 @@ static void hold(survey *s, int body, const double axis[3]) {
     idle->body = body;
     idle->moment = share * suitable_moment(s, body);
     lw_v3_copy(axis, idle->axis);
-    double *J = link->inertia.second, B = idle->moment;
-    for (int k = 0; k < 3; k++) J[k] += B * axis[k] * axis[k];
-    J[3] += B * axis[0] * axis[1], J[4] += B * axis[0] * axis[2], J[5] += B * axis[1] * axis[2];
+    double *J = link->inertia.second, *held = model->bodies[body].held, B = idle->moment;
+    const double own[6] = {B * axis[0] * axis[0], B * axis[1] * axis[1], B * axis[2] * axis[2],
+                           B * axis[0] * axis[1], B * axis[0] * axis[2], B * axis[1] * axis[2]};
+    for (int k = 0; k < 6; k++) J[k] += own[k], held[k] += own[k];
     link->principal = J[3] == 0 && J[4] == 0 && J[5] == 0;
     model->forces_need_world = true; /* lw_idle_loads loads bodies */
 }

@@ -80,6 +80,7 @@ typedef struct lw_body {
     lw_body_kind kind;
     double com[3];   /* internal frame */
     lw_pose frame;   /* the user's body frame in the internal frame */
+    double held[6];  /* the part of the link's second moments that holds idle spins (lw_idle) */
     int joint_index; /* its tree joint in the spec's order */
     lw_shape shape;
     lw_place place;
@@ -190,5 +191,12 @@ struct lw_model {
     lw_graph graph;
     lw_names body_names, joint_names; /* by label, by the spec's order */
 };
+
+/* Inertia of a body without the moments that hold idle spins. */
+static inline lw_rigid_inertia lw_true_inertia(const lw_model *model, int body) {
+    lw_rigid_inertia I = model->links[body].inertia;
+    for (int k = 0; k < 6 && model->idle_count; k++) I.second[k] -= model->bodies[body].held[k];
+    return I;
+}
 
 #endif
