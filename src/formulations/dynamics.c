@@ -101,11 +101,12 @@ lw_status lw_idle_torque(const lw_model *model, lw_data *data, const double *tau
         double torque = idle->moment * spin_rate(data, idle), axis[3];
         if (!(fabs(torque) > 1e-9 * size)) continue;
         lw_m3_tmul_v(body->frame.R, idle->axis, axis);
-        return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
-                          "give it inertia there, or leave that torque out",
-                          "joint forces turn it about [%.4g, %.4g, %.4g] in its own axes, where it has no inertia "
-                          "and nothing resists",
-                          axis[0], axis[1], axis[2]);
+        return lw_fail_at(
+            error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
+            "give it inertia there, or leave that torque out",
+            "joint forces turn it about [%.4g, %.4g, %.4g] in its own axes, where it has no inertia "
+            "and nothing resists",
+            axis[0], axis[1], axis[2]);
     }
     return LW_OK;
 }

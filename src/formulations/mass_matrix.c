@@ -229,11 +229,13 @@ void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double
         lw_v3_copy(idle->axis, axis);
         for (int i = idle->body; i > 0; i = model->links[i].parent) {
             const lw_link *link = &model->links[i];
-            for (int v = link->v; v < link->v + link->joint.nv; v++) rate[v] = lw_v3_dot(axis, data->S + 6 * v);
+            for (int v = link->v; v < link->v + link->joint.nv; v++)
+                rate[v] = lw_v3_dot(axis, data->S + 6 * v);
             lw_m3_mul_v(data->motion[i].R, axis, moved);
             lw_v3_copy(moved, axis);
         }
         for (size_t a = 0; a < n; a++)
-            for (size_t b = 0; b < n && rate[a] != 0; b++) mass[a * n + b] -= idle->moment * rate[a] * rate[b];
+            for (size_t b = 0; b < n && rate[a] != 0; b++)
+                mass[a * n + b] -= idle->moment * rate[a] * rate[b];
     }
 }

@@ -365,7 +365,7 @@ lw_status lw_loop_solve(lw_loop_system *s, const int *reps, lw_data *data, doubl
     memcpy(s->q, data->q, (size_t)model->nq * sizeof *s->q);
     memcpy(s->v, data->v, (size_t)nv * sizeof *s->v);
     memset(s->vdot, 0, (size_t)nv * sizeof *s->vdot);
-    lw_mass_matrix_held(model, data, t, s->q, s->M);                         /* may take the state anew, at rest */
+    lw_mass_matrix_held(model, data, t, s->q, s->M);                /* may take the state anew, at rest */
     lw_inverse_held(model, data, t, s->q, s->v, s->vdot, s->force); /* h + M (prescribed) - Q */
     lw_take_state(model, data, t, s->q, s->v);
     for (int k = 0; k < nv; k++) s->force[k] = (tau ? tau[k] : 0) - s->force[k];

@@ -38,8 +38,9 @@ typedef struct part {
 } part;
 typedef struct row {
     int first, count; /* parts */
-    bool element;     /* of a force element; otherwise it is kept zero by a joint, a constraint or a prescribed motion */
-    int next;         /* row of the same system */
+    bool
+        element; /* of a force element; otherwise it is kept zero by a joint, a constraint or a prescribed motion */
+    int next; /* row of the same system */
 } row;
 
 /* A joint, element or constraint between two bodies. */
@@ -77,7 +78,8 @@ static void principal_axes(const double S[6], double e[3], double A[9]) {
             for (int j = i + 1; j < 3; j++) {
                 if (B[3 * i + j] == 0) continue;
                 double theta = (B[4 * j] - B[4 * i]) / (2 * B[3 * i + j]);
-                if (!(fabs(theta) < 1e150)) { /* its square overflows; the entry is nothing beside the diagonal */
+                if (!(fabs(theta) <
+                      1e150)) { /* its square overflows; the entry is nothing beside the diagonal */
                     B[3 * i + j] = B[3 * j + i] = 0;
                     continue;
                 }
@@ -465,7 +467,8 @@ static double suitable_moment(const survey *s, int body) {
     if (mass * square > 0) return mass * square;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_rigid_inertia *I = &model->links[i].inertia;
-        greatest = fmax(greatest, fmax(I->mass * s->length * s->length, I->second[0] + I->second[1] + I->second[2]));
+        greatest =
+            fmax(greatest, fmax(I->mass * s->length * s->length, I->second[0] + I->second[1] + I->second[2]));
     }
     return greatest > 0 ? greatest : 1;
 }
@@ -507,17 +510,6 @@ static int most_spun(const survey *s, const motions *of, double axis[3]) {
     return best;
 }
 
-/* The body that moves most. */
-static int most_moved(const survey *s, const motions *of) {
-    double most = -1;
-    int best = 0;
-    for (int c = 0; c < of->n; c++)
-        for (int k = 0; k < of->count; k++)
-            if (fabs(of->N[k * of->n + c]) > most * (1 + 1e-9))
-                most = fabs(of->N[k * of->n + c]), best = s->owner[of->unknowns[c]];
-    return best;
-}
-
 /* Takes from the motions the one along which the body turns about the axis: those left do not. */
 static void take_spin(const survey *s, motions *of, int body, const double axis[3]) {
     double rate[SYSTEM_MAX], w[3];
@@ -535,16 +527,14 @@ static void take_spin(const survey *s, motions *of, int body, const double axis[
 }
 
 /* All of a system's, or none where something slides too: that stays undetermined, and is told in full. */
-static int hold_spins(survey *s, motions *of) {
+static void hold_spins(survey *s, motions *of) {
     double axis[SYSTEM_MAX][3];
     int body[SYSTEM_MAX], count = 0;
     while (of->count > 0 && (body[count] = most_spun(s, of, axis[count])) > 0) {
         take_spin(s, of, body[count], axis[count]);
         count++;
     }
-    if (of->count > 0) return 0;
-    for (int k = 0; k < count; k++) hold(s, body[k], axis[k]);
-    return count;
+    for (int k = 0; k < count && of->count == 0; k++) hold(s, body[k], axis[k]);
 }
 
 /* --- words ------------------------------------------------------------------------------------------------------ */
@@ -578,8 +568,8 @@ static void describe(const survey *s, int body, const double axis[3], char *text
     int used = snprintf(text, size, "[%.4g, %.4g, %.4g] in its own axes", own[0], own[1], own[2]);
     if (used < 0 || (size_t)used >= size) return;
     if (names[1])
-        snprintf(text + used, size - (size_t)used, ", the line through joints \"%.60s\" and \"%.60s\"", names[0],
-                 names[1]);
+        snprintf(text + used, size - (size_t)used, ", the line through joints \"%.60s\" and \"%.60s\"",
+                 names[0], names[1]);
     else if (names[0])
         snprintf(text + used, size - (size_t)used, " (joint \"%.60s\")", names[0]);
 }
@@ -595,19 +585,19 @@ static void tell(survey *s) {
         if (model->idle[k].body == before) continue;
         before = model->idle[k].body;
         if (used < 120)
-            used += snprintf(others + used, sizeof others - (size_t)used, "%s\"%.40s\"", bodies > 1 ? ", " : "",
-                             model->bodies[before].name);
+            used += snprintf(others + used, sizeof others - (size_t)used, "%s\"%.40s\"",
+                             bodies > 1 ? ", " : "", model->bodies[before].name);
         bodies++;
     }
     char more[260] = "";
     if (bodies > 1)
         snprintf(more, sizeof more, "; the same holds for %d more: %s%s", bodies - 1, others,
                  used >= 120 ? ", ..." : "");
-    lw_compile_warning(s->compiler, "body", body->name, body->place,
-                       "give it inertia about that line if its spin matters",
-                       "spins idly about %s: no inertia resists that, nothing acts on it, and nothing else feels "
-                       "it; the spin keeps its speed%s",
-                       line, more);
+    lw_compile_warning(
+        s->compiler, "body", body->name, body->place, "give it inertia about that line if its spin matters",
+        "spins idly about %s: no inertia resists that, nothing acts on it, and nothing else feels "
+        "it; the spin keeps its speed%s",
+        line, more);
 }
 
 static void complain_of_gyroscope(survey *s, int body, const double w[3]) {
@@ -616,12 +606,13 @@ static void complain_of_gyroscope(survey *s, int body, const double w[3]) {
     char line[256];
     for (int k = 0; k < 3; k++) axis[k] /= length;
     describe(s, body, axis, line, sizeof line);
-    lw_compile_error(s->compiler, "body", own->name, own->place,
-                     "give it a moment of inertia there, at least the difference of the other two, or hold it by "
-                     "another joint",
-                     "is free to turn about %s, where it has no inertia, while its other moments of inertia differ: "
-                     "their gyroscopic torque acts there and nothing resists it",
-                     line);
+    lw_compile_error(
+        s->compiler, "body", own->name, own->place,
+        "give it a moment of inertia there, at least the difference of the other two, or hold it by "
+        "another joint",
+        "is free to turn about %s, where it has no inertia, while its other moments of inertia differ: "
+        "their gyroscopic torque acts there and nothing resists it",
+        line);
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
@@ -652,7 +643,8 @@ static bool is_dead_end(const survey *s, const motions *of) {
     for (int r = 0; r < s->tie_count; r++) {
         bool inside[2] = {false, false};
         for (int side = 0; side < 2; side++)
-            for (int c = 0; c < of->n; c++) inside[side] |= s->owner[of->unknowns[c]] == s->ties[r].bodies[side];
+            for (int c = 0; c < of->n; c++)
+                inside[side] |= s->owner[of->unknowns[c]] == s->ties[r].bodies[side];
         ties += inside[0] != inside[1];
     }
     return ties < 2;
@@ -694,12 +686,12 @@ static bool are_spins(const survey *s, const motions *of) {
 static lw_status look_at_systems(survey *s) {
     lw_arena *scratch = s->compiler->scratch;
     int n = s->unknowns, room = n > SYSTEM_MAX ? SYSTEM_MAX : n;
-    int *head = LW_NEW(scratch, int, n + 1), *start = LW_NEW(scratch, int, n + 2), *list = LW_NEW(scratch, int, n + 1);
+    int *head = LW_NEW(scratch, int, n + 1), *start = LW_NEW(scratch, int, n + 2),
+        *list = LW_NEW(scratch, int, n + 1);
     int *idle = LW_NEW(scratch, int, n + 1); /* system -> idle motions, at every position so far */
-    int *still = LW_NEW(scratch, int, n + 1), *mover = LW_NEW(scratch, int, n + 1); /* system -> motions, and a body that moves */
     bool *bad = LW_NEW(scratch, bool, s->model->body_count + 1);
     motions of = {.N = LW_NEW(scratch, double, room *room + 1)};
-    if (!head || !start || !list || !idle || !still || !mover || !bad || !of.N) return LW_ERROR_MEMORY;
+    if (!head || !start || !list || !idle || !bad || !of.N) return LW_ERROR_MEMORY;
     for (int p = 0; p < POSITIONS; p++) {
         take_position(s, p);
         join_systems(s);
@@ -707,18 +699,16 @@ static lw_status look_at_systems(survey *s) {
     for (int u = 0; u < n; u++) start[find(s->system, u) + 1]++, idle[u] = INT32_MAX;
     for (int u = 0; u < n; u++) start[u + 1] += start[u];
     for (int u = 0; u < n; u++) list[start[find(s->system, u)]++] = u; /* start is now the end of each */
-    for (int p = POSITIONS - 1; p >= -1; p--) { /* the random ones, the start, and the first random one for what is left */
+    for (int p = POSITIONS - 1; p >= -1;
+         p--) { /* the random ones, the start, and the first random one for what is left */
         take_position(s, p < 0 ? 1 : p);
         list_rows(s, head);
         for (int root = 0; root < n; root++) {
             of.n = start[root] - (root ? start[root - 1] : 0);
-            if (of.n > SYSTEM_MAX) s->model->still = LW_STILL_UNKNOWN;
             if (of.n == 0 || of.n > SYSTEM_MAX || (idle[root] == 0 && p <= 0)) continue;
             memcpy(of.unknowns, list + start[root] - of.n, (size_t)of.n * sizeof *list);
             if (p > 0) {
                 if (!find_motions(s, head[root], false, &of)) return LW_ERROR_MEMORY;
-                still[root] = of.count;
-                mover[root] = of.count ? most_moved(s, &of) : 0;
                 for (int k = 0; k < of.count; k++)
                     for (int c = 0; c < of.n; c++) {
                         int body = s->owner[of.unknowns[c]];
@@ -736,14 +726,11 @@ static lw_status look_at_systems(survey *s) {
                 if (!are_spins(s, &of)) idle[root] = 0;
                 continue;
             }
-            if (p == 0 && of.count != idle[root]) continue; /* a singular position: other motions are loose there, too */
-            if (!is_dead_end(s, &of)) still[root] -= hold_spins(s, &of);
+            if (p == 0 && of.count != idle[root])
+                continue; /* a singular position: other motions are loose there, too */
+            if (!is_dead_end(s, &of)) hold_spins(s, &of);
             idle[root] = 0;
         }
-    }
-    for (int root = 0; root < n && s->model->still != LW_STILL_UNKNOWN; root++) {
-        if (still[root] > 0 && s->model->still == 0) s->model->still_body = mover[root];
-        s->model->still += still[root];
     }
     tell(s);
     return LW_OK;
@@ -770,20 +757,6 @@ static void list_ties(survey *s) {
         if (model->constraints[c].type != LW_CONSTRAINT_COUPLING) add_tie(s, model->constraints[c].bodies);
 }
 
-/* Do bodies with unknowns close a loop among themselves? At random positions it is open, and ranks there say nothing of it. */
-static bool have_loop(survey *s, int *set) {
-    const lw_model *model = s->model;
-    for (int i = 0; i <= model->body_count; i++) set[i] = i;
-    for (int j = 0; j < model->joint_count; j++) {
-        const int *b = model->joints[j].info.bodies;
-        if (s->first[b[0]] == s->first[b[0] + 1] || s->first[b[1]] == s->first[b[1] + 1]) continue;
-        int x = find(set, b[0]), y = find(set, b[1]);
-        if (x == y) return true;
-        set[x] = y;
-    }
-    return false;
-}
-
 static double size_of(const lw_model *model) {
     double size = 0;
     for (int j = 0; j < model->joint_count; j++)
@@ -801,22 +774,23 @@ lw_status lw_compile_idle(lw_compiler *compiler) {
     s.first = LW_NEW(scratch, int, bodies + 1);
     s.gyroscopic = LW_NEW(scratch, bool, bodies);
     if (!s.first || !s.gyroscopic) return LW_ERROR_MEMORY;
-    for (int i = 1; i <= model->body_count; i++)
-        s.first[i + 1] = s.unknowns += still_twists(&s, i, twists);
+    for (int i = 1; i <= model->body_count; i++) s.first[i + 1] = s.unknowns += still_twists(&s, i, twists);
     if (s.unknowns == 0) return LW_OK;
 
     size_t terms = 0;
     for (int c = 0; c < model->constraint_count; c++) terms += (size_t)model->constraints[c].terms;
-    size_t rows = 6 * (size_t)model->joint_count + 12 * (size_t)model->constraint_count + 6 * (size_t)model->force_count;
+    size_t rows = 6 * (size_t)model->joint_count + 12 * (size_t)model->constraint_count +
+                  6 * (size_t)model->force_count;
     s.owner = LW_NEW(scratch, int, s.unknowns + 1);
     s.system = LW_NEW(scratch, int, s.unknowns + 1);
     s.basis = (double(*)[6])LW_NEW(scratch, double, 6 * (size_t)s.unknowns + 1);
-    s.q = LW_NEW(scratch, double, LW_JOINT_MAX_Q * (size_t)model->joint_count + 1);
+    s.q = LW_NEW(scratch, double, LW_JOINT_MAX_Q *(size_t)model->joint_count + 1);
     s.rows = LW_NEW(scratch, row, rows + 1);
     s.parts = LW_NEW(scratch, part, 2 * (rows + terms) + 1);
     s.ties = LW_NEW(scratch, tie, model->joint_count + model->force_count + model->constraint_count + 1);
     model->idle = LW_NEW(model->arena, lw_idle, s.unknowns);
-    if (!s.ties || !s.owner || !s.system || !s.basis || !s.q || !s.rows || !s.parts || !model->idle) return LW_ERROR_MEMORY;
+    if (!s.ties || !s.owner || !s.system || !s.basis || !s.q || !s.rows || !s.parts || !model->idle)
+        return LW_ERROR_MEMORY;
     for (int i = 1; i <= model->body_count; i++) {
         int count = still_twists(&s, i, twists);
         for (int k = 0; k < count; k++) {
@@ -826,9 +800,6 @@ lw_status lw_compile_idle(lw_compiler *compiler) {
         }
     }
     list_ties(&s);
-    int *set = LW_NEW(scratch, int, bodies);
-    if (!set) return LW_ERROR_MEMORY;
-    if (have_loop(&s, set)) model->still = LW_STILL_UNKNOWN;
     lw_status status = lw_data_create(model, NULL, &s.data);
     if (status != LW_OK) return status;
     status = look_at_systems(&s);

@@ -151,8 +151,6 @@ typedef struct lw_idle {
     double axis[3], moment;
 } lw_idle;
 
-enum { LW_STILL_UNKNOWN = -1 };
-
 struct lw_model {
     lw_arena *arena;
     const char *name, *file;
@@ -186,8 +184,6 @@ struct lw_model {
     lw_constraint *constraints;
     int idle_count;
     lw_idle *idle;
-    int still;      /* motions that move no inertia, idle ones left out, wherever the joints are put; or LW_STILL_UNKNOWN ... */
-    int still_body; /* ... and a body that moves in one */
     lw_graph graph;
     lw_names body_names, joint_names; /* by label, by the spec's order */
 };

@@ -142,12 +142,13 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
                              "inertia is not positive: its principal moments are %.6g, %.6g, %.6g", e[0],
                              e[1], e[2]);
         else if (e[0] + e[1] < e[2] * (1 - tolerance) && e[0] >= -tolerance * scale)
-            lw_compile_warning(compiler, "body", name, first_known(places->inertia, body->place),
-                               "it is taken as given, as rotors and measured arms need it; if it is meant as a "
-                               "solid, check units and axes",
-                               "inertia breaks the triangle inequality by %.3g: principal moments %.6g + %.6g "
-                               "< %.6g, which no solid has",
-                               e[2] - (e[0] + e[1]), fmax(0, e[0]), fmax(0, e[1]), e[2]);
+            lw_compile_warning(
+                compiler, "body", name, first_known(places->inertia, body->place),
+                "it is taken as given, as rotors and measured arms need it; if it is meant as a "
+                "solid, check units and axes",
+                "inertia breaks the triangle inequality by %.3g: principal moments %.6g + %.6g "
+                "< %.6g, which no solid has",
+                e[2] - (e[0] + e[1]), fmax(0, e[0]), fmax(0, e[1]), e[2]);
     }
     return compiler->errors == before;
 }

@@ -23,10 +23,10 @@ enum { MAX = 64 };
 
 /* A rod from (0.2, 0, 0) to (1, 0.5, 0.6), its moments J (1 - u u') + eps u u' with u = (0.8, 0.5, 0.6) / sqrt(1.25). */
 #define ROD                                                                                                  \
-    "inertia: [J*(1-0.512)+eps*0.512, J*(1-0.2)+eps*0.2, J*(1-0.288)+eps*0.288, (eps-J)*0.32, "             \
+    "inertia: [J*(1-0.512)+eps*0.512, J*(1-0.2)+eps*0.2, J*(1-0.288)+eps*0.288, (eps-J)*0.32, "              \
     "(eps-J)*0.384, (eps-J)*0.24]"
 #define RSSR(coupler, ball, more)                                                                            \
-    "linkwork: 1\nname: idle\nparameters: {eps: 0, J: 0.1}\nbodies:\n"                                                   \
+    "linkwork: 1\nname: idle\nparameters: {eps: 0, J: 0.1}\nbodies:\n"                                       \
     "  crank: {mass: 1, shape: rod, points: [[0, 0, 0], [0.2, 0, 0]]}\n"                                     \
     "  coupler: {" coupler "}\n"                                                                             \
     "  rocker: {mass: 2, shape: rod, points: [[1, 0.5, 0], [1, 0.5, 0.6]], radius: 0.02}\n"                  \
@@ -46,15 +46,17 @@ typedef struct mechanism {
 static const mechanism mechanisms[] = {
     {"thin coupler", RSSR("mass: 1, com: [0.6, 0.25, 0.3], " ROD, "type: spherical, v: [4, 3, 5]", ""), 1,
      "about [0.7155, 0.4472, 0.5367] in its own axes, the line through joints \"s1\" and \"s2\""},
-    {"coupler without mass", RSSR("mass: 0, inertia: [eps, eps, eps]", "type: spherical, v: [4, 3, 5]", ""), 1,
-     "about [0.7155, 0.4472, 0.5367] in its own axes, the line through joints \"s1\" and \"s2\""},
+    {"coupler without mass", RSSR("mass: 0, inertia: [eps, eps, eps]", "type: spherical, v: [4, 3, 5]", ""),
+     1, "about [0.7155, 0.4472, 0.5367] in its own axes, the line through joints \"s1\" and \"s2\""},
     {"a universal joint holds it",
-     RSSR("mass: 0, inertia: [eps, eps, eps]", "type: universal, axes: [[0, 0, 1], [0.5, -0.8, 0]]", ""), 0, NULL},
+     RSSR("mass: 0, inertia: [eps, eps, eps]", "type: universal, axes: [[0, 0, 1], [0.5, -0.8, 0]]", ""), 0,
+     NULL},
     {"forces on the line",
-     RSSR("mass: 1, com: [0.6, 0.25, 0.3], " ROD, "type: spherical, v: [4, 3, 5]",
-          "forces:\n  pull: {type: spring, between: [ground, coupler], points: [[0, 2, 1], [0.6, 0.25, 0.3]], "
-          "stiffness: 100, damping: 3}\n"
-          "  push: {type: applied, body: coupler, point: [0.44, 0.15, 0.18], force: [3, -2, 5*t]}\n"),
+     RSSR(
+         "mass: 1, com: [0.6, 0.25, 0.3], " ROD, "type: spherical, v: [4, 3, 5]",
+         "forces:\n  pull: {type: spring, between: [ground, coupler], points: [[0, 2, 1], [0.6, 0.25, 0.3]], "
+         "stiffness: 100, damping: 3}\n"
+         "  push: {type: applied, body: coupler, point: [0.44, 0.15, 0.18], force: [3, -2, 5*t]}\n"),
      1, "line through joints"},
     {"rods in a row",
      "linkwork: 1\nname: idle\nparameters: {eps: 0}\nbodies:\n"
@@ -89,7 +91,8 @@ static const mechanism mechanisms[] = {
      "  tube: {type: cylindrical, between: [t1, t2], point: [0.2, 0, 0], axis: [0.8, 0.5, 0.6]}\n"
      "  s2: {type: spherical, between: [t2, rocker], point: [1, 0.5, 0.6]}\n"
      "  r2: {type: revolute, between: [ground, rocker], point: [1, 0.5, 0], axis: [0, 1, 0]}\n"
-     "forces:\n  k: {type: spring, between: [t1, t2], points: [[0.2, 0, 0], [1, 0.5, 0.6]], stiffness: 300, damping: 3}\n"
+     "forces:\n  k: {type: spring, between: [t1, t2], points: [[0.2, 0, 0], [1, 0.5, 0.6]], stiffness: 300, "
+     "damping: 3}\n"
      "run: {end: 0.3, tolerance: 1e-9}\n",
      2, "the same holds for 1 more: \"t2\""},
     {"a platform on six telescopes between balls",
@@ -99,10 +102,13 @@ static const mechanism mechanisms[] = {
      "[0.5*cos(i*60 deg)+0.3*cos(i*60 deg+20 deg), 0.5*sin(i*60 deg)+0.3*sin(i*60 deg+20 deg), 0.5]]}\n"
      "  p{i}: {repeat: {i: 0..5}, mass: 0, inertia: [eps, eps, eps]}\n"
      "joints:\n"
-     "  g{i}: {repeat: {i: 0..5}, type: spherical, between: [ground, \"c{i}\"], point: [cos(i*60 deg), sin(i*60 deg), 0]}\n"
-     "  l{i}: {repeat: {i: 0..5}, type: prismatic, between: [\"c{i}\", \"p{i}\"], point: [cos(i*60 deg), sin(i*60 deg), 0], "
+     "  g{i}: {repeat: {i: 0..5}, type: spherical, between: [ground, \"c{i}\"], point: [cos(i*60 deg), "
+     "sin(i*60 deg), 0]}\n"
+     "  l{i}: {repeat: {i: 0..5}, type: prismatic, between: [\"c{i}\", \"p{i}\"], point: [cos(i*60 deg), "
+     "sin(i*60 deg), 0], "
      "axis: [0.6*cos(i*60 deg+20 deg)-cos(i*60 deg), 0.6*sin(i*60 deg+20 deg)-sin(i*60 deg), 1], v: 0.1*i}\n"
-     "  h{i}: {repeat: {i: 0..5}, type: spherical, between: [\"p{i}\", top], point: [0.6*cos(i*60 deg+20 deg), "
+     "  h{i}: {repeat: {i: 0..5}, type: spherical, between: [\"p{i}\", top], point: [0.6*cos(i*60 deg+20 "
+     "deg), "
      "0.6*sin(i*60 deg+20 deg), 1]}\n"
      "forces:\n  k{i}: {repeat: {i: 0..5}, type: torsion, joint: \"l{i}\", stiffness: 500, damping: 5}\n"
      "run: {end: 0.1, tolerance: 1e-8}\n",
@@ -151,7 +157,8 @@ static void one_warning_tells_the_axis(void **state) {
         if (model->idle_count != mechanisms[m].idle)
             fail_msg("%s: %d idle spins", mechanisms[m].name, model->idle_count);
         assert_int_equal(lw_report_size(report), mechanisms[m].says ? 1 : 0);
-        if (mechanisms[m].says) must_say(report, LW_SEVERITY_WARNING, NULL, mechanisms[m].says, "if its spin matters");
+        if (mechanisms[m].says)
+            must_say(report, LW_SEVERITY_WARNING, NULL, mechanisms[m].says, "if its spin matters");
         lw_model_destroy(model);
         lw_report_destroy(report);
     }
@@ -174,7 +181,8 @@ static void everything_else_is_the_limit(void **state) {
         for (uint64_t seed = 0; seed < 3; seed++) {
             double q[MAX], v[MAX], vdot[MAX], own[6 * MAX], limit[6 * MAX], first = 0;
             lw_error error = {0};
-            lw_model *model = compile_quietly(mechanisms[m].text, "0"), *near = compile_quietly(mechanisms[m].text, "1e-4"),
+            lw_model *model = compile_quietly(mechanisms[m].text, "0"),
+                     *near = compile_quietly(mechanisms[m].text, "1e-4"),
                      *nearer = compile_quietly(mechanisms[m].text, "1e-6");
             take_state(model, seed, q, v);
             const char *reference = lw_model_loop_count(model) ? "cut" : "tree";
@@ -208,8 +216,10 @@ static void everything_else_is_the_limit(void **state) {
 static void books_do_not_count_them(void **state) {
     (void)state;
     for (int m = 0; m < MECHANISMS; m++) {
-        double q[MAX], v[MAX], w[MAX], vdot[MAX], tau[MAX], other[MAX], M[MAX * MAX], p[3], L[3], p0[3], L0[3];
-        lw_model *model = compile_quietly(mechanisms[m].text, "0"), *near = compile_quietly(mechanisms[m].text, "1e-13");
+        double q[MAX], v[MAX], w[MAX], vdot[MAX], tau[MAX], other[MAX], M[MAX * MAX], p[3], L[3], p0[3],
+            L0[3];
+        lw_model *model = compile_quietly(mechanisms[m].text, "0"),
+                 *near = compile_quietly(mechanisms[m].text, "1e-13");
         lw_data *data, *beside;
         lw_random random = random_seed(7);
         int n = lw_model_v_size(model);
@@ -221,7 +231,8 @@ static void books_do_not_count_them(void **state) {
         assert_true(fabs(energy.kinetic - limit.kinetic) < 1e-10 * limit.kinetic);
         lw_momentum(model, data, 0, q, v, p, L);
         lw_momentum(near, beside, 0, q, v, p0, L0);
-        for (int k = 0; k < 3; k++) assert_true(fabs(p[k] - p0[k]) + fabs(L[k] - L0[k]) < 1e-10 * (1 + fabs(L0[k])));
+        for (int k = 0; k < 3; k++)
+            assert_true(fabs(p[k] - p0[k]) + fabs(L[k] - L0[k]) < 1e-10 * (1 + fabs(L0[k])));
         lw_mass_matrix(model, data, 0, q, M);
         lw_inverse_dynamics(model, data, 0, q, v, vdot, tau);
         lw_inverse_dynamics(near, beside, 0, q, v, vdot, other);
@@ -263,7 +274,8 @@ static void end_of_run(const lw_model *model, const char *method, const char *in
 static void runs_end_where_a_little_inertia_leads(void **state) {
     (void)state;
     for (int m = 0; m < MECHANISMS; m++) {
-        lw_model *model = compile_quietly(mechanisms[m].text, "0"), *near = compile_quietly(mechanisms[m].text, "1e-7");
+        lw_model *model = compile_quietly(mechanisms[m].text, "0"),
+                 *near = compile_quietly(mechanisms[m].text, "1e-7");
         bool loops = lw_model_loop_count(model) > 0;
         double limit[8], own[8];
         end_of_run(near, loops ? "cut" : "tree", NULL, limit);
@@ -300,7 +312,8 @@ static void what_acts_there_is_not_idle(void **state) {
         lw_model *model = compile_quietly(cases[k].text, "0");
         lw_error error = {0};
         assert_int_equal(model->idle_count, 0);
-        assert_int_equal(lw_method_applies("massless", model, &error), cases[k].determined ? LW_OK : LW_ERROR_UNSUPPORTED);
+        assert_int_equal(lw_method_applies("massless", model, &error),
+                         cases[k].determined ? LW_OK : LW_ERROR_UNSUPPORTED);
         if (!cases[k].determined) assert_non_null(strstr(error.object, "coupler"));
         assert_int_equal(lw_method_applies("lagrange", model, &error), LW_ERROR_UNSUPPORTED);
         lw_model_destroy(model);
@@ -324,17 +337,19 @@ static void what_acts_there_is_not_idle(void **state) {
 /* A linkage without mass that flaps, and bodies that lead nowhere, are not held: their shape would be of our making. */
 static void shapes_are_not_held(void **state) {
     (void)state;
-    static const char flaps[] = "linkwork: 1\nname: idle\nparameters: {eps: 0}\nbodies:\n"
-                                "  a: {mass: 1, inertia: [1, 1, 1]}\n  b: {mass: 0}\n  c: {mass: 0}\n  d: {mass: 0}\n"
-                                "joints:\n  j0: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 0, 1]}\n"
-                                "  j1: {type: revolute, between: [a, b], point: [0, 1, 0], axis: [0, 0, 1]}\n"
-                                "  j2: {type: revolute, between: [b, c], point: [1, 2, 0], axis: [0, 0, 1]}\n"
-                                "  j3: {type: revolute, between: [c, d], point: [2, 1.5, 0], axis: [0, 0, 1]}\n"
-                                "  j4: {type: revolute, between: [d, ground], point: [3, 0, 0], axis: [0, 0, 1]}\n";
-    static const char nowhere[] = "linkwork: 1\nname: idle\nparameters: {eps: 0}\nbodies:\n"
-                                  "  a: {mass: 1, inertia: [1, 1, 1]}\n  b: {mass: 0}\n"
-                                  "joints:\n  j0: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 0, 1]}\n"
-                                  "  j1: {type: spherical, between: [a, b], point: [0, 1, 0]}\n";
+    static const char flaps[] =
+        "linkwork: 1\nname: idle\nparameters: {eps: 0}\nbodies:\n"
+        "  a: {mass: 1, inertia: [1, 1, 1]}\n  b: {mass: 0}\n  c: {mass: 0}\n  d: {mass: 0}\n"
+        "joints:\n  j0: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 0, 1]}\n"
+        "  j1: {type: revolute, between: [a, b], point: [0, 1, 0], axis: [0, 0, 1]}\n"
+        "  j2: {type: revolute, between: [b, c], point: [1, 2, 0], axis: [0, 0, 1]}\n"
+        "  j3: {type: revolute, between: [c, d], point: [2, 1.5, 0], axis: [0, 0, 1]}\n"
+        "  j4: {type: revolute, between: [d, ground], point: [3, 0, 0], axis: [0, 0, 1]}\n";
+    static const char nowhere[] =
+        "linkwork: 1\nname: idle\nparameters: {eps: 0}\nbodies:\n"
+        "  a: {mass: 1, inertia: [1, 1, 1]}\n  b: {mass: 0}\n"
+        "joints:\n  j0: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 0, 1]}\n"
+        "  j1: {type: spherical, between: [a, b], point: [0, 1, 0]}\n";
     const char *const texts[] = {flaps, nowhere};
     for (int k = 0; k < 2; k++) {
         lw_model *model = compile_quietly(texts[k], "0");
@@ -353,13 +368,16 @@ static void moments_of_no_solid(void **state) {
         "linkwork: 1\nname: idle\nparameters: {eps: 0}\nbodies:\n"
         "  link1: {mass: 0, inertia: [0, 0, 0.35]}\n"
         "  link2: {mass: 17.4, com: [0.07, 0.01, -0.02], inertia: [0.13, 0.524, 0.1]}\n"
-        "  wheel: {mass: 0, inertia: [0, 0, 0.01, 2.4e-35, 0, 0]}\n  fast: {mass: 0, inertia: [0.002, 0, 0]}\n"
+        "  wheel: {mass: 0, inertia: [0, 0, 0.01, 2.4e-35, 0, 0]}\n  fast: {mass: 0, inertia: [0.002, 0, "
+        "0]}\n"
         "joints:\n  j1: {type: revolute, between: [ground, link1], point: [0, 0, 0], axis: [0, 0, 1], v: 1}\n"
         "  j2: {type: revolute, between: [link1, link2], point: [0, 0.1, 0], axis: [0, 1, 0], v: 2}\n"
         "  jw: {type: revolute, between: [link2, wheel], point: [0.5, 0.1, 0], axis: [0, 0, 1], v: 100}\n"
         "  jf: {type: revolute, between: [link2, fast], point: [0.5, 0.3, 0], axis: [1, 0, 0], v: 500}\n"
-        "constraints: {gear: {type: coupling, terms: [{joint: jw, factor: 5}, {joint: jf, factor: -1}]}}\nrun: {end: 0.1, tolerance: 1e-9}\n",
-        RSSR("mass: 0, com: [0.6, 0.25, 0.3], inertia: [0.01, 0.02, 0.5]", "type: spherical, v: [4, 3, 5]", ""),
+        "constraints: {gear: {type: coupling, terms: [{joint: jw, factor: 5}, {joint: jf, factor: "
+        "-1}]}}\nrun: {end: 0.1, tolerance: 1e-9}\n",
+        RSSR("mass: 0, com: [0.6, 0.25, 0.3], inertia: [0.01, 0.02, 0.5]", "type: spherical, v: [4, 3, 5]",
+             ""),
     };
     for (int m = 0; m < 2; m++) {
         double q[MAX], v[MAX], vdot[MAX], own[6 * MAX], all[6 * MAX], limit[8], end[8];
@@ -372,12 +390,14 @@ static void moments_of_no_solid(void **state) {
             const char *name = lw_method_at(k).name;
             if (lw_method_applies(name, model, &error) != LW_OK || strcmp(name, "penalty") == 0) continue;
             assert_int_equal(lw_accelerations(model, name, 0, q, v, vdot, all, NULL, &error), LW_OK);
-            if (!(difference(model, own, all) < 1e-9)) fail_msg("%s: off by %.2e", name, difference(model, own, all));
+            if (!(difference(model, own, all) < 1e-9))
+                fail_msg("%s: off by %.2e", name, difference(model, own, all));
             methods++;
         }
         assert_true(methods >= 10);
         end_of_run(model, "lagrange", NULL, limit);
-        end_of_run(model, "director", "energy-momentum", end); /* of second order; Euler tensors with negative entries */
+        end_of_run(model, "director", "energy-momentum",
+                   end); /* of second order; Euler tensors with negative entries */
         if (!(relative_difference(limit, end, 8) < 1e-2))
             fail_msg("director: off by %.2e", relative_difference(limit, end, 8));
         end_of_run(model, "massless", NULL, end);
@@ -385,11 +405,12 @@ static void moments_of_no_solid(void **state) {
         lw_model_destroy(model);
     }
     lw_report *report = lw_report_create();
-    assert_null(compile("linkwork: 1\nname: idle\nparameters: {eps: 0}\nbodies: {rotor: {mass: 0, inertia: [0, 0, 1]}}\n"
-                        "joints: {ball: {type: spherical, between: [ground, rotor], point: [0, 0, 0]}}\n",
-                        "0", report));
-    must_say(report, LW_SEVERITY_ERROR, "body \"rotor\"", "gyroscopic torque acts there and nothing resists it",
-             "the difference of the other two");
+    assert_null(compile(
+        "linkwork: 1\nname: idle\nparameters: {eps: 0}\nbodies: {rotor: {mass: 0, inertia: [0, 0, 1]}}\n"
+        "joints: {ball: {type: spherical, between: [ground, rotor], point: [0, 0, 0]}}\n",
+        "0", report));
+    must_say(report, LW_SEVERITY_ERROR, "body \"rotor\"",
+             "gyroscopic torque acts there and nothing resists it", "the difference of the other two");
     lw_report_destroy(report);
 }
 
