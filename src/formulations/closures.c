@@ -7,6 +7,9 @@
  *   on 1          minus the same in the first body's axes, with p_1
  *   velocity      x.w_r or x.(v_2P - v_1P)
  *   bias          -x.(w_2 x w_r) or x.(w_2 x (w_2 x p_2) - w_1 x (w_1 x p_1))
+ *   gap           x.(rotation vector of 2 against 1) or x.(P_2 - P_1)
+ *
+ * Places are counted from where the first body of each branch hangs on ground: a loop far from the origin closes as exactly as any.
  *
  * Source   docs/theory/rows.md for joints whose motion subspace is constant and does not slide; recursion.h for velocities.
  * Cost     O(bodies on the ways of the closures to ground + closures), no allocation.
@@ -30,6 +33,13 @@ typedef struct hold {
     double bias[6];         /* by part, with gravity for ground */
 } hold;
 
+/* Of a closure, what only its gap needs. */
+typedef struct mate {
+    double offset[3];            /* from where the first body's branch hangs to where the second's does */
+    double first[9], second[9];  /* directions that coincide when it is closed, one after another, from both bodies */
+    int directions;              /* of these: none, the axis, or three */
+} mate;
+
 /* Axes from the second body; the point along them. */
 typedef struct frame {
     double axes[9], p[3];
@@ -37,10 +47,11 @@ typedef struct frame {
 
 struct lw_closures {
     hold *holds;
+    mate *mates;
     frame *frames;
     int count, frame_count;
     int body_count, *bodies; /* on the ways to ground, parents first */
-    lw_pose *world;          /* of the internal frames; 0 .. n */
+    lw_pose *world; /* of the internal frames, with places from where their branch hangs on ground; 0 .. n */
     double *w, *v;           /* angular velocity, velocity of the origin, world axes: 3 per body */
     double per_length;       /* 1 / size of the mechanism */
 };
@@ -87,6 +98,27 @@ static void make_hold(const lw_model *model, int joint, lw_closures *c, hold *h)
     }
 }
 
+/* Where the branch of a body hangs on ground. */
+static const double *hung_at(const lw_model *model, int body) {
+    static const double origin[3] = {0, 0, 0};
+    if (body == 0) return origin;
+    while (model->links[body].parent) body = model->links[body].parent;
+    return model->links[body].p;
+}
+
+static void make_mate(const lw_model *model, int joint, mate *x) {
+    const lw_joint_entry *entry = &model->joints[joint];
+    double *directions[2] = {x->first, x->second};
+    lw_v3_sub(hung_at(model, entry->info.bodies[1]), hung_at(model, entry->info.bodies[0]), x->offset);
+    x->directions = entry->joint.type == LW_JOINT_WELD ? 3 : entry->joint.type == LW_JOINT_REVOLUTE ? 1 : 0;
+    for (int side = 0; side < 2; side++) {
+        double axes[9];
+        lw_m3_transpose(entry->frames[side].R, axes);
+        memcpy(directions[side], x->directions == 1 ? axes + 3 * entry->joint.axis : axes,
+               3 * (size_t)x->directions * sizeof *axes);
+    }
+}
+
 lw_status lw_closures_create(const lw_model *model, lw_arena *arena, lw_closures **out) {
     *out = NULL;
     if (model->constraint_count) return LW_OK;
@@ -98,14 +130,16 @@ lw_status lw_closures_create(const lw_model *model, lw_arena *arena, lw_closures
     if (!c || !wanted) return LW_ERROR_MEMORY;
     c->count = model->closure_count;
     c->holds = LW_NEW(arena, hold, model->closure_count + 1);
+    c->mates = LW_NEW(arena, mate, model->closure_count + 1);
     c->frames = LW_NEW(arena, frame, model->closure_count + 1);
     c->bodies = LW_NEW(arena, int, n);
     c->world = LW_NEW(arena, lw_pose, n);
     c->w = LW_NEW(arena, double, 3 * n);
     c->v = LW_NEW(arena, double, 3 * n);
-    if (!c->holds || !c->frames || !c->bodies || !c->world || !c->w || !c->v) return LW_ERROR_MEMORY;
+    if (!c->holds || !c->mates || !c->frames || !c->bodies || !c->world || !c->w || !c->v) return LW_ERROR_MEMORY;
     for (int k = 0; k < model->closure_count; k++) {
         make_hold(model, model->closures[k], c, &c->holds[k]);
+        make_mate(model, model->closures[k], &c->mates[k]);
         for (int side = 0; side < 2; side++)
             for (int i = c->holds[k].bodies[side]; i > 0 && !wanted[i]; i = model->links[i].parent)
                 wanted[i] = true;
@@ -129,7 +163,8 @@ static void centripetal(const double w[3], const double x[3], double out[3]) {
 
 static const double rest[3] = {0, 0, 0};
 
-static void place_hold(const lw_model *model, const lw_data *data, const lw_closures *c, hold *h) {
+static void place_hold(const lw_model *model, const lw_data *data, const lw_closures *c, const mate *x,
+                       hold *h) {
     int one = h->bodies[0], two = h->bodies[1];
     const lw_pose *A = &c->world[one], *B = &c->world[two];
     const double *w1 = one ? data->nodes[one].w : rest, *w2 = two ? data->nodes[two].w : rest;
@@ -146,7 +181,7 @@ static void place_hold(const lw_model *model, const lw_data *data, const lw_clos
         p_axes = own->p;
     }
     lw_m3_mul_v(B->R, h->p, at);
-    for (int k = 0; k < 3; k++) at[k] += B->p[k] - A->p[k];
+    for (int k = 0; k < 3; k++) at[k] += B->p[k] - A->p[k] + x->offset[k];
     lw_m3_tmul_v(A->R, at, h->p1);
     lw_m3_mul_v(h->axes1, w1, w1_axes);
     lw_v3_sub(w2_axes, w1_axes, w_r);
@@ -185,7 +220,7 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
         const double *p = turns ? link->p : data->places[i].p;
         if (link->parent == 0) {
             lw_v3_copy(p, arm);
-            lw_v3_copy(p, own->p);
+            lw_v3_sub(p, link->p, own->p);
         } else {
             lw_m3_mul_v(parent->R, p, arm);
             lw_v3_add(parent->p, arm, own->p);
@@ -216,7 +251,7 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
         lw_m3_mul_v(own->R, local, slide);
         lw_v3_add(velocity, slide, velocity);
     }
-    for (int k = 0; k < c->count; k++) place_hold(model, data, c, &c->holds[k]);
+    for (int k = 0; k < c->count; k++) place_hold(model, data, c, &c->mates[k], &c->holds[k]);
 }
 
 const lw_pose *lw_closures_world(const lw_closures *c) { return c->world; }
@@ -315,6 +350,33 @@ double lw_closure_velocity(const lw_data *data, const lw_closures *c, int index,
         double along = force ? lw_v3_dot(x, slip) : lw_v3_dot(x, w2) - lw_v3_dot(h->axes1 + 3 * part, w1);
         velocity[k] = h->part[k] < 0 ? -along : along;
         worst = larger(worst, (force ? c->per_length : 1) * fabs(along));
+    }
+    return worst;
+}
+
+double lw_closure_gap(const lw_model *model, const lw_closures *c, int index, int count, double *gap) {
+    const hold *h = &c->holds[index];
+    const mate *m = &c->mates[index];
+    const lw_pose *A = &c->world[h->bodies[0]], *B = &c->world[h->bodies[1]];
+    const lw_pose *at1 = &model->joints[model->closures[index]].frames[0];
+    double place1[3], place2[3], t[3], apart[3], turned[3] = {0, 0, 0}, worst = 0;
+    lw_m3_mul_v(A->R, at1->p, place1);
+    lw_m3_mul_v(B->R, h->p, place2);
+    for (int k = 0; k < 3; k++) t[k] = (place2[k] - place1[k]) + ((B->p[k] - A->p[k]) + m->offset[k]);
+    lw_m3_tmul_v(B->R, t, apart);
+    for (int k = 0; k < m->directions; k++) { /* a turn t between them makes first x second the part of t across */
+        double first[3], across[3];
+        lw_m3_mul_v(A->R, m->first + 3 * k, t);
+        lw_m3_tmul_v(B->R, t, first);
+        lw_v3_cross(first, m->second + 3 * k, across);
+        lw_v3_axpy(m->directions == 3 ? 0.5 : 1, across, turned);
+    }
+    for (int k = 0; k < count; k++) {
+        int part = abs(h->part[k]) - 1;
+        bool force = part >= 3;
+        double off = lw_v3_dot(axis_of(c, h, force ? part - 3 : part), force ? apart : turned);
+        gap[k] = h->part[k] < 0 ? -off : off;
+        worst = larger(worst, fabs(off));
     }
     return worst;
 }

@@ -15,7 +15,8 @@ lw_status lw_closures_create(const lw_model *model, lw_arena *arena, lw_closures
  * closures; with speeds v (not NULL) also velocities. */
 void lw_closures_move(const lw_model *model, const lw_data *data, const double *v, lw_closures *closures);
 
-/* Poses of the internal frames of the bodies concerned, 0 .. n, after lw_closures_move. */
+/* Poses of the internal frames of the bodies concerned, 0 .. n, after lw_closures_move; places from where the branch of each hangs on
+ * ground, so that they are good for differences along a branch. */
 const lw_pose *lw_closures_world(const lw_closures *closures);
 
 /* Of closure number k of the model, rows `row` (counted from its first): wrenches on its second and first body (internal axes,
@@ -30,5 +31,7 @@ double lw_closure_defect(const lw_data *data, const lw_closures *closures, int k
 /* What is left of all `count` rows at velocity level, in the rows' own units: */
 double lw_closure_velocity(const lw_data *data, const lw_closures *closures, int k, int count,
                            double *velocity, double *size);
+/* How far its rows are open, in their own units, after lw_closures_move; returns the largest. Near a closed position. */
+double lw_closure_gap(const lw_model *model, const lw_closures *closures, int k, int count, double *gap);
 
 #endif

@@ -5,7 +5,9 @@
  *
  * eta is the acceleration of the tree with all loops cut, column c of zeta what the unit constraint load c adds to it:
  * the recursion of the tree for eta, and its sweeps once more for each column. The matrix is symmetric and positive
- * semi-definite; rows that depend on others are left out by pivoting.
+ * semi-definite; rows that depend on others are left out by pivoting. Where bodies of a loop differ so much in inertia that its
+ * pivots lose the heavy ones, rows are told apart by their geometry instead, G = Q R with pivoting, and lambda is corrected by
+ * what vdot leaves of the rows.
  *
  * Source   Anderson & Critchley (2003), eqs 13, 28-32; docs/theory/cut.md.
  * Cost     O(n + n m + n m^2 + m^3) per call, no allocation.
@@ -18,6 +20,7 @@
 #include "formulations/ties.h"
 #include "formulations/tree.h"
 #include "linalg/dense.h"
+#include "model/joint.h"
 
 #define LANES 1
 #include "formulations/forward.h"
@@ -38,13 +41,21 @@ typedef struct cut_method {
     double *rise;  /* 6 per body, 0 .. n: accelerations of a column */
     double *q, *vdot, *work;
     double least[2]; /* inverse of the mechanism's mass, and of its inertia */
+    double length;   /* of a link */
     double condition;
+    /* where masses differ much */
+    lw_orthogonal *orthogonal;
+    double *QR;            /* the size of G */
+    double *rest, *change; /* per row: what vdot leaves of it; per speed: by how much it differs from eta */
+    double *push;          /* per speed: the caller's tau and what the multipliers do */
 } cut_method;
 
 extern const lw_formulation lw_formulation_cut;
 
 /* Of a pivot relative to the largest of its kind: redundant rows leave rounding. */
 static const double vanished = 1e-12;
+/* A condition beyond which digits are lost: what is left of the rows is looked at then. */
+static const double doubtful = 1e6, certain = 1e-9; /* certain: a correction, of the accelerations */
 
 /* --- one column: vdot = M^-1 tau with the inertias that the recursion for eta has left -------------- */
 
@@ -168,10 +179,114 @@ static void scale_rows(cut_method *m) {
     }
     for (int r = 0; r < rows; r++)
         m->scale[r] = 1 / sqrt(largest[!lw_row_is_length(m->looped.base.model, m->looped.rows, r)]);
-    for (int c = 0; c < rows; c++) {
+    for (int c = 0; c < rows; c++)
         for (int r = 0; r < rows; r++) m->A[r + (size_t)c * (size_t)rows] *= m->scale[r] * m->scale[c];
-        m->b[c] *= m->scale[c];
+}
+
+/* Adds to lambda, and to vdot, what the factors make of the rest of the rows; returns by how much of vdot's own change that is. */
+static double add_multipliers(cut_method *m, int rank) {
+    int count = m->looped.rows->count, nv = m->looped.base.model->nv;
+    double *step = m->looped.defect, most = 0, all = 0;
+    for (int k = 0; k < count; k++) step[k] = -m->rest[k] * m->scale[k];
+    lw_semidefinite_solve(count, rank, m->A, m->order, m->work, step);
+    for (int k = 0; k < count; k++) {
+        step[k] *= m->scale[k];
+        m->looped.lambda[k] += step[k];
     }
+    lw_dense_times(false, nv, count, 1, m->zeta, step, 0, m->vdot);
+    for (int k = 0; k < nv; k++) {
+        m->change[k] += m->vdot[k];
+        most = fmax(most, fabs(m->vdot[k]));
+        all = fmax(all, fmax(fabs(m->change[k]), fabs(m->looped.data->vdot[k])));
+    }
+    return all > 0 ? most / all : 0;
+}
+
+/* The terms of a row. */
+static double size_of_row(const cut_method *m, int r) {
+    int nv = m->looped.base.model->nv;
+    const double *G = m->G + (size_t)r * (size_t)nv;
+    double size = fabs(m->b[r]);
+    for (int k = 0; k < nv; k++)
+        size += fabs(G[k] * m->change[k]) + fabs(G[k] * m->looped.data->vdot[k]);
+    return size;
+}
+
+/* What vdot leaves of the rows into rest; are they satisfied, relative to their terms? */
+static bool satisfied(cut_method *m) {
+    const double slight = 1e-10;
+    int count = m->looped.rows->count, nv = m->looped.base.model->nv;
+    bool fine = true;
+    for (int r = 0; r < count; r++) {
+        const double *G = m->G + (size_t)r * (size_t)nv;
+        double left = m->b[r], size = fabs(left);
+        for (int k = 0; k < nv; k++) left += G[k] * m->change[k], size += fabs(G[k] * m->change[k]);
+        m->rest[r] = left;
+        fine &= fabs(left) <= slight * size;
+    }
+    return fine;
+}
+
+/* Rows that are independent by their geometry alone become the first in order; returns how many they are. */
+static int independent_rows(cut_method *m) {
+    const double redundant = 1e-7;
+    const lw_model *model = m->looped.base.model;
+    int count = m->looped.rows->count, nv = model->nv;
+    for (int r = 0; r < count; r++) {
+        bool length = lw_row_is_length(model, m->looped.rows, r);
+        for (int i = 1; i <= model->body_count; i++)
+            for (int k = 0; k < model->links[i].joint.nv; k++) {
+                size_t at = (size_t)r * (size_t)nv + (size_t)(model->links[i].v + k);
+                bool turns = lw_joint_speed_turns(model->links[i].joint.type, k);
+                m->QR[at] = m->G[at] * (length ? 1 / m->length : 1) * (turns ? 1 : m->length);
+                if (model->links[i].prescribed >> k & 1) m->QR[at] = 0;
+            }
+    }
+    int rank = lw_qr_factor(m->orthogonal, nv, count, m->QR, m->order, redundant);
+    while (rank > 0 && !(fabs(m->QR[(size_t)(rank - 1) * (size_t)(nv + 1)]) > redundant)) rank--; /* an angle */
+    return rank;
+}
+
+/* The same by geometry: rank of the rows from G alone, their matrix with a unit diagonal, and corrections. */
+static lw_status solve_by_geometry(cut_method *m, double t, const double *tau, lw_error *error) {
+    enum { ROUNDS = 8, TIMES = 2 };
+    const double rounding = 1e-13, good = 1e-8, hopeless = 1e10;
+    int count = m->looped.rows->count, nv = m->looped.base.model->nv, rank = independent_rows(m);
+    double change = HUGE_VAL;
+    lw_dense_multiply(true, false, count, count, nv, 1, m->G, m->zeta, 0, m->A);
+    for (int r = 0; r < count; r++) m->scale[r] = 0;
+    for (int k = 0; k < rank; k++) {
+        double diagonal = m->A[(size_t)m->order[k] * (size_t)(count + 1)];
+        m->scale[m->order[k]] = diagonal > 0 ? 1 / sqrt(diagonal) : 0;
+    }
+    for (int c = 0; c < count; c++)
+        for (int r = 0; r < count; r++) m->A[r + (size_t)c * (size_t)count] *= m->scale[r] * m->scale[c];
+    rank = lw_semidefinite_factor(count, m->A, m->order, m->work, 1e-15, &m->condition);
+    memset(m->looped.lambda, 0, (size_t)count * sizeof *m->looped.lambda);
+    for (int time = 0;; time++) {
+        memset(m->change, 0, (size_t)nv * sizeof *m->change);
+        memcpy(m->rest, m->b, (size_t)count * sizeof *m->rest);
+        for (int round = 0; round < ROUNDS; round++) {
+            double last = change;
+            change = add_multipliers(m, rank);
+            satisfied(m);
+            if (!(change > rounding) || !(change < 0.5 * last)) break;
+        }
+        if (time == TIMES) break;
+        /* columns of zeta lose digits in their sum: the tree under the multipliers does not */
+        for (int k = 0; k < nv; k++) m->push[k] = tau ? tau[k] : 0;
+        lw_dense_times(false, nv, count, 1, m->G, m->looped.lambda, 1, m->push);
+        lw_status status = lw_tree_solve(m->looped.base.model, m->looped.data, t, m->push, error);
+        if (status != LW_OK) return status;
+        lw_looped_row_defects(&m->looped, m->b);
+        change = HUGE_VAL;
+    }
+    bool lost = !(change <= good);
+    for (int r = 0; r < count && !lost; r++) /* a row that should count, and did not */
+        lost = m->scale[r] > 0 && fabs(m->rest[r]) > good * size_of_row(m, r);
+    if (!lost || m->condition < hopeless) return LW_OK;
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL, "take method massless, or give light bodies more mass",
+                   "bodies of the closed loops differ so much in mass and inertia that method cut loses all digits");
 }
 
 static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
@@ -192,10 +307,15 @@ static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error 
     lw_dense_multiply(true, false, count, count, nv, 1, m->G, m->zeta, 0, m->A);
     scale_rows(m);
     int rank = lw_semidefinite_factor(count, m->A, m->order, m->work, vanished, &m->condition);
-    for (int k = 0; k < count; k++) looped->lambda[k] = -m->b[k];
-    lw_semidefinite_solve(count, rank, m->A, m->order, m->work, looped->lambda);
-    for (int k = 0; k < count; k++) looped->lambda[k] *= m->scale[k];
-    lw_dense_times(false, nv, count, 1, m->zeta, looped->lambda, 1, data->vdot);
+    memset(m->change, 0, (size_t)nv * sizeof *m->change);
+    memset(looped->lambda, 0, (size_t)count * sizeof *looped->lambda);
+    memcpy(m->rest, m->b, (size_t)count * sizeof *m->rest);
+    add_multipliers(m, rank);
+    bool fine = satisfied(m);
+    if (fine) fine = add_multipliers(m, rank) < certain && satisfied(m);
+    if (!fine || m->condition > doubtful) status = solve_by_geometry(m, t, tau, error);
+    if (status != LW_OK) return status;
+    for (int k = 0; k < nv; k++) data->vdot[k] += m->change[k];
     if (model->motion_count) { /* the drives of prescribed speeds hold the loops too */
         memcpy(m->q, data->q, (size_t)model->nq * sizeof *m->q);
         memcpy(looped->v, data->v, (size_t)nv * sizeof *looped->v);
@@ -219,6 +339,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
 
 static void destroy(lw_method *base) {
     if (base) lw_projection_destroy(((cut_method *)base)->projection);
+    if (base) lw_orthogonal_destroy(((cut_method *)base)->orthogonal);
     lw_looped_destroy(base);
 }
 
@@ -241,9 +362,14 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         m->rise = LW_NEW(arena, double, 6 * bodies);
         m->q = LW_NEW(arena, double, model->nq + 1);
         m->vdot = LW_NEW(arena, double, nv);
+        m->change = LW_NEW(arena, double, nv);
+        m->push = LW_NEW(arena, double, nv);
+        m->rest = LW_NEW(arena, double, rows);
+        m->QR = LW_NEW(arena, double, rows *nv);
+        m->orthogonal = lw_orthogonal_create(model->nv, m->looped.rows->count, false);
     }
     if (!m || !m->projection || !m->G || !m->zeta || !m->A || !m->b || !m->scale || !m->work || !m->order ||
-        !m->force || !m->rise || !m->q || !m->vdot) {
+        !m->force || !m->rise || !m->q || !m->vdot || !m->change || !m->push || !m->rest || !m->QR || !m->orthogonal) {
         if (m) destroy(&m->looped.base);
         return lw_out_of_memory(error);
     }
@@ -254,6 +380,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         inertia += link->inertia.second[0] + link->inertia.second[1] + link->inertia.second[2];
         length = fmax(length, lw_v3_norm(link->p));
     }
+    m->length = length > 0 ? length : 1;
     m->least[0] = 1 / mass;
     m->least[1] = 1 / (inertia + mass * length * length);
     *out = &m->looped.base;

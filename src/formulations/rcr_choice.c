@@ -82,7 +82,7 @@ static void take_images(const field *f) {
     const lw_choice *c = f->c;
     const lw_sweeps *s = c->sweeps;
     int width = LW_ABREAST(s->awake[f->tie]);
-    const double *C = s->L + c->ties->ties[f->tie].block;
+    const double *C = s->L + s->ties->ties[f->tie].block;
     for (int j = 0; j < f->n; j++) {
         double *x = c->images + 6 * j;
         for (int k = 0; k < f->rank; k++) {
@@ -225,6 +225,19 @@ static bool present_set(const field *f, int *set) {
     return true;
 }
 
+/* What the set that tie t had before the last recall is worth now, if it is another one. */
+static void look_back(const field *f, const int *set) {
+    lw_choice *c = f->c;
+    int former[6], count = 0;
+    bool other = false;
+    for (int j = 0; j < f->n; j++)
+        if (c->former[f->front->speed[j]] == f->tie && count < f->rank) {
+            other |= !member(set, f->rank, j);
+            former[count++] = j;
+        }
+    if (other && count == f->rank) c->former_worth[f->tie] = worth_of(f, former);
+}
+
 /* --- the choice ------------------------------------------------------------------------------------ */
 
 /* Chooses for tie t, or leaves its set as it is; before: the worth that it had. False: there is no set. */
@@ -254,6 +267,7 @@ static bool choose(lw_choice *c, const lw_data *data, int t, double *before, boo
         for (int k = 0; k < c->rank[t]; k++)
             if (c->owner[c->dependent[tie->first + k]] == t) c->owner[c->dependent[tie->first + k]] = -1;
     }
+    look_back(&f, set);
     c->rank[t] = rank;
     for (int k = 0; k < rank; k++) c->row[tie->first + k] = c->sweeps->row[tie->first + place[k]];
     c->delta[t] = rank > 0 ? lw_front_solve(c, t, rank, set) : 1;
@@ -298,12 +312,58 @@ static void tell(const lw_choice *c, const lw_method_options *options, double t,
                 before, c->worth[tie]);
 }
 
+static void copy_choice(const lw_choice *c, const struct lw_choice_made *from, const struct lw_choice_made *to) {
+    size_t ties = (size_t)c->ties->count, rows = (size_t)c->rows->count;
+    memcpy(to->rank, from->rank, ties * sizeof *to->rank);
+    memcpy(to->worth, from->worth, ties * sizeof *to->worth);
+    memcpy(to->delta, from->delta, ties * sizeof *to->delta);
+    memcpy(to->dependent, from->dependent, rows * sizeof *to->dependent);
+    memcpy(to->row, from->row, rows * sizeof *to->row);
+    memcpy(to->owner, from->owner, (size_t)c->model->nv * sizeof *to->owner);
+}
+
+static struct lw_choice_made present(const lw_choice *c) {
+    return (struct lw_choice_made){.sound = c->sound,
+                                   .made = c->made,
+                                   .rank = c->rank,
+                                   .dependent = c->dependent,
+                                   .row = c->row,
+                                   .owner = c->owner,
+                                   .worth = c->worth,
+                                   .delta = c->delta};
+}
+
+void lw_choice_keep(lw_choice *c) {
+    const struct lw_choice_made now = present(c);
+    copy_choice(c, &now, &c->kept);
+    c->kept.sound = c->sound, c->kept.made = c->made;
+}
+
+void lw_choice_recall(lw_choice *c) {
+    const struct lw_choice_made now = present(c);
+    memcpy(c->former, c->owner, (size_t)c->model->nv * sizeof *c->former);
+    memcpy(c->former_worth, c->worth, (size_t)c->ties->count * sizeof *c->worth);
+    copy_choice(c, &c->kept, &now);
+    c->sound = c->kept.sound, c->made = c->kept.made;
+}
+
+/* The first tie that determines other speeds than before the last recall, and how many do. */
+static int differing(const lw_choice *c, int *count) {
+    int first = -1;
+    *count = 0;
+    for (int t = 0; t < c->ties->count; t++) {
+        const int *dependent = c->dependent + c->ties->ties[t].first;
+        bool other = false;
+        for (int k = 0; k < c->rank[t]; k++) other |= c->former[dependent[k]] != t;
+        if (other && first < 0) first = t;
+        *count += other;
+    }
+    return first;
+}
+
 void lw_choice_reconsider(lw_choice *c, const lw_data *data, const lw_method_options *options, double t) {
-    int changed = 0, first = -1;
-    double before = 0;
     for (int k = 0; c->made && k < c->ties->count; k++)
         if (c->sweeps->rank[k] < c->rank[k]) return; /* what moves there may not move on */
-    memcpy(c->former, c->owner, (size_t)c->model->nv * sizeof *c->former);
     compose(c, data);
     bool made = true;
     for (int k = 0; k < c->ties->count && made; k++) {
@@ -311,8 +371,6 @@ void lw_choice_reconsider(lw_choice *c, const lw_data *data, const lw_method_opt
         bool other;
         made = choose(c, data, k, &worth, &other);
         lw_front_release(c, k);
-        if (other && first < 0) first = k, before = worth;
-        changed += other;
     }
     bool again = c->made && made;
     c->made = c->sound = made;
@@ -320,7 +378,8 @@ void lw_choice_reconsider(lw_choice *c, const lw_data *data, const lw_method_opt
         if (c->rank[k] > 0 && c->worth[k] < fair) c->sound = false;
     if (!made)
         for (int k = 0; k < c->model->nv; k++) c->owner[k] = -1;
-    if (!again || changed == 0) return;
+    int changed, first = differing(c, &changed);
+    if (!again || first < 0) return;
     c->changes++;
-    tell(c, options, t, first, changed, before);
+    tell(c, options, t, first, changed, c->former_worth[first]);
 }

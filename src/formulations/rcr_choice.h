@@ -24,7 +24,7 @@ typedef struct lw_way_step {
 } lw_way_step;
 
 typedef struct lw_way_end {
-    int body, K; /* where the wrenches on it start */
+    int body, block; /* of the rows: where the wrenches on it are */
     int step, steps;
 } lw_way_end;
 
@@ -52,6 +52,11 @@ typedef struct lw_choice {
     double *worth;  /* per tie: cos^2 of its set, 1 at best (docs/theory/rcr.md, 5) */
     double *delta;  /* per tie: |det Delta| when it was looked at last */
     int changes;    /* of the set since the first choice */
+    struct lw_choice_made { /* the same, kept */
+        bool sound, made;
+        int *rank, *dependent, *row, *owner;
+        double *worth, *delta;
+    } kept;
     long work;      /* multiplications of lw_choice_reconsider so far, about */
     /* structure */
     lw_front *fronts;
@@ -66,7 +71,8 @@ typedef struct lw_choice {
     double *momentum;            /* 6 per speed: of all that its body carries, moved along it */
     lw_rigid_inertia *composite; /* per body: with all that it carries, world axes, about its origin */
     /* workspace: per speed; per speed of the largest front, and six times that */
-    int *where, *former;
+    int *where, *former;  /* former: owners before the last recall, ... */
+    double *former_worth; /* ... and worth, per tie */
     double *step;
     double *square, *images, *left, *along, *mass;
     int *set, *present;
@@ -80,13 +86,17 @@ lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw
  * internal frames. all: else those of dependent speeds only. */
 void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, bool all);
 
-/* Adds to the dependent speeds in v what takes the defect G v - rate off. False, and v as it was, if the set does not suit: other
- * rows are awake than it was chosen for, or Delta has become small since. After lw_choice_columns. */
+/* Adds to the dependent speeds in v what takes the defect G v - rate off. False, and v as it was, if the set does not suit: another number
+ * of rows is awake than it was chosen for, or Delta has become small since. After lw_choice_columns. */
 bool lw_choice_speeds(lw_choice *c, const double *defect, double *v);
 
 /* Chooses, or changes what has become bad by the criterion, and tells so at t. After lw_choice_columns of all speeds and a run of
  * the sweeps, with data->world of all bodies. Where rank is lost for a moment the set stays. */
 void lw_choice_reconsider(lw_choice *c, const lw_data *data, const lw_method_options *options, double t);
+
+/* Keeps the choice, and takes the one that has been kept: what follows from it depends on no state between. */
+void lw_choice_keep(lw_choice *c);
+void lw_choice_recall(lw_choice *c);
 
 /* What closes the loop of a tie: the name of its joint or constraint. */
 const char *lw_choice_closing(const lw_choice *c, int tie);

@@ -33,7 +33,7 @@ static void lay_ways(lw_choice *c, const lw_rows *rows, int t, int *ends, int *s
     for (int b = row->block; b < row->block + row->count; b++) {
         int body = rows->body[b], strand = body == tie->base ? -1 : strand_at(c->ties, t, body);
         if (c->ends)
-            c->ends[*ends] = (lw_way_end){.body = body, .K = c->ties->place[b], .step = *steps, .steps = 0};
+            c->ends[*ends] = (lw_way_end){.body = body, .block = b, .step = *steps, .steps = 0};
         for (int i = body; strand >= 0; strand = c->ties->strands[strand].parent) {
             const lw_link *link = &c->model->links[i];
             const lw_strand *s = &c->ties->strands[strand];
@@ -110,6 +110,16 @@ lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw
     c->in_loops = LW_NEW(arena, int, nv);
     c->G = LW_NEW(arena, double, ties->Y_size + 1);
     c->composite = LW_NEW(arena, lw_rigid_inertia, model->body_count + 1);
+    c->kept = (struct lw_choice_made){.rank = LW_NEW(arena, int, ties->count + 1),
+                                      .worth = LW_NEW(arena, double, ties->count + 1),
+                                      .delta = LW_NEW(arena, double, ties->count + 1),
+                                      .dependent = LW_NEW(arena, int, rows->count + 1),
+                                      .row = LW_NEW(arena, int, rows->count + 1),
+                                      .owner = LW_NEW(arena, int, nv)};
+    c->former_worth = LW_NEW(arena, double, ties->count + 1);
+    if (!c->former_worth || !c->kept.rank || !c->kept.worth || !c->kept.delta || !c->kept.dependent || !c->kept.row ||
+        !c->kept.owner)
+        return NULL;
     if (!c->fronts || !c->rank || !c->worth || !c->delta || !c->dependent || !c->row || !c->owner ||
         !c->where || !c->former || !c->body_of || !c->step || !c->axis || !c->momentum || !c->in_loops ||
         !c->G || !c->composite)
@@ -150,7 +160,7 @@ void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, 
             double w[36];
             for (int r = 0; r < rows && end->steps > 0; r++) {
                 double own[6];
-                lw_wrench(c->sweeps->K + end->K, r, own);
+                lw_wrench(c->sweeps->K + c->sweeps->ties->place[end->block], r, own);
                 lw_m3_mul_v(at->R, own, w + 6 * r);
                 lw_m3_mul_v(at->R, own + 3, w + 6 * r + 3);
             }
@@ -294,18 +304,20 @@ double lw_front_solve(lw_choice *c, int t, int rows, int *pick) {
 
 /* --- speeds ---------------------------------------------------------------------------------------- */
 
-/* Where the rows of the set are in the list of tie t; false: others are awake. */
-static bool rows_in_use(const lw_choice *c, int t, int place[6]) {
+/* Where the rows of the set are in the list of tie t, or those that are awake instead: any independent rows of a closed loop give the same
+ * speeds. False: there are not as many. */
+static bool rows_in_use(const lw_choice *c, int t, int place[6], bool *same) {
     const lw_tie *tie = &c->ties->ties[t];
     const int *listed = c->sweeps->row + tie->first, *wanted = c->row + tie->first;
     int awake = c->sweeps->awake[t], rank = c->rank[t];
-    if (awake != rank && awake != tie->count) return false;
-    for (int k = 0; k < rank; k++) {
+    *same = awake == rank || awake == tie->count;
+    for (int k = 0; k < rank && *same; k++) {
         place[k] = 0;
         while (place[k] < awake && listed[place[k]] != wanted[k]) place[k]++;
-        if (place[k] == awake) return false;
+        *same = place[k] < awake;
     }
-    return true;
+    for (int k = 0; k < rank && !*same; k++) place[k] = k;
+    return *same || awake == rank;
 }
 
 bool lw_choice_speeds(lw_choice *c, const double *defect, double *v) {
@@ -316,11 +328,11 @@ bool lw_choice_speeds(lw_choice *c, const double *defect, double *v) {
         const int rank = c->rank[t], *dependent = c->dependent + ties->ties[t].first;
         int place[6], pick[6];
         if (rank == 0) continue;
-        bool fine = rows_in_use(c, t, place);
+        bool same, fine = rows_in_use(c, t, place, &same);
         if (!fine) return false;
         fine = lw_front_load(c, t, false, rank, place, defect);
         for (int k = 0; k < rank && fine; k++) fine = (pick[k] = c->where[dependent[k]]) >= 0;
-        fine = fine && lw_front_solve(c, t, rank, pick) > small * c->delta[t];
+        fine = fine && lw_front_solve(c, t, rank, pick) > (same ? small * c->delta[t] : 0);
         lw_front_release(c, t);
         if (!fine) return false;
     }

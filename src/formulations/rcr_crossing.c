@@ -6,27 +6,25 @@
  *
  *   q(s), v(s)     a curve through the state: q + s v in the joints of the loop, closed; v made consistent there
  *   F(s)           speeds, accelerations and drive forces at q(s), v(s) under the forces of the state
- *   F(0)           by the polynomial through F(-5h) .. F(5h), s = 0 left out
+ *   F(0)           by the polynomial through F(-10h) .. F(10h), s = 0 left out
  *
- * with h so long that the loop's joints move by 0.02 rad: what is left is 1e-10, of rounding and of the polynomial alike. Any smooth curve
+ * with h so long that the loop's joints move by 0.06 rad: what is left is 1e-11, of rounding and of the polynomial alike. Any smooth curve
  * on the branch will do, since its polynomial is taken at s = 0; forces are not moved along, so that they need not be smooth.
  *
  * Whether the motion goes straight through is seen from the positions: a mechanism that only comes near, like a parallelogram with sides
  * that differ a little, turns away, and q(0) of the polynomial is not the state's. Then nothing is changed.
  *
  * Source   docs/theory/rcr.md, 5, singular positions.
- * Cost     ten closings and runs, near singular positions only; elsewhere a look at the pivots. No allocation but in create.
+ * Cost     twenty closings and runs, near singular positions only; elsewhere a look at the pivots. No allocation but in create.
  */
 #include "formulations/rcr_parts.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SIDES = 5 }; /* pairs of places */
-static const double weights[SIDES] = {210. / 252, -120. / 252, 45. / 252, -10. / 252, 1. / 252};
-static const double distance = 0.02; /* rad, from place to place */
-static const double near = 1e-4;     /* of the widest pivot: delta = 0.01 */
-static const double passage = 1e-2;  /* of the widest pivot: delta = 0.1 */
+enum { SIDES = 10 }; /* pairs of places */
+static const double distances[] = {0.06, 0.075, 0.045, 0.1}; /* rad, from place to place: the first that will do */
+static const double passage = 1e-2;  /* of the scale of a pivot: delta = 0.1 */
 static const double stopping =
     4e-4; /* rad: a motion that ends in so little may end in the singular position */
 
@@ -40,18 +38,13 @@ bool lw_crossing_create(lw_rcr *m) {
         complete = (*speeds[k] = LW_NEW(arena, double, model->nv + 1)) && complete;
     c->q = LW_NEW(arena, double, model->nq + 1);
     c->limit_q = LW_NEW(arena, double, model->nq + 1);
-    c->rank = LW_NEW(arena, int, m->ties->count + 1);
-    c->widest = LW_NEW(arena, double, m->ties->count + 1);
     c->near = LW_NEW(arena, bool, m->ties->count + 1);
-    c->wide = LW_NEW(arena, bool, m->ties->count + 1);
-    return complete && c->q && c->limit_q && c->rank && c->widest && c->near && c->wide;
+    c->narrow = 1;
+    return complete && c->q && c->limit_q && c->near;
 }
 
 void lw_crossing_forget(lw_rcr *m) {
     lw_crossing *c = &m->crossing;
-    memset(c->rank, 0, (size_t)m->ties->count * sizeof *c->rank);
-    memset(c->widest, 0, (size_t)m->ties->count * sizeof *c->widest);
-    c->total = 0;
     c->narrow = 1;
     c->turned = -HUGE_VAL;
     c->told = false;
@@ -72,31 +65,18 @@ static double largest_inverse(const lw_sweeps *s, int t) {
     return largest;
 }
 
-void lw_crossing_look(lw_rcr *m) {
-    lw_crossing *c = &m->crossing;
-    const int *rank = m->sweeps->rank;
-    bool lost = lw_rcr_rank(m) < c->total;
-    c->narrow = 1;
+/* The smallest pivot of the last run, with rows of the base, relative to its scale; its tie becomes the narrowest. */
+static double width_of(lw_rcr *m) {
+    double most = 1;
     for (int t = 0; t < m->ties->count; t++) {
-        double inverse = c->widest[t] * largest_inverse(m->sweeps, t), narrow = 1;
-        /* where more rows look independent than are, a gap makes them */
-        if (inverse > 1 && rank[t] <= c->rank[t]) narrow = 1 / inverse;
-        if (lost && rank[t] < c->rank[t]) narrow = 0;
-        c->near[t] = narrow < near;
-        if (narrow < c->narrow) c->narrow = narrow, c->narrowest = t;
+        double inverse = largest_inverse(m->sweeps, t);
+        if (inverse > most) most = inverse, m->crossing.narrowest = t;
     }
+    return lw_rcr_rank(m) < m->generic ? 0 : 1 / most;
 }
 
-void lw_crossing_remember(lw_rcr *m) {
-    lw_crossing *c = &m->crossing;
-    int total = lw_rcr_rank(m);
-    if (total < c->total) return;
-    c->total = total;
-    for (int t = 0; t < m->ties->count; t++) {
-        if (m->sweeps->rank[t] > c->rank[t]) c->rank[t] = m->sweeps->rank[t];
-        double inverse = largest_inverse(m->sweeps, t);
-        if (inverse > 0) c->widest[t] = fmax(c->widest[t], 1 / inverse);
-    }
+void lw_crossing_look(lw_rcr *m) {
+    if (!m->owned) m->crossing.narrow = width_of(m); /* else rcr_rows.c knows */
 }
 
 bool lw_crossing_closes(lw_rcr *m, double t, const double *y) {
@@ -137,14 +117,14 @@ static double take_way(lw_rcr *m, int t, const double *x) {
     return largest;
 }
 
-/* The shift from place to place along x of the ties that are near, or of all; returns the largest of x there, as an angle. */
-static double direct(lw_rcr *m, bool all, const double *x) {
+/* The shift from place to place along x of the ties that are near; returns the largest of x there, as an angle. */
+static double direct(lw_rcr *m, double distance, const double *x) {
     lw_crossing *c = &m->crossing;
     int nv = m->looped.base.model->nv;
     double fastest = 0;
     memset(c->shift, 0, (size_t)nv * sizeof *c->shift);
     for (int t = 0; t < m->ties->count; t++)
-        if (all || c->near[t]) fastest = fmax(fastest, take_way(m, t, x));
+        if (c->near[t]) fastest = fmax(fastest, take_way(m, t, x));
     for (int k = 0; k < nv && fastest > 0; k++) c->shift[k] *= distance / fastest;
     return fastest;
 }
@@ -162,7 +142,7 @@ static bool move(lw_rcr *m, double steps, lw_error *error) {
 }
 
 /* Speeds of the state made consistent there, and accelerations. False: there are none, or that is a singular position too. */
-static bool run(lw_rcr *m, lw_error *error) {
+static bool run(lw_rcr *m, double width, lw_error *error) {
     const lw_model *model = m->looped.base.model;
     const lw_crossing *c = &m->crossing;
     lw_data *data = m->looped.data;
@@ -174,16 +154,16 @@ static bool run(lw_rcr *m, lw_error *error) {
     for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
     memcpy(data->vdot, c->vdot, (size_t)model->nv * sizeof *data->vdot); /* the prescribed ones */
     lw_rcr_evaluate(m, &subject, false);
-    if (lw_sweeps_run(m->sweeps, &subject, error) != LW_OK) return false;
-    return lw_rcr_rank(m) >= c->total;
+    if (lw_sweeps_run(m->sweeps, &subject, error) != LW_OK || lw_rcr_rank(m) < m->generic) return false;
+    return !m->sweeps->weak || width_of(m) >= 0.9 * width;
 }
 
 static void add(int count, double weight, const double *x, double *sum) {
     for (int k = 0; k < count; k++) sum[k] += weight * x[k];
 }
 
-/* F(0) into limit_*. False: some place is missing. */
-static bool extrapolate(lw_rcr *m) {
+/* F(0) into limit_*. False: some place is missing, or as near to a singular position as the state. */
+static bool extrapolate(lw_rcr *m, double width) {
     lw_crossing *c = &m->crossing;
     const lw_data *data = m->looped.data;
     int nq = m->looped.base.model->nq, nv = m->looped.base.model->nv;
@@ -191,14 +171,17 @@ static bool extrapolate(lw_rcr *m) {
     lw_error ignored;
     memset(c->limit_q, 0, (size_t)nq * sizeof *c->limit_q);
     memset(c->limit_v, 0, speeds), memset(c->limit_vdot, 0, speeds), memset(c->limit_drive, 0, speeds);
-    for (int place = 1; place <= SIDES; place++)
+    double weight = (double)SIDES / (SIDES + 1); /* (-1)^(k+1) n!^2 / ((n - k)! (n + k)!) of place k */
+    for (int place = 1; place <= SIDES; place++) {
         for (int side = -1; side <= 1; side += 2) {
-            if (!move(m, side * place, &ignored) || !run(m, &ignored)) return false;
-            add(nq, weights[place - 1], data->q, c->limit_q);
-            add(nv, weights[place - 1], data->v, c->limit_v);
-            add(nv, weights[place - 1], data->vdot, c->limit_vdot);
-            add(nv, weights[place - 1], data->drive, c->limit_drive);
+            if (!move(m, side * place, &ignored) || !run(m, width, &ignored)) return false;
+            add(nq, weight, data->q, c->limit_q);
+            add(nv, weight, data->v, c->limit_v);
+            add(nv, weight, data->vdot, c->limit_vdot);
+            add(nv, weight, data->drive, c->limit_drive);
         }
+        weight *= -(double)(SIDES - place) / (SIDES + place + 1);
+    }
     return true;
 }
 
@@ -217,7 +200,6 @@ static void put_back(lw_rcr *m, const double *v, const double *vdot, const doubl
     size_t speeds = (size_t)m->looped.base.model->nv * sizeof(double);
     memcpy(data->q, m->crossing.q, (size_t)m->looped.base.model->nq * sizeof(double));
     memcpy(data->v, v, speeds), memcpy(data->vdot, vdot, speeds), memcpy(data->drive, drive, speeds);
-    lw_sweeps_wake(m->sweeps);
 }
 
 /* Is q(0) the state? A loop that is open by e may be sqrt(e) beside the branch. */
@@ -241,41 +223,26 @@ static bool straight(lw_rcr *m) {
     return most * most <= apart * apart + share * open / length;
 }
 
-static void widen(lw_rcr *m, double factor) {
-    for (int t = 0; t < m->ties->count; t++)
-        for (int r = m->ties->ties[t].first; r < m->ties->ties[t].first + m->ties->ties[t].count; r++)
-            if (m->crossing.wide[t]) m->sweeps->scale[r] *= factor;
-}
-
-/* A tie that is near may do without its weakest row where a row of another serves, as with three parallel cranks in line: then that is
- * no singular position, and with the other row the accelerations are exact. */
-static bool replaced(lw_rcr *m, double t, lw_error *error) {
-    const double factor = 1e4; /* pivots vanish below 1e-4 of their scale then */
-    lw_crossing *c = &m->crossing;
-    double narrow = c->narrow;
-    if (m->ties->count == 1 || !(narrow > 0)) return false;
-    memcpy(c->wide, c->near, (size_t)m->ties->count * sizeof *c->wide);
-    lw_sweeps_wake(m->sweeps);
-    widen(m, factor);
-    bool full = lw_rcr_run(m, t, NULL, error) == LW_OK && lw_rcr_rank(m) >= c->total;
-    widen(m, 1 / factor);
-    memcpy(c->near, c->wide, (size_t)m->ties->count * sizeof *c->wide);
-    c->narrow = narrow;
-    lw_sweeps_wake(m->sweeps);
-    if (!full) put_back(m, c->v, c->vdot, c->drive);
-    return full;
-}
-
 void lw_crossing_limit(lw_rcr *m, double t) {
     lw_crossing *c = &m->crossing;
-    lw_error ignored;
-    if (!(c->narrow < near)) return;
+    if (!m->owned || !c->within) return;
     keep(m);
-    if (replaced(m, t, &ignored)) return;
-    double acceleration = direct(m, false, c->vdot), speed = direct(m, false, c->v);
+    double acceleration = direct(m, 1, c->vdot), speed = direct(m, 1, c->v);
     if (speed * speed <= 2 * stopping * acceleration) return; /* which way on is not known (rcr_singular.c) */
-    lw_sweeps_wake(m->sweeps);
-    bool known = extrapolate(m), passes = known && straight(m);
+    const lw_subject subject = lw_rcr_at_rest(m);
+    const int narrowest = c->narrowest;
+    lw_error ignored;
+    lw_sweeps_select(m->sweeps, &m->base);
+    lw_rcr_evaluate(m, &subject, false);
+    memset(m->left, 0, (size_t)m->looped.rows->count * sizeof *m->left);
+    bool known = false, fine = lw_rcr_smallest_motion(m, m->left, &ignored) == LW_OK;
+    const double width = width_of(m);
+    for (size_t k = 0; k < sizeof distances / sizeof *distances && fine && !known; k++) {
+        direct(m, distances[k], c->v);
+        known = extrapolate(m, width);
+    }
+    c->narrowest = narrowest;
+    bool passes = known && straight(m);
     if (known && !passes && !(c->narrow > 0)) c->turned = t, c->turning = c->narrowest;
     if (passes)
         put_back(m, c->limit_v, c->limit_vdot, c->limit_drive);
@@ -285,14 +252,4 @@ void lw_crossing_limit(lw_rcr *m, double t) {
 
 bool lw_crossing_turns(const lw_rcr *m, double t) {
     return m->crossing.turned > m->latest && m->crossing.turned <= t;
-}
-
-void lw_crossing_look_beside(lw_rcr *m) {
-    const lw_crossing *c = &m->crossing;
-    lw_error ignored;
-    keep(m);
-    if (!(direct(m, true, c->v) > 0) && !(direct(m, true, c->vdot) > 0)) return;
-    lw_sweeps_wake(m->sweeps);
-    if (move(m, SIDES, &ignored) && run(m, &ignored)) lw_crossing_remember(m);
-    put_back(m, c->v, c->vdot, c->drive);
 }

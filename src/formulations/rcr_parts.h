@@ -6,6 +6,7 @@
 #include "formulations/closures.h"
 #include "formulations/looped.h"
 #include "formulations/rcr_choice.h"
+#include "formulations/rcr_rank.h"
 #include "formulations/sweeps.h"
 #include "model/joint.h"
 
@@ -13,19 +14,15 @@
 
 /* Singular positions on the way (rcr_crossing.c). */
 typedef struct lw_crossing {
-    /* of positions looked at, the most */
-    int total;      /* independent rows; fewer are of a singular position */
-    int *rank;      /* per tie */
-    double *widest; /* per tie: its smallest pivot, relative to its scale */
     /* of the last derivative */
-    double narrow; /* the smallest pivot relative to the widest; 0 where rank is lost */
+    double narrow; /* the smallest pivot relative to its scale; 0 where rank is lost */
     int narrowest; /* its tie */
-    bool *near;    /* per tie */
+    bool within;   /* so near that rank is lost or about to be, ... */
+    bool *near;    /* ... by these ties */
     double turned; /* when the motion last turned away from a singular position where rank is lost, ... */
     int turning;   /* ... and the tie */
     bool told;     /* without drift control: that loops are closed here */
     /* workspace */
-    bool *wide;                   /* per tie */
     double *q, *v, *vdot, *drive; /* of the state */
     double *shift;                /* along the motion */
     double *limit_q, *limit_v, *limit_vdot, *limit_drive;
@@ -37,17 +34,35 @@ typedef struct lw_rcr {
     lw_sweeps *sweeps;
     lw_closures *closures; /* NULL: rows.c is asked */
     lw_choice *choice;     /* of independent coordinates */
-    bool asked;            /* for one, since the run began */
-    bool doubt;            /* rows have woken up since the choice */
-    double latest;         /* when the choice was looked at last */
-    double *zero;          /* per speed */
-    double *open;          /* 6 per joint: what redundancy leaves open */
-    double *bias;          /* per row, by rows.c: what its products with the accelerations must balance */
-    bool started;          /* the first state has been looked at */
-    int rank;              /* independent rows, the most after any step: fewer mean a singular position */
-    double fastest;        /* of the accelerations of the joints in the run, as angles */
-    double tolerated;      /* by how much sleeping rows may be off until the step ends */
-    bool fragile;          /* rows have been found to be redundant only where the loops are closed */
+    /* which rows take part (rcr_rows.c); what is found once and for all at the model's initial position comes first */
+    lw_rank *finder;
+    lw_selection whole; /* all rows */
+    lw_selection base;  /* independent ones, wherever that does */
+    lw_selection own;   /* those of a state where it does not */
+    lw_selection kept;  /* those of the last accepted state, if the base does not suit it, ... */
+    bool keeps;         /* ... and they are to be tried first until the next */
+    bool based;         /* there is a base: a closed position has been found */
+    int generic;        /* independent rows: fewer mean a singular position */
+    double narrowest;   /* smallest pivot of rcr_rank.c, at most 1 */
+    bool fragile;       /* rows are redundant only where the loops are closed */
+    bool delicate;      /* elimination loses so many digits that its result is corrected */
+    bool owned;         /* the last run was with rows of its own */
+    /* a run */
+    bool asked;     /* for a choice, since the run began */
+    double latest;  /* when the choice was looked at last */
+    bool started;   /* the first state has been looked at */
+    double fastest; /* of the accelerations of the joints in the run, as angles */
+    double *start;  /* q where the run began */
+    double *before; /* per speed: what a state has that is looked at twice */
+    /* workspace */
+    double *zero; /* per speed */
+    double *open; /* 6 per joint: what redundancy leaves open */
+    double *bias; /* per row, by rows.c: what its products with the accelerations must balance */
+    double *gap;  /* per row */
+    double *left; /* per row: what a solution leaves of it */
+    double *rest, *moved, *force, *push; /* per speed: what a solution leaves, and the solution */
+    double *held;                        /* per row: its multipliers */
+    double *a;                           /* 6 per body: its accelerations */
     lw_crossing crossing;
 } lw_rcr;
 
@@ -60,20 +75,42 @@ static inline double lw_rcr_rate(const lw_rcr *m, int speed, const double *x) {
 
 /* --- rcr.c: rows and runs at the state in data ------------------------------------------------------- */
 
-/* The tree as it moves under its forces. */
+/* The tree as it moves under its forces, and at rest without any. */
 lw_subject lw_rcr_in_motion(const lw_rcr *m);
+lw_subject lw_rcr_at_rest(const lw_rcr *m);
 /* Rows that the last run has found independent. */
 int lw_rcr_rank(const lw_rcr *m);
 /* Rows ready for a run; returns how far velocities are from them, if asked for. */
 double lw_rcr_evaluate(lw_rcr *m, const lw_subject *subject, bool velocities);
-/* Rows at position level: slip is a matter of velocities only. Returns the row that is off most. */
+/* Columns of the rows just evaluated; all: else those of dependent speeds only. */
+void lw_rcr_columns(lw_rcr *m, bool all);
+/* How far rows are open, into gap: slip is a matter of velocities only. Returns the row that is off most. */
 int lw_rcr_ask_positions(lw_rcr *m, double *worst);
+/* Bias of the rows that are awake, in the order of their lists. */
+void lw_rcr_list_bias(lw_rcr *m, const double *bias);
+/* Prescribed speeds have no rates. */
+void lw_rcr_still(lw_rcr *m);
 /* The smallest motion in the mass metric with G x = -l, into data->vdot; the state in data stays. */
 lw_status lw_rcr_smallest_motion(lw_rcr *m, const double *l, lw_error *error);
 /* Positions in data by the smallest motions that close the loops; returns the row that is off most then. Velocities in data are lost. */
 int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error);
-/* Accelerations with the rows that are awake; where drift is possible, velocities first. */
+/* Accelerations with the rows that suit the state; where drift is possible, velocities first. */
 lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error);
+
+/* --- rcr_rows.c: which rows take part ----------------------------------------------------------------- */
+
+/* What holds for all states, from the model's initial position. */
+lw_status lw_rcr_survey(lw_rcr *m, lw_error *error);
+/* Selects the rows that are independent at the state in data. */
+void lw_rcr_own_rows(lw_rcr *m);
+/* The base, where there is one; else those of the state. */
+void lw_rcr_base_rows(lw_rcr *m);
+/* Of an accepted state, after a run: if its own rows are good ones, they are taken for the states that follow. */
+void lw_rcr_keep_rows(lw_rcr *m);
+/* How far the accelerations of the last run are from the rows that sleep, relative to those of the bodies they act on. */
+double lw_rcr_sleeping_defect(const lw_rcr *m);
+/* Corrects accelerations and multipliers of the last run by what they leave of the equations. */
+lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error);
 
 /* --- rcr_singular.c: starts and rests there ----------------------------------------------------------- */
 
@@ -91,16 +128,13 @@ lw_status lw_rcr_turns_away(const lw_rcr *m, double t, lw_error *error);
 bool lw_crossing_create(lw_rcr *m);
 /* Another run begins. */
 void lw_crossing_forget(lw_rcr *m);
-/* The pivots of the last run, before rows are put to sleep: how narrow it is; and for later comparison. */
+/* How narrow the last run is. */
 void lw_crossing_look(lw_rcr *m);
-void lw_crossing_remember(lw_rcr *m);
-/* The same with a position beside the state in data, which stays: a run may start in a singular position. */
-void lw_crossing_look_beside(lw_rcr *m);
 /* Are positions of a state y at t to be closed? Always, or, where they are left alone (--drift none), near singular positions,
  * which is told. */
 bool lw_crossing_closes(lw_rcr *m, double t, const double *y);
 /* Speeds, accelerations and drive forces in data by their limits along the motion, where that goes straight through a singular
- * position; after a run. All rows are awake then. */
+ * position; after a run. */
 void lw_crossing_limit(lw_rcr *m, double t);
 /* Has a derivative of the step that ends at t been at a place where the motion turns away, so near a singular position that its
  * accelerations are not known? */

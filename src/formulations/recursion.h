@@ -127,7 +127,7 @@ INLINE REAL r6_dot(const REAL a[6], const REAL b[6]) {
 }
 
 /* R S R' for a symmetric S. */
-static void turn_symmetric_by(const REAL R[9], const REAL S[6], REAL out[6]) {
+__attribute__((unused)) static void turn_symmetric_by(const REAL R[9], const REAL S[6], REAL out[6]) {
     REAL T[9];
     for (int i = 0; i < 3; i++) symmetric_times(S, R + 3 * i, T + 3 * i); /* rows of R S */
     for (int i = 0; i < 3; i++)

@@ -13,9 +13,10 @@
 #include <math.h>
 #include <string.h>
 
-/* A pivot that falls to this share of its scale belongs to a redundant row. Rounding leaves about 1e-15, and
- * a loop that does not close by 1e-6 of its size about 1e-12; a mechanism 1e-4 rad away from a singular position has about 1e-8. */
-static const double vanished = 1e-8;
+/* Pivots are known by their share of a scale, the pivot of the same row at a position where the loop is wide open. Below `weak`,
+ * some 0.1 rad from a singular position, the rows that take part should be chosen anew (rcr_rank.c); a pivot that has vanished
+ * belongs to a row that depends on others. */
+static const double weak = 1e-2, vanished = 1e-8;
 
 enum { ROWS_MAX = 6 }; /* of one tie */
 
@@ -353,8 +354,8 @@ static void swap(double *a, double *b) {
 }
 
 /* L_tt = C d C', C a unit triangle, with the largest pivot next, in place of the lower triangle; returns the rank. The diagonal
- * holds 1 / d. */
-static int factor_tie(int count, double *L, const double *scale, int *pivot) {
+ * holds 1 / d. least: becomes the smallest pivot relative to its scale, if that is less. */
+static int factor_tie(int count, double *L, const double *scale, int *pivot, double *least) {
     const int width = LW_ABREAST(count);
     for (int i = 0; i < count; i++) {
         pivot[i] = i;
@@ -367,7 +368,11 @@ static int factor_tie(int count, double *L, const double *scale, int *pivot) {
             double pivot_i = L[width * i + i], size = scale[pivot[i]];
             if (pivot_i > vanished * size && pivot_i > most * size) most = pivot_i / size, best = i;
         }
-        if (best < 0) return k;
+        if (best < 0) {
+            *least = 0;
+            return k;
+        }
+        if (most < *least) *least = most;
         if (best != k) { /* exchange rows and columns k and best of the symmetric matrix */
             int moved = pivot[k];
             pivot[k] = pivot[best], pivot[best] = moved;
@@ -392,7 +397,6 @@ static int factor_tie(int count, double *L, const double *scale, int *pivot) {
 /* The same in the order given, in which rows have been left since the last look for pivots; false, and L as it was, if a
  * pivot has become small. C is a copy. */
 INLINE bool factor_in_order(int count, double *restrict L, const double *restrict scale, double *restrict C) {
-    const double small = 1e-4;
     const int width = LW_ABREAST(count);
     for (int i = 0; i < count; i++) {
         double scaled[ROWS_MAX], pivot = L[width * i + i]; /* C_ij d_j */
@@ -402,7 +406,7 @@ INLINE bool factor_in_order(int count, double *restrict L, const double *restric
             C[width * i + j] = scaled[j] * C[width * j + j];
             pivot -= scaled[j] * C[width * i + j];
         }
-        if (!(pivot > small * scale[i])) return false;
+        if (!(pivot > weak * scale[i])) return false;
         C[width * i + i] = 1 / pivot;
     }
     for (int i = 0; i < count; i++)
@@ -536,7 +540,9 @@ static void eliminate_tie(lw_sweeps *s, const recursion *r, int t) {
     int count = s->awake[t], *pivot = s->pivot + tie->first;
     if (count == 3 && eliminate_in_order(s, r, t, 3)) return;
     if (count == 2 && eliminate_in_order(s, r, t, 2)) return;
-    int rank = factor_tie(count, s->L + tie->block, s->scale + tie->first, pivot);
+    double least = 1;
+    int rank = factor_tie(count, s->L + tie->block, s->scale + tie->first, pivot, &least);
+    if (least < weak) s->weak = true;
     eliminate_rows(s, r, t, count, rank, s->L + tie->block, pivot, 0);
 }
 
@@ -647,6 +653,7 @@ static lw_status sweep(lw_sweeps *s, const lw_subject *subject, lw_error *error)
     const lw_model *model = s->model;
     const lw_ties *ties = s->ties;
     int n = model->body_count, bad_body = 0, bad_speed = 0;
+    s->weak = false;
     for (int i = n; i >= 0; i--) {
         for (int k = 0; k < ties->based[i]; k++) eliminate_tie(s, &r, ties->at_base[i] + k);
         if (i == 0) break;

@@ -28,11 +28,9 @@ lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties 
     if (!s) return NULL;
     size_t m = (size_t)rows + 1;
     s->model = model, s->data = data, s->ties = ties;
-    s->awake = LW_NEW(arena, int, ties->count + 1);
     s->rank = LW_NEW(arena, int, ties->count + 1);
     s->lasting = LW_NEW(arena, bool, ties->count + 1);
     s->placed = LW_NEW(arena, bool, ties->count + 1);
-    s->row = LW_NEW(arena, int, m);
     s->pivot = LW_NEW(arena, int, m);
     s->K = LW_NEW(arena, double, ties->K_size + 1);
     s->Y = LW_NEW(arena, double, ties->Y_size + 1);
@@ -41,10 +39,9 @@ lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties 
     s->E = LW_NEW(arena, double, 6 * m);
     s->e = LW_NEW(arena, double, m);
     s->l = LW_NEW(arena, double, m + 4); /* packs reach beyond its end */
-    s->scale = LW_NEW(arena, double, m);
     s->lambda = LW_NEW(arena, double, m);
-    if (!s->awake || !s->rank || !s->lasting || !s->placed || !s->row || !s->pivot || !s->K || !s->Y ||
-        !s->Z || !s->L || !s->E || !s->e || !s->l || !s->scale || !s->lambda)
+    if (!s->rank || !s->lasting || !s->placed || !s->pivot || !s->K || !s->Y || !s->Z || !s->L || !s->E ||
+        !s->e || !s->l || !s->lambda)
         return NULL;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
@@ -53,29 +50,37 @@ lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties 
     if (!(s->length > 0)) s->length = 1;
     for (int t = 0; t < ties->count; t++)
         s->lasting[t] = ties->ties[t].K_second >= 0 && ties->based[ties->ties[t].bodies[1]] == 0;
-    lw_sweeps_wake(s);
     return s;
 }
 
-void lw_sweeps_wake(lw_sweeps *s) {
-    for (int t = 0; t < s->ties->count; t++) {
-        const lw_tie *tie = &s->ties->ties[t];
-        double scale[ROWS_MAX] = {0};
-        for (int k = 0; k < tie->count; k++) scale[s->row[tie->first + k]] = s->scale[tie->first + k];
-        memcpy(s->scale + tie->first, scale, (size_t)tie->count * sizeof *scale);
-        s->awake[t] = tie->count;
-        s->placed[t] = false;
-        for (int k = 0; k < tie->count; k++) s->row[tie->first + k] = k;
+bool lw_selection_create(lw_selection *x, const lw_ties *ties, int rows, lw_arena *arena) {
+    *x = (lw_selection){.ties = ties,
+                        .awake = LW_NEW(arena, int, ties->count + 1),
+                        .row = LW_NEW(arena, int, rows + 1),
+                        .scale = LW_NEW(arena, double, rows + 1)};
+    if (!x->awake || !x->row || !x->scale) return false;
+    for (int t = 0; t < ties->count; t++) {
+        const lw_tie *tie = &ties->ties[t];
+        x->awake[t] = tie->count;
+        for (int k = 0; k < tie->count; k++)
+            x->row[tie->first + k] = k, x->scale[tie->first + k] = LW_ANY_PIVOT;
     }
+    return true;
 }
 
-void lw_sweeps_clear(lw_sweeps *s, int t) {
-    const lw_tie *tie = &s->ties->ties[t];
-    s->placed[t] = false;
-    const int ends[2] = {tie->K_first, tie->K_second};
-    for (int side = 0; side < 2; side++)
-        for (int row = s->awake[t]; row < tie->count && ends[side] >= 0; row++)
-            for (int k = 0; k < 6; k++) s->K[ends[side] + lw_wrench_at(row) + 4 * k] = 0;
+void lw_sweeps_select(lw_sweeps *s, const lw_selection *x) {
+    if (s->selected == x) return;
+    s->selected = x;
+    s->ties = x->ties, s->awake = x->awake, s->row = x->row, s->scale = x->scale;
+    for (int t = 0; t < s->ties->count; t++) {
+        const lw_tie *tie = &s->ties->ties[t];
+        s->placed[t] = false;
+        s->rank[t] = 0;
+        const int ends[2] = {tie->K_first, tie->K_second};
+        for (int side = 0; side < 2; side++) /* of rows that do not take part */
+            for (int row = s->awake[t]; row < tie->count && ends[side] >= 0; row++)
+                for (int k = 0; k < 6; k++) s->K[ends[side] + lw_wrench_at(row) + 4 * k] = 0;
+    }
 }
 
 void lw_sweeps_start(lw_sweeps *s, const lw_subject *subject) {
@@ -95,32 +100,36 @@ lw_status lw_sweeps_run(lw_sweeps *s, const lw_subject *subject, lw_error *error
     return sweep(s, subject, error);
 }
 
-/* Each joint could give way by 1 / D to the whole of a strand's wrench, if that had the joint's direction. */
-void lw_sweeps_measure(lw_sweeps *s) {
+double lw_sweeps_cancellation(const lw_sweeps *s) {
     const lw_ties *ties = s->ties;
     const lw_data *data = s->data;
+    double *diagonal = s->e; /* a run sets it anew */
     for (int t = 0; t < ties->count; t++)
-        for (int k = 0; k < ties->ties[t].count; k++) s->scale[ties->ties[t].first + k] = 0;
+        for (int k = 0; k < s->awake[t]; k++) diagonal[ties->ties[t].first + k] = 0;
     for (int i = 1; i <= s->model->body_count; i++) {
         const lw_link *link = &s->model->links[i];
         bool aligned = link->kernel < LW_KERNEL_SPHERICAL;
         for (int n = ties->strand_start[i]; n < ties->strand_start[i + 1]; n++) {
             const lw_strand *strand = &ties->strands[n];
-            for (int row = 0; row < s->awake[strand->tie]; row++) {
-                double w[6];
-                lw_wrench(s->K + strand->K, row, w);
-                double force = lw_v3_dot(w + 3, w + 3);
-                double torque = lw_v3_dot(w, w) + s->length * s->length * force;
+            for (int row = 0; row < s->awake[strand->tie]; row++)
                 for (int k = 0; k < link->joint.nv; k++) {
                     if (link->prescribed >> k & 1) continue; /* does not give way */
-                    double inverse = aligned ? 0 : data->joint_D[6 * (link->v + k) + k];
-                    double d = aligned ? data->nodes[i].d : inverse > 0 ? inverse : 0;
-                    s->scale[ties->ties[strand->tie].first + row] +=
-                        d * (lw_joint_speed_turns(link->joint.type, k) ? torque : force);
+                    double give = aligned ? data->nodes[i].d : data->joint_D[6 * (link->v + k) + k];
+                    double y = s->Y[strand->Y + link->joint.nv * (row / 4 * 4) + 4 * k + row % 4];
+                    if (give > 0) diagonal[strand->row + row] += y * y * give;
                 }
-            }
         }
     }
+    double most = 1;
+    for (int t = 0; t < ties->count; t++) {
+        const lw_tie *tie = &ties->ties[t];
+        for (int k = 0; k < s->rank[t]; k++) {
+            double inverse = s->L[tie->block + (LW_ABREAST(s->awake[t]) + 1) * k];
+            most = fmax(most, inverse * diagonal[tie->first + s->pivot[tie->first + k]]);
+        }
+        if (s->rank[t] < s->awake[t]) most = HUGE_VAL;
+    }
+    return most;
 }
 
 /* In [-1, 1], the same for the same seed (xorshift). */

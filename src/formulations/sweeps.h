@@ -5,13 +5,24 @@
 
 #include "formulations/ties.h"
 
-/* Rows of a tie are listed in `row`, those that take part first. K, l and lambda count in that list. */
+#define LW_ANY_PIVOT 1e-250 /* a scale below which no pivot falls, but that of a row that depends on others exactly */
+
+/* Which rows take part. Those of a tie are listed in `row`, the ones that do first. */
+typedef struct lw_selection {
+    const lw_ties *ties; /* at least those of which rows take part have strands */
+    int *awake;          /* per tie: how many rows take part; the others are redundant as far as is known */
+    int *row;            /* from tie.first on: its rows, counted from tie.first */
+    double *scale;       /* per row of the list: its pivot where the loop is wide open */
+} lw_selection;
+
+/* K, l and lambda count in the lists of the selection. */
 typedef struct lw_sweeps {
     const lw_model *model;
     lw_data *data;
-    const lw_ties *ties;
-    int *awake;    /* per tie: how many rows take part; the others are redundant as far as is known */
-    int *row;      /* from tie.first on: its rows, counted from tie.first */
+    const lw_selection *selected;
+    const lw_ties *ties; /* of the selection, as are awake, row and scale */
+    const int *awake, *row;
+    const double *scale;
     bool *lasting; /* per tie: nothing is added to the wrenches on its second body in a run, ... */
     bool *placed;  /* ... and they are those of a closure's rows that take part */
     double *K; /* wrenches, internal axes about the internal origin: at strands, and of ties at their bases */
@@ -20,21 +31,21 @@ typedef struct lw_sweeps {
         *L; /* blocks; after elimination C (below the diagonal), 1 / d and F; rows of LW_ABREAST(columns) */
     double *E, *e; /* per row: C^-1 K' and C^-1 l */
     double *l;     /* per row: K'a + l + L lambda = 0 */
-    double *scale; /* per row of the list: what its pivot would be in the direction that moves most */
+    bool weak;     /* in the last run some pivot was far below its scale */
     int *pivot;    /* per row: places in the list, in the order of their pivots */
     int *rank;     /* per tie */
     double *lambda;
     double length; /* of a link */
 } lw_sweeps;
 
-/* NULL when memory is out. */
+/* With room for selections of these ties, all of which have strands. NULL when memory is out. */
 lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties *ties, int rows,
                             lw_arena *arena);
-/* All rows take part again, in their own order. */
-void lw_sweeps_wake(lw_sweeps *sweeps);
-
-/* Of the wrenches that tie t puts on its bodies, those of rows that do not take part become zero. */
-void lw_sweeps_clear(lw_sweeps *sweeps, int tie);
+/* A selection of all rows in their own order; no pivot is too small. False: memory is out. */
+bool lw_selection_create(lw_selection *selection, const lw_ties *ties, int rows, lw_arena *arena);
+/* Rows of this selection take part from now on. One that has changed has to be selected again after lw_sweeps_forget. */
+void lw_sweeps_select(lw_sweeps *sweeps, const lw_selection *selection);
+static inline void lw_sweeps_forget(lw_sweeps *sweeps) { sweeps->selected = NULL; }
 
 /* What the tree is subject to; NULL stands for nothing: speeds, joint forces, loads on bodies. */
 typedef struct lw_subject {
@@ -50,8 +61,9 @@ lw_status lw_sweeps_run(lw_sweeps *sweeps, const lw_subject *subject, lw_error *
 /* Both on a processor with AVX2. */
 void lw_sweeps_start_4(lw_sweeps *sweeps, const lw_subject *subject);
 lw_status lw_sweeps_run_4(lw_sweeps *sweeps, const lw_subject *subject, lw_error *error);
-/* The scales of the rows from the strands of a run. */
-void lw_sweeps_measure(lw_sweeps *sweeps);
+/* Of a run whose rows are independent: by how much the diagonal of the multipliers' matrix exceeds some pivot, at most. So many
+ * digits the elimination loses. */
+double lw_sweeps_cancellation(const lw_sweeps *sweeps);
 
 /* Multipliers that move nothing, one for each redundant row chosen at random from `seed`, of the last run with all rows awake. */
 void lw_sweeps_null(lw_sweeps *sweeps, unsigned seed, double *lambda);

@@ -28,13 +28,6 @@ static bool append(list *l, int x) {
     return true;
 }
 
-static bool contains(const list *l, int x) {
-    for (int k = 0; k < l->count; k++)
-        if (l->item[k] == x) return true;
-    return false;
-}
-
-static bool insert(list *l, int x) { return contains(l, x) || append(l, x); }
 
 static void take_out(list *l, int x) {
     for (int k = 0; k < l->count; k++)
@@ -55,13 +48,15 @@ typedef struct draft {
     list *neighbours;         /* per tie: coupled and not yet eliminated, or those left at its elimination */
     int *order;               /* ties in the order of elimination */
     int *rank;                /* per tie: its place in that order */
+    int *seen;                /* per tie: the last visit that has met it */
+    int visit;
 } draft;
 
 static void discard(draft *d) {
     for (int i = 0; d->at_body && i <= d->model->body_count; i++) free(d->at_body[i].item);
     for (int t = 0; d->neighbours && t < d->count; t++) free(d->neighbours[t].item);
     free(d->first), free(d->size), free(d->base), free(d->at_body), free(d->neighbours), free(d->order),
-        free(d->rank);
+        free(d->rank), free(d->seen);
 }
 
 static bool same_tie(const lw_row *a, const lw_row *b) {
@@ -98,16 +93,25 @@ static int base_of(const lw_model *model, const lw_rows *rows, int row) {
     return base;
 }
 
+/* Marks the neighbours of a tie, and itself, as seen by this visit. */
+static void see(draft *d, int tie) {
+    d->seen[tie] = ++d->visit;
+    for (int k = 0; k < d->neighbours[tie].count; k++) d->seen[d->neighbours[tie].item[k]] = d->visit;
+}
+
 static bool lay_strands(draft *d, int tie) {
     const lw_row *row = &d->rows->rows[d->first[tie]];
+    see(d, tie);
     for (int k = row->block; k < row->block + row->count; k++)
         for (int i = d->rows->body[k]; i != d->base[tie]; i = d->model->links[i].parent) {
             list *at = &d->at_body[i];
             if (at->count && at->item[at->count - 1] == tie) break; /* laid from another body of the tie */
-            for (int other = 0; other < at->count; other++)
-                if (!insert(&d->neighbours[tie], at->item[other]) ||
-                    !insert(&d->neighbours[at->item[other]], tie))
-                    return false;
+            for (int n = 0; n < at->count; n++) {
+                int other = at->item[n];
+                if (d->seen[other] == d->visit) continue;
+                d->seen[other] = d->visit;
+                if (!append(&d->neighbours[tie], other) || !append(&d->neighbours[other], tie)) return false;
+            }
             if (!append(at, tie)) return false;
         }
     return true;
@@ -121,8 +125,9 @@ static bool eliminate(draft *d, int tie, int place) {
     for (int j = 0; j < near->count; j++) {
         list *other = &d->neighbours[near->item[j]];
         take_out(other, tie);
+        see(d, near->item[j]);
         for (int k = 0; k < near->count; k++)
-            if (k != j && !insert(other, near->item[k])) return false;
+            if (d->seen[near->item[k]] != d->visit && !append(other, near->item[k])) return false;
     }
     return true;
 }
@@ -187,7 +192,8 @@ static bool order_ties(draft *d) {
     return fine;
 }
 
-static bool make_draft(draft *d) {
+/* whole, active: NULL, or the ties whose order to keep, and which of them take part. */
+static bool make_draft(draft *d, const lw_ties *whole, const bool *active) {
     const lw_rows *rows = d->rows;
     size_t m = (size_t)rows->count + 1, n = (size_t)d->model->body_count + 1;
     d->first = calloc(m, sizeof *d->first);
@@ -197,7 +203,9 @@ static bool make_draft(draft *d) {
     d->rank = calloc(m, sizeof *d->rank);
     d->at_body = calloc(n, sizeof *d->at_body);
     d->neighbours = calloc(m, sizeof *d->neighbours);
-    if (!d->first || !d->size || !d->base || !d->order || !d->rank || !d->at_body || !d->neighbours)
+    d->seen = calloc(m, sizeof *d->seen);
+    if (!d->first || !d->size || !d->base || !d->order || !d->rank || !d->at_body || !d->neighbours ||
+        !d->seen)
         return false;
     for (int r = 0; r < rows->count; r++) {
         if (r == 0 || !same_tie(&rows->rows[r], &rows->rows[r - 1])) d->first[d->count++] = r;
@@ -205,9 +213,13 @@ static bool make_draft(draft *d) {
     }
     for (int t = 0; t < d->count; t++) {
         d->base[t] = base_of(d->model, rows, d->first[t]);
-        if (!lay_strands(d, t)) return false;
+        if ((!whole || active[whole->tie_of_row[d->first[t]]]) && !lay_strands(d, t)) return false;
     }
-    return order_ties(d);
+    if (!whole) return order_ties(d);
+    for (int t = 0; t < d->count; t++) d->order[whole->tie_of_row[d->first[t]]] = t;
+    for (int place = 0; place < d->count; place++)
+        if (!eliminate(d, d->order[place], place)) return false;
+    return true;
 }
 
 /* --- the result ----------------------------------------------------------------------------------- */
@@ -220,16 +232,23 @@ static int strand_of(const lw_ties *ties, int tie, int body) {
 
 /* Where the wrenches of a tie at a body on its way, or at its base, start. */
 static int wrenches_at(const lw_ties *ties, int tie, int body) {
-    return ties->ties[tie].base == body ? ties->ties[tie].K : ties->strands[strand_of(ties, tie, body)].K;
+    int strand = ties->ties[tie].base == body ? -1 : strand_of(ties, tie, body);
+    return strand < 0 ? ties->ties[tie].K : ties->strands[strand].K;
 }
 
 static int block_of(const lw_ties *ties, int t, int s) {
     if (t == s) return ties->ties[t].block;
     int first = t < s ? t : s, second = t < s ? s : t;
     const lw_tie *tie = &ties->ties[first];
-    for (int k = tie->coupling; k < tie->coupling + tie->couplings; k++)
-        if (ties->couplings[k].tie == second) return ties->couplings[k].block;
-    return -1;
+    int low = tie->coupling, high = tie->coupling + tie->couplings; /* sorted by tie */
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (ties->couplings[middle].tie < second)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return ties->couplings[low].block;
 }
 
 static int compare_ints(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
@@ -388,18 +407,29 @@ static bool find_first(const draft *d, lw_ties *ties) {
     return fine;
 }
 
-lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *arena) {
+static lw_ties *make_ties(const lw_model *model, const lw_rows *rows, const lw_ties *whole,
+                          const bool *active, lw_arena *arena) {
     draft d = {.model = model, .rows = rows};
     lw_ties *ties = LW_NEW(arena, lw_ties, 1);
     int *closure = calloc((size_t)model->joint_count + 1, sizeof *closure);
     bool fine =
-        ties && closure && make_draft(&d) && number_ties(&d, ties, arena) && number_strands(&d, ties, arena);
+        ties && closure && make_draft(&d, whole, active) && number_ties(&d, ties, arena) &&
+        number_strands(&d, ties, arena);
     for (int k = 0; fine && k < model->closure_count; k++) closure[model->closures[k]] = k;
     if (fine) connect(&d, closure, ties);
     fine = fine && find_first(&d, ties);
     free(closure);
     discard(&d);
     return fine ? ties : NULL;
+}
+
+lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *arena) {
+    return make_ties(model, rows, NULL, NULL, arena);
+}
+
+lw_ties *lw_ties_reduce(const lw_model *model, const lw_rows *rows, const lw_ties *whole, const bool *active,
+                        lw_arena *arena) {
+    return make_ties(model, rows, whole, active, arena);
 }
 
 /* Adds a wrench (torque; force) acting at x, times factor, to (force; torque) at `at`. */

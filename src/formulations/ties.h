@@ -74,6 +74,10 @@ typedef struct lw_ties {
 
 /* NULL when memory is out. The arena owns it. */
 lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *arena);
+/* The same ties in the same order, but only the active ones have strands and couplings: what is left when the others have no rows
+ * that take part. */
+lw_ties *lw_ties_reduce(const lw_model *model, const lw_rows *rows, const lw_ties *whole, const bool *active,
+                        lw_arena *arena);
 
 /* The rows from the first on that does not belong to the tree, in the speeds of the tree: nv numbers for each, after
  * lw_velocities and lw_world_poses. */

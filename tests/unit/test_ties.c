@@ -262,36 +262,8 @@ static void closures_are_rows(void **state) {
     }
 }
 
-/* --- scales ------------------------------------------------------------------------------------------ */
-
-/* A list of rows may be in any order; when all wake up, each has its own scale again. */
-static void scales_stay_with_their_rows(void **state) {
-    (void)state;
-    lw_random random = random_seed(5);
-    lw_model *model = held_tree(&random, LW_JOINT_REVOLUTE);
-    lw_arena *arena = lw_arena_create(NULL);
-    lw_data *data;
-    assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
-    lw_rows *rows = lw_rows_create_ties(model, arena);
-    lw_ties *ties = lw_ties_create(model, rows, arena);
-    lw_sweeps *s = lw_sweeps_create(model, data, ties, rows->count, arena);
-    static const int order[5] = {3, 0, 4, 1, 2};
-    for (int t = 0; t < ties->count; t++) {
-        int first = ties->ties[t].first;
-        for (int k = 0; k < 5; k++) s->row[first + k] = order[k], s->scale[first + k] = first + order[k];
-        s->awake[t] = 2;
-    }
-    lw_sweeps_wake(s);
-    for (int r = 0; r < rows->count; r++) assert_true(s->scale[r] == r);
-    for (int t = 0; t < ties->count; t++) assert_int_equal(s->awake[t], 5);
-    lw_data_destroy(data);
-    lw_arena_destroy(arena);
-    lw_model_destroy(model);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(structure_by_definition),
-                                       cmocka_unit_test(closures_are_rows),
-                                       cmocka_unit_test(scales_stay_with_their_rows)};
+                                       cmocka_unit_test(closures_are_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

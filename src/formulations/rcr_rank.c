@@ -1,0 +1,217 @@
+/* rcr_rank.c - which rows of closed loops are independent at a position: a matter of geometry, not of masses.
+ *
+ *   front of tie t:   R_t = G_t - sum over ties u < t of R_t(D_u) R_u                                       (15)
+ *   its pivots        the largest entry left next, rows and speeds in any order; D_t are the speeds that they belong to
+ *
+ * Lengths count relative to the size of the loop, so that an entry is an angle. A row of which nothing is left but less than `least`
+ * depends on others: 1e-4 is the gap up to which a loop may be open, and the distance from a singular position, in rad. In the
+ * compliances of the sweeps (8) the same would be 1e-8, and times the ratio of the masses.
+ *
+ * Source   docs/theory/rcr.md, 4; the fronts are those of rcr_columns.c with all speeds of the ways.
+ * Cost     O(n + m) for loops of bounded width; no allocation but in create.
+ */
+#include "formulations/rcr_rank.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 6 };
+
+/* --- size of the loops ------------------------------------------------------------------------------- */
+
+/* The longest way along links from a joint of tie t to where its rows act. */
+static double size_of(const lw_choice *c, const double *K, int t) {
+    const lw_front *front = &c->fronts[t];
+    double size = 0;
+    for (int e = front->end; e < front->end + front->ends; e++) {
+        const lw_way_end *end = &c->ends[e];
+        double reach = 0;
+        for (int r = 0; r < c->ties->ties[t].count; r++) {
+            double w[6];
+            lw_wrench(K + c->ties->place[end->block], r, w);
+            double force = lw_v3_norm(w + 3);
+            if (force > 0) reach = fmax(reach, lw_v3_norm(w) / force);
+        }
+        for (int n = end->step; n + 1 < end->step + end->steps; n++)
+            reach += lw_v3_norm(c->model->links[c->steps[n].body].p);
+        size = fmax(size, reach);
+    }
+    return size > 0 ? size : 1;
+}
+
+void lw_rank_measure(lw_rank *x, const double *K) {
+    for (int t = 0; t < x->choice->ties->count; t++) x->size[t] = size_of(x->choice, K, t);
+    for (int r = 0; r < x->choice->rows->count; r++)
+        x->is_length[r] = lw_row_is_length(x->choice->model, x->choice->rows, r);
+}
+
+lw_rank *lw_rank_create(const lw_choice *choice, lw_arena *arena) {
+    lw_rank *x = LW_NEW(arena, lw_rank, 1);
+    if (!x) return NULL;
+    size_t ties = (size_t)choice->ties->count + 1, nv = (size_t)choice->model->nv + 1;
+    x->choice = choice;
+    x->size = LW_NEW(arena, double, ties);
+    x->least = LW_NEW(arena, double, ties);
+    x->found = LW_NEW(arena, int, ties);
+    x->start = LW_NEW(arena, int, ties);
+    x->place = LW_NEW(arena, int, ties);
+    x->count = LW_NEW(arena, int, ties);
+    x->dependent = LW_NEW(arena, int, choice->rows->count + 1);
+    x->row = LW_NEW(arena, int, choice->rows->count + 1);
+    x->is_length = LW_NEW(arena, bool, choice->rows->count + 1);
+    x->owner = LW_NEW(arena, int, nv);
+    x->where = LW_NEW(arena, int, nv);
+    x->list = LW_NEW(arena, int, nv);
+    x->W = LW_NEW(arena, double, ROWS *nv);
+    bool complete = x->size && x->least && x->found && x->start && x->place && x->count && x->dependent &&
+                    x->row && x->is_length && x->owner && x->where && x->list && x->W;
+    for (size_t t = 0; complete && t + 1 < ties; t++) {
+        x->room += ROWS * (2 * choice->fronts[t].ways + 16);
+        x->speed_room += 2 * choice->fronts[t].ways + 16;
+    }
+    x->R = LW_NEW(arena, double, x->room + 1);
+    x->speed = LW_NEW(arena, int, x->speed_room + 1);
+    return complete && x->R && x->speed ? x : NULL;
+}
+
+bool lw_rank_grow(lw_rank *x, lw_arena *arena) {
+    if (x->room > 1 << 26) return false;
+    x->room *= 2, x->speed_room *= 2;
+    x->R = LW_NEW(arena, double, x->room + 1);
+    x->speed = LW_NEW(arena, int, x->speed_room + 1);
+    return x->R && x->speed;
+}
+
+/* --- fronts ------------------------------------------------------------------------------------------- */
+
+static void load(lw_rank *x, int t) {
+    const lw_choice *c = x->choice;
+    const lw_front *front = &c->fronts[t];
+    const lw_tie *tie = &c->ties->ties[t];
+    double scale[ROWS];
+    for (int r = 0; r < tie->count; r++)
+        scale[r] = x->is_length[tie->first + r] ? 1 / x->size[t] : 1;
+    x->n = front->ways;
+    for (int n = 0; n < x->n; n++) {
+        const lw_way_speed *way = &c->ways[front->way + n];
+        x->list[n] = way->speed;
+        x->where[way->speed] = n;
+        for (int r = 0; r < tie->count; r++) x->W[ROWS * n + r] = scale[r] * c->G[way->at + way->stride * r];
+    }
+    if (c->rows->rows[tie->first].joint >= 0) return;
+    for (int r = 0; r < tie->count; r++) { /* factors of couplings may be of any size */
+        double most = 0;
+        for (int n = 0; n < x->n; n++) most = fmax(most, fabs(x->W[ROWS * n + r]));
+        for (int n = 0; n < x->n && most > 1; n++) x->W[ROWS * n + r] /= most;
+    }
+}
+
+static void drop(lw_rank *x, int n) {
+    x->where[x->list[n]] = -1;
+    if (n == --x->n) return;
+    x->list[n] = x->list[x->n];
+    x->where[x->list[n]] = n;
+    memcpy(x->W + ROWS * n, x->W + ROWS * x->n, ROWS * sizeof *x->W);
+}
+
+/* Inserts what tie u determines. */
+static void take_out(lw_rank *x, int t, int u) {
+    const lw_choice *c = x->choice;
+    int rows = c->ties->ties[t].count, rank = x->found[u], count = x->count[u];
+    double F[ROWS][ROWS];
+    for (int k = 0; k < rank; k++) {
+        int n = x->where[x->dependent[c->ties->ties[u].first + k]];
+        for (int r = 0; r < rows; r++) F[k][r] = n < 0 ? 0 : x->W[ROWS * n + r];
+        if (n >= 0) drop(x, n);
+    }
+    for (int j = 0; j < count; j++) {
+        int speed = x->speed[x->place[u] + j], n = x->where[speed];
+        if (n < 0) {
+            n = x->where[speed] = x->n++;
+            x->list[n] = speed;
+            memset(x->W + ROWS * n, 0, ROWS * sizeof *x->W);
+        }
+        const double *R = x->R + x->start[u] + rank * j;
+        for (int k = 0; k < rank; k++)
+            for (int r = 0; r < rows; r++) x->W[ROWS * n + r] -= F[k][r] * R[k];
+    }
+}
+
+static void swap(double *a, double *b) {
+    double x = *a;
+    *a = *b, *b = x;
+}
+
+/* A speed as an angle of the loop. */
+static double weight(const lw_rank *x, int t, int speed) {
+    const lw_link *link = &x->choice->model->links[x->choice->body_of[speed]];
+    return lw_joint_speed_turns(link->joint.type, speed - link->v) ? 1 : x->size[t];
+}
+
+/* Pivots of the front of tie t; those picked stand first in the list. */
+static int solve(lw_rank *x, int t, double least) {
+    const lw_tie *tie = &x->choice->ties->ties[t];
+    int rows = tie->count, *row = x->row + tie->first;
+    for (int r = 0; r < rows; r++) row[r] = r;
+    x->least[t] = 1;
+    for (int k = 0; k < rows; k++) {
+        double most = 0;
+        int best = -1, at = -1;
+        for (int n = k; n < x->n; n++) {
+            double size = weight(x, t, x->list[n]);
+            for (int r = k; r < rows; r++) {
+                double entry = size * fabs(x->W[ROWS * n + r]);
+                if (entry > most * (1 + 1e-9)) most = entry, best = r, at = n; /* the first of equals */
+            }
+        }
+        if (!(most > least)) return k;
+        if (most < x->least[t]) x->least[t] = most;
+        int moved = row[k], speed = x->list[k];
+        row[k] = row[best], row[best] = moved;
+        x->list[k] = x->list[at], x->list[at] = speed;
+        x->where[x->list[k]] = k, x->where[x->list[at]] = at;
+        for (int r = 0; r < rows; r++) swap(&x->W[ROWS * k + r], &x->W[ROWS * at + r]);
+        for (int n = 0; n < x->n; n++) swap(&x->W[ROWS * n + k], &x->W[ROWS * n + best]);
+        double inverse = 1 / x->W[ROWS * k + k], factor[ROWS];
+        for (int n = k + 1; n < x->n; n++) x->W[ROWS * n + k] *= inverse;
+        for (int r = 0; r < rows; r++) factor[r] = r == k ? 0 : x->W[ROWS * k + r];
+        for (int n = k + 1; n < x->n; n++)
+            for (int r = 0; r < rows; r++) x->W[ROWS * n + r] -= factor[r] * x->W[ROWS * n + k];
+    }
+    return rows;
+}
+
+int lw_rank_find(lw_rank *x, double least) {
+    const lw_choice *c = x->choice;
+    int used = 0, speeds = 0, total = 0;
+    for (int k = 0; k < c->model->nv; k++) x->owner[k] = x->where[k] = -1;
+    for (int t = 0; t < c->ties->count; t++) {
+        load(x, t);
+        for (;;) { /* what u determines may bring in what ties between u and t do, so the first of them first */
+            int u = t;
+            for (int n = 0; n < x->n; n++) {
+                int owner = x->owner[x->list[n]];
+                if (owner >= 0 && owner < u) u = owner;
+            }
+            if (u == t) break;
+            take_out(x, t, u);
+        }
+        int rank = x->found[t] = solve(x, t, least), rest = rank ? x->n - rank : 0;
+        total += rank;
+        for (int n = 0; n < x->n; n++) x->where[x->list[n]] = -1;
+        if (used + rank * rest > x->room || speeds + rest > x->speed_room) return -1;
+        x->start[t] = used, x->place[t] = speeds, x->count[t] = rest;
+        for (int k = 0; k < rank; k++) {
+            x->dependent[c->ties->ties[t].first + k] = x->list[k];
+            x->owner[x->list[k]] = t;
+        }
+        for (int j = 0; j < rest; j++) {
+            x->speed[speeds + j] = x->list[rank + j];
+            memcpy(x->R + used + rank * j, x->W + ROWS * (rank + j), (size_t)rank * sizeof *x->R);
+        }
+        used += rank * rest, speeds += rest;
+    }
+    return total;
+}

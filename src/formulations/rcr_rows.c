@@ -1,0 +1,420 @@
+/* rcr_rows.c - which rows take part in the sweeps of the method rcr, and what is done where these lose digits.
+ *
+ * Once, from the model's initial position or one that is closed beside it: the rows that are independent there (rcr_rank.c), the base, and
+ * their pivots in the sweeps, as a scale. A state takes the base as long as its pivots are not far below that scale and the accelerations
+ * satisfy the rows that sleep. Otherwise it takes the rows that are independent there, wide pivots first: a row of one loop may do what
+ * one of another did (three parallel cranks, two of them in line). So nothing depends on states looked at before.
+ *
+ * Where bodies of one loop differ much in inertia, the compliance of the light ones hides that of the others in (8): its pivots lose digits.
+ * Then what accelerations and multipliers leave of the equations is computed,
+ *
+ *   rest_j = tau_j - (joint force that vdot, loads and K lambda ask for),     left_r = K'a + l
+ *
+ * and the same elimination, at rest under rest and left, gives a correction; as often as it makes the rest smaller.
+ *
+ * Source   docs/theory/rcr.md, 4.
+ * Cost     a look at sleeping rows, O(1) each; own rows about as much as two runs; a correction one run and an inverse dynamics.
+ */
+#include "formulations/projection.h"
+#include "formulations/rcr_parts.h"
+
+#define LANES 1
+#include "formulations/inverse.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Pivots of rcr_rank.c: rows that depend on others at a closed position, or at a singular one, have less than `redundant`, or 0.01 of the
+ * least pivot where the loops are wide open if that is less; near a singular position they have `wide` of that. */
+static const double redundant = 1e-4, wide = 0.015;
+
+/* --- a state's own rows ------------------------------------------------------------------------------ */
+
+/* Independent rows at the position in data. */
+static int find(lw_rcr *m, double least) {
+    const lw_subject subject = lw_rcr_at_rest(m);
+    lw_sweeps_select(m->sweeps, &m->whole);
+    lw_rcr_evaluate(m, &subject, false);
+    lw_rcr_columns(m, true);
+    return lw_rank_find(m->finder, least);
+}
+
+static double least_pivot(const lw_rcr *m, int *where) {
+    double least = 1;
+    for (int t = 0; t < m->ties->count; t++)
+        if (m->finder->found[t] > 0 && m->finder->least[t] < least) {
+            least = m->finder->least[t];
+            if (where) *where = t;
+        }
+    return least;
+}
+
+/* The rows found become a selection. */
+static void take_found(const lw_rcr *m, lw_selection *x) {
+    for (int t = 0; t < m->ties->count; t++) {
+        const lw_tie *tie = &m->ties->ties[t];
+        x->awake[t] = m->finder->found[t];
+        for (int k = tie->first; k < tie->first + tie->count; k++)
+            x->row[k] = m->finder->row[k], x->scale[k] = LW_ANY_PIVOT;
+    }
+    lw_sweeps_forget(m->sweeps);
+}
+
+void lw_rcr_base_rows(lw_rcr *m) {
+    m->owned = false;
+    if (m->based)
+        lw_sweeps_select(m->sweeps, &m->base);
+    else
+        lw_rcr_own_rows(m);
+}
+
+void lw_rcr_own_rows(lw_rcr *m) {
+    lw_crossing *c = &m->crossing;
+    const double open = m->based ? wide * m->narrowest : redundant;
+    int total = find(m, open);
+    m->owned = true;
+    c->within = false;
+    if (total >= 0 && m->based && total < m->generic) {
+        c->within = true;
+        total = find(m, fmin(redundant, 0.01 * m->narrowest));
+    }
+    double least = least_pivot(m, &c->narrowest) / m->narrowest;
+    c->narrow = total < m->generic ? 0 : fmin(least * least, 1);
+    for (int t = 0; t < m->ties->count && total >= 0; t++) {
+        bool lost = c->narrow == 0 && m->finder->found[t] < m->base.awake[t];
+        c->near[t] = lost || m->finder->least[t] < open;
+        if (lost) c->narrowest = t;
+    }
+    if (total < 0) { /* no room for the fronts */
+        lw_sweeps_select(m->sweeps, m->based ? &m->base : &m->whole);
+        return;
+    }
+    take_found(m, &m->own);
+    lw_sweeps_select(m->sweeps, &m->own);
+}
+
+/* The scales of a selection are the pivots that the last run has found. */
+static void take_scale(const lw_rcr *m, const lw_selection *x) {
+    const lw_sweeps *s = m->sweeps;
+    for (int t = 0; t < s->ties->count; t++) {
+        const lw_tie *tie = &s->ties->ties[t];
+        for (int k = 0; k < s->rank[t]; k++)
+            x->scale[tie->first + s->pivot[tie->first + k]] =
+                1 / s->L[tie->block + (LW_ABREAST(x->awake[t]) + 1) * k];
+    }
+}
+
+void lw_rcr_keep_rows(lw_rcr *m) {
+    const double fair = 0.1; /* near a singular position the base has to tell how far that is */
+    m->keeps = m->owned && m->based && m->crossing.narrow > fair;
+    if (!m->keeps) return;
+    memcpy(m->kept.awake, m->own.awake, (size_t)m->ties->count * sizeof *m->own.awake);
+    memcpy(m->kept.row, m->own.row, (size_t)m->looped.rows->count * sizeof *m->own.row);
+    for (int r = 0; r < m->looped.rows->count; r++) m->kept.scale[r] = LW_ANY_PIVOT;
+    take_scale(m, &m->kept);
+    if (m->sweeps->selected == &m->kept) lw_sweeps_forget(m->sweeps);
+}
+
+/* --- once and for all --------------------------------------------------------------------------------- */
+
+/* In [-1, 1], the same for the same seed (xorshift). */
+static double chance(unsigned *seed) {
+    *seed ^= *seed << 13, *seed ^= *seed >> 17, *seed ^= *seed << 5;
+    return (double)*seed / 2147483648.0 - 1;
+}
+
+/* Any speeds of the joints in loops, prescribed ones among them, as angles of at most 1. */
+static void any_speeds(const lw_rcr *m, unsigned seed, double *v) {
+    const lw_model *model = m->looped.base.model;
+    memset(v, 0, (size_t)model->nv * sizeof *v);
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++) {
+            int speed = model->links[i].v + k;
+            if (m->ties->strand_start[i] == m->ties->strand_start[i + 1]) continue;
+            double x = chance(&seed);
+            v[speed] = 1;
+            v[speed] = x / lw_rcr_rate(m, speed, v);
+        }
+}
+
+static double fastest_of(const lw_rcr *m, const double *v) {
+    const lw_model *model = m->looped.base.model;
+    double fastest = 0;
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++)
+            if (m->ties->strand_start[i] < m->ties->strand_start[i + 1])
+                fastest = fmax(fastest, lw_rcr_rate(m, model->links[i].v + k, v));
+    return fastest;
+}
+
+/* A closed position at or near the one in data; false: none has been found. */
+static bool close_reference(lw_rcr *m) {
+    const double closed = 1e-9; /* of a link */
+    const lw_model *model = m->looped.base.model;
+    double left;
+    lw_sweeps_select(m->sweeps, &m->whole);
+    lw_rcr_ask_positions(m, &left);
+    if (left <= closed * m->sweeps->length) return true;
+    lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
+    if (!projection) return false;
+    lw_violation violation;
+    lw_error ignored;
+    double *q = m->looped.data->q;
+    lw_status status = lw_project_positions(projection, 0, q, 200, &violation, &ignored);
+    lw_projection_destroy(projection);
+    return status == LW_OK && violation.largest <= closed * m->sweeps->length;
+}
+
+/* From the position in data, whose rows have just been found, to one at some distance. */
+static bool move_on(lw_rcr *m, lw_error *error) {
+    const double distance = 0.2, closed = 1e-9; /* rad; of a link */
+    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->looped.data;
+    const lw_subject subject = lw_rcr_in_motion(m);
+    double left;
+    lw_status status;
+    take_found(m, &m->own);
+    lw_sweeps_select(m->sweeps, &m->own);
+    any_speeds(m, 12345, data->v);
+    lw_rcr_evaluate(m, &subject, true);
+    if (lw_rcr_smallest_motion(m, m->looped.defect, error) != LW_OK) return false;
+    for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
+    double fastest = fastest_of(m, data->v);
+    if (!(fastest > 1e-6)) return false; /* nothing moves */
+    lw_integrate_q(model, data->q, data->v, distance / fastest);
+    memcpy(m->moved, data->q, (size_t)model->nq * sizeof *m->moved);
+    lw_rcr_close(m, &left, &status, error);
+    if (status == LW_OK && left <= closed * m->sweeps->length) return true;
+    memcpy(data->q, m->moved, (size_t)model->nq * sizeof *m->moved); /* from a singular position no row may be missing */
+    if (find(m, redundant) < 0) return false;
+    take_found(m, &m->own);
+    lw_sweeps_select(m->sweeps, &m->own);
+    lw_rcr_close(m, &left, &status, error);
+    return status == LW_OK && left <= closed * m->sweeps->length;
+}
+
+/* The widest of two positions: its rows into the finder, q in data. */
+static void find_widest(lw_rcr *m) {
+    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->looped.data;
+    size_t size = (size_t)model->nq * sizeof *data->q;
+    lw_error ignored;
+    while ((m->generic = find(m, redundant)) < 0)
+        if (!lw_rank_grow(m->finder, m->looped.arena)) return;
+    m->narrowest = least_pivot(m, NULL);
+    memcpy(m->start, data->q, size);
+    if (move_on(m, &ignored)) {
+        int total = find(m, redundant);
+        double narrowest = least_pivot(m, NULL);
+        if (total > m->generic || (total == m->generic && narrowest > 3 * m->narrowest)) {
+            m->generic = total, m->narrowest = narrowest;
+            return;
+        }
+    }
+    memcpy(data->q, m->start, size);
+    find(m, redundant);
+}
+
+/* Are the rows that sleep satisfied where the loops are open? */
+static bool is_fragile(lw_rcr *m) {
+    const double gap = 1e-6, satisfied = 1e-9; /* rad; relative */
+    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->looped.data;
+    lw_subject subject = lw_rcr_at_rest(m);
+    lw_error ignored;
+    any_speeds(m, 777, m->rest);
+    lw_integrate_q(model, data->q, m->rest, gap);
+    any_speeds(m, 4711, m->rest);
+    subject.tau = m->rest;
+    lw_rcr_still(m);
+    memset(data->v, 0, (size_t)model->nv * sizeof *data->v);
+    lw_rcr_evaluate(m, &subject, false);
+    memset(m->left, 0, (size_t)m->looped.rows->count * sizeof *m->left);
+    memset(m->sweeps->l, 0, (size_t)m->looped.rows->count * sizeof *m->left);
+    if (lw_sweeps_run(m->sweeps, &subject, &ignored) != LW_OK) return false;
+    return lw_rcr_sleeping_defect(m) > satisfied;
+}
+
+lw_status lw_rcr_survey(lw_rcr *m, lw_error *error) {
+    const double lost = 1e4; /* digits */
+    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->looped.data;
+    lw_arena *arena = m->looped.arena;
+    int rows = m->looped.rows->count;
+    if (!lw_selection_create(&m->whole, m->ties, rows, arena) ||
+        !lw_selection_create(&m->base, m->ties, rows, arena) ||
+        !lw_selection_create(&m->own, m->ties, rows, arena) ||
+        !lw_selection_create(&m->kept, m->ties, rows, arena))
+        return lw_out_of_memory(error);
+    lw_take_state(model, data, 0, model->q0, NULL);
+    lw_sweeps_select(m->sweeps, &m->whole);
+    const lw_subject subject = lw_rcr_at_rest(m);
+    lw_looped_rows(&m->looped);
+    lw_rcr_evaluate(m, &subject, false);
+    lw_rank_measure(m->finder, m->sweeps->K);
+    m->narrowest = 1;
+    if (rows > 0 && !close_reference(m)) return LW_OK;
+    find_widest(m);
+    if (m->generic < 0) return lw_out_of_memory(error);
+    take_found(m, &m->base);
+    int asleep = 0;
+    bool *active = LW_NEW(arena, bool, m->ties->count + 1);
+    for (int t = 0; active && t < m->ties->count; t++) {
+        active[t] = m->base.awake[t] > 0;
+        asleep += !active[t];
+    }
+    if (asleep) m->base.ties = lw_ties_reduce(model, m->looped.rows, m->ties, active, arena);
+    if (!active || !m->base.ties) return lw_out_of_memory(error);
+    lw_sweeps_select(m->sweeps, &m->base);
+    m->based = true;
+    lw_rcr_evaluate(m, &subject, false);
+    memset(m->left, 0, (size_t)rows * sizeof *m->left);
+    lw_status status = lw_rcr_smallest_motion(m, m->left, error);
+    if (status != LW_OK) return status;
+    m->delicate = lw_sweeps_cancellation(m->sweeps) > lost;
+    take_scale(m, &m->base);
+    m->fragile = rows > m->generic && is_fragile(m);
+    return LW_OK;
+}
+
+/* --- rows that sleep ---------------------------------------------------------------------------------- */
+
+/* As lw_closure_defect, for rows of any kind. */
+static double rows_defect(const lw_rcr *m, const lw_tie *tie, int from, double *size) {
+    const lw_rows *rows = m->looped.rows;
+    const lw_data *data = m->looped.data;
+    double worst = 0;
+    for (int k = from; k < tie->count; k++) {
+        int r = tie->first + m->sweeps->row[tie->first + k];
+        const lw_row *row = &rows->rows[r];
+        double total = m->bias[r], unit = m->finder->is_length[r] ? 1 / m->sweeps->length : 1;
+        for (int b = row->block; b < row->block + row->count; b++) {
+            int body = rows->body[b];
+            const double *h = rows->H + 6 * b, *a = data->nodes[body].a, *R = data->world[body].R;
+            double alpha[3], point[3], arm[3];
+            lw_m3_mul_v(R, a, alpha);
+            lw_m3_mul_v(R, a + 3, point);
+            lw_v3_sub(rows->bodies[body].r, data->world[body].p, arm);
+            lw_v3_add_cross(alpha, arm, point);
+            double turning = lw_v3_dot(h, alpha), moving = lw_v3_dot(h + 3, point);
+            *size = fmax(*size, unit * fmax(fabs(turning), fabs(moving)));
+            for (int n = 0; n < 3; n++)
+                *size = fmax(*size, fmax(fabs(alpha[n]), fabs(point[n]) / m->sweeps->length));
+            total += turning + moving;
+        }
+        worst = fmax(worst, unit * fabs(total));
+    }
+    return worst;
+}
+
+double lw_rcr_sleeping_defect(const lw_rcr *m) {
+    const double noticeable = 1e-9; /* of the largest accelerations: anything less is rounding */
+    const lw_sweeps *s = m->sweeps;
+    double most = 0, relative = 0, largest = 0;
+    for (int t = 0; t < m->ties->count; t++) {
+        const lw_tie *tie = &m->ties->ties[t];
+        int awake = s->awake[t], asleep = tie->count - awake;
+        double size = 0;
+        if (asleep == 0) continue;
+        double worst = m->closures ? lw_closure_defect(m->looped.data, m->closures, tie->closure, asleep,
+                                                       s->row + tie->first + awake, &size)
+                                   : rows_defect(m, tie, awake, &size);
+        if (size > largest) largest = size;
+        if (worst > most) most = worst;
+        if (worst > relative * size) relative = size > 0 ? worst / size : 0;
+    }
+    return most > noticeable * largest ? relative : 0;
+}
+
+/* --- corrections ---------------------------------------------------------------------------------------- */
+
+/* What the solution in moved, held and a leaves of the rows that are awake, and of the joints' equations. */
+static void find_rest(lw_rcr *m, const lw_subject *subject) {
+    const lw_model *model = m->looped.base.model;
+    const lw_rows *rows = m->looped.rows;
+    lw_data *data = m->looped.data;
+    lw_sweeps *s = m->sweeps;
+    double *load = m->looped.body; /* of bodies 1 .. n */
+    lw_rcr_evaluate(m, subject, false);
+    if (subject->load)
+        memcpy(load, subject->load + 6, 6 * (size_t)model->body_count * sizeof *load);
+    else
+        memset(load, 0, 6 * (size_t)model->body_count * sizeof *load);
+    for (int t = 0; t < m->ties->count; t++) {
+        int first = m->ties->ties[t].first;
+        for (int k = 0; k < s->awake[t]; k++) {
+            const lw_row *row = &rows->rows[first + s->row[first + k]];
+            double defect = s->l[first + k];
+            for (int b = row->block; b < row->block + row->count; b++) {
+                double w[6];
+                lw_wrench(s->K + s->ties->place[b], k, w);
+                defect += lw_v6_dot(w, m->a + 6 * rows->body[b]);
+                lw_v6_axpy(m->held[first + k], w, load + 6 * (rows->body[b] - 1));
+            }
+            m->left[first + s->row[first + k]] = defect;
+        }
+    }
+    recursion r = recursion_of(model, data);
+    r.v = subject->v;
+    r.load = load - 6;
+    inverse(&r, m->moved, m->rest);
+    for (int k = 0; k < model->nv; k++) m->rest[k] = subject->tau[k] - m->rest[k];
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++)
+            if (model->links[i].prescribed >> k & 1) m->rest[model->links[i].v + k] = 0;
+}
+
+static double largest(int count, const double *x) {
+    double most = 0;
+    for (int k = 0; k < count; k++)
+        if (!(fabs(x[k]) <= most)) most = fabs(x[k]);
+    return most;
+}
+
+static void add(int count, const double *x, double *to) {
+    for (int k = 0; k < count; k++) to[k] += x[k];
+}
+
+lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error) {
+    enum { ROUNDS = 8 };
+    const double rounding = 1e-13, good = 1e-8; /* of the accelerations */
+    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->looped.data;
+    lw_sweeps *s = m->sweeps;
+    int nv = model->nv, rows = m->looped.rows->count, n = model->body_count;
+    double before = HUGE_VAL;
+    memcpy(m->moved, data->vdot, (size_t)nv * sizeof *m->moved);
+    memcpy(m->push, data->drive, (size_t)nv * sizeof *m->push);
+    memcpy(m->held, s->lambda, (size_t)rows * sizeof *m->held);
+    for (int i = 0; i <= n; i++) memcpy(m->a + 6 * i, data->nodes[i].a, 6 * sizeof *m->a);
+    for (int round = 0; round < ROUNDS; round++) {
+        lw_subject still = lw_rcr_at_rest(m);
+        find_rest(m, subject);
+        still.tau = m->rest;
+        still.drive = m->force;
+        lw_rcr_still(m);
+        lw_rcr_list_bias(m, m->left);
+        lw_sweeps_start(s, &still);
+        lw_status status = lw_sweeps_run(s, &still, error);
+        if (status != LW_OK) return status;
+        double change = largest(nv, data->vdot), all = largest(nv, m->moved);
+        if (!(change < 0.5 * before)) break;
+        before = change;
+        add(nv, data->vdot, m->moved);
+        add(rows, s->lambda, m->held);
+        if (model->motion_count) add(nv, m->force, m->push);
+        for (int i = 1; i <= n; i++) add(6, data->nodes[i].a, m->a + 6 * i);
+        if (!(change > rounding * all)) break;
+    }
+    memcpy(data->vdot, m->moved, (size_t)nv * sizeof *m->moved);
+    memcpy(data->drive, m->push, (size_t)nv * sizeof *m->push);
+    memcpy(s->lambda, m->held, (size_t)rows * sizeof *m->held);
+    for (int i = 0; i <= n; i++) memcpy(data->nodes[i].a, m->a + 6 * i, 6 * sizeof *m->a);
+    double size = largest(nv, m->moved); /* of a mechanism that cannot move: what its bodies would do */
+    for (int i = 1; i <= n; i++) size = fmax(size, largest(3, m->a + 6 * i + 3) / s->length);
+    if (!m->delicate || before <= good * size) return LW_OK;
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL, "take method massless, or give light bodies more mass",
+                   "bodies of the closed loops differ so much in mass and inertia that method rcr loses all digits: its "
+                   "accelerations are uncertain by %.1g",
+                   before / size);
+}
