@@ -35,9 +35,10 @@ typedef struct hold {
 
 /* Of a closure, what only its gap needs. */
 typedef struct mate {
-    double offset[3];            /* from where the first body's branch hangs to where the second's does */
-    double first[9], second[9];  /* directions that coincide when it is closed, one after another, from both bodies */
-    int directions;              /* of these: none, the axis, or three */
+    double offset[3]; /* from where the first body's branch hangs to where the second's does */
+    double first[9],
+        second[9];  /* directions that coincide when it is closed, one after another, from both bodies */
+    int directions; /* of these: none, the axis, or three */
 } mate;
 
 /* Axes from the second body; the point along them. */
@@ -52,8 +53,8 @@ struct lw_closures {
     int count, frame_count;
     int body_count, *bodies; /* on the ways to ground, parents first */
     lw_pose *world; /* of the internal frames, with places from where their branch hangs on ground; 0 .. n */
-    double *w, *v;           /* angular velocity, velocity of the origin, world axes: 3 per body */
-    double per_length;       /* 1 / size of the mechanism */
+    double *w, *v;  /* angular velocity, velocity of the origin, world axes: 3 per body */
+    double per_length; /* 1 / size of the mechanism */
 };
 
 /* fmax would be a call: it has to look for NaN. */
@@ -136,7 +137,8 @@ lw_status lw_closures_create(const lw_model *model, lw_arena *arena, lw_closures
     c->world = LW_NEW(arena, lw_pose, n);
     c->w = LW_NEW(arena, double, 3 * n);
     c->v = LW_NEW(arena, double, 3 * n);
-    if (!c->holds || !c->mates || !c->frames || !c->bodies || !c->world || !c->w || !c->v) return LW_ERROR_MEMORY;
+    if (!c->holds || !c->mates || !c->frames || !c->bodies || !c->world || !c->w || !c->v)
+        return LW_ERROR_MEMORY;
     for (int k = 0; k < model->closure_count; k++) {
         make_hold(model, model->closures[k], c, &c->holds[k]);
         make_mate(model, model->closures[k], &c->mates[k]);
@@ -364,7 +366,8 @@ double lw_closure_gap(const lw_model *model, const lw_closures *c, int index, in
     lw_m3_mul_v(B->R, h->p, place2);
     for (int k = 0; k < 3; k++) t[k] = (place2[k] - place1[k]) + ((B->p[k] - A->p[k]) + m->offset[k]);
     lw_m3_tmul_v(B->R, t, apart);
-    for (int k = 0; k < m->directions; k++) { /* a turn t between them makes first x second the part of t across */
+    for (int k = 0; k < m->directions;
+         k++) { /* a turn t between them makes first x second the part of t across */
         double first[3], across[3];
         lw_m3_mul_v(A->R, m->first + 3 * k, t);
         lw_m3_tmul_v(B->R, t, first);

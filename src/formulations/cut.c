@@ -207,8 +207,7 @@ static double size_of_row(const cut_method *m, int r) {
     int nv = m->looped.base.model->nv;
     const double *G = m->G + (size_t)r * (size_t)nv;
     double size = fabs(m->b[r]);
-    for (int k = 0; k < nv; k++)
-        size += fabs(G[k] * m->change[k]) + fabs(G[k] * m->looped.data->vdot[k]);
+    for (int k = 0; k < nv; k++) size += fabs(G[k] * m->change[k]) + fabs(G[k] * m->looped.data->vdot[k]);
     return size;
 }
 
@@ -243,7 +242,8 @@ static int independent_rows(cut_method *m) {
             }
     }
     int rank = lw_qr_factor(m->orthogonal, nv, count, m->QR, m->order, redundant);
-    while (rank > 0 && !(fabs(m->QR[(size_t)(rank - 1) * (size_t)(nv + 1)]) > redundant)) rank--; /* an angle */
+    while (rank > 0 && !(fabs(m->QR[(size_t)(rank - 1) * (size_t)(nv + 1)]) > redundant))
+        rank--; /* an angle */
     return rank;
 }
 
@@ -285,8 +285,9 @@ static lw_status solve_by_geometry(cut_method *m, double t, const double *tau, l
     for (int r = 0; r < count && !lost; r++) /* a row that should count, and did not */
         lost = m->scale[r] > 0 && fabs(m->rest[r]) > good * size_of_row(m, r);
     if (!lost || m->condition < hopeless) return LW_OK;
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL, "take method massless, or give light bodies more mass",
-                   "bodies of the closed loops differ so much in mass and inertia that method cut loses all digits");
+    return lw_fail(
+        error, LW_ERROR_SINGULAR, NULL, "take method massless, or give light bodies more mass",
+        "bodies of the closed loops differ so much in mass and inertia that method cut loses all digits");
 }
 
 static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
@@ -369,7 +370,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         m->orthogonal = lw_orthogonal_create(model->nv, m->looped.rows->count, false);
     }
     if (!m || !m->projection || !m->G || !m->zeta || !m->A || !m->b || !m->scale || !m->work || !m->order ||
-        !m->force || !m->rise || !m->q || !m->vdot || !m->change || !m->push || !m->rest || !m->QR || !m->orthogonal) {
+        !m->force || !m->rise || !m->q || !m->vdot || !m->change || !m->push || !m->rest || !m->QR ||
+        !m->orthogonal) {
         if (m) destroy(&m->looped.base);
         return lw_out_of_memory(error);
     }

@@ -24,8 +24,9 @@
 extern const lw_formulation lw_formulation_rcr;
 
 /* Relative: */
-static const double exact = 1e-13;    /* velocities: rounding */
-static const double satisfied = 1e-9; /* accelerations: where a sleeping row is off by more, others are taken */
+static const double exact = 1e-13; /* velocities: rounding */
+static const double satisfied =
+    1e-9; /* accelerations: where a sleeping row is off by more, others are taken */
 
 /* --- rows at a state -------------------------------------------------------------------------------- */
 
@@ -415,7 +416,7 @@ static lw_status unique(lw_looped *looped, double t, bool *flags, lw_error *erro
     if (m->ties->count == 0) return LW_OK;
     lw_rcr_own_rows(m);
     const double threshold =
-        m->crossing.within ? 1e-7 : 1e-9; /* of the largest component; 1e-9 as redundancy.c */
+        m->crossing.within ? 1e-7 : 1e-9;         /* of the largest component; 1e-9 as redundancy.c */
     for (int t_ = 0; t_ < m->ties->count; t_++) { /* all rows, but no other pivots than these */
         const lw_tie *tie = &m->ties->ties[t_];
         for (int k = m->own.awake[t_]; k < tie->count; k++) m->own.scale[tie->first + k] = HUGE_VAL;
@@ -464,8 +465,8 @@ static bool take_memory(lw_rcr *m) {
     m->force = LW_NEW(arena, double, nv);
     m->push = LW_NEW(arena, double, nv);
     m->a = LW_NEW(arena, double, 6 * (model->body_count + 1));
-    return m->finder && m->zero && m->open && m->bias && m->gap && m->left && m->held && m->start && m->rest && m->before &&
-           m->moved && m->force && m->push && m->a &&
+    return m->finder && m->zero && m->open && m->bias && m->gap && m->left && m->held && m->start &&
+           m->rest && m->before && m->moved && m->force && m->push && m->a &&
            lw_closures_create(model, arena, &m->closures) == LW_OK && lw_crossing_create(m);
 }
 

@@ -312,7 +312,8 @@ static void tell(const lw_choice *c, const lw_method_options *options, double t,
                 before, c->worth[tie]);
 }
 
-static void copy_choice(const lw_choice *c, const struct lw_choice_made *from, const struct lw_choice_made *to) {
+static void copy_choice(const lw_choice *c, const struct lw_choice_made *from,
+                        const struct lw_choice_made *to) {
     size_t ties = (size_t)c->ties->count, rows = (size_t)c->rows->count;
     memcpy(to->rank, from->rank, ties * sizeof *to->rank);
     memcpy(to->worth, from->worth, ties * sizeof *to->worth);

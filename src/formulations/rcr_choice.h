@@ -57,7 +57,7 @@ typedef struct lw_choice {
         int *rank, *dependent, *row, *owner;
         double *worth, *delta;
     } kept;
-    long work;      /* multiplications of lw_choice_reconsider so far, about */
+    long work; /* multiplications of lw_choice_reconsider so far, about */
     /* structure */
     lw_front *fronts;
     lw_way_speed *ways;

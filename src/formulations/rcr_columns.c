@@ -32,8 +32,7 @@ static void lay_ways(lw_choice *c, const lw_rows *rows, int t, int *ends, int *s
     const lw_row *row = &rows->rows[tie->first];
     for (int b = row->block; b < row->block + row->count; b++) {
         int body = rows->body[b], strand = body == tie->base ? -1 : strand_at(c->ties, t, body);
-        if (c->ends)
-            c->ends[*ends] = (lw_way_end){.body = body, .block = b, .step = *steps, .steps = 0};
+        if (c->ends) c->ends[*ends] = (lw_way_end){.body = body, .block = b, .step = *steps, .steps = 0};
         for (int i = body; strand >= 0; strand = c->ties->strands[strand].parent) {
             const lw_link *link = &c->model->links[i];
             const lw_strand *s = &c->ties->strands[strand];
@@ -117,8 +116,8 @@ lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw
                                       .row = LW_NEW(arena, int, rows->count + 1),
                                       .owner = LW_NEW(arena, int, nv)};
     c->former_worth = LW_NEW(arena, double, ties->count + 1);
-    if (!c->former_worth || !c->kept.rank || !c->kept.worth || !c->kept.delta || !c->kept.dependent || !c->kept.row ||
-        !c->kept.owner)
+    if (!c->former_worth || !c->kept.rank || !c->kept.worth || !c->kept.delta || !c->kept.dependent ||
+        !c->kept.row || !c->kept.owner)
         return NULL;
     if (!c->fronts || !c->rank || !c->worth || !c->delta || !c->dependent || !c->row || !c->owner ||
         !c->where || !c->former || !c->body_of || !c->step || !c->axis || !c->momentum || !c->in_loops ||

@@ -91,8 +91,7 @@ static void load(lw_rank *x, int t) {
     const lw_front *front = &c->fronts[t];
     const lw_tie *tie = &c->ties->ties[t];
     double scale[ROWS];
-    for (int r = 0; r < tie->count; r++)
-        scale[r] = x->is_length[tie->first + r] ? 1 / x->size[t] : 1;
+    for (int r = 0; r < tie->count; r++) scale[r] = x->is_length[tie->first + r] ? 1 / x->size[t] : 1;
     x->n = front->ways;
     for (int n = 0; n < x->n; n++) {
         const lw_way_speed *way = &c->ways[front->way + n];
@@ -189,7 +188,9 @@ int lw_rank_find(lw_rank *x, double least) {
     for (int k = 0; k < c->model->nv; k++) x->owner[k] = x->where[k] = -1;
     for (int t = 0; t < c->ties->count; t++) {
         load(x, t);
-        for (;;) { /* what u determines may bring in what ties between u and t do, so the first of them first */
+        for (
+            ;
+            ;) { /* what u determines may bring in what ties between u and t do, so the first of them first */
             int u = t;
             for (int n = 0; n < x->n; n++) {
                 int owner = x->owner[x->list[n]];

@@ -185,7 +185,8 @@ static bool move_on(lw_rcr *m, lw_error *error) {
     memcpy(m->moved, data->q, (size_t)model->nq * sizeof *m->moved);
     lw_rcr_close(m, &left, &status, error);
     if (status == LW_OK && left <= closed * m->sweeps->length) return true;
-    memcpy(data->q, m->moved, (size_t)model->nq * sizeof *m->moved); /* from a singular position no row may be missing */
+    memcpy(data->q, m->moved,
+           (size_t)model->nq * sizeof *m->moved); /* from a singular position no row may be missing */
     if (find(m, redundant) < 0) return false;
     take_found(m, &m->own);
     lw_sweeps_select(m->sweeps, &m->own);
@@ -413,8 +414,9 @@ lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error) 
     double size = largest(nv, m->moved); /* of a mechanism that cannot move: what its bodies would do */
     for (int i = 1; i <= n; i++) size = fmax(size, largest(3, m->a + 6 * i + 3) / s->length);
     if (!m->delicate || before <= good * size) return LW_OK;
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL, "take method massless, or give light bodies more mass",
-                   "bodies of the closed loops differ so much in mass and inertia that method rcr loses all digits: its "
-                   "accelerations are uncertain by %.1g",
-                   before / size);
+    return lw_fail(
+        error, LW_ERROR_SINGULAR, NULL, "take method massless, or give light bodies more mass",
+        "bodies of the closed loops differ so much in mass and inertia that method rcr loses all digits: its "
+        "accelerations are uncertain by %.1g",
+        before / size);
 }

@@ -5,7 +5,8 @@
 
 #include "formulations/ties.h"
 
-#define LW_ANY_PIVOT 1e-250 /* a scale below which no pivot falls, but that of a row that depends on others exactly */
+#define LW_ANY_PIVOT                                                                                         \
+    1e-250 /* a scale below which no pivot falls, but that of a row that depends on others exactly */
 
 /* Which rows take part. Those of a tie are listed in `row`, the ones that do first. */
 typedef struct lw_selection {

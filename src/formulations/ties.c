@@ -28,7 +28,6 @@ static bool append(list *l, int x) {
     return true;
 }
 
-
 static void take_out(list *l, int x) {
     for (int k = 0; k < l->count; k++)
         if (l->item[k] == x) {
@@ -412,9 +411,8 @@ static lw_ties *make_ties(const lw_model *model, const lw_rows *rows, const lw_t
     draft d = {.model = model, .rows = rows};
     lw_ties *ties = LW_NEW(arena, lw_ties, 1);
     int *closure = calloc((size_t)model->joint_count + 1, sizeof *closure);
-    bool fine =
-        ties && closure && make_draft(&d, whole, active) && number_ties(&d, ties, arena) &&
-        number_strands(&d, ties, arena);
+    bool fine = ties && closure && make_draft(&d, whole, active) && number_ties(&d, ties, arena) &&
+                number_strands(&d, ties, arena);
     for (int k = 0; fine && k < model->closure_count; k++) closure[model->closures[k]] = k;
     if (fine) connect(&d, closure, ties);
     fine = fine && find_first(&d, ties);

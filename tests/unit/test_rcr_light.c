@@ -167,7 +167,8 @@ static void no_memory(void **state) {
             lw_integrate_q(model, q[k], v[k], 0.05 * k);
             if (lw_assemble(model, 0, q[k], v[k], NULL, &error) != LW_OK && k > 0)
                 memcpy(q[k], q[0], sizeof q[k]), memcpy(v[k], v[0], sizeof v[k]);
-            assert_int_equal(f->accelerations(method, 0, q[k], v[k], NULL, first[k], NULL, NULL, &error), LW_OK);
+            assert_int_equal(f->accelerations(method, 0, q[k], v[k], NULL, first[k], NULL, NULL, &error),
+                             LW_OK);
         }
         f->to_state(method, 0, q[0], v[0], y);
         for (int k = 0; k < STATES; k++) {
@@ -177,7 +178,8 @@ static void no_memory(void **state) {
         }
         for (int n = 0; n < 5 * STATES; n++) {
             int k = (int)random_between(&random, 0, STATES - 1e-9);
-            assert_int_equal(f->accelerations(method, 0, q[k], v[k], NULL, second, NULL, NULL, &error), LW_OK);
+            assert_int_equal(f->accelerations(method, 0, q[k], v[k], NULL, second, NULL, NULL, &error),
+                             LW_OK);
             assert_memory_equal(first[k], second, (size_t)model->nv * sizeof *second);
             memcpy(y, q[k], (size_t)model->nq * sizeof *y);
             memcpy(y + model->nq, v[k], (size_t)model->nv * sizeof *y);
