@@ -414,6 +414,7 @@ static lw_status unique(lw_looped *looped, double t, bool *flags, lw_error *erro
     for (int k = 0; k < count; k++) flags[k] = true;
     lw_looped_rows(looped);
     if (m->ties->count == 0) return LW_OK;
+    memcpy(m->held, looped->lambda, (size_t)looped->rows->count * sizeof *m->held); /* of the state */
     lw_rcr_own_rows(m);
     const double threshold =
         m->crossing.within ? 1e-7 : 1e-9;         /* of the largest component; 1e-9 as redundancy.c */
@@ -437,6 +438,7 @@ static lw_status unique(lw_looped *looped, double t, bool *flags, lw_error *erro
         }
         for (int k = 0; k < count; k++) flags[k] &= !(fabs(m->open[k]) > threshold * largest);
     }
+    memcpy(looped->lambda, m->held, (size_t)looped->rows->count * sizeof *m->held);
     return status;
 }
 
