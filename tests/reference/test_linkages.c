@@ -318,6 +318,11 @@ static void windows_to_the_end(void **state) {
     read_reference("n_four_bar/reference_40.csv", &reference);
     lw_model *model = read_problem_with("n_four_bar", "N", "40");
     assert_true(run(model, top_error, "rcr", 1e-10, &summary) < 1e-7);
+    if (getenv("LINKWORK_LONG")) assert_true(run(model, top_error, "rcr", 1e-12, &summary) < 1e-9);
+    lw_model_destroy(model);
+    read_reference("n_four_bar/reference_2.csv", &reference);
+    model = read_problem_with("n_four_bar", "N", "2");
+    assert_true(run(model, top_error, "rcr", 1e-12, &summary) < 1e-9);
     lw_model_destroy(model);
 }
 
