@@ -76,7 +76,7 @@ static int solve(const cli_command *command, const lw_model *model, const char *
         lw_status status = cli_initial_state(model, 0.0, q, v, NULL, &error);
         if (status == LW_OK && !a.method) {
             a.method = lw_method_auto_at(model, 0.0, q, v, NULL, 0, &error);
-            if (!a.method) status = LW_ERROR_UNSUPPORTED;
+            if (!a.method) status = error.status ? error.status : LW_ERROR_UNSUPPORTED;
         }
         if (status == LW_OK)
             status = lw_accelerations_checked(model, a.method, 0.0, q, v, a.vdot, a.reactions, a.unique,

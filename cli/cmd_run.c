@@ -331,7 +331,8 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
     if (!options->method)
         options->method =
             lw_method_auto_at(r->model, options->start, r->q, r->v, r->why, sizeof r->why, &error);
-    if (!options->method) return cli_fault(r->command, LW_ERROR_UNSUPPORTED, &error);
+    if (!options->method)
+        return cli_fault(r->command, error.status ? error.status : LW_ERROR_UNSUPPORTED, &error);
     if (wish->penalty > 0 && strcmp(options->method, "penalty") != 0)
         return cli_say(r->command, CLI_WRONG, "--penalty is for --method penalty, and this run is by %s",
                        options->method);

@@ -77,10 +77,11 @@ static lw_status begin(const trial *t, lw_method *method, double *y, double *ydo
     memcpy(q, t->q, (size_t)lw_model_q_size(model) * sizeof *q);
     memcpy(v, t->v, (size_t)lw_model_v_size(model) * sizeof *v);
     f->to_state(method, t->t, q, v, y);
+    lw_status status = f->project ? f->project(method, t->t, y, error) : LW_OK;
+    if (status != LW_OK) return status;
     if (f->frees_speeds) f->from_state(method, t->t, y, q, v); /* where bodies without mass settle */
-    lw_status status = lw_checked_accelerations(t->checked, method, &options, t->t, q, v, NULL, NULL, NULL,
-                                                NULL, NULL, error);
-    if (status == LW_OK && f->project) status = f->project(method, t->t, y, error);
+    status = lw_checked_accelerations(t->checked, method, &options, t->t, q, v, NULL, NULL, NULL, NULL, NULL,
+                                      error);
     if (status == LW_OK && f->derivative) status = f->derivative(method, t->t, y, ydot, &power, error);
     return status;
 }
