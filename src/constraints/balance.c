@@ -51,6 +51,8 @@ struct lw_balance {
     double *V;         /* 6 per body: velocities of the rows */
     double *slack;     /* per row: H'V - rate */
     lw_meeting *meets; /* per body, 0 .. n */
+    double *parts;     /* 2 per element: the sizes of its parts, torque and force */
+    double *gross;     /* per speed: of the elements in joints, the sizes of all parts, which may cancel */
     double length;     /* of the mechanism: the longest arm on a body */
     double most;       /* the largest force in the mechanism */
     double noise;      /* relative to that: g eps, or the accuracy of an approximate method */
@@ -86,9 +88,11 @@ lw_balance *lw_balance_create(const lw_model *model) {
         b->a = LW_NEW(arena, double, 6 * n);
         b->V = LW_NEW(arena, double, 6 * n);
         b->meets = LW_NEW(arena, lw_meeting, n);
+        b->gross = LW_NEW(arena, double, model->nv + 1);
+        b->parts = LW_NEW(arena, double, 2 * model->force_count + 1);
         if (b->rows) b->slack = LW_NEW(arena, double, b->rows->count + 1);
     }
-    if (!b || !b->rows || !b->A || !b->a || !b->V || !b->meets || !b->slack ||
+    if (!b || !b->rows || !b->A || !b->a || !b->V || !b->meets || !b->gross || !b->parts || !b->slack ||
         lw_data_create(model, NULL, &b->data) != LW_OK) {
         if (arena) lw_arena_destroy(arena);
         return NULL;
@@ -305,9 +309,10 @@ static void check_tree_joint(const lw_balance *b, int i, const double reaction[6
         double tau = b->data->tau[link->v + k];
         double turn = lw_v3_norm(S), slide = lw_v3_norm(S + 3);
         double rest = sign * lw_v6_dot(S, w) - tau;
+        double parts = b->gross[link->v + k];
         double sum =
-            turn * (lw_v3_norm(w) + m->length * lw_v3_norm(w + 3)) + slide * lw_v3_norm(w + 3) + fabs(tau);
-        double own = turn * m->own[0] + slide * m->own[1] + fabs(tau);
+            turn * (lw_v3_norm(w) + m->length * lw_v3_norm(w + 3)) + slide * lw_v3_norm(w + 3) + parts;
+        double own = turn * m->own[0] + slide * m->own[1] + parts;
         double floor = b->floor * (turn * m->length + slide);
         note_worst(worst, amount_of(rest, sum, own, floor), LW_BALANCE_JOINT, j);
     }
@@ -463,14 +468,45 @@ static void move(lw_balance *b, const lw_balance_state *s, const double *speeds)
     for (int r = 0; r < b->rows->count; r++) b->slack[r] -= b->rows->rate[r];
 }
 
+/* Elements one by one: their parts may cancel, as a spring and its damper do at a body without mass, and what is left is then
+ * the rounding of the parts. */
+static void evaluate_elements(lw_balance *b, const lw_balance_state *s) {
+    const lw_model *model = b->model;
+    lw_data *data = b->data;
+    lw_forces_clear(model, data);
+    memset(b->gross, 0, (size_t)model->nv * sizeof *b->gross);
+    for (int k = 0; k < model->force_count; k++) {
+        lw_forces_add(model, data, k, k + 1, s->t, false);
+        memcpy(b->parts + 2 * k, data->gross, sizeof data->gross);
+        if (lw_force_in_joint(&model->forces[k])) b->gross[model->forces[k].v] += data->gross[0];
+    }
+    for (int k = 0; s->tau && k < model->nv; k++) {
+        data->tau[k] += s->tau[k];
+        b->gross[k] += fabs(s->tau[k]);
+    }
+}
+
+/* The parts of an element on its bodies, which are own terms of these. */
+static void meet_parts(lw_balance *b, int element) {
+    const lw_force *force = &b->model->forces[element];
+    const double *parts = b->parts + 2 * element;
+    if (lw_force_in_joint(force)) return;
+    const int *bodies = force->closure >= 0 ? b->model->joints[b->model->closures[force->closure]].info.bodies
+                                            : force->bodies;
+    for (int side = 0; side < 2; side++) {
+        lw_meeting *m = &b->meets[bodies[side]];
+        for (int k = 0; k < 2; k++) m->sum[k] += parts[k], m->own[k] += parts[k];
+    }
+}
+
 /* All terms of the bodies: their own, reactions, constraint forces. */
 static void meet(lw_balance *b, const lw_balance_state *s) {
     const lw_model *model = b->model;
-    lw_forces(model, b->data, s->t, false);
-    for (int k = 0; s->tau && k < model->nv; k++) b->data->tau[k] += s->tau[k];
     accelerate(b, s->vdot);
     accelerate_centres(b);
+    evaluate_elements(b, s);
     for (int i = 1; i <= model->body_count; i++) meet_own(b, i);
+    for (int k = 0; k < model->force_count; k++) meet_parts(b, k);
     for (int j = 0; j < model->joint_count; j++)
         if (!model->joints[j].info.cut) meet_reaction(b, j, s->reactions + 6 * j);
     for (int k = 0; k < model->closure_count; k++) { /* its elements are among the loads of the bodies */

@@ -69,6 +69,7 @@ struct lw_data {
     double *load;     /* 6 per body: wrench (torque about the internal origin; force), internal axes */
     lw_power power;   /* of the elements */
     double potential; /* of springs, torsion springs and bushings */
+    double gross[2];  /* of the last element: the sizes of its parts, which may cancel (torque, force) */
     const int
         *line_of; /* per element: which LW_LINE of `lines` it leaves (force.c), or -1: none; NULL: not kept */
     double *lines;
@@ -135,6 +136,10 @@ void lw_forces(const lw_model *model, lw_data *data, double t, bool potential);
 static inline const double *lw_held(const lw_data *data, int k) {
     return data->held_of && data->held_of[k] >= 0 ? data->held + data->held_of[k] : NULL;
 }
+/* Sets all that lw_forces fills to zero. */
+void lw_forces_clear(const lw_model *model, lw_data *data);
+/* Does an element act on a speed of the tree, and load no body? */
+bool lw_force_in_joint(const lw_force *force);
 /* The same of the elements first .. end - 1, added to what is there. */
 void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, double t, bool potential);
 

@@ -17,6 +17,8 @@
  */
 #include "model/data.h"
 
+#include <math.h>
+
 /* World position and velocity of a point fixed in a body's internal frame. */
 static void point_motion(const lw_data *data, int body, const double at[3], double x[3], double xdot[3]) {
     const double *V = data->motion[body].V;
@@ -55,12 +57,14 @@ static double value_of(const lw_function *f, const lw_data *data, int k, const d
 static double tension(const lw_force *force, int k, lw_data *data, double t, double x, double v,
                       bool integrate) {
     double total = force->stiffness * x + force->damping * v;
+    data->gross[0] = data->gross[1] = fabs(force->stiffness * x) + fabs(force->damping * v);
     data->potential += 0.5 * force->stiffness * x * x;
     data->power.dissipation += force->damping * v * v;
     if (force->law) {
         const double variables[3] = {x, v, t};
         double law = value_of(force->law, data, k, variables, 1);
         total += law;
+        data->gross[0] = data->gross[1] += fabs(law);
         if (!force->law_is_potential)
             data->power.forces -= law * v;
         else if (integrate)
@@ -141,8 +145,11 @@ static void bushing(const lw_force *force, lw_data *data, double *line) {
 
     const double *K = force->bushing_stiffness, *C = force->bushing_damping;
     double f[3], n_damp[3], k_phi[3], n_spring[3], world_force[3], world_torque[3], part[3];
+    data->gross[0] = data->gross[1] = 0;
     for (int k = 0; k < 3; k++) {
         f[k] = -K[k] * d[k] - C[k] * d_dot[k];
+        data->gross[1] += fabs(K[k] * d[k]) + fabs(C[k] * d_dot[k]);
+        data->gross[0] += fabs(K[3 + k] * phi[k]) + fabs(C[3 + k] * w_first[k]);
         n_damp[k] = -C[3 + k] * w_first[k];
         k_phi[k] = -K[3 + k] * phi[k];
         data->potential += 0.5 * (K[k] * d[k] * d[k] + K[3 + k] * phi[k] * phi[k]);
@@ -175,6 +182,7 @@ static void applied(const lw_force *force, lw_data *data, const double *held, do
         lw_v3_copy(f, F);
         lw_v3_copy(n, F + 3);
     }
+    data->gross[0] = lw_v3_norm(F + 3), data->gross[1] = lw_v3_norm(F);
     load_body(data, force->bodies[0], x, F, F + 3);
     lw_m3_mul_v(world->R, data->motion[force->bodies[0]].V, w);
     data->power.forces += lw_v3_dot(F, xdot) + lw_v3_dot(F + 3, w);
@@ -253,6 +261,7 @@ void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, dou
             look_at_joint(model, data, force, &joint);
             const double variables[3] = {t, joint.q, joint.v};
             double drive = value_of(force->drive, data, k, variables, 2);
+            data->gross[0] = data->gross[1] = fabs(drive);
             push_joint(model, data, force, &joint, drive);
             data->power.drives += drive * joint.v;
             break;
@@ -260,6 +269,7 @@ void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, dou
         case LW_FORCE_FRICTION: {
             look_at_joint(model, data, force, &joint);
             double drag = force->viscous * joint.v;
+            data->gross[0] = data->gross[1] = fabs(drag) + force->coulomb;
             if (force->coulomb != 0) drag += force->coulomb * tanh(joint.v / force->smoothing);
             push_joint(model, data, force, &joint, -drag);
             data->power.dissipation += drag * joint.v;
@@ -271,7 +281,13 @@ void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, dou
     }
 }
 
-void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
+bool lw_force_in_joint(const lw_force *force) {
+    bool at_joint =
+        force->type == LW_FORCE_TORSION || force->type == LW_FORCE_DRIVE || force->type == LW_FORCE_FRICTION;
+    return at_joint && force->closure < 0;
+}
+
+void lw_forces_clear(const lw_model *model, lw_data *data) {
     data->potential = 0;
     data->power = (lw_power){0, 0, 0};
     if (model->forces_need_world) /* otherwise no element loads a body */
@@ -279,5 +295,9 @@ void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
     memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
     if (model->closure_count)
         memset(data->cut_load, 0, 6 * (size_t)model->closure_count * sizeof *data->cut_load);
+}
+
+void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
+    lw_forces_clear(model, data);
     lw_forces_add(model, data, 0, model->force_count, t, potential);
 }
