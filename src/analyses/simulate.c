@@ -538,7 +538,9 @@ static lw_status sample(run *r, double t, bool first, bool last, lw_error *error
     int n = r->method->state_size;
     memcpy(r->shown, r->q, (size_t)r->model->nq * sizeof *r->q);
     r->formulation->from_state(r->method, t, r->y, r->q, r->v);
-    lw_same_signs(r->model, r->shown, r->q); /* so that curves have no jumps */
+    /* Joint coordinates carry the signs of their quaternions along; those found from poses follow the last sample, so that curves
+     * have no jumps. */
+    if (r->formulation->coordinates != LW_COORDINATES_JOINT) lw_same_signs(r->model, r->shown, r->q);
     lw_energy energy = r->formulation->energy ? r->formulation->energy(r->method, t, r->y)
                                               : lw_energy_of(r->model, r->data, t, r->q, r->v);
     if (first) {

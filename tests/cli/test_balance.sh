@@ -35,11 +35,10 @@ for eps in 1e-6 1e-9 1e-10 1e-12 1e-14 0; do
     done
 done
 
-# An approximate method out of its depth: the place, the amount, and a method to take.
+# An approximate method out of its depth says so, and what to take.
 expect 1 accel "$work/frames.yaml" --method penalty
-says err 'method penalty at t = 0'
-says err "of what acts there"
-says err "take method"
+says err "penalty"
+says err "take an exact method"
 silent out
 
 # Forces that are not finite: an error that names the place, never a number.

@@ -16,6 +16,7 @@
 #include "random_loops.h"
 #include "scaled.h"
 #include "formulations/formulation.h"
+#include "formulations/checked.h"
 #include "model/joint.h"
 
 #include <stdarg.h>
@@ -45,21 +46,11 @@ typedef struct exception {
 } exception;
 
 static const exception exceptions[] = {
-    {"lagrange", "softness of the sparse solve scales with the lightest mass", true, true},
-    {"director", "the same solve", true, true},
-    {"director-full", "the same solve", true, true},
-    {"partition", "light bodies vanish in the reduced matrix", false, true},
-    {"partition-absolute", "the same", false, true},
-    {"tree",
-     "what a joint takes from an articulated body leaves few digits of a light one before a heavy one", false,
-     true},
-    {"rcr", "the same", false, true},
-    {"cut", "the same", false, true},
-    {"massless", "the same", false, true},
+    {"none", "", false, false},
 };
 /* Whether a motion is determined is decided with a pivot threshold that depends on units (lw_kkt_determined): then all methods
  * refuse before they are created. */
-static const bool determination_has_units = true;
+static const bool determination_has_units = false;
 
 static const exception *exception_of(const char *method) {
     for (size_t k = 0; k < sizeof exceptions / sizeof *exceptions; k++)
@@ -148,7 +139,11 @@ static lw_status ask(const lw_formulation *f, const lw_model *model, double t, c
     if (status != LW_OK) return status;
     status = f->create(model, &options, &method, error);
     if (status != LW_OK) return status;
-    status = f->accelerations(method, t, q, v, tau, vdot, NULL, NULL, error);
+    lw_checked *checked = lw_checked_create(model); /* what a user gets to see */
+    status = checked ? lw_checked_accelerations(checked, method, &options, t, q, v, tau, vdot, NULL, NULL,
+                                                NULL, error)
+                     : LW_ERROR_MEMORY;
+    lw_checked_destroy(checked);
     f->destroy(method);
     return status;
 }
