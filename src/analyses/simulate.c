@@ -252,6 +252,11 @@ static lw_status system_roots(lw_system *base, double t, const double *y, double
     return method->formulation->roots(method, t, y, values, error);
 }
 
+static void system_release(lw_system *base, double t) {
+    lw_method *method = ((run_system *)base)->method;
+    method->formulation->release(method, t);
+}
+
 static lw_status system_cross(lw_system *base, double t, double *y, lw_error *error) {
     lw_method *method = ((run_system *)base)->method;
     lw_power work = {0};
@@ -661,7 +666,7 @@ static lw_status prepare(run *r, lw_error *error) {
     f->to_state(r->method, options->start, r->q, r->v, r->y);
     if (f->cross && !r->integrator->needs_step) {
         system->root_count = f->root_count(r->method);
-        system->roots = system_roots, system->cross = system_cross;
+        system->roots = system_roots, system->cross = system_cross, system->release = system_release;
         if (system->root_count) system->quadratures = 0; /* next to an event power may rise without bound */
         if (system->root_count) status = f->cross(r->method, options->start, r->y, NULL, error);
         if (status != LW_OK) return status;

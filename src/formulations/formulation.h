@@ -111,6 +111,8 @@ typedef struct lw_formulation {
     int (*root_count)(lw_method *method);
     lw_status (*roots)(lw_method *method, double t, const double *y, double *values, lw_error *error);
     lw_status (*cross)(lw_method *method, double t, double *y, lw_power *work, lw_error *error);
+    /* From t on all is decided anew at every state again: events follow one another without end. */
+    void (*release)(lw_method *method, double t);
     /* Largest violation of closures and constraints in y. NULL: there are none. */
     void (*violation)(lw_method *method, double t, const double *y, double *position, double *velocity);
     /* Energies of y where they are not those of its joint coordinates (a discrete conservation law). NULL: they are. */

@@ -748,5 +748,6 @@ const lw_formulation lw_formulation_massless = {
     .root_count = lw_massless_root_count,
     .roots = lw_massless_roots,
     .cross = lw_massless_cross,
+    .release = lw_massless_release,
     .violation = lw_looped_violation,
 };

@@ -93,3 +93,14 @@ lw_status lw_massless_cross(lw_method *base, double t, double *y, lw_power *work
     tell_jump(m, t, follow->q, y, done.dissipation);
     return LW_OK;
 }
+
+void lw_massless_release(lw_method *base, double t) {
+    massless_method *m = (massless_method *)base;
+    lw_flow *const flows[] = {m->flow, m->ahead, m->probe};
+    for (int f = 0; f < 3; f++) lw_follow_release(flows[f]);
+    m->follow->begun = false;
+    lw_note(&m->looped.options, t, "switch",
+            "forces switch to and fro without end: from here on they are followed as they come, without "
+            "looking for "
+            "the instants at which they switch");
+}

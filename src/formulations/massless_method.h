@@ -41,5 +41,6 @@ void lw_massless_from_state(lw_method *base, double t, const double *y, double *
 int lw_massless_root_count(lw_method *base);
 lw_status lw_massless_roots(lw_method *base, double t, const double *y, double *values, lw_error *error);
 lw_status lw_massless_cross(lw_method *base, double t, double *y, lw_power *work, lw_error *error);
+void lw_massless_release(lw_method *method, double t);
 
 #endif

@@ -44,6 +44,7 @@ struct lw_system {
     int root_count;
     lw_status (*roots)(lw_system *system, double t, const double *y, double *values, lw_error *error);
     lw_status (*cross)(lw_system *system, double t, double *y, lw_error *error);
+    void (*release)(lw_system *system, double t); /* from here on all is decided anew at every state */
 };
 
 typedef struct lw_integrator_options {

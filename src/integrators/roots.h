@@ -25,7 +25,8 @@ bool lw_event_at(lw_event *event, lw_system *system, double t, const double *y);
  * state there. */
 lw_status lw_event_locate(lw_event *event, lw_integration *integration, lw_state_within state, double begin,
                           double *end, double *y, lw_error *error);
-/* Crosses the event at (t, y). Events without end next to one another are LW_ERROR_INTEGRATION. span: of the run. */
+/* Crosses the event at (t, y). Where there are events without end next to one another, the system is released from them for the
+ * rest of the run, and told so; if it cannot be, that is LW_ERROR_INTEGRATION. span: of the run. */
 lw_status lw_event_cross(lw_event *event, lw_integration *integration, double t, double span, double *y,
                          lw_error *error);
 
