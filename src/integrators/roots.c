@@ -87,8 +87,12 @@ lw_status lw_event_cross(lw_event *event, lw_integration *integration, double t,
     event->repeated = t - event->last < 1e-12 * span ? event->repeated + 1 : 0;
     event->last = t;
     event->pending = false;
-    if (event->repeated >
-        ENDLESS) { /* a force that lets go by the speed which it determines: it is followed as it comes */
+    if (event->repeated > ENDLESS && !system->release)
+        return lw_fail(error, LW_ERROR_INTEGRATION, NULL,
+                       "give what switches there some mass, damping or a smooth transition",
+                       "forces switch to and fro without end at t = %.9g", t);
+    if (event->repeated > ENDLESS) {
+        /* A force that lets go by the speed which it determines is followed as it comes. */
         system->root_count = 0;
         system->release(system, t);
         return LW_OK;

@@ -252,7 +252,7 @@ json "d[0]['ok'] and len(d[0]['rows']) == 6 and all(w['here'] < 1e-8 for w in d[
 expect 0 reproduce arnold2013/condensed --json
 json "d[0]['ok'] and len(d[0]['rows']) == 22"
 expect 0 reproduce arnold2013/limit --json
-json "d[0]['ok'] and [w['here'] for w in d[0]['rows'] if w['paper'] == 1][0] > 0.95"
+json "d[0]['ok'] and [w['here'] for w in d[0]['rows'] if w['stated'] == 1][0] > 0.95"
 expect 0 reproduce arnold2013/fig2 --json
-json "d[0]['ok'] and len(d[0]['rows']) == 26"
+json "d[0]['ok'] and len(d[0]['rows']) == 2"
 echo passed
