@@ -54,6 +54,7 @@ struct lw_balance {
     double *parts;     /* 2 per element: the sizes of its parts, torque and force */
     double *gross;     /* per speed: of the elements in joints, the sizes of all parts, which may cancel */
     double length;     /* of the mechanism: the longest arm on a body */
+    double heaviest;   /* mass of a body */
     double most;       /* the largest force in the mechanism */
     double noise;      /* relative to that: g eps, or the accuracy of an approximate method */
     double floor; /* of forces: what that makes, and differences of speeds times the mass of the mechanism */
@@ -83,6 +84,8 @@ lw_balance *lw_balance_create(const lw_model *model) {
         b->arena = arena;
         b->model = model;
         b->length = lw_balance_length(model);
+        for (int i = 1; i <= model->body_count; i++)
+            b->heaviest = fmax(b->heaviest, model->links[i].inertia.mass);
         b->rows = lw_rows_create_ties(model, arena);
         b->A = LW_NEW(arena, double, 6 * n);
         b->a = LW_NEW(arena, double, 6 * n);
@@ -377,17 +380,20 @@ static double openness(const lw_balance *b) {
     return gap + (speed > 0 ? defect / speed : 0);
 }
 
-/* In balance accelerations are the rounding of what the forces on a body would cause one by one: the size of that in a row. */
+/* In balance accelerations are the rounding of what the forces on a body would cause one by one: the size of that in a row. A
+ * body that is much lighter than others, or has next to no inertia, moves as they let it. */
 static double unbalanced(const lw_balance *b, int row) {
+    const double part = 1e-6; /* of the heaviest */
     const lw_row *r = &b->rows->rows[row];
-    double size = 0;
+    double size = 0, least = part * b->heaviest, least_moment = least * b->length * b->length;
     for (int k = r->block; k < r->block + r->count; k++) {
         int body = b->rows->body[k];
         const double *h = b->rows->H + 6 * k;
         const lw_rigid_inertia *I = &b->model->links[body].inertia;
         const lw_meeting *m = &b->meets[body];
-        double moment = I->second[0] + I->second[1] + I->second[2];
-        if (I->mass > 0) size += lw_v3_norm(h + 3) * m->sum[1] / I->mass;
+        double mass = fmax(I->mass, least);
+        double moment = fmax(I->second[0] + I->second[1] + I->second[2], least_moment);
+        if (mass > 0) size += lw_v3_norm(h + 3) * m->sum[1] / mass;
         if (moment > 0) size += lw_v3_norm(h) * (m->sum[0] + m->length * m->sum[1]) / moment;
     }
     return size;
