@@ -3,7 +3,7 @@
 #ifndef LW_FIXED_STEP_H
 #define LW_FIXED_STEP_H
 
-#include "integrators/roots.h"
+#include "integrators/events.h"
 
 typedef struct lw_fixed_step lw_fixed_step;
 

@@ -4,7 +4,7 @@
 #ifndef LW_SUNDIALS_H
 #define LW_SUNDIALS_H
 
-#include "integrators/roots.h"
+#include "integrators/events.h"
 
 #include <sundials/sundials_context.h>
 #include <sundials/sundials_linearsolver.h>

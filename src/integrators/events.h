@@ -1,7 +1,7 @@
-/* roots.h - the instant within a step at which an event of the system happens.
+/* events.h - the instant within a step at which an event of the system happens.
  */
-#ifndef LW_ROOTS_H
-#define LW_ROOTS_H
+#ifndef LW_EVENTS_H
+#define LW_EVENTS_H
 
 #include "integrators/integration.h"
 

@@ -1,4 +1,4 @@
-/* roots.c - the instant within a step at which an event of the system happens.
+/* events.c - the instant within a step at which an event of the system happens.
  *
  * Values of all roots are positive where nothing has happened. The bracket (before, after] is narrowed by the Illinois variant of the
  * rule of false position, applied to the root that crosses first by its straight line, and by halving where that does not
@@ -6,7 +6,7 @@
  *
  * Cost     some 10 states of dense output for smooth roots, 60 for signs; no allocation.
  */
-#include "integrators/roots.h"
+#include "integrators/events.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* test_roots.c - events within a step: where integrators find them, what they do there.
+/* test_events.c - events within a step: where integrators find them, what they do there.
  *
  * A ball that bounces has its instants in closed form; an oscillator whose spring is switched by sign and by a force that steps in t
  * has its motion in closed form. Roots are given as distances and as signs alone.
