@@ -295,14 +295,16 @@ static void judge(contest *c, int k) {
     lw_comparison *r = &c->results[k];
     double condition = best_condition(c);
     r->allowed = isfinite(condition) ? fmax(agreement, rounding * condition) : agreement;
-    bool same = r->max_rel_diff <= r->allowed && (c->options->no_reactions || r->reaction_diff <= r->allowed);
+    /* reactions add up along a mechanism, and so does their rounding */
+    double loads = 10 * r->allowed;
+    bool same = r->max_rel_diff <= r->allowed && (c->options->no_reactions || r->reaction_diff <= loads);
     if (r->verdict != LW_VERDICT_AGREES || same) return;
     bool by_accelerations = !(r->max_rel_diff <= r->allowed);
     lw_error error = {0};
     lw_fail(&error, LW_OK, NULL, NULL,
             "%s differ from those of %s by %.2g, and rounding explains no more than %.2g",
             by_accelerations ? "accelerations" : "reactions", c->results[c->reference].method,
-            by_accelerations ? r->max_rel_diff : r->reaction_diff, r->allowed);
+            by_accelerations ? r->max_rel_diff : r->reaction_diff, by_accelerations ? r->allowed : loads);
     r->verdict = LW_VERDICT_DIFFERS;
     put_reason(r->reason, sizeof r->reason, &error);
 }

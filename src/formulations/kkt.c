@@ -221,6 +221,8 @@ static double size_of(const double v[6]) {
     return most;
 }
 
+static const double nothing = 1e-14; /* of the largest force: some rounding */
+
 /* Residual of the system with E = 0 at x, in its own units; returns its largest part about forces on one body, relative to the
  * terms of that body. */
 static double residual_of(lw_kkt *kkt, const double *u, const double *gamma, int *where) {
@@ -248,9 +250,12 @@ static double residual_of(lw_kkt *kkt, const double *u, const double *gamma, int
             lw_v6_axpy(lambda[r], kkt->H + 6 * b, top + 6 * i);
         }
     }
+    double most = 0; /* rounding of the largest forces is all that acts on a body on which nothing acts */
+    for (int i = 0; i < kkt->bodies; i++) most = larger(most, force[i]);
     for (int i = 0; i < kkt->bodies; i++) {
         double left = 0;
         for (int k = 0; k < 6; k++) left = larger(left, fabs(top[6 * i + k]) / (k < 3 ? kkt->length[i] : 1));
+        left -= nothing * most;
         if (!(left <= worst * force[i])) worst = left / force[i], *where = i;
     }
     return worst;
