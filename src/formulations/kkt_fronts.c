@@ -187,8 +187,8 @@ static void assemble_own(lw_fronts *f, int k, int size, const double *inertia, c
     double *F = f->F;
     size_t stride = (size_t)size;
     int body = f->order.body[k];
-    memset(F, 0, stride * stride * sizeof *F);
-    memset(f->seen, 0, stride * sizeof *f->seen);
+    if (stride) memset(F, 0, stride * stride * sizeof *F);
+    if (stride) memset(f->seen, 0, stride * sizeof *f->seen);
     for (int e = 0; e < 6; e++)
         F[(size_t)lower[e][0] + stride * (size_t)lower[e][1]] = inertia[6 * body + lower[e][2]];
     for (int i = 0; i < 3; i++) {
@@ -367,8 +367,8 @@ static bool keep_panel(lw_fronts *f, front *own, size_t panel, size_t index) {
     if (!reserve_doubles(&f->panels, &f->panel_room, panel + numbers) ||
         !reserve_integers(&f->indices, &f->index_room, index + (size_t)own->size))
         return false;
-    memcpy(f->panels + panel, f->F, numbers * sizeof *f->F);
-    memcpy(f->indices + index, f->index, (size_t)own->size * sizeof *f->index);
+    if (numbers) memcpy(f->panels + panel, f->F, numbers * sizeof *f->F);
+    if (own->size) memcpy(f->indices + index, f->index, (size_t)own->size * sizeof *f->index);
     f->entries += (double)numbers;
     for (int p = 0; p < own->pivots; p++)
         f->operations += 0.5 * (double)(own->size - p) * (double)(own->size - p);
@@ -383,8 +383,8 @@ static bool keep_rest(lw_fronts *f, const front *own, int summed, left_over *res
     const double *from = f->F + (size_t)own->pivots * (stride + 1);
     for (size_t c = 0; c < left; c++, to += left, from += stride + 1)
         memcpy(to + c, from, (left - c) * sizeof *to);
-    memcpy(f->stack_index + rest->index, f->index + own->pivots, left * sizeof *f->index);
-    memcpy(f->stack_seen + rest->index, f->seen + own->pivots, left * sizeof *f->seen);
+    if (left) memcpy(f->stack_index + rest->index, f->index + own->pivots, left * sizeof *f->index);
+    if (left) memcpy(f->stack_seen + rest->index, f->seen + own->pivots, left * sizeof *f->seen);
     return true;
 }
 
