@@ -33,7 +33,7 @@
 typedef struct excuse {
     const char *method, *reason;
 } excuse;
-#define ROWS "rows woken and coordinates chosen by accelerations stay for the calls that follow"
+#define ROWS "derivatives of 1 of 40 random loops, a spherical one, follow the calls before"
 static const excuse excuses[] = {
     {"rcr", ROWS},
     {NULL, NULL},
