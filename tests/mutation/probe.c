@@ -1,6 +1,7 @@
 /* probe.c - the checked accelerations of one method on random mechanisms, for tests/mutation/run.
  *
- * Call: probe METHOD. One line for each mechanism that the method takes: its number, the outcome (ok, seen: the balance check
+ * Call: probe METHOD write|read FILE. States are made and written by the sound library, and read by the broken ones, which might make
+ * others. One line for each mechanism that the method takes: its number, the outcome (ok, seen: the balance check
  * refused the answer, or failed: the method itself did), then the accelerations.
  */
 #include "random_loops.h"
@@ -37,9 +38,19 @@ static void answer(const lw_formulation *f, const lw_model *model, int number, d
     f->destroy(method);
 }
 
+/* The state of a mechanism from the file, or into it. */
+static void exchange(FILE *file, bool write, const lw_model *model, double *q, double *v) {
+    size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
+    size_t done = write ? fwrite(q, sizeof *q, nq, file) + fwrite(v, sizeof *v, nv, file)
+                        : fread(q, sizeof *q, nq, file) + fread(v, sizeof *v, nv, file);
+    if (done != nq + nv) exit(4);
+}
+
 int main(int argc, char **argv) {
-    const lw_formulation *f = argc == 2 ? lw_formulation_find(argv[1]) : NULL;
-    if (!f) return 2;
+    const lw_formulation *f = argc == 4 ? lw_formulation_find(argv[1]) : NULL;
+    bool write = f && strcmp(argv[2], "write") == 0;
+    FILE *file = f ? fopen(argv[3], write ? "wb" : "rb") : NULL;
+    if (!f || !file) return 2;
     double q[512], v[512], tau[512];
     for (int seed = 0; seed < TREES; seed++) {
         lw_random random = random_seed((uint64_t)seed + 4100);
@@ -62,8 +73,10 @@ int main(int argc, char **argv) {
         lw_model *model = compile_or_fail(loops.spec);
         random_loops_state(&loops, model, seed % 3 > 0, q, v);
         random_vector(&loops.random, model->nv, 3, tau);
+        exchange(file, write, model, q, v);
         answer(f, model, TREES + seed, loops.t, q, v, tau);
         lw_model_destroy(model);
     }
+    fclose(file);
     return 0;
 }
