@@ -55,7 +55,9 @@ struct lw_balance {
     double *gross;     /* per speed: of the elements in joints, the sizes of all parts, which may cancel */
     double length;     /* of the mechanism: the longest arm on a body */
     double heaviest;   /* mass of a body */
-    double most;       /* the largest force in the mechanism */
+    double most;       /* the largest force in the mechanism, ... */
+    int strongest;     /* ... the body on which it acts, ... */
+    double acting;     /* ... and the largest of the bodies' own terms */
     double noise;      /* relative to that: g eps, or the accuracy of an approximate method */
     double floor; /* of forces: what that makes, and differences of speeds times the mass of the mechanism */
 };
@@ -267,14 +269,16 @@ static void meet_row(lw_balance *b, const lw_row *row, double multiplier) {
 /* Lengths of bodies, and the largest force of all: a torque counts by the body's length. */
 static void find_most(lw_balance *b, double accuracy, double roughness) {
     double longest = 0;
-    b->most = 0;
+    b->most = b->acting = 0;
     b->noise = fmax(solution_noise, accuracy);
     for (int i = 1; i <= b->model->body_count; i++) longest = fmax(longest, b->meets[i].length);
     for (int i = 1; i <= b->model->body_count; i++) {
         lw_meeting *m = &b->meets[i];
         if (!(m->length > 0)) m->length = longest;
-        b->most = fmax(b->most, m->sum[1]);
-        if (m->length > 0) b->most = fmax(b->most, m->sum[0] / m->length);
+        double all = m->sum[1], own = m->own[1];
+        if (m->length > 0) all = fmax(all, m->sum[0] / m->length), own = fmax(own, m->own[0] / m->length);
+        if (!(all <= b->most)) b->most = all, b->strongest = i;
+        b->acting = fmax(b->acting, own);
     }
     b->floor = b->noise * b->most;
     for (int i = 1; i <= b->model->body_count; i++) b->floor += roughness * b->model->links[i].inertia.mass;
@@ -288,6 +292,14 @@ static void check_body(const lw_balance *b, int i, lw_balance_result *worst) {
         amount_of(lw_v3_norm(m->rest), m->sum[0] + m->length * m->sum[1], m->own[0], floor * m->length),
         LW_BALANCE_BODY, i);
     note_worst(worst, amount_of(lw_v3_norm(m->rest + 3), m->sum[1], m->own[1], floor), LW_BALANCE_BODY, i);
+}
+
+/* Reactions out of all proportion to what acts leave rounding that hides everything else: nothing can be said for such an answer. */
+static void check_proportion(const lw_balance *b, lw_balance_result *worst) {
+    if (b->acting > 0) {
+        double hidden = solution_noise * b->most / b->acting;
+        if (!(hidden <= LW_BALANCE_ENOUGH)) note_worst(worst, hidden, LW_BALANCE_BODY, b->strongest);
+    }
 }
 
 /* --- (2) joints ------------------------------------------------------------------------------------ */
@@ -539,6 +551,7 @@ lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
     }
     move(b, s, s->speeds);
     meet(b, s);
+    check_proportion(b, &worst);
     for (int i = 1; i <= model->body_count; i++) check_body(b, i, &worst);
     for (int i = 1; i <= model->body_count; i++)
         check_tree_joint(b, i, s->reactions + 6 * model->bodies[i].joint_index, &worst);
