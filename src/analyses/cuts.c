@@ -276,6 +276,7 @@ lw_status lw_cuts_choose(lw_spec *spec, const lw_model *model, lw_cut_move *move
                          lw_error *error) {
     *count = 0;
     if (model->closure_count == 0 || model->nv > SPEEDS_MAX || count_trials(model) > TRIALS_MAX) return LW_OK;
+    if (model->graph.short_beside_massless) return LW_OK; /* on purpose: loops would be long otherwise */
     size_t nq = 2 * ((size_t)model->nq + (size_t)model->joint_count * LW_JOINT_MAX_Q) + 1;
     double *q = calloc(nq, sizeof *q), *next_q = calloc(nq, sizeof *next_q),
            *v = calloc((size_t)model->nv + 1, sizeof *v);

@@ -13,12 +13,13 @@
  * Source   Anderson & Critchley (2003), eqs 33-80, accelerations in the dual form: rows instead of columns are eliminated;
  *          Blajer, Schiehlen & Schirm (1994), eq. 23 (docs/theory/rcr.md: the duality, any pattern of loops, the choice).
  * Cost     O(n + m) for loops of bounded width, O(m^1.5) on plane nets. No allocation but in create.
- * Limits   each joint of the tree must move some inertia.
+ * Limits   each joint of the tree must move some inertia, or be held by loops that have some.
  */
 #include "formulations/rcr_parts.h"
 #include "formulations/tree.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 extern const lw_formulation lw_formulation_rcr;
@@ -481,13 +482,33 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     }
     m->looped.unique = unique;
     m->latest = -HUGE_VAL;
-    lw_status status = lw_rcr_survey(m, error);
+    lw_status status = lw_rcr_lend(m, error);
+    if (status == LW_OK) status = lw_rcr_survey(m, error);
     if (status != LW_OK) {
         lw_looped_destroy(&m->looped.base);
         return status;
     }
     *out = &m->looped.base;
     return LW_OK;
+}
+
+/* A joint of the tree that moves no inertia is taken if the loops determine its motion. That is tried at the initial position,
+ * under arbitrary forces at all joints: a motion that nothing determines shows as soon as something pushes it. */
+static lw_status applies(const lw_model *model, lw_error *error) {
+    const lw_method_options options = {.drift = LW_DRIFT_NONE};
+    lw_error fault;
+    lw_method *method = NULL;
+    lw_status status = lw_tree_determined(model, error);
+    if (status != LW_ERROR_UNSUPPORTED || model->closure_count + model->constraint_count == 0) return status;
+    double *tau = calloc(3 * (size_t)model->nv + 1, sizeof *tau), *rest = tau + model->nv;
+    lw_status tried = tau ? create(model, &options, &method, &fault) : LW_ERROR_MEMORY;
+    for (int k = 0; k < model->nv && tau; k++) tau[k] = sin(1.7 * k + 1);
+    if (tried == LW_OK)
+        tried =
+            lw_looped_accelerations(method, 0, model->q0, rest, tau, rest + model->nv, NULL, NULL, &fault);
+    free(tau);
+    if (method) lw_looped_destroy(method);
+    return tried == LW_OK ? LW_OK : status;
 }
 
 /* Another run begins. */
@@ -646,7 +667,7 @@ const lw_formulation lw_formulation_rcr = {
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 10,
     .no_baumgarte = true, /* speeds are made consistent in every evaluation: there is nothing to pull back */
-    .applies = lw_tree_determined,
+    .applies = applies,
     .create = create,
     .destroy = lw_looped_destroy,
     .to_state = to_state,

@@ -45,6 +45,7 @@ typedef struct lw_rcr {
     int generic;        /* independent rows: fewer mean a singular position */
     double narrowest;   /* smallest pivot of rcr_rank.c, at most 1 */
     bool fragile;       /* rows are redundant only where the loops are closed */
+    bool lends;         /* bodies that move no inertia are lent some for the elimination (rcr_lent.c) */
     bool delicate;      /* elimination loses so many digits that its result is corrected */
     bool owned;         /* the last run was with rows of its own */
     /* a run */
@@ -96,6 +97,11 @@ lw_status lw_rcr_smallest_motion(lw_rcr *m, const double *l, lw_error *error);
 int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error);
 /* Accelerations with the rows that suit the state; where drift is possible, velocities first. */
 lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error);
+
+/* --- rcr_lent.c: bodies without mass ------------------------------------------------------------------ */
+
+/* Lends inertia to bodies in loops whose joints move none in the open tree; fails at one that is in no loop. */
+lw_status lw_rcr_lend(lw_rcr *m, lw_error *error);
 
 /* --- rcr_rows.c: which rows take part ----------------------------------------------------------------- */
 

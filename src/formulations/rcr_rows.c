@@ -272,7 +272,7 @@ lw_status lw_rcr_survey(lw_rcr *m, lw_error *error) {
     memset(m->left, 0, (size_t)rows * sizeof *m->left);
     lw_status status = lw_rcr_smallest_motion(m, m->left, error);
     if (status != LW_OK) return status;
-    m->delicate = lw_sweeps_cancellation(m->sweeps) > lost;
+    m->delicate = m->lends || lw_sweeps_cancellation(m->sweeps) > lost;
     take_scale(m, &m->base);
     m->fragile = rows > m->generic && is_fragile(m);
     return LW_OK;
@@ -414,6 +414,13 @@ lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error) 
     double size = largest(nv, m->moved); /* of a mechanism that cannot move: what its bodies would do */
     for (int i = 1; i <= n; i++) size = fmax(size, largest(3, m->a + 6 * i + 3) / s->length);
     if (!m->delicate || before <= good * size) return LW_OK;
+    if (m->lends)
+        return lw_fail(
+            error, LW_ERROR_SINGULAR, NULL,
+            "take method massless or lagrange, or give bodies without mass some",
+            "the closed loops do not determine how bodies without mass move: corrections still change "
+            "accelerations by %.1g",
+            before / size);
     return lw_fail(
         error, LW_ERROR_SINGULAR, NULL, "take method massless, or give light bodies more mass",
         "bodies of the closed loops differ so much in mass and inertia that method rcr loses all digits: its "

@@ -45,7 +45,9 @@ lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties 
         return NULL;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
-        s->length = fmax(s->length, lw_v3_norm(link->parent ? link->p : model->bodies[i].com));
+        bool centred = link->inertia.mass > 0; /* without mass the centre is anywhere */
+        if (link->parent || centred)
+            s->length = fmax(s->length, lw_v3_norm(link->parent ? link->p : model->bodies[i].com));
     }
     if (!(s->length > 0)) s->length = 1;
     for (int t = 0; t < ties->count; t++)

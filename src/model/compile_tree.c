@@ -20,11 +20,11 @@ static void explain_wish(lw_compiler *compiler, int joint, const bool *massless,
         lw_compile_warning(compiler, "joint", spec->name, spec->place, "remove cut: true",
                            "cut: true, but the joint is in no loop, so there is nothing to cut");
     else if (light >= 0)
-        lw_compile_warning(
-            compiler, "joint", spec->name, spec->place, "cut at another joint of the loop",
-            "cut: true is not followed, since body \"%s\" has no mass and a loop is never closed "
-            "there if it can be closed elsewhere",
-            compiler->bodies.names[light]);
+        lw_compile_warning(compiler, "joint", spec->name, spec->place, "cut at another joint of the loop",
+                           "cut: true is not followed, since body \"%s\" has no mass and a loop is closed "
+                           "there only if it cannot "
+                           "be closed elsewhere, or if that makes loops much shorter",
+                           compiler->bodies.names[light]);
     else
         lw_compile_warning(
             compiler, "joint", spec->name, spec->place, "remove one cut: true of the loop",

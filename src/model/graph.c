@@ -17,6 +17,11 @@
  * their common edges. So the total length falls by the sum of 2 |K L| - |L| over these K. Such moves are made,
  * shortest loops first, as long as one makes the total smaller and costs no closure row.
  *
+ * Bodies without mass. A cut beside one leaves a joint of the open tree that moves no inertia, which most methods for
+ * trees cannot take; so such cuts come last. In a row of cells with massless couplers this makes one long chain of the
+ * whole row, and every loop reaches back to its beginning. So all is done once more as if those bodies had mass, and
+ * that tree is taken if it more than halves the total length of the loops: rcr lends such bodies inertia.
+ *
  * Labels. Regular labelling of Mufti (1983), sect. 2: all leaves get the highest numbers and are removed, and
  * so on. A body is removed in round h, its height above the deepest leaf that hangs from it; so the labels
  * are the order by falling height, then rising depth, then the user's order. Parents have smaller labels than
@@ -41,27 +46,28 @@ typedef enum discipline { FIRST_IN_FIRST_OUT, LAST_IN_FIRST_OUT } discipline;
 typedef struct search {
     int body_count, edge_count;
     const bool *massless;
+    bool spares; /* cuts keep away from bodies without mass */
     const lw_edge *edges;
     int *start, *incident; /* the edges at each body, in the user's order, CSR */
-    int *group;         /* class c, body b -> its component in the graph of classes < c, at c (n + 1) + b */
-    bool *entered;      /* class c, component -> the search has been there */
-    bool *kept, *trial; /* edge -> taken by the search; cut in the tree on trial */
-    int *order;         /* the bodies reached, breadth first; the first is ground */
-    int reached;        /* how many */
-    int *up, *up_edge;  /* body -> its parent and the edge to it */
-    int *skip;          /* body -> one of its ancestors */
-    int *depth;         /* body -> edges between it and ground; -1 if there is no path */
-    int *meet, *length; /* cut edge -> the body where its branches meet, edges in the loop */
-    int *cover;         /* body -> how many loops its up_edge lies on */
-    bool *on_loop;      /* body -> its up_edge lies on the loop in view */
-    int *saving;        /* such a body -> how much shorter all loops get if that edge is cut instead */
+    int *group;    /* class c, body b -> its component in the graph of classes < c, at c (n + 1) + b */
+    bool *entered; /* class c, component -> the search has been there */
+    bool *kept, *trial, *other; /* edge -> taken by the search; cut in the tree on trial; by the other rule */
+    int *order;                 /* the bodies reached, breadth first; the first is ground */
+    int reached;                /* how many */
+    int *up, *up_edge;          /* body -> its parent and the edge to it */
+    int *skip;                  /* body -> one of its ancestors */
+    int *depth;                 /* body -> edges between it and ground; -1 if there is no path */
+    int *meet, *length;         /* cut edge -> the body where its branches meet, edges in the loop */
+    int *cover;                 /* body -> how many loops its up_edge lies on */
+    bool *on_loop;              /* body -> its up_edge lies on the loop in view */
+    int *saving; /* such a body -> how much shorter all loops get if that edge is cut instead */
     int *key, *list, *spare, *bins;
 } search;
 
 /* Closing a loop at this edge would put forces on a massless body; a free joint transmits none. */
 static bool loads_massless(const search *s, const lw_edge *edge) {
     bool massless = false;
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < 2 && s->spares; side++)
         massless |= edge->bodies[side] != 0 && s->massless[edge->bodies[side]];
     return massless && edge->freedom < 6;
 }
@@ -244,7 +250,7 @@ static int64_t view_tree(search *s, const bool *cut) {
     return total;
 }
 
-static void save_rows(search *s, bool *cut) {
+static int64_t save_rows(search *s, bool *cut) {
     /* An exchange touches no edge of another loop, so all are found in the same tree, then made. */
     int *better = s->spare;
     for (int e = 0; e < s->edge_count; e++) better[e] = cut[e] ? best_cut(s, e) : e;
@@ -253,7 +259,7 @@ static void save_rows(search *s, bool *cut) {
         cut[e] = false;
         cut[better[e]] = true;
     }
-    view_tree(s, cut);
+    return view_tree(s, cut);
 }
 
 /* Sorts list by key (0 .. key_max), smallest first; equals keep their order. */
@@ -344,13 +350,14 @@ static bool shorten_loops(search *s, bool *cut, int64_t *work) {
 }
 
 /* Both moves by turns until none is left. Neither costs rows or length, so this ends; if a pass through all
- * loops is too much work, only rows are saved. */
-static void move_cuts(search *s, bool *cut) {
+ * loops is too much work, only rows are saved. Returns the total length of the loops. */
+static int64_t move_cuts(search *s, bool *cut) {
     int64_t total = view_tree(s, cut), work = WORK, count = 0;
     for (int e = 0; e < s->edge_count; e++) count += cut[e];
-    save_rows(s, cut);
-    if (count * total > work) return;
-    while (shorten_loops(s, cut, &work)) save_rows(s, cut);
+    total = save_rows(s, cut);
+    if (count * total > work) return total;
+    while (shorten_loops(s, cut, &work)) total = save_rows(s, cut);
+    return total;
 }
 
 static void label_bodies(search *s, lw_graph *graph) {
@@ -434,6 +441,7 @@ static bool take_memory(search *s, lw_arena *arena, lw_graph *graph) {
     s->entered = LW_NEW(arena, bool, CLASSES *n);
     s->kept = LW_NEW(arena, bool, e);
     s->trial = LW_NEW(arena, bool, e);
+    s->other = LW_NEW(arena, bool, e);
     s->order = LW_NEW(arena, int, n);
     s->up = LW_NEW(arena, int, n);
     s->up_edge = LW_NEW(arena, int, n);
@@ -453,10 +461,17 @@ static bool take_memory(search *s, lw_arena *arena, lw_graph *graph) {
     graph->parent = LW_NEW(arena, int, n);
     graph->edge = LW_NEW(arena, int, n);
     graph->cut = LW_NEW(arena, bool, e);
-    return s->start && s->incident && s->group && s->entered && s->kept && s->trial && s->order && s->up &&
-           s->up_edge && s->skip && s->depth && s->meet && s->length && s->cover && s->on_loop && s->saving &&
-           s->key && s->list && s->spare && s->bins && graph->body && graph->label && graph->parent &&
-           graph->edge && graph->cut;
+    return s->start && s->incident && s->group && s->entered && s->kept && s->trial && s->other && s->order &&
+           s->up && s->up_edge && s->skip && s->depth && s->meet && s->length && s->cover && s->on_loop &&
+           s->saving && s->key && s->list && s->spare && s->bins && graph->body && graph->label &&
+           graph->parent && graph->edge && graph->cut;
+}
+
+/* The cuts of one rule; the total length of the loops. */
+static int64_t choose_cuts(search *s, bool *cut) {
+    find_groups(s);
+    int64_t total = choose_tree(s, cut);
+    return total > INT_MAX ? total : move_cuts(s, cut);
 }
 
 lw_status lw_graph_analyse(lw_arena *arena, int body_count, const bool *massless, int edge_count,
@@ -472,9 +487,18 @@ lw_status lw_graph_analyse(lw_arena *arena, int body_count, const bool *massless
     if (!take_memory(&s, arena, graph)) return LW_ERROR_MEMORY;
 
     list_incident_edges(&s);
-    find_groups(&s);
-    if (choose_tree(&s, graph->cut) > INT_MAX) return LW_ERROR_MEMORY;
-    move_cuts(&s, graph->cut);
+    s.spares = true;
+    int64_t total = choose_cuts(&s, graph->cut);
+    bool any = false;
+    for (int b = 1; b <= body_count; b++) any |= massless[b];
+    if (any && total <= INT_MAX) {
+        s.spares = false;
+        graph->short_beside_massless = 2 * choose_cuts(&s, s.other) < total;
+        s.spares = !graph->short_beside_massless;
+        if (!s.spares) memcpy(graph->cut, s.other, (size_t)edge_count * sizeof *s.other);
+        total = view_tree(&s, graph->cut);
+    }
+    if (total > INT_MAX) return LW_ERROR_MEMORY;
     label_bodies(&s, graph);
     return list_loops(&s, arena, graph);
 }

@@ -38,6 +38,7 @@ typedef struct lw_graph {
     int *loop_edge;  /* loop_edge[loop_start[k]] is the cut edge, traversed from bodies[0] to bodies[1] */
     int *loop_sense; /* +1 traversed from bodies[0] to bodies[1], -1 the other way */
     int *loop_base;  /* label of the body where the two branches meet */
+    bool short_beside_massless; /* cuts lie beside massless bodies because that makes loops much shorter */
     bool *loop_cut_at_massless; /* closure rows act on a massless body: no other choice was left */
 } lw_graph;
 
