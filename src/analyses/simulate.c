@@ -503,7 +503,7 @@ static lw_status check_sample(run *r, double t, bool end, lw_error *error) {
     lw_error reason = {0};
     lw_status status = lw_checked_accelerations(r->checked, r->method, &r->method_options, t, r->q, r->v,
                                                 NULL, r->vdot, r->reactions, NULL, &amount, &reason);
-    lw_watch_balance(&r->watch, t, amount, status, &reason);
+    lw_watch_balance(&r->watch, t, amount, lw_checked_effort(r->checked), status, &reason);
     if (!shown || status == LW_OK) return LW_OK;
     if (error) *error = reason;
     return status;

@@ -33,6 +33,7 @@ static const double meeting_noise =
 static const double solution_noise =
     128 * DBL_EPSILON;                /* g eps: what a stable solution of all equations leaves */
 static const double passed_on = 1e-6; /* k */
+static const double no_arm = 1e-9;    /* of the longest: below it an arm is rounding, 1e-16, or as good as that */
 
 /* Terms that meet in one body: what is left of their sum, and their sizes. Torque first, then force. */
 typedef struct lw_meeting {
@@ -57,7 +58,7 @@ struct lw_balance {
     double heaviest;   /* mass of a body */
     double most;       /* the largest force in the mechanism, ... */
     int strongest;     /* ... the body on which it acts, ... */
-    double acting;     /* ... and the largest of the bodies' own terms */
+    double acting;     /* ... and the largest of what acts: the bodies' own terms, elements in joints */
     double noise;      /* relative to that: g eps, or the accuracy of an approximate method */
     double floor; /* of forces: what that makes, and differences of speeds times the mass of the mechanism */
 };
@@ -266,7 +267,20 @@ static void meet_row(lw_balance *b, const lw_row *row, double multiplier) {
     }
 }
 
-/* Lengths of bodies, and the largest force of all: a torque counts by the body's length. */
+/* Elements in the joint of a body, and the caller's forces there, act as well: motors that hold each other in balance leave bodies
+ * at rest, without a term of their own. */
+static double acting_in_joint(const lw_balance *b, int i) {
+    const lw_link *link = &b->model->links[i];
+    double size = 0;
+    for (int k = 0; k < link->joint.nv; k++) {
+        double length = lw_joint_speed_turns(link->joint.type, k) ? b->meets[i].length : 1;
+        if (length > 0) size = fmax(size, b->gross[link->v + k] / length);
+    }
+    return size;
+}
+
+/* Lengths of bodies, and the largest force of all: a torque counts by the body's length. Arms that rounding alone gives to a frame
+ * whose joints meet in its centre of mass are none: the torques that it passes on would count as forces without bounds. */
 static void find_most(lw_balance *b, double accuracy, double roughness) {
     double longest = 0;
     b->most = b->acting = 0;
@@ -274,11 +288,11 @@ static void find_most(lw_balance *b, double accuracy, double roughness) {
     for (int i = 1; i <= b->model->body_count; i++) longest = fmax(longest, b->meets[i].length);
     for (int i = 1; i <= b->model->body_count; i++) {
         lw_meeting *m = &b->meets[i];
-        if (!(m->length > 0)) m->length = longest;
+        if (!(m->length > no_arm * longest)) m->length = longest;
         double all = m->sum[1], own = m->own[1];
         if (m->length > 0) all = fmax(all, m->sum[0] / m->length), own = fmax(own, m->own[0] / m->length);
         if (!(all <= b->most)) b->most = all, b->strongest = i;
-        b->acting = fmax(b->acting, own);
+        b->acting = fmax(b->acting, fmax(own, acting_in_joint(b, i)));
     }
     b->floor = b->noise * b->most;
     for (int i = 1; i <= b->model->body_count; i++) b->floor += roughness * b->model->links[i].inertia.mass;
@@ -564,6 +578,8 @@ lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
     check_drives(b, s->vdot, &worst);
     return worst;
 }
+
+double lw_balance_effort(const lw_balance *b) { return b->most * b->length; }
 
 /* --- words ------------------------------------------------------------------------------------------- */
 

@@ -61,6 +61,8 @@ int lw_balance_multiplier_count(const lw_model *model);
 
 /* O(bodies + joints + constraints + elements); nothing is allocated. */
 lw_balance_result lw_balance_check(lw_balance *balance, const lw_balance_state *state);
+/* Of the last check: the largest force in the mechanism times its length, J. Its rounding is what energies cannot resolve. */
+double lw_balance_effort(const lw_balance *balance);
 
 /* LW_OK where the amount is at most `enough`; else LW_ERROR_SINGULAR with object, amount, and the method's name. */
 lw_status lw_balance_verdict(const lw_model *model, const lw_balance_result *result, double enough,

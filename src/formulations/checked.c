@@ -74,3 +74,5 @@ lw_status lw_checked_accelerations(lw_checked *c, lw_method *method, const lw_me
     if (amount) *amount = result.amount;
     return lw_balance_verdict(c->model, &result, lw_checked_enough(f), f->name, t, error);
 }
+
+double lw_checked_effort(const lw_checked *c) { return lw_balance_effort(c->balance); }

@@ -22,5 +22,7 @@ lw_status lw_checked_accelerations(lw_checked *checked, lw_method *method, const
                                    double t, const double *q, const double *v, const double *tau,
                                    double *vdot, double *reactions, bool *unique, double *amount,
                                    lw_error *error);
+/* lw_balance_effort of the last check. */
+double lw_checked_effort(const lw_checked *checked);
 
 #endif
