@@ -38,7 +38,8 @@ void lw_watch_sample(lw_watch *w, double t, const lw_ledger *ledger, double posi
     if (position_violation > w->gap) w->gap = position_violation, w->gap_t = t;
 }
 
-void lw_watch_balance(lw_watch *w, double t, double amount, double effort, lw_status status, const lw_error *error) {
+void lw_watch_balance(lw_watch *w, double t, double amount, double effort, lw_status status,
+                      const lw_error *error) {
     w->checks++;
     if (isfinite(effort)) w->effort = fmax(w->effort, effort);
     if (amount > w->balance) w->balance = amount, w->balance_t = t;

@@ -33,7 +33,8 @@ static const double meeting_noise =
 static const double solution_noise =
     128 * DBL_EPSILON;                /* g eps: what a stable solution of all equations leaves */
 static const double passed_on = 1e-6; /* k */
-static const double no_arm = 1e-9;    /* of the longest: below it an arm is rounding, 1e-16, or as good as that */
+static const double no_arm =
+    1e-9; /* of the longest: below it an arm is rounding, 1e-16, or as good as that */
 
 /* Terms that meet in one body: what is left of their sum, and their sizes. Torque first, then force. */
 typedef struct lw_meeting {

@@ -12,8 +12,15 @@
  * that tell how it moves, and a coordinate for which neither will do waits in the next front. No entry grows
  * by more than 1/u from pivot to pivot whatever the masses are, and no pivot depends on another matrix than this one.
  *
+ * Where more rows wait than the border has coordinates, as on a bar that many others cross, some combinations of them no longer
+ * touch the border. Rows are sheared, row_i -= m_i row_w with |m_i| <= 1, one row w for each coordinate of the border, until
+ * the others are off it; these can then be eliminated here, and at most as many rows wait as the border has coordinates. Fronts that
+ * go to the same one above, and would bring it more rows than that, are joined and sheared on the way. Redundant nets thus cost
+ * what their bodies do, not their rows.
+ *
  * Source   Duff and Reid (1983), the multifrontal method for symmetric indefinite matrices; docs/theory/lagrange.md, 4.
- * Cost     sum over fronts of (pivots) (size)^2 / 2 multiplications; bounded fronts on chains, trees, ladders, hubs: O(n).
+ * Cost     sum over fronts of (pivots) (size)^2 / 2 multiplications, (waiting rows) (border)^2 / 2 for shears; bounded fronts
+ *          on chains, trees, ladders, hubs: O(n).
  * Limits   memory is what the first matrix took and half as much again; only a state in which many more coordinates have to wait
  *          takes more.
  */
@@ -27,16 +34,22 @@
 static const double threshold = 1e-3;
 /* Of the terms that a pivot was made of: less is their rounding. */
 static const double rounding = 4e-15;
+/* Few rows may wait as they are: shears pay where they shorten many. */
+enum { FEW_ROWS = 24 };
 
 typedef struct front {
     int size, pivots; /* all coordinates; those eliminated here come first */
     size_t panel;     /* pivots columns of size numbers: L below, inverse of D on the diagonal */
     size_t index; /* size coordinates, the pivots in their order; a 2 x 2 pivot has its first as -1 - index */
+    int before, top,
+        shears; /* pivots before shears; rows before .. top - 1 are sheared, the last `shears` of them by */
+    size_t
+        shear; /* columns of (top - before) numbers, the first for row top - 1, the next for top - 2, ... */
 } front;
 
-/* What a front leaves: `waiting` coordinates, then six for each neighbour. */
+/* What a front leaves to the one at place `parent`: `waiting` coordinates, `rows` of them rows, then six for each body of its border. */
 typedef struct left_over {
-    int place, size, waiting;
+    int parent, size, waiting, rows;
     size_t matrix, index;
 } left_over;
 
@@ -46,12 +59,16 @@ struct lw_fronts {
     lw_kkt_order order;
     int *own_start, *own; /* per place: rows that meet no body before it */
     int *offset;          /* per place: where a body's six are in the present front */
-    front *fronts;
+    front *fronts;        /* of the bodies, and of what was joined between them */
+    int count;
     double *panels, *stack; /* all L; what fronts have left */
     int *indices, *stack_index;
     double *stack_seen;
-    size_t panel_room, index_room, stack_room, stack_index_room;
-    left_over *leaves; /* of fronts whose parent has not come yet */
+    double *shears,
+        *reach; /* all multipliers m; per coordinate of a front: the largest terms of its row in the border */
+    size_t panel_room, index_room, stack_room, stack_index_room, shear_room, shear_count;
+    left_over *leaves;    /* of fronts whose parent has not come yet */
+    const front *sheared; /* the present front, from its shears on */
     double *F, *seen, *l1, *l2;
     int *index, *target;
     int room; /* coordinates that F, seen, ... have room for */
@@ -83,14 +100,16 @@ static bool reserve_front(lw_fronts *f, int size) {
     if (size <= f->room) return true;
     size_t larger = (size_t)size + (size_t)size / 2 + 12;
     free(f->F), free(f->seen), free(f->l1), free(f->l2), free(f->local), free(f->index), free(f->target);
+    free(f->reach);
     f->F = malloc(larger * larger * sizeof *f->F);
     f->seen = malloc(larger * sizeof *f->seen);
     f->l1 = malloc(larger * sizeof *f->l1);
     f->l2 = malloc(larger * sizeof *f->l2);
     f->local = malloc(larger * sizeof *f->local);
+    f->reach = malloc(larger * sizeof *f->reach);
     f->index = malloc(larger * sizeof *f->index);
     f->target = malloc(larger * sizeof *f->target);
-    bool fine = f->F && f->seen && f->l1 && f->l2 && f->local && f->index && f->target;
+    bool fine = f->F && f->seen && f->l1 && f->l2 && f->local && f->index && f->target && f->reach;
     f->room = fine ? (int)larger : 0;
     return fine;
 }
@@ -136,7 +155,7 @@ lw_fronts *lw_fronts_create(int bodies, int rows, const int *start, const int *b
     size_t n = (size_t)bodies + 1;
     f->bodies = bodies, f->rows = bodies > 0 ? rows : 0;
     f->row_start = start, f->row_body = body;
-    f->fronts = calloc(n, sizeof *f->fronts);
+    f->fronts = calloc(2 * n, sizeof *f->fronts);
     f->leaves = calloc(n, sizeof *f->leaves);
     f->offset = calloc(n, sizeof *f->offset);
     if (f->fronts && f->leaves && f->offset && lw_kkt_order_make(&f->order, bodies, rows, start, body) &&
@@ -152,6 +171,7 @@ void lw_fronts_destroy(lw_fronts *f) {
     free(f->own_start), free(f->own), free(f->offset), free(f->fronts), free(f->panels), free(f->stack);
     free(f->indices), free(f->stack_index), free(f->stack_seen), free(f->leaves);
     free(f->F), free(f->seen), free(f->l1), free(f->l2), free(f->index), free(f->target), free(f->local);
+    free(f->shears), free(f->reach);
     free(f);
 }
 
@@ -213,12 +233,12 @@ static void assemble_own(lw_fronts *f, int k, int size, const double *inertia, c
 
 /* Adds what a front below has left; its waiting coordinates go to `first` and on. */
 static void assemble_below(lw_fronts *f, const left_over *below, int first, int size) {
-    const lw_kkt_order *order = &f->order;
-    int *target = f->target, child = below->place, at = 0;
+    int *target = f->target;
+    const int *index = f->stack_index + below->index;
     size_t stride = (size_t)size;
-    for (int i = 0; i < below->waiting; i++) target[at++] = first + i;
-    for (int i = order->start[child]; i < order->start[child + 1]; i++)
-        for (int l = 0; l < 6; l++) target[at++] = f->offset[order->neighbour[i]] + l;
+    for (int i = 0; i < below->waiting; i++) target[i] = first + i;
+    for (int i = below->waiting; i < below->size; i++)
+        target[i] = f->offset[f->order.place[index[i] / 6]] + index[i] % 6;
     const double *from = f->stack + below->matrix;
     for (int c = 0; c < below->size; c++, from += below->size) {
         int column = target[c];
@@ -239,7 +259,7 @@ static void swap_numbers(double *a, double *b) {
     *a = *b, *b = keep;
 }
 
-/* Exchanges coordinates i < j of the front, in the columns of L too. */
+/* Exchanges coordinates i < j of the front, in the columns of L and in the shears too. */
 static void exchange(lw_fronts *f, int size, int i, int j) {
     if (i == j) return;
     double *F = f->F;
@@ -251,6 +271,11 @@ static void exchange(lw_fronts *f, int size, int i, int j) {
     swap_numbers(f->seen + a, f->seen + b);
     int keep = f->index[i];
     f->index[i] = f->index[j], f->index[j] = keep;
+    for (int t = 0; f->sheared && t < f->sheared->shears; t++) {
+        double *m = f->shears + f->sheared->shear +
+                    (size_t)t * (size_t)(f->sheared->top - f->sheared->before) - f->sheared->before;
+        swap_numbers(m + i, m + j);
+    }
 }
 
 /* Largest entry of column c off the diagonal from coordinate k on, but for `skip`; *partner is where, among those
@@ -348,8 +373,8 @@ static int try_pivot(lw_fronts *f, int size, int k, int summed, int c) {
     return 2;
 }
 
-static int eliminate(lw_fronts *f, int size, int summed) {
-    int k = 0;
+/* From place k on, coordinates below `summed`; returns where it ends. */
+static int eliminate_from(lw_fronts *f, int size, int k, int summed) {
     while (k < summed) {
         int done = 0;
         for (int c = k; c < summed && !done; c++) done = try_pivot(f, size, k, summed, c);
@@ -357,6 +382,85 @@ static int eliminate(lw_fronts *f, int size, int summed) {
         k += done;
     }
     return k;
+}
+
+/* --- one front: shears ------------------------------------------------------------------------------ */
+
+/* Entry of coordinates i and j. */
+static double *entry_of(lw_fronts *f, int size, int i, int j) {
+    return f->F + (i > j ? (size_t)i + (size_t)size * (size_t)j : (size_t)j + (size_t)size * (size_t)i);
+}
+
+/* The largest entry in the border (from `summed` on) of rows from .. to - 1; rows that have come off it, but for rounding, are
+ * cleared there. Returns the row, or -1 if all are off. */
+static int strongest_row(lw_fronts *f, int size, int from, int to, int summed, int *border) {
+    double best = 0;
+    int strongest = -1;
+    for (int i = from; i < to; i++) {
+        double *column = f->F + (size_t)size * (size_t)i, largest = 0;
+        int at = -1;
+        for (int b = summed; b < size; b++)
+            if (fabs(column[b]) > largest) largest = fabs(column[b]), at = b;
+        if (at < 0) continue;
+        if (!(largest > rounding * f->reach[i]))
+            memset(column + summed, 0, (size_t)(size - summed) * sizeof *column);
+        else if (largest > best)
+            best = largest, strongest = i, *border = at;
+    }
+    return strongest;
+}
+
+/* row_i -= m row_w and the same with columns, in everything that is not eliminated yet: from `before` on. */
+static void shear_row(lw_fronts *f, int size, int before, int summed, int i, int w, double m) {
+    double *own = f->F + (size_t)size * (size_t)i, *other = f->F + (size_t)size * (size_t)w;
+    double across = *entry_of(f, size, i, w), square = *entry_of(f, size, w, w);
+    double change = fmax(2 * fabs(m * across), m * m * fabs(square));
+    for (int c = before; c < summed; c++)
+        if (c != i) *entry_of(f, size, i, c) -= m * *entry_of(f, size, w, c);
+    *entry_of(f, size, i, i) += m * (m * square - 2 * across);
+    for (int b = summed; b < size; b++) {
+        double term = fabs(m * other[b]);
+        if (term > f->reach[i]) f->reach[i] = term;
+        own[b] -= m * other[b];
+    }
+    f->seen[i] = fmax(f->seen[i], fmax(change, m * m * f->seen[w]));
+}
+
+/* Combines the rows among the coordinates before .. summed - 1, which wait, until all but as many as the border has coordinates
+ * are off it. Returns the end of those that may be eliminated now. */
+static int shear(lw_fronts *f, front *own, int before, int summed) {
+    int size = own->size, top = summed, rows = 0;
+    own->before = before, own->top = before, own->shears = 0, own->shear = f->shear_count;
+    for (int i = before; i < summed; i++) rows += f->index[i] >= 6 * f->bodies;
+    if (summed == size || rows < FEW_ROWS || rows <= size - summed) return before;
+    for (int i = summed - 1; i >= before; i--)
+        if (f->index[i] < 6 * f->bodies) exchange(f, size, i, --top);
+    int room = top - before, border = 0;
+    own->top = top, f->sheared = own;
+    for (int i = before; i < top; i++) f->reach[i] = 0;
+    for (int i = before; i < top; i++)
+        for (int b = summed; b < size; b++)
+            f->reach[i] = fmax(f->reach[i], fabs(f->F[(size_t)b + (size_t)size * (size_t)i]));
+    for (int w; (w = strongest_row(f, size, before, top - own->shears, summed, &border)) >= 0;
+         own->shears++) {
+        int last = top - own->shears - 1;
+        size_t at = own->shear + (size_t)own->shears * (size_t)room;
+        if (!reserve_doubles(&f->shears, &f->shear_room, at + (size_t)room)) return -1;
+        exchange(f, size, w, last);
+        swap_numbers(f->reach + w, f->reach + last);
+        double *m = f->shears + at, pivot = *entry_of(f, size, border, last);
+        memset(m, 0, (size_t)room * sizeof *m);
+        for (int i = before; i < last; i++) {
+            double *value = entry_of(f, size, border, i);
+            if (*value == 0) continue;
+            m[i - before] = *value / pivot;
+            shear_row(f, size, before, summed, i, last, m[i - before]);
+            *value = 0;
+        }
+    }
+    f->shear_count = own->shear + (size_t)own->shears * (size_t)room;
+    f->operations += 0.5 * (double)room * (double)own->shears * (double)(size - before);
+    return top - own->shears;
 }
 
 /* --- factor ---------------------------------------------------------------------------------------- */
@@ -378,7 +482,8 @@ static bool keep_panel(lw_fronts *f, front *own, size_t panel, size_t index) {
 static bool keep_rest(lw_fronts *f, const front *own, int summed, left_over *rest) {
     size_t left = (size_t)(own->size - own->pivots), stride = (size_t)own->size;
     if (!reserve_stack(f, rest->matrix + left * left, rest->index + left)) return false;
-    rest->size = (int)left, rest->waiting = summed - own->pivots;
+    rest->size = (int)left, rest->waiting = summed - own->pivots, rest->rows = 0;
+    for (int i = own->pivots; i < summed; i++) rest->rows += f->index[i] >= 6 * f->bodies;
     double *to = f->stack + rest->matrix;
     const double *from = f->F + (size_t)own->pivots * (stride + 1);
     for (size_t c = 0; c < left; c++, to += left, from += stride + 1)
@@ -388,15 +493,80 @@ static bool keep_rest(lw_fronts *f, const front *own, int summed, left_over *res
     return true;
 }
 
+/* Eliminates what can be in the front that has been assembled, and keeps it; *panel and *index go on behind it. */
+static front *finish(lw_fronts *f, int size, int summed, size_t *panel, size_t *index) {
+    front *own = &f->fronts[f->count++];
+    own->size = size;
+    int waits = eliminate_from(f, size, 0, summed), end = shear(f, own, waits, summed);
+    if (end >= 0) own->pivots = eliminate_from(f, size, waits, end);
+    f->sheared = NULL;
+    if (end < 0 || !keep_panel(f, own, *panel, *index)) return NULL;
+    *panel += (size_t)size * (size_t)own->pivots, *index += (size_t)size;
+    return own;
+}
+
+/* Where the next left-over begins if those from `below` on have been taken in. */
+static left_over place_rest(const lw_fronts *f, int below, int depth) {
+    left_over rest = {0};
+    if (below < depth)
+        rest.matrix = f->leaves[below].matrix, rest.index = f->leaves[below].index;
+    else if (depth > 0) {
+        const left_over *top = &f->leaves[depth - 1];
+        rest.matrix = top->matrix + (size_t)top->size * (size_t)top->size;
+        rest.index = top->index + (size_t)top->size;
+    }
+    return rest;
+}
+
+/* Would the last two left-overs bring the front above more rows than their common border has coordinates? */
+static bool many_rows(const lw_fronts *f, int depth) {
+    if (depth < 2) return false;
+    const left_over *a = &f->leaves[depth - 2], *b = a + 1;
+    int border = a->size - a->waiting > b->size - b->waiting ? a->size - a->waiting : b->size - b->waiting;
+    return a->parent == b->parent && a->rows + b->rows >= FEW_ROWS && a->rows + b->rows > border;
+}
+
+/* Joins the last two left-overs in a front without a body of its own. */
+static bool join(lw_fronts *f, int depth, size_t *panel, size_t *index) {
+    const left_over *below = &f->leaves[depth - 2];
+    int summed = below[0].waiting + below[1].waiting, size = summed, at = 0;
+    if (!reserve_front(f, below[0].size + below[1].size)) return false;
+    for (int c = 0; c < 2; c++) {
+        const int *from = f->stack_index + below[c].index;
+        for (int i = 0; i < below[c].waiting; i++) f->index[at++] = from[i];
+        for (int i = below[c].waiting; i < below[c].size; i += 6) f->offset[f->order.place[from[i] / 6]] = -1;
+    }
+    for (int c = 0; c < 2; c++) {
+        const int *from = f->stack_index + below[c].index;
+        for (int i = below[c].waiting; i < below[c].size; i += 6) {
+            int *offset = &f->offset[f->order.place[from[i] / 6]];
+            if (*offset >= 0) continue;
+            *offset = size;
+            for (int l = 0; l < 6; l++) f->index[size++] = from[i] + l;
+        }
+    }
+    memset(f->F, 0, (size_t)size * (size_t)size * sizeof *f->F);
+    memset(f->seen, 0, (size_t)size * sizeof *f->seen);
+    assemble_below(f, &below[0], 0, size);
+    assemble_below(f, &below[1], below[0].waiting, size);
+    left_over rest = place_rest(f, depth - 2, depth);
+    rest.parent = below->parent;
+    front *own = finish(f, size, summed, panel, index);
+    if (!own || !keep_rest(f, own, summed, &rest)) return false;
+    f->leaves[depth - 2] = rest;
+    return true;
+}
+
 lw_fronts_status lw_fronts_factor(lw_fronts *f, const double *inertia, const double *mass, const double *H,
                                   const double *E, int *singular) {
     const lw_kkt_order *order = &f->order;
     size_t panel = 0, index = 0;
     int depth = 0; /* fronts that have left something */
     f->entries = f->operations = 0;
+    f->shear_count = 0, f->count = 0;
     for (int k = 0; k < f->bodies; k++) {
         int below = depth;
-        while (below > 0 && order->parent[f->leaves[below - 1].place] == k) below--;
+        while (below > 0 && f->leaves[below - 1].parent == k) below--;
         int size, summed = gather(f, k, f->leaves + below, depth - below, &size);
         if (summed < 0) return LW_FRONTS_MEMORY;
         assemble_own(f, k, size, inertia, mass, H, E);
@@ -405,78 +575,103 @@ lw_fronts_status lw_fronts_factor(lw_fronts *f, const double *inertia, const dou
             assemble_below(f, &f->leaves[c], first, size);
             first += f->leaves[c].waiting;
         }
-        front *own = &f->fronts[k];
-        own->size = size, own->pivots = eliminate(f, size, summed);
-        if (!keep_panel(f, own, panel, index)) return LW_FRONTS_MEMORY;
-        panel += (size_t)size * (size_t)own->pivots, index += (size_t)size;
+        front *own = finish(f, size, summed, &panel, &index);
+        if (!own) return LW_FRONTS_MEMORY;
         if (order->parent[k] < 0 && own->pivots < summed) {
             *singular = f->index[own->pivots];
             for (int c = own->pivots; c < summed && *singular >= 6 * f->bodies; c++) *singular = f->index[c];
             return LW_FRONTS_SINGULAR;
         }
-        left_over rest = {.place = k};
-        if (below < depth)
-            rest.matrix = f->leaves[below].matrix, rest.index = f->leaves[below].index;
-        else if (depth > 0) {
-            const left_over *top = &f->leaves[depth - 1];
-            rest.matrix = top->matrix + (size_t)top->size * (size_t)top->size;
-            rest.index = top->index + (size_t)top->size;
-        }
+        left_over rest = place_rest(f, below, depth);
+        rest.parent = order->parent[k];
         depth = below;
-        if (order->parent[k] < 0) continue;
+        if (rest.parent < 0) continue;
         if (!keep_rest(f, own, summed, &rest)) return LW_FRONTS_MEMORY;
         f->leaves[depth++] = rest;
+        for (; many_rows(f, depth); depth--)
+            if (!join(f, depth, &panel, &index)) return LW_FRONTS_MEMORY;
     }
     return LW_FRONTS_OK;
 }
 
 /* --- solution -------------------------------------------------------------------------------------- */
 
+/* y <- D^-1 L^-1 y for pivots from .. to - 1. */
+static void sweep_up(const lw_fronts *f, const front *own, const int *index, int from, int to, double *y) {
+    int size = own->size;
+    const double *l = f->panels + own->panel + (size_t)from * (size_t)size;
+    for (int p = from; p < to; p++, l += size) {
+        if (index[p] >= 0) {
+            double now = y[p];
+            if (now != 0)
+                for (int i = p + 1; i < size; i++) y[i] -= now * l[i];
+            y[p] = now * l[p];
+            continue;
+        }
+        const double *m = l + size;
+        double one = y[p], two = y[p + 1];
+        for (int i = p + 2; i < size; i++) y[i] -= one * l[i] + two * m[i];
+        y[p] = l[p] * one + l[p + 1] * two;
+        y[p + 1] = l[p + 1] * one + m[p + 1] * two;
+        p++, l += size;
+    }
+}
+
+/* y <- L'^-1 y for pivots to - 1 .. from. */
+static void sweep_down(const lw_fronts *f, const front *own, const int *index, int from, int to, double *y) {
+    int size = own->size;
+    for (int p = to - 1; p >= from; p--) {
+        const double *l = f->panels + own->panel + (size_t)p * (size_t)size;
+        double sum = 0;
+        if (p > from && index[p - 1] < 0) { /* the second of two */
+            const double *first = l - size;
+            double other = 0;
+            for (int i = p + 1; i < size; i++) sum += l[i] * y[i], other += first[i] * y[i];
+            y[p] -= sum, y[p - 1] -= other;
+            p--;
+            continue;
+        }
+        for (int i = p + 1; i < size; i++) sum += l[i] * y[i];
+        y[p] -= sum;
+    }
+}
+
+static void shear_up(const lw_fronts *f, const front *own, double *y) {
+    const double *m = f->shears + own->shear;
+    for (int t = 0; t < own->shears; t++, m += own->top - own->before) {
+        int last = own->top - 1 - t;
+        for (int i = own->before; i < last; i++) y[i] -= m[i - own->before] * y[last];
+    }
+}
+
+static void shear_down(const lw_fronts *f, const front *own, double *y) {
+    for (int t = own->shears - 1; t >= 0; t--) {
+        const double *m = f->shears + own->shear + (size_t)t * (size_t)(own->top - own->before);
+        int last = own->top - 1 - t;
+        for (int i = own->before; i < last; i++) y[last] -= m[i - own->before] * y[i];
+    }
+}
+
 void lw_fronts_solve(lw_fronts *f, double *x) {
     double *y = f->local;
-    for (int k = 0; k < f->bodies; k++) {
+    for (int k = 0; k < f->count; k++) {
         const front *own = &f->fronts[k];
         const int *index = f->indices + own->index;
-        const double *l = f->panels + own->panel;
-        int size = own->size;
-        for (int i = 0; i < size; i++) y[i] = x[index[i] < 0 ? -1 - index[i] : index[i]];
-        for (int p = 0; p < own->pivots; p++, l += size) {
-            if (index[p] >= 0) {
-                double now = y[p];
-                if (now != 0)
-                    for (int i = p + 1; i < size; i++) y[i] -= now * l[i];
-                y[p] = now * l[p];
-                continue;
-            }
-            const double *m = l + size;
-            double one = y[p], two = y[p + 1];
-            for (int i = p + 2; i < size; i++) y[i] -= one * l[i] + two * m[i];
-            y[p] = l[p] * one + l[p + 1] * two;
-            y[p + 1] = l[p + 1] * one + m[p + 1] * two;
-            p++, l += size;
-        }
-        for (int i = 0; i < size; i++) x[index[i] < 0 ? -1 - index[i] : index[i]] = y[i];
+        for (int i = 0; i < own->size; i++) y[i] = x[index[i] < 0 ? -1 - index[i] : index[i]];
+        sweep_up(f, own, index, 0, own->before, y);
+        shear_up(f, own, y);
+        sweep_up(f, own, index, own->before, own->pivots, y);
+        for (int i = 0; i < own->size; i++) x[index[i] < 0 ? -1 - index[i] : index[i]] = y[i];
     }
-    for (int k = f->bodies - 1; k >= 0; k--) {
+    for (int k = f->count - 1; k >= 0; k--) {
         const front *own = &f->fronts[k];
         const int *index = f->indices + own->index;
-        int size = own->size;
-        for (int i = 0; i < size; i++) y[i] = x[index[i] < 0 ? -1 - index[i] : index[i]];
-        for (int p = own->pivots - 1; p >= 0; p--) {
-            const double *l = f->panels + own->panel + (size_t)p * (size_t)size;
-            double sum = 0;
-            if (p > 0 && index[p - 1] < 0) { /* the second of two */
-                const double *first = l - size;
-                double other = 0;
-                for (int i = p + 1; i < size; i++) sum += l[i] * y[i], other += first[i] * y[i];
-                y[p] -= sum, y[p - 1] -= other;
-                p--;
-                continue;
-            }
-            for (int i = p + 1; i < size; i++) sum += l[i] * y[i];
-            y[p] -= sum;
-        }
-        for (int p = 0; p < own->pivots; p++) x[index[p] < 0 ? -1 - index[p] : index[p]] = y[p];
+        for (int i = 0; i < own->size; i++) y[i] = x[index[i] < 0 ? -1 - index[i] : index[i]];
+        sweep_down(f, own, index, own->before, own->pivots, y);
+        shear_down(f, own, y);
+        sweep_down(f, own, index, 0, own->before, y);
+        int changed = own->shears ? own->top : own->pivots;
+        for (int p = 0; p < changed; p++) x[index[p] < 0 ? -1 - index[p] : index[p]] = y[p];
     }
 }
 

@@ -407,6 +407,86 @@ static void linear_fill(void **state) {
     assert_true(per_cell[1] < 1.3 * per_cell[0]);
 }
 
+/* Bars across others, pinned wherever they cross: of 5 k^2 rows all but 12 k are redundant at least. Such rows wait for the bars
+ * that they tie; sheared, at most as many wait as these have coordinates. J a - H lambda = u and H'a = gamma with J > 0 have
+ * one a only, so that what is left of both tells whether it is right. Masses spread over 9 decades shall not matter. */
+static double crossing(lw_random *random, int k, double spread, double *operations) {
+    int bodies = 2 * k, m = 0, blocks = 0, count = 5 * k * k;
+    lw_row *row = calloc((size_t)count, sizeof *row);
+    int *body = calloc(2 * (size_t)count, sizeof *body);
+    lw_body *names = calloc((size_t)bodies + 1, sizeof *names);
+    double *H = calloc(12 * (size_t)count, sizeof *H), *inertia = calloc(6 * (size_t)bodies, sizeof *inertia),
+           *mass = calloc((size_t)bodies, sizeof *mass), *u = calloc(6 * (size_t)bodies, sizeof *u),
+           *gamma = calloc((size_t)count, sizeof *gamma), *a = calloc(6 * (size_t)bodies, sizeof *a),
+           *lambda = calloc((size_t)count, sizeof *lambda),
+           *wanted = calloc(6 * (size_t)bodies, sizeof *wanted),
+           *force = calloc(6 * (size_t)bodies, sizeof *force), entries;
+    for (int i = 0; i <= bodies; i++) names[i].name = "some bar";
+    for (int i = 0; i < bodies; i++) random_mass(random, spread, &mass[i], inertia + 6 * i);
+    random_vector(random, 6 * bodies, 1, wanted);
+    random_vector(random, 6 * bodies, 1, u);
+    for (int i = 0; i < 6 * bodies; i++) u[i] *= mass[i / 6];
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < k; j++)
+            for (int d = 0; d < 5; d++, m++) { /* three forces at the pin, two torques across its axis z */
+                double at[2][3] = {{j - 0.5 * k, 0, 0.05}, {0, i - 0.5 * k, -0.05}};
+                row[m].block = blocks, row[m].count = 2;
+                for (int side = 0; side < 2; side++, blocks++) {
+                    double *h = H + 6 * blocks, axis[3] = {d % 3 == 0, d % 3 == 1, d % 3 == 2};
+                    body[blocks] = 1 + (side ? k + j : i);
+                    for (int e = 0; e < 3; e++) h[d < 3 ? 3 + e : e] = side ? -axis[e] : axis[e];
+                    if (d < 3) lw_v3_cross(at[side], h + 3, h);
+                    gamma[m] += lw_v6_dot(h, wanted + 6 * (body[blocks] - 1));
+                }
+            }
+    lw_model model = {.body_count = bodies, .bodies = names};
+    lw_rows rows = {.count = m, .block_count = blocks, .rows = row, .body = body, .H = H};
+    lw_kkt *kkt = lw_kkt_create(&model, &rows);
+    assert_int_equal(lw_kkt_factor(kkt, inertia, mass, &rows, NULL), LW_OK);
+    assert_int_equal(lw_kkt_solve(kkt, u, gamma, a, lambda, NULL), LW_OK);
+    lw_kkt_work(kkt, &entries, operations);
+    double worst = 0, largest = 0;
+    for (int i = 0; i < 6 * bodies; i++) largest = fmax(largest, fabs(a[i]));
+    for (int i = 0; i < bodies; i++) {
+        double *f = force + 6 * i, turned[3];
+        lw_s3_mul_v(inertia + 6 * i, a + 6 * i, turned);
+        for (int e = 0; e < 3; e++)
+            f[e] = turned[e] - u[6 * i + e], f[3 + e] = mass[i] * a[6 * i + 3 + e] - u[6 * i + 3 + e];
+    }
+    double size = 0;
+    for (int r = 0; r < m; r++) {
+        double rest = -gamma[r];
+        for (int b = row[r].block; b < row[r].block + 2; b++) {
+            rest += lw_v6_dot(H + 6 * b, a + 6 * (body[b] - 1));
+            lw_v6_axpy(-lambda[r], H + 6 * b, force + 6 * (body[b] - 1));
+            size = fmax(size, fabs(lambda[r]));
+        }
+        worst = fmax(worst, fabs(rest) / (k * largest));
+    }
+    for (int i = 0; i < 6 * bodies; i++) worst = fmax(worst, fabs(force[i]) / (k * size));
+    lw_kkt_destroy(kkt);
+    free(row), free(body), free(names), free(H), free(inertia), free(mass), free(u), free(gamma), free(a),
+        free(lambda);
+    free(wanted), free(force);
+    return worst;
+}
+
+static void crossing_bars(void **state) {
+    (void)state;
+    lw_random random = random_seed(7);
+    double worst = 0, operations[2];
+    for (int k = 3; k <= 12; k++)
+        for (int spread = 0; spread < 2; spread++)
+            worst = fmax(worst, crossing(&random, k, spread, &operations[0]));
+    crossing(&random, 8, 0, &operations[0]);
+    crossing(&random, 16, 0, &operations[1]);
+    print_message("crossing bars: rests %.1e, %.2g multiplications for 8 x 8, %.2g for 16 x 16\n", worst,
+                  operations[0], operations[1]);
+    assert_true(worst < 1e-12);
+    assert_true(operations[1] <
+                24 * operations[0]); /* k fronts of some 10 k coordinates: k^4; all rows at once: k^6 */
+}
+
 static void nothing_at_all(void **state) {
     (void)state;
     problem p;
@@ -467,6 +547,7 @@ int main(void) {
         cmocka_unit_test(light_between_heavy),
         cmocka_unit_test(units),
         cmocka_unit_test(linear_fill),
+        cmocka_unit_test(crossing_bars),
         cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(without_mass),
     };
