@@ -60,6 +60,10 @@ bool compare_progress(const char *method, const char *work, void *context) {
 
 bool compare_applies(const lw_comparison *r) { return r->verdict != LW_VERDICT_REFUSED; }
 
+bool compare_answers(const lw_comparison *r) {
+    return compare_applies(r) && r->verdict != LW_VERDICT_FAILED && r->verdict != LW_VERDICT_DECLINED;
+}
+
 static bool ran(const lw_comparison *r) { return r->run.samples > 0; }
 
 void compare_json_head(json *j, const lw_comparison *r) {
@@ -81,6 +85,7 @@ static void print_json(const lw_comparison *results, int count) {
         json_object(&j, NULL);
         compare_json_head(&j, r);
         json_bool(&j, "agrees", r->verdict == LW_VERDICT_AGREES);
+        json_bool(&j, "declines", r->verdict == LW_VERDICT_DECLINED);
         json_number(&j, "balance", r->balance);
         json_number(&j, "allowed", r->allowed);
         json_number(&j, "reaction_diff", r->reaction_diff);
@@ -90,6 +95,7 @@ static void print_json(const lw_comparison *results, int count) {
         if (ran(r)) {
             json_text(&j, "integrator", r->run.integrator);
             json_bool(&j, "completed", r->run_status == LW_OK);
+            json_bool(&j, "guide", r->guide);
             json_text(&j, "run_reason", r->run_reason[0] ? r->run_reason : NULL);
             json_number(&j, "t_end", r->run.t_end);
             json_integer(&j, "steps", r->run.steps);
@@ -177,6 +183,7 @@ static void print_table(const lw_model *model, const lw_run_options *run, const 
                r->verdict == LW_VERDICT_APPROXIMATE ? "approximate"
                : r->verdict == LW_VERDICT_DIFFERS   ? "DIFFERS: "
                : r->verdict == LW_VERDICT_FAILED    ? "FAILED: "
+               : r->verdict == LW_VERDICT_DECLINED  ? "declines: "
                                                     : "",
                r->reason);
     }
@@ -195,8 +202,8 @@ static void print_table(const lw_model *model, const lw_run_options *run, const 
         if (!ran(r)) continue;
         printf("  %-20s %8ld %9.3g %9s %9s %9s %9s  %s\n", r->method, r->run.steps, r->run.wall_s,
                number(t[0], r->run.position_max), number(t[1], r->run.velocity_max),
-               number(t[2], r->run.energy_max_drift),
-               r->reference ? "reference" : number(t[3], r->final_diff), r->run_reason);
+               number(t[2], r->run.energy_max_drift), r->guide ? "guide" : number(t[3], r->final_diff),
+               r->run_reason);
     }
 }
 
@@ -258,14 +265,16 @@ static void print_one(FILE *out, const void *what) {
 }
 
 int compare_verdict(const cli_command *command, const char *where, const lw_comparison *results, int count) {
-    int result = CLI_DONE, applicable = 0;
+    int result = CLI_DONE, applicable = 0, answers = 0;
+    for (int k = 0; k < count; k++)
+        applicable += compare_applies(&results[k]), answers += compare_answers(&results[k]);
     for (int k = 0; k < count; k++) {
         const lw_comparison *r = &results[k];
-        applicable += compare_applies(r);
-        if (r->verdict == LW_VERDICT_DIFFERS || r->verdict == LW_VERDICT_FAILED)
-            result = cli_say(command, CLI_FAILED, "%smethod %s: %s", where, r->method, r->reason);
-        else if (ran(r) && r->run_status != LW_OK && r->run_status != LW_ERROR_STOPPED)
-            result = cli_say(command, CLI_FAILED, "%srun of method %s: %s", where, r->method, r->run_reason);
+        bool nobody = !answers && r->verdict == LW_VERDICT_DECLINED;
+        if (!lw_comparison_wrong(r) && !nobody) continue;
+        bool run = r->verdict != LW_VERDICT_DIFFERS && r->verdict != LW_VERDICT_FAILED && !nobody;
+        result = cli_say(command, CLI_FAILED, "%s%smethod %s: %s", where, run ? "run of " : "", r->method,
+                         run ? r->run_reason : r->reason);
     }
     if (applicable == 0)
         result = cli_say(command, CLI_WRONG, "%snone of these methods applies to the model", where);
@@ -354,9 +363,12 @@ static int compare(const cli_command *command, int argc, char **argv) {
 
 const cli_command cli_compare = {
     "compare", "MODEL [options]", "every method on one model: difference, time, drift, condition, growth",
-    "The reference is tree, lagrange or else the first exact method that applies. Accelerations and unique\n"
-    "components of reactions are compared at the initial state and at five more along the reference's run.\n"
-    "Times are processor time of one call for accelerations, the median of batches. Then every method makes\n"
-    "the run. Exit status 1: an exact method failed, or differs by more than 1e-9 and than rounding "
-    "explains.",
+    "The reference is tree, lagrange or else the first exact method that has answers. Accelerations and\n"
+    "unique components of reactions are compared at the initial state and at five more along the run of the\n"
+    "guide, the first that comes to its end without doubts. Times are processor time of one call for\n"
+    "accelerations, the median of batches. Then every method makes the run. Exit status 1: an answer that\n"
+    "does not balance, or that of an exact method that differs by more than 1e-9 and than rounding "
+    "explains;\n"
+    "a run that ends further from the guide's than the tolerance explains, is doubtful, or fails. A method\n"
+    "that tells why it has no answer, or why its run cannot go on, gives no wrong number.",
     compare};

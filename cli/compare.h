@@ -19,6 +19,8 @@ typedef struct compare_call {
 bool compare_progress(const char *method, const char *work, void *context);
 
 bool compare_applies(const lw_comparison *r);
+/* It applies, and has answers for all states. */
+bool compare_answers(const lw_comparison *r);
 /* The members that both documents begin with. */
 void compare_json_head(json *j, const lw_comparison *r);
 /* "12.3 us", or "-" for what was not measured. */

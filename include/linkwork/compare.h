@@ -24,10 +24,11 @@ typedef struct lw_compare_options {
 
 typedef enum lw_verdict {
     LW_VERDICT_REFUSED,     /* the method does not apply: reason */
-    LW_VERDICT_FAILED,      /* it applies and did not get through the states: reason */
+    LW_VERDICT_FAILED,      /* it applies, and its answer for a state does not balance: reason */
     LW_VERDICT_AGREES,      /* within what is allowed */
     LW_VERDICT_APPROXIMATE, /* it is approximate by nature, and is not judged */
-    LW_VERDICT_DIFFERS      /* an exact method that differs by more than is allowed: reason */
+    LW_VERDICT_DIFFERS,     /* an exact method that differs by more than is allowed: reason */
+    LW_VERDICT_DECLINED     /* it applies, and has told for a state why it gives no answer: reason */
 } lw_verdict;
 
 /* One of the schemes by which method partition computes the forces that hold loops together (blajer1994). */
@@ -59,10 +60,14 @@ typedef struct lw_comparison {
     double setup_s;     /* creating the method */
 
     /* The run. */
-    lw_status run_status; /* LW_OK: it came to its end; LW_ERROR_STOPPED: given up; else run_reason */
+    /* LW_OK: it came to its end; LW_ERROR_STOPPED: given up; LW_ERROR_SINGULAR, LW_ERROR_UNSUPPORTED: the method has told why it
+     * does not go on, which is no wrong number; else it failed. All but LW_OK: run_reason. */
+    lw_status run_status;
+    bool
+        guide; /* the others' runs are compared with it: an exact method, whose run came to its end without doubts */
     char run_reason[1024];
     lw_run_summary run;
-    double final_diff;    /* poses of bodies at the end, against those of the reference ... */
+    double final_diff;    /* poses of bodies at the end, against those of the guide ... */
     double final_allowed; /* ... and how much of that the tolerance may explain */
 
     int scheme_count; /* method partition on models with loops or constraints; else 0 */
@@ -71,6 +76,10 @@ typedef struct lw_comparison {
 
 /* The model's suggestions for the run, at most 1 s of it. */
 void lw_compare_defaults(const lw_model *model, lw_compare_options *options);
+
+/* Has the method given a wrong number, or failed in its run? A method that declines, or ends its run with a reason of its own, has not;
+ * nor one whose run was given up. */
+bool lw_comparison_wrong(const lw_comparison *comparison);
 
 /* Compares methods on the assembled initial state, on states along the run of the reference, and on the run itself.
  * results has room for lw_method_count(); *count says how many there are. Differences and failures of methods are

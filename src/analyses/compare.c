@@ -1,17 +1,19 @@
 /* compare.c - every method on the same states and on the same run.
  *
- * States     the assembled initial state, and STATES more at equal times along the run of the reference, so that no
+ * States     the assembled initial state, and STATES more at equal times along the run of the guide, so that no
  *            special configuration decides. The reference is the first exact method, tree and lagrange before the others, that
- *            applies and whose answers pass the balance check. Answers that do not pass it are failures.
+ *            has answers for all of them which pass the balance check. Answers that do not pass it are failures; a method that tells why
+ *            it has none declines.
  * Difference of accelerations: largest |vdot - reference| relative to the largest of |reference|, |v|^2 and |g|, which
  *            are the terms that add up to accelerations and leave their rounding in them, even where they cancel. Of
  *            reactions: unique components only, relative to the largest one.
  * Allowed    1e-9, or what rounding makes of states that are hard for every method: 100 epsilon times the smallest condition
  *            number that an exact method tells.
  * Time       of one call: processor time of batches of calls that methods make in turns; median of the batches.
- * Run        the same options for each. The reference makes a second one, with a hundredth of the tolerance or half the step; its
- *            difference from the first is what the tolerance explains, up to a factor. A run that ends further away than that, or
- *            whose verdict is doubtful, differs.
+ * Run        the same options for each. The guide is the first method, in the same order, whose run comes to its end and is not
+ *            doubtful: not every method passes singular positions. It makes a second run, with a hundredth of the tolerance or half the
+ *            step; its difference from the first is what the tolerance explains, up to a factor. A run that ends further away than
+ *            that, or whose verdict is doubtful, differs. One that stops with a reason has given no wrong number.
  *
  * Cost       a few tenths of a second for each method, and its run; allocates.
  */
@@ -46,13 +48,13 @@ typedef struct contest {
     const lw_formulation **formulations; /* as results */
     lw_method **methods;
     lw_comparison *results;
-    int count, reference; /* index; -1: none */
+    int count, reference, guide; /* indices; -1: none */
     state states[STATES + 1];
     int state_count;
     double *vdot, *reactions; /* of the method looked at */
     bool *unique;
     double *q_end, *v_end; /* of its run */
-    double *poses;         /* 12 per body: at the end of the reference's run */
+    double *poses;         /* 12 per body: at the end of the guide's run */
     lw_data *data;
     lw_checked *checked;
     double explained;    /* of final differences, by the tolerance; NaN: not known */
@@ -113,7 +115,7 @@ static lw_status check_names(const lw_model *model, const lw_compare_options *op
 }
 
 static void enlist(contest *c) {
-    c->reference = -1;
+    c->reference = c->guide = -1;
     for (int k = 0; k < lw_formulation_count(); k++) {
         const lw_formulation *f = lw_formulation_at(k);
         if (!asked_for(c->options, f->name)) continue;
@@ -167,15 +169,17 @@ static void create(contest *c, int k) {
     r->reaction_diff = c->options->no_reactions ? NAN : 0;
 }
 
-static void fail(contest *c, int k, const lw_error *error) {
+/* Without an answer that could be wrong it has only declined. */
+static void fail(contest *c, int k, bool answered, const lw_error *error) {
     lw_comparison *r = &c->results[k];
-    r->verdict = LW_VERDICT_FAILED;
+    r->verdict = answered ? LW_VERDICT_FAILED : LW_VERDICT_DECLINED;
     r->max_rel_diff = r->reaction_diff = NAN;
     put_reason(r->reason, sizeof r->reason, error);
 }
 
 static bool takes_part(const contest *c, int k) {
-    return c->methods[k] && c->results[k].verdict != LW_VERDICT_FAILED;
+    lw_verdict verdict = c->results[k].verdict;
+    return c->methods[k] && verdict != LW_VERDICT_FAILED && verdict != LW_VERDICT_DECLINED;
 }
 /* Has it accelerations of its own? */
 static bool solves(const contest *c, int k) { return takes_part(c, k) && !c->formulations[k]->borrows; }
@@ -236,7 +240,9 @@ static void set_scales(const lw_model *model, state *at) {
     if (!(at->load > 0)) at->load = 1;
 }
 
-static lw_status solve(contest *c, int k, const state *at, lw_error *error) {
+/* False: it has failed, or declined. */
+static bool solve(contest *c, int k, const state *at) {
+    lw_error error = {0};
     lw_comparison *r = &c->results[k];
     const lw_formulation *f = c->formulations[k];
     bool all = !c->options->no_reactions;
@@ -244,20 +250,17 @@ static lw_status solve(contest *c, int k, const state *at, lw_error *error) {
     double balance;
     lw_status status =
         lw_checked_accelerations(c->checked, c->methods[k], &options, at->t, at->q, at->v, NULL, c->vdot,
-                                 all ? c->reactions : NULL, all ? c->unique : NULL, &balance, error);
-    r->balance = isnan(r->balance) ? balance : worse(r->balance, balance);
+                                 all ? c->reactions : NULL, all ? c->unique : NULL, &balance, &error);
+    if (!isnan(balance)) r->balance = isnan(r->balance) ? balance : worse(r->balance, balance);
     double condition = status == LW_OK && f->condition ? f->condition(c->methods[k]) : 0;
     if (condition > 0) r->condition = fmax(r->condition, condition); /* 0: it had nothing to solve here */
-    return status;
+    if (status != LW_OK) fail(c, k, !isnan(balance), &error);
+    return status == LW_OK;
 }
 
 /* The reference's answer for the state; false: it has none. */
 static bool answer(contest *c, state *at) {
-    lw_error error = {0};
-    if (solve(c, c->reference, at, &error) != LW_OK) {
-        fail(c, c->reference, &error);
-        return false;
-    }
+    if (!solve(c, c->reference, at)) return false;
     size_t loads = 6 * (size_t)c->model->joint_count;
     memcpy(at->vdot, c->vdot, (size_t)c->model->nv * sizeof *at->vdot);
     memcpy(at->reactions, c->reactions, loads * sizeof *at->reactions);
@@ -269,11 +272,7 @@ static bool answer(contest *c, state *at) {
 
 static void compare_at(contest *c, int k, const state *at) {
     lw_comparison *r = &c->results[k];
-    lw_error error = {0};
-    if (solve(c, k, at, &error) != LW_OK) {
-        fail(c, k, &error);
-        return;
-    }
+    if (!solve(c, k, at)) return;
     for (int i = 0; i < c->model->nv; i++)
         r->max_rel_diff = worse(r->max_rel_diff, fabs(c->vdot[i] - at->vdot[i]) / at->scale);
     for (int i = 0; i < 6 * c->model->joint_count; i++)
@@ -318,17 +317,18 @@ static int trust(const contest *c, int k) {
     return 2 + k;
 }
 
-/* The most trusted exact method that gets an answer for the initial state. */
+/* The most trusted exact method that gets an answer for all states so far. */
 static void choose_reference(contest *c) {
-    for (;;) {
+    for (bool known = false; !known;) {
         int best = -1;
         for (int k = 0; k < c->count; k++)
             if (solves(c, k) && is_exact(c, k) && (best < 0 || trust(c, k) < trust(c, best))) best = k;
         c->reference = best;
         if (best < 0) return;
-        if (answer(c, &c->states[0])) break; /* otherwise it no longer takes part */
+        c->results[best].states = 0;
+        known = true;
+        for (int s = 0; s < c->state_count && known; s++) known = answer(c, &c->states[s]);
     }
-    c->results[c->reference].reference = true;
 }
 
 /* --- time of a call ------------------------------------------------------------------------------- */
@@ -432,7 +432,7 @@ static bool keep_going(void *context) {
 }
 static bool out_of_patience(void *context) { return !keep_going(context); }
 
-/* The reference's run leaves states at the ends of STATES equal parts. */
+/* A run that may become the guide leaves states at the ends of STATES equal parts. */
 static bool keep_state(const lw_sample *sample, void *context) {
     contest *c = context;
     int part = c->state_count;
@@ -473,7 +473,7 @@ static lw_status run(contest *c, int k, lw_error *stop) {
     lw_run_options options = options_of(c, k);
     double patience = patience_of(c);
     lw_error error = {0};
-    if (k == c->reference) options.observe = keep_state;
+    if (c->guide < 0) options.observe = keep_state;
     c->patience_end = clock_seconds(CLOCK_MONOTONIC) + patience;
     r->run_status = lw_simulate(c->model, &options, c->q_end, c->v_end, &r->run, &error);
     if (r->run_status == LW_ERROR_STOPPED)
@@ -484,7 +484,7 @@ static lw_status run(contest *c, int k, lw_error *stop) {
     return LW_OK;
 }
 
-/* Poses at the end against the reference's: positions relative to 1 m or the largest, entries of rotation matrices. */
+/* Poses at the end against the guide's: positions relative to 1 m or the largest, entries of rotation matrices. */
 static double final_difference(contest *c, double t) {
     double pose[12], difference = 0, size = 1;
     for (int b = 1; b <= c->model->body_count; b++) size = fmax(size, largest(c->poses + 12 * (b - 1), 3));
@@ -499,21 +499,39 @@ static double final_difference(contest *c, double t) {
 
 static void compare_end(contest *c, int k) {
     lw_comparison *r = &c->results[k];
-    const lw_comparison *reference = &c->results[c->reference];
-    if (r->run_status != LW_OK || reference->run_status != LW_OK) return;
-    for (int b = 1; b <= c->model->body_count && k == c->reference; b++) {
+    if (r->run_status != LW_OK || c->guide < 0) return;
+    for (int b = 1; b <= c->model->body_count && k == c->guide; b++) {
         double *expected = c->poses + 12 * (b - 1);
         lw_body_pose(c->model, c->data, r->run.t_end, c->q_end, b, expected, expected + 3);
     }
     r->final_diff = final_difference(c, r->run.t_end);
 }
 
-/* How far the reference is from its own run with a hundredth of the tolerance, or half the step. */
+/* Runs in the order of trust, until one comes to its end without doubts. The others' reasons stand in the results. */
+static lw_status choose_guide(contest *c, bool *ran, lw_error *error) {
+    for (;;) {
+        int best = -1;
+        for (int k = 0; k < c->count; k++)
+            if (solves(c, k) && is_exact(c, k) && !ran[k] && (best < 0 || trust(c, k) < trust(c, best)))
+                best = k;
+        if (best < 0) return LW_OK;
+        lw_status status = run(c, best, error);
+        ran[best] = true;
+        if (status != LW_OK) return status;
+        const lw_comparison *r = &c->results[best];
+        if (r->run_status != LW_OK || !r->run.verdict.ok) continue;
+        c->guide = best;
+        c->results[best].guide = true;
+        compare_end(c, best);
+        return LW_OK;
+    }
+}
+
+/* How far the guide is from its own run with a hundredth of the tolerance, or half the step. */
 static void explain_ends(contest *c) {
-    const lw_comparison *r = &c->results[c->reference];
-    lw_run_options options = options_of(c, c->reference);
+    if (c->guide < 0) return;
+    lw_run_options options = options_of(c, c->guide);
     lw_run_summary summary = {0};
-    if (r->run_status != LW_OK) return;
     if (lw_integrator_by_step(lw_run_integrator(&options), &options))
         options.step /= 2;
     else
@@ -538,7 +556,7 @@ static void judge_run(contest *c, int k) {
     else if (r->final_diff > r->final_allowed && !(by_step && c->formulations[k]->integrator))
         lw_fail(&error, LW_OK, NULL, NULL,
                 "its run ends %.2g away from that of %s, and the tolerance explains no more than %.2g",
-                r->final_diff, c->results[c->reference].method, r->final_allowed);
+                r->final_diff, c->results[c->guide].method, r->final_allowed);
     else
         return;
     if (r->verdict == LW_VERDICT_DIFFERS) return; /* it has said why */
@@ -548,21 +566,21 @@ static void judge_run(contest *c, int k) {
 
 /* --- all of it ------------------------------------------------------------------------------------ */
 
-static lw_status hold(contest *c, lw_error *error) {
+static lw_status hold(contest *c, bool *ran, lw_error *error) {
     for (int k = 0; k < c->count; k++) {
         if (!tell(c, k, "creation")) return stopped(error);
         create(c, k);
     }
+    c->state_count = 1;
     choose_reference(c);
     if (c->reference < 0) return LW_OK; /* everyone has said why */
-    c->state_count = 1;
     if (!c->options->no_run) {
-        lw_status status = run(c, c->reference, error);
+        lw_status status = choose_guide(c, ran, error);
         if (status != LW_OK) return status;
-        compare_end(c, c->reference);
-        for (int s = 1; s < c->state_count; s++)
-            if (!answer(c, &c->states[s])) c->state_count = s; /* and the verdict says why */
+        choose_reference(c);
+        if (c->reference < 0) return LW_OK;
     }
+    c->results[c->reference].reference = true;
     for (int k = 0; k < c->count; k++) {
         if (!tell(c, k, "states")) return stopped(error);
         for (int s = 0; s < c->state_count && solves(c, k) && k != c->reference; s++)
@@ -573,14 +591,20 @@ static lw_status hold(contest *c, lw_error *error) {
     lw_status status = measure_times(c, error);
     if (status == LW_OK) compare_schemes(c); /* the states' reactions are no longer needed */
     for (int k = 0; k < c->count && status == LW_OK && !c->options->no_run; k++) {
-        if (!takes_part(c, k) || k == c->reference) continue;
-        status = run(c, k, error);
+        if (!takes_part(c, k) || k == c->guide) continue;
+        if (!ran[k]) status = run(c, k, error);
         if (status == LW_OK) compare_end(c, k);
     }
     if (status == LW_OK && !c->options->no_run) explain_ends(c);
     for (int k = 0; k < c->count && status == LW_OK && !c->options->no_run; k++)
         if (takes_part(c, k)) judge_run(c, k);
     return status;
+}
+
+bool lw_comparison_wrong(const lw_comparison *r) {
+    if (r->verdict == LW_VERDICT_DIFFERS || r->verdict == LW_VERDICT_FAILED) return true;
+    return r->run.samples > 0 && r->run_status != LW_OK && r->run_status != LW_ERROR_STOPPED &&
+           r->run_status != LW_ERROR_SINGULAR && r->run_status != LW_ERROR_UNSUPPORTED;
 }
 
 void lw_compare_defaults(const lw_model *model, lw_compare_options *options) {
@@ -606,7 +630,9 @@ lw_status lw_compare(const lw_model *model, const lw_compare_options *options, l
     }
     if (status == LW_OK) {
         enlist(&c);
-        status = hold(&c, error);
+        bool *ran = calloc((size_t)c.count + 1, sizeof *ran);
+        status = ran ? hold(&c, ran, error) : lw_out_of_memory(error);
+        free(ran);
     }
     *count = c.count;
     give_memory(&c);

@@ -12,6 +12,7 @@
 #include "analyses/cause.h"
 #include "analyses/choose.h"
 #include "analyses/effort.h"
+#include "analyses/passage.h"
 #include "analyses/stiffness.h"
 #include "analyses/verdict.h"
 #include "integrators/integrator.h"
@@ -76,6 +77,7 @@ struct run {
     lw_checked *checked;
     long checked_at; /* evaluations at the last check */
     lw_watch watch;
+    lw_passage passage;
     lw_energy initial;
     double lowest, worked;           /* potential energy so far; work that was given, the largest so far */
     bool automatic;                  /* nobody has named the integrator */
@@ -354,6 +356,11 @@ static lw_status system_accepted(lw_system *base, double t, double h, int order,
     const lw_run_options *options = r->options;
     const bool time_to_look = lw_effort_stepped(&r->system.effort, t);
     if (options->step_taken) options->step_taken(t, h, order, options->context);
+    if (lw_passage_due(&r->passage, h)) {
+        r->formulation->from_state(r->method, t, y, r->q, r->v);
+        lw_status status = lw_passage_look(&r->passage, r->model, t, r->q, r->v, error);
+        if (status != LW_OK) return status;
+    }
     return time_to_look ? consider_stiffness(r, t, y, error) : LW_OK;
 }
 
@@ -609,6 +616,7 @@ static lw_status prepare(run *r, lw_error *error) {
     if (status != LW_OK) return status;
     r->checked = lw_checked_create(model);
     lw_watch_start(&r->watch, model);
+    lw_passage_start(&r->passage, model, r->formulation);
     size_t n = (size_t)r->method->state_size + LW_POWERS;
     r->y = calloc(n, sizeof(double));
     r->ydot = calloc(n, sizeof(double));
@@ -781,6 +789,7 @@ lw_status lw_simulate(const lw_model *model, const lw_run_options *options, doub
     if (r.method) r.formulation->destroy(r.method);
     lw_data_destroy(r.data);
     lw_checked_destroy(r.checked);
+    lw_passage_end(&r.passage);
     free(r.y), free(r.ydot), free(r.q), free(r.shown), free(r.v), free(r.vdot), free(r.reactions),
         free(r.system.differential), free(r.system.states[0]), free(r.work), free(r.next_y);
     summary->wall_s = wall_clock() - start;

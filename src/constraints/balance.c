@@ -287,6 +287,7 @@ static void find_most(lw_balance *b, double accuracy, double roughness) {
     b->most = b->acting = 0;
     b->noise = fmax(solution_noise, accuracy);
     for (int i = 1; i <= b->model->body_count; i++) longest = fmax(longest, b->meets[i].length);
+    if (!(longest > 0)) longest = b->length; /* only points: a torque counts by the distances between them */
     for (int i = 1; i <= b->model->body_count; i++) {
         lw_meeting *m = &b->meets[i];
         if (!(m->length > no_arm * longest)) m->length = longest;

@@ -48,7 +48,7 @@ lw_status lw_checked_accelerations(lw_checked *c, lw_method *method, const lw_me
                                    double *vdot, double *reactions, bool *unique, double *amount,
                                    lw_error *error) {
     const lw_formulation *f = method->formulation;
-    if (amount) *amount = HUGE_VAL;
+    if (amount) *amount = NAN;
     if (!vdot) vdot = c->vdot;
     if (!reactions) reactions = c->reactions;
     lw_status status = f->accelerations(method, t, q, v, tau, vdot, reactions, unique, error);

@@ -17,7 +17,7 @@ double lw_checked_enough(const lw_formulation *formulation);
 
 /* Accelerations, reactions and uniqueness flags of a state, as lw_formulation.accelerations gives them (vdot, reactions and
  * unique may be NULL), and the check of them. options: those that the method was created with. amount (may be NULL) receives
- * that of the balance; LW_ERROR_SINGULAR names the body, joint or constraint where it does not hold. */
+ * that of the balance, NaN if the method has given no answer; LW_ERROR_SINGULAR names the body, joint or constraint where it does not hold. */
 lw_status lw_checked_accelerations(lw_checked *checked, lw_method *method, const lw_method_options *options,
                                    double t, const double *q, const double *v, const double *tau,
                                    double *vdot, double *reactions, bool *unique, double *amount,

@@ -55,6 +55,7 @@ typedef struct lw_formulation {
     bool no_baumgarte; /* has no such terms: does not take LW_DRIFT_BAUMGARTE */
     bool partitions;   /* can be told its independent coordinates */
     bool schemes;      /* has several schemes for reactions */
+    bool passes;       /* goes through singular positions on its branch */
     bool fickle;       /* its stiffness may change by decades within a few steps */
     /* ... by what factor, 1 or more, since this was called with mark, at the last evaluation; HUGE_VAL: not known. NULL: never is. */
     double (*stiffened)(lw_method *method, bool mark);

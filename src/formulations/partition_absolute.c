@@ -309,6 +309,7 @@ const lw_formulation lw_formulation_partition_absolute = {
     .dense = true,
     .summary = "independent absolute coordinates that choose themselves, motion only",
     .partitions = true,
+    .passes = true,
     .coordinates = LW_COORDINATES_ABSOLUTE,
     .rank = 38,
     .applies = applies,

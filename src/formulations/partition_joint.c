@@ -395,6 +395,7 @@ const lw_formulation lw_formulation_partition = {
     .cost = "O(n^3), dense",
     .dense = true,
     .summary = "independent joint coordinates that choose themselves, motion only, no multipliers",
+    .passes = true,
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 25,
     .closing = true,

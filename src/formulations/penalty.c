@@ -114,8 +114,8 @@ static void multipliers(penalty_method *m, const double *a) {
     }
 }
 
-/* What rounding has left of the forces on a body, of their sum: a light one is lost beside k. */
-static double unbalanced(const penalty_method *m) {
+/* What rounding has left of the forces on a body, of their sum: one of little inertia is lost beside k. The body where that is most. */
+static double unbalanced(const penalty_method *m, int *body) {
     const lw_stationary *s = m->reduction.system;
     const lw_rows *rows = s->rows;
     int bodies = s->model->body_count;
@@ -138,7 +138,8 @@ static double unbalanced(const penalty_method *m) {
         }
     for (int i = 0; i < bodies; i++)
         for (int k = 0; k < 6; k++)
-            if (left[6 * i + k] != 0) worst = fmax(worst, fabs(left[6 * i + k]) / terms[i]);
+            if (fabs(left[6 * i + k]) > worst * terms[i])
+                worst = fabs(left[6 * i + k]) / terms[i], *body = i + 1;
     return worst;
 }
 
@@ -150,7 +151,18 @@ static lw_status judge(const penalty_method *m, lw_error *error) {
     const lw_rows *rows = s->rows;
     const double share = 3e4, open = 1e-2,
                  lost = 1e-4; /* 1e-4 of the accelerations with the default penalty */
-    double force = 0, mass = 0, worst = unbalanced(m) / lost;
+    double force = 0, mass = 0, worst = 0;
+    int lightest = 0;
+    double missing = unbalanced(m, &lightest);
+    if (!(missing < lost)) {
+        const lw_body *body = &s->model->bodies[lightest];
+        return lw_fail_at(
+            error, LW_ERROR_SINGULAR, s->model->file, body->place, "body", body->name,
+            "take an exact method, such as rcr or lagrange, or a smaller penalty (--penalty)",
+            "with penalty %g rounding leaves %.2g of the forces on it: its inertia is lost beside "
+            "what the rows resist",
+            m->penalty, missing);
+    }
     for (int i = 0; i < s->model->body_count; i++) {
         force += lw_v3_norm(s->u + 6 * i) / m->length + lw_v3_norm(s->u + 6 * i + 3);
         mass += s->mass[i] * m->length;
@@ -177,8 +189,11 @@ static lw_status judge(const penalty_method *m, lw_error *error) {
     return lw_fail(
         error, LW_ERROR_SINGULAR, NULL, "take an exact method, such as rcr or lagrange",
         "with penalty %g the rows give way by more than they should: bodies of very different mass hang on "
-        "each other, or the mechanism is near a singular position",
-        m->penalty);
+        "each other%s",
+        m->penalty,
+        s->model->closure_count || s->model->constraint_count
+            ? ", or the mechanism is near a singular position"
+            : "");
 }
 
 static lw_status solve(lw_reduction *reduction, lw_error *error) {

@@ -664,6 +664,7 @@ const lw_formulation lw_formulation_rcr = {
     .source = "anderson2003 33-80",
     .cost = "O(n + m), m^1.5 on nets",
     .summary = "loops eliminated locally in one sweep inwards and one outwards, joint coordinates",
+    .passes = true,
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 10,
     .no_baumgarte = true, /* speeds are made consistent in every evaluation: there is nothing to pull back */

@@ -104,6 +104,10 @@ const char *lw_choice_closing(const lw_choice *c, int tie);
 /* That of an instance of the method rcr (rcr.c); and made for a position, at rest. */
 lw_choice *lw_rcr_choice(lw_method *method);
 lw_status lw_rcr_choose(lw_method *method, double t, const double *q, lw_error *error);
+/* For a run by another method, with steps up to `step`: has a loop that moves come to a singular position, where only the limit along its
+ * motion tells the way on? Then a failure that says so. Near is 1e-4 of the widest pivot; stuck: 0.015. */
+lw_status lw_rcr_blocked(lw_method *rcr, double t, const double *q, const double *v, double step, bool stuck,
+                         const char *method, lw_error *error);
 
 /* --- for both files: fronts of the ties -------------------------------------------------------------- */
 

@@ -4,6 +4,8 @@
  * x'g(v) = 0. A start with others is refused; so is one at rest whose accelerations a, with one more freedom, have x'g(a) != 0, and a run
  * that comes to rest like that. Every sentence names the joint or constraint that closes the loop.
  *
+ * Runs of other methods, which have no way through, ask here whether they have come to such a position.
+ *
  * Source   docs/theory/rcr.md, 5, singular positions.
  * Cost     a few calls at the start, and after steps that end in a singular position.
  */
@@ -158,4 +160,22 @@ lw_status lw_rcr_turns_away(const lw_rcr *m, double t, lw_error *error) {
                              "by 1e-7 of a link and more",
                              "at less than 1e-4 rad: which way it goes on cannot be told from rounding",
                              error);
+}
+
+lw_status lw_rcr_blocked(lw_method *base, double t, const double *q, const double *v, double step, bool stuck,
+                         const char *method, lw_error *error) {
+    lw_rcr *m = (lw_rcr *)base;
+    double speed = 0;
+    if (!m->based) return LW_OK;
+    lw_take_state(base->model, m->looped.data, t, q, v);
+    lw_rcr_own_rows(m);
+    if (m->crossing.narrow > 0 && !(stuck && m->crossing.within)) return LW_OK;
+    for (int k = 0; k < m->ties->count; k++)
+        if (m->crossing.near[k]) speed = fmax(speed, loop_rate(m, k, v));
+    if (!(speed * step > near)) return LW_OK; /* it rests there */
+    char how[64], what[160];
+    snprintf(how, sizeof how, "has come at t = %.6g to", t);
+    snprintf(what, sizeof what, "where it could branch off: by method %s %s", method,
+             stuck ? "steps become ever shorter there" : "the way on cannot be told from rounding");
+    return singular_position(m, m->crossing.narrowest, how, "method rcr passes such positions", what, error);
 }

@@ -26,6 +26,16 @@ json "d[0]['steps'] == 1000 and d[0]['integrator'] == 'rk4' and d[0]['t_end'] ==
 expect 0 compare "$problems/two_arms/model.yaml" --method tree --end "1 h" --budget "50 ms"
 says out "given up after 0.05 s"
 
+# Methods that cannot pass a singular position say so and stop, which is no wrong number; the guide of the runs does pass.
+expect 0 compare "$problems/parallelogram/model.yaml" --json --method cut,rcr,lagrange
+json "[m['method'] for m in d if m['guide']] == ['rcr'] and [m['method'] for m in d if m['reference']] == ['lagrange']"
+json "all(m['completed'] == (m['method'] == 'rcr') and m['states'] == 6 and m['agrees'] for m in d)"
+json "all('singular position' in m['run_reason'] and 'method rcr passes' in m['run_reason'] for m in d if not m['completed'])"
+
+# A method may decline a state.
+expect 0 compare "$problems/andrews_squeezer/model.yaml" --json --method rcr,penalty --no-run
+json "[(m['method'], m['declines']) for m in d] == [('rcr', False), ('penalty', True)] and 'body \"HE\"' in d[1]['reason']"
+
 # Only some methods; no run; a parameter.
 expect 0 compare "$work/pendulum.yaml" --json --method lagrange,tree --no-run --set l=2
 json "[m['method'] for m in d] == ['tree', 'lagrange'] and all('steps' not in m and m['states'] == 1 for m in d)"

@@ -1,7 +1,7 @@
 /* test_compare.c - lw_compare: what it says of methods is what they are.
  *
  * Differences, conditions and runs are checked against the calls that they stand for; a model that no method could get wrong, and
- * ones with loops and redundant rows.
+ * ones with loops and redundant rows. On every problem no method gives a wrong number (LINKWORK_LONG=1; some of them otherwise).
  */
 #include "random_model.h"
 #include "problems.h"
@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +80,85 @@ static void methods_agree_or_say_why(void **state) {
         assert_int_equal(references, 1);
         lw_model_destroy(model);
     }
+}
+
+/* --- every problem ---------------------------------------------------------------------------------- */
+
+/* No method gives a wrong number; what it declines, it gives a reason for. */
+static void compare_problem(const char *name, double patience) {
+    lw_model *model = read_problem(name);
+    lw_compare_options options;
+    lw_compare_defaults(model, &options);
+    options.timing = 1e-3;
+    options.patience = patience;
+    int count = compare(model, &options), guides = 0, references = 0, declined = 0, ended = 0, given_up = 0;
+    for (int k = 0; k < count; k++) {
+        const lw_comparison *r = &results[k];
+        bool told = r->run_status != LW_OK && r->verdict != LW_VERDICT_REFUSED;
+        if (lw_comparison_wrong(r))
+            fail_msg("%s, %s: %s", name, r->method, r->reason[0] ? r->reason : r->run_reason);
+        if (r->verdict == LW_VERDICT_DECLINED) assert_true(r->reason[0] != '\0');
+        if (told && r->run.samples > 0) assert_true(r->run_reason[0] != '\0');
+        references += r->reference, guides += r->guide;
+        declined += r->verdict == LW_VERDICT_DECLINED;
+        ended += told && r->run_status == LW_ERROR_SINGULAR;
+        given_up += r->run_status == LW_ERROR_STOPPED;
+    }
+    print_message("%-24s %d declined, %d runs ended with a reason, %d given up\n", name, declined, ended,
+                  given_up);
+    assert_int_equal(references, 1);
+    assert_true(guides == 1 || given_up > 0);
+    lw_model_destroy(model);
+}
+
+static void no_wrong_number_on_any_problem(void **state) {
+    (void)state;
+    /* Points on welds, singular positions, a body of next to no inertia, contacts, redundant rows, no loop at all; LINKWORK_LONG=1: all. */
+    static const char *const some[] = {"net",     "parallelogram",  "andrews_squeezer", "walker",
+                                       "sarrus",  "slider_crank",   "two_arms",         "scissor",
+                                       "bennett", "double_wishbone"};
+    if (!getenv("LINKWORK_LONG")) {
+        for (size_t k = 0; k < sizeof some / sizeof *some; k++) compare_problem(some[k], 0.25);
+        return;
+    }
+    DIR *folder = opendir(LW_SOURCE_DIR "/problems");
+    assert_non_null(folder);
+    int problems = 0;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.') continue;
+        compare_problem(entry->d_name, 5);
+        problems++;
+    }
+    closedir(folder);
+    assert_true(problems >= 43);
+}
+
+/* Methods without a way through a singular position stop before it; those that have one end alike. */
+static void singular_positions(void **state) {
+    (void)state;
+    lw_model *model = read_problem("parallelogram");
+    lw_compare_options options;
+    lw_compare_defaults(model, &options);
+    options.timing = 1e-3;
+    int count = compare(model, &options), stopped = 0, passed = 0;
+    for (int k = 0; k < count; k++) {
+        const lw_comparison *r = &results[k];
+        if (r->verdict == LW_VERDICT_REFUSED || r->accuracy > 0) continue;
+        assert_int_equal(r->guide, strcmp(r->method, "rcr") == 0);
+        assert_true(r->run.verdict.ok || r->run_status != LW_OK);
+        if (r->run_status == LW_OK) {
+            assert_true(r->final_diff < 1e-6); /* on the branch: the other one ends 0.2 and more away */
+            passed++;
+        } else {
+            assert_int_equal(r->run_status, LW_ERROR_SINGULAR);
+            assert_non_null(strstr(r->run_reason, "joint \"C\": the loop that it closes has come"));
+            assert_non_null(strstr(r->run_reason, "method rcr passes"));
+            stopped++;
+        }
+    }
+    print_message("%d methods pass, %d stop before\n", passed, stopped);
+    assert_true(passed >= 3 && stopped > 0); /* rcr and the two of partition */
+    lw_model_destroy(model);
 }
 
 /* The difference is that of the accelerations, and the run is that of lw_simulate. */
@@ -188,10 +268,9 @@ static void patience_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(methods_agree_or_say_why),
-        cmocka_unit_test(numbers_are_those_of_the_calls),
-        cmocka_unit_test(calls_that_are_wrong),
-        cmocka_unit_test(patience_ends),
+        cmocka_unit_test(methods_agree_or_say_why), cmocka_unit_test(no_wrong_number_on_any_problem),
+        cmocka_unit_test(singular_positions),       cmocka_unit_test(numbers_are_those_of_the_calls),
+        cmocka_unit_test(calls_that_are_wrong),     cmocka_unit_test(patience_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
