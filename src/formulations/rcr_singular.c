@@ -162,6 +162,16 @@ lw_status lw_rcr_turns_away(const lw_rcr *m, double t, lw_error *error) {
                              error);
 }
 
+/* Is a speed in the loop of the tie prescribed? Then the position may be a dead point, where no motion goes on. */
+static bool driven(const lw_rcr *m, int tie) {
+    const lw_choice *choice = m->choice;
+    const lw_front *front = &choice->fronts[tie];
+    for (int e = front->end; e < front->end + front->ends; e++)
+        for (int k = choice->ends[e].step; k < choice->ends[e].step + choice->ends[e].steps; k++)
+            if (choice->model->links[choice->steps[k].body].prescribed) return true;
+    return false;
+}
+
 lw_status lw_rcr_blocked(lw_method *base, double t, const double *q, const double *v, double step, bool stuck,
                          const char *method, lw_error *error) {
     lw_rcr *m = (lw_rcr *)base;
@@ -169,13 +179,18 @@ lw_status lw_rcr_blocked(lw_method *base, double t, const double *q, const doubl
     if (!m->based) return LW_OK;
     lw_take_state(base->model, m->looped.data, t, q, v);
     lw_rcr_own_rows(m);
-    if (m->crossing.narrow > 0 && !(stuck && m->crossing.within)) return LW_OK;
+    bool dead = driven(m, m->crossing.narrowest);
+    if (m->crossing.narrow > 0 && !(stuck && m->crossing.within && !dead)) return LW_OK;
     for (int k = 0; k < m->ties->count; k++)
         if (m->crossing.near[k]) speed = fmax(speed, loop_rate(m, k, v));
     if (!(speed * step > near)) return LW_OK; /* it rests there */
-    char how[64], what[160];
+    char how[64], what[200];
     snprintf(how, sizeof how, "has come at t = %.6g to", t);
-    snprintf(what, sizeof what, "where it could branch off: by method %s %s", method,
+    snprintf(what, sizeof what, "where it could branch off%s: by method %s %s",
+             dead ? " or, driven as it is, get no further" : "", method,
              stuck ? "steps become ever shorter there" : "the way on cannot be told from rounding");
-    return singular_position(m, m->crossing.narrowest, how, "method rcr passes such positions", what, error);
+    return singular_position(m, m->crossing.narrowest, how,
+                             dead ? "method rcr passes such positions if there is a way on"
+                                  : "method rcr passes such positions",
+                             what, error);
 }
