@@ -89,7 +89,7 @@ struct run {
     lw_run_summary *summary;
 };
 
-enum { LOOK_EVERY = 1000 }; /* evaluations */
+enum { LOOK_EVERY = 1000 }; /* evaluations, times bodies */
 
 static void told(double t, const char *kind, const char *text, void *context) {
     run *r = context;
@@ -162,7 +162,8 @@ static lw_status look_around(run_system *system, double t, const double *y, lw_e
         memcpy(system->states[place], y, (size_t)system->base.size * sizeof *y);
         system->times[place] = t;
     }
-    if (system->effort.evaluations % LOOK_EVERY == 0 && options->interrupted &&
+    const int every = LOOK_EVERY / (system->run->model->body_count + 1) + 1;
+    if (system->effort.evaluations % every == 0 && options->interrupted &&
         options->interrupted(options->context))
         return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped near t = %g", t);
     if (answer == LW_EFFORT_SPENT)
