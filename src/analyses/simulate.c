@@ -178,6 +178,10 @@ static void put_power(const lw_power *power, double *out) {
     out[0] = power->drives, out[1] = power->forces, out[2] = power->dissipation;
 }
 
+/* Stages of a fixed step may lie where nothing can be: a foot deep in the ground, a damper that has only just engaged. */
+static const char *const fixed_steps =
+    "fixed steps may be too long here: take an integrator that chooses them (erk, bdf), or shorter ones (--step)";
+
 /* Squares of larger rates overflow in the norms of integrators. */
 static const double largest_rate = 1e150;
 
@@ -190,8 +194,7 @@ static lw_status check_rates(const run_system *system, double t, const double *y
     if (k == method->state_size) return LW_OK;
     const char *remedy =
         system->effort.given && system->effort.steps > 0
-            ? "the step may be too long: give a shorter one (--step), or an integrator that chooses it (erk, "
-              "bdf)"
+            ? fixed_steps
         : isfinite(ydot[k])
             ? "look at the forces and motions that act there, at masses and gravity: units, powers of ten"
             : "look at the forces and motions that act there: is one infinite or undefined?";
@@ -210,13 +213,17 @@ static lw_status check_rates(const run_system *system, double t, const double *y
 
 static lw_status system_derivative(lw_system *base, double t, const double *y, double *ydot,
                                    lw_error *error) {
-    lw_method *method = ((run_system *)base)->method;
+    run_system *system = (run_system *)base;
+    lw_method *method = system->method;
     lw_power power;
-    lw_status status = look_around((run_system *)base, t, y, error);
-    if (status == LW_OK) status = method->formulation->derivative(method, t, y, ydot, &power, error);
+    lw_status status = look_around(system, t, y, error);
+    if (status != LW_OK) return status;
+    status = method->formulation->derivative(method, t, y, ydot, &power, error);
+    if (status == LW_ERROR_SINGULAR && error && system->effort.given && system->effort.steps > 0)
+        snprintf(error->remedy, sizeof error->remedy, "%s", fixed_steps);
     if (status != LW_OK) return status;
     put_power(&power, ydot + method->state_size);
-    return check_rates((run_system *)base, t, ydot, error);
+    return check_rates(system, t, ydot, error);
 }
 
 static lw_status system_residual(lw_system *base, double t, const double *y, const double *ydot,

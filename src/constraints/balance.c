@@ -290,14 +290,17 @@ static void find_most(lw_balance *b, double accuracy, double roughness) {
     if (!(longest > 0)) longest = b->length; /* only points: a torque counts by the distances between them */
     for (int i = 1; i <= b->model->body_count; i++) {
         lw_meeting *m = &b->meets[i];
-        if (!(m->length > no_arm * longest)) m->length = longest;
+        if (!(m->length > no_arm * longest)) m->length = longest > 0 ? longest : b->length;
         double all = m->sum[1], own = m->own[1];
         if (m->length > 0) all = fmax(all, m->sum[0] / m->length), own = fmax(own, m->own[0] / m->length);
         if (!(all <= b->most)) b->most = all, b->strongest = i;
         b->acting = fmax(b->acting, fmax(own, acting_in_joint(b, i)));
     }
     b->floor = b->noise * b->most;
-    for (int i = 1; i <= b->model->body_count; i++) b->floor += roughness * b->model->links[i].inertia.mass;
+    for (int i = 1; roughness > 0 && i <= b->model->body_count; i++) { /* rotors have inertia, and may have no mass */
+        const lw_rigid_inertia *I = &b->model->links[i].inertia;
+        b->floor += roughness * (I->mass + (I->second[0] + I->second[1] + I->second[2]) / b->meets[i].length);
+    }
 }
 
 static void check_body(const lw_balance *b, int i, lw_balance_result *worst) {

@@ -184,8 +184,11 @@ for integrator in auto erk bdf adams ida; do
 done
 for model in damp dampn; do # fixed steps that are too long for it: a sentence, not 7e24 J
     expect 1 run "$cases/massless_$model.yaml" --integrator rk4 --step 1e-3
-    says err "the step may be too long"
+    says err "fixed steps may be too long here: take an integrator that chooses them (erk, bdf)"
 done
+expect 1 run "$cases/massless_hop.yaml" --set c=0 --integrator rk4 --step 1e-3
+says err "fixed steps may be too long here"
+! grep -q "whose force rises" "$work/err" || fail "a cause that is not there: $(cat "$work/err")"
 
 # --- massless_stepf2: a jump of what springs alone hold ---------------------------------------------------------------------
 for integrator in auto erk bdf adams ida; do
@@ -234,7 +237,7 @@ says err 'body "link"'
 says err 'warning'
 methods "tree rcr auto" "$work/measured.yaml" "all(math.isfinite(x) for j in d['qdd'].values() for x in j) and d['balance'] < 1e-6"
 
-# --- trellis, scissor, net, hub: all sizes by rcr and by lagrange, which agree (predicted cost: unit/rcr_cost) ---------------------
+# --- trellis, scissor, net, hub: all sizes by rcr and by lagrange, which agree ---------------------
 for size in "trellis k=3" "trellis k=12" "scissor N=4" "scissor N=32" "net a=4" "net a=16" "hub N=4" "hub N=64"; do
     read -r problem set <<<"$size"
     expect 0 accel "$problems/$problem/model.yaml" --set "$set" --method rcr --json

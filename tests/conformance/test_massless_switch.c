@@ -1,0 +1,128 @@
+/* test_massless_switch.c - a damper on a motion without mass that engages or lets go on the way: clutches by time, end stops, dead zones.
+ *
+ * A body of 1 kg hangs by a spring on one without mass, which a spring holds and a law resists that changes with place or time. Every
+ * law is tried for translations and rotations, alone and with another body on the one without mass; by erk, bdf, adams and ida;
+ * and as its mirror image. Integrators agree to what their tolerance of 1e-8 leaves, mirror images are mirror images, the books
+ * are closed; and a small mass (1e-6, with a damper of sqrt(k m)/2 that ends its vibration) goes the same way but for O(sqrt(m)).
+ */
+#include "build.h"
+#include "problems.h"
+#include "random_model.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const integrators[] = {"erk", "bdf", "adams", "ida"};
+enum { INTEGRATORS = 4, KINDS = 4 };
+
+/* %s: the sign that mirrors the place. Forces are odd in (x, v) together with it. */
+typedef struct law {
+    const char *name, *text;
+    double start; /* speed of the body, m/s or rad/s */
+} law;
+
+static const law laws[] = {
+    {"clutch", "if(t > 0.3, 30*v, 0)", 2},
+    {"clutch that lets go", "if(t < 0.3, 30*v, 0)", 2},
+    {"dead zone", "if(abs(x) > 0.02, 30*v, 0)", 2},
+    {"end stop", "if(%sx > 0.02, 1e4*(x - (%s0.02)) + 30*v, 0)", 2},
+    {"end stop behind", "if(%sx < -0.02, 1e4*(x + (%s0.02)) + 30*v, 0)", 2},
+};
+
+typedef struct outcome {
+    double q[6], v[6];
+    lw_run_summary summary;
+    int switches;
+} outcome;
+
+static void count_note(double t, const char *kind, const char *text, void *context) {
+    (void)t, (void)text;
+    if (strcmp(kind, "switch") == 0) ++*(int *)context;
+}
+
+/* kind & 1: rotations; kind & 2: another body of 0.5 kg (or kg m^2) by a spring on the one without mass. */
+static void write_model(char *text, size_t size, const law *l, int kind, int side, double mass) {
+    const char *sign = side > 0 ? "" : "-";
+    const char *body = kind & 1 ? "{mass: 0, inertia: [%g, %g, %g]}" : "{kind: point, mass: %g}";
+    const char *joint = kind & 1 ? "type: revolute, point: [0, 0, 0], axis: [0, 0, 1]" : "type: prismatic, axis: [0, 0, 1]";
+    char A[96], B[96], C[96], force[160];
+    snprintf(A, sizeof A, body, mass, mass, mass);
+    snprintf(B, sizeof B, body, 1., 1., 1.);
+    snprintf(C, sizeof C, body, 0.5, 0.5, 0.5);
+    snprintf(force, sizeof force, l->text, sign, sign);
+    int n = snprintf(text, size,
+                     "linkwork: 1\nname: switch\ngravity: [0, 0, 0]\nbodies:\n  A: %s\n  B: %s\n%s%s%sjoints:\n"
+                     "  a: {%s, between: [ground, A]}\n  b: {%s, between: [A, B], v: %g}\n%s%s%s",
+                     A, B, kind & 2 ? "  C: " : "", kind & 2 ? C : "", kind & 2 ? "\n" : "", joint, joint, side * l->start,
+                     kind & 2 ? "  c: {" : "", kind & 2 ? joint : "", kind & 2 ? ", between: [A, C]}\n" : "");
+    n += snprintf(text + n, size - (size_t)n,
+                  "forces:\n  s1: {type: torsion, joint: a, stiffness: 100, law: \"%s\"}\n"
+                  "  s2: {type: torsion, joint: b, stiffness: 100}\n%s",
+                  force, kind & 2 ? "  s3: {type: torsion, joint: c, stiffness: 40}\n" : "");
+    if (mass > 0)
+        n += snprintf(text + n, size - (size_t)n, "  tiny: {type: torsion, joint: a, damping: %g}\n", sqrt(100 * mass) / 2);
+    snprintf(text + n, size - (size_t)n, "run: {end: 1, output: 0.01}\n");
+}
+
+static outcome go(const char *text, const char *integrator) {
+    outcome out = {0};
+    lw_error error = {0};
+    lw_model *model = compile_or_fail(read_text_spec(text));
+    lw_run_options options;
+    lw_run_defaults(model, &options);
+    options.integrator = integrator, options.tolerance = 1e-8;
+    options.event = count_note, options.context = &out.switches;
+    if (lw_simulate(model, &options, out.q, out.v, &out.summary, &error) != LW_OK)
+        fail_msg("%s: %s\n%s", integrator, error.message, text);
+    lw_model_destroy(model);
+    return out;
+}
+
+static void switches(void **state) {
+    (void)state;
+    double apart = 0, mirrored = 0, limit = 0;
+    for (size_t l = 0; l < sizeof laws / sizeof *laws; l++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            char text[1600];
+            int coordinates = kind & 2 ? 3 : 2;
+            outcome first = {0};
+            for (int i = 0; i < INTEGRATORS; i++) {
+                outcome side[2];
+                for (int s = 0; s < 2; s++) {
+                    write_model(text, sizeof text, &laws[l], kind, s ? -1 : 1, 0);
+                    side[s] = go(text, integrators[i]);
+                    if (!side[s].summary.verdict.ok)
+                        fail_msg("%s, %s: doubtful: %s\n%s", laws[l].name, integrators[i], side[s].summary.verdict.reasons[0], text);
+                    if (side[s].switches != 1) fail_msg("%s, kind %d, %s: %d switches", laws[l].name, kind, integrators[i], side[s].switches);
+                }
+                if (i == 0) first = side[0];
+                for (int k = 0; k < coordinates; k++) {
+                    double between = fabs(side[0].q[k] - first.q[k]), mirror = fabs(side[0].q[k] + side[1].q[k]);
+                    if (between > 2e-6 || mirror > 2e-6)
+                        fail_msg("%s, kind %d, %s: q[%d] = %.9g, mirrored %.9g, by erk %.9g", laws[l].name, kind, integrators[i],
+                                 k, side[0].q[k], side[1].q[k], first.q[k]);
+                    apart = fmax(apart, between), mirrored = fmax(mirrored, mirror);
+                }
+            }
+            write_model(text, sizeof text, &laws[l], kind, 1, 1e-6);
+            outcome small = go(text, "bdf");
+            for (int k = 0; k < coordinates; k++) {
+                double off = fabs(small.q[k] - first.q[k]);
+                if (off > 5e-4)
+                    fail_msg("%s, kind %d: q[%d] = %.9g, with a small mass %.9g", laws[l].name, kind, k, first.q[k], small.q[k]);
+                limit = fmax(limit, off);
+            }
+        }
+    print_message("integrators differ by %.1e, mirror images by %.1e, masses of 1e-6 by %.1e\n", apart, mirrored, limit);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(switches)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
