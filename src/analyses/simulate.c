@@ -179,8 +179,8 @@ static void put_power(const lw_power *power, double *out) {
 }
 
 /* Stages of a fixed step may lie where nothing can be: a foot deep in the ground, a damper that has only just engaged. */
-static const char *const fixed_steps =
-    "fixed steps may be too long here: take an integrator that chooses them (erk, bdf), or shorter ones (--step)";
+static const char *const fixed_steps = "fixed steps may be too long here: take an integrator that chooses "
+                                       "them (erk, bdf), or shorter ones (--step)";
 
 /* Squares of larger rates overflow in the norms of integrators. */
 static const double largest_rate = 1e150;
@@ -193,8 +193,7 @@ static lw_status check_rates(const run_system *system, double t, const double *y
     while (k < method->state_size && fabs(ydot[k]) < largest_rate) k++;
     if (k == method->state_size) return LW_OK;
     const char *remedy =
-        system->effort.given && system->effort.steps > 0
-            ? fixed_steps
+        system->effort.given && system->effort.steps > 0 ? fixed_steps
         : isfinite(ydot[k])
             ? "look at the forces and motions that act there, at masses and gravity: units, powers of ten"
             : "look at the forces and motions that act there: is one infinite or undefined?";

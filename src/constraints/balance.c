@@ -297,7 +297,8 @@ static void find_most(lw_balance *b, double accuracy, double roughness) {
         b->acting = fmax(b->acting, fmax(own, acting_in_joint(b, i)));
     }
     b->floor = b->noise * b->most;
-    for (int i = 1; roughness > 0 && i <= b->model->body_count; i++) { /* rotors have inertia, and may have no mass */
+    for (int i = 1; roughness > 0 && i <= b->model->body_count;
+         i++) { /* rotors have inertia, and may have no mass */
         const lw_rigid_inertia *I = &b->model->links[i].inertia;
         b->floor += roughness * (I->mass + (I->second[0] + I->second[1] + I->second[2]) / b->meets[i].length);
     }

@@ -199,11 +199,13 @@ static double pivot_distance(lw_follow *f, lw_flow *flow, double t) {
 }
 
 void lw_follow_roots(lw_follow *f, lw_flow *flow, double t, double *values) {
+    const double far =
+        1e300; /* of steps that take some way nothing changes at once: a number all the same, or it would count as an event */
     const lw_model *model = f->shape->model;
     for (int e = 0; e < f->elements; e++) {
         int k = f->element[e];
         double distance = look(model, flow->data, &model->forces[k], t, f->outcomes + f->held_of[k], NULL);
-        values[e] = distance < 0 ? distance : fmax(distance, 1e-300);
+        values[e] = distance < 0 ? distance : fmin(fmax(distance, 1e-300), far);
     }
     if (!f->directions) return;
     lw_dampers_freeze(flow->dampers, NULL);

@@ -248,7 +248,11 @@ static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, 
 static double least_latent(const lw_null_shape *shape, const lw_springs *springs, int k, int speed) {
     const lw_model *model = shape->model;
     double mass = 0;
-    for (int i = 1; i <= model->body_count; i++) mass += model->links[i].inertia.mass;
+    for (int i = 1; i <= model->body_count; i++) { /* rotors have inertia, and may have no mass */
+        const lw_rigid_inertia *I = &model->links[i].inertia;
+        mass +=
+            I->mass + 0.5 * (I->second[0] + I->second[1] + I->second[2]) / (shape->length * shape->length);
+    }
     int i = lw_body_of_speed(model, speed);
     bool turns = lw_joint_speed_turns(model->links[i].joint.type, speed - model->links[i].v);
     double least = 1e-6 * sqrt(lw_springs_stiffness(springs, k) * mass) * (turns ? shape->length : 1);

@@ -29,8 +29,10 @@ typedef struct law {
 
 static const law laws[] = {
     {"clutch", "if(t > 0.3, 30*v, 0)", 2},
+    {"clutch that comes slowly", "30*v*step(t, 0.3, 0, 0.31, 1)", 2},
     {"clutch that lets go", "if(t < 0.3, 30*v, 0)", 2},
     {"dead zone", "if(abs(x) > 0.02, 30*v, 0)", 2},
+    {"dead zone with a ramp", "30*v*step(abs(x), 0.02, 0, 0.03, 1)", 2},
     {"end stop", "if(%sx > 0.02, 1e4*(x - (%s0.02)) + 30*v, 0)", 2},
     {"end stop behind", "if(%sx < -0.02, 1e4*(x + (%s0.02)) + 30*v, 0)", 2},
 };
@@ -50,23 +52,26 @@ static void count_note(double t, const char *kind, const char *text, void *conte
 static void write_model(char *text, size_t size, const law *l, int kind, int side, double mass) {
     const char *sign = side > 0 ? "" : "-";
     const char *body = kind & 1 ? "{mass: 0, inertia: [%g, %g, %g]}" : "{kind: point, mass: %g}";
-    const char *joint = kind & 1 ? "type: revolute, point: [0, 0, 0], axis: [0, 0, 1]" : "type: prismatic, axis: [0, 0, 1]";
+    const char *joint =
+        kind & 1 ? "type: revolute, point: [0, 0, 0], axis: [0, 0, 1]" : "type: prismatic, axis: [0, 0, 1]";
     char A[96], B[96], C[96], force[160];
     snprintf(A, sizeof A, body, mass, mass, mass);
     snprintf(B, sizeof B, body, 1., 1., 1.);
     snprintf(C, sizeof C, body, 0.5, 0.5, 0.5);
     snprintf(force, sizeof force, l->text, sign, sign);
-    int n = snprintf(text, size,
-                     "linkwork: 1\nname: switch\ngravity: [0, 0, 0]\nbodies:\n  A: %s\n  B: %s\n%s%s%sjoints:\n"
-                     "  a: {%s, between: [ground, A]}\n  b: {%s, between: [A, B], v: %g}\n%s%s%s",
-                     A, B, kind & 2 ? "  C: " : "", kind & 2 ? C : "", kind & 2 ? "\n" : "", joint, joint, side * l->start,
-                     kind & 2 ? "  c: {" : "", kind & 2 ? joint : "", kind & 2 ? ", between: [A, C]}\n" : "");
+    int n = snprintf(
+        text, size,
+        "linkwork: 1\nname: switch\ngravity: [0, 0, 0]\nbodies:\n  A: %s\n  B: %s\n%s%s%sjoints:\n"
+        "  a: {%s, between: [ground, A]}\n  b: {%s, between: [A, B], v: %g}\n%s%s%s",
+        A, B, kind & 2 ? "  C: " : "", kind & 2 ? C : "", kind & 2 ? "\n" : "", joint, joint, side * l->start,
+        kind & 2 ? "  c: {" : "", kind & 2 ? joint : "", kind & 2 ? ", between: [A, C]}\n" : "");
     n += snprintf(text + n, size - (size_t)n,
                   "forces:\n  s1: {type: torsion, joint: a, stiffness: 100, law: \"%s\"}\n"
                   "  s2: {type: torsion, joint: b, stiffness: 100}\n%s",
                   force, kind & 2 ? "  s3: {type: torsion, joint: c, stiffness: 40}\n" : "");
     if (mass > 0)
-        n += snprintf(text + n, size - (size_t)n, "  tiny: {type: torsion, joint: a, damping: %g}\n", sqrt(100 * mass) / 2);
+        n += snprintf(text + n, size - (size_t)n, "  tiny: {type: torsion, joint: a, damping: %g}\n",
+                      sqrt(100 * mass) / 2);
     snprintf(text + n, size - (size_t)n, "run: {end: 1, output: 0.01}\n");
 }
 
@@ -98,15 +103,19 @@ static void switches(void **state) {
                     write_model(text, sizeof text, &laws[l], kind, s ? -1 : 1, 0);
                     side[s] = go(text, integrators[i]);
                     if (!side[s].summary.verdict.ok)
-                        fail_msg("%s, %s: doubtful: %s\n%s", laws[l].name, integrators[i], side[s].summary.verdict.reasons[0], text);
-                    if (side[s].switches != 1) fail_msg("%s, kind %d, %s: %d switches", laws[l].name, kind, integrators[i], side[s].switches);
+                        fail_msg("%s, %s: doubtful: %s\n%s", laws[l].name, integrators[i],
+                                 side[s].summary.verdict.reasons[0], text);
+                    if (side[s].switches != 1)
+                        fail_msg("%s, kind %d, %s: %d switches", laws[l].name, kind, integrators[i],
+                                 side[s].switches);
                 }
                 if (i == 0) first = side[0];
                 for (int k = 0; k < coordinates; k++) {
-                    double between = fabs(side[0].q[k] - first.q[k]), mirror = fabs(side[0].q[k] + side[1].q[k]);
+                    double between = fabs(side[0].q[k] - first.q[k]),
+                           mirror = fabs(side[0].q[k] + side[1].q[k]);
                     if (between > 2e-6 || mirror > 2e-6)
-                        fail_msg("%s, kind %d, %s: q[%d] = %.9g, mirrored %.9g, by erk %.9g", laws[l].name, kind, integrators[i],
-                                 k, side[0].q[k], side[1].q[k], first.q[k]);
+                        fail_msg("%s, kind %d, %s: q[%d] = %.9g, mirrored %.9g, by erk %.9g", laws[l].name,
+                                 kind, integrators[i], k, side[0].q[k], side[1].q[k], first.q[k]);
                     apart = fmax(apart, between), mirrored = fmax(mirrored, mirror);
                 }
             }
@@ -115,11 +124,13 @@ static void switches(void **state) {
             for (int k = 0; k < coordinates; k++) {
                 double off = fabs(small.q[k] - first.q[k]);
                 if (off > 5e-4)
-                    fail_msg("%s, kind %d: q[%d] = %.9g, with a small mass %.9g", laws[l].name, kind, k, first.q[k], small.q[k]);
+                    fail_msg("%s, kind %d: q[%d] = %.9g, with a small mass %.9g", laws[l].name, kind, k,
+                             first.q[k], small.q[k]);
                 limit = fmax(limit, off);
             }
         }
-    print_message("integrators differ by %.1e, mirror images by %.1e, masses of 1e-6 by %.1e\n", apart, mirrored, limit);
+    print_message("integrators differ by %.1e, mirror images by %.1e, masses of 1e-6 by %.1e\n", apart,
+                  mirrored, limit);
 }
 
 int main(void) {
