@@ -440,18 +440,20 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, double op
     for (int r = 0; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];
         double wanted = rows->gamma[r] - 2 * s->alpha * b->slack[r] - s->beta * s->beta * rows->phi[r];
-        double rest = -wanted, sum = fabs(wanted) + fabs(rows->gamma[r]);
+        double rest = -wanted, sum = fabs(wanted) + fabs(rows->gamma[r]),
+               rough = 0; /* of differences of speeds */
         for (int k = row->block; k < row->block + row->count; k++) {
             const double *h = rows->H + 6 * k, *a = b->a + 6 * (rows->body[k] - 1);
             rest += lw_v6_dot(h, a);
             sum += lw_v3_norm(h) * lw_v3_norm(a) + lw_v3_norm(h + 3) * lw_v3_norm(a + 3);
+            rough += s->roughness * (lw_v3_norm(h) + lw_v3_norm(h + 3));
         }
         double unit = unit_of(b, r);
         double excused = fmax(0, fabs(rest) - magnified * open * (sum + unit * fastest));
         bool closure = row->joint >= 0;
         note_worst(worst,
                    amount_of(isfinite(rest) ? excused : rest, sum, sum,
-                             b->noise * unit * fastest + solution_noise * unbalanced(b, r)),
+                             b->noise * unit * fastest + solution_noise * unbalanced(b, r) + rough),
                    closure ? LW_BALANCE_CLOSURE : LW_BALANCE_CONSTRAINT,
                    closure ? row->joint : row->constraint);
     }

@@ -133,7 +133,56 @@ static void switches(void **state) {
                   mirrored, limit);
 }
 
+/* The same within a loop: a crank and a rocker, between them a coupler without mass in three parts that slide on each other. */
+static void in_a_loop(void **state) {
+    (void)state;
+    static const char *const resists[] = {"if(abs(x) > 0.01, 30*v, 0)",
+                                          "if(x < -0.01, 1e4*(x + 0.01) + 30*v, 0)", "if(t > 0.3, 30*v, 0)"};
+    double apart = 0, limit = 0;
+    for (int l = 0; l < 3; l++) {
+        outcome first = {0};
+        for (int i = 0; i <= INTEGRATORS; i++) { /* the last: a small mass */
+            char text[2000];
+            double mass = i < INTEGRATORS ? 0 : 1e-7;
+            snprintf(
+                text, sizeof text,
+                "linkwork: 1\nname: loop\ngravity: [0, 0, 0]\nparameters: {e: %g}\nbodies:\n"
+                "  crank: {mass: 1, com: [0, 0, 0.15], inertia: [0.01, 0.01, 0.01]}\n"
+                "  x: {mass: e, com: [0.1, 0, 0.3], inertia: [e, e, e]}\n"
+                "  k: {mass: e, com: [0.2, 0, 0.3], inertia: [e, e, e]}\n"
+                "  y: {mass: e, com: [0.4, 0, 0.3], inertia: [e, e, e]}\n"
+                "  rocker: {mass: 1, com: [0.6, 0, 0.15], inertia: [0.01, 0.01, 0.01]}\njoints:\n"
+                "  p1: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0], v: 2}\n"
+                "  p2: {type: revolute, between: [crank, x], point: [0, 0, 0.3], axis: [0, 1, 0]}\n"
+                "  s1: {type: prismatic, between: [x, k], axis: [1, 0, 0]}\n"
+                "  s2: {type: prismatic, between: [k, y], axis: [1, 0, 0]}\n"
+                "  p3: {type: revolute, between: [y, rocker], point: [0.6, 0, 0.3], axis: [0, 1, 0], cut: "
+                "true}\n"
+                "  p4: {type: revolute, between: [ground, rocker], point: [0.6, 0, 0], axis: [0, 1, "
+                "0]}\nforces:\n"
+                "  a: {type: torsion, joint: s1, stiffness: 200, law: \"%s\"}\n"
+                "  b: {type: torsion, joint: s2, stiffness: 200}\n  c: {type: torsion, joint: p4, stiffness: "
+                "3}\n"
+                "  tiny: {type: torsion, joint: s1, damping: \"%g\"}\nrun: {end: 0.6, output: 0.01}\n",
+                mass, resists[l], 3e4 * mass);
+            outcome out = go(text, i < INTEGRATORS ? integrators[i] : "bdf");
+            if (!out.summary.verdict.ok)
+                fail_msg("%s: doubtful: %s", resists[l], out.summary.verdict.reasons[0]);
+            if (i == 0) first = out;
+            double off = fabs(out.summary.energy_final - first.summary.energy_final);
+            if (off > (i < INTEGRATORS ? 1e-5 : 1e-3))
+                fail_msg("%s, %s: energy %.9g, by erk %.9g", resists[l],
+                         i < INTEGRATORS ? integrators[i] : "small mass", out.summary.energy_final,
+                         first.summary.energy_final);
+            *(i < INTEGRATORS ? &apart : &limit) = fmax(i < INTEGRATORS ? apart : limit, off);
+        }
+    }
+    print_message(
+        "in a loop energies differ by %.1e J between integrators, by %.1e J from masses of 1e-7 kg\n", apart,
+        limit);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(switches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(switches), cmocka_unit_test(in_a_loop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
