@@ -146,11 +146,11 @@ static void in_a_loop(void **state) {
             double mass = i < INTEGRATORS ? 0 : 1e-7;
             snprintf(
                 text, sizeof text,
-                "linkwork: 1\nname: loop\ngravity: [0, 0, 0]\nparameters: {e: %g}\nbodies:\n"
+                "linkwork: 1\nname: loop\ngravity: [0, 0, 0]\nparameters: {eps: %g}\nbodies:\n"
                 "  crank: {mass: 1, com: [0, 0, 0.15], inertia: [0.01, 0.01, 0.01]}\n"
-                "  x: {mass: e, com: [0.1, 0, 0.3], inertia: [e, e, e]}\n"
-                "  k: {mass: e, com: [0.2, 0, 0.3], inertia: [e, e, e]}\n"
-                "  y: {mass: e, com: [0.4, 0, 0.3], inertia: [e, e, e]}\n"
+                "  x: {mass: eps, com: [0.1, 0, 0.3], inertia: [eps, eps, eps]}\n"
+                "  k: {mass: eps, com: [0.2, 0, 0.3], inertia: [eps, eps, eps]}\n"
+                "  y: {mass: eps, com: [0.4, 0, 0.3], inertia: [eps, eps, eps]}\n"
                 "  rocker: {mass: 1, com: [0.6, 0, 0.15], inertia: [0.01, 0.01, 0.01]}\njoints:\n"
                 "  p1: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0], v: 2}\n"
                 "  p2: {type: revolute, between: [crank, x], point: [0, 0, 0.3], axis: [0, 1, 0]}\n"
