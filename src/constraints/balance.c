@@ -35,6 +35,7 @@ static const double solution_noise =
 static const double passed_on = 1e-6; /* k */
 static const double no_arm =
     1e-9; /* of the longest: below it an arm is rounding, 1e-16, or as good as that */
+static const double hiding = 1e-6;    /* of what acts: rounding of reactions that may be left there */
 
 /* Terms that meet in one body: what is left of their sum, and their sizes. Torque first, then force. */
 typedef struct lw_meeting {
@@ -318,7 +319,7 @@ static void check_body(const lw_balance *b, int i, lw_balance_result *worst) {
 static void check_proportion(const lw_balance *b, lw_balance_result *worst) {
     if (b->acting > 0) {
         double hidden = solution_noise * b->most / b->acting;
-        if (!(hidden <= LW_BALANCE_ENOUGH)) note_worst(worst, hidden, LW_BALANCE_BODY, b->strongest);
+        if (!(hidden <= hiding)) note_worst(worst, hidden, LW_BALANCE_BODY, b->strongest);
     }
 }
 
@@ -397,19 +398,21 @@ static double unit_of(const lw_balance *b, int row) {
     return unit > 0 ? unit : 1;
 }
 
-/* Rows that contradict each other, as those of an overconstrained loop do where it does not quite close, cannot all be
- * satisfied: by how much the loops are open, relative to lengths and speeds, is what a row may leave. */
-static double openness(const lw_balance *b) {
+/* By how much the loops are open: positions relative to lengths, and speeds, with the largest of all speeds, in radians per second
+ * or lengths of the mechanism per second. */
+typedef struct lw_openness {
+    double gap, defect, speed;
+} lw_openness;
+
+static void look_open(const lw_balance *b, lw_openness *open) {
     const lw_rows *rows = b->rows;
-    double gap = 0, defect = 0, speed = 0;
     for (int i = 0; i < 6 * b->model->body_count; i++)
-        speed = fmax(speed, fabs(b->V[i]) / (i % 6 < 3 ? 1 : b->length));
+        open->speed = fmax(open->speed, fabs(b->V[i]) / (i % 6 < 3 ? 1 : b->length));
     for (int r = 0; r < rows->count; r++) {
         double unit = unit_of(b, r);
-        gap = fmax(gap, fabs(rows->phi[r]) / unit);
-        defect = fmax(defect, fabs(b->slack[r]) / unit);
+        open->gap = fmax(open->gap, fabs(rows->phi[r]) / unit);
+        open->defect = fmax(open->defect, fabs(b->slack[r]) / unit);
     }
-    return gap + (speed > 0 ? defect / speed : 0);
 }
 
 /* In balance accelerations are the rounding of what the forces on a body would cause one by one: the size of that in a row. A
@@ -431,10 +434,16 @@ static double unbalanced(const lw_balance *b, int row) {
     return size;
 }
 
-static void check_rows(const lw_balance *b, const lw_balance_state *s, double open,
+/* Rows that contradict each other, as those of an overconstrained loop do where it does not quite close, cannot all be satisfied.
+ * Let combinations c'H of them vanish on closed loops. An open position leaves its share of all terms; and
+ * d/dt (c'H) v = 0 makes c'gamma = (dc/dt)'(Hv), which is the speed times the defect of speeds. Baumgarte's terms contradict each other as
+ * they are. None of this is relative to the speeds: at rest they are rounding, and so is the defect.           (6) */
+static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_openness *open,
                        lw_balance_result *worst) {
     const lw_rows *rows = b->rows;
     double fastest = 0;
+    const double contradicts =
+        (open->speed + 2 * s->alpha) * open->defect + s->beta * s->beta * open->gap; /* 1/s^2 */
     for (int i = 0; i < 6 * b->model->body_count; i++)
         fastest = fmax(fastest, fabs(b->a[i]) / (i % 6 < 3 ? 1 : b->length));
     for (int r = 0; r < rows->count; r++) {
@@ -449,7 +458,8 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, double op
             rough += s->roughness * (lw_v3_norm(h) + lw_v3_norm(h + 3));
         }
         double unit = unit_of(b, r);
-        double excused = fmax(0, fabs(rest) - magnified * open * (sum + unit * fastest));
+        double excuse = magnified * (open->gap * (sum + unit * fastest) + unit * contradicts);
+        double excused = fmax(0, fabs(rest) - excuse);
         bool closure = row->joint >= 0;
         note_worst(worst,
                    amount_of(isfinite(rest) ? excused : rest, sum, sum,
@@ -460,7 +470,7 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, double op
 }
 
 /* A method may draw speeds onto the loops, but not answer for another state. */
-static void check_speeds(const lw_balance *b, const lw_balance_state *s, double open,
+static void check_speeds(const lw_balance *b, const lw_balance_state *s, const lw_openness *open,
                          lw_balance_result *worst) {
     const double rounding = 1e-9; /* of speeds that satisfy badly conditioned loops */
     const lw_model *model = b->model;
@@ -477,7 +487,7 @@ static void check_speeds(const lw_balance *b, const lw_balance_state *s, double 
             if (change > moved) moved = change, joint = model->bodies[i].joint_index;
         }
     }
-    double excess = moved - (magnified * open + rounding) * fastest;
+    double excess = moved - magnified * (open->gap * fastest + open->defect) - rounding * fastest;
     if (joint >= 0 && excess > 0) note_worst(worst, excess / fastest, LW_BALANCE_SPEED, joint);
 }
 
@@ -565,11 +575,11 @@ static void meet(lw_balance *b, const lw_balance_state *s) {
 lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
     const lw_model *model = b->model;
     lw_balance_result worst = {0};
-    double open = 0;
+    lw_openness open = {0};
     if (memcmp(s->speeds, s->v, (size_t)model->nv * sizeof *s->v) != 0) {
         move(b, s, s->v);
-        open = openness(b);
-        if (!s->free_speeds) check_speeds(b, s, open, &worst);
+        look_open(b, &open);
+        if (!s->free_speeds) check_speeds(b, s, &open, &worst);
     }
     move(b, s, s->speeds);
     meet(b, s);
@@ -580,8 +590,8 @@ lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
     for (int k = 0; k < model->closure_count; k++)
         check_cut_joint(b, k, s->reactions + 6 * model->closures[k], &worst);
     if (b->rows->count) {
-        open = fmax(open, openness(b));
-        check_rows(b, s, open, &worst);
+        look_open(b, &open);
+        check_rows(b, s, &open, &worst);
     }
     check_drives(b, s->vdot, &worst);
     return worst;

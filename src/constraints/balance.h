@@ -18,7 +18,7 @@
 typedef struct lw_balance lw_balance;
 
 /* An amount above this is not explained by rounding, nor by the conditioning of a state that a method can be trusted with. */
-#define LW_BALANCE_ENOUGH 1e-6
+#define LW_BALANCE_ENOUGH 5e-7
 
 /* What is checked. reactions as in dynamics.h; multipliers: one for each row of the constraints, in the model's order. */
 typedef struct lw_balance_state {

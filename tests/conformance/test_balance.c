@@ -7,6 +7,7 @@
 #include "random_loops.h"
 #include "random_massless.h"
 #include "formulations/checked.h"
+#include <linkwork/io.h>
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -165,11 +166,70 @@ static void test_massless(void **unused) {
     }
 }
 
+/* Two bars that stand on the ground and hold each other are a structure: accelerations are zero, and only the rows of the loop say
+ * so, because forces at its three hinges can be found for any others. Speeds are rounding, which must excuse nothing. */
+static void test_structure(void **unused) {
+    (void)unused;
+    static const char text[] =
+        "linkwork: 1\n"
+        "bodies:\n"
+        "  one: {mass: 2, com: [0.5, 0.5, 0], inertia: [0.1, 0.1, 0.3]}\n"
+        "  two: {mass: 3, com: [1.5, 0.5, 0], inertia: [0.1, 0.1, 0.5]}\n"
+        "joints:\n"
+        "  a: {type: revolute, between: [ground, one], point: [0, 0, 0], axis: [0, 0, 1]}\n"
+        "  b: {type: revolute, between: [ground, two], point: [2, 0, 0], axis: [0, 0, 1]}\n"
+        "  c: {type: revolute, between: [one, two], point: [1, 1, 0], axis: [0, 0, 1], cut: true}\n"
+        "gravity: [0, 0, 0]\n";
+    const double masses[2] = {2, 3}, moments[2] = {0.3, 0.5}; /* about the centres of mass */
+    const double foot[2][2] = {{0, 0}, {2, 0}}, centre[2][2] = {{0.5, 0.5}, {1.5, 0.5}}, top[2] = {1, 1};
+    lw_spec *spec = NULL;
+    lw_model *model = NULL;
+    assert_int_equal(lw_read_model_text(text, sizeof text - 1, "text", NULL, 0, NULL, &spec), LW_OK);
+    assert_int_equal(lw_model_compile(spec, NULL, NULL, &model), LW_OK);
+    lw_balance *balance = lw_balance_create(model);
+    assert_non_null(balance);
+    for (int k = 0; k < 60; k++) {
+        lw_random random = random_seed((uint64_t)k);
+        const double scale = pow(10, -4 + k % 9), rounding = k % 3 ? random_between(&random, 0, 1e-15) : 0;
+        const double small = k % 2 ? 1e-4 : 1; /* one of the two much less than the other */
+        double q[2] = {0}, v[2] = {rounding, -0.3 * rounding};
+        double vdot[2] = {random_between(&random, 0.5, 2) * scale,
+                          random_between(&random, -2, -0.5) * small * scale};
+        /* moments about the feet give the force G of bar two on bar one at the top */
+        double reactions[18] = {0}, G[2], arm[2][2], moment[2], force[2][2];
+        for (int i = 0; i < 2; i++) {
+            double c[2] = {centre[i][0] - foot[i][0], centre[i][1] - foot[i][1]};
+            arm[i][0] = top[0] - foot[i][0], arm[i][1] = top[1] - foot[i][1];
+            moment[i] = (moments[i] + masses[i] * (c[0] * c[0] + c[1] * c[1])) * vdot[i];
+            force[i][0] = -masses[i] * vdot[i] * c[1], force[i][1] = masses[i] * vdot[i] * c[0];
+        }
+        /* arm_0 x G = moment_0, -arm_1 x G = moment_1 */
+        double det = -arm[0][1] * arm[1][0] + arm[0][0] * arm[1][1];
+        G[0] = (arm[1][0] * moment[0] + arm[0][0] * moment[1]) / det;
+        G[1] = (arm[1][1] * moment[0] + arm[0][1] * moment[1]) / det;
+        for (int a = 0; a < 2; a++) {
+            reactions[a] = force[0][a] - G[a];
+            reactions[6 + a] = force[1][a] + G[a];
+            reactions[12 + a] = -G[a];
+        }
+        const lw_balance_state state = {
+            .q = q, .v = v, .speeds = v, .vdot = vdot, .reactions = reactions, .multipliers = q};
+        lw_balance_result result = lw_balance_check(balance, &state);
+        if (result.place != LW_BALANCE_CLOSURE || !(result.amount > 1e-3))
+            fail_msg("case %d: accelerations %g, %g of a structure pass: %g at place %d", k, vdot[0], vdot[1],
+                     result.amount, (int)result.place);
+    }
+    lw_balance_destroy(balance);
+    lw_model_destroy(model);
+    lw_spec_destroy(spec);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trees),
         cmocka_unit_test(test_loops),
         cmocka_unit_test(test_massless),
+        cmocka_unit_test(test_structure),
     };
     int status = cmocka_run_group_tests(tests, NULL, NULL);
     /* a spin that moves next to no inertia may be anything */
