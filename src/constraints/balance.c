@@ -35,7 +35,7 @@ static const double solution_noise =
 static const double passed_on = 1e-6; /* k */
 static const double no_arm =
     1e-9; /* of the longest: below it an arm is rounding, 1e-16, or as good as that */
-static const double hiding = 1e-6;    /* of what acts: rounding of reactions that may be left there */
+static const double hiding = 1e-6; /* of what acts: rounding of reactions that may be left there */
 
 /* Terms that meet in one body: what is left of their sum, and their sizes. Torque first, then force. */
 typedef struct lw_meeting {
@@ -385,7 +385,8 @@ static void check_cut_joint(const lw_balance *b, int closure, const double react
 
 /* --- (3) rows, (4) speeds --------------------------------------------------------------------------- */
 
-static const double magnified = 100; /* how much the geometry of the rows may make of an open loop */
+static const double speed_rounding = 1e-9; /* of speeds that satisfy badly conditioned loops */
+static const double magnified = 100;       /* how much the geometry of the rows may make of an open loop */
 
 /* What a row amounts to when the mechanism moves by one radian: a row of lengths counts by the length of the mechanism. */
 static double unit_of(const lw_balance *b, int row) {
@@ -472,7 +473,6 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_
 /* A method may draw speeds onto the loops, but not answer for another state. */
 static void check_speeds(const lw_balance *b, const lw_balance_state *s, const lw_openness *open,
                          lw_balance_result *worst) {
-    const double rounding = 1e-9; /* of speeds that satisfy badly conditioned loops */
     const lw_model *model = b->model;
     double moved = 0, fastest = 0;
     int joint = -1;
@@ -487,8 +487,49 @@ static void check_speeds(const lw_balance *b, const lw_balance_state *s, const l
             if (change > moved) moved = change, joint = model->bodies[i].joint_index;
         }
     }
-    double excess = moved - magnified * (open->gap * fastest + open->defect) - rounding * fastest;
+    double excess = moved - magnified * (open->gap * fastest + open->defect) - speed_rounding * fastest;
     if (joint >= 0 && excess > 0) note_worst(worst, excess / fastest, LW_BALANCE_SPEED, joint);
+}
+
+/* Where speeds of bodies without mass follow from the forces, what has changed must move no mass. before: 6 per body, the momenta of the
+ * state, at the internal origin. */
+static void check_momenta(const lw_balance *b, const double *before, const lw_openness *open,
+                          lw_balance_result *worst) {
+    const lw_model *model = b->model;
+    double size = 0, moved = 0, fastest = open->speed;
+    int body = 0;
+    for (int i = 1; i <= model->body_count; i++) {
+        const double *p = before + 6 * i;
+        double now[6], change[6];
+        lw_rigid_mul(&model->links[i].inertia, b->data->motion[i].V, now);
+        for (int k = 0; k < 6; k++) change[k] = now[k] - p[k];
+        double by = fmax(lw_v3_norm(change) / b->length, lw_v3_norm(change + 3));
+        size = fmax(size, fmax(lw_v3_norm(now), lw_v3_norm(p)) / b->length);
+        size = fmax(size, fmax(lw_v3_norm(now + 3), lw_v3_norm(p + 3)));
+        if (by > moved) moved = by, body = i;
+        const double *V = b->data->motion[i].V;
+        fastest = fmax(fastest, fmax(lw_v3_norm(V), lw_v3_norm(V + 3) / b->length));
+    }
+    double drawn = magnified * (open->gap * open->speed + open->defect) + speed_rounding * fastest;
+    double excess = moved - b->heaviest * b->length * drawn;
+    if (body && excess > 0)
+        note_worst(worst, excess / size, LW_BALANCE_SPEED, model->bodies[body].joint_index);
+}
+
+/* The speeds that accelerations belong to keep loops as well as those of the state did. Otherwise these speeds would excuse what the
+ * accelerations leave. given: at the speeds of the state. */
+static void check_defects(const lw_balance *b, const lw_openness *given, const lw_openness *open,
+                          lw_balance_result *worst) {
+    const lw_rows *rows = b->rows;
+    const double fastest = fmax(given->speed, open->speed);
+    const double allowed = given->defect + (magnified * given->gap + speed_rounding) * fastest;
+    for (int r = 0; r < rows->count; r++) {
+        double excess = fabs(b->slack[r]) / unit_of(b, r) - allowed;
+        if (excess <= 0) continue;
+        bool closure = rows->rows[r].joint >= 0;
+        note_worst(worst, excess / fastest, closure ? LW_BALANCE_SPEED : LW_BALANCE_CONSTRAINT,
+                   closure ? rows->rows[r].joint : rows->rows[r].constraint);
+    }
 }
 
 static void check_drives(const lw_balance *b, const double *vdot, lw_balance_result *worst) {
@@ -575,13 +616,18 @@ static void meet(lw_balance *b, const lw_balance_state *s) {
 lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
     const lw_model *model = b->model;
     lw_balance_result worst = {0};
-    lw_openness open = {0};
-    if (memcmp(s->speeds, s->v, (size_t)model->nv * sizeof *s->v) != 0) {
+    lw_openness given = {0}, open = {0};
+    bool other = memcmp(s->speeds, s->v, (size_t)model->nv * sizeof *s->v) != 0;
+    if (other) {
         move(b, s, s->v);
-        look_open(b, &open);
-        if (!s->free_speeds) check_speeds(b, s, &open, &worst);
+        look_open(b, &given);
+        open = given;
+        if (!s->free_speeds) check_speeds(b, s, &given, &worst);
+        for (int i = 1; i <= model->body_count; i++) /* A is not in use yet */
+            lw_rigid_mul(&model->links[i].inertia, b->data->motion[i].V, b->A + 6 * i);
     }
     move(b, s, s->speeds);
+    if (other && s->free_speeds) check_momenta(b, b->A, &given, &worst);
     meet(b, s);
     check_proportion(b, &worst);
     for (int i = 1; i <= model->body_count; i++) check_body(b, i, &worst);
@@ -591,6 +637,7 @@ lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
         check_cut_joint(b, k, s->reactions + 6 * model->closures[k], &worst);
     if (b->rows->count) {
         look_open(b, &open);
+        if (other) check_defects(b, &given, &open, &worst);
         check_rows(b, s, &open, &worst);
     }
     check_drives(b, s->vdot, &worst);
