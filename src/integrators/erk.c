@@ -10,18 +10,24 @@
  * the step, with a first step of a quarter of the way to the time of the failure, until this comes to
  * nothing.
  *
- * Dense output (ERKStep's has degree 5 at most). Hermite interpolation of y and ydot at both ends of the step and in its middle, which the same
- * formula reaches by a shorter step from the beginning: degree 5, local error O(h^6). At order 8 it serves to find ydot at a quarter and
- * at three quarters of the step as well, wrong by O(h^6); the polynomial of degree 7 through all of these, wrong by O(h^7), serves to find
- * these two again, and the one through what is found then has a local error of O(h^8). Computed only for steps in which an output
- * time lies.
+ * Dense output (ERKStep's has degree 5 at most), computed only for steps in which an output time lies. Two ways:
+ *
+ *   By neighbours (neighbours.c), where there were steps before since the last start and nothing has jumped: a polynomial through the ends of this
+ *   step and the beginnings of up to four before, of degree 11, that is improved by one to four evaluations within the step until what these
+ *   change is 0.3 of the tolerance.
+ *
+ *   From inside the step, in any case. Hermite interpolation of y and ydot at both ends of the step and in its middle, which the same formula
+ *   reaches by a shorter step from the beginning: degree 5, local error O(h^6). At order 8 it serves to find ydot at a quarter and
+ *   at three quarters of the step as well, wrong by O(h^6); the polynomial of degree 7 through all of these, wrong by O(h^7), serves to
+ *   find these two again, and the one through what is found then has a local error of O(h^8).
  *
  * Projection acts on the new state before ARKODE evaluates ydot there.
  *
- * Cost: 6 (order 5; 7 with projection) or 13 (order 8) evaluations per step, and as many again, and four
- * more at order 8, where there is dense output.
+ * Cost: 6 (order 5; 7 with projection) or 13 (order 8) evaluations per step. Where there is dense output, one to four more by neighbours; else as
+ * many again as the step took, and four more at order 8.
  */
 #include "integrators/erk_pairs.h"
+#include "integrators/neighbours.h"
 #include "integrators/sundials.h"
 
 #include <arkode/arkode_erkstep.h>
@@ -33,6 +39,9 @@ extern const lw_integrator lw_erk;
 /* Order 5 is for the few digits of looser tolerances and forces with kinks. From here on order 8 has errors 10 to 1000 times smaller at about the
  * same cost on mechanisms, and a switch further down would make cost and error jump back there. */
 static const double HIGH_ORDER_BELOW = 1e-4 * (1 + 1e-9);
+
+/* Errors of dense output in units of the tolerance, root mean square: small enough, and such that one more rate does not mend them. */
+static const double enough = 0.3, hopeless = 1e4;
 
 enum {
     SLOPES = 2, /* at quarters of the step: order 8, ... */
@@ -53,6 +62,11 @@ typedef struct {
     /* dense output: */
     bool high; /* order 8 */
     bool inside_known;
+    bool by_neighbours; /* and so by the polynomial of neighbours.c, ... */
+    bool books_too;     /* ... quadratures too: states must not notice whether there are any */
+    bool moving;        /* since the last start there was a step, ... */
+    bool ends_known;    /* ... whose derivatives at both ends have been asked for */
+    lw_neighbours neighbours;
     double *y_middle, *f_middle, *f_quarter[ROUNDS * SLOPES];
     double *k[LW_ERK_STAGES], *stage; /* k[0] is f_begin */
 
@@ -76,19 +90,36 @@ static int start(lw_sundials *run, double t_stop) { return ERKStepSetStopTime(((
 
 static int restart(lw_sundials *run, double t_stop) {
     ((erk *)run)->restarts = 0; /* they are counted in `before` */
+    ((erk *)run)->moving = false;
+    lw_neighbours_forget(&((erk *)run)->neighbours);
     int flag = ERKStepReInit(((erk *)run)->memory, derivative, run->end, run->y);
     return flag < 0 ? flag : start(run, t_stop);
 }
 
+/* At the ends of a step the slopes of ARKODE's cubic are the derivatives it was made of. */
+static int derivatives_at_ends(erk *run) {
+    if (run->ends_known) return 0;
+    int flag = ERKStepGetDky(run->memory, run->base.begin, 1, run->f_begin);
+    if (flag >= 0) flag = ERKStepGetDky(run->memory, run->t_end, 1, run->base.ydot);
+    run->ends_known = flag >= 0;
+    return flag;
+}
+
 static int step(lw_sundials *base, double t_stop, double *end) {
     erk *run = (erk *)base;
+    if (run->moving) {
+        int flag = derivatives_at_ends(run);
+        if (flag < 0) return flag;
+        lw_neighbours_keep(&run->neighbours, base->begin, NV_DATA_S(run->y_begin), NV_DATA_S(run->f_begin));
+    }
     N_VScale(1, base->y, run->y_begin);
-    run->inside_known = false;
+    run->inside_known = run->ends_known = false;
     for (;;) {
         base->failure.status = LW_OK;
         int flag = ERKStepEvolve(run->memory, t_stop, base->y, end, ARK_ONE_STEP);
         if (flag >= 0) {
             run->steps++;
+            run->moving = true;
             run->t_end = *end;
             N_VScale(1, base->y, run->y_end);
         }
@@ -195,20 +226,43 @@ static lw_status look_inside(erk *run) {
     return status;
 }
 
-/* At the ends of a step the slopes of ARKODE's cubic are the derivatives it was made of. */
-static int derivatives_at_ends(erk *run) {
-    int flag = ERKStepGetDky(run->memory, run->base.begin, 1, run->f_begin);
-    return flag < 0 ? flag : ERKStepGetDky(run->memory, run->t_end, 1, run->base.ydot);
+/* Do the steps before tell what is within this one? A failure there is left to the other way. */
+static bool ask_neighbours(erk *run) {
+    lw_sundials *base = &run->base;
+    lw_neighbours *n = &run->neighbours;
+    const double h = run->t_end - base->begin;
+    if (!lw_neighbours_enter(n, base->begin, h, NV_DATA_S(run->y_begin), NV_DATA_S(run->f_begin),
+                             NV_DATA_S(run->y_end), NV_DATA_S(base->ydot)))
+        return false;
+    for (double theta = lw_neighbours_next(n); theta >= 0; theta = lw_neighbours_next(n)) {
+        lw_error ignored = {0};
+        lw_neighbours_state(n, theta, run->stage);
+        if (lw_checked_derivative(base->base.system, base->begin + theta * h, run->stage, run->f_middle,
+                                  &base->evaluations, &ignored))
+            return false;
+        double wrong = lw_neighbours_add(n, run->f_middle);
+        if (wrong <= enough) return true;
+        if (!(wrong <= hopeless)) return false;
+    }
+    return false;
 }
 
 static lw_status interpolate(erk *run, double t, double *y) {
     lw_sundials *base = &run->base;
     lw_system *system = base->base.system;
     const double theta = (t - base->begin) / (run->t_end - base->begin);
-    if (run->high)
-        septic(run, theta, y);
-    else
-        quintic(run, theta, y);
+    double *inside = run->by_neighbours ? run->stage : y;
+    if (!run->books_too) {
+        if (run->high)
+            septic(run, theta, inside);
+        else
+            quintic(run, theta, inside);
+    }
+    if (run->by_neighbours) {
+        const int count = base->controlled;
+        lw_neighbours_state(&run->neighbours, theta, y);
+        if (!run->books_too) memcpy(y + count, inside + count, sizeof *y * (size_t)(system->size - count));
+    }
     return system->project ? system->project(system, t, y, &base->failure) : LW_OK;
 }
 
@@ -218,7 +272,9 @@ static int dense(lw_sundials *base, double t, N_Vector y) {
     if (!run->inside_known) {
         int flag = derivatives_at_ends(run);
         if (flag < 0) return flag;
-        status = look_inside(run);
+        run->by_neighbours = ask_neighbours(run);
+        run->books_too = run->by_neighbours && run->neighbours.others <= enough;
+        if (!run->books_too) status = look_inside(run);
         run->inside_known = !status;
     }
     if (!status) status = interpolate(run, t, NV_DATA_S(y));
@@ -249,6 +305,8 @@ static bool allocate(erk *run, bool high) {
     bool ok =
         run->pair && run->y_begin && run->f_begin && run->y_end && (run->stage = LW_NEW(arena, double, size));
     run->high = high;
+    ok = ok && lw_neighbours_create(&run->neighbours, arena, (int)size, run->base.controlled, high ? 2 : 1,
+                                    run->base.tolerance);
     ok = ok && (run->y_middle = LW_NEW(arena, double, size)) && (run->f_middle = LW_NEW(arena, double, size));
     for (int k = 0; k < ROUNDS * SLOPES; k++) ok = ok && (run->f_quarter[k] = LW_NEW(arena, double, size));
     for (int s = 1; ok && s < run->pair->stages; s++) ok = (run->k[s] = LW_NEW(arena, double, size)) != NULL;

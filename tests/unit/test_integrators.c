@@ -381,7 +381,10 @@ static void test_quadratures_do_not_disturb(void **state) {
                 print_error("%s, system %d\n", names[k], s);
             assert_memory_equal(results[0], results[1], sizeof results[0]);
             assert_int_equal(statistics[0].steps, statistics[1].steps);
-            assert_int_equal(statistics[0].evaluations, statistics[1].evaluations);
+            /* Dense output of erk looks closer for the sake of integrals, and only these get anything of it. */
+            assert_true(
+                statistics[0].evaluations == statistics[1].evaluations ||
+                (strcmp(names[k], "erk") == 0 && statistics[0].evaluations < statistics[1].evaluations));
             assert_int_equal(statistics[0].rejected, statistics[1].rejected);
         }
     }
@@ -531,15 +534,15 @@ static void top_exact(double t, const double w0[3], double q[4]) {
 }
 
 /* Largest error over [0, 10] and largest departure from unit length. */
-static double top_error(const char *name, double step, double tolerance, bool project, double *length,
-                        double *correction) {
+static double top_error(const char *name, double step, double tolerance, bool project, int outputs,
+                        double *length, double *correction) {
     problem p = {.base = {.size = 7, .derivative = top, .project = project ? unit_length : NULL}};
     const double w0[3] = {1, 0.2, 2};
     double y[7] = {1, 0, 0, 0, w0[0], w0[1], w0[2]}, exact[4], worst = 0;
     lw_integration *integration = begin(name, &p.base, step, tolerance, 0, y, NULL);
     *length = 0;
-    for (int i = 1; i <= 321; i++) {
-        double t = 10.0 * i / 321;
+    for (int i = 1; i <= outputs; i++) {
+        double t = 10.0 * i / outputs;
         to(integration, t, 10, y);
         top_exact(t, w0, exact);
         worst = fmax(worst, distance(4, y, exact));
@@ -553,9 +556,10 @@ static double top_error(const char *name, double step, double tolerance, bool pr
 
 static void test_projection(void **state) {
     (void)state;
-    double length, correction, unused;
-    double coarse = top_error("rk4", 10.0 / 256, 0, true, &length, &correction);
-    double fine = top_error("rk4", 10.0 / 512, 0, true, &length, &correction);
+    enum { OUTPUTS = 321 };
+    double length, correction, of_steps, unused;
+    double coarse = top_error("rk4", 10.0 / 256, 0, true, OUTPUTS, &length, &correction);
+    double fine = top_error("rk4", 10.0 / 512, 0, true, OUTPUTS, &length, &correction);
     expect_at_most("length", "rk4", length, 4e-16);
     double slope = log2(coarse / fine);
     if (fabs(slope - 4) > 0.1) print_error("rk4 with projection: slope %.3f\n", slope);
@@ -564,12 +568,14 @@ static void test_projection(void **state) {
     for (int k = 0; k < 3; k++) {
         for (int decade = 6; decade <= 10; decade += 2) {
             double free_length, tolerance = pow(10, -decade);
-            double with = top_error(adaptive[k], 0, tolerance, true, &length, &correction);
-            double without = top_error(adaptive[k], 0, tolerance, false, &free_length, &unused);
+            top_error(adaptive[k], 0, tolerance, true, 1, &length, &of_steps);
+            double with = top_error(adaptive[k], 0, tolerance, true, OUTPUTS, &length, &correction);
+            double without = top_error(adaptive[k], 0, tolerance, false, OUTPUTS, &free_length, &unused);
             expect_at_most("length", adaptive[k], length, 4e-16);
-            /* Each projection takes away what one step (or its dense output) did, not what has added up: the
-             * projected state went back into the integrator. */
-            expect_at_most("correction", adaptive[k], correction, 0.5 * free_length);
+            /* Each projection takes away what one step did, not what has added up: the projected state went back into
+             * the integrator. Dense output may be off by the tolerance on top of that. */
+            expect_at_most("correction", adaptive[k], of_steps, 0.5 * free_length);
+            expect_at_most("correction", adaptive[k], correction, 0.5 * free_length + 0.5 * tolerance);
             /* Projection removes one part of the error and may shift the rest by some steps' worth. */
             expect_at_most("error", adaptive[k], with, 1.5 * without + 10 * tolerance);
         }
