@@ -16,7 +16,7 @@
 #include "analyses/nearest.h"
 #include "formulations/redundancy.h"
 #include "formulations/sparse_rank.h"
-#include "formulations/scaling.h"
+#include "formulations/characteristic_length.h"
 #include "model/joint.h"
 #include <linkwork/assemble.h>
 

@@ -22,6 +22,7 @@
  * Limits   where EFFORT ends it (rings of fifty and more bodies), the position is nearer than the one it began with, not the nearest.
  */
 #include "analyses/nearest.h"
+#include "formulations/kkt.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -18,7 +18,7 @@
 #include "formulations/projection.h"
 #include "formulations/reduction.h"
 #include "formulations/ties.h"
-#include "formulations/tree.h"
+#include "formulations/tree_method_base.h"
 #include "linalg/dense.h"
 #include "model/joint.h"
 

@@ -12,6 +12,7 @@
  * Source   Betsch and Leyendecker (2006); docs/theory/director.md.
  * Limits   no rolling: its rows have no position level. Bodies without inertia must be held by others.
  */
+#include "formulations/kkt.h"
 #include "formulations/director.h"
 #include "formulations/reduction.h"
 #include "linalg/dense.h"

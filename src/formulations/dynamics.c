@@ -5,7 +5,7 @@
  * Cost     O(n), no allocation. Elements between bodies need world poses, which cost about as much as
  *          inverse dynamics.
  */
-#include "formulations/tree.h"
+#include "formulations/tree_dynamics.h"
 #include "model/joint.h"
 
 #define LANES 1
@@ -194,4 +194,14 @@ void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const do
         lw_v3_copy(data->cut_load + 6 * k + 3, reaction);
         lw_v3_copy(data->cut_load + 6 * k, reaction + 3);
     }
+}
+
+double lw_prescribed_power(const lw_model *model, const lw_data *data, const double *force) {
+    double power = 0;
+    for (int k = 0; k < model->motion_count; k++) {
+        const lw_motion *motion = &model->motions[k];
+        int first = model->links[motion->body].v + motion->speed;
+        for (int v = first; v < first + motion->count; v++) power += force[v] * data->v[v];
+    }
+    return power;
 }

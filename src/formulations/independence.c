@@ -18,7 +18,7 @@
  */
 #include "formulations/independence.h"
 #include "formulations/redundancy.h"
-#include "formulations/scaling.h"
+#include "formulations/characteristic_length.h"
 #include "model/joint.h"
 
 #include <math.h>

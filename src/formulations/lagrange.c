@@ -6,6 +6,7 @@
  * Cost     sparse: ordered once, factored at each state; linear for chains, trees, ladders, hubs, n^1.5 on plane nets.
  * Limits   none on topology; dependent rows and light bodies do no harm.
  */
+#include "formulations/kkt.h"
 #include "formulations/reduction.h"
 
 typedef struct lagrange_method {

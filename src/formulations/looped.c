@@ -8,7 +8,7 @@
 #include "formulations/looped.h"
 #include "formulations/redundancy.h"
 #include "formulations/ties.h"
-#include "formulations/tree.h"
+#include "formulations/tree_method_base.h"
 
 #include <math.h>
 #include <string.h>

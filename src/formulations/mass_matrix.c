@@ -9,7 +9,7 @@
  *          time: every 64-bit x86 and ARM processor computes two doubles in the time of one.
  * Cost     O(n d) with d the depth of the tree, plus clearing nv^2 entries; no allocation.
  */
-#include "formulations/tree.h"
+#include "formulations/tree_dynamics.h"
 
 #define LANES 1
 #include "formulations/recursion.h"

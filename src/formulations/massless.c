@@ -21,6 +21,7 @@
 #include "formulations/massless_loops.h"
 #include "formulations/projection.h"
 #include "formulations/reduction.h"
+#include "formulations/tree_method_base.h"
 #include "model/joint.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@
  *                                                  Y = P (R11^-1 Q1'; 0),  Z = P (-R11^-1 R12; E)
  *   SVD         H = (V, V') (S, 0; 0, 0) (W, W')'  Y = V S^-1 W',  Z = V'
  *
- * All of it in dimensionless coordinates: linear accelerations in units of a length (scaling.h), columns of H of unit
+ * All of it in dimensionless coordinates: linear accelerations in units of a length (characteristic_length.h), columns of H of unit
  * size. So rank decisions do not depend on units, and any K will do: dependent rows do no harm.
  *
  * Source   Mufti (1983), eqs 40, 67-73, appendix A-6 to A-10; docs/theory/nullspace.md.
@@ -22,7 +22,7 @@
 #include "formulations/reduction.h"
 #include "formulations/refinement.h"
 #include "formulations/roots.h"
-#include "formulations/scaling.h"
+#include "formulations/characteristic_length.h"
 #include "linalg/dense.h"
 
 #include <math.h>

@@ -20,7 +20,7 @@
 #include "formulations/distribution.h"
 #include "formulations/looped.h"
 #include "formulations/reduction.h"
-#include "formulations/tree.h"
+#include "formulations/tree_method_base.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
  * Limits   approximate by design: about 1e-7 at best. J may be singular as long as J + H k H' is not.
  */
 #include "formulations/reduction.h"
-#include "formulations/scaling.h"
+#include "formulations/characteristic_length.h"
 #include "linalg/dense.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ typedef struct penalty_method {
     lw_reduction reduction;
     double penalty, length;
     double *k;            /* per row */
-    double *Ht;           /* 6 per block: H in dimensionless coordinates, scaling.h */
+    double *Ht;           /* 6 per block: H in dimensionless coordinates, characteristic_length.h */
     double *A, *a, *next; /* next: a after a step of the method of multipliers */
     double *left;         /* forces that are left on each body, and the size of those on it */
     lw_symmetric *symmetric;

@@ -12,8 +12,9 @@
  * Limits   a body without mass or inertia gets a small one here: the metric is ours to choose. Where that leaves too few digits (bodies
  *          of very different mass), a metric in which all bodies are alike takes over.
  */
+#include "formulations/kkt.h"
 #include "formulations/projection.h"
-#include "formulations/scaling.h"
+#include "formulations/characteristic_length.h"
 
 #include <math.h>
 #include <stdlib.h>

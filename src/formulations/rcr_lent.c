@@ -13,7 +13,7 @@
  * Cost     one recursion of the tree, once.
  */
 #include "formulations/rcr_parts.h"
-#include "formulations/tree.h"
+#include "formulations/tree_dynamics.h"
 
 #define LANES 1
 #include "formulations/forward.h"

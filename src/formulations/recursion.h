@@ -19,7 +19,7 @@
 #ifndef LW_RECURSION_H
 #define LW_RECURSION_H
 
-#include "formulations/tree.h"
+#include "formulations/tree_dynamics.h"
 #include "model/joint_motion.h"
 
 /* What the passes leave at each body for each other. */

@@ -8,9 +8,10 @@
  *                    project: back onto the constraints after each step (projection.c).
  * Cost     that of solve, and O(bodies + joints); no allocation.
  */
+#include "formulations/kkt.h"
 #include "formulations/reduction.h"
 #include "formulations/redundancy.h"
-#include "formulations/tree.h"
+#include "formulations/tree_method_base.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -20,7 +20,7 @@
 #include "formulations/reduction.h"
 #include "formulations/refinement.h"
 #include "formulations/saddle.h"
-#include "formulations/tree.h"
+#include "formulations/tree_method_base.h"
 #include "model/joint.h"
 
 typedef struct relative_method {

@@ -23,7 +23,7 @@
 #include "formulations/reduction.h"
 #include "formulations/refinement.h"
 #include "formulations/roots.h"
-#include "formulations/scaling.h"
+#include "formulations/characteristic_length.h"
 
 #include <math.h>
 

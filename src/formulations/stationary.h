@@ -9,7 +9,7 @@
 #ifndef LW_STATIONARY_H
 #define LW_STATIONARY_H
 
-#include "formulations/kkt.h"
+#include "model/rows.h"
 
 /* A joint's angle of several turns, which poses do not tell: where it stands in q; its joint and which of its speeds it is of. */
 typedef struct lw_winding {

@@ -5,7 +5,7 @@
  * adds nothing to anything.
  */
 #include "formulations/sweeps.h"
-#include "formulations/tree.h"
+#include "formulations/tree_dynamics.h"
 
 #define LANES 1
 #include "formulations/forward.h"

@@ -9,7 +9,7 @@
 #include "random_loops.h"
 #include "random_massless.h"
 #include "formulations/massless.h"
-#include "formulations/tree.h"
+#include "formulations/tree_method_base.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+extern const lw_formulation lw_formulation_tree;
 
 enum { MAX = 200 };
 static const lw_formulation *const massless = &lw_formulation_massless;

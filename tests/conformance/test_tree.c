@@ -11,7 +11,7 @@
  * motions.
  */
 #include "random_model.h"
-#include "formulations/tree.h"
+#include "formulations/tree_method_base.h"
 #include "model/data.h"
 
 #include <stdarg.h>
@@ -20,6 +20,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <stdlib.h>
+
+extern const lw_formulation lw_formulation_tree;
 
 /* The recursions differ from each other by rounding times the condition of the mass matrix, 1e3
  * or so here. */

@@ -1,7 +1,7 @@
-/* scaling.h - what makes rows and coordinates comparable: a length, and the mass that each row meets.
+/* characteristic_length.h - the length that makes rows and coordinates comparable.
  */
-#ifndef LW_SCALING_H
-#define LW_SCALING_H
+#ifndef LW_CHARACTERISTIC_LENGTH_H
+#define LW_CHARACTERISTIC_LENGTH_H
 
 #include "formulations/stationary.h"
 
@@ -12,8 +12,5 @@ double lw_length_of(const lw_stationary *s);
 /* Where to draw the line in rank decisions at this state: rows of an overconstrained loop that does not quite close look
  * independent by as much as the gap is wide, so no singular value below that tells anything. */
 double lw_rank_tolerance(const lw_stationary *s);
-
-/* Per row about the inverse of the mass that it meets; that of the lightest where it meets none. J as in kkt.h. */
-void lw_row_mobilities(const lw_rows *rows, const double *inertia, const double *mass, double *mobility);
 
 #endif

@@ -1,11 +1,9 @@
-/* tree.h - the recursions on the spanning tree, for the formulations that build on them.
+/* tree_dynamics.h - the recursions on the spanning tree, for what builds on them.
  */
-#ifndef LW_TREE_H
-#define LW_TREE_H
+#ifndef LW_TREE_DYNAMICS_H
+#define LW_TREE_DYNAMICS_H
 
-#include "formulations/formulation.h"
-
-extern const lw_formulation lw_formulation_tree;
+#include "model/data.h"
 
 /* Accelerations into data->vdot, and nodes[].a, for the state in data->q, data->v (lw_take_state);
  * data->drive is the force of the drives at prescribed speeds, data->power that of the force elements. */
@@ -35,17 +33,5 @@ lw_status lw_idle_torque(const lw_model *model, lw_data *data, const double *tau
 
 /* Power of the drives that impose prescribed motions, given their forces per speed. */
 double lw_prescribed_power(const lw_model *model, const lw_data *data, const double *force);
-
-/* Does the tree alone, its loops open, determine all accelerations of the initial state? LW_ERROR_UNSUPPORTED if not. */
-lw_status lw_tree_determined(const lw_model *model, lw_error *error);
-
-/* For methods whose state is (q, v) of the tree. from_state gives prescribed entries exactly. */
-void lw_tree_to_state(lw_method *method, double t, const double *q, const double *v, double *y);
-void lw_tree_from_state(const lw_model *model, lw_data *data, double t, const double *y, double *q,
-                        double *v);
-/* Completes a residual that holds the force of every speed at out[nq ...]: vdot less the prescribed one (data->vdot) at
- * prescribed speeds; qdot - N(q) v, with q of data, in front. */
-void lw_tree_residual(const lw_model *model, const lw_data *data, const double *v, const double *ydot,
-                      double *out);
 
 #endif
