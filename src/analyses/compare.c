@@ -20,7 +20,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "analyses/choose.h"
 #include "formulations/checked.h"
-#include "formulations/distribution.h"
 #include <linkwork/assemble.h>
 #include <linkwork/compare.h>
 
@@ -381,11 +380,11 @@ static lw_status measure_times(contest *c, lw_error *error) {
     return status;
 }
 
-/* --- schemes for reactions (method partition) ------------------------------------------------------ */
+/* --- schemes for reactions ------------------------------------------------------------------------- */
 
-static double time_of_scheme(contest *c, int k, lw_scheme scheme, long calls) {
+static double time_of_scheme(contest *c, int k, int scheme, long calls) {
     double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    for (long i = 0; i < calls; i++) lw_partition_row_forces(c->methods[k], scheme, NULL);
+    for (long i = 0; i < calls; i++) c->formulations[k]->schemes->forces(c->methods[k], scheme, NULL);
     return clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
 }
 
@@ -396,11 +395,11 @@ static void measure_schemes(contest *c, int k) {
     const state *at = &c->states[0];
     lw_comparison *r = &c->results[k];
     int loads = 6 * c->model->joint_count;
-    r->scheme_count = LW_SCHEMES;
-    for (int s = 0; s < LW_SCHEMES; s++) {
+    r->scheme_count = f->schemes->count;
+    for (int s = 0; s < r->scheme_count; s++) {
         lw_scheme_comparison *own = &r->schemes[s];
-        *own = (lw_scheme_comparison){lw_scheme_name((lw_scheme)s), NAN, NAN};
-        lw_partition_use_scheme(c->methods[k], (lw_scheme)s);
+        *own = (lw_scheme_comparison){f->schemes->name(s), NAN, NAN};
+        f->schemes->use(c->methods[k], s);
         double *reactions = s == 0 ? at->reactions : c->reactions, batch[BATCHES], most = 0;
         if (f->accelerations(c->methods[k], at->t, at->q, at->v, NULL, c->vdot, reactions, NULL, NULL) !=
             LW_OK)
@@ -409,19 +408,18 @@ static void measure_schemes(contest *c, int k) {
             if (at->unique[i]) most = worse(most, fabs(reactions[i] - at->reactions[i]));
         own->max_rel_diff = most / at->load;
         long calls = 1;
-        while (time_of_scheme(c, k, (lw_scheme)s, calls) < wanted && calls < 1L << 24) calls *= 2;
-        for (int b = 0; b < BATCHES; b++)
-            batch[b] = time_of_scheme(c, k, (lw_scheme)s, calls) / (double)calls;
+        while (time_of_scheme(c, k, s, calls) < wanted && calls < 1L << 24) calls *= 2;
+        for (int b = 0; b < BATCHES; b++) batch[b] = time_of_scheme(c, k, s, calls) / (double)calls;
         qsort(batch, BATCHES, sizeof *batch, ascending);
         own->ns = 1e9 * batch[BATCHES / 2];
     }
-    lw_partition_use_scheme(c->methods[k], (lw_scheme)0);
+    f->schemes->use(c->methods[k], 0);
 }
 
 static void compare_schemes(contest *c) {
     bool holds = c->model->closure_count || c->model->constraint_count;
     for (int k = 0; k < c->count && holds && !c->options->no_reactions; k++)
-        if (takes_part(c, k) && strcmp(c->results[k].method, "partition") == 0) measure_schemes(c, k);
+        if (takes_part(c, k) && c->formulations[k]->schemes) measure_schemes(c, k);
 }
 
 /* --- the run -------------------------------------------------------------------------------------- */

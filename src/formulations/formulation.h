@@ -46,6 +46,15 @@ typedef struct lw_method_options {
 void lw_note(const lw_method_options *options, double t, const char *kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Several ways to the forces in the rows of closures and constraints. Scheme 0 is the one a method takes by itself. */
+typedef struct lw_reaction_schemes {
+    int count;
+    const char *(*name)(int scheme);
+    void (*use)(lw_method *method, int scheme); /* for all that follows */
+    /* The forces once more by a scheme, after accelerations that were asked for with reactions. */
+    lw_status (*forces)(lw_method *method, int scheme, lw_error *error);
+} lw_reaction_schemes;
+
 typedef struct lw_formulation {
     const char *name, *source, *cost, *summary;
     lw_coordinates coordinates;
@@ -54,9 +63,9 @@ typedef struct lw_formulation {
     bool closing;      /* has closing conditions: takes LW_DRIFT_CLOSED */
     bool no_baumgarte; /* has no such terms: does not take LW_DRIFT_BAUMGARTE */
     bool partitions;   /* can be told its independent coordinates */
-    bool schemes;      /* has several schemes for reactions */
-    bool passes;       /* goes through singular positions on its branch */
-    bool fickle;       /* its stiffness may change by decades within a few steps */
+    const lw_reaction_schemes *schemes; /* NULL: there is one way to its reactions */
+    bool passes;                        /* goes through singular positions on its branch */
+    bool fickle;                        /* its stiffness may change by decades within a few steps */
     /* ... by what factor, 1 or more, since this was called with mark, at the last evaluation; HUGE_VAL: not known. NULL: never is. */
     double (*stiffened)(lw_method *method, bool mark);
     /* Whether evaluations to come are for differences from the last one, by some 1e-8: first order is enough. NULL: nothing is gained by

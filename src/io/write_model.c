@@ -9,6 +9,7 @@
 #include "io/write_model.h"
 
 #include "io/write_text.h"
+#include "model/expression.h"
 #include "model/function.h"
 #include "model/names.h"
 #include "model/spec.h"

@@ -27,4 +27,8 @@ bool lw_names_have(const lw_expression_names *names, const char *word, size_t le
 size_t lw_expression_compile(const char *text, const lw_expression_names *names, lw_instruction *code,
                              lw_meaning *measure, lw_syntax *syntax);
 
+/* Is this word reserved (a function, a built-in constant, a word of the language, or a unit of more than one
+ * letter), so that no parameter may have it? */
+bool lw_reserved_word(const char *word);
+
 #endif

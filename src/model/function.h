@@ -8,31 +8,9 @@
 #ifndef LW_FUNCTION_H
 #define LW_FUNCTION_H
 
-#include "core/core.h"
-#include "model/meaning.h"
-
-/* f, df/ds, d2f/ds2 along a curve with parameter s. */
-typedef struct lw_jet {
-    double f, d, dd;
-} lw_jet;
-
-typedef struct lw_constant {
-    const char *name;
-    double value;
-    lw_meaning meaning; /* what it measures, as far as its author said */
-    const char *text;   /* as he wrote it, for messages; may be NULL */
-} lw_constant;
-
-#define LW_MAX_VARIABLES 4
+#include "model/expression_types.h"
 
 typedef struct lw_function lw_function;
-
-/* What is wrong with an expression: where (offset into the text, from 0) and how to mend it. */
-typedef struct lw_syntax {
-    size_t offset;
-    char message[256];
-    char remedy[160];
-} lw_syntax;
 
 /* Compiles text (its language: expression.c); memory comes from the arena. variables: names in the order in
  * which values are given later; they hide constants of the same name. NULL on failure, with syntax (which may
@@ -76,9 +54,5 @@ bool lw_number(const char *text, const lw_constant *constants, size_t constant_c
 /* The same, and what it measures. */
 bool lw_number_meaning(const char *text, const lw_constant *constants, size_t constant_count, double *value,
                        lw_meaning *measure, lw_syntax *syntax);
-
-/* Is this word reserved (a function, a built-in constant, a word of the language, or a unit of more than one
- * letter), so that no parameter may have it? */
-bool lw_reserved_word(const char *word);
 
 #endif

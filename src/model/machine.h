@@ -3,7 +3,7 @@
 #ifndef LW_MACHINE_H
 #define LW_MACHINE_H
 
-#include "model/function.h"
+#include "model/expression_types.h"
 
 /* Deepest stack that a program may need; the compiler refuses programs that need more. */
 #define LW_MACHINE_STACK 64

@@ -3,6 +3,7 @@
  * Three ways: a table of sentences that people write; random expressions made for a dimension, which must have it, and
  * which must be refused or have another one when one unit in them is exchanged; the operations one by one.
  */
+#include "model/function.h"
 #include "model/expression.h"
 #include "model/units.h"
 #include "random_model.h"

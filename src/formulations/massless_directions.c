@@ -1,4 +1,4 @@
-/* massless.c - the directions of a model that move no mass, for people: which, and what determines them.
+/* massless_directions.c - the directions of a model that move no mass, for people: which, and what determines them.
  *
  * Source   docs/theory/massless.md.
  * Cost     O(n) for trees, O(n^3) with closed loops; allocates.

@@ -1,4 +1,4 @@
-/* loop_choices.c - which coordinates the method rcr takes as dependent at a position, loop by loop.
+/* rcr_loop_choices.c - which coordinates the method rcr takes as dependent at a position, loop by loop.
  *
  * Source   docs/theory/rcr.md, 5.
  * Cost     that of creating the method, and O(n + m).

@@ -1,4 +1,4 @@
-/* newton_condition.c - condition numbers of the iteration matrices of betsch2006, Tables II to V.
+/* director_condition.c - condition numbers of the iteration matrices of betsch2006, Tables II to V.
  *
  * director-full   [ K     h G(qm)' ]   K = (2/h) M + h sum lambda Phi''/2 + forces      all rows that have multipliers
  *                 [ G(q1)    0     ]
@@ -19,7 +19,6 @@
  * Source   Betsch and Leyendecker (2006), section 5.
  * Cost     cubic in the number of unknowns. Allocates: an analysis, not a step.
  */
-#include "analyses/choose.h"
 #include "formulations/director.h"
 #include "formulations/reduction.h"
 #include "linalg/dense.h"
@@ -303,8 +302,8 @@ lw_status lw_newton_condition(const lw_model *model, const char *method, double 
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
                        "give director or director-full, h > 0 and at least one step",
                        "no condition number of %ld steps of %g s by \"%s\"", steps, h, method);
-    const lw_formulation *f;
-    lw_status status = lw_choose(method, model, &f, NULL, 0, error);
+    const lw_formulation *f = lw_formulation_find(method);
+    lw_status status = f->applies(model, error);
     if (status == LW_OK) status = initial_state(f, model, &y, &size, error);
     if (status == LW_OK) status = lw_director_create(model, full, &d, error);
     for (long k = 0; k < steps && status == LW_OK; k++) {
