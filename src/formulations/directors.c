@@ -13,6 +13,7 @@
  * Cost     O(1) each, no allocation.
  */
 #include "formulations/directors.h"
+#include "linalg/small.h"
 #include "linalg/dense.h"
 
 #include <math.h>
@@ -32,34 +33,6 @@ void lw_director_point(const lw_director_body *body, const double internal[3], d
     out[0] = 1;
 }
 
-/* Principal axes of a symmetric matrix by Jacobi rotations; axes of one that is diagonal stay as they are. */
-static void principal_axes(double S[6], double axes[9]) {
-    double A[9] = {S[0], S[3], S[4], S[3], S[1], S[5], S[4], S[5], S[2]};
-    double size = fabs(S[0]) + fabs(S[1]) + fabs(S[2]);
-    lw_m3_identity(axes);
-    for (int sweep = 0; sweep < 50; sweep++) {
-        if (fabs(A[1]) + fabs(A[2]) + fabs(A[5]) <= 1e-16 * size) break;
-        for (int p = 0; p < 2; p++)
-            for (int q = p + 1; q < 3; q++) {
-                if (A[3 * p + q] == 0) continue;
-                double theta = (A[4 * q] - A[4 * p]) / (2 * A[3 * p + q]);
-                double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(1 + theta * theta));
-                double c = 1 / sqrt(1 + t * t), s = c * t;
-                for (int k = 0; k < 3; k++) { /* A G, then G'(A G); axes G */
-                    double x = A[3 * k + p], y = A[3 * k + q];
-                    A[3 * k + p] = c * x - s * y, A[3 * k + q] = s * x + c * y;
-                    x = axes[3 * k + p], y = axes[3 * k + q];
-                    axes[3 * k + p] = c * x - s * y, axes[3 * k + q] = s * x + c * y;
-                }
-                for (int k = 0; k < 3; k++) {
-                    double x = A[3 * p + k], y = A[3 * q + k];
-                    A[3 * p + k] = c * x - s * y, A[3 * q + k] = s * x + c * y;
-                }
-            }
-    }
-    for (int k = 0; k < 3; k++) S[k] = A[4 * k];
-}
-
 void lw_director_body_of(const lw_model *model, int i, lw_director_body *out) {
     *out = (lw_director_body){0};
     lw_m3_identity(out->axes);
@@ -77,9 +50,8 @@ void lw_director_body_of(const lw_model *model, int i, lw_director_body *out) {
     double rounding = 1e-15 * (I->second[0] + I->second[1] + I->second[2]);
     for (int k = 3; k < 6; k++)
         if (fabs(E[k]) < rounding) E[k] = 0;
-    principal_axes(E, out->axes);
+    lw_s3_axes(E, out->euler, out->axes);
     out->mass = m;
-    lw_v3_copy(E, out->euler);
     lw_v3_copy(c, out->com);
 }
 

@@ -17,6 +17,7 @@
  * Cost     O(joints + elements), and the cube of the bodies that one motion may move together; nothing where all inertias are regular.
  * Limits   rotations (what slides without mass is not held); SYSTEM_MAX unknowns that hang together.
  */
+#include "linalg/small.h"
 #include "model/compile.h"
 #include "model/data.h"
 
@@ -69,48 +70,6 @@ typedef struct survey {
 
 /* --- bodies without inertia in some direction --------------------------------------------------------- */
 
-/* Principal moments, ascending, and axes (columns of A) of a symmetric matrix. */
-static void principal_axes(const double S[6], double e[3], double A[9]) {
-    double B[9] = {S[0], S[3], S[4], S[3], S[1], S[5], S[4], S[5], S[2]};
-    lw_m3_identity(A);
-    for (int sweep = 0; sweep < 30; sweep++)
-        for (int i = 0; i < 2; i++)
-            for (int j = i + 1; j < 3; j++) {
-                if (B[3 * i + j] == 0) continue;
-                double theta = (B[4 * j] - B[4 * i]) / (2 * B[3 * i + j]);
-                if (!(fabs(theta) <
-                      1e150)) { /* its square overflows; the entry is nothing beside the diagonal */
-                    B[3 * i + j] = B[3 * j + i] = 0;
-                    continue;
-                }
-                double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
-                double c = 1 / sqrt(t * t + 1), s = t * c;
-                for (int k = 0; k < 3; k++) {
-                    double x = B[3 * k + i], y = B[3 * k + j];
-                    B[3 * k + i] = c * x - s * y, B[3 * k + j] = s * x + c * y;
-                    x = A[3 * k + i], y = A[3 * k + j];
-                    A[3 * k + i] = c * x - s * y, A[3 * k + j] = s * x + c * y;
-                }
-                for (int k = 0; k < 3; k++) {
-                    double x = B[3 * i + k], y = B[3 * j + k];
-                    B[3 * i + k] = c * x - s * y, B[3 * j + k] = s * x + c * y;
-                }
-            }
-    int order[3] = {0, 1, 2};
-    for (int pass = 0; pass < 2; pass++)
-        for (int k = 0; k < 2; k++)
-            if (B[4 * order[k]] > B[4 * order[k + 1]]) {
-                int other = order[k];
-                order[k] = order[k + 1], order[k + 1] = other;
-            }
-    double sorted[9];
-    for (int k = 0; k < 3; k++) {
-        e[k] = B[4 * order[k]];
-        for (int i = 0; i < 3; i++) sorted[3 * i + k] = A[3 * i + order[k]];
-    }
-    memcpy(A, sorted, sizeof sorted);
-}
-
 /* The twists of body i that move no mass: at most six, into out. */
 static int still_twists(survey *s, int i, double out[6][6]) {
     const lw_model *model = s->model;
@@ -122,7 +81,7 @@ static int still_twists(survey *s, int i, double out[6][6]) {
     if (spec->kind == LW_BODY_SPATIAL) memcpy(about, spec->inertia, sizeof about);
     if (spec->kind == LW_BODY_PLANAR) about[2] = spec->inertia[2];
     lw_s3_rotate(body->frame.R, about, J);
-    principal_axes(J, e, A);
+    lw_s3_axes_ascending(J, e, A);
     for (turning = 0; turning < 3 && e[turning] <= 1e-13 * e[2]; turning++) { /* e[2] = 0: all */
         double *V = out[count++];
         for (int k = 0; k < 3; k++) V[k] = A[3 * k + turning];
@@ -502,7 +461,7 @@ static int most_spun(const survey *s, const motions *of, double axis[3]) {
             S[0] += w[0] * w[0], S[1] += w[1] * w[1], S[2] += w[2] * w[2];
             S[3] += w[0] * w[1], S[4] += w[0] * w[2], S[5] += w[1] * w[2];
         }
-        principal_axes(S, e, A);
+        lw_s3_axes_ascending(S, e, A);
         if (!(e[2] > most * (1 + 1e-9))) continue;
         most = e[2], best = body;
         for (int k = 0; k < 3; k++) axis[k] = A[3 * k + 2];

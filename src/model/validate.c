@@ -8,6 +8,7 @@
  *          axes have a direction; those of a universal joint are perpendicular, of a translation independent;
  *          planar bodies stay in their plane.
  */
+#include "linalg/small.h"
 #include "model/compile.h"
 
 #include <stdio.h>
@@ -21,37 +22,9 @@ bool lw_finite(const double *x, int count) {
     return true;
 }
 
-/* Eigenvalues of a symmetric 3 x 3 matrix, ascending, by Jacobi's rotations: exact to rounding also where two
- * are equal, as for every rod (a closed form loses half the digits there). */
 void lw_principal_moments(const double S[6], double e[3]) {
-    double A[3][3] = {{S[0], S[3], S[4]}, {S[3], S[1], S[5]}, {S[4], S[5], S[2]}};
-    for (int sweep = 0; sweep < 20; sweep++) { /* converges quadratically: four or five sweeps */
-        if (A[0][1] == 0 && A[0][2] == 0 && A[1][2] == 0) break;
-        for (int i = 0; i < 2; i++)
-            for (int j = i + 1; j < 3; j++) {
-                if (A[i][j] == 0) continue;
-                double theta = (A[j][j] - A[i][i]) / (2 * A[i][j]);
-                double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
-                if (fabs(theta) > 1e150)
-                    t = 0; /* its square overflows; the entry is nothing beside the diagonal */
-                double c = 1 / sqrt(t * t + 1), s = t * c;
-                int k = 3 - i - j;
-                double aik = A[i][k], ajk = A[j][k];
-                A[i][i] -= t * A[i][j];
-                A[j][j] += t * A[i][j];
-                A[i][j] = A[j][i] = 0;
-                A[i][k] = A[k][i] = c * aik - s * ajk;
-                A[j][k] = A[k][j] = s * aik + c * ajk;
-            }
-    }
-    for (int k = 0; k < 3; k++) e[k] = A[k][k];
-    for (int pass = 0; pass < 2; pass++)
-        for (int k = 0; k < 2; k++)
-            if (e[k] > e[k + 1]) {
-                double t = e[k];
-                e[k] = e[k + 1];
-                e[k + 1] = t;
-            }
+    double axes[9];
+    lw_s3_axes_ascending(S, e, axes);
 }
 
 /* Where a joint holds a body, in the body's frame. */
