@@ -27,4 +27,16 @@ typedef struct lw_syntax {
     char remedy[160];
 } lw_syntax;
 
+/* Names that an expression may use; a variable hides a constant of the same name. */
+typedef struct lw_expression_names {
+    const lw_constant *constants;
+    size_t constant_count;
+    const char *const *variables;
+    size_t variable_count;
+    const lw_meaning *variable_measures; /* what each variable measures; NULL: not known */
+} lw_expression_names;
+
+/* Does word[0..length) name a constant or a variable? */
+bool lw_names_have(const lw_expression_names *names, const char *word, size_t length);
+
 #endif
