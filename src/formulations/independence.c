@@ -17,46 +17,13 @@
  * Cost     O(rows^2 speeds + rows depth), dense; no allocation but in create.
  */
 #include "formulations/independence.h"
-#include "formulations/redundancy.h"
+#include "formulations/row_scaling.h"
 #include "formulations/characteristic_length.h"
 #include "model/joint.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- units ---------------------------------------------------------------------------------------- */
-
-/* How far the joints are from their middle; where all are in one place, the size of the bodies. */
-double lw_redundancy_size(const lw_stationary *s) {
-    double middle[3] = {0, 0, 0}, far = 0;
-    int count = s->model->joint_count;
-    for (int j = 0; j < count; j++) lw_v3_axpy(1.0 / count, s->rows->joints[j].at, middle);
-    for (int j = 0; j < count; j++) {
-        double arm[3];
-        lw_v3_sub(s->rows->joints[j].at, middle, arm);
-        far = fmax(far, lw_v3_norm(arm));
-    }
-    return far > 0 ? far : lw_length_of(s);
-}
-
-/* What makes a row dimensionless: of lengths the size of the mechanism; of a coupling its largest term. */
-double lw_redundancy_row_scale(const lw_stationary *s, const lw_row *row, double size) {
-    if (row->joint >= 0) {
-        bool length = lw_v3_norm(s->rows->joints[row->joint].W + 6 * row->component + 3) > 0.5;
-        return length ? 1 / size : 1;
-    }
-    const lw_constraint *constraint = &s->model->constraints[row->constraint];
-    if (constraint->type != LW_CONSTRAINT_COUPLING) return 1 / size;
-    double largest = 0;
-    for (int k = 0; k < constraint->terms; k++) {
-        int at = LW_COUPLING_MAX * row->constraint + k;
-        lw_joint_type type = s->model->joints[s->rows->coupling_joint[at]].info.type;
-        bool turns = lw_joint_speed_turns(type, s->rows->coupling_component[at]);
-        largest = fmax(largest, fabs(constraint->factors[k]) * (turns ? 1 : size));
-    }
-    return largest > 0 ? 1 / largest : 1;
-}
 
 /* --- rows in the speeds of the tree ---------------------------------------------------------------- */
 
@@ -217,11 +184,11 @@ void lw_independence_at(lw_independence *d, const lw_stationary *s) {
     size_t speeds = (size_t)d->speeds;
     d->rank = 0;
     if (d->rows == 0) return;
-    d->size = lw_redundancy_size(s);
+    d->size = lw_mechanism_size(s);
     find_twists(d, s);
     for (int r = 0; r < d->rows; r++) {
         const lw_row *row = &rows->rows[rows->tree_count + r];
-        d->unit[r] = lw_redundancy_row_scale(s, row, d->size);
+        d->unit[r] = lw_row_scale(s, row, d->size);
         row_in_speeds(d, s, row, d->unit[r], d->G + (size_t)r * speeds);
         d->kept[r] = false;
         d->order[r] = r;

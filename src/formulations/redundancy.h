@@ -22,10 +22,6 @@ typedef struct lw_redundancy {
 lw_status lw_redundancy_create(const lw_stationary *s, lw_redundancy **redundancy, lw_error *error);
 void lw_redundancy_destroy(lw_redundancy *redundancy);
 
-/* What makes rows and speeds dimensionless: how far the joints are from their middle, and the factor of a row. */
-double lw_redundancy_size(const lw_stationary *s);
-double lw_redundancy_row_scale(const lw_stationary *s, const lw_row *row, double size);
-
 /* Which components of the reactions (6 per joint: force, torque, world axes) are determined. */
 lw_status lw_unique_reactions(const lw_stationary *s, bool *unique, lw_error *error);
 /* The same for a position. */

@@ -2,7 +2,7 @@
  *
  *   g_r -= sum over earlier pivots p of (g_r)_c(p) u_p,   c(r) = the column of the largest entry left,   u_r = g_r / (g_r)_c(r)
  *
- * Gaussian elimination of the rows in the speeds of the tree, scaled as in redundancy.c. A row of which nothing is left is
+ * Gaussian elimination of the rows in the speeds of the tree, scaled by row_scaling.c. A row of which nothing is left is
  * redundant. Entries of u are at most 1, so that nothing grows by more than a factor of two in each elimination, and in practice
  * by none. Rows are sparse: a loop touches the joints along it, and an elimination adds those of the loops that it shares joints with.
  *
@@ -10,7 +10,7 @@
  * Limits   less certain of a rank than the orthogonal factors of redundancy.c next to singular positions; for large mechanisms.
  */
 #include "formulations/sparse_rank.h"
-#include "formulations/redundancy.h"
+#include "formulations/row_scaling.h"
 #include "linalg/dense.h"
 
 #include <math.h>
@@ -103,7 +103,7 @@ static bool keep(eliminator *e, int pivot) {
 static void scatter(eliminator *e, const lw_stationary *s, const int *number, const lw_row *row,
                     double size) {
     const lw_rows *rows = s->rows;
-    double scale = lw_redundancy_row_scale(s, row, size);
+    double scale = lw_row_scale(s, row, size);
     for (int b = row->block; b < row->block + row->count; b++) {
         int body = rows->body[b];
         const double *h = rows->H + 6 * b;
@@ -130,7 +130,7 @@ static void scatter(eliminator *e, const lw_stationary *s, const int *number, co
 
 static lw_status eliminate(eliminator *e, const lw_stationary *s, const int *number, bool *kept) {
     const lw_rows *rows = s->rows;
-    double size = lw_redundancy_size(s);
+    double size = lw_mechanism_size(s);
     for (int r = rows->tree_count; r < rows->count; r++) {
         int pivot = -1;
         e->touched_count = e->heap_count = 0;

@@ -1,0 +1,13 @@
+/* row_scaling.h - what makes rows and speeds dimensionless before their rank is decided.
+ */
+#ifndef LW_ROW_SCALING_H
+#define LW_ROW_SCALING_H
+
+#include "formulations/stationary.h"
+
+/* How far the joints are from their middle; where all are in one place, the size of the bodies. */
+double lw_mechanism_size(const lw_stationary *s);
+/* The factor that makes a row dimensionless, given that size. */
+double lw_row_scale(const lw_stationary *s, const lw_row *row, double size);
+
+#endif
