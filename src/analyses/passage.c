@@ -15,7 +15,6 @@
  * Cost      nothing on the way; a factorisation of the rows after short steps. The method rcr is created at the first of them.
  */
 #include "analyses/passage.h"
-#include "formulations/rcr_choice.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,7 +45,8 @@ lw_status lw_passage_look(lw_passage *p, const lw_model *model, double t, const 
             p->watches = false, p->rcr = NULL;
         if (!p->watches) return LW_OK;
     }
-    return lw_rcr_blocked(p->rcr, t, q, v, p->longest, p->shorts >= STUCK, p->formulation->name, error);
+    return p->rcr->formulation->blocked(p->rcr, t, q, v, p->longest, p->shorts >= STUCK, p->formulation->name,
+                                        error);
 }
 
 void lw_passage_end(lw_passage *p) {

@@ -123,6 +123,11 @@ typedef struct lw_formulation {
     lw_status (*cross)(lw_method *method, double t, double *y, lw_power *work, lw_error *error);
     /* From t on all is decided anew at every state again: events follow one another without end. */
     void (*release)(lw_method *method, double t);
+    /* For a run by the method called `other`, with steps up to `step`: has a loop that moves come to a singular position, where only the
+     * limit along its motion tells the way on? Then a failure that says so. stuck: that run makes no headway, so that farther off counts,
+     * too. NULL: it cannot tell. */
+    lw_status (*blocked)(lw_method *method, double t, const double *q, const double *v, double step,
+                         bool stuck, const char *other, lw_error *error);
     /* Largest violation of closures and constraints in y. NULL: there are none. */
     void (*violation)(lw_method *method, double t, const double *y, double *position, double *velocity);
     /* Energies of y where they are not those of its joint coordinates (a discrete conservation law). NULL: they are. */

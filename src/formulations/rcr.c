@@ -678,6 +678,7 @@ const lw_formulation lw_formulation_rcr = {
     .speeds = lw_looped_speeds,
     .derivative = lw_looped_derivative,
     .project = project,
+    .blocked = lw_rcr_blocked,
     .violation = lw_looped_violation,
     .expense = expense,
     .least_expense = least_expense,

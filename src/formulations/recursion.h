@@ -19,7 +19,8 @@
 #ifndef LW_RECURSION_H
 #define LW_RECURSION_H
 
-#include "formulations/tree_dynamics.h"
+#include "formulations/joint_sincos.h"
+#include "model/data.h"
 #include "model/joint_motion.h"
 
 /* What the passes leave at each body for each other. */
@@ -162,7 +163,7 @@ INLINE void body_wrench(const recursion *r, int i, const REAL w[3], REAL f[6]) {
  * do not wait for each other. */
 static inline void turn_joints(const recursion *r) {
 #if LANES == 1
-    lw_turn_joints(r->model, r->q, r->sine, r->cosine);
+    lw_joint_sincos(r->model, r->q, r->sine, r->cosine);
 #else
     for (int k = 0; k < r->model->turn_count; k++) {
         const lw_turn *turn = &r->model->turns[k];

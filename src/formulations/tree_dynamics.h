@@ -9,11 +9,6 @@
  * data->drive is the force of the drives at prescribed speeds, data->power that of the force elements. */
 lw_status lw_tree_solve(const lw_model *model, lw_data *data, double t, const double *tau, lw_error *error);
 
-/* Sine and cosine of every aligned revolute joint, at the index of its speed. */
-void lw_turn_joints(const lw_model *model, const double *q, double *sine, double *cosine);
-/* On a processor with AVX2 only. */
-void lw_turn_joints_4(const lw_turn *turns, int count, const double *q, double *sine, double *cosine);
-
 /* LW_ERROR_SINGULAR, and a sentence: speed number `speed` (from 1) of a body's joint moves no inertia. */
 lw_status lw_undetermined(const lw_model *model, int body, int speed, lw_error *error);
 

@@ -6,10 +6,10 @@
 #define LANES 2
 #include "formulations/turns.h"
 
-void lw_turn_joints(const lw_model *model, const double *q, double *sine, double *cosine) {
+void lw_joint_sincos(const lw_model *model, const double *q, double *sine, double *cosine) {
 #if defined(__x86_64__)
     if (model->turn_count > 2 && __builtin_cpu_supports("avx2")) {
-        lw_turn_joints_4(model->turns, model->turn_count, q, sine, cosine);
+        lw_joint_sincos_4(model->turns, model->turn_count, q, sine, cosine);
         return;
     }
 #endif

@@ -3,6 +3,6 @@
 #define LANES 4
 #include "formulations/turns.h"
 
-void lw_turn_joints_4(const lw_turn *turns, int count, const double *q, double *sine, double *cosine) {
+void lw_joint_sincos_4(const lw_turn *turns, int count, const double *q, double *sine, double *cosine) {
     turn_joints(turns, count, q, sine, cosine);
 }
