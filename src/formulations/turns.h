@@ -5,7 +5,7 @@
  * of its lanes to the C library.
  */
 #include "formulations/joint_sincos.h"
-#include "linalg/lanes.h"
+#include "linalg/simd.h"
 
 static inline void turn_joints(const lw_turn *turn, int count, const double *q, double *sine,
                                double *cosine) {

@@ -1,5 +1,5 @@
 /* joint_motion.h - pose, motion subspace and bias of every type of joint, for one state or several
- * (linalg/lanes.h).
+ * (linalg/simd.h).
  *
  *   twist of the second frame relative to the first, in the second's axes  = S(q) v
  *   its derivative, componentwise                                          = S(q) vdot + bias(q, v)
@@ -15,7 +15,7 @@
 #ifndef LW_JOINT_MOTION_H
 #define LW_JOINT_MOTION_H
 
-#include "linalg/lanes.h"
+#include "linalg/simd.h"
 #include "model/model.h"
 
 /* Column k of S from numbers; the columns start as zero. */
