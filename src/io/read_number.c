@@ -1,8 +1,8 @@
 /* read_number.c - one number from outside a model file, written as in one: an expression with units.
  */
 #include "core/core.h"
-#include "model/function.h"
-#include "model/units.h"
+#include "expression/function.h"
+#include "expression/units.h"
 
 #include <linkwork/io.h>
 

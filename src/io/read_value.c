@@ -5,7 +5,7 @@
  * it stands in, and of units. A fault inside an expression is placed at the character concerned.
  */
 #include "io/reader.h"
-#include "model/expression.h"
+#include "expression/expression.h"
 
 #include <linkwork/spec.h>
 

@@ -9,8 +9,8 @@
 
 #include "io/yaml.h"
 
-#include "model/function.h"
-#include "model/units.h"
+#include "expression/function.h"
+#include "expression/units.h"
 
 #include <linkwork/io.h>
 

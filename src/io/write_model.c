@@ -9,8 +9,8 @@
 #include "io/write_model.h"
 
 #include "io/write_text.h"
-#include "model/expression.h"
-#include "model/function.h"
+#include "expression/expression.h"
+#include "expression/function.h"
 #include "model/names.h"
 #include "model/spec.h"
 

@@ -11,7 +11,7 @@
 
 #include "core/core.h"
 #include "linalg/spatial.h"
-#include "model/function.h"
+#include "expression/function.h"
 #include "model/graph.h"
 #include "model/names.h"
 #include <linkwork/model.h>

@@ -7,7 +7,7 @@
  *   - a number that lw_number accepts is finite.
  */
 #include "demand.h"
-#include "model/function.h"
+#include "expression/function.h"
 
 #include <math.h>
 #include <stdint.h>

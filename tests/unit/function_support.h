@@ -4,7 +4,7 @@
 #ifndef LW_TEST_FUNCTION_SUPPORT_H
 #define LW_TEST_FUNCTION_SUPPORT_H
 
-#include "model/function.h"
+#include "expression/function.h"
 #include "random_model.h"
 
 #include <stdarg.h>

@@ -3,9 +3,9 @@
  * Three ways: a table of sentences that people write; random expressions made for a dimension, which must have it, and
  * which must be refused or have another one when one unit in them is exchanged; the operations one by one.
  */
-#include "model/function.h"
-#include "model/expression.h"
-#include "model/units.h"
+#include "expression/function.h"
+#include "expression/expression.h"
+#include "expression/units.h"
 #include "random_model.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* test_expression.c - the language: what expressions and units mean, what is refused and how, and hostile
  * text. */
 #include "function_support.h"
-#include "model/expression.h"
+#include "expression/expression.h"
 
 #include <float.h>
 #include <locale.h>

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "model/function.h"
+#include "expression/function.h"
 
 #include <math.h>
 #include <stdlib.h>

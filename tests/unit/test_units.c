@@ -13,8 +13,8 @@
 #include <cmocka.h>
 #include <linkwork/io.h>
 
-#include "model/function.h"
-#include "model/units.h"
+#include "expression/function.h"
+#include "expression/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>

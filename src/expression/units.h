@@ -3,7 +3,7 @@
 #ifndef LW_UNITS_H
 #define LW_UNITS_H
 
-#include "model/expression_types.h"
+#include "expression/expression_types.h"
 
 /* What stands at a place where units may stand. */
 typedef enum lw_units_result {

@@ -10,7 +10,7 @@
  *
  * Factors to SI are kept as numerator / denominator, both exact wherever the unit's definition is.
  */
-#include "model/units.h"
+#include "expression/units.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* machine.c - runs compiled expressions, on numbers and on jets.
+/* expression_machine.c - runs compiled expressions, on numbers and on jets.
  *
  * A jet (f, f', f'') is a value with its first and second derivative along a curve s. For a function g of one
  * operand u:  f' = g1 u',  f'' = g1 u'' + g2 u'^2  with g1 = dg/du, g2 = d2g/du2; products, quotients, powers
@@ -12,7 +12,7 @@
  * Cost: about 3 ns per instruction plus the function itself; jets about twice that. No
  * allocation, no state, no conversion to integers.
  */
-#include "model/machine.h"
+#include "expression/expression_machine.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #define LW_EXPRESSION_TYPES_H
 
 #include "core/core.h"
-#include "model/meaning.h"
+#include "expression/meaning.h"
 
 /* f, df/ds, d2f/ds2 along a curve with parameter s. */
 typedef struct lw_jet {

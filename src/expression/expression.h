@@ -3,7 +3,7 @@
 #ifndef LW_EXPRESSION_H
 #define LW_EXPRESSION_H
 
-#include "model/machine.h"
+#include "expression/expression_machine.h"
 
 /* Longest program that an expression may become. */
 #define LW_EXPRESSION_LENGTH 2048

@@ -30,10 +30,10 @@
  * Limits, against hostile input: nesting NESTING, program LW_EXPRESSION_LENGTH, stack LW_MACHINE_STACK, a
  * number's text LONGEST_NUMBER. Any bytes are safe. Numbers are read alike in every locale.
  */
-#include "model/expression.h"
+#include "expression/expression.h"
 
-#include "model/dimensions.h"
-#include "model/units.h"
+#include "expression/dimensions.h"
+#include "expression/units.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
  * Sums, comparisons and the like want two equal dimensions; sines, logarithms and exponents want none; the rest
  * follows from products and powers. Rounding down and cutting off at 0 keep the dimension.
  */
-#include "model/dimensions.h"
+#include "expression/dimensions.h"
 
-#include "model/units.h"
+#include "expression/units.h"
 
 #include <stdio.h>
 

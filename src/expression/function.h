@@ -8,7 +8,7 @@
 #ifndef LW_FUNCTION_H
 #define LW_FUNCTION_H
 
-#include "model/expression_types.h"
+#include "expression/expression_types.h"
 
 typedef struct lw_function lw_function;
 

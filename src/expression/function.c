@@ -14,8 +14,8 @@
  * through the 15 nodes is compared with the function at both ends as well, and the missing area counts as an
  * error.
  */
-#include "model/function.h"
-#include "model/expression.h"
+#include "expression/function.h"
+#include "expression/expression.h"
 
 #include <float.h>
 #include <math.h>

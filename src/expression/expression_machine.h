@@ -1,9 +1,9 @@
-/* machine.h - the stack machine that runs compiled expressions: its instructions and their evaluation.
+/* expression_machine.h - the stack machine that runs compiled expressions: its instructions and their evaluation.
  */
 #ifndef LW_MACHINE_H
 #define LW_MACHINE_H
 
-#include "model/expression_types.h"
+#include "expression/expression_types.h"
 
 /* Deepest stack that a program may need; the compiler refuses programs that need more. */
 #define LW_MACHINE_STACK 64

@@ -11,7 +11,7 @@
  *     dimension.
  * A power and a root scale the exponents. Torque and energy are one dimension, and so are 1/s and rad/s.
  */
-#include "model/meaning.h"
+#include "expression/meaning.h"
 
 #include <math.h>
 
