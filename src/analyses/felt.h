@@ -3,7 +3,7 @@
 #ifndef LW_FELT_H
 #define LW_FELT_H
 
-#include "model/model.h"
+#include "model/compiled_model.h"
 
 /* Small inertia of one body, and what is felt of it: at most this part of the kinetic energy of the rest. */
 typedef struct lw_felt {

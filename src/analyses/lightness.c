@@ -16,7 +16,7 @@
  */
 #include "analyses/lightness.h"
 #include "model/compile.h"
-#include "model/spec.h"
+#include "model/spec_storage.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef LW_VARIANT_H
 #define LW_VARIANT_H
 
-#include "model/model.h"
-#include "model/spec.h"
+#include "model/compiled_model.h"
+#include "model/spec_storage.h"
 
 #include <stdlib.h>
 #include <string.h>

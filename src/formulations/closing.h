@@ -14,7 +14,7 @@
 #ifndef LW_CLOSING_H
 #define LW_CLOSING_H
 
-#include "model/model.h"
+#include "model/compiled_model.h"
 
 typedef struct lw_closing lw_closing;
 

@@ -3,7 +3,7 @@
 #ifndef LW_JOINT_SINCOS_H
 #define LW_JOINT_SINCOS_H
 
-#include "model/model.h"
+#include "model/compiled_model.h"
 
 /* Sine and cosine of every aligned revolute joint, at the index of its speed. */
 void lw_joint_sincos(const lw_model *model, const double *q, double *sine, double *cosine);

@@ -5,7 +5,7 @@
  * counts more than what the shape says.
  */
 #include "io/reader.h"
-#include "model/spec.h"
+#include "model/spec_storage.h"
 
 #include <float.h>
 #include <math.h>

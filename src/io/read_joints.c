@@ -4,7 +4,7 @@
  * in first: {...} and second: {...} (point and axes in the frame of each body).
  */
 #include "io/reader.h"
-#include "model/spec.h"
+#include "model/spec_storage.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define LW_IO_RECORD_H
 
 #include "core/core.h"
-#include "model/model.h"
+#include "model/compiled_model.h"
 
 #include <linkwork/results.h>
 

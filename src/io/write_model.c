@@ -12,7 +12,7 @@
 #include "expression/expression.h"
 #include "expression/function.h"
 #include "model/names.h"
-#include "model/spec.h"
+#include "model/spec_storage.h"
 
 #include <linkwork/io.h>
 

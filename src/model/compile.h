@@ -11,9 +11,9 @@
 #define LW_COMPILE_H
 
 #include "model/joint.h"
-#include "model/model.h"
+#include "model/compiled_model.h"
 #include "model/names.h"
-#include "model/spec.h"
+#include "model/spec_storage.h"
 
 /* A joint with its frames, before the tree is known. Bodies are in the user's order, 0 is ground. */
 typedef struct lw_joint_draft {

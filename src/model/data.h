@@ -3,7 +3,7 @@
 #ifndef LW_DATA_H
 #define LW_DATA_H
 
-#include "model/model.h"
+#include "model/compiled_model.h"
 #include <linkwork/dynamics.h>
 
 /* Power of what is neither kinetic nor potential energy: the integrand of the energy ledger. */

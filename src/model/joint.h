@@ -3,7 +3,7 @@
 #ifndef LW_JOINT_H
 #define LW_JOINT_H
 
-#include "model/model.h"
+#include "model/compiled_model.h"
 
 /* Place (R, p) of the child's joint frame in the parent's, the motion subspace S (6 per speed, child's axes)
  * and, unless v is NULL, the bias S° v: the part of the joint's relative acceleration that speeds alone

@@ -16,7 +16,7 @@
 #define LW_JOINT_MOTION_H
 
 #include "linalg/simd.h"
-#include "model/model.h"
+#include "model/compiled_model.h"
 
 /* Column k of S from numbers; the columns start as zero. */
 static inline void joint_column(REAL *S, int k, double a, double b, double c, double x, double y, double z) {

@@ -12,7 +12,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "model/model.h"
+#include "model/compiled_model.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include "random_loops.h"
 #include "formulations/checked.h"
 #include "formulations/formulation.h"
-#include "model/model.h"
-#include "model/spec.h"
+#include "model/compiled_model.h"
+#include "model/spec_storage.h"
 #include <linkwork/assemble.h>
 
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 #define LW_TEST_RANDOM_LOOPS_H
 
 #include "random_model.h"
-#include "model/model.h"
+#include "model/compiled_model.h"
 
 typedef enum loop_kind {
     LOOP_SINGLE = 0,  /* one loop in space, any joints */

@@ -1,6 +1,6 @@
 /* model.c - what the compiled model tells about itself.
  */
-#include "model/model.h"
+#include "model/compiled_model.h"
 
 #include <string.h>
 
