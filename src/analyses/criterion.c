@@ -14,7 +14,7 @@
 #include "analyses/variant.h"
 #include "formulations/criterion.h"
 #include "formulations/projection.h"
-#include "formulations/tree_dynamics.h"
+#include "dynamics/tree_dynamics.h"
 #include "model/joint.h"
 
 #include <math.h>

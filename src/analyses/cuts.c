@@ -15,7 +15,7 @@
  */
 #include "analyses/criterion.h"
 #include "analyses/variant.h"
-#include "formulations/tree_dynamics.h"
+#include "dynamics/tree_dynamics.h"
 #include "linalg/dense.h"
 #include "model/data.h"
 

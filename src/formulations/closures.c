@@ -11,7 +11,7 @@
  *
  * Places are counted from where the first body of each branch hangs on ground: a loop far from the origin closes as exactly as any.
  *
- * Source   docs/theory/rows.md for joints whose motion subspace is constant and does not slide; recursion.h for velocities.
+ * Source   docs/theory/rows.md for joints whose motion subspace is constant and does not slide; tree_recursion.h for velocities.
  * Cost     O(bodies on the ways of the closures to ground + closures), no allocation.
  */
 #include "formulations/closures.h"

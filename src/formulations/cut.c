@@ -23,7 +23,7 @@
 #include "model/joint.h"
 
 #define LANES 1
-#include "formulations/forward.h"
+#include "dynamics/tree_forward.h"
 
 #include <math.h>
 #include <string.h>

@@ -59,7 +59,7 @@ static void subspace_rate(const recursion *r, int i, const double *e, double out
     lw_v6_axpy(-1, across, out);
 }
 
-/* As general_velocity of recursion.h, where place and S are known. */
+/* As general_velocity of tree_recursion.h, where place and S are known. */
 static void placed_velocity(const recursion *r, int i) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent];
@@ -193,7 +193,7 @@ static void hinge_both(const recursion *r, int i, const double *E) {
         revolute_both(r, i, E, 2);
 }
 
-/* As velocities of recursion.h, when lw_null_at has turned and placed the joints. E NULL: the bias of v itself. passing NULL: no body is
+/* As velocities of tree_recursion.h, when lw_null_at has turned and placed the joints. E NULL: the bias of v itself. passing NULL: no body is
  * passed over. */
 static inline void velocities_apart(const lw_null_shape *shape, const recursion *r,
                                     const unsigned char *passing, const double *e, const double *E) {

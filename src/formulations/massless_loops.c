@@ -14,7 +14,7 @@
  * Source   docs/theory/massless.md, 7.
  * Cost     O(n^3), no allocation but in create.
  */
-#include "formulations/tree_dynamics.h"
+#include "dynamics/tree_dynamics.h"
 #include "formulations/massless_loops.h"
 #include "formulations/projection.h"
 #include "formulations/ties.h"

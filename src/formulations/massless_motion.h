@@ -10,7 +10,7 @@
 #include "formulations/massless.h"
 
 #define LANES 1
-#include "formulations/forward.h"
+#include "dynamics/tree_forward.h"
 
 /* massless_null.c: indicators of the kinetic bodies at the places of r; the joint's part (may be NULL) and the twist of a body at the
  * root of the direction of speed k; the same of a body whose parent moves, after it has responded. */
@@ -54,7 +54,7 @@ static inline void add_twists(const lw_null *null, const lw_null_piece *piece, c
             lw_v6_axpy(z[k], null->twist + 6 * m, V + size * shape->body[m]);
 }
 
-/* Places of all joints at r->q: what recursion.h otherwise does on the way of velocities. */
+/* Places of all joints at r->q: what tree_recursion.h otherwise does on the way of velocities. */
 static inline void place_joints(const recursion *r) {
     turn_joints(r);
     for (int i = 1; i <= r->model->body_count && r->model->revolute_count < r->model->body_count; i++)

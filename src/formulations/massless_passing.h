@@ -5,7 +5,7 @@
  * Then c hands inertia and wrench over to b's parent, and takes accelerations from there, as if b were not there; b itself hands over the
  * wrench of the elements that act on it.
  *
- * Source   Arnold (2013), eq. 24; docs/theory/massless.md, (6a). Symbols of recursion.h.
+ * Source   Arnold (2013), eq. 24; docs/theory/massless.md, (6a). Symbols of tree_recursion.h.
  * Cost     O(1) per body.
  * Limits   about one axis the joints of b and c turn or slide both, or c goes by its place: so does any joint that can take up all of b's.
  */

@@ -15,7 +15,7 @@
  * Cost     O(n), no allocation.
  */
 #include "formulations/massless.h"
-#include "formulations/tree_dynamics.h"
+#include "dynamics/tree_dynamics.h"
 
 #include <string.h>
 

@@ -13,10 +13,10 @@
  * Cost     one recursion of the tree, once.
  */
 #include "formulations/rcr_parts.h"
-#include "formulations/tree_dynamics.h"
+#include "dynamics/tree_dynamics.h"
 
 #define LANES 1
-#include "formulations/forward.h"
+#include "dynamics/tree_forward.h"
 
 #include <math.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 #include "formulations/rcr_parts.h"
 
 #define LANES 1
-#include "formulations/inverse.h"
+#include "dynamics/tree_inverse.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,10 +5,10 @@
  * adds nothing to anything.
  */
 #include "formulations/sweeps.h"
-#include "formulations/tree_dynamics.h"
+#include "dynamics/tree_dynamics.h"
 
 #define LANES 1
-#include "formulations/forward.h"
+#include "dynamics/tree_forward.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define LW_TREE_METHOD_BASE_H
 
 #include "formulations/formulation.h"
-#include "formulations/tree_dynamics.h"
+#include "dynamics/tree_dynamics.h"
 
 /* Does the tree alone, its loops open, determine all accelerations of the initial state? LW_ERROR_UNSUPPORTED if not. */
 lw_status lw_tree_determined(const lw_model *model, lw_error *error);

@@ -18,7 +18,7 @@ typedef struct lw_body_motion {
     double V[6];       /* twist */
 } lw_body_motion;
 
-/* What the recursions (formulations/recursion.h) keep at each body, in its internal axes, for one state or
+/* What the recursions (dynamics/tree_recursion.h) keep at each body, in its internal axes, for one state or
  * several:
  *   node    w        angular velocity
  *           a, bias  acceleration (angular; of the origin, gravity taken off), and what the joint's speeds

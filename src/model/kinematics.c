@@ -3,7 +3,7 @@
  *   V_i = X_i V_parent + S_i v_i
  *
  * Source   docs/theory/tree.md, 4-6. Here the twists are spatial; the recursions of the dynamics
- *          (formulations/recursion.h) have accelerations of points and do their own kinematics.
+ *          (dynamics/tree_recursion.h) have accelerations of points and do their own kinematics.
  * Cost     O(n), one pass in regular labelling, no allocation.
  */
 #include "model/data.h"

@@ -5,7 +5,7 @@
  * is shown.
  */
 #include "random_model.h"
-#include "formulations/lanes.h"
+#include "dynamics/batch_simd.h"
 
 #include <stdarg.h>
 #include <stddef.h>

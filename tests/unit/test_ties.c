@@ -6,7 +6,7 @@
 #include "formulations/looped.h"
 #include "formulations/projection.h"
 #include "formulations/sweeps.h"
-#include "formulations/tree_dynamics.h"
+#include "dynamics/tree_dynamics.h"
 #include "random_loops.h"
 
 #include <stdarg.h>

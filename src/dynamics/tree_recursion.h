@@ -1,4 +1,4 @@
-/* recursion.h - what the recursions on a tree share, for one state or several at a time (linalg/simd.h): kernels, positions
+/* tree_recursion.h - what the recursions on a tree share, for one state or several at a time (linalg/simd.h): kernels, positions
  * and velocities. forward.h and inverse.h go on from here.
  *
  * Source   Anderson & Critchley (2003), eqs 8-19, 24, 26, 27, at the joints instead of the mass centres;
@@ -19,7 +19,7 @@
 #ifndef LW_RECURSION_H
 #define LW_RECURSION_H
 
-#include "formulations/joint_sincos.h"
+#include "dynamics/joint_sincos.h"
 #include "model/data.h"
 #include "model/joint_motion.h"
 

@@ -1,4 +1,4 @@
-/* mass_matrix.c - the joint-space mass matrix of a tree: composite rigid bodies.
+/* tree_mass_matrix.c - the joint-space mass matrix of a tree: composite rigid bodies.
  *
  *   Ic_i = I_i + sum over children of X' Ic X
  *   M_ij = S_i' X' Ic_j S_j                        for i on the way from ground to j
@@ -9,10 +9,10 @@
  *          time: every 64-bit x86 and ARM processor computes two doubles in the time of one.
  * Cost     O(n d) with d the depth of the tree, plus clearing nv^2 entries; no allocation.
  */
-#include "formulations/tree_dynamics.h"
+#include "dynamics/tree_dynamics.h"
 
 #define LANES 1
-#include "formulations/recursion.h"
+#include "dynamics/tree_recursion.h"
 
 /* total = base + a rigid inertia J (about its origin), h, m given in the same axes but at p. With e = h + m p, which is its
  * moment about the new origin, and g = h + e:

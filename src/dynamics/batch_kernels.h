@@ -1,12 +1,12 @@
-/* lanes_table.h - an lw_lanes for one width: included by lanes_2.c, lanes_4.c and lanes_8.c, which differ in
+/* batch_kernels.h - an lw_lanes for one width: included by batch_simd_2.c, batch_simd_4.c and batch_simd_8.c, which differ in
  * LANES and in the instructions that their compiler may use.
  *
- * States are gathered from the caller's arrays into vectors, the recursions of recursion.h run on vectors,
+ * States are gathered from the caller's arrays into vectors, the recursions of tree_recursion.h run on vectors,
  * and the result is scattered. Force elements and prescribed motions are evaluated state by state.
  */
-#include "formulations/lanes.h"
-#include "formulations/forward.h"
-#include "formulations/inverse.h"
+#include "dynamics/batch_simd.h"
+#include "dynamics/tree_forward.h"
+#include "dynamics/tree_inverse.h"
 
 typedef struct workspace {
     recursion r;

@@ -8,7 +8,7 @@
  * Cost     per state a fraction of the call for one state (docs/performance.md).
  */
 #define _POSIX_C_SOURCE 200809L
-#include "formulations/lanes.h"
+#include "dynamics/batch_simd.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,14 +2,14 @@
  *
  *   given q, v, tau     find vdot with  M(q) vdot + c(q, v) = tau + forces
  *
- * Source   Anderson & Critchley (2003), eqs 14-19, 24, 26, 27; docs/theory/tree.md, 14-18. Symbols as in recursion.h.
- * Use      velocities (recursion.h), eliminate, accelerate.
- * Cost     O(n): see recursion.h.
+ * Source   Anderson & Critchley (2003), eqs 14-19, 24, 26, 27; docs/theory/tree.md, 14-18. Symbols as in tree_recursion.h.
+ * Use      velocities (tree_recursion.h), eliminate, accelerate.
+ * Cost     O(n): see tree_recursion.h.
  */
 #ifndef LW_FORWARD_H
 #define LW_FORWARD_H
 
-#include "formulations/recursion.h"
+#include "dynamics/tree_recursion.h"
 
 /* --- articulated inertias, from the leaves inwards (docs/theory/tree.md, 14-17) ------------------- */
 

@@ -1,10 +1,10 @@
-/* turns.c - sines and cosines of the aligned revolute joints of one state.
+/* joint_sincos.c - sines and cosines of the aligned revolute joints of one state.
  *
  * Every 64-bit x86 and ARM processor computes two doubles in the time of one, one with AVX2 four; the recursions for one
  * state would leave that unused.
  */
 #define LANES 2
-#include "formulations/turns.h"
+#include "dynamics/joint_sincos_kernel.h"
 
 void lw_joint_sincos(const lw_model *model, const double *q, double *sine, double *cosine) {
 #if defined(__x86_64__)

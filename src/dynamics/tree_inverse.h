@@ -2,13 +2,13 @@
  *
  *   given q, v, vdot    find tau with  M(q) vdot + c(q, v) = tau + forces
  *
- * Source   the recursive Newton-Euler algorithm; docs/theory/tree.md, 19-20. Symbols as in recursion.h.
- * Cost     O(n): see recursion.h.
+ * Source   the recursive Newton-Euler algorithm; docs/theory/tree.md, 19-20. Symbols as in tree_recursion.h.
+ * Cost     O(n): see tree_recursion.h.
  */
 #ifndef LW_INVERSE_H
 #define LW_INVERSE_H
 
-#include "formulations/recursion.h"
+#include "dynamics/tree_recursion.h"
 
 /* --- inverse dynamics (docs/theory/tree.md, 19-20) ------------------------------------------------ */
 

@@ -3,7 +3,7 @@
 #ifndef LW_FORMULATIONS_LANES_H
 #define LW_FORMULATIONS_LANES_H
 
-#include "formulations/tree_dynamics.h"
+#include "dynamics/tree_dynamics.h"
 
 /* Some of many states, and where they stand: coordinate k of state s at [k * count + s]. */
 typedef struct lw_states {

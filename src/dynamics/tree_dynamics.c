@@ -5,12 +5,12 @@
  * Cost     O(n), no allocation. Elements between bodies need world poses, which cost about as much as
  *          inverse dynamics.
  */
-#include "formulations/tree_dynamics.h"
+#include "dynamics/tree_dynamics.h"
 #include "model/joint.h"
 
 #define LANES 1
-#include "formulations/forward.h"
-#include "formulations/inverse.h"
+#include "dynamics/tree_forward.h"
+#include "dynamics/tree_inverse.h"
 
 #include <stdio.h>
 

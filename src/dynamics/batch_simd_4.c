@@ -1,0 +1,6 @@
+/* batch_simd_4.c - the recursions for four states at a time, with AVX2 (batch_kernels.h).
+ */
+#define LANES 4
+#include "dynamics/batch_kernels.h"
+
+const lw_lanes lw_lanes_4 = {"4 lanes", LANES, size, forward, inverse_of_states};
