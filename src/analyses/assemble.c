@@ -1,6 +1,6 @@
 /* assemble.c - consistent positions and velocities of closed loops; mobility and redundant rows.
  *
- * Positions   Gauss-Newton in the mass metric (formulations/projection.c) from the given ones: first with the coordinates held
+ * Positions   Gauss-Newton in the mass metric (constraints/projection.c) from the given ones: first with the coordinates held
  *             that the user gave, then, if that does not close, with all free; if that ends in a local minimum, from
  *             disturbed positions, always the same ones. Where that leaves a choice, the position nearest to the initial coordinates
  *             of all joints (nearest.c), so that it does not matter where loops are cut. Where the caller has other coordinates
@@ -14,9 +14,9 @@
  * Cost     a few sparse factorisations; some hundred where positions are left open; allocates.
  */
 #include "analyses/nearest.h"
-#include "formulations/redundancy.h"
-#include "formulations/sparse_rank.h"
-#include "formulations/characteristic_length.h"
+#include "constraints/redundancy.h"
+#include "constraints/sparse_rank.h"
+#include "constraints/characteristic_length.h"
 #include "model/joint.h"
 #include <linkwork/assemble.h>
 

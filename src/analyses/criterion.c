@@ -12,8 +12,8 @@
  */
 #include "analyses/criterion.h"
 #include "analyses/variant.h"
-#include "formulations/criterion.h"
-#include "formulations/projection.h"
+#include "constraints/projective_criterion.h"
+#include "constraints/projection.h"
 #include "dynamics/tree_dynamics.h"
 #include "model/joint.h"
 

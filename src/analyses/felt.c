@@ -19,7 +19,7 @@
  * Cost     O(n^3) at the initial position, up to SPEEDS_MAX speeds.
  */
 #include "analyses/felt.h"
-#include "formulations/ties.h"
+#include "constraints/loop_constraints.h"
 #include "linalg/dense.h"
 #include "model/compile.h"
 #include "model/joint.h"

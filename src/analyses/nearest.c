@@ -22,7 +22,7 @@
  * Limits   where EFFORT ends it (rings of fifty and more bodies), the position is nearer than the one it began with, not the nearest.
  */
 #include "analyses/nearest.h"
-#include "formulations/kkt.h"
+#include "constraints/kkt_sparse.h"
 #include "model/joint.h"
 
 #include <math.h>
@@ -349,7 +349,7 @@ static lw_status find_tangent(lw_nearest *n, lw_error *error) {
 }
 
 /* How far the tangent opens the rows, relative to the mechanism. In long chains of loops there are motions that open them by so little
- * that the solver lets them pass (softness, kkt.c): f does not fall along these, once they are closed again. */
+ * that the solver lets them pass (softness, kkt_sparse.c): f does not fall along these, once they are closed again. */
 static double opening(const lw_nearest *n) {
     const lw_rows *rows = n->system->rows;
     double most = 0;

@@ -3,7 +3,7 @@
 #ifndef LW_NEAREST_H
 #define LW_NEAREST_H
 
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 
 typedef struct lw_nearest lw_nearest;
 

@@ -21,7 +21,7 @@
  */
 #include "formulations/augmented.h"
 #include "formulations/reduction.h"
-#include "formulations/saddle.h"
+#include "constraints/kkt_dense.h"
 #include "model/joint.h"
 
 #include <math.h>

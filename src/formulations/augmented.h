@@ -9,7 +9,7 @@
 #ifndef LW_AUGMENTED_H
 #define LW_AUGMENTED_H
 
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 #include "linalg/dense.h"
 
 typedef struct lw_augmented {

@@ -13,10 +13,10 @@
  * Limits   what slides freely must have mass.
  */
 #include "formulations/augmented.h"
-#include "formulations/independence.h"
+#include "constraints/row_independence.h"
 #include "formulations/reduction.h"
 #include "formulations/refinement.h"
-#include "formulations/saddle.h"
+#include "constraints/kkt_dense.h"
 #include "model/joint.h"
 
 typedef struct barycentre_method {

@@ -13,7 +13,7 @@
  * Cost     O(rows unknowns^2) a round; dense.
  */
 #include "formulations/closing_parts.h"
-#include "formulations/ties.h"
+#include "constraints/loop_constraints.h"
 #include "model/joint.h"
 
 #include <stdio.h>

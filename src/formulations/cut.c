@@ -15,9 +15,9 @@
  */
 #include "constraints/balance.h"
 #include "formulations/looped.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "formulations/reduction.h"
-#include "formulations/ties.h"
+#include "constraints/loop_constraints.h"
 #include "formulations/tree_method_base.h"
 #include "linalg/dense.h"
 #include "model/joint.h"

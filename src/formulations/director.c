@@ -4,7 +4,7 @@
  * State    y = (q, v, angles): twelve coordinates per body, their rates, and the angles of joints, of which directors know no turns.
  * Step     director_step.c: with all multipliers (director-full), or reduced by the null-space matrix (director).
  * Rates    (1) after multiplication by P_int' are the equations of Newton and Euler (37) with the rows of joints: the
- *          stationary-point system, solved by kkt.c; its solution is that of (9).
+ *          stationary-point system, solved by kkt_sparse.c; its solution is that of (9).
  * Joint coordinates   poses from the nearest rotation; speeds from the smallest change of the rates v, in the mass metric,
  *          that satisfies all rows: v of the discrete scheme does so only to O(h^2). Momenta survive that change, the kinetic
  *          energy does not, and so has an entry of its own.
@@ -12,7 +12,7 @@
  * Source   Betsch and Leyendecker (2006); docs/theory/director.md.
  * Limits   no rolling: its rows have no position level. Bodies without inertia must be held by others.
  */
-#include "formulations/kkt.h"
+#include "constraints/kkt_sparse.h"
 #include "formulations/director.h"
 #include "formulations/reduction.h"
 #include "linalg/dense.h"
@@ -26,7 +26,7 @@ typedef struct director_method {
     lw_reduction reduction;
     lw_kkt *kkt;
     lw_director *d;
-    double *absolute;      /* 13 per body: stationary.h */
+    double *absolute;      /* 13 per body: newton_euler_system.h */
     double *momentum, *V;  /* 6 per body */
     double *lambda, *ydot; /* rows; absolute rates */
     double *q, *v;         /* coordinates and rates with ground */

@@ -6,8 +6,8 @@
  * Cost     that of solve, and O(n + m); no allocation but in create.
  */
 #include "formulations/looped.h"
-#include "formulations/redundancy.h"
-#include "formulations/ties.h"
+#include "constraints/redundancy.h"
+#include "constraints/loop_constraints.h"
 #include "formulations/tree_method_base.h"
 
 #include <math.h>

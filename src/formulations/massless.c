@@ -19,7 +19,7 @@
 #include "formulations/massless_follow.h"
 #include "formulations/massless_joints.h"
 #include "formulations/massless_loops.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "formulations/reduction.h"
 #include "formulations/tree_method_base.h"
 #include "model/joint.h"

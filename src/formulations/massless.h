@@ -9,7 +9,7 @@
 #define LW_MASSLESS_METHOD_H
 
 #include "formulations/formulation.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include <linkwork/massless.h>
 
 extern const lw_formulation lw_formulation_massless;

@@ -9,7 +9,7 @@
  */
 #include "formulations/massless.h"
 #include "formulations/massless_loops.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -16,8 +16,8 @@
  */
 #include "dynamics/tree_dynamics.h"
 #include "formulations/massless_loops.h"
-#include "formulations/projection.h"
-#include "formulations/ties.h"
+#include "constraints/projection.h"
+#include "constraints/loop_constraints.h"
 #include "linalg/dense.h"
 #include "model/joint.h"
 

@@ -6,7 +6,7 @@
 #include "formulations/looped.h"
 #include "formulations/massless_follow.h"
 #include "formulations/massless_loops.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 
 typedef struct massless_method {
     lw_looped looped; /* its data are those of flow */

@@ -22,7 +22,7 @@
  * Cost     O(n) times the largest group, and the cube of each group; no allocation but in create.
  */
 #include "formulations/massless_springs.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "model/joint.h"
 
 #include <float.h>

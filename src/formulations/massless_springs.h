@@ -4,7 +4,7 @@
 #define LW_MASSLESS_SPRINGS_H
 
 #include "formulations/massless.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 
 struct lw_springs {
     lw_flow *flow, *probe;

@@ -18,11 +18,11 @@
  * Cost     O(M^2 N), M = 6 bodies, N rows; dense.
  * Limits   J may be singular, Z'J Z not. Light bodies: refinement.c.
  */
-#include "formulations/independence.h"
+#include "constraints/row_independence.h"
 #include "formulations/reduction.h"
 #include "formulations/refinement.h"
 #include "formulations/roots.h"
-#include "formulations/characteristic_length.h"
+#include "constraints/characteristic_length.h"
 #include "linalg/dense.h"
 
 #include <math.h>

@@ -12,17 +12,17 @@
  *           H*, lambda     what is left: rotational rows of the tree (48), closures and constraints (66)
  *
  * Nothing is factored to find Z, and no rank is decided for it: the graph has it. The rows that are left make a system of the
- * same form (73), without those that depend on others (independence.c).
+ * same form (73), without those that depend on others (row_independence.c).
  *
  * Source   Mufti (1983), remark 2 (40-d), 67-73, remarks 3 and 5; docs/theory/nullspace.md, 6.
  * Cost     dense: (3 bodies + slides + rows that are left)^3 / 3; no allocation but in create.
  * Limits   J may be singular as long as the motion is determined.
  */
 #include "formulations/augmented.h"
-#include "formulations/independence.h"
+#include "constraints/row_independence.h"
 #include "formulations/reduction.h"
 #include "formulations/refinement.h"
-#include "formulations/saddle.h"
+#include "constraints/kkt_dense.h"
 #include "model/joint.h"
 
 typedef struct graph_method {

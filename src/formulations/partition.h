@@ -9,7 +9,7 @@
 #ifndef LW_PARTITION_H
 #define LW_PARTITION_H
 
-#include "formulations/criterion.h"
+#include "constraints/projective_criterion.h"
 #include "formulations/formulation.h"
 #include "linalg/dense.h"
 

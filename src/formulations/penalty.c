@@ -12,7 +12,7 @@
  * Limits   approximate by design: about 1e-7 at best. J may be singular as long as J + H k H' is not.
  */
 #include "formulations/reduction.h"
-#include "formulations/characteristic_length.h"
+#include "constraints/characteristic_length.h"
 #include "linalg/dense.h"
 
 #include <math.h>

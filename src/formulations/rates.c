@@ -13,17 +13,17 @@
  *   [      -L_s'           0   ] [ lambda_s ] = ...                                                     (16)
  *
  * In a closed chain G is in general singular: the closures add columns to C, but hardly any rank (62). There (15) is solved
- * as it is, without the rows that depend on others (independence.c). Divisions by the masses of light bodies leave few
+ * as it is, without the rows that depend on others (row_independence.c). Divisions by the masses of light bodies leave few
  * digits of the heavy ones in G; refinement.c gives them back.
  *
  * Source   Mufti (1983), eqs 15, 16, 49, 63; docs/theory/rates.md.
  * Cost     O((bodies + rows)^3), dense; no allocation but in create.
  * Limits   every body must have mass; inertias may be singular as long as the motion is determined.
  */
-#include "formulations/independence.h"
+#include "constraints/row_independence.h"
 #include "formulations/reduction.h"
 #include "formulations/refinement.h"
-#include "formulations/saddle.h"
+#include "constraints/kkt_dense.h"
 
 #include <math.h>
 

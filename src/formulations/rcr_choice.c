@@ -14,7 +14,7 @@
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 19-23; docs/theory/rcr.md, 5.
  * Cost     O(speeds on the way x rows^2) for each tie, O(n + m) for loops of bounded width; no allocation.
  */
-#include "formulations/criterion.h"
+#include "constraints/projective_criterion.h"
 #include "formulations/rcr_choice.h"
 
 #include <math.h>

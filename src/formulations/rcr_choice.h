@@ -4,7 +4,7 @@
  *   G v = rate,   v_D = -Delta^-1 (G_I v_I - rate),   Delta = G_D
  *
  * Every tie determines as many speeds of the joints on its way as it has independent rows. Ties are taken in the static order of
- * ties.h; what a tie needs of those before is eliminated from its rows, so that Delta is one small block for each tie.
+ * loop_constraints.h; what a tie needs of those before is eliminated from its rows, so that Delta is one small block for each tie.
  */
 #ifndef LW_RCR_CHOICE_H
 #define LW_RCR_CHOICE_H
@@ -66,7 +66,7 @@ typedef struct lw_choice {
     int *body_of;               /* per speed */
     int *in_loops, loop_speeds; /* the speeds of joints that are part of a loop */
     /* of a state */
-    double *G;                   /* columns of the rows, as strand.Y in ties.h */
+    double *G;                   /* columns of the rows, as strand.Y in loop_constraints.h */
     double *axis;                /* 6 per speed: (angular; of the body's origin), world axes */
     double *momentum;            /* 6 per speed: of all that its body carries, moved along it */
     lw_rigid_inertia *composite; /* per body: with all that it carries, world axes, about its origin */

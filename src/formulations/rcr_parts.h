@@ -3,7 +3,7 @@
 #ifndef LW_RCR_PARTS_H
 #define LW_RCR_PARTS_H
 
-#include "formulations/closures.h"
+#include "constraints/closure_rows.h"
 #include "formulations/looped.h"
 #include "formulations/rcr_choice.h"
 #include "formulations/rcr_rank.h"

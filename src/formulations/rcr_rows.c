@@ -15,7 +15,7 @@
  * Source   docs/theory/rcr.md, 4.
  * Cost     a look at sleeping rows, O(1) each; own rows about as much as two runs; a correction one run and an inverse dynamics.
  */
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "formulations/rcr_parts.h"
 
 #define LANES 1

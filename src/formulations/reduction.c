@@ -8,9 +8,9 @@
  *                    project: back onto the constraints after each step (projection.c).
  * Cost     that of solve, and O(bodies + joints); no allocation.
  */
-#include "formulations/kkt.h"
+#include "constraints/kkt_sparse.h"
 #include "formulations/reduction.h"
-#include "formulations/redundancy.h"
+#include "constraints/redundancy.h"
 #include "formulations/tree_method_base.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #define LW_REDUCTION_H
 
 #include "formulations/formulation.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 
 typedef struct lw_reduction lw_reduction;
 struct lw_reduction {

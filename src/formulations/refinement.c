@@ -14,7 +14,7 @@
  * Cost     O(bodies + rows) and one solution a round, two rounds as a rule; no allocation but in create.
  */
 #include "formulations/refinement.h"
-#include "formulations/characteristic_length.h"
+#include "constraints/characteristic_length.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #ifndef LW_REFINEMENT_H
 #define LW_REFINEMENT_H
 
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 
 /* Solves J a - H lambda = u, H'a = gamma for any right-hand sides, with the factors of the state in the system. */
 typedef lw_status lw_solver_of(void *method, const double *u, const double *gamma, double *a, double *lambda,

@@ -3,7 +3,7 @@
 #ifndef LW_ROOTS_H
 #define LW_ROOTS_H
 
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 
 /* I_i = sum of moment[k] axis_k axis_k', k = 0 .. 2. A moment that is nothing but rounding is zero: points, rods. */
 typedef struct lw_roots {

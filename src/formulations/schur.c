@@ -8,7 +8,7 @@
  *   A = X'H D,   A P = Q R       with column pivoting; D makes the columns unit vectors
  *   g = R^-T P'D gamma,   x = Q (g; c_2),   R (P'D^-1 lambda) = g - c_1,   (c_1; c_2) = Q'X'u
  *
- * H has the rows that independence.c keeps; the others follow from them, and their multipliers are zero.
+ * H has the rows that row_independence.c keeps; the others follow from them, and their multipliers are zero.
  *
  * Directions without inertia (all turns of a point, those of a planar body out of its plane, of a rod about itself) have no
  * place in X: a = X x + N w. The rows alone determine w, and the multipliers must balance the torques there,
@@ -19,11 +19,11 @@
  * Cost     O(bodies rows^2), dense; no allocation but in create.
  * Limits   every body must have mass; what has no inertia must be held by the rows.
  */
-#include "formulations/independence.h"
+#include "constraints/row_independence.h"
 #include "formulations/reduction.h"
 #include "formulations/refinement.h"
 #include "formulations/roots.h"
-#include "formulations/characteristic_length.h"
+#include "constraints/characteristic_length.h"
 
 #include <math.h>
 

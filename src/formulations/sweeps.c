@@ -14,7 +14,7 @@
  *
  * Sweeping outwards, lambda_t = -C^-T d^-1 (E a + e + sum F_s lambda_s) at the base, and the joints beyond follow as in a tree.
  *
- * Source   docs/theory/rcr.md; symbols of tree_recursion.h and ties.h.
+ * Source   docs/theory/rcr.md; symbols of tree_recursion.h and loop_constraints.h.
  * Cost     O(n + m) for loops of bounded width: strands per body and coupled ties. No allocation but in create.
  */
 #define PACK 2

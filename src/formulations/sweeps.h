@@ -3,7 +3,7 @@
 #ifndef LW_SWEEPS_H
 #define LW_SWEEPS_H
 
-#include "formulations/ties.h"
+#include "constraints/loop_constraints.h"
 
 #define LW_ANY_PIVOT                                                                                         \
     1e-250 /* a scale below which no pivot falls, but that of a row that depends on others exactly */

@@ -14,7 +14,7 @@
 #include "random_loops.h"
 #include "random_massless.h"
 #include "formulations/formulation.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "model/joint.h"
 
 #include <stdarg.h>

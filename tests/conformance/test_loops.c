@@ -19,9 +19,9 @@
  * is not zero, since near a dead centre all numbers are that much less certain. The share of such mechanisms is printed.
  */
 #include "random_loops.h"
-#include "closures.h"
+#include "closure_rows.h"
 #include "formulations/formulation.h"
-#include "formulations/redundancy.h"
+#include "constraints/redundancy.h"
 #include "model/joint.h"
 
 #include <stdarg.h>

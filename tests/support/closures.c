@@ -1,6 +1,6 @@
-/* closures.c - what closures and constraints ask of the poses of bodies (closures.h), and the linear algebra to judge it.
+/* closure_rows.c - what closures and constraints ask of the poses of bodies (closure_rows.h), and the linear algebra to judge it.
  */
-#include "closures.h"
+#include "closure_rows.h"
 
 #include <stdarg.h>
 #include <stddef.h>

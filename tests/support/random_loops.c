@@ -8,7 +8,7 @@
  * taken as it comes. Prescribed joints count as having no freedom, so that their motion is possible.
  */
 #include "random_loops.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "model/data.h"
 #include "model/joint.h"
 

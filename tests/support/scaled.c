@@ -2,7 +2,7 @@
  */
 #include "scaled.h"
 #include "random_model.h"
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 #include "model/joint.h"
 
 #include <stdarg.h>

@@ -8,8 +8,8 @@
 
 #include "build.h"
 #include "formulations/closing.h"
-#include "formulations/projection.h"
-#include "formulations/ties.h"
+#include "constraints/projection.h"
+#include "constraints/loop_constraints.h"
 #include "linalg/dense.h"
 #include "model/rows.h"
 #include "random_model.h"

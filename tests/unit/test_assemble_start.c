@@ -4,7 +4,7 @@
  */
 #include "build.h"
 #include "random_model.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "model/data.h"
 #include "model/joint.h"
 

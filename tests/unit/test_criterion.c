@@ -1,8 +1,8 @@
 /* test_criterion.c - the projective criterion: formulas of the paper, both forms on random mechanisms, choices of sets.
  */
 #include "random_loops.h"
-#include "formulations/criterion.h"
-#include "formulations/redundancy.h"
+#include "constraints/projective_criterion.h"
+#include "constraints/redundancy.h"
 #include "linalg/dense.h"
 
 #include <stdarg.h>

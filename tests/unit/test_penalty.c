@@ -2,7 +2,7 @@
  */
 #include "build.h"
 #include "formulations/formulation.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "random_model.h"
 
 #include <stdarg.h>

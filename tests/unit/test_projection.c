@@ -8,7 +8,7 @@
  */
 #include "build.h"
 #include "formulations/formulation.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "linalg/dense.h"
 #include "random_loops.h"
 #include "random_model.h"

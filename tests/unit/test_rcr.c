@@ -3,7 +3,7 @@
  */
 #include "build.h"
 #include "formulations/formulation.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "formulations/sweeps.h"
 #include "problems.h"
 #include "random_model.h"

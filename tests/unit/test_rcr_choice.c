@@ -4,7 +4,7 @@
 #include "build.h"
 #include "problems.h"
 #include "random_loops.h"
-#include "formulations/criterion.h"
+#include "constraints/projective_criterion.h"
 #include "formulations/rcr_choice.h"
 #include "formulations/tree_method_base.h"
 #include <linkwork/assemble.h>

@@ -8,7 +8,7 @@
  */
 #include "build.h"
 #include "formulations/formulation.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "model/rows.h"
 #include "random_model.h"
 

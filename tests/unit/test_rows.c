@@ -6,7 +6,7 @@
  *   distance, coupling, rolling   against the same conditions written down here and differentiated numerically
  */
 #include "build.h"
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 #include "model/joint.h"
 #include "random_model.h"
 

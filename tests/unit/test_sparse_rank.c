@@ -1,7 +1,7 @@
 /* test_sparse_rank.c - ranks by sparse elimination against those by orthogonal factors, on random closed loops. */
 #include "random_loops.h"
-#include "formulations/redundancy.h"
-#include "formulations/sparse_rank.h"
+#include "constraints/redundancy.h"
+#include "constraints/sparse_rank.h"
 
 #include <stdarg.h>
 #include <stddef.h>

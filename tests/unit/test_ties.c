@@ -2,9 +2,9 @@
  * closures in body axes against the rows of the model; scales of rows that fall asleep and wake up.
  */
 #include "build.h"
-#include "formulations/closures.h"
+#include "constraints/closure_rows.h"
 #include "formulations/looped.h"
-#include "formulations/projection.h"
+#include "constraints/projection.h"
 #include "formulations/sweeps.h"
 #include "dynamics/tree_dynamics.h"
 #include "random_loops.h"

@@ -4,7 +4,7 @@
 #ifndef LW_PROJECTION_H
 #define LW_PROJECTION_H
 
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 
 typedef struct lw_projection lw_projection;
 
@@ -33,7 +33,7 @@ lw_status lw_project_accelerations(lw_projection *projection, double t, const do
                                    lw_violation *left, lw_error *error);
 /* Positions and velocities of a state that has drifted a little. LW_ERROR_SINGULAR if they cannot be made consistent. */
 lw_status lw_project_state(lw_projection *projection, double t, double *q, double *v, lw_error *error);
-/* In absolute coordinates (stationary.h): every joint too. */
+/* In absolute coordinates (newton_euler_system.h): every joint too. */
 lw_status lw_project_absolute(lw_projection *projection, double t, double *y, lw_error *error);
 
 #endif

@@ -9,8 +9,8 @@
  * Cost     O(rows x entries of the rows that meet); memory for the entries. Allocates; not for use within a time step.
  * Limits   less certain of a rank than the orthogonal factors of redundancy.c next to singular positions; for large mechanisms.
  */
-#include "formulations/sparse_rank.h"
-#include "formulations/row_scaling.h"
+#include "constraints/sparse_rank.h"
+#include "constraints/row_scaling.h"
 #include "linalg/dense.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* closures.h - closures that hold a point (revolute, spherical, weld), from the angles and angular velocities of the tree's
+/* closure_rows.h - closures that hold a point (revolute, spherical, weld), from the angles and angular velocities of the tree's
  * recursion, in body axes: the common case of rows.c without its detours.
  */
 #ifndef LW_CLOSURES_H
@@ -20,7 +20,7 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
 const lw_pose *lw_closures_world(const lw_closures *closures);
 
 /* Of closure number k of the model, rows `row` (counted from its first): wrenches on its second and first body (internal axes,
- * about the internal origin; as in ties.h), and what is to be added to the sum of their products with the accelerations of both.
+ * about the internal origin; as in loop_constraints.h), and what is to be added to the sum of their products with the accelerations of both.
  * Those on the second are always the same, and not asked for if NULL. */
 void lw_closure_rows(const lw_closures *closures, int k, int count, const int *row, double *restrict second,
                      double *restrict first, double *restrict bias);

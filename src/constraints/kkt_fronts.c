@@ -24,7 +24,7 @@
  * Limits   memory is what the first matrix took and half as much again; only a state in which many more coordinates have to wait
  *          takes more.
  */
-#include "formulations/kkt_fronts.h"
+#include "constraints/kkt_fronts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -351,7 +351,7 @@ static int try_pivot(lw_fronts *f, int size, int k, int summed, int c) {
     double nothing = rounding * f->seen[c];
     bool row = f->index[c] >= 6 * f->bodies;
     if (row && !(fabs(*d) > nothing) && !(largest > nothing))
-        *d = -nothing; /* it depends on others; softer here, which the corrections in kkt.c allow */
+        *d = -nothing; /* it depends on others; softer here, which the corrections in kkt_sparse.c allow */
     if (fabs(*d) >= threshold * largest && (row ? *d != 0 : fabs(*d) > nothing)) {
         exchange(f, size, k, c);
         eliminate_one(f, size, k);

@@ -1,4 +1,4 @@
-/* ties.h - the loops of a mechanism as its spanning tree sees them, and a static order to eliminate them.
+/* loop_constraints.h - the loops of a mechanism as its spanning tree sees them, and a static order to eliminate them.
  *
  * A tie is a closure or a constraint: some rows that act on two or more bodies. Its base is the body where the branches
  * from these bodies to ground meet. On the way there it leaves a strand at every body: the wrenches that its multipliers

@@ -5,7 +5,7 @@
  *
  * Cost     O(blocks + bodies).
  */
-#include "formulations/characteristic_length.h"
+#include "constraints/characteristic_length.h"
 #include "linalg/dense.h"
 
 #include <math.h>

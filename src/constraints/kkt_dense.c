@@ -1,4 +1,4 @@
-/* saddle.c - dense symmetric stationary-point systems by L D L'.
+/* kkt_dense.c - dense symmetric stationary-point systems by L D L'.
  *
  *   D K D = L D_1 L',   D a diagonal of powers of two that makes the largest entry of each row about one
  *
@@ -9,7 +9,7 @@
  * Source   Mufti (1983), eqs 15, 51, 61, 73; the scaling is Ruiz's (2001), rows and columns alike.
  * Cost     (n + m)^3 / 3, dense; no allocation but in create.
  */
-#include "formulations/saddle.h"
+#include "constraints/kkt_dense.h"
 #include "linalg/dense.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* kkt.h - sparse solution of the stationary-point system, also with dependent rows.
+/* kkt_sparse.h - sparse solution of the stationary-point system, also with dependent rows.
  */
 #ifndef LW_KKT_H
 #define LW_KKT_H

@@ -1,4 +1,4 @@
-/* stationary.h - the stationary-point system of a mechanism at one state, from which all of Mufti's methods
+/* newton_euler_system.h - the stationary-point system of a mechanism at one state, from which all of Mufti's methods
  * start:
  *
  *   J a - H lambda = u,   H'a = gamma                                                     (10), (49), (63)

@@ -1,6 +1,6 @@
 /* redundancy.c - dependent rows of closures and constraints, mobility, and which reactions they leave undetermined.
  *
- *   G'P = Q R            independence.c: rank; the rows that come last are redundant
+ *   G'P = Q R            row_independence.c: rank; the rows that come last are redundant
  *   G'l = 0              l: multipliers of the closures that move nothing. With the tree's reactions that balance
  *                        them they are all that redundancy leaves open: the rows of a tree are independent
  *
@@ -9,8 +9,8 @@
  * Source   Mufti (1983), eq. 64 and appendix, case 2; docs/theory/redundancy.md.
  * Cost     O(rows^2 speeds), dense; allocates. Not for use within a time step.
  */
-#include "formulations/redundancy.h"
-#include "formulations/independence.h"
+#include "constraints/redundancy.h"
+#include "constraints/row_independence.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef LW_SPARSE_RANK_H
 #define LW_SPARSE_RANK_H
 
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 
 /* Of the rows that do not belong to the tree, at the state in the system: which are kept (may be NULL), how many. speeds: of the
  * tree that are not prescribed. */

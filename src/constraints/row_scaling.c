@@ -4,8 +4,8 @@
  *
  * Cost     O(joints); O(1) for a row.
  */
-#include "formulations/row_scaling.h"
-#include "formulations/characteristic_length.h"
+#include "constraints/row_scaling.h"
+#include "constraints/characteristic_length.h"
 #include "model/joint.h"
 
 #include <math.h>

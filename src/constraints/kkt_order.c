@@ -8,7 +8,7 @@
  * Cost     O(sum over bodies of neighbours squared) expected, that of the factor's blocks; made once.
  *          Ties are broken by the body's number, high ones (tips of the spanning tree) first: the order is a function of the model.
  */
-#include "formulations/kkt_order.h"
+#include "constraints/kkt_order.h"
 
 #include <stdint.h>
 #include <stdlib.h>

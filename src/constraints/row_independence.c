@@ -1,4 +1,4 @@
-/* independence.c - a largest independent set of the rows of closures and constraints.
+/* row_independence.c - a largest independent set of the rows of closures and constraints.
  *
  *   G = H_c' Z           rows of closures and constraints in the speeds of the tree, Z: speeds -> velocities
  *   G'P = Q R            with pivoting: rank; the rows that come last are redundant
@@ -16,9 +16,9 @@
  * Source   Mufti (1983), eq. 64 and appendix, case 2; docs/theory/redundancy.md.
  * Cost     O(rows^2 speeds + rows depth), dense; no allocation but in create.
  */
-#include "formulations/independence.h"
-#include "formulations/row_scaling.h"
-#include "formulations/characteristic_length.h"
+#include "constraints/row_independence.h"
+#include "constraints/row_scaling.h"
+#include "constraints/characteristic_length.h"
 #include "model/joint.h"
 
 #include <math.h>

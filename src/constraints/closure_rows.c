@@ -1,4 +1,4 @@
-/* closures.c - rows of closures that hold a point, in body axes.
+/* closure_rows.c - rows of closures that hold a point, in body axes.
  *
  * The rows are components of the wrench at the closure's point P, in axes that stand still in the second body. With P at rest in
  * both bodies, w_r = w_2 - w_1 and x any of the axes:
@@ -14,8 +14,8 @@
  * Source   docs/theory/rows.md for joints whose motion subspace is constant and does not slide; tree_recursion.h for velocities.
  * Cost     O(bodies on the ways of the closures to ground + closures), no allocation.
  */
-#include "formulations/closures.h"
-#include "formulations/ties.h"
+#include "constraints/closure_rows.h"
+#include "constraints/loop_constraints.h"
 #include "model/joint.h"
 
 #include <math.h>

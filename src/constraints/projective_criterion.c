@@ -15,8 +15,8 @@
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 9-23; docs/theory/partition.md.
  * Cost     O(n^3 + n^2 m), a choice O(k^2 n); no allocation.
  */
-#include "formulations/criterion.h"
-#include "formulations/ties.h"
+#include "constraints/projective_criterion.h"
+#include "constraints/loop_constraints.h"
 #include "linalg/dense.h"
 #include "model/joint.h"
 

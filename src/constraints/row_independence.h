@@ -1,10 +1,10 @@
-/* independence.h - which rows of closures and constraints depend on the others: the one place where a mechanism's rank
+/* row_independence.h - which rows of closures and constraints depend on the others: the one place where a mechanism's rank
  * is decided within a step.
  */
 #ifndef LW_INDEPENDENCE_H
 #define LW_INDEPENDENCE_H
 
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 #include "linalg/dense.h"
 
 /* Rows count from the first that does not belong to the tree: rows->tree_count. */

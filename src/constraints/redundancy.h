@@ -3,7 +3,7 @@
 #ifndef LW_REDUNDANCY_H
 #define LW_REDUNDANCY_H
 
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 
 /* Of the state in the system (lw_stationary_at or lw_stationary_rows_at). Rows count from the first that
  * does not belong to the tree: rows->tree_count. */

@@ -1,4 +1,4 @@
-/* saddle.h - dense symmetric stationary-point systems.
+/* kkt_dense.h - dense symmetric stationary-point systems.
  *
  *   [  A   -G ] [ x ]   [ b ]
  *   [ -G'  -S ] [ l ] = [ c ]

@@ -1,4 +1,4 @@
-/* ties.c - strands of closures and constraints along the spanning tree, and the order in which they are eliminated.
+/* loop_constraints.c - strands of closures and constraints along the spanning tree, and the order in which they are eliminated.
  *
  * A tie can be eliminated at its base, when everything beyond has been. Ties with the same base, such as the cells of a
  * ladder that hangs on ground, are ordered by minimum degree so that few of them get coupled on the way.
@@ -6,7 +6,7 @@
  * Source   docs/theory/rcr.md, 3.
  * Cost     compile time only: O(strands x width^2), and as much again for the order.
  */
-#include "formulations/ties.h"
+#include "constraints/loop_constraints.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* stationary.c - the stationary-point system of a mechanism: inertias, forces, rows, and what its solution means.
+/* newton_euler_system.c - the stationary-point system of a mechanism: inertias, forces, rows, and what its solution means.
  *
  *   u_1 = F + m g                      force
  *   u_2 = G - w x (I w)                torque about the centre of mass
@@ -8,7 +8,7 @@
  * Source   Mufti (1983), eqs 2-10, 47-49, 63, remarks 3-5; docs/theory/rows.md, docs/theory/lagrange.md.
  * Cost     O(bodies + joints + elements) per state, no allocation.
  */
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef LW_ROW_SCALING_H
 #define LW_ROW_SCALING_H
 
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 
 /* How far the joints are from their middle; where all are in one place, the size of the bodies. */
 double lw_mechanism_size(const lw_stationary *s);

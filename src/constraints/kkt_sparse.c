@@ -1,4 +1,4 @@
-/* kkt.c - sparse solution of the stationary-point system, also with dependent rows and with bodies light or massless.
+/* kkt_sparse.c - sparse solution of the stationary-point system, also with dependent rows and with bodies light or massless.
  *
  *   [  J   -H ] [   a    ]   [    u   ]
  *   [ -H'  -E ] [ lambda ] = [ -gamma ]
@@ -19,8 +19,8 @@
  * Source   Mufti (1983), eqs 10, 49, 63; the treatment of dependent rows is ours (a proximal-point iteration).
  * Cost     sparse; the order is made once, the factor with its pivots at each state: a function of that state alone.
  */
-#include "formulations/kkt.h"
-#include "formulations/kkt_fronts.h"
+#include "constraints/kkt_sparse.h"
+#include "constraints/kkt_fronts.h"
 
 #include <math.h>
 #include <stdlib.h>

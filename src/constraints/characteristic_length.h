@@ -3,7 +3,7 @@
 #ifndef LW_CHARACTERISTIC_LENGTH_H
 #define LW_CHARACTERISTIC_LENGTH_H
 
-#include "formulations/stationary.h"
+#include "constraints/newton_euler_system.h"
 
 /* The size of the mechanism's bodies at the state in the system: the longest arm from a centre of mass to the line along
  * which a row acts, or the largest radius of gyration; 1 if there is neither. */

@@ -3,7 +3,7 @@
 #ifndef LW_KKT_FRONTS_H
 #define LW_KKT_FRONTS_H
 
-#include "formulations/kkt_order.h"
+#include "constraints/kkt_order.h"
 
 typedef struct lw_fronts lw_fronts;
 

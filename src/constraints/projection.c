@@ -3,7 +3,7 @@
  *   minimise d'J d  with  H'd = -phi,      then d is a displacement of the bodies
  *   minimise D'J D  with  H'(V + D) = rate, then V + D are their velocities
  *
- * Both are the stationary-point system with other right-hand sides (u = 0), so the sparse solver of kkt.c, which does
+ * Both are the stationary-point system with other right-hand sides (u = 0), so the sparse solver of kkt_sparse.c, which does
  * not mind dependent rows, serves here too. In joint coordinates the rows of the tree are met already (phi = 0),
  * d moves the joints by W'd, and the result is the same as with the mass matrix of the joint coordinates.
  *
@@ -12,9 +12,9 @@
  * Limits   a body without mass or inertia gets a small one here: the metric is ours to choose. Where that leaves too few digits (bodies
  *          of very different mass), a metric in which all bodies are alike takes over.
  */
-#include "formulations/kkt.h"
-#include "formulations/projection.h"
-#include "formulations/characteristic_length.h"
+#include "constraints/kkt_sparse.h"
+#include "constraints/projection.h"
+#include "constraints/characteristic_length.h"
 
 #include <math.h>
 #include <stdlib.h>
