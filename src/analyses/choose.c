@@ -13,7 +13,7 @@
  * Cost     creates those candidates and evaluates each once.
  */
 #include "analyses/choose.h"
-#include "formulations/checked.h"
+#include "formulations/common/checked.h"
 #include <linkwork/assemble.h>
 #include <linkwork/simulate.h>
 

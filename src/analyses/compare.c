@@ -19,7 +19,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "analyses/choose.h"
-#include "formulations/checked.h"
+#include "formulations/common/checked.h"
 #include <linkwork/assemble.h>
 #include <linkwork/compare.h>
 

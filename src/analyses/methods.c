@@ -2,7 +2,7 @@
  * accelerations and reactions of one state by one method.
  */
 #include "analyses/choose.h"
-#include "formulations/checked.h"
+#include "formulations/common/checked.h"
 #include "integrators/integrator.h"
 #include <linkwork/simulate.h>
 

@@ -20,7 +20,7 @@
  * Cost     O(n (n + slides^2 + stars)); no allocation but in create.
  */
 #include "formulations/augmented.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include "constraints/kkt_dense.h"
 #include "model/joint.h"
 

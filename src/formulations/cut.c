@@ -14,11 +14,11 @@
  * Limits   each joint of the tree must move some inertia; dense in the number m of rows.
  */
 #include "constraints/balance.h"
-#include "formulations/looped.h"
+#include "formulations/common/loop_method_base.h"
 #include "constraints/projection.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include "constraints/loop_constraints.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 #include "linalg/dense.h"
 #include "model/joint.h"
 

@@ -14,7 +14,7 @@
  */
 #include "constraints/kkt_sparse.h"
 #include "formulations/director.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include "linalg/dense.h"
 #include "model/joint.h"
 

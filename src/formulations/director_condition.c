@@ -20,7 +20,7 @@
  * Cost     cubic in the number of unknowns. Allocates: an analysis, not a step.
  */
 #include "formulations/director.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include "linalg/dense.h"
 #include <linkwork/assemble.h>
 #include <linkwork/director.h>

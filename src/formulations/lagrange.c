@@ -7,7 +7,7 @@
  * Limits   none on topology; dependent rows and light bodies do no harm.
  */
 #include "constraints/kkt_sparse.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 
 typedef struct lagrange_method {
     lw_reduction reduction;

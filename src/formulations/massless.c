@@ -13,15 +13,15 @@
  * Limits   motions without mass must be held by dampers or springs: lw_null_classify names those that are not.
  */
 #include "formulations/massless_method.h"
-#include "formulations/looped.h"
+#include "formulations/common/loop_method_base.h"
 #include "formulations/massless_bias.h"
 #include "formulations/massless_flow.h"
 #include "formulations/massless_follow.h"
 #include "formulations/massless_joints.h"
 #include "formulations/massless_loops.h"
 #include "constraints/projection.h"
-#include "formulations/reduction.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/absolute_method_base.h"
+#include "formulations/common/tree_method_base.h"
 #include "model/joint.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #include "formulations/massless.h"
 #include "formulations/massless_loops.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include <linkwork/assemble.h>
 #include <linkwork/massless.h>
 #include <linkwork/simulate.h>

@@ -3,7 +3,7 @@
 #ifndef LW_MASSLESS_METHOD_INSIDE_H
 #define LW_MASSLESS_METHOD_INSIDE_H
 
-#include "formulations/looped.h"
+#include "formulations/common/loop_method_base.h"
 #include "formulations/massless_follow.h"
 #include "formulations/massless_loops.h"
 #include "constraints/projection.h"

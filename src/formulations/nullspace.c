@@ -19,7 +19,7 @@
  * Limits   J may be singular, Z'J Z not. Light bodies: refinement.c.
  */
 #include "constraints/row_independence.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include "formulations/refinement.h"
 #include "formulations/roots.h"
 #include "constraints/characteristic_length.h"

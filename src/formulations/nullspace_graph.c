@@ -20,7 +20,7 @@
  */
 #include "formulations/augmented.h"
 #include "constraints/row_independence.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include "formulations/refinement.h"
 #include "constraints/kkt_dense.h"
 #include "model/joint.h"

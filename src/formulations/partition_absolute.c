@@ -9,7 +9,7 @@
  * Limits   J may be singular, D J D' not; no closing conditions: they are those of joint coordinates.
  */
 #include "formulations/partition.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -18,9 +18,9 @@
  */
 #include "formulations/closing.h"
 #include "formulations/distribution.h"
-#include "formulations/looped.h"
-#include "formulations/reduction.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/loop_method_base.h"
+#include "formulations/common/absolute_method_base.h"
+#include "formulations/common/tree_method_base.h"
 #include "model/joint.h"
 
 #include <math.h>

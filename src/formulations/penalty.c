@@ -11,7 +11,7 @@
  * Check    what a step of the method of multipliers changes is the error; too large an error is refused.
  * Limits   approximate by design: about 1e-7 at best. J may be singular as long as J + H k H' is not.
  */
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include "constraints/characteristic_length.h"
 #include "linalg/dense.h"
 

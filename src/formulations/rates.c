@@ -21,7 +21,7 @@
  * Limits   every body must have mass; inertias may be singular as long as the motion is determined.
  */
 #include "constraints/row_independence.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include "formulations/refinement.h"
 #include "constraints/kkt_dense.h"
 

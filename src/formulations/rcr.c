@@ -16,7 +16,7 @@
  * Limits   each joint of the tree must move some inertia, or be held by loops that have some.
  */
 #include "formulations/rcr_parts.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 
 #include <math.h>
 #include <stdlib.h>

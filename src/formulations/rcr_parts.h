@@ -4,7 +4,7 @@
 #define LW_RCR_PARTS_H
 
 #include "constraints/closure_rows.h"
-#include "formulations/looped.h"
+#include "formulations/common/loop_method_base.h"
 #include "formulations/rcr_choice.h"
 #include "formulations/rcr_rank.h"
 #include "formulations/sweeps.h"

@@ -17,10 +17,10 @@
  */
 #include "formulations/augmented.h"
 #include "constraints/row_independence.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include "formulations/refinement.h"
 #include "constraints/kkt_dense.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 #include "model/joint.h"
 
 typedef struct relative_method {

@@ -20,7 +20,7 @@
  * Limits   every body must have mass; what has no inertia must be held by the rows.
  */
 #include "constraints/row_independence.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include "formulations/refinement.h"
 #include "formulations/roots.h"
 #include "constraints/characteristic_length.h"

@@ -7,7 +7,7 @@
  * Cost     O(n) per call, no allocation.
  * Limits   no loops, no constraints; every joint must move some inertia (LW_ERROR_SINGULAR names it if not).
  */
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 
 #include <stdio.h>
 #include <stdlib.h>

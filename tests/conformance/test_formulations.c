@@ -11,7 +11,7 @@
  *   power                                    equals that of the reference method
  */
 #include "random_model.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #include "random_loops.h"
 #include "random_massless.h"
 #include "formulations/massless.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #include "problems.h"
 #include "random_massless.h"
 #include "formulations/massless.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 
 #include <stdarg.h>
 #include <stddef.h>

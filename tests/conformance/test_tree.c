@@ -11,7 +11,7 @@
  * motions.
  */
 #include "random_model.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 #include "model/data.h"
 
 #include <stdarg.h>

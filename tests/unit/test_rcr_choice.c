@@ -6,7 +6,7 @@
 #include "random_loops.h"
 #include "constraints/projective_criterion.h"
 #include "formulations/rcr_choice.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 #include <linkwork/assemble.h>
 #include <linkwork/criterion.h>
 #include <linkwork/simulate.h>

@@ -3,7 +3,7 @@
  */
 #include "build.h"
 #include "constraints/closure_rows.h"
-#include "formulations/looped.h"
+#include "formulations/common/loop_method_base.h"
 #include "constraints/projection.h"
 #include "formulations/sweeps.h"
 #include "dynamics/tree_dynamics.h"

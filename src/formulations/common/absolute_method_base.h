@@ -1,4 +1,4 @@
-/* reduction.h - what the methods of Mufti (1983) share: each is a way to solve the stationary-point system, and
+/* absolute_method_base.h - what the methods of Mufti (1983) share: each is a way to solve the stationary-point system, and
  * everything else (state, forces, reactions, drift) is the same for all.
  *
  * A method embeds lw_reduction as its first member, sets solve, and takes the functions below into its table: lw_absolute_...

@@ -3,7 +3,7 @@
  *
  * Cost     O(n) each; lw_tree_determined allocates, the others do not.
  */
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* looped.h - what methods in joint coordinates with closed loops share: state, rows of closures and constraints, reactions.
+/* loop_method_base.h - what methods in joint coordinates with closed loops share: state, rows of closures and constraints, reactions.
  *
  * A method embeds lw_looped as its first member, sets solve, and takes the functions below into its table.
  */

@@ -1,14 +1,14 @@
-/* looped.c - what methods in joint coordinates with closed loops share: state, rows of closures and constraints, reactions.
+/* loop_method_base.c - what methods in joint coordinates with closed loops share: state, rows of closures and constraints, reactions.
  *
  * The state is (q, v) of the spanning tree. Reactions of the tree's joints are those without loops (inverse dynamics) plus
  * what the multipliers of the ties make them hold.
  *
  * Cost     that of solve, and O(n + m); no allocation but in create.
  */
-#include "formulations/looped.h"
+#include "formulations/common/loop_method_base.h"
 #include "constraints/redundancy.h"
 #include "constraints/loop_constraints.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Source   docs/theory/balance.md.
  * Cost     that of accelerations with reactions, and O(bodies + joints + constraints + elements); no allocation but in create.
  */
-#include "formulations/checked.h"
+#include "formulations/common/checked.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* reduction.c - what the methods of Mufti (1983) share: states, drift control, accelerations, reactions.
+/* absolute_method_base.c - what the methods of Mufti (1983) share: states, drift control, accelerations, reactions.
  *
  *   absolute   y_i = (centre of mass, quaternion, its velocity, angular velocity), i = 1 .. n, world axes; then the angles of
  *              joints, since poses do not tell how often a joint has turned
@@ -9,9 +9,9 @@
  * Cost     that of solve, and O(bodies + joints); no allocation.
  */
 #include "constraints/kkt_sparse.h"
-#include "formulations/reduction.h"
+#include "formulations/common/absolute_method_base.h"
 #include "constraints/redundancy.h"
-#include "formulations/tree_method_base.h"
+#include "formulations/common/tree_method_base.h"
 
 #include <math.h>
 #include <stdio.h>
