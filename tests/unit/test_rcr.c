@@ -4,7 +4,7 @@
 #include "build.h"
 #include "formulations/formulation.h"
 #include "constraints/projection.h"
-#include "formulations/sweeps.h"
+#include "formulations/rcr/rcr_solve.h"
 #include "problems.h"
 #include "random_model.h"
 

@@ -5,7 +5,7 @@
 #include "constraints/closure_rows.h"
 #include "formulations/common/loop_method_base.h"
 #include "constraints/projection.h"
-#include "formulations/sweeps.h"
+#include "formulations/rcr/rcr_solve.h"
 #include "dynamics/tree_dynamics.h"
 #include "random_loops.h"
 

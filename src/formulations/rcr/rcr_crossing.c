@@ -2,7 +2,7 @@
  *
  * At distance delta (rad) from a singular position the rows still hold, along the direction that is about to become free, but with
  * delta in front: a gap e of the loop makes the accelerations wrong by e / delta^3, with rounding for e too, and where the pivots
- * vanish (sweeps.c) they are those of one more freedom. On the branch on which the mechanism moves they are smooth. So, near,
+ * vanish (rcr_solve.c) they are those of one more freedom. On the branch on which the mechanism moves they are smooth. So, near,
  *
  *   q(s), v(s)     a curve through the state: q + s v in the joints of the loop, closed; v made consistent there
  *   F(s)           speeds, accelerations and drive forces at q(s), v(s) under the forces of the state
@@ -17,7 +17,7 @@
  * Source   docs/theory/rcr.md, 5, singular positions.
  * Cost     twenty closings and runs, near singular positions only; elsewhere a look at the pivots. No allocation but in create.
  */
-#include "formulations/rcr_parts.h"
+#include "formulations/rcr/rcr_parts.h"
 
 #include <math.h>
 #include <string.h>

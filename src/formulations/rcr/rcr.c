@@ -2,7 +2,7 @@
  *
  *   given q, v, tau     find vdot with  M vdot + c = tau + G'lambda,  G vdot = g
  *
- * Loops are eliminated locally and recursively in the sweeps of the tree (sweeps.c). Velocities are eliminated exactly at every
+ * Loops are eliminated locally and recursively in the sweeps of the tree (rcr_solve.c). Velocities are eliminated exactly at every
  * evaluation: the dependent ones follow from the independent ones, which are chosen loop by loop with the projective criterion and
  * looked at after each step (rcr_choice.c). Where no choice serves, and at the end of each step, what they have against the rows is
  * taken off by the smallest change in the mass metric, which is one more run of the same sweeps; so are positions after each step,
@@ -15,7 +15,7 @@
  * Cost     O(n + m) for loops of bounded width, O(m^1.5) on plane nets. No allocation but in create.
  * Limits   each joint of the tree must move some inertia, or be held by loops that have some.
  */
-#include "formulations/rcr_parts.h"
+#include "formulations/rcr/rcr_parts.h"
 #include "formulations/common/tree_method_base.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #define LW_RCR_CHOICE_H
 
 #include "formulations/formulation.h"
-#include "formulations/sweeps.h"
+#include "formulations/rcr/rcr_solve.h"
 
 /* A speed of a joint on the way of a tie. */
 typedef struct lw_way_speed {

@@ -12,7 +12,7 @@
  * Source   docs/theory/rcr.md, (21).
  * Cost     one recursion of the tree, once.
  */
-#include "formulations/rcr_parts.h"
+#include "formulations/rcr/rcr_parts.h"
 #include "dynamics/tree_dynamics.h"
 
 #define LANES 1

@@ -13,7 +13,7 @@
  * Limits   a front has room for its own speeds and as many again: where a choice leads more speeds of other loops there, there is
  *          no choice, and rcr.c does without.
  */
-#include "formulations/rcr_choice.h"
+#include "formulations/rcr/rcr_choice.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* sweeps.h - the two sweeps of the tree's recursion that carry closed loops along (rcr.c).
+/* rcr_solve.h - the two sweeps of the tree's recursion that carry closed loops along (rcr.c).
  */
 #ifndef LW_SWEEPS_H
 #define LW_SWEEPS_H

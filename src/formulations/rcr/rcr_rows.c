@@ -16,7 +16,7 @@
  * Cost     a look at sleeping rows, O(1) each; own rows about as much as two runs; a correction one run and an inverse dynamics.
  */
 #include "constraints/projection.h"
-#include "formulations/rcr_parts.h"
+#include "formulations/rcr/rcr_parts.h"
 
 #define LANES 1
 #include "dynamics/tree_inverse.h"

@@ -10,7 +10,7 @@
  * Source   docs/theory/rcr.md, 4; the fronts are those of rcr_columns.c with all speeds of the ways.
  * Cost     O(n + m) for loops of bounded width; no allocation but in create.
  */
-#include "formulations/rcr_rank.h"
+#include "formulations/rcr/rcr_rank.h"
 #include "model/joint.h"
 
 #include <math.h>

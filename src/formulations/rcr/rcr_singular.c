@@ -9,7 +9,7 @@
  * Source   docs/theory/rcr.md, 5, singular positions.
  * Cost     a few calls at the start, and after steps that end in a singular position.
  */
-#include "formulations/rcr_parts.h"
+#include "formulations/rcr/rcr_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static const double noticeable = 1e-9; /* accelerations, of the largest: anythin
 static const double settling =
     1e-2; /* accelerations, of the largest in the run: with less it stays where it is */
 static const double near =
-    1e-4; /* rad: no nearer to a singular position is told from it (sweeps.c: vanished) */
+    1e-4; /* rad: no nearer to a singular position is told from it (rcr_solve.c: vanished) */
 
 static double largest_acceleration(const lw_rcr *m) {
     double largest = 0;

@@ -15,7 +15,7 @@
  * Cost     O(speeds on the way x rows^2) for each tie, O(n + m) for loops of bounded width; no allocation.
  */
 #include "constraints/projective_criterion.h"
-#include "formulations/rcr_choice.h"
+#include "formulations/rcr/rcr_choice.h"
 
 #include <math.h>
 #include <stdio.h>

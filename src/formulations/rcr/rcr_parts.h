@@ -5,9 +5,9 @@
 
 #include "constraints/closure_rows.h"
 #include "formulations/common/loop_method_base.h"
-#include "formulations/rcr_choice.h"
-#include "formulations/rcr_rank.h"
-#include "formulations/sweeps.h"
+#include "formulations/rcr/rcr_choice.h"
+#include "formulations/rcr/rcr_rank.h"
+#include "formulations/rcr/rcr_solve.h"
 #include "model/joint.h"
 
 #include <math.h>

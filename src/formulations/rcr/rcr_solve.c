@@ -1,4 +1,4 @@
-/* sweeps.c - articulated inertias inwards and accelerations outwards, with the multipliers of closed loops on the way.
+/* rcr_solve.c - articulated inertias inwards and accelerations outwards, with the multipliers of closed loops on the way.
  *
  * Sweeping inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every tie (closure or
  * constraint) on its way to its base the wrenches K that the tie's multipliers put on the articulated body, so that
@@ -18,7 +18,7 @@
  * Cost     O(n + m) for loops of bounded width: strands per body and coupled ties. No allocation but in create.
  */
 #define PACK 2
-#include "formulations/sweep.h"
+#include "formulations/rcr/rcr_kernels.h"
 
 #include "model/joint.h"
 
