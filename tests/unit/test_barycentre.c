@@ -8,7 +8,7 @@
  */
 #include "random_model.h"
 #include "build.h"
-#include "formulations/augmented.h"
+#include "formulations/mufti/augmented_bodies.h"
 #include "formulations/formulation.h"
 
 #include <stdarg.h>
@@ -194,7 +194,7 @@ static void blocks_are_sums_over_all_bodies(void **state) {
     }
 }
 
-/* Everything that methods take from augmented.c, with free, fixed and moving bases, trees and loops. */
+/* Everything that methods take from augmented_bodies.c, with free, fixed and moving bases, trees and loops. */
 static void blocks_agree_with_the_general_form(void **state) {
     (void)state;
     for (int seed = 1; seed <= SEEDS; seed++) {

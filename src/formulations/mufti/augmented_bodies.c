@@ -1,4 +1,4 @@
-/* augmented.c - augmented bodies: rotational equations of a mechanism without the translations of its tree.
+/* augmented_bodies.c - augmented bodies: rotational equations of a mechanism without the translations of its tree.
  *
  *   M rddot - H_r f = p,   -H_r'rddot = g      with  p = u1 + H*_r lambda*,  g = u3 + H_w'wdot          (10), (17)
  *   rddot = E p - B'g,   f = -(B p + A g)                                                               (19)
@@ -19,7 +19,7 @@
  * Source   Mufti (1983), eqs 17-38, remarks 3 and 5, 65-73; docs/theory/barycentre.md.
  * Cost     O(n (n + slides^2 + stars)); no allocation but in create.
  */
-#include "formulations/augmented.h"
+#include "formulations/mufti/augmented_bodies.h"
 #include "formulations/common/absolute_method_base.h"
 #include "constraints/kkt_dense.h"
 #include "model/joint.h"

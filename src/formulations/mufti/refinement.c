@@ -13,7 +13,7 @@
  * Source   docs/theory/refinement.md.
  * Cost     O(bodies + rows) and one solution a round, two rounds as a rule; no allocation but in create.
  */
-#include "formulations/refinement.h"
+#include "formulations/mufti/refinement.h"
 #include "constraints/characteristic_length.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* roots.h - principal axes and moments of all bodies: roots of their inertias, also where these are singular.
+/* inertia_roots.h - principal axes and moments of all bodies: roots of their inertias, also where these are singular.
  */
 #ifndef LW_ROOTS_H
 #define LW_ROOTS_H

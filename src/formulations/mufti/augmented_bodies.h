@@ -1,4 +1,4 @@
-/* augmented.h - the rotational equations of a mechanism, with the translations of its tree eliminated: augmented bodies.
+/* augmented_bodies.h - the rotational equations of a mechanism, with the translations of its tree eliminated: augmented bodies.
  *
  *   K wdot - C Q lambda - N lambda* = right                                           (28), (38), (51)
  *   -N'wdot - S lambda*             = right_star                                      (71-73)
@@ -39,7 +39,7 @@ typedef struct lw_augmented {
     double *right, *right_star;
     double *velocity; /* blockwise: the terms (36, 37) that velocities of ball joints cause, 3 per body */
 
-    double *own, *out, *moment; /* blockwise, per body: see augmented.c */
+    double *own, *out, *moment; /* blockwise, per body: see augmented_bodies.c */
     /* workspace: per slide and star; per body; per translational row; per slide */
     double *slide_star, *x, *y, *z, *w, *f, *c;
     lw_symmetric *work;

@@ -9,16 +9,16 @@
  *                 instead of wdot_1 in (61)
  *           Q     directions of the rotational rows; those of prescribed rotations are met by w0 like the others
  *
- * Translations of the joints are eliminated with the tree's translations (augmented.c) and follow afterwards.
+ * Translations of the joints are eliminated with the tree's translations (augmented_bodies.c) and follow afterwards.
  *
  * Source   Mufti (1983), eqs 42-48, 52-61, 65-73, remarks 3 and 5; docs/theory/relative.md.
  * Cost     dense: O(bodies^2) and (rates + rows of closures and constraints)^3 / 3; Cholesky for trees.
  * Limits   what slides freely must have mass.
  */
-#include "formulations/augmented.h"
+#include "formulations/mufti/augmented_bodies.h"
 #include "constraints/row_independence.h"
 #include "formulations/common/absolute_method_base.h"
-#include "formulations/refinement.h"
+#include "formulations/mufti/refinement.h"
 #include "constraints/kkt_dense.h"
 #include "formulations/common/tree_method_base.h"
 #include "model/joint.h"

@@ -21,8 +21,8 @@
  */
 #include "constraints/row_independence.h"
 #include "formulations/common/absolute_method_base.h"
-#include "formulations/refinement.h"
-#include "formulations/roots.h"
+#include "formulations/mufti/refinement.h"
+#include "formulations/mufti/inertia_roots.h"
 #include "constraints/characteristic_length.h"
 
 #include <math.h>

@@ -18,10 +18,10 @@
  * Cost     dense: (3 bodies + slides + rows that are left)^3 / 3; no allocation but in create.
  * Limits   J may be singular as long as the motion is determined.
  */
-#include "formulations/augmented.h"
+#include "formulations/mufti/augmented_bodies.h"
 #include "constraints/row_independence.h"
 #include "formulations/common/absolute_method_base.h"
-#include "formulations/refinement.h"
+#include "formulations/mufti/refinement.h"
 #include "constraints/kkt_dense.h"
 #include "model/joint.h"
 
