@@ -7,7 +7,7 @@
 #define LW_TEST_CLOSING_SUPPORT_H
 
 #include "build.h"
-#include "formulations/closing.h"
+#include "formulations/partition/closing.h"
 #include "constraints/projection.h"
 #include "constraints/loop_constraints.h"
 #include "linalg/dense.h"

@@ -2,7 +2,7 @@
  */
 #include "random_loops.h"
 #include "build.h"
-#include "formulations/distribution.h"
+#include "formulations/partition/constraint_forces.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@
  *          determinant. Otherwise it fails and says so.
  * Cost     O(rows unknowns^2) a round; dense.
  */
-#include "formulations/closing_parts.h"
+#include "formulations/partition/closing_parts.h"
 #include "constraints/loop_constraints.h"
 #include "model/joint.h"
 

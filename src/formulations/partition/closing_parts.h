@@ -8,7 +8,7 @@
 #ifndef LW_CLOSING_PARTS_H
 #define LW_CLOSING_PARTS_H
 
-#include "formulations/closing.h"
+#include "formulations/partition/closing.h"
 #include "linalg/dense.h"
 #include "model/data.h"
 #include "model/rows.h"

@@ -1,4 +1,4 @@
-/* distribution.h - forces in the rows of closures and constraints by the three schemes of Blajer, Schiehlen & Schirm (1994).
+/* constraint_forces.h - forces in the rows of closures and constraints by the three schemes of Blajer, Schiehlen & Schirm (1994).
  *
  * The rows of B are those of rows.h in the coordinates of the system: what a unit force or torque along a direction of the
  * joint itself does along each coordinate. C, which the motion is computed with, has the same rows times factors.
@@ -6,7 +6,7 @@
 #ifndef LW_DISTRIBUTION_H
 #define LW_DISTRIBUTION_H
 
-#include "formulations/partition.h"
+#include "formulations/partition/partition.h"
 
 typedef enum lw_scheme {
     LW_SCHEME_38 = 0, /* equations of the dependent coordinates */

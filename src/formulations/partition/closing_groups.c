@@ -3,7 +3,7 @@
  * A group is named after one of its nodes and has a frame of its own, in which the poses of its nodes are given. When two
  * groups join, the smaller one is brought into the frame of the larger: O(n log n) poses for all joins of a plan.
  */
-#include "formulations/closing_parts.h"
+#include "formulations/partition/closing_parts.h"
 
 void lw_closing_scatter(lw_closing *c) {
     for (int i = 0; i < c->nodes; i++) {

@@ -10,8 +10,8 @@
  * Source   docs/theory/closing.md, sections 2 to 4.
  * Cost     O(1) a step, and the joining of groups.
  */
-#include "formulations/closing_dyads.h"
-#include "formulations/closing_parts.h"
+#include "formulations/partition/closing_dyads.h"
+#include "formulations/partition/closing_parts.h"
 #include "model/joint.h"
 
 /* --- geometry of a step ------------------------------------------------------------------------------- */

@@ -16,8 +16,8 @@
  * Cost     dense, O(n^2 m + n^2 k) per derivative; a choice per accepted step, O(n^3 + n^2 m); no allocation.
  * Limits   M may be singular, M_d not. Slip of rolling bodies has no position level, and no closing conditions.
  */
-#include "formulations/closing.h"
-#include "formulations/distribution.h"
+#include "formulations/partition/closing.h"
+#include "formulations/partition/constraint_forces.h"
 #include "formulations/common/loop_method_base.h"
 #include "formulations/common/absolute_method_base.h"
 #include "formulations/common/tree_method_base.h"

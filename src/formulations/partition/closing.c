@@ -7,8 +7,8 @@
  * Source   Blajer, Schiehlen and Schirm (1994), eqs 7, 8, 27-29, 39-43; docs/theory/closing.md.
  * Cost     O(n log n) for closed formulas; no allocation but in create.
  */
-#include "formulations/closing.h"
-#include "formulations/closing_parts.h"
+#include "formulations/partition/closing.h"
+#include "formulations/partition/closing_parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -12,8 +12,8 @@
  * Source   docs/theory/closing.md, section 5.
  * Cost     O(1) a step, and the joining of groups.
  */
-#include "formulations/closing_dyads.h"
-#include "formulations/closing_parts.h"
+#include "formulations/partition/closing_dyads.h"
+#include "formulations/partition/closing_parts.h"
 
 /* --- edges in the world ------------------------------------------------------------------------------- */
 

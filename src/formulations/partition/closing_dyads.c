@@ -10,7 +10,7 @@
  * Source   docs/theory/closing.md, sections 2 and 3; (40)-(41) of Blajer, Schiehlen and Schirm (1994) are the triangle.
  * Cost     O(1).
  */
-#include "formulations/closing_dyads.h"
+#include "formulations/partition/closing_dyads.h"
 #include "linalg/vec3.h"
 
 #include <float.h>

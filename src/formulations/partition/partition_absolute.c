@@ -8,7 +8,7 @@
  * Cost     dense, O(n^2 m) with n = 6 bodies and m the rows of all joints; no allocation.
  * Limits   J may be singular, D J D' not; no closing conditions: they are those of joint coordinates.
  */
-#include "formulations/partition.h"
+#include "formulations/partition/partition.h"
 #include "formulations/common/absolute_method_base.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
  * Source   docs/theory/closing.md, section 2.
  * Cost     O(steps (edges + rings)), no allocation.
  */
-#include "formulations/closing_parts.h"
+#include "formulations/partition/closing_parts.h"
 
 #include <stdio.h>
 

@@ -13,7 +13,7 @@
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 5-15, 38; docs/theory/partition.md.
  * Cost     O(n^2 m + n^2 k), dense; a choice O(n^3 + n^2 m) more; no allocation.
  */
-#include "formulations/partition.h"
+#include "formulations/partition/partition.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@
  * Source   docs/theory/closing.md, section 1.
  * Cost     O(joints) for planar mechanisms, plus the pairs of coaxial hinges; once for a model.
  */
-#include "formulations/closing_parts.h"
+#include "formulations/partition/closing_parts.h"
 #include "model/joint.h"
 
 #define PARALLEL 1e-9 /* the sine below which axes count as parallel, and the part of the length as coaxial */

@@ -1,4 +1,4 @@
-/* distribution.c - physical reactions of closures and constraints by three schemes.
+/* constraint_forces.c - physical reactions of closures and constraints by three schemes.
  *
  *   B'f = C'lambda,   rows of C = rows of B times factors: f = factors times lambda                      (32)
  *   (B M^-1 B') f = B ([0; xi] - M^-1 h)                                                                 (35)
@@ -13,7 +13,7 @@
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 32-38, appendix B; docs/theory/partition.md, 5.
  * Cost     (35) O(n^3 + n^2 m), (37) O(n^3 + n^2 m), (38) O(m n); dense, no allocation.
  */
-#include "formulations/distribution.h"
+#include "formulations/partition/constraint_forces.h"
 
 #include <math.h>
 #include <string.h>
