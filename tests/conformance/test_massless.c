@@ -8,7 +8,7 @@
  */
 #include "random_loops.h"
 #include "random_massless.h"
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 #include "formulations/common/tree_method_base.h"
 
 #include <stdarg.h>

@@ -9,7 +9,7 @@
  */
 #include "problems.h"
 #include "random_massless.h"
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 #include "formulations/common/tree_method_base.h"
 
 #include <stdarg.h>

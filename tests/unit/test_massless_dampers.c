@@ -4,7 +4,7 @@
 #include "build.h"
 #include "random_massless.h"
 #include "formulations/formulation.h"
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 
 #include <stdarg.h>
 #include <stddef.h>

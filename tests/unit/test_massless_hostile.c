@@ -6,7 +6,7 @@
 #include "build.h"
 #include "problems.h"
 #include "random_model.h"
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef LW_MASSLESS_MIXED_H
 #define LW_MASSLESS_MIXED_H
 
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 
 typedef struct lw_mixed lw_mixed;
 

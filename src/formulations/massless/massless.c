@@ -12,13 +12,13 @@
  * Cost     trees O(n) per call; closed loops O(n^3). No allocation.
  * Limits   motions without mass must be held by dampers or springs: lw_null_classify names those that are not.
  */
-#include "formulations/massless_method.h"
+#include "formulations/massless/massless_method.h"
 #include "formulations/common/loop_method_base.h"
-#include "formulations/massless_bias.h"
-#include "formulations/massless_flow.h"
-#include "formulations/massless_follow.h"
-#include "formulations/massless_joints.h"
-#include "formulations/massless_loops.h"
+#include "formulations/massless/massless_bias.h"
+#include "formulations/massless/massless_flow.h"
+#include "formulations/massless/massless_follow.h"
+#include "formulations/massless/massless_joints.h"
+#include "formulations/massless/massless_loops.h"
 #include "constraints/projection.h"
 #include "formulations/common/absolute_method_base.h"
 #include "formulations/common/tree_method_base.h"

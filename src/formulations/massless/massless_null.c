@@ -9,7 +9,7 @@
  * Source   Arnold (2013), eqs 18-22, 27; docs/theory/massless.md, 3.
  * Cost     O(length of all ways), no allocation.
  */
-#include "formulations/massless_motion.h"
+#include "formulations/massless/massless_motion.h"
 #include "model/joint.h"
 
 lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena) {

@@ -11,7 +11,7 @@
  * Cost     O(n), no allocation.
  * Limits   dampers linear in speeds; no other element that such motions reach books power.
  */
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 #include "linalg/spatial.h"
 
 #include <math.h>

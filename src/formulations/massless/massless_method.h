@@ -4,8 +4,8 @@
 #define LW_MASSLESS_METHOD_INSIDE_H
 
 #include "formulations/common/loop_method_base.h"
-#include "formulations/massless_follow.h"
-#include "formulations/massless_loops.h"
+#include "formulations/massless/massless_follow.h"
+#include "formulations/massless/massless_loops.h"
 #include "constraints/projection.h"
 
 typedef struct massless_method {

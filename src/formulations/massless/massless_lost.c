@@ -8,7 +8,7 @@
  * Source   docs/theory/massless.md, 4 and 8.
  * Cost     a few evaluations for each such direction; no allocation.
  */
-#include "formulations/massless_springs.h"
+#include "formulations/massless/massless_springs.h"
 
 #include <math.h>
 #include <string.h>

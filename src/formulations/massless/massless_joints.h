@@ -11,7 +11,7 @@
 #ifndef LW_MASSLESS_JOINTS_H
 #define LW_MASSLESS_JOINTS_H
 
-#include "formulations/massless_motion.h"
+#include "formulations/massless/massless_motion.h"
 
 /* Is every speed of the joint left out? */
 static inline bool is_rigid(const lw_link *link, unsigned left_out) {

@@ -3,7 +3,7 @@
 #ifndef LW_MASSLESS_LOOPS_H
 #define LW_MASSLESS_LOOPS_H
 
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 #include "model/rows.h"
 
 typedef struct lw_loop_null lw_loop_null;

@@ -9,8 +9,8 @@
  * Source   Arnold (2013), eqs 28b, 31; docs/theory/massless.md, 3.
  * Cost     O(n) per step, no allocation but in create.
  */
-#include "formulations/massless_flow.h"
-#include "formulations/massless_loops.h"
+#include "formulations/massless/massless_flow.h"
+#include "formulations/massless/massless_loops.h"
 
 #include <math.h>
 #include <stdlib.h>

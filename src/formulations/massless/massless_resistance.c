@@ -9,8 +9,8 @@
  * Source   docs/theory/massless.md, 4.
  * Cost     O(dampers + entries of L), no allocation.
  */
-#include "formulations/massless_dampers.h"
-#include "formulations/massless_full.h"
+#include "formulations/massless/massless_dampers.h"
+#include "formulations/massless/massless_full.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef LW_MASSLESS_FOLLOW_H
 #define LW_MASSLESS_FOLLOW_H
 
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 
 typedef struct lw_follow {
     const lw_null_shape *shape;

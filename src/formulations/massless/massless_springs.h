@@ -3,7 +3,7 @@
 #ifndef LW_MASSLESS_SPRINGS_H
 #define LW_MASSLESS_SPRINGS_H
 
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 #include "constraints/projection.h"
 
 struct lw_springs {

@@ -21,7 +21,7 @@
  * Source   docs/theory/massless.md, 4.
  * Cost     O(n) times the largest group, and the cube of each group; no allocation but in create.
  */
-#include "formulations/massless_springs.h"
+#include "formulations/massless/massless_springs.h"
 #include "constraints/projection.h"
 #include "model/joint.h"
 

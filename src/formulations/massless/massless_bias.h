@@ -13,7 +13,7 @@
 #ifndef LW_MASSLESS_BIAS_H
 #define LW_MASSLESS_BIAS_H
 
-#include "formulations/massless_passing.h"
+#include "formulations/massless/massless_passing.h"
 
 /* Of a free joint: R'e, and S° e along v. */
 INLINE void free_rate(const double *S, const double *v, const double *e, double local[3], double out[6]) {

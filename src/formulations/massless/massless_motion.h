@@ -7,7 +7,7 @@
 #ifndef LW_MASSLESS_MOTION_H
 #define LW_MASSLESS_MOTION_H
 
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 
 #define LANES 1
 #include "dynamics/tree_forward.h"

@@ -12,7 +12,7 @@
 #ifndef LW_MASSLESS_PASSING_H
 #define LW_MASSLESS_PASSING_H
 
-#include "formulations/massless_joints.h"
+#include "formulations/massless/massless_joints.h"
 
 /* Per body. */
 enum {

@@ -7,8 +7,8 @@
  * Source   Arnold (2013), sect. 3.5: the regularity of d gamma / d zeta; docs/theory/massless.md, 4-6.
  * Cost     that of a few evaluations; allocates.
  */
-#include "formulations/massless.h"
-#include "formulations/massless_loops.h"
+#include "formulations/massless/massless_parts.h"
+#include "formulations/massless/massless_loops.h"
 #include "constraints/projection.h"
 #include "model/joint.h"
 

@@ -14,7 +14,7 @@
  * Source   Arnold (2013), eqs 25, 26, 28.
  * Cost     O(n), no allocation.
  */
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 #include "dynamics/tree_dynamics.h"
 
 #include <string.h>

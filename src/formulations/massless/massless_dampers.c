@@ -7,7 +7,7 @@
  * Source   docs/theory/massless.md, 4.
  * Cost     O(dampers log dampers + entries of L), once.
  */
-#include "formulations/massless_dampers.h"
+#include "formulations/massless/massless_dampers.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
  * Source   docs/theory/massless.md.
  * Cost     O(n) for trees, O(n^3) with closed loops; allocates.
  */
-#include "formulations/massless.h"
-#include "formulations/massless_loops.h"
+#include "formulations/massless/massless_parts.h"
+#include "formulations/massless/massless_loops.h"
 #include "formulations/common/absolute_method_base.h"
 #include <linkwork/assemble.h>
 #include <linkwork/massless.h>

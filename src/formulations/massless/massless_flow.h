@@ -7,7 +7,7 @@
 #ifndef LW_MASSLESS_FLOW_H
 #define LW_MASSLESS_FLOW_H
 
-#include "formulations/massless.h"
+#include "formulations/massless/massless_parts.h"
 
 /* Whether the states to come follow one another, as an integrator asks for them; others in between are not to. */
 void lw_flow_follows(lw_flow *flow, bool on);

@@ -13,7 +13,7 @@
  * Source   docs/theory/massless.md, 8.
  * Cost     an evaluation of conditions, and a factor of N'C N; no allocation but in create.
  */
-#include "formulations/massless_follow.h"
+#include "formulations/massless/massless_follow.h"
 #include "model/joint.h"
 
 #include <math.h>

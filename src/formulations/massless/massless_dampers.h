@@ -3,7 +3,7 @@
 #ifndef LW_MASSLESS_DAMPERS_H
 #define LW_MASSLESS_DAMPERS_H
 
-#include "formulations/massless_mixed.h"
+#include "formulations/massless/massless_mixed.h"
 
 /* The part of a direction in a damper's rate: an entry of its speeds, or twists of the two bodies (-1: none). */
 typedef struct share {

@@ -7,7 +7,7 @@
  * Source   docs/theory/massless.md, 8.
  * Cost     roots: an evaluation and two factors of N'C N; cross: some ten evaluations. No allocation.
  */
-#include "formulations/massless_method.h"
+#include "formulations/massless/massless_method.h"
 
 #include <math.h>
 #include <string.h>

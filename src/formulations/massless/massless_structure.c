@@ -7,7 +7,7 @@
  * Source   Arnold (2013), eqs 16, 17, 27 and lemma 3; assumption (23) is not needed. docs/theory/massless.md, 2-3.
  * Cost     O(n) as long as directions are short (their ways outwards are added up); allocates.
  */
-#include "formulations/massless_motion.h"
+#include "formulations/massless/massless_motion.h"
 #include "model/compile.h"
 #include "model/joint.h"
 

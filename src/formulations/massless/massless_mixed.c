@@ -10,7 +10,7 @@
  * Source   docs/theory/massless.md, 4.
  * Cost     O(size^3) per group; no allocation but in create.
  */
-#include "formulations/massless_mixed.h"
+#include "formulations/massless/massless_mixed.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@
  * Cost     O(n^3), no allocation but in create.
  */
 #include "dynamics/tree_dynamics.h"
-#include "formulations/massless_loops.h"
+#include "formulations/massless/massless_loops.h"
 #include "constraints/projection.h"
 #include "constraints/loop_constraints.h"
 #include "linalg/dense.h"
