@@ -9,7 +9,7 @@
 #include "models.h"
 #include "output.h"
 #include "timing.h"
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 #include <linkwork/linkwork.h>
 
 #include <math.h>

@@ -7,7 +7,7 @@
  *   the trap      the six-body linkage at h = 0.01, where a fixed choice of rows lets Newton leave the manifold
  */
 #include "random_loops.h"
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
  */
 #include "build.h"
 #include "random_model.h"
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 #include "model/joint.h"
 
 #include <stdarg.h>

@@ -12,7 +12,7 @@
  * Source   docs/theory/director.md, 5; the discrete derivative is Gonzalez's, as in Betsch and Leyendecker (2006), eq 10.
  * Cost     O(elements) per evaluation, no allocation.
  */
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
  * Source   Betsch and Leyendecker (2006), eqs 10-15.
  * Cost     trees by sweeps, linear (director_sweep.c); others as a rule one sparse factorisation. No allocation but for new pivots.
  */
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 #include "model/rows.h"
 
 #include <math.h>

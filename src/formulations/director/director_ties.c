@@ -8,7 +8,7 @@
  * Source   docs/theory/director.md, 7: on the six-body linkage of betsch2006 it matters which row is dropped.
  * Cost     O(speeds (bodies + rows) + speeds rows^2), no allocation. Trees have no such rows.
  */
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 #include "linalg/dense.h"
 #include "model/joint.h"
 

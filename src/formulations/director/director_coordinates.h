@@ -1,4 +1,4 @@
-/* directors.h - a mechanism in director coordinates: twelve numbers per body, and the scalar functions of them from which
+/* director_coordinates.h - a mechanism in director coordinates: twelve numbers per body, and the scalar functions of them from which
  * everything else is made.
  *
  *   q_i = (phi, d_1, d_2, d_3)   centre of mass and principal axes of body i in the world (21); v_i its rates (22)

@@ -19,7 +19,7 @@
  * Source   Betsch and Leyendecker (2006), section 5.
  * Cost     cubic in the number of unknowns. Allocates: an analysis, not a step.
  */
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 #include "formulations/common/absolute_method_base.h"
 #include "linalg/dense.h"
 #include <linkwork/assemble.h>

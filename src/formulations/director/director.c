@@ -13,7 +13,7 @@
  * Limits   no rolling: its rows have no position level. Bodies without inertia must be held by others.
  */
 #include "constraints/kkt_sparse.h"
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 #include "formulations/common/absolute_method_base.h"
 #include "linalg/dense.h"
 #include "model/joint.h"

@@ -4,8 +4,8 @@
 #ifndef LW_DIRECTOR_H
 #define LW_DIRECTOR_H
 
-#include "formulations/block_matrix.h"
-#include "formulations/directors.h"
+#include "formulations/director/block_matrix.h"
+#include "formulations/director/director_coordinates.h"
 #include "formulations/formulation.h"
 
 /* --- structure (director_joints.c) ---------------------------------------------------------------- */

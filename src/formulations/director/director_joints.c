@@ -16,7 +16,7 @@
  * Source   Betsch and Leyendecker (2006), section 4.5; the last four follow their pattern (docs/theory/director.md, 4).
  * Cost     once, O(bodies + joints + elements).
  */
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 #include "model/joint.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@
  * Source   Betsch and Leyendecker (2006), sections 3.3, 4.4, 4.5, 5.4.1.
  * Cost     O(bodies); a column O(bodies). No allocation.
  */
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef LW_DIRECTOR_SWEEP_H
 #define LW_DIRECTOR_SWEEP_H
 
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 
 typedef long double lw_wide;
 

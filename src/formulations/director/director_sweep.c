@@ -22,7 +22,7 @@
  * Limits   trees without screws and prescribed motions whose elements act between neighbours or on one body; others are solved by
  *          director_newton.c.
  */
-#include "formulations/director_sweep.h"
+#include "formulations/director/director_sweep.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * Source   Davis, Palamadai Natarajan: KLU, ACM TOMS 37 (2010).
  * Cost     linear in the entries of the factors.
  */
-#include "formulations/block_matrix.h"
+#include "formulations/director/block_matrix.h"
 
 #include <klu.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  * Source   Betsch and Leyendecker (2006), eqs 10-15, 39, 67-74.
  * Cost     O(bodies + rows + elements), no allocation but in create.
  */
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 
 #include <math.h>
 #include <string.h>

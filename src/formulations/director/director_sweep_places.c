@@ -9,7 +9,7 @@
  * Source   Betsch and Leyendecker (2006), sections 4.4, 4.5, 5.4.1.
  * Cost     O(bodies), no allocation.
  */
-#include "formulations/director_sweep.h"
+#include "formulations/director/director_sweep.h"
 
 #include <math.h>
 #include <string.h>

@@ -17,13 +17,13 @@
  * is that of s (w + w_2 x w / 2).
  *
  * Derivatives are by the directors of q1, which director-full moves freely; so all is a function of directors that need not be
- * orthonormal. w: K(d_m) w = sum d_m x (d1 - d0) (directors.c). phi: of the rotation next to the products R_ij of both frames'
+ * orthonormal. w: K(d_m) w = sum d_m x (d1 - d0) (director_coordinates.c). phi: of the rotation next to the products R_ij of both frames'
  * axes; like w it does not notice a small stretch, which c would divide by |w|.
  *
  * Source   docs/theory/director.md, 5 and 6.
  * Cost     O(1) each, no allocation.
  */
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 
 #include <math.h>
 #include <string.h>

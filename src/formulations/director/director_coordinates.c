@@ -1,4 +1,4 @@
-/* directors.c - director coordinates of bodies, and measures with their discrete derivatives.
+/* director_coordinates.c - director coordinates of bodies, and measures with their discrete derivatives.
  *
  *   E = tr(J) I / 2 - J                    Euler tensor from the inertia about the centre of mass (158)
  *   M = diag(m I, E_1 I, E_2 I, E_3 I)     (23)
@@ -12,7 +12,7 @@
  * Source   Betsch and Leyendecker (2006), eqs 16-37; angles and lengths are ours.
  * Cost     O(1) each, no allocation.
  */
-#include "formulations/directors.h"
+#include "formulations/director/director_coordinates.h"
 #include "linalg/small.h"
 #include "linalg/dense.h"
 

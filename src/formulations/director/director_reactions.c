@@ -12,7 +12,7 @@
  * Source   Betsch and Leyendecker (2006), eq 10; docs/theory/director.md, 8 (the part that changes its sign is our observation).
  * Cost     O(rows + joints), no allocation.
  */
-#include "formulations/director.h"
+#include "formulations/director/director_parts.h"
 
 #include <math.h>
 #include <string.h>
