@@ -18,7 +18,7 @@
  * Cost       a few tenths of a second for each method, and its run; allocates.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "analyses/choose.h"
+#include "simulation/method_auto.h"
 #include "formulations/common/checked.h"
 #include <linkwork/assemble.h>
 #include <linkwork/compare.h>

@@ -14,7 +14,7 @@
  * Limits    Mechanisms that rcr does not take are not watched. Nor is a run by fixed steps, which pass or not by chance.
  * Cost      nothing on the way; a factorisation of the rows after short steps. The method rcr is created at the first of them.
  */
-#include "analyses/passage.h"
+#include "simulation/passage.h"
 
 #include <math.h>
 #include <string.h>

@@ -15,7 +15,7 @@
  *
  * Cost     a few comparisons per sample.
  */
-#include "analyses/verdict.h"
+#include "simulation/verdict.h"
 
 #include <float.h>
 #include <math.h>

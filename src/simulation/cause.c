@@ -14,7 +14,7 @@
  *
  * Cost     O(elements x bodies), memory of its own: for a sentence, not for steps.
  */
-#include "analyses/cause.h"
+#include "simulation/cause.h"
 
 #include <math.h>
 #include <stdio.h>

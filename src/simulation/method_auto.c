@@ -1,4 +1,4 @@
-/* choose.c - the automatic choice of a method, from what applies, what a call is predicted to cost, and whether it works.
+/* method_auto.c - the automatic choice of a method, from what applies, what a call is predicted to cost, and whether it works.
  *
  *   no loops, all directions with mass     tree: every other method does its work and more
  *   otherwise                              of those that predict their cost (lw_formulation.expense) the cheapest that passes a
@@ -12,7 +12,7 @@
  *
  * Cost     creates those candidates and evaluates each once.
  */
-#include "analyses/choose.h"
+#include "simulation/method_auto.h"
 #include "formulations/common/checked.h"
 #include <linkwork/assemble.h>
 #include <linkwork/simulate.h>

@@ -9,13 +9,13 @@
  * Cost     per sample O(n); memory is taken before the first step only.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "analyses/cause.h"
-#include "analyses/choose.h"
-#include "analyses/effort.h"
-#include "analyses/passage.h"
-#include "analyses/run_options.h"
-#include "analyses/stiffness.h"
-#include "analyses/verdict.h"
+#include "simulation/cause.h"
+#include "simulation/method_auto.h"
+#include "simulation/effort.h"
+#include "simulation/passage.h"
+#include "simulation/run_options.h"
+#include "simulation/stiffness.h"
+#include "simulation/verdict.h"
 #include "integrators/integrator.h"
 #include <linkwork/assemble.h>
 #include <linkwork/simulate.h>

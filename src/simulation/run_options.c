@@ -1,7 +1,7 @@
 /* run_options.c - what a run is asked for: defaults from the model, names of integrators, drift controls and schemes, and what is wrong with
  * them.
  */
-#include "analyses/run_options.h"
+#include "simulation/run_options.h"
 
 #include <math.h>
 #include <stdio.h>

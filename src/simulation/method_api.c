@@ -1,7 +1,7 @@
-/* methods.c - the registries of formulations and integrators as the public interface shows them;
+/* method_api.c - the registries of formulations and integrators as the public interface shows them;
  * accelerations and reactions of one state by one method.
  */
-#include "analyses/choose.h"
+#include "simulation/method_auto.h"
 #include "formulations/common/checked.h"
 #include "integrators/integrator.h"
 #include <linkwork/simulate.h>

@@ -12,7 +12,7 @@
  *
  * Cost     PRODUCTS + 1 evaluations; the trial as many as it is given.
  */
-#include "analyses/stiffness.h"
+#include "simulation/stiffness.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* choose.h - which formulation works on a model: the one asked for, or the one that auto takes.
+/* method_auto.h - which formulation works on a model: the one asked for, or the one that auto takes.
  */
 #ifndef LW_CHOOSE_H
 #define LW_CHOOSE_H

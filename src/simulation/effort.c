@@ -15,7 +15,7 @@
  * Stiffness. It is asked for (stiffness.c) after CHECK steps, after twice as many each time, and at every CHECK-th step by then if steps have
  * become much shorter than when it was last asked for.
  */
-#include "analyses/effort.h"
+#include "simulation/effort.h"
 
 #include <math.h>
 
