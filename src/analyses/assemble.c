@@ -3,7 +3,7 @@
  * Positions   Gauss-Newton in the mass metric (constraints/projection.c) from the given ones: first with the coordinates held
  *             that the user gave, then, if that does not close, with all free; if that ends in a local minimum, from
  *             disturbed positions, always the same ones. Where that leaves a choice, the position nearest to the initial coordinates
- *             of all joints (nearest.c), so that it does not matter where loops are cut. Where the caller has other coordinates
+ *             of all joints (assemble_nearest.c), so that it does not matter where loops are cut. Where the caller has other coordinates
  *             than the initial ones, these are changed as little as possible instead.
  * Velocities  one linear problem, in the same two stages. Speeds that are neither given nor prescribed are those of least kinetic
  *             energy, so that it does not matter where loops are cut; joints that no loop or constraint has a part in stay
@@ -13,7 +13,7 @@
  * Source   docs/theory/projection.md, docs/theory/redundancy.md.
  * Cost     a few sparse factorisations; some hundred where positions are left open; allocates.
  */
-#include "analyses/nearest.h"
+#include "analyses/assemble_nearest.h"
 #include "constraints/redundancy.h"
 #include "constraints/sparse_rank.h"
 #include "constraints/characteristic_length.h"

@@ -13,7 +13,7 @@
  * Source   Blajer, Schiehlen & Schirm (1994), sect. 3: 'this formalism fails by cutting the loop at a body with neglected mass'.
  * Cost     one compilation and O(n^3) for each joint of each loop, for at most TRIALS_MAX of them.
  */
-#include "analyses/criterion.h"
+#include "analyses/criterion_merits.h"
 #include "analyses/variant.h"
 #include "dynamics/tree_dynamics.h"
 #include "linalg/dense.h"

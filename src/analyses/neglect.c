@@ -1,10 +1,10 @@
 /* neglect.c - small inertia left out of a spec, and the error that makes in a run.
  *
- * What is neglected (lightness.c says against what a body is measured): its mass, if that is below the ratio. Of its principal
+ * What is neglected (neglect_ratios.c says against what a body is measured): its mass, if that is below the ratio. Of its principal
  * moments e0 <= e1 <= e2: all, if all are below it; e0 alone, if only that is: a thin rod
  * with moments 0, (e1 + e2)/2, (e1 + e2)/2 stays, which differs by as much as e0 at most (e2 - e1 <= e0). Body matrices are
  * linear in the factor s: s = 0 neglects, s = 1 is the true body, and any s in between or moderately above is a body too.
- * What is small so stays all the same where nothing else determines a motion, or where it is felt (felt.c).
+ * What is small so stays all the same where nothing else determines a motion, or where it is felt (neglect_participation.c).
  *
  * The error (docs/theory/neglect.md). Singular perturbation theory (arnold2013, 3) gives y(s) = y(0) + s c + O(s^2) away from the
  * first instants. S is chosen so that S times the largest neglected ratio is 1/100; if y(2S) - y(0) is not about twice y(S) - y(0),
@@ -12,8 +12,8 @@
  *
  * Cost     finding: as compiling. Estimating: three runs, of which none is stiffer than mildly so.
  */
-#include "analyses/felt.h"
-#include "analyses/lightness.h"
+#include "analyses/neglect_participation.h"
+#include "analyses/neglect_ratios.h"
 #include "model/data.h"
 #include <linkwork/assemble.h>
 #include <linkwork/massless.h>

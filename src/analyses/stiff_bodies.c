@@ -6,13 +6,13 @@
  * most of the kinetic energy, whatever the coordinates are.
  *
  * The rate is compared with that of the same mechanism in which every body with small inertia has as much as what it is measured
- * against (lightness.h): it is lifted. Bodies without inertia always are: they are not stiff, but for method massless. If the
+ * against (neglect_ratios.h): it is lifted. Bodies without inertia always are: they are not stiff, but for method massless. If the
  * rate is much larger, smallness is the cause. The body is named and lifted, and the next one looked for. Light bodies that joints
  * tie to it are named with it: the forces on it act on them once its own inertia is neglected.
  *
  * Cost     O(n) for each of at most ROUNDS + 1 times 4 ITERATIONS calls.
  */
-#include "analyses/lightness.h"
+#include "analyses/neglect_ratios.h"
 #include "model/data.h"
 #include <linkwork/neglect.h>
 

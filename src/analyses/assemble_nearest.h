@@ -1,4 +1,4 @@
-/* nearest.h - of the positions in which all loops close, the one nearest to where the joints would stand on their own.
+/* assemble_nearest.h - of the positions in which all loops close, the one nearest to where the joints would stand on their own.
  */
 #ifndef LW_NEAREST_H
 #define LW_NEAREST_H

@@ -1,4 +1,4 @@
-/* felt.c - how much of small inertia is felt by the motions that are left without it.
+/* neglect_participation.c - how much of small inertia is felt by the motions that are left without it.
  *
  * Without the small inertia A = sum A_b the mechanism has the mass matrix M0, and may have motions N without mass (M0 N = 0). These
  * follow all others as springs and dampers bid them: for a motion w that grows or decays at the rate s
@@ -18,7 +18,7 @@
  * Source   R. J. Guyan (1965); docs/theory/neglect.md.
  * Cost     O(n^3) at the initial position, up to SPEEDS_MAX speeds.
  */
-#include "analyses/felt.h"
+#include "analyses/neglect_participation.h"
 #include "constraints/loop_constraints.h"
 #include "linalg/dense.h"
 #include "model/compile.h"

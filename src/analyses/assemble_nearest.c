@@ -1,4 +1,4 @@
-/* nearest.c - start positions that the user left open: nearest to the joints' initial coordinates, whatever is cut.
+/* assemble_nearest.c - start positions that the user left open: nearest to the joints' initial coordinates, whatever is cut.
  *
  *   minimise  f = 1/2 sum over all joints of |x|^2   with  phi = 0,
  *   x = deviation of a joint from its initial place: angles and rotation vectors in rad, slides divided by the length of the mechanism.
@@ -21,7 +21,7 @@
  * Cost     sparse: a factorisation per round, a solution and two evaluations of the rows per direction, up to EFFORT. Allocates.
  * Limits   where EFFORT ends it (rings of fifty and more bodies), the position is nearer than the one it began with, not the nearest.
  */
-#include "analyses/nearest.h"
+#include "analyses/assemble_nearest.h"
 #include "constraints/kkt_sparse.h"
 #include "model/joint.h"
 

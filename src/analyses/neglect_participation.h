@@ -1,4 +1,4 @@
-/* felt.h - how much of small inertia is felt by the motions that are left without it.
+/* neglect_participation.h - how much of small inertia is felt by the motions that are left without it.
  */
 #ifndef LW_FELT_H
 #define LW_FELT_H

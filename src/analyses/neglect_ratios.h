@@ -1,4 +1,4 @@
-/* lightness.h - what the mass and the inertia of a body are measured against, to be called small.
+/* neglect_ratios.h - what the mass and the inertia of a body are measured against, to be called small.
  */
 #ifndef LW_LIGHTNESS_H
 #define LW_LIGHTNESS_H

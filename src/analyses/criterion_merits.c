@@ -10,7 +10,7 @@
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 16-26, fig. 3; docs/theory/partition.md.
  * Cost     O(n^3) for n coordinates, dense.
  */
-#include "analyses/criterion.h"
+#include "analyses/criterion_merits.h"
 #include "analyses/variant.h"
 #include "constraints/projective_criterion.h"
 #include "constraints/projection.h"

@@ -1,4 +1,4 @@
-/* lightness.c - the bodies that are coupled with each other, and what each of them is measured against.
+/* neglect_ratios.c - the bodies that are coupled with each other, and what each of them is measured against.
  *
  * Bodies are coupled by joints, by force elements between two bodies and by constraints; ground couples nothing. Sets of coupled
  * bodies are found by union with path halving. Per set M is the largest mass and J the largest principal moment of
@@ -14,7 +14,7 @@
  *
  * Cost     O(n log n), compiling included.
  */
-#include "analyses/lightness.h"
+#include "analyses/neglect_ratios.h"
 #include "model/compile.h"
 #include "model/spec_storage.h"
 
