@@ -8,7 +8,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "io/write_model.h"
+#include "io/model_write/write_model.h"
 #include "random_model.h"
 #include "same_spec.h"
 

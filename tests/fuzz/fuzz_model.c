@@ -8,7 +8,7 @@
  *     as log(t - 1) may have no value.
  */
 #include "demand.h"
-#include "io/write_model.h"
+#include "io/model_write/write_model.h"
 
 #include <linkwork/linkwork.h>
 

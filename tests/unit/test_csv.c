@@ -6,7 +6,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "core/core.h"
-#include "io/table.h"
+#include "io/results/read_results.h"
 
 #include <linkwork/dynamics.h>
 #include <linkwork/io.h>

@@ -8,8 +8,8 @@
  */
 #define _GNU_SOURCE
 #include "core/core.h"
-#include "io/results.h"
-#include "io/table.h"
+#include "io/results/results_file.h"
+#include "io/results/read_results.h"
 #include "problems.h"
 #include "random_model.h"
 

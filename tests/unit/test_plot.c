@@ -1,7 +1,7 @@
 /* test_plot.c - reading results files, choosing what to plot, and the SVG that comes out: well-formed,
  * complete, without lost peaks. */
 #include "io/number.h"
-#include "io/plot.h"
+#include "io/plot/plot.h"
 
 #include <linkwork/io.h>
 

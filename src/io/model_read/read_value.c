@@ -4,7 +4,7 @@
  * A number is any text that lw_number accepts: an expression of the parameters, of the indices of the repeat
  * it stands in, and of units. A fault inside an expression is placed at the character concerned.
  */
-#include "io/reader.h"
+#include "io/model_read/reader.h"
 #include "expression/expression.h"
 
 #include <linkwork/spec.h>

@@ -5,7 +5,7 @@
 #ifndef LW_IO_RESULTS_H
 #define LW_IO_RESULTS_H
 
-#include "io/record.h"
+#include "io/results/record.h"
 
 /* One piece of metadata. */
 typedef enum lw_entry_kind { LW_ENTRY_TEXT, LW_ENTRY_NUMBER, LW_ENTRY_INTEGER } lw_entry_kind;

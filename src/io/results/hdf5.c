@@ -17,8 +17,8 @@
  * Faults of HDF5 are not printed but noted: during each call here its messages come to note_fault, then the
  * caller's setting is put back.
  */
-#include "io/results.h"
-#include "io/table.h"
+#include "io/results/results_file.h"
+#include "io/results/read_results.h"
 
 #include <hdf5.h>
 

@@ -7,7 +7,7 @@
  * are texts; double keys, tags and second documents are faults. Lines full of indicators are refused before
  * libfyaml sees them: as long as a line may still become a key it keeps every token, about 350 bytes each.
  */
-#include "io/yaml.h"
+#include "io/model_read/yaml.h"
 
 #include <libfyaml.h>
 #include <stdio.h>

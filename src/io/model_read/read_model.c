@@ -7,7 +7,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "io/reader.h"
+#include "io/model_read/reader.h"
 #include "model/spec_storage.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* table.h - reads columns of a results file, CSV or HDF5.
+/* read_results.h - reads columns of a results file, CSV or HDF5.
  *
  * Opening reads the metadata and the header; then the caller says which columns it wants, and reading keeps
  * those only.
@@ -33,7 +33,7 @@ void lw_table_close(lw_table *table);
 /* The column with this header, or with this name without its unit; -1 if there is none. */
 int lw_table_column(const lw_table *table, const char *name);
 
-/* hdf5.c; the CSV reader is in table.c. */
+/* hdf5.c; the CSV reader is in read_results.c. */
 lw_status lw_table_open_hdf5(const char *path, lw_table **table, lw_error *error);
 
 #endif

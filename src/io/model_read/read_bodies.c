@@ -4,7 +4,7 @@
  * Mass properties come from mass, com and inertia, or from a shape of given mass or density; what is given
  * counts more than what the shape says.
  */
-#include "io/reader.h"
+#include "io/model_read/reader.h"
 #include "model/spec_storage.h"
 
 #include <float.h>

@@ -7,7 +7,7 @@
 #ifndef LW_READER_H
 #define LW_READER_H
 
-#include "io/yaml.h"
+#include "io/model_read/yaml.h"
 
 #include "expression/function.h"
 #include "expression/units.h"

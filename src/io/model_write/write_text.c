@@ -5,10 +5,10 @@
  * not printable. Lines longer than WIDTH are broken, before an item of the entry if that is enough, and
  * otherwise inside it.
  */
-#include "io/write_text.h"
+#include "io/model_write/write_text.h"
 
 #include "io/number.h"
-#include "io/reader.h"
+#include "io/model_read/reader.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef LW_IO_PLOT_H
 #define LW_IO_PLOT_H
 
-#include "io/table.h"
+#include "io/results/read_results.h"
 
 #include <stdio.h>
 

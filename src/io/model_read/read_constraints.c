@@ -1,6 +1,6 @@
 /* read_constraints.c - section constraints: distances, couplings of joint coordinates, rolling.
  */
-#include "io/reader.h"
+#include "io/model_read/reader.h"
 
 #include <string.h>
 

@@ -6,9 +6,9 @@
  * compiler accepts. What a spec does not keep is not written: expressions of parameters, units, repeats,
  * comments. Cost O(n log n) in the number of objects.
  */
-#include "io/write_model.h"
+#include "io/model_write/write_model.h"
 
-#include "io/write_text.h"
+#include "io/model_write/write_text.h"
 #include "expression/expression.h"
 #include "expression/function.h"
 #include "model/names.h"

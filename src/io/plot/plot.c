@@ -5,8 +5,8 @@
  * coordinates. A file without any of these shows its first columns, a panel for each unit. "total" is a
  * column that every file with kinetic and potential has.
  */
-#include "io/plot.h"
-#include "io/record.h"
+#include "io/plot/plot.h"
+#include "io/results/record.h"
 
 #include <linkwork/io.h>
 

@@ -3,7 +3,7 @@
  * Geometry stands either in the entry itself (point and axes in the world, in the reference configuration) or
  * in first: {...} and second: {...} (point and axes in the frame of each body).
  */
-#include "io/reader.h"
+#include "io/model_read/reader.h"
 #include "model/spec_storage.h"
 
 #include <stdio.h>

@@ -20,7 +20,7 @@
  *
  * Cost     of a row O(n + columns): the poses and twists of all bodies once, if any column needs them.
  */
-#include "io/record.h"
+#include "io/results/record.h"
 #include "io/number.h"
 #include "model/data.h"
 

@@ -10,7 +10,7 @@
  * Groups of connected names are found by union and find, with path halving. Cost O(objects), and of each unknown
  * name O(bodies); beyond MOST_COMPARISONS of names nothing is reported.
  */
-#include "io/reader.h"
+#include "io/model_read/reader.h"
 
 #include <stdio.h>
 #include <string.h>

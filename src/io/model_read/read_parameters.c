@@ -4,7 +4,7 @@
  * stack, in O(length of all expressions * number of parameters); a reference back onto the stack is a cycle
  * and is named. Settings from outside replace expressions before anything is evaluated.
  */
-#include "io/reader.h"
+#include "io/model_read/reader.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * in a name or text is replaced by its value. Faults of a repeated entry are reported for the first step that
  * has any.
  */
-#include "io/reader.h"
+#include "io/model_read/reader.h"
 
 #include <stdint.h>
 #include <stdio.h>

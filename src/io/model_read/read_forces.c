@@ -1,6 +1,6 @@
 /* read_forces.c - section forces: springs, torsion springs, bushings, applied forces, drives, friction.
  */
-#include "io/reader.h"
+#include "io/model_read/reader.h"
 
 #include <stdio.h>
 #include <string.h>

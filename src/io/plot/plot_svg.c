@@ -8,7 +8,7 @@
  * no peak is lost and the size of the file is bounded. Numbers that are not finite, or beyond LARGEST, leave
  * a gap.
  */
-#include "io/plot.h"
+#include "io/plot/plot.h"
 #include "io/number.h"
 
 #include <limits.h>

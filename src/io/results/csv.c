@@ -12,7 +12,7 @@
  * that is killed leaves a readable file.
  */
 #include "io/number.h"
-#include "io/results.h"
+#include "io/results/results_file.h"
 
 #include <errno.h>
 #include <math.h>

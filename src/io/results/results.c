@@ -4,7 +4,7 @@
  * summary and the energy ledger. The model's text is read once more from its file, if that is still there.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "io/results.h"
+#include "io/results/results_file.h"
 
 #include <linkwork/io.h>
 #include <linkwork/version.h>
