@@ -1,7 +1,7 @@
 /* cmd_compare.c - linkwork compare: every method on one model, side by side.
  */
-#include "compare.h"
-#include "run_wish.h"
+#include "compare_call.h"
+#include "run_request.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "load.h"
 #include "progress.h"
 #include "run_neglect.h"
-#include "run_wish.h"
+#include "run_request.h"
 
 #include <stdlib.h>
 #include <string.h>

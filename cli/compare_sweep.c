@@ -5,7 +5,7 @@
  * three, where constant parts count less. A method leaves the sweep when the time it would need for the next size
  * (creating, a few calls), extrapolated from the last two sizes, exceeds the budget.
  */
-#include "compare.h"
+#include "compare_call.h"
 
 #include <math.h>
 #include <stdlib.h>

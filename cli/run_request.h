@@ -1,4 +1,4 @@
-/* run_wish.h - what run and compare take from the command line for a run, over what the model suggests.
+/* run_request.h - what run and compare take from the command line for a run, over what the model suggests.
  */
 #ifndef CLI_RUN_WISH_H
 #define CLI_RUN_WISH_H

@@ -1,6 +1,6 @@
-/* run_wish.c - options of a run: which exclude each other, and how they override the model's suggestions.
+/* run_request.c - options of a run: which exclude each other, and how they override the model's suggestions.
  */
-#include "run_wish.h"
+#include "run_request.h"
 
 #include <string.h>
 
