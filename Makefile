@@ -60,7 +60,7 @@ test-page: build ## the page of linkwork reproduce in headless Chromium (install
 	@mkdir -p results && python3 tests/page/test_page.py build/linkwork results/page
 
 check-layers: ## includes point one way
-	@sh tools/check_layers
+	@tools/check_layers
 
 check-format: ## the C files are formatted as .clang-format says
 	@bash tools/setup --format

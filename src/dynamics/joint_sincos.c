@@ -4,6 +4,7 @@
  * state would leave that unused.
  */
 #define LANES 2
+#include "dynamics/joint_sincos.h"
 #include "dynamics/joint_sincos_kernel.h"
 
 void lw_joint_sincos(const lw_model *model, const double *q, double *sine, double *cosine) {

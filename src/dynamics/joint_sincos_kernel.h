@@ -4,7 +4,7 @@
  * Results are those of real_sincos for one joint to the last bit, except beside an angle above 1.6e6 rad, which sends all
  * of its lanes to the C library.
  */
-#include "dynamics/joint_sincos.h"
+#include "model/compiled_model.h"
 #include "linalg/simd.h"
 
 static inline void turn_joints(const lw_turn *turn, int count, const double *q, double *sine,

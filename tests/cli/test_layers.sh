@@ -12,14 +12,22 @@ fail() {
 
 fresh_tree() {
     rm -rf "$work/tree"
-    mkdir -p "$work"/tree/{include/linkwork,cli} "$work"/tree/src/{core,linalg,model,formulations,integrators,analyses,io}
-    printf '#include <linkwork/status.h>\n#include <stdio.h>\n' >"$work/tree/src/core/a.c"
-    printf '#include "core/a.h"\n#include "linalg/a.h"\n' >"$work/tree/src/linalg/a.c"
-    printf '#include "linalg/a.h"\n' >"$work/tree/src/model/a.c"
-    printf '#include "model/a.h"\n#include <linkwork/simulate.h>\n' >"$work/tree/src/formulations/a.c"
-    printf '#include "formulations/a.h"\n' >"$work/tree/src/integrators/a.c"
-    printf '#include "integrators/a.h"\n' >"$work/tree/src/analyses/a.c"
-    printf '#include "io/a.h"\n#include "model/a.h"\n#include <linkwork/io.h>\n' >"$work/tree/src/io/a.c"
+    mkdir -p "$work"/tree/{include/linkwork,cli} "$work"/tree/src/{core,linalg,expression,model,dynamics,constraints,integrators,simulation,analyses,io/results} \
+        "$work"/tree/src/formulations/{common,one,two}
+    printf '#include <linkwork/status.h>\n#include <stdio.h>\n' >"$work/tree/src/core/core_a.c"
+    printf '#include "core/core_a.h"\n#include "linalg/linalg_a.h"\n' >"$work/tree/src/linalg/linalg_a.c"
+    printf '#include "linalg/linalg_a.h"\n' >"$work/tree/src/expression/expression_a.c"
+    printf '#include "expression/expression_a.h"\n' >"$work/tree/src/model/model_a.c"
+    printf '#include "model/model_a.h"\n' >"$work/tree/src/dynamics/dynamics_a.c"
+    printf '#include "dynamics/dynamics_a.h"\n' >"$work/tree/src/constraints/constraints_a.c"
+    printf '#include "model/model_a.h"\n#include <linkwork/simulate.h>\n' >"$work/tree/src/formulations/formulation.h"
+    printf '#include "formulations/formulation.h"\n' >"$work/tree/src/formulations/common/common_a.h"
+    printf '#include "formulations/common/common_a.h"\n#include "formulations/one/one_a_parts.h"\n' >"$work/tree/src/formulations/one/one_a.c"
+    printf '#include "formulations/one/one_a.h"\n' >"$work/tree/src/formulations/one/one_a_parts.h"
+    printf '#include "formulations/formulation.h"\n' >"$work/tree/src/integrators/integrators_a.c"
+    printf '#include "integrators/integrators_a.h"\n' >"$work/tree/src/simulation/simulation_a.c"
+    printf '#include "simulation/simulation_a.h"\n' >"$work/tree/src/analyses/analyses_a.c"
+    printf '#include "io/results/io_a.h"\n#include "model/model_a.h"\n#include <linkwork/io.h>\n' >"$work/tree/src/io/results/io_a.c"
     printf '#include "own.h"\n#include <linkwork/linkwork.h>\n' >"$work/tree/cli/a.c"
     printf '#include <linkwork/spec.h>\n' >"$work/tree/include/linkwork/a.h"
 }
@@ -39,9 +47,15 @@ violation() { # file, include line, word of the rule
 }
 
 violation src/core/b.h '#include "model/a.h"' "core must not see model"
-violation src/linalg/b.c '#include "formulations/a.h"' "linalg must not see formulations"
+violation src/linalg/b.c '#include "formulations/formulation.h"' "linalg must not see formulations"
+violation src/expression/b.c '#include "model/a.h"' "expression must not see model"
+violation src/dynamics/b.c '#include "constraints/a.h"' "dynamics must not see constraints"
 violation src/model/b.c '  #  include "analyses/a.h"' "model must not see analyses"
-violation src/formulations/b.c '#include "integrators/a.h"' "formulations must not see integrators"
+violation src/formulations/one/b.c '#include "integrators/a.h"' "formulations must not see integrators"
+violation src/formulations/two/b.c '#include "formulations/one/one_a.h"' "nobody outside looks into the family one"
+violation src/formulations/common/b.c '#include "formulations/one/one_a.h"' "nobody outside looks into the family one"
+violation src/analyses/b.c '#include "formulations/one/one_a.h"' "nobody outside looks into the family one"
+violation src/simulation/b.c '#include "analyses/a.h"' "simulation must not see analyses"
 violation src/integrators/b.c '#include "analyses/a.h"' "integrators must not see analyses"
 violation src/analyses/b.c '#include "io/a.h"' "only cli uses io"
 violation src/analyses/b.c '#include <linkwork/io.h>' "only io and cli use io.h"
@@ -53,5 +67,26 @@ violation src/model/b.c '#include "b.h"' "write the layer"
 violation src/model/b.c '#include "solver/b.h"' 'no layer "solver"'
 violation cli/b.c '#include "core/core.h"' "own headers only"
 violation include/linkwork/b.h '#include "core/core.h"' "public headers"
+
+refused() { # word of the rule
+    local output
+    if output=$("$check" "$work/tree"); then fail "passes although: $1"; fi
+    [[ $output == *"$1"* ]] || fail "no word of \"$1\" in: $output"
+}
+
+fresh_tree
+cp "$work/tree/src/core/core_a.c" "$work/tree/src/linalg/core_a.c"
+refused "has the same name"
+fresh_tree
+seq 801 >"$work/tree/src/core/long.c"
+refused "src/core/long.c:801: more than 800 lines"
+fresh_tree
+touch "$work/tree/src/formulations/method.c"
+refused "put it into a family"
+fresh_tree
+printf '#include "model/d.h"\n' >"$work/tree/src/model/c.h"
+printf '#include "model/e.h"\n' >"$work/tree/src/model/d.c"
+printf '#include "model/c.h"\n' >"$work/tree/src/model/e.h"
+refused "include each other: model/c -> model/d -> model/e -> model/c"
 
 echo "all violations found"

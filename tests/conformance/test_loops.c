@@ -19,7 +19,7 @@
  * is not zero, since near a dead centre all numbers are that much less certain. The share of such mechanisms is printed.
  */
 #include "random_loops.h"
-#include "closure_rows.h"
+#include "closures.h"
 #include "formulations/formulation.h"
 #include "constraints/redundancy.h"
 #include "model/joint.h"

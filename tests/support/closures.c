@@ -1,6 +1,6 @@
-/* closure_rows.c - what closures and constraints ask of the poses of bodies (closure_rows.h), and the linear algebra to judge it.
+/* closures.c - what closures and constraints ask of the poses of bodies (closures.h), and the linear algebra to judge it.
  */
-#include "closure_rows.h"
+#include "closures.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* closure_rows.h - what the joints that close loops and the constraints ask of the poses of bodies, for the tests: written
+/* closures.h - what the joints that close loops and the constraints ask of the poses of bodies, for the tests: written
  * down once more, from the pictures of the joints, without the library's rows.
  */
 #ifndef LW_TEST_CLOSURES_H

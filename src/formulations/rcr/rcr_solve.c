@@ -18,7 +18,7 @@
  * Cost     O(n + m) for loops of bounded width: strands per body and coupled ties. No allocation but in create.
  */
 #define PACK 2
-#include "formulations/rcr/rcr_kernels.h"
+#include "formulations/rcr/rcr_solve_kernels.h"
 
 #include "model/joint.h"
 

@@ -1,7 +1,7 @@
-/* rcr_solve_avx2.c - the sweeps four rows at a time, with AVX2 (rcr_kernels.h).
+/* rcr_solve_avx2.c - the sweeps four rows at a time, with AVX2 (rcr_solve_kernels.h).
  */
 #define PACK 4
-#include "formulations/rcr/rcr_kernels.h"
+#include "formulations/rcr/rcr_solve_kernels.h"
 
 void lw_sweeps_start_4(lw_sweeps *sweeps, const lw_subject *subject) { start(sweeps, subject); }
 

@@ -1,4 +1,4 @@
-/* rcr_kernels.h - the sweep inwards and the sweep outwards, PACK rows of a tie at a time: included by rcr_solve.c and rcr_solve_avx2.c, which
+/* rcr_solve_kernels.h - the sweep inwards and the sweep outwards, PACK rows of a tie at a time: included by rcr_solve.c and rcr_solve_avx2.c, which
  * differ in PACK (2 or 4) and in the instructions that their compiler may use. Equations in rcr_solve.c.
  *
  * A pack holds the same number of PACK rows that stand side by side (loop_constraints.h). Where a tie has fewer rows the rest is zero, and
