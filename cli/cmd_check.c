@@ -68,7 +68,7 @@ static bool check_assembly(const cli_command *command, cli_model *loaded) {
     return status == LW_OK;
 }
 
-/* Would a run without other wishes take method massless, or nothing at all? */
+/* Would a run without other requests take method massless, or nothing at all? */
 static bool takes_massless(const lw_model *model) {
     lw_error error = {0};
     const char *method = lw_method_auto(model, NULL, 0, &error);

@@ -10,7 +10,7 @@
 
 /* What the user asked for on the command line; 0 and NULL: not given. */
 typedef struct request {
-    run_wish run;
+    run_request run;
     const char *methods, *sweep;
     double budget;
     bool no_run;
@@ -19,14 +19,15 @@ typedef struct request {
 
 /* --- options -------------------------------------------------------------------------------------- */
 
-static int check_request(const cli_command *command, const request *wish) {
-    const run_wish *run = &wish->run;
-    if (wish->sweep && (run->end > 0 || run->step > 0 || run->tolerance > 0 || run->integrator || run->drift))
+static int check_request(const cli_command *command, const request *asked) {
+    const run_request *run = &asked->run;
+    if (asked->sweep &&
+        (run->end > 0 || run->step > 0 || run->tolerance > 0 || run->integrator || run->drift))
         return cli_say(
             command, CLI_WRONG,
             "--end, --step, --tol, --integrator and --drift are for the run, and --sweep makes none; "
             "leave them out");
-    return run_wish_check(command, run, "compare.csv");
+    return run_request_check(command, run, "compare.csv");
 }
 
 /* Splits "tree,lagrange" in place of a copy. */
@@ -38,10 +39,10 @@ static bool split_methods(char *text, cli_list *methods) {
     return methods->count > 0;
 }
 
-static void override(lw_compare_options *options, const request *wish) {
-    run_wish_apply(&wish->run, &options->run);
-    options->no_run = wish->no_run;
-    options->patience = wish->budget;
+static void override(lw_compare_options *options, const request *asked) {
+    run_request_apply(&asked->run, &options->run);
+    options->no_run = asked->no_run;
+    options->patience = asked->budget;
 }
 
 /* --- progress ------------------------------------------------------------------------------------- */
@@ -281,12 +282,12 @@ int compare_verdict(const cli_command *command, const char *where, const lw_comp
     return result;
 }
 
-static int compare_one(compare_call *call, const lw_model *model, const request *wish) {
+static int compare_one(compare_call *call, const lw_model *model, const request *asked) {
     lw_comparison *results = calloc((size_t)lw_method_count(), sizeof *results);
     if (!results) return cli_say(call->command, CLI_FAILED, "out of memory");
     lw_compare_options options;
     lw_compare_defaults(model, &options);
-    override(&options, wish);
+    override(&options, asked);
     options.methods = call->methods.count ? call->methods.items : NULL;
     options.method_count = call->methods.count;
     options.observe = compare_progress;
@@ -298,14 +299,15 @@ static int compare_one(compare_call *call, const lw_model *model, const request 
     if (status != LW_OK) {
         result = cli_fault(call->command, status, &error);
     } else {
-        bool to_output = wish->run.out && strcmp(wish->run.out, "-") == 0;
+        bool to_output = asked->run.out && strcmp(asked->run.out, "-") == 0;
         const one_model one = {results, count};
-        if (wish->run.as_json)
+        if (asked->run.as_json)
             print_json(results, count);
         else if (!to_output)
             print_table(model, &options.run, results, count);
         result = compare_verdict(call->command, "", results, count);
-        int written = wish->run.out ? compare_write(call->command, wish->run.out, print_one, &one) : CLI_DONE;
+        int written =
+            asked->run.out ? compare_write(call->command, asked->run.out, print_one, &one) : CLI_DONE;
         if (written != CLI_DONE) result = written;
     }
     free(results);
@@ -315,46 +317,46 @@ static int compare_one(compare_call *call, const lw_model *model, const request 
 /* --- the command ---------------------------------------------------------------------------------- */
 
 static int compare(const cli_command *command, int argc, char **argv) {
-    request wish = {0};
+    request asked = {0};
     const cli_option options[] = {
-        {"method", "A,B", "only these methods; otherwise all", "tree,lagrange", .text = &wish.methods},
+        {"method", "A,B", "only these methods; otherwise all", "tree,lagrange", .text = &asked.methods},
         {"end", "T", "until when each method runs, s; otherwise the model's, at most 1 s", "10",
-         .number = &wish.run.end, .unit = "s"},
-        {"tol", "R", "tolerance of the run", "1e-8", .number = &wish.run.tolerance, .unit = "1"},
-        {"step", "H", "fixed step of the run, with rk4, s", "\"1 ms\"", .number = &wish.run.step,
+         .number = &asked.run.end, .unit = "s"},
+        {"tol", "R", "tolerance of the run", "1e-8", .number = &asked.run.tolerance, .unit = "1"},
+        {"step", "H", "fixed step of the run, with rk4, s", "\"1 ms\"", .number = &asked.run.step,
          .unit = "s"},
-        {"integrator", "NAME", "linkwork info lists them", "erk", .text = &wish.run.integrator},
+        {"integrator", "NAME", "linkwork info lists them", "erk", .text = &asked.run.integrator},
         {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none, closed", "project",
-         .text = &wish.run.drift},
-        {"no-run", NULL, "compare the initial state only", NULL, .flag = &wish.no_run},
+         .text = &asked.run.drift},
+        {"no-run", NULL, "compare the initial state only", NULL, .flag = &asked.no_run},
         {"sweep", "NAME=A..B", "double a parameter from A to B and measure how times grow", "bodies=4..256",
-         .text = &wish.sweep},
+         .text = &asked.sweep},
         {"budget", "S", "seconds that a method may take for its run, or for one size of a sweep; otherwise 5",
-         "5", .number = &wish.budget, .unit = "s"},
+         "5", .number = &asked.budget, .unit = "s"},
         {"out", "FILE", "write the numbers there too, as .csv; - is standard output", "compare.csv",
-         .text = &wish.run.out},
+         .text = &asked.run.out},
         {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
-         .list = &wish.settings},
-        {"json", NULL, "print one JSON document", NULL, .flag = &wish.run.as_json},
+         .list = &asked.settings},
+        {"json", NULL, "print one JSON document", NULL, .flag = &asked.run.as_json},
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &wish.settings,
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.settings,
                        &loaded, &result)) {
         compare_call call = {.command = command, .bar = progress_start(true)};
-        char *names = calloc(1, (wish.methods ? strlen(wish.methods) : 0) + 1);
-        if (names && wish.methods) strcpy(names, wish.methods);
-        result = names ? check_request(command, &wish) : cli_say(command, CLI_FAILED, "out of memory");
-        if (result == CLI_DONE && wish.methods && !split_methods(names, &call.methods))
+        char *names = calloc(1, (asked.methods ? strlen(asked.methods) : 0) + 1);
+        if (names && asked.methods) strcpy(names, asked.methods);
+        result = names ? check_request(command, &asked) : cli_say(command, CLI_FAILED, "out of memory");
+        if (result == CLI_DONE && asked.methods && !split_methods(names, &call.methods))
             result =
                 cli_say(command, CLI_WRONG, "--method names no method; give e.g. --method tree,lagrange");
         stop_watch();
-        if (result == CLI_DONE && wish.sweep)
+        if (result == CLI_DONE && asked.sweep)
             result = compare_sweep(
-                &call, &loaded, &wish.settings,
-                &(compare_sweep_request){wish.sweep, wish.budget, wish.run.out, wish.run.as_json});
+                &call, &loaded, &asked.settings,
+                &(compare_sweep_request){asked.sweep, asked.budget, asked.run.out, asked.run.as_json});
         else if (result == CLI_DONE)
-            result = compare_one(&call, loaded.model, &wish);
+            result = compare_one(&call, loaded.model, &asked);
         free(names);
     }
     cli_close_model(&loaded);

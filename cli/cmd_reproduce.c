@@ -44,15 +44,15 @@ static int choose_items(const cli_command *command, const reproduce_paper *paper
 }
 
 /* "", "anderson2003", "anderson2003/fig6" */
-static int choose(const cli_command *command, const char *wish, chosen *list, int *count) {
+static int choose(const cli_command *command, const char *asked, chosen *list, int *count) {
     *count = 0;
-    if (!wish) {
+    if (!asked) {
         for (int k = 0; k < PAPERS; k++) choose_items(command, papers[k], NULL, list, count);
         return CLI_DONE;
     }
-    const char *slash = strchr(wish, '/'), *item = slash && slash[1] ? slash + 1 : NULL;
+    const char *slash = strchr(asked, '/'), *item = slash && slash[1] ? slash + 1 : NULL;
     char name[64], all[512] = "";
-    snprintf(name, sizeof name, "%.*s", slash ? (int)(slash - wish) : (int)strlen(wish), wish);
+    snprintf(name, sizeof name, "%.*s", slash ? (int)(slash - asked) : (int)strlen(asked), asked);
     const char *names[PAPERS];
     for (int k = 0; k < PAPERS; k++) {
         names[k] = papers[k]->name;
@@ -213,7 +213,7 @@ typedef struct request {
     bool as_json, quick, only_list;
 } request;
 
-static int reproduce_all(const cli_command *command, const chosen *list, int count, const request *wish) {
+static int reproduce_all(const cli_command *command, const chosen *list, int count, const request *asked) {
     reproduce_outcome *outcomes = calloc((size_t)count, sizeof *outcomes);
     if (!outcomes) return cli_say(command, CLI_FAILED, "out of memory");
     int result = CLI_DONE, done = 0, good = 0;
@@ -222,19 +222,19 @@ static int reproduce_all(const cli_command *command, const chosen *list, int cou
     stop_watch();
     while (done < count && status == LW_OK) {
         reproduce_outcome *o = &outcomes[done];
-        status = work_on(&list[done], wish->out, wish->quick, o);
+        status = work_on(&list[done], asked->out, asked->quick, o);
         if (status != LW_OK) break;
-        if (wish->everything && !wish->as_json) {
+        if (asked->everything && !asked->as_json) {
             printf("%-24s %6.1f s  %s\n", o->name, o->seconds, o->ok ? "ok" : "NOT SO");
             fflush(stdout);
-        } else if (!wish->as_json)
+        } else if (!asked->as_json)
             print_outcome(o);
         good += o->ok;
         done++;
     }
-    if (wish->as_json) print_json(outcomes, done);
-    if (!wish->as_json && done > 1) {
-        if (wish->everything) printf("\n"), print_table(outcomes, done);
+    if (asked->as_json) print_json(outcomes, done);
+    if (!asked->as_json && done > 1) {
+        if (asked->everything) printf("\n"), print_table(outcomes, done);
         reproduce_count sum;
         reproduce_tally(outcomes, done, &sum);
         printf("%d of %d items as wanted\n", good, done);
@@ -243,12 +243,12 @@ static int reproduce_all(const cli_command *command, const chosen *list, int cou
         printf("  their statements and formulas    %d of %d\n  checks of our own                %d of %d\n",
                sum.stated_ok, sum.stated, sum.own_ok, sum.own);
     }
-    if (wish->out && done > 1) { /* one item alone does not replace the page of all */
-        lw_status written = reproduce_page(wish->out, outcomes, done, wish->quick, &error);
+    if (asked->out && done > 1) { /* one item alone does not replace the page of all */
+        lw_status written = reproduce_page(asked->out, outcomes, done, asked->quick, &error);
         if (written != LW_OK)
             result = cli_fault(command, written, &error);
-        else if (!wish->as_json)
-            printf("all on one page: %s/index.html\n", wish->out);
+        else if (!asked->as_json)
+            printf("all on one page: %s/index.html\n", asked->out);
     }
     if (status != LW_OK)
         result = cli_say(command, CLI_FAILED, "stopped at %s", outcomes[done].name);
@@ -264,16 +264,16 @@ static int reproduce_all(const cli_command *command, const chosen *list, int cou
 }
 
 static int reproduce(const cli_command *command, int argc, char **argv) {
-    request wish = {0};
+    request asked = {0};
     const cli_option options[] = {
         {"out", "DIR",
          "where data (CSV), figures (SVG) and a page with all of it (index.html) go; otherwise reproduce/, "
          "with --json nowhere",
-         "figures", .text = &wish.out},
+         "figures", .text = &asked.out},
         {"quick", NULL, "fewer sizes and shorter runs: all papers within a minute", NULL,
-         .flag = &wish.quick},
-        {"list", NULL, "list the items only", NULL, .flag = &wish.only_list},
-        {"json", NULL, "print one JSON document", NULL, .flag = &wish.as_json},
+         .flag = &asked.quick},
+        {"list", NULL, "list the items only", NULL, .flag = &asked.only_list},
+        {"json", NULL, "print one JSON document", NULL, .flag = &asked.as_json},
     };
     cli_list rest = {.count = 0};
     switch (cli_parse(command, options, sizeof options / sizeof options[0], argc, argv, &rest, 1)) {
@@ -286,17 +286,17 @@ static int reproduce(const cli_command *command, int argc, char **argv) {
     }
     chosen list[PAPERS * ITEMS_MAX];
     int count;
-    wish.everything = rest.count == 0;
+    asked.everything = rest.count == 0;
     int result = choose(command, rest.count ? rest.items[0] : NULL, list, &count);
     if (result != CLI_DONE) return result;
-    if (wish.only_list) {
+    if (asked.only_list) {
         print_list(list, count);
         return CLI_DONE;
     }
-    if (!wish.out && !wish.as_json) wish.out = "reproduce";
-    if (wish.out) result = make_folders(command, wish.out, list, count);
+    if (!asked.out && !asked.as_json) asked.out = "reproduce";
+    if (asked.out) result = make_folders(command, asked.out, list, count);
     if (result != CLI_DONE) return result;
-    return reproduce_all(command, list, count, &wish);
+    return reproduce_all(command, list, count, &asked);
 }
 
 const cli_command cli_reproduce = {

@@ -13,7 +13,7 @@ static const double default_tolerance = 1e-8, default_samples = 1000;
 
 /* What the user asked for on the command line; 0 and NULL: not given. */
 typedef struct request {
-    run_wish run;
+    run_request run;
     const char *method, *record, *baumgarte, *independent, *reactions;
     double output, penalty, neglect, most, alpha, beta;
     bool quiet, strict;
@@ -76,32 +76,32 @@ static bool interrupted(void *context) {
 /* --- what was asked for --------------------------------------------------------------------------- */
 
 /* --baumgarte ALPHA,BETA */
-static int read_baumgarte(const cli_command *command, request *wish) {
-    if (!wish->baumgarte) return CLI_DONE;
-    const char *comma = strchr(wish->baumgarte, ',');
+static int read_baumgarte(const cli_command *command, request *asked) {
+    if (!asked->baumgarte) return CLI_DONE;
+    const char *comma = strchr(asked->baumgarte, ',');
     char first[64];
     lw_error error = {0};
-    snprintf(first, sizeof first, "%.*s", comma ? (int)(comma - wish->baumgarte) : 0, wish->baumgarte);
-    if (!comma || lw_read_number(first, "rad/s", &wish->alpha, &error) != LW_OK ||
-        lw_read_number(comma + 1, "rad/s", &wish->beta, &error) != LW_OK || !(wish->alpha > 0) ||
-        !(wish->beta > 0))
+    snprintf(first, sizeof first, "%.*s", comma ? (int)(comma - asked->baumgarte) : 0, asked->baumgarte);
+    if (!comma || lw_read_number(first, "rad/s", &asked->alpha, &error) != LW_OK ||
+        lw_read_number(comma + 1, "rad/s", &asked->beta, &error) != LW_OK || !(asked->alpha > 0) ||
+        !(asked->beta > 0))
         return cli_say(command, CLI_WRONG,
                        "--baumgarte: \"%s\" is not two positive numbers; give e.g. --baumgarte 20,20",
-                       wish->baumgarte);
-    if (wish->run.drift && strcmp(wish->run.drift, "baumgarte") != 0)
+                       asked->baumgarte);
+    if (asked->run.drift && strcmp(asked->run.drift, "baumgarte") != 0)
         return cli_say(command, CLI_WRONG,
                        "--baumgarte is for drift control baumgarte, and --drift asks for %s",
-                       wish->run.drift);
+                       asked->run.drift);
     return CLI_DONE;
 }
 
-static int check_request(const cli_command *command, request *wish) {
-    int result = read_baumgarte(command, wish);
+static int check_request(const cli_command *command, request *asked) {
+    int result = read_baumgarte(command, asked);
     if (result != CLI_DONE) return result;
-    if (wish->record && !wish->run.out)
+    if (asked->record && !asked->run.out)
         return cli_say(command, CLI_WRONG,
                        "--record chooses what the results file holds; give that too, e.g. --out results.csv");
-    return run_wish_check(command, &wish->run, "results.csv");
+    return run_request_check(command, &asked->run, "results.csv");
 }
 
 /* Says everything that the options leave open, so that the results tell with what they were made. */
@@ -119,23 +119,23 @@ static void complete(lw_run_options *options) {
 }
 
 /* The model's suggestions, overridden by the command line. */
-static lw_run_options options_of(const lw_model *model, const request *wish, bool neglected) {
+static lw_run_options options_of(const lw_model *model, const request *asked, bool neglected) {
     lw_run_options options;
     lw_run_defaults(model, &options);
-    run_wish_apply(&wish->run, &options);
+    run_request_apply(&asked->run, &options);
     if (neglected) options.method = "massless"; /* whatever the model suggests */
-    if (wish->method) options.method = wish->method;
-    if (wish->output > 0) options.output = wish->output;
-    if (wish->penalty > 0) options.penalty = wish->penalty;
-    if (wish->independent) options.independent = wish->independent;
-    if (wish->reactions) options.reactions = wish->reactions;
-    if (wish->baumgarte) {
-        options.drift = wish->run.drift ? wish->run.drift : "baumgarte";
-        options.baumgarte_alpha = wish->alpha, options.baumgarte_beta = wish->beta;
+    if (asked->method) options.method = asked->method;
+    if (asked->output > 0) options.output = asked->output;
+    if (asked->penalty > 0) options.penalty = asked->penalty;
+    if (asked->independent) options.independent = asked->independent;
+    if (asked->reactions) options.reactions = asked->reactions;
+    if (asked->baumgarte) {
+        options.drift = asked->run.drift ? asked->run.drift : "baumgarte";
+        options.baumgarte_alpha = asked->alpha, options.baumgarte_beta = asked->beta;
     }
-    /* wishes that only one method can fulfil choose it */
+    /* requests that only one method can fulfil choose it */
     if (!options.method && (options.independent || options.reactions)) options.method = "partition";
-    if (wish->most > 0) options.max_steps = wish->most < 1e18 ? (long)wish->most : 1000000000000000000;
+    if (asked->most > 0) options.max_steps = asked->most < 1e18 ? (long)asked->most : 1000000000000000000;
     options.method = cli_method(options.method);
     complete(&options);
     return options;
@@ -272,35 +272,36 @@ static void print_doubts(FILE *out, const run *r) {
         fprintf(out, "%sdoubtful: %s\n", k ? "" : "\n", verdict->reasons[k]);
 }
 
-static int report(const run *r, const request *wish) {
-    bool to_output = wish->run.out && strcmp(wish->run.out, "-") == 0; /* the results themselves are there */
-    if (wish->run.as_json) {
+static int report(const run *r, const request *asked) {
+    bool to_output =
+        asked->run.out && strcmp(asked->run.out, "-") == 0; /* the results themselves are there */
+    if (asked->run.as_json) {
         lw_data *data;
         if (lw_data_create(r->model, NULL, &data) != LW_OK)
             return cli_say(r->command, CLI_FAILED, "out of memory");
         print_json(r, data);
         lw_data_destroy(data);
-    } else if (!wish->quiet) {
+    } else if (!asked->quiet) {
         print_text(to_output ? stderr : stdout, r);
-        if (wish->run.out && !to_output)
-            printf("\nresults: %s (%ld samples); linkwork plot %s draws them\n", wish->run.out, r->samples,
-                   wish->run.out);
-        else if (!wish->run.out)
+        if (asked->run.out && !to_output)
+            printf("\nresults: %s (%ld samples); linkwork plot %s draws them\n", asked->run.out, r->samples,
+                   asked->run.out);
+        else if (!asked->run.out)
             printf("\nno results file; --out FILE.csv or FILE.h5 writes one\n");
     }
-    if (wish->run.as_json || wish->quiet || to_output)
+    if (asked->run.as_json || asked->quiet || to_output)
         print_doubts(stderr, r);
     else
         print_doubts(stdout, r);
-    return wish->strict && !r->summary.verdict.ok ? CLI_FAILED : CLI_DONE;
+    return asked->strict && !r->summary.verdict.ok ? CLI_FAILED : CLI_DONE;
 }
 
 /* --- the run -------------------------------------------------------------------------------------- */
 
-static int open_results(run *r, lw_run_options *options, const request *wish) {
+static int open_results(run *r, lw_run_options *options, const request *asked) {
     lw_error error = {0};
-    const lw_results_options results = {.path = wish->run.out,
-                                        .record = wish->record,
+    const lw_results_options results = {.path = asked->run.out,
+                                        .record = asked->record,
                                         .method = options->method,
                                         .integrator = options->integrator,
                                         .drift = options->drift,
@@ -309,9 +310,9 @@ static int open_results(run *r, lw_run_options *options, const request *wish) {
                                         .step = options->step,
                                         .tolerance = options->tolerance,
                                         .output = options->output,
-                                        .neglect = wish->neglect,
-                                        .settings = wish->settings.items,
-                                        .setting_count = (size_t)wish->settings.count};
+                                        .neglect = asked->neglect,
+                                        .settings = asked->settings.items,
+                                        .setting_count = (size_t)asked->settings.count};
     lw_status status = lw_results_open(r->model, &results, &r->results, &error);
     if (status != LW_OK) return cli_fault(r->command, status, &error);
     options->want_accelerations = lw_results_want_accelerations(r->results);
@@ -319,9 +320,9 @@ static int open_results(run *r, lw_run_options *options, const request *wish) {
     return CLI_DONE;
 }
 
-static int simulate(run *r, lw_run_options *options, const request *wish) {
+static int simulate(run *r, lw_run_options *options, const request *asked) {
     lw_error error = {0}, close_error = {0};
-    const char *out = wish->run.out;
+    const char *out = asked->run.out;
     lw_status status = lw_run_check(r->model, options, &error);
     if (status == LW_OK)
         status = r->neglect.with ? run_neglect_start(r->command, &r->neglect, r->model, options->start, r->q,
@@ -333,10 +334,10 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
             lw_method_auto_at(r->model, options->start, r->q, r->v, r->why, sizeof r->why, &error);
     if (!options->method)
         return cli_fault(r->command, error.status ? error.status : LW_ERROR_UNSUPPORTED, &error);
-    if (wish->penalty > 0 && strcmp(options->method, "penalty") != 0)
+    if (asked->penalty > 0 && strcmp(options->method, "penalty") != 0)
         return cli_say(r->command, CLI_WRONG, "--penalty is for --method penalty, and this run is by %s",
                        options->method);
-    int opened = out ? open_results(r, options, wish) : CLI_DONE;
+    int opened = out ? open_results(r, options, asked) : CLI_DONE;
     if (opened != CLI_DONE) return opened;
     options->observe = observe;
     options->interrupted = interrupted;
@@ -360,19 +361,20 @@ static int simulate(run *r, lw_run_options *options, const request *wish) {
     return result;
 }
 
-static int run_model(const cli_command *command, cli_model *loaded, const request *wish) {
-    run r = {.command = command, .bar = progress_start(!wish->quiet)};
-    int result = wish->neglect > 0 ? run_neglect_apply(command, loaded, wish->neglect, &r.neglect) : CLI_DONE;
+static int run_model(const cli_command *command, cli_model *loaded, const request *asked) {
+    run r = {.command = command, .bar = progress_start(!asked->quiet)};
+    int result =
+        asked->neglect > 0 ? run_neglect_apply(command, loaded, asked->neglect, &r.neglect) : CLI_DONE;
     if (result == CLI_DONE) {
         r.model = loaded->model;
-        lw_run_options options = options_of(r.model, wish, run_neglect_any(&r.neglect));
+        lw_run_options options = options_of(r.model, asked, run_neglect_any(&r.neglect));
         r.q = cli_numbers(command, lw_model_q_size(r.model));
         r.v = cli_numbers(command, lw_model_v_size(r.model));
         r.q_start = cli_numbers(command, lw_model_q_size(r.model));
-        result = r.q && r.v && r.q_start ? simulate(&r, &options, wish) : CLI_FAILED;
+        result = r.q && r.v && r.q_start ? simulate(&r, &options, asked) : CLI_FAILED;
         if (result == CLI_DONE) cli_warn_of_rest(r.model, r.q_start, r.q, r.v);
         if (result == CLI_DONE) run_neglect_estimate(&r.neglect, &options);
-        if (result == CLI_DONE) result = report(&r, wish);
+        if (result == CLI_DONE) result = report(&r, asked);
     }
     run_neglect_close(&r.neglect);
     free(r.q);
@@ -383,48 +385,48 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
 }
 
 static int run_command(const cli_command *command, int argc, char **argv) {
-    request wish = {0};
+    request asked = {0};
     const cli_option options[] = {
-        {"method", "NAME", "the formulation, or auto", "tree", .text = &wish.method},
+        {"method", "NAME", "the formulation, or auto", "tree", .text = &asked.method},
         {"integrator", "NAME", "linkwork info lists them; auto: erk, and bdf where the model is stiff", "bdf",
-         .text = &wish.run.integrator},
+         .text = &asked.run.integrator},
         {"step", "H", "fixed step of rk4, largest step of the others, s", "\"1 ms\"",
-         .number = &wish.run.step, .unit = "s"},
-        {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &wish.run.tolerance,
+         .number = &asked.run.step, .unit = "s"},
+        {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &asked.run.tolerance,
          .unit = "1"},
-        {"max-steps", "N", "give a run up that needs more steps than these", "1e9", .number = &wish.most,
+        {"max-steps", "N", "give a run up that needs more steps than these", "1e9", .number = &asked.most,
          .unit = "1"},
-        {"end", "T", "until when, s", "10", .number = &wish.run.end, .unit = "s"},
+        {"end", "T", "until when, s", "10", .number = &asked.run.end, .unit = "s"},
         {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none, closed", "project",
-         .text = &wish.run.drift},
+         .text = &asked.run.drift},
         {"baumgarte", "A,B", "drift control baumgarte with alpha and beta, 1/s, instead of 10 and 10",
-         "20,20", .text = &wish.baumgarte},
+         "20,20", .text = &asked.baumgarte},
         {"independent", "LIST",
          "method partition: its independent coordinates, e.g. crank or wrist.wx,wrist.wy", "crank",
-         .text = &wish.independent},
+         .text = &asked.independent},
         {"reactions", "SCHEME", "method partition: reactions by (35), (37) or (38) of blajer1994", "37",
-         .text = &wish.reactions},
+         .text = &asked.reactions},
         {"penalty", "K", "method penalty: stiffness of the constraints, relative to masses", "1e8",
-         .number = &wish.penalty, .unit = "1"},
+         .number = &asked.penalty, .unit = "1"},
         {"neglect-mass", "RATIO", "treat inertia below this ratio as zero, and estimate the error made",
-         "1e-4", .number = &wish.neglect, .unit = "1"},
+         "1e-4", .number = &asked.neglect, .unit = "1"},
         {"out", "FILE", "write the results there, as .csv or .h5 (HDF5); - is standard output", "results.csv",
-         .text = &wish.run.out},
+         .text = &asked.run.out},
         {"record", "LIST", "what the results hold, e.g. joint,reaction(pin),point(arm,1,0,0),ledger",
-         "joint,reaction,ledger", .text = &wish.record},
-        {"output", "DT", "time between two samples, s", "\"10 ms\"", .number = &wish.output, .unit = "s"},
+         "joint,reaction,ledger", .text = &asked.record},
+        {"output", "DT", "time between two samples, s", "\"10 ms\"", .number = &asked.output, .unit = "s"},
         {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
-         .list = &wish.settings},
-        {"json", NULL, "print one JSON document", NULL, .flag = &wish.run.as_json},
-        {"strict", NULL, "exit with 1 if the run is doubtful", NULL, .flag = &wish.strict},
-        {"quiet", NULL, "print faults only", NULL, .flag = &wish.quiet},
+         .list = &asked.settings},
+        {"json", NULL, "print one JSON document", NULL, .flag = &asked.run.as_json},
+        {"strict", NULL, "exit with 1 if the run is doubtful", NULL, .flag = &asked.strict},
+        {"quiet", NULL, "print faults only", NULL, .flag = &asked.quiet},
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &wish.settings,
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.settings,
                        &loaded, &result)) {
-        result = check_request(command, &wish);
-        if (result == CLI_DONE) result = run_model(command, &loaded, &wish);
+        result = check_request(command, &asked);
+        if (result == CLI_DONE) result = run_model(command, &loaded, &asked);
     }
     cli_close_model(&loaded);
     return result;

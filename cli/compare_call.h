@@ -38,6 +38,6 @@ typedef struct compare_sweep_request {
     bool as_json;
 } compare_sweep_request;
 int compare_sweep(compare_call *call, const cli_model *loaded, const cli_list *settings,
-                  const compare_sweep_request *wish);
+                  const compare_sweep_request *request);
 
 #endif

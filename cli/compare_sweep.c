@@ -255,13 +255,13 @@ static void print_csv(FILE *out, const void *what) {
         }
 }
 
-static int report(const sweep *s, const compare_sweep_request *wish) {
-    bool to_output = wish->out && strcmp(wish->out, "-") == 0;
-    if (wish->as_json)
+static int report(const sweep *s, const compare_sweep_request *request) {
+    bool to_output = request->out && strcmp(request->out, "-") == 0;
+    if (request->as_json)
         print_json(s);
     else if (!to_output)
         print_table(s);
-    int result = wish->out ? compare_write(s->call->command, wish->out, print_csv, s) : CLI_DONE;
+    int result = request->out ? compare_write(s->call->command, request->out, print_csv, s) : CLI_DONE;
     for (int i = 0; i < s->count; i++) {
         char where[160];
         lw_comparison *known = calloc((size_t)lw_method_count(), sizeof *known);
@@ -278,15 +278,15 @@ static int report(const sweep *s, const compare_sweep_request *wish) {
 }
 
 int compare_sweep(compare_call *call, const cli_model *loaded, const cli_list *settings,
-                  const compare_sweep_request *wish) {
+                  const compare_sweep_request *request) {
     double from, to;
-    sweep s = {.call = call, .budget = wish->budget > 0 ? wish->budget : default_budget};
-    int result = read_range(&s, wish->range, &from, &to);
+    sweep s = {.call = call, .budget = request->budget > 0 ? request->budget : default_budget};
+    int result = read_range(&s, request->range, &from, &to);
     if (result != CLI_DONE) return result;
     s.left = calloc((size_t)lw_method_count(), sizeof *s.left);
     result = s.left ? all_sizes(&s, loaded, settings, from, to)
                     : cli_say(call->command, CLI_FAILED, "out of memory");
-    if (result == CLI_DONE) result = report(&s, wish);
+    if (result == CLI_DONE) result = report(&s, request);
     for (int i = 0; i < SIZES_MAX; i++) free(s.sizes[i].results);
     free(s.left);
     return result;

@@ -179,19 +179,19 @@ static bool is_angle(const lw_model *model, int speed) {
 }
 
 /* "name" or "name=from..to" */
-static int read_sweep(const cli_command *command, const cli_model *m, const info_criterion *wish,
+static int read_sweep(const cli_command *command, const cli_model *m, const info_criterion *request,
                       const lw_merits *merits, const double *q, char name[112], track *t) {
-    const char *equals = strrchr(wish->sweep, '='), *dots = equals ? strstr(equals, "..") : NULL;
-    size_t length = equals ? (size_t)(equals - wish->sweep) : strlen(wish->sweep);
+    const char *equals = strrchr(request->sweep, '='), *dots = equals ? strstr(equals, "..") : NULL;
+    size_t length = equals ? (size_t)(equals - request->sweep) : strlen(request->sweep);
     if (length == 0 || length >= 112 || (equals && (!dots || !dots[2])))
-        return bad_sweep(command, wish->sweep, "is not of the form joint=from..to");
-    snprintf(name, 112, "%.*s", (int)length, wish->sweep);
+        return bad_sweep(command, request->sweep, "is not of the form joint=from..to");
+    snprintf(name, 112, "%.*s", (int)length, request->sweep);
     int result = find_speed(command, m, merits, name, &t->sweep.speed);
     if (result != CLI_DONE) return result;
     t->name = name;
     bool angle = is_angle(m->model, t->sweep.speed);
     if (!equals) {
-        if (!angle) return bad_sweep(command, wish->sweep, "is not an angle, so its range must be given");
+        if (!angle) return bad_sweep(command, request->sweep, "is not an angle, so its range must be given");
         for (int j = 0; j < lw_model_joint_count(m->model); j++) {
             lw_joint_info info = lw_model_joint_info(m->model, j);
             if (!info.cut && t->sweep.speed >= info.v && t->sweep.speed < info.v + info.v_count)
@@ -206,7 +206,7 @@ static int read_sweep(const cli_command *command, const cli_model *m, const info
     snprintf(first, sizeof first, "%.*s", (int)(dots - equals - 1), equals + 1);
     if (lw_read_number(first, NULL, &t->sweep.from, &error) != LW_OK ||
         lw_read_number(dots + 2, NULL, &t->sweep.to, &error) != LW_OK)
-        return bad_sweep(command, wish->sweep, error.message);
+        return bad_sweep(command, request->sweep, error.message);
     return CLI_DONE;
 }
 
@@ -324,16 +324,16 @@ static void json_track(json *j, const track *t, const lw_merits *merits) {
     json_object_end(j);
 }
 
-static int sweep(const cli_command *command, json *j, const cli_model *m, const info_criterion *wish,
+static int sweep(const cli_command *command, json *j, const cli_model *m, const info_criterion *request,
                  const double *q) {
     char name[112];
-    track t = {.capacity = wish->points > 0 ? (int)fmin(wish->points, 1e6) : POINTS};
+    track t = {.capacity = request->points > 0 ? (int)fmin(request->points, 1e6) : POINTS};
     lw_merits *merits = NULL;
     lw_error error = {0};
     lw_status status = lw_merits_create(m->model, false, &merits, &error);
     if (status != LW_OK) return cli_fault(command, status, &error);
     t.count = lw_merits_count(merits);
-    int result = read_sweep(command, m, wish, merits, q, name, &t);
+    int result = read_sweep(command, m, request, merits, q, name, &t);
     if (result == CLI_DONE && t.capacity < 2)
         result = cli_say(command, CLI_WRONG, "--points: a sweep needs at least 2");
     if (result == CLI_DONE) {
@@ -349,7 +349,7 @@ static int sweep(const cli_command *command, json *j, const cli_model *m, const 
     }
     if (result == CLI_DONE && j) json_track(j, &t, merits);
     if (result == CLI_DONE && !j) print_track(&t, merits);
-    if (result == CLI_DONE && wish->out) result = write_files(command, m, &t, merits, wish->out);
+    if (result == CLI_DONE && request->out) result = write_files(command, m, &t, merits, request->out);
     free(t.values);
     lw_merits_destroy(merits);
     return result;
@@ -418,7 +418,7 @@ static void tell_cuts(json *j, const lw_model *model, const lw_cuts *cuts, const
     if (j) json_array_end(j);
 }
 
-static int tell(const cli_command *command, json *j, const cli_model *m, const info_criterion *wish) {
+static int tell(const cli_command *command, json *j, const cli_model *m, const info_criterion *request) {
     lw_error error = {0};
     lw_merits *merits = NULL;
     lw_cuts *cuts = NULL;
@@ -429,19 +429,19 @@ static int tell(const cli_command *command, json *j, const cli_model *m, const i
     if (result == CLI_DONE) {
         lw_model_initial_state(m->model, q, v);
         lw_status status = lw_assemble(m->model, 0, q, v, NULL, &error);
-        if (status == LW_OK) status = lw_merits_create(m->model, wish->absolute, &merits, &error);
+        if (status == LW_OK) status = lw_merits_create(m->model, request->absolute, &merits, &error);
         if (status == LW_OK) status = lw_merits_evaluate(merits, 0, q, &error);
         if (status != LW_OK) result = cli_fault(command, status, &error);
     }
     if (result == CLI_DONE && j) json_merits(j, merits);
-    if (result == CLI_DONE && !j) tell_state(merits, wish->absolute);
-    if (result == CLI_DONE && !wish->absolute) result = tell_loops(command, j, m->model, q, merits);
-    if (result == CLI_DONE && !wish->absolute) {
+    if (result == CLI_DONE && !j) tell_state(merits, request->absolute);
+    if (result == CLI_DONE && !request->absolute) result = tell_loops(command, j, m->model, q, merits);
+    if (result == CLI_DONE && !request->absolute) {
         lw_status status = lw_cuts_create(m->spec, m->model, 0, q, &cuts, &error);
         if (status != LW_OK && status != LW_ERROR_UNSUPPORTED) result = cli_fault(command, status, &error);
         if (result == CLI_DONE) tell_cuts(j, m->model, cuts, &error);
     }
-    if (result == CLI_DONE && wish->sweep) result = sweep(command, j, m, wish, q);
+    if (result == CLI_DONE && request->sweep) result = sweep(command, j, m, request, q);
     if (j) json_object_end(j);
     lw_cuts_destroy(cuts);
     lw_merits_destroy(merits);
@@ -449,10 +449,11 @@ static int tell(const cli_command *command, json *j, const cli_model *m, const i
     return result;
 }
 
-int info_print_criterion(const cli_command *command, const cli_model *m, const info_criterion *wish) {
-    return tell(command, NULL, m, wish);
+int info_print_criterion(const cli_command *command, const cli_model *m, const info_criterion *request) {
+    return tell(command, NULL, m, request);
 }
 
-int info_json_criterion(const cli_command *command, json *j, const cli_model *m, const info_criterion *wish) {
-    return tell(command, j, m, wish);
+int info_json_criterion(const cli_command *command, json *j, const cli_model *m,
+                        const info_criterion *request) {
+    return tell(command, j, m, request);
 }

@@ -19,7 +19,8 @@ void info_print_cuts(const cli_model *m);
 const char *info_cut_reason(const cli_model *m, int loop, char *text, size_t size);
 
 /* Both return the exit status. */
-int info_print_criterion(const cli_command *command, const cli_model *m, const info_criterion *wish);
-int info_json_criterion(const cli_command *command, json *j, const cli_model *m, const info_criterion *wish);
+int info_print_criterion(const cli_command *command, const cli_model *m, const info_criterion *request);
+int info_json_criterion(const cli_command *command, json *j, const cli_model *m,
+                        const info_criterion *request);
 
 #endif

@@ -1,4 +1,4 @@
-/* progress.h - a progress bar on standard error, on terminals only, and the wish to stop (Ctrl-C).
+/* progress.h - a progress bar on standard error, on terminals only, and the request to stop (Ctrl-C).
  */
 #ifndef LINKWORK_PROGRESS_H
 #define LINKWORK_PROGRESS_H

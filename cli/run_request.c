@@ -4,31 +4,31 @@
 
 #include <string.h>
 
-int run_wish_check(const cli_command *command, const run_wish *wish, const char *example) {
-    if (wish->step > 0 && wish->tolerance > 0 && !wish->integrator)
+int run_request_check(const cli_command *command, const run_request *request, const char *example) {
+    if (request->step > 0 && request->tolerance > 0 && !request->integrator)
         return cli_say(
             command, CLI_WRONG,
             "--step and --tol exclude each other: a step belongs to rk4, a tolerance to the adaptive "
             "integrators; give one of them, or name the --integrator whose largest step --step shall be");
-    if (wish->out && strcmp(wish->out, "-") == 0 && wish->as_json)
+    if (request->out && strcmp(request->out, "-") == 0 && request->as_json)
         return cli_say(command, CLI_WRONG,
                        "--out - and --json both want standard output; give a file, e.g. --out %s", example);
     return CLI_DONE;
 }
 
-void run_wish_apply(const run_wish *wish, lw_run_options *options) {
-    if (wish->tolerance > 0) {
+void run_request_apply(const run_request *request, lw_run_options *options) {
+    if (request->tolerance > 0) {
         /* A tolerance asks for an adaptive integrator, whatever step the model suggests. */
-        options->tolerance = wish->tolerance;
+        options->tolerance = request->tolerance;
         options->step = 0;
         if (options->integrator && strcmp(options->integrator, "rk4") == 0) options->integrator = NULL;
     }
-    if (wish->step > 0) {
+    if (request->step > 0) {
         /* A step alone asks for rk4, unless the model names an integrator, whose largest step it then is. */
-        options->step = wish->step;
-        if (!wish->tolerance && !options->integrator) options->tolerance = 0;
+        options->step = request->step;
+        if (!request->tolerance && !options->integrator) options->tolerance = 0;
     }
-    if (wish->integrator) options->integrator = wish->integrator;
-    if (wish->drift) options->drift = wish->drift;
-    if (wish->end > 0) options->end = wish->end;
+    if (request->integrator) options->integrator = request->integrator;
+    if (request->drift) options->drift = request->drift;
+    if (request->end > 0) options->end = request->end;
 }

@@ -40,7 +40,7 @@ typedef struct assembler {
 } assembler;
 
 /* How large the mechanism is: what a gap is measured against. */
-static double size_of(const lw_stationary *s) {
+static double size_of(const lw_newton_euler *s) {
     double size = lw_length_of(s);
     for (int j = 0; j < s->model->joint_count; j++) size = fmax(size, lw_v3_norm(s->rows->joints[j].at));
     return size;
@@ -92,7 +92,7 @@ static culprit culprit_of(const lw_model *model, const lw_row *row) {
 }
 
 /* What does not close, for people. */
-static void describe_gap(const lw_stationary *s, const lw_violation *left, char *text, size_t size) {
+static void describe_gap(const lw_newton_euler *s, const lw_violation *left, char *text, size_t size) {
     const lw_row *row = &s->rows->rows[left->row];
     if (row->joint < 0) {
         char what[160];
@@ -108,7 +108,7 @@ static void describe_gap(const lw_stationary *s, const lw_violation *left, char 
 }
 
 /* Tries to close from the start and from disturbed positions; the best is in trial. */
-static lw_status close_positions(assembler *a, lw_nearest *nearest, lw_hold hold, lw_violation *best,
+static lw_status close_positions(assembler *a, lw_assemble_nearest *nearest, lw_hold hold, lw_violation *best,
                                  double *size, bool *closed, culprit *open, char *gap, size_t gap_size) {
     const lw_model *model = a->model;
     size_t nq = (size_t)model->nq;
@@ -121,12 +121,12 @@ static lw_status close_positions(assembler *a, lw_nearest *nearest, lw_hold hold
         lw_violation left;
         memcpy(q, a->start, nq * sizeof *q);
         if (attempt > 0) disturb(model, hold, 0.3 * attempt, *size, &random, speed, q);
-        status = lw_nearest_close(nearest, a->start, q, ROUNDS, &left, a->error);
+        status = lw_assemble_nearest_close(nearest, a->start, q, ROUNDS, &left, a->error);
         if (status == LW_ERROR_SINGULAR) { /* a bad place to start from */
             status = LW_OK;
             continue;
         }
-        const lw_stationary *s = lw_nearest_system(nearest);
+        const lw_newton_euler *s = lw_assemble_nearest_system(nearest);
         *size = size_of(s);
         if (status != LW_OK || !(left.largest < best->largest)) continue;
         *best = left;
@@ -212,31 +212,31 @@ static lw_status start_elsewhere(assembler *a, const lw_model *model, double siz
     uint64_t random = 1;
     double least = HUGE_VAL, distance;
     bool chosen;
-    lw_nearest *nearest = lw_nearest_create(model, LW_HOLD_Q, a->t);
+    lw_assemble_nearest *nearest = lw_assemble_nearest_create(model, LW_HOLD_Q, a->t);
     double *base = calloc(2 * nq + 1, sizeof *base), *q = base + nq;
     double *speed = calloc((size_t)model->nv + 1, sizeof *speed);
     lw_status status = LW_ERROR_MEMORY;
     if (nearest && base && speed) {
         memcpy(base, a->start, nq * sizeof *base);
         lw_put_back(model, a->trial, base);
-        status = lw_nearest_descend(nearest, gap, a->trial, left, &least, &chosen, a->error);
+        status = lw_assemble_nearest_descend(nearest, gap, a->trial, left, &least, &chosen, a->error);
     } else
         lw_out_of_memory(a->error);
-    for (int k = 0; status == LW_OK && k < STARTS && !lw_nearest_spent(nearest); k++) {
+    for (int k = 0; status == LW_OK && k < STARTS && !lw_assemble_nearest_spent(nearest); k++) {
         lw_violation now;
         memcpy(q, base, nq * sizeof *q);
         disturb(model, LW_HOLD_Q, 1.5, size, &random, speed, q);
-        status = lw_nearest_close(nearest, base, q, ROUNDS, &now, a->error);
+        status = lw_assemble_nearest_close(nearest, base, q, ROUNDS, &now, a->error);
         bool closed = status == LW_OK && now.largest <= gap;
         if (status == LW_ERROR_SINGULAR) status = LW_OK;
-        if (closed) status = lw_nearest_descend(nearest, gap, q, &now, &distance, &chosen, a->error);
-        if (status == LW_OK && closed && !lw_nearest_spent(nearest) && distance < least - nearer) {
+        if (closed) status = lw_assemble_nearest_descend(nearest, gap, q, &now, &distance, &chosen, a->error);
+        if (status == LW_OK && closed && !lw_assemble_nearest_spent(nearest) && distance < least - nearer) {
             least = distance, *left = now;
             memcpy(a->trial, q, nq * sizeof *q);
         }
     }
     free(base), free(speed);
-    lw_nearest_destroy(nearest);
+    lw_assemble_nearest_destroy(nearest);
     return status;
 }
 
@@ -246,22 +246,22 @@ static lw_status choose_nearest(assembler *a, double size, lw_violation *left) {
     const lw_model *model = a->model;
     double gap = fmax(2 * left->largest, closes * fmin(size, 1)), distance;
     bool chosen = false, *fixed = calloc((size_t)model->joint_count + 1, sizeof *fixed);
-    lw_nearest *nearest = NULL;
+    lw_assemble_nearest *nearest = NULL;
     holder h;
     if (holder_create(model, &h) && fixed) {
         for (int j = 0; j < model->joint_count; j++) h.model.joints[j].given_q |= !h.tied[j];
         lw_put_back(&h.model, a->start, a->trial);
-        nearest = lw_nearest_create(&h.model, LW_HOLD_Q, a->t);
+        nearest = lw_assemble_nearest_create(&h.model, LW_HOLD_Q, a->t);
     }
-    lw_status status = nearest
-                           ? lw_nearest_descend(nearest, gap, a->trial, left, &distance, &chosen, a->error)
-                           : lw_out_of_memory(a->error);
-    if (status == LW_OK && chosen) status = lw_nearest_fixed(nearest, a->trial, fixed, a->error);
+    lw_status status =
+        nearest ? lw_assemble_nearest_descend(nearest, gap, a->trial, left, &distance, &chosen, a->error)
+                : lw_out_of_memory(a->error);
+    if (status == LW_OK && chosen) status = lw_assemble_nearest_fixed(nearest, a->trial, fixed, a->error);
     if (status == LW_OK && chosen) {
         for (int j = 0; j < model->joint_count; j++) h.model.joints[j].given_q |= fixed[j];
         status = start_elsewhere(a, &h.model, size, gap, left);
     }
-    lw_nearest_destroy(nearest);
+    lw_assemble_nearest_destroy(nearest);
     holder_discard(&h);
     free(fixed);
     return status;
@@ -278,12 +278,12 @@ static lw_status positions(assembler *a, double *q, lw_assembly *summary) {
     for (int stage = given ? 0 : 1; stage < 2 && !closed; stage++) {
         /* with given values first near by, then elsewhere; they may be approximate */
         lw_hold hold = stage == 0 ? LW_HOLD_Q : LW_HOLD_NONE;
-        lw_nearest *nearest = lw_nearest_create(a->model, hold, a->t);
+        lw_assemble_nearest *nearest = lw_assemble_nearest_create(a->model, hold, a->t);
         if (!nearest) return lw_out_of_memory(a->error);
         lw_status status = close_positions(a, nearest, hold, &left, &size, &closed, &open, gap, sizeof gap);
         if (status == LW_OK && closed && open_to_choice && !(given && stage == 1))
             status = choose_nearest(a, size, &left);
-        lw_nearest_destroy(nearest);
+        lw_assemble_nearest_destroy(nearest);
         if (status != LW_OK) return status;
     }
     if (!closed)
@@ -454,7 +454,7 @@ struct lw_mobility {
 static const double dense_entries = 4e5;
 
 /* Which rows beyond the tree are independent: by orthogonal factors, or, of a large mechanism, by sparse elimination. */
-static lw_status find_rank(const lw_stationary *s, bool *kept, lw_mobility *mobility, lw_error *error) {
+static lw_status find_rank(const lw_newton_euler *s, bool *kept, lw_mobility *mobility, lw_error *error) {
     double entries = (double)mobility->rows * s->model->nv;
     if (entries > dense_entries) return lw_sparse_rank(s, kept, &mobility->rank, &mobility->speeds, error);
     lw_redundancy *redundancy = NULL;
@@ -470,13 +470,13 @@ static lw_status find_rank(const lw_stationary *s, bool *kept, lw_mobility *mobi
 lw_status lw_mobility_create(const lw_model *model, double t, const double *q, lw_mobility **out,
                              lw_error *error) {
     *out = NULL;
-    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+    lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
     lw_mobility *mobility = calloc(1, sizeof *mobility);
     bool *kept = s ? calloc((size_t)s->rows->count + 1, sizeof *kept) : NULL;
     lw_status status = s && mobility && kept ? LW_OK : lw_out_of_memory(error);
     if (status == LW_OK) {
         mobility->rows = s->rows->count - s->rows->tree_count;
-        lw_stationary_rows_at(s, t, q, NULL);
+        lw_newton_euler_rows_at(s, t, q, NULL);
         status = find_rank(s, kept, mobility, error);
     }
     if (status == LW_OK) {
@@ -492,7 +492,7 @@ lw_status lw_mobility_create(const lw_model *model, double t, const double *q, l
         }
     }
     free(kept);
-    lw_stationary_destroy(s);
+    lw_newton_euler_destroy(s);
     if (status == LW_OK)
         *out = mobility;
     else

@@ -32,14 +32,14 @@
 enum { ROUNDS = 100, DIRECTIONS = 300, CLOSING_ROUNDS = 40 };
 enum { EFFORT = 50000 }; /* directions times speeds that one search may take: a quarter of a second */
 
-struct lw_nearest {
+struct lw_assemble_nearest {
     const lw_model *model;
     lw_hold hold;
     double t;
-    double length;                  /* what slides are measured by */
-    lw_stationary *system, *beside; /* at q; where differences are taken */
+    double length;                    /* what slides are measured by */
+    lw_newton_euler *system, *beside; /* at q; where differences are taken */
     lw_projection *projection;
-    lw_kkt *kkt;
+    lw_kkt_sparse *kkt;
     bool *coupled;                             /* per speed: a coupling tells its turns apart */
     double *mass, *inertia;                    /* the metric J: 1 for turns, 1 / length^2 for displacements */
     double *trial, *next, *speed;              /* coordinates; speeds of the tree */
@@ -79,7 +79,7 @@ static double length_of(const lw_model *model, double *sums) {
 static double in_nearest_turn(double angle) { return angle - 2 * LW_PI * round(angle / (2 * LW_PI)); }
 
 /* Deviation of a joint at q per speed; zero for those that are held or prescribed. */
-static void deviation(const lw_nearest *n, int joint, const double *q, double x[LW_JOINT_MAX_V]) {
+static void deviation(const lw_assemble_nearest *n, int joint, const double *q, double x[LW_JOINT_MAX_V]) {
     const lw_joint_entry *entry = &n->model->joints[joint];
     const lw_joint_info *info = &entry->info;
     int at = lw_joint_quaternion(info->type), nv = entry->joint.nv;
@@ -112,7 +112,7 @@ static void add_wrench(const lw_rows *rows, int body, double factor, const doubl
 }
 
 /* f and G of the position in a system. */
-static double distance(const lw_nearest *n, const lw_stationary *s, double *G) {
+static double distance(const lw_assemble_nearest *n, const lw_newton_euler *s, double *G) {
     const lw_model *model = n->model;
     double f = 0;
     memset(G, 0, 6 * (size_t)model->body_count * sizeof *G);
@@ -133,8 +133,8 @@ static double distance(const lw_nearest *n, const lw_stationary *s, double *G) {
 }
 
 /* The rows at a position; slip has no part in them. */
-static void rows_at(const lw_nearest *n, lw_stationary *s, const double *q) {
-    lw_stationary_rows_at(s, n->t, q, NULL);
+static void rows_at(const lw_assemble_nearest *n, lw_newton_euler *s, const double *q) {
+    lw_newton_euler_rows_at(s, n->t, q, NULL);
     for (int r = 0; r < s->rows->count; r++) {
         const lw_row *row = &s->rows->rows[r];
         if (lw_row_is_slip(n->model, row))
@@ -143,7 +143,7 @@ static void rows_at(const lw_nearest *n, lw_stationary *s, const double *q) {
 }
 
 /* q moved by a part of a displacement of the bodies that keeps the rows. */
-static void move(lw_nearest *n, const double *q, const double *d, double part, double *out) {
+static void move(lw_assemble_nearest *n, const double *q, const double *d, double part, double *out) {
     const lw_rows *rows = n->system->rows;
     if (out != q) memcpy(out, q, (size_t)n->model->nq * sizeof *q);
     lw_rows_joint_speeds(n->model, rows, d, n->speed);
@@ -178,7 +178,7 @@ static lw_violation violation(const lw_rows *rows) {
 }
 
 /* Gauss-Newton in the metric J with held values fixed, from nearly closed positions. */
-static lw_status polish(lw_nearest *n, double *q, lw_error *error) {
+static lw_status polish(lw_assemble_nearest *n, double *q, lw_error *error) {
     enum { POLISHINGS = 10 };
     double best = HUGE_VAL;
     for (int k = 0; k < POLISHINGS; k++) {
@@ -187,8 +187,9 @@ static lw_status polish(lw_nearest *n, double *q, lw_error *error) {
         if (!(gap > 1e-15 * n->length) || !(gap < 0.5 * best)) break;
         best = gap;
         for (int r = 0; r < n->system->rows->count; r++) n->mu[r] = -n->system->rows->phi[r];
-        lw_status status = lw_kkt_factor(n->kkt, n->inertia, n->mass, n->system->rows, error);
-        if (status == LW_OK) status = lw_kkt_solve(n->kkt, n->nothing, n->mu, n->step, n->lambda, error);
+        lw_status status = lw_kkt_sparse_factor(n->kkt, n->inertia, n->mass, n->system->rows, error);
+        if (status == LW_OK)
+            status = lw_kkt_sparse_solve(n->kkt, n->nothing, n->mu, n->step, n->lambda, error);
         if (status != LW_OK) return status;
         move(n, q, n->step, 1, q);
     }
@@ -196,8 +197,8 @@ static lw_status polish(lw_nearest *n, double *q, lw_error *error) {
 }
 
 /* The rows that hold a value leave some of it where its body weighs little beside others. */
-lw_status lw_nearest_close(lw_nearest *n, const double *given, double *q, int rounds, lw_violation *left,
-                           lw_error *error) {
+lw_status lw_assemble_nearest_close(lw_assemble_nearest *n, const double *given, double *q, int rounds,
+                                    lw_violation *left, lw_error *error) {
     const double rounding = 1e-14, nearly = 1e-6;
     lw_status status = lw_project_positions(n->projection, n->t, q, rounds, left, error);
     int done = left->rounds;
@@ -215,18 +216,18 @@ lw_status lw_nearest_close(lw_nearest *n, const double *given, double *q, int ro
 
 /* --- one step --------------------------------------------------------------------------------------- */
 
-static double dot(const lw_nearest *n, const double *a, const double *b) {
+static double dot(const lw_assemble_nearest *n, const double *a, const double *b) {
     double sum = 0;
     for (int k = 0; k < 6 * n->model->body_count; k++) sum += a[k] * b[k];
     return sum;
 }
 
-static void times_metric(const lw_nearest *n, const double *a, double *out) {
+static void times_metric(const lw_assemble_nearest *n, const double *a, double *out) {
     for (int k = 0; k < 6 * n->model->body_count; k++)
         out[k] = a[k] / (k % 6 < 3 ? 1 : n->length * n->length);
 }
 
-static double metric_dot(const lw_nearest *n, const double *a, const double *b) {
+static double metric_dot(const lw_assemble_nearest *n, const double *a, const double *b) {
     double sum = 0;
     for (int k = 0; k < 6 * n->model->body_count; k++)
         sum += a[k] * b[k] / (k % 6 < 3 ? 1 : n->length * n->length);
@@ -234,7 +235,7 @@ static double metric_dot(const lw_nearest *n, const double *a, const double *b) 
 }
 
 /* Bp = change of G - H lambda along p. */
-static void times_B(lw_nearest *n, const double *q, const double *p, double *Bp) {
+static void times_B(lw_assemble_nearest *n, const double *q, const double *p, double *Bp) {
     const double change = 1e-5; /* truncation 1e-10, rounding 1e-11 of it */
     int size = 6 * n->model->body_count;
     double most = 0;
@@ -252,14 +253,15 @@ static void times_B(lw_nearest *n, const double *q, const double *p, double *Bp)
 }
 
 /* How far along p a step d reaches the ball's surface. */
-static double to_surface(const lw_nearest *n, const double *d, const double *p, double radius) {
+static double to_surface(const lw_assemble_nearest *n, const double *d, const double *p, double radius) {
     double a = metric_dot(n, p, p), b = metric_dot(n, d, p), c = metric_dot(n, d, d) - radius * radius;
     double root = sqrt(fmax(b * b - a * c, 0));
     return a > 0 ? (root - b) / a : 0;
 }
 
 /* step = minimum of the quadratic model in the ball, as closely as the tangent's size asks for; returns by how much f falls there. */
-static lw_status newton(lw_nearest *n, const double *q, double radius, double *falls, lw_error *error) {
+static lw_status newton(lw_assemble_nearest *n, const double *q, double radius, double *falls,
+                        lw_error *error) {
     int size = 6 * n->model->body_count;
     double first = metric_dot(n, n->tangent, n->tangent), left = first;
     double enough = fmin(0.1, sqrt(first));
@@ -268,7 +270,7 @@ static lw_status newton(lw_nearest *n, const double *q, double radius, double *f
     times_metric(n, n->tangent, n->r);
     for (int k = 0; k < size; k++) n->r[k] = -n->r[k];
     *falls = 0;
-    for (int direction = 0; direction < DIRECTIONS && !lw_nearest_spent(n); direction++) {
+    for (int direction = 0; direction < DIRECTIONS && !lw_assemble_nearest_spent(n); direction++) {
         n->effort += n->model->nv;
         times_B(n, q, n->p, n->Bp);
         double bends = dot(n, n->p, n->Bp), slope = dot(n, n->r, n->p);
@@ -281,7 +283,7 @@ static lw_status newton(lw_nearest *n, const double *q, double radius, double *f
         }
         *falls -= part * (slope + 0.5 * part * bends);
         if (ends) return LW_OK;
-        lw_status status = lw_kkt_solve(n->kkt, n->r, n->nothing, n->g, n->mu, error);
+        lw_status status = lw_kkt_sparse_solve(n->kkt, n->r, n->nothing, n->g, n->mu, error);
         if (status != LW_OK) return status;
         times_metric(n, n->g, n->r); /* without what rows balance, which would grow by rounding */
         double former = left;
@@ -296,24 +298,24 @@ static lw_status newton(lw_nearest *n, const double *q, double radius, double *f
 
 static double *zeros(size_t count) { return calloc(count + 1, sizeof(double)); }
 
-void lw_nearest_destroy(lw_nearest *n) {
+void lw_assemble_nearest_destroy(lw_assemble_nearest *n) {
     if (!n) return;
-    lw_kkt_destroy(n->kkt);
+    lw_kkt_sparse_destroy(n->kkt);
     lw_projection_destroy(n->projection);
-    lw_stationary_destroy(n->system);
-    lw_stationary_destroy(n->beside);
+    lw_newton_euler_destroy(n->system);
+    lw_newton_euler_destroy(n->beside);
     double *all[] = {n->mass, n->inertia, n->trial, n->next, n->speed, n->G,    n->tangent, n->lambda,
                      n->step, n->p,       n->g,     n->r,    n->Bp,    n->left, n->mu,      n->nothing};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
     free(n->coupled), free(n);
 }
 
-static lw_status prepare(lw_nearest *n) {
+static lw_status prepare(lw_assemble_nearest *n) {
     const lw_model *model = n->model;
     size_t bodies = (size_t)model->body_count, six = 6 * bodies;
     double **wanted[] = {&n->G, &n->tangent, &n->step, &n->p, &n->g, &n->r, &n->Bp, &n->left, &n->inertia};
-    n->system = lw_stationary_create(model, n->hold);
-    n->beside = lw_stationary_create(model, n->hold);
+    n->system = lw_newton_euler_create(model, n->hold);
+    n->beside = lw_newton_euler_create(model, n->hold);
     n->projection = lw_projection_create(model, n->hold);
     n->mass = zeros(bodies);
     n->trial = zeros((size_t)model->nq), n->next = zeros((size_t)model->nq);
@@ -325,7 +327,7 @@ static lw_status prepare(lw_nearest *n) {
         if (!(*wanted[k] = zeros(six))) good = false;
     if (!good) return LW_ERROR_MEMORY;
     size_t rows = (size_t)n->system->rows->count;
-    n->kkt = lw_kkt_create(model, n->system->rows);
+    n->kkt = lw_kkt_sparse_create(model, n->system->rows);
     n->lambda = zeros(rows), n->mu = zeros(rows), n->nothing = zeros(rows > six ? rows : six);
     double *sums = zeros(5 * (bodies + 1));
     if (sums) n->length = length_of(model, sums);
@@ -342,15 +344,16 @@ static lw_status prepare(lw_nearest *n) {
 }
 
 /* tangent and multipliers of the position in system. */
-static lw_status find_tangent(lw_nearest *n, lw_error *error) {
+static lw_status find_tangent(lw_assemble_nearest *n, lw_error *error) {
     for (int k = 0; k < 6 * n->model->body_count; k++) n->step[k] = -n->G[k];
-    lw_status status = lw_kkt_factor(n->kkt, n->inertia, n->mass, n->system->rows, error);
-    return status == LW_OK ? lw_kkt_solve(n->kkt, n->step, n->nothing, n->tangent, n->lambda, error) : status;
+    lw_status status = lw_kkt_sparse_factor(n->kkt, n->inertia, n->mass, n->system->rows, error);
+    return status == LW_OK ? lw_kkt_sparse_solve(n->kkt, n->step, n->nothing, n->tangent, n->lambda, error)
+                           : status;
 }
 
 /* How far the tangent opens the rows, relative to the mechanism. In long chains of loops there are motions that open them by so little
  * that the solver lets them pass (softness, kkt_sparse.c): f does not fall along these, once they are closed again. */
-static double opening(const lw_nearest *n) {
+static double opening(const lw_assemble_nearest *n) {
     const lw_rows *rows = n->system->rows;
     double most = 0;
     lw_rows_transposed(rows, n->tangent, n->mu);
@@ -360,14 +363,14 @@ static double opening(const lw_nearest *n) {
 }
 
 /* Downhill from q, as far as it goes. */
-static lw_status descend(lw_nearest *n, double gap, double *q, lw_violation *left, bool *chosen,
+static lw_status descend(lw_assemble_nearest *n, double gap, double *q, lw_violation *left, bool *chosen,
                          lw_error *error) {
     const double nothing = 1e-10;          /* of G: what the solver leaves where the rows determine all */
     const double last = 1e-7;              /* a Newton step after which only rounding is left, squared */
     const double vague = 1e-10;            /* of f: too little to be told from rounding */
     const double leak = 1e-8, none = 1e-3; /* see opening */
     double radius = 1, falls;
-    for (int round = 0; round < ROUNDS && radius > last && !lw_nearest_spent(n); round++) {
+    for (int round = 0; round < ROUNDS && radius > last && !lw_assemble_nearest_spent(n); round++) {
         lw_violation now;
         rows_at(n, n->system, q);
         n->f = distance(n, n->system, n->G);
@@ -380,7 +383,7 @@ static lw_status descend(lw_nearest *n, double gap, double *q, lw_violation *lef
         if (status != LW_OK) return status;
         double moved = sqrt(metric_dot(n, n->step, n->step)), before = n->f, ratio = -1;
         move(n, q, n->step, 1, n->next);
-        status = lw_nearest_close(n, q, n->next, CLOSING_ROUNDS, &now, error);
+        status = lw_assemble_nearest_close(n, q, n->next, CLOSING_ROUNDS, &now, error);
         if (status != LW_OK && status != LW_ERROR_SINGULAR) return status;
         if (status == LW_OK && now.largest <= gap) {
             n->f = distance(n, n->system, n->left);
@@ -401,7 +404,7 @@ static lw_status descend(lw_nearest *n, double gap, double *q, lw_violation *lef
 }
 
 /* Angles that nobody gave, in the turn nearest to their initial ones, as those of cut joints are. */
-static void unwind(const lw_nearest *n, double *q) {
+static void unwind(const lw_assemble_nearest *n, double *q) {
     for (int j = 0; j < n->model->joint_count; j++) {
         const lw_joint_info *info = &n->model->joints[j].info;
         double x[LW_JOINT_MAX_V] = {0};
@@ -416,21 +419,21 @@ static void unwind(const lw_nearest *n, double *q) {
     }
 }
 
-lw_nearest *lw_nearest_create(const lw_model *model, lw_hold hold, double t) {
-    lw_nearest *n = calloc(1, sizeof *n);
+lw_assemble_nearest *lw_assemble_nearest_create(const lw_model *model, lw_hold hold, double t) {
+    lw_assemble_nearest *n = calloc(1, sizeof *n);
     if (!n) return NULL;
     n->model = model, n->hold = hold, n->t = t;
     if (prepare(n) == LW_OK) return n;
-    lw_nearest_destroy(n);
+    lw_assemble_nearest_destroy(n);
     return NULL;
 }
 
-bool lw_nearest_spent(const lw_nearest *n) { return n->effort >= EFFORT; }
+bool lw_assemble_nearest_spent(const lw_assemble_nearest *n) { return n->effort >= EFFORT; }
 
-const lw_stationary *lw_nearest_system(const lw_nearest *n) { return n->system; }
+const lw_newton_euler *lw_assemble_nearest_system(const lw_assemble_nearest *n) { return n->system; }
 
-lw_status lw_nearest_descend(lw_nearest *n, double gap, double *q, lw_violation *left, double *distance,
-                             bool *chosen, lw_error *error) {
+lw_status lw_assemble_nearest_descend(lw_assemble_nearest *n, double gap, double *q, lw_violation *left,
+                                      double *distance, bool *chosen, lw_error *error) {
     *chosen = false;
     lw_status status = descend(n, gap, q, left, chosen, error);
     if (status != LW_OK && status != LW_ERROR_SINGULAR) return status;
@@ -439,18 +442,18 @@ lw_status lw_nearest_descend(lw_nearest *n, double gap, double *q, lw_violation 
     return LW_OK;
 }
 
-lw_status lw_nearest_fixed(lw_nearest *n, const double *q, bool *fixed, lw_error *error) {
+lw_status lw_assemble_nearest_fixed(lw_assemble_nearest *n, const double *q, bool *fixed, lw_error *error) {
     enum { PROBES = 3 };
     const double still = 1e-8; /* of the most that moves: what the solver leaves */
     const lw_model *model = n->model;
     for (int j = 0; j < model->joint_count; j++) fixed[j] = !model->joints[j].info.cut;
     rows_at(n, n->system, q);
-    lw_status status = lw_kkt_factor(n->kkt, n->inertia, n->mass, n->system->rows, error);
+    lw_status status = lw_kkt_sparse_factor(n->kkt, n->inertia, n->mass, n->system->rows, error);
     for (int probe = 0; probe < PROBES && status == LW_OK; probe++) {
         double most = 0;
         for (int k = 0; k < 6 * model->body_count; k++) /* in no direction in particular */
             n->r[k] = cos(1 + 7 * probe + 1.7 * k) / (k % 6 < 3 ? 1 : n->length);
-        status = lw_kkt_solve(n->kkt, n->r, n->nothing, n->g, n->mu, error);
+        status = lw_kkt_sparse_solve(n->kkt, n->r, n->nothing, n->g, n->mu, error);
         if (status != LW_OK) break;
         lw_rows_joint_speeds(model, n->system->rows, n->g, n->speed);
         for (int pass = 0; pass < 2; pass++)

@@ -105,7 +105,7 @@ static lw_status check_names(const lw_model *model, const lw_compare_options *op
     for (int k = 0; options->methods && k < options->method_count; k++) {
         const lw_formulation *formulation;
         if (lw_formulation_find(options->methods[k])) continue;
-        lw_status status = lw_choose(options->methods[k], model, &formulation, NULL, 0, error);
+        lw_status status = lw_method_choose(options->methods[k], model, &formulation, NULL, 0, error);
         if (status != LW_OK) return status;
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "name the methods, or none to compare all",
                        "\"%s\" is not one method", options->methods[k]);

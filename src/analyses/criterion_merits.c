@@ -30,9 +30,9 @@ struct lw_merits {
     lw_merit *merits;
     /* workspace; the arena is NULL once it has been given back */
     lw_arena *arena;
-    lw_data *data;         /* joint coordinates */
-    lw_rows *ties;         /* joint coordinates */
-    lw_stationary *system; /* absolute coordinates */
+    lw_data *data;           /* joint coordinates */
+    lw_rows *ties;           /* joint coordinates */
+    lw_newton_euler *system; /* absolute coordinates */
     lw_criterion *criterion, *plain;
     double *M, *C, *units, *unit_mass;
     double *alpha, *beta, *weight, *pivots;
@@ -67,7 +67,7 @@ lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **out
     m->count = count;
     m->length = lw_mechanism_length(model);
     if (absolute) {
-        m->system = lw_stationary_create(model, LW_HOLD_NONE);
+        m->system = lw_newton_euler_create(model, LW_HOLD_NONE);
         m->rows = m->system ? m->system->rows->count : 0;
     } else {
         m->ties = lw_rows_create_ties(model, m->arena);
@@ -108,7 +108,7 @@ void lw_merits_settle(lw_merits *m) {
     lw_criterion_destroy(m->criterion);
     lw_criterion_destroy(m->plain);
     lw_data_destroy(m->data);
-    lw_stationary_destroy(m->system);
+    lw_newton_euler_destroy(m->system);
     lw_arena_destroy(m->arena);
     m->arena = NULL;
 }
@@ -139,10 +139,10 @@ static double joint_matrices(lw_merits *m, double t, const double *q) {
 
 /* M and C of the bodies; rows of lengths are divided by the length of the mechanism. */
 static double absolute_matrices(lw_merits *m, double t, const double *q) {
-    const lw_stationary *s = m->system;
+    const lw_newton_euler *s = m->system;
     const lw_rows *rows = s->rows;
     size_t n = (size_t)m->count;
-    lw_stationary_rows_at(m->system, t, q, NULL);
+    lw_newton_euler_rows_at(m->system, t, q, NULL);
     memset(m->M, 0, n * n * sizeof *m->M);
     for (int body = 0; body < m->model->body_count; body++) {
         static const int place[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}}; /* in xx, yy, zz, xy, xz, yz */

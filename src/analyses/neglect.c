@@ -49,7 +49,7 @@ struct lw_neglect {
 /* --- what is neglected ---------------------------------------------------------------------------- */
 
 /* Splits the inertia of a body; the largest moment neglected and its ratio go into n. */
-static void split_inertia(const lw_lightness *b, double ratio, lw_neglected *n, part *p) {
+static void split_inertia(const lw_neglect_ratios *b, double ratio, lw_neglected *n, part *p) {
     const double *e = b->principal, *u = b->axis;
     memcpy(p->inertia[0], b->inertia, sizeof b->inertia);
     if (b->moments == 0 || !(e[2] > 0)) return;
@@ -70,7 +70,7 @@ static void split_inertia(const lw_lightness *b, double ratio, lw_neglected *n, 
     n->inertia = e[0], n->inertia_ratio = b->smallest_ratio;
 }
 
-static bool look_at(const lw_lightness *b, double ratio, lw_neglected *n, part *p) {
+static bool look_at(const lw_neglect_ratios *b, double ratio, lw_neglected *n, part *p) {
     p->whole_mass = b->mass;
     memcpy(p->whole_inertia, b->inertia, sizeof b->inertia);
     split_inertia(b, ratio, n, p);
@@ -195,7 +195,7 @@ static lw_status compile_alike(lw_neglect *neglect, lw_model **model, lw_error *
 /* Keeps what is felt most, if that is too much; the rest may be felt less by then. */
 static lw_status keep_felt(lw_neglect *neglect, double limit, bool *again, lw_error *error) {
     lw_model *with = NULL, *without = NULL;
-    lw_felt *felt = calloc((size_t)neglect->count + 1, sizeof *felt);
+    lw_participation *felt = calloc((size_t)neglect->count + 1, sizeof *felt);
     lw_status status = felt ? LW_OK : lw_out_of_memory(error);
     *again = false;
     for (int k = 0; status == LW_OK && k < neglect->count; k++) {
@@ -209,7 +209,7 @@ static lw_status keep_felt(lw_neglect *neglect, double limit, bool *again, lw_er
     lw_neglect_scale(neglect, 0);
     if (status == LW_OK) status = compile_alike(neglect, &without, error);
     if (status == LW_OK)
-        status = lw_felt_find(with, without, felt, neglect->count, error);
+        status = lw_participation_find(with, without, felt, neglect->count, error);
     else if (status == LW_ERROR_UNSUPPORTED)
         status = LW_OK; /* there is no tree of both: the estimate will tell so */
     double most = 0;
@@ -261,7 +261,7 @@ lw_status lw_neglect_create(lw_spec *spec, double ratio, lw_neglect **result, lw
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a small one, such as 1e-4",
                        "a ratio of inertias of %g is not between 0 and 1", ratio);
     size_t bodies = lw_spec_body_count(spec), joints = lw_spec_joint_count(spec);
-    lw_lightness *weights;
+    lw_neglect_ratios *weights;
     lw_status status = lw_weigh_bodies(spec, &weights, error);
     if (status != LW_OK) return status;
     lw_neglect *n = calloc(1, sizeof *n);

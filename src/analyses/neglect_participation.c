@@ -121,7 +121,7 @@ static void allow(view *s) {
     int m = rows ? rows->count : 0;
     if (m) {
         lw_rows_evaluate(model, s->data, false, rows);
-        lw_tie_matrix(model, s->data, rows, ties);
+        lw_loop_constraint_matrix(model, s->data, rows, ties);
         for (int r = 0; r < m; r++) {
             double norm = 0;
             for (int k = 0; k < n; k++) {
@@ -252,7 +252,7 @@ static double largest_energy(const double I[6], const double S[6]) {
     return size;
 }
 
-static void find_energies(view *s, lw_felt *list, int count) {
+static void find_energies(view *s, lw_participation *list, int count) {
     for (int k = 0; k < count; k++) {
         int b = lw_model_body(s->model, list[k].body);
         double e[3];
@@ -262,8 +262,8 @@ static void find_energies(view *s, lw_felt *list, int count) {
     }
 }
 
-lw_status lw_felt_find(const lw_model *with, const lw_model *without, lw_felt *list, int count,
-                       lw_error *error) {
+lw_status lw_participation_find(const lw_model *with, const lw_model *without, lw_participation *list,
+                                int count, lw_error *error) {
     view s = {.model = without};
     for (int k = 0; k < count; k++) list[k].by_mass = list[k].by_inertia = 0;
     if (with->nv != without->nv || with->nv > SPEEDS_MAX || with->nv == 0) return LW_OK;

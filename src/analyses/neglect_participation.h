@@ -6,15 +6,15 @@
 #include "model/compiled_model.h"
 
 /* Small inertia of one body, and what is felt of it: at most this part of the kinetic energy of the rest. */
-typedef struct lw_felt {
+typedef struct lw_participation {
     const char *body;
     double mass, inertia[6]; /* about its centre of mass, in the axes of the spec */
     double by_mass, by_inertia;
-} lw_felt;
+} lw_participation;
 
 /* Both models have the same tree, with and without the small inertia of all bodies in the list. Leaves zeros where nothing can be
  * said: no consistent initial position, or too large a model. */
-lw_status lw_felt_find(const lw_model *with, const lw_model *without, lw_felt *list, int count,
-                       lw_error *error);
+lw_status lw_participation_find(const lw_model *with, const lw_model *without, lw_participation *list,
+                                int count, lw_error *error);
 
 #endif

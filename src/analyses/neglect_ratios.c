@@ -169,7 +169,7 @@ static double largest_ratio(const double R[6], const double I[6]) {
     return e[2];
 }
 
-static void look_at(const lw_model *model, const lw_body_spec *body, lw_lightness *b) {
+static void look_at(const lw_model *model, const lw_body_spec *body, lw_neglect_ratios *b) {
     b->label = lw_model_body(model, body->name);
     b->mass = body->mass;
     memcpy(b->inertia, body->inertia, sizeof b->inertia);
@@ -182,7 +182,7 @@ static void look_at(const lw_model *model, const lw_body_spec *body, lw_lightnes
 }
 
 /* Against the heaviest mass, the greatest moment, and the other mass that hangs at the places of the body. */
-static void measure(const lw_model *model, const extremes *of, const double places[6], lw_lightness *b) {
+static void measure(const lw_model *model, const extremes *of, const double places[6], lw_neglect_ratios *b) {
     double other = b->label == of->heavy_body ? of->next : of->heaviest;
     double heaviest = of->heaviest, greatest = of->greatest;
     const double *axes = model->bodies[b->label].frame.R; /* the user's in the internal ones */
@@ -208,14 +208,14 @@ static void measure(const lw_model *model, const extremes *of, const double plac
     b->smallest_ratio = b->principal[0] / lw_v3_dot(b->axis, part);
 }
 
-lw_status lw_weigh_bodies(const lw_spec *spec, lw_lightness **bodies, lw_error *error) {
+lw_status lw_weigh_bodies(const lw_spec *spec, lw_neglect_ratios **bodies, lw_error *error) {
     size_t count = lw_spec_body_count(spec);
     lw_model *model;
     *bodies = NULL;
     lw_status status = lw_compile_quietly(spec, &model, error);
     if (status != LW_OK) return status;
     size_t labels = (size_t)lw_model_body_count(model) + 1;
-    lw_lightness *list = calloc(count + 1, sizeof *list);
+    lw_neglect_ratios *list = calloc(count + 1, sizeof *list);
     int *set = calloc(labels, sizeof *set);
     extremes *of = calloc(labels, sizeof *of);
     double(*places)[6] = calloc(labels, sizeof *places);
@@ -233,7 +233,7 @@ lw_status lw_weigh_bodies(const lw_spec *spec, lw_lightness **bodies, lw_error *
         }
         add_places(model, places);
         for (size_t k = 0; k < count; k++) {
-            lw_lightness *b = &list[k];
+            lw_neglect_ratios *b = &list[k];
             look_at(model, &spec->bodies[k], b);
             measure(model, &of[find(set, b->label)], places[b->label], b);
         }

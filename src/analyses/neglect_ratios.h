@@ -6,7 +6,7 @@
 #include <linkwork/model.h>
 
 /* One body of a spec. */
-typedef struct lw_lightness {
+typedef struct lw_neglect_ratios {
     int label;               /* in the compiled model */
     double mass, inertia[6]; /* as in the spec */
     int moments;             /* how many principal moments its kind has: 0, 1 (planar), 3 */
@@ -16,10 +16,10 @@ typedef struct lw_lightness {
     double heaviest, reference[6];
     double mass_ratio;            /* of its mass; 1: there is nothing to measure against */
     double ratio, smallest_ratio; /* of all its moments together, and of the smallest of three alone */
-} lw_lightness;
+} lw_neglect_ratios;
 
 /* One for each body of the spec, in its order; to be freed. */
-lw_status lw_weigh_bodies(const lw_spec *spec, lw_lightness **bodies, lw_error *error);
+lw_status lw_weigh_bodies(const lw_spec *spec, lw_neglect_ratios **bodies, lw_error *error);
 
 /* Compiles; the first fault goes into error. */
 lw_status lw_compile_quietly(const lw_spec *spec, lw_model **model, lw_error *error);

@@ -30,7 +30,7 @@ enum { ITERATIONS = 24, ROUNDS = 16 };
 typedef struct search {
     lw_spec *spec;
     size_t count;
-    lw_lightness *bodies;
+    lw_neglect_ratios *bodies;
     bool *lifted;
     /* of the model at hand */
     lw_model *model;
@@ -131,7 +131,7 @@ static lw_status fastest(search *s, double *rate, bool *oscillates, lw_error *er
 
 /* What a body is measured against is added to its moments, so that they stay those of a body. */
 static void lift(search *s, size_t k) {
-    const lw_lightness *b = &s->bodies[k];
+    const lw_neglect_ratios *b = &s->bodies[k];
     lw_body_spec *body = lw_spec_body(s->spec, k);
     body->mass = b->heaviest;
     if (b->moments == 1) body->inertia[2] = b->inertia[2] + b->reference[2];
@@ -139,11 +139,11 @@ static void lift(search *s, size_t k) {
     s->lifted[k] = true;
 }
 
-static bool without_inertia(const lw_lightness *b) {
+static bool without_inertia(const lw_neglect_ratios *b) {
     return b->mass == 0 || (b->moments > 0 && !(b->principal[0] > 1e-13 * b->principal[2]));
 }
 
-static double ratio_of(const lw_lightness *b) {
+static double ratio_of(const lw_neglect_ratios *b) {
     double moment = b->moments == 0             ? 0
                     : b->ratio < light          ? b->ratio
                     : b->smallest_ratio < light ? b->smallest_ratio

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-double lw_length_of(const lw_stationary *s) {
+double lw_length_of(const lw_newton_euler *s) {
     const double rounding = 1e-6; /* of places in the world: shorter arms may be nothing but that */
     const lw_rows *rows = s->rows;
     double length = 0;
@@ -28,7 +28,7 @@ double lw_length_of(const lw_stationary *s) {
     return length > 0 && isfinite(length) ? length : 1;
 }
 
-double lw_rank_tolerance(const lw_stationary *s) {
+double lw_rank_tolerance(const lw_newton_euler *s) {
     const double least = LW_RANK_TOLERANCE, most = 3e-5, share = 100; /* of the gap, in terms of pivots */
     double gap = 0;
     for (int r = 0; r < s->rows->count; r++) gap = fmax(gap, fabs(s->rows->phi[r]));

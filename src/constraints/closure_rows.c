@@ -192,7 +192,7 @@ static void place_hold(const lw_model *model, const lw_data *data, const lw_clos
     lw_m3_mul_v(h->axes1, t, pull);
     centripetal(w2_axes, p_axes, h->bias + 3);
     lw_v3_sub(h->bias + 3, pull, h->bias + 3);
-    if (one == 0 || two == 0) { /* ground's acceleration is -gravity, and it has no strand */
+    if (one == 0 || two == 0) { /* ground's acceleration is -gravity, and it has no segment */
         lw_m3_tmul_v(A->R, model->gravity, t);
         lw_m3_mul_v(h->axes1, t, pull);
         lw_v3_axpy(one == 0 ? 1 : -1, pull, h->bias + 3);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct lw_saddle {
+struct lw_kkt_dense {
     int n, m, soft;
     bool doubtful;
     double norm, condition; /* condition: 0 if it is not known yet */
@@ -25,8 +25,8 @@ struct lw_saddle {
     lw_symmetric *work;
 };
 
-lw_saddle *lw_saddle_create(int n, int m, int soft, bool doubtful) {
-    lw_saddle *saddle = calloc(1, sizeof *saddle);
+lw_kkt_dense *lw_kkt_dense_create(int n, int m, int soft, bool doubtful) {
+    lw_kkt_dense *saddle = calloc(1, sizeof *saddle);
     if (!saddle) return NULL;
     size_t size = (size_t)n + (size_t)m;
     saddle->n = n, saddle->m = m, saddle->soft = soft;
@@ -37,17 +37,17 @@ lw_saddle *lw_saddle_create(int n, int m, int soft, bool doubtful) {
     saddle->most = calloc(size + 1, sizeof *saddle->most);
     saddle->work = lw_symmetric_create(n + m);
     if (saddle->matrix && saddle->scale && saddle->most && saddle->work) return saddle;
-    lw_saddle_destroy(saddle);
+    lw_kkt_dense_destroy(saddle);
     return NULL;
 }
 
-void lw_saddle_destroy(lw_saddle *saddle) {
+void lw_kkt_dense_destroy(lw_kkt_dense *saddle) {
     if (!saddle) return;
     lw_symmetric_destroy(saddle->work);
     free(saddle->matrix), free(saddle->scale), free(saddle->most), free(saddle);
 }
 
-lw_status lw_saddle_singular(lw_error *error) {
+lw_status lw_kkt_dense_singular(lw_error *error) {
     return lw_fail(
         error, LW_ERROR_SINGULAR, NULL,
         "give mass or inertia to bodies that move freely without any; where bodies are very unlike, take "
@@ -57,7 +57,7 @@ lw_status lw_saddle_singular(lw_error *error) {
 }
 
 /* The lower triangle. */
-static void fill(lw_saddle *saddle, const double *A, const double *G, const double *S, const bool *kept,
+static void fill(lw_kkt_dense *saddle, const double *A, const double *G, const double *S, const bool *kept,
                  int count) {
     int n = saddle->n, m = saddle->m, soft = saddle->soft;
     size_t size = (size_t)n + (size_t)m;
@@ -91,7 +91,7 @@ static double inverse_root(double x, int root) {
 }
 
 /* The largest entry of each row. */
-static void find_most(lw_saddle *saddle) {
+static void find_most(lw_kkt_dense *saddle) {
     size_t size = (size_t)saddle->n + (size_t)saddle->m;
     memset(saddle->most, 0, size * sizeof *saddle->most);
     for (size_t j = 0; j < size; j++) {
@@ -107,7 +107,7 @@ static void find_most(lw_saddle *saddle) {
 }
 
 /* D K D in place of K for the D in most. Returns whether that is any change. */
-static bool apply_scale(lw_saddle *saddle) {
+static bool apply_scale(lw_kkt_dense *saddle) {
     size_t size = (size_t)saddle->n + (size_t)saddle->m;
     bool change = false;
     for (size_t i = 0; i < size; i++) {
@@ -123,7 +123,7 @@ static bool apply_scale(lw_saddle *saddle) {
 
 /* First the unit of mass out of A, then that of each row; what is left is a matter of single bodies and rows, and converges by
  * half of its powers of two at a time. */
-static void equilibrate(lw_saddle *saddle) {
+static void equilibrate(lw_kkt_dense *saddle) {
     enum { PASSES = 6 };
     size_t size = (size_t)saddle->n + (size_t)saddle->m, n = (size_t)saddle->n;
     double most = 0;
@@ -145,8 +145,8 @@ static void equilibrate(lw_saddle *saddle) {
     }
 }
 
-lw_status lw_saddle_factor(lw_saddle *saddle, const double *A, const double *G, const double *S,
-                           const bool *kept, int count, lw_error *error) {
+lw_status lw_kkt_dense_factor(lw_kkt_dense *saddle, const double *A, const double *G, const double *S,
+                              const bool *kept, int count, lw_error *error) {
     const double singular = 1e15; /* to rounding */
     int size = saddle->n + saddle->m;
     fill(saddle, A, G, S, kept, count);
@@ -159,11 +159,11 @@ lw_status lw_saddle_factor(lw_saddle *saddle, const double *A, const double *G, 
     bool regular = saddle->m == 0 ? lw_cholesky_factor(saddle->work, size, saddle->matrix, NULL)
                                   : lw_symmetric_factor(saddle->work, size, saddle->matrix, NULL);
     saddle->condition = regular ? 0 : HUGE_VAL;
-    if (regular && (!saddle->doubtful || lw_saddle_condition(saddle) < singular)) return LW_OK;
-    return lw_saddle_singular(error);
+    if (regular && (!saddle->doubtful || lw_kkt_dense_condition(saddle) < singular)) return LW_OK;
+    return lw_kkt_dense_singular(error);
 }
 
-void lw_saddle_solve(const lw_saddle *saddle, double *right) {
+void lw_kkt_dense_solve(const lw_kkt_dense *saddle, double *right) {
     int size = saddle->n + saddle->m;
     for (int k = 0; k < size; k++) right[k] *= saddle->scale[k];
     if (saddle->m == 0)
@@ -173,7 +173,7 @@ void lw_saddle_solve(const lw_saddle *saddle, double *right) {
     for (int k = 0; k < size; k++) right[k] *= saddle->scale[k];
 }
 
-double lw_saddle_condition(lw_saddle *saddle) {
+double lw_kkt_dense_condition(lw_kkt_dense *saddle) {
     if (!(saddle->condition > 0))
         saddle->condition = lw_factored_condition(saddle->work, saddle->n + saddle->m, saddle->matrix,
                                                   saddle->norm, saddle->m == 0);

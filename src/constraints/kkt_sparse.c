@@ -30,7 +30,7 @@
  * rounding and against what an overconstrained loop looks like when it does not quite close, which must not lock it. */
 static const double softest = 1e-6, hardest = 1e-9;
 
-struct lw_kkt {
+struct lw_kkt_sparse {
     const lw_model *model;
     int bodies, rows, size, components;
     int *row_block;                     /* rows + 1: blocks of a row */
@@ -52,8 +52,8 @@ struct lw_kkt {
 
 /* --- structure ------------------------------------------------------------------------------------- */
 
-lw_kkt *lw_kkt_create(const lw_model *model, const lw_rows *rows) {
-    lw_kkt *kkt = calloc(1, sizeof *kkt);
+lw_kkt_sparse *lw_kkt_sparse_create(const lw_model *model, const lw_rows *rows) {
+    lw_kkt_sparse *kkt = calloc(1, sizeof *kkt);
     if (!kkt) return NULL;
     size_t n = (size_t)model->body_count + 1, m = (size_t)rows->count + 1, b = (size_t)rows->block_count + 1;
     kkt->model = model;
@@ -87,7 +87,7 @@ lw_kkt *lw_kkt_create(const lw_model *model, const lw_rows *rows) {
         kkt->fronts = lw_fronts_create(kkt->bodies, kkt->rows, kkt->row_block, kkt->body);
     }
     if (!kkt->fronts) {
-        lw_kkt_destroy(kkt);
+        lw_kkt_sparse_destroy(kkt);
         return NULL;
     }
     kkt->component = lw_fronts_order(kkt->fronts)->component;
@@ -95,7 +95,7 @@ lw_kkt *lw_kkt_create(const lw_model *model, const lw_rows *rows) {
     return kkt;
 }
 
-void lw_kkt_destroy(lw_kkt *kkt) {
+void lw_kkt_sparse_destroy(lw_kkt_sparse *kkt) {
     if (!kkt) return;
     lw_fronts_destroy(kkt->fronts);
     free(kkt->row_block), free(kkt->body), free(kkt->length), free(kkt->heaviest), free(kkt->gap),
@@ -114,7 +114,7 @@ static double trace(const double I[6]) { return I[0] + I[1] + I[2]; }
 
 /* The longest arm at which a row acts on each body. Where joints sit at the centre of mass it is the radius of gyration, as far as the
  * mechanism is large, and where there is neither, that of the mechanism. */
-static void find_lengths(lw_kkt *kkt) {
+static void find_lengths(lw_kkt_sparse *kkt) {
     double longest = 0, widest = 0;
     memset(kkt->length, 0, (size_t)kkt->bodies * sizeof *kkt->length);
     for (int b = 0; b < kkt->row_block[kkt->rows]; b++) {
@@ -140,7 +140,7 @@ static void find_lengths(lw_kkt *kkt) {
 }
 
 /* Rows of length 1, masses relative to the heaviest of the component, and how far rows are from being met. */
-static void scale(lw_kkt *kkt) {
+static void scale(lw_kkt_sparse *kkt) {
     const double lightness = 1e-3; /* such bodies feel rounding of the forces between the others */
     kkt->light = false;
     find_lengths(kkt);
@@ -177,7 +177,7 @@ static void scale(lw_kkt *kkt) {
 }
 
 /* A mode that a gap of g alone makes looks like s = g^2; it is to be soft. */
-static void soften(lw_kkt *kkt) {
+static void soften(lw_kkt_sparse *kkt) {
     const double share = 100;
     kkt->firm = true;
     for (int r = 0; r < kkt->rows; r++) {
@@ -190,7 +190,7 @@ static void soften(lw_kkt *kkt) {
 
 /* --- factor ---------------------------------------------------------------------------------------- */
 
-static lw_status not_determined(const lw_kkt *kkt, int coordinate, lw_error *error) {
+static lw_status not_determined(const lw_kkt_sparse *kkt, int coordinate, lw_error *error) {
     const lw_body *body = &kkt->model->bodies[coordinate / 6 + 1];
     return lw_fail_at(
         error, LW_ERROR_SINGULAR, kkt->model->file, body->place, "body", body->name,
@@ -200,8 +200,8 @@ static lw_status not_determined(const lw_kkt *kkt, int coordinate, lw_error *err
         coordinate % 6 < 3 ? "about some axis" : "in some direction");
 }
 
-lw_status lw_kkt_factor(lw_kkt *kkt, const double *inertia, const double *mass, const lw_rows *rows,
-                        lw_error *error) {
+lw_status lw_kkt_sparse_factor(lw_kkt_sparse *kkt, const double *inertia, const double *mass,
+                               const lw_rows *rows, lw_error *error) {
     int singular = 0;
     if (kkt->size == 0) return LW_OK;
     kkt->now = rows, kkt->H = rows->H, kkt->inertia = inertia, kkt->mass = mass;
@@ -225,7 +225,7 @@ static const double nothing = 1e-14; /* of the largest force: some rounding */
 
 /* Residual of the system with E = 0 at x, in its own units; returns its largest part about forces on one body, relative to the
  * terms of that body. */
-static double residual_of(lw_kkt *kkt, const double *u, const double *gamma, int *where) {
+static double residual_of(lw_kkt_sparse *kkt, const double *u, const double *gamma, int *where) {
     int n = 6 * kkt->bodies;
     const double *a = kkt->x, *lambda = kkt->x + n;
     double *top = kkt->residual, *bottom = kkt->residual + n, *force = kkt->force, worst = 0;
@@ -262,7 +262,7 @@ static double residual_of(lw_kkt *kkt, const double *u, const double *gamma, int
 }
 
 /* Residual in, correction d of the scaled system out, for which x is not changed yet. */
-static void solve_scaled(lw_kkt *kkt) {
+static void solve_scaled(lw_kkt_sparse *kkt) {
     int n = kkt->bodies;
     double *d = kkt->residual;
     for (int i = 0; i < n; i++) {
@@ -274,7 +274,7 @@ static void solve_scaled(lw_kkt *kkt) {
 }
 
 /* x += share d. */
-static void move(lw_kkt *kkt, double share) {
+static void move(lw_kkt_sparse *kkt, double share) {
     int n = kkt->bodies;
     const double *d = kkt->residual;
     for (int i = 0; i < n; i++)
@@ -289,7 +289,7 @@ static void move(lw_kkt *kkt, double share) {
 
 /* How fast each body's surroundings accelerate: itself, those it is tied to, what rows ask for; at least as the forces on it would
  * accelerate the heaviest body, for in equilibrium accelerations are rounding of that. */
-static void find_reach(lw_kkt *kkt, const double *gamma) {
+static void find_reach(lw_kkt_sparse *kkt, const double *gamma) {
     for (int c = 0; c < kkt->components; c++) kkt->strongest[c] = 0;
     for (int i = 0; i < kkt->bodies; i++) {
         const double *a = kkt->x + 6 * i;
@@ -308,7 +308,7 @@ static void find_reach(lw_kkt *kkt, const double *gamma) {
 
 /* The largest change of one body's acceleration that d makes, beyond a share `noise` of what the largest force in the mechanism does to its
  * heaviest body, relative to its reach. */
-static double change_of(const lw_kkt *kkt, double noise, int *where) {
+static double change_of(const lw_kkt_sparse *kkt, double noise, int *where) {
     double worst = 0;
     for (int i = 0; i < kkt->bodies; i++) {
         double change = size_of(kkt->residual + 6 * i) - noise * kkt->strongest[kkt->component[i]];
@@ -318,7 +318,7 @@ static double change_of(const lw_kkt *kkt, double noise, int *where) {
 }
 
 /* d = share of the correction before: the quotient that fits the accelerations best. Keeps d for the next time. */
-static double quotient(lw_kkt *kkt) {
+static double quotient(lw_kkt_sparse *kkt) {
     double dot = 0, square = 0;
     for (int k = 0; k < 6 * kkt->bodies; k++) {
         dot += kkt->residual[k] * kkt->before[k];
@@ -329,7 +329,7 @@ static double quotient(lw_kkt *kkt) {
 }
 
 /* Corrections (4) until accelerations change no more. What is left of the last change comes back. */
-static double iterate(lw_kkt *kkt, const double *u, const double *gamma, int *where) {
+static double iterate(lw_kkt_sparse *kkt, const double *u, const double *gamma, int *where) {
     enum { ROUNDS = 60 };
     const double enough = 1e-15, rounding = 1e-11;
     double before = 0, now = 0, best = HUGE_VAL, last_share = 0;
@@ -362,7 +362,7 @@ static double iterate(lw_kkt *kkt, const double *u, const double *gamma, int *wh
 }
 
 /* What a row misses beyond what its softness explains, relative to the accelerations around; *row is the worst. */
-static double row_defect(const lw_kkt *kkt, int *row) {
+static double row_defect(const lw_kkt_sparse *kkt, int *row) {
     double worst = 0;
     for (int r = 0; r < kkt->rows; r++) {
         double reach = 0, left = kkt->residual[6 * kkt->bodies + r] * kkt->row_scale[r];
@@ -375,8 +375,8 @@ static double row_defect(const lw_kkt *kkt, int *row) {
     return worst;
 }
 
-lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double *a, double *lambda,
-                       lw_error *error) {
+lw_status lw_kkt_sparse_solve(lw_kkt_sparse *kkt, const double *u, const double *gamma, double *a,
+                              double *lambda, lw_error *error) {
     const double accurate = 1e-9, steady = 1e-6;
     static const char remedy[] = "take a recursive method, or one that linkwork compare shows to balance";
     if (kkt->size == 0) return LW_OK;
@@ -414,7 +414,7 @@ lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double
 /* --- what it is like ------------------------------------------------------------------------------- */
 
 /* Largest column sum of the scaled matrix. */
-static double norm_of(lw_kkt *kkt) {
+static double norm_of(lw_kkt_sparse *kkt) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     double *sum = kkt->residual, most = 0;
     for (int i = 0; i < kkt->bodies; i++)
@@ -436,7 +436,7 @@ static double norm_of(lw_kkt *kkt) {
 }
 
 /* Hager's estimate of the largest column sum of the inverse, which is symmetric. */
-double lw_kkt_condition(lw_kkt *kkt) {
+double lw_kkt_sparse_condition(lw_kkt_sparse *kkt) {
     enum { ROUNDS = 5 };
     if (!kkt->factored || kkt->bodies == 0) return 1;
     double norm = norm_of(kkt), inverse = 0, *x = kkt->residual;
@@ -460,6 +460,6 @@ double lw_kkt_condition(lw_kkt *kkt) {
     return larger(1, norm * inverse);
 }
 
-void lw_kkt_work(lw_kkt *kkt, double *entries, double *operations) {
+void lw_kkt_sparse_work(lw_kkt_sparse *kkt, double *entries, double *operations) {
     lw_fronts_work(kkt->fronts, entries, operations);
 }

@@ -1,27 +1,27 @@
 /* kkt_sparse.h - sparse solution of the stationary-point system, also with dependent rows.
  */
-#ifndef LW_KKT_H
-#define LW_KKT_H
+#ifndef LW_KKT_SPARSE_H
+#define LW_KKT_SPARSE_H
 
 #include "model/rows.h"
 
-typedef struct lw_kkt lw_kkt;
+typedef struct lw_kkt_sparse lw_kkt_sparse;
 
 /* The structure is that of the rows. NULL when memory is out. */
-lw_kkt *lw_kkt_create(const lw_model *model, const lw_rows *rows);
-void lw_kkt_destroy(lw_kkt *kkt);
+lw_kkt_sparse *lw_kkt_sparse_create(const lw_model *model, const lw_rows *rows);
+void lw_kkt_sparse_destroy(lw_kkt_sparse *kkt);
 
 /* LW_ERROR_SINGULAR with the name of a body whose acceleration nothing determines: J is not positive definite where H'a = 0.
  * J = diag(inertia (6 numbers, world axes, about the centre), mass) of bodies 1 .. n, H of rows. */
-lw_status lw_kkt_factor(lw_kkt *kkt, const double *inertia, const double *mass, const lw_rows *rows,
-                        lw_error *error);
+lw_status lw_kkt_sparse_factor(lw_kkt_sparse *kkt, const double *inertia, const double *mass,
+                               const lw_rows *rows, lw_error *error);
 /* J a - H lambda = u,  H'a = gamma. LW_ERROR_SINGULAR names a body or a row where too few digits are left; a and lambda are then as
  * near as it gets. */
-lw_status lw_kkt_solve(lw_kkt *kkt, const double *u, const double *gamma, double *a, double *lambda,
-                       lw_error *error);
+lw_status lw_kkt_sparse_solve(lw_kkt_sparse *kkt, const double *u, const double *gamma, double *a,
+                              double *lambda, lw_error *error);
 /* Entries of the factor, and operations that making it takes. */
-void lw_kkt_work(lw_kkt *kkt, double *entries, double *operations);
+void lw_kkt_sparse_work(lw_kkt_sparse *kkt, double *entries, double *operations);
 /* Estimate of the condition number of the last matrix that was factored. */
-double lw_kkt_condition(lw_kkt *kkt);
+double lw_kkt_sparse_condition(lw_kkt_sparse *kkt);
 
 #endif

@@ -1,10 +1,10 @@
-/* loop_constraints.c - strands of closures and constraints along the spanning tree, and the order in which they are eliminated.
+/* loop_constraints.c - segments of closures and constraints along the spanning tree, and the order in which they are eliminated.
  *
  * A tie can be eliminated at its base, when everything beyond has been. Ties with the same base, such as the cells of a
  * ladder that hangs on ground, are ordered by minimum degree so that few of them get coupled on the way.
  *
  * Source   docs/theory/rcr.md, 3.
- * Cost     compile time only: O(strands x width^2), and as much again for the order.
+ * Cost     compile time only: O(segments x width^2), and as much again for the order.
  */
 #include "constraints/loop_constraints.h"
 
@@ -43,7 +43,7 @@ typedef struct draft {
     const lw_rows *rows;
     int count;
     int *first, *size, *base; /* per tie */
-    list *at_body;            /* per body: ties with a strand there */
+    list *at_body;            /* per body: ties with a segment there */
     list *neighbours;         /* per tie: coupled and not yet eliminated, or those left at its elimination */
     int *order;               /* ties in the order of elimination */
     int *rank;                /* per tie: its place in that order */
@@ -98,7 +98,7 @@ static void see(draft *d, int tie) {
     for (int k = 0; k < d->neighbours[tie].count; k++) d->seen[d->neighbours[tie].item[k]] = d->visit;
 }
 
-static bool lay_strands(draft *d, int tie) {
+static bool lay_segments(draft *d, int tie) {
     const lw_row *row = &d->rows->rows[d->first[tie]];
     see(d, tie);
     for (int k = row->block; k < row->block + row->count; k++)
@@ -192,7 +192,7 @@ static bool order_ties(draft *d) {
 }
 
 /* whole, active: NULL, or the ties whose order to keep, and which of them take part. */
-static bool make_draft(draft *d, const lw_ties *whole, const bool *active) {
+static bool make_draft(draft *d, const lw_loop_constraints *whole, const bool *active) {
     const lw_rows *rows = d->rows;
     size_t m = (size_t)rows->count + 1, n = (size_t)d->model->body_count + 1;
     d->first = calloc(m, sizeof *d->first);
@@ -212,7 +212,7 @@ static bool make_draft(draft *d, const lw_ties *whole, const bool *active) {
     }
     for (int t = 0; t < d->count; t++) {
         d->base[t] = base_of(d->model, rows, d->first[t]);
-        if ((!whole || active[whole->tie_of_row[d->first[t]]]) && !lay_strands(d, t)) return false;
+        if ((!whole || active[whole->tie_of_row[d->first[t]]]) && !lay_segments(d, t)) return false;
     }
     if (!whole) return order_ties(d);
     for (int t = 0; t < d->count; t++) d->order[whole->tie_of_row[d->first[t]]] = t;
@@ -223,22 +223,22 @@ static bool make_draft(draft *d, const lw_ties *whole, const bool *active) {
 
 /* --- the result ----------------------------------------------------------------------------------- */
 
-static int strand_of(const lw_ties *ties, int tie, int body) {
-    for (int s = ties->strand_start[body]; s < ties->strand_start[body + 1]; s++)
-        if (ties->strands[s].tie == tie) return s;
+static int segment_of(const lw_loop_constraints *ties, int tie, int body) {
+    for (int s = ties->segment_start[body]; s < ties->segment_start[body + 1]; s++)
+        if (ties->segments[s].tie == tie) return s;
     return -1;
 }
 
 /* Where the wrenches of a tie at a body on its way, or at its base, start. */
-static int wrenches_at(const lw_ties *ties, int tie, int body) {
-    int strand = ties->ties[tie].base == body ? -1 : strand_of(ties, tie, body);
-    return strand < 0 ? ties->ties[tie].K : ties->strands[strand].K;
+static int wrenches_at(const lw_loop_constraints *ties, int tie, int body) {
+    int segment = ties->ties[tie].base == body ? -1 : segment_of(ties, tie, body);
+    return segment < 0 ? ties->ties[tie].K : ties->segments[segment].K;
 }
 
-static int block_of(const lw_ties *ties, int t, int s) {
+static int block_of(const lw_loop_constraints *ties, int t, int s) {
     if (t == s) return ties->ties[t].block;
     int first = t < s ? t : s, second = t < s ? s : t;
-    const lw_tie *tie = &ties->ties[first];
+    const lw_loop_constraint *tie = &ties->ties[first];
     int low = tie->coupling, high = tie->coupling + tie->couplings; /* sorted by tie */
     while (low < high) {
         int middle = low + (high - low) / 2;
@@ -252,7 +252,7 @@ static int block_of(const lw_ties *ties, int t, int s) {
 
 static int compare_ints(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-static bool number_ties(draft *d, lw_ties *ties, lw_arena *arena) {
+static bool number_ties(draft *d, lw_loop_constraints *ties, lw_arena *arena) {
     int couplings = 0, targets = 0;
     ties->count = d->count;
     for (int t = 0; t < d->count; t++) {
@@ -260,7 +260,7 @@ static bool number_ties(draft *d, lw_ties *ties, lw_arena *arena) {
         couplings += k;
         targets += k * (k + 1) / 2;
     }
-    ties->ties = LW_NEW(arena, lw_tie, d->count + 1);
+    ties->ties = LW_NEW(arena, lw_loop_constraint, d->count + 1);
     ties->couplings = LW_NEW(arena, lw_coupling, couplings + 1);
     ties->targets = LW_NEW(arena, int, targets + 1);
     ties->target_adds = LW_NEW(arena, bool, targets + 1);
@@ -274,15 +274,15 @@ static bool number_ties(draft *d, lw_ties *ties, lw_arena *arena) {
     for (int place = 0; place < d->count; place++) {
         int t = d->order[place], m = d->size[t];
         list *near = &d->neighbours[t];
-        lw_tie *tie = &ties->ties[place];
-        *tie = (lw_tie){.first = d->first[t],
-                        .count = m,
-                        .base = d->base[t],
-                        .K = ties->K_size,
-                        .block = ties->block_size,
-                        .coupling = coupling,
-                        .couplings = near->count,
-                        .target = target};
+        lw_loop_constraint *tie = &ties->ties[place];
+        *tie = (lw_loop_constraint){.first = d->first[t],
+                                    .count = m,
+                                    .base = d->base[t],
+                                    .K = ties->K_size,
+                                    .block = ties->block_size,
+                                    .coupling = coupling,
+                                    .couplings = near->count,
+                                    .target = target};
         ties->K_size += 6 * LW_ABREAST(m);
         ties->block_size += m * LW_ABREAST(m);
         if (m > ties->row_max) ties->row_max = m;
@@ -299,56 +299,56 @@ static bool number_ties(draft *d, lw_ties *ties, lw_arena *arena) {
     return true;
 }
 
-static bool number_strands(draft *d, lw_ties *ties, lw_arena *arena) {
-    int n = d->model->body_count, strands = 0, pairs = 0;
+static bool number_segments(draft *d, lw_loop_constraints *ties, lw_arena *arena) {
+    int n = d->model->body_count, segments = 0, pairs = 0;
     for (int i = 0; i <= n; i++) {
         int k = d->at_body[i].count;
-        strands += k;
+        segments += k;
         pairs += k * (k + 1) / 2;
     }
-    ties->strand_start = LW_NEW(arena, int, n + 2);
+    ties->segment_start = LW_NEW(arena, int, n + 2);
     ties->pair_start = LW_NEW(arena, int, n + 2);
-    ties->strands = LW_NEW(arena, lw_strand, strands + 1);
-    ties->pairs = LW_NEW(arena, lw_strand_pair, pairs + 1);
+    ties->segments = LW_NEW(arena, lw_segment, segments + 1);
+    ties->pairs = LW_NEW(arena, lw_segment_pair, pairs + 1);
     ties->place = LW_NEW(arena, int, d->rows->block_count + 1);
-    if (!ties->strand_start || !ties->pair_start || !ties->strands || !ties->pairs || !ties->place)
+    if (!ties->segment_start || !ties->pair_start || !ties->segments || !ties->pairs || !ties->place)
         return false;
-    int strand = 0;
+    int segment = 0;
     for (int i = 0; i <= n; i++) {
         list *at = &d->at_body[i];
-        ties->strand_start[i] = strand;
+        ties->segment_start[i] = segment;
         for (int k = 0; k < at->count; k++) at->item[k] = d->rank[at->item[k]];
         if (at->count) qsort(at->item, (size_t)at->count, sizeof *at->item, compare_ints);
         for (int k = 0; k < at->count; k++) {
-            const lw_tie *tie = &ties->ties[at->item[k]];
-            ties->strands[strand++] = (lw_strand){
+            const lw_loop_constraint *tie = &ties->ties[at->item[k]];
+            ties->segments[segment++] = (lw_segment){
                 .tie = at->item[k], .row = tie->first, .parent = -1, .K = ties->K_size, .Y = ties->Y_size};
             ties->K_size += 6 * LW_ABREAST(tie->count);
             ties->Y_size += LW_ABREAST(tie->count) * d->model->links[i].joint.nv;
         }
-        int here = at->count ? ties->Y_size - ties->strands[ties->strand_start[i]].Y : 0;
+        int here = at->count ? ties->Y_size - ties->segments[ties->segment_start[i]].Y : 0;
         if (here > ties->Z_size) ties->Z_size = here;
     }
-    ties->strand_start[n + 1] = strand;
+    ties->segment_start[n + 1] = segment;
     int pair = 0;
     for (int i = 0; i <= n; i++) {
         ties->pair_start[i] = pair;
-        for (int a = ties->strand_start[i]; a < ties->strand_start[i + 1]; a++) {
-            lw_strand *s = &ties->strands[a];
+        for (int a = ties->segment_start[i]; a < ties->segment_start[i + 1]; a++) {
+            lw_segment *s = &ties->segments[a];
             int parent = d->model->links[i].parent;
-            if (parent != ties->ties[s->tie].base) s->parent = strand_of(ties, s->tie, parent);
-            for (int b = a; b < ties->strand_start[i + 1]; b++)
-                ties->pairs[pair++] = (lw_strand_pair){
-                    .first = a, .second = b, .block = block_of(ties, s->tie, ties->strands[b].tie)};
+            if (parent != ties->ties[s->tie].base) s->parent = segment_of(ties, s->tie, parent);
+            for (int b = a; b < ties->segment_start[i + 1]; b++)
+                ties->pairs[pair++] = (lw_segment_pair){
+                    .first = a, .second = b, .block = block_of(ties, s->tie, ties->segments[b].tie)};
         }
     }
     ties->pair_start[n + 1] = pair;
     return true;
 }
 
-static void connect(const draft *d, const int *closure_of_joint, lw_ties *ties) {
+static void connect(const draft *d, const int *closure_of_joint, lw_loop_constraints *ties) {
     for (int t = 0; t < ties->count; t++) {
-        const lw_tie *tie = &ties->ties[t];
+        const lw_loop_constraint *tie = &ties->ties[t];
         lw_coupling *near = ties->couplings + tie->coupling;
         int at = tie->target;
         for (int j = 0; j < tie->couplings; j++) {
@@ -364,7 +364,7 @@ static void connect(const draft *d, const int *closure_of_joint, lw_ties *ties) 
             ties->place[k] = wrenches_at(ties, tie, d->rows->body[k]);
     }
     for (int t = 0; t < ties->count; t++) {
-        lw_tie *tie = &ties->ties[t];
+        lw_loop_constraint *tie = &ties->ties[t];
         const lw_row *row = &d->rows->rows[tie->first];
         tie->closure = tie->K_first = tie->K_second = -1;
         if (row->joint < 0) continue;
@@ -377,7 +377,7 @@ static void connect(const draft *d, const int *closure_of_joint, lw_ties *ties) 
 }
 
 /* What a run writes first to, and what it adds to, in the order of a sweep inwards: so nothing has to be cleared before. */
-static bool find_first(const draft *d, lw_ties *ties) {
+static bool find_first(const draft *d, lw_loop_constraints *ties) {
     bool *K = calloc((size_t)ties->K_size + 1, sizeof *K),
          *L = calloc((size_t)ties->block_size + 1, sizeof *L);
     bool fine = K && L;
@@ -390,11 +390,11 @@ static bool find_first(const draft *d, lw_ties *ties) {
                 L[ties->targets[at]] = true;
             }
         }
-        for (int k = ties->strand_start[i]; k < ties->strand_start[i + 1]; k++) {
-            lw_strand *strand = &ties->strands[k];
-            int to = strand->parent < 0 ? ties->ties[strand->tie].K : ties->strands[strand->parent].K;
-            strand->to = d->model->links[i].parent == 0 ? -1 : to;
-            strand->adds = K[to];
+        for (int k = ties->segment_start[i]; k < ties->segment_start[i + 1]; k++) {
+            lw_segment *segment = &ties->segments[k];
+            int to = segment->parent < 0 ? ties->ties[segment->tie].K : ties->segments[segment->parent].K;
+            segment->to = d->model->links[i].parent == 0 ? -1 : to;
+            segment->adds = K[to];
             K[to] = true;
         }
         for (int k = ties->pair_start[i]; k < ties->pair_start[i + 1]; k++) {
@@ -406,13 +406,13 @@ static bool find_first(const draft *d, lw_ties *ties) {
     return fine;
 }
 
-static lw_ties *make_ties(const lw_model *model, const lw_rows *rows, const lw_ties *whole,
-                          const bool *active, lw_arena *arena) {
+static lw_loop_constraints *make_ties(const lw_model *model, const lw_rows *rows,
+                                      const lw_loop_constraints *whole, const bool *active, lw_arena *arena) {
     draft d = {.model = model, .rows = rows};
-    lw_ties *ties = LW_NEW(arena, lw_ties, 1);
+    lw_loop_constraints *ties = LW_NEW(arena, lw_loop_constraints, 1);
     int *closure = calloc((size_t)model->joint_count + 1, sizeof *closure);
     bool fine = ties && closure && make_draft(&d, whole, active) && number_ties(&d, ties, arena) &&
-                number_strands(&d, ties, arena);
+                number_segments(&d, ties, arena);
     for (int k = 0; fine && k < model->closure_count; k++) closure[model->closures[k]] = k;
     if (fine) connect(&d, closure, ties);
     fine = fine && find_first(&d, ties);
@@ -421,12 +421,13 @@ static lw_ties *make_ties(const lw_model *model, const lw_rows *rows, const lw_t
     return fine ? ties : NULL;
 }
 
-lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *arena) {
+lw_loop_constraints *lw_loop_constraints_create(const lw_model *model, const lw_rows *rows, lw_arena *arena) {
     return make_ties(model, rows, NULL, NULL, arena);
 }
 
-lw_ties *lw_ties_reduce(const lw_model *model, const lw_rows *rows, const lw_ties *whole, const bool *active,
-                        lw_arena *arena) {
+lw_loop_constraints *lw_loop_constraints_reduce(const lw_model *model, const lw_rows *rows,
+                                                const lw_loop_constraints *whole, const bool *active,
+                                                lw_arena *arena) {
     return make_ties(model, rows, whole, active, arena);
 }
 
@@ -441,8 +442,8 @@ static void add_reaction(double factor, const double w[6], const double x[3], co
     lw_v3_axpy(factor, moment, reaction + 3);
 }
 
-void lw_tie_reactions(const lw_model *model, const lw_data *data, const lw_rows *rows, const double *lambda,
-                      double *body, double *reactions) {
+void lw_loop_constraint_reactions(const lw_model *model, const lw_data *data, const lw_rows *rows,
+                                  const double *lambda, double *body, double *reactions) {
     memset(body, 0, 6 * (size_t)model->body_count * sizeof *body);
     for (int r = 0; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];
@@ -471,7 +472,7 @@ void lw_tie_reactions(const lw_model *model, const lw_data *data, const lw_rows 
     }
 }
 
-void lw_tie_matrix(const lw_model *model, const lw_data *data, const lw_rows *rows, double *G) {
+void lw_loop_constraint_matrix(const lw_model *model, const lw_data *data, const lw_rows *rows, double *G) {
     size_t nv = (size_t)model->nv;
     memset(G, 0, nv * (size_t)(rows->count - rows->tree_count) * sizeof *G);
     for (int r = rows->tree_count; r < rows->count; r++, G += nv) {

@@ -1,11 +1,11 @@
 /* loop_constraints.h - the loops of a mechanism as its spanning tree sees them, and a static order to eliminate them.
  *
  * A tie is a closure or a constraint: some rows that act on two or more bodies. Its base is the body where the branches
- * from these bodies to ground meet. On the way there it leaves a strand at every body: the wrenches that its multipliers
+ * from these bodies to ground meet. On the way there it leaves a segment at every body: the wrenches that its multipliers
  * put on the articulated body there. Two ties couple if they share a joint, or by the elimination of a third.
  */
-#ifndef LW_TIES_H
-#define LW_TIES_H
+#ifndef LW_LOOP_CONSTRAINTS_H
+#define LW_LOOP_CONSTRAINTS_H
 
 #include "model/rows.h"
 
@@ -18,21 +18,21 @@ static inline void lw_wrench(const double *K, int row, double w[6]) {
     for (int k = 0; k < 6; k++) w[k] = K[lw_wrench_at(row) + 4 * k];
 }
 
-typedef struct lw_strand {
+typedef struct lw_segment {
     int tie;
     int row;    /* the tie's first */
-    int parent; /* the strand at the parent; -1: the parent is the tie's base */
+    int parent; /* the segment at the parent; -1: the parent is the tie's base */
     int to;     /* where its wrenches go at the parent; -1: the parent is ground */
     int K;      /* where its wrenches start: 6 per row */
     int Y;      /* where its joint components start: one per speed and row */
     bool adds;  /* the parent has wrenches of the tie already, from its rows or another branch */
-} lw_strand;
+} lw_segment;
 
-/* A pair of strands at one body, and the block of the matrix that their joint adds to. */
-typedef struct lw_strand_pair {
+/* A pair of segments at one body, and the block of the matrix that their joint adds to. */
+typedef struct lw_segment_pair {
     int first, second, block;
     bool adds; /* something has gone into the block before */
-} lw_strand_pair;
+} lw_segment_pair;
 
 /* Tie s is coupled with tie t, which is eliminated before it. */
 typedef struct lw_coupling {
@@ -41,7 +41,7 @@ typedef struct lw_coupling {
     int K;     /* where the wrenches of s at the base of t start */
 } lw_coupling;
 
-typedef struct lw_tie {
+typedef struct lw_loop_constraint {
     int first, count; /* rows */
     int base;
     int closure;             /* number in the model, or -1: a constraint */
@@ -51,18 +51,18 @@ typedef struct lw_tie {
     int block;               /* count x LW_ABREAST(count) */
     int coupling, couplings; /* with ties eliminated later */
     int target;              /* in targets: for j <= k < couplings, the block of (tie j, tie k) */
-} lw_tie;
+} lw_loop_constraint;
 
-typedef struct lw_ties {
+typedef struct lw_loop_constraints {
     int count;
-    lw_tie *ties; /* in the order of elimination: bases from the leaves inwards */
+    lw_loop_constraint *ties; /* in the order of elimination: bases from the leaves inwards */
     int *at_base; /* 0 .. n + 1: the ties based at body b are at_base[b] .. at_base[b] + based[b] - 1 */
     int *based;
-    int *tie_of_row;   /* which tie a row belongs to */
-    int *strand_start; /* 0 .. n + 1: strands of body i, CSR */
-    lw_strand *strands;
+    int *tie_of_row;    /* which tie a row belongs to */
+    int *segment_start; /* 0 .. n + 1: segments of body i, CSR */
+    lw_segment *segments;
     int *pair_start; /* 0 .. n + 1 */
-    lw_strand_pair *pairs;
+    lw_segment_pair *pairs;
     lw_coupling *couplings;
     int *targets;
     bool *target_adds; /* per target: something has gone into the block before */
@@ -70,22 +70,23 @@ typedef struct lw_ties {
     int K_size, Y_size, block_size; /* numbers */
     int Z_size;                     /* of Y at one body, the most */
     int row_max;
-} lw_ties;
+} lw_loop_constraints;
 
 /* NULL when memory is out. The arena owns it. */
-lw_ties *lw_ties_create(const lw_model *model, const lw_rows *rows, lw_arena *arena);
-/* The same ties in the same order, but only the active ones have strands and couplings: what is left when the others have no rows
+lw_loop_constraints *lw_loop_constraints_create(const lw_model *model, const lw_rows *rows, lw_arena *arena);
+/* The same ties in the same order, but only the active ones have segments and couplings: what is left when the others have no rows
  * that take part. */
-lw_ties *lw_ties_reduce(const lw_model *model, const lw_rows *rows, const lw_ties *whole, const bool *active,
-                        lw_arena *arena);
+lw_loop_constraints *lw_loop_constraints_reduce(const lw_model *model, const lw_rows *rows,
+                                                const lw_loop_constraints *whole, const bool *active,
+                                                lw_arena *arena);
 
 /* The rows from the first on that does not belong to the tree, in the speeds of the tree: nv numbers for each, after
  * lw_velocities and lw_world_poses. */
-void lw_tie_matrix(const lw_model *model, const lw_data *data, const lw_rows *rows, double *G);
+void lw_loop_constraint_matrix(const lw_model *model, const lw_data *data, const lw_rows *rows, double *G);
 
 /* Adds what the multipliers of the ties make the joints transmit to the reactions of the tree alone
  * (lw_joint_reactions); body is a workspace of 6 numbers per body. */
-void lw_tie_reactions(const lw_model *model, const lw_data *data, const lw_rows *rows, const double *lambda,
-                      double *body, double *reactions);
+void lw_loop_constraint_reactions(const lw_model *model, const lw_data *data, const lw_rows *rows,
+                                  const double *lambda, double *body, double *reactions);
 
 #endif

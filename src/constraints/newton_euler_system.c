@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-static void list_angles(lw_stationary *s) {
+static void list_angles(lw_newton_euler *s) {
     const lw_model *model = s->model;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
@@ -28,10 +28,10 @@ static void list_angles(lw_stationary *s) {
     }
 }
 
-lw_stationary *lw_stationary_create(const lw_model *model, lw_hold hold) {
+lw_newton_euler *lw_newton_euler_create(const lw_model *model, lw_hold hold) {
     lw_arena *arena = lw_arena_create(NULL);
     if (!arena) return NULL;
-    lw_stationary *s = LW_NEW(arena, lw_stationary, 1);
+    lw_newton_euler *s = LW_NEW(arena, lw_newton_euler, 1);
     size_t n = (size_t)model->body_count;
     if (s) {
         s->model = model;
@@ -56,14 +56,14 @@ lw_stationary *lw_stationary_create(const lw_model *model, lw_hold hold) {
     return s;
 }
 
-void lw_stationary_destroy(lw_stationary *s) {
+void lw_newton_euler_destroy(lw_newton_euler *s) {
     if (!s) return;
     lw_data_destroy(s->data);
     lw_arena_destroy(s->arena);
 }
 
 /* Inertia about the centre of mass, from that about the internal origin, turned into world axes. */
-static void turn_inertias(lw_stationary *s) {
+static void turn_inertias(lw_newton_euler *s) {
     for (int i = 1; i <= s->model->body_count; i++) {
         const lw_rigid_inertia *I = &s->model->links[i].inertia;
         const double *c = s->model->bodies[i].com;
@@ -77,7 +77,7 @@ static void turn_inertias(lw_stationary *s) {
 }
 
 /* Adds a wrench (torque; force) at a world point to u of a body. */
-static void add_wrench(lw_stationary *s, int body, double factor, const double w[6], const double at[3]) {
+static void add_wrench(lw_newton_euler *s, int body, double factor, const double w[6], const double at[3]) {
     if (body == 0) return;
     double *u = s->u + 6 * (body - 1), arm[3], moment[3];
     lw_v3_sub(at, s->rows->bodies[body].r, arm);
@@ -85,7 +85,7 @@ static void add_wrench(lw_stationary *s, int body, double factor, const double w
     for (int k = 0; k < 3; k++) u[k] += factor * (w[k] + moment[k]), u[3 + k] += factor * w[3 + k];
 }
 
-static void gather_forces(lw_stationary *s, double t, const double *tau) {
+static void gather_forces(lw_newton_euler *s, double t, const double *tau) {
     const lw_model *model = s->model;
     lw_data *data = s->data;
     lw_forces(model, data, t, false);
@@ -118,7 +118,7 @@ static void gather_forces(lw_stationary *s, double t, const double *tau) {
         memcpy(s->joint_load + 6 * model->closures[k], data->cut_load + 6 * k, 6 * sizeof *s->joint_load);
 }
 
-void lw_stationary_rows_at(lw_stationary *s, double t, const double *q, const double *v) {
+void lw_newton_euler_rows_at(lw_newton_euler *s, double t, const double *q, const double *v) {
     lw_take_state(s->model, s->data, t, q, v);
     lw_velocities(s->model, s->data);
     lw_world_poses(s->model, s->data);
@@ -126,8 +126,8 @@ void lw_stationary_rows_at(lw_stationary *s, double t, const double *q, const do
     turn_inertias(s);
 }
 
-void lw_stationary_at(lw_stationary *s, double t, const double *q, const double *v, const double *tau) {
-    lw_stationary_rows_at(s, t, q, v);
+void lw_newton_euler_at(lw_newton_euler *s, double t, const double *q, const double *v, const double *tau) {
+    lw_newton_euler_rows_at(s, t, q, v);
     gather_forces(s, t, tau);
 }
 
@@ -149,9 +149,9 @@ static void joint_quaternion(const lw_model *model, int i, const double *y, doub
     lw_quat_mul(of[0], of[1], out);
 }
 
-int lw_absolute_size(const lw_stationary *s) { return 13 * s->model->body_count + s->angle_count; }
+int lw_absolute_size(const lw_newton_euler *s) { return 13 * s->model->body_count + s->angle_count; }
 
-void lw_absolute_from_joints(const lw_stationary *s, double *y) {
+void lw_absolute_from_joints(const lw_newton_euler *s, double *y) {
     const lw_model *model = s->model;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_body_state *body = &s->rows->bodies[i];
@@ -171,11 +171,11 @@ void lw_absolute_from_joints(const lw_stationary *s, double *y) {
     lw_absolute_take_angles(s, y);
 }
 
-void lw_absolute_take_angles(const lw_stationary *s, double *y) {
+void lw_absolute_take_angles(const lw_newton_euler *s, double *y) {
     for (int k = 0; k < s->angle_count; k++) y[13 * s->model->body_count + k] = s->data->q[s->angles[k].q];
 }
 
-void lw_stationary_rows_at_absolute(lw_stationary *s, double t, const double *y) {
+void lw_newton_euler_rows_at_absolute(lw_newton_euler *s, double t, const double *y) {
     const lw_model *model = s->model;
     lw_data *data = s->data;
     for (int k = 0; k < s->angle_count; k++) data->q[s->angles[k].q] = y[13 * model->body_count + k];
@@ -201,12 +201,12 @@ void lw_stationary_rows_at_absolute(lw_stationary *s, double t, const double *y)
     turn_inertias(s);
 }
 
-void lw_stationary_at_absolute(lw_stationary *s, double t, const double *y) {
-    lw_stationary_rows_at_absolute(s, t, y);
+void lw_newton_euler_at_absolute(lw_newton_euler *s, double t, const double *y) {
+    lw_newton_euler_rows_at_absolute(s, t, y);
     gather_forces(s, t, NULL);
 }
 
-void lw_stationary_stabilise(lw_stationary *s, double alpha, double beta) {
+void lw_newton_euler_stabilise(lw_newton_euler *s, double alpha, double beta) {
     const lw_rows *rows = s->rows;
     lw_rows_velocities(s->model, rows, s->a); /* a and lambda are free until the system is solved */
     lw_rows_transposed(rows, s->a, s->lambda);
@@ -214,7 +214,7 @@ void lw_stationary_stabilise(lw_stationary *s, double alpha, double beta) {
         rows->gamma[r] -= 2 * alpha * (s->lambda[r] - rows->rate[r]) + beta * beta * rows->phi[r];
 }
 
-void lw_stationary_reactions(const lw_stationary *s, double *reactions) {
+void lw_newton_euler_reactions(const lw_newton_euler *s, double *reactions) {
     const lw_rows *rows = s->rows;
     for (int j = 0; j < s->model->joint_count; j++)
         for (int k = 0; k < 3; k++) {
@@ -230,14 +230,14 @@ void lw_stationary_reactions(const lw_stationary *s, double *reactions) {
     }
 }
 
-lw_power lw_stationary_power(const lw_stationary *s) {
+lw_power lw_newton_euler_power(const lw_newton_euler *s) {
     lw_power power = s->data->power;
     for (int r = 0; r < s->rows->count; r++)
         if (s->rows->rows[r].kind == LW_ROW_PRESCRIBED) power.drives += s->lambda[r] * s->rows->rate[r];
     return power;
 }
 
-void lw_stationary_violation(const lw_stationary *s, double *position, double *velocity) {
+void lw_newton_euler_violation(const lw_newton_euler *s, double *position, double *velocity) {
     const lw_rows *rows = s->rows;
     *position = *velocity = 0;
     lw_rows_velocities(s->model, rows, s->a);

@@ -6,8 +6,8 @@
  * a_i = (angular acceleration; acceleration of the centre of mass) of body i = 1 .. n in world axes, six numbers
  * from a[6 (i - 1)].
  */
-#ifndef LW_STATIONARY_H
-#define LW_STATIONARY_H
+#ifndef LW_NEWTON_EULER_SYSTEM_H
+#define LW_NEWTON_EULER_SYSTEM_H
 
 #include "model/rows.h"
 
@@ -16,7 +16,7 @@ typedef struct lw_winding {
     int q, joint, speed;
 } lw_winding;
 
-typedef struct lw_stationary {
+typedef struct lw_newton_euler {
     const lw_model *model;
     lw_arena *arena;
     lw_data *data;
@@ -27,35 +27,35 @@ typedef struct lw_stationary {
     double *a, *lambda, *vdot; /* the solution, by whoever solves; joint accelerations */
     int angle_count;
     lw_winding *angles;
-} lw_stationary;
+} lw_newton_euler;
 
 /* NULL when memory is out. */
-lw_stationary *lw_stationary_create(const lw_model *model, lw_hold hold);
-void lw_stationary_destroy(lw_stationary *s);
+lw_newton_euler *lw_newton_euler_create(const lw_model *model, lw_hold hold);
+void lw_newton_euler_destroy(lw_newton_euler *s);
 
 /* The system at joint coordinates; tau may be NULL. */
-void lw_stationary_at(lw_stationary *s, double t, const double *q, const double *v, const double *tau);
+void lw_newton_euler_at(lw_newton_euler *s, double t, const double *q, const double *v, const double *tau);
 /* Only what velocities and positions need: rows and inertia, no forces. */
-void lw_stationary_rows_at(lw_stationary *s, double t, const double *q, const double *v);
+void lw_newton_euler_rows_at(lw_newton_euler *s, double t, const double *q, const double *v);
 /* The system at absolute coordinates y: 13 per body (centre of mass, quaternion of the internal frame, velocity of the
  * centre, angular velocity; world axes), then the angles of joints, of which only the turn that they are in counts. Fills
  * s->data's joint coordinates too. */
-void lw_stationary_at_absolute(lw_stationary *s, double t, const double *y);
-void lw_stationary_rows_at_absolute(lw_stationary *s, double t, const double *y);
+void lw_newton_euler_at_absolute(lw_newton_euler *s, double t, const double *y);
+void lw_newton_euler_rows_at_absolute(lw_newton_euler *s, double t, const double *y);
 
-int lw_absolute_size(const lw_stationary *s);
-/* From joint coordinates to absolute ones, after lw_stationary_rows_at. */
-void lw_absolute_from_joints(const lw_stationary *s, double *y);
-/* The angles in y as the poses have them, after lw_stationary_rows_at_absolute. */
-void lw_absolute_take_angles(const lw_stationary *s, double *y);
+int lw_absolute_size(const lw_newton_euler *s);
+/* From joint coordinates to absolute ones, after lw_newton_euler_rows_at. */
+void lw_absolute_from_joints(const lw_newton_euler *s, double *y);
+/* The angles in y as the poses have them, after lw_newton_euler_rows_at_absolute. */
+void lw_absolute_take_angles(const lw_newton_euler *s, double *y);
 
 /* gamma -= 2 alpha (H'V - rate) + beta^2 phi: Baumgarte's terms, remark 4. */
-void lw_stationary_stabilise(lw_stationary *s, double alpha, double beta);
+void lw_newton_euler_stabilise(lw_newton_euler *s, double alpha, double beta);
 /* From s->a and s->lambda: wrenches of the first on the second body, force then torque, world axes. */
-void lw_stationary_reactions(const lw_stationary *s, double *reactions);
+void lw_newton_euler_reactions(const lw_newton_euler *s, double *reactions);
 /* Power of the elements and of the drives of prescribed motions. */
-lw_power lw_stationary_power(const lw_stationary *s);
+lw_power lw_newton_euler_power(const lw_newton_euler *s);
 /* Largest |phi| and |H'V - rate|. */
-void lw_stationary_violation(const lw_stationary *s, double *position, double *velocity);
+void lw_newton_euler_violation(const lw_newton_euler *s, double *position, double *velocity);
 
 #endif

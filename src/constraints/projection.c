@@ -21,8 +21,8 @@
 #include <string.h>
 
 struct lw_projection {
-    lw_stationary *system;
-    lw_kkt *kkt;
+    lw_newton_euler *system;
+    lw_kkt_sparse *kkt;
     double *mass, *inertia;   /* the metric */
     double *nothing, *wanted; /* u = 0; gamma */
     double *step, *multiplier, *speed;
@@ -32,7 +32,7 @@ struct lw_projection {
 
 /* The metric of the state in the system, and the size of the mechanism: how far its joints are apart, how large its bodies are. */
 static lw_status factor(lw_projection *p, lw_error *error) {
-    const lw_stationary *s = p->system;
+    const lw_newton_euler *s = p->system;
     const lw_model *model = s->model;
     int n = model->body_count;
     double mass = 0, inertia = 0, length = lw_length_of(s);
@@ -55,14 +55,14 @@ static lw_status factor(lw_projection *p, lw_error *error) {
         for (int k = 0; k < 6; k++)
             p->inertia[6 * i + k] = s->inertia[6 * i + k] + (k < 3 ? little * inertia : 0);
     }
-    return lw_kkt_factor(p->kkt, p->inertia, p->mass, s->rows, error);
+    return lw_kkt_sparse_factor(p->kkt, p->inertia, p->mass, s->rows, error);
 }
 
 lw_projection *lw_projection_create(const lw_model *model, lw_hold hold) {
     lw_projection *p = calloc(1, sizeof *p);
     if (!p) return NULL;
     size_t n = 6 * (size_t)model->body_count + 1;
-    p->system = lw_stationary_create(model, hold);
+    p->system = lw_newton_euler_create(model, hold);
     p->mass = calloc(n, sizeof *p->mass);
     p->inertia = calloc(n, sizeof *p->inertia);
     p->nothing = calloc(n, sizeof *p->nothing);
@@ -70,7 +70,7 @@ lw_projection *lw_projection_create(const lw_model *model, lw_hold hold) {
     p->speed = calloc((size_t)model->nv + 1, sizeof *p->speed);
     if (p->system) {
         size_t m = (size_t)p->system->rows->count + 1;
-        p->kkt = lw_kkt_create(model, p->system->rows);
+        p->kkt = lw_kkt_sparse_create(model, p->system->rows);
         p->wanted = calloc(m, sizeof *p->wanted);
         p->multiplier = calloc(m, sizeof *p->multiplier);
     }
@@ -80,7 +80,7 @@ lw_projection *lw_projection_create(const lw_model *model, lw_hold hold) {
         return NULL;
     }
     /* the first factor takes memory: now rather than in a step */
-    lw_stationary_rows_at(p->system, 0, model->q0, model->v0);
+    lw_newton_euler_rows_at(p->system, 0, model->q0, model->v0);
     if (factor(p, NULL) == LW_ERROR_MEMORY) {
         lw_projection_destroy(p);
         return NULL;
@@ -90,13 +90,13 @@ lw_projection *lw_projection_create(const lw_model *model, lw_hold hold) {
 
 void lw_projection_destroy(lw_projection *p) {
     if (!p) return;
-    lw_kkt_destroy(p->kkt);
-    lw_stationary_destroy(p->system);
+    lw_kkt_sparse_destroy(p->kkt);
+    lw_newton_euler_destroy(p->system);
     free(p->mass), free(p->inertia), free(p->nothing), free(p->wanted), free(p->step), free(p->multiplier),
         free(p->speed), free(p);
 }
 
-const lw_stationary *lw_projection_system(const lw_projection *p) { return p->system; }
+const lw_newton_euler *lw_projection_system(const lw_projection *p) { return p->system; }
 
 static lw_violation largest(const double *violation, int count) {
     lw_violation worst = {0, count > 0 ? 0 : -1, 0};
@@ -109,7 +109,7 @@ static lw_violation largest(const double *violation, int count) {
 static lw_status smallest_step(lw_projection *p, const double *wanted, lw_error *error) {
     lw_status status = factor(p, error);
     if (status != LW_OK) return status;
-    lw_kkt_solve(p->kkt, p->nothing, wanted, p->step, p->multiplier, NULL);
+    lw_kkt_sparse_solve(p->kkt, p->nothing, wanted, p->step, p->multiplier, NULL);
     for (int k = 0; k < 6 * p->system->model->body_count; k++)
         if (!isfinite(p->step[k]))
             return lw_fail(error, LW_ERROR_SINGULAR, NULL, lw_rows_remedy(p->system->model),
@@ -158,12 +158,12 @@ static const double closed = 1e-14; /* relative to the size of the mechanism: ro
 
 lw_status lw_project_positions(lw_projection *p, double t, double *q, int rounds, lw_violation *left,
                                lw_error *error) {
-    lw_stationary *s = p->system;
+    lw_newton_euler *s = p->system;
     const lw_rows *rows = s->rows;
     double best = HUGE_VAL;
     int stalled = 0;
     for (int round = 0;; round++) {
-        lw_stationary_rows_at(s, t, q, NULL);
+        lw_newton_euler_rows_at(s, t, q, NULL);
         *left = largest(rows->phi, rows->count);
         left->rounds = round;
         if (!(left->largest > closed * p->length) || round == rounds || !isfinite(left->largest))
@@ -196,9 +196,9 @@ static double fastest(const lw_projection *p) {
 
 lw_status lw_project_velocities(lw_projection *p, double t, const double *q, double *v, lw_violation *left,
                                 lw_error *error) {
-    lw_stationary *s = p->system;
+    lw_newton_euler *s = p->system;
     const lw_model *model = s->model;
-    lw_stationary_rows_at(s, t, q, v);
+    lw_newton_euler_rows_at(s, t, q, v);
     velocity_defect(p);
     *left = largest(p->wanted, s->rows->count);
     memcpy(v, s->data->v, (size_t)model->nv * sizeof *v); /* with the prescribed ones */
@@ -208,7 +208,7 @@ lw_status lw_project_velocities(lw_projection *p, double t, const double *q, dou
         if (status != LW_OK) return status;
         lw_rows_joint_speeds(model, s->rows, p->step, p->speed);
         for (int k = 0; k < model->nv; k++) v[k] += p->speed[k];
-        lw_stationary_rows_at(s, t, q, v);
+        lw_newton_euler_rows_at(s, t, q, v);
         velocity_defect(p);
         *left = largest(p->wanted, s->rows->count);
         if (!(left->largest > 1e-11 * fastest(p))) break; /* one round leaves rounding */
@@ -218,8 +218,8 @@ lw_status lw_project_velocities(lw_projection *p, double t, const double *q, dou
 
 lw_status lw_least_velocities(lw_projection *p, double t, const double *q, double *v, lw_violation *left,
                               lw_error *error) {
-    lw_stationary *s = p->system;
-    lw_stationary_rows_at(s, t, q, v);
+    lw_newton_euler *s = p->system;
+    lw_newton_euler_rows_at(s, t, q, v);
     lw_status status = smallest_step(p, s->rows->rate, error);
     if (status != LW_OK) return status;
     memcpy(v, s->data->v, (size_t)s->model->nv * sizeof *v);
@@ -247,8 +247,8 @@ static lw_status must_close(const lw_projection *p, const lw_violation *left, do
 
 lw_status lw_project_accelerations(lw_projection *p, double t, const double *q, const double *v,
                                    lw_violation *left, lw_error *error) {
-    lw_stationary *s = p->system;
-    lw_stationary_rows_at(s, t, q, v);
+    lw_newton_euler *s = p->system;
+    lw_newton_euler_rows_at(s, t, q, v);
     double asked = 1;
     for (int r = 0; r < s->rows->count; r++) asked = fmax(asked, fabs(s->rows->gamma[r]));
     for (int round = 0; round < 2; round++) {
@@ -276,13 +276,13 @@ lw_status lw_project_state(lw_projection *p, double t, double *q, double *v, lw_
 
 lw_status lw_project_absolute(lw_projection *p, double t, double *y, lw_error *error) {
     enum { ROUNDS = 40 };
-    lw_stationary *s = p->system;
+    lw_newton_euler *s = p->system;
     int n = s->model->body_count, stalled = 0;
     double best = HUGE_VAL;
     lw_violation left;
     for (int i = 0; i < n; i++) lw_quat_normalise(y + 13 * i + 3);
     for (int round = 0;; round++) {
-        lw_stationary_rows_at_absolute(s, t, y);
+        lw_newton_euler_rows_at_absolute(s, t, y);
         lw_absolute_take_angles(s, y);
         left = largest(s->rows->phi, s->rows->count);
         if (!(left.largest > closed * p->length) || round == ROUNDS) break;
@@ -312,7 +312,7 @@ lw_status lw_project_absolute(lw_projection *p, double t, double *y, lw_error *e
         lw_v3_add(y + 13 * i + 10, p->step + 6 * i, y + 13 * i + 10);
         lw_v3_add(y + 13 * i + 7, p->step + 6 * i + 3, y + 13 * i + 7);
     }
-    lw_stationary_rows_at_absolute(s, t, y);
+    lw_newton_euler_rows_at_absolute(s, t, y);
     velocity_defect(p);
     left = largest(p->wanted, s->rows->count);
     return must_close(p, &left, fastest(p), "velocities", error);

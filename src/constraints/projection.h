@@ -11,7 +11,7 @@ typedef struct lw_projection lw_projection;
 /* hold: given initial values that stay as they are. NULL when memory is out. */
 lw_projection *lw_projection_create(const lw_model *model, lw_hold hold);
 void lw_projection_destroy(lw_projection *projection);
-const lw_stationary *lw_projection_system(const lw_projection *projection);
+const lw_newton_euler *lw_projection_system(const lw_projection *projection);
 
 typedef struct lw_violation {
     double largest; /* of what could not be removed */

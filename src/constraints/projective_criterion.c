@@ -293,7 +293,7 @@ int lw_criterion_row_count(const lw_model *model) {
 void lw_criterion_rows(const lw_model *model, const lw_data *data, const lw_rows *ties, double length,
                        double *C, double *factor) {
     size_t nv = (size_t)model->nv;
-    lw_tie_matrix(model, data, ties, C);
+    lw_loop_constraint_matrix(model, data, ties, C);
     for (int r = 0; r < ties->count; r++, C += nv) {
         const lw_row *row = &ties->rows[r];
         double square = 0, scale;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-lw_status lw_redundancy_create(const lw_stationary *s, lw_redundancy **out, lw_error *error) {
+lw_status lw_redundancy_create(const lw_newton_euler *s, lw_redundancy **out, lw_error *error) {
     *out = NULL;
     lw_redundancy *r = calloc(1, sizeof *r);
     lw_independence *d = lw_independence_create(s->model, s->rows, false);
@@ -73,7 +73,7 @@ static void move_wrench(const double w[6], const double x[3], const double at[3]
 }
 
 /* Size of the wrench (force; torque / size) that multipliers l of the closures make each joint transmit. */
-static void transmitted(const lw_stationary *s, const double *l, double size, double *F, double *wrench) {
+static void transmitted(const lw_newton_euler *s, const double *l, double size, double *F, double *wrench) {
     const lw_model *model = s->model;
     const lw_rows *rows = s->rows;
     int n = model->body_count;
@@ -111,7 +111,7 @@ static void transmitted(const lw_stationary *s, const double *l, double size, do
         }
 }
 
-lw_status lw_unique_reactions(const lw_stationary *s, bool *unique, lw_error *error) {
+lw_status lw_unique_reactions(const lw_newton_euler *s, bool *unique, lw_error *error) {
     const lw_model *model = s->model;
     int count = 6 * model->joint_count;
     for (int k = 0; k < count; k++) unique[k] = true;
@@ -141,10 +141,10 @@ lw_status lw_unique_reactions(const lw_stationary *s, bool *unique, lw_error *er
 
 lw_status lw_unique_reactions_at(const lw_model *model, double t, const double *q, bool *unique,
                                  lw_error *error) {
-    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+    lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
     if (!s) return lw_out_of_memory(error);
-    lw_stationary_rows_at(s, t, q, NULL);
+    lw_newton_euler_rows_at(s, t, q, NULL);
     lw_status status = lw_unique_reactions(s, unique, error);
-    lw_stationary_destroy(s);
+    lw_newton_euler_destroy(s);
     return status;
 }

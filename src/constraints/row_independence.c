@@ -51,7 +51,7 @@ static void twists_of(const double W[36], double S[36]) {
         for (int i = 0; i < 6; i++) S[6 * k + i] = A[i][6 + k];
 }
 
-static void find_twists(lw_independence *d, const lw_stationary *s) {
+static void find_twists(lw_independence *d, const lw_newton_euler *s) {
     for (int i = 1; i <= s->model->body_count; i++) {
         const lw_link *link = &s->model->links[i];
         if (link->joint.nv > 0 || d->null)
@@ -60,7 +60,7 @@ static void find_twists(lw_independence *d, const lw_stationary *s) {
 }
 
 /* The row in the speeds, dimensionless. The sense of a speed changes the sign of its column only, which says nothing. */
-static void row_in_speeds(lw_independence *d, const lw_stationary *s, const lw_row *row, double unit,
+static void row_in_speeds(lw_independence *d, const lw_newton_euler *s, const lw_row *row, double unit,
                           double *g) {
     const lw_model *model = s->model;
     const lw_rows *rows = s->rows;
@@ -98,7 +98,7 @@ static void row_in_speeds(lw_independence *d, const lw_stationary *s, const lw_r
 /* --- the smallest multipliers ---------------------------------------------------------------------- */
 
 /* Torques over the size of the mechanism, so that they compare with forces. Couplings are taken by their unit. */
-static double weight(const lw_independence *d, const lw_stationary *s, int row) {
+static double weight(const lw_independence *d, const lw_newton_euler *s, int row) {
     const lw_rows *rows = s->rows;
     if (row >= rows->tree_count) return 1 / (d->unit[row - rows->tree_count] * d->size);
     bool force = lw_v3_norm(rows->joints[rows->rows[row].joint].W + 6 * rows->rows[row].component + 3) > 0.5;
@@ -106,7 +106,7 @@ static double weight(const lw_independence *d, const lw_stationary *s, int row) 
 }
 
 /* What the tree's rows must carry so that multipliers l of the others move nothing. */
-static void carry(lw_independence *d, const lw_stationary *s, double *l) {
+static void carry(lw_independence *d, const lw_newton_euler *s, double *l) {
     const lw_model *model = s->model;
     const lw_rows *rows = s->rows;
     int row = rows->tree_count - 1;
@@ -134,7 +134,7 @@ static void carry(lw_independence *d, const lw_stationary *s, double *l) {
 
 /* l = P (-R11^-1 R12; 1), in the units of the rows, and what the tree then carries: one in a row that is not kept, zero in all
  * others that are not. */
-static void find_null(lw_independence *d, const lw_stationary *s) {
+static void find_null(lw_independence *d, const lw_newton_euler *s) {
     const lw_rows *rows = s->rows;
     size_t count = (size_t)rows->count, speeds = (size_t)d->speeds;
     for (int c = 0; c < d->rows - d->rank; c++) {
@@ -150,7 +150,7 @@ static void find_null(lw_independence *d, const lw_stationary *s) {
     }
 }
 
-void lw_unload_multipliers(const lw_independence *d, const lw_stationary *s, double *lambda) {
+void lw_unload_multipliers(const lw_independence *d, const lw_newton_euler *s, double *lambda) {
     for (int c = 0; c < d->rows - d->rank; c++) {
         const double *l = d->null + (size_t)c * (size_t)s->rows->count;
         int own = s->rows->tree_count + d->order[d->rank + c];
@@ -160,7 +160,7 @@ void lw_unload_multipliers(const lw_independence *d, const lw_stationary *s, dou
     }
 }
 
-void lw_least_multipliers(lw_independence *d, const lw_stationary *s, double *lambda) {
+void lw_least_multipliers(lw_independence *d, const lw_newton_euler *s, double *lambda) {
     int nulls = d->rows - d->rank, count = s->rows->count;
     if (nulls == 0) return;
     for (int r = 0; r < count; r++) {
@@ -179,7 +179,7 @@ void lw_least_multipliers(lw_independence *d, const lw_stationary *s, double *la
 
 /* --- the decision --------------------------------------------------------------------------------- */
 
-void lw_independence_at(lw_independence *d, const lw_stationary *s) {
+void lw_independence_at(lw_independence *d, const lw_newton_euler *s) {
     const lw_rows *rows = s->rows;
     size_t speeds = (size_t)d->speeds;
     d->rank = 0;

@@ -32,11 +32,11 @@ typedef struct lw_independence {
 lw_independence *lw_independence_create(const lw_model *model, const lw_rows *rows, bool least);
 void lw_independence_destroy(lw_independence *independence);
 /* At the state in the system, whichever coordinates it came from. Takes no memory. */
-void lw_independence_at(lw_independence *independence, const lw_stationary *s);
+void lw_independence_at(lw_independence *independence, const lw_newton_euler *s);
 /* Multipliers with the same effect as those given, per row of the system, that are zero in rows which are not kept. */
-void lw_unload_multipliers(const lw_independence *independence, const lw_stationary *s, double *lambda);
+void lw_unload_multipliers(const lw_independence *independence, const lw_newton_euler *s, double *lambda);
 /* Of all multipliers with the same effect the smallest: torques count over the size of the mechanism. The last call at a
  * state. */
-void lw_least_multipliers(lw_independence *independence, const lw_stationary *s, double *lambda);
+void lw_least_multipliers(lw_independence *independence, const lw_newton_euler *s, double *lambda);
 
 #endif

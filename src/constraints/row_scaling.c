@@ -11,7 +11,7 @@
 #include <math.h>
 
 /* How far the joints are from their middle; where all are in one place, the size of the bodies. */
-double lw_mechanism_size(const lw_stationary *s) {
+double lw_mechanism_size(const lw_newton_euler *s) {
     double middle[3] = {0, 0, 0}, far = 0;
     int count = s->model->joint_count;
     for (int j = 0; j < count; j++) lw_v3_axpy(1.0 / count, s->rows->joints[j].at, middle);
@@ -24,7 +24,7 @@ double lw_mechanism_size(const lw_stationary *s) {
 }
 
 /* What makes a row dimensionless: of lengths the size of the mechanism; of a coupling its largest term. */
-double lw_row_scale(const lw_stationary *s, const lw_row *row, double size) {
+double lw_row_scale(const lw_newton_euler *s, const lw_row *row, double size) {
     if (row->joint >= 0) {
         bool length = lw_v3_norm(s->rows->joints[row->joint].W + 6 * row->component + 3) > 0.5;
         return length ? 1 / size : 1;

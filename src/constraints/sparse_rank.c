@@ -100,7 +100,7 @@ static bool keep(eliminator *e, int pivot) {
 }
 
 /* Entries of a row at the joints between its bodies and ground, dimensionless. */
-static void scatter(eliminator *e, const lw_stationary *s, const int *number, const lw_row *row,
+static void scatter(eliminator *e, const lw_newton_euler *s, const int *number, const lw_row *row,
                     double size) {
     const lw_rows *rows = s->rows;
     double scale = lw_row_scale(s, row, size);
@@ -128,7 +128,7 @@ static void scatter(eliminator *e, const lw_stationary *s, const int *number, co
     }
 }
 
-static lw_status eliminate(eliminator *e, const lw_stationary *s, const int *number, bool *kept) {
+static lw_status eliminate(eliminator *e, const lw_newton_euler *s, const int *number, bool *kept) {
     const lw_rows *rows = s->rows;
     double size = lw_mechanism_size(s);
     for (int r = rows->tree_count; r < rows->count; r++) {
@@ -149,7 +149,7 @@ static lw_status eliminate(eliminator *e, const lw_stationary *s, const int *num
     return LW_OK;
 }
 
-lw_status lw_sparse_rank(const lw_stationary *s, bool *kept, int *rank, int *speeds, lw_error *error) {
+lw_status lw_sparse_rank(const lw_newton_euler *s, bool *kept, int *rank, int *speeds, lw_error *error) {
     const lw_model *model = s->model;
     lw_arena *arena = lw_arena_create(NULL);
     lw_status status = LW_ERROR_MEMORY;

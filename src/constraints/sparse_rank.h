@@ -7,6 +7,6 @@
 
 /* Of the rows that do not belong to the tree, at the state in the system: which are kept (may be NULL), how many. speeds: of the
  * tree that are not prescribed. */
-lw_status lw_sparse_rank(const lw_stationary *s, bool *kept, int *rank, int *speeds, lw_error *error);
+lw_status lw_sparse_rank(const lw_newton_euler *s, bool *kept, int *rank, int *speeds, lw_error *error);
 
 #endif

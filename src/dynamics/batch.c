@@ -30,7 +30,7 @@ typedef enum work { FORWARD, INVERSE, QUIT } work;
 struct lw_batch {
     lw_arena *arena;
     const lw_model *model;
-    const lw_lanes *lanes;
+    const lw_batch_simd *lanes;
     int worker_count, started; /* workers[0] is the caller */
     worker *workers;
     /* the job: written only while nobody has joined in and none may */
@@ -163,12 +163,12 @@ static void run(lw_batch *batch, work what, const lw_states *states, double *tau
     pthread_mutex_unlock(&batch->lock);
 }
 
-static const lw_lanes *widest(void) {
+static const lw_batch_simd *widest(void) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) return &lw_lanes_8;
-    if (__builtin_cpu_supports("avx2")) return &lw_lanes_4;
+    if (__builtin_cpu_supports("avx512f")) return &lw_batch_simd_8;
+    if (__builtin_cpu_supports("avx2")) return &lw_batch_simd_4;
 #endif
-    return &lw_lanes_2;
+    return &lw_batch_simd_2;
 }
 
 lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator *allocator, lw_batch **out) {

@@ -1,4 +1,4 @@
-/* batch_kernels.h - an lw_lanes for one width: included by batch_simd_2.c, batch_simd_4.c and batch_simd_8.c, which differ in
+/* batch_kernels.h - an lw_batch_simd for one width: included by batch_simd_2.c, batch_simd_4.c and batch_simd_8.c, which differ in
  * LANES and in the instructions that their compiler may use.
  *
  * States are gathered from the caller's arrays into vectors, the recursions of tree_recursion.h run on vectors,

@@ -13,7 +13,7 @@ typedef struct lw_states {
     double *vdot;
 } lw_states;
 
-typedef struct lw_lanes {
+typedef struct lw_batch_simd {
     const char *name;
     int width;                             /* states at a time */
     size_t (*size)(const lw_model *model); /* doubles of workspace, aligned to 64 bytes */
@@ -24,8 +24,8 @@ typedef struct lw_lanes {
     /* Inverse dynamics: states->vdot is input, the result goes to tau. */
     void (*inverse)(const lw_model *model, lw_data *data, double *workspace, const lw_states *states,
                     int first, double *tau);
-} lw_lanes;
+} lw_batch_simd;
 
-extern const lw_lanes lw_lanes_2, lw_lanes_4, lw_lanes_8;
+extern const lw_batch_simd lw_batch_simd_2, lw_batch_simd_4, lw_batch_simd_8;
 
 #endif

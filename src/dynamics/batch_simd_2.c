@@ -4,4 +4,4 @@
 #define LANES 2
 #include "dynamics/batch_kernels.h"
 
-const lw_lanes lw_lanes_2 = {"2 lanes", LANES, size, forward, inverse_of_states};
+const lw_batch_simd lw_batch_simd_2 = {"2 lanes", LANES, size, forward, inverse_of_states};

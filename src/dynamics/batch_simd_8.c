@@ -3,4 +3,4 @@
 #define LANES 8
 #include "dynamics/batch_kernels.h"
 
-const lw_lanes lw_lanes_8 = {"8 lanes", LANES, size, forward, inverse_of_states};
+const lw_batch_simd lw_batch_simd_8 = {"8 lanes", LANES, size, forward, inverse_of_states};

@@ -1,5 +1,5 @@
 /* tree_recursion.h - what the recursions on a tree share, for one state or several at a time (linalg/simd.h): kernels, positions
- * and velocities. forward.h and inverse.h go on from here.
+ * and velocities. tree_forward.h and tree_inverse.h go on from here.
  *
  * Source   Anderson & Critchley (2003), eqs 8-19, 24, 26, 27, at the joints instead of the mass centres;
  *          derivation in docs/theory/tree.md, 11-20.

@@ -30,19 +30,19 @@ lw_method_info lw_method_at(int index) {
 
 lw_status lw_method_applies(const char *method, const lw_model *model, lw_error *error) {
     const lw_formulation *formulation;
-    return lw_choose(method, model, &formulation, NULL, 0, error);
+    return lw_method_choose(method, model, &formulation, NULL, 0, error);
 }
 
 const char *lw_method_auto(const lw_model *model, char *why, size_t size, lw_error *error) {
     const lw_formulation *formulation;
-    return lw_choose(NULL, model, &formulation, why, size, error) == LW_OK ? formulation->name : NULL;
+    return lw_method_choose(NULL, model, &formulation, why, size, error) == LW_OK ? formulation->name : NULL;
 }
 
 const char *lw_method_auto_at(const lw_model *model, double t, const double *q, const double *v, char *why,
                               size_t size, lw_error *error) {
     const lw_formulation *formulation;
-    const lw_choice_state at = {t, q, v};
-    lw_status status = lw_choose_at(NULL, model, &at, &formulation, why, size, error);
+    const lw_method_choice_state at = {t, q, v};
+    lw_status status = lw_method_choose_at(NULL, model, &at, &formulation, why, size, error);
     return status == LW_OK ? formulation->name : NULL;
 }
 
@@ -92,8 +92,8 @@ lw_status lw_accelerations_checked(const lw_model *model, const char *name, doub
     const lw_formulation *formulation;
     lw_error own;
     if (!error) error = &own;
-    const lw_choice_state at = {t, q, v};
-    lw_status status = lw_choose_at(name, model, &at, &formulation, NULL, 0, error);
+    const lw_method_choice_state at = {t, q, v};
+    lw_status status = lw_method_choose_at(name, model, &at, &formulation, NULL, 0, error);
     if (status != LW_OK) return status;
     lw_checked *checked = lw_checked_create(model);
     if (!checked) return lw_out_of_memory(error);

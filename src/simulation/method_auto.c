@@ -45,7 +45,7 @@ typedef struct trial {
 } trial;
 
 /* false: memory is out. */
-static bool prepare(trial *t, const lw_model *model, const lw_choice_state *at) {
+static bool prepare(trial *t, const lw_model *model, const lw_method_choice_state *at) {
     size_t nq = (size_t)lw_model_q_size(model), nv = (size_t)lw_model_v_size(model);
     *t = (trial){.model = model, .checked = lw_checked_create(model)};
     if (!t->checked) return false;
@@ -178,7 +178,7 @@ static lw_status first_by_rank(trial *t, const lw_formulation **formulation, cha
     return t->reason.status;
 }
 
-static lw_status choose_best(const lw_model *model, const lw_choice_state *at,
+static lw_status choose_best(const lw_model *model, const lw_method_choice_state *at,
                              const lw_formulation **formulation, char *why, size_t size, lw_error *error) {
     const lw_formulation *tree = lw_formulation_find("tree");
     trial t;
@@ -207,8 +207,8 @@ static lw_status choose_best(const lw_model *model, const lw_choice_state *at,
     return status;
 }
 
-lw_status lw_choose_at(const char *name, const lw_model *model, const lw_choice_state *at,
-                       const lw_formulation **formulation, char *why, size_t size, lw_error *error) {
+lw_status lw_method_choose_at(const char *name, const lw_model *model, const lw_method_choice_state *at,
+                              const lw_formulation **formulation, char *why, size_t size, lw_error *error) {
     char unwanted[2];
     if (!why) why = unwanted, size = sizeof unwanted;
     *formulation = NULL;
@@ -222,7 +222,7 @@ lw_status lw_choose_at(const char *name, const lw_model *model, const lw_choice_
     return LW_OK;
 }
 
-lw_status lw_choose(const char *name, const lw_model *model, const lw_formulation **formulation, char *why,
-                    size_t size, lw_error *error) {
-    return lw_choose_at(name, model, NULL, formulation, why, size, error);
+lw_status lw_method_choose(const char *name, const lw_model *model, const lw_formulation **formulation,
+                           char *why, size_t size, lw_error *error) {
+    return lw_method_choose_at(name, model, NULL, formulation, why, size, error);
 }

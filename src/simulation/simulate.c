@@ -640,11 +640,11 @@ lw_status lw_simulate(const lw_model *model, const lw_run_options *options, doub
     run r = {.model = model, .options = options, .summary = summary};
     double start = wall_clock();
     lw_status status = lw_run_check_options(options, error);
-    const lw_choice_state start_state = {options->start, options->q, options->v};
+    const lw_method_choice_state start_state = {options->start, options->q, options->v};
     const bool given = options->as_given && options->q && options->v;
     if (status == LW_OK)
-        status =
-            lw_choose_at(options->method, model, given ? &start_state : NULL, &r.formulation, NULL, 0, error);
+        status = lw_method_choose_at(options->method, model, given ? &start_state : NULL, &r.formulation,
+                                     NULL, 0, error);
     if (status == LW_OK) status = choose_integrator(&r, error);
     if (status == LW_OK) {
         summary->method = r.formulation->name;

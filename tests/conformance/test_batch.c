@@ -62,7 +62,7 @@ static random_tree tree_for(lw_random *random, int seed) {
                          .joint = -1};
 }
 
-static bool supported(const lw_lanes *lanes) {
+static bool supported(const lw_batch_simd *lanes) {
 #if defined(__x86_64__)
     if (lanes->width == 8) return __builtin_cpu_supports("avx512f");
     if (lanes->width == 4) return __builtin_cpu_supports("avx2");
@@ -72,9 +72,9 @@ static bool supported(const lw_lanes *lanes) {
 
 static void every_width_agrees_with_one_state(void **state) {
     (void)state;
-    static const lw_lanes *const all[] = {&lw_lanes_2, &lw_lanes_4, &lw_lanes_8};
+    static const lw_batch_simd *const all[] = {&lw_batch_simd_2, &lw_batch_simd_4, &lw_batch_simd_8};
     for (int w = 0; w < 3; w++) {
-        const lw_lanes *lanes = all[w];
+        const lw_batch_simd *lanes = all[w];
         if (!supported(lanes)) {
             print_message("%s: this processor has no such vectors\n", lanes->name);
             continue;

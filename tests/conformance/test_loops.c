@@ -519,13 +519,13 @@ static void test_projection(subject *s, int m, lw_method *method) {
 /* --- mobility ------------------------------------------------------------------------------------- */
 
 static lw_redundancy *redundancy_at(const lw_model *model, double t, const double *q) {
-    lw_stationary *system = lw_stationary_create(model, LW_HOLD_NONE);
+    lw_newton_euler *system = lw_newton_euler_create(model, LW_HOLD_NONE);
     lw_redundancy *redundancy;
     lw_error error;
     assert_non_null(system);
-    lw_stationary_rows_at(system, t, q, NULL);
+    lw_newton_euler_rows_at(system, t, q, NULL);
     assert_int_equal(lw_redundancy_create(system, &redundancy, &error), LW_OK);
-    lw_stationary_destroy(system);
+    lw_newton_euler_destroy(system);
     return redundancy;
 }
 

@@ -49,7 +49,7 @@ static const exception exceptions[] = {
     {"partition-absolute",
      "forces that pass through a light body leave rounding in its absolute accelerations", false, true},
 };
-/* Whether a motion is determined is decided with a pivot threshold that depends on units (lw_kkt_determined): then all methods
+/* Whether a motion is determined is decided with a pivot threshold that depends on units (lw_kkt_sparse_determined): then all methods
  * refuse before they are created. */
 static const bool determination_has_units = false;
 

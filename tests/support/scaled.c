@@ -154,7 +154,7 @@ typedef long double real;
 
 /* A largest set of independent rows: those of the tree, then others as long as more than `threshold` of one is left across all
  * before it, the longest next. Lengths are divided by that of the mechanism. */
-static int independent(const lw_stationary *s, int *row) {
+static int independent(const lw_newton_euler *s, int *row) {
     const lw_rows *rows = s->rows;
     const real threshold = 1e-8L;
     int M = 6 * s->model->body_count, N = rows->count, found = 0;
@@ -276,10 +276,10 @@ static bool eliminate(int n, const real *A, const real *b, real *x) {
 bool extended_accelerations(const lw_model *model, double t, const double *q, const double *v,
                             const double *tau, double noise, unsigned seed, double *vdot) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+    lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
     lw_random random = random_seed(seed + 900001u);
     assert_non_null(s);
-    lw_stationary_at(s, t, q, v, tau);
+    lw_newton_euler_at(s, t, q, v, tau);
     const lw_rows *rows = s->rows;
     int *row = calloc((size_t)rows->count + 1, sizeof *row);
     assert_non_null(row);
@@ -320,6 +320,6 @@ bool extended_accelerations(const lw_model *model, double t, const double *q, co
     for (int k = 0; k < M; k++) s->a[k] = (double)x[k];
     lw_rows_joint_accelerations(model, rows, s->a, vdot);
     free(A), free(row);
-    lw_stationary_destroy(s);
+    lw_newton_euler_destroy(s);
     return regular;
 }

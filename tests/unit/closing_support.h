@@ -149,7 +149,7 @@ static inline int examine(bench *b, const bool *independent, lw_random *random) 
     int count, nq = b->nq, nv = b->nv;
     lw_error error = {0};
     residual(b, b->q);
-    lw_tie_matrix(b->model, b->data, b->rows, b->G);
+    lw_loop_constraint_matrix(b->model, b->data, b->rows, b->G);
     if (rank_of(b, independent, NULL, &condition, &count, NULL) < count || condition < 0.02) return -1;
     if (lw_closing_plan(b->closing, independent, &error) != LW_OK)
         fail_set(b, independent, "plan", 0, &error);
@@ -193,7 +193,7 @@ static inline int examine(bench *b, const bool *independent, lw_random *random) 
         for (int k = 0; k < nv; k++) largest = fmax(largest, fabs(v[k]));
     }
     residual(b, q0);
-    lw_tie_matrix(b->model, b->data, b->rows, b->G);
+    lw_loop_constraint_matrix(b->model, b->data, b->rows, b->G);
     for (int r = 0; r < b->rows->count; r++) {
         double defect = -b->rows->rate[r], size = 1;
         for (int k = 0; k < nv; k++) defect += b->G[r * nv + k] * v[k], size += fabs(b->G[r * nv + k] * v[k]);

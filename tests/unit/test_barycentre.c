@@ -28,8 +28,8 @@ enum { SEEDS = 60, MOST = 9, MAX_Q = 7 * MOST };
 
 typedef struct flight {
     lw_model *model;
-    lw_stationary *s;
-    lw_augmented *blocks, *general;
+    lw_newton_euler *s;
+    lw_augmented_bodies *blocks, *general;
     int n, seed;
     double t;
 } flight;
@@ -82,8 +82,8 @@ static lw_spec *random_spec(lw_random *random, int n, lw_joint_type base, bool p
     return spec;
 }
 
-static lw_augmented *at_state(lw_stationary *s, bool general) {
-    lw_augmented *a = lw_augmented_create(s, general);
+static lw_augmented_bodies *at_state(lw_newton_euler *s, bool general) {
+    lw_augmented_bodies *a = lw_augmented_create(s, general);
     lw_error error;
     assert_non_null(a);
     assert_int_equal(lw_augmented_at(a, &error), LW_OK);
@@ -98,10 +98,10 @@ static flight take_off(int seed, lw_joint_type base, bool prescribed, bool balls
     double q[MAX_Q], v[MAX_Q];
     f.n = 3 + random_below(&random, MOST - 2);
     f.model = compile_or_fail(random_spec(&random, f.n, base, prescribed, balls, loops));
-    f.s = lw_stationary_create(f.model, LW_HOLD_NONE);
+    f.s = lw_newton_euler_create(f.model, LW_HOLD_NONE);
     assert_non_null(f.s);
     random_state(&random, f.model, q, v);
-    lw_stationary_at(f.s, f.t, q, v, NULL);
+    lw_newton_euler_at(f.s, f.t, q, v, NULL);
     f.blocks = at_state(f.s, false);
     f.general = at_state(f.s, true);
     assert_true(f.blocks->blockwise);
@@ -112,11 +112,11 @@ static flight take_off(int seed, lw_joint_type base, bool prescribed, bool balls
 static void land(flight *f) {
     lw_augmented_destroy(f->blocks);
     lw_augmented_destroy(f->general);
-    lw_stationary_destroy(f->s);
+    lw_newton_euler_destroy(f->s);
     lw_model_destroy(f->model);
 }
 
-static const double *d_of(const lw_augmented *a, int i, int k) {
+static const double *d_of(const lw_augmented_bodies *a, int i, int k) {
     return a->d + 3 * ((size_t)(i - 1) + (size_t)a->n * (size_t)(k - 1));
 }
 
@@ -200,7 +200,7 @@ static void blocks_agree_with_the_general_form(void **state) {
     for (int seed = 1; seed <= SEEDS; seed++) {
         lw_joint_type base = seed % 3 == 0 ? LW_JOINT_SPHERICAL : LW_JOINT_FREE;
         flight f = take_off(seed, base, seed % 3 == 1, false, seed % 2);
-        const lw_augmented *a = f.general, *b = f.blocks;
+        const lw_augmented_bodies *a = f.general, *b = f.blocks;
         int size = 3 * f.n, stars = a->stars;
         assert_int_equal(stars, seed % 2 ? 10 : 0);
         same(&f, a->K, b->K, size * size, "K of both forms");
@@ -252,8 +252,8 @@ static void six_bodies_of_the_paper(void **state) {
             assert_int_equal(lw_model_incidence(f.model, i, j), j == 1 ? (i == 1 ? -1 : 0) : C[i - 1][j - 2]);
             assert_int_equal(lw_model_path(f.model, i, j), T[i - 1][j - 1]);
         }
-    f.s = lw_stationary_create(f.model, LW_HOLD_NONE);
-    lw_stationary_at(f.s, 0, f.model->q0, f.model->v0, NULL);
+    f.s = lw_newton_euler_create(f.model, LW_HOLD_NONE);
+    lw_newton_euler_at(f.s, 0, f.model->q0, f.model->v0, NULL);
     f.blocks = at_state(f.s, false);
     for (int k = 4; k <= 6; k++) /* d12 = d14 = d15 = d16, to the last bit: one vector */
         assert_memory_equal(d_of(f.blocks, 1, 2), d_of(f.blocks, 1, k), 3 * sizeof(double));

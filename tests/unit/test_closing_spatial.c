@@ -260,7 +260,7 @@ static void random_mechanisms(void **state) {
         for (int k = 0; k < 4; k++) {
             bool independent[MOST] = {false};
             residual(&b, b.q);
-            lw_tie_matrix(b.model, b.data, b.rows, b.G);
+            lw_loop_constraint_matrix(b.model, b.data, b.rows, b.G);
             for (int i = 0; i < b.nv; i++) weight[i] = exp(random_between(&random, -3, 3));
             int rank = rank_of(&b, NULL, weight, NULL, &count, order);
             for (int i = rank; i < count; i++) independent[order[i]] = true;

@@ -195,16 +195,16 @@ static void sums_are_one(void **state) {
         if (status != LW_OK) fail_msg("seed %d: %s", seed, error.message);
 
         /* rank and mobility as redundancy.c has them, from other rows */
-        lw_stationary *system = lw_stationary_create(model, LW_HOLD_NONE);
+        lw_newton_euler *system = lw_newton_euler_create(model, LW_HOLD_NONE);
         lw_redundancy *redundancy;
-        lw_stationary_rows_at(system, loops.t, q, NULL);
+        lw_newton_euler_rows_at(system, loops.t, q, NULL);
         assert_int_equal(lw_redundancy_create(system, &redundancy, &error), LW_OK);
         if (freedom != redundancy->mobility)
             fail_msg("seed %d: %d degrees of freedom, %d by redundancy.c", seed, freedom,
                      redundancy->mobility);
         redundant += redundancy->nulls > 0;
         lw_redundancy_destroy(redundancy);
-        lw_stationary_destroy(system);
+        lw_newton_euler_destroy(system);
 
         double most = 0;
         for (int i = 0; i < n; i++) {

@@ -64,17 +64,17 @@ static lw_model *every_joint(void) {
     return model;
 }
 
-static lw_table *read_all(void) {
-    lw_table *table;
+static lw_results_table *read_all(void) {
+    lw_results_table *table;
     lw_error error;
-    assert_int_equal(lw_table_open(path, &table, &error), LW_OK);
+    assert_int_equal(lw_results_table_open(path, &table, &error), LW_OK);
     for (size_t k = 0; k < table->column_count; k++) table->columns[k].wanted = true;
-    assert_int_equal(lw_table_read(table, &error), LW_OK);
+    assert_int_equal(lw_results_table_read(table, &error), LW_OK);
     return table;
 }
 
-static double value_of(const lw_table *table, const char *header, size_t row) {
-    int column = lw_table_column(table, header);
+static double value_of(const lw_results_table *table, const char *header, size_t row) {
+    int column = lw_results_table_column(table, header);
     if (column < 0) fail_msg("no column %s", header);
     assert_string_equal(table->columns[column].header, header);
     return table->columns[column].values[row];
@@ -152,7 +152,7 @@ static void all_columns_come_back(void **state) {
     assert_int_equal(lw_results_write(csv, &(lw_sample){.t = 1000, .q = q, .v = v}), LW_OK); /* no ledger */
     assert_int_equal(lw_results_close(csv, NULL, &error), LW_OK);
 
-    lw_table *table = read_all();
+    lw_results_table *table = read_all();
     assert_string_equal(table->model, "every, \"joint\" here");
     assert_string_equal(table->method, "tree");
     assert_string_equal(table->integrator, "rk4");
@@ -193,7 +193,7 @@ static void all_columns_come_back(void **state) {
     }
     double empty = value_of(table, "kinetic [J]", ROWS);
     assert_true(empty != empty);
-    lw_table_close(table);
+    lw_results_table_close(table);
     free(q);
     free(v);
     lw_data_destroy(data);
@@ -289,10 +289,10 @@ static void metadata_come_first_and_last(void **state) {
                         "# position_violation_max: 1e-12\n# velocity_violation_max: 1e-11\n# kinetic: 1\n"
                         "# potential: 2\n# drives: 3\n# forces: 4\n# dissipation: 5\n# unaccounted: 6\n"
                         "# balance_max: 1e-08\n# verdict: doubtful\n# reason: energy: lost\n");
-    lw_table *table = read_all();
+    lw_results_table *table = read_all();
     assert_int_equal(table->row_count, 2);
     assert_string_equal(table->integrator, "erk"); /* the end knows better */
-    lw_table_close(table);
+    lw_results_table_close(table);
     remove("test_csv.yaml");
 
     /* without the model's file there is no text; other keys are left out where there is nothing to tell */
@@ -329,11 +329,11 @@ static void cut_joints_have_no_columns(void **state) {
     double q = 0.25, v = 0.5;
     assert_int_equal(lw_results_write(csv, &(lw_sample){.q = &q, .v = &v}), LW_OK);
     assert_int_equal(lw_results_close(csv, NULL, &error), LW_OK);
-    lw_table *table = read_all();
+    lw_results_table *table = read_all();
     assert_int_equal(table->column_count, 1 + 2 + 3 + 6);
     assert_true(value_of(table, "slide.q [m]", 0) == 0.25 && value_of(table, "slide.v [m/s]", 0) == 0.5);
     assert_true(value_of(table, "body.bar.x [m]", 0) == 0.25);
-    lw_table_close(table);
+    lw_results_table_close(table);
     lw_model_destroy(model);
 }
 

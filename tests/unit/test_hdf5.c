@@ -115,16 +115,16 @@ static lw_status write_row(lw_writer *writer, size_t row) {
     return writer->format->row(writer, values);
 }
 
-static lw_table *read_table(const char *name) {
-    lw_table *table;
+static lw_results_table *read_table(const char *name) {
+    lw_results_table *table;
     lw_error error;
-    if (lw_table_open(name, &table, &error) != LW_OK) fail_msg("%s: %s", name, error.message);
+    if (lw_results_table_open(name, &table, &error) != LW_OK) fail_msg("%s: %s", name, error.message);
     for (size_t k = 0; k < table->column_count; k++) table->columns[k].wanted = true;
-    if (lw_table_read(table, &error) != LW_OK) fail_msg("%s: %s", name, error.message);
+    if (lw_results_table_read(table, &error) != LW_OK) fail_msg("%s: %s", name, error.message);
     return table;
 }
 
-static void check_rows(const lw_table *table, size_t rows) {
+static void check_rows(const lw_results_table *table, size_t rows) {
     assert_int_equal(table->column_count, COLUMNS);
     assert_true(table->row_count >= rows);
     for (size_t k = 0; k < COLUMNS; k++) {
@@ -145,18 +145,18 @@ static int check_copies(size_t rows) {
         assert_int_equal(fwrite(copies[k].bytes, 1, copies[k].size, file), copies[k].size);
         fclose(file);
         free(copies[k].bytes);
-        lw_table *table;
+        lw_results_table *table;
         lw_error error = {0};
-        lw_status status = lw_table_open(copy_path, &table, &error);
+        lw_status status = lw_results_table_open(copy_path, &table, &error);
         if (status == LW_OK) {
             for (size_t i = 0; i < table->column_count; i++) table->columns[i].wanted = true;
-            status = lw_table_read(table, &error);
+            status = lw_results_table_read(table, &error);
         }
         bool none_yet = rows == 0 && strcmp(error.message, "the file has no rows") == 0;
         if (status != LW_OK && !none_yet)
             fail_msg("%zu rows, write %d of %d: %s", rows, k + 1, checked, error.message);
         check_rows(table, rows);
-        lw_table_close(table);
+        lw_results_table_close(table);
     }
     copy_count = 0;
     copying = was_copying;
@@ -188,10 +188,10 @@ static void watch_run(size_t rows, size_t each_second) {
     assert_int_equal(lw_format_hdf5.close(writer, summary, SUMMARY, &error), LW_OK);
     assert_true(check_copies(committed) > 0);
     copying = running = false;
-    lw_table *table = read_table(path);
+    lw_results_table *table = read_table(path);
     assert_int_equal(table->row_count, rows);
     check_rows(table, rows);
-    lw_table_close(table);
+    lw_results_table_close(table);
 
     /* what was reserved and not used is given back: the chunks, and less than one besides */
     struct stat about;
@@ -218,10 +218,10 @@ static void long_runs_come_back(void **state) {
     assert_int_equal(lw_format_hdf5.open(&head, &writer, &error), LW_OK);
     for (size_t row = 0; row < ROWS; row++) assert_int_equal(write_row(writer, row), LW_OK);
     assert_int_equal(lw_format_hdf5.close(writer, summary, SUMMARY, &error), LW_OK);
-    lw_table *table = read_table(path);
+    lw_results_table *table = read_table(path);
     assert_int_equal(table->row_count, ROWS);
     check_rows(table, ROWS);
-    lw_table_close(table);
+    lw_results_table_close(table);
 }
 
 static void metadata_come_back(void **state) {
@@ -232,13 +232,13 @@ static void metadata_come_back(void **state) {
     assert_int_equal(lw_format_hdf5.open(&head, &writer, &error), LW_OK);
     assert_int_equal(write_row(writer, 0), LW_OK);
     assert_int_equal(lw_format_hdf5.close(writer, summary, SUMMARY, &error), LW_OK);
-    lw_table *table = read_table(path);
+    lw_results_table *table = read_table(path);
     assert_string_equal(table->model, "m\xC3\xBCll");
     assert_string_equal(table->method, "tree");
     assert_string_equal(table->integrator, "erk"); /* the summary knows better */
     assert_string_equal(table->columns[1].header, "c1 [m]");
     assert_string_equal(table->columns[2].header, "c2");
-    lw_table_close(table);
+    lw_results_table_close(table);
     /* texts and names stand in the file as they are */
     size_t size;
     char *bytes = read_bytes(path, &size);
@@ -260,7 +260,7 @@ static void both_formats_agree(void **state) {
     lw_model *model = compile_or_fail(read_text_spec(text));
     lw_error error;
     const char *const paths[] = {path, "test_hdf5.csv"};
-    lw_table *tables[2];
+    lw_results_table *tables[2];
     for (int k = 0; k < 2; k++) {
         lw_results *results;
         const lw_results_options options = {.path = paths[k], .record = "*", .method = "tree", .end = 1};
@@ -293,10 +293,10 @@ static void both_formats_agree(void **state) {
         for (size_t row = 0; row < 50; row++)
             assert_true(a->values[row] == b->values[row] || (isnan(a->values[row]) && isnan(b->values[row])));
     }
-    int acceleration = lw_table_column(tables[0], "slide.a");
+    int acceleration = lw_results_table_column(tables[0], "slide.a");
     assert_true(acceleration > 0 && isnan(tables[0]->columns[acceleration].values[45]));
-    lw_table_close(tables[0]);
-    lw_table_close(tables[1]);
+    lw_results_table_close(tables[0]);
+    lw_results_table_close(tables[1]);
     lw_model_destroy(model);
     remove(paths[1]);
 }
@@ -339,9 +339,9 @@ static void faults_of_writing_are_told(void **state) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
     assert_int_equal(status, LW_ERROR_FILE);
     assert_non_null(strstr(error.message, "cannot be written: "));
-    lw_table *table = read_table(path);
+    lw_results_table *table = read_table(path);
     check_rows(table, 256); /* at least those find room before the file must grow beyond the limit */
-    lw_table_close(table);
+    lw_results_table_close(table);
 }
 
 static void expect_read_fault(const char *bytes, size_t size, const char *message) {
@@ -349,14 +349,14 @@ static void expect_read_fault(const char *bytes, size_t size, const char *messag
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     fclose(file);
-    lw_table *table;
+    lw_results_table *table;
     lw_error error;
     char text[1200];
-    lw_status status = lw_table_open(copy_path, &table, &error);
+    lw_status status = lw_results_table_open(copy_path, &table, &error);
     if (status == LW_OK) {
         table->columns[0].wanted = true;
-        status = lw_table_read(table, &error);
-        lw_table_close(table);
+        status = lw_results_table_read(table, &error);
+        lw_results_table_close(table);
     }
     assert_int_equal(status, LW_ERROR_FILE);
     lw_error_format(&error, text, sizeof text);
@@ -388,7 +388,7 @@ static void nothing_is_printed(void **state) {
     struct stat about;
     lw_head head = make_head(0);
     lw_writer *writer;
-    lw_table *table;
+    lw_results_table *table;
     lw_error error;
     FILE *garbage = fopen(copy_path, "wb");
     assert_non_null(garbage);
@@ -402,7 +402,7 @@ static void nothing_is_printed(void **state) {
     FILE *file = fopen("test_hdf5.err", "wb");
     assert_true(file && dup2(fileno(file), 2) == 2);
     lw_status opened = lw_format_hdf5.open(&head, &writer, &error);
-    lw_status read = lw_table_open(copy_path, &table, NULL);
+    lw_status read = lw_results_table_open(copy_path, &table, NULL);
     fflush(stderr);
     dup2(kept, 2);
     close(kept);

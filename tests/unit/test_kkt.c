@@ -160,24 +160,24 @@ static void total(const problem *p, const double *lambda, int m, double *F) {
 }
 
 static bool attempt(problem *p, double *a, double *lambda) {
-    lw_kkt *kkt = lw_kkt_create(&p->model, &p->rows);
+    lw_kkt_sparse *kkt = lw_kkt_sparse_create(&p->model, &p->rows);
     lw_error error;
     assert_non_null(kkt);
-    lw_status status = lw_kkt_factor(kkt, p->inertia, p->mass, &p->rows, &error);
-    if (status == LW_OK) status = lw_kkt_solve(kkt, p->u, p->gamma, a, lambda, &error);
-    lw_kkt_destroy(kkt);
+    lw_status status = lw_kkt_sparse_factor(kkt, p->inertia, p->mass, &p->rows, &error);
+    if (status == LW_OK) status = lw_kkt_sparse_solve(kkt, p->u, p->gamma, a, lambda, &error);
+    lw_kkt_sparse_destroy(kkt);
     if (status != LW_OK) assert_int_equal(status, LW_ERROR_SINGULAR);
     return status == LW_OK;
 }
 
 static void solve(problem *p, double *a, double *lambda, double *condition) {
-    lw_kkt *kkt = lw_kkt_create(&p->model, &p->rows);
+    lw_kkt_sparse *kkt = lw_kkt_sparse_create(&p->model, &p->rows);
     lw_error error;
     assert_non_null(kkt);
-    assert_int_equal(lw_kkt_factor(kkt, p->inertia, p->mass, &p->rows, &error), LW_OK);
-    if (lw_kkt_solve(kkt, p->u, p->gamma, a, lambda, &error) != LW_OK) fail_msg("%s", error.message);
-    if (condition) *condition = lw_kkt_condition(kkt);
-    lw_kkt_destroy(kkt);
+    assert_int_equal(lw_kkt_sparse_factor(kkt, p->inertia, p->mass, &p->rows, &error), LW_OK);
+    if (lw_kkt_sparse_solve(kkt, p->u, p->gamma, a, lambda, &error) != LW_OK) fail_msg("%s", error.message);
+    if (condition) *condition = lw_kkt_sparse_condition(kkt);
+    lw_kkt_sparse_destroy(kkt);
 }
 
 static void compare(int dependent, double spread, double tolerance) {
@@ -274,7 +274,7 @@ static void no_history(void **state) {
     lw_random random = random_seed(3);
     problem p, other;
     make(&p, &random, 4, 10, 2, 0);
-    lw_kkt *kkt = lw_kkt_create(&p.model, &p.rows);
+    lw_kkt_sparse *kkt = lw_kkt_sparse_create(&p.model, &p.rows);
     lw_error error;
     for (int k = 0; k < 40; k++) {
         double a[6 * BODIES], lambda[ROWS], right_a[6 * BODIES], right[ROWS], alone[6 * BODIES];
@@ -291,8 +291,8 @@ static void no_history(void **state) {
                         other.H[6 * (other.row[r].block + b) + i] = other.full[6 * b + i][r] = sum;
                     }
         }
-        assert_int_equal(lw_kkt_factor(kkt, other.inertia, other.mass, &other.rows, &error), LW_OK);
-        assert_int_equal(lw_kkt_solve(kkt, other.u, other.gamma, a, lambda, &error), LW_OK);
+        assert_int_equal(lw_kkt_sparse_factor(kkt, other.inertia, other.mass, &other.rows, &error), LW_OK);
+        assert_int_equal(lw_kkt_sparse_solve(kkt, other.u, other.gamma, a, lambda, &error), LW_OK);
         reference(&other, right_a, right);
         double apart = difference(a, right_a, 24, 6);
         if (!(apart < 1e-8)) fail_msg("state %d: %g", k, apart);
@@ -300,7 +300,7 @@ static void no_history(void **state) {
         assert_memory_equal(a, alone, 24 * sizeof *a);
         assert_memory_equal(lambda, right, 12 * sizeof *right);
     }
-    lw_kkt_destroy(kkt);
+    lw_kkt_sparse_destroy(kkt);
 }
 
 /* Single bodies of 1e-15 of the others' mass, and of none: such a body follows from its rows. As a limit of light bodies the answer
@@ -396,11 +396,11 @@ static void linear_fill(void **state) {
                 }
         lw_model model = {.body_count = bodies};
         lw_rows rows = {.count = m, .block_count = blocks, .rows = row, .body = body, .H = H};
-        lw_kkt *kkt = lw_kkt_create(&model, &rows);
-        assert_int_equal(lw_kkt_factor(kkt, inertia, mass, &rows, NULL), LW_OK);
-        lw_kkt_work(kkt, &entries, &operations);
+        lw_kkt_sparse *kkt = lw_kkt_sparse_create(&model, &rows);
+        assert_int_equal(lw_kkt_sparse_factor(kkt, inertia, mass, &rows, NULL), LW_OK);
+        lw_kkt_sparse_work(kkt, &entries, &operations);
         per_cell[large] = operations / cells;
-        lw_kkt_destroy(kkt);
+        lw_kkt_sparse_destroy(kkt);
         free(row), free(body), free(H), free(inertia), free(mass);
     }
     print_message("scissors: %.0f multiplications a cell of 16, %.0f of 64\n", per_cell[0], per_cell[1]);
@@ -441,10 +441,10 @@ static double crossing(lw_random *random, int k, double spread, double *operatio
             }
     lw_model model = {.body_count = bodies, .bodies = names};
     lw_rows rows = {.count = m, .block_count = blocks, .rows = row, .body = body, .H = H};
-    lw_kkt *kkt = lw_kkt_create(&model, &rows);
-    assert_int_equal(lw_kkt_factor(kkt, inertia, mass, &rows, NULL), LW_OK);
-    assert_int_equal(lw_kkt_solve(kkt, u, gamma, a, lambda, NULL), LW_OK);
-    lw_kkt_work(kkt, &entries, operations);
+    lw_kkt_sparse *kkt = lw_kkt_sparse_create(&model, &rows);
+    assert_int_equal(lw_kkt_sparse_factor(kkt, inertia, mass, &rows, NULL), LW_OK);
+    assert_int_equal(lw_kkt_sparse_solve(kkt, u, gamma, a, lambda, NULL), LW_OK);
+    lw_kkt_sparse_work(kkt, &entries, operations);
     double worst = 0, largest = 0;
     for (int i = 0; i < 6 * bodies; i++) largest = fmax(largest, fabs(a[i]));
     for (int i = 0; i < bodies; i++) {
@@ -464,7 +464,7 @@ static double crossing(lw_random *random, int k, double spread, double *operatio
         worst = fmax(worst, fabs(rest) / (k * largest));
     }
     for (int i = 0; i < 6 * bodies; i++) worst = fmax(worst, fabs(force[i]) / (k * size));
-    lw_kkt_destroy(kkt);
+    lw_kkt_sparse_destroy(kkt);
     free(row), free(body), free(names), free(H), free(inertia), free(mass), free(u), free(gamma), free(a),
         free(lambda);
     free(wanted), free(force);
@@ -528,13 +528,13 @@ static void without_mass(void **state) {
 
     make(&p, &random, 2, 2, 0, 0);
     p.mass[1] = 0;
-    lw_kkt *kkt = lw_kkt_create(&p.model, &p.rows);
+    lw_kkt_sparse *kkt = lw_kkt_sparse_create(&p.model, &p.rows);
     lw_error error;
-    lw_status status = lw_kkt_factor(kkt, p.inertia, p.mass, &p.rows, &error);
-    if (status == LW_OK) status = lw_kkt_solve(kkt, p.u, p.gamma, a, lambda, &error);
+    lw_status status = lw_kkt_sparse_factor(kkt, p.inertia, p.mass, &p.rows, &error);
+    if (status == LW_OK) status = lw_kkt_sparse_solve(kkt, p.u, p.gamma, a, lambda, &error);
     assert_int_equal(status, LW_ERROR_SINGULAR);
     assert_non_null(strstr(error.message, "singular"));
-    lw_kkt_destroy(kkt);
+    lw_kkt_sparse_destroy(kkt);
 }
 
 int main(void) {

@@ -277,15 +277,15 @@ static void a_torn_last_row_is_dropped(void **state) {
     (void)state;
     char *svg = plot_text("t,a\n0,1\n1,2\n2", NULL, 0);
     free(svg);
-    lw_table *table;
+    lw_results_table *table;
     lw_error error;
-    assert_int_equal(lw_table_open(csv_path, &table, &error), LW_OK);
+    assert_int_equal(lw_results_table_open(csv_path, &table, &error), LW_OK);
     table->columns[1].wanted = true;
-    assert_int_equal(lw_table_read(table, &error), LW_OK);
+    assert_int_equal(lw_results_table_read(table, &error), LW_OK);
     assert_int_equal(table->row_count, 2);
     assert_true(table->columns[1].values[1] == 2);
     assert_null(table->columns[0].values);
-    lw_table_close(table);
+    lw_results_table_close(table);
 }
 
 static void faults_say_where_and_what(void **state) {

@@ -140,7 +140,7 @@ typedef struct trial {
     lw_random random;
     lw_model *model;
     lw_projection *projection;
-    lw_stationary *s;
+    lw_newton_euler *s;
     double q[MOST], v[MOST]; /* moved away and closed again; any speeds */
 } trial;
 
@@ -152,13 +152,13 @@ static void every_mechanism(void (*check)(trial *x)) {
             lw_error error;
             x.model = mechanism(which, &x.random);
             x.projection = lw_projection_create(x.model, LW_HOLD_NONE);
-            x.s = lw_stationary_create(x.model, LW_HOLD_NONE);
+            x.s = lw_newton_euler_create(x.model, LW_HOLD_NONE);
             lw_model_initial_state(x.model, x.q, x.v);
             disturb(x.model, &x.random, 0.08, x.q);
             random_vector(&x.random, x.model->nv, 1, x.v);
             assert_int_equal(lw_project_positions(x.projection, 0, x.q, 60, &left, &error), LW_OK);
             check(&x);
-            lw_stationary_destroy(x.s);
+            lw_newton_euler_destroy(x.s);
             lw_projection_destroy(x.projection);
             lw_model_destroy(x.model);
         }
@@ -168,14 +168,14 @@ static void every_mechanism(void (*check)(trial *x)) {
 
 static void check_closed(trial *x) {
     const lw_model *model = x->model;
-    lw_stationary *s = x->s;
+    lw_newton_euler *s = x->s;
     double *q = x->q, *v = x->v;
     double y[16 * MOST], position, velocity;
     lw_violation left;
     lw_error error;
     assert_int_equal(lw_project_velocities(x->projection, 0, q, v, &left, &error), LW_OK);
-    lw_stationary_rows_at(s, 0, q, v);
-    lw_stationary_violation(s, &position, &velocity);
+    lw_newton_euler_rows_at(s, 0, q, v);
+    lw_newton_euler_violation(s, &position, &velocity);
     if (!(position < 1e-13) || !(velocity < 1e-12)) /* lengths, speeds of order 1, poses of six bodies */
         fail_msg("mechanism %d, seed %d: positions %g, velocities %g", x->which, x->seed, position, velocity);
 
@@ -186,8 +186,8 @@ static void check_closed(trial *x) {
         random_vector(&x->random, 6, 1, y + 13 * i + 7);
     }
     assert_int_equal(lw_project_absolute(x->projection, 0, y, &error), LW_OK);
-    lw_stationary_rows_at_absolute(s, 0, y);
-    lw_stationary_violation(s, &position, &velocity);
+    lw_newton_euler_rows_at_absolute(s, 0, y);
+    lw_newton_euler_violation(s, &position, &velocity);
     if (!(position < 1e-13) || !(velocity < 1e-12))
         fail_msg("mechanism %d, seed %d, absolute: positions %g, velocities %g", x->which, x->seed, position,
                  velocity);
@@ -232,7 +232,8 @@ static void slip_has_no_position_level(void **state) {
 /* --- smallest ---------------------------------------------------------------------------------------- */
 
 /* The metric of projection.c: mass matrix, plus a little of the mean mass and inertia for every body. */
-static void metric(const lw_model *model, lw_data *data, const lw_stationary *s, const double *q, double *M) {
+static void metric(const lw_model *model, lw_data *data, const lw_newton_euler *s, const double *q,
+                   double *M) {
     int n = model->body_count, nv = model->nv;
     double mass = 0, inertia = 0;
     for (int i = 0; i < n; i++) {
@@ -256,7 +257,7 @@ static void metric(const lw_model *model, lw_data *data, const lw_stationary *s,
 }
 
 /* Rows of closures and constraints in the speeds, by differences of phi; m x nv. */
-static void closure_by_differences(lw_stationary *s, const double *q, double *G) {
+static void closure_by_differences(lw_newton_euler *s, const double *q, double *G) {
     const double h = 0.01;
     static const double weights[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
     int m = s->rows->count - s->rows->tree_count, nv = s->model->nv;
@@ -268,11 +269,11 @@ static void closure_by_differences(lw_stationary *s, const double *q, double *G)
                 speed[k] = 1;
                 memcpy(moved, q, (size_t)s->model->nq * sizeof *q);
                 lw_integrate_q(s->model, moved, speed, sign * i * h);
-                lw_stationary_rows_at(s, 0, moved, NULL);
+                lw_newton_euler_rows_at(s, 0, moved, NULL);
                 for (int r = 0; r < m; r++)
                     G[r + k * m] += sign * weights[i - 1] / h * s->rows->phi[s->rows->tree_count + r];
             }
-    lw_stationary_rows_at(s, 0, q, NULL);
+    lw_newton_euler_rows_at(s, 0, q, NULL);
 }
 
 /* x of smallest x'M x with G x = b, by M = L L' and singular values of G L^-T. */
@@ -305,7 +306,7 @@ static void smallest(int m, int nv, double *M, const double *G, const double *b,
 
 static void check_smallest(trial *x) {
     const lw_model *model = x->model;
-    lw_stationary *s = x->s;
+    lw_newton_euler *s = x->s;
     double *q = x->q, *v = x->v;
     lw_data *data;
     assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
@@ -358,16 +359,16 @@ static void smallest_change(void **state) {
 
 static void check_agreement(trial *x) {
     const lw_model *model = x->model;
-    lw_stationary *s = x->s;
+    lw_newton_euler *s = x->s;
     double *q = x->q, *v = x->v;
     double y[16 * MOST];
     lw_violation left;
     lw_error error;
-    lw_stationary_rows_at(s, 0, q, v);
+    lw_newton_euler_rows_at(s, 0, q, v);
     lw_absolute_from_joints(s, y);
     assert_int_equal(lw_project_velocities(x->projection, 0, q, v, &left, &error), LW_OK);
     assert_int_equal(lw_project_absolute(x->projection, 0, y, &error), LW_OK);
-    lw_stationary_rows_at_absolute(s, 0, y);
+    lw_newton_euler_rows_at_absolute(s, 0, y);
     double apart = relative_difference(v, s->data->v, model->nv); /* rounding times the condition */
     if (!(apart < 1e-11))
         fail_msg("mechanism %d, seed %d: velocities differ by %g", x->which, x->seed, apart);
@@ -375,11 +376,11 @@ static void check_agreement(trial *x) {
     if (x->which != BRICARD) { /* positions: the paths differ to second order */
         const double size = 1e-4;
         disturb(model, &x->random, size, q);
-        lw_stationary_rows_at(s, 0, q, v);
+        lw_newton_euler_rows_at(s, 0, q, v);
         lw_absolute_from_joints(s, y);
         assert_int_equal(lw_project_positions(x->projection, 0, q, 60, &left, &error), LW_OK);
         assert_int_equal(lw_project_absolute(x->projection, 0, y, &error), LW_OK);
-        lw_stationary_rows_at_absolute(s, 0, y);
+        lw_newton_euler_rows_at_absolute(s, 0, y);
         apart = relative_difference(q, s->data->q, model->nq);
         if (!(apart < 100 * size * size))
             fail_msg("mechanism %d, seed %d: positions differ by %g", x->which, x->seed, apart);
@@ -427,7 +428,7 @@ static void prescribed_coordinates_lead(void **state) {
     lw_spec_joint(spec, 0)->motion[0] = "0.1 + 0.7*t";
     lw_model *model = compile_or_fail(spec);
     lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
-    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+    lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
     double q[MOST], v[MOST], y[16 * MOST], position, velocity;
     lw_violation left;
     lw_error error;
@@ -438,13 +439,13 @@ static void prescribed_coordinates_lead(void **state) {
     assert_true(left.largest < 1e-12);
     assert_true(fabs(v[lw_model_joint_info(model, 0).v] - 0.7) < 1e-12);
     /* absolute coordinates of another instant are led there too */
-    lw_stationary_rows_at(s, 0.2, q, v);
+    lw_newton_euler_rows_at(s, 0.2, q, v);
     lw_absolute_from_joints(s, y);
     assert_int_equal(lw_project_absolute(projection, 0.25, y, &error), LW_OK);
-    lw_stationary_rows_at_absolute(s, 0.25, y);
-    lw_stationary_violation(s, &position, &velocity);
+    lw_newton_euler_rows_at_absolute(s, 0.25, y);
+    lw_newton_euler_violation(s, &position, &velocity);
     assert_true(position < 1e-13 && velocity < 1e-12);
-    lw_stationary_destroy(s);
+    lw_newton_euler_destroy(s);
     lw_projection_destroy(projection);
     lw_model_destroy(model);
 }

@@ -255,20 +255,20 @@ static void a_thousand_bodies(void **state) {
 /* --- work ------------------------------------------------------------------------------------------- */
 
 typedef struct work {
-    int strands, pairs, couplings, targets, numbers, widest;
+    int segments, pairs, couplings, targets, numbers, widest;
 } work;
 
 static work work_of(lw_spec *spec) {
     lw_model *model = compile_or_fail(spec);
     lw_arena *arena = lw_arena_create(NULL);
     const lw_rows *rows = lw_rows_create_ties(model, arena);
-    const lw_ties *ties = lw_ties_create(model, rows, arena);
+    const lw_loop_constraints *ties = lw_loop_constraints_create(model, rows, arena);
     int n = model->body_count;
-    work w = {.strands = ties->strand_start[n + 1],
+    work w = {.segments = ties->segment_start[n + 1],
               .pairs = ties->pair_start[n + 1],
               .numbers = ties->K_size + ties->Y_size + ties->block_size};
     for (int i = 1; i <= n; i++) {
-        int here = ties->strand_start[i + 1] - ties->strand_start[i];
+        int here = ties->segment_start[i + 1] - ties->segment_start[i];
         if (here > w.widest) w.widest = here;
     }
     for (int t = 0; t < ties->count; t++) {
@@ -306,15 +306,16 @@ static void work_grows_linearly(void **state) {
     for (int kind = 0; kind < 2; kind++) {
         work w[3];
         for (int k = 0; k < 3; k++) w[k] = work_of(kind == 0 ? tower(50 << k, ON_GROUND) : ladder(50 << k));
-        assert_int_equal(w[2].strands - w[1].strands, 2 * (w[1].strands - w[0].strands));
+        assert_int_equal(w[2].segments - w[1].segments, 2 * (w[1].segments - w[0].segments));
         assert_int_equal(w[2].pairs - w[1].pairs, 2 * (w[1].pairs - w[0].pairs));
         /* AMD may order some cells otherwise */
         assert_true(w[2].couplings - w[1].couplings <= 2.1 * (w[1].couplings - w[0].couplings) + 4);
         assert_true(w[2].targets - w[1].targets <= 2.1 * (w[1].targets - w[0].targets) + 8);
         assert_true(w[2].numbers - w[1].numbers <= 2.1 * (w[1].numbers - w[0].numbers) + 400);
         assert_true(w[2].widest <= 2 && w[2].couplings <= 2 * (50 << 2));
-        print_message("%s of 200: %d strands, %d pairs, %d couplings, %d targets\n",
-                      kind == 0 ? "tower" : "ladder", w[2].strands, w[2].pairs, w[2].couplings, w[2].targets);
+        print_message("%s of 200: %d segments, %d pairs, %d couplings, %d targets\n",
+                      kind == 0 ? "tower" : "ladder", w[2].segments, w[2].pairs, w[2].couplings,
+                      w[2].targets);
     }
 }
 

@@ -155,7 +155,7 @@ static lw_spec *spec_of(const mechanism *m, const double Q[9], double size) {
 
 /* Rank of rows, all or those that are used, in the velocities of the bodies; columns and rows of lengths divided by the
  * size of the mechanism. null: m x m, its last columns span the multipliers that move nothing. */
-static int rank_of_rows(const lw_stationary *s, double size, const bool *used, double *null) {
+static int rank_of_rows(const lw_newton_euler *s, double size, const bool *used, double *null) {
     static double A[MOST * MOST], U[MOST * MOST], Vt[MOST * MOST], values[MOST];
     const lw_rows *rows = s->rows;
     int n = 6 * s->model->body_count, m = rows->count;
@@ -183,7 +183,7 @@ static int rank_of_rows(const lw_stationary *s, double size, const bool *used, d
     return rank;
 }
 
-static void brute_force(const lw_stationary *s, double size, int *rank, bool *unique) {
+static void brute_force(const lw_newton_euler *s, double size, int *rank, bool *unique) {
     static double null[MOST * MOST];
     int m = s->rows->count, count = 6 * s->model->joint_count;
     *rank = rank_of_rows(s, size, NULL, null);
@@ -210,10 +210,10 @@ static void check(lw_spec *spec, double size, int rows, int rank, int mobility, 
     char name[64];
     snprintf(name, sizeof name, "%s", lw_spec_name(spec));
     lw_model *model = compile_or_fail(spec);
-    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+    lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
     lw_redundancy *found;
     lw_error error;
-    lw_stationary_rows_at(s, 0, model->q0, model->v0);
+    lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
     assert_int_equal(lw_redundancy_create(s, &found, &error), LW_OK);
     if (found->rows != rows || found->rank != rank || found->mobility != mobility)
         fail_msg("%s, size %g: %d rows, rank %d, mobility %d", name, size, found->rows, found->rank,
@@ -243,7 +243,7 @@ static void check(lw_spec *spec, double size, int rows, int rank, int mobility, 
                 s->data->S[6 * (model->links[i].v + k) + 1] == 0 &&
                 s->data->S[6 * (model->links[i].v + k) + 2] == 0)
                 v[model->links[i].v + k] *= size;
-    lw_stationary_rows_at(s, 0, model->q0, v);
+    lw_newton_euler_rows_at(s, 0, model->q0, v);
     lw_rows_velocities(model, s->rows, V);
     lw_rows_transposed(s->rows, V, H_V);
     for (int c = 0; c < found->nulls; c++) {
@@ -262,7 +262,7 @@ static void check(lw_spec *spec, double size, int rows, int rank, int mobility, 
         if (unique[k] != right[k])
             fail_msg("%s, size %g: component %d of joint \"%s\" is %s", name, size, k % 6,
                      model->joints[k / 6].name, right[k] ? "unique" : "not unique");
-    lw_stationary_destroy(s);
+    lw_newton_euler_destroy(s);
     lw_model_destroy(model);
 }
 
@@ -397,16 +397,16 @@ static void prescribed(void **state) {
     lw_spec *spec = spec_of(&mechanisms[0], identity, 1);
     lw_spec_joint(spec, 0)->motion[0] = "0*t";
     lw_model *model = compile_or_fail(spec);
-    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+    lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
     lw_redundancy *found;
     lw_error error;
-    lw_stationary_rows_at(s, 0, model->q0, model->v0);
+    lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
     assert_int_equal(lw_redundancy_create(s, &found, &error), LW_OK);
     assert_true(found->speeds == 2 && found->rank == 2 && found->mobility == 0 && found->nulls == 3);
     lw_redundancy_destroy(found);
     assert_int_equal(lw_unique_reactions(s, unique, &error), LW_OK);
     for (int j = 0; j < 4; j++) flags("driven four-bar", unique, j, "110001");
-    lw_stationary_destroy(s);
+    lw_newton_euler_destroy(s);
     lw_model_destroy(model);
 }
 
@@ -417,11 +417,11 @@ static void tree(void **state) {
         lw_random random = random_seed((uint64_t)seed);
         random_tree options = {.bodies = 5, .reversed = true, .joint = -1};
         lw_model *model = random_tree_model(&random, &options);
-        lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+        lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
         lw_redundancy *found;
         lw_error error;
         bool unique[6 * 8];
-        lw_stationary_rows_at(s, 0, model->q0, model->v0);
+        lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
         assert_int_equal(lw_redundancy_create(s, &found, &error), LW_OK);
         assert_true(found->rows == 0 && found->rank == 0 && found->mobility == model->nv &&
                     found->nulls == 0);
@@ -429,7 +429,7 @@ static void tree(void **state) {
         assert_int_equal(lw_unique_reactions(s, unique, &error), LW_OK);
         for (int k = 0; k < 6 * model->joint_count; k++) assert_true(unique[k]);
         lw_redundancy_destroy(found);
-        lw_stationary_destroy(s);
+        lw_newton_euler_destroy(s);
         lw_model_destroy(model);
     }
 }

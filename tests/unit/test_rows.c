@@ -166,13 +166,13 @@ enum { ABSOLUTE = 2 * 13 + 4 }; /* two bodies, and angles of two joints at most 
 
 typedef struct pair {
     lw_model *tree, *loop; /* the joint in the tree; the same joint, cut, between two free bodies */
-    lw_stationary *in_tree, *in_loop;
+    lw_newton_euler *in_tree, *in_loop;
     int joint;                        /* in both */
     double q[14], v[12], y[ABSOLUTE]; /* a random state of the tree; the same, as the loop's absolute state */
 } pair;
 
 /* The state of the first system, a tree, as an absolute state of the second. */
-static void transfer(const lw_stationary *from, const lw_stationary *system, double *y) {
+static void transfer(const lw_newton_euler *from, const lw_newton_euler *system, double *y) {
     const lw_model *to = system->model;
     for (int k = 0; k < system->angle_count; k++) {
         const lw_winding *angle = &system->angles[k];
@@ -210,22 +210,22 @@ static void pair_create(pair *p, lw_random *random, lw_joint_type type, bool pre
     p->joint = 1;
     assert_false(lw_model_joint_info(p->tree, p->joint).cut);
     assert_true(lw_model_joint_info(p->loop, p->joint).cut);
-    p->in_tree = lw_stationary_create(p->tree, LW_HOLD_NONE);
-    p->in_loop = lw_stationary_create(p->loop, LW_HOLD_NONE);
+    p->in_tree = lw_newton_euler_create(p->tree, LW_HOLD_NONE);
+    p->in_loop = lw_newton_euler_create(p->loop, LW_HOLD_NONE);
     random_state(random, p->tree, p->q, p->v);
-    lw_stationary_rows_at(p->in_tree, 0, p->q, p->v);
+    lw_newton_euler_rows_at(p->in_tree, 0, p->q, p->v);
     memcpy(p->q, p->in_tree->data->q, (size_t)p->tree->nq * sizeof *p->q); /* with the prescribed ones */
     memcpy(p->v, p->in_tree->data->v, (size_t)p->tree->nv * sizeof *p->v);
     transfer(p->in_tree, p->in_loop, p->y);
-    lw_stationary_rows_at_absolute(p->in_loop, 0, p->y);
+    lw_newton_euler_rows_at_absolute(p->in_loop, 0, p->y);
 }
 
 static void pair_destroy(pair *p) {
-    lw_stationary_destroy(p->in_tree), lw_stationary_destroy(p->in_loop);
+    lw_newton_euler_destroy(p->in_tree), lw_newton_euler_destroy(p->in_loop);
     lw_model_destroy(p->tree), lw_model_destroy(p->loop);
 }
 
-static void velocities_of_rows(const lw_stationary *s, double *out) {
+static void velocities_of_rows(const lw_newton_euler *s, double *out) {
     double V[6 * 16];
     assert_true(s->model->body_count <= 16 && s->rows->count <= ROWS);
     lw_rows_velocities(s->model, s->rows, V);
@@ -233,7 +233,7 @@ static void velocities_of_rows(const lw_stationary *s, double *out) {
 }
 
 /* q moves with constant v (and as prescribed): accelerations of the bodies by differences. */
-static void accelerations_by_differences(lw_stationary *s, double t, const double *q, const double *v,
+static void accelerations_by_differences(lw_newton_euler *s, double t, const double *q, const double *v,
                                          double *A) {
     double moved[64], V[6 * 16];
     int n = 6 * s->model->body_count;
@@ -243,11 +243,11 @@ static void accelerations_by_differences(lw_stationary *s, double t, const doubl
         for (int sign = -1; sign <= 1; sign += 2) {
             memcpy(moved, q, (size_t)s->model->nq * sizeof *q);
             lw_integrate_q(s->model, moved, v, sign * i * h);
-            lw_stationary_rows_at(s, t + sign * i * h, moved, v);
+            lw_newton_euler_rows_at(s, t + sign * i * h, moved, v);
             lw_rows_velocities(s->model, s->rows, V);
             for (int k = 0; k < n; k++) A[k] += sign * weights[i - 1] / h * V[k];
         }
-    lw_stationary_rows_at(s, t, q, v);
+    lw_newton_euler_rows_at(s, t, q, v);
 }
 
 /* Bodies move with constant velocity and angular velocity. */
@@ -262,7 +262,7 @@ static void move_absolute(int bodies, const double *y, double time, double *out)
     }
 }
 
-static void positions_by_differences(lw_stationary *s, double t, const double *y, double *phi_dot,
+static void positions_by_differences(lw_newton_euler *s, double t, const double *y, double *phi_dot,
                                      double *row_dot) {
     double moved[16 * 16], now[ROWS];
     int m = s->rows->count;
@@ -272,14 +272,14 @@ static void positions_by_differences(lw_stationary *s, double t, const double *y
         for (int sign = -1; sign <= 1; sign += 2) {
             move_absolute(s->model->body_count, y, sign * i * h, moved);
             for (int k = 0, at = 13 * s->model->body_count; k < s->angle_count; k++, at++) moved[at] = y[at];
-            lw_stationary_rows_at_absolute(s, t + sign * i * h, moved);
+            lw_newton_euler_rows_at_absolute(s, t + sign * i * h, moved);
             velocities_of_rows(s, now);
             for (int r = 0; r < m; r++) {
                 phi_dot[r] += sign * weights[i - 1] / h * s->rows->phi[r];
                 if (row_dot) row_dot[r] += sign * weights[i - 1] / h * now[r];
             }
         }
-    lw_stationary_rows_at_absolute(s, t, y);
+    lw_newton_euler_rows_at_absolute(s, t, y);
 }
 
 /* In its motion the tree keeps all rows, and so does the loop in the same places. */
@@ -327,10 +327,10 @@ static void rate_of_the_violation(void **state) {
             pair p;
             pair_create(&p, &random, (lw_joint_type)type, seed % 3 == 0);
             for (int cut = 0; cut < 2; cut++) {
-                lw_stationary *s = cut ? p.in_loop : p.in_tree;
+                lw_newton_euler *s = cut ? p.in_loop : p.in_tree;
                 const lw_rows *rows = s->rows;
                 double y[ABSOLUTE], phi_dot[ROWS], H_V[ROWS];
-                lw_stationary_rows_at(p.in_tree, 0, p.q, p.v);
+                lw_newton_euler_rows_at(p.in_tree, 0, p.q, p.v);
                 transfer(p.in_tree, s, y);
                 for (int off = 0; off < 2; off++) {
                     const double error = 1e-5;
@@ -362,15 +362,15 @@ static void coordinates_of_absolute_states(void **state) {
             lw_random random = random_seed((uint64_t)seed);
             pair p;
             pair_create(&p, &random, (lw_joint_type)type, false);
-            lw_stationary *s = p.in_tree;
+            lw_newton_euler *s = p.in_tree;
             double y[ABSOLUTE];
             for (int k = 0; k < p.tree->nq; k++) p.q[k] *= 6; /* several turns */
             lw_normalise_q(p.tree, p.q);
-            lw_stationary_rows_at(s, 0, p.q, p.v);
+            lw_newton_euler_rows_at(s, 0, p.q, p.v);
             lw_absolute_from_joints(s, y);
             for (int k = 0; k < s->angle_count; k++)
                 y[13 * p.tree->body_count + k] += random_between(&random, -0.4, 0.4);
-            lw_stationary_rows_at_absolute(s, 0, y);
+            lw_newton_euler_rows_at_absolute(s, 0, y);
             for (int k = 0; k < p.tree->nq; k++) near(s->data->q[k], p.q[k], exact, "q", type, seed);
             for (int k = 0; k < p.tree->nv; k++) near(s->data->v[k], p.v[k], exact, "v", type, seed);
             for (int r = 0; r < s->rows->count; r++) near(s->rows->phi[r], 0, exact, "phi", type, seed);
@@ -388,11 +388,11 @@ static void random_trees(void **state) {
             .bodies = 1 + random_below(&random, 6), .prescribed = true, .reversed = true, .joint = -1};
         options.aligned = seed % 2;
         lw_model *model = random_tree_model(&random, &options);
-        lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+        lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
         const lw_rows *rows = s->rows;
         double q[64], v[64], A[6 * 16], H_A[ROWS], H_V[ROWS], back[64], F[6 * 16] = {0}, x[ROWS];
         random_state(&random, model, q, v);
-        lw_stationary_rows_at(s, 0.3, q, v);
+        lw_newton_euler_rows_at(s, 0.3, q, v);
         velocities_of_rows(s, H_V);
         for (int r = 0; r < rows->count; r++) near(H_V[r], rows->rate[r], 10 * exact, "H'V", -1, seed);
 
@@ -421,7 +421,7 @@ static void random_trees(void **state) {
         for (int k = 0; k < 6 * model->body_count; k++) one += F[k] * A[k], size += fabs(F[k] * A[k]);
         for (int r = 0; r < rows->count; r++) other += x[r] * H_A[r];
         assert_true(fabs(one - other) <= 1e-13 * (1 + size));
-        lw_stationary_destroy(s);
+        lw_newton_euler_destroy(s);
         lw_model_destroy(model);
     }
 }
@@ -446,16 +446,16 @@ static void held_values(void **state) {
     lw_model *model = compile_or_fail(spec);
     const int expected[3] = {4 + 3, 4 + 3 + 2, 4 + 3 + 3};
     for (int hold = LW_HOLD_NONE; hold <= LW_HOLD_V; hold++) {
-        lw_stationary *s = lw_stationary_create(model, (lw_hold)hold);
+        lw_newton_euler *s = lw_newton_euler_create(model, (lw_hold)hold);
         double H_V[ROWS];
         assert_int_equal(s->rows->count, expected[hold]);
-        lw_stationary_rows_at(s, 0, model->q0, model->v0);
+        lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
         velocities_of_rows(s, H_V);
         for (int r = 0; r < s->rows->count; r++) {
             near(s->rows->phi[r], 0, rounding, "phi", hold, 0);
             near(H_V[r], s->rows->rate[r], rounding, "rate", hold, 0);
         }
-        lw_stationary_destroy(s);
+        lw_newton_euler_destroy(s);
     }
     lw_model_destroy(model);
 }
@@ -482,7 +482,7 @@ static void distance(void **state) {
         memcpy(rod.points, points, sizeof points);
         add_constraint(spec, rod);
         lw_model *model = compile_or_fail(spec);
-        lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+        lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
         random_vector(&random, 26, 1.5, y);
         for (int i = 0; i < 2; i++) lw_quat_normalise(y + 13 * i + 3);
         positions_by_differences(s, 0, y, phi_dot, row_dot);
@@ -503,7 +503,7 @@ static void distance(void **state) {
         near(H_V[0], phi_dot[0], differences, "rate of distance", 0, seed);
         near(-s->rows->gamma[0], row_dot[0], differences, "gamma of distance", 0, seed); /* A = 0 */
         assert_true(s->rows->rate[0] == 0);
-        lw_stationary_destroy(s);
+        lw_newton_euler_destroy(s);
         lw_model_destroy(model);
     }
 }
@@ -538,7 +538,7 @@ static void coupling(void **state) {
         memcpy(gear.factors, factors, sizeof factors);
         add_constraint(spec, gear);
         lw_model *model = compile_or_fail(spec);
-        lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+        lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
         double q[16], v[16], A[24], H_A[ROWS], H_V[ROWS], phi = -0.3, rate = 0;
         random_state(&random, model, q, v);
         accelerations_by_differences(s, 0, q, v, A);
@@ -554,7 +554,7 @@ static void coupling(void **state) {
         near(s->rows->phi[r], phi, exact, "coupling", 0, seed);
         near(H_V[r], rate, exact, "rate of coupling", 0, seed);
         near(H_A[r], s->rows->gamma[r], differences, "gamma of coupling", 0, seed); /* vdot = 0 */
-        lw_stationary_destroy(s);
+        lw_newton_euler_destroy(s);
         lw_model_destroy(model);
     }
 }
@@ -563,7 +563,7 @@ static void coupling(void **state) {
 
 typedef struct roll {
     lw_model *model;
-    lw_stationary *system;
+    lw_newton_euler *system;
     double centre[3], axis[3], origin[3], normal[3], radius; /* in the user's body frames */
     bool disc;
 } roll;
@@ -646,7 +646,7 @@ static void rolling(void **state) {
         }
         add_constraint(spec, rolls);
         r.model = compile_or_fail(spec);
-        r.system = lw_stationary_create(r.model, LW_HOLD_NONE);
+        r.system = lw_newton_euler_create(r.model, LW_HOLD_NONE);
         const lw_rows *rows = r.system->rows;
         assert_int_equal(rows->count, 3);
 
@@ -669,7 +669,7 @@ static void rolling(void **state) {
                 lw_v3_axpy(sign * weights[i - 1] / h, slip, slip_dot);
             }
         touching(&r, y, &height, slip);
-        lw_stationary_rows_at_absolute(r.system, 0, y);
+        lw_newton_euler_rows_at_absolute(r.system, 0, y);
         velocities_of_rows(r.system, H_V);
         near(rows->phi[0], height, exact, "height", 0, seed);
         near(H_V[0], height_dot, differences, "rate of height", 0, seed);
@@ -684,7 +684,7 @@ static void rolling(void **state) {
             near(-rows->gamma[k], lw_v3_dot(e, slip_dot), differences, "gamma of slip", k, seed);
             if (k > 0) assert_true(rows->phi[k] == 0);
         }
-        lw_stationary_destroy(r.system);
+        lw_newton_euler_destroy(r.system);
         lw_model_destroy(r.model);
     }
 }
@@ -722,7 +722,7 @@ static void descriptions(void **state) {
     lw_spec_destroy(spec);
     lw_report_destroy(report);
     assert_non_null(model);
-    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+    lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
     says(model, s->rows, 0, "joint \"pin\", position x");
     says(model, s->rows, 4, "joint \"pin\", rotation y");
     says(model, s->rows, 5, "joint \"pin\", motion of speed 1");
@@ -730,7 +730,7 @@ static void descriptions(void **state) {
     says(model, s->rows, 10, "constraint \"rod\", distance");
     says(model, s->rows, 11, "constraint \"wheel\", touching the plane");
     says(model, s->rows, 13, "constraint \"wheel\", slip, second direction");
-    lw_stationary_destroy(s);
+    lw_newton_euler_destroy(s);
     lw_model_destroy(model);
 }
 

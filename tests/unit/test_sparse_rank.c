@@ -19,11 +19,11 @@ static void ranks_are_the_same(void **unused) {
         lw_model *model = compile_or_fail(loops.spec);
         double *q = calloc((size_t)model->nq + (size_t)model->nv + 1, sizeof *q);
         random_loops_state(&loops, model, seed % 2, q, q + model->nq);
-        lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
+        lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
         lw_redundancy *dense;
         lw_error error;
         assert_non_null(s);
-        lw_stationary_rows_at(s, loops.t, q, NULL);
+        lw_newton_euler_rows_at(s, loops.t, q, NULL);
         assert_int_equal(lw_redundancy_create(s, &dense, &error), LW_OK);
         bool *kept = calloc((size_t)dense->rows + 1, sizeof *kept);
         int rank, speeds, count = 0;
@@ -36,7 +36,7 @@ static void ranks_are_the_same(void **unused) {
         redundant += rank < dense->rows;
         free(kept), free(q);
         lw_redundancy_destroy(dense);
-        lw_stationary_destroy(s);
+        lw_newton_euler_destroy(s);
         lw_model_destroy(model);
     }
     assert_true(redundant > 100);

@@ -1,4 +1,4 @@
-/* test_ties.c - what rcr compiles and evaluates before it sweeps: strands, couplings and their order against the definition;
+/* test_ties.c - what rcr compiles and evaluates before it sweeps: segments, couplings and their order against the definition;
  * closures in body axes against the rows of the model; scales of rows that fall asleep and wake up.
  */
 #include "build.h"
@@ -30,7 +30,7 @@ static bool carries(const lw_model *model, int body, int beyond) {
 }
 
 /* The bodies that a tie acts on, ground included where the tie holds to it. */
-static int bodies_of(const lw_model *model, const lw_rows *rows, const lw_tie *tie, int *bodies) {
+static int bodies_of(const lw_model *model, const lw_rows *rows, const lw_loop_constraint *tie, int *bodies) {
     const lw_row *row = &rows->rows[tie->first];
     int count = 0;
     if (row->joint >= 0) {
@@ -54,13 +54,13 @@ static int bodies_of(const lw_model *model, const lw_rows *rows, const lw_tie *t
 static void check_structure(const random_loops *loops, const lw_model *model) {
     lw_arena *arena = lw_arena_create(NULL);
     const lw_rows *rows = lw_rows_create_ties(model, arena);
-    const lw_ties *ties = lw_ties_create(model, rows, arena);
+    const lw_loop_constraints *ties = lw_loop_constraints_create(model, rows, arena);
     int n = model->body_count, seen = 0;
     static bool way[MAX_TIES][MAX_BODIES], coupled[MAX_TIES][MAX_TIES];
     memset(way, 0, sizeof way), memset(coupled, 0, sizeof coupled);
     assert_true(ties->count <= MAX_TIES && n < MAX_BODIES);
     for (int t = 0; t < ties->count; t++) {
-        const lw_tie *tie = &ties->ties[t];
+        const lw_loop_constraint *tie = &ties->ties[t];
         int bodies[4 * LW_COUPLING_MAX], count = bodies_of(model, rows, tie, bodies);
         seen += tie->count;
         /* the base carries all its bodies, and no body beyond it does */
@@ -72,25 +72,25 @@ static void check_structure(const random_loops *loops, const lw_model *model) {
         }
         if (t > 0) assert_true(tie->base <= ties->ties[t - 1].base);
         assert_true(t >= ties->at_base[tie->base] && t < ties->at_base[tie->base] + ties->based[tie->base]);
-        /* a strand wherever it passes on its way there, and nowhere else */
+        /* a segment wherever it passes on its way there, and nowhere else */
         for (int k = 0; k < count; k++)
             for (int i = bodies[k]; i != tie->base; i = model->links[i].parent) way[t][i] = true;
         for (int i = 1; i <= n; i++) {
-            int strands = 0;
-            for (int s = ties->strand_start[i]; s < ties->strand_start[i + 1]; s++) {
-                const lw_strand *strand = &ties->strands[s];
+            int segments = 0;
+            for (int s = ties->segment_start[i]; s < ties->segment_start[i + 1]; s++) {
+                const lw_segment *segment = &ties->segments[s];
                 int parent = model->links[i].parent;
-                if (strand->tie != t) continue;
-                strands++;
+                if (segment->tie != t) continue;
+                segments++;
                 if (parent == tie->base)
-                    assert_int_equal(strand->parent, -1);
+                    assert_int_equal(segment->parent, -1);
                 else {
-                    assert_true(strand->parent >= ties->strand_start[parent]);
-                    assert_true(strand->parent < ties->strand_start[parent + 1]);
-                    assert_int_equal(ties->strands[strand->parent].tie, t);
+                    assert_true(segment->parent >= ties->segment_start[parent]);
+                    assert_true(segment->parent < ties->segment_start[parent + 1]);
+                    assert_int_equal(ties->segments[segment->parent].tie, t);
                 }
             }
-            if (strands != way[t][i]) fail_msg("seed %d, tie %d, body %d", loops->seed, t, i);
+            if (segments != way[t][i]) fail_msg("seed %d, tie %d, body %d", loops->seed, t, i);
         }
         for (int r = tie->first; r < tie->first + tie->count; r++) assert_int_equal(ties->tie_of_row[r], t);
     }
@@ -100,7 +100,7 @@ static void check_structure(const random_loops *loops, const lw_model *model) {
         for (int s = 0; s < ties->count; s++)
             for (int i = 1; i <= n; i++) coupled[t][s] |= s != t && way[t][i] && way[s][i];
     for (int t = 0; t < ties->count; t++) {
-        const lw_tie *tie = &ties->ties[t];
+        const lw_loop_constraint *tie = &ties->ties[t];
         int count = 0, at = tie->target;
         for (int s = t + 1; s < ties->count; s++) {
             if (!coupled[t][s]) continue;
@@ -113,7 +113,7 @@ static void check_structure(const random_loops *loops, const lw_model *model) {
         assert_int_equal(count, tie->couplings);
         for (int j = 0; j < count; j++)
             for (int k = j; k < count; k++) {
-                const lw_tie *first = &ties->ties[ties->couplings[tie->coupling + j].tie];
+                const lw_loop_constraint *first = &ties->ties[ties->couplings[tie->coupling + j].tie];
                 int block = ties->targets[at++], found = j == k ? first->block : -1;
                 for (int c = first->coupling; c < first->coupling + first->couplings; c++)
                     if (ties->couplings[c].tie == ties->couplings[tie->coupling + k].tie)
@@ -121,12 +121,12 @@ static void check_structure(const random_loops *loops, const lw_model *model) {
                 assert_int_equal(block, found);
             }
     }
-    /* each pair of strands at a joint once, with the block of its ties */
+    /* each pair of segments at a joint once, with the block of its ties */
     for (int i = 1; i <= n; i++) {
-        int strands = ties->strand_start[i + 1] - ties->strand_start[i];
-        assert_int_equal(ties->pair_start[i + 1] - ties->pair_start[i], strands * (strands + 1) / 2);
+        int segments = ties->segment_start[i + 1] - ties->segment_start[i];
+        assert_int_equal(ties->pair_start[i + 1] - ties->pair_start[i], segments * (segments + 1) / 2);
         for (int p = ties->pair_start[i]; p < ties->pair_start[i + 1]; p++) {
-            int t = ties->strands[ties->pairs[p].first].tie, s = ties->strands[ties->pairs[p].second].tie;
+            int t = ties->segments[ties->pairs[p].first].tie, s = ties->segments[ties->pairs[p].second].tie;
             assert_true(t <= s && ties->pairs[p].block >= 0 && ties->pairs[p].block < ties->block_size);
             if (t == s) assert_int_equal(ties->pairs[p].block, ties->ties[t].block);
         }
@@ -184,8 +184,8 @@ static void check_closures(lw_model *model, lw_random *random, int seed) {
     lw_data *data;
     assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
     lw_rows *rows = lw_rows_create_ties(model, arena);
-    lw_ties *ties = lw_ties_create(model, rows, arena);
-    lw_sweeps *sweeps = lw_sweeps_create(model, data, ties, rows->count, arena);
+    lw_loop_constraints *ties = lw_loop_constraints_create(model, rows, arena);
+    lw_rcr_system *sweeps = lw_rcr_system_create(model, data, ties, rows->count, arena);
     lw_closures *closures;
     assert_int_equal(lw_closures_create(model, arena, &closures), LW_OK);
     assert_non_null(closures);
@@ -200,18 +200,18 @@ static void check_closures(lw_model *model, lw_random *random, int seed) {
     if (!(left.largest < 1e-9)) fail_msg("seed %d: slip %g", seed, left.largest);
     lw_take_state(model, data, 0, q, v);
     /* the model's way */
-    lw_looped looped = {.base.model = model, .data = data, .rows = rows};
-    lw_looped_rows(&looped);
-    lw_looped_bias(&looped, bias);
+    lw_loop_method looped = {.base.model = model, .data = data, .rows = rows};
+    lw_loop_method_rows(&looped);
+    lw_loop_method_bias(&looped, bias);
     lw_rows_velocities(model, rows, body);
     lw_rows_transposed(rows, body, HV);
     /* the method's */
     const lw_subject subject = {.v = data->v, .tau = tau, .gravity = true};
-    lw_sweeps_start(sweeps, &subject);
+    lw_rcr_system_start(sweeps, &subject);
     lw_closures_move(model, data, data->v, closures);
     for (int i = 1; i <= model->body_count; i++) random_vector(random, 6, 3, data->nodes[i].a);
     for (int t = 0; t < ties->count; t++) {
-        const lw_tie *tie = &ties->ties[t];
+        const lw_loop_constraint *tie = &ties->ties[t];
         double first[48], second[48], l[6], velocity[6], size = 0, worst = 0, largest = 0;
         int row[6];
         for (int k = 0; k < tie->count; k++) row[k] = (k + seed) % tie->count; /* in any order */

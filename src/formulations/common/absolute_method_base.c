@@ -18,16 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-lw_reduction *lw_reduction_create(size_t size, const lw_formulation *formulation, const lw_model *model,
-                                  const lw_method_options *options,
-                                  lw_status (*solve)(lw_reduction *method, lw_error *error)) {
-    lw_reduction *method = calloc(1, size);
+lw_absolute_method *lw_absolute_method_create(size_t size, const lw_formulation *formulation,
+                                              const lw_model *model, const lw_method_options *options,
+                                              lw_status (*solve)(lw_absolute_method *method,
+                                                                 lw_error *error)) {
+    lw_absolute_method *method = calloc(1, size);
     if (!method) return NULL;
     method->base.formulation = formulation;
     method->base.model = model;
     method->options = *options;
     method->solve = solve;
-    method->system = lw_stationary_create(model, LW_HOLD_NONE);
+    method->system = lw_newton_euler_create(model, LW_HOLD_NONE);
     method->projection = lw_projection_create(model, LW_HOLD_NONE);
     if (method->system && method->projection) {
         method->base.state_size = formulation->coordinates == LW_COORDINATES_ABSOLUTE
@@ -35,14 +36,14 @@ lw_reduction *lw_reduction_create(size_t size, const lw_formulation *formulation
                                       : model->nq + model->nv;
         return method;
     }
-    lw_reduction_destroy(method);
+    lw_absolute_method_destroy(method);
     return NULL;
 }
 
-void lw_reduction_destroy(lw_reduction *method) {
+void lw_absolute_method_destroy(lw_absolute_method *method) {
     if (!method) return;
     lw_projection_destroy(method->projection);
-    lw_stationary_destroy(method->system);
+    lw_newton_euler_destroy(method->system);
     free(method);
 }
 
@@ -83,15 +84,15 @@ lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotat
 lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
     lw_error body = {0}; /* the one at fault */
     if (lw_needs_inverse("", model, true, NULL) == LW_OK) return LW_OK;
-    lw_stationary *s = lw_stationary_create(model, LW_HOLD_NONE);
-    lw_kkt *kkt = s ? lw_kkt_create(model, s->rows) : NULL;
+    lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
+    lw_kkt_sparse *kkt = s ? lw_kkt_sparse_create(model, s->rows) : NULL;
     lw_status status = LW_ERROR_MEMORY;
     if (kkt) {
-        lw_stationary_rows_at(s, 0, model->q0, model->v0);
-        status = lw_kkt_factor(kkt, s->inertia, s->mass, s->rows, &body);
+        lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
+        status = lw_kkt_sparse_factor(kkt, s->inertia, s->mass, s->rows, &body);
     }
-    lw_kkt_destroy(kkt);
-    lw_stationary_destroy(s);
+    lw_kkt_sparse_destroy(kkt);
+    lw_newton_euler_destroy(s);
     if (status == LW_ERROR_MEMORY) return lw_out_of_memory(error);
     if (status == LW_OK) return LW_OK;
     body.status = LW_ERROR_UNSUPPORTED;
@@ -103,51 +104,51 @@ lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
     return LW_ERROR_UNSUPPORTED;
 }
 
-lw_status lw_reduction_accelerations(lw_method *base, double t, const double *q, const double *v,
-                                     const double *tau, double *vdot, double *reactions, bool *unique,
-                                     lw_error *error) {
-    lw_reduction *method = (lw_reduction *)base;
-    lw_stationary *s = method->system;
-    lw_stationary_at(s, t, q, v, tau);
+lw_status lw_absolute_method_accelerations(lw_method *base, double t, const double *q, const double *v,
+                                           const double *tau, double *vdot, double *reactions, bool *unique,
+                                           lw_error *error) {
+    lw_absolute_method *method = (lw_absolute_method *)base;
+    lw_newton_euler *s = method->system;
+    lw_newton_euler_at(s, t, q, v, tau);
     lw_status status = method->solve(method, error);
     if (status != LW_OK) return status;
     lw_rows_joint_accelerations(base->model, s->rows, s->a, vdot);
-    if (reactions) lw_stationary_reactions(s, reactions);
+    if (reactions) lw_newton_euler_reactions(s, reactions);
     return unique ? lw_unique_reactions(s, unique, error) : LW_OK;
 }
 
 /* --- absolute coordinates ------------------------------------------------------------------------- */
 
-void lw_reduction_multipliers(const lw_method *base, double *multipliers) {
-    const lw_stationary *s = ((const lw_reduction *)base)->system;
+void lw_absolute_method_multipliers(const lw_method *base, double *multipliers) {
+    const lw_newton_euler *s = ((const lw_absolute_method *)base)->system;
     for (int r = 0, next = 0; r < s->rows->count; r++)
         if (s->rows->rows[r].kind == LW_ROW_CONSTRAINT) multipliers[next++] = s->lambda[r];
 }
 
 void lw_absolute_to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
-    lw_stationary *s = ((lw_reduction *)base)->system;
-    lw_stationary_rows_at(s, t, q, v);
+    lw_newton_euler *s = ((lw_absolute_method *)base)->system;
+    lw_newton_euler_rows_at(s, t, q, v);
     lw_absolute_from_joints(s, y);
 }
 
 void lw_absolute_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
-    lw_stationary *s = ((lw_reduction *)base)->system;
-    lw_stationary_rows_at_absolute(s, t, y);
+    lw_newton_euler *s = ((lw_absolute_method *)base)->system;
+    lw_newton_euler_rows_at_absolute(s, t, y);
     memcpy(q, s->data->q, (size_t)base->model->nq * sizeof *q);
     memcpy(v, s->data->v, (size_t)base->model->nv * sizeof *v);
 }
 
-static void stabilise(lw_reduction *method) {
+static void stabilise(lw_absolute_method *method) {
     if (method->options.drift == LW_DRIFT_BAUMGARTE)
-        lw_stationary_stabilise(method->system, method->options.baumgarte_alpha,
-                                method->options.baumgarte_beta);
+        lw_newton_euler_stabilise(method->system, method->options.baumgarte_alpha,
+                                  method->options.baumgarte_beta);
 }
 
 lw_status lw_absolute_derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
                                  lw_error *error) {
-    lw_reduction *method = (lw_reduction *)base;
-    lw_stationary *s = method->system;
-    lw_stationary_at_absolute(s, t, y);
+    lw_absolute_method *method = (lw_absolute_method *)base;
+    lw_newton_euler *s = method->system;
+    lw_newton_euler_at_absolute(s, t, y);
     stabilise(method);
     lw_status status = method->solve(method, error);
     if (status != LW_OK) return status;
@@ -166,56 +167,56 @@ lw_status lw_absolute_derivative(lw_method *base, double t, const double *y, dou
     }
     for (int k = 0; k < s->angle_count; k++)
         ydot[13 * base->model->body_count + k] = s->rows->joints[s->angles[k].joint].v[s->angles[k].speed];
-    *power = lw_stationary_power(s);
+    *power = lw_newton_euler_power(s);
     return LW_OK;
 }
 
 lw_status lw_absolute_project(lw_method *base, double t, double *y, lw_error *error) {
-    lw_reduction *method = (lw_reduction *)base;
+    lw_absolute_method *method = (lw_absolute_method *)base;
     if (method->options.drift == LW_DRIFT_PROJECT)
         return lw_project_absolute(method->projection, t, y, error);
     for (int i = 0; i < base->model->body_count; i++) lw_quat_normalise(y + 13 * i + 3);
-    lw_stationary_rows_at_absolute(method->system, t, y);
+    lw_newton_euler_rows_at_absolute(method->system, t, y);
     lw_absolute_take_angles(method->system, y);
     return LW_OK;
 }
 
 void lw_absolute_violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
-    lw_stationary *s = ((lw_reduction *)base)->system;
-    lw_stationary_rows_at_absolute(s, t, y);
-    lw_stationary_violation(s, position, velocity);
+    lw_newton_euler *s = ((lw_absolute_method *)base)->system;
+    lw_newton_euler_rows_at_absolute(s, t, y);
+    lw_newton_euler_violation(s, position, velocity);
 }
 
 /* --- joint coordinates ---------------------------------------------------------------------------- */
 
 void lw_jointed_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
-    lw_tree_from_state(base->model, ((lw_reduction *)base)->system->data, t, y, q, v);
+    lw_tree_from_state(base->model, ((lw_absolute_method *)base)->system->data, t, y, q, v);
 }
 
 lw_status lw_jointed_derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
                                 lw_error *error) {
-    lw_reduction *method = (lw_reduction *)base;
-    lw_stationary *s = method->system;
+    lw_absolute_method *method = (lw_absolute_method *)base;
+    lw_newton_euler *s = method->system;
     const lw_model *model = base->model;
-    lw_stationary_at(s, t, y, y + model->nq, NULL);
+    lw_newton_euler_at(s, t, y, y + model->nq, NULL);
     stabilise(method);
     lw_status status = method->solve(method, error);
     if (status != LW_OK) return status;
     lw_q_rate_stable(model, s->data->q, s->data->v, ydot);
     lw_rows_joint_accelerations(model, s->rows, s->a, ydot + model->nq);
-    *power = lw_stationary_power(s);
+    *power = lw_newton_euler_power(s);
     return LW_OK;
 }
 
 lw_status lw_jointed_project(lw_method *base, double t, double *y, lw_error *error) {
-    lw_reduction *method = (lw_reduction *)base;
+    lw_absolute_method *method = (lw_absolute_method *)base;
     lw_normalise_q(base->model, y);
     if (method->options.drift != LW_DRIFT_PROJECT) return LW_OK;
     return lw_project_state(method->projection, t, y, y + base->model->nq, error);
 }
 
 void lw_jointed_violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
-    lw_stationary *s = ((lw_reduction *)base)->system;
-    lw_stationary_rows_at(s, t, y, y + base->model->nq);
-    lw_stationary_violation(s, position, velocity);
+    lw_newton_euler *s = ((lw_absolute_method *)base)->system;
+    lw_newton_euler_rows_at(s, t, y, y + base->model->nq);
+    lw_newton_euler_violation(s, position, velocity);
 }

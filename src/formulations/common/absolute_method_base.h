@@ -1,31 +1,32 @@
 /* absolute_method_base.h - what the methods of Mufti (1983) share: each is a way to solve the stationary-point system, and
  * everything else (state, forces, reactions, drift) is the same for all.
  *
- * A method embeds lw_reduction as its first member, sets solve, and takes the functions below into its table: lw_absolute_...
+ * A method embeds lw_absolute_method as its first member, sets solve, and takes the functions below into its table: lw_absolute_...
  * for a state of its own in absolute coordinates, lw_jointed_... for one in joint coordinates.
  */
-#ifndef LW_REDUCTION_H
-#define LW_REDUCTION_H
+#ifndef LW_ABSOLUTE_METHOD_BASE_H
+#define LW_ABSOLUTE_METHOD_BASE_H
 
 #include "formulations/formulation.h"
 #include "constraints/projection.h"
 
-typedef struct lw_reduction lw_reduction;
-struct lw_reduction {
+typedef struct lw_absolute_method lw_absolute_method;
+struct lw_absolute_method {
     lw_method base;
     lw_method_options options;
-    lw_stationary *system;
+    lw_newton_euler *system;
     lw_projection *projection;
     /* a and lambda of the system from its J, H, u, gamma. */
-    lw_status (*solve)(lw_reduction *method, lw_error *error);
+    lw_status (*solve)(lw_absolute_method *method, lw_error *error);
 };
 
-/* A method of `size` bytes, zeroed but for its lw_reduction; NULL when memory is out. */
-lw_reduction *lw_reduction_create(size_t size, const lw_formulation *formulation, const lw_model *model,
-                                  const lw_method_options *options,
-                                  lw_status (*solve)(lw_reduction *method, lw_error *error));
-/* Frees what lw_reduction_create made, the method included. */
-void lw_reduction_destroy(lw_reduction *method);
+/* A method of `size` bytes, zeroed but for its lw_absolute_method; NULL when memory is out. */
+lw_absolute_method *lw_absolute_method_create(size_t size, const lw_formulation *formulation,
+                                              const lw_model *model, const lw_method_options *options,
+                                              lw_status (*solve)(lw_absolute_method *method,
+                                                                 lw_error *error));
+/* Frees what lw_absolute_method_create made, the method included. */
+void lw_absolute_method_destroy(lw_absolute_method *method);
 
 /* For dense methods: refuses more unknowns than a matrix of 1 GB has. */
 lw_status lw_dense_limit(const char *method, int unknowns, lw_error *error);
@@ -37,11 +38,11 @@ lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotat
 lw_status lw_needs_determined(const lw_model *model, lw_error *error);
 
 /* For the table of functions. */
-lw_status lw_reduction_accelerations(lw_method *method, double t, const double *q, const double *v,
-                                     const double *tau, double *vdot, double *reactions, bool *unique,
-                                     lw_error *error);
+lw_status lw_absolute_method_accelerations(lw_method *method, double t, const double *q, const double *v,
+                                           const double *tau, double *vdot, double *reactions, bool *unique,
+                                           lw_error *error);
 
-void lw_reduction_multipliers(const lw_method *method, double *multipliers);
+void lw_absolute_method_multipliers(const lw_method *method, double *multipliers);
 
 void lw_absolute_to_state(lw_method *method, double t, const double *q, const double *v, double *y);
 void lw_absolute_from_state(lw_method *method, double t, const double *y, double *q, double *v);
@@ -52,7 +53,7 @@ void lw_absolute_violation(lw_method *method, double t, const double *y, double 
 
 #define LW_ABSOLUTE_FUNCTIONS                                                                                \
     .to_state = lw_absolute_to_state, .from_state = lw_absolute_from_state,                                  \
-    .accelerations = lw_reduction_accelerations, .multipliers = lw_reduction_multipliers,                    \
+    .accelerations = lw_absolute_method_accelerations, .multipliers = lw_absolute_method_multipliers,        \
     .derivative = lw_absolute_derivative, .project = lw_absolute_project, .violation = lw_absolute_violation
 
 void lw_jointed_from_state(lw_method *method, double t, const double *y, double *q, double *v);

@@ -13,12 +13,12 @@
 #include <math.h>
 #include <string.h>
 
-lw_looped *lw_looped_create(size_t size, const lw_formulation *formulation, const lw_model *model,
-                            const lw_method_options *options,
-                            lw_status (*solve)(lw_looped *method, double t, const double *tau,
-                                               lw_error *error)) {
+lw_loop_method *lw_loop_method_create(size_t size, const lw_formulation *formulation, const lw_model *model,
+                                      const lw_method_options *options,
+                                      lw_status (*solve)(lw_loop_method *method, double t, const double *tau,
+                                                         lw_error *error)) {
     lw_arena *arena = lw_arena_create(NULL);
-    lw_looped *method = arena ? lw_arena_take(arena, 1, size) : NULL;
+    lw_loop_method *method = arena ? lw_arena_take(arena, 1, size) : NULL;
     if (method) {
         method->arena = arena;
         method->rows = lw_rows_create_ties(model, arena);
@@ -42,20 +42,20 @@ lw_looped *lw_looped_create(size_t size, const lw_formulation *formulation, cons
     return method;
 }
 
-void lw_looped_destroy(lw_method *base) {
-    lw_looped *method = (lw_looped *)base;
+void lw_loop_method_destroy(lw_method *base) {
+    lw_loop_method *method = (lw_loop_method *)base;
     if (!method) return;
     lw_data_destroy(method->data);
     lw_arena_destroy(method->arena);
 }
 
-void lw_looped_rows(lw_looped *method) {
+void lw_loop_method_rows(lw_loop_method *method) {
     lw_velocities(method->base.model, method->data);
     lw_world_poses(method->base.model, method->data);
     lw_rows_evaluate(method->base.model, method->data, false, method->rows);
 }
 
-double lw_looped_velocity_defect(lw_looped *method) {
+double lw_loop_method_velocity_defect(lw_loop_method *method) {
     const lw_rows *rows = method->rows;
     double worst = 0, fastest = 0;
     lw_rows_velocities(method->base.model, rows, method->body);
@@ -69,7 +69,7 @@ double lw_looped_velocity_defect(lw_looped *method) {
     return fastest > 0 ? worst / fastest : 0;
 }
 
-void lw_looped_bias(const lw_looped *method, double *bias) {
+void lw_loop_method_bias(const lw_loop_method *method, double *bias) {
     const lw_rows *rows = method->rows;
     for (int r = 0; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];
@@ -86,10 +86,10 @@ void lw_looped_bias(const lw_looped *method, double *bias) {
     }
 }
 
-void lw_looped_row_defects(const lw_looped *method, double *out) {
+void lw_loop_method_row_defects(const lw_loop_method *method, double *out) {
     const lw_rows *rows = method->rows;
     const lw_data *data = method->data;
-    lw_looped_bias(method, out);
+    lw_loop_method_bias(method, out);
     for (int r = 0; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];
         for (int b = row->block; b < row->block + row->count; b++) {
@@ -105,21 +105,21 @@ void lw_looped_row_defects(const lw_looped *method, double *out) {
     }
 }
 
-void lw_looped_stabilise(lw_looped *method) {
+void lw_loop_method_stabilise(lw_loop_method *method) {
     if (method->options.drift != LW_DRIFT_BAUMGARTE) return;
     double alpha = method->options.baumgarte_alpha, beta = method->options.baumgarte_beta;
-    lw_looped_velocity_defect(method);
+    lw_loop_method_velocity_defect(method);
     for (int r = 0; r < method->rows->count; r++)
         method->rows->gamma[r] -= 2 * alpha * method->defect[r] + beta * beta * method->rows->phi[r];
 }
 
-void lw_looped_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
-    lw_tree_from_state(base->model, ((lw_looped *)base)->data, t, y, q, v);
+void lw_loop_method_from_state(lw_method *base, double t, const double *y, double *q, double *v) {
+    lw_tree_from_state(base->model, ((lw_loop_method *)base)->data, t, y, q, v);
 }
 
-lw_status lw_looped_derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
-                               lw_error *error) {
-    lw_looped *method = (lw_looped *)base;
+lw_status lw_loop_method_derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
+                                    lw_error *error) {
+    lw_loop_method *method = (lw_loop_method *)base;
     const lw_model *model = base->model;
     lw_data *data = method->data;
     lw_take_state(model, data, t, y, y + model->nq);
@@ -134,10 +134,10 @@ lw_status lw_looped_derivative(lw_method *base, double t, const double *y, doubl
     return LW_OK;
 }
 
-lw_status lw_looped_accelerations(lw_method *base, double t, const double *q, const double *v,
-                                  const double *tau, double *vdot, double *reactions, bool *unique,
-                                  lw_error *error) {
-    lw_looped *method = (lw_looped *)base;
+lw_status lw_loop_method_accelerations(lw_method *base, double t, const double *q, const double *v,
+                                       const double *tau, double *vdot, double *reactions, bool *unique,
+                                       lw_error *error) {
+    lw_loop_method *method = (lw_loop_method *)base;
     const lw_model *model = base->model;
     lw_data *data = method->data;
     lw_take_state(model, data, t, q, v);
@@ -148,9 +148,9 @@ lw_status lw_looped_accelerations(lw_method *base, double t, const double *q, co
     memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
     if (reactions) {
         memcpy(method->v, data->v, (size_t)model->nv * sizeof *method->v); /* solve may have corrected them */
-        lw_looped_rows(method); /* solve may know the rows otherwise */
+        lw_loop_method_rows(method); /* solve may know the rows otherwise */
         lw_joint_reactions(model, data, t, q, method->v, vdot, reactions);
-        lw_tie_reactions(model, data, method->rows, method->lambda, method->body, reactions);
+        lw_loop_constraint_reactions(model, data, method->rows, method->lambda, method->body, reactions);
     }
     if (!unique) return LW_OK;
     lw_take_state(model, data, t, q, v);
@@ -158,19 +158,20 @@ lw_status lw_looped_accelerations(lw_method *base, double t, const double *q, co
                           : lw_unique_reactions_at(model, t, q, unique, error);
 }
 
-void lw_looped_multipliers(const lw_method *base, double *multipliers) {
-    const lw_looped *method = (const lw_looped *)base;
+void lw_loop_method_multipliers(const lw_method *base, double *multipliers) {
+    const lw_loop_method *method = (const lw_loop_method *)base;
     for (int r = 0, next = 0; r < method->rows->count; r++)
         if (method->rows->rows[r].kind == LW_ROW_CONSTRAINT) multipliers[next++] = method->lambda[r];
 }
 
-const double *lw_looped_speeds(const lw_method *base) { return ((const lw_looped *)base)->v; }
+const double *lw_loop_method_speeds(const lw_method *base) { return ((const lw_loop_method *)base)->v; }
 
-void lw_looped_violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
-    lw_looped *method = (lw_looped *)base;
+void lw_loop_method_violation(lw_method *base, double t, const double *y, double *position,
+                              double *velocity) {
+    lw_loop_method *method = (lw_loop_method *)base;
     lw_take_state(base->model, method->data, t, y, y + base->model->nq);
-    lw_looped_rows(method);
-    lw_looped_velocity_defect(method);
+    lw_loop_method_rows(method);
+    lw_loop_method_velocity_defect(method);
     *position = *velocity = 0;
     for (int r = 0; r < method->rows->count; r++) {
         *position = fmax(*position, fabs(method->rows->phi[r]));

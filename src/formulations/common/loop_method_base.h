@@ -1,15 +1,15 @@
 /* loop_method_base.h - what methods in joint coordinates with closed loops share: state, rows of closures and constraints, reactions.
  *
- * A method embeds lw_looped as its first member, sets solve, and takes the functions below into its table.
+ * A method embeds lw_loop_method as its first member, sets solve, and takes the functions below into its table.
  */
-#ifndef LW_LOOPED_H
-#define LW_LOOPED_H
+#ifndef LW_LOOP_METHOD_BASE_H
+#define LW_LOOP_METHOD_BASE_H
 
 #include "formulations/formulation.h"
 #include "model/rows.h"
 
-typedef struct lw_looped lw_looped;
-struct lw_looped {
+typedef struct lw_loop_method lw_loop_method;
+struct lw_loop_method {
     lw_method base;
     lw_method_options options;
     lw_arena *arena; /* owns the method */
@@ -23,39 +23,40 @@ struct lw_looped {
     bool reacting;    /* solve is asked for lambda too */
     /* From the state in data, accelerations into data->vdot, multipliers into lambda if asked for, force of the drives at prescribed
      * speeds into data->drive; tau may be NULL. */
-    lw_status (*solve)(lw_looped *method, double t, const double *tau, lw_error *error);
+    lw_status (*solve)(lw_loop_method *method, double t, const double *tau, lw_error *error);
     /* Which components of the reactions are determined at the state in data; NULL: by redundancy.c. */
-    lw_status (*unique)(lw_looped *method, double t, bool *unique, lw_error *error);
+    lw_status (*unique)(lw_loop_method *method, double t, bool *unique, lw_error *error);
 };
 
-/* A method of `size` bytes, zeroed but for its lw_looped; NULL when memory is out. */
-lw_looped *lw_looped_create(size_t size, const lw_formulation *formulation, const lw_model *model,
-                            const lw_method_options *options,
-                            lw_status (*solve)(lw_looped *method, double t, const double *tau,
-                                               lw_error *error));
-void lw_looped_destroy(lw_method *method);
+/* A method of `size` bytes, zeroed but for its lw_loop_method; NULL when memory is out. */
+lw_loop_method *lw_loop_method_create(size_t size, const lw_formulation *formulation, const lw_model *model,
+                                      const lw_method_options *options,
+                                      lw_status (*solve)(lw_loop_method *method, double t, const double *tau,
+                                                         lw_error *error));
+void lw_loop_method_destroy(lw_method *method);
 
 /* Rows at the state in data (lw_take_state), with its poses and twists. */
-void lw_looped_rows(lw_looped *method);
+void lw_loop_method_rows(lw_loop_method *method);
 /* H'V - rate into defect; returns the largest relative to the velocities of the bodies. */
-double lw_looped_velocity_defect(lw_looped *method);
+double lw_loop_method_velocity_defect(lw_loop_method *method);
 /* What the rows ask at acceleration level in the terms of the tree's recursions (acceleration of the internal origin, gravity
  * taken off): sum of h'(alpha; a) over the blocks + this = 0. */
-void lw_looped_bias(const lw_looped *method, double *bias);
+void lw_loop_method_bias(const lw_loop_method *method, double *bias);
 /* That sum and bias, for the accelerations in data->nodes: what the rows leave when the tree moves like this. */
-void lw_looped_row_defects(const lw_looped *method, double *out);
+void lw_loop_method_row_defects(const lw_loop_method *method, double *out);
 /* With drift control baumgarte: its terms into gamma, from the state in rows and the defect of its velocities. */
-void lw_looped_stabilise(lw_looped *method);
+void lw_loop_method_stabilise(lw_loop_method *method);
 
 /* For the table of functions. */
-void lw_looped_from_state(lw_method *method, double t, const double *y, double *q, double *v);
-lw_status lw_looped_derivative(lw_method *method, double t, const double *y, double *ydot, lw_power *power,
-                               lw_error *error);
-lw_status lw_looped_accelerations(lw_method *method, double t, const double *q, const double *v,
-                                  const double *tau, double *vdot, double *reactions, bool *unique,
-                                  lw_error *error);
-void lw_looped_multipliers(const lw_method *method, double *multipliers);
-const double *lw_looped_speeds(const lw_method *method);
-void lw_looped_violation(lw_method *method, double t, const double *y, double *position, double *velocity);
+void lw_loop_method_from_state(lw_method *method, double t, const double *y, double *q, double *v);
+lw_status lw_loop_method_derivative(lw_method *method, double t, const double *y, double *ydot,
+                                    lw_power *power, lw_error *error);
+lw_status lw_loop_method_accelerations(lw_method *method, double t, const double *q, const double *v,
+                                       const double *tau, double *vdot, double *reactions, bool *unique,
+                                       lw_error *error);
+void lw_loop_method_multipliers(const lw_method *method, double *multipliers);
+const double *lw_loop_method_speeds(const lw_method *method);
+void lw_loop_method_violation(lw_method *method, double t, const double *y, double *position,
+                              double *velocity);
 
 #endif

@@ -23,8 +23,8 @@
 #include <string.h>
 
 typedef struct director_method {
-    lw_reduction reduction;
-    lw_kkt *kkt;
+    lw_absolute_method reduction;
+    lw_kkt_sparse *kkt;
     lw_director *d;
     double *absolute;      /* 13 per body: newton_euler_system.h */
     double *momentum, *V;  /* 6 per body */
@@ -151,9 +151,9 @@ void lw_director_destroy(lw_director *d) {
 static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     director_method *method = (director_method *)base;
     lw_director *d = method->d;
-    lw_stationary *s = method->reduction.system;
+    lw_newton_euler *s = method->reduction.system;
     size_t n = 12 * (size_t)d->n;
-    lw_stationary_rows_at(s, t, q, v);
+    lw_newton_euler_rows_at(s, t, q, v);
     for (int i = 1; i <= d->n; i++) {
         const lw_body_state *body = &s->rows->bodies[i];
         double V[6], *own = y + 12 * (i - 1);
@@ -174,7 +174,7 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
 /* Poses, best twists and angles as absolute coordinates of the stationary-point system. */
 static void to_absolute(director_method *method, const double *y) {
     lw_director *d = method->d;
-    lw_stationary *s = method->reduction.system;
+    lw_newton_euler *s = method->reduction.system;
     size_t n = 12 * (size_t)d->n;
     for (int i = 1; i <= d->n; i++) {
         const double *q = y + 12 * (i - 1), *v = q + n;
@@ -197,17 +197,17 @@ static void to_absolute(director_method *method, const double *y) {
 
 /* The velocities closest to the rates in the mass metric that satisfy all rows: J V - H lambda = momenta, H'V = rate. */
 static bool fit_velocities(director_method *method) {
-    lw_stationary *s = method->reduction.system;
-    return lw_kkt_factor(method->kkt, s->inertia, s->mass, s->rows, NULL) == LW_OK &&
-           lw_kkt_solve(method->kkt, method->momentum, s->rows->rate, method->V, method->lambda, NULL) ==
-               LW_OK;
+    lw_newton_euler *s = method->reduction.system;
+    return lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL) == LW_OK &&
+           lw_kkt_sparse_solve(method->kkt, method->momentum, s->rows->rate, method->V, method->lambda,
+                               NULL) == LW_OK;
 }
 
 static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
     director_method *method = (director_method *)base;
-    lw_stationary *s = method->reduction.system;
+    lw_newton_euler *s = method->reduction.system;
     to_absolute(method, y);
-    lw_stationary_rows_at_absolute(s, t, method->absolute);
+    lw_newton_euler_rows_at_absolute(s, t, method->absolute);
     memcpy(q, s->data->q, (size_t)base->model->nq * sizeof *q);
     memcpy(v, s->data->v, (size_t)base->model->nv * sizeof *v);
     lw_same_signs(base->model, base->model->q0, q); /* directors know no signs */
@@ -222,19 +222,19 @@ static void from_state(lw_method *base, double t, const double *y, double *q, do
 
 /* --- continuous form ------------------------------------------------------------------------------ */
 
-static lw_status solve(lw_reduction *reduction, lw_error *error) {
-    lw_kkt *kkt = ((director_method *)reduction)->kkt;
-    lw_stationary *s = reduction->system;
-    lw_status status = lw_kkt_factor(kkt, s->inertia, s->mass, s->rows, error);
+static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
+    lw_kkt_sparse *kkt = ((director_method *)reduction)->kkt;
+    lw_newton_euler *s = reduction->system;
+    lw_status status = lw_kkt_sparse_factor(kkt, s->inertia, s->mass, s->rows, error);
     if (status != LW_OK) return status;
-    return lw_kkt_solve(kkt, s->u, s->rows->gamma, s->a, s->lambda, error);
+    return lw_kkt_sparse_solve(kkt, s->u, s->rows->gamma, s->a, s->lambda, error);
 }
 
 static lw_status derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
                             lw_error *error) {
     director_method *method = (director_method *)base;
     lw_director *d = method->d;
-    lw_stationary *s = method->reduction.system;
+    lw_newton_euler *s = method->reduction.system;
     size_t n = 12 * (size_t)d->n;
     to_absolute(method, y);
     lw_status status = lw_absolute_derivative(base, t, method->absolute, method->ydot, power, error);
@@ -315,10 +315,10 @@ static lw_energy energy(lw_method *base, double t, const double *y) {
 static void violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
     director_method *method = (director_method *)base;
     lw_director *d = method->d;
-    lw_stationary *s = method->reduction.system;
+    lw_newton_euler *s = method->reduction.system;
     to_absolute(method, y);
-    lw_stationary_rows_at_absolute(s, t, method->absolute);
-    lw_stationary_violation(s, position, velocity);
+    lw_newton_euler_rows_at_absolute(s, t, method->absolute);
+    lw_newton_euler_violation(s, position, velocity);
     for (int i = 0; i < d->n; i++)
         for (int k = 3; k < 12; k += 3)
             for (int l = k; l < 12; l += 3) {
@@ -330,7 +330,7 @@ static void violation(lw_method *base, double t, const double *y, double *positi
 /* Of the last step, or before the first of what was solved for accelerations. */
 static double condition(lw_method *base) {
     director_method *method = (director_method *)base;
-    return method->d->h != 0 ? lw_director_condition(method->d) : lw_kkt_condition(method->kkt);
+    return method->d->h != 0 ? lw_director_condition(method->d) : lw_kkt_sparse_condition(method->kkt);
 }
 
 /* --- create --------------------------------------------------------------------------------------- */
@@ -351,10 +351,10 @@ static void destroy(lw_method *base) {
     director_method *method = (director_method *)base;
     if (!method) return;
     lw_director_destroy(method->d);
-    lw_kkt_destroy(method->kkt);
+    lw_kkt_sparse_destroy(method->kkt);
     free(method->absolute), free(method->momentum), free(method->V), free(method->lambda), free(method->ydot);
     free(method->q), free(method->v);
-    lw_reduction_destroy(&method->reduction);
+    lw_absolute_method_destroy(&method->reduction);
 }
 
 static double *numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
@@ -363,11 +363,11 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                         lw_error *error) {
     const lw_formulation *formulation = full ? &lw_formulation_director_full : &lw_formulation_director;
     director_method *method =
-        (director_method *)lw_reduction_create(sizeof *method, formulation, model, options, solve);
+        (director_method *)lw_absolute_method_create(sizeof *method, formulation, model, options, solve);
     if (!method) return lw_out_of_memory(error);
     size_t n = (size_t)model->body_count;
-    lw_stationary *s = method->reduction.system;
-    method->kkt = lw_kkt_create(model, s->rows);
+    lw_newton_euler *s = method->reduction.system;
+    method->kkt = lw_kkt_sparse_create(model, s->rows);
     method->absolute = numbers((size_t)lw_absolute_size(s));
     method->momentum = numbers(6 * n);
     method->V = numbers(6 * n);
@@ -382,8 +382,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     if (status == LW_OK) { /* the first factorisations choose pivots, which takes memory */
         for (int k = 0; k < 3; k++) method->q[3 + 4 * k] = 1;
         method->reduction.base.state_size = lw_director_state_size(method->d);
-        lw_stationary_rows_at(s, 0, model->q0, model->v0);
-        status = lw_kkt_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);
+        lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
+        status = lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);
         if (status != LW_ERROR_MEMORY) status = LW_OK; /* a singular state says so when it is solved */
         double *y = numbers((size_t)method->reduction.base.state_size);
         if (y) {
@@ -414,7 +414,7 @@ static lw_status create_full(const lw_model *model, const lw_method_options *opt
 #define COMMON                                                                                               \
     .coordinates = LW_COORDINATES_DIRECTOR, .integrator = "energy-momentum", .no_baumgarte = true,           \
     .applies = applies, .destroy = destroy, .to_state = to_state, .from_state = from_state,                  \
-    .accelerations = lw_reduction_accelerations, .multipliers = lw_reduction_multipliers,                    \
+    .accelerations = lw_absolute_method_accelerations, .multipliers = lw_absolute_method_multipliers,        \
     .borrows = "lagrange", .derivative = derivative, .differential = differential, .step = step,             \
     .project = project, .violation = violation, .reactions = reactions, .energy = energy,                    \
     .condition = condition

@@ -29,7 +29,7 @@
 #include <string.h>
 
 typedef struct cut_method {
-    lw_looped looped;
+    lw_loop_method looped;
     lw_projection *projection;
     double *G;    /* Phi_q: speeds x rows, column by column */
     double *zeta; /* the same size */
@@ -278,7 +278,7 @@ static lw_status solve_by_geometry(cut_method *m, double t, const double *tau, l
         lw_dense_times(false, nv, count, 1, m->G, m->looped.lambda, 1, m->push);
         lw_status status = lw_tree_solve(m->looped.base.model, m->looped.data, t, m->push, error);
         if (status != LW_OK) return status;
-        lw_looped_row_defects(&m->looped, m->b);
+        lw_loop_method_row_defects(&m->looped, m->b);
         change = HUGE_VAL;
     }
     bool lost = !(change <= good);
@@ -290,18 +290,18 @@ static lw_status solve_by_geometry(cut_method *m, double t, const double *tau, l
         "bodies of the closed loops differ so much in mass and inertia that method cut loses all digits");
 }
 
-static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
+static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_error *error) {
     cut_method *m = (cut_method *)looped;
     const lw_model *model = looped->base.model;
     const lw_rows *rows = looped->rows;
     lw_data *data = looped->data;
     int count = rows->count, nv = model->nv;
-    lw_looped_rows(looped);
-    lw_looped_stabilise(looped);
+    lw_loop_method_rows(looped);
+    lw_loop_method_stabilise(looped);
     lw_status status = lw_tree_solve(model, data, t, tau, error); /* eta */
     if (status != LW_OK || count == 0) return status;
-    lw_looped_row_defects(looped, m->b); /* Phi_q eta - psi */
-    lw_tie_matrix(model, data, rows, m->G);
+    lw_loop_method_row_defects(looped, m->b); /* Phi_q eta - psi */
+    lw_loop_constraint_matrix(model, data, rows, m->G);
     const recursion r = recursion_of(model, data);
     for (int c = 0; c < count; c++)
         column(m, &r, m->G + (size_t)c * (size_t)nv, m->zeta + (size_t)c * (size_t)nv);
@@ -341,12 +341,13 @@ static lw_status applies(const lw_model *model, lw_error *error) {
 static void destroy(lw_method *base) {
     if (base) lw_projection_destroy(((cut_method *)base)->projection);
     if (base) lw_orthogonal_destroy(((cut_method *)base)->orthogonal);
-    lw_looped_destroy(base);
+    lw_loop_method_destroy(base);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    cut_method *m = (cut_method *)lw_looped_create(sizeof *m, &lw_formulation_cut, model, options, solve);
+    cut_method *m =
+        (cut_method *)lw_loop_method_create(sizeof *m, &lw_formulation_cut, model, options, solve);
     if (m) {
         lw_arena *arena = m->looped.arena;
         size_t rows = (size_t)m->looped.rows->count + 1, nv = (size_t)model->nv + 1;
@@ -419,13 +420,13 @@ const lw_formulation lw_formulation_cut = {
     .create = create,
     .destroy = destroy,
     .to_state = lw_tree_to_state,
-    .from_state = lw_looped_from_state,
-    .accelerations = lw_looped_accelerations,
-    .multipliers = lw_looped_multipliers,
-    .speeds = lw_looped_speeds,
-    .derivative = lw_looped_derivative,
+    .from_state = lw_loop_method_from_state,
+    .accelerations = lw_loop_method_accelerations,
+    .multipliers = lw_loop_method_multipliers,
+    .speeds = lw_loop_method_speeds,
+    .derivative = lw_loop_method_derivative,
     .project = project,
-    .violation = lw_looped_violation,
+    .violation = lw_loop_method_violation,
     .condition = condition,
     .expense = expense,
     .least_expense = least_expense,

@@ -8,7 +8,7 @@
  * A consistent v is its own w. With closed loops w is v itself, whose part without mass is differentiated along the motion and kept in
  * balance after each step.
  *
- * Source   Arnold (2013), eqs 11-32; docs/theory/massless.md. The recursions stand in forward.h, inverse.h.
+ * Source   Arnold (2013), eqs 11-32; docs/theory/massless.md. The recursions stand in tree_forward.h, tree_inverse.h.
  * Cost     trees O(n) per call; closed loops O(n^3). No allocation.
  * Limits   motions without mass must be held by dampers or springs: lw_null_classify names those that are not.
  */
@@ -74,7 +74,7 @@ static void remove_still(const massless_method *m, int i, double *y) {
     }
 }
 
-/* As eliminate and accelerate of forward.h; joints of several speeds of which some are left out by kernels of their own. */
+/* As eliminate and accelerate of tree_forward.h; joints of several speeds of which some are left out by kernels of their own. */
 static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
     const unsigned char *left_out = m->shape->left_out, *passing = m->passing;
     int body = 0;
@@ -216,16 +216,16 @@ static void row_defects(massless_method *m, double *out) {
             if (link->prescribed >> k & 1) lw_v6_axpy(data->vdot[link->v + k], r.S + 6 * (link->v + k), x);
         memcpy(r.nodes[i].a, x, sizeof x);
     }
-    lw_looped_row_defects(&m->looped, out);
+    lw_loop_method_row_defects(&m->looped, out);
 }
 
-static lw_status solve_loops(lw_looped *looped, double t, const double *tau, lw_error *error) {
+static lw_status solve_loops(lw_loop_method *looped, double t, const double *tau, lw_error *error) {
     massless_method *m = (massless_method *)looped;
     lw_data *data = m->flow->data;
     lw_status status = lw_springs_consistent(m->flow, m->springs, t, tau, error);
     if (status != LW_OK) return status;
-    lw_looped_rows(looped);
-    lw_looped_stabilise(looped);
+    lw_loop_method_rows(looped);
+    lw_loop_method_stabilise(looped);
     row_defects(m, looped->defect);
     status =
         lw_loop_solve(m->system, m->flow->null->rep, data, t, tau, looped->defect, looped->lambda, error);
@@ -267,7 +267,7 @@ static void destroy(lw_method *base) {
     lw_follow_destroy(m->follow);
     lw_flow_destroy(m->flow), lw_flow_destroy(m->ahead), lw_flow_destroy(m->probe);
     lw_null_shape_destroy(m->shape);
-    lw_looped_destroy(base);
+    lw_loop_method_destroy(base);
 }
 
 static lw_flow *flow_of(const massless_method *m) {
@@ -350,8 +350,8 @@ static void find_floors(massless_method *m) {
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    massless_method *m =
-        (massless_method *)lw_looped_create(sizeof *m, &lw_formulation_massless, model, options, solve_loops);
+    massless_method *m = (massless_method *)lw_loop_method_create(sizeof *m, &lw_formulation_massless, model,
+                                                                  options, solve_loops);
     if (!m) return lw_out_of_memory(error);
     lw_arena *arena = m->looped.arena;
     lw_data_destroy(m->looped.data);
@@ -516,7 +516,8 @@ static lw_status accelerations(lw_method *base, double t, const double *q, const
     massless_method *m = (massless_method *)base;
     const lw_model *model = base->model;
     lw_data *data = m->flow->data;
-    if (m->shape->dense) return lw_looped_accelerations(base, t, q, v, tau, vdot, reactions, unique, error);
+    if (m->shape->dense)
+        return lw_loop_method_accelerations(base, t, q, v, tau, vdot, reactions, unique, error);
     lw_take_state(model, data, t, q, v);
     lw_status status = lw_springs_consistent(m->flow, m->springs, t, tau, error);
     if (status == LW_OK) status = accelerate_tree(m, true, error);
@@ -542,7 +543,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     massless_method *m = (massless_method *)base;
     const lw_model *model = base->model;
     lw_data *data = m->flow->data;
-    if (m->shape->dense) return lw_looped_derivative(base, t, y, ydot, power, error);
+    if (m->shape->dense) return lw_loop_method_derivative(base, t, y, ydot, power, error);
     lw_take_state(model, data, t, y, y + model->nq);
     lw_flow_follows(m->flow, true);
     lw_status status = lw_springs_consistent(m->flow, m->springs, t, NULL, error);
@@ -636,9 +637,9 @@ static lw_status residual_loops(massless_method *m, double t, const double *y, c
     const lw_model *model = m->shape->model;
     lw_data *data = m->flow->data;
     int nq = model->nq;
-    lw_status status = lw_looped_derivative(&m->looped.base, t, y, out, power, error);
+    lw_status status = lw_loop_method_derivative(&m->looped.base, t, y, out, power, error);
     if (status != LW_OK) return status;
-    lw_looped_velocity_defect(&m->looped);
+    lw_loop_method_velocity_defect(&m->looped);
     lw_loop_close(m->flow->loops, pull, m->looped.defect, out + nq);
     for (int k = 0; k < model->nv; k++) out[nq + k] += draw * (data->v[k] - y[nq + k]); /* into balance */
     memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
@@ -739,7 +740,7 @@ const lw_formulation lw_formulation_massless = {
     .to_state = to_state,
     .from_state = lw_massless_from_state,
     .accelerations = accelerations,
-    .multipliers = lw_looped_multipliers,
+    .multipliers = lw_loop_method_multipliers,
     .speeds = speeds,
     .frees_speeds = true,
     .derivative = derivative,
@@ -750,5 +751,5 @@ const lw_formulation lw_formulation_massless = {
     .roots = lw_massless_roots,
     .cross = lw_massless_cross,
     .release = lw_massless_release,
-    .violation = lw_looped_violation,
+    .violation = lw_loop_method_violation,
 };

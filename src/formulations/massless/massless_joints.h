@@ -5,7 +5,7 @@
  * No mass moves along these, so I^ n = 0. A joint of which every speed is left out is rigid: its U vanishes, it hands over all that it carries.
  * A ball joint hands over a mass matrix, as one with full rank does, since U D^+ U' takes up all of A and B.
  *
- * Source   Arnold (2013), eqs 17, 25a; symbols of tree_recursion.h, kernels beside those of forward.h.
+ * Source   Arnold (2013), eqs 17, 25a; symbols of tree_recursion.h, kernels beside those of tree_forward.h.
  * Cost     O(1).
  */
 #ifndef LW_MASSLESS_JOINTS_H

@@ -104,7 +104,7 @@ static void allowed(lw_loop_null *l, lw_data *data) {
     const lw_model *model = l->shape->model;
     int n = l->count, m = l->rows->count;
     lw_rows_evaluate(model, data, false, l->rows);
-    lw_tie_matrix(model, data, l->rows, l->ties);
+    lw_loop_constraint_matrix(model, data, l->rows, l->ties);
     for (int r = 0; r < m; r++) {
         double unit = lw_row_is_length(model, l->rows, r) ? 1 / l->shape->length : 1;
         for (int k = 0; k < n; k++)

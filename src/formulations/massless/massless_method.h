@@ -9,7 +9,7 @@
 #include "constraints/projection.h"
 
 typedef struct massless_method {
-    lw_looped looped; /* its data are those of flow */
+    lw_loop_method looped; /* its data are those of flow */
     lw_null_shape *shape;
     lw_null_kinds kinds;
     lw_flow *flow;  /* the state */

@@ -80,7 +80,7 @@ lw_status lw_augmented_applies(const char *method, const lw_model *model, int un
     return lw_needs_determined(model, error);
 }
 
-static void build_tree(lw_augmented *a) {
+static void build_tree(lw_augmented_bodies *a) {
     const lw_model *model = a->s->model;
     const lw_rows *rows = a->s->rows;
     int row = 0;
@@ -103,9 +103,9 @@ static void build_tree(lw_augmented *a) {
         if (a->up[i]) a->beyond[a->up[i]] += a->beyond[i];
 }
 
-lw_augmented *lw_augmented_create(lw_stationary *s, bool general) {
+lw_augmented_bodies *lw_augmented_create(lw_newton_euler *s, bool general) {
     lw_arena *arena = s->arena;
-    lw_augmented *a = LW_NEW(arena, lw_augmented, 1);
+    lw_augmented_bodies *a = LW_NEW(arena, lw_augmented_bodies, 1);
     if (!a) return NULL;
     size_t n = (size_t)s->model->body_count, stars = (size_t)(s->rows->count - s->rows->tree_count);
     a->s = s;
@@ -149,30 +149,30 @@ lw_augmented *lw_augmented_create(lw_stationary *s, bool general) {
     return a->work ? a : NULL;
 }
 
-void lw_augmented_destroy(lw_augmented *a) {
+void lw_augmented_destroy(lw_augmented_bodies *a) {
     if (a) lw_symmetric_destroy(a->work);
 }
 
 /* --- E, B, D as operators ------------------------------------------------------------------------- */
 
 /* Each body's vector becomes the sum over it and all beyond it. */
-static void gather(const lw_augmented *a, double *x) {
+static void gather(const lw_augmented_bodies *a, double *x) {
     for (int i = a->n; i >= 1; i--)
         if (a->up[i]) lw_v3_axpy(1, x + 3 * (i - 1), x + 3 * (a->up[i] - 1));
 }
 
 /* Each body's vector is passed on to all beyond it. */
-static void spread(const lw_augmented *a, double *x) {
+static void spread(const lw_augmented_bodies *a, double *x) {
     for (int i = 1; i <= a->n; i++)
         if (a->up[i]) lw_v3_axpy(1, x + 3 * (a->up[i] - 1), x + 3 * (i - 1));
 }
 
-static void times_mass(const lw_augmented *a, double *x) {
+static void times_mass(const lw_augmented_bodies *a, double *x) {
     for (int k = 0; k < 3 * a->n; k++) x[k] *= a->s->mass[k / 3];
 }
 
 /* x = E x */
-static void apply_E(const lw_augmented *a, double *x) {
+static void apply_E(const lw_augmented_bodies *a, double *x) {
     size_t bytes = 3 * (size_t)a->n * sizeof *x;
     if (a->slides == 0) {
         memset(x, 0, bytes);
@@ -190,7 +190,7 @@ static void apply_E(const lw_augmented *a, double *x) {
     spread(a, x);
 }
 
-void lw_augmented_forces(const lw_augmented *a, double *y, double *f) {
+void lw_augmented_forces(const lw_augmented_bodies *a, double *y, double *f) {
     gather(a, y);
     for (int i = 1; i <= a->n; i++)
         for (int k = a->force_at[i]; k < a->force_at[i + 1]; k++)
@@ -198,7 +198,7 @@ void lw_augmented_forces(const lw_augmented *a, double *y, double *f) {
 }
 
 /* f = B x = T2 (x - M E x) */
-static void apply_B(const lw_augmented *a, const double *x, double *f) {
+static void apply_B(const lw_augmented_bodies *a, const double *x, double *f) {
     double *y = a->y;
     memcpy(y, x, 3 * (size_t)a->n * sizeof *y);
     apply_E(a, y);
@@ -206,7 +206,7 @@ static void apply_B(const lw_augmented *a, const double *x, double *f) {
     lw_augmented_forces(a, y, f);
 }
 
-void lw_augmented_displace(const lw_augmented *a, const double *f, double *x) {
+void lw_augmented_displace(const lw_augmented_bodies *a, const double *f, double *x) {
     memset(x, 0, 3 * (size_t)a->n * sizeof *x);
     for (int i = 1; i <= a->n; i++)
         for (int k = a->force_at[i]; k < a->force_at[i + 1]; k++)
@@ -215,7 +215,7 @@ void lw_augmented_displace(const lw_augmented *a, const double *f, double *x) {
 }
 
 /* x = B'f = (1 - E M) T2'f */
-static void apply_B_transposed(const lw_augmented *a, const double *f, double *x) {
+static void apply_B_transposed(const lw_augmented_bodies *a, const double *f, double *x) {
     double *y = a->y;
     size_t bytes = 3 * (size_t)a->n * sizeof *x;
     lw_augmented_displace(a, f, x);
@@ -227,7 +227,7 @@ static void apply_B_transposed(const lw_augmented *a, const double *f, double *x
 }
 
 /* f += H_w'x */
-static void add_arms_transposed(const lw_augmented *a, const double *x, double *f) {
+static void add_arms_transposed(const lw_augmented_bodies *a, const double *x, double *f) {
     const lw_rows *rows = a->s->rows;
     for (int k = 0; k < a->forces; k++) {
         const lw_row *row = &rows->rows[a->force_row[k]];
@@ -236,7 +236,7 @@ static void add_arms_transposed(const lw_augmented *a, const double *x, double *
     }
 }
 
-void lw_augmented_shift(lw_augmented *a, const double *x, double *out) {
+void lw_augmented_shift(lw_augmented_bodies *a, const double *x, double *out) {
     const lw_rows *rows = a->s->rows;
     apply_B(a, x, a->f);
     memset(out, 0, 3 * (size_t)a->n * sizeof *out);
@@ -272,7 +272,7 @@ static void complete_basis(int count, double basis[9]) {
 }
 
 /* T2 and N: per joint the pseudo-inverse of its directions and what is perpendicular to them. */
-void lw_augmented_directions(lw_augmented *a) {
+void lw_augmented_directions(lw_augmented_bodies *a) {
     const lw_model *model = a->s->model;
     const lw_rows *rows = a->s->rows;
     for (int i = 1; i <= a->n; i++) {
@@ -289,7 +289,7 @@ void lw_augmented_directions(lw_augmented *a) {
 }
 
 /* N'M N, factored. False if some free translation moves no mass of its own. */
-static bool factor_slides(lw_augmented *a) {
+static bool factor_slides(lw_augmented_bodies *a) {
     const double rounding = 1e-14; /* of the mass that slides */
     size_t size = (size_t)a->slides;
     memset(a->slide_mass, 0, size * size * sizeof *a->slide_mass);
@@ -311,12 +311,12 @@ static bool factor_slides(lw_augmented *a) {
 
 /* --- K, general form ------------------------------------------------------------------------------ */
 
-static double *block(const lw_augmented *a, int i, int j) {
+static double *block(const lw_augmented_bodies *a, int i, int j) {
     size_t rows = 3 * (size_t)a->n;
     return a->K + 3 * (size_t)(i - 1) + 3 * (size_t)(j - 1) * rows;
 }
 
-static void add_inertias(lw_augmented *a) {
+static void add_inertias(lw_augmented_bodies *a) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     for (int i = 1; i <= a->n; i++) {
         double *own = block(a, i, i);
@@ -327,7 +327,7 @@ static void add_inertias(lw_augmented *a) {
 }
 
 /* D M D' column by column: f = H_w'e, D'e = -B'f. */
-static void form_K(lw_augmented *a) {
+static void form_K(lw_augmented_bodies *a) {
     size_t size = 3 * (size_t)a->n;
     for (size_t column = 0; column < size; column++) {
         memset(a->z, 0, size * sizeof *a->z);
@@ -345,18 +345,18 @@ static void form_K(lw_augmented *a) {
 
 /* --- K, blockwise --------------------------------------------------------------------------------- */
 
-static double *d_of(const lw_augmented *a, int i, int k) {
+static double *d_of(const lw_augmented_bodies *a, int i, int k) {
     return a->d + 3 * ((size_t)(i - 1) + (size_t)a->n * (size_t)(k - 1));
 }
 
 /* Is the tree of body i carried, by a joint that transmits a force to ground? */
-static bool carried(const lw_augmented *a, int i) {
+static bool carried(const lw_augmented_bodies *a, int i) {
     int root = a->root[i];
     return a->force_at[root + 1] > a->force_at[root];
 }
 
 /* From centres of mass to the joint of body i: on itself, on the body that it hangs from. */
-static void arms(const lw_augmented *a, int i, double own[3], double other[3]) {
+static void arms(const lw_augmented_bodies *a, int i, double own[3], double other[3]) {
     const lw_rows *rows = a->s->rows;
     const double *at = rows->joints[a->s->model->bodies[i].joint_index].at;
     lw_v3_sub(at, rows->bodies[i].r, own);
@@ -365,7 +365,7 @@ static void arms(const lw_augmented *a, int i, double own[3], double other[3]) {
 
 /* The vectors d_ik. own: first of the barycentre from the centre of mass, then from barycentre to own joint; out: from
  * the barycentre of the body that i hangs from to the joint of i. */
-static void find_barycentres(lw_augmented *a) {
+static void find_barycentres(lw_augmented_bodies *a) {
     int n = a->n;
     double own[3], other[3];
     memset(a->own, 0, 3 * (size_t)n * sizeof *a->own);
@@ -403,7 +403,7 @@ static void find_barycentres(lw_augmented *a) {
 }
 
 /* K_ii -= m d~d~ (30) */
-static void add_point(lw_augmented *a, int i, double m, const double d[3]) {
+static void add_point(lw_augmented_bodies *a, int i, double m, const double d[3]) {
     double *own = block(a, i, i), square = lw_v3_dot(d, d);
     size_t rows = 3 * (size_t)a->n;
     for (size_t r = 0; r < 3; r++)
@@ -412,7 +412,7 @@ static void add_point(lw_augmented *a, int i, double m, const double d[3]) {
 
 /* A pair of bodies with the sum of m_k d_ik d_jk' = b c': its blocks of K, -b~c~ (31, 35), and of the terms of velocities
  * -b x (w_j x (w_j x c)) (34, 37). */
-static void add_pair(lw_augmented *a, int i, int j, const double b[3], const double c[3]) {
+static void add_pair(lw_augmented_bodies *a, int i, int j, const double b[3], const double c[3]) {
     double *upper = block(a, i, j), *lower = block(a, j, i), dot = lw_v3_dot(b, c);
     size_t rows = 3 * (size_t)a->n;
     for (size_t r = 0; r < 3; r++)
@@ -429,7 +429,7 @@ static void add_pair(lw_augmented *a, int i, int j, const double b[3], const dou
 }
 
 /* K, and the terms that velocities of ball joints cause (36, 37). */
-static void form_blocks(lw_augmented *a) {
+static void form_blocks(lw_augmented_bodies *a) {
     int n = a->n;
     memset(a->K, 0, 9 * (size_t)n * (size_t)n * sizeof *a->K);
     memset(a->moment, 0, 3 * (size_t)n * sizeof *a->moment);
@@ -470,7 +470,8 @@ static void form_blocks(lw_augmented *a) {
 
 /* f = u3; blockwise without the part of ball joints, sum of c_ij w_i x (w_i x l_ij) in (10), whose terms are made
  * of blocks: what motion of the base and Baumgarte's terms leave. */
-static void translational_right(const lw_augmented *a, const double *gamma, bool without_balls, double *f) {
+static void translational_right(const lw_augmented_bodies *a, const double *gamma, bool without_balls,
+                                double *f) {
     const lw_rows *rows = a->s->rows;
     for (int i = 1; i <= a->n; i++) {
         double own[3], other[3], first[3], centripetal[3] = {0, 0, 0};
@@ -492,7 +493,7 @@ static void translational_right(const lw_augmented *a, const double *gamma, bool
 }
 
 /* N* = D H*_r + H*_w */
-static void form_stars(lw_augmented *a) {
+static void form_stars(lw_augmented_bodies *a) {
     const lw_rows *rows = a->s->rows;
     size_t size = 3 * (size_t)a->n;
     for (int r = 0; r < a->stars; r++) {
@@ -514,7 +515,7 @@ static void form_stars(lw_augmented *a) {
 }
 
 /* S = H*_r'E H*_r from the slides that lead to the bodies of a row, N'H*_r. */
-static void form_S(lw_augmented *a) {
+static void form_S(lw_augmented_bodies *a) {
     const lw_rows *rows = a->s->rows;
     size_t slides = (size_t)a->slides, stars = (size_t)a->stars;
     double *Y = a->slide_star, *X = Y + slides * stars;
@@ -533,11 +534,11 @@ static void form_S(lw_augmented *a) {
     if (slides > 0) lw_dense_multiply(true, false, a->stars, a->stars, a->slides, 1, Y, X, 0, a->S);
 }
 
-static void take_forces(const lw_augmented *a, const double *u, double *u1) {
+static void take_forces(const lw_augmented_bodies *a, const double *u, double *u1) {
     for (int i = 0; i < a->n; i++) lw_v3_copy(u + 6 * i + 3, u1 + 3 * i);
 }
 
-static void form_right_star(lw_augmented *a, const double *u, const double *gamma) {
+static void form_right_star(lw_augmented_bodies *a, const double *u, const double *gamma) {
     const lw_rows *rows = a->s->rows;
     translational_right(a, gamma, false, a->f);
     apply_B_transposed(a, a->f, a->x);
@@ -552,9 +553,9 @@ static void form_right_star(lw_augmented *a, const double *u, const double *gamm
     }
 }
 
-lw_status lw_augmented_at(lw_augmented *a, lw_error *error) {
+lw_status lw_augmented_at(lw_augmented_bodies *a, lw_error *error) {
     lw_augmented_directions(a);
-    if (!factor_slides(a)) return lw_saddle_singular(error);
+    if (!factor_slides(a)) return lw_kkt_dense_singular(error);
     if (a->blockwise) {
         find_barycentres(a);
         form_blocks(a);
@@ -567,7 +568,7 @@ lw_status lw_augmented_at(lw_augmented *a, lw_error *error) {
     return LW_OK;
 }
 
-void lw_augmented_right(lw_augmented *a, const double *u, const double *gamma) {
+void lw_augmented_right(lw_augmented_bodies *a, const double *u, const double *gamma) {
     bool blocks = a->blockwise && gamma == a->s->rows->gamma;
     if (a->stars > 0) form_right_star(a, u, gamma);
     translational_right(a, gamma, blocks, a->f);
@@ -581,7 +582,7 @@ void lw_augmented_right(lw_augmented *a, const double *u, const double *gamma) {
             a->right[3 * i + k] += u[6 * i + k] + (blocks ? a->velocity[3 * i + k] : 0);
 }
 
-void lw_augmented_expand(lw_augmented *a, const double *u, const double *gamma, const double *wdot,
+void lw_augmented_expand(lw_augmented_bodies *a, const double *u, const double *gamma, const double *wdot,
                          const double *lambda_star, double *acceleration, double *lambda) {
     const lw_rows *rows = a->s->rows;
     double *p = a->z, *x = a->x, *Ep = a->w;

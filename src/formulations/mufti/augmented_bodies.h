@@ -6,14 +6,14 @@
  * lambda are the multipliers of the tree's rotational rows, which are left as they are, lambda* those of closures and
  * constraints. Bodies 1 .. n have three numbers each, world axes.
  */
-#ifndef LW_AUGMENTED_H
-#define LW_AUGMENTED_H
+#ifndef LW_AUGMENTED_BODIES_H
+#define LW_AUGMENTED_BODIES_H
 
 #include "constraints/newton_euler_system.h"
 #include "linalg/dense.h"
 
-typedef struct lw_augmented {
-    lw_stationary *s;
+typedef struct lw_augmented_bodies {
+    lw_newton_euler *s;
     int n; /* bodies */
     bool
         blockwise; /* every joint of the tree transmits a whole force or none: vectors d_ik, blocks as in (35) */
@@ -43,13 +43,13 @@ typedef struct lw_augmented {
     /* workspace: per slide and star; per body; per translational row; per slide */
     double *slide_star, *x, *y, *z, *w, *f, *c;
     lw_symmetric *work;
-} lw_augmented;
+} lw_augmented_bodies;
 
 /* Refuses trees where something slides that has no mass, and more than the dense methods' limit of unknowns. */
 lw_status lw_augmented_applies(const char *method, const lw_model *model, int unknowns, lw_error *error);
 /* general: take the form for all joints even where blocks would do. NULL when memory is out. */
-lw_augmented *lw_augmented_create(lw_stationary *s, bool general);
-void lw_augmented_destroy(lw_augmented *a);
+lw_augmented_bodies *lw_augmented_create(lw_newton_euler *s, bool general);
+void lw_augmented_destroy(lw_augmented_bodies *a);
 
 /* Does a row of a tree joint transmit a force? (The screw's advance does, with a torque.) */
 bool lw_augmented_is_force(const lw_model *model, const lw_row *row);
@@ -57,20 +57,20 @@ bool lw_augmented_is_force(const lw_model *model, const lw_row *row);
 int lw_augmented_stars(const lw_model *model);
 
 /* The directions reach and slide at the state in s. */
-void lw_augmented_directions(lw_augmented *a);
+void lw_augmented_directions(lw_augmented_bodies *a);
 /* K, N, S at the state in s. */
-lw_status lw_augmented_at(lw_augmented *a, lw_error *error);
+lw_status lw_augmented_at(lw_augmented_bodies *a, lw_error *error);
 /* right and right_star for forces u and rows gamma: those of the state, whose terms of velocities are made of blocks where K is,
  * or any others. */
-void lw_augmented_right(lw_augmented *a, const double *u, const double *gamma);
+void lw_augmented_right(lw_augmented_bodies *a, const double *u, const double *gamma);
 /* x = T2'f: displacements of the bodies, three numbers each, that meet f in the translational rows. */
-void lw_augmented_displace(const lw_augmented *a, const double *f, double *x);
+void lw_augmented_displace(const lw_augmented_bodies *a, const double *f, double *x);
 /* f = T2 y; y is replaced by its sums over all that hangs on each body. */
-void lw_augmented_forces(const lw_augmented *a, double *y, double *f);
+void lw_augmented_forces(const lw_augmented_bodies *a, double *y, double *f);
 /* out = D x, both three numbers per body. */
-void lw_augmented_shift(lw_augmented *a, const double *x, double *out);
+void lw_augmented_shift(lw_augmented_bodies *a, const double *x, double *out);
 /* acceleration (6 per body) and lambda (but for the tree's rotational rows) from wdot and lambda*, for u and gamma. */
-void lw_augmented_expand(lw_augmented *a, const double *u, const double *gamma, const double *wdot,
+void lw_augmented_expand(lw_augmented_bodies *a, const double *u, const double *gamma, const double *wdot,
                          const double *lambda_star, double *acceleration, double *lambda);
 
 /* dual_i . basis_j = delta_ij for three vectors that are independent. */

@@ -40,7 +40,7 @@ lw_roots *lw_roots_create(const lw_model *model, lw_arena *arena) {
     return roots;
 }
 
-void lw_roots_at(lw_roots *roots, const lw_stationary *s) {
+void lw_roots_at(lw_roots *roots, const lw_newton_euler *s) {
     for (int i = 0; i < roots->bodies; i++)
         for (int k = 0; k < 3; k++)
             lw_m3_mul_v(s->data->world[i + 1].R, roots->own + 9 * i + 3 * k, roots->axes + 9 * i + 3 * k);

@@ -15,6 +15,6 @@ typedef struct lw_roots {
 
 /* NULL when memory is out. The arena owns it. */
 lw_roots *lw_roots_create(const lw_model *model, lw_arena *arena);
-void lw_roots_at(lw_roots *roots, const lw_stationary *s);
+void lw_roots_at(lw_roots *roots, const lw_newton_euler *s);
 
 #endif

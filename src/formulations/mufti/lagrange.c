@@ -10,39 +10,39 @@
 #include "formulations/common/absolute_method_base.h"
 
 typedef struct lagrange_method {
-    lw_reduction reduction;
-    lw_kkt *kkt;
+    lw_absolute_method reduction;
+    lw_kkt_sparse *kkt;
 } lagrange_method;
 
 extern const lw_formulation lw_formulation_lagrange;
 
 static lw_status applies(const lw_model *model, lw_error *error) { return lw_needs_determined(model, error); }
 
-static lw_status solve(lw_reduction *reduction, lw_error *error) {
-    lw_kkt *kkt = ((lagrange_method *)reduction)->kkt;
-    lw_stationary *s = reduction->system;
-    lw_status status = lw_kkt_factor(kkt, s->inertia, s->mass, s->rows, error);
+static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
+    lw_kkt_sparse *kkt = ((lagrange_method *)reduction)->kkt;
+    lw_newton_euler *s = reduction->system;
+    lw_status status = lw_kkt_sparse_factor(kkt, s->inertia, s->mass, s->rows, error);
     if (status != LW_OK) return status;
-    return lw_kkt_solve(kkt, s->u, s->rows->gamma, s->a, s->lambda, error);
+    return lw_kkt_sparse_solve(kkt, s->u, s->rows->gamma, s->a, s->lambda, error);
 }
 
 static void destroy(lw_method *base) {
     lagrange_method *method = (lagrange_method *)base;
     if (!method) return;
-    lw_kkt_destroy(method->kkt);
-    lw_reduction_destroy(&method->reduction);
+    lw_kkt_sparse_destroy(method->kkt);
+    lw_absolute_method_destroy(&method->reduction);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    lagrange_method *method = (lagrange_method *)lw_reduction_create(sizeof *method, &lw_formulation_lagrange,
-                                                                     model, options, solve);
+    lagrange_method *method = (lagrange_method *)lw_absolute_method_create(
+        sizeof *method, &lw_formulation_lagrange, model, options, solve);
     lw_status status = LW_ERROR_MEMORY;
-    if (method) method->kkt = lw_kkt_create(model, method->reduction.system->rows);
+    if (method) method->kkt = lw_kkt_sparse_create(model, method->reduction.system->rows);
     if (method && method->kkt) { /* the first factor takes memory: now rather than in a step */
-        lw_stationary *s = method->reduction.system;
-        lw_stationary_rows_at(s, 0, model->q0, model->v0);
-        status = lw_kkt_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);
+        lw_newton_euler *s = method->reduction.system;
+        lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
+        status = lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);
     }
     if (status == LW_ERROR_MEMORY) { /* a singular state says so when it is solved */
         if (method) destroy(&method->reduction.base);
@@ -52,12 +52,12 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     return LW_OK;
 }
 
-static double condition(lw_method *base) { return lw_kkt_condition(((lagrange_method *)base)->kkt); }
+static double condition(lw_method *base) { return lw_kkt_sparse_condition(((lagrange_method *)base)->kkt); }
 
 /* Rows and forces of each body, entries of the factor and its operations; times fitted as in rcr.c. */
 static double expense(lw_method *base) {
     double entries, operations;
-    lw_kkt_work(((lagrange_method *)base)->kkt, &entries, &operations);
+    lw_kkt_sparse_work(((lagrange_method *)base)->kkt, &entries, &operations);
     return 1400 * base->model->body_count + 3.2 * entries + 0.42 * operations;
 }
 

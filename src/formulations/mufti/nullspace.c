@@ -40,7 +40,7 @@ typedef struct way {
 } way;
 
 struct nullspace_method {
-    lw_reduction reduction;
+    lw_absolute_method reduction;
     const way *way;
     int M, N, K;
     int most; /* columns of Z at most: the rows of a tree are independent */
@@ -94,7 +94,7 @@ static void fill_H(nullspace_method *method) {
 
 /* out = J x. */
 static void inertia_times(const nullspace_method *method, const double *x, double *out) {
-    const lw_stationary *s = method->reduction.system;
+    const lw_newton_euler *s = method->reduction.system;
     double square = method->length * method->length;
     for (int i = 0; i < s->model->body_count; i++) {
         lw_s3_mul_v(s->inertia + 6 * i, x + 6 * i, out + 6 * i);
@@ -104,7 +104,7 @@ static void inertia_times(const nullspace_method *method, const double *x, doubl
 
 /* out = X'z. */
 static void root_times(const nullspace_method *method, const double *z, double *out) {
-    const lw_stationary *s = method->reduction.system;
+    const lw_newton_euler *s = method->reduction.system;
     const lw_roots *roots = method->roots;
     for (int i = 0; i < s->model->body_count; i++)
         for (int k = 0; k < 3; k++) {
@@ -238,10 +238,10 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
     return LW_OK;
 }
 
-static lw_status solve(lw_reduction *reduction, lw_error *error) {
+static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
     const double largest_condition = 1e13; /* of R: beyond, nothing is left of the lightest motion */
     nullspace_method *m = (nullspace_method *)reduction;
-    lw_stationary *s = reduction->system;
+    lw_newton_euler *s = reduction->system;
     m->length = lw_length_of(s);
     fill_H(m);
     lw_roots_at(m->roots, s);
@@ -280,7 +280,7 @@ static void destroy(lw_method *base) {
     free(m->scale), free(m->H), free(m->order), free(m->s), free(m->V), free(m->Wt), free(m->Z), free(m->R);
     free(m->pivots), free(m->met), free(m->a), free(m->force), free(m->reduced), free(m->gamma),
         free(m->lambda);
-    lw_reduction_destroy(&m->reduction);
+    lw_absolute_method_destroy(&m->reduction);
 }
 
 static double *numbers(size_t rows, size_t columns) { return calloc(rows * columns + 1, sizeof(double)); }
@@ -288,7 +288,7 @@ static double *numbers(size_t rows, size_t columns) { return calloc(rows * colum
 static lw_status create(const lw_formulation *formulation, const way *how, const lw_model *model,
                         const lw_method_options *options, lw_method **out, lw_error *error) {
     nullspace_method *m =
-        (nullspace_method *)lw_reduction_create(sizeof *m, formulation, model, options, solve);
+        (nullspace_method *)lw_absolute_method_create(sizeof *m, formulation, model, options, solve);
     if (!m) return lw_out_of_memory(error);
     const lw_rows *rows = m->reduction.system->rows;
     m->way = how;
@@ -365,8 +365,8 @@ static lw_status svd_create(const lw_model *model, const lw_method_options *opti
     .destroy = destroy, \
     .to_state = lw_absolute_to_state, \
     .from_state = lw_absolute_from_state, \
-    .accelerations = lw_reduction_accelerations, \
-    .multipliers = lw_reduction_multipliers, \
+    .accelerations = lw_absolute_method_accelerations, \
+    .multipliers = lw_absolute_method_multipliers, \
     .derivative = lw_absolute_derivative, \
     .project = lw_absolute_project, \
     .violation = lw_absolute_violation, \

@@ -26,11 +26,11 @@
 #include "model/joint.h"
 
 typedef struct graph_method {
-    lw_reduction reduction;
-    lw_augmented *tree; /* its directions: slides, reach */
+    lw_absolute_method reduction;
+    lw_augmented_bodies *tree; /* its directions: slides, reach */
     lw_independence *independence;
     lw_refinement *refinement;
-    lw_saddle *saddle;
+    lw_kkt_dense *saddle;
     int size;       /* unknowns: slides, then 3 per body */
     int left, *row; /* rows that are left: rotational ones of the tree, then closures and constraints */
     double *R;      /* translations of Z: 3 bodies x size */
@@ -48,7 +48,7 @@ extern const lw_formulation lw_formulation_nullspace_graph;
 
 /* The translations of Z, column by column. */
 static void find_paths(graph_method *method) {
-    const lw_augmented *tree = method->tree;
+    const lw_augmented_bodies *tree = method->tree;
     const lw_rows *rows = tree->s->rows;
     size_t height = 3 * (size_t)tree->n;
     memset(method->R, 0, height * (size_t)method->size * sizeof *method->R);
@@ -75,8 +75,8 @@ static void find_paths(graph_method *method) {
 
 static void form_J(graph_method *method) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    const lw_augmented *tree = method->tree;
-    const lw_stationary *s = tree->s;
+    const lw_augmented_bodies *tree = method->tree;
+    const lw_newton_euler *s = tree->s;
     size_t height = 3 * (size_t)tree->n, size = (size_t)method->size;
     for (size_t k = 0; k < height * size; k++) method->MR[k] = s->mass[k % height / 3] * method->R[k];
     lw_dense_multiply(true, false, method->size, method->size, (int)height, 1, method->R, method->MR, 0,
@@ -89,7 +89,7 @@ static void form_J(graph_method *method) {
 }
 
 static void form_H(graph_method *method) {
-    const lw_augmented *tree = method->tree;
+    const lw_augmented_bodies *tree = method->tree;
     const lw_rows *rows = tree->s->rows;
     int height = 3 * tree->n;
     for (int r = 0; r < method->left; r++) {
@@ -107,8 +107,8 @@ static void form_H(graph_method *method) {
 /* --- solution ------------------------------------------------------------------------------------- */
 
 static void solve_for(graph_method *method, const double *u, const double *gamma, double *a, double *lambda) {
-    lw_augmented *tree = method->tree;
-    const lw_stationary *s = tree->s;
+    lw_augmented_bodies *tree = method->tree;
+    const lw_newton_euler *s = tree->s;
     const lw_rows *rows = s->rows;
     int height = 3 * tree->n;
     double *x = method->x, *of_rows = x + method->size, *y = method->y, *r0 = method->r0;
@@ -124,7 +124,7 @@ static void solve_for(graph_method *method, const double *u, const double *gamma
         for (int b = row->block; b < row->block + row->count; b++)
             of_rows[r] += lw_v3_dot(rows->H + 6 * b + 3, r0 + 3 * (rows->body[b] - 1));
     }
-    lw_saddle_solve(method->saddle, x);
+    lw_kkt_dense_solve(method->saddle, x);
     lw_dense_times(false, height, method->size, 1, method->R, x, 1, r0); /* rddot */
     for (int i = 0; i < tree->n; i++) {
         lw_v3_copy(x + tree->slides + 3 * i, a + 6 * i);
@@ -148,15 +148,15 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
     return LW_OK;
 }
 
-static lw_status solve(lw_reduction *reduction, lw_error *error) {
+static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
     graph_method *method = (graph_method *)reduction;
     lw_augmented_directions(method->tree);
     lw_independence_at(method->independence, reduction->system);
     find_paths(method);
     form_J(method);
     form_H(method);
-    lw_status status = lw_saddle_factor(method->saddle, method->J, method->H, NULL,
-                                        method->independence->kept, method->independence->rows, error);
+    lw_status status = lw_kkt_dense_factor(method->saddle, method->J, method->H, NULL,
+                                           method->independence->kept, method->independence->rows, error);
     if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "nullspace-graph", error);
     if (status == LW_OK)
         lw_least_multipliers(method->independence, reduction->system, reduction->system->lambda);
@@ -174,15 +174,15 @@ static lw_status applies(const lw_model *model, lw_error *error) {
 static void destroy(lw_method *base) {
     graph_method *method = (graph_method *)base;
     if (!method) return;
-    lw_saddle_destroy(method->saddle);
+    lw_kkt_dense_destroy(method->saddle);
     lw_independence_destroy(method->independence);
     lw_augmented_destroy(method->tree);
-    lw_reduction_destroy(&method->reduction);
+    lw_absolute_method_destroy(&method->reduction);
 }
 
 static bool build(graph_method *method) {
-    lw_stationary *s = method->reduction.system;
-    lw_augmented *tree = method->tree = lw_augmented_create(s, true);
+    lw_newton_euler *s = method->reduction.system;
+    lw_augmented_bodies *tree = method->tree = lw_augmented_create(s, true);
     method->row = LW_NEW(s->arena, int, s->rows->count + 1);
     method->independence = lw_independence_create(s->model, s->rows, true);
     if (!tree || !method->row || !method->independence) return false;
@@ -193,7 +193,7 @@ static bool build(graph_method *method) {
     method->size = (int)size;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
     bool thin = lw_needs_inverse("nullspace-graph", s->model, true, NULL) != LW_OK;
-    method->saddle = lw_saddle_create(method->size, method->left, 0, thin);
+    method->saddle = lw_kkt_dense_create(method->size, method->left, 0, thin);
     method->R = LW_NEW(s->arena, double, height *size + 1);
     method->MR = LW_NEW(s->arena, double, height *size + 1);
     method->J = LW_NEW(s->arena, double, size *size + 1);
@@ -208,7 +208,7 @@ static bool build(graph_method *method) {
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    graph_method *method = (graph_method *)lw_reduction_create(
+    graph_method *method = (graph_method *)lw_absolute_method_create(
         sizeof *method, &lw_formulation_nullspace_graph, model, options, solve);
     if (!method || !build(method)) {
         if (method) destroy(&method->reduction.base);
@@ -218,7 +218,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     return LW_OK;
 }
 
-static double condition(lw_method *base) { return lw_saddle_condition(((graph_method *)base)->saddle); }
+static double condition(lw_method *base) { return lw_kkt_dense_condition(((graph_method *)base)->saddle); }
 
 const lw_formulation lw_formulation_nullspace_graph = {
     .name = "nullspace-graph",

@@ -23,7 +23,7 @@
 static const double default_penalty = 3e8;
 
 typedef struct penalty_method {
-    lw_reduction reduction;
+    lw_absolute_method reduction;
     double penalty, length;
     double *k;            /* per row */
     double *Ht;           /* 6 per block: H in dimensionless coordinates, characteristic_length.h */
@@ -42,7 +42,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
 
 /* k_r = penalty h'J h / |h|^4, the mean inertia along the row; where it meets none, that of the whole mechanism. */
 static void weigh_rows(penalty_method *m) {
-    const lw_stationary *s = m->reduction.system;
+    const lw_newton_euler *s = m->reduction.system;
     const lw_rows *rows = s->rows;
     double total = 0, square_length = m->length * m->length;
     for (int b = 0; b < rows->block_count; b++)
@@ -69,7 +69,7 @@ static void weigh_rows(penalty_method *m) {
 /* The lower triangle of J + H k H'. */
 static void assemble(penalty_method *m) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    const lw_stationary *s = m->reduction.system;
+    const lw_newton_euler *s = m->reduction.system;
     const lw_rows *rows = s->rows;
     size_t M = 6 * (size_t)s->model->body_count;
     memset(m->A, 0, M * M * sizeof *m->A);
@@ -92,7 +92,7 @@ static void assemble(penalty_method *m) {
 
 /* (J + H k H') a = u + H (k gamma + lambda), in dimensionless coordinates. */
 static void minimise(penalty_method *m, double *a) {
-    const lw_stationary *s = m->reduction.system;
+    const lw_newton_euler *s = m->reduction.system;
     const lw_rows *rows = s->rows;
     int M = 6 * s->model->body_count;
     for (int k = 0; k < M; k++) a[k] = s->u[k] * (k % 6 < 3 ? 1 : m->length);
@@ -104,7 +104,7 @@ static void minimise(penalty_method *m, double *a) {
 
 /* lambda = k (gamma - H'a) */
 static void multipliers(penalty_method *m, const double *a) {
-    const lw_stationary *s = m->reduction.system;
+    const lw_newton_euler *s = m->reduction.system;
     const lw_rows *rows = s->rows;
     for (int r = 0; r < rows->count; r++) {
         double sum = rows->gamma[r];
@@ -116,7 +116,7 @@ static void multipliers(penalty_method *m, const double *a) {
 
 /* What rounding has left of the forces on a body, of their sum: one of little inertia is lost beside k. The body where that is most. */
 static double unbalanced(const penalty_method *m, int *body) {
-    const lw_stationary *s = m->reduction.system;
+    const lw_newton_euler *s = m->reduction.system;
     const lw_rows *rows = s->rows;
     int bodies = s->model->body_count;
     double *left = m->left, *terms = m->left + 6 * bodies, worst = 0, Iw[3];
@@ -147,7 +147,7 @@ static double unbalanced(const penalty_method *m, int *body) {
  * error, where the rows hold at all. An error out of proportion to 1 / penalty means rows that carry more than the masses which
  * they meet: heavy bodies that hang on light ones. */
 static lw_status judge(const penalty_method *m, lw_error *error) {
-    const lw_stationary *s = m->reduction.system;
+    const lw_newton_euler *s = m->reduction.system;
     const lw_rows *rows = s->rows;
     const double share = 3e4, open = 1e-2,
                  lost = 1e-4; /* 1e-4 of the accelerations with the default penalty */
@@ -196,10 +196,10 @@ static lw_status judge(const penalty_method *m, lw_error *error) {
             : "");
 }
 
-static lw_status solve(lw_reduction *reduction, lw_error *error) {
+static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
     const double largest_condition = 1e15; /* beyond, nothing is left of J beside H k H' */
     penalty_method *m = (penalty_method *)reduction;
-    lw_stationary *s = reduction->system;
+    lw_newton_euler *s = reduction->system;
     const lw_rows *rows = s->rows;
     int M = 6 * s->model->body_count;
     m->length = lw_length_of(s);
@@ -225,13 +225,13 @@ static void destroy(lw_method *base) {
     if (!m) return;
     lw_symmetric_destroy(m->symmetric);
     free(m->k), free(m->Ht), free(m->A), free(m->a), free(m->next), free(m->left);
-    lw_reduction_destroy(&m->reduction);
+    lw_absolute_method_destroy(&m->reduction);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    penalty_method *m =
-        (penalty_method *)lw_reduction_create(sizeof *m, &lw_formulation_penalty, model, options, solve);
+    penalty_method *m = (penalty_method *)lw_absolute_method_create(sizeof *m, &lw_formulation_penalty, model,
+                                                                    options, solve);
     if (!m) return lw_out_of_memory(error);
     const lw_rows *rows = m->reduction.system->rows;
     size_t M = 6 * (size_t)model->body_count;

@@ -28,10 +28,10 @@
 #include <math.h>
 
 typedef struct rates_method {
-    lw_reduction reduction;
+    lw_absolute_method reduction;
     lw_independence *independence;
     lw_refinement *refinement;
-    lw_saddle *saddle;
+    lw_kkt_dense *saddle;
     lw_symmetric *work;
     int forces;        /* rows that are eliminated: t */
     int stay;          /* rows that are not: s */
@@ -54,7 +54,7 @@ extern const lw_formulation lw_formulation_rates;
 
 /* Lists the blocks of each body, and gives each row its place. The state in the system is the initial one. */
 static void number_rows(rates_method *method) {
-    const lw_stationary *s = method->reduction.system;
+    const lw_newton_euler *s = method->reduction.system;
     const lw_rows *rows = s->rows;
     int n = s->model->body_count;
     bool open = rows->count == rows->tree_count;
@@ -79,7 +79,7 @@ static void number_rows(rates_method *method) {
 /* I into K, L_s, C'M^-1 C of the rows that stay; C'M^-1 C of the eliminated rows into G, L_t' into Y. */
 static void fill(rates_method *method) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    const lw_stationary *s = method->reduction.system;
+    const lw_newton_euler *s = method->reduction.system;
     size_t stay = (size_t)method->stay, forces = (size_t)method->forces;
     size_t turns = 3 * (size_t)s->model->body_count;
     bool open = s->rows->count == s->rows->tree_count;
@@ -116,7 +116,7 @@ static void fill(rates_method *method) {
 
 /* K += L_t Y, column by column of both. */
 static void add_forces(rates_method *method) {
-    const lw_stationary *s = method->reduction.system;
+    const lw_newton_euler *s = method->reduction.system;
     int turns = 3 * s->model->body_count;
     for (int column = 0; column < turns; column++) {
         double *K = method->K + (size_t)column * (size_t)turns;
@@ -130,21 +130,22 @@ static void add_forces(rates_method *method) {
 }
 
 static lw_status factor(rates_method *method, lw_error *error) {
-    const lw_stationary *s = method->reduction.system;
+    const lw_newton_euler *s = method->reduction.system;
     fill(method);
     method->norm = lw_symmetric_norm(method->work, method->forces, method->G);
-    if (!lw_cholesky_factor(method->work, method->forces, method->G, NULL)) return lw_saddle_singular(error);
+    if (!lw_cholesky_factor(method->work, method->forces, method->G, NULL))
+        return lw_kkt_dense_singular(error);
     lw_cholesky_solve(method->work, method->forces, method->G, 3 * s->model->body_count, method->Y);
     add_forces(method);
     lw_independence_at(method->independence, s);
-    return lw_saddle_factor(method->saddle, method->K, method->L, method->S, method->independence->kept,
-                            method->independence->rows, error);
+    return lw_kkt_dense_factor(method->saddle, method->K, method->L, method->S, method->independence->kept,
+                               method->independence->rows, error);
 }
 
 /* --- solution ------------------------------------------------------------------------------------- */
 
 static void solve_for(rates_method *method, const double *u, const double *gamma, double *a, double *lambda) {
-    const lw_stationary *s = method->reduction.system;
+    const lw_newton_euler *s = method->reduction.system;
     const lw_rows *rows = s->rows;
     int bodies = s->model->body_count, turns = 3 * bodies;
     double *x = method->x, *of_rows = x + turns, *f = method->f;
@@ -163,7 +164,7 @@ static void solve_for(rates_method *method, const double *u, const double *gamma
         if (method->eliminated[r])
             lw_v3_axpy(-f[method->place[r]], rows->H + 6 * b, x + 3 * (rows->body[b] - 1));
     }
-    lw_saddle_solve(method->saddle, x);
+    lw_kkt_dense_solve(method->saddle, x);
     lw_dense_times(false, method->forces, turns, -1, method->Y, x, -1, f);
     for (int r = 0; r < rows->count; r++) lambda[r] = (method->eliminated[r] ? f : of_rows)[method->place[r]];
     memcpy(a, u, 6 * (size_t)bodies * sizeof *a); /* rddot = M^-1 (u_1 + C lambda) */
@@ -181,7 +182,7 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
     return LW_OK;
 }
 
-static lw_status solve(lw_reduction *reduction, lw_error *error) {
+static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
     rates_method *method = (rates_method *)reduction;
     lw_status status = factor(method, error);
     if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "rates", error);
@@ -193,7 +194,7 @@ static lw_status solve(lw_reduction *reduction, lw_error *error) {
 static double condition(lw_method *base) {
     rates_method *method = (rates_method *)base;
     return fmax(lw_factored_condition(method->work, method->forces, method->G, method->norm, true),
-                lw_saddle_condition(method->saddle));
+                lw_kkt_dense_condition(method->saddle));
 }
 
 /* --- the formulation ------------------------------------------------------------------------------ */
@@ -209,13 +210,13 @@ static void destroy(lw_method *base) {
     rates_method *method = (rates_method *)base;
     if (!method) return;
     lw_symmetric_destroy(method->work);
-    lw_saddle_destroy(method->saddle);
+    lw_kkt_dense_destroy(method->saddle);
     lw_independence_destroy(method->independence);
-    lw_reduction_destroy(&method->reduction);
+    lw_absolute_method_destroy(&method->reduction);
 }
 
 static bool make_room(rates_method *method) {
-    lw_stationary *s = method->reduction.system;
+    lw_newton_euler *s = method->reduction.system;
     const lw_rows *rows = s->rows;
     size_t n = (size_t)s->model->body_count, m = (size_t)rows->count;
     method->eliminated = LW_NEW(s->arena, bool, m);
@@ -230,7 +231,7 @@ static bool make_room(rates_method *method) {
     bool open = m == (size_t)rows->tree_count,
          thin = lw_needs_inverse("rates", s->model, true, NULL) != LW_OK;
     method->work = lw_symmetric_create(method->forces);
-    method->saddle = lw_saddle_create(3 * (int)n, method->stay, open ? 0 : method->stay, thin);
+    method->saddle = lw_kkt_dense_create(3 * (int)n, method->stay, open ? 0 : method->stay, thin);
     method->independence = lw_independence_create(s->model, rows, true);
     if (!method->independence) return false;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
@@ -247,10 +248,10 @@ static bool make_room(rates_method *method) {
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    rates_method *method =
-        (rates_method *)lw_reduction_create(sizeof *method, &lw_formulation_rates, model, options, solve);
+    rates_method *method = (rates_method *)lw_absolute_method_create(sizeof *method, &lw_formulation_rates,
+                                                                     model, options, solve);
     if (!method) return lw_out_of_memory(error);
-    lw_stationary_rows_at(method->reduction.system, 0, model->q0, model->v0); /* for the zeros of W */
+    lw_newton_euler_rows_at(method->reduction.system, 0, model->q0, model->v0); /* for the zeros of W */
     if (!make_room(method)) {
         destroy(&method->reduction.base);
         return lw_out_of_memory(error);

@@ -25,7 +25,7 @@ static const double far_motion = 1e-6;
 /* A body or row off by more than this part of its terms is wrong, beyond what rounding of the largest forces explains. */
 static const double wrong = 1e-8, far_wrong = 1e-13;
 
-lw_refinement *lw_refinement_create(lw_stationary *s, int first, const bool *met) {
+lw_refinement *lw_refinement_create(lw_newton_euler *s, int first, const bool *met) {
     lw_refinement *r = LW_NEW(s->arena, lw_refinement, 1);
     size_t n = (size_t)s->model->body_count, m = (size_t)s->rows->count;
     if (!r) return NULL;
@@ -59,7 +59,7 @@ static void note(leftover *worst, double left, double terms, double far, double 
 }
 
 /* The largest accelerations, and what the forces would cause one by one: in equilibrium the former are rounding of the latter. */
-static void accelerations(const lw_stationary *s, double length, double *turning, double *linear) {
+static void accelerations(const lw_newton_euler *s, double length, double *turning, double *linear) {
     double mass = 0, force = 0;
     *turning = *linear = 0;
     for (int i = 0; i < s->model->body_count; i++) {
@@ -77,7 +77,7 @@ static bool asked(const lw_refinement *r, int row) { return row < r->first || r-
 
 /* What a and lambda of the system leave, and its size. */
 static leftover remaining(lw_refinement *r) {
-    const lw_stationary *s = r->s;
+    const lw_newton_euler *s = r->s;
     const lw_rows *rows = s->rows;
     int n = s->model->body_count;
     double length = lw_length_of(s), turning, linear, forces = 0, torques = 0;
@@ -128,7 +128,7 @@ static leftover remaining(lw_refinement *r) {
 }
 
 static void add(lw_refinement *r, double factor) {
-    lw_stationary *s = r->s;
+    lw_newton_euler *s = r->s;
     for (int k = 0; k < 6 * s->model->body_count; k++) s->a[k] += factor * r->a[k];
     for (int k = 0; k < s->rows->count; k++) s->lambda[k] += factor * r->lambda[k];
 }
@@ -156,7 +156,7 @@ static lw_status lost(const lw_refinement *r, const leftover *at, const char *na
 lw_status lw_refine(lw_refinement *r, lw_solver_of *solve, void *method, const char *name, lw_error *error) {
     enum { ROUNDS = 12 };
     const double rounding = 2e-16, gain = 0.5;
-    lw_stationary *s = r->s;
+    lw_newton_euler *s = r->s;
     lw_status status = solve(method, s->u, s->rows->gamma, s->a, s->lambda, error);
     if (status != LW_OK) return status;
     leftover now = remaining(r);

@@ -11,7 +11,7 @@ typedef lw_status lw_solver_of(void *method, const double *u, const double *gamm
                                lw_error *error);
 
 typedef struct lw_refinement {
-    lw_stationary *s;
+    lw_newton_euler *s;
     int first;              /* rows before it are all looked at ... */
     const bool *met;        /* ... and of the others those that do not follow from others */
     double *u, *gamma;      /* what is left */
@@ -21,7 +21,7 @@ typedef struct lw_refinement {
 } lw_refinement;
 
 /* NULL when memory is out. The arena of s owns it. */
-lw_refinement *lw_refinement_create(lw_stationary *s, int first, const bool *met);
+lw_refinement *lw_refinement_create(lw_newton_euler *s, int first, const bool *met);
 /* s->a and s->lambda from s->u and the rows' gamma. LW_ERROR_SINGULAR, with the body or the row, if the factors are too
  * poor to get there. name: of the method. */
 lw_status lw_refine(lw_refinement *refinement, lw_solver_of *solve, void *method, const char *name,

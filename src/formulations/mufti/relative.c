@@ -24,9 +24,9 @@
 #include "model/joint.h"
 
 typedef struct relative_method {
-    lw_reduction reduction;
-    lw_augmented *augmented;
-    lw_saddle *saddle;
+    lw_absolute_method reduction;
+    lw_augmented_bodies *augmented;
+    lw_kkt_dense *saddle;
     lw_independence *independence;
     lw_refinement *refinement;
     int rates;
@@ -67,7 +67,7 @@ static void spread(const lw_model *model, double *x) {
 
 /* P and the duals of Q: (P, dual) is dual to the torques (W_k, Q). */
 static void find_axes(relative_method *method) {
-    const lw_stationary *s = method->reduction.system;
+    const lw_newton_euler *s = method->reduction.system;
     const lw_model *model = s->model;
     const lw_rows *rows = s->rows;
     for (int i = 1; i <= model->body_count; i++) {
@@ -91,7 +91,7 @@ static void find_axes(relative_method *method) {
  *   sum P_k (vdot_k + W_k'c) + sum dual_r gamma_r.
  * Rows gamma that are not those of the state are what these have left: no speed has a part in them. */
 static void find_offset(relative_method *method, const double *gamma) {
-    const lw_stationary *s = method->reduction.system;
+    const lw_newton_euler *s = method->reduction.system;
     const lw_model *model = s->model;
     bool moving = gamma == s->rows->gamma;
     for (int i = 1; i <= model->body_count; i++) {
@@ -108,7 +108,7 @@ static void find_offset(relative_method *method, const double *gamma) {
 
 /* T K T', T N: sums of rows, and of columns, over what each joint carries. */
 static void gather_matrices(relative_method *method) {
-    const lw_augmented *a = method->augmented;
+    const lw_augmented_bodies *a = method->augmented;
     const lw_model *model = method->reduction.base.model;
     size_t size = 3 * (size_t)a->n;
     memcpy(method->TKT, a->K, size * size * sizeof *method->TKT);
@@ -126,7 +126,7 @@ static void gather_matrices(relative_method *method) {
 
 /* Z'K Z and Z'N */
 static void project(relative_method *method) {
-    const lw_augmented *a = method->augmented;
+    const lw_augmented_bodies *a = method->augmented;
     size_t size = 3 * (size_t)a->n, rates = (size_t)method->rates;
     for (int j = 1; j <= a->n; j++)
         for (int l = method->rate_at[j]; l < method->rate_at[j + 1]; l++) {
@@ -151,7 +151,7 @@ static void project(relative_method *method) {
 /* What wdot = w and lambda* = star leave of the equations: T (right - K w + N star), right_star + N'w + S star. */
 static void remaining(const relative_method *method, const double *w, const double *star, double *torque,
                       double *rows) {
-    const lw_augmented *a = method->augmented;
+    const lw_augmented_bodies *a = method->augmented;
     int size = 3 * a->n;
     memcpy(torque, a->right, (size_t)size * sizeof *torque);
     lw_dense_times(false, size, size, -1, a->K, w, 1, torque);
@@ -164,7 +164,7 @@ static void remaining(const relative_method *method, const double *w, const doub
 
 /* w += Z x */
 static void turn(const relative_method *method, const double *x, double *w) {
-    const lw_augmented *a = method->augmented;
+    const lw_augmented_bodies *a = method->augmented;
     double *part = a->w;
     memset(part, 0, 3 * (size_t)a->n * sizeof *part);
     for (int i = 1; i <= a->n; i++)
@@ -176,7 +176,7 @@ static void turn(const relative_method *method, const double *x, double *w) {
 
 static void solve_for(relative_method *method, const double *u, const double *gamma, double *acceleration,
                       double *lambda) {
-    lw_augmented *a = method->augmented;
+    lw_augmented_bodies *a = method->augmented;
     double *x = method->x, *star = x + method->rates, *torque = method->torque, *w = method->w0;
     lw_augmented_right(a, u, gamma);
     find_offset(method, gamma);
@@ -186,7 +186,7 @@ static void solve_for(relative_method *method, const double *u, const double *ga
     for (int i = 1; i <= a->n; i++)
         for (int k = method->rate_at[i]; k < method->rate_at[i + 1]; k++)
             x[k] = lw_v3_dot(method->P + 3 * k, torque + 3 * (i - 1));
-    lw_saddle_solve(method->saddle, x);
+    lw_kkt_dense_solve(method->saddle, x);
     turn(method, x, w);
     remaining(method, w, star, torque, method->rows);
     for (int i = 1; i <= a->n; i++)
@@ -202,17 +202,17 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
     return LW_OK;
 }
 
-static lw_status solve(lw_reduction *reduction, lw_error *error) {
+static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
     relative_method *method = (relative_method *)reduction;
-    lw_augmented *a = method->augmented;
+    lw_augmented_bodies *a = method->augmented;
     lw_status status = lw_augmented_at(a, error);
     if (status != LW_OK) return status;
     lw_independence_at(method->independence, reduction->system);
     find_axes(method);
     gather_matrices(method);
     project(method);
-    status = lw_saddle_factor(method->saddle, method->A, method->G, a->S, method->independence->kept,
-                              a->stars, error);
+    status = lw_kkt_dense_factor(method->saddle, method->A, method->G, a->S, method->independence->kept,
+                                 a->stars, error);
     if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "relative", error);
     if (status == LW_OK)
         lw_least_multipliers(method->independence, reduction->system, reduction->system->lambda);
@@ -223,9 +223,9 @@ static void destroy(lw_method *base) {
     relative_method *method = (relative_method *)base;
     if (!method) return;
     lw_independence_destroy(method->independence);
-    lw_saddle_destroy(method->saddle);
+    lw_kkt_dense_destroy(method->saddle);
     lw_augmented_destroy(method->augmented);
-    lw_reduction_destroy(&method->reduction);
+    lw_absolute_method_destroy(&method->reduction);
 }
 
 static void number_rates(relative_method *method) {
@@ -246,9 +246,9 @@ static void number_rates(relative_method *method) {
 }
 
 static bool build(relative_method *method) {
-    lw_stationary *s = method->reduction.system;
+    lw_newton_euler *s = method->reduction.system;
     lw_arena *arena = s->arena;
-    lw_augmented *a = method->augmented = lw_augmented_create(s, false);
+    lw_augmented_bodies *a = method->augmented = lw_augmented_create(s, false);
     size_t n = (size_t)s->model->body_count;
     method->rate_at = LW_NEW(arena, int, n + 2);
     method->torque_at = LW_NEW(arena, int, n + 2);
@@ -268,7 +268,7 @@ static bool build(relative_method *method) {
     method->G = LW_NEW(arena, double, rates *stars + 1);
     method->x = LW_NEW(arena, double, rates + stars + 1);
     bool thin = lw_needs_inverse("relative", s->model, true, NULL) != LW_OK;
-    method->saddle = lw_saddle_create(method->rates, a->stars, a->stars, thin);
+    method->saddle = lw_kkt_dense_create(method->rates, a->stars, a->stars, thin);
     method->independence = lw_independence_create(s->model, s->rows, true);
     if (!method->independence) return false;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
@@ -278,8 +278,8 @@ static bool build(relative_method *method) {
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    relative_method *method = (relative_method *)lw_reduction_create(sizeof *method, &lw_formulation_relative,
-                                                                     model, options, solve);
+    relative_method *method = (relative_method *)lw_absolute_method_create(
+        sizeof *method, &lw_formulation_relative, model, options, solve);
     if (!method || !build(method)) {
         if (method) destroy(&method->reduction.base);
         return lw_out_of_memory(error);
@@ -288,7 +288,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     return LW_OK;
 }
 
-static double condition(lw_method *base) { return lw_saddle_condition(((relative_method *)base)->saddle); }
+static double condition(lw_method *base) { return lw_kkt_dense_condition(((relative_method *)base)->saddle); }
 
 const lw_formulation lw_formulation_relative = {
     .name = "relative",
@@ -303,8 +303,8 @@ const lw_formulation lw_formulation_relative = {
     .destroy = destroy,
     .to_state = lw_tree_to_state,
     .from_state = lw_jointed_from_state,
-    .accelerations = lw_reduction_accelerations,
-    .multipliers = lw_reduction_multipliers,
+    .accelerations = lw_absolute_method_accelerations,
+    .multipliers = lw_absolute_method_multipliers,
     .derivative = lw_jointed_derivative,
     .project = lw_jointed_project,
     .violation = lw_jointed_violation,

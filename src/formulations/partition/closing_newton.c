@@ -58,7 +58,7 @@ static void evaluate(lw_closing *c, double t, const double *q, const double *v) 
 /* C_D of the state in data, in dimensionless numbers, into A. */
 static void fill(lw_closing *c, bool positions, double *A) {
     size_t m = (size_t)c->rows->count, nv = (size_t)c->model->nv;
-    lw_tie_matrix(c->model, c->data, c->rows, c->G);
+    lw_loop_constraint_matrix(c->model, c->data, c->rows, c->G);
     for (int j = 0; j < c->unknown_count; j++)
         for (size_t r = 0; r < m; r++) {
             bool slip = positions && lw_row_is_slip(c->model, &c->rows->rows[r]);

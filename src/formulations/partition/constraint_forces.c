@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-struct lw_distribution {
+struct lw_constraint_forces {
     double *M; /* n x n: L */
     double *B; /* n x m, factored */
     double *K; /* n x n: [B' M D'], factored */
@@ -34,8 +34,8 @@ const char *lw_scheme_name(lw_scheme scheme) {
     return names[scheme];
 }
 
-lw_distribution *lw_distribution_create(const lw_partition *p, lw_arena *arena) {
-    lw_distribution *d = LW_NEW(arena, lw_distribution, 1);
+lw_constraint_forces *lw_constraint_forces_create(const lw_partition *p, lw_arena *arena) {
+    lw_constraint_forces *d = LW_NEW(arena, lw_constraint_forces, 1);
     if (!d) return NULL;
     size_t n = (size_t)p->n + 1, m = (size_t)p->m + 1;
     d->M = LW_NEW(arena, double, n *n);
@@ -47,11 +47,11 @@ lw_distribution *lw_distribution_create(const lw_partition *p, lw_arena *arena) 
     d->orthogonal = lw_orthogonal_create(p->n, p->m, false);
     d->square = lw_orthogonal_create(p->n, p->n, false);
     if (d->M && d->B && d->K && d->x && d->order && d->places && d->orthogonal && d->square) return d;
-    lw_distribution_destroy(d);
+    lw_constraint_forces_destroy(d);
     return NULL;
 }
 
-void lw_distribution_destroy(lw_distribution *d) {
+void lw_constraint_forces_destroy(lw_constraint_forces *d) {
     if (!d) return;
     lw_orthogonal_destroy(d->orthogonal);
     lw_orthogonal_destroy(d->square);
@@ -73,7 +73,7 @@ static int rank_of(const double *R, size_t n, int pivots, double tolerance) {
     return rank;
 }
 
-static lw_status by_inverse(lw_distribution *d, lw_partition *p, const double *before, double *lambda,
+static lw_status by_inverse(lw_constraint_forces *d, lw_partition *p, const double *before, double *lambda,
                             lw_error *error) {
     const double vanished = 1e-12; /* of a pivot, relative to its diagonal entry */
     size_t n = (size_t)p->n;
@@ -97,7 +97,7 @@ static lw_status by_inverse(lw_distribution *d, lw_partition *p, const double *b
     return LW_OK;
 }
 
-static lw_status by_square(lw_distribution *d, lw_partition *p, const double *after, double *lambda,
+static lw_status by_square(lw_constraint_forces *d, lw_partition *p, const double *after, double *lambda,
                            lw_error *error) {
     size_t n = (size_t)p->n;
     int dependent = p->d;
@@ -125,8 +125,9 @@ static lw_status by_square(lw_distribution *d, lw_partition *p, const double *af
     return LW_OK;
 }
 
-lw_status lw_distribution_solve(lw_distribution *d, lw_partition *p, lw_scheme scheme, const double *before,
-                                const double *after, double *lambda, lw_error *error) {
+lw_status lw_constraint_forces_solve(lw_constraint_forces *d, lw_partition *p, lw_scheme scheme,
+                                     const double *before, const double *after, double *lambda,
+                                     lw_error *error) {
     if (p->m == 0) return LW_OK;
     if (scheme == LW_SCHEME_35) return by_inverse(d, p, before, lambda, error);
     if (scheme == LW_SCHEME_37) return by_square(d, p, after, lambda, error);

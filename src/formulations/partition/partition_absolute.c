@@ -16,7 +16,7 @@
 #include <string.h>
 
 typedef struct absolute_method {
-    lw_reduction reduction;
+    lw_absolute_method reduction;
     lw_arena *arena;
     lw_partition *partition;
     double length;
@@ -36,7 +36,7 @@ static void speed_name(const lw_model *model, int coordinate, char *text, size_t
 /* --- the system at a state ------------------------------------------------------------------------- */
 
 static void fill_C(absolute_method *m, bool positions) {
-    const lw_stationary *s = m->reduction.system;
+    const lw_newton_euler *s = m->reduction.system;
     const lw_rows *rows = s->rows;
     lw_partition *p = m->partition;
     double square = m->length * m->length;
@@ -58,7 +58,7 @@ static void fill_C(absolute_method *m, bool positions) {
 
 static void fill_M(absolute_method *m) {
     static const int place[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2}; /* of entries in a symmetric 3 x 3 matrix */
-    const lw_stationary *s = m->reduction.system;
+    const lw_newton_euler *s = m->reduction.system;
     lw_partition *p = m->partition;
     size_t n = (size_t)p->n;
     memset(p->M, 0, n * n * sizeof *p->M);
@@ -77,7 +77,7 @@ static void take_system(absolute_method *m) {
     lw_partition_scale(m->partition);
 }
 
-static void inertia_times(const lw_stationary *s, const double *x, double *out) {
+static void inertia_times(const lw_newton_euler *s, const double *x, double *out) {
     for (int i = 0; i < s->model->body_count; i++) {
         lw_s3_mul_v(s->inertia + 6 * i, x + 6 * i, out + 6 * i);
         for (int k = 3; k < 6; k++) out[6 * i + k] = s->mass[i] * x[6 * i + k];
@@ -97,7 +97,7 @@ static void put_speeds(const double *V, int bodies, double *y) {
 
 /* y with v_D by (7), or all speeds, as in partition_joint.c; C is factored. */
 static lw_status take_speeds(absolute_method *m, double *y, lw_error *error) {
-    const lw_stationary *s = m->reduction.system;
+    const lw_newton_euler *s = m->reduction.system;
     lw_status status = LW_OK;
     lw_rows_velocities(s->model, s->rows, m->x);
     take_right(m, s->rows->rate, 1);
@@ -112,10 +112,10 @@ static lw_status take_speeds(absolute_method *m, double *y, lw_error *error) {
 
 /* --- motion ---------------------------------------------------------------------------------------- */
 
-static lw_status solve(lw_reduction *reduction, lw_error *error) {
+static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
     enum { ROUNDS = 2 }; /* one correction by what M_d has left */
     absolute_method *m = (absolute_method *)reduction;
-    lw_stationary *s = reduction->system;
+    lw_newton_euler *s = reduction->system;
     lw_partition *p = m->partition;
     lw_status status = LW_OK;
     if (!m->running) {
@@ -143,7 +143,7 @@ static lw_status solve(lw_reduction *reduction, lw_error *error) {
 static lw_status derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
                             lw_error *error) {
     absolute_method *m = (absolute_method *)base;
-    lw_stationary_rows_at_absolute(m->reduction.system, t, y);
+    lw_newton_euler_rows_at_absolute(m->reduction.system, t, y);
     take_system(m);
     lw_status status = lw_partition_factor_run(m->partition, error);
     if (status != LW_OK) return status;
@@ -175,13 +175,13 @@ static lw_status close_positions(absolute_method *m, double t, double *y, lw_err
     enum { ROUNDS = 40, PATIENCE = 10 };
     const double closed = 1e-14,
                  open = 1e-6; /* of the mechanism's size: rounding; what a run cannot go on with */
-    lw_stationary *s = m->reduction.system;
+    lw_newton_euler *s = m->reduction.system;
     lw_partition *p = m->partition;
     double best = HUGE_VAL;
     int stalled = 0;
     for (int round = 0;; round++) {
         double gap = 0, most = 0;
-        lw_stationary_rows_at_absolute(s, t, y);
+        lw_newton_euler_rows_at_absolute(s, t, y);
         lw_absolute_take_angles(s, y);
         for (int r = 0; r < p->m; r++) gap = fmax(gap, fabs(s->rows->phi[r]));
         stalled = gap < 0.5 * best ? 0 : stalled + 1;
@@ -204,17 +204,17 @@ static lw_status close_positions(absolute_method *m, double t, double *y, lw_err
 
 static lw_status close_speeds(absolute_method *m, double t, double *y, lw_error *error) {
     const double open = 1e-6;
-    lw_stationary *s = m->reduction.system;
+    lw_newton_euler *s = m->reduction.system;
     double position, velocity, fastest = 1;
-    lw_stationary_rows_at_absolute(s, t, y);
+    lw_newton_euler_rows_at_absolute(s, t, y);
     take_system(m);
     lw_status status = lw_partition_factor_run(m->partition, error);
     if (status == LW_OK) status = take_speeds(m, y, error);
     if (status != LW_OK) return status;
     for (int k = 0; k < m->partition->n; k++) fastest = fmax(fastest, fabs(m->x[k]));
-    lw_stationary_rows_at_absolute(s, t, y);
+    lw_newton_euler_rows_at_absolute(s, t, y);
     lw_absolute_take_angles(s, y);
-    lw_stationary_violation(s, &position, &velocity);
+    lw_newton_euler_violation(s, &position, &velocity);
     if (velocity <= open * fastest) return LW_OK;
     for (int r = 0; r < s->rows->count; r++) s->lambda[r] -= s->rows->rate[r];
     return lw_stays_open(s->model, s->data, s->rows, s->lambda, "speeds", error);
@@ -242,7 +242,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     for (int i = 0; i < base->model->body_count; i++) lw_quat_normalise(y + 13 * i + 3);
     lw_status closed = keep_positions(m, t, y, error);
     if (lw_partition_due(m->partition, t)) {
-        lw_stationary_rows_at_absolute(m->reduction.system, t, y);
+        lw_newton_euler_rows_at_absolute(m->reduction.system, t, y);
         take_system(m);
         status = lw_partition_reconsider(m->partition, &m->reduction.options, t, &changed, error);
     }
@@ -263,7 +263,7 @@ static void destroy(lw_method *base) {
     if (!m) return;
     lw_partition_destroy(m->partition);
     if (m->arena) lw_arena_destroy(m->arena);
-    lw_reduction_destroy(&m->reduction);
+    lw_absolute_method_destroy(&m->reduction);
 }
 
 static bool build(absolute_method *m) {
@@ -283,8 +283,8 @@ static bool build(absolute_method *m) {
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    absolute_method *m = (absolute_method *)lw_reduction_create(sizeof *m, &lw_formulation_partition_absolute,
-                                                                model, options, solve);
+    absolute_method *m = (absolute_method *)lw_absolute_method_create(
+        sizeof *m, &lw_formulation_partition_absolute, model, options, solve);
     if (!m || !build(m)) {
         if (m) destroy(&m->reduction.base);
         return lw_out_of_memory(error);
@@ -317,8 +317,8 @@ const lw_formulation lw_formulation_partition_absolute = {
     .destroy = destroy,
     .to_state = to_state,
     .from_state = lw_absolute_from_state,
-    .accelerations = lw_reduction_accelerations,
-    .multipliers = lw_reduction_multipliers,
+    .accelerations = lw_absolute_method_accelerations,
+    .multipliers = lw_absolute_method_multipliers,
     .derivative = derivative,
     .project = project,
     .violation = lw_absolute_violation,

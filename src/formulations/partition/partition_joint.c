@@ -27,9 +27,9 @@
 #include <string.h>
 
 typedef struct partition_method {
-    lw_looped looped;
+    lw_loop_method looped;
     lw_partition *partition;
-    lw_distribution *distribution;
+    lw_constraint_forces *distribution;
     lw_scheme scheme;
     lw_closing *closing; /* drift closed only */
     int planned;         /* which choice the closing conditions are for; 0: none */
@@ -47,10 +47,10 @@ extern const lw_formulation lw_formulation_partition;
 
 /* Rows and C of the state in data; slip has no place among rows of positions. */
 static void take_rows(partition_method *m, bool positions) {
-    lw_looped *looped = &m->looped;
+    lw_loop_method *looped = &m->looped;
     const lw_model *model = looped->base.model;
     lw_partition *p = m->partition;
-    lw_looped_rows(looped);
+    lw_loop_method_rows(looped);
     lw_criterion_rows(model, looped->data, looped->rows, m->length, p->C, m->factor);
     for (int r = 0; positions && r < looped->rows->count; r++)
         if (lw_row_is_slip(model, &looped->rows->rows[r]))
@@ -152,8 +152,8 @@ static lw_status take_positions(partition_method *m, double t, double *q, lw_err
 /* --- motion ---------------------------------------------------------------------------------------- */
 
 static lw_status row_forces(partition_method *m, lw_scheme scheme, lw_error *error) {
-    return lw_distribution_solve(m->distribution, m->partition, scheme, m->before, m->after, m->multiplier,
-                                 error);
+    return lw_constraint_forces_solve(m->distribution, m->partition, scheme, m->before, m->after,
+                                      m->multiplier, error);
 }
 
 /* M x - h at the state in q and v. */
@@ -163,7 +163,7 @@ static void inverse(partition_method *m, double t, const double *tau, const doub
     for (int k = 0; tau && k < model->nv; k++) out[k] -= tau[k];
 }
 
-static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
+static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_error *error) {
     enum { ROUNDS = 2 }; /* inverse dynamics knows better than M_d what is left: one correction */
     partition_method *m = (partition_method *)looped;
     const lw_model *model = looped->base.model;
@@ -189,9 +189,9 @@ static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error 
         status = take_speeds(m, looped->v, error);
         if (status != LW_OK) return status;
         lw_take_state(model, data, t, m->q, looped->v);
-        lw_looped_rows(looped);
+        lw_loop_method_rows(looped);
     }
-    lw_looped_stabilise(looped);
+    lw_loop_method_stabilise(looped);
     accelerations_at_rest(m, m->wanted);
     lw_rows_transposed(rows, m->wanted, looped->defect);
     for (int r = 0; r < rows->count; r++) looped->defect[r] = rows->gamma[r] - looped->defect[r];
@@ -269,8 +269,8 @@ static lw_status close_speeds(partition_method *m, double t, const double *q, do
     if (status == LW_OK) status = take_speeds(m, v, error);
     if (status != LW_OK) return status;
     lw_take_state(m->looped.base.model, m->looped.data, t, q, v);
-    lw_looped_rows(&m->looped);
-    if (lw_looped_velocity_defect(&m->looped) <= open) return LW_OK;
+    lw_loop_method_rows(&m->looped);
+    if (lw_loop_method_velocity_defect(&m->looped) <= open) return LW_OK;
     return lw_stays_open(m->looped.base.model, m->looped.data, m->looped.rows, m->looped.defect, "speeds",
                          error);
 }
@@ -287,7 +287,7 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
 
 static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
     partition_method *m = (partition_method *)base;
-    lw_looped_from_state(base, t, y, q, v);
+    lw_loop_method_from_state(base, t, y, q, v);
     if (by_closing(m) && m->planned && take_positions(m, t, q, NULL) == LW_OK)
         close_speeds(m, t, q, v, NULL); /* what cannot be closed stays as it is: the run's own calls tell */
 }
@@ -329,9 +329,9 @@ static void destroy(lw_method *base) {
     partition_method *m = (partition_method *)base;
     if (!m) return;
     lw_closing_destroy(m->closing);
-    lw_distribution_destroy(m->distribution);
+    lw_constraint_forces_destroy(m->distribution);
     lw_partition_destroy(m->partition);
-    lw_looped_destroy(base);
+    lw_loop_method_destroy(base);
 }
 
 static bool build(partition_method *m) {
@@ -340,7 +340,7 @@ static bool build(partition_method *m) {
     int rows = lw_criterion_row_count(model);
     size_t bodies = 6 * ((size_t)model->body_count + 1), nv = (size_t)model->nv + 1;
     m->partition = lw_partition_create(model->nv, rows, model, arena);
-    if (m->partition) m->distribution = lw_distribution_create(m->partition, arena);
+    if (m->partition) m->distribution = lw_constraint_forces_create(m->partition, arena);
     bool closed = m->looped.options.drift == LW_DRIFT_CLOSED && rows > 0;
     if (closed) m->closing = lw_closing_create(model, arena);
     m->independent = LW_NEW(arena, bool, nv);
@@ -361,8 +361,8 @@ static bool build(partition_method *m) {
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    partition_method *m =
-        (partition_method *)lw_looped_create(sizeof *m, &lw_formulation_partition, model, options, solve);
+    partition_method *m = (partition_method *)lw_loop_method_create(sizeof *m, &lw_formulation_partition,
+                                                                    model, options, solve);
     if (!m || !build(m)) {
         if (m) destroy(&m->looped.base);
         return lw_out_of_memory(error);
@@ -413,11 +413,11 @@ const lw_formulation lw_formulation_partition = {
     .destroy = destroy,
     .to_state = to_state,
     .from_state = from_state,
-    .accelerations = lw_looped_accelerations,
-    .multipliers = lw_looped_multipliers,
-    .speeds = lw_looped_speeds,
-    .derivative = lw_looped_derivative,
+    .accelerations = lw_loop_method_accelerations,
+    .multipliers = lw_loop_method_multipliers,
+    .speeds = lw_loop_method_speeds,
+    .derivative = lw_loop_method_derivative,
     .project = project,
-    .violation = lw_looped_violation,
+    .violation = lw_loop_method_violation,
     .condition = condition,
 };

@@ -48,9 +48,9 @@ lw_subject lw_rcr_in_motion(const lw_rcr *m) {
 static void place_wrenches(lw_rcr *m) {
     const lw_rows *rows = m->looped.rows;
     const lw_data *data = m->looped.data;
-    lw_sweeps *s = m->sweeps;
+    lw_rcr_system *s = m->sweeps;
     for (int t = 0; t < m->ties->count; t++) {
-        const lw_tie *tie = &m->ties->ties[t];
+        const lw_loop_constraint *tie = &m->ties->ties[t];
         s->placed[t] = false;
         for (int k = 0; k < s->awake[t]; k++) {
             const lw_row *row = &rows->rows[tie->first + s->row[tie->first + k]];
@@ -71,21 +71,21 @@ static void place_wrenches(lw_rcr *m) {
 
 /* Rows of the state in data by rows.c; returns the relative velocity defect. */
 static double ask_rows(lw_rcr *m) {
-    lw_looped_rows(&m->looped);
-    lw_looped_bias(&m->looped, m->bias);
+    lw_loop_method_rows(&m->looped);
+    lw_loop_method_bias(&m->looped, m->bias);
     place_wrenches(m);
-    return lw_looped_velocity_defect(&m->looped);
+    return lw_loop_method_velocity_defect(&m->looped);
 }
 
-/* The same for closures that hold points, after lw_sweeps_start; velocities only if asked for. Here l is filled as well. */
+/* The same for closures that hold points, after lw_rcr_system_start; velocities only if asked for. Here l is filled as well. */
 static double ask_closures(lw_rcr *m, bool velocities) {
     const lw_model *model = m->looped.base.model;
     lw_data *data = m->looped.data;
-    lw_sweeps *s = m->sweeps;
+    lw_rcr_system *s = m->sweeps;
     double worst = 0, size = 0;
     lw_closures_move(model, data, velocities ? data->v : NULL, m->closures);
     for (int t = 0; t < s->ties->count; t++) {
-        const lw_tie *tie = &s->ties->ties[t];
+        const lw_loop_constraint *tie = &s->ties->ties[t];
         double nowhere[48];
         lw_closure_rows(m->closures, tie->closure, s->awake[t], s->row + tie->first,
                         tie->K_second >= 0 && !s->placed[t] ? s->K + tie->K_second : NULL,
@@ -99,7 +99,7 @@ static double ask_closures(lw_rcr *m, bool velocities) {
 }
 
 void lw_rcr_list_bias(lw_rcr *m, const double *bias) {
-    lw_sweeps *s = m->sweeps;
+    lw_rcr_system *s = m->sweeps;
     for (int t = 0; t < m->ties->count; t++) {
         int first = m->ties->ties[t].first;
         for (int k = 0; k < s->awake[t]; k++) s->l[first + k] = bias[first + s->row[first + k]];
@@ -113,10 +113,10 @@ int lw_rcr_ask_positions(lw_rcr *m, double *worst) {
     *worst = 0;
     if (m->closures) {
         const lw_subject subject = lw_rcr_at_rest(m);
-        lw_sweeps_start(m->sweeps, &subject);
+        lw_rcr_system_start(m->sweeps, &subject);
         ask_closures(m, false);
         for (int t = 0; t < m->ties->count; t++) {
-            const lw_tie *tie = &m->ties->ties[t];
+            const lw_loop_constraint *tie = &m->ties->ties[t];
             lw_closure_gap(m->looped.base.model, m->closures, tie->closure, tie->count, m->gap + tie->first);
         }
     } else {
@@ -143,7 +143,7 @@ int lw_rcr_rank(const lw_rcr *m) {
 
 /* Rows of the state in data, ready for a run; returns how far its velocities are from them, if asked for. */
 double lw_rcr_evaluate(lw_rcr *m, const lw_subject *subject, bool velocities) {
-    lw_sweeps_start(m->sweeps, subject);
+    lw_rcr_system_start(m->sweeps, subject);
     if (m->closures) return ask_closures(m, velocities);
     double defect = ask_rows(m);
     lw_rcr_list_bias(m, m->bias);
@@ -162,8 +162,8 @@ lw_status lw_rcr_smallest_motion(lw_rcr *m, const double *l, lw_error *error) {
     const lw_subject subject = lw_rcr_at_rest(m);
     lw_rcr_still(m); /* prescribed motions have been taken already */
     lw_rcr_list_bias(m, l);
-    lw_sweeps_start(m->sweeps, &subject);
-    return lw_sweeps_run(m->sweeps, &subject, error);
+    lw_rcr_system_start(m->sweeps, &subject);
+    return lw_rcr_system_run(m->sweeps, &subject, error);
 }
 
 /* Positions in data by the smallest motions that close the loops; returns the row that is off most then. Velocities in data are lost. */
@@ -219,7 +219,7 @@ static lw_status eliminate_speeds(lw_rcr *m, double t, lw_error *error) {
 
 /* Looks at the choice of coordinates with the rows of the last run, whose columns have been taken. */
 static void reconsider(lw_rcr *m, double t) {
-    lw_looped *looped = &m->looped;
+    lw_loop_method *looped = &m->looped;
     if (m->closures) { /* rows.c has looked at positions */
         lw_positions(looped->base.model, looped->data);
         lw_world_poses(looped->base.model, looped->data);
@@ -229,7 +229,7 @@ static void reconsider(lw_rcr *m, double t) {
 }
 
 static void list_lambda(lw_rcr *m) {
-    const lw_sweeps *s = m->sweeps;
+    const lw_rcr_system *s = m->sweeps;
     memset(m->looped.lambda, 0, (size_t)m->looped.rows->count * sizeof *m->looped.lambda);
     for (int t = 0; t < m->ties->count; t++) {
         int first = m->ties->ties[t].first;
@@ -251,7 +251,7 @@ static lw_status attempt(lw_rcr *m, double t, const double *tau, lw_error *error
         lw_take_forces(m->looped.base.model, m->looped.data, t, tau);
     else
         subject.tau = m->zero;
-    status = lw_sweeps_run(m->sweeps, &subject, error);
+    status = lw_rcr_system_run(m->sweeps, &subject, error);
     return status == LW_OK && (m->delicate || !m->based) ? lw_rcr_correct(m, &subject, error) : status;
 }
 
@@ -296,7 +296,7 @@ lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error) {
     if (m->looped.integrating) memcpy(m->before, data->v, (size_t)model->nv * sizeof *m->before);
     if (m->based) {
         lw_rcr_base_rows(m);
-        if (m->looped.integrating && m->keeps) lw_sweeps_select(m->sweeps, &m->kept);
+        if (m->looped.integrating && m->keeps) lw_rcr_system_select(m->sweeps, &m->kept);
         status = attempt_closed(m, t, tau, &suits, error);
     }
     if (!suits && m->ties->count > 0) {
@@ -347,7 +347,7 @@ static double largest_rate(const lw_rcr *m, const double *x) {
     return largest;
 }
 
-static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error *error) {
+static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_error *error) {
     lw_rcr *m = (lw_rcr *)looped;
     lw_status status = LW_OK;
     if (looped->integrating && !m->asked && m->ties->count > 0) first_choice(m, t);
@@ -369,16 +369,16 @@ static lw_status solve(lw_looped *looped, double t, const double *tau, lw_error 
  * s->lambda if loaded. */
 static lw_status run_at_rest(lw_rcr *m, bool loaded, lw_error *error) {
     const lw_rows *rows = m->looped.rows;
-    lw_sweeps *s = m->sweeps;
+    lw_rcr_system *s = m->sweeps;
     lw_subject subject = lw_rcr_at_rest(m);
     double *load = m->looped.body;
-    lw_sweeps_select(s, &m->own);
+    lw_rcr_system_select(s, &m->own);
     lw_rcr_evaluate(m, &subject, false);
     memset(s->l, 0, (size_t)rows->count * sizeof *s->l);
     lw_rcr_still(m);
     memset(load, 0, 6 * (size_t)(m->looped.base.model->body_count + 1) * sizeof *load);
     for (int t = 0; loaded && t < m->ties->count; t++) {
-        const lw_tie *tie = &m->ties->ties[t];
+        const lw_loop_constraint *tie = &m->ties->ties[t];
         for (int k = 0; k < tie->count; k++) {
             const lw_row *row = &rows->rows[tie->first + s->row[tie->first + k]];
             for (int b = row->block; b < row->block + row->count; b++) {
@@ -389,7 +389,7 @@ static lw_status run_at_rest(lw_rcr *m, bool loaded, lw_error *error) {
         }
     }
     if (loaded) subject.load = load;
-    return lw_sweeps_run(s, &subject, error);
+    return lw_rcr_system_run(s, &subject, error);
 }
 
 /* Multipliers that move nothing, arbitrary in every redundant row. A row that is redundant but for a pivot p is so with sqrt(p) of other
@@ -397,7 +397,7 @@ static lw_status run_at_rest(lw_rcr *m, bool loaded, lw_error *error) {
 static lw_status null_vector(lw_rcr *m, unsigned seed, lw_error *error) {
     double *null = m->looped.lambda;
     size_t rows = (size_t)m->looped.rows->count * sizeof *null;
-    lw_sweeps_null(m->sweeps, seed, m->sweeps->lambda);
+    lw_rcr_system_null(m->sweeps, seed, m->sweeps->lambda);
     memcpy(null, m->sweeps->lambda, rows);
     lw_status status = run_at_rest(m, true, error);
     for (int r = 0; r < m->looped.rows->count; r++) m->sweeps->lambda[r] += null[r];
@@ -407,31 +407,32 @@ static lw_status null_vector(lw_rcr *m, unsigned seed, lw_error *error) {
 /* Redundant rows leave open what multipliers that move nothing make the joints transmit. Two of these, of arbitrary size in every
  * redundant row, touch every component that any of them touches. Rows that are nearly redundant are left out where others do what
  * they did: the null vectors are exact to 1e-11 then, else, next to a singular position, to 1e-8. */
-static lw_status unique(lw_looped *looped, double t, bool *flags, lw_error *error) {
+static lw_status unique(lw_loop_method *looped, double t, bool *flags, lw_error *error) {
     (void)t;
     lw_rcr *m = (lw_rcr *)looped;
     const lw_model *model = looped->base.model;
     int count = 6 * model->joint_count;
     for (int k = 0; k < count; k++) flags[k] = true;
-    lw_looped_rows(looped);
+    lw_loop_method_rows(looped);
     if (m->ties->count == 0) return LW_OK;
     memcpy(m->held, looped->lambda, (size_t)looped->rows->count * sizeof *m->held); /* of the state */
     lw_rcr_own_rows(m);
     const double threshold =
         m->crossing.within ? 1e-7 : 1e-9;         /* of the largest component; 1e-9 as redundancy.c */
     for (int t_ = 0; t_ < m->ties->count; t_++) { /* all rows, but no other pivots than these */
-        const lw_tie *tie = &m->ties->ties[t_];
+        const lw_loop_constraint *tie = &m->ties->ties[t_];
         for (int k = m->own.awake[t_]; k < tie->count; k++) m->own.scale[tie->first + k] = HUGE_VAL;
         m->own.awake[t_] = tie->count;
     }
-    lw_sweeps_forget(m->sweeps);
+    lw_rcr_system_forget(m->sweeps);
     lw_status status = run_at_rest(m, false, error);
     for (unsigned seed = 1; seed <= 2 && status == LW_OK; seed++) {
         double largest = 0;
         memset(m->open, 0, (size_t)count * sizeof *m->open);
         status = null_vector(m, seed * 7919, error);
         list_lambda(m);
-        lw_tie_reactions(model, looped->data, looped->rows, looped->lambda, looped->body, m->open);
+        lw_loop_constraint_reactions(model, looped->data, looped->rows, looped->lambda, looped->body,
+                                     m->open);
         for (int r = 0; r < looped->rows->count; r++) largest = fmax(largest, fabs(looped->lambda[r]));
         for (int k = 0; k < count; k++) {
             if (k % 6 >= 3) m->open[k] /= m->sweeps->length > 0 ? m->sweeps->length : 1;
@@ -449,9 +450,9 @@ static bool take_memory(lw_rcr *m) {
     const lw_model *model = m->looped.base.model;
     lw_arena *arena = m->looped.arena;
     size_t rows = (size_t)m->looped.rows->count + 1, nv = (size_t)model->nv + 1, nq = (size_t)model->nq + 1;
-    m->ties = lw_ties_create(model, m->looped.rows, arena);
+    m->ties = lw_loop_constraints_create(model, m->looped.rows, arena);
     if (!m->ties) return false;
-    m->sweeps = lw_sweeps_create(model, m->looped.data, m->ties, m->looped.rows->count, arena);
+    m->sweeps = lw_rcr_system_create(model, m->looped.data, m->ties, m->looped.rows->count, arena);
     if (!m->sweeps) return false;
     m->choice = lw_choice_create(model, m->looped.rows, m->sweeps, arena);
     m->finder = m->choice ? lw_rank_create(m->choice, arena) : NULL;
@@ -475,9 +476,9 @@ static bool take_memory(lw_rcr *m) {
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    lw_rcr *m = (lw_rcr *)lw_looped_create(sizeof *m, &lw_formulation_rcr, model, options, solve);
+    lw_rcr *m = (lw_rcr *)lw_loop_method_create(sizeof *m, &lw_formulation_rcr, model, options, solve);
     if (!m || !take_memory(m)) {
-        if (m) lw_looped_destroy(&m->looped.base);
+        if (m) lw_loop_method_destroy(&m->looped.base);
         return lw_out_of_memory(error);
     }
     m->looped.unique = unique;
@@ -485,7 +486,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     lw_status status = lw_rcr_lend(m, error);
     if (status == LW_OK) status = lw_rcr_survey(m, error);
     if (status != LW_OK) {
-        lw_looped_destroy(&m->looped.base);
+        lw_loop_method_destroy(&m->looped.base);
         return status;
     }
     *out = &m->looped.base;
@@ -504,10 +505,10 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     lw_status tried = tau ? create(model, &options, &method, &fault) : LW_ERROR_MEMORY;
     for (int k = 0; k < model->nv && tau; k++) tau[k] = sin(1.7 * k + 1);
     if (tried == LW_OK)
-        tried =
-            lw_looped_accelerations(method, 0, model->q0, rest, tau, rest + model->nv, NULL, NULL, &fault);
+        tried = lw_loop_method_accelerations(method, 0, model->q0, rest, tau, rest + model->nv, NULL, NULL,
+                                             &fault);
     free(tau);
-    if (method) lw_looped_destroy(method);
+    if (method) lw_loop_method_destroy(method);
     return tried == LW_OK ? LW_OK : status;
 }
 
@@ -625,24 +626,24 @@ lw_status lw_rcr_choose(lw_method *base, double t, const double *q, lw_error *er
 }
 
 /* Instructions counted on four-bars, ladders, platforms, trellises, scissors, nets and hubs, of which this is within a third: per body, four
- * rows of a strand, pair of strands, and block that the elimination of a tie changes; a look at each closure, awake or not. */
+ * rows of a segment, pair of segments, and block that the elimination of a tie changes; a look at each closure, awake or not. */
 static double expense(lw_method *base) {
     const double per_instruction = 0.075; /* ns */
     const lw_rcr *m = (const lw_rcr *)base;
     const lw_selection *x = m->based ? &m->base : &m->whole;
-    const lw_ties *ties = x->ties;
+    const lw_loop_constraints *ties = x->ties;
     double count = 230 + (m->closures ? 900. * ties->count : 3300. * m->looped.rows->count);
     for (int i = 1; i <= base->model->body_count; i++) {
         const lw_link *link = &base->model->links[i];
         bool aligned = link->kernel < LW_KERNEL_SPHERICAL;
         count += aligned ? 630 : 1750;
-        for (int k = ties->strand_start[i]; k < ties->strand_start[i + 1]; k++) {
-            int packs = (x->awake[ties->strands[k].tie] + 3) / 4;
+        for (int k = ties->segment_start[i]; k < ties->segment_start[i + 1]; k++) {
+            int packs = (x->awake[ties->segments[k].tie] + 3) / 4;
             count += packs * (aligned ? 450 : 60 * link->joint.nv);
         }
         for (int k = ties->pair_start[i]; k < ties->pair_start[i + 1]; k++) {
-            int rows = x->awake[ties->strands[ties->pairs[k].first].tie];
-            count += 60 + 3. * rows * ((x->awake[ties->strands[ties->pairs[k].second].tie] + 3) / 4);
+            int rows = x->awake[ties->segments[ties->pairs[k].first].tie];
+            count += 60 + 3. * rows * ((x->awake[ties->segments[ties->pairs[k].second].tie] + 3) / 4);
         }
     }
     for (int t = 0; t < ties->count; t++) {
@@ -670,16 +671,16 @@ const lw_formulation lw_formulation_rcr = {
     .no_baumgarte = true, /* speeds are made consistent in every evaluation: there is nothing to pull back */
     .applies = applies,
     .create = create,
-    .destroy = lw_looped_destroy,
+    .destroy = lw_loop_method_destroy,
     .to_state = to_state,
-    .from_state = lw_looped_from_state,
-    .accelerations = lw_looped_accelerations,
-    .multipliers = lw_looped_multipliers,
-    .speeds = lw_looped_speeds,
-    .derivative = lw_looped_derivative,
+    .from_state = lw_loop_method_from_state,
+    .accelerations = lw_loop_method_accelerations,
+    .multipliers = lw_loop_method_multipliers,
+    .speeds = lw_loop_method_speeds,
+    .derivative = lw_loop_method_derivative,
     .project = project,
     .blocked = lw_rcr_blocked,
-    .violation = lw_looped_violation,
+    .violation = lw_loop_method_violation,
     .expense = expense,
     .least_expense = least_expense,
 };

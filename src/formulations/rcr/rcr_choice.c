@@ -80,7 +80,7 @@ typedef struct field {
 
 static void take_images(const field *f) {
     const lw_choice *c = f->c;
-    const lw_sweeps *s = c->sweeps;
+    const lw_rcr_system *s = c->sweeps;
     int width = LW_ABREAST(s->awake[f->tie]);
     const double *C = s->L + s->ties->ties[f->tie].block;
     for (int j = 0; j < f->n; j++) {
@@ -137,9 +137,9 @@ static double worth_of(const field *f, const int *set) {
 }
 
 static double weight(const field *f, int j) {
-    const lw_ties *ties = f->c->ties;
-    int end = ties->strand_start[f->c->body_of[f->front->speed[j]] + 1];
-    return ties->strands[end - 1].tie > f->tie ? preference : 1;
+    const lw_loop_constraints *ties = f->c->ties;
+    int end = ties->segment_start[f->c->body_of[f->front->speed[j]] + 1];
+    return ties->segments[end - 1].tie > f->tie ? preference : 1;
 }
 
 static bool member(const int *set, int count, int j) {
@@ -242,7 +242,7 @@ static void look_back(const field *f, const int *set) {
 
 /* Chooses for tie t, or leaves its set as it is; before: the worth that it had. False: there is no set. */
 static bool choose(lw_choice *c, const lw_data *data, int t, double *before, bool *changed) {
-    const lw_tie *tie = &c->ties->ties[t];
+    const lw_loop_constraint *tie = &c->ties->ties[t];
     const int *place = c->sweeps->pivot + tie->first;
     int rank = c->sweeps->rank[t], *set = c->set, *present = c->present;
     *changed = false;

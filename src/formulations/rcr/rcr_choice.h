@@ -19,7 +19,7 @@ typedef struct lw_way_speed {
 
 /* A joint between the end of a tie (a body that its rows act on) and its base. */
 typedef struct lw_way_step {
-    int body, strand;
+    int body, segment;
     bool adds; /* another end has been there */
 } lw_way_step;
 
@@ -41,8 +41,8 @@ typedef struct lw_front {
 typedef struct lw_choice {
     const lw_model *model;
     const lw_rows *rows;
-    const lw_ties *ties;
-    const lw_sweeps *sweeps;
+    const lw_loop_constraints *ties;
+    const lw_rcr_system *sweeps;
     bool sound;     /* its cos^2 is large enough for errors of independent speeds to stay what they are */
     bool made;      /* there is one: */
     int *rank;      /* per tie: how many speeds it determines, ... */
@@ -66,7 +66,7 @@ typedef struct lw_choice {
     int *body_of;               /* per speed */
     int *in_loops, loop_speeds; /* the speeds of joints that are part of a loop */
     /* of a state */
-    double *G;                   /* columns of the rows, as strand.Y in loop_constraints.h */
+    double *G;                   /* columns of the rows, as segment.Y in loop_constraints.h */
     double *axis;                /* 6 per speed: (angular; of the body's origin), world axes */
     double *momentum;            /* 6 per speed: of all that its body carries, moved along it */
     lw_rigid_inertia *composite; /* per body: with all that it carries, world axes, about its origin */
@@ -79,7 +79,7 @@ typedef struct lw_choice {
 } lw_choice;
 
 /* NULL when memory is out. */
-lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw_sweeps *sweeps,
+lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw_rcr_system *sweeps,
                             lw_arena *arena);
 
 /* Columns of the rows that are awake at the state in data, with K of the sweeps set for it and not yet run; world: poses of the

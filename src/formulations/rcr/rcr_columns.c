@@ -20,30 +20,30 @@
 
 /* --- structure ------------------------------------------------------------------------------------- */
 
-static int strand_at(const lw_ties *ties, int tie, int body) {
-    for (int s = ties->strand_start[body]; s < ties->strand_start[body + 1]; s++)
-        if (ties->strands[s].tie == tie) return s;
+static int segment_at(const lw_loop_constraints *ties, int tie, int body) {
+    for (int s = ties->segment_start[body]; s < ties->segment_start[body + 1]; s++)
+        if (ties->segments[s].tie == tie) return s;
     return -1;
 }
 
 /* Ends of tie t with their ways; before there is room for them they are only counted. */
 static void lay_ways(lw_choice *c, const lw_rows *rows, int t, int *ends, int *steps, int *ways, bool *seen) {
-    const lw_tie *tie = &c->ties->ties[t];
+    const lw_loop_constraint *tie = &c->ties->ties[t];
     const lw_row *row = &rows->rows[tie->first];
     for (int b = row->block; b < row->block + row->count; b++) {
-        int body = rows->body[b], strand = body == tie->base ? -1 : strand_at(c->ties, t, body);
+        int body = rows->body[b], segment = body == tie->base ? -1 : segment_at(c->ties, t, body);
         if (c->ends) c->ends[*ends] = (lw_way_end){.body = body, .block = b, .step = *steps, .steps = 0};
-        for (int i = body; strand >= 0; strand = c->ties->strands[strand].parent) {
+        for (int i = body; segment >= 0; segment = c->ties->segments[segment].parent) {
             const lw_link *link = &c->model->links[i];
-            const lw_strand *s = &c->ties->strands[strand];
+            const lw_segment *s = &c->ties->segments[segment];
             if (c->ends) {
-                c->steps[*steps] = (lw_way_step){.body = i, .strand = strand, .adds = seen[strand]};
+                c->steps[*steps] = (lw_way_step){.body = i, .segment = segment, .adds = seen[segment]};
                 c->ends[*ends].steps++;
-                for (int k = 0; !seen[strand] && k < link->joint.nv; k++)
+                for (int k = 0; !seen[segment] && k < link->joint.nv; k++)
                     if (!(link->prescribed >> k & 1))
                         c->ways[(*ways)++] =
                             (lw_way_speed){.speed = link->v + k, .at = s->Y + k, .stride = link->joint.nv};
-                seen[strand] = true;
+                seen[segment] = true;
             }
             ++*steps;
             i = link->parent;
@@ -53,11 +53,11 @@ static void lay_ways(lw_choice *c, const lw_rows *rows, int t, int *ends, int *s
 }
 
 static bool build(lw_choice *c, const lw_rows *rows, bool *seen, lw_arena *arena) {
-    const lw_ties *ties = c->ties;
+    const lw_loop_constraints *ties = c->ties;
     int ends = 0, steps = 0, speeds = 0, most = 0;
     for (int t = 0; t < ties->count; t++) lay_ways(c, rows, t, &ends, &steps, NULL, NULL);
     for (int i = 1; i <= c->model->body_count; i++)
-        speeds += (ties->strand_start[i + 1] - ties->strand_start[i]) * c->model->links[i].joint.nv;
+        speeds += (ties->segment_start[i + 1] - ties->segment_start[i]) * c->model->links[i].joint.nv;
     c->steps = LW_NEW(arena, lw_way_step, steps + 1);
     c->ways = LW_NEW(arena, lw_way_speed, speeds + 1);
     c->ends = LW_NEW(arena, lw_way_end, ends + 1);
@@ -85,11 +85,11 @@ static bool build(lw_choice *c, const lw_rows *rows, bool *seen, lw_arena *arena
     return complete && c->square && c->set && c->present;
 }
 
-lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw_sweeps *sweeps,
+lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw_rcr_system *sweeps,
                             lw_arena *arena) {
     lw_choice *c = LW_NEW(arena, lw_choice, 1);
-    const lw_ties *ties = sweeps->ties;
-    bool *seen = LW_NEW(arena, bool, ties->strand_start[model->body_count + 1] + 1);
+    const lw_loop_constraints *ties = sweeps->ties;
+    bool *seen = LW_NEW(arena, bool, ties->segment_start[model->body_count + 1] + 1);
     if (!c || !seen) return NULL;
     size_t nv = (size_t)model->nv + 1;
     c->model = model, c->rows = rows, c->ties = ties, c->sweeps = sweeps;
@@ -128,7 +128,7 @@ lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw
         for (int k = 0; k < model->links[i].joint.nv; k++) {
             int speed = model->links[i].v + k;
             c->body_of[speed] = i;
-            if (ties->strand_start[i] < ties->strand_start[i + 1] && !(model->links[i].prescribed >> k & 1))
+            if (ties->segment_start[i] < ties->segment_start[i + 1] && !(model->links[i].prescribed >> k & 1))
                 c->in_loops[c->loop_speeds++] = speed;
         }
     return build(c, rows, seen, arena) ? c : NULL;
@@ -171,7 +171,7 @@ void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, 
                     if (link->prescribed >> k & 1 || (!all && c->owner[speed] < 0)) continue;
                     /* the axis at the end's origin: there the wrenches are known */
                     double *s = c->axis + 6 * speed, arm[3], v[3];
-                    double *G = c->G + c->ties->strands[step->strand].Y + k;
+                    double *G = c->G + c->ties->segments[step->segment].Y + k;
                     axis_of(link, data, &world[step->body], k, s);
                     lw_v3_sub(at->p, world[step->body].p, arm);
                     lw_v3_cross(s, arm, v);
@@ -306,7 +306,7 @@ double lw_front_solve(lw_choice *c, int t, int rows, int *pick) {
 /* Where the rows of the set are in the list of tie t, or those that are awake instead: any independent rows of a closed loop give the same
  * speeds. False: there are not as many. */
 static bool rows_in_use(const lw_choice *c, int t, int place[6], bool *same) {
-    const lw_tie *tie = &c->ties->ties[t];
+    const lw_loop_constraint *tie = &c->ties->ties[t];
     const int *listed = c->sweeps->row + tie->first, *wanted = c->row + tie->first;
     int awake = c->sweeps->awake[t], rank = c->rank[t];
     *same = awake == rank || awake == tie->count;
@@ -321,7 +321,7 @@ static bool rows_in_use(const lw_choice *c, int t, int place[6], bool *same) {
 
 bool lw_choice_speeds(lw_choice *c, const double *defect, double *v) {
     const double small = 0.1; /* of Delta at the last step: a set that has become so bad is not used */
-    const lw_ties *ties = c->ties;
+    const lw_loop_constraints *ties = c->ties;
     if (!c->made) return false;
     for (int t = 0; t < ties->count; t++) {
         const int rank = c->rank[t], *dependent = c->dependent + ties->ties[t].first;

@@ -54,7 +54,7 @@ void lw_crossing_forget(lw_rcr *m) {
 /* --- how near ------------------------------------------------------------------------------------------ */
 
 /* 1 / the smallest pivot of tie t in the last run, relative to its scale. */
-static double largest_inverse(const lw_sweeps *s, int t) {
+static double largest_inverse(const lw_rcr_system *s, int t) {
     const int first = s->ties->ties[t].first, next = LW_ABREAST(s->awake[t]) + 1, rank = s->rank[t],
               *pivot = s->pivot + first;
     const double *inverse = s->L + s->ties->ties[t].block, *scale = s->scale + first;
@@ -83,7 +83,7 @@ void lw_crossing_look(lw_rcr *m) {
 bool lw_crossing_closes(lw_rcr *m, double t, const double *y) {
     const double wide_open = 3e-5; /* of a link: rows that are redundant in a closed loop are so up to 1e-4 */
     lw_crossing *c = &m->crossing;
-    const lw_looped *looped = &m->looped;
+    const lw_loop_method *looped = &m->looped;
     double open;
     if (looped->options.drift == LW_DRIFT_PROJECT) return true;
     lw_take_state(looped->base.model, looped->data, t, y, NULL);
@@ -155,7 +155,7 @@ static bool run(lw_rcr *m, double width, lw_error *error) {
     for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
     memcpy(data->vdot, c->vdot, (size_t)model->nv * sizeof *data->vdot); /* the prescribed ones */
     lw_rcr_evaluate(m, &subject, false);
-    if (lw_sweeps_run(m->sweeps, &subject, error) != LW_OK || lw_rcr_rank(m) < m->generic) return false;
+    if (lw_rcr_system_run(m->sweeps, &subject, error) != LW_OK || lw_rcr_rank(m) < m->generic) return false;
     return !m->sweeps->weak || width_of(m) >= 0.9 * width;
 }
 
@@ -214,7 +214,7 @@ static bool straight(lw_rcr *m) {
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         int quaternion = lw_joint_quaternion(link->joint.type);
-        if (m->ties->strand_start[i] == m->ties->strand_start[i + 1]) continue;
+        if (m->ties->segment_start[i] == m->ties->segment_start[i + 1]) continue;
         for (int k = 0; k < link->joint.nq; k++) {
             bool turns = quaternion < 0 ? lw_joint_speed_turns(link->joint.type, k) : k >= quaternion;
             double apart_k = fabs(c->limit_q[link->q + k] - c->q[link->q + k]);
@@ -233,7 +233,7 @@ void lw_crossing_limit(lw_rcr *m, double t) {
     const lw_subject subject = lw_rcr_at_rest(m);
     const int narrowest = c->narrowest;
     lw_error ignored;
-    lw_sweeps_select(m->sweeps, &m->base);
+    lw_rcr_system_select(m->sweeps, &m->base);
     lw_rcr_evaluate(m, &subject, false);
     memset(m->left, 0, (size_t)m->looped.rows->count * sizeof *m->left);
     bool known = false, fine = lw_rcr_smallest_motion(m, m->left, &ignored) == LW_OK;

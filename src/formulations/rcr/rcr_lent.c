@@ -69,10 +69,10 @@ typedef void (*look)(const lw_model *, const lw_data *, int, neighbours *);
 /* At every body on the way of each tie; its base is one of them. */
 static void look_along(const lw_rcr *m, look at, neighbours *of_tie) {
     const lw_model *model = m->looped.base.model;
-    const lw_ties *ties = m->ties;
+    const lw_loop_constraints *ties = m->ties;
     for (int i = 1; i <= model->body_count; i++)
-        for (int k = ties->strand_start[i]; k < ties->strand_start[i + 1]; k++)
-            at(model, m->looped.data, i, &of_tie[ties->strands[k].tie]);
+        for (int k = ties->segment_start[i]; k < ties->segment_start[i + 1]; k++)
+            at(model, m->looped.data, i, &of_tie[ties->segments[k].tie]);
     for (int t = 0; t < ties->count; t++)
         if (ties->ties[t].base) at(model, m->looped.data, ties->ties[t].base, &of_tie[t]);
 }
@@ -91,12 +91,12 @@ static void survey_ties(const lw_rcr *m, neighbours *of_tie) {
 
 /* Lends inertia to body i; false: no loop that passes it has any. */
 static bool lend(const lw_rcr *m, const neighbours *of_tie, int i, lw_link *link) {
-    const lw_ties *ties = m->ties;
+    const lw_loop_constraints *ties = m->ties;
     const lw_pose *world = &m->looped.data->world[i];
     const neighbours *best = NULL;
     double arm[3], c[3];
-    for (int k = ties->strand_start[i]; k < ties->strand_start[i + 1]; k++) {
-        const neighbours *near = &of_tie[ties->strands[k].tie];
+    for (int k = ties->segment_start[i]; k < ties->segment_start[i + 1]; k++) {
+        const neighbours *near = &of_tie[ties->segments[k].tie];
         if (near->mass < HUGE_VAL && (!best || near->mass < best->mass)) best = near;
     }
     if (!best) return false;

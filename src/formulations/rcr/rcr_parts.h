@@ -29,9 +29,9 @@ typedef struct lw_crossing {
 } lw_crossing;
 
 typedef struct lw_rcr {
-    lw_looped looped;
-    lw_ties *ties;
-    lw_sweeps *sweeps;
+    lw_loop_method looped;
+    lw_loop_constraints *ties;
+    lw_rcr_system *sweeps;
     lw_closures *closures; /* NULL: rows.c is asked */
     lw_choice *choice;     /* of independent coordinates */
     /* which rows take part (rcr_rows.c); what is found once and for all at the model's initial position comes first */

@@ -89,7 +89,7 @@ bool lw_rank_grow(lw_rank *x, lw_arena *arena) {
 static void load(lw_rank *x, int t) {
     const lw_choice *c = x->choice;
     const lw_front *front = &c->fronts[t];
-    const lw_tie *tie = &c->ties->ties[t];
+    const lw_loop_constraint *tie = &c->ties->ties[t];
     double scale[ROWS];
     for (int r = 0; r < tie->count; r++) scale[r] = x->is_length[tie->first + r] ? 1 / x->size[t] : 1;
     x->n = front->ways;
@@ -151,7 +151,7 @@ static double weight(const lw_rank *x, int t, int speed) {
 
 /* Pivots of the front of tie t; those picked stand first in the list. */
 static int solve(lw_rank *x, int t, double least) {
-    const lw_tie *tie = &x->choice->ties->ties[t];
+    const lw_loop_constraint *tie = &x->choice->ties->ties[t];
     int rows = tie->count, *row = x->row + tie->first;
     for (int r = 0; r < rows; r++) row[r] = r;
     x->least[t] = 1;

@@ -33,7 +33,7 @@ static const double redundant = 1e-4, wide = 0.015;
 /* Independent rows at the position in data. */
 static int find(lw_rcr *m, double least) {
     const lw_subject subject = lw_rcr_at_rest(m);
-    lw_sweeps_select(m->sweeps, &m->whole);
+    lw_rcr_system_select(m->sweeps, &m->whole);
     lw_rcr_evaluate(m, &subject, false);
     lw_rcr_columns(m, true);
     return lw_rank_find(m->finder, least);
@@ -52,18 +52,18 @@ static double least_pivot(const lw_rcr *m, int *where) {
 /* The rows found become a selection. */
 static void take_found(const lw_rcr *m, lw_selection *x) {
     for (int t = 0; t < m->ties->count; t++) {
-        const lw_tie *tie = &m->ties->ties[t];
+        const lw_loop_constraint *tie = &m->ties->ties[t];
         x->awake[t] = m->finder->found[t];
         for (int k = tie->first; k < tie->first + tie->count; k++)
             x->row[k] = m->finder->row[k], x->scale[k] = LW_ANY_PIVOT;
     }
-    lw_sweeps_forget(m->sweeps);
+    lw_rcr_system_forget(m->sweeps);
 }
 
 void lw_rcr_base_rows(lw_rcr *m) {
     m->owned = false;
     if (m->based)
-        lw_sweeps_select(m->sweeps, &m->base);
+        lw_rcr_system_select(m->sweeps, &m->base);
     else
         lw_rcr_own_rows(m);
 }
@@ -86,18 +86,18 @@ void lw_rcr_own_rows(lw_rcr *m) {
         if (lost) c->narrowest = t;
     }
     if (total < 0) { /* no room for the fronts */
-        lw_sweeps_select(m->sweeps, m->based ? &m->base : &m->whole);
+        lw_rcr_system_select(m->sweeps, m->based ? &m->base : &m->whole);
         return;
     }
     take_found(m, &m->own);
-    lw_sweeps_select(m->sweeps, &m->own);
+    lw_rcr_system_select(m->sweeps, &m->own);
 }
 
 /* The scales of a selection are the pivots that the last run has found. */
 static void take_scale(const lw_rcr *m, const lw_selection *x) {
-    const lw_sweeps *s = m->sweeps;
+    const lw_rcr_system *s = m->sweeps;
     for (int t = 0; t < s->ties->count; t++) {
-        const lw_tie *tie = &s->ties->ties[t];
+        const lw_loop_constraint *tie = &s->ties->ties[t];
         for (int k = 0; k < s->rank[t]; k++)
             x->scale[tie->first + s->pivot[tie->first + k]] =
                 1 / s->L[tie->block + (LW_ABREAST(x->awake[t]) + 1) * k];
@@ -112,7 +112,7 @@ void lw_rcr_keep_rows(lw_rcr *m) {
     memcpy(m->kept.row, m->own.row, (size_t)m->looped.rows->count * sizeof *m->own.row);
     for (int r = 0; r < m->looped.rows->count; r++) m->kept.scale[r] = LW_ANY_PIVOT;
     take_scale(m, &m->kept);
-    if (m->sweeps->selected == &m->kept) lw_sweeps_forget(m->sweeps);
+    if (m->sweeps->selected == &m->kept) lw_rcr_system_forget(m->sweeps);
 }
 
 /* --- once and for all --------------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static void any_speeds(const lw_rcr *m, unsigned seed, double *v) {
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++) {
             int speed = model->links[i].v + k;
-            if (m->ties->strand_start[i] == m->ties->strand_start[i + 1]) continue;
+            if (m->ties->segment_start[i] == m->ties->segment_start[i + 1]) continue;
             double x = chance(&seed);
             v[speed] = 1;
             v[speed] = x / lw_rcr_rate(m, speed, v);
@@ -142,7 +142,7 @@ static double fastest_of(const lw_rcr *m, const double *v) {
     double fastest = 0;
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++)
-            if (m->ties->strand_start[i] < m->ties->strand_start[i + 1])
+            if (m->ties->segment_start[i] < m->ties->segment_start[i + 1])
                 fastest = fmax(fastest, lw_rcr_rate(m, model->links[i].v + k, v));
     return fastest;
 }
@@ -152,7 +152,7 @@ static bool close_reference(lw_rcr *m) {
     const double closed = 1e-9; /* of a link */
     const lw_model *model = m->looped.base.model;
     double left;
-    lw_sweeps_select(m->sweeps, &m->whole);
+    lw_rcr_system_select(m->sweeps, &m->whole);
     lw_rcr_ask_positions(m, &left);
     if (left <= closed * m->sweeps->length) return true;
     lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
@@ -174,7 +174,7 @@ static bool move_on(lw_rcr *m, lw_error *error) {
     double left;
     lw_status status;
     take_found(m, &m->own);
-    lw_sweeps_select(m->sweeps, &m->own);
+    lw_rcr_system_select(m->sweeps, &m->own);
     any_speeds(m, 12345, data->v);
     lw_rcr_evaluate(m, &subject, true);
     if (lw_rcr_smallest_motion(m, m->looped.defect, error) != LW_OK) return false;
@@ -189,7 +189,7 @@ static bool move_on(lw_rcr *m, lw_error *error) {
            (size_t)model->nq * sizeof *m->moved); /* from a singular position no row may be missing */
     if (find(m, redundant) < 0) return false;
     take_found(m, &m->own);
-    lw_sweeps_select(m->sweeps, &m->own);
+    lw_rcr_system_select(m->sweeps, &m->own);
     lw_rcr_close(m, &left, &status, error);
     return status == LW_OK && left <= closed * m->sweeps->length;
 }
@@ -232,7 +232,7 @@ static bool is_fragile(lw_rcr *m) {
     lw_rcr_evaluate(m, &subject, false);
     memset(m->left, 0, (size_t)m->looped.rows->count * sizeof *m->left);
     memset(m->sweeps->l, 0, (size_t)m->looped.rows->count * sizeof *m->left);
-    if (lw_sweeps_run(m->sweeps, &subject, &ignored) != LW_OK) return false;
+    if (lw_rcr_system_run(m->sweeps, &subject, &ignored) != LW_OK) return false;
     return lw_rcr_sleeping_defect(m) > satisfied;
 }
 
@@ -248,9 +248,9 @@ lw_status lw_rcr_survey(lw_rcr *m, lw_error *error) {
         !lw_selection_create(&m->kept, m->ties, rows, arena))
         return lw_out_of_memory(error);
     lw_take_state(model, data, 0, model->q0, NULL);
-    lw_sweeps_select(m->sweeps, &m->whole);
+    lw_rcr_system_select(m->sweeps, &m->whole);
     const lw_subject subject = lw_rcr_at_rest(m);
-    lw_looped_rows(&m->looped);
+    lw_loop_method_rows(&m->looped);
     lw_rcr_evaluate(m, &subject, false);
     lw_rank_measure(m->finder, m->sweeps->K);
     m->narrowest = 1;
@@ -264,15 +264,15 @@ lw_status lw_rcr_survey(lw_rcr *m, lw_error *error) {
         active[t] = m->base.awake[t] > 0;
         asleep += !active[t];
     }
-    if (asleep) m->base.ties = lw_ties_reduce(model, m->looped.rows, m->ties, active, arena);
+    if (asleep) m->base.ties = lw_loop_constraints_reduce(model, m->looped.rows, m->ties, active, arena);
     if (!active || !m->base.ties) return lw_out_of_memory(error);
-    lw_sweeps_select(m->sweeps, &m->base);
+    lw_rcr_system_select(m->sweeps, &m->base);
     m->based = true;
     lw_rcr_evaluate(m, &subject, false);
     memset(m->left, 0, (size_t)rows * sizeof *m->left);
     lw_status status = lw_rcr_smallest_motion(m, m->left, error);
     if (status != LW_OK) return status;
-    m->delicate = m->lends || lw_sweeps_cancellation(m->sweeps) > lost;
+    m->delicate = m->lends || lw_rcr_system_cancellation(m->sweeps) > lost;
     take_scale(m, &m->base);
     m->fragile = rows > m->generic && is_fragile(m);
     return LW_OK;
@@ -281,7 +281,7 @@ lw_status lw_rcr_survey(lw_rcr *m, lw_error *error) {
 /* --- rows that sleep ---------------------------------------------------------------------------------- */
 
 /* As lw_closure_defect, for rows of any kind. */
-static double rows_defect(const lw_rcr *m, const lw_tie *tie, int from, double *size) {
+static double rows_defect(const lw_rcr *m, const lw_loop_constraint *tie, int from, double *size) {
     const lw_rows *rows = m->looped.rows;
     const lw_data *data = m->looped.data;
     double worst = 0;
@@ -310,10 +310,10 @@ static double rows_defect(const lw_rcr *m, const lw_tie *tie, int from, double *
 
 double lw_rcr_sleeping_defect(const lw_rcr *m) {
     const double noticeable = 1e-9; /* of the largest accelerations: anything less is rounding */
-    const lw_sweeps *s = m->sweeps;
+    const lw_rcr_system *s = m->sweeps;
     double most = 0, relative = 0, largest = 0;
     for (int t = 0; t < m->ties->count; t++) {
-        const lw_tie *tie = &m->ties->ties[t];
+        const lw_loop_constraint *tie = &m->ties->ties[t];
         int awake = s->awake[t], asleep = tie->count - awake;
         double size = 0;
         if (asleep == 0) continue;
@@ -334,7 +334,7 @@ static void find_rest(lw_rcr *m, const lw_subject *subject) {
     const lw_model *model = m->looped.base.model;
     const lw_rows *rows = m->looped.rows;
     lw_data *data = m->looped.data;
-    lw_sweeps *s = m->sweeps;
+    lw_rcr_system *s = m->sweeps;
     double *load = m->looped.body; /* of bodies 1 .. n */
     lw_rcr_evaluate(m, subject, false);
     if (subject->load)
@@ -381,7 +381,7 @@ lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error) 
     const double rounding = 1e-13, good = 1e-8; /* of the accelerations */
     const lw_model *model = m->looped.base.model;
     lw_data *data = m->looped.data;
-    lw_sweeps *s = m->sweeps;
+    lw_rcr_system *s = m->sweeps;
     int nv = model->nv, rows = m->looped.rows->count, n = model->body_count;
     double before = HUGE_VAL;
     memcpy(m->moved, data->vdot, (size_t)nv * sizeof *m->moved);
@@ -395,8 +395,8 @@ lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error) 
         still.drive = m->force;
         lw_rcr_still(m);
         lw_rcr_list_bias(m, m->left);
-        lw_sweeps_start(s, &still);
-        lw_status status = lw_sweeps_run(s, &still, error);
+        lw_rcr_system_start(s, &still);
+        lw_status status = lw_rcr_system_run(s, &still, error);
         if (status != LW_OK) return status;
         double change = largest(nv, data->vdot), all = largest(nv, m->moved);
         if (!(change < 0.5 * before)) break;

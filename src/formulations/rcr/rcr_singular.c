@@ -36,10 +36,10 @@ static int unsatisfied(lw_rcr *m) {
     const lw_data *data = m->looped.data;
     double largest = largest_acceleration(m), worst = fitting;
     int found = -1;
-    lw_looped_rows(&m->looped);
-    lw_looped_bias(&m->looped, m->bias);
+    lw_loop_method_rows(&m->looped);
+    lw_loop_method_bias(&m->looped, m->bias);
     for (int t = 0; t < m->ties->count; t++) {
-        const lw_tie *tie = &m->ties->ties[t];
+        const lw_loop_constraint *tie = &m->ties->ties[t];
         double size = 0, most = 0;
         for (int r = tie->first; r < tie->first + tie->count; r++) {
             const lw_row *row = &rows->rows[r];

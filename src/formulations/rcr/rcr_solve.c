@@ -15,16 +15,16 @@
  * Sweeping outwards, lambda_t = -C^-T d^-1 (E a + e + sum F_s lambda_s) at the base, and the joints beyond follow as in a tree.
  *
  * Source   docs/theory/rcr.md; symbols of tree_recursion.h and loop_constraints.h.
- * Cost     O(n + m) for loops of bounded width: strands per body and coupled ties. No allocation but in create.
+ * Cost     O(n + m) for loops of bounded width: segments per body and coupled ties. No allocation but in create.
  */
 #define PACK 2
 #include "formulations/rcr/rcr_solve_kernels.h"
 
 #include "model/joint.h"
 
-lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties *ties, int rows,
-                            lw_arena *arena) {
-    lw_sweeps *s = LW_NEW(arena, lw_sweeps, 1);
+lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const lw_loop_constraints *ties,
+                                    int rows, lw_arena *arena) {
+    lw_rcr_system *s = LW_NEW(arena, lw_rcr_system, 1);
     if (!s) return NULL;
     size_t m = (size_t)rows + 1;
     s->model = model, s->data = data, s->ties = ties;
@@ -55,14 +55,14 @@ lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties 
     return s;
 }
 
-bool lw_selection_create(lw_selection *x, const lw_ties *ties, int rows, lw_arena *arena) {
+bool lw_selection_create(lw_selection *x, const lw_loop_constraints *ties, int rows, lw_arena *arena) {
     *x = (lw_selection){.ties = ties,
                         .awake = LW_NEW(arena, int, ties->count + 1),
                         .row = LW_NEW(arena, int, rows + 1),
                         .scale = LW_NEW(arena, double, rows + 1)};
     if (!x->awake || !x->row || !x->scale) return false;
     for (int t = 0; t < ties->count; t++) {
-        const lw_tie *tie = &ties->ties[t];
+        const lw_loop_constraint *tie = &ties->ties[t];
         x->awake[t] = tie->count;
         for (int k = 0; k < tie->count; k++)
             x->row[tie->first + k] = k, x->scale[tie->first + k] = LW_ANY_PIVOT;
@@ -70,12 +70,12 @@ bool lw_selection_create(lw_selection *x, const lw_ties *ties, int rows, lw_aren
     return true;
 }
 
-void lw_sweeps_select(lw_sweeps *s, const lw_selection *x) {
+void lw_rcr_system_select(lw_rcr_system *s, const lw_selection *x) {
     if (s->selected == x) return;
     s->selected = x;
     s->ties = x->ties, s->awake = x->awake, s->row = x->row, s->scale = x->scale;
     for (int t = 0; t < s->ties->count; t++) {
-        const lw_tie *tie = &s->ties->ties[t];
+        const lw_loop_constraint *tie = &s->ties->ties[t];
         s->placed[t] = false;
         s->rank[t] = 0;
         const int ends[2] = {tie->K_first, tie->K_second};
@@ -85,25 +85,25 @@ void lw_sweeps_select(lw_sweeps *s, const lw_selection *x) {
     }
 }
 
-void lw_sweeps_start(lw_sweeps *s, const lw_subject *subject) {
+void lw_rcr_system_start(lw_rcr_system *s, const lw_subject *subject) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) {
-        lw_sweeps_start_4(s, subject);
+        lw_rcr_system_start_4(s, subject);
         return;
     }
 #endif
     start(s, subject);
 }
 
-lw_status lw_sweeps_run(lw_sweeps *s, const lw_subject *subject, lw_error *error) {
+lw_status lw_rcr_system_run(lw_rcr_system *s, const lw_subject *subject, lw_error *error) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) return lw_sweeps_run_4(s, subject, error);
+    if (__builtin_cpu_supports("avx2")) return lw_rcr_system_run_4(s, subject, error);
 #endif
     return sweep(s, subject, error);
 }
 
-double lw_sweeps_cancellation(const lw_sweeps *s) {
-    const lw_ties *ties = s->ties;
+double lw_rcr_system_cancellation(const lw_rcr_system *s) {
+    const lw_loop_constraints *ties = s->ties;
     const lw_data *data = s->data;
     double *diagonal = s->e; /* a run sets it anew */
     for (int t = 0; t < ties->count; t++)
@@ -111,20 +111,20 @@ double lw_sweeps_cancellation(const lw_sweeps *s) {
     for (int i = 1; i <= s->model->body_count; i++) {
         const lw_link *link = &s->model->links[i];
         bool aligned = link->kernel < LW_KERNEL_SPHERICAL;
-        for (int n = ties->strand_start[i]; n < ties->strand_start[i + 1]; n++) {
-            const lw_strand *strand = &ties->strands[n];
-            for (int row = 0; row < s->awake[strand->tie]; row++)
+        for (int n = ties->segment_start[i]; n < ties->segment_start[i + 1]; n++) {
+            const lw_segment *segment = &ties->segments[n];
+            for (int row = 0; row < s->awake[segment->tie]; row++)
                 for (int k = 0; k < link->joint.nv; k++) {
                     if (link->prescribed >> k & 1) continue; /* does not give way */
                     double give = aligned ? data->nodes[i].d : data->joint_D[6 * (link->v + k) + k];
-                    double y = s->Y[strand->Y + link->joint.nv * (row / 4 * 4) + 4 * k + row % 4];
-                    if (give > 0) diagonal[strand->row + row] += y * y * give;
+                    double y = s->Y[segment->Y + link->joint.nv * (row / 4 * 4) + 4 * k + row % 4];
+                    if (give > 0) diagonal[segment->row + row] += y * y * give;
                 }
         }
     }
     double most = 1;
     for (int t = 0; t < ties->count; t++) {
-        const lw_tie *tie = &ties->ties[t];
+        const lw_loop_constraint *tie = &ties->ties[t];
         for (int k = 0; k < s->rank[t]; k++) {
             double inverse = s->L[tie->block + (LW_ABREAST(s->awake[t]) + 1) * k];
             most = fmax(most, inverse * diagonal[tie->first + s->pivot[tie->first + k]]);
@@ -140,9 +140,9 @@ static double chance(unsigned *seed) {
     return (double)*seed / 2147483648.0 - 1;
 }
 
-void lw_sweeps_null(lw_sweeps *s, unsigned seed, double *lambda) {
+void lw_rcr_system_null(lw_rcr_system *s, unsigned seed, double *lambda) {
     for (int t = s->ties->count - 1; t >= 0; t--) {
-        const lw_tie *tie = &s->ties->ties[t];
+        const lw_loop_constraint *tie = &s->ties->ties[t];
         const double *C = s->L + tie->block;
         const int *pivot = s->pivot + tie->first;
         int rank = s->rank[t], count = s->awake[t], width = LW_ABREAST(count);

@@ -1,7 +1,7 @@
 /* rcr_solve.h - the two sweeps of the tree's recursion that carry closed loops along (rcr.c).
  */
-#ifndef LW_SWEEPS_H
-#define LW_SWEEPS_H
+#ifndef LW_RCR_SOLVE_H
+#define LW_RCR_SOLVE_H
 
 #include "constraints/loop_constraints.h"
 
@@ -10,24 +10,25 @@
 
 /* Which rows take part. Those of a tie are listed in `row`, the ones that do first. */
 typedef struct lw_selection {
-    const lw_ties *ties; /* at least those of which rows take part have strands */
-    int *awake;          /* per tie: how many rows take part; the others are redundant as far as is known */
-    int *row;            /* from tie.first on: its rows, counted from tie.first */
-    double *scale;       /* per row of the list: its pivot where the loop is wide open */
+    const lw_loop_constraints *ties; /* at least those of which rows take part have segments */
+    int *awake;    /* per tie: how many rows take part; the others are redundant as far as is known */
+    int *row;      /* from tie.first on: its rows, counted from tie.first */
+    double *scale; /* per row of the list: its pivot where the loop is wide open */
 } lw_selection;
 
 /* K, l and lambda count in the lists of the selection. */
-typedef struct lw_sweeps {
+typedef struct lw_rcr_system {
     const lw_model *model;
     lw_data *data;
     const lw_selection *selected;
-    const lw_ties *ties; /* of the selection, as are awake, row and scale */
+    const lw_loop_constraints *ties; /* of the selection, as are awake, row and scale */
     const int *awake, *row;
     const double *scale;
     bool *lasting; /* per tie: nothing is added to the wrenches on its second body in a run, ... */
     bool *placed;  /* ... and they are those of a closure's rows that take part */
-    double *K; /* wrenches, internal axes about the internal origin: at strands, and of ties at their bases */
-    double *Y, *Z; /* S'K per strand, and D^-1 S'K of the strands at one body */
+    double
+        *K; /* wrenches, internal axes about the internal origin: at segments, and of ties at their bases */
+    double *Y, *Z; /* S'K per segment, and D^-1 S'K of the segments at one body */
     double
         *L; /* blocks; after elimination C (below the diagonal), 1 / d and F; rows of LW_ABREAST(columns) */
     double *E, *e; /* per row: C^-1 K' and C^-1 l */
@@ -37,16 +38,16 @@ typedef struct lw_sweeps {
     int *rank;     /* per tie */
     double *lambda;
     double length; /* of a link */
-} lw_sweeps;
+} lw_rcr_system;
 
-/* With room for selections of these ties, all of which have strands. NULL when memory is out. */
-lw_sweeps *lw_sweeps_create(const lw_model *model, lw_data *data, const lw_ties *ties, int rows,
-                            lw_arena *arena);
+/* With room for selections of these ties, all of which have segments. NULL when memory is out. */
+lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const lw_loop_constraints *ties,
+                                    int rows, lw_arena *arena);
 /* A selection of all rows in their own order; no pivot is too small. False: memory is out. */
-bool lw_selection_create(lw_selection *selection, const lw_ties *ties, int rows, lw_arena *arena);
-/* Rows of this selection take part from now on. One that has changed has to be selected again after lw_sweeps_forget. */
-void lw_sweeps_select(lw_sweeps *sweeps, const lw_selection *selection);
-static inline void lw_sweeps_forget(lw_sweeps *sweeps) { sweeps->selected = NULL; }
+bool lw_selection_create(lw_selection *selection, const lw_loop_constraints *ties, int rows, lw_arena *arena);
+/* Rows of this selection take part from now on. One that has changed has to be selected again after lw_rcr_system_forget. */
+void lw_rcr_system_select(lw_rcr_system *sweeps, const lw_selection *selection);
+static inline void lw_rcr_system_forget(lw_rcr_system *sweeps) { sweeps->selected = NULL; }
 
 /* What the tree is subject to; NULL stands for nothing: speeds, joint forces, loads on bodies. */
 typedef struct lw_subject {
@@ -56,17 +57,17 @@ typedef struct lw_subject {
 } lw_subject;
 
 /* Places and velocities of the tree at data->q. */
-void lw_sweeps_start(lw_sweeps *sweeps, const lw_subject *subject);
+void lw_rcr_system_start(lw_rcr_system *sweeps, const lw_subject *subject);
 /* With l, and K of the bodies that the rows act on, set: accelerations into data->vdot and nodes, multipliers. */
-lw_status lw_sweeps_run(lw_sweeps *sweeps, const lw_subject *subject, lw_error *error);
+lw_status lw_rcr_system_run(lw_rcr_system *sweeps, const lw_subject *subject, lw_error *error);
 /* Both on a processor with AVX2. */
-void lw_sweeps_start_4(lw_sweeps *sweeps, const lw_subject *subject);
-lw_status lw_sweeps_run_4(lw_sweeps *sweeps, const lw_subject *subject, lw_error *error);
+void lw_rcr_system_start_4(lw_rcr_system *sweeps, const lw_subject *subject);
+lw_status lw_rcr_system_run_4(lw_rcr_system *sweeps, const lw_subject *subject, lw_error *error);
 /* Of a run whose rows are independent: by how much the diagonal of the multipliers' matrix exceeds some pivot, at most. So many
  * digits the elimination loses. */
-double lw_sweeps_cancellation(const lw_sweeps *sweeps);
+double lw_rcr_system_cancellation(const lw_rcr_system *sweeps);
 
 /* Multipliers that move nothing, one for each redundant row chosen at random from `seed`, of the last run with all rows awake. */
-void lw_sweeps_null(lw_sweeps *sweeps, unsigned seed, double *lambda);
+void lw_rcr_system_null(lw_rcr_system *sweeps, unsigned seed, double *lambda);
 
 #endif

@@ -3,8 +3,8 @@
 #define PACK 4
 #include "formulations/rcr/rcr_solve_kernels.h"
 
-void lw_sweeps_start_4(lw_sweeps *sweeps, const lw_subject *subject) { start(sweeps, subject); }
+void lw_rcr_system_start_4(lw_rcr_system *sweeps, const lw_subject *subject) { start(sweeps, subject); }
 
-lw_status lw_sweeps_run_4(lw_sweeps *sweeps, const lw_subject *subject, lw_error *error) {
+lw_status lw_rcr_system_run_4(lw_rcr_system *sweeps, const lw_subject *subject, lw_error *error) {
     return sweep(sweeps, subject, error);
 }

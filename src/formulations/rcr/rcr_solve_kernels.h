@@ -31,9 +31,9 @@ INLINE pack load(const double *x) { return *(const tight_pack *)x; }
 INLINE void store(double *x, pack value) { *(tight_pack *)x = value; }
 INLINE void add_loose(double *x, pack value) { *(loose_pack *)x += value; }
 
-/* --- strands through a joint ----------------------------------------------------------------------- */
+/* --- segments through a joint ----------------------------------------------------------------------- */
 
-/* A strand at a body: wrenches K of its rows, what the joint makes of them (Y, Z, l), and where they go on at the parent; NULL if
+/* A segment at a body: wrenches K of its rows, what the joint makes of them (Y, Z, l), and where they go on at the parent; NULL if
  * ground takes them. adds: there are some already. */
 typedef struct way {
     const double *K;
@@ -41,20 +41,20 @@ typedef struct way {
     bool adds;
 } way;
 
-INLINE way way_of(const lw_sweeps *s, const lw_strand *strand, int Y) {
-    return (way){.K = s->K + strand->K,
-                 .Y = s->Y + strand->Y,
-                 .Z = s->Z + (strand->Y - Y),
-                 .l = s->l + strand->row,
-                 .parent = strand->to < 0 ? NULL : s->K + strand->to,
-                 .adds = strand->adds};
+INLINE way way_of(const lw_rcr_system *s, const lw_segment *segment, int Y) {
+    return (way){.K = s->K + segment->K,
+                 .Y = s->Y + segment->Y,
+                 .Z = s->Z + (segment->Y - Y),
+                 .l = s->l + segment->row,
+                 .parent = segment->to < 0 ? NULL : s->K + segment->to,
+                 .adds = segment->adds};
 }
 
-/* pass(packs, way, ...) for all strands at body i; compiled for each number of packs. */
-#define EACH_STRAND(s, i, pass, ...)                                                                         \
+/* pass(packs, way, ...) for all segments at body i; compiled for each number of packs. */
+#define EACH_SEGMENT(s, i, pass, ...)                                                                        \
     {                                                                                                        \
-        const lw_strand *at_ = (s)->ties->strands + (s)->ties->strand_start[i],                              \
-                        *end_ = (s)->ties->strands + (s)->ties->strand_start[(i) + 1];                       \
+        const lw_segment *at_ = (s)->ties->segments + (s)->ties->segment_start[i],                           \
+                         *end_ = (s)->ties->segments + (s)->ties->segment_start[(i) + 1];                    \
         for (int Y_ = at_->Y; at_ < end_; at_++) {                                                           \
             const way x_ = way_of(s, at_, Y_);                                                               \
             int rows_ = (s)->awake[at_->tie];                                                                \
@@ -89,7 +89,7 @@ INLINE void load_wrenches(const double *K, int g, pack w[6]) {
     for (int k = 0; k < 6; k++) w[k] = load(K + pack_at(g, 6) + 4 * k);
 }
 
-/* Each _rows: the rows of one strand through the joint of body i; b is the acceleration that the joint has without its speeds'
+/* Each _rows: the rows of one segment through the joint of body i; b is the acceleration that the joint has without its speeds'
  * rates: bias, and gravity where the parent is ground. */
 
 /* What is left of a wrench has no component along the joint's axis, number `kernel`. */
@@ -134,7 +134,7 @@ INLINE void turn_on(const place *at, const pack left[6], double *out, bool adds)
     hand_on(at->p, moved, out, adds);
 }
 
-/* x = (L D L')^-1 x by the factors of forward.h; prescribed rows are left out and not touched. */
+/* x = (L D L')^-1 x by the factors of tree_forward.h; prescribed rows are left out and not touched. */
 INLINE void solve_packs(int k, unsigned prescribed, const double *L, pack *x) {
     for (int i = 0; i < k; i++)
         for (int l = 0; l < i; l++)
@@ -242,46 +242,46 @@ INLINE void joint_bias(const recursion *r, int i, bool gravity, double b[6]) {
     lw_v3_sub(b + 3, x, b + 3);
 }
 
-INLINE void pass_strands(lw_sweeps *s, const recursion *r, bool gravity, int i) {
+INLINE void pass_segments(lw_rcr_system *s, const recursion *r, bool gravity, int i) {
     const lw_link *link = &r->model->links[i];
     double b[6];
     joint_bias(r, i, gravity, b);
     switch (link->kernel) {
     case 0:
-        EACH_STRAND(s, i, aligned_rows, r, i, b, 0)
+        EACH_SEGMENT(s, i, aligned_rows, r, i, b, 0)
         break;
     case 1:
-        EACH_STRAND(s, i, aligned_rows, r, i, b, 1)
+        EACH_SEGMENT(s, i, aligned_rows, r, i, b, 1)
         break;
     case 2:
-        EACH_STRAND(s, i, aligned_rows, r, i, b, 2)
+        EACH_SEGMENT(s, i, aligned_rows, r, i, b, 2)
         break;
     case 3:
-        EACH_STRAND(s, i, aligned_rows, r, i, b, 3)
+        EACH_SEGMENT(s, i, aligned_rows, r, i, b, 3)
         break;
     case 4:
-        EACH_STRAND(s, i, aligned_rows, r, i, b, 4)
+        EACH_SEGMENT(s, i, aligned_rows, r, i, b, 4)
         break;
     case 5:
-        EACH_STRAND(s, i, aligned_rows, r, i, b, 5)
+        EACH_SEGMENT(s, i, aligned_rows, r, i, b, 5)
         break;
     case LW_KERNEL_SPHERICAL:
-        EACH_STRAND(s, i, spherical_rows, r, i, b)
+        EACH_SEGMENT(s, i, spherical_rows, r, i, b)
         break;
     case LW_KERNEL_FREE:
-        EACH_STRAND(s, i, free_rows, r, i)
+        EACH_SEGMENT(s, i, free_rows, r, i)
         break;
     default: /* LW_KERNEL_UNIVERSAL, LW_KERNEL_GENERAL */
         if (link->joint.nv != 2 || link->prescribed) {
-            EACH_STRAND(s, i, general_rows, r, i, b)
+            EACH_SEGMENT(s, i, general_rows, r, i, b)
             break;
         }
         const double *U = r->U + 6 * link->v, *u = r->u + link->v;
         const double rate[2] = {u[0] - r6_dot(U, b), u[1] - r6_dot(U + 6, b)};
         if (link->kernel == LW_KERNEL_UNIVERSAL)
-            EACH_STRAND(s, i, pair_rows, r, i, b, rate, true)
+            EACH_SEGMENT(s, i, pair_rows, r, i, b, rate, true)
         else
-            EACH_STRAND(s, i, pair_rows, r, i, b, rate, false)
+            EACH_SEGMENT(s, i, pair_rows, r, i, b, rate, false)
     }
 }
 
@@ -311,13 +311,13 @@ INLINE void couple_pair(int rows, int columns, int nv, const double *Y, const do
         couple(rows, columns, nv, Y, Z, block, own, false);
 }
 
-/* All pairs of strands at body i; compiled for the usual numbers of rows. */
-INLINE void couple_strands(const lw_sweeps *s, int i, int nv) {
-    const lw_ties *ties = s->ties;
-    const lw_strand_pair *pair = ties->pairs + ties->pair_start[i];
-    const lw_strand *start = ties->strands + ties->strand_start[i],
-                    *end = ties->strands + ties->strand_start[i + 1];
-    for (const lw_strand *first = start; first < end; first++) {
+/* All pairs of segments at body i; compiled for the usual numbers of rows. */
+INLINE void couple_segments(const lw_rcr_system *s, int i, int nv) {
+    const lw_loop_constraints *ties = s->ties;
+    const lw_segment_pair *pair = ties->pairs + ties->pair_start[i];
+    const lw_segment *start = ties->segments + ties->segment_start[i],
+                     *end = ties->segments + ties->segment_start[i + 1];
+    for (const lw_segment *first = start; first < end; first++) {
         int rows = s->awake[first->tie];
         const double *Y = s->Y + first->Y, *own = s->Z + (first->Y - start->Y);
         if (rows == 3)
@@ -327,7 +327,7 @@ INLINE void couple_strands(const lw_sweeps *s, int i, int nv) {
         else
             couple_pair(rows, rows, nv, Y, own, s->L + pair->block, true, pair->adds);
         pair++;
-        for (const lw_strand *second = first + 1; second < end; second++, pair++) {
+        for (const lw_segment *second = first + 1; second < end; second++, pair++) {
             int columns = s->awake[second->tie];
             const double *Z = s->Z + (second->Y - start->Y);
             if (rows == 3 && columns == 3)
@@ -338,14 +338,14 @@ INLINE void couple_strands(const lw_sweeps *s, int i, int nv) {
     }
 }
 
-INLINE void couple_at(const lw_sweeps *s, int i) {
+INLINE void couple_at(const lw_rcr_system *s, int i) {
     int nv = s->model->links[i].joint.nv;
     if (nv == 1)
-        couple_strands(s, i, 1);
+        couple_segments(s, i, 1);
     else if (nv == 2)
-        couple_strands(s, i, 2);
+        couple_segments(s, i, 2);
     else
-        couple_strands(s, i, nv);
+        couple_segments(s, i, nv);
 }
 
 static void swap(double *a, double *b) {
@@ -471,10 +471,10 @@ INLINE void take_off(int rank, int rows, int columns, const double *inverse, con
 
 /* Tie t with `count` rows awake, factored to `rank` by C in the order pivot (NULL: as they are); others: how many rows are in all
  * ties coupled with it, or 0 if that varies. */
-INLINE void eliminate_rows(lw_sweeps *s, const recursion *r, int t, int count, int rank, const double *C,
+INLINE void eliminate_rows(lw_rcr_system *s, const recursion *r, int t, int count, int rank, const double *C,
                            const int *pivot, int others) {
-    const lw_ties *ties = s->ties;
-    const lw_tie *tie = &ties->ties[t];
+    const lw_loop_constraints *ties = s->ties;
+    const lw_loop_constraint *tie = &ties->ties[t];
     const int own = LW_ABREAST(count);
     double *E = s->E + 6 * tie->first, *e = s->e + tie->first;
     bool moves = tie->base > 0; /* ground does not, and its acceleration is in l already */
@@ -524,8 +524,8 @@ INLINE void eliminate_rows(lw_sweeps *s, const recursion *r, int t, int count, i
 }
 
 /* The usual numbers of rows compiled for themselves, in their order. */
-INLINE bool eliminate_in_order(lw_sweeps *s, const recursion *r, int t, int count) {
-    const lw_tie *tie = &s->ties->ties[t];
+INLINE bool eliminate_in_order(lw_rcr_system *s, const recursion *r, int t, int count) {
+    const lw_loop_constraint *tie = &s->ties->ties[t];
     for (int j = 0; j < tie->couplings; j++)
         if (s->awake[s->ties->couplings[tie->coupling + j].tie] != count) return false;
     double C[ROWS_MAX * LW_ABREAST(ROWS_MAX)];
@@ -535,8 +535,8 @@ INLINE bool eliminate_in_order(lw_sweeps *s, const recursion *r, int t, int coun
     return true;
 }
 
-static void eliminate_tie(lw_sweeps *s, const recursion *r, int t) {
-    const lw_tie *tie = &s->ties->ties[t];
+static void eliminate_tie(lw_rcr_system *s, const recursion *r, int t) {
+    const lw_loop_constraint *tie = &s->ties->ties[t];
     int count = s->awake[t], *pivot = s->pivot + tie->first;
     if (count == 3 && eliminate_in_order(s, r, t, 3)) return;
     if (count == 2 && eliminate_in_order(s, r, t, 2)) return;
@@ -563,8 +563,8 @@ INLINE void add_product(int rows, int columns, const double *F, const double *re
 }
 
 /* sum F_s lambda_s of tie t. */
-INLINE void coupled(const lw_sweeps *s, int t, int rank, const double *lambda, double *x) {
-    const lw_tie *tie = &s->ties->ties[t];
+INLINE void coupled(const lw_rcr_system *s, int t, int rank, const double *lambda, double *x) {
+    const lw_loop_constraint *tie = &s->ties->ties[t];
     for (int j = 0; j < tie->couplings; j++) {
         const lw_coupling *near = &s->ties->couplings[tie->coupling + j];
         const double *F = s->L + near->block, *other = lambda + s->ties->ties[near->tie].first;
@@ -575,8 +575,8 @@ INLINE void coupled(const lw_sweeps *s, int t, int rank, const double *lambda, d
     }
 }
 
-INLINE void solve_rows(lw_sweeps *s, const recursion *r, int t, int rank, int count) {
-    const lw_tie *tie = &s->ties->ties[t];
+INLINE void solve_rows(lw_rcr_system *s, const recursion *r, int t, int rank, int count) {
+    const lw_loop_constraint *tie = &s->ties->ties[t];
     const int *pivot = s->pivot + tie->first;
     double x[ROWS_MAX], *lambda = s->lambda + tie->first;
     for (int k = 0; k < rank; k++) x[k] = s->e[tie->first + k];
@@ -588,14 +588,14 @@ INLINE void solve_rows(lw_sweeps *s, const recursion *r, int t, int rank, int co
     backward_rows(rank, count, s->L + tie->block, pivot, x, lambda);
 }
 
-static void solve_tie(lw_sweeps *s, const recursion *r, int t) {
+static void solve_tie(lw_rcr_system *s, const recursion *r, int t) {
     if (s->rank[t] == 3 && s->awake[t] == 3)
         solve_rows(s, r, t, 3, 3);
     else
         solve_rows(s, r, t, s->rank[t], s->awake[t]);
 }
 
-static void solve_based_ties(lw_sweeps *s, const recursion *r, int body) {
+static void solve_based_ties(lw_rcr_system *s, const recursion *r, int body) {
     int first = s->ties->at_base[body];
     for (int t = first + s->ties->based[body] - 1; t >= first; t--) solve_tie(s, r, t);
 }
@@ -608,11 +608,12 @@ INLINE double pushed(int rows, int nv, const double *Y, const double *lambda) {
 }
 
 /* The multipliers push the joint of body i: u += Y lambda, for accelerate. */
-INLINE void push_speeds(const lw_sweeps *s, int i, int nv, double *u) {
-    const lw_strand *end = s->ties->strands + s->ties->strand_start[i + 1];
-    for (const lw_strand *strand = s->ties->strands + s->ties->strand_start[i]; strand < end; strand++) {
-        const double *Y = s->Y + strand->Y, *lambda = s->lambda + strand->row;
-        int rows = s->awake[strand->tie];
+INLINE void push_speeds(const lw_rcr_system *s, int i, int nv, double *u) {
+    const lw_segment *end = s->ties->segments + s->ties->segment_start[i + 1];
+    for (const lw_segment *segment = s->ties->segments + s->ties->segment_start[i]; segment < end;
+         segment++) {
+        const double *Y = s->Y + segment->Y, *lambda = s->lambda + segment->row;
+        int rows = s->awake[segment->tie];
         if (rows == 3)
             for (int n = 0; n < nv; n++) u[n] += pushed(3, nv, Y + 4 * n, lambda);
         else if (rows > 0)
@@ -620,7 +621,7 @@ INLINE void push_speeds(const lw_sweeps *s, int i, int nv, double *u) {
     }
 }
 
-INLINE void push_joint(const lw_sweeps *s, const recursion *r, int i) {
+INLINE void push_joint(const lw_rcr_system *s, const recursion *r, int i) {
     const lw_link *link = &r->model->links[i];
     if (link->kernel < LW_KERNEL_SPHERICAL)
         push_speeds(s, i, 1, &r->nodes[i].u);
@@ -632,7 +633,7 @@ INLINE void push_joint(const lw_sweeps *s, const recursion *r, int i) {
 
 /* --- both ----------------------------------------------------------------------------------------- */
 
-static recursion recursion_for(const lw_sweeps *s, const lw_subject *subject) {
+static recursion recursion_for(const lw_rcr_system *s, const lw_subject *subject) {
     recursion r = recursion_of(s->model, s->data);
     r.v = subject->v;
     r.tau = subject->tau;
@@ -641,17 +642,17 @@ static recursion recursion_for(const lw_sweeps *s, const lw_subject *subject) {
     return r;
 }
 
-/* lw_sweeps_start */
-static void start(lw_sweeps *s, const lw_subject *subject) {
+/* lw_rcr_system_start */
+static void start(lw_rcr_system *s, const lw_subject *subject) {
     const recursion r = recursion_for(s, subject);
     velocities(&r);
 }
 
-/* lw_sweeps_run */
-static lw_status sweep(lw_sweeps *s, const lw_subject *subject, lw_error *error) {
+/* lw_rcr_system_run */
+static lw_status sweep(lw_rcr_system *s, const lw_subject *subject, lw_error *error) {
     const recursion r = recursion_for(s, subject);
     const lw_model *model = s->model;
-    const lw_ties *ties = s->ties;
+    const lw_loop_constraints *ties = s->ties;
     int n = model->body_count, bad_body = 0, bad_speed = 0;
     s->weak = false;
     for (int i = n; i >= 0; i--) {
@@ -660,8 +661,8 @@ static lw_status sweep(lw_sweeps *s, const lw_subject *subject, lw_error *error)
         int bad = 0;
         BY_JOINT(&model->links[i], eliminate, &r, i, &bad)
         if (__builtin_expect(bad && !bad_body, 0)) bad_body = i, bad_speed = bad;
-        if (ties->strand_start[i] == ties->strand_start[i + 1]) continue;
-        pass_strands(s, &r, subject->gravity, i);
+        if (ties->segment_start[i] == ties->segment_start[i + 1]) continue;
+        pass_segments(s, &r, subject->gravity, i);
         couple_at(s, i);
     }
     if (bad_body) return lw_undetermined(model, bad_body, bad_speed, error);

@@ -274,11 +274,11 @@ static void resolve_second_names(lw_reader *reader) {
     for (size_t k = 0; k < reader->bodies.count; k++) {
         lw_named *named = &reader->bodies.items[k];
         if (!named->stands_for || strcmp(named->stands_for, LW_GROUND) == 0) continue;
-        const lw_named *other = lw_table_find(&reader->bodies, named->stands_for);
+        const lw_named *other = lw_results_table_find(&reader->bodies, named->stands_for);
         if (other ? !other->stands_for : reader->bodies.incomplete) continue;
         char remedy[160];
-        const char *closest =
-            other ? other->stands_for : lw_table_closest(&reader->bodies, named->stands_for, LW_GROUND);
+        const char *closest = other ? other->stands_for
+                                    : lw_results_table_closest(&reader->bodies, named->stands_for, LW_GROUND);
         snprintf(remedy, sizeof remedy, "name ground or a body, e.g. %s",
                  closest ? closest : "link0: ground");
         snprintf(reader->object, sizeof reader->object, "body \"%s\"", named->name);

@@ -33,9 +33,9 @@ static void join(lw_name_table *names, size_t a, size_t b) {
 /* The index of a name, which is added if need be; false when memory is out. */
 static bool index_of(lw_reader *reader, const char *name, size_t *index) {
     lw_name_table *names = &reader->connected;
-    lw_named *named = lw_table_find(names, name);
+    lw_named *named = lw_results_table_find(names, name);
     if (!named) {
-        named = lw_table_add(names, reader->arena, name, (lw_place){0, 0});
+        named = lw_results_table_add(names, reader->arena, name, (lw_place){0, 0});
         if (named) named->joined = names->count - 1;
     }
     if (named) *index = (size_t)(named - names->items);
@@ -54,7 +54,7 @@ static void connect(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
     }
     for (int k = 0; k < 2; k++) {
         const char *name = lw_reader_text(reader, between->items[k], "body");
-        const lw_named *body = name ? lw_table_find(&reader->bodies, name) : NULL;
+        const lw_named *body = name ? lw_results_table_find(&reader->bodies, name) : NULL;
         if (body && body->stands_for) name = body->stands_for;
         if (!name) reader->connected.incomplete = true;
         if (!name || !index_of(reader, name, &ends[k])) return;
@@ -94,7 +94,7 @@ void lw_report_loose(lw_reader *reader, const lw_yaml *joints) {
     lw_place last = {0, 0};
     for (size_t k = 0; k < known && !names->incomplete && !reader->out_of_memory; k++) {
         if (group_of(names, k) == group_of(names, GROUND)) continue;
-        const lw_named *body = lw_table_find(&reader->bodies, names->items[k].name);
+        const lw_named *body = lw_results_table_find(&reader->bodies, names->items[k].name);
         if (body->place.line == last.line && body->place.column == last.column) continue;
         last = body->place;
         snprintf(reader->object, sizeof reader->object, "body \"%s\"", body->name);

@@ -30,7 +30,7 @@ typedef struct job {
 } job;
 
 static size_t index_of(const job *j, const char *name) {
-    const lw_named *named = lw_table_find(&j->names, name);
+    const lw_named *named = lw_results_table_find(&j->names, name);
     return named ? (size_t)(named - j->names.items) : j->count;
 }
 
@@ -149,7 +149,7 @@ static void collect(job *j, const lw_yaml *section) {
         if (!lw_reader_new_name(reader, key, "parameter") || index_of(j, key->text) < j->count) continue;
         parameter *p = &j->parameters[j->count];
         *p = (parameter){.name = key->text, .node = value, .place = value->place};
-        if (!lw_table_add(&j->names, reader->arena, key->text, key->place)) {
+        if (!lw_results_table_add(&j->names, reader->arena, key->text, key->place)) {
             reader->out_of_memory = true;
             return;
         }
@@ -175,7 +175,7 @@ static void override(job *j, const lw_setting *settings, size_t count) {
         size_t index = index_of(j, name);
         if (index == j->count) {
             char remedy[160] = "the model has no parameters";
-            const char *closest = lw_table_closest(&j->names, name, NULL);
+            const char *closest = lw_results_table_closest(&j->names, name, NULL);
             if (closest) {
                 snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", closest);
             } else if (j->count > 0) {

@@ -28,7 +28,7 @@ static size_t *slot_of(const lw_name_table *table, const char *name) {
     return &table->slots[k];
 }
 
-lw_named *lw_table_find(const lw_name_table *table, const char *name) {
+lw_named *lw_results_table_find(const lw_name_table *table, const char *name) {
     if (table->count == 0) return NULL;
     size_t slot = *slot_of(table, name);
     return slot ? &table->items[slot - 1] : NULL;
@@ -45,7 +45,7 @@ static bool grow(lw_name_table *table, lw_arena *arena) {
     return true;
 }
 
-lw_named *lw_table_add(lw_name_table *table, lw_arena *arena, const char *name, lw_place place) {
+lw_named *lw_results_table_add(lw_name_table *table, lw_arena *arena, const char *name, lw_place place) {
     const char *copy = lw_arena_text(arena, name);
     if (!copy || (table->count == table->capacity && !grow(table, arena))) return NULL;
     lw_named *named = &table->items[table->count];
@@ -54,7 +54,7 @@ lw_named *lw_table_add(lw_name_table *table, lw_arena *arena, const char *name, 
     return named;
 }
 
-const char *lw_table_closest(const lw_name_table *table, const char *word, const char *extra) {
+const char *lw_results_table_closest(const lw_name_table *table, const char *word, const char *extra) {
     enum { CHUNK = 256, CHUNKS = 16 };
     const char *best[CHUNKS + 1] = {extra};
     for (size_t c = 0; c < CHUNKS && c * CHUNK < table->count; c++) {
@@ -90,7 +90,7 @@ static void report_unknown(lw_reader *reader, const lw_yaml *node, const char *w
     char remedy[160];
     if (table->incomplete) return;
     /* Searching for similar names is dear; nobody reads the hundredth suggestion. */
-    const char *closest = reader->faults < 100 ? lw_table_closest(table, name, extra) : NULL;
+    const char *closest = reader->faults < 100 ? lw_results_table_closest(table, name, extra) : NULL;
     if (closest) {
         snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", closest);
     } else {
@@ -104,7 +104,7 @@ static void report_unknown(lw_reader *reader, const lw_yaml *node, const char *w
 const char *lw_reader_body(lw_reader *reader, const lw_yaml *node, const char *what) {
     const char *name = lw_reader_text(reader, node, what);
     if (!name || strcmp(name, LW_GROUND) == 0) return name;
-    const lw_named *named = lw_table_find(&reader->bodies, name);
+    const lw_named *named = lw_results_table_find(&reader->bodies, name);
     if (named) return named->stands_for ? named->stands_for : named->name;
     report_unknown(reader, node, what, "bodies", name, &reader->bodies, LW_GROUND);
     return NULL;
@@ -113,7 +113,7 @@ const char *lw_reader_body(lw_reader *reader, const lw_yaml *node, const char *w
 const lw_named *lw_reader_joint(lw_reader *reader, const lw_yaml *node, const char *what) {
     const char *name = lw_reader_text(reader, node, what);
     if (!name) return NULL;
-    const lw_named *named = lw_table_find(&reader->joints, name);
+    const lw_named *named = lw_results_table_find(&reader->joints, name);
     if (!named) report_unknown(reader, node, what, "joints", name, &reader->joints, NULL);
     return named;
 }
@@ -284,7 +284,7 @@ static void read_once(repetition *job) {
         return;
     }
     snprintf(reader->object, sizeof reader->object, "%s \"%s\"", job->noun, name);
-    const lw_named *other = lw_table_find(job->table, name);
+    const lw_named *other = lw_results_table_find(job->table, name);
     if (other) {
         job->stopped = true;
         bool same_entry =
@@ -302,7 +302,7 @@ static void read_once(repetition *job) {
                         "ground always exists and does not move; choose another name", "the name is taken");
         return;
     }
-    lw_named *named = lw_table_add(job->table, reader->arena, name, job->key->place);
+    lw_named *named = lw_results_table_add(job->table, reader->arena, name, job->key->place);
     if (named) {
         size_t before = reader->faults, warnings = reader->warnings;
         named->key = job->key->text;

@@ -42,10 +42,10 @@ typedef struct lw_name_table {
 } lw_name_table;
 
 /* Finds an entry, NULL if there is none. */
-lw_named *lw_table_find(const lw_name_table *names, const char *name);
+lw_named *lw_results_table_find(const lw_name_table *names, const char *name);
 /* Adds an entry that is not there yet; NULL when memory is out. */
-lw_named *lw_table_add(lw_name_table *names, lw_arena *arena, const char *name, lw_place place);
-const char *lw_table_closest(const lw_name_table *names, const char *word, const char *extra);
+lw_named *lw_results_table_add(lw_name_table *names, lw_arena *arena, const char *name, lw_place place);
+const char *lw_results_table_closest(const lw_name_table *names, const char *word, const char *extra);
 
 /* --- reader --------------------------------------------------------------------------------------- */
 

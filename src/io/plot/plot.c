@@ -18,7 +18,7 @@ enum { MOST_CURVES = 8, MOST_DEFAULT_PANELS = 4 };
 /* The plot under construction. */
 typedef struct {
     lw_arena *arena;
-    lw_table *table;
+    lw_results_table *table;
     lw_plot plot;
     lw_error *error;
 } builder;
@@ -88,8 +88,9 @@ static bool add_coordinates(builder *b, const char *quantity, const char *unit) 
 }
 
 static bool add_energies(builder *b) {
-    int kinetic = lw_table_column(b->table, "kinetic"), potential = lw_table_column(b->table, "potential");
-    int unaccounted = lw_table_column(b->table, "unaccounted");
+    int kinetic = lw_results_table_column(b->table, "kinetic"),
+        potential = lw_results_table_column(b->table, "potential");
+    int unaccounted = lw_results_table_column(b->table, "unaccounted");
     if (kinetic >= 0 && potential >= 0) {
         lw_panel *panel = add_panel(b, "energy", b->table->columns[kinetic].unit, 3);
         if (!panel) return false;
@@ -140,11 +141,11 @@ static lw_status choose_default(builder *b) {
 /* --- what the caller asks for --------------------------------------------------------------------- */
 
 /* Finds a curve by name; false if the file has none such. */
-static bool find_curve(const lw_table *table, const char *name, lw_curve *curve) {
-    *curve = (lw_curve){NULL, lw_table_column(table, name), -1};
+static bool find_curve(const lw_results_table *table, const char *name, lw_curve *curve) {
+    *curve = (lw_curve){NULL, lw_results_table_column(table, name), -1};
     if (curve->column < 0 && strcmp(name, "total") == 0) {
-        curve->column = lw_table_column(table, "kinetic");
-        curve->added = lw_table_column(table, "potential");
+        curve->column = lw_results_table_column(table, "kinetic");
+        curve->added = lw_results_table_column(table, "potential");
         curve->label = "total";
         return curve->column >= 0 && curve->added >= 0;
     }
@@ -153,7 +154,7 @@ static bool find_curve(const lw_table *table, const char *name, lw_curve *curve)
 }
 
 /* The names of all columns in a text of limited size. */
-static void list_names(const lw_table *table, char *text, size_t size) {
+static void list_names(const lw_results_table *table, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
     for (size_t k = 0; k < table->column_count; k++) {
@@ -167,7 +168,7 @@ static void list_names(const lw_table *table, char *text, size_t size) {
 }
 
 static lw_status no_such_column(builder *b, const char *name) {
-    const lw_table *table = b->table;
+    const lw_results_table *table = b->table;
     char list[200], remedy[256], object[112];
     snprintf(object, sizeof object, "column \"%.90s\"", name);
     const char **names = LW_NEW(b->arena, const char *, table->column_count);
@@ -285,7 +286,7 @@ static lw_status choose(builder *b, const char *const *columns, size_t count) {
 /* --- the whole ------------------------------------------------------------------------------------ */
 
 static lw_status name_plot(builder *b, const char *results_path) {
-    const lw_table *table = b->table;
+    const lw_results_table *table = b->table;
     const char *slash = strrchr(results_path, '/'), *file = slash ? slash + 1 : results_path;
     size_t size = strlen(table->method) + strlen(table->integrator) + strlen(file) + 16;
     char *subtitle = LW_NEW(b->arena, char, size);
@@ -339,17 +340,17 @@ lw_status lw_plot_results(const char *results_path, const char *svg_path, const 
 lw_status lw_plot_with(const char *results_path, const char *svg_path, const lw_plot_options *options,
                        lw_error *error) {
     builder b = {.error = error};
-    lw_status status = lw_table_open(results_path, &b.table, error);
+    lw_status status = lw_results_table_open(results_path, &b.table, error);
     if (status != LW_OK) return status;
     b.arena = lw_arena_create(NULL);
     b.plot.table = b.table;
     if (!b.arena) status = out_of_memory(&b);
     if (status == LW_OK) status = choose(&b, options->columns, options->count);
-    if (status == LW_OK) status = lw_table_read(b.table, error);
+    if (status == LW_OK) status = lw_results_table_read(b.table, error);
     if (status == LW_OK) status = name_plot(&b, results_path);
     if (status == LW_OK) override(&b, options);
     if (status == LW_OK) status = write_svg(&b, svg_path);
     lw_arena_destroy(b.arena);
-    lw_table_close(b.table);
+    lw_results_table_close(b.table);
     return status;
 }

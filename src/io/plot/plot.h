@@ -20,7 +20,7 @@ typedef struct lw_panel {
 } lw_panel;
 
 typedef struct lw_plot {
-    const lw_table *table; /* its first column is the horizontal axis */
+    const lw_results_table *table; /* its first column is the horizontal axis */
     const char *title, *subtitle;
     lw_panel *panels;
     size_t panel_count;

@@ -102,7 +102,7 @@ static double scaled(bool log, double value) { return log ? log10(value) : value
 
 /* --- values --------------------------------------------------------------------------------------- */
 
-static double curve_value(const lw_table *table, const lw_curve *curve, size_t row) {
+static double curve_value(const lw_results_table *table, const lw_curve *curve, size_t row) {
     double value = table->columns[curve->column].values[row];
     return curve->added < 0 ? value : value + table->columns[curve->added].values[row];
 }
@@ -116,7 +116,7 @@ static void widen(double value, double *lo, double *hi) {
 }
 
 static lw_axis horizontal_axis(const lw_plot *plot) {
-    const lw_table *table = plot->table;
+    const lw_results_table *table = plot->table;
     double lo = INFINITY, hi = -INFINITY;
     for (size_t row = 0; row < table->row_count; row++)
         widen(scaled(plot->log_x, table->columns[0].values[row]), &lo, &hi);
@@ -124,7 +124,7 @@ static lw_axis horizontal_axis(const lw_plot *plot) {
 }
 
 static lw_axis vertical_axis(const lw_plot *plot, const lw_panel *panel) {
-    const lw_table *table = plot->table;
+    const lw_results_table *table = plot->table;
     double lo = INFINITY, hi = -INFINITY;
     for (size_t k = 0; k < panel->curve_count; k++) {
         for (size_t row = 0; row < table->row_count; row++) {
@@ -267,7 +267,7 @@ static void put_tick(FILE *file, const lw_axis *axis, double k, const char *anch
 
 /* Where a panel stands on the page and what it shows. */
 typedef struct {
-    const lw_table *table;
+    const lw_results_table *table;
     double x, y, w; /* left, top, width of the area */
     lw_axis across, up;
 } panel_area;
@@ -425,7 +425,7 @@ static double left_margin(const lw_plot *plot) {
 }
 
 void lw_plot_draw(const lw_plot *plot, FILE *file) {
-    const lw_table *table = plot->table;
+    const lw_results_table *table = plot->table;
     double left = left_margin(plot), inner = width - left - right, height = head;
     for (size_t p = 0; p < plot->panel_count; p++) {
         int rows = set_legend(&plot->panels[p], left, 0, inner, NULL);

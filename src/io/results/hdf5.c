@@ -362,7 +362,7 @@ const lw_format lw_format_hdf5 = {{".h5", ".hdf5"}, open_hdf5, write_row, close_
 
 /* A table with what it takes to read it. */
 typedef struct {
-    lw_table table; /* first: lw_table is its public part */
+    lw_results_table table; /* first: lw_results_table is its public part */
     lw_arena *arena;
     const char *path;
     hid_t file, data;
@@ -382,7 +382,7 @@ static lw_status not_ours(const hdf5_table *reader, lw_error *error) {
                       "the HDF5 file has no datasets data, columns and units of matching sizes");
 }
 
-static void close_table(lw_table *table) {
+static void close_table(lw_results_table *table) {
     hdf5_table *reader = (hdf5_table *)table;
     watch over;
     watch_begin(&over);
@@ -449,7 +449,7 @@ static bool get_dims(hdf5_table *reader) {
 static const char *either(const char *text, const char *other) { return text[0] ? text : other; }
 
 static lw_status get_head(hdf5_table *reader, const watch *over, lw_error *error) {
-    lw_table *table = &reader->table;
+    lw_results_table *table = &reader->table;
     reader->file = open_file(reader->path, H5F_ACC_RDONLY);
     if (reader->file < 0) {
         char message[REASON_SIZE + 32];
@@ -497,7 +497,7 @@ static bool read_block(hdf5_table *reader, hsize_t first, hsize_t count, double 
     return done;
 }
 
-static lw_status read_rows(lw_table *table, lw_error *error) {
+static lw_status read_rows(lw_results_table *table, lw_error *error) {
     hdf5_table *reader = (hdf5_table *)table;
     hsize_t rows = reader->dims[0], fitting = BUFFER_BYTES / (reader->dims[1] * sizeof(double)) + 1;
     if (rows == 0)
@@ -524,7 +524,7 @@ static lw_status read_rows(lw_table *table, lw_error *error) {
     return read_fault(reader, error, NULL, message);
 }
 
-lw_status lw_table_open_hdf5(const char *path, lw_table **table, lw_error *error) {
+lw_status lw_results_table_open_hdf5(const char *path, lw_results_table **table, lw_error *error) {
     lw_arena *arena = lw_arena_create(NULL);
     hdf5_table *reader = arena ? LW_NEW(arena, hdf5_table, 1) : NULL;
     if (reader) reader->path = lw_arena_text(arena, path);

@@ -20,7 +20,7 @@ enum { LONGEST_FIELD = 1 << 20 };
 
 /* A table with what it takes to read it. */
 typedef struct {
-    lw_table table; /* first: lw_table is its public part */
+    lw_results_table table; /* first: lw_results_table is its public part */
     lw_arena *arena;
     const char *path;
     FILE *file;
@@ -171,7 +171,7 @@ static bool split_header(table_reader *reader, lw_column *column) {
 }
 
 static bool add_column(table_reader *reader, size_t *capacity) {
-    lw_table *table = &reader->table;
+    lw_results_table *table = &reader->table;
     if (table->column_count == *capacity) {
         size_t longer = *capacity ? 2 * *capacity : 64;
         lw_column *columns = LW_NEW(reader->arena, lw_column, longer);
@@ -219,11 +219,11 @@ static void release(table_reader *reader) {
     free(reader);
 }
 
-static void close_csv(lw_table *table) { release((table_reader *)table); }
+static void close_csv(lw_results_table *table) { release((table_reader *)table); }
 
-static lw_status read_csv(lw_table *table, lw_error *error);
+static lw_status read_csv(lw_results_table *table, lw_error *error);
 
-static lw_status open_csv(const char *path, lw_table **table, lw_error *error) {
+static lw_status open_csv(const char *path, lw_results_table **table, lw_error *error) {
     table_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return lw_fail(error, LW_ERROR_MEMORY, path, NULL, "memory is out");
     reader->line = 1;
@@ -254,7 +254,7 @@ static lw_status open_csv(const char *path, lw_table **table, lw_error *error) {
 /* --- rows ----------------------------------------------------------------------------------------- */
 
 static bool make_room(table_reader *reader) {
-    lw_table *table = &reader->table;
+    lw_results_table *table = &reader->table;
     if (table->row_count < reader->row_capacity) return true;
     size_t capacity = reader->row_capacity ? 2 * reader->row_capacity : 1024;
     if (capacity > SIZE_MAX / sizeof(double)) return false;
@@ -280,7 +280,7 @@ static lw_status take_value(table_reader *reader, lw_column *column, int line, l
 
 /* Reads one row; *dropped tells that it was the torn last one. */
 static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) {
-    lw_table *table = &reader->table;
+    lw_results_table *table = &reader->table;
     size_t count = 0;
     int line = reader->line;
     ending end = END_FIELD;
@@ -303,7 +303,7 @@ static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) 
     return status;
 }
 
-static lw_status read_csv(lw_table *table, lw_error *error) {
+static lw_status read_csv(lw_results_table *table, lw_error *error) {
     table_reader *reader = (table_reader *)table;
     for (;;) {
         bool dropped = false;
@@ -336,18 +336,20 @@ static bool is_hdf5(const char *path) {
     return same;
 }
 
-lw_status lw_table_open(const char *path, lw_table **table, lw_error *error) {
+lw_status lw_results_table_open(const char *path, lw_results_table **table, lw_error *error) {
     *table = NULL;
-    return is_hdf5(path) ? lw_table_open_hdf5(path, table, error) : open_csv(path, table, error);
+    return is_hdf5(path) ? lw_results_table_open_hdf5(path, table, error) : open_csv(path, table, error);
 }
 
-lw_status lw_table_read(lw_table *table, lw_error *error) { return table->read(table, error); }
+lw_status lw_results_table_read(lw_results_table *table, lw_error *error) {
+    return table->read(table, error);
+}
 
-void lw_table_close(lw_table *table) {
+void lw_results_table_close(lw_results_table *table) {
     if (table) table->close(table);
 }
 
-int lw_table_column(const lw_table *table, const char *name) {
+int lw_results_table_column(const lw_results_table *table, const char *name) {
     for (size_t k = 0; k < table->column_count; k++) {
         if (strcmp(table->columns[k].header, name) == 0) return (int)k;
     }

@@ -15,25 +15,25 @@ typedef struct lw_column {
     double *values; /* row_count of them if wanted; an empty field is NAN */
 } lw_column;
 
-typedef struct lw_table lw_table;
-struct lw_table {
+typedef struct lw_results_table lw_results_table;
+struct lw_results_table {
     lw_column *columns;
     size_t column_count, row_count;
     const char *model, *method, *integrator; /* metadata; "" if the file has none */
 
-    lw_status (*read)(lw_table *table, lw_error *error); /* of the file's format */
-    void (*close)(lw_table *table);
+    lw_status (*read)(lw_results_table *table, lw_error *error); /* of the file's format */
+    void (*close)(lw_results_table *table);
 };
 
 /* What stands in the file, not its name, decides its format. */
-lw_status lw_table_open(const char *path, lw_table **table, lw_error *error);
-lw_status lw_table_read(lw_table *table, lw_error *error);
-void lw_table_close(lw_table *table);
+lw_status lw_results_table_open(const char *path, lw_results_table **table, lw_error *error);
+lw_status lw_results_table_read(lw_results_table *table, lw_error *error);
+void lw_results_table_close(lw_results_table *table);
 
 /* The column with this header, or with this name without its unit; -1 if there is none. */
-int lw_table_column(const lw_table *table, const char *name);
+int lw_results_table_column(const lw_results_table *table, const char *name);
 
 /* hdf5.c; the CSV reader is in read_results.c. */
-lw_status lw_table_open_hdf5(const char *path, lw_table **table, lw_error *error);
+lw_status lw_results_table_open_hdf5(const char *path, lw_results_table **table, lw_error *error);
 
 #endif
