@@ -1,4 +1,4 @@
-/* test_criterion.c - the projective criterion: formulas of the paper, both forms on random mechanisms, choices of sets.
+/* test_projective_criterion.c - the projective criterion: formulas of the paper, both forms on random mechanisms, choices of sets.
  */
 #include "random_loops.h"
 #include "constraints/projective_criterion.h"

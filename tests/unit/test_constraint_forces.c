@@ -1,4 +1,4 @@
-/* test_distribution.c - reactions of closures by the three schemes of blajer1994: the same, and in balance on every body.
+/* test_constraint_forces.c - reactions of closures by the three schemes of blajer1994: the same, and in balance on every body.
  */
 #include "random_loops.h"
 #include "build.h"

@@ -1,4 +1,4 @@
-/* test_ties.c - what rcr compiles and evaluates before it sweeps: segments, couplings and their order against the definition;
+/* test_loop_constraints.c - what rcr compiles and evaluates before it sweeps: segments, couplings and their order against the definition;
  * closures in body axes against the rows of the model; scales of rows that fall asleep and wake up.
  */
 #include "build.h"

@@ -1,4 +1,4 @@
-/* test_machine.c - jets, checked in two ways that share no formula with the machine: truncated Taylor series
+/* test_expression_machine.c - jets, checked in two ways that share no formula with the machine: truncated Taylor series
  * of random expressions (recurrences for the coefficients), and finite differences of the values. */
 #include "function_support.h"
 

@@ -1,4 +1,4 @@
-/* test_kkt.c - the sparse solution of the stationary-point system against dense elimination in long double.
+/* test_kkt_sparse.c - the sparse solution of the stationary-point system against dense elimination in long double.
  *
  * Random bodies and rows, also dependent rows (known combinations of others), masses from 1e-6 to 1e3, no rows, no bodies.
  * Accelerations and H lambda are unique; of lambda itself only what no combination leaves open, and it is then the
