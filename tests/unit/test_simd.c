@@ -1,4 +1,4 @@
-/* test_batch_simd.c - sine and cosine of linalg/simd.h against the C library in extended precision.
+/* test_simd.c - sine and cosine of linalg/simd.h against the C library in extended precision.
  *
  * The reduced argument carries half an ulp of itself and the polynomials less than one of the result, so errors beyond
  * 1.1 of max(ulp, 1e-16) mean a wrong coefficient or a wrong quadrant.
