@@ -11,6 +11,7 @@
 #ifndef LW_FORMULATION_H
 #define LW_FORMULATION_H
 
+#include "core/newton_hints.h"
 #include "core/core.h"
 #include "model/data.h"
 #include <linkwork/dynamics.h>
@@ -65,12 +66,9 @@ typedef struct lw_formulation {
     bool partitions;   /* can be told its independent coordinates */
     const lw_reaction_schemes *schemes; /* NULL: there is one way to its reactions */
     bool passes;                        /* goes through singular positions on its branch */
-    bool fickle;                        /* its stiffness may change by decades within a few steps */
-    /* ... by what factor, 1 or more, since this was called with mark, at the last evaluation; HUGE_VAL: not known. NULL: never is. */
-    double (*stiffened)(lw_method *method, bool mark);
-    /* Whether evaluations to come are for differences from the last one, by some 1e-8: first order is enough. NULL: nothing is gained by
-     * that. */
-    void (*nearby)(lw_method *method, bool on);
+    /* What Newton's method of a stiff integrator should know, for as long as the method lives. NULL: the Jacobian changes
+     * slowly, and nothing needs to be known. */
+    const lw_newton_hints *(*newton_hints)(lw_method *method);
     const char *integrator; /* of a run with a given step, if none is named; NULL: rk4 */
 
     /* LW_OK, or LW_ERROR_UNSUPPORTED with the reason as a sentence for the user. */

@@ -92,7 +92,8 @@ static int differences(ida *run, const place *at, bool alone, double *columns) {
 /* Is it known how little stiffness has changed since the last differences? */
 static bool is_steady(lw_system *system) {
     const double much = 4; /* beyond it Newton's method would not converge anyway */
-    return !system->fickle || (system->stiffened && system->stiffened(system, false) < much);
+    const lw_newton_hints *hints = system->newton_hints;
+    return !hints || hints->stiffness_change(hints->subject, false) < much;
 }
 
 /* Do the last ones serve: is M asked for because c has changed, and not because Newton's method does not converge? */

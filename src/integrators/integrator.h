@@ -8,6 +8,7 @@
 #define LW_INTEGRATOR_H
 
 #include "core/core.h"
+#include "core/newton_hints.h"
 
 typedef struct lw_system lw_system;
 
@@ -21,12 +22,8 @@ struct lw_system {
      * others). */
     lw_status (*residual)(lw_system *system, double t, const double *y, const double *ydot, double *residual,
                           lw_error *error);
-    const bool *differential; /* for residuals and steps; NULL: all of y is differential */
-    bool fickle;              /* its stiffness may change by decades within a few steps, ... */
-    /* ... by what factor, 1 or more, since it was called with mark, at the last evaluation; HUGE_VAL: not known. NULL: never is. */
-    double (*stiffened)(lw_system *system, bool mark);
-    /* Told before and after evaluations that serve for differences from the last one: first order is enough. May be NULL. */
-    void (*nearby)(lw_system *system, bool on);
+    const bool *differential;            /* for residuals and steps; NULL: all of y is differential */
+    const lw_newton_hints *newton_hints; /* NULL: the Jacobian changes slowly */
     /* One step of its own; NULL if there is none. */
     lw_status (*step)(lw_system *system, double t, double h, const double *y, double *y_next,
                       lw_error *error);

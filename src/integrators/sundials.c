@@ -248,18 +248,18 @@ static bool is_stale(const lw_sundials *run, N_Vector weights) {
 }
 
 void lw_sundials_renews(lw_sundials *run, bool begins) {
-    lw_system *system = run->base.system;
-    if (begins && system->stiffened) system->stiffened(system, true);
-    if (system->nearby) system->nearby(system, begins);
+    const lw_newton_hints *hints = run->base.system->newton_hints;
+    if (hints && begins) hints->stiffness_change(hints->subject, true);
+    if (hints) hints->differences(hints->subject, begins);
     if (begins) run->fresh = true;
 }
 
 /* Is the first correction good enough, by what is known of the matrix: its rate in earlier steps, and how much stiffness has changed? One that
  * is off by a factor r leaves r - 1 of a correction, or less. */
 static bool suffices(const lw_sundials *run, double size, double tolerance) {
-    lw_system *system = run->base.system;
-    if (run->fresh || !system->stiffened) return false;
-    double rate = fmax(run->expected, system->stiffened(system, false) - 1);
+    const lw_newton_hints *hints = run->base.system->newton_hints;
+    if (run->fresh || !hints) return false;
+    double rate = fmax(run->expected, hints->stiffness_change(hints->subject, false) - 1);
     return rate < 0.05 && rate / (1 - rate) * size <= tolerance;
 }
 
@@ -300,7 +300,7 @@ static int converged(SUNNonlinearSolver solver, N_Vector y, N_Vector change, dou
 }
 
 bool lw_sundials_tests_itself(lw_sundials *run) {
-    return !run->matrix || !run->base.system->fickle ||
+    return !run->matrix || !run->base.system->newton_hints ||
            SUNNonlinSolSetConvTestFn(run->nonlinear, converged, run) == 0;
 }
 

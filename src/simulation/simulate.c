@@ -260,16 +260,6 @@ static lw_status system_cross(lw_system *base, double t, double *y, lw_error *er
     return status;
 }
 
-static double system_stiffened(lw_system *base, bool mark) {
-    lw_method *method = ((run_system *)base)->method;
-    return method->formulation->stiffened(method, mark);
-}
-
-static void system_nearby(lw_system *base, bool on) {
-    lw_method *method = ((run_system *)base)->method;
-    method->formulation->nearby(method, on);
-}
-
 /* --- stiffness ------------------------------------------------------------------------------------ */
 
 /* Another instance of the method, so that the run does not notice what is tried. */
@@ -545,9 +535,7 @@ static lw_status prepare(run *r, lw_error *error) {
     system->step = f->step ? system_step : NULL;
     system->project = f->project ? system_project : NULL;
     system->accepted = system_accepted;
-    system->fickle = f->fickle;
-    system->stiffened = f->stiffened ? system_stiffened : NULL;
-    system->nearby = f->nearby ? system_nearby : NULL;
+    system->newton_hints = f->newton_hints ? f->newton_hints(r->method) : NULL;
     if (f->differential) {
         f->differential(r->method, r->system.differential);
         for (int k = 0; k < LW_POWERS; k++) r->system.differential[n - 1 - (size_t)k] = true;

@@ -64,16 +64,6 @@ static lw_status project(lw_system *base, double t, double *y, lw_error *error) 
     return inner->project(inner, t, y, error);
 }
 
-static double stiffened(lw_system *base, bool mark) {
-    lw_system *inner = ((budget *)base)->inner;
-    return inner->stiffened(inner, mark);
-}
-
-static void nearby(lw_system *base, bool on) {
-    lw_system *inner = ((budget *)base)->inner;
-    inner->nearby(inner, on);
-}
-
 bool lw_bdf_reaches(lw_system *system, const lw_integrator_options *options, double t, const double *y,
                     double t_end, double t_stop, long most) {
     const lw_integrator *bdf = lw_integrator_find("bdf");
@@ -81,9 +71,7 @@ bool lw_bdf_reaches(lw_system *system, const lw_integrator_options *options, dou
                          .quadratures = system->quadratures,
                          .derivative = derivative,
                          .project = system->project ? project : NULL,
-                         .fickle = system->fickle,
-                         .stiffened = system->stiffened ? stiffened : NULL,
-                         .nearby = system->nearby ? nearby : NULL},
+                         .newton_hints = system->newton_hints},
                 .inner = system,
                 .left = (double)most,
                 .price = 1 + (system->size - system->quadratures) / 100.0};

@@ -47,6 +47,7 @@ static double worst_column(look *l, bool residual, double *y) {
     double base[MAX], plain[MAX], told[MAX], worst = 0;
     const double zero[MAX] = {0};
     int n = l->n + 3;
+    const lw_newton_hints *hints = l->f->newton_hints(l->method);
     evaluate(l, residual, y, base);
     double size = distance(base, zero, n);
     for (int j = 0; j < l->n; j++) {
@@ -55,10 +56,10 @@ static double worst_column(look *l, bool residual, double *y) {
         evaluate(l, residual, y, plain);
         y[j] = kept;
         evaluate(l, residual, y, told); /* the last one before */
-        l->f->nearby(l->method, true);
+        hints->differences(hints->subject, true);
         y[j] += increment * (1 + fabs(kept));
         evaluate(l, residual, y, told);
-        l->f->nearby(l->method, false);
+        hints->differences(hints->subject, false);
         y[j] = kept;
         /* rounding of both, some of it times slopes */
         double noise = 1e-13 * (1 + size), error = distance(told, plain, n) - noise;

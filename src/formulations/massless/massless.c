@@ -686,10 +686,14 @@ static double roughness(lw_method *base) {
     return m->shape->count ? 1e-14 * fastest * fastest / step : 0;
 }
 
-static double stiffened(lw_method *base, bool mark) {
-    return lw_flow_change(((massless_method *)base)->flow, mark);
+static double stiffness_change(void *flow, bool mark) { return lw_flow_change(flow, mark); }
+static void differences(void *flow, bool begin) { lw_flow_nearby(flow, begin); }
+
+static const lw_newton_hints *newton_hints(lw_method *base) {
+    massless_method *m = (massless_method *)base;
+    m->hints = (lw_newton_hints){m->flow, stiffness_change, differences};
+    return &m->hints;
 }
-static void nearby(lw_method *base, bool on) { lw_flow_nearby(((massless_method *)base)->flow, on); }
 
 static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
     massless_method *m = (massless_method *)base;
@@ -731,9 +735,7 @@ const lw_formulation lw_formulation_massless = {
                "coordinates",
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 80,
-    .fickle = true,
-    .stiffened = stiffened,
-    .nearby = nearby,
+    .newton_hints = newton_hints,
     .applies = applies,
     .create = create,
     .destroy = destroy,

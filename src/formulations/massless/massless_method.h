@@ -28,6 +28,7 @@ typedef struct massless_method {
     double inertia;                  /* typical of the mechanism */
     double *q, *v, *w, *wdot, *rate; /* per coordinate or speed */
     double *tau;
+    lw_newton_hints hints;
 } massless_method;
 
 /* Positions and velocities in balance: q, v of the flow's data. start: positions go down to the next stable one. work (may be NULL): of
