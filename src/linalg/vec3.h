@@ -86,22 +86,6 @@ static inline void lw_s3_rotate(const double R[9], const double S[6], double out
     out[5] = lw_v3_dot(T + 3, R + 6);
 }
 
-/* Rotation about the z axis. */
-static inline void lw_rot_z(double angle, double R[9]) {
-    double s = sin(angle), c = cos(angle);
-    R[0] = c, R[1] = -s, R[2] = 0;
-    R[3] = s, R[4] = c, R[5] = 0;
-    R[6] = 0, R[7] = 0, R[8] = 1;
-}
-/* Rotation about coordinate axis 0, 1 or 2. */
-static inline void lw_rot_coordinate(int axis, double angle, double R[9]) {
-    double s = sin(angle), c = cos(angle);
-    int j = (axis + 1) % 3, k = (axis + 2) % 3;
-    memset(R, 0, 9 * sizeof *R);
-    R[4 * axis] = 1;
-    R[4 * j] = R[4 * k] = c;
-    R[3 * j + k] = -s, R[3 * k + j] = s;
-}
 static inline void lw_rot_axis(const double unit[3], double angle, double R[9]) { /* Rodrigues */
     double s = sin(angle), c = cos(angle), k = 1 - c, x = unit[0], y = unit[1], z = unit[2];
     R[0] = c + k * x * x, R[1] = k * x * y - s * z, R[2] = k * x * z + s * y;

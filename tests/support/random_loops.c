@@ -301,8 +301,9 @@ static void base_joint(random_loops *l) {
         prescribed++;
         if (rotation && k == nv - 1) {
             double R1[9], R2[9], R3[9], R12[9], R[9];
-            lw_rot_coordinate(0, angles[0], R1), lw_rot_coordinate(1, angles[1], R2);
-            lw_rot_coordinate(2, angles[2], R3);
+            lw_rot_axis((const double[3]){1, 0, 0}, angles[0], R1);
+            lw_rot_axis((const double[3]){0, 1, 0}, angles[1], R2);
+            lw_rot_axis((const double[3]){0, 0, 1}, angles[2], R3);
             lw_m3_mul(R1, R2, R12), lw_m3_mul(R12, R3, R);
             lw_quat_rot(R, q + at);
         }

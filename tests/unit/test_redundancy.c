@@ -303,10 +303,10 @@ static void bennett(void **state) {
             m.joints[k] = (link){joint_names[k], names[k], names[k + 1], PIN, {0}, {0}, k == 3};
             lw_v3_copy(place.p, m.joints[k].point);
             for (int i = 0; i < 3; i++) m.joints[k].axis[i] = place.R[3 * i + 2];
-            lw_rot_z(angles[k], turn);
+            lw_rot_axis((const double[3]){0, 0, 1}, angles[k], turn);
             lw_m3_mul(place.R, turn, next);
             for (int i = 0; i < 3; i++) place.p[i] += length[k % 2] * next[3 * i];
-            lw_rot_coordinate(0, twist[k % 2], tilt);
+            lw_rot_axis((const double[3]){1, 0, 0}, twist[k % 2], tilt);
             lw_m3_mul(next, tilt, place.R);
         }
         double identity[9];

@@ -1,10 +1,10 @@
-/* closing.c - closing conditions: create, the three levels, and what people read about them.
+/* closing.c - closing conditions: create, positions, and what people read about them.
  *
  * Positions are found step by step in the frames of groups (closing_positions.c), the coordinates of the tree are read from
  * the result, what is left goes to Newton's method, and in the end the rows of all loops are looked at: redundant ones,
  * and rows out of the plane of planar loops, are checked there and nowhere solved.
  *
- * Source   Blajer, Schiehlen and Schirm (1994), eqs 7, 8, 27-29, 39-43; docs/theory/closing.md.
+ * Source   Blajer, Schiehlen and Schirm (1994), eqs 27-29, 39-41; docs/theory/closing.md.
  * Cost     O(n log n) for closed formulas; no allocation but in create.
  */
 #include "formulations/partition/closing.h"
@@ -21,7 +21,7 @@ lw_closing *lw_closing_create(const lw_model *model, lw_arena *arena) {
     c->model = model;
     c->rows = lw_rows_create_ties(model, arena);
     if (!c->rows || !lw_closing_graph(c, arena)) return NULL;
-    size_t nodes = (size_t)c->nodes, edges = (size_t)c->edge_count;
+    size_t nodes = (size_t)c->nodes;
     c->known = LW_NEW(arena, bool, model->nv + 1);
     c->steps = LW_NEW(arena, lw_closing_step, nodes + 2);
     c->unknown = LW_NEW(arena, int, model->nv + 1);
@@ -29,15 +29,12 @@ lw_closing *lw_closing_create(const lw_model *model, lw_arena *arena) {
     c->next = LW_NEW(arena, int, nodes);
     c->size = LW_NEW(arena, int, nodes);
     c->pose = LW_NEW(arena, lw_pose, nodes);
-    c->rate = LW_NEW(arena, double, 6 * nodes);
-    c->twist = LW_NEW(arena, double, 6 * nodes);
-    c->bias = LW_NEW(arena, double, 6 * edges + 6);
     c->q = LW_NEW(arena, double, model->nq + 1);
     c->trial = LW_NEW(arena, double, model->nq + 1);
     c->start = LW_NEW(arena, int, nodes + 2);
-    c->at = LW_NEW(arena, int, 2 * edges + 1);
-    if (!c->known || !c->steps || !c->unknown || !c->group || !c->next || !c->size || !c->pose || !c->rate ||
-        !c->twist || !c->bias || !c->q || !c->trial || !c->start || !c->at)
+    c->at = LW_NEW(arena, int, 2 * (size_t)c->edge_count + 1);
+    if (!c->known || !c->steps || !c->unknown || !c->group || !c->next || !c->size || !c->pose || !c->q ||
+        !c->trial || !c->start || !c->at)
         return NULL;
     if (lw_data_create(model, NULL, &c->data) != LW_OK || !lw_closing_newton_create(c, arena)) {
         lw_closing_destroy(c);
@@ -56,7 +53,7 @@ void lw_closing_destroy(lw_closing *c) {
     c->orthogonal = c->orthogonal0 = NULL;
 }
 
-/* --- levels ------------------------------------------------------------------------------------------ */
+/* --- positions ------------------------------------------------------------------------------------------ */
 
 void lw_closing_take_branch(lw_closing *c, double t, const double *q) {
     lw_take_state(c->model, c->data, t, q, NULL);
@@ -87,32 +84,6 @@ lw_status lw_closing_positions(lw_closing *c, double t, double *q, lw_error *err
     memcpy(q, c->trial, size);
     memcpy(c->q, c->trial, size);
     return LW_OK;
-}
-
-lw_status lw_closing_velocities(lw_closing *c, double t, const double *q, double *v, lw_error *error) {
-    lw_take_state(c->model, c->data, t, q, v);
-    memcpy(v, c->data->v, (size_t)c->model->nv * sizeof *v);
-    lw_closing_place(c, c->data->q);
-    lw_status status = lw_closing_rates(c, false, v, error);
-    if (status == LW_OK && c->unknown_count > 0)
-        status = lw_closing_newton_rates(c, t, q, NULL, false, v, error);
-    return status;
-}
-
-lw_status lw_closing_accelerations(lw_closing *c, double t, const double *q, const double *v, double *vdot,
-                                   lw_error *error) {
-    lw_take_state(c->model, c->data, t, q, v);
-    for (int j = 0; j < c->model->joint_count; j++) {
-        const lw_joint_info *info = &c->model->joints[j].info;
-        for (int k = 0; k < info->v_count; k++)
-            if (info->prescribed >> k & 1) vdot[info->v + k] = c->data->vdot[info->v + k];
-    }
-    lw_closing_place(c, c->data->q);
-    lw_closing_twists(c, c->data->v);
-    lw_status status = lw_closing_rates(c, true, vdot, error);
-    if (status == LW_OK && c->unknown_count > 0)
-        status = lw_closing_newton_rates(c, t, q, v, true, vdot, error);
-    return status;
 }
 
 /* --- for people -------------------------------------------------------------------------------------- */
@@ -199,14 +170,6 @@ static void describe(const lw_closing *c, const lw_closing_step *s, char *text, 
     snprintf(text, size, "%s%s %s (%s) in closed form", where, what, kinds, names);
 }
 
-int lw_closing_steps(const lw_closing *c) { return c->step_count - c->first_step; }
-
-void lw_closing_describe(const lw_closing *c, int step, char *text, size_t size) {
-    describe(c, &c->steps[c->first_step + step], text, size);
-}
-
-int lw_closing_newton(const lw_closing *c) { return c->unknown_count; }
-
 /* The independent coordinates near a step, with their values: those of its loop, or else all. */
 static void given_near(const lw_closing *c, const lw_closing_step *s, const double *q, char *text,
                        size_t size) {
@@ -236,15 +199,4 @@ lw_status lw_closing_dead(const lw_closing *c, const lw_closing_step *s, double 
         error, LW_ERROR_SINGULAR, NULL,
         "a dead point of these coordinates: choose another independent coordinate, or turn back before it",
         "%s cannot close with %s: %.3g m are missing", what, where[0] ? where : "these coordinates", gap);
-}
-
-lw_status lw_closing_singular(const lw_closing *c, const lw_closing_step *s, lw_error *error) {
-    char what[320], where[160];
-    describe(c, s, what, sizeof what);
-    char *end = strstr(what, " in closed form");
-    if (end) *end = 0;
-    given_near(c, s, c->data->q, where, sizeof where);
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL, "choose another independent coordinate near this position",
-                   "%s is at a dead point with %s: the independent speeds do not determine the others", what,
-                   where[0] ? where : "these coordinates");
 }

@@ -1,14 +1,12 @@
 /* closing.h - closing conditions: the dependent joint coordinates as functions of the independent ones,
  *
  *   q_D = g(q_I, t)                      (27)
- *   v_D = A v_I + eta                    (7)
- *   vdot_D = A vdot_I + xi               (8)
  *
  * with Blajer, Schiehlen and Schirm's (1994) numbers; docs/theory/closing.md derives what stands here. Loops that decompose into
  * planar dyads or into spatial pairs are solved in closed form, one after the other; what is left, by Newton's method.
  *
- * Order of calls: create; plan (a set of independent speeds); take_branch (an assembled position); then positions,
- * velocities and accelerations as often as wanted. A new plan needs a new take_branch: what a branch is, depends on the
+ * Order of calls: create; plan (a set of independent speeds); take_branch (an assembled position); then positions
+ * as often as needed. A new plan needs a new take_branch: what a branch is, depends on the
  * set. Only create allocates.
  */
 #ifndef LW_CLOSING_H
@@ -39,16 +37,5 @@ void lw_closing_take_branch(lw_closing *closing, double t, const double *q);
  * one, that is followed (a parallelogram passes its change points that way with a predicted guess, not with an old one).
  * LW_ERROR_SINGULAR, and q as it was, if the loops cannot be closed. */
 lw_status lw_closing_positions(lw_closing *closing, double t, double *q, lw_error *error);
-/* v: in, the independent speeds; out, all. q is closed. LW_ERROR_SINGULAR at a dead point of the set. */
-lw_status lw_closing_velocities(lw_closing *closing, double t, const double *q, double *v, lw_error *error);
-/* vdot: in, of the independent speeds; out, all. q and v are closed. */
-lw_status lw_closing_accelerations(lw_closing *closing, double t, const double *q, const double *v,
-                                   double *vdot, lw_error *error);
-
-/* The steps of the plan, for people: `loop "C": dyad RRR (B, C, D) in closed form`. */
-int lw_closing_steps(const lw_closing *closing);
-void lw_closing_describe(const lw_closing *closing, int step, char *text, size_t size);
-/* How many dependent speeds Newton's method determines; 0: all is in closed form. */
-int lw_closing_newton(const lw_closing *closing);
 
 #endif

@@ -12,7 +12,6 @@ void lw_closing_scatter(lw_closing *c) {
         lw_m3_identity(c->pose[i].R);
         lw_v3_set(c->pose[i].p, 0, 0, 0);
     }
-    memset(c->rate, 0, 6 * (size_t)c->nodes * sizeof *c->rate);
 }
 
 void lw_closing_join(lw_closing *c, int a, int b, const lw_pose *T) {

@@ -1,8 +1,6 @@
-/* closing_newton.c - what has no closed formula: Newton's method from the last position, and its derivatives.
+/* closing_newton.c - what has no closed formula: Newton's method from the last position.
  *
  *   C_D d = -phi              over the coordinates left, again and again
- *   C_D v_D = rate - C_I v_I  (6), (7)
- *   C_D vdot_D = gamma - ...  (8)
  *
  * by reflections with pivoting, since rows may be redundant; lengths in units of that of the mechanism. Rows that are closed
  * already have no coordinates here and play no part.
@@ -32,10 +30,9 @@ bool lw_closing_newton_create(lw_closing *c, lw_arena *arena) {
     c->order = LW_NEW(arena, int, n);
     c->order0 = LW_NEW(arena, int, n);
     c->right = LW_NEW(arena, double, m + n);
-    c->body = LW_NEW(arena, double, 6 * c->model->body_count + 6);
     c->orthogonal = lw_orthogonal_create((int)m, (int)n, false);
     c->orthogonal0 = lw_orthogonal_create((int)m, (int)n, false);
-    return c->G && c->A && c->A0 && c->M && c->order && c->order0 && c->right && c->body && c->orthogonal &&
+    return c->G && c->A && c->A0 && c->M && c->order && c->order0 && c->right && c->orthogonal &&
            c->orthogonal0;
 }
 
@@ -48,20 +45,20 @@ static double unit_of_row(const lw_closing *c, int row) {
     return lw_row_is_length(c->model, c->rows, row) ? c->length : 1;
 }
 
-static void evaluate(lw_closing *c, double t, const double *q, const double *v) {
-    lw_take_state(c->model, c->data, t, q, v);
+static void evaluate(lw_closing *c, double t, const double *q) {
+    lw_take_state(c->model, c->data, t, q, NULL);
     lw_velocities(c->model, c->data);
     lw_world_poses(c->model, c->data);
     lw_rows_evaluate(c->model, c->data, false, c->rows);
 }
 
-/* C_D of the state in data, in dimensionless numbers, into A. */
-static void fill(lw_closing *c, bool positions, double *A) {
+/* C_D of the positions in data, in dimensionless numbers, into A. */
+static void fill(lw_closing *c, double *A) {
     size_t m = (size_t)c->rows->count, nv = (size_t)c->model->nv;
     lw_loop_constraint_matrix(c->model, c->data, c->rows, c->G);
     for (int j = 0; j < c->unknown_count; j++)
         for (size_t r = 0; r < m; r++) {
-            bool slip = positions && lw_row_is_slip(c->model, &c->rows->rows[r]);
+            bool slip = lw_row_is_slip(c->model, &c->rows->rows[r]);
             A[r + (size_t)j * m] = slip ? 0
                                         : c->G[r * nv + (size_t)c->unknown[j]] * unit_of(c, c->unknown[j]) /
                                               unit_of_row(c, (int)r);
@@ -118,7 +115,7 @@ static double determinant_sign(int n, double *M) {
 /* Has det(C_D) kept its sign since the start, whose factors are in A0? The end is in data. */
 static bool same_branch(lw_closing *c) {
     int n = c->unknown_count, m = c->rows->count;
-    fill(c, true, c->A);
+    fill(c, c->A);
     for (int j = 0; j < n; j++) {
         double *column = c->A + (size_t)j * (size_t)m;
         lw_qr_apply(c->orthogonal0, true, m, n, c->A0, 1, column);
@@ -165,7 +162,7 @@ lw_status lw_closing_newton_positions(lw_closing *c, double t, double *q, lw_err
     double before = INFINITY, far = 0;
     bool slip = has_slip(c);
     for (int round = 0; round < 40; round++) {
-        evaluate(c, t, q, NULL);
+        evaluate(c, t, q);
         double worst = worst_row(c, &row);
         if (worst <= enough || (worst < open_loop && worst >= 0.5 * before)) {
             if (far > 0.05 && rank0 == n && !same_branch(c))
@@ -177,7 +174,7 @@ lw_status lw_closing_newton_positions(lw_closing *c, double t, double *q, lw_err
         double *A = round == 0 ? c->A0 : c->A;
         int *order = round == 0 ? c->order0 : c->order;
         lw_orthogonal *work = round == 0 ? c->orthogonal0 : c->orthogonal;
-        fill(c, true, A);
+        fill(c, A);
         rank = factor(work, m, n, A, order);
         if (round == 0) rank0 = rank;
         if (rank < n && !slip)
@@ -197,57 +194,10 @@ lw_status lw_closing_newton_positions(lw_closing *c, double t, double *q, lw_err
     return lost(c, row, "it does not converge", error);
 }
 
-/* Acceleration of the bodies' centres, 6 each, from vdot; world axes. After lw_closing_rates, whose biases it takes. */
-static void body_accelerations(lw_closing *c, const double *vdot) {
-    lw_closing_node_accelerations(c, vdot);
-    for (int i = 1; i <= c->model->body_count; i++) {
-        const double *A = c->rate + 6 * i;
-        const lw_body_state *body = &c->rows->bodies[i];
-        double *out = c->body + 6 * (i - 1);
-        lw_v3_copy(A, out);
-        lw_v3_copy(A + 3, out + 3);
-        lw_v3_add_cross(A, body->r, out + 3);
-        lw_v3_add_cross(body->w, body->rdot, out + 3);
-    }
-}
-
-lw_status lw_closing_newton_rates(lw_closing *c, double t, const double *q, const double *v,
-                                  bool accelerations, double *x, lw_error *error) {
-    int n = c->unknown_count, m = c->rows->count;
-    for (int j = 0; j < n; j++) x[c->unknown[j]] = 0;
-    evaluate(c, t, q, accelerations ? v : x);
-    fill(c, false, c->A);
-    if (accelerations) {
-        body_accelerations(c, x);
-        lw_rows_transposed(c->rows, c->body, c->right);
-        for (int r = 0; r < m; r++) c->right[r] = c->rows->gamma[r] - c->right[r];
-    } else
-        for (int r = 0; r < m; r++) {
-            c->right[r] = c->rows->rate[r];
-            for (int k = 0; k < c->model->nv; k++) c->right[r] -= c->G[r * c->model->nv + k] * x[k];
-        }
-    for (int r = 0; r < m; r++) c->right[r] /= unit_of_row(c, r);
-    int rank = factor(c->orthogonal, m, n, c->A, c->order);
-    if (rank < n)
-        return lw_fail(
-            error, LW_ERROR_SINGULAR, NULL,
-            "choose other independent coordinates; as many as the mechanism has freedoms",
-            "the independent speeds do not determine the others here: of %d dependent speeds that are "
-            "left to the rows of loops and constraints, these determine %d",
-            n, rank);
-    lw_qr_apply(c->orthogonal, true, m, n, c->A, 1, c->right);
-    lw_qr_triangle(false, rank, m, c->A, 1, c->right, m);
-    for (int k = 0; k < n; k++) {
-        int speed = c->unknown[c->order[k]];
-        x[speed] = c->right[k] * unit_of(c, speed);
-    }
-    return LW_OK;
-}
-
 lw_status lw_closing_check(lw_closing *c, double t, const double *q, lw_error *error) {
     int row;
     if (c->rows->count == 0) return LW_OK;
-    evaluate(c, t, q, NULL);
+    evaluate(c, t, q);
     double worst = worst_row(c, &row);
     if (worst <= open_loop) return LW_OK;
     char what[192];

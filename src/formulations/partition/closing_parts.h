@@ -100,12 +100,8 @@ struct lw_closing {
     /* groups: circular lists of nodes */
     int *group, *next, *size; /* size: of the group named after the node */
     lw_pose *pose;            /* of a node in its group's frame */
-    double
-        *rate; /* 6 per node: twist, or acceleration, against that of its group; world axes, at the origin */
 
     lw_pose *world;       /* of the nodes at the position last seen */
-    double *twist;        /* 6 per node, world axes, at the origin */
-    double *bias;         /* 6 per edge: what speeds alone add to the acceleration across it */
     double *q, *trial;    /* the position last seen; the one sought */
     bool guess_is_placed; /* world belongs to the guess */
 
@@ -116,7 +112,7 @@ struct lw_closing {
     double *G;      /* rows in all speeds */
     double *A, *A0; /* in the unknown ones, scaled, and as they were at the start; then their factors */
     int *order, *order0;
-    double *right, *M, *body;
+    double *right, *M;
     lw_orthogonal *orthogonal, *orthogonal0;
 };
 
@@ -153,21 +149,10 @@ lw_status lw_closing_step_position(lw_closing *closing, lw_closing_step *step, l
 /* The dependent coordinates of tree joints within groups, into trial. */
 void lw_closing_read(lw_closing *closing);
 
-/* --- closing_rates.c -------------------------------------------------------------------------------- */
-
-/* Speeds, or with accelerations their derivatives, of the steps; x holds the known ones. After lw_closing_place. */
-lw_status lw_closing_rates(lw_closing *closing, bool accelerations, double *x, lw_error *error);
-/* Twists of all nodes from speeds; after lw_closing_place. */
-void lw_closing_twists(lw_closing *closing, const double *v);
-/* Accelerations of all nodes, as twists are given, into rate; after lw_closing_rates, whose biases it takes. */
-void lw_closing_node_accelerations(lw_closing *closing, const double *vdot);
-
 /* --- closing_newton.c ------------------------------------------------------------------------------- */
 
 bool lw_closing_newton_create(lw_closing *closing, lw_arena *arena);
 lw_status lw_closing_newton_positions(lw_closing *closing, double t, double *q, lw_error *error);
-lw_status lw_closing_newton_rates(lw_closing *closing, double t, const double *q, const double *v,
-                                  bool accelerations, double *x, lw_error *error);
 /* Are all loops closed at q? */
 lw_status lw_closing_check(lw_closing *closing, double t, const double *q, lw_error *error);
 
@@ -176,7 +161,5 @@ lw_status lw_closing_check(lw_closing *closing, double t, const double *q, lw_er
 /* A step that cannot close by `gap` metres. */
 lw_status lw_closing_dead(const lw_closing *closing, const lw_closing_step *step, double gap,
                           lw_error *error);
-/* A step whose speeds are not determined. */
-lw_status lw_closing_singular(const lw_closing *closing, const lw_closing_step *step, lw_error *error);
 
 #endif
