@@ -29,7 +29,4 @@ int cli_fault(const cli_command *command, lw_status status, const lw_error *erro
 /* Prints "linkwork COMMAND: message" on standard error and returns status. */
 int cli_say(const cli_command *command, int status, const char *format, ...);
 
-/* The name among names[0..count) that a mistyped word most likely means, or NULL. */
-const char *cli_closest(const char *word, const char *const *names, int count);
-
 #endif

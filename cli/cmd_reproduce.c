@@ -36,7 +36,7 @@ static int choose_items(const cli_command *command, const reproduce_paper *paper
         if (!item || strcmp(item, names[k]) == 0) list[(*count)++] = (chosen){paper, &paper->items[k]};
     }
     if (*count > before) return CLI_DONE;
-    const char *close = cli_closest(item, names, paper->count);
+    const char *close = lw_closest(item, names, (size_t)paper->count);
     if (close)
         return cli_say(command, CLI_WRONG, "%s has no item \"%s\"; did you mean %s/%s?", paper->name, item,
                        paper->name, close);
@@ -60,7 +60,7 @@ static int choose(const cli_command *command, const char *asked, chosen *list, i
         snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "", names[k]);
         if (strcmp(name, names[k]) == 0) return choose_items(command, papers[k], item, list, count);
     }
-    const char *close = cli_closest(name, names, PAPERS);
+    const char *close = lw_closest(name, names, PAPERS);
     if (close) return cli_say(command, CLI_WRONG, "there is no paper \"%s\"; did you mean %s?", name, close);
     return cli_say(command, CLI_WRONG, "there is no paper \"%s\"; there are %s", name, all);
 }

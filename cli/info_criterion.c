@@ -139,7 +139,7 @@ static int find_speed(const cli_command *command, const cli_model *m, const lw_m
         names[i] = lw_merits_get(merits, i)->name;
         if (strcmp(names[i], name) == 0) *speed = i;
     }
-    const char *close = cli_closest(name, names, count);
+    const char *close = lw_closest(name, names, (size_t)count);
     free(names);
     if (*speed >= 0) return CLI_DONE;
     if (joint >= 0 && lw_model_joint_info(m->model, joint).cut)

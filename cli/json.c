@@ -2,44 +2,29 @@
  */
 #include "json.h"
 
+#include <linkwork/text.h>
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the UTF-8 sequence at s (RFC 3629: no overlong forms, no surrogates, up to U+10FFFF), 0 if it is
- * none. */
-static int utf8_length(const unsigned char *s) {
-    if (s[0] < 0x80) return 1;
-    int length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4) return 0;
-    for (int i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if (s[0] == 0xe0 && s[1] < 0xa0) return 0;
-    if (s[0] == 0xed && s[1] > 0x9f) return 0;
-    if (s[0] == 0xf0 && s[1] < 0x90) return 0;
-    if (s[0] == 0xf4 && s[1] > 0x8f) return 0;
-    return length;
-}
-
 static void put_text(FILE *out, const char *text) {
     putc('"', out);
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        int length = utf8_length(s);
+    while (*text) {
+        unsigned code;
+        size_t length = lw_utf8(text, 4, &code);
         if (length == 0) {
             fputs("\\ufffd", out);
             length = 1;
-        } else if (*s == '"' || *s == '\\') {
-            putc('\\', out);
-            putc(*s, out);
-        } else if (*s < 0x20 || *s == 0x7f) {
-            fprintf(out, "\\u%04x", *s);
-        } else if (*s == 0xc2 && s[1] < 0xa0) { /* control characters of two bytes */
-            fprintf(out, "\\u%04x", s[1]);
+        } else if (code == '"' || code == '\\') {
+            fprintf(out, "\\%c", (int)code);
+        } else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) { /* control characters */
+            fprintf(out, "\\u%04x", code);
         } else {
-            fwrite(s, 1, (size_t)length, out);
+            fwrite(text, 1, length, out);
         }
-        s += length;
+        text += length;
     }
     putc('"', out);
 }

@@ -57,7 +57,7 @@ static const cli_command *find_command(const char *name) {
         names[i] = commands[i]->name;
         if (strcmp(name, names[i]) == 0) return commands[i];
     }
-    const char *close = cli_closest(name, names, COMMANDS);
+    const char *close = lw_closest(name, names, COMMANDS);
     if (close)
         cli_say(NULL, CLI_WRONG, "there is no command \"%s\"; did you mean linkwork %s?", name, close);
     else

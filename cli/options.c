@@ -1,48 +1,11 @@
-/* options.c - the option parser, and "did you mean" for mistyped words.
+/* options.c - the option parser.
  */
 #include "options.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { WORD_MAX = 63, OPTION_MAX = 24 };
-
-/* Damerau-Levenshtein distance (insert, delete, replace, swap neighbours), letters' case ignored. */
-static int distance(const char *a, const char *b) {
-    int row[3][WORD_MAX + 1];
-    int length_a = (int)strlen(a), length_b = (int)strlen(b);
-    if (length_a > WORD_MAX || length_b > WORD_MAX) return WORD_MAX;
-    for (int j = 0; j <= length_b; j++) row[0][j] = j;
-    for (int i = 1; i <= length_a; i++) {
-        int *now = row[i % 3], *before = row[(i + 2) % 3], *second = row[(i + 1) % 3];
-        now[0] = i;
-        for (int j = 1; j <= length_b; j++) {
-            int ca = tolower((unsigned char)a[i - 1]), cb = tolower((unsigned char)b[j - 1]);
-            int best = before[j - 1] + (ca != cb);
-            if (before[j] + 1 < best) best = before[j] + 1;
-            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
-                cb == tolower((unsigned char)a[i - 2]) && second[j - 2] + 1 < best)
-                best = second[j - 2] + 1;
-            now[j] = best;
-        }
-    }
-    return row[length_a % 3][length_b];
-}
-
-const char *cli_closest(const char *word, const char *const *names, int count) {
-    const char *closest = NULL;
-    int least = (int)strlen(word) / 3 + 2; /* further away is another word, not a slip */
-    for (int i = 0; i < count; i++) {
-        int d = distance(word, names[i]);
-        if (d < least && d < (int)strlen(names[i])) {
-            least = d;
-            closest = names[i];
-        }
-    }
-    return closest;
-}
 
 void cli_print_help(const cli_command *command, const cli_option *options, int option_count) {
     printf("linkwork %s %s\n%s\n\n", command->name, command->arguments, command->summary);
@@ -65,7 +28,7 @@ static cli_parsed unknown_option(const cli_command *command, const cli_option *o
     char name[WORD_MAX + 1];
     const char *start = word + strspn(word, "-");
     snprintf(name, sizeof name, "%.*s", (int)strcspn(start, "="), start);
-    const char *close = cli_closest(name, names, count);
+    const char *close = lw_closest(name, names, (size_t)count);
     if (close)
         cli_say(command, CLI_WRONG, "there is no option \"%s\"; did you mean --%s?", word, close);
     else

@@ -6,6 +6,7 @@
 #include "reproduce.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,26 +85,7 @@ static const char mark[] =
     "r=\"5\"/></g>"
     "</svg>";
 
-static void put_text(FILE *file, const char *text) {
-    for (; *text; text++) {
-        switch (*text) {
-        case '&':
-            fputs("&amp;", file);
-            break;
-        case '<':
-            fputs("&lt;", file);
-            break;
-        case '>':
-            fputs("&gt;", file);
-            break;
-        case '"':
-            fputs("&quot;", file);
-            break;
-        default:
-            putc(*text, file);
-        }
-    }
-}
+static void put_text(FILE *file, const char *text) { lw_put_xml(file, text, INT_MAX); }
 
 /* An item's name as the address of its place on the page: "anderson2003/fig6" is "anderson2003-fig6". */
 static void put_anchor(FILE *file, const char *name) {

@@ -3,6 +3,7 @@
 #define LINKWORK_LINKWORK_H
 
 #include <linkwork/version.h>
+#include <linkwork/text.h>
 #include <linkwork/status.h>
 #include <linkwork/spec.h>
 #include <linkwork/model.h>

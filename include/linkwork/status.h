@@ -7,7 +7,7 @@
 #ifndef LINKWORK_STATUS_H
 #define LINKWORK_STATUS_H
 
-#include <stddef.h>
+#include <linkwork/text.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,10 +48,6 @@ typedef struct lw_error {
 int lw_error_format(const lw_error *error, char *text, size_t size);
 
 const char *lw_status_text(lw_status status);
-
-/* A text of someone else, such as a name in a model, for a terminal: control characters are spelt out (\n, \x1B), so
- * that they do nothing. Returns the length needed, as snprintf does. lw_error_format does this already. */
-size_t lw_escape(const char *text, char *out, size_t size);
 
 /* An ordered list of faults. It stops taking errors at 1000 and then says so in a last one. */
 typedef struct lw_report lw_report;

@@ -1,4 +1,4 @@
-/* core.h - errors, reports and arenas, for every layer.
+/* core.h - errors, reports, texts and arenas, for every layer.
  */
 #ifndef LW_CORE_H
 #define LW_CORE_H
@@ -27,8 +27,19 @@ lw_status lw_fail_at(lw_error *error, lw_status status, const char *file, lw_pla
 void lw_complain(lw_report *report, lw_severity severity, const char *file, lw_place place,
                  const char *object, const char *remedy, const char *format, ...) LW_PRINTF(7, 8);
 
-/* The name among names[0..count) that is closest to word, or NULL if none is close: for "did you mean". */
-const char *lw_closest(const char *word, const char *const *names, size_t count);
+/* Does this byte continue a UTF-8 character that began before it? */
+static inline bool lw_utf8_continues(char byte) { return ((unsigned char)byte & 0xC0) == 0x80; }
+
+/* lw_closest for names that do not stand in one array: try each, the first of several equally close ones wins; then name is
+ * the closest, or NULL. */
+typedef struct lw_closest_search {
+    const char *word, *name;
+    int length, edits;
+} lw_closest_search;
+lw_closest_search lw_closest_to(const char *word);
+void lw_closest_try(lw_closest_search *search, const char *name);
+/* Writes `did you mean "NAME"?` and returns true; if name is NULL, leaves remedy as it is and returns false. */
+bool lw_did_you_mean(const char *name, char *remedy, size_t size);
 
 /* An arena hands out zeroed memory, aligned to 64 bytes, and gives all of it back at once. */
 typedef struct lw_arena lw_arena;

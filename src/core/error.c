@@ -1,23 +1,16 @@
 /* error.c - filling, formatting and explaining errors.
- *
- * lw_closest finds a "did you mean": the smallest optimal-string-alignment distance (insert, delete, replace,
- * swap neighbours; Damerau 1964) of the words in lower case. A word of n letters may differ by 0 (n = 1), 1
- * (n <= 4), 2 (n <= 8), else 3 edits. Cost O(n^2) per name; words longer than LONGEST_WORD are compared for
- * equality only, so the cost stays bounded whatever the input.
  */
 #include "core/core.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST_WORD = 64 };
-
 /* --- texts that fit their field ------------------------------------------------------------------- */
 
 /* Marks a text that did not fit by "..." and cuts no UTF-8 character in two. size > 3. */
 static void mark_truncation(char *text, size_t size) {
     size_t end = size - 4;
-    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) end--;
+    while (end > 0 && lw_utf8_continues(text[end])) end--;
     memcpy(text + end, "...", 4);
 }
 
@@ -157,72 +150,4 @@ const char *lw_status_text(lw_status status) {
         return "stopped by the caller";
     }
     return "unknown status";
-}
-
-/* --- did you mean --------------------------------------------------------------------------------- */
-
-static char lower(char letter) {
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-}
-
-static bool same_ignoring_case(const char *a, const char *b) {
-    for (; *a && lower(*a) == lower(*b); a++, b++) {
-    }
-    return lower(*a) == lower(*b);
-}
-
-static int least(int a, int b) { return a < b ? a : b; }
-
-/* Edits that turn a into b; lengths at most LONGEST_WORD. */
-static int distance(const char *a, int a_length, const char *b, int b_length) {
-    int rows[3][LONGEST_WORD + 1]; /* rows i-2, i-1 and i of the table, in turn */
-    for (int j = 0; j <= b_length; j++) rows[0][j] = j;
-    for (int i = 1; i <= a_length; i++) {
-        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-        row[0] = i;
-        for (int j = 1; j <= b_length; j++) {
-            char x = lower(a[i - 1]), y = lower(b[j - 1]);
-            int edits = above[j - 1] + (x != y);
-            edits = least(edits, least(above[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y) {
-                edits = least(edits, two_above[j - 2] + 1);
-            }
-            row[j] = edits;
-        }
-    }
-    return rows[a_length % 3][b_length];
-}
-
-static int allowed_edits(int length) {
-    if (length <= 1) return 0;
-    if (length <= 4) return 1;
-    return length <= 8 ? 2 : 3;
-}
-
-/* LONGEST_WORD + 1 stands for everything that is too long. */
-static int bounded_length(const char *word) {
-    const char *end = memchr(word, '\0', LONGEST_WORD + 1);
-    return end ? (int)(end - word) : LONGEST_WORD + 1;
-}
-
-const char *lw_closest(const char *word, const char *const *names, size_t count) {
-    if (!word || !*word) return NULL;
-    int length = bounded_length(word);
-    int limit = allowed_edits(length);
-    int best = limit + 1;
-    const char *closest = NULL;
-    for (size_t k = 0; k < count; k++) {
-        const char *name = names[k];
-        if (!name || !*name) continue;
-        if (same_ignoring_case(word, name)) return name;
-        int name_length = bounded_length(name);
-        if (length > LONGEST_WORD || name_length > LONGEST_WORD) continue;
-        if (name_length - length > limit || length - name_length > limit) continue;
-        int edits = distance(word, length, name, name_length);
-        if (edits < best) {
-            best = edits;
-            closest = name;
-        }
-    }
-    return closest;
 }

@@ -221,35 +221,24 @@ static const char *candidate(const lw_expression_names *names, size_t i) {
     return i < FUNCTIONS ? functions[i].name : NULL;
 }
 
-/* The closest of all candidates, or of all units if names is NULL. By rounds, because there may be any number
- * of names and no memory: the winner of one round starts in the next. */
+/* The closest of all candidates, or of all units if names is NULL. */
 static const char *closest(const lw_expression_names *names, word w) {
     char text[64];
-    const char *round[64], *best = NULL;
+    const char *name;
     if (w.length >= sizeof text) return NULL;
     memcpy(text, w.start, w.length);
     text[w.length] = '\0';
-
-    size_t next = 0, count;
-    do {
-        count = 0;
-        if (best) round[count++] = best;
-        while (count < 64) {
-            const char *name = names ? candidate(names, next) : lw_unit_name(next);
-            if (!name) break;
-            round[count++] = name;
-            next++;
-        }
-        best = lw_closest(text, round, count);
-    } while (count == 64);
-    return best;
+    lw_closest_search search = lw_closest_to(text);
+    for (size_t k = 0; (name = names ? candidate(names, k) : lw_unit_name(k)); k++)
+        lw_closest_try(&search, name);
+    return search.name;
 }
 
 static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
     char remedy[sizeof p->syntax->remedy];
-    const char *best = closest(p->names, w), *kind = called ? "function" : "name";
-    if (best) {
-        (void)snprintf(remedy, sizeof remedy, "did you mean \"%.60s\"?", best);
+    const char *kind = called ? "function" : "name";
+    if (lw_did_you_mean(closest(p->names, w), remedy, sizeof remedy)) {
+        /* that is the remedy */
     } else if (called) {
         (void)snprintf(remedy, sizeof remedy,
                        "functions are sin, cos, exp, log, sqrt, abs, min, max, if, step, ...; "
@@ -269,22 +258,14 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
     return fail(p, offset, remedy, "unknown %s \"%.*s\"", kind, SHOW(w));
 }
 
-/* The character at offset as a person can read it: itself if it is printable ASCII or whole
- * UTF-8, else \xNN. */
+/* The character at offset as a person can read it: itself if it is printable, else \xNN. */
 static void show_character(const char *text, size_t offset, char shown[8]) {
-    const unsigned char *c = (const unsigned char *)text + offset;
-    size_t length = *c < 0x80                 ? 1
-                    : *c >= 0xC2 && *c < 0xE0 ? 2
-                    : (*c & 0xF0) == 0xE0     ? 3
-                    : (*c & 0xF8) == 0xF0     ? 4
-                                              : 0;
-    bool whole = length > 0 && *c >= 0x20 && *c != 0x7F;
-    for (size_t i = 1; whole && i < length; i++) whole = (c[i] & 0xC0) == 0x80;
-    if (whole) {
+    unsigned code;
+    size_t length = lw_utf8(text + offset, 4, &code);
+    if (length > 0 && code >= 0x20 && code != 0x7F)
         (void)snprintf(shown, 8, "%.*s", (int)length, text + offset);
-    } else {
-        (void)snprintf(shown, 8, "\\x%02X", *c);
-    }
+    else
+        (void)snprintf(shown, 8, "\\x%02X", (unsigned char)text[offset]);
 }
 
 /* What stands at p->at can neither go on nor end the expression. */
@@ -568,8 +549,7 @@ static bool check_operator_follows(parser *p) {
         }
         char remedy[100] =
             "units are m, mm, deg, rpm, s, kg, N, kN, Nm, MPa, J, W, Hz, ...; write a product with *";
-        const char *best = closest(NULL, w);
-        if (best) (void)snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", best);
+        lw_did_you_mean(closest(NULL, w), remedy, sizeof remedy);
         return fail(p, p->at, remedy, "unknown unit \"%.*s\"", SHOW(w));
     }
     if (c == '.') return fail(p, p->at, "a number has one decimal point and digits", "unexpected \".\"");

@@ -59,8 +59,7 @@ lw_status lw_formulation_named(const char *name, const lw_formulation **formulat
         size_t used = strlen(remedy);
         snprintf(remedy + used, sizeof remedy - used, ", %s", formulations[k]->name);
     }
-    const char *close = lw_closest(name, names, count + 1);
-    if (close) snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", close);
+    lw_did_you_mean(lw_closest(name, names, count + 1), remedy, sizeof remedy);
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL, remedy, "unknown method \"%s\"", name);
 }
 

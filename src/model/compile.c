@@ -50,10 +50,7 @@ static int find(lw_compiler *compiler, const lw_names *names, const char *what, 
     int index = lw_names_find(names, wanted);
     if (index >= 0 || compiler->partial) return index;
     char remedy[160];
-    const char *close = lw_names_closest(names, wanted);
-    if (close)
-        snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", close);
-    else
+    if (!lw_did_you_mean(lw_closest(wanted, names->names, (size_t)names->count), remedy, sizeof remedy))
         snprintf(remedy, sizeof remedy, "name a %s of this model", what);
     lw_compile_error(compiler, kind, name, place, remedy, "unknown %s \"%s\"", what, wanted);
     return -1;

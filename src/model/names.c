@@ -54,7 +54,3 @@ int lw_names_find(const lw_names *names, const char *name) {
     if (low == names->count || strcmp(names->names[names->order[low]], name) != 0) return -1;
     return names->order[low];
 }
-
-const char *lw_names_closest(const lw_names *names, const char *name) {
-    return lw_closest(name, names->names, (size_t)names->count);
-}

@@ -15,7 +15,5 @@ typedef struct lw_names {
 lw_status lw_names_create(lw_arena *arena, int count, lw_names *names);
 void lw_names_sort(lw_names *names);
 int lw_names_find(const lw_names *names, const char *name); /* the smallest index of that name, or -1 */
-/* The name closest to a misspelt one, or NULL. */
-const char *lw_names_closest(const lw_names *names, const char *name);
 
 #endif

@@ -49,8 +49,7 @@ lw_status lw_run_find_integrator(const char *name, const lw_integrator **integra
         size_t used = strlen(remedy);
         snprintf(remedy + used, sizeof remedy - used, "%s %s", k ? "," : "", names[k]);
     }
-    const char *close = lw_closest(name, names, (size_t)count);
-    if (close) snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", close);
+    lw_did_you_mean(lw_closest(name, names, (size_t)count), remedy, sizeof remedy);
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL, remedy, "unknown integrator \"%s\"", name);
 }
 

@@ -52,9 +52,9 @@ static void the_closest_name_is_offered(void **state) {
     assert_int_equal(lw_names_create(arena, 3, &names), LW_OK);
     names.names[0] = "crank", names.names[1] = "coupler", names.names[2] = "rocker";
     lw_names_sort(&names);
-    assert_string_equal(lw_names_closest(&names, "cuopler"), "coupler");
-    assert_string_equal(lw_names_closest(&names, "Crank"), "crank");
-    assert_null(lw_names_closest(&names, "gearbox"));
+    assert_string_equal(lw_closest("cuopler", names.names, (size_t)names.count), "coupler");
+    assert_string_equal(lw_closest("Crank", names.names, (size_t)names.count), "crank");
+    assert_null(lw_closest("gearbox", names.names, (size_t)names.count));
     lw_arena_destroy(arena);
 }
 

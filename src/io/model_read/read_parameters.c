@@ -176,12 +176,9 @@ static void override(job *j, const lw_setting *settings, size_t count) {
         if (index == j->count) {
             char remedy[160] = "the model has no parameters";
             const char *closest = lw_results_table_closest(&j->names, name, NULL);
-            if (closest) {
-                snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", closest);
-            } else if (j->count > 0) {
+            if (!lw_did_you_mean(closest, remedy, sizeof remedy) && j->count > 0)
                 snprintf(remedy, sizeof remedy, "set one of the model's parameters, e.g. %s",
                          j->parameters[0].name);
-            }
             lw_reader_fault(j->reader, (lw_place){0, 0}, remedy, "there is no parameter \"%.80s\" to set",
                             name);
             continue;

@@ -55,16 +55,11 @@ lw_named *lw_results_table_add(lw_name_table *table, lw_arena *arena, const char
 }
 
 const char *lw_results_table_closest(const lw_name_table *table, const char *word, const char *extra) {
-    enum { CHUNK = 256, CHUNKS = 16 };
-    const char *best[CHUNKS + 1] = {extra};
-    for (size_t c = 0; c < CHUNKS && c * CHUNK < table->count; c++) {
-        const char *names[CHUNK];
-        size_t count = 0;
-        for (size_t k = c * CHUNK; k < table->count && count < CHUNK; k++)
-            names[count++] = table->items[k].name;
-        best[c + 1] = lw_closest(word, names, count);
-    }
-    return lw_closest(word, best, CHUNKS + 1); /* which passes over NULL */
+    enum { MOST = 4096 }; /* a comparison is dear */
+    lw_closest_search search = lw_closest_to(word);
+    lw_closest_try(&search, extra);
+    for (size_t k = 0; k < table->count && k < MOST; k++) lw_closest_try(&search, table->items[k].name);
+    return search.name;
 }
 
 static bool good_name(lw_reader *reader, const lw_yaml *node, const char *name) {
@@ -91,11 +86,8 @@ static void report_unknown(lw_reader *reader, const lw_yaml *node, const char *w
     if (table->incomplete) return;
     /* Searching for similar names is dear; nobody reads the hundredth suggestion. */
     const char *closest = reader->faults < 100 ? lw_results_table_closest(table, name, extra) : NULL;
-    if (closest) {
-        snprintf(remedy, sizeof remedy, "did you mean \"%s\"?", closest);
-    } else {
+    if (!lw_did_you_mean(closest, remedy, sizeof remedy))
         snprintf(remedy, sizeof remedy, "name one of the %s", noun);
-    }
     size_t before = reader->faults;
     lw_reader_fault(reader, node->place, remedy, "%s \"%.80s\" is not among the %s", what, name, noun);
     reader->harmless += reader->faults - before;

@@ -54,7 +54,7 @@ static const char *show(const lw_yaml *node, char shown[SHOWN]) {
     bool whole = length < SHOWN - 8;
     if (!whole) {
         length = SHOWN - 8;
-        while (length > 0 && ((unsigned char)node->text[length] & 0xC0) == 0x80) length--;
+        while (length > 0 && lw_utf8_continues(node->text[length])) length--;
     }
     snprintf(shown, SHOWN, "\"%.*s%s\"", (int)length, node->text, whole ? "" : "...");
     return shown;
@@ -84,11 +84,7 @@ static size_t count_names(const char *const *names) {
 static const char *suggest(char *text, size_t size, const char *word, const char *start,
                            const char *const *names) {
     const char *closest = lw_closest(word, names, count_names(names));
-    if (closest) {
-        snprintf(text, size, "did you mean \"%s\"?", closest);
-    } else {
-        list_names(text, size, start, names);
-    }
+    if (!lw_did_you_mean(closest, text, size)) list_names(text, size, start, names);
     return closest;
 }
 

@@ -61,25 +61,6 @@ typedef struct builder {
 
 /* --- characters ----------------------------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at text[0..left), 0 if there is none. Unicode 15, table 3-7. */
-static size_t utf8_length(const unsigned char *text, size_t left) {
-    unsigned char c = text[0];
-    if (c < 0x80) return 1;
-    size_t length = c >= 0xC2 && c <= 0xDF ? 2 : c >= 0xE0 && c <= 0xEF ? 3 : c >= 0xF0 && c <= 0xF4 ? 4 : 0;
-    if (length == 0 || length > left) return 0;
-    unsigned char low = c == 0xE0   ? 0xA0
-                        : c == 0xF0 ? 0x90
-                                    : 0x80,
-                  high = c == 0xED   ? 0x9F
-                         : c == 0xF4 ? 0x8F
-                                     : 0xBF;
-    if (text[1] < low || text[1] > high) return 0;
-    for (size_t k = 2; k < length; k++) {
-        if ((text[k] & 0xC0) != 0x80) return 0;
-    }
-    return length;
-}
-
 /* Can it begin or end a token inside brackets without one of the others beside it? */
 static bool is_indicator(unsigned char c) {
     switch (c) {
@@ -107,7 +88,8 @@ static bool check_characters(builder *b, const char *text, size_t length) {
     int indicators = 0; /* of this line */
     for (size_t k = 0; k < length;) {
         unsigned char c = bytes[k];
-        size_t step = utf8_length(bytes + k, length - k);
+        unsigned code;
+        size_t step = lw_utf8(text + k, length - k, &code);
         if (step == 0) {
             BREAK(b, place, "save the file as UTF-8", "byte 0x%02X is not UTF-8 text", c);
             return false;
@@ -558,7 +540,7 @@ lw_place lw_yaml_place_in(const lw_yaml *text, size_t offset) {
     if (!text->exact) return place;
     for (size_t k = 0; k < offset && text->text[k]; k++) {
         /* columns count characters, not bytes */
-        place.column += ((unsigned char)text->text[k] & 0xC0) != 0x80;
+        place.column += !lw_utf8_continues(text->text[k]);
     }
     return place;
 }

@@ -149,31 +149,16 @@ void lw_put_numbers(lw_writer *writer, const double *values, int count) {
 
 /* --- texts ---------------------------------------------------------------------------------------- */
 
-/* Length of the UTF-8 character at text and its code point; 0 if there is none. */
-static size_t decode(const unsigned char *text, uint32_t *code) {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char c = text[0];
-    size_t length = c < 0x80 ? 1 : c >> 5 == 6 ? 2 : c >> 4 == 14 ? 3 : c >> 3 == 30 ? 4 : 0;
-    if (length == 0) return 0;
-    *code = length == 1 ? c : c & (0x7Fu >> length);
-    for (size_t k = 1; k < length; k++) {
-        if ((text[k] & 0xC0) != 0x80) return 0; /* the closing NUL as well */
-        *code = *code << 6 | (text[k] & 0x3Fu);
-    }
-    bool surrogate = *code >= 0xD800 && *code <= 0xDFFF;
-    return *code < least[length] || *code > 0x10FFFF || surrogate ? 0 : length;
-}
-
 /* Not printable, or a line break in some version of YAML. */
-static bool needs_escape(uint32_t code) {
+static bool needs_escape(unsigned code) {
     return code < 0x20 || (code >= 0x7F && code <= 0xA0) || code == 0x2028 || code == 0x2029 ||
            code == 0xFEFF || code == 0xFFFE || code == 0xFFFF;
 }
 
-static bool is_word(uint32_t c) {
+static bool is_word(unsigned c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c > 0x7F && !needs_escape(c));
 }
-static bool is_digit(uint32_t c) { return c >= '0' && c <= '9'; }
+static bool is_digit(unsigned c) { return c >= '0' && c <= '9'; }
 
 /* Words that YAML readers, old and new, take for something else. */
 static bool has_other_meaning(const char *text) {
@@ -188,12 +173,11 @@ static bool has_other_meaning(const char *text) {
 
 /* A text that stands without quotes, also inside brackets and braces: a word, a number or an expression. */
 static bool is_plain(const char *text) {
-    const unsigned char *at = (const unsigned char *)text;
-    uint32_t code = ' ';
-    if (*text == '-') at++;
-    if (!(is_word(*at) || is_digit(*at) || *at == '(' || *at == '.')) return false;
+    const char *at = text + (*text == '-');
+    unsigned code = (unsigned char)*at;
+    if (!(is_word(code) || is_digit(code) || code == '(' || code == '.')) return false;
     while (*at) {
-        size_t length = decode(at, &code);
+        size_t length = lw_utf8(at, 4, &code);
         if (length == 0) return false;
         if (!is_word(code) && !is_digit(code) && !(code < 0x80 && strchr(" .+-*/^()<>=", (int)code)))
             return false;
@@ -204,13 +188,13 @@ static bool is_plain(const char *text) {
 
 static void put_quoted(lw_writer *writer, const char *text) {
     lw_put(writer, "\"");
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+    for (const char *at = text; *at;) {
         char escape[16];
-        uint32_t code = 0;
-        size_t length = decode(at, &code);
+        unsigned code = 0;
+        size_t length = lw_utf8(at, 4, &code);
         if (length == 0) {
             lw_write_fault(writer, LW_ERROR_ARGUMENT, "a model file is UTF-8",
-                           "a text with the byte 0x%02X is not UTF-8", *at);
+                           "a text with the byte 0x%02X is not UTF-8", (unsigned char)*at);
             return;
         }
         if (code == '"' || code == '\\') {
@@ -218,7 +202,7 @@ static void put_quoted(lw_writer *writer, const char *text) {
         } else if (code == '\n') {
             snprintf(escape, sizeof escape, "\\n");
         } else if (needs_escape(code)) {
-            snprintf(escape, sizeof escape, code < 0x100 ? "\\x%02X" : "\\u%04X", (unsigned)code);
+            snprintf(escape, sizeof escape, code < 0x100 ? "\\x%02X" : "\\u%04X", code);
         } else {
             memcpy(escape, at, length);
             escape[length] = '\0';
@@ -240,9 +224,9 @@ void lw_put_text(lw_writer *writer, const char *text) {
 }
 
 static bool valid_utf8(const char *text) {
-    uint32_t code;
+    unsigned code;
     size_t length = 1;
-    for (; *text && length > 0; text += length) length = decode((const unsigned char *)text, &code);
+    for (; *text && length > 0; text += length) length = lw_utf8(text, 4, &code);
     return length > 0;
 }
 

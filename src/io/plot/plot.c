@@ -176,11 +176,9 @@ static lw_status no_such_column(builder *b, const char *name) {
     for (size_t k = 0; k < table->column_count; k++) names[k] = table->columns[k].name;
     const char *closest = lw_closest(name, names, table->column_count);
     list_names(table, list, sizeof list);
-    if (closest) {
-        snprintf(remedy, sizeof remedy, "did you mean \"%.100s\"?", closest);
+    if (lw_did_you_mean(closest, remedy, sizeof remedy))
         return lw_fail(b->error, LW_ERROR_ARGUMENT, object, remedy, "the file has no such column, only %s",
                        list);
-    }
     snprintf(remedy, sizeof remedy, "give one of %s", list);
     return lw_fail(b->error, LW_ERROR_ARGUMENT, object, remedy, "the file has no such column");
 }

@@ -136,54 +136,9 @@ static lw_axis vertical_axis(const lw_plot *plot, const lw_panel *panel) {
 
 /* --- text ----------------------------------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at text, or 0 if it is not one that XML allows. */
-static int character_size(const unsigned char *text) {
-    if (text[0] < 0x80) return text[0] >= ' ';
-    int size = text[0] >= 0xC2 && text[0] <= 0xDF ? 2 : (text[0] & 0xF0) == 0xE0 ? 3 : 0;
-    if (text[0] >= 0xF0 && text[0] <= 0xF4) size = 4;
-    for (int k = 1; k < size; k++) {
-        if ((text[k] & 0xC0) != 0x80) return 0;
-    }
-    bool overlong = (text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xF0 && text[1] < 0x90);
-    bool surrogate = text[0] == 0xED && text[1] >= 0xA0;
-    bool too_large = text[0] == 0xF4 && text[1] > 0x8F;
-    bool none = text[0] == 0xEF && text[1] == 0xBF && text[2] >= 0xBE;
-    return size > 0 && (overlong || surrogate || too_large || none) ? 0 : size;
-}
-
-/* At most so many letters, then an ellipsis. */
-static void put_letters(FILE *file, const char *text, int most) {
-    for (int letters = 0; *text; letters++) {
-        int size = character_size((const unsigned char *)text);
-        if (letters == most) {
-            fputs("\xE2\x80\xA6", file);
-            return;
-        }
-        switch (*text) {
-        case '&':
-            fputs("&amp;", file);
-            break;
-        case '<':
-            fputs("&lt;", file);
-            break;
-        case '>':
-            fputs("&gt;", file);
-            break;
-        case '"':
-            fputs("&quot;", file);
-            break;
-        default:
-            fwrite(size > 0 ? text : "?", 1, size > 0 ? (size_t)size : 1, file);
-        }
-        text += size > 0 ? size : 1;
-    }
-}
-
-static void put_escaped(FILE *file, const char *text) { put_letters(file, text, INT_MAX); }
-
 static double text_width(const char *text) {
     int letters = 0;
-    for (; *text; text++) letters += ((unsigned char)*text & 0xC0) != 0x80;
+    for (; *text; text++) letters += !lw_utf8_continues(*text);
     return LETTER * letters;
 }
 
@@ -227,23 +182,23 @@ static void put_text(FILE *file, const char *class, double x, double y, double r
     put_attribute(file, "x", x);
     put_attribute(file, "y", y);
     fputc('>', file);
-    put_letters(file, text, (int)(room / letter));
+    lw_put_xml(file, text, (int)(room / letter));
     fputs("</text>\n", file);
 }
 
 /* "quantity [10^exponent unit]" as the content of a text element. */
 static void put_axis_name(FILE *file, const char *quantity, const char *unit, int exponent) {
-    put_escaped(file, quantity);
+    lw_put_xml(file, quantity, INT_MAX);
     if (!unit[0] && exponent == 0) return;
     fputs(quantity[0] ? " [" : "[", file);
     if (exponent != 0) {
         fprintf(file, "10<tspan dy=\"-4\" font-size=\"9\">%s%d</tspan>", exponent < 0 ? "\xE2\x88\x92" : "",
                 abs(exponent));
         fprintf(file, "<tspan dx=\"%d\" dy=\"4\">", unit[0] ? 3 : 0);
-        put_escaped(file, unit);
+        lw_put_xml(file, unit, INT_MAX);
         fputs("]</tspan>", file);
     } else {
-        put_escaped(file, unit);
+        lw_put_xml(file, unit, INT_MAX);
         fputc(']', file);
     }
 }
@@ -441,7 +396,7 @@ void lw_plot_draw(const lw_plot *plot, FILE *file) {
     fputc(' ', file);
     put_number(file, height);
     fputs("\">\n<title>", file);
-    put_escaped(file, plot->title);
+    lw_put_xml(file, plot->title, INT_MAX);
     fprintf(file, "</title>\n<style>\n%s</style>\n", style);
     put_rectangle(file, "page", 0, 0, width, height);
     put_text(file, "title", left, 30, inner, plot->title);

@@ -297,9 +297,7 @@ static lw_status unknown(const lw_record *record, const char *what, const char *
     snprintf(object, sizeof object, "record \"%.90s\"", record->item);
     list_names(names, count, list, sizeof list);
     const char *closest = lw_closest(name, names, count);
-    if (closest)
-        snprintf(remedy, sizeof remedy, "did you mean \"%.200s\"?", closest);
-    else
+    if (!lw_did_you_mean(closest, remedy, sizeof remedy))
         snprintf(remedy, sizeof remedy, "there is %s", count > 0 ? list : "none");
     return lw_fail(record->error, LW_ERROR_ARGUMENT, object, remedy, "unknown %s \"%.100s\"%s%s", what, name,
                    closest ? "; there is " : "", closest ? list : "");

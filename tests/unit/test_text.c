@@ -1,4 +1,4 @@
-/* test_escape.c - texts of others are shown without what a terminal would obey.
+/* test_text.c - texts of others are shown without what a terminal would obey.
  */
 #include "core/core.h"
 #include "random_model.h"
