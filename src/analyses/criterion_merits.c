@@ -87,9 +87,8 @@ lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **out
     m->pivots = LW_NEW(m->arena, double, n + 1);
     m->chosen = LW_NEW(m->arena, int, n + 1);
     m->merits = calloc(n + 1, sizeof *m->merits);
-    if (!(absolute ? m->system != NULL : m->ties && m->data) || !m->criterion || !m->plain || !m->M ||
-        !m->unit_mass || !m->C || !m->units || !m->alpha || !m->beta || !m->weight || !m->pivots ||
-        !m->chosen || !m->merits) {
+    if (!(absolute ? m->system != NULL : m->ties && m->data) || !m->criterion || !m->plain ||
+        lw_arena_failed(m->arena) || !m->merits) {
         lw_merits_destroy(m);
         return lw_out_of_memory(error);
     }

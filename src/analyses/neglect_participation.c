@@ -70,7 +70,7 @@ static bool view_create(view *s, const lw_model *with) {
     s->q = LW_NEW(arena, double, model->nq + 1);
     s->v = LW_NEW(arena, double, nv);
     lw_rows *rows = lw_rows_create_ties(with, arena);
-    if (!s->speed || !s->scale || !s->q || !s->v || !rows) return false;
+    if (lw_arena_failed(arena) || !rows) return false;
     size_t larger = nv > (size_t)rows->count + 1 ? nv : (size_t)rows->count + 1;
     square = nv * larger;
     double **all[] = {&s->K,       &s->C,       &s->Z,       &s->motions, &s->followed,
@@ -82,7 +82,7 @@ static bool view_create(view *s, const lw_model *with) {
     s->still = LW_NEW(arena, double, 6 * ((size_t)model->body_count + 1));
     s->sums = LW_NEW(arena, squares, (size_t)model->body_count + 1);
     s->space = lw_orthogonal_create((int)larger, (int)larger, true);
-    return s->values && s->order && s->still && s->sums && s->space;
+    return !lw_arena_failed(arena) && s->space;
 }
 
 static void view_destroy(view *s) {

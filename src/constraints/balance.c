@@ -83,7 +83,7 @@ double lw_balance_length(const lw_model *model) {
 
 lw_balance *lw_balance_create(const lw_model *model) {
     lw_arena *arena = lw_arena_create(NULL);
-    lw_balance *b = arena ? LW_NEW(arena, lw_balance, 1) : NULL;
+    lw_balance *b = LW_NEW(arena, lw_balance, 1);
     size_t n = (size_t)model->body_count + 1;
     if (b) {
         b->arena = arena;
@@ -100,8 +100,7 @@ lw_balance *lw_balance_create(const lw_model *model) {
         b->parts = LW_NEW(arena, double, 2 * model->force_count + 1);
         if (b->rows) b->slack = LW_NEW(arena, double, b->rows->count + 1);
     }
-    if (!b || !b->rows || !b->A || !b->a || !b->V || !b->meets || !b->gross || !b->parts || !b->slack ||
-        lw_data_create(model, NULL, &b->data) != LW_OK) {
+    if (!b || !b->rows || lw_arena_failed(arena) || lw_data_create(model, NULL, &b->data) != LW_OK) {
         if (arena) lw_arena_destroy(arena);
         return NULL;
     }

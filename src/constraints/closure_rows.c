@@ -128,7 +128,7 @@ lw_status lw_closures_create(const lw_model *model, lw_arena *arena, lw_closures
     size_t n = (size_t)model->body_count + 1;
     lw_closures *c = LW_NEW(arena, lw_closures, 1);
     bool *wanted = LW_NEW(arena, bool, n);
-    if (!c || !wanted) return LW_ERROR_MEMORY;
+    if (lw_arena_failed(arena)) return LW_ERROR_MEMORY;
     c->count = model->closure_count;
     c->holds = LW_NEW(arena, hold, model->closure_count + 1);
     c->mates = LW_NEW(arena, mate, model->closure_count + 1);
@@ -137,8 +137,7 @@ lw_status lw_closures_create(const lw_model *model, lw_arena *arena, lw_closures
     c->world = LW_NEW(arena, lw_pose, n);
     c->w = LW_NEW(arena, double, 3 * n);
     c->v = LW_NEW(arena, double, 3 * n);
-    if (!c->holds || !c->mates || !c->frames || !c->bodies || !c->world || !c->w || !c->v)
-        return LW_ERROR_MEMORY;
+    if (lw_arena_failed(arena)) return LW_ERROR_MEMORY;
     for (int k = 0; k < model->closure_count; k++) {
         make_hold(model, model->closures[k], c, &c->holds[k]);
         make_mate(model, model->closures[k], &c->mates[k]);

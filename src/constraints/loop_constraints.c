@@ -267,9 +267,7 @@ static bool number_ties(draft *d, lw_loop_constraints *ties, lw_arena *arena) {
     ties->tie_of_row = LW_NEW(arena, int, d->rows->count + 1);
     ties->at_base = LW_NEW(arena, int, d->model->body_count + 2);
     ties->based = LW_NEW(arena, int, d->model->body_count + 2);
-    if (!ties->ties || !ties->couplings || !ties->targets || !ties->target_adds || !ties->tie_of_row ||
-        !ties->at_base || !ties->based)
-        return false;
+    if (lw_arena_failed(arena)) return false;
     int coupling = 0, target = 0;
     for (int place = 0; place < d->count; place++) {
         int t = d->order[place], m = d->size[t];
@@ -311,8 +309,7 @@ static bool number_segments(draft *d, lw_loop_constraints *ties, lw_arena *arena
     ties->segments = LW_NEW(arena, lw_segment, segments + 1);
     ties->pairs = LW_NEW(arena, lw_segment_pair, pairs + 1);
     ties->place = LW_NEW(arena, int, d->rows->block_count + 1);
-    if (!ties->segment_start || !ties->pair_start || !ties->segments || !ties->pairs || !ties->place)
-        return false;
+    if (lw_arena_failed(arena)) return false;
     int segment = 0;
     for (int i = 0; i <= n; i++) {
         list *at = &d->at_body[i];

@@ -46,8 +46,7 @@ lw_newton_euler *lw_newton_euler_create(const lw_model *model, lw_hold hold) {
         s->angles = LW_NEW(arena, lw_winding, model->nq + 1);
         if (s->rows) s->lambda = LW_NEW(arena, double, s->rows->count + 1);
     }
-    if (!s || !s->rows || !s->mass || !s->inertia || !s->u || !s->a || !s->joint_load || !s->vdot ||
-        !s->angles || !s->lambda || lw_data_create(model, NULL, &s->data) != LW_OK) {
+    if (lw_arena_failed(arena) || !s->rows || lw_data_create(model, NULL, &s->data) != LW_OK) {
         lw_arena_destroy(arena);
         return NULL;
     }

@@ -58,9 +58,7 @@ lw_criterion *lw_criterion_create(int n, int m, lw_arena *arena) {
     c->taken = LW_NEW(arena, bool, columns + 1);
     c->orthogonal = lw_orthogonal_create(n, m, false);
     c->symmetric = lw_symmetric_create(n);
-    if (c->C && c->B && c->Z && c->Md && c->W && c->M && c->Y && c->left && c->length && c->square &&
-        c->order && c->taken && c->orthogonal && c->symmetric)
-        return c;
+    if (!lw_arena_failed(arena) && c->orthogonal && c->symmetric) return c;
     lw_criterion_destroy(c);
     return NULL;
 }

@@ -163,7 +163,7 @@ lw_status lw_sparse_rank(const lw_newton_euler *s, bool *kept, int *rank, int *s
         e.heap = LW_NEW(arena, int, nv);
         e.owner = LW_NEW(arena, int, nv);
         e.rows = LW_NEW(arena, pivot_row, m);
-        if (number && e.x && e.touched && e.marked && e.heap && e.owner && e.rows) {
+        if (number && !lw_arena_failed(arena)) {
             e.columns = 0;
             for (int i = 1; i <= model->body_count; i++)
                 for (int k = 0; k < model->links[i].joint.nv; k++)

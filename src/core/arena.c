@@ -4,6 +4,9 @@
  * unless one piece needs more), and pieces are cut off their front. Taking is O(size) for the zeroing; n
  * bytes cost O(log n) allocations. The allocator aligns as malloc does, so a chunk is ALIGNMENT - 1 bytes
  * longer than what it offers.
+ *
+ * An arena remembers failure: once memory was out every further piece is NULL, and so is every piece of an arena that could
+ * not be created. A function that needs many pieces takes them all and then asks once.
  */
 #include "core/core.h"
 
@@ -22,6 +25,7 @@ struct lw_arena {
     lw_allocator allocator;
     chunk *last;
     size_t next_size;
+    bool failed;
 };
 
 static void *malloc_for_arena(size_t size, void *context) {
@@ -42,6 +46,7 @@ lw_arena *lw_arena_create(const lw_allocator *allocator) {
     arena->allocator = *allocator;
     arena->last = NULL;
     arena->next_size = FIRST_CHUNK;
+    arena->failed = false;
     return arena;
 }
 
@@ -84,15 +89,18 @@ static void *cut(lw_arena *arena, size_t bytes, size_t alignment) {
     return memory;
 }
 
+bool lw_arena_failed(const lw_arena *arena) { return !arena || arena->failed; }
+
 static void *take(lw_arena *arena, size_t bytes, size_t alignment) {
+    if (lw_arena_failed(arena)) return NULL;
     void *memory = cut(arena, bytes, alignment);
     if (!memory && add_chunk(arena, bytes)) memory = cut(arena, bytes, alignment);
+    arena->failed = !memory;
     return memory;
 }
 
 void *lw_arena_take(lw_arena *arena, size_t count, size_t size) {
-    if (size > 0 && count > SIZE_MAX / size) return NULL;
-    size_t bytes = count * size;
+    size_t bytes = size > 0 && count > SIZE_MAX / size ? SIZE_MAX : count * size; /* SIZE_MAX never fits */
     if (bytes == 0) bytes = 1; /* NULL means that memory is out, so nothing is a piece, too */
     void *memory = take(arena, bytes, ALIGNMENT);
     if (memory) memset(memory, 0, bytes);

@@ -41,10 +41,13 @@ void lw_closest_try(lw_closest_search *search, const char *name);
 /* Writes `did you mean "NAME"?` and returns true; if name is NULL, leaves remedy as it is and returns false. */
 bool lw_did_you_mean(const char *name, char *remedy, size_t size);
 
-/* An arena hands out zeroed memory, aligned to 64 bytes, and gives all of it back at once. */
+/* An arena hands out zeroed memory, aligned to 64 bytes, and gives all of it back at once. It remembers failure: after one
+ * every piece is NULL, so that one question at the end, lw_arena_failed, answers for all pieces. Nothing may be written to
+ * them before. An arena that is NULL has failed. */
 typedef struct lw_arena lw_arena;
 lw_arena *lw_arena_create(const lw_allocator *allocator);
 void lw_arena_destroy(lw_arena *arena);
+bool lw_arena_failed(const lw_arena *arena);
 void *lw_arena_take(lw_arena *arena, size_t count, size_t size); /* NULL when memory is out */
 char *lw_arena_text(lw_arena *arena, const char *text);          /* a copy; NULL for NULL or out of memory */
 

@@ -181,7 +181,7 @@ lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator
     if (!arena) return LW_ERROR_MEMORY;
     lw_batch *batch = LW_NEW(arena, lw_batch, 1);
     worker *workers = LW_NEW(arena, worker, threads);
-    if (!batch || !workers) {
+    if (lw_arena_failed(arena)) {
         lw_arena_destroy(arena);
         return LW_ERROR_MEMORY;
     }

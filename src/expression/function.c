@@ -48,7 +48,7 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_con
 
     lw_function *function = LW_NEW(arena, lw_function, 1);
     lw_instruction *code = LW_NEW(arena, lw_instruction, length);
-    if (!function || !code) {
+    if (lw_arena_failed(arena)) {
         if (syntax) *syntax = (lw_syntax){0, "out of memory", "free some memory"};
         return NULL;
     }
@@ -126,7 +126,7 @@ lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y
     lw_function *function = LW_NEW(arena, lw_function, 1);
     double *points = LW_NEW(arena, double, count);
     piece *pieces = LW_NEW(arena, piece, count + 1);
-    if (!function || !points || !pieces) return NULL;
+    if (lw_arena_failed(arena)) return NULL;
 
     memcpy(points, x, count * sizeof *points);
     for (size_t i = 0; i + 1 < count; i++) {

@@ -46,7 +46,7 @@ static lw_status create(const lw_integrator *integrator, int order, lw_system *s
     lw_status status = lw_check_start(integrator, system, options, t, y, error);
     if (status) return status;
     lw_arena *arena = lw_arena_create(NULL);
-    conserving *run = arena ? LW_NEW(arena, conserving, 1) : NULL;
+    conserving *run = LW_NEW(arena, conserving, 1);
     size_t n = (size_t)system->size;
     double *numbers = run ? LW_NEW(arena, double, 6 * n) : NULL;
     if (!numbers) {

@@ -18,7 +18,7 @@ bool lw_event_create(lw_event *event, const lw_system *system, double t, lw_aren
     event->before = LW_NEW(arena, double, count);
     event->after = LW_NEW(arena, double, count);
     event->between = LW_NEW(arena, double, count);
-    return event->before && event->after && event->between;
+    return !lw_arena_failed(arena);
 }
 
 /* A state at which roots cannot be had lies beyond: equations may hold on one side of an event only. */

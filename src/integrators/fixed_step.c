@@ -23,7 +23,7 @@ lw_status lw_fixed_step_create(const lw_integrator *integrator, lw_take_step tak
     if (status) return status;
 
     lw_arena *arena = lw_arena_create(NULL);
-    lw_fixed_step *run = arena ? LW_NEW(arena, lw_fixed_step, 1) : NULL;
+    lw_fixed_step *run = LW_NEW(arena, lw_fixed_step, 1);
     double *numbers = run ? LW_NEW(arena, double, 7 * (size_t)system->size) : NULL;
     if (!numbers || !lw_event_create(&run->event, system, t, arena)) {
         if (arena) lw_arena_destroy(arena);

@@ -144,7 +144,7 @@ lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_sy
     if (status) return status;
 
     lw_arena *arena = lw_arena_create(NULL);
-    lw_sundials *made = arena ? lw_arena_take(arena, 1, size) : NULL;
+    lw_sundials *made = lw_arena_take(arena, 1, size);
     if (!made) {
         if (arena) lw_arena_destroy(arena);
         return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "no memory for %d states", system->size);

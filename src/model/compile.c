@@ -204,7 +204,7 @@ static lw_status compile_state(lw_compiler *compiler) {
     lw_model *model = compiler->model;
     model->q0 = LW_NEW(model->arena, double, model->nq + 1);
     model->v0 = LW_NEW(model->arena, double, model->nv + 1);
-    if (!model->q0 || !model->v0) return LW_ERROR_MEMORY;
+    if (lw_arena_failed(model->arena)) return LW_ERROR_MEMORY;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         const lw_joint_draft *draft = &compiler->drafts[model->bodies[i].joint_index];
@@ -307,8 +307,7 @@ static lw_status compile(lw_compiler *compiler) {
     compiler->posed = LW_NEW(compiler->scratch, bool, spec->body_count + 1);
     compiler->drafts = LW_NEW(compiler->scratch, lw_joint_draft, spec->joint_count + 1);
     compiler->constants = LW_NEW(compiler->scratch, lw_constant, spec->parameter_count + 1);
-    if (!compiler->reference || !compiler->posed || !compiler->drafts || !compiler->constants)
-        return LW_ERROR_MEMORY;
+    if (lw_arena_failed(compiler->scratch)) return LW_ERROR_MEMORY;
     lw_status status = compile_header(compiler);
     if (status == LW_OK) status = compile_names(compiler);
     if (status == LW_OK) status = compile_parts(compiler);
@@ -372,7 +371,7 @@ lw_status lw_model_compile(const lw_spec *spec, const lw_allocator *allocator, l
                            lw_model **out) {
     *out = NULL;
     lw_arena *arena = lw_arena_create(allocator), *scratch = lw_arena_create(allocator);
-    lw_model *model = arena ? LW_NEW(arena, lw_model, 1) : NULL;
+    lw_model *model = LW_NEW(arena, lw_model, 1);
     lw_status status = LW_ERROR_MEMORY;
     lw_compiler compiler = {.spec = spec, .report = report, .scratch = scratch, .model = model};
     if (model && scratch) {

@@ -197,7 +197,7 @@ lw_status lw_compile_reference(lw_compiler *compiler) {
     bool *in_world = LW_NEW(compiler->scratch, bool, nb + 1);
     int *queue = LW_NEW(compiler->scratch, int, nb + 1);
     int *start = LW_NEW(compiler->scratch, int, nb + 2), *at = LW_NEW(compiler->scratch, int, 2 * nj + 1);
-    if (!known || !in_world || !queue || !start || !at) return LW_ERROR_MEMORY;
+    if (lw_arena_failed(compiler->scratch)) return LW_ERROR_MEMORY;
     int tail = 0;
     for (int i = 0; i <= nb; i++) {
         lw_pose *pose = &compiler->reference[i];

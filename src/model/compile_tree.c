@@ -60,7 +60,7 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
     int nb = (int)spec->body_count, nj = (int)spec->joint_count;
     bool *massless = LW_NEW(compiler->scratch, bool, nb + 1);
     lw_edge *edges = LW_NEW(compiler->scratch, lw_edge, nj + 1);
-    if (!massless || !edges) return LW_ERROR_MEMORY;
+    if (lw_arena_failed(compiler->scratch)) return LW_ERROR_MEMORY;
     for (int i = 0; i < nb; i++) massless[i + 1] = spec->bodies[i].mass == 0;
     for (int j = 0; j < nj; j++) {
         const lw_joint_draft *draft = &compiler->drafts[j];
@@ -245,7 +245,7 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
     model->bodies = LW_NEW(model->arena, lw_body, nb + 1);
     model->joints = LW_NEW(model->arena, lw_joint_entry, nj + 1);
     model->closures = LW_NEW(model->arena, int, graph->loop_count + 1);
-    if (!model->links || !model->bodies || !model->joints || !model->closures) return LW_ERROR_MEMORY;
+    if (lw_arena_failed(model->arena)) return LW_ERROR_MEMORY;
     lw_body *ground = &model->bodies[0];
     ground->name = LW_GROUND;
     model->links[0].parent = ground->joint_index = -1;

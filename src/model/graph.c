@@ -420,9 +420,7 @@ static lw_status list_loops(search *s, lw_arena *arena, lw_graph *graph) {
     graph->loop_sense = LW_NEW(arena, int, total);
     graph->loop_base = LW_NEW(arena, int, count);
     graph->loop_cut_at_massless = LW_NEW(arena, bool, count);
-    if (!graph->loop_start || !graph->loop_edge || !graph->loop_sense || !graph->loop_base ||
-        !graph->loop_cut_at_massless)
-        return LW_ERROR_MEMORY;
+    if (lw_arena_failed(arena)) return LW_ERROR_MEMORY;
     for (int k = 0; k < count; k++) {
         int e = s->list[k], start = graph->loop_start[k];
         write_loop(s, e, graph->loop_edge + start, graph->loop_sense + start);
@@ -461,10 +459,7 @@ static bool take_memory(search *s, lw_arena *arena, lw_graph *graph) {
     graph->parent = LW_NEW(arena, int, n);
     graph->edge = LW_NEW(arena, int, n);
     graph->cut = LW_NEW(arena, bool, e);
-    return s->start && s->incident && s->group && s->entered && s->kept && s->trial && s->other && s->order &&
-           s->up && s->up_edge && s->skip && s->depth && s->meet && s->length && s->cover && s->on_loop &&
-           s->saving && s->key && s->list && s->spare && s->bins && graph->body && graph->label &&
-           graph->parent && graph->edge && graph->cut;
+    return !lw_arena_failed(arena);
 }
 
 /* The cuts of one rule; the total length of the loops. */

@@ -650,7 +650,7 @@ static lw_status look_at_systems(survey *s) {
     int *idle = LW_NEW(scratch, int, n + 1); /* system -> idle motions, at every position so far */
     bool *bad = LW_NEW(scratch, bool, s->model->body_count + 1);
     motions of = {.N = LW_NEW(scratch, double, room *room + 1)};
-    if (!head || !start || !list || !idle || !bad || !of.N) return LW_ERROR_MEMORY;
+    if (lw_arena_failed(scratch) || !of.N) return LW_ERROR_MEMORY;
     for (int p = 0; p < POSITIONS; p++) {
         take_position(s, p);
         join_systems(s);
@@ -732,7 +732,7 @@ lw_status lw_compile_idle(lw_compiler *compiler) {
     double twists[6][6];
     s.first = LW_NEW(scratch, int, bodies + 1);
     s.gyroscopic = LW_NEW(scratch, bool, bodies);
-    if (!s.first || !s.gyroscopic) return LW_ERROR_MEMORY;
+    if (lw_arena_failed(scratch)) return LW_ERROR_MEMORY;
     for (int i = 1; i <= model->body_count; i++) s.first[i + 1] = s.unknowns += still_twists(&s, i, twists);
     if (s.unknowns == 0) return LW_OK;
 
@@ -748,8 +748,7 @@ lw_status lw_compile_idle(lw_compiler *compiler) {
     s.parts = LW_NEW(scratch, part, 2 * (rows + terms) + 1);
     s.ties = LW_NEW(scratch, tie, model->joint_count + model->force_count + model->constraint_count + 1);
     model->idle = LW_NEW(model->arena, lw_idle, s.unknowns);
-    if (!s.ties || !s.owner || !s.system || !s.basis || !s.q || !s.rows || !s.parts || !model->idle)
-        return LW_ERROR_MEMORY;
+    if (lw_arena_failed(scratch) || !s.basis || !model->idle) return LW_ERROR_MEMORY;
     for (int i = 1; i <= model->body_count; i++) {
         int count = still_twists(&s, i, twists);
         for (int k = 0; k < count; k++) {

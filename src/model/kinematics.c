@@ -40,10 +40,7 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->cut_load = LW_NEW(arena, double, 6 * model->closure_count + 1);
         data->columns = LW_NEW(arena, double, 6 * ((size_t)model->branches[0].end + 2));
     }
-    if (!data || !data->motion || !data->world || !data->S || !data->q || !data->v || !data->vdot ||
-        !data->tau || !data->load || !data->nodes || !data->places || !data->sums || !data->swings ||
-        !data->wrenches || !data->joint_U || !data->joint_D || !data->joint_u || !data->drive ||
-        !data->sine || !data->cosine || !data->composite || !data->columns) {
+    if (lw_arena_failed(arena)) {
         lw_arena_destroy(arena);
         return LW_ERROR_MEMORY;
     }

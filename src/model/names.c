@@ -8,7 +8,7 @@ lw_status lw_names_create(lw_arena *arena, int count, lw_names *names) {
     names->count = count;
     names->names = LW_NEW(arena, const char *, count + 1);
     names->order = LW_NEW(arena, int, count + 1);
-    return names->names && names->order ? LW_OK : LW_ERROR_MEMORY;
+    return lw_arena_failed(arena) ? LW_ERROR_MEMORY : LW_OK;
 }
 
 static int compare(const lw_names *names, int a, int b) {

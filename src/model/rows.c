@@ -134,9 +134,7 @@ static lw_rows *create(const lw_model *model, lw_hold hold, bool ties_only, lw_a
     rows->needed = LW_NEW(arena, int, model->joint_count + 1);
     rows->coupling_joint = LW_NEW(arena, int, LW_COUPLING_MAX * model->constraint_count + 1);
     rows->coupling_component = LW_NEW(arena, int, LW_COUPLING_MAX * model->constraint_count + 1);
-    if (!rows->rows || !rows->body || !rows->H || !rows->gamma || !rows->rate || !rows->phi ||
-        !rows->bodies || !rows->joints || !rows->needed || !rows->coupling_joint || !rows->coupling_component)
-        return NULL;
+    if (lw_arena_failed(arena)) return NULL;
     build(&b, model, hold);
     list_joints(model, ties_only, rows);
     for (int j = 0; j < model->joint_count; j++)

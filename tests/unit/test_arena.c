@@ -102,13 +102,19 @@ static void large_and_empty_pieces_work(void **state) {
 
 static void absurd_sizes_are_refused(void **state) {
     (void)state;
-    lw_arena *arena = lw_arena_create(NULL);
-    assert_non_null(arena);
-    assert_null(lw_arena_take(arena, SIZE_MAX, 2));
-    assert_null(lw_arena_take(arena, SIZE_MAX / 2, SIZE_MAX / 2));
-    assert_null(lw_arena_take(arena, SIZE_MAX, 1)); /* no overflow by itself, but with the chunk's overhead */
-    assert_non_null(lw_arena_take(arena, 1, 1));
-    lw_arena_destroy(arena);
+    static const size_t sizes[][2] = {
+        {SIZE_MAX, 2},
+        {SIZE_MAX / 2, SIZE_MAX / 2},
+        {SIZE_MAX, 1}, /* no overflow by itself, but with the chunk's overhead */
+    };
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        lw_arena *arena = lw_arena_create(NULL);
+        assert_non_null(lw_arena_take(arena, 1, 1));
+        assert_false(lw_arena_failed(arena));
+        assert_null(lw_arena_take(arena, sizes[k][0], sizes[k][1]));
+        assert_true(lw_arena_failed(arena));
+        lw_arena_destroy(arena);
+    }
 }
 
 static void memory_that_runs_out_is_reported(void **state) {
@@ -122,6 +128,8 @@ static void memory_that_runs_out_is_reported(void **state) {
         lw_arena *arena = lw_arena_create(&allocator);
         if (allowed == 0) {
             assert_null(arena);
+            assert_true(lw_arena_failed(arena));
+            assert_null(lw_arena_take(arena, 1, 1));
             continue;
         }
         void *piece;
@@ -129,6 +137,10 @@ static void memory_that_runs_out_is_reported(void **state) {
         while ((piece = lw_arena_take(arena, 1000, 1))) pieces++;
         assert_int_equal(pieces > 0, allowed > 1);
         assert_null(lw_arena_text(arena, long_text));
+        count.allowed = -1; /* memory has come back, but the arena remembers */
+        assert_true(lw_arena_failed(arena));
+        assert_null(lw_arena_take(arena, 1, 1));
+        assert_null(lw_arena_text(arena, "a"));
         lw_arena_destroy(arena);
         assert_int_equal(count.live, 0);
     }

@@ -17,7 +17,7 @@ struct lw_checked {
 
 lw_checked *lw_checked_create(const lw_model *model) {
     lw_arena *arena = lw_arena_create(NULL);
-    lw_checked *c = arena ? LW_NEW(arena, lw_checked, 1) : NULL;
+    lw_checked *c = LW_NEW(arena, lw_checked, 1);
     if (c) {
         c->arena = arena;
         c->model = model;
@@ -26,7 +26,7 @@ lw_checked *lw_checked_create(const lw_model *model) {
         c->multipliers = LW_NEW(arena, double, lw_balance_multiplier_count(model) + 1);
         c->balance = lw_balance_create(model);
     }
-    if (c && c->vdot && c->reactions && c->multipliers && c->balance) return c;
+    if (c && !lw_arena_failed(arena) && c->balance) return c;
     if (c) lw_balance_destroy(c->balance);
     if (arena) lw_arena_destroy(arena);
     return NULL;

@@ -18,7 +18,7 @@ lw_loop_method *lw_loop_method_create(size_t size, const lw_formulation *formula
                                       lw_status (*solve)(lw_loop_method *method, double t, const double *tau,
                                                          lw_error *error)) {
     lw_arena *arena = lw_arena_create(NULL);
-    lw_loop_method *method = arena ? lw_arena_take(arena, 1, size) : NULL;
+    lw_loop_method *method = lw_arena_take(arena, 1, size);
     if (method) {
         method->arena = arena;
         method->rows = lw_rows_create_ties(model, arena);
@@ -29,7 +29,7 @@ lw_loop_method *lw_loop_method_create(size_t size, const lw_formulation *formula
             method->defect = LW_NEW(arena, double, method->rows->count + 1);
         }
     }
-    if (!method || !method->rows || !method->body || !method->v || !method->lambda || !method->defect ||
+    if (!method || !method->rows || lw_arena_failed(arena) ||
         lw_data_create(model, NULL, &method->data) != LW_OK) {
         if (arena) lw_arena_destroy(arena);
         return NULL;

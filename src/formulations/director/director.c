@@ -53,9 +53,7 @@ static bool allocate(lw_director *d) {
     size_t loads = 6 * (size_t)model->joint_count + 1;
     double *kept = LW_NEW(arena, double, LW_DIRECTOR_KEPT *loads);
     double *numbers = LW_NEW(arena, double, 11 * 12 * bodies + 7 * bodies + (size_t)model->nv);
-    if (!d->bodies || !d->joints || !d->coordinate || !d->cut_coordinate || !d->force_measure ||
-        !d->force_block || !d->body_block || !d->weight || !d->joint_torque || !d->exact || !kept || !numbers)
-        return false;
+    if (lw_arena_failed(arena)) return false;
     for (size_t k = 0; k < LW_DIRECTOR_KEPT; k++) d->kept[k].reactions = kept + k * loads;
     double **arrays[] = {&d->q0,  &d->v0,    &d->qm,   &d->q1,    &d->change, &d->residual,
                          &d->low, &d->v_end, &d->rest, &d->low_q, &d->q_end};
@@ -80,7 +78,7 @@ static bool allocate_ties(lw_director *d) {
     d->tie_scale = LW_NEW(d->arena, double, (size_t)rows);
     d->tie_order = LW_NEW(d->arena, int, 3 * (size_t)rows);
     d->orthogonal = lw_orthogonal_create(nv + 1, rows, false);
-    return d->tie_matrix && d->tie_work && d->tie_speeds && d->tie_scale && d->tie_order && d->orthogonal;
+    return !lw_arena_failed(d->arena) && d->orthogonal;
 }
 
 /* By what increments are measured: inertias, and a little where there are none; and the size of the mechanism. */
@@ -109,7 +107,7 @@ static void weigh(lw_director *d) {
 
 lw_status lw_director_create(const lw_model *model, bool full, lw_director **out, lw_error *error) {
     lw_arena *arena = lw_arena_create(NULL);
-    lw_director *d = arena ? LW_NEW(arena, lw_director, 1) : NULL;
+    lw_director *d = LW_NEW(arena, lw_director, 1);
     *out = NULL;
     if (!d) {
         if (arena) lw_arena_destroy(arena);

@@ -427,8 +427,7 @@ bool lw_director_build(lw_director *d) {
     d->slopes = LW_NEW(arena, double, 72 * (size_t)count.measures + 1);
     d->angle_measure = LW_NEW(arena, int, count.angles + 1);
     d->angles = LW_NEW(arena, double, count.angles + 1);
-    if (!d->measures || !d->rows || !d->terms || !d->aims || !d->angle_measure || !d->angles || !d->slopes)
-        return false;
+    if (lw_arena_failed(arena)) return false;
     build(&write);
     lw_director_own_slopes(d);
     return true;

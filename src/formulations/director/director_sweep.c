@@ -74,8 +74,7 @@ static bool attach_elements(lw_director *d) {
     s->measures = LW_NEW(d->arena, int, d->measure_count + 1);
     s->loaded = LW_NEW(d->arena, bool, bodies);
     int *owners = LW_NEW(d->arena, int, forces + (size_t)d->measure_count + 1);
-    if (!s->first_force || !s->first_measure || !s->forces || !s->measures || !s->loaded || !owners)
-        return false;
+    if (lw_arena_failed(d->arena)) return false;
     for (int k = 0; k < model->force_count; k++) {
         int two[2], count, first = lw_director_force_measures(d, k, &count);
         lw_director_loaded_bodies(d, &model->forces[k], two);
@@ -102,7 +101,7 @@ bool lw_director_sweep_create(lw_director *d) {
     if (!s) return false;
     s->bodies = LW_NEW(d->arena, lw_sweep_body, bodies);
     double *next = LW_NEW(d->arena, double, numbers + 1);
-    if (!s->bodies || !next || !attach_elements(d)) return false;
+    if (lw_arena_failed(d->arena) || !attach_elements(d)) return false;
     for (int i = 0; i <= d->n; i++) {
         lw_sweep_body *b = &s->bodies[i];
         b->turn[0] = 1;

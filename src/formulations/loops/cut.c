@@ -348,8 +348,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                         lw_error *error) {
     cut_method *m =
         (cut_method *)lw_loop_method_create(sizeof *m, &lw_formulation_cut, model, options, solve);
+    lw_arena *arena = m ? m->looped.arena : NULL;
     if (m) {
-        lw_arena *arena = m->looped.arena;
         size_t rows = (size_t)m->looped.rows->count + 1, nv = (size_t)model->nv + 1;
         size_t bodies = (size_t)model->body_count + 1;
         m->projection = lw_projection_create(model, LW_HOLD_NONE);
@@ -370,9 +370,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         m->QR = LW_NEW(arena, double, rows *nv);
         m->orthogonal = lw_orthogonal_create(model->nv, m->looped.rows->count, false);
     }
-    if (!m || !m->projection || !m->G || !m->zeta || !m->A || !m->b || !m->scale || !m->work || !m->order ||
-        !m->force || !m->rise || !m->q || !m->vdot || !m->change || !m->push || !m->rest || !m->QR ||
-        !m->orthogonal) {
+    if (lw_arena_failed(arena) || !m->projection || !m->orthogonal) {
         if (m) destroy(&m->looped.base);
         return lw_out_of_memory(error);
     }

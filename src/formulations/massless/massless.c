@@ -378,8 +378,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->wdot = LW_NEW(arena, double, nv);
     m->rate = LW_NEW(arena, double, nv);
     m->tau = LW_NEW(arena, double, nv);
-    bool fine = candidate && m->flow && (!shape->count || m->ahead) && m->floor && m->least && m->direction &&
-                m->entry && m->taken && m->passing && m->q && m->v && m->w && m->wdot && m->rate && m->tau;
+    bool fine = candidate && m->flow && (!shape->count || m->ahead) && !lw_arena_failed(arena);
     for (int k = 0; k < shape->count && fine; k++)
         any |= candidate[k] = shape->count <= LW_LOOSE_LIMIT || m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC;
     if (any) {

@@ -199,7 +199,7 @@ static bool matrix_structure(lw_dampers *d, lw_arena *arena) {
     int(*all)[2] = calloc(pairs + 1, sizeof *all);
     d->start = LW_NEW(arena, int, d->size + 1);
     d->pairs = LW_NEW(arena, int, pairs + 1);
-    if (!all || !d->start || !d->pairs) {
+    if (!all || lw_arena_failed(arena)) {
         free(all);
         return false;
     }
@@ -270,9 +270,7 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     d->within = LW_NEW(arena, bool, n + 1);
     d->full = LW_NEW(arena, unsigned char, n + 1);
     d->unit = LW_NEW(arena, double, n + 1);
-    bool fine = flag && pattern && d->parent && d->L_start && d->L_count && d->row_start && d->inverse &&
-                d->pivot && d->diagonal && d->work && d->skipped && d->floor && d->loose && d->held &&
-                d->latent && d->within && d->full && d->unit;
+    bool fine = flag && pattern && !lw_arena_failed(arena);
     for (int k = 0; k < n && fine; k++) {
         d->parent[k] = -1, flag[k] = k;
         d->row_start[k + 1] = d->row_start[k];
@@ -290,7 +288,7 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     d->L = LW_NEW(arena, double, entries + 1);
     d->row_column = LW_NEW(arena, int, entries + 1);
     d->row_place = LW_NEW(arena, int, entries + 1);
-    fine = fine && d->L_row && d->L && d->row_column && d->row_place;
+    fine = fine && !lw_arena_failed(arena);
     for (int k = 0; k < n && fine; k++) flag[k] = -1;
     for (int k = 0; k < n && fine; k++) {
         int top = n, at = d->row_start[k];
@@ -327,7 +325,7 @@ static bool gather_joints(lw_dampers *d, lw_arena *arena) {
     int *block_of = calloc((size_t)d->size + 1, sizeof *block_of), kept = 0, shares = 0, pairs = 0;
     d->in_joints = LW_NEW(arena, double, shape->model->nv + 1);
     d->gathered = LW_NEW(arena, bool, shape->block_count + 1);
-    bool fine = block_of && d->in_joints && d->gathered;
+    bool fine = block_of && !lw_arena_failed(arena);
     for (int b = 0; b < shape->block_count && fine; b++)
         for (int k = 0; k < shape->blocks[b].count; k++) block_of[shape->blocks[b].first + k] = b;
     for (int k = 0; k < d->count && fine; k++) {
@@ -394,7 +392,7 @@ static bool find_pieces(lw_dampers *d, lw_arena *arena) {
     int most = (d->size + shape->node_start[d->size]) / ENOUGH + 2;
     d->pieces = LW_NEW(arena, lw_null_piece, most);
     d->known = LW_NEW(arena, unsigned, most);
-    bool fine = d->pieces && d->known && farthest && scratch;
+    bool fine = !lw_arena_failed(arena) && farthest && scratch;
     if (fine) {
         reach(d->size, shape->entry_start, shape->speed, scratch, farthest);
         reach(d->size, shape->moved_start, shape->body, scratch, farthest);
@@ -532,7 +530,7 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
     d->shares = LW_NEW(arena, share, shares + 1);
     d->rate = LW_NEW(arena, double, 6 * (size_t)most + 1);
     d->wrench = LW_NEW(arena, double, shape->dense ? 12 * (size_t)d->count + 1 : 1);
-    fine = fine && d->dampers && d->forces && d->shares && d->rate && d->wrench;
+    fine = fine && !lw_arena_failed(arena);
     shares = 0;
     for (int k = 0; k < d->count && fine; k++) {
         const lw_force *force = &model->forces[order[k][1]];

@@ -41,15 +41,14 @@ static struct lw_flow_kept *kept_create(const lw_null_shape *shape, lw_arena *ar
     keep->base.tau = LW_NEW(arena, double, model->nv + 1);
     keep->base.load = LW_NEW(arena, double, 6 * ((size_t)model->body_count + 1));
     keep->marked = LW_NEW(arena, double, shape->count + 1);
-    bool fine = keep->w && keep->guess && keep->base.q && keep->base.v && keep->base.zeta && keep->base.tau &&
-                keep->base.load && keep->marked;
+    bool fine = !lw_arena_failed(arena);
     return fine ? keep : NULL;
 }
 
 lw_flow *lw_flow_create(const lw_null_shape *shape) {
     const lw_model *model = shape->model;
     lw_arena *arena = lw_arena_create(NULL);
-    lw_flow *flow = arena ? LW_NEW(arena, lw_flow, 1) : NULL;
+    lw_flow *flow = LW_NEW(arena, lw_flow, 1);
     if (!flow) {
         if (arena) lw_arena_destroy(arena);
         return NULL;
@@ -67,8 +66,7 @@ lw_flow *lw_flow_create(const lw_null_shape *shape) {
     flow->given = LW_NEW(arena, double, model->nv + 1);
     flow->apart = LW_NEW(arena, double, model->nv + 1);
     flow->twist = LW_NEW(arena, double, 6 * ((size_t)model->body_count + 1));
-    bool fine = flow->null && flow->dampers && flow->zeta && flow->gamma && flow->step && flow->weight &&
-                flow->held && flow->given && flow->apart && flow->twist &&
+    bool fine = flow->null && flow->dampers && !lw_arena_failed(arena) &&
                 (flow->kept = kept_create(shape, arena)) && lw_data_create(model, NULL, &flow->data) == LW_OK;
     if (fine) {
         size_t lines = (size_t)lw_dampers_line_count(flow->dampers);

@@ -65,9 +65,7 @@ bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, co
     f->count = LW_NEW(arena, int, shape->count + 1);
     f->before = LW_NEW(arena, bool, shape->count + 1);
     f->q = LW_NEW(arena, double, model->nq + 1);
-    if (!f->element || !f->held_of || !f->loose || !f->held || !f->once || !f->group || !f->count ||
-        !f->before || !f->q)
-        return false;
+    if (lw_arena_failed(arena)) return false;
     lw_dampers_groups(dampers, f->group);
     int outcomes = 0;
     for (int k = 0; k < shape->count; k++) f->directions += kinds->latent[k];

@@ -113,7 +113,7 @@ static bool pivots_create(const lw_flow *flow, pivots *p, lw_arena *arena) {
     p->of = LW_NEW(arena, int, n);
     p->most = LW_NEW(arena, int, n);
     p->now = LW_NEW(arena, int, n);
-    if (!p->none || !p->sound || !p->of || !p->most || !p->now) return false;
+    if (lw_arena_failed(arena)) return false;
     lw_dampers_groups(flow->dampers, p->of);
     for (int k = 0; k < flow->shape->count; k++) p->none[k] = true;
     return true;
@@ -264,7 +264,7 @@ static bool floor_latent(lw_flow *flow, lw_flow *probe, lw_projection *projectio
                          double *q, double *v, lw_null_kinds *kinds) {
     int n = flow->shape->count;
     lw_arena *arena = lw_arena_create(NULL);
-    bool *held = arena ? LW_NEW(arena, bool, n + 1) : NULL;
+    bool *held = LW_NEW(arena, bool, n + 1);
     for (int k = 0; k < n && held; k++) held[k] = none[k] || kinds->latent[k];
     lw_springs *springs = held ? lw_springs_create(flow, probe, held, arena) : NULL;
     lw_flow *both[2] = {flow, probe};
@@ -380,7 +380,7 @@ static bool find_latent(lw_flow *flow, lw_projection *projection, pivots *seen, 
     double *floor = LW_NEW(arena, double, n + 1), *at = LW_NEW(arena, double, flow->model->nq + 1),
            *u = LW_NEW(arena, double, flow->model->nv + 1);
     pivots bare = {0};
-    if (!negative || !floor || !at || !u || !pivots_create(flow, &bare, arena)) return false;
+    if (lw_arena_failed(arena) || !pivots_create(flow, &bare, arena)) return false;
     for (int k = 0; k < n; k++) any |= latent[k];
     lw_dampers_without_latent(flow->dampers, any);
     for (int s = 0; s < STATES && any; s++) {
@@ -415,9 +415,7 @@ lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena 
     kinds->latent = LW_NEW(arena, bool, n + 1);
     pivots seen = {0};
     double *q = LW_NEW(arena, double, model->nq + 1), *v = LW_NEW(arena, double, model->nv + 1);
-    if (!kinds->kind || !kinds->driven || !kinds->floor || !kinds->speed || !kinds->wanting ||
-        !kinds->latent || !q || !v)
-        return lw_out_of_memory(error);
+    if (lw_arena_failed(arena)) return lw_out_of_memory(error);
     if (!n) return LW_OK;
     lw_flow *flow = lw_flow_create(shape), *probe = NULL;
     lw_projection *projection = shape->dense ? lw_projection_create(model, LW_HOLD_NONE) : NULL;

@@ -72,9 +72,7 @@ lw_loop_null *lw_loop_null_create(const lw_null_shape *shape, lw_arena *arena) {
     l->left = LW_NEW(arena, double, nv *nv);
     l->right = LW_NEW(arena, double, nv *nv);
     l->basis = LW_NEW(arena, double, nv *nv);
-    if (!l->speed || !l->scale || !l->P || !l->order || !l->ties || !l->J || !l->Z || !l->jacobian || !l->K ||
-        !l->KZ || !l->values || !l->left || !l->right || !l->basis)
-        return NULL;
+    if (lw_arena_failed(arena)) return NULL;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         lw_kinetic_own(model, i, shape->length, l->P + 36 * i);
@@ -278,9 +276,8 @@ lw_status lw_loops_structure(lw_null_shape *shape, int *mobility, lw_error *erro
     lw_data *data = NULL;
     lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
     lw_loop_null *l = arena ? lw_loop_null_create(shape, arena) : NULL;
-    double *q = arena ? LW_NEW(arena, double, model->nq + 1) : NULL,
-           *v = arena ? LW_NEW(arena, double, model->nv + 1) : NULL;
-    bool fine = l && q && v && projection && lw_data_create(model, NULL, &data) == LW_OK;
+    double *q = LW_NEW(arena, double, model->nq + 1), *v = LW_NEW(arena, double, model->nv + 1);
+    bool fine = l && !lw_arena_failed(arena) && projection && lw_data_create(model, NULL, &data) == LW_OK;
     int fewest = -1, n = fine ? l->count : 0;
     for (int k = 0; k <= POSITIONS && fine; k++) {
         /* the last time at the initial position again, for the speeds that stand for them */
@@ -302,7 +299,7 @@ lw_status lw_loops_structure(lw_null_shape *shape, int *mobility, lw_error *erro
         fewest > 0) { /* rows of the basis that are farthest from dependent: pivoting on its transpose */
         double *T = LW_NEW(arena, double, (size_t)n *(size_t)fewest + 1);
         int *order = LW_NEW(arena, int, n + 1), *reps = LW_NEW(arena, int, fewest + 1);
-        fine = T && order && reps;
+        fine = !lw_arena_failed(arena);
         if (fine) {
             for (int i = 0; i < n; i++)
                 for (int k = 0; k < fewest; k++) T[k + i * fewest] = l->basis[i + k * n];
@@ -346,8 +343,7 @@ lw_loop_system *lw_loop_system_create(lw_loop_null *null, lw_arena *arena) {
     s->x = LW_NEW(arena, double, nv);
     s->rhs = LW_NEW(arena, double, null->rows->count + 1);
     s->symmetric = lw_symmetric_create(null->count + 1);
-    if (s->M && s->q && s->v && s->vdot && s->force && s->small && s->A && s->x && s->rhs && s->symmetric)
-        return s;
+    if (s->M && !lw_arena_failed(arena) && s->symmetric) return s;
     lw_loop_system_destroy(s);
     return NULL;
 }

@@ -44,7 +44,7 @@ static bool take_group(group *g, int n, const int *of, int own, const bool *alge
     g->L = LW_NEW(arena, double, (size_t)g->size *(size_t)g->size);
     g->d = LW_NEW(arena, double, g->size);
     g->x = LW_NEW(arena, double, g->size);
-    if (!g->member || !g->slot || !g->order || !g->kept || !g->L || !g->d || !g->x) return false;
+    if (lw_arena_failed(arena)) return false;
     int at = 0, damped = 0, others = g->rank;
     for (int k = 0; k < n; k++) {
         if (of[k] != own) continue;
@@ -71,7 +71,7 @@ bool lw_mixed_create(int n, const int *of, const bool *algebraic, bool *within, 
     if (!count) return true;
     lw_mixed *m = LW_NEW(arena, lw_mixed, 1);
     if (m) m->groups = LW_NEW(arena, group, count);
-    if (!m || !m->groups) return false;
+    if (lw_arena_failed(arena)) return false;
     for (int k = 0; k < n; k++) {
         if (!size[k]) continue;
         group *g = &m->groups[m->count++];

@@ -25,8 +25,7 @@ lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena) {
     null->D = LW_NEW(arena, double, 36 * kinetic + 1);
     null->left_out = LW_NEW(arena, unsigned, kinetic + 1);
     null->rep = LW_NEW(arena, int, shape->count + 1);
-    if (!null->value || !null->twist || !null->K || !null->U || !null->D || !null->left_out || !null->rep)
-        return NULL;
+    if (lw_arena_failed(arena)) return NULL;
     for (int k = 0; k < shape->count; k++) null->rep[k] = shape->rep[k];
     for (int b = 0; b < shape->block_count && !shape->dense; b++) {
         const lw_null_block *block = &shape->blocks[b];

@@ -103,10 +103,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->reach = LW_NEW(arena, double, room);
         s->step = LW_NEW(arena, double, room);
         s->down = LW_NEW(arena, double, room);
-        fine = s->candidate && s->direction && s->first && s->start && s->G && s->order && s->q && s->v &&
-               s->u && s->z && s->plus && s->minus && s->g && s->solution && s->group && s->effort &&
-               s->unit && s->noise && s->unstable && s->lost && s->stiffness && s->region && s->radius &&
-               s->reach && s->step && s->down;
+        fine = !lw_arena_failed(arena);
     }
     for (int i = 1; i <= model->body_count && fine; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++)
@@ -139,7 +136,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         }
         s->room = LW_NEW(arena, double, most *most + 1);
         s->shifted = LW_NEW(arena, double, most *most + 1);
-        fine = fine && s->room && s->shifted;
+        fine = fine && !lw_arena_failed(arena);
     }
     free(place), free(up);
     return fine ? s : NULL;

@@ -317,7 +317,7 @@ static bool list_bodies(lw_null_shape *shape) {
     shape->placed = LW_NEW(shape->arena, int, count + 1);
     shape->corrected = LW_NEW(shape->arena, int, count + 1);
     shape->carried = LW_NEW(shape->arena, unsigned char, count + 1);
-    bool fine = shape->placed && shape->corrected && shape->carried;
+    bool fine = !lw_arena_failed(shape->arena);
     for (int i = 1; i <= n && fine; i++) {
         const lw_link *link = &model->links[i];
         bool turns = subspace_turns(link);
@@ -474,9 +474,7 @@ static bool list_kinetic(lw_null_shape *shape, const unsigned char *mark) {
     shape->simple = LW_NEW(shape->arena, unsigned char, count + 1);
     shape->child = LW_NEW(shape->arena, int, children + 1);
     shape->child_start = LW_NEW(shape->arena, int, count + 2);
-    if (!shape->kinetic || !shape->kinetic_of || !shape->own || !shape->bare || !shape->simple ||
-        !shape->child || !shape->child_start)
-        return false;
+    if (lw_arena_failed(shape->arena)) return false;
     count = 0;
     for (int i = 0; i <= n; i++) {
         shape->kinetic_of[i] = i && mark[i] ? count : -1;
@@ -570,7 +568,7 @@ static bool build(lw_null_shape *shape, lw_data *data) {
 
 lw_null_shape *lw_null_shape_create(const lw_model *model) {
     lw_arena *arena = lw_arena_create(NULL);
-    lw_null_shape *shape = arena ? LW_NEW(arena, lw_null_shape, 1) : NULL;
+    lw_null_shape *shape = LW_NEW(arena, lw_null_shape, 1);
     if (!shape) {
         if (arena) lw_arena_destroy(arena);
         return NULL;
@@ -583,8 +581,7 @@ lw_null_shape *lw_null_shape_create(const lw_model *model) {
     shape->plain = LW_NEW(arena, unsigned char, model->body_count + 1);
     shape->changing = LW_NEW(arena, unsigned char, model->body_count + 1);
     lw_data *data = NULL;
-    bool fine =
-        shape->left_out && shape->plain && shape->changing && lw_data_create(model, NULL, &data) == LW_OK;
+    bool fine = !lw_arena_failed(arena) && lw_data_create(model, NULL, &data) == LW_OK;
     if (fine && shape->dense)
         fine = lw_null_shape_fill(shape, 0, NULL);
     else if (fine) {

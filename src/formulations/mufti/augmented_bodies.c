@@ -118,7 +118,7 @@ lw_augmented_bodies *lw_augmented_create(lw_newton_euler *s, bool general) {
     a->force_at = LW_NEW(arena, int, n + 2);
     a->force_row = LW_NEW(arena, int, 3 * n + 1);
     a->slide_at = LW_NEW(arena, int, n + 2);
-    if (!a->up || !a->root || !a->beyond || !a->force_at || !a->force_row || !a->slide_at) return NULL;
+    if (lw_arena_failed(arena)) return NULL;
     build_tree(a);
 
     size_t slides = (size_t)a->slides, forces = (size_t)a->forces;
@@ -135,15 +135,13 @@ lw_augmented_bodies *lw_augmented_create(lw_newton_euler *s, bool general) {
     a->S = LW_NEW(arena, double, stars *stars + 1);
     a->slide_star = LW_NEW(arena, double, 2 * slides * stars + 1);
     a->right_star = LW_NEW(arena, double, stars + 1);
-    if (!a->reach || !a->f || !a->slide || !a->slide_mass || !a->c || !a->K || !a->N || !a->S ||
-        !a->slide_star || !a->right_star)
-        return NULL;
+    if (lw_arena_failed(arena)) return NULL;
     if (a->blockwise) {
         a->d = LW_NEW(arena, double, 3 * n * n + 1);
         a->own = LW_NEW(arena, double, 3 * n + 1);
         a->out = LW_NEW(arena, double, 3 * n + 1);
         a->moment = LW_NEW(arena, double, 3 * n + 1);
-        if (!a->d || !a->own || !a->out || !a->moment) return NULL;
+        if (lw_arena_failed(arena)) return NULL;
     }
     a->work = lw_symmetric_create(a->slides);
     return a->work ? a : NULL;

@@ -111,7 +111,7 @@ static bool build(barycentre_method *method) {
     method->independence = lw_independence_create(s->model, s->rows, true);
     if (!method->independence) return false;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
-    return method->G && method->x && method->saddle && method->refinement;
+    return !lw_arena_failed(s->arena) && method->saddle && method->refinement;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

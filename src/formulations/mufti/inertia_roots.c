@@ -22,7 +22,7 @@ lw_roots *lw_roots_create(const lw_model *model, lw_arena *arena) {
     roots->own = LW_NEW(arena, double, 9 * n + 1);
     roots->axes = LW_NEW(arena, double, 9 * n + 1);
     roots->moment = LW_NEW(arena, double, 3 * n + 1);
-    if (!roots->own || !roots->axes || !roots->moment) return NULL;
+    if (lw_arena_failed(arena)) return NULL;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_rigid_inertia *I = &model->links[i].inertia;
         const double *c = model->bodies[i].com;

@@ -202,8 +202,7 @@ static bool build(graph_method *method) {
     method->y = LW_NEW(s->arena, double, height + 1);
     method->f = LW_NEW(s->arena, double, tree->forces + 1);
     method->x = LW_NEW(s->arena, double, size + left + 1);
-    return method->refinement && method->saddle && method->R && method->MR && method->J && method->H &&
-           method->r0 && method->y && method->f && method->x;
+    return method->refinement && method->saddle && !lw_arena_failed(s->arena);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

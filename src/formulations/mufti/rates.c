@@ -224,8 +224,7 @@ static bool make_room(rates_method *method) {
     method->start = LW_NEW(s->arena, int, n + 1);
     method->list = LW_NEW(s->arena, int, rows->block_count);
     method->row = LW_NEW(s->arena, int, rows->block_count);
-    if (!method->eliminated || !method->place || !method->start || !method->list || !method->row)
-        return false;
+    if (lw_arena_failed(s->arena)) return false;
     number_rows(method);
     size_t stay = (size_t)method->stay, forces = (size_t)method->forces;
     bool open = m == (size_t)rows->tree_count,
@@ -242,8 +241,7 @@ static bool make_room(rates_method *method) {
     method->Y = LW_NEW(s->arena, double, forces * 3 * n + 1);
     method->x = LW_NEW(s->arena, double, 3 * n + stay + 1);
     method->f = LW_NEW(s->arena, double, forces + 1);
-    return method->work && method->saddle && method->refinement && method->K && method->L && method->S &&
-           method->G && method->Y && method->x && method->f;
+    return method->work && method->saddle && method->refinement && !lw_arena_failed(s->arena);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

@@ -39,7 +39,7 @@ lw_refinement *lw_refinement_create(lw_newton_euler *s, int first, const bool *m
     r->force = LW_NEW(s->arena, double, n + 1);
     r->torque = LW_NEW(s->arena, double, n + 1);
     r->arm = LW_NEW(s->arena, double, n + 1);
-    return r->u && r->gamma && r->a && r->lambda && r->force && r->torque && r->arm ? r : NULL;
+    return lw_arena_failed(s->arena) ? NULL : r;
 }
 
 typedef struct leftover {

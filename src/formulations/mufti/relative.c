@@ -254,7 +254,7 @@ static bool build(relative_method *method) {
     method->torque_at = LW_NEW(arena, int, n + 2);
     method->speed = LW_NEW(arena, int, 3 * n + 1);
     method->torque_row = LW_NEW(arena, int, 3 * n + 1);
-    if (!a || !method->rate_at || !method->torque_at || !method->speed || !method->torque_row) return false;
+    if (!a || lw_arena_failed(arena)) return false;
     number_rates(method);
     size_t rates = (size_t)method->rates, stars = (size_t)a->stars;
     method->P = LW_NEW(arena, double, 3 * rates + 1);
@@ -272,8 +272,7 @@ static bool build(relative_method *method) {
     method->independence = lw_independence_create(s->model, s->rows, true);
     if (!method->independence) return false;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
-    return method->P && method->dual && method->w0 && method->torque && method->rows && method->TKT &&
-           method->TN && method->A && method->G && method->x && method->saddle && method->refinement;
+    return !lw_arena_failed(arena) && method->saddle && method->refinement;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

@@ -246,9 +246,7 @@ static bool make_room(schur_method *method) {
     method->w = LW_NEW(arena, double, n + 1);
     method->mu = LW_NEW(arena, double, m + 1);
     method->rows = LW_NEW(arena, double, m + 1);
-    return method->refinement && method->work && method->idle_work && method->row && method->order &&
-           method->idle_order && method->A && method->At && method->F && method->scale && method->c &&
-           method->w && method->mu && method->rows;
+    return method->refinement && method->work && method->idle_work && !lw_arena_failed(arena);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

@@ -33,9 +33,7 @@ lw_closing *lw_closing_create(const lw_model *model, lw_arena *arena) {
     c->trial = LW_NEW(arena, double, model->nq + 1);
     c->start = LW_NEW(arena, int, nodes + 2);
     c->at = LW_NEW(arena, int, 2 * (size_t)c->edge_count + 1);
-    if (!c->known || !c->steps || !c->unknown || !c->group || !c->next || !c->size || !c->pose || !c->q ||
-        !c->trial || !c->start || !c->at)
-        return NULL;
+    if (lw_arena_failed(arena)) return NULL;
     if (lw_data_create(model, NULL, &c->data) != LW_OK || !lw_closing_newton_create(c, arena)) {
         lw_closing_destroy(c);
         return NULL;

@@ -456,9 +456,7 @@ bool lw_closing_graph(lw_closing *c, lw_arena *arena) {
     c->chain_q = LW_NEW(arena, double, LW_JOINT_MAX_Q * c->chain_count + 1);
     c->edge_of_speed = LW_NEW(arena, int, model->nv + 1);
     c->world = LW_NEW(arena, lw_pose, nodes);
-    if (!c->edges || !c->chains || !first_edge || !start || !at || !queue || !c->walk || !c->walk_from ||
-        !c->entry_of || !c->tied || !c->world || !c->chain_q || !c->edge_of_speed)
-        return false;
+    if (lw_arena_failed(arena)) return false;
     build(&b, model);
     for (int e = c->edge_count - 1; e >= 0; e--)
         if (c->edges[e].joint >= 0) first_edge[c->edges[e].joint] = e;

@@ -32,8 +32,7 @@ bool lw_closing_newton_create(lw_closing *c, lw_arena *arena) {
     c->right = LW_NEW(arena, double, m + n);
     c->orthogonal = lw_orthogonal_create((int)m, (int)n, false);
     c->orthogonal0 = lw_orthogonal_create((int)m, (int)n, false);
-    return c->G && c->A && c->A0 && c->M && c->order && c->order0 && c->right && c->orthogonal &&
-           c->orthogonal0;
+    return !lw_arena_failed(arena) && c->orthogonal && c->orthogonal0;
 }
 
 /* The unit of a speed left: that of a slide is the mechanism. */

@@ -46,7 +46,7 @@ lw_constraint_forces *lw_constraint_forces_create(const lw_partition *p, lw_aren
     d->places = LW_NEW(arena, int, n);
     d->orthogonal = lw_orthogonal_create(p->n, p->m, false);
     d->square = lw_orthogonal_create(p->n, p->n, false);
-    if (d->M && d->B && d->K && d->x && d->order && d->places && d->orthogonal && d->square) return d;
+    if (d->M && !lw_arena_failed(arena) && d->orthogonal && d->square) return d;
     lw_constraint_forces_destroy(d);
     return NULL;
 }

@@ -41,22 +41,21 @@ lw_partition *lw_partition_create(int n, int m, const lw_model *model, lw_arena 
                      &p->dependent,
                      &p->order,
                      &p->chosen};
-    bool complete = true;
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        complete = (*arrays[k] = LW_NEW(arena, double, sizes[k])) && complete;
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) *arrays[k] = LW_NEW(arena, double, sizes[k]);
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
-        complete = (*vectors[k] = LW_NEW(arena, double, N + rows)) && complete;
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
-        complete = (*lists[k] = LW_NEW(arena, int, N)) && complete;
-    for (size_t k = 0; complete && k < N; k++) p->units[k] = 1;
+        *vectors[k] = LW_NEW(arena, double, N + rows);
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) *lists[k] = LW_NEW(arena, int, N);
     p->run.count = p->query.count = p->former.count = p->fixed.count = -1;
     p->latest = -HUGE_VAL;
     p->criterion = lw_criterion_create(n, m, arena);
     p->orthogonal = lw_orthogonal_create(m, n, false);
     p->symmetric = lw_symmetric_create(n);
-    if (complete && p->criterion && p->orthogonal && p->symmetric) return p;
-    lw_partition_destroy(p);
-    return NULL;
+    if (lw_arena_failed(arena) || !p->criterion || !p->orthogonal || !p->symmetric) {
+        lw_partition_destroy(p);
+        return NULL;
+    }
+    for (size_t k = 0; k < N; k++) p->units[k] = 1;
+    return p;
 }
 
 void lw_partition_destroy(lw_partition *p) {

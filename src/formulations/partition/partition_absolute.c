@@ -278,7 +278,7 @@ static bool build(absolute_method *m) {
     m->x = LW_NEW(arena, double, n + 1);
     m->force = LW_NEW(arena, double, n + 1);
     m->y = LW_NEW(arena, double, m->reduction.base.state_size + 1);
-    return m->partition && m->factor && m->right && m->multiplier && m->x && m->force && m->y;
+    return m->partition && !lw_arena_failed(arena);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

@@ -354,9 +354,7 @@ static bool build(partition_method *m) {
     m->after = LW_NEW(arena, double, nv);
     m->wanted = LW_NEW(arena, double, bodies);
     m->rest = LW_NEW(arena, double, bodies);
-    return m->partition && m->distribution && (m->closing || !closed) && m->independent && m->factor &&
-           m->right && m->multiplier && m->q && m->step && m->particular && m->before && m->after &&
-           m->wanted && m->rest;
+    return m->partition && m->distribution && (m->closing || !closed) && !lw_arena_failed(arena);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

@@ -469,9 +469,8 @@ static bool take_memory(lw_rcr *m) {
     m->force = LW_NEW(arena, double, nv);
     m->push = LW_NEW(arena, double, nv);
     m->a = LW_NEW(arena, double, 6 * (model->body_count + 1));
-    return m->finder && m->zero && m->open && m->bias && m->gap && m->left && m->held && m->start &&
-           m->rest && m->before && m->moved && m->force && m->push && m->a &&
-           lw_closures_create(model, arena, &m->closures) == LW_OK && lw_crossing_create(m);
+    return m->finder && !lw_arena_failed(arena) && lw_closures_create(model, arena, &m->closures) == LW_OK &&
+           lw_crossing_create(m);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,

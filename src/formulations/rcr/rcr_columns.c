@@ -61,7 +61,7 @@ static bool build(lw_choice *c, const lw_rows *rows, bool *seen, lw_arena *arena
     c->steps = LW_NEW(arena, lw_way_step, steps + 1);
     c->ways = LW_NEW(arena, lw_way_speed, speeds + 1);
     c->ends = LW_NEW(arena, lw_way_end, ends + 1);
-    if (!c->steps || !c->ways || !c->ends) return false;
+    if (lw_arena_failed(arena)) return false;
     ends = steps = speeds = 0;
     for (int t = 0; t < ties->count; t++) {
         enum { EXTRA = 16 };
@@ -72,17 +72,14 @@ static bool build(lw_choice *c, const lw_rows *rows, bool *seen, lw_arena *arena
         front->room = 2 * front->ways + EXTRA;
         front->speed = LW_NEW(arena, int, front->room);
         front->R = LW_NEW(arena, double, ties->ties[t].count * front->room);
-        if (!front->speed || !front->R) return false;
         if (front->room > most) most = front->room;
     }
     double **wide[] = {&c->images, &c->left, &c->along, &c->mass};
-    bool complete = true;
-    for (size_t k = 0; k < sizeof wide / sizeof *wide; k++)
-        complete = (*wide[k] = LW_NEW(arena, double, 6 * most + 6)) && complete;
+    for (size_t k = 0; k < sizeof wide / sizeof *wide; k++) *wide[k] = LW_NEW(arena, double, 6 * most + 6);
     c->square = LW_NEW(arena, double, most + 1);
     c->set = LW_NEW(arena, int, most + 6);
     c->present = LW_NEW(arena, int, most + 6);
-    return complete && c->square && c->set && c->present;
+    return !lw_arena_failed(arena);
 }
 
 lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw_rcr_system *sweeps,
@@ -90,7 +87,7 @@ lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw
     lw_choice *c = LW_NEW(arena, lw_choice, 1);
     const lw_loop_constraints *ties = sweeps->ties;
     bool *seen = LW_NEW(arena, bool, ties->segment_start[model->body_count + 1] + 1);
-    if (!c || !seen) return NULL;
+    if (lw_arena_failed(arena)) return NULL;
     size_t nv = (size_t)model->nv + 1;
     c->model = model, c->rows = rows, c->ties = ties, c->sweeps = sweeps;
     c->fronts = LW_NEW(arena, lw_front, ties->count + 1);
@@ -116,13 +113,7 @@ lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw
                                       .row = LW_NEW(arena, int, rows->count + 1),
                                       .owner = LW_NEW(arena, int, nv)};
     c->former_worth = LW_NEW(arena, double, ties->count + 1);
-    if (!c->former_worth || !c->kept.rank || !c->kept.worth || !c->kept.delta || !c->kept.dependent ||
-        !c->kept.row || !c->kept.owner)
-        return NULL;
-    if (!c->fronts || !c->rank || !c->worth || !c->delta || !c->dependent || !c->row || !c->owner ||
-        !c->where || !c->former || !c->body_of || !c->step || !c->axis || !c->momentum || !c->in_loops ||
-        !c->G || !c->composite)
-        return NULL;
+    if (lw_arena_failed(arena)) return NULL;
     for (int k = 0; k < model->nv; k++) c->owner[k] = c->where[k] = -1;
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++) {

@@ -34,14 +34,13 @@ bool lw_crossing_create(lw_rcr *m) {
     lw_arena *arena = m->looped.arena;
     const lw_model *model = m->looped.base.model;
     double **speeds[] = {&c->v, &c->vdot, &c->drive, &c->shift, &c->limit_v, &c->limit_vdot, &c->limit_drive};
-    bool complete = true;
     for (size_t k = 0; k < sizeof speeds / sizeof *speeds; k++)
-        complete = (*speeds[k] = LW_NEW(arena, double, model->nv + 1)) && complete;
+        *speeds[k] = LW_NEW(arena, double, model->nv + 1);
     c->q = LW_NEW(arena, double, model->nq + 1);
     c->limit_q = LW_NEW(arena, double, model->nq + 1);
     c->near = LW_NEW(arena, bool, m->ties->count + 1);
     c->narrow = 1;
-    return complete && c->q && c->limit_q && c->near;
+    return !lw_arena_failed(arena);
 }
 
 void lw_crossing_forget(lw_rcr *m) {

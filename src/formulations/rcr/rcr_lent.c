@@ -122,7 +122,7 @@ lw_status lw_rcr_lend(lw_rcr *m, lw_error *error) {
     neighbours *of_tie = LW_NEW(m->looped.arena, neighbours, m->ties->count + 1);
     lw_model *lent = LW_NEW(m->looped.arena, lw_model, 1);
     lw_link *links = LW_NEW(m->looped.arena, lw_link, n + 1);
-    if (!of_tie || !lent || !links) return lw_out_of_memory(error);
+    if (lw_arena_failed(m->looped.arena)) return lw_out_of_memory(error);
     memcpy(links, model->links, ((size_t)n + 1) * sizeof *links);
     *lent = *model;
     lent->links = links;

@@ -65,15 +65,13 @@ lw_rank *lw_rank_create(const lw_choice *choice, lw_arena *arena) {
     x->where = LW_NEW(arena, int, nv);
     x->list = LW_NEW(arena, int, nv);
     x->W = LW_NEW(arena, double, ROWS *nv);
-    bool complete = x->size && x->least && x->found && x->start && x->place && x->count && x->dependent &&
-                    x->row && x->is_length && x->owner && x->where && x->list && x->W;
-    for (size_t t = 0; complete && t + 1 < ties; t++) {
+    for (size_t t = 0; t + 1 < ties; t++) {
         x->room += ROWS * (2 * choice->fronts[t].ways + 16);
         x->speed_room += 2 * choice->fronts[t].ways + 16;
     }
     x->R = LW_NEW(arena, double, x->room + 1);
     x->speed = LW_NEW(arena, int, x->speed_room + 1);
-    return complete && x->R && x->speed ? x : NULL;
+    return lw_arena_failed(arena) ? NULL : x;
 }
 
 bool lw_rank_grow(lw_rank *x, lw_arena *arena) {
@@ -81,7 +79,7 @@ bool lw_rank_grow(lw_rank *x, lw_arena *arena) {
     x->room *= 2, x->speed_room *= 2;
     x->R = LW_NEW(arena, double, x->room + 1);
     x->speed = LW_NEW(arena, int, x->speed_room + 1);
-    return x->R && x->speed;
+    return !lw_arena_failed(arena);
 }
 
 /* --- fronts ------------------------------------------------------------------------------------------- */

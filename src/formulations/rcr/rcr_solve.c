@@ -40,9 +40,7 @@ lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const 
     s->e = LW_NEW(arena, double, m);
     s->l = LW_NEW(arena, double, m + 4); /* packs reach beyond its end */
     s->lambda = LW_NEW(arena, double, m);
-    if (!s->rank || !s->lasting || !s->placed || !s->pivot || !s->K || !s->Y || !s->Z || !s->L || !s->E ||
-        !s->e || !s->l || !s->lambda)
-        return NULL;
+    if (lw_arena_failed(arena)) return NULL;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         bool centred = link->inertia.mass > 0; /* without mass the centre is anywhere */

@@ -205,7 +205,7 @@ void lw_read_parameters(lw_reader *reader, const lw_yaml *section, const lw_sett
     j.parameters = LW_NEW(reader->arena, parameter, section->count + 1);
     j.stack = LW_NEW(reader->arena, size_t, section->count + 1);
     reader->constants = LW_NEW(reader->arena, lw_constant, section->count + LW_MAX_INDICES);
-    if (!j.parameters || !j.stack || !reader->constants) {
+    if (lw_arena_failed(reader->arena)) {
         reader->out_of_memory = true;
         return;
     }

@@ -38,7 +38,7 @@ static bool grow(lw_name_table *table, lw_arena *arena) {
     size_t capacity = table->capacity ? 2 * table->capacity : 16;
     lw_named *items = LW_NEW(arena, lw_named, capacity);
     size_t *slots = LW_NEW(arena, size_t, 2 * capacity);
-    if (!items || !slots) return false;
+    if (lw_arena_failed(arena)) return false;
     if (table->count > 0) memcpy(items, table->items, table->count * sizeof *items);
     *table = (lw_name_table){items, table->count, capacity, slots, 2 * capacity, table->incomplete};
     for (size_t k = 0; k < table->count; k++) *slot_of(table, items[k].name) = k + 1;

@@ -115,7 +115,7 @@ static void put_head(csv_writer *csv, const lw_head *head) {
 
 static csv_writer *create(const lw_head *head) {
     lw_arena *arena = lw_arena_create(NULL);
-    csv_writer *csv = arena ? LW_NEW(arena, csv_writer, 1) : NULL;
+    csv_writer *csv = LW_NEW(arena, csv_writer, 1);
     if (csv) {
         csv->base.format = &lw_format_csv;
         csv->arena = arena;

@@ -305,7 +305,7 @@ static lw_status close_hdf5(lw_writer *writer, const lw_entry *summary, size_t c
 
 static hdf5_writer *create(const lw_head *head) {
     lw_arena *arena = lw_arena_create(NULL);
-    hdf5_writer *w = arena ? LW_NEW(arena, hdf5_writer, 1) : NULL;
+    hdf5_writer *w = LW_NEW(arena, hdf5_writer, 1);
     if (w) {
         size_t fitting = BUFFER_BYTES / (head->column_count * sizeof(double));
         w->base.format = &lw_format_hdf5;
@@ -526,7 +526,7 @@ static lw_status read_rows(lw_results_table *table, lw_error *error) {
 
 lw_status lw_results_table_open_hdf5(const char *path, lw_results_table **table, lw_error *error) {
     lw_arena *arena = lw_arena_create(NULL);
-    hdf5_table *reader = arena ? LW_NEW(arena, hdf5_table, 1) : NULL;
+    hdf5_table *reader = LW_NEW(arena, hdf5_table, 1);
     if (reader) reader->path = lw_arena_text(arena, path);
     if (!reader || !reader->path) {
         lw_arena_destroy(arena);

@@ -231,7 +231,7 @@ static lw_status open_csv(const char *path, lw_results_table **table, lw_error *
     reader->table.close = close_csv;
     reader->table.model = reader->table.method = reader->table.integrator = "";
     reader->arena = lw_arena_create(NULL);
-    reader->path = reader->arena ? lw_arena_text(reader->arena, path) : NULL;
+    reader->path = lw_arena_text(reader->arena, path);
     lw_status status = LW_OK;
     errno = 0;
     if (!reader->path) {

@@ -522,7 +522,7 @@ static lw_status parse(lw_record *record, const char *list) {
 lw_status lw_record_create(const lw_model *model, const char *list, lw_record **out, lw_error *error) {
     *out = NULL;
     lw_arena *arena = lw_arena_create(NULL);
-    lw_record *record = arena ? LW_NEW(arena, lw_record, 1) : NULL;
+    lw_record *record = LW_NEW(arena, lw_record, 1);
     if (!record) {
         lw_arena_destroy(arena);
         return out_of_memory(error);
@@ -536,7 +536,7 @@ lw_status lw_record_create(const lw_model *model, const char *list, lw_record **
     record->quaternion = LW_NEW(arena, double, 4 * bodies);
     record->taken = LW_NEW(arena, bool, MOST_COMPONENTS *(QUANTITIES * objects + 2 * points));
     lw_status status = lw_data_create(model, NULL, &record->data);
-    if (status != LW_OK || !record->points || !record->quaternion || !record->taken)
+    if (status != LW_OK || lw_arena_failed(arena))
         status = out_of_memory(error);
     else
         status = parse(record, list);

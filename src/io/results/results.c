@@ -190,7 +190,7 @@ lw_status lw_results_open(const lw_model *model, const lw_results_options *optio
     lw_status status = check_path(options->path, &format, error);
     if (status != LW_OK) return status;
     lw_arena *arena = lw_arena_create(NULL);
-    lw_results *results = arena ? LW_NEW(arena, lw_results, 1) : NULL;
+    lw_results *results = LW_NEW(arena, lw_results, 1);
     if (!results) {
         lw_arena_destroy(arena);
         return lw_fail(error, LW_ERROR_MEMORY, "results file", NULL, "memory is out");
