@@ -76,15 +76,6 @@ static double dot(int n, const double *a, const double *b) {
     return sum;
 }
 
-/* x = L^-1 x, with x zero before entry `first`. */
-static void solve_lower(int n, const double *L, int first, double *x) {
-    for (int j = first; j < n; j++) {
-        const double *column = L + (size_t)j * (size_t)n;
-        x[j] /= column[j];
-        for (int i = j + 1; i < n; i++) x[i] -= column[i] * x[j];
-    }
-}
-
 /* Z and the rank of C. */
 static void null_space(lw_criterion *c, double tolerance) {
     int n = c->n;
@@ -112,7 +103,7 @@ static bool tangent_images(lw_criterion *c) {
     for (int i = 0; i < n; i++) {
         double *w = c->W + (size_t)i * (size_t)k;
         for (int j = 0; j < k; j++) w[j] = c->Z[(size_t)i + (size_t)j * (size_t)n];
-        solve_lower(k, c->Md, 0, w);
+        lw_cholesky_lower(k, c->Md, 0, w);
     }
     return true;
 }
@@ -133,7 +124,7 @@ static bool coordinate_vectors(lw_criterion *c) {
     for (int i = 0; i < n; i++) {
         double *y = c->Y + (size_t)i * (size_t)n;
         y[i] = 1;
-        solve_lower(n, c->M, i, y);
+        lw_cholesky_lower(n, c->M, i, y);
         c->length[i] = sqrt(dot(n, y, y));
     }
     return true;
@@ -141,7 +132,7 @@ static bool coordinate_vectors(lw_criterion *c) {
 
 static void constrained_share(lw_criterion *c, double *cos2_beta) {
     int n = c->n;
-    for (int r = 0; r < c->m; r++) solve_lower(n, c->M, 0, c->B + (size_t)r * (size_t)n);
+    for (int r = 0; r < c->m; r++) lw_cholesky_lower(n, c->M, 0, c->B + (size_t)r * (size_t)n);
     lw_qr_factor(c->orthogonal, n, c->m, c->B, c->order, 0);
     lw_qr_apply(c->orthogonal, true, n, c->m, c->B, n, c->Y);
     for (int i = 0; i < n; i++) {

@@ -99,6 +99,14 @@ void lw_cholesky_solve(const lw_symmetric *s, int n, const double *A, int column
     if (n > 0 && columns > 0) dpotrs_("L", &n, &columns, A, &n, B, &n, &info);
 }
 
+void lw_cholesky_lower(int n, const double *L, int first, double *x) {
+    for (int j = first; j < n; j++) {
+        const double *column = L + (size_t)j * (size_t)n;
+        x[j] /= column[j];
+        for (int i = j + 1; i < n; i++) x[i] -= column[i] * x[j];
+    }
+}
+
 bool lw_symmetric_factor(lw_symmetric *s, int n, double *A, double *condition) {
     if (condition) *condition = 1;
     if (n == 0) return true;

@@ -28,6 +28,8 @@ void lw_symmetric_destroy(lw_symmetric *s);
  * ones. False: not positive definite, or exactly singular. condition (may be NULL) receives an estimate. */
 bool lw_cholesky_factor(lw_symmetric *s, int n, double *A, double *condition);
 void lw_cholesky_solve(const lw_symmetric *s, int n, const double *A, int columns, double *B);
+/* x = L^-1 x for the Cholesky factor L, with x zero before entry `first`. */
+void lw_cholesky_lower(int n, const double *L, int first, double *x);
 bool lw_symmetric_factor(lw_symmetric *s, int n, double *A, double *condition);
 void lw_symmetric_solve(const lw_symmetric *s, int n, const double *A, int columns, double *B);
 /* The 1-norm of a symmetric matrix (lower triangle), and with it the same estimate afterwards, from the factors. */

@@ -107,35 +107,22 @@ static inline bool is_orthonormal(const lw_joint *joint) {
  * relative. a += S x. */
 static inline double take_up(int nv, unsigned fixed, const double *S, double length, double a[6],
                              double x[6]) {
-    double D[36] = {0}, b[6] = {0}, before = 0, after = 0;
+    static const double none[6] = {0}; /* floors: the columns of S are independent */
     const double weight = 1 / (length * length);
+    double D[36] = {0}, before = 0, after = 0;
     for (int k = 0; k < 6; k++) before += a[k] * a[k] * (k < 3 ? 1 : weight);
     for (int k = 0; k < nv; k++) {
         x[k] = 0;
         if (fixed >> k & 1) continue;
-        for (int c = 0; c < 6; c++) b[k] -= S[6 * k + c] * a[c] * (c < 3 ? 1 : weight);
+        for (int c = 0; c < 6; c++) x[k] -= S[6 * k + c] * a[c] * (c < 3 ? 1 : weight);
         for (int l = 0; l <= k; l++)
             for (int c = 0; c < 6; c++) D[6 * k + l] += S[6 * k + c] * S[6 * l + c] * (c < 3 ? 1 : weight);
     }
-    for (int k = 0; k < nv; k++) { /* Cholesky: the columns of S are independent */
-        if (fixed >> k & 1) continue;
-        for (int l = 0; l <= k; l++) {
-            if (fixed >> l & 1) continue;
-            for (int c = 0; c < l; c++)
-                if (!(fixed >> c & 1)) D[6 * k + l] -= D[6 * k + c] * D[6 * l + c];
-            D[6 * k + l] = l < k ? D[6 * k + l] / D[7 * l] : sqrt(D[7 * k]);
-        }
-        for (int c = 0; c < k; c++)
-            if (!(fixed >> c & 1)) b[k] -= D[6 * k + c] * b[c];
-        b[k] /= D[7 * k];
-    }
-    for (int k = nv - 1; k >= 0; k--) {
-        if (fixed >> k & 1) continue;
-        for (int l = k + 1; l < nv; l++)
-            if (!(fixed >> l & 1)) b[k] -= D[6 * l + k] * x[l];
-        x[k] = b[k] / D[7 * k];
-        for (int c = 0; c < 6; c++) a[c] += S[6 * k + c] * x[k];
-    }
+    factor(nv, fixed, D, none);
+    solve_lower(nv, fixed, D, x);
+    solve_upper(nv, fixed, D, x);
+    for (int k = 0; k < nv; k++)
+        if (!(fixed >> k & 1)) lw_v6_axpy(x[k], S + 6 * k, a);
     for (int k = 0; k < 6; k++) after += a[k] * a[k] * (k < 3 ? 1 : weight);
     return before > 0 ? after / before : 0;
 }

@@ -26,8 +26,4 @@ void lw_dyad_turn(const double n1[3], const double a1[3], const double n2[3], co
 /* The smallest rotation that takes direction a to direction b. */
 void lw_dyad_swing(const double a[3], const double b[3], double R[9]);
 
-/* Least squares for up to 6 rows and 6 columns of A, column by column with 6 numbers each; b is lost. False if the columns
- * depend on each other to 1e-9. */
-bool lw_dyad_solve(int columns, double A[36], double b[6], double *x);
-
 #endif

@@ -248,12 +248,17 @@ static bool prr(lw_closing *c, lw_closing_step *s, double *gap) {
     return true;
 }
 
-/* Lengths of two slides with x e + y f = w. */
+/* Lengths of two slides along the unit vectors e and f with x e + y f = w, by the part g of f across e; false if they are
+ * parallel to 1e-9. */
 static bool two_slides(const double e[3], const double f[3], const double w[3], double *x, double *y) {
-    double A[36] = {0}, b[6] = {0}, out[2];
-    for (int k = 0; k < 3; k++) A[k] = e[k], A[6 + k] = f[k], b[k] = w[k];
-    if (!lw_dyad_solve(2, A, b, out)) return false;
-    *x = out[0], *y = out[1];
+    double g[3], along = lw_v3_dot(e, f);
+    lw_v3_copy(f, g);
+    lw_v3_axpy(-along, e, g);
+    lw_v3_axpy(-lw_v3_dot(e, g), e, g); /* of a small difference, once more */
+    double square = lw_v3_dot(g, g);
+    if (!(square > 1e-18)) return false;
+    *y = lw_v3_dot(g, w) / square;
+    *x = lw_v3_dot(e, w) - along * *y;
     return true;
 }
 

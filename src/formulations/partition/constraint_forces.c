@@ -58,14 +58,6 @@ void lw_constraint_forces_destroy(lw_constraint_forces *d) {
     d->orthogonal = d->square = NULL;
 }
 
-/* x = L^-1 x */
-static void solve_lower(size_t n, const double *L, double *x) {
-    for (size_t j = 0; j < n; j++) {
-        x[j] /= L[j + j * n];
-        for (size_t i = j + 1; i < n; i++) x[i] -= L[i + j * n] * x[j];
-    }
-}
-
 /* How many of the leading pivots of an n-row factor count. */
 static int rank_of(const double *R, size_t n, int pivots, double tolerance) {
     int rank = 0;
@@ -86,10 +78,10 @@ static lw_status by_inverse(lw_constraint_forces *d, lw_partition *p, const doub
                        "the mass matrix has no inverse, and scheme (35) needs one");
     for (size_t r = 0; r < (size_t)p->m; r++) {
         memcpy(d->B + r * n, p->C + r * n, n * sizeof *d->B);
-        solve_lower(n, d->M, d->B + r * n);
+        lw_cholesky_lower(p->n, d->M, 0, d->B + r * n);
     }
     for (size_t i = 0; i < n; i++) d->x[i] = before[i] * p->units[i];
-    solve_lower(n, d->M, d->x);
+    lw_cholesky_lower(p->n, d->M, 0, d->x);
     lw_qr_factor(d->orthogonal, p->n, p->m, d->B, d->order, 0);
     lw_qr_apply(d->orthogonal, true, p->n, p->m, d->B, 1, d->x);
     lw_qr_triangle(false, p->d, p->n, d->B, 1, d->x, p->n); /* C has the rank d of C_D */
