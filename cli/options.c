@@ -7,7 +7,7 @@
 
 enum { WORD_MAX = 63, OPTION_MAX = 24 };
 
-void cli_print_help(const cli_command *command, const cli_option *options, int option_count) {
+static void print_help(const cli_command *command, const cli_option *options, int option_count) {
     printf("linkwork %s %s\n%s\n\n", command->name, command->arguments, command->summary);
     for (int i = 0; i < option_count; i++) {
         const cli_option *o = &options[i];
@@ -97,7 +97,7 @@ cli_parsed cli_parse(const cli_command *command, const cli_option *options, int 
                      char **argv, cli_list *rest, int rest_max) {
     for (int i = 0; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            cli_print_help(command, options, option_count);
+            print_help(command, options, option_count);
             return CLI_HELPED;
         }
     bool only_words = false; /* after "--" */

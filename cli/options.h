@@ -33,6 +33,4 @@ typedef enum cli_parsed { CLI_PARSED, CLI_HELPED, CLI_MISTAKEN } cli_parsed;
 cli_parsed cli_parse(const cli_command *command, const cli_option *options, int option_count, int argc,
                      char **argv, cli_list *rest, int rest_max);
 
-void cli_print_help(const cli_command *command, const cli_option *options, int option_count);
-
 #endif

@@ -60,9 +60,6 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body);
 bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint);
 void lw_validate_planar(lw_compiler *compiler);
 bool lw_finite(const double *x, int count);
-/* What is nothing beside this inertia: 1e-15 of what the body's mass makes of the distance to its joints, or 1e-28 of the
- * largest such moment of the model. O(bodies x joints): for doubtful cases only. */
-double lw_inertia_noise(const lw_spec *spec, const lw_body_spec *body);
 /* Eigenvalues of a symmetric 3 x 3 matrix, ascending. */
 void lw_principal_moments(const double S[6], double e[3]);
 

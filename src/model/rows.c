@@ -429,8 +429,9 @@ void lw_rows_velocities(const lw_model *model, const lw_rows *rows, double *V) {
     }
 }
 
-void lw_rows_relative(const lw_model *model, const lw_rows *rows, int joint, const double *A,
-                      double relative[6]) {
+/* The acceleration (or velocity, or displacement) across a joint, from A of the bodies, 6 each. */
+static void relative_of(const lw_model *model, const lw_rows *rows, int joint, const double *A,
+                        double relative[6]) {
     const lw_joint_info *info = &model->joints[joint].info;
     for (int k = 0; k < 6; k++) relative[k] = 0;
     for (int side = 0; side < 2; side++) {
@@ -452,7 +453,7 @@ static void joint_components(const lw_model *model, const lw_rows *rows, const d
         int j = model->bodies[i].joint_index;
         const lw_joint_state *state = &rows->joints[j];
         double relative[6];
-        lw_rows_relative(model, rows, j, A, relative);
+        relative_of(model, rows, j, A, relative);
         if (accelerations)
             for (int k = 0; k < 6; k++) relative[k] -= state->c[k];
         for (int k = 0; k < model->links[i].joint.nv; k++)

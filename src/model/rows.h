@@ -76,9 +76,6 @@ void lw_rows_times(const lw_rows *rows, const double *x, double *F);
 void lw_rows_transposed(const lw_rows *rows, const double *V, double *out);
 /* Velocities of the bodies, 6 each from V[0], as in bodies. */
 void lw_rows_velocities(const lw_model *model, const lw_rows *rows, double *V);
-/* Relative acceleration (or velocity, or displacement) A of joint j as above, from those of the bodies. */
-void lw_rows_relative(const lw_model *model, const lw_rows *rows, int joint, const double *A,
-                      double relative[6]);
 /* Joint accelerations of the tree from those of the bodies. */
 void lw_rows_joint_accelerations(const lw_model *model, const lw_rows *rows, const double *A, double *vdot);
 /* Speeds of the tree (or increments) from velocities of the bodies that satisfy its rows. */

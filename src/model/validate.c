@@ -2,7 +2,7 @@
  *
  * Rules    numbers are finite; mass >= 0;
  *          inertia is positive semidefinite (to 1e-9 of the largest moment: data are often rounded to that; and to
- *          what is nothing beside the masses and lengths of the model, lw_inertia_noise). Moments a, b, c with
+ *          what is nothing beside the masses and lengths of the model, inertia_noise). Moments a, b, c with
  *          a + b < c belong to no solid, but a rotor or a measured arm may well be given by the one moment that
  *          matters, and the equations of motion need no more than a positive inertia: a warning;
  *          axes have a direction; those of a universal joint are perpendicular, of a translation independent;
@@ -55,7 +55,9 @@ static double moment_scale(const lw_spec *spec, const lw_body_spec *body) {
     return fmax(body->mass * square, moment);
 }
 
-double lw_inertia_noise(const lw_spec *spec, const lw_body_spec *body) {
+/* What is nothing beside this inertia: 1e-15 of what the body's mass makes of the distance to its joints, or 1e-28 of the
+ * largest such moment of the model. O(bodies x joints): for doubtful cases only. */
+static double inertia_noise(const lw_spec *spec, const lw_body_spec *body) {
     double greatest = 0;
     for (size_t k = 0; k < spec->body_count; k++)
         greatest = fmax(greatest, moment_scale(spec, &spec->bodies[k]));
@@ -109,7 +111,7 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
         for (int k = 0; k < 2; k++)
             if (fabs(e[k]) < 1e-15 * e[2]) e[k] = 0; /* rounding */
         double scale = fmax(fabs(e[0]), fabs(e[2]));
-        if (e[0] < -tolerance * scale && e[0] < -lw_inertia_noise(compiler->spec, body))
+        if (e[0] < -tolerance * scale && e[0] < -inertia_noise(compiler->spec, body))
             lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
                              "check the signs of the products of inertia and the centre they refer to",
                              "inertia is not positive: its principal moments are %.6g, %.6g, %.6g", e[0],

@@ -38,7 +38,8 @@ void lw_checked_destroy(lw_checked *c) {
     lw_arena_destroy(c->arena);
 }
 
-double lw_checked_enough(const lw_formulation *formulation) {
+/* The amount up to which answers of a formulation count as balanced: LW_BALANCE_ENOUGH, or what its accuracy leaves. */
+static double enough_for(const lw_formulation *formulation) {
     const double share = 100; /* of its error in the mean there is so much in the worst place */
     return fmax(LW_BALANCE_ENOUGH, share * formulation->accuracy);
 }
@@ -72,7 +73,7 @@ lw_status lw_checked_accelerations(lw_checked *c, lw_method *method, const lw_me
     };
     lw_balance_result result = lw_balance_check(c->balance, &state);
     if (amount) *amount = result.amount;
-    return lw_balance_verdict(c->model, &result, lw_checked_enough(f), f->name, t, error);
+    return lw_balance_verdict(c->model, &result, enough_for(f), f->name, t, error);
 }
 
 double lw_checked_effort(const lw_checked *c) { return lw_balance_effort(c->balance); }

@@ -12,9 +12,6 @@ typedef struct lw_checked lw_checked;
 lw_checked *lw_checked_create(const lw_model *model);
 void lw_checked_destroy(lw_checked *checked);
 
-/* The amount up to which answers of a formulation count as balanced: LW_BALANCE_ENOUGH, or what its accuracy leaves. */
-double lw_checked_enough(const lw_formulation *formulation);
-
 /* Accelerations, reactions and uniqueness flags of a state, as lw_formulation.accelerations gives them (vdot, reactions and
  * unique may be NULL), and the check of them. options: those that the method was created with. amount (may be NULL) receives
  * that of the balance, NaN if the method has given no answer; LW_ERROR_SINGULAR names the body, joint or constraint where it does not hold. */

@@ -142,8 +142,6 @@ bool lw_director_build(lw_director *d);
 /* Every measure has room for slopes of its own. */
 void lw_director_own_slopes(lw_director *d);
 
-/* Reparametrisation: change, q1 and qm from turn and u, body by body from ground (95, 118, 126, 136, 154, 188, 189). */
-void lw_director_place(lw_director *d);
 /* What rounding has cut off a body's change, into rest; that of its parent is known. */
 void lw_director_rest(lw_director *d, int body);
 /* Turn and u from twists of the bodies: those of the step's begin times h (start), or increments delta of q1 (6 per body:

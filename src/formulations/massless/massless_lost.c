@@ -67,7 +67,9 @@ static bool velocity_held(lw_springs *s, double t, const double *tau, const doub
     return fine;
 }
 
-bool lw_springs_let_go(lw_springs *s, double t, const double *tau, const double *w) {
+/* No velocity of the flow balances its forces from w, which was given: dampers that only push have let go. Finds
+ * which, and the velocity with these directions held. False where that does not help. */
+static bool let_go(lw_springs *s, double t, const double *tau, const double *w) {
     lw_flow *flow = s->flow;
     const int n = flow->shape->count;
     const bool *latent = lw_dampers_latent(flow->dampers), *loose = lw_dampers_loose(flow->dampers);
@@ -89,7 +91,7 @@ lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, co
     bool found = status == LW_OK;
     if (found && springs) status = lw_springs_velocity(springs, t, tau, error);
     if (status == LW_ERROR_SINGULAR && !found && springs && lw_dampers_still(flow->dampers) &&
-        lw_springs_let_go(springs, t, tau, flow->given))
+        let_go(springs, t, tau, flow->given))
         status = LW_OK;
     /* not before: these have no part in the balance of motions without mass (docs/theory/idle.md, 4) */
     lw_idle_loads(flow->model, flow->data);

@@ -53,9 +53,6 @@ void lw_springs_spread(lw_springs *s, int k, const double *x);
 /* After a factor that is not frozen: directions that have lost their damper in a region, not at a place where it stands across, are held by
  * springs. */
 void lw_springs_find_regions(lw_springs *s, double t, const double *tau);
-/* No velocity of the flow balances its forces from w, which was given: dampers that only push have let go. Finds which, and the velocity with
- * these directions held. False where that does not help. */
-bool lw_springs_let_go(lw_springs *s, double t, const double *tau, const double *w);
 /* The part of a step along u from q after which a damper engages that is lost there, if that is before its end; else 1. */
 double lw_springs_engages(lw_springs *s, double t, const double *tau, const double *q, const double *v,
                           const double *u);

@@ -28,7 +28,10 @@ void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, cons
                 message);
 }
 
-void lw_reader_warn(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...) {
+/* A warning; of a repeated entry only the first step that has some is heard. */
+static void warn(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...)
+    LW_PRINTF(4, 5);
+static void warn(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...) {
     char message[sizeof((lw_error *)0)->message];
     if (reader->muted || reader->warned) return;
     va_list arguments;
@@ -245,8 +248,8 @@ static bool fits(lw_reader *reader, const lw_yaml *node, const char *what, lw_qu
     if (fit == LW_MAY_FIT) {
         snprintf(remedy, sizeof remedy, "it is taken as %s in SI units; give every number in it its unit",
                  wanted);
-        lw_reader_warn(reader, node->place, remedy, "%s %s%s looks like %s, but %s is expected", what, shown,
-                       origin, name, wanted);
+        warn(reader, node->place, remedy, "%s %s%s looks like %s, but %s is expected", what, shown, origin,
+             name, wanted);
         return true;
     }
     if (quantity == LW_PLAIN_NUMBER) {
@@ -266,7 +269,7 @@ static void question_angle(lw_reader *reader, const lw_yaml *node, const char *w
     if (!is_bare_number(constant && constant->text ? constant->text : node->text)) return;
     char remedy[96];
     snprintf(remedy, sizeof remedy, "did you mean %g deg? Write %g rad if not", value, value);
-    lw_reader_warn(reader, node->place, remedy, "%s is %g rad", what, value);
+    warn(reader, node->place, remedy, "%s is %g rad", what, value);
 }
 
 bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,

@@ -82,9 +82,6 @@ typedef struct lw_reader {
 
 void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...)
     LW_PRINTF(4, 5);
-/* A warning; of a repeated entry only the first step that has some is heard. */
-void lw_reader_warn(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...)
-    LW_PRINTF(4, 5);
 void lw_reader_check(lw_reader *reader, lw_status status); /* notes that memory is out */
 
 /* --- values (read_value.c) ------------------------------------------------------------------------ */
