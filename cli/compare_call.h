@@ -1,4 +1,4 @@
-/* compare.h - what the two halves of linkwork compare share: one model (cmd_compare.c), and a sweep over sizes
+/* compare_call.h - what the two halves of linkwork compare share: one model (cmd_compare.c), and a sweep over sizes
  * (compare_sweep.c).
  */
 #ifndef LINKWORK_CLI_COMPARE_H

@@ -1,4 +1,4 @@
-/* criterion.c - the projective criterion as a tool: the coordinates of a model by name, at a position and along a motion.
+/* criterion_merits.c - the projective criterion as a tool: the coordinates of a model by name, at a position and along a motion.
  *
  * Joint coordinates: M and C of the spanning tree. Absolute coordinates: M = diag(m, m, m, I) of every body, C the rows of all
  * joints, so that each is tied by all the joints it has. What the singular value decomposition chooses is the same greedy choice

@@ -1,4 +1,4 @@
-/* criterion.h - the inside of lw_merits, for other analyses.
+/* criterion_merits.h - the inside of lw_merits, for other analyses.
  */
 #ifndef LW_ANALYSES_CRITERION_H
 #define LW_ANALYSES_CRITERION_H

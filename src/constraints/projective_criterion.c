@@ -1,4 +1,4 @@
-/* criterion.c - the projective criterion of coordinate partitioning, and choices of independent coordinates by it.
+/* projective_criterion.c - the projective criterion of coordinate partitioning, and choices of independent coordinates by it.
  *
  *   C D' = 0,   M_d = D M D'                                                                          (9), (13)
  *   cos^2 alpha_i = d_i' M_d^-1 d_i / M^-1(i,i)          d_i the i-th column of D                        (23a)

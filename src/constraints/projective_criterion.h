@@ -1,4 +1,4 @@
-/* criterion.h - which coordinates of a constrained system are the best independent ones: the projective criterion.
+/* projective_criterion.h - which coordinates of a constrained system are the best independent ones: the projective criterion.
  *
  * A system of n coordinates with the mass matrix M (n x n) and m rows C qdot = ... at one state. Rows of prescribed speeds
  * are rows like others: C = e_i. The vector of coordinate i points into the tangent space at an angle alpha_i and into the

@@ -1,4 +1,4 @@
-/* lanes.h - the recursions for several states at a time, one table for each width of vector.
+/* batch_simd.h - the recursions for several states at a time, one table for each width of vector.
  */
 #ifndef LW_FORMULATIONS_LANES_H
 #define LW_FORMULATIONS_LANES_H

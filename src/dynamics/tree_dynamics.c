@@ -1,4 +1,4 @@
-/* dynamics.c - forward and inverse dynamics and joint reactions of a tree, for one state.
+/* tree_dynamics.c - forward and inverse dynamics and joint reactions of a tree, for one state.
  *
  * The recursions stand in tree_forward.h and tree_inverse.h; here they meet the force elements, prescribed motions and the caller.
  *

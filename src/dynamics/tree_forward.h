@@ -1,4 +1,4 @@
-/* forward.h - forward dynamics of a tree for one state or several: articulated inertias inwards, accelerations outwards.
+/* tree_forward.h - forward dynamics of a tree for one state or several: articulated inertias inwards, accelerations outwards.
  *
  *   given q, v, tau     find vdot with  M(q) vdot + c(q, v) = tau + forces
  *

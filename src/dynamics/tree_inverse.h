@@ -1,4 +1,4 @@
-/* inverse.h - inverse dynamics of a tree for one state or several: accelerations outwards, wrenches inwards.
+/* tree_inverse.h - inverse dynamics of a tree for one state or several: accelerations outwards, wrenches inwards.
  *
  *   given q, v, vdot    find tau with  M(q) vdot + c(q, v) = tau + forces
  *

@@ -1,4 +1,4 @@
-/* registry.c - the formulations that Linkwork has.
+/* formulation_registry.c - the formulations that Linkwork has.
  *
  * A new formulation is one file with one lw_formulation, and one line in the list below.
  */

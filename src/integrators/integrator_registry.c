@@ -1,4 +1,4 @@
-/* registry.c - all integrators, one line each.
+/* integrator_registry.c - all integrators, one line each.
  */
 #include "integrators/integrator.h"
 

@@ -1,4 +1,4 @@
-/* lanes.h - arithmetic on one state or on several side by side, under one name.
+/* simd.h - arithmetic on one state or on several side by side, under one name.
  *
  * A file that includes this first defines LANES as 1, 2, 4 or 8. REAL is then double or a vector of that many
  * doubles (an extension that gcc and clang share); + - * / work on both, and what they do not offer stands

@@ -1,4 +1,4 @@
-/* model.c - what the compiled model tells about itself.
+/* compiled_model.c - what the compiled model tells about itself.
  */
 #include "model/compiled_model.h"
 

@@ -1,4 +1,4 @@
-/* model.h - the compiled model's inside: flat arrays in regular labelling.
+/* compiled_model.h - the compiled model's inside: flat arrays in regular labelling.
  *
  * Each body i has an internal frame. Its origin is the point of its tree joint on the body's side, so that
  * the joint's motion needs no transformation there. Its axes are those of the joint's frame (z along the axis

@@ -1,4 +1,4 @@
-/* spec.h - the inside of a spec, for the files that compile it.
+/* spec_storage.h - the inside of a spec, for the files that compile it.
  *
  * All strings, tables and lists live in the arena. A list doubles into a new piece of the arena, so the
  * pieces left behind are together no larger than the list itself.

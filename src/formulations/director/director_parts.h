@@ -1,4 +1,4 @@
-/* director.h - what the files of the methods director and director-full share: the mechanism in director coordinates, its
+/* director_parts.h - what the files of the methods director and director-full share: the mechanism in director coordinates, its
  * Newton system, and one step of the energy-momentum scheme.
  */
 #ifndef LW_DIRECTOR_H

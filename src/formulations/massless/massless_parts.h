@@ -1,4 +1,4 @@
-/* massless.h - what the files of the method `massless` share (docs/theory/massless.md).
+/* massless_parts.h - what the files of the method `massless` share (docs/theory/massless.md).
  *
  *   structure   which speeds stand for directions without mass, and what moves along: decided once per model
  *   null        the directions N(q) themselves, at one position

@@ -1,4 +1,4 @@
-/* results.h - what the writers of results files have in common: the head, the rows, the end.
+/* results_file.h - what the writers of results files have in common: the head, the rows, the end.
  *
  * results.c decides what stands in a file; csv.c and hdf5.c write it.
  */
