@@ -350,24 +350,6 @@ static bool gather_joints(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
-/* Bushings of a free body whose six speeds stand for directions that no damper joins with others. */
-static void find_solid(lw_dampers *d) {
-    const lw_null_shape *shape = d->null->shape;
-    for (damper *own = d->dampers; own < d->dampers + d->count; own++) {
-        const share *s = d->shares + own->share;
-        const lw_link *link = &shape->model->links[shape->rep_body[s->direction]];
-        if (own->kind != IN_BUSHING || own->count != 6 || d->full[s->direction] != 6 ||
-            link->kernel != LW_KERNEL_FREE)
-            continue;
-        int side = s->second >= 0, place = side ? s->second : s->first;
-        bool fits = shape->body[place] == shape->rep_body[s->direction];
-        for (int a = 0; a < 6 && fits; a++)
-            fits = (side ? s[a].second : s[a].first) == place + a && (side ? s[a].first : s[a].second) < 0 &&
-                   shape->rep[s[a].direction] == link->v + a;
-        if (fits) own->solid = (unsigned char)(1 + side), own->place = place;
-    }
-}
-
 /* The farthest direction that each moves the same body or speed with: key[start[k] ..] of direction k. */
 static void reach(int directions, const int *start, const int *key, int *last_of_key, int *farthest) {
     for (int k = 0; k < directions; k++)
@@ -563,7 +545,7 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
         if (!d->still) fine = (d->still = LW_NEW(arena, bool, model->force_count)) != NULL;
         if (fine) d->still[d->forces[k] - model->forces] = true;
     }
-    if (fine && !shape->dense) find_solid(d), go_through(d);
+    if (fine && !shape->dense) go_through(d);
     free_index(&speeds), free_index(&bodies), free(order);
     return fine ? d : NULL;
 }

@@ -22,12 +22,9 @@ typedef struct damper {
     int speed;        /* in a joint: where it acts */
     int bodies[2];    /* between bodies */
     int line[2]; /* spring, bushing: which of what elements leave (LW_LINE) is its own: of all, and brief */
-    int place;   /* solid: of the first of its twists */
     unsigned char kind;      /* damper_kind */
     unsigned char from, end; /* bushing: the components that damp */
-    /* bushing: 1 + the side of a free body whose six speeds are all its shares, apart from other dampers; or 0 */
-    unsigned char solid;
-    bool constant; /* in a joint or along a line, and linear: c does not change */
+    bool constant;           /* in a joint or along a line, and linear: c does not change */
     bool latent;   /* a law or drive whose slope depends on position or time: it may be none somewhere */
     bool moves[2]; /* between bodies: whether some direction moves them */
     double c;      /* at the last state; of a bushing each component has its own */

@@ -24,32 +24,11 @@ static inline lw_null_piece whole(const lw_null_shape *shape) {
     return (lw_null_piece){.end = shape->count, .block_end = shape->block_count};
 }
 
-/* Twists of the bodies that a block moves, by N z, added to those that stand `size` apart. */
-static inline void block_twist(const lw_null *null, const lw_null_block *block, const double *z, double *V,
-                               int size) {
-    const lw_null_shape *shape = null->shape;
-    const double *twist = null->twist + 6 * block->place;
-    z += block->first;
-    if (block->free) { /* S of its joint is (0; R'), (1; 0) */
-        double *own = V + size * block->body;
-        for (int k = 0; k < 3; k++) {
-            own[k] += z[3 + k];
-            own[3 + k] += twist[3 + k] * z[0] + twist[9 + k] * z[1] + twist[15 + k] * z[2];
-        }
-        return;
-    }
-    const int *body = shape->body + block->place;
-    for (int d = 0; d < block->count; d++)
-        for (int m = 0; m < block->moved; m++, twist += 6) lw_v6_axpy(z[d], twist, V + size * body[m]);
-}
-
-/* The same of a piece. */
+/* Twists of the bodies that the directions of a piece move, by N z, added to those that stand `size` apart. */
 static inline void add_twists(const lw_null *null, const lw_null_piece *piece, const double *z, double *V,
                               int size) {
     const lw_null_shape *shape = null->shape;
-    for (int b = piece->block; b < piece->block_end && shape->free; b++)
-        block_twist(null, &shape->blocks[b], z, V, size);
-    for (int k = piece->first; k < piece->end && !shape->free; k++)
+    for (int k = piece->first; k < piece->end; k++)
         for (int m = shape->moved_start[k]; m < shape->moved_start[k + 1]; m++)
             lw_v6_axpy(z[k], null->twist + 6 * m, V + size * shape->body[m]);
 }

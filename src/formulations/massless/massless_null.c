@@ -419,22 +419,6 @@ static void stop(const recursion *r, const lw_null_node *at, double length, int 
     }
 }
 
-/* The same where the twists are those of a free joint, (0; R') and (1; 0), and the free joint of `body` takes them up. */
-static void stop_free(const recursion *r, int body, const double *S, double *value, int values) {
-    const place *own = &r->places[body];
-    const double *R = r->model->links[body].R, *p = own->p;
-    for (int k = 0; k < 3; k++) {
-        double *x = value + values * k, *y = value + values * (3 + k);
-        int i = (k + 1) % 3, j = (k + 2) % 3; /* e_k x p = p_i e_j - p_j e_i */
-        turn_against(R, S + 6 * k + 3, x);
-        for (int c = 0; c < 3; c++) {
-            x[3 + c] = 0;
-            y[c] = p[j] * R[3 * i + c] - p[i] * R[3 * j + c];
-            y[3 + c] = -own->R[3 * k + c];
-        }
-    }
-}
-
 /* The part of a root in the directions of a block, where some speeds respond. */
 static void start(lw_null *null, const recursion *r, const lw_null_block *block) {
     const lw_null_shape *shape = null->shape;
@@ -464,7 +448,7 @@ static void copy_place(const recursion *r, const lw_data *data, int i) {
     memcpy(r->places[i].R, from->R, sizeof from->R);
 }
 
-void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece, bool implicit) {
+void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece) {
     const lw_null_shape *shape = null->shape;
     const recursion r = recursion_of(shape->model, data);
     for (const lw_null_block *block = shape->blocks + piece->block; block < shape->blocks + piece->block_end;
@@ -474,24 +458,15 @@ void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece, bool
         double *root = null->twist + 6 * block->place;
         if (block->constant) continue;
         if (block->root == LW_ROOT_RESPONDS) start(null, &r, block);
-        if (block->free) /* of (0; R'), (1; 0) only R changes */
-            for (int d = 0; d < 3; d++) lw_v3_copy(r.S + 6 * (block->speed + d) + 3, root + 6 * d + 3);
-        else if (block->root == LW_ROOT_TURNS)
+        if (block->root == LW_ROOT_TURNS)
             for (int d = 0; d < count; d++)
                 memcpy(root + twists * d, r.S + 6 * null->rep[first + d], 6 * sizeof *r.S);
-        if (implicit && block->implicit) continue;
-        if (block->next) {
-            stop_free(&r, block->next, root, null->value + block->entry + 1, values);
-            continue;
-        }
         const lw_null_node *nodes = shape->nodes + shape->node_start[first],
                            *end = shape->nodes + shape->node_start[first + 1];
         for (const lw_null_node *at = nodes + 1; at < end; at++) {
             const double *parent = null->twist + 6 * nodes[at->parent].moved;
             double *value = null->value + at->entry;
-            if (at->moved < 0 && block->free && at->kernel == LW_KERNEL_FREE)
-                stop_free(&r, at->body, parent, value, values);
-            else if (at->moved < 0)
+            if (at->moved < 0)
                 stop(&r, at, shape->length, count, parent, twists, value, values);
             else
                 for (int d = 0; d < count; d++)
@@ -499,36 +474,6 @@ void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece, bool
                                     null->twist + 6 * at->moved + twists * d);
         }
     }
-}
-
-void lw_null_fill(lw_null *null, lw_data *data) {
-    const lw_null_shape *shape = null->shape;
-    const recursion r = recursion_of(shape->model, data);
-    for (const lw_null_block *block = shape->blocks; block < shape->blocks + shape->block_count; block++)
-        if (block->implicit)
-            stop_free(&r, block->next, null->twist + 6 * block->place, null->value + block->entry + 1,
-                      block->entries);
-}
-
-void lw_null_after(const lw_null *null, const lw_data *data, const lw_null_block *block, const double E[6],
-                   double after[6]) {
-    const place *own = (const place *)&data->places[block->next];
-    double velocity[3];
-    lw_v3_cross(E, own->p, velocity);
-    lw_v3_add(velocity, E + 3, velocity);
-    turn_against(null->shape->model->links[block->next].R, velocity, after);
-    turn_against(own->R, E, after + 3);
-}
-/* Joint forces of an implicit block's two joints on its body: (torque; force) that both do to it along with `load`. */
-static void both_joints(const lw_null *null, const lw_data *data, const lw_null_block *block,
-                        const double *load, double total[6]) {
-    const place *own = (const place *)&data->places[block->next];
-    const double *tau = data->tau + block->after;
-    double f[3], n[3];
-    lw_m3_mul_v(null->shape->model->links[block->next].R, tau, f);
-    lw_m3_mul_v(own->R, tau + 3, n);
-    lw_v3_add_cross(own->p, f, n);
-    for (int k = 0; k < 3; k++) total[k] = load[k] - n[k], total[3 + k] = load[3 + k] - f[k];
 }
 
 int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end) {
@@ -557,13 +502,13 @@ void lw_null_prepare(lw_null *null, lw_data *data, bool placed) {
 void lw_null_at(lw_null *null, lw_data *data) {
     const lw_null_piece all = whole(null->shape);
     lw_null_prepare(null, data, false);
-    lw_null_find(null, data, &all, false);
+    lw_null_find(null, data, &all);
 }
 void lw_null_placed(lw_null *null, lw_data *data) {
     const lw_null_piece all = whole(null->shape);
     lw_null_copy_places(null, data, 0, null->shape->model->body_count + 1);
     lw_null_prepare(null, data, true);
-    lw_null_find(null, data, &all, false);
+    lw_null_find(null, data, &all);
 }
 
 INLINE void add_direction(const lw_null *null, int k, double z, double *x) {
@@ -572,11 +517,6 @@ INLINE void add_direction(const lw_null *null, int k, double z, double *x) {
         x[shape->speed[e]] += null->value[e] * z;
 }
 void lw_null_add(const lw_null *null, int k, double z, double *x) { add_direction(null, k, z, x); }
-
-/* Six directions of a free body with one joint of six speeds after it, whose values follow one another: N'Q. */
-INLINE void free_forces(const double *value, const double *root, const double *after, double *out) {
-    for (int d = 0; d < 6; d++) out[d] = root[d] + lw_v6_dot(value + 7 * d + 1, after);
-}
 
 void lw_null_times(const lw_null *null, const double *z, double *x) {
     for (int k = 0; k < null->shape->count; k++) add_direction(null, k, z[k], x);
@@ -596,34 +536,13 @@ INLINE double balance(const lw_null *null, const lw_data *data, bool loaded, int
     return total;
 }
 
-void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, bool implicit,
-                          double *out) {
-    const lw_null_shape *shape = null->shape;
-    bool loaded = shape->model->forces_need_world;
-    for (int k = piece->first; k < piece->end && !shape->free; k++) out[k] = balance(null, data, loaded, k);
-    for (int b = piece->block; b < piece->block_end && shape->free; b++) {
-        const lw_null_block *block = &shape->blocks[b];
-        int first = block->first;
-        if (implicit && block->implicit) {
-            const double *S = null->twist + 6 * block->place, *tau = data->tau + block->speed;
-            double total[6];
-            both_joints(null, data, block, data->load + 6 * block->body, total);
-            for (int k = 0; k < 3; k++)
-                out[first + k] = tau[k] + lw_v3_dot(S + 6 * k + 3, total + 3),
-                            out[first + 3 + k] = tau[3 + k] + total[k];
-        } else if (block->after >= 0 && loaded) {
-            const double *S = null->twist + 6 * block->place, *load = data->load + 6 * block->body;
-            free_forces(null->value + block->entry, data->tau + block->speed, data->tau + block->after,
-                        out + first);
-            for (int k = 0; k < 3; k++)
-                out[first + k] += lw_v3_dot(S + 6 * k + 3, load + 3), out[first + 3 + k] += load[k];
-        } else
-            for (int k = first; k < first + block->count; k++) out[k] = balance(null, data, loaded, k);
-    }
+void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, double *out) {
+    bool loaded = null->shape->model->forces_need_world;
+    for (int k = piece->first; k < piece->end; k++) out[k] = balance(null, data, loaded, k);
 }
 void lw_null_forces(const lw_null *null, const lw_data *data, double *out) {
     const lw_null_piece all = whole(null->shape);
-    lw_null_forces_piece(null, &all, data, false, out);
+    lw_null_forces_piece(null, &all, data, out);
 }
 
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out) {

@@ -40,10 +40,6 @@ typedef struct lw_null_block {
     int body, speed;  /* whose joint it belongs to, and the first of its speeds that stand for a direction */
     bool constant;    /* its values do not change with position */
     bool alone;       /* no other block has a speed or body of it */
-    bool free;        /* the six of a free joint, whose body alone moves, ... */
-    int after;        /* ... and the first speed of the only joint after it, if that has six; or -1; ... */
-    int next;         /* ... the body of that joint, if it is free too; or 0; ... */
-    bool implicit; /* ... and no element acts in these joints, so that steady dampers need no values of it */
 } lw_null_block;
 
 typedef struct lw_null_shape {
@@ -57,7 +53,6 @@ typedef struct lw_null_shape {
     int count; /* directions, from the leaves inwards */
     int block_count;
     lw_null_block *blocks;
-    bool free;           /* some of them are */
     int *rep, *rep_body; /* the speed that stands for it, and the body of its joint */
     int *node_start;     /* count + 1 */
     lw_null_node *nodes;
@@ -127,11 +122,7 @@ void lw_null_placed(lw_null *null, lw_data *data);
 int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end);
 void lw_null_prepare(lw_null *null, lw_data *data, bool placed);
 void lw_null_place(const lw_null *null, lw_data *data, int count, const int *bodies);
-void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece, bool implicit);
-/* The values that this leaves out where blocks are implicit; and in place of these the last six entries of N z, z moving the body by E. */
-void lw_null_fill(lw_null *null, lw_data *data);
-void lw_null_after(const lw_null *null, const lw_data *data, const lw_null_block *block, const double E[6],
-                   double after[6]);
+void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece);
 /* x += N z, for all speeds; x += z n_k. */
 void lw_null_times(const lw_null *null, const double *z, double *x);
 void lw_null_add(const lw_null *null, int k, double z, double *x);
@@ -139,8 +130,7 @@ void lw_null_add(const lw_null *null, int k, double z, double *x);
 void lw_null_move(const lw_null *null, const double *z, lw_data *data);
 /* out = N'Q for the loads and joint forces in data. */
 void lw_null_forces(const lw_null *null, const lw_data *data, double *out);
-void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, bool implicit,
-                          double *out);
+void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, double *out);
 /* The same with all terms positive: what rounding of it is measured by. */
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out);
 

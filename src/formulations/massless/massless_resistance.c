@@ -128,35 +128,6 @@ INLINE void assemble_bushing(lw_dampers *d, const damper *own, const double *lin
     }
 }
 
-/* The same of a solid one: the twists are S of the free joint, (0; R') and (1; 0); their matrix is full. */
-static void assemble_solid(lw_dampers *d, const damper *own, const double *line, int base) {
-    const lw_force *element = d->forces[own - d->dampers];
-    bool second = own->solid == 2;
-    const double *S = d->null->twist + 6 * own->place, *axes = second ? line : element->frames[0].R,
-                 *at = second ? element->frames[1].p : line + 9, *C = element->bushing_damping;
-    double rate[36], scaled[36]; /* up to their sign */
-    for (int k = 0; k < 3; k++) {
-        double *x = rate + 6 * k, *y = rate + 18 + 6 * k;
-        int i = (k + 1) % 3, j = (k + 2) % 3; /* e_k x at = at_i e_j - at_j e_i */
-        for (int c = 0; c < 3; c++) {
-            x[c] = axes[c] * S[6 * k + 3] + axes[3 + c] * S[6 * k + 4] + axes[6 + c] * S[6 * k + 5];
-            y[c] = at[i] * axes[3 * j + c] - at[j] * axes[3 * i + c];
-            y[3 + c] = axes[3 * k + c];
-            scaled[6 * k + c] = C[c] * x[c];
-            scaled[18 + 6 * k + c] = C[c] * y[c], scaled[21 + 6 * k + c] = C[3 + c] * y[3 + c];
-        }
-    }
-    double *value = d->value + d->start[own->direction] - base;
-#pragma GCC unroll 6
-    for (int a = 0; a < 6; a++)
-#pragma GCC unroll 6
-        for (int b = 0; b <= a; b++) {
-            double sum = lw_v3_dot(scaled + 6 * a, rate + 6 * b);
-            if (b > 2) sum += lw_v3_dot(scaled + 6 * a + 3, rate + 6 * b + 3);
-            *value++ += sum;
-        }
-}
-
 /* Constant dampers in the joints of a block: their matrix stands at the ends of its rows. count: of its directions, a constant where that
  * pays. */
 INLINE void assemble_joints(lw_dampers *d, const lw_null_block *block, int base, int count) {
@@ -201,9 +172,7 @@ static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, d
         const int *pair = d->pairs + own->pair;
         if (own->kind == IN_BUSHING) {
             const double *line = line_of(d, data, own);
-            if (own->solid)
-                assemble_solid(d, own, line, base);
-            else if (own->from == 3 && own->count == 3)
+            if (own->from == 3 && own->count == 3)
                 assemble_bushing(d, own, line, base, 3, 6, 3);
             else if (own->from == 3)
                 assemble_bushing(d, own, line, base, 3, 6, own->count);

@@ -66,33 +66,13 @@ INLINE double move_block(lw_flow *flow, const lw_null_block *block, const double
     return power;
 }
 
-/* The same of a free body, where S of its joint is (0; R'), (1; 0), with one joint of six speeds after it. */
-static double move_free(lw_flow *flow, const lw_null_block *block, const double *in_joints) {
-    const double *value = flow->null->value + block->entry, *twist = flow->null->twist + 6 * block->place;
-    double z[6], after[6] = {0}, *E = flow->twist + 6 * block->body, power = 0;
-    for (int a = 0; a < 6; a++) z[a] = flow->zeta[block->first + a];
-    for (int k = 0; k < 3; k++) {
-        E[k] = z[3 + k];
-        E[3 + k] = twist[3 + k] * z[0] + twist[9 + k] * z[1] + twist[15 + k] * z[2];
-    }
-    if (block->implicit)
-        lw_null_after(flow->null, flow->data, block, E, after);
-    else
-        for (int a = 0; a < 6; a++) lw_v6_axpy(z[a], value + 7 * a + 1, after);
-    for (int a = 0; a < 6; a++) {
-        power += change_speed(flow, in_joints, block->speed + a, z[a], true);
-        power += change_speed(flow, in_joints, block->after + a, after[a], true);
-    }
-    return power;
-}
-
 static void finish_piece(lw_flow *flow, const lw_null_piece *piece, double t) {
     const lw_null_block *blocks = flow->shape->blocks + piece->block,
                         *end = flow->shape->blocks + piece->block_end;
     const double *in_joints = lw_dampers_in_joints(flow->dampers);
     double power = 0;
-    if (!piece->constant) lw_null_find(flow->null, flow->data, piece, true);
-    lw_null_forces_piece(flow->null, piece, flow->data, true, flow->gamma);
+    if (!piece->constant) lw_null_find(flow->null, flow->data, piece);
+    lw_null_forces_piece(flow->null, piece, flow->data, flow->gamma);
     for (int k = piece->first; k < piece->end; k++) flow->zeta[k] = flow->gamma[k];
     lw_dampers_factor_piece(flow->dampers, piece, flow->data, t);
     lw_dampers_solve_piece(flow->dampers, piece, flow->zeta);
@@ -105,8 +85,6 @@ static void finish_piece(lw_flow *flow, const lw_null_piece *piece, double t) {
             power += move_block(flow, block, in_joints, 2);
         else if (block->count == 3)
             power += move_block(flow, block, in_joints, 3);
-        else if (block->after >= 0 && block->alone)
-            power += move_free(flow, block, in_joints);
         else
             power += move_block(flow, block, in_joints, block->count);
     flow->data->power.dissipation += power;
@@ -159,7 +137,6 @@ lw_status lw_flow_steady(lw_flow *flow, double t, const double *tau, lw_error *e
     const lw_null_piece rest = {.element = 0};
     add_forces(flow, t, tau, &from, &rest);
     data->line_of = lw_dampers_lines(flow->dampers, false);
-    if (lw_dampers_loose_count(flow->dampers)) lw_null_fill(flow->null, data); /* springs need it */
     lw_status status = lw_flow_lost(flow, count, error);
     if (status != LW_OK) return status;
     for (int k = 0; k < count; k++)

@@ -359,27 +359,6 @@ static bool mark_alone(lw_null_shape *shape, int keys, const int *start, const i
     return fine;
 }
 
-/* Marks blocks whose values steady dampers do not need: no element acts in the joint of the free body or in the next. */
-static bool mark_implicit(lw_null_shape *shape) {
-    const lw_model *model = shape->model;
-    bool *pushed = calloc((size_t)model->nv + 1, sizeof *pushed); /* per speed */
-    for (int k = 0; k < model->force_count && pushed; k++) {
-        const lw_force *force = &model->forces[k];
-        if (force->closure < 0 && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
-            force->type != LW_FORCE_APPLIED)
-            pushed[force->v] = true;
-    }
-    for (int b = 0; b < shape->block_count && pushed; b++) {
-        lw_null_block *block = &shape->blocks[b];
-        block->implicit = block->next && block->alone && model->forces_need_world;
-        for (int k = 0; k < 6 && block->implicit; k++)
-            block->implicit = !pushed[block->speed + k] && !pushed[block->after + k];
-    }
-    bool fine = pushed != NULL;
-    free(pushed);
-    return fine;
-}
-
 /* Is the way of direction b that of a? */
 static bool same_way(const lw_null_shape *shape, int a, int b) {
     int count = shape->node_start[a + 1] - shape->node_start[a];
@@ -411,24 +390,13 @@ static bool list_blocks(lw_null_shape *shape) {
         shape->block_count++;
     }
     for (lw_null_block *block = shape->blocks; block && block < shape->blocks + shape->block_count; block++) {
-        const lw_link *link = &shape->model->links[shape->rep_body[block->first]];
-        block->free = link->kernel == LW_KERNEL_FREE && !link->joint.inverse && block->count == 6 &&
-                      block->root == LW_ROOT_TURNS && block->moved == 1 &&
-                      shape->rep[block->first] == link->v;
-        shape->free |= block->free;
-        const int *after = shape->speed + shape->entry_start[block->first] + 1;
-        block->after = block->free && block->entries == 7 && after[5] == after[0] + 5 ? after[0] : -1;
-        const lw_null_node *nodes = shape->nodes + shape->node_start[block->first];
         block->entry = shape->entry_start[block->first], block->place = shape->moved_start[block->first];
         block->body = shape->rep_body[block->first], block->speed = shape->rep[block->first];
-        if (block->after >= 0 && nodes[1].moved < 0 && nodes[1].kernel == LW_KERNEL_FREE)
-            block->next = nodes[1].body;
         block->constant = !shape->dense && is_constant(shape, block);
         block->alone = true;
     }
     return shape->blocks && mark_alone(shape, shape->model->nv, shape->entry_start, shape->speed) &&
-           mark_alone(shape, shape->model->body_count + 1, shape->moved_start, shape->body) &&
-           mark_implicit(shape);
+           mark_alone(shape, shape->model->body_count + 1, shape->moved_start, shape->body);
 }
 
 /* Takes over what the draft has found. */
