@@ -34,14 +34,6 @@ INLINE void gather(const recursion *r, int i, REAL A[6], REAL B[9], REAL C[6], R
     for (int k = 0; k < 6; k++) f[k] += handed->f[k];
 }
 
-/* The same of a body without mass or inertia of its own (massless.c), which carries others. */
-INLINE void gather_bare(const recursion *r, int i, REAL A[6], REAL B[9], REAL C[6], REAL f[6]) {
-    const sum *handed = &r->sums[r->model->links[i].slot];
-    for (int k = 0; k < 6; k++) A[k] = handed->A[k], C[k] = handed->C[k], f[k] = handed->f[k];
-    for (int k = 0; k < 9; k++) B[k] = handed->B[k];
-    for (int k = 0; k < 6 && r->load; k++) f[k] -= r->load[6 * i + k];
-}
-
 /* Hands an inertia, already in the parent's axes but at the child's origin p, to the parent:
  *     C,   S = B + p~ C,   A - S p~ + p~ B'
  * zero is a row of B, and row and column of A, that vanish (-1: none): the axis of a revolute joint. */
@@ -94,9 +86,7 @@ INLINE REAL inverse_pivot(const recursion *r, int speed, REAL pivot, int *bad) {
 /* Each eliminate_: I^ - U D^-1 U' and f^ + U D^-1 u + (that inertia) bias, handed to the parent. Sets *bad to
  * the number of a speed (from 1) that moves no inertia. */
 
-/* at: the place of the joint seen from the parent of `via`, the body itself or one that is passed over (massless_passing.h). */
-INLINE void revolute_eliminate_at(const recursion *r, int i, int *bad, const lw_link *via, const REAL at[3],
-                                  int a) {
+INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
     const lw_link *link = &r->model->links[i];
     node *own = &r->nodes[i];
     int j = (a + 1) % 3, k = (a + 2) % 3;
@@ -107,7 +97,7 @@ INLINE void revolute_eliminate_at(const recursion *r, int i, int *bad, const lw_
     REAL d = inverse_pivot(r, link->v, U[a], bad), u = link->sign * r->tau[link->v] - f[a];
     own->d = d;
     own->u = u;
-    if (via->parent == 0) return;
+    if (link->parent == 0) return;
     for (int l = 0; l < 6; l++) w[l] = U[l] * d;
     A[j] -= w[j] * U[j], A[k] -= w[k] * U[k], A[sym(j, k)] -= w[j] * U[k];
     for (int l = 0; l < 3; l++) B[3 * j + l] -= w[j] * U[3 + l], B[3 * k + l] -= w[k] * U[3 + l];
@@ -137,12 +127,9 @@ INLINE void revolute_eliminate_at(const recursion *r, int i, int *bad, const lw_
     turn_symmetric(a, c, s, C, C1);
     turn(a, c, s, f, f1);
     turn(a, c, s, f + 3, f1 + 3);
-    hand_over(r, via, at, A1, B1, C1, f1, a);
-}
-INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
     REAL p[3];
-    constant3(r->model->links[i].p, p);
-    revolute_eliminate_at(r, i, bad, &r->model->links[i], p, a);
+    constant3(link->p, p);
+    hand_over(r, link, p, A1, B1, C1, f1, a);
 }
 
 INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
@@ -293,19 +280,16 @@ INLINE void inertia_times_motion(const REAL A[6], const REAL B[9], const REAL C[
         }
 }
 
-/* Any other joint, by its S; nv, prescribed, universal and bare (of its body) are constants where that pays. */
-INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigned prescribed, bool universal,
-                            bool bare) {
+/* Any other joint, by its S; nv, prescribed and universal are constants where that pays. */
+INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigned prescribed,
+                            bool universal) {
     const lw_link *link = &r->model->links[i];
     const node *own = &r->nodes[i];
     const place *at = &r->places[i];
     const REAL *S = r->S + 6 * link->v, *tau = r->tau + link->v;
     REAL *U = r->U + 6 * link->v, *D = r->D + 6 * link->v, *u = r->u + link->v;
     REAL A[6], B[9], C[6], f[6], t[6], b[6], W[6 * LW_JOINT_MAX_V], y[LW_JOINT_MAX_V];
-    if (bare)
-        gather_bare(r, i, A, B, C, f);
-    else
-        gather(r, i, A, B, C, f);
+    gather(r, i, A, B, C, f);
     for (int k = 0; k < 6; k++) b[k] = own->bias[k];
     for (int k = 0; k < nv; k++) {
         inertia_times_motion(A, B, C, S, k, universal, U + 6 * k);
@@ -360,17 +344,17 @@ static void general_eliminate(const recursion *r, int i, int *bad) {
     else if (link->kernel == LW_KERNEL_FREE)
         free_eliminate(r, i, bad);
     else if (link->kernel == LW_KERNEL_UNIVERSAL)
-        joint_eliminate(r, i, bad, 2, 0, true, false);
+        joint_eliminate(r, i, bad, 2, 0, true);
     else if (link->prescribed)
-        joint_eliminate(r, i, bad, link->joint.nv, link->prescribed, false, false);
+        joint_eliminate(r, i, bad, link->joint.nv, link->prescribed, false);
     else if (link->joint.nv == 1)
-        joint_eliminate(r, i, bad, 1, 0, false, false);
+        joint_eliminate(r, i, bad, 1, 0, false);
     else if (link->joint.nv == 2)
-        joint_eliminate(r, i, bad, 2, 0, false, false);
+        joint_eliminate(r, i, bad, 2, 0, false);
     else if (link->joint.nv == 3)
-        joint_eliminate(r, i, bad, 3, 0, false, false);
+        joint_eliminate(r, i, bad, 3, 0, false);
     else
-        joint_eliminate(r, i, bad, link->joint.nv, 0, false, false);
+        joint_eliminate(r, i, bad, link->joint.nv, 0, false);
 }
 
 /* Returns the body at which some speed moves no inertia and that speed's number from 1, or 0. */
@@ -388,20 +372,15 @@ static inline int eliminate(const recursion *r, int *speed) {
 
 /* --- accelerations, from ground outwards (docs/theory/tree.md, 18) -------------------------------- */
 
-INLINE void revolute_accelerate_at(const recursion *r, int i, const lw_link *via, const REAL at[3], int a) {
+INLINE void revolute_accelerate(const recursion *r, int i, int a) {
     const lw_link *link = &r->model->links[i];
     node *own = &r->nodes[i];
     REAL x[6];
-    carry_revolute_at(r, i, via, at, x, a);
+    carry_revolute(r, i, x, a);
     REAL rate = (own->u - r6_dot(own->U, x)) * own->d;
     r->vdot[link->v] = link->sign * rate;
     x[a] += rate;
     for (int k = 0; k < 6; k++) own->a[k] = x[k];
-}
-INLINE void revolute_accelerate(const recursion *r, int i, int a) {
-    REAL p[3];
-    constant3(r->model->links[i].p, p);
-    revolute_accelerate_at(r, i, &r->model->links[i], p, a);
 }
 
 INLINE void prismatic_accelerate(const recursion *r, int i, int a) {

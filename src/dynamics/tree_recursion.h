@@ -174,26 +174,20 @@ static inline void turn_joints(const recursion *r) {
 
 INLINE void revolute_place(const recursion *r, int i, int a) { (void)r, (void)i, (void)a; }
 
-/* at: the place of the joint seen from the parent; rate: its speed. */
-INLINE void revolute_velocity_at(const recursion *r, int i, const node *parent, const REAL at[3], REAL rate,
-                                 int a) {
-    const int speed = r->model->links[i].v;
+INLINE void revolute_velocity(const recursion *r, int i, int a) {
+    const lw_link *link = &r->model->links[i];
+    const node *parent = &r->nodes[link->parent];
     node *own = &r->nodes[i];
-    REAL spin[3];
-    centripetal(parent->w, at, spin);
-    turn_back(a, r->cosine[speed], r->sine[speed], parent->w, own->w);
-    turn_back(a, r->cosine[speed], r->sine[speed], spin, own->bias + 3);
+    REAL p[3], spin[3], rate = link->sign * r->v[link->v];
+    constant3(link->p, p);
+    centripetal(parent->w, p, spin);
+    turn_back(a, r->cosine[link->v], r->sine[link->v], parent->w, own->w);
+    turn_back(a, r->cosine[link->v], r->sine[link->v], spin, own->bias + 3);
     int j = (a + 1) % 3, k = (a + 2) % 3; /* w x e_a rate */
     own->bias[a] = real(0);
     own->bias[j] = own->w[k] * rate;
     own->bias[k] = -own->w[j] * rate;
     own->w[a] += rate;
-}
-INLINE void revolute_velocity(const recursion *r, int i, int a) {
-    const lw_link *link = &r->model->links[i];
-    REAL p[3];
-    constant3(link->p, p);
-    revolute_velocity_at(r, i, &r->nodes[link->parent], p, link->sign * r->v[link->v], a);
 }
 
 INLINE void prismatic_place(const recursion *r, int i, int a) {
@@ -321,23 +315,16 @@ static inline void velocities(const recursion *r) {
 
 /* --- what a joint hands outwards: the parent's acceleration, seen from the child, and bias ------------------------ */
 
-/* at: the place of the joint seen from the parent of `via`. */
-INLINE void carry_revolute_at(const recursion *r, int i, const lw_link *via, const REAL at[3], REAL x[6],
-                              int a) {
+INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
     const lw_link *link = &r->model->links[i];
-    const node *parent = &r->nodes[via->parent], *own = &r->nodes[i];
-    REAL t[3];
-    r3_cross(parent->a, at, t);
+    const node *parent = &r->nodes[link->parent], *own = &r->nodes[i];
+    REAL p[3], t[3];
+    constant3(link->p, p);
+    r3_cross(parent->a, p, t);
     for (int k = 0; k < 3; k++) t[k] += parent->a[3 + k];
     turn_back(a, r->cosine[link->v], r->sine[link->v], parent->a, x);
     turn_back(a, r->cosine[link->v], r->sine[link->v], t, x + 3);
     for (int k = 0; k < 6; k++) x[k] += own->bias[k];
-}
-INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
-    const lw_link *link = &r->model->links[i];
-    REAL p[3];
-    constant3(link->p, p);
-    carry_revolute_at(r, i, link, p, x, a);
 }
 INLINE void carry_prismatic(const recursion *r, int i, REAL x[6]) {
     const node *parent = &r->nodes[r->model->links[i].parent], *own = &r->nodes[i];

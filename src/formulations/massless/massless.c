@@ -76,19 +76,14 @@ static void remove_still(const massless_method *m, int i, double *y) {
 
 /* As eliminate and accelerate of tree_forward.h; joints of several speeds of which some are left out by kernels of their own. */
 static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
-    const unsigned char *left_out = m->shape->left_out, *passing = m->passing;
+    const unsigned char *left_out = m->shape->left_out;
     int body = 0;
     for (int i = r->model->body_count; i >= 1; i--) {
         const lw_link *link = &r->model->links[i];
         int bad = 0;
-        int ahead = i > AHEAD ? i - AHEAD : 0; /* of a body that is passed over no inertia is needed */
-        look_ahead(r->model->links, sizeof(lw_link), passing[ahead] & PASSED ? 1 : 2, ahead);
-        if (passing[i] & PASSED)
-            pass_over(r, passing, i);
-        else if (left_out[i] && link->kernel >= LW_KERNEL_SPHERICAL)
-            deficient_eliminate(r, i, left_out[i], passing[i] & BARE, &bad);
-        else if (passing[i] & BEYOND && link->kernel < LW_KERNEL_PRISMATIC)
-            hinge_beyond_eliminate(r, passing, i, &bad);
+        look_ahead(r->model->links, sizeof(lw_link), 2, i - AHEAD);
+        if (left_out[i] && link->kernel >= LW_KERNEL_SPHERICAL)
+            deficient_eliminate(r, i, left_out[i], &bad);
         else
             BY_JOINT(link, eliminate, r, i, &bad)
         if (bad && !body) body = i, *speed = bad;
@@ -96,23 +91,18 @@ static int eliminate_mixed(const massless_method *m, const recursion *r, int *sp
     return body;
 }
 static void accelerate_mixed(const massless_method *m, const recursion *r) {
-    const unsigned char *left_out = m->shape->left_out, *passing = m->passing;
+    const unsigned char *left_out = m->shape->left_out;
     hang_ground(r);
     for (int i = 1; i <= r->model->body_count; i++) {
         const lw_link *link = &r->model->links[i];
         look_ahead(r->model->links, sizeof(lw_link), 1, i + AHEAD);
-        if (passing[i] & PASSED) {
-            if (!(passing[i] & SILENT)) memcpy(r->nodes[i].a, r->nodes[link->parent].a, sizeof r->nodes->a);
-            for (int k = 0; k < link->joint.nv; k++) r->vdot[link->v + k] = 0;
-        } else if (passing[i] & BEYOND && link->kernel < LW_KERNEL_PRISMATIC)
-            hinge_beyond_accelerate(r, passing, i);
-        else if (!left_out[i] || link->kernel < LW_KERNEL_SPHERICAL)
+        if (!left_out[i] || link->kernel < LW_KERNEL_SPHERICAL)
             BY_JOINT(link, accelerate, r, i)
         else if (is_rigid(link, left_out[i]))
             rigid_accelerate(r, i);
         else {
             double x[6], y[LW_JOINT_MAX_V];
-            deficient_rates(r, i, passing[i] & BARE, x, y);
+            deficient_rates(r, i, x, y);
             remove_still(m, i, y);
             deficient_accelerate(r, i, x, y);
         }
@@ -147,13 +137,12 @@ static lw_status lost(const massless_method *m, int body, int speed, lw_error *e
                       speed - 1);
 }
 
-/* Velocities and bias; as_given: w is v. passing: NULL, or which bodies are passed over from here on. */
-static void find_velocities(massless_method *m, const recursion *r, const unsigned char *passing,
-                            bool as_given) {
+/* Velocities and bias; as_given: w is v. */
+static void find_velocities(massless_method *m, const recursion *r, bool as_given) {
     bool apart = !as_given && m->shape->count;
     lw_flow *flow = m->flow;
     if (apart && !flow->apart_known) motion_apart(flow->null, flow->zeta, flow->apart, flow->twist);
-    velocities_apart(m->shape, r, passing, flow->apart, apart ? flow->twist : NULL);
+    velocities_apart(m->shape, r, flow->apart, apart ? flow->twist : NULL);
 }
 
 /* wdot into data->vdot, for the consistent velocity, forces and places that the flow has left in data. as_given: w is v. */
@@ -162,7 +151,7 @@ static lw_status accelerate_tree(massless_method *m, bool as_given, lw_error *er
     recursion r = recursion_of(model, m->flow->data);
     int speed, body;
     r.floor = m->floor;
-    find_velocities(m, &r, m->passing, as_given);
+    find_velocities(m, &r, as_given);
     if (m->mixed) take_left_out(m);
     body = m->mixed ? eliminate_mixed(m, &r, &speed) : eliminate(&r, &speed);
     if (body) return lost(m, body, speed, error);
@@ -370,7 +359,6 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->least = LW_NEW(arena, double, nv);
     m->direction = LW_NEW(arena, int, model->body_count + 1);
     m->entry = LW_NEW(arena, int, model->body_count + 1);
-    m->passing = LW_NEW(arena, unsigned char, model->body_count + 1);
     m->taken = LW_NEW(arena, unsigned, shape->kinetic_count + 1);
     m->q = LW_NEW(arena, double, model->nq + 1);
     m->v = LW_NEW(arena, double, nv);
@@ -404,8 +392,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         if (!shape->dense) m->entry[shape->rep_body[k]] = shape->nodes[shape->node_start[k]].entry;
     }
     for (int k = 0; k < shape->kinetic_count; k++) m->taken[k] = ~0u;
-    find_floors(m); /* passes over no body */
-    if (!shape->dense) m->mixed |= find_passing(shape, m->passing) > 0;
+    find_floors(m);
     *out = &m->looped.base;
     return LW_OK;
 }
@@ -560,7 +547,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
 static void balance_rows(massless_method *m, const double *wdot, double *row) {
     const lw_model *model = m->shape->model;
     recursion r = recursion_of(model, m->flow->data);
-    find_velocities(m, &r, NULL, false);
+    find_velocities(m, &r, false);
     hang_ground(&r);
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];

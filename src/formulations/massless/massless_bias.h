@@ -13,7 +13,7 @@
 #ifndef LW_MASSLESS_BIAS_H
 #define LW_MASSLESS_BIAS_H
 
-#include "formulations/massless/massless_passing.h"
+#include "formulations/massless/massless_joints.h"
 
 /* Of a free joint: R'e, and S° e along v. */
 INLINE void free_rate(const double *S, const double *v, const double *e, double local[3], double out[6]) {
@@ -98,25 +98,20 @@ static void placed_velocity(const recursion *r, int i) {
     if (slides) r3_add_cross(t, relative + 3, own->bias + 3);
 }
 
-/* bias of body i += the difference. at, rate: as in revolute_velocity_at. */
-INLINE void revolute_correct_at(const recursion *r, int i, const double *E, const double at[3], double rate,
-                                int a) {
-    const int speed = r->model->links[i].v;
+/* bias of body i += the difference. */
+INLINE void revolute_correct(const recursion *r, int i, const double *E, const double *apart, int a) {
+    (void)apart; /* S does not turn */
+    const lw_link *link = &r->model->links[i];
     int b = (a + 1) % 3, c = (a + 2) % 3;
-    double linear[3], w[3], x[3], *bias = r->nodes[i].bias;
+    double linear[3], w[3], x[3], rate = link->sign * r->v[link->v], *bias = r->nodes[i].bias;
     lw_v3_copy(E + 3, linear);
-    lw_v3_add_cross(E, at, linear);
-    turn_back(a, r->cosine[speed], r->sine[speed], E, w);
-    turn_back(a, r->cosine[speed], r->sine[speed], linear, x);
+    lw_v3_add_cross(E, link->p, linear);
+    turn_back(a, r->cosine[link->v], r->sine[link->v], E, w);
+    turn_back(a, r->cosine[link->v], r->sine[link->v], linear, x);
     bias[b] -= rate * w[c];
     bias[c] += rate * w[b];
     bias[3 + b] -= rate * x[c];
     bias[3 + c] += rate * x[b];
-}
-INLINE void revolute_correct(const recursion *r, int i, const double *E, const double *apart, int a) {
-    (void)apart; /* S does not turn */
-    const lw_link *link = &r->model->links[i];
-    revolute_correct_at(r, i, E, link->p, link->sign * r->v[link->v], a);
 }
 INLINE void prismatic_correct(const recursion *r, int i, const double *E, const double *apart, int a) {
     (void)apart;
@@ -171,45 +166,15 @@ static inline void motion_apart(const lw_null *null, const double *zeta, double 
     lw_null_times(null, zeta, e);
 }
 
-/* A hinge and the one before it about the same line, whose body is passed over, are one hinge. E: the twist of what carries both; NULL: none. */
-INLINE void revolute_both(const recursion *r, int i, const double *E, int a) {
-    const lw_link *link = &r->model->links[i], *before = &r->model->links[link->parent];
-    double *c = r->cosine + link->v, *s = r->sine + link->v, p[3];
-    double c1 = r->cosine[before->v], s1 = r->sine[before->v], cosine = c1 * *c - s1 * *s;
-    double rate = before->sign * r->v[before->v] + link->sign * r->v[link->v];
-    *s = s1 * *c + c1 * *s;
-    *c = cosine;
-    lw_v3_add(before->p, link->p, p);
-    revolute_velocity_at(r, i, &r->nodes[before->parent], p, rate, a);
-    if (E) revolute_correct_at(r, i, E, p, rate, a);
-}
-static void hinge_both(const recursion *r, int i, const double *E) {
-    int kernel = r->model->links[i].kernel;
-    if (kernel == LW_KERNEL_REVOLUTE)
-        revolute_both(r, i, E, 0);
-    else if (kernel == LW_KERNEL_REVOLUTE + 1)
-        revolute_both(r, i, E, 1);
-    else
-        revolute_both(r, i, E, 2);
-}
-
-/* As velocities of tree_recursion.h, when lw_null_at has turned and placed the joints. E NULL: the bias of v itself. passing NULL: no body is
- * passed over. */
-static inline void velocities_apart(const lw_null_shape *shape, const recursion *r,
-                                    const unsigned char *passing, const double *e, const double *E) {
+/* As velocities of tree_recursion.h, when lw_null_at has turned and placed the joints. E NULL: the bias of v itself. */
+static inline void velocities_apart(const lw_null_shape *shape, const recursion *r, const double *e,
+                                    const double *E) {
     const lw_model *model = r->model;
     int next = 0, count = E ? shape->corrected_count : 0, placed = 0;
     for (int k = 0; k < 3; k++) r->nodes[0].w[k] = 0;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         look_ahead(model->links, sizeof(lw_link), 1, i + AHEAD);
-        unsigned pass = passing ? passing[i] : 0;
-        if (pass & (SILENT | COAXIAL)) { /* of hinges about one line none feels the others' N zeta */
-            int carrier = model->links[link->parent].parent;
-            if (next < count && shape->corrected[next] == i) next++;
-            if (pass & COAXIAL) hinge_both(r, i, E && pass & CARRIED ? E + 6 * carrier : NULL);
-            continue;
-        }
         bool known = placed < shape->placed_count && shape->placed[placed] == i;
         placed += known;
         if (known && link->kernel >= LW_KERNEL_SPHERICAL)
@@ -221,7 +186,6 @@ static inline void velocities_apart(const lw_null_shape *shape, const recursion 
             next++;
             BY_JOINT(link, correct, r, i, carrier, e)
         }
-        if (pass & BEYOND) BY_JOINT(link, pass, r, i, passing)
     }
 }
 

@@ -85,19 +85,7 @@ static void ball_eliminate(const recursion *r, int i, int *bad) {
     hand_over(r, link, at->p, none, none, C1, f1, -1);
 }
 
-/* A universal joint with one speed left out, on a body without mass: to the other it is one whose acceleration is prescribed, zero. */
-static void bare_universal_eliminate(const recursion *r, int i, int *bad) {
-    int v = r->model->links[i].v;
-    bool first = isinf(r->floor[v]);
-    r->vdot[first ? v : v + 1] = 0;
-    if (first)
-        joint_eliminate(r, i, bad, 2, 1, true, true);
-    else
-        joint_eliminate(r, i, bad, 2, 2, true, true);
-}
-
-/* bare: the body carries others and has no mass or inertia of its own. */
-static void deficient_eliminate(const recursion *r, int i, unsigned left_out, bool bare, int *bad) {
+static void deficient_eliminate(const recursion *r, int i, unsigned left_out, int *bad) {
     const lw_link *link = &r->model->links[i];
     bool rigid = is_rigid(link, left_out);
     if (link->kernel == LW_KERNEL_SPHERICAL && rigid)
@@ -107,11 +95,9 @@ static void deficient_eliminate(const recursion *r, int i, unsigned left_out, bo
     else if (link->kernel == LW_KERNEL_FREE && rigid)
         rigid_free_eliminate(r, i);
     else if (link->kernel == LW_KERNEL_FREE)
-        joint_eliminate(r, i, bad, 6, 0, false, false);
+        joint_eliminate(r, i, bad, 6, 0, false);
     else if (rigid)
-        joint_eliminate(r, i, bad, 0, 0, false, false);
-    else if (link->kernel == LW_KERNEL_UNIVERSAL && bare)
-        bare_universal_eliminate(r, i, bad);
+        joint_eliminate(r, i, bad, 0, 0, false);
     else
         general_eliminate(r, i, bad);
 }
@@ -136,7 +122,7 @@ INLINE void rates_by_motion(const recursion *r, int i, int nv, unsigned fixed, d
     solve_lower(nv, fixed, D, y);
     solve_upper(nv, fixed, D, y);
 }
-INLINE void deficient_rates(const recursion *r, int i, bool bare, double x[6], double y[LW_JOINT_MAX_V]) {
+INLINE void deficient_rates(const recursion *r, int i, double x[6], double y[LW_JOINT_MAX_V]) {
     const lw_link *link = &r->model->links[i];
     if (link->kernel == LW_KERNEL_SPHERICAL) { /* U is (A; B'), B kept */
         const double *B = r->U + 6 * link->v, *D = r->D + 6 * link->v;
@@ -145,12 +131,6 @@ INLINE void deficient_rates(const recursion *r, int i, bool bare, double x[6], d
         solve_lower(3, 0, D, y);
         solve_upper(3, 0, D, y);
         for (int k = 0; k < 3; k++) y[k] -= x[k];
-    } else if (link->kernel == LW_KERNEL_UNIVERSAL && bare) { /* one speed is left out: no D has it */
-        const double *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
-        int k = isinf(r->floor[link->v]);
-        carry_general(r, i, x);
-        y[k] = (r->u[link->v + k] - lw_v6_dot(U + 6 * k, x)) * D[7 * k];
-        y[!k] = 0;
     } else if (link->kernel == LW_KERNEL_UNIVERSAL)
         rates_by_motion(r, i, 2, 0, x, y);
     else

@@ -18,10 +18,9 @@ typedef struct massless_method {
     lw_springs *springs, *springs_ahead; /* of directions that are algebraic, somewhere at least */
     lw_projection *projection;           /* closed loops */
     lw_loop_system *system;
-    lw_follow *follow; /* what may change on the way; NULL: nothing */
-    bool mixed; /* some joint that goes by its S has speeds that are left out, or bodies are passed over */
+    lw_follow *follow;               /* what may change on the way; NULL: nothing */
+    bool mixed;                      /* some joint that goes by its S has speeds that are left out */
     unsigned *taken;                 /* per kinetic body: the speeds that are left out by now */
-    unsigned char *passing;          /* per body: massless_passing.h */
     int *direction, *entry;          /* per body: the first direction of its joint, and its first value */
     double *floor;                   /* per speed */
     double *least;                   /* per speed: its floor where it is not left out */
