@@ -1,9 +1,9 @@
-/* test_massless_passing.c - the recursions pass over bodies without mass whose joint is rigid for them.
+/* test_massless_knots.c - bodies without mass whose joint is rigid for them, one to three in a row.
  *
  * Random trees of knots: one to three bodies without mass in a row, whose joints share all their motions, then one or two bodies with mass,
  * sometimes with a branch between; dampers in joints and springs that pull at the bodies without mass too. Two ways to the accelerations:
  *
- *   derivative   articulated inertias, which pass over these bodies
+ *   derivative   articulated inertias, from which the speeds of these bodies are left out
  *   residual     a Newton-Euler recursion over every body, which must find nothing left
  */
 #include "build.h"
