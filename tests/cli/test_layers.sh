@@ -89,4 +89,22 @@ printf '#include "model/e.h"\n' >"$work/tree/src/model/d.c"
 printf '#include "model/c.h"\n' >"$work/tree/src/model/e.h"
 refused "include each other: model/c -> model/d -> model/e -> model/c"
 
+# The map names files and folders that are there, and all layers and families.
+python3 - "$2" <<'PYTHON' || fail "docs/architecture.md is not true"
+import os, re, sys
+os.chdir(sys.argv[1])
+text = open("docs/architecture.md", encoding="utf-8").read()
+names = {name for top in ("src", "cli", "include") for _, _, files in os.walk(top) for name in files}
+names |= {os.path.splitext(name)[0] for name in names}
+for word in re.findall(r"`([^`]+)`", text):
+    if re.fullmatch(r"[\w./-]+/[\w./-]*", word) and "NAME" not in word:
+        assert os.path.exists(word), word
+    elif re.fullmatch(r"\w+\.[ch]", word) and "NAME" not in word:
+        assert word in names, word
+layers = set(os.listdir("src"))
+assert layers <= set(re.findall(r"`src/(\w+)`", text)), layers
+families = {name for name in os.listdir("src/formulations") if os.path.isdir("src/formulations/" + name)}
+assert families <= set(re.findall(r"`(\w+)`", text)), families
+PYTHON
+
 echo "all violations found"
