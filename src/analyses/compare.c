@@ -43,6 +43,7 @@ typedef struct state {
 
 typedef struct contest {
     const lw_model *model;
+    lw_arena *arena;
     const lw_compare_options *options;
     const lw_formulation **formulations; /* as results */
     lw_method **methods;
@@ -190,43 +191,37 @@ static bool is_exact(const contest *c, int k) { return !(c->results[k].accuracy 
 static lw_status take_memory(contest *c, lw_error *error) {
     const lw_model *model = c->model;
     size_t nq = (size_t)model->nq + 1, nv = (size_t)model->nv + 1, loads = 6 * (size_t)model->joint_count + 1;
-    bool complete = true;
+    size_t methods = (size_t)lw_formulation_count();
+    lw_arena *arena = c->arena = lw_arena_create(NULL);
     for (int s = 0; s <= STATES; s++) {
         state *at = &c->states[s];
-        at->q = calloc(nq, sizeof *at->q);
-        at->v = calloc(nv, sizeof *at->v);
-        at->vdot = calloc(nv, sizeof *at->vdot);
-        at->reactions = calloc(loads, sizeof *at->reactions);
-        at->unique = calloc(loads, sizeof *at->unique);
-        complete = complete && at->q && at->v && at->vdot && at->reactions && at->unique;
+        at->q = LW_NEW(arena, double, nq);
+        at->v = LW_NEW(arena, double, nv);
+        at->vdot = LW_NEW(arena, double, nv);
+        at->reactions = LW_NEW(arena, double, loads);
+        at->unique = LW_NEW(arena, bool, loads);
     }
-    c->formulations = calloc((size_t)lw_formulation_count(), sizeof *c->formulations);
-    c->methods = calloc((size_t)lw_formulation_count(), sizeof *c->methods);
-    c->vdot = calloc(nv, sizeof *c->vdot);
-    c->reactions = calloc(loads, sizeof *c->reactions);
-    c->unique = calloc(loads, sizeof *c->unique);
-    c->q_end = calloc(nq, sizeof *c->q_end);
-    c->v_end = calloc(nv, sizeof *c->v_end);
-    c->poses = calloc(12 * (size_t)model->body_count + 1, sizeof *c->poses);
+    c->formulations = LW_NEW(arena, const lw_formulation *, methods);
+    c->methods = LW_NEW(arena, lw_method *, methods);
+    c->vdot = LW_NEW(arena, double, nv);
+    c->reactions = LW_NEW(arena, double, loads);
+    c->unique = LW_NEW(arena, bool, loads);
+    c->q_end = LW_NEW(arena, double, nq);
+    c->v_end = LW_NEW(arena, double, nv);
+    c->poses = LW_NEW(arena, double, 12 * model->body_count + 1);
     c->checked = lw_checked_create(model);
     c->explained = NAN;
-    if (!complete || !c->checked || !c->formulations || !c->methods || !c->vdot || !c->reactions ||
-        !c->unique || !c->q_end || !c->v_end || !c->poses || lw_data_create(model, NULL, &c->data) != LW_OK)
+    if (lw_arena_failed(arena) || !c->checked || lw_data_create(model, NULL, &c->data) != LW_OK)
         return lw_out_of_memory(error);
     return LW_OK;
 }
 
 static void give_memory(contest *c) {
-    for (int s = 0; s <= STATES; s++) {
-        state *at = &c->states[s];
-        free(at->q), free(at->v), free(at->vdot), free(at->reactions), free(at->unique);
-    }
     for (int k = 0; k < c->count; k++)
         if (c->methods[k]) c->formulations[k]->destroy(c->methods[k]);
     lw_data_destroy(c->data);
     lw_checked_destroy(c->checked);
-    free(c->formulations), free(c->methods), free(c->vdot), free(c->reactions), free(c->unique);
-    free(c->q_end), free(c->v_end), free(c->poses);
+    lw_arena_destroy(c->arena);
 }
 
 static void set_scales(const lw_model *model, state *at) {

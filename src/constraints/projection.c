@@ -63,19 +63,19 @@ lw_projection *lw_projection_create(const lw_model *model, lw_hold hold) {
     if (!p) return NULL;
     size_t n = 6 * (size_t)model->body_count + 1;
     p->system = lw_newton_euler_create(model, hold);
-    p->mass = calloc(n, sizeof *p->mass);
-    p->inertia = calloc(n, sizeof *p->inertia);
-    p->nothing = calloc(n, sizeof *p->nothing);
-    p->step = calloc(n, sizeof *p->step);
-    p->speed = calloc((size_t)model->nv + 1, sizeof *p->speed);
+    lw_arena *arena = p->system ? p->system->arena : NULL;
+    p->mass = LW_NEW(arena, double, n);
+    p->inertia = LW_NEW(arena, double, n);
+    p->nothing = LW_NEW(arena, double, n);
+    p->step = LW_NEW(arena, double, n);
+    p->speed = LW_NEW(arena, double, model->nv + 1);
     if (p->system) {
         size_t m = (size_t)p->system->rows->count + 1;
         p->kkt = lw_kkt_sparse_create(model, p->system->rows);
-        p->wanted = calloc(m, sizeof *p->wanted);
-        p->multiplier = calloc(m, sizeof *p->multiplier);
+        p->wanted = LW_NEW(arena, double, m);
+        p->multiplier = LW_NEW(arena, double, m);
     }
-    if (!p->system || !p->kkt || !p->mass || !p->inertia || !p->nothing || !p->step || !p->speed ||
-        !p->wanted || !p->multiplier) {
+    if (lw_arena_failed(arena) || !p->kkt) {
         lw_projection_destroy(p);
         return NULL;
     }
@@ -92,8 +92,7 @@ void lw_projection_destroy(lw_projection *p) {
     if (!p) return;
     lw_kkt_sparse_destroy(p->kkt);
     lw_newton_euler_destroy(p->system);
-    free(p->mass), free(p->inertia), free(p->nothing), free(p->wanted), free(p->step), free(p->multiplier),
-        free(p->speed), free(p);
+    free(p);
 }
 
 const lw_newton_euler *lw_projection_system(const lw_projection *p) { return p->system; }

@@ -22,7 +22,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -54,6 +53,7 @@ struct run {
     lw_integrator_statistics before; /* of integrators before this one */
     lw_data *data;
     run_system system;
+    lw_arena *arena;
     double *y, *ydot, *q, *v;
     double *shown;            /* q of the sample before */
     double *vdot, *reactions; /* of a sample, if asked for */
@@ -490,25 +490,20 @@ static lw_status prepare(run *r, lw_error *error) {
     lw_watch_start(&r->watch, model);
     lw_passage_start(&r->passage, model, r->formulation);
     size_t n = (size_t)r->method->state_size + LW_POWERS;
-    r->y = calloc(n, sizeof(double));
-    r->ydot = calloc(n, sizeof(double));
-    r->q = calloc((size_t)lw_model_q_size(model) + 1, sizeof(double));
-    r->shown = calloc((size_t)lw_model_q_size(model) + 1, sizeof(double));
-    r->v = calloc((size_t)lw_model_v_size(model) + 1, sizeof(double));
-    r->work = calloc(4 * n, sizeof(double));
-    r->next_y = calloc(n, sizeof(double));
-    for (int k = 0; k < LW_EFFORT_STATES; k++)
-        r->system.states[k] = k && r->system.states[0] ? r->system.states[0] + (size_t)k * n
-                              : k                      ? NULL
-                                                       : calloc(LW_EFFORT_STATES * n, sizeof(double));
-    r->system.differential = calloc(n, sizeof(bool));
-    bool accelerations = options->want_accelerations || options->want_reactions;
-    if (accelerations) r->vdot = calloc((size_t)lw_model_v_size(model) + 1, sizeof(double));
-    if (options->want_reactions)
-        r->reactions = calloc(6 * (size_t)lw_model_joint_count(model) + 1, sizeof(double));
-    if ((accelerations && !r->vdot) || (options->want_reactions && !r->reactions) || !r->y || !r->ydot ||
-        !r->q || !r->shown || !r->v || !r->work || !r->next_y || !r->system.states[0] || !r->checked ||
-        !r->system.differential || lw_data_create(model, NULL, &r->data) != LW_OK)
+    int nq = lw_model_q_size(model) + 1, nv = lw_model_v_size(model) + 1;
+    lw_arena *arena = r->arena = lw_arena_create(NULL);
+    r->y = LW_NEW(arena, double, n);
+    r->ydot = LW_NEW(arena, double, n);
+    r->q = LW_NEW(arena, double, nq);
+    r->shown = LW_NEW(arena, double, nq);
+    r->v = LW_NEW(arena, double, nv);
+    r->work = LW_NEW(arena, double, 4 * n);
+    r->next_y = LW_NEW(arena, double, n);
+    for (int k = 0; k < LW_EFFORT_STATES; k++) r->system.states[k] = LW_NEW(arena, double, n);
+    r->system.differential = LW_NEW(arena, bool, n);
+    if (options->want_accelerations || options->want_reactions) r->vdot = LW_NEW(arena, double, nv);
+    if (options->want_reactions) r->reactions = LW_NEW(arena, double, 6 * lw_model_joint_count(model) + 1);
+    if (lw_arena_failed(arena) || !r->checked || lw_data_create(model, NULL, &r->data) != LW_OK)
         return lw_out_of_memory(error);
     lw_model_initial_state(model, r->q, r->v);
     if (options->q) memcpy(r->q, options->q, (size_t)lw_model_q_size(model) * sizeof(double));
@@ -660,8 +655,7 @@ lw_status lw_simulate(const lw_model *model, const lw_run_options *options, doub
     lw_data_destroy(r.data);
     lw_checked_destroy(r.checked);
     lw_passage_end(&r.passage);
-    free(r.y), free(r.ydot), free(r.q), free(r.shown), free(r.v), free(r.vdot), free(r.reactions),
-        free(r.system.differential), free(r.system.states[0]), free(r.work), free(r.next_y);
+    lw_arena_destroy(r.arena);
     summary->wall_s = wall_clock() - start;
     return status;
 }

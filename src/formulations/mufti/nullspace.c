@@ -26,7 +26,6 @@
 #include "linalg/dense.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct nullspace_method nullspace_method;
@@ -277,13 +276,12 @@ static void destroy(lw_method *base) {
     lw_orthogonal_destroy(m->orthogonal);
     lw_orthogonal_destroy(m->motion);
     lw_independence_destroy(m->independence);
-    free(m->scale), free(m->H), free(m->order), free(m->s), free(m->V), free(m->Wt), free(m->Z), free(m->R);
-    free(m->pivots), free(m->met), free(m->a), free(m->force), free(m->reduced), free(m->gamma),
-        free(m->lambda);
     lw_absolute_method_destroy(&m->reduction);
 }
 
-static double *numbers(size_t rows, size_t columns) { return calloc(rows * columns + 1, sizeof(double)); }
+static double *numbers(const nullspace_method *m, size_t rows, size_t columns) {
+    return LW_NEW(m->reduction.system->arena, double, rows *columns + 1);
+}
 
 static lw_status create(const lw_formulation *formulation, const way *how, const lw_model *model,
                         const lw_method_options *options, lw_method **out, lw_error *error) {
@@ -291,27 +289,26 @@ static lw_status create(const lw_formulation *formulation, const way *how, const
         (nullspace_method *)lw_absolute_method_create(sizeof *m, formulation, model, options, solve);
     if (!m) return lw_out_of_memory(error);
     const lw_rows *rows = m->reduction.system->rows;
+    lw_arena *arena = m->reduction.system->arena;
     m->way = how;
     m->M = 6 * model->body_count, m->N = rows->count;
     m->most = m->M - rows->tree_count;
     size_t M = (size_t)m->M, N = (size_t)m->N, most = (size_t)m->most;
-    m->scale = numbers(N, 1);
-    m->H = numbers(M, N);
-    m->order = calloc((M > N ? M : N) + 1, sizeof *m->order);
-    m->Z = numbers(M, most), m->R = numbers(M, most), m->pivots = calloc(most + 1, sizeof *m->pivots);
-    m->a = numbers(M, 1), m->force = numbers(M, 1), m->reduced = numbers(M > N ? M : N, 1);
-    m->gamma = numbers(M > N ? M : N, 1), m->lambda = numbers(N, 1);
-    if (how->svd) m->s = numbers(M < N ? M : N, 1), m->V = numbers(M, M), m->Wt = numbers(N, N);
+    m->scale = numbers(m, N, 1);
+    m->H = numbers(m, M, N);
+    m->order = LW_NEW(arena, int, (M > N ? M : N) + 1);
+    m->Z = numbers(m, M, most), m->R = numbers(m, M, most), m->pivots = LW_NEW(arena, int, most + 1);
+    m->a = numbers(m, M, 1), m->force = numbers(m, M, 1), m->reduced = numbers(m, M > N ? M : N, 1);
+    m->gamma = numbers(m, M > N ? M : N, 1), m->lambda = numbers(m, N, 1);
+    if (how->svd) m->s = numbers(m, M < N ? M : N, 1), m->V = numbers(m, M, M), m->Wt = numbers(m, N, N);
     m->orthogonal = how->transposed ? lw_orthogonal_create(m->N, m->M, how->svd)
                                     : lw_orthogonal_create(m->M, m->N, how->svd);
     m->motion = lw_orthogonal_create(m->M, m->most, false);
-    m->roots = lw_roots_create(model, m->reduction.system->arena);
-    m->met = calloc(N + 1, sizeof *m->met);
+    m->roots = lw_roots_create(model, arena);
+    m->met = LW_NEW(arena, bool, N + 1);
     m->independence = lw_independence_create(model, rows, true);
     m->refinement = lw_refinement_create(m->reduction.system, 0, m->met);
-    if (!m->scale || !m->H || !m->order || !m->Z || !m->R || !m->pivots || !m->a || !m->force ||
-        !m->reduced || !m->gamma || !m->lambda || (how->svd && (!m->s || !m->V || !m->Wt)) ||
-        !m->orthogonal || !m->motion || !m->roots || !m->met || !m->independence || !m->refinement) {
+    if (lw_arena_failed(arena) || !m->orthogonal || !m->motion || !m->independence || !m->refinement) {
         destroy(&m->reduction.base);
         return lw_out_of_memory(error);
     }

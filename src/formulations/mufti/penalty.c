@@ -16,7 +16,6 @@
 #include "linalg/dense.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Where the error of the method and that of rounding meet: docs/theory/penalty.md, section 3. */
@@ -224,7 +223,6 @@ static void destroy(lw_method *base) {
     penalty_method *m = (penalty_method *)base;
     if (!m) return;
     lw_symmetric_destroy(m->symmetric);
-    free(m->k), free(m->Ht), free(m->A), free(m->a), free(m->next), free(m->left);
     lw_absolute_method_destroy(&m->reduction);
 }
 
@@ -236,14 +234,15 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     const lw_rows *rows = m->reduction.system->rows;
     size_t M = 6 * (size_t)model->body_count;
     m->penalty = options->penalty > 0 ? options->penalty : default_penalty;
-    m->k = calloc((size_t)rows->count + 1, sizeof *m->k);
-    m->Ht = calloc(6 * (size_t)rows->block_count + 1, sizeof *m->Ht);
-    m->A = calloc(M * M + 1, sizeof *m->A);
-    m->a = calloc(M + 1, sizeof *m->a);
-    m->next = calloc(M + 1, sizeof *m->next);
-    m->left = calloc(2 * M + 1, sizeof *m->left);
+    lw_arena *arena = m->reduction.system->arena;
+    m->k = LW_NEW(arena, double, rows->count + 1);
+    m->Ht = LW_NEW(arena, double, 6 * rows->block_count + 1);
+    m->A = LW_NEW(arena, double, M *M + 1);
+    m->a = LW_NEW(arena, double, M + 1);
+    m->next = LW_NEW(arena, double, M + 1);
+    m->left = LW_NEW(arena, double, 2 * M + 1);
     m->symmetric = lw_symmetric_create((int)M);
-    if (!m->k || !m->Ht || !m->A || !m->a || !m->next || !m->left || !m->symmetric) {
+    if (lw_arena_failed(arena) || !m->symmetric) {
         destroy(&m->reduction.base);
         return lw_out_of_memory(error);
     }
