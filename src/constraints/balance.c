@@ -31,7 +31,9 @@
 static const double meeting_noise =
     1024 * DBL_EPSILON; /* c eps: sums of some tens of terms, rotated a few times */
 static const double solution_noise =
-    128 * DBL_EPSILON;                /* g eps: what a stable solution of all equations leaves */
+    128 * DBL_EPSILON; /* g eps: what a stable solution of all equations leaves */
+static const double last_digits =
+    DBL_EPSILON; /* of accelerations: each is rounded once, by half of that, and turned on the way outwards */
 static const double passed_on = 1e-6; /* k */
 static const double no_arm =
     1e-9; /* of the longest: below it an arm is rounding, 1e-16, or as good as that */
@@ -42,16 +44,21 @@ typedef struct lw_meeting {
     double rest[6];
     double sum[2], own[2];
     double length; /* the longest arm of what acts on it */
+    double blur[2],
+        beyond
+            [2]; /* what the last digits of accelerations make of its inertia, and of all that its joint carries */
 } lw_meeting;
 
 struct lw_balance {
     lw_arena *arena;
     const lw_model *model;
     lw_data *data;
-    lw_rows *rows;     /* of closures and constraints */
-    double *A;         /* 6 per body, 0 .. n: spatial acceleration, internal axes and origin */
-    double *a;         /* 6 per body: (angular; of the centre of mass), world axes */
-    double *V;         /* 6 per body: velocities of the rows */
+    lw_rows *rows; /* of closures and constraints */
+    double *A;     /* 6 per body, 0 .. n: spatial acceleration, internal axes and origin */
+    double *a;     /* 6 per body: (angular; of the centre of mass), world axes */
+    double *V;     /* 6 per body: velocities of the rows */
+    double *
+        digits; /* 2 per body, 0 .. n: what rounding of joint accelerations leaves in A, angular and linear */
     double *slack;     /* per row: H'V - rate */
     lw_meeting *meets; /* per body, 0 .. n */
     double *parts;     /* 2 per element: the sizes of its parts, torque and force */
@@ -95,6 +102,7 @@ lw_balance *lw_balance_create(const lw_model *model) {
         b->A = LW_NEW(arena, double, 6 * n);
         b->a = LW_NEW(arena, double, 6 * n);
         b->V = LW_NEW(arena, double, 6 * n);
+        b->digits = LW_NEW(arena, double, 2 * n);
         b->meets = LW_NEW(arena, lw_meeting, n);
         b->gross = LW_NEW(arena, double, model->nv + 1);
         b->parts = LW_NEW(arena, double, 2 * model->force_count + 1);
@@ -145,6 +153,21 @@ static void note_worst(lw_balance_result *worst, double amount, lw_balance_place
 
 /* --- motion --------------------------------------------------------------------------------------- */
 
+/* A body's acceleration is the sum of those of the joints on the way to it. Where a light body moves 1e10 times faster than the next
+ * one, these cancel, and what is left has lost ten digits, whoever found them. */
+static void round_digits(lw_balance *b, int i, const double *vdot) {
+    const lw_link *link = &b->model->links[i];
+    const double *S = b->data->S + 6 * link->v, *before = b->digits + 2 * link->parent;
+    const double *A = b->A + 6 * link->parent, arm = lw_v3_norm(b->data->motion[i].p);
+    double turn = lw_v3_norm(A), slide = lw_v3_norm(A + 3) + arm * turn;
+    for (int k = 0; k < link->joint.nv; k++) {
+        turn += fabs(vdot[k]) * lw_v3_norm(S + 6 * k);
+        slide += fabs(vdot[k]) * lw_v3_norm(S + 6 * k + 3);
+    }
+    b->digits[2 * i] = before[0] + last_digits * turn;
+    b->digits[2 * i + 1] = before[1] + arm * before[0] + last_digits * slide;
+}
+
 /* Spatial accelerations of all bodies from those of the joints. */
 static void accelerate(lw_balance *b, const double *vdot) {
     const lw_model *model = b->model;
@@ -162,6 +185,7 @@ static void accelerate(lw_balance *b, const double *vdot) {
         }
         lw_twist_cross(motion->V, joint, turning);
         for (int k = 0; k < 6; k++) A[k] += bias[k] + turning[k];
+        round_digits(b, i, vdot + link->v);
     }
 }
 
@@ -304,14 +328,33 @@ static void find_most(lw_balance *b, double accuracy, double roughness) {
     }
 }
 
+/* The last digits of accelerations times inertia. Reactions that come from inverse dynamics have those of all bodies beyond. */
+static void blur(lw_balance *b) {
+    const lw_model *model = b->model;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_rigid_inertia *I = &model->links[i].inertia;
+        const double *d = b->digits + 2 * i, moment = lw_v3_norm(I->moment);
+        lw_meeting *m = &b->meets[i];
+        m->blur[0] = m->beyond[0] = (I->second[0] + I->second[1] + I->second[2]) * d[0] + moment * d[1];
+        m->blur[1] = m->beyond[1] = I->mass * d[1] + moment * d[0];
+    }
+    for (int i = model->body_count; i >= 1; i--) {
+        const lw_meeting *m = &b->meets[i];
+        double *in = b->meets[model->links[i].parent].beyond;
+        in[0] += m->beyond[0] + lw_v3_norm(b->data->motion[i].p) * m->beyond[1];
+        in[1] += m->beyond[1];
+    }
+}
+
 static void check_body(const lw_balance *b, int i, lw_balance_result *worst) {
     const lw_meeting *m = &b->meets[i];
     double floor = b->floor;
-    note_worst(
-        worst,
-        amount_of(lw_v3_norm(m->rest), m->sum[0] + m->length * m->sum[1], m->own[0], floor * m->length),
-        LW_BALANCE_BODY, i);
-    note_worst(worst, amount_of(lw_v3_norm(m->rest + 3), m->sum[1], m->own[1], floor), LW_BALANCE_BODY, i);
+    note_worst(worst,
+               amount_of(lw_v3_norm(m->rest), m->sum[0] + m->length * m->sum[1], m->own[0],
+                         floor * m->length + m->blur[0]),
+               LW_BALANCE_BODY, i);
+    note_worst(worst, amount_of(lw_v3_norm(m->rest + 3), m->sum[1], m->own[1], floor + m->blur[1]),
+               LW_BALANCE_BODY, i);
 }
 
 /* Reactions out of all proportion to what acts leave rounding that hides everything else: nothing can be said for such an answer. */
@@ -348,7 +391,7 @@ static void check_tree_joint(const lw_balance *b, int i, const double reaction[6
         double sum =
             turn * (lw_v3_norm(w) + m->length * lw_v3_norm(w + 3)) + slide * lw_v3_norm(w + 3) + parts;
         double own = turn * m->own[0] + slide * m->own[1] + parts;
-        double floor = b->floor * (turn * m->length + slide);
+        double floor = b->floor * (turn * m->length + slide) + turn * m->beyond[0] + slide * m->beyond[1];
         note_worst(worst, amount_of(rest, sum, own, floor), LW_BALANCE_JOINT, j);
     }
 }
@@ -531,14 +574,19 @@ static void check_defects(const lw_balance *b, const lw_openness *given, const l
     }
 }
 
+/* A method that has found the accelerations of bodies reads those of joints off them, with the last digits of these. */
 static void check_drives(const lw_balance *b, const double *vdot, lw_balance_result *worst) {
     const lw_model *model = b->model;
     for (int k = 0; k < model->motion_count; k++) {
         const lw_motion *motion = &model->motions[k];
         int first = model->links[motion->body].v + motion->speed;
+        const double *digits = b->digits + 2 * motion->body;
         for (int v = first; v < first + motion->count; v++) {
-            double size = fabs(vdot[v]) + fabs(b->data->vdot[v]);
-            note_worst(worst, amount_of(vdot[v] - b->data->vdot[v], size, size, 0), LW_BALANCE_JOINT,
+            double size = fabs(vdot[v]) + fabs(b->data->vdot[v]), *S = b->data->S + 6 * v;
+            double turn = lw_v3_dot(S, S), slide = lw_v3_dot(S + 3, S + 3);
+            double floor =
+                fmax(turn > 0 ? digits[0] / sqrt(turn) : 0, slide > 0 ? digits[1] / sqrt(slide) : 0);
+            note_worst(worst, amount_of(vdot[v] - b->data->vdot[v], size, size, floor), LW_BALANCE_JOINT,
                        model->bodies[motion->body].joint_index);
         }
     }
@@ -610,6 +658,7 @@ static void meet(lw_balance *b, const lw_balance_state *s) {
         if (b->rows->rows[r].kind == LW_ROW_CONSTRAINT)
             meet_row(b, &b->rows->rows[r], s->multipliers[next++]);
     find_most(b, s->accuracy, s->roughness);
+    blur(b);
 }
 
 lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {

@@ -34,6 +34,9 @@
 static const double threshold = 1e-3;
 /* Of the terms that a pivot was made of: less is their rounding. */
 static const double rounding = 4e-15;
+/* Rows have the length 1: an entry in which no more than this is left of a row is rounding, and so is the pivot that such an entry gives to
+ * a coordinate without inertia by way of the softness E of the row, off^2 / E. */
+static const double off = 1e-14;
 /* Few rows may wait as they are: shears pay where they shorten many. */
 enum { FEW_ROWS = 24 };
 
@@ -203,6 +206,7 @@ static int gather(lw_fronts *f, int k, const left_over *below, int count, int *s
 /* Lower triangle, column by column. */
 static void assemble_own(lw_fronts *f, int k, int size, const double *inertia, const double *mass,
                          const double *H, const double *E) {
+    const double least = off * off / (rounding * LW_FRONTS_HARDEST);
     static const int lower[6][3] = {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {1, 0, 3}, {2, 0, 4}, {2, 1, 5}};
     double *F = f->F;
     size_t stride = (size_t)size;
@@ -213,7 +217,8 @@ static void assemble_own(lw_fronts *f, int k, int size, const double *inertia, c
         F[(size_t)lower[e][0] + stride * (size_t)lower[e][1]] = inertia[6 * body + lower[e][2]];
     for (int i = 0; i < 3; i++) {
         F[(size_t)(3 + i) * (stride + 1)] = mass[body];
-        f->seen[i] = inertia[6 * body + i], f->seen[3 + i] = mass[body];
+        f->seen[i] = inertia[6 * body + i] > 0 ? inertia[6 * body + i] : least;
+        f->seen[3 + i] = mass[body] > 0 ? mass[body] : least;
     }
     for (int r = f->own_start[k]; r < f->own_start[k + 1]; r++) {
         int row = f->own[r];
@@ -363,6 +368,7 @@ static int try_pivot(lw_fronts *f, int size, int k, int summed, int c) {
     double size_c = largest_of(F, size, k, summed, c, t, &ignored);
     double size_t_ = largest_of(F, size, k, summed, t, c, &ignored);
     double room = fabs(det) / threshold;
+    if (row != (f->index[t] >= 6 * f->bodies) && nothing < off) nothing = off;
     if (!(fabs(det) > 0.01 * apart * apart) || fabs(e) * size_c + fabs(apart) * size_t_ > room ||
         fabs(*d) * size_t_ + fabs(apart) * size_c > room || !(fabs(apart) > nothing))
         return 0;

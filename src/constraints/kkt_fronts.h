@@ -5,6 +5,9 @@
 
 #include "constraints/kkt_order.h"
 
+/* The least E of a row: with less a coordinate without inertia could not be told from one that rounding holds. */
+#define LW_FRONTS_HARDEST 1e-9
+
 typedef struct lw_fronts lw_fronts;
 
 /* Row r touches bodies body[start[r]] .. body[start[r + 1] - 1] (from 0); the arrays stay the caller's and must remain.

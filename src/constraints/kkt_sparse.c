@@ -28,7 +28,7 @@
 
 /* E of rows of length 1, relative to the inverse of the heaviest mass: small against the modes that matter, large against
  * rounding and against what an overconstrained loop looks like when it does not quite close, which must not lock it. */
-static const double softest = 1e-6, hardest = 1e-9;
+static const double softest = 1e-6, hardest = LW_FRONTS_HARDEST;
 
 struct lw_kkt_sparse {
     const lw_model *model;

@@ -134,11 +134,13 @@ static void crosses_between(void **state) {
             known(cardan, mass[k], methods[m], "b1", -10.0 / 19, fmax(1e-10, atof(mass[k])));
 }
 
-static int right, refused;
+static int right, wrong, refused;
 
-/* Every method of ours that applies: what it answers must pass the check. */
-static void put_to_check(const lw_model *model, int seed, const char *change, double by, double t,
-                         const double *q, const double *v) {
+/* Every method of ours that applies: what it answers must pass the check. Forces on a body below 1e-9 of its neighbours are rounding of
+ * theirs (balance.md, What it cannot see): there the check may be what refuses. lightest: of a body, relative to the others. */
+static void put_to_check(const lw_model *model, int seed, const char *change, double by, double lightest,
+                         double t, const double *q, const double *v) {
+    const double beyond = 1e-9;
     static const char *const methods[] = {"lagrange", "director", "partition", "partition-absolute"};
     const lw_method_options options = {0};
     lw_checked *checked = lw_checked_create(model);
@@ -156,11 +158,14 @@ static void put_to_check(const lw_model *model, int seed, const char *change, do
         if (f->accelerations(method, t, q, v, NULL, vdot, NULL, NULL, &error) != LW_OK)
             refused++;
         else if (lw_checked_accelerations(checked, method, &options, t, q, v, NULL, vdot, NULL, NULL, &amount,
-                                          &error) != LW_OK)
-            fail_msg("seed %d, %s times %g, %s: %s: %s", seed, change, by, methods[k], error.object,
-                     error.message);
-        else
+                                          &error) == LW_OK)
             right++;
+        else if (lightest < beyond)
+            refused++;
+        else
+            print_error("seed %d, %s times %g, %s: %s: %s\n", seed, change, by, methods[k], error.object,
+                        error.message),
+                wrong++;
         f->destroy(method);
     }
     free(vdot);
@@ -169,7 +174,7 @@ static void put_to_check(const lw_model *model, int seed, const char *change, do
 
 static void random_masses(bool all) {
     int seeds = getenv("LINKWORK_LONG") ? 2000 : 120;
-    right = refused = 0;
+    right = wrong = refused = 0;
     for (int seed = 0; seed < seeds; seed++) {
         random_loops loops;
         random_loops_build(&loops, seed);
@@ -185,12 +190,13 @@ static void random_masses(bool all) {
         lw_model *model = compile_or_fail(loops.spec);
         double *q = calloc((size_t)model->nq + (size_t)model->nv + 1, sizeof *q), *v = q + model->nq;
         random_loops_state(&loops, model, seed % 3 > 0, q, v);
-        put_to_check(model, seed, all ? "all masses" : "one body", by, loops.t, q, v);
+        put_to_check(model, seed, all ? "all masses" : "one body", by, all ? 1 : by, loops.t, q, v);
         free(q);
         lw_model_destroy(model);
     }
-    print_message("%s: %d answers balance, %d refused\n", all ? "all masses" : "one body", right, refused);
-    assert_true(refused <= right / 20);
+    print_message("%s: %d answers balance, %d do not, %d refused\n", all ? "all masses" : "one body", right,
+                  wrong, refused);
+    assert_true(wrong == 0 && refused <= right / 20);
 }
 
 static void one_body_light(void **state) {

@@ -23,7 +23,10 @@
 #include "formulations/common/absolute_method_base.h"
 #include "formulations/mufti/refinement.h"
 #include "constraints/kkt_dense.h"
+#include "constraints/projective_criterion.h"
 #include "model/joint.h"
+
+#include <math.h>
 
 typedef struct graph_method {
     lw_absolute_method reduction;
@@ -31,7 +34,9 @@ typedef struct graph_method {
     lw_independence *independence;
     lw_refinement *refinement;
     lw_kkt_dense *saddle;
-    int size;       /* unknowns: slides, then 3 per body */
+    int size; /* unknowns: slides, then 3 per body */
+    double
+        length; /* of the mechanism, a power of two: slides are counted in it, so that J has one unit, mass times its square */
     int left, *row; /* rows that are left: rotational ones of the tree, then closures and constraints */
     double *R;      /* translations of Z: 3 bodies x size */
     double *MR;     /* M R */
@@ -55,7 +60,7 @@ static void find_paths(graph_method *method) {
     for (int i = 1; i <= tree->n; i++)
         for (int k = tree->slide_at[i]; k < tree->slide_at[i + 1]; k++) {
             double *column = method->R + (size_t)k * height;
-            lw_v3_copy(tree->slide + 3 * k, column + 3 * (i - 1));
+            lw_v3_axpy(method->length, tree->slide + 3 * k, column + 3 * (i - 1));
             for (int j = i + 1; j <= tree->n; j++) /* and all that hangs on it */
                 if (tree->up[j])
                     lw_v3_add(column + 3 * (j - 1), column + 3 * (tree->up[j] - 1), column + 3 * (j - 1));
@@ -191,6 +196,7 @@ static bool build(graph_method *method) {
             method->row[method->left++] = r;
     size_t height = 3 * (size_t)tree->n, size = height + (size_t)tree->slides, left = (size_t)method->left;
     method->size = (int)size;
+    method->length = ldexp(1, ilogb(lw_mechanism_length(s->model)));
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
     bool thin = lw_needs_inverse("nullspace-graph", s->model, true, NULL) != LW_OK;
     method->saddle = lw_kkt_dense_create(method->size, method->left, 0, thin);

@@ -112,8 +112,20 @@ static lw_status take_speeds(absolute_method *m, double *y, lw_error *error) {
 
 /* --- motion ---------------------------------------------------------------------------------------- */
 
+/* D mixes the speeds of all bodies, and where a light one is 1e10 times faster than the others, its rounding is left in theirs. In
+ * H'a = gamma each row has the speeds of its own bodies only. */
+static void correct_rows(absolute_method *m) {
+    const lw_newton_euler *s = m->reduction.system;
+    lw_partition *p = m->partition;
+    lw_rows_transposed(s->rows, s->a, m->multiplier);
+    for (int r = 0; r < p->m; r++) m->right[r] = (s->rows->gamma[r] - m->multiplier[r]) * m->factor[r];
+    memset(m->x, 0, (size_t)p->n * sizeof *m->x);
+    lw_partition_dependent(p, m->right, m->x);
+    for (int k = 0; k < p->n; k++) s->a[k] += m->x[k];
+}
+
 static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
-    enum { ROUNDS = 2 }; /* one correction by what M_d has left */
+    enum { ROUNDS = 3 }; /* corrections by what M_d and the factors of C have left */
     absolute_method *m = (absolute_method *)reduction;
     lw_newton_euler *s = reduction->system;
     lw_partition *p = m->partition;
@@ -132,6 +144,7 @@ static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
         inertia_times(s, s->a, m->force);
         for (int k = 0; k < p->n; k++) m->force[k] = s->u[k] - m->force[k];
         lw_partition_move(p, m->force, s->a);
+        correct_rows(m);
     }
     inertia_times(s, s->a, m->force);
     for (int k = 0; k < p->n; k++) m->force[k] -= s->u[k];

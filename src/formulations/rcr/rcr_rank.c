@@ -38,11 +38,28 @@ static double size_of(const lw_choice *c, const double *K, int t) {
             reach += lw_v3_norm(c->model->links[c->steps[n].body].p);
         size = fmax(size, reach);
     }
-    return size > 0 ? size : 1;
+    return size;
+}
+
+/* Of a loop whose joints meet in one point the way is zero or rounding; its lengths are angles of the longest way in the mechanism.
+ * Divided by rounding, what rounding leaves of a row that vanishes, a hinge beside one of the same axes, would pass for a pivot. */
+static double size_without_way(const lw_choice *c, const double *size, double *longest) {
+    const double rounding = 1e-9; /* of the longest: 1e-16 is rounding, and no mechanism is built with 1e-9 */
+    *longest = 0;
+    for (int t = 0; t < c->ties->count; t++) *longest = fmax(*longest, size[t]);
+    for (int i = 1; i <= c->model->body_count; i++)
+        *longest =
+            fmax(*longest, fmax(lw_v3_norm(c->model->links[i].p), lw_v3_norm(c->model->bodies[i].com)));
+    return rounding * *longest;
 }
 
 void lw_rank_measure(lw_rank *x, const double *K) {
-    for (int t = 0; t < x->choice->ties->count; t++) x->size[t] = size_of(x->choice, K, t);
+    const lw_choice *c = x->choice;
+    double longest;
+    for (int t = 0; t < c->ties->count; t++) x->size[t] = size_of(c, K, t);
+    const double least = size_without_way(c, x->size, &longest);
+    for (int t = 0; t < c->ties->count; t++)
+        if (!(x->size[t] > least)) x->size[t] = longest > 0 ? longest : 1;
     for (int r = 0; r < x->choice->rows->count; r++)
         x->is_length[r] = lw_row_is_length(x->choice->model, x->choice->rows, r);
 }
