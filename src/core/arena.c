@@ -5,8 +5,8 @@
  * bytes cost O(log n) allocations. The allocator aligns as malloc does, so a chunk is ALIGNMENT - 1 bytes
  * longer than what it offers.
  *
- * An arena remembers failure: once memory was out every further piece is NULL, and so is every piece of an arena that could
- * not be created. A function that needs many pieces takes them all and then asks once.
+ * An arena remembers failure: once memory was out every further piece is NULL, and so is every piece of an
+ * arena that could not be created. A function that needs many pieces takes them all and then asks once.
  */
 #include "core/core.h"
 

@@ -30,20 +30,21 @@ void lw_complain(lw_report *report, lw_severity severity, const char *file, lw_p
 /* Does this byte continue a UTF-8 character that began before it? */
 static inline bool lw_utf8_continues(char byte) { return ((unsigned char)byte & 0xC0) == 0x80; }
 
-/* lw_closest for names that do not stand in one array: try each, the first of several equally close ones wins; then name is
- * the closest, or NULL. */
+/* lw_closest for names that do not stand in one array: try each, the first of several equally close ones
+ * wins; then name is the closest, or NULL. */
 typedef struct lw_closest_search {
     const char *word, *name;
     int length, edits;
 } lw_closest_search;
 lw_closest_search lw_closest_to(const char *word);
 void lw_closest_try(lw_closest_search *search, const char *name);
-/* Writes `did you mean "NAME"?` and returns true; if name is NULL, leaves remedy as it is and returns false. */
+/* Writes `did you mean "NAME"?` and returns true; if name is NULL, leaves remedy as it is and returns
+ * false. */
 bool lw_did_you_mean(const char *name, char *remedy, size_t size);
 
-/* An arena hands out zeroed memory, aligned to 64 bytes, and gives all of it back at once. It remembers failure: after one
- * every piece is NULL, so that one question at the end, lw_arena_failed, answers for all pieces. Nothing may be written to
- * them before. An arena that is NULL has failed. */
+/* An arena hands out zeroed memory, aligned to 64 bytes, and gives all of it back at once. It remembers
+ * failure: after one every piece is NULL, so that one question at the end, lw_arena_failed, answers for
+ * all pieces. Nothing may be written to them before. An arena that is NULL has failed. */
 typedef struct lw_arena lw_arena;
 lw_arena *lw_arena_create(const lw_allocator *allocator);
 void lw_arena_destroy(lw_arena *arena);

@@ -1,16 +1,16 @@
-/* text.c - texts of others: UTF-8, escapes for terminals and XML, and the name that a misspelt word was meant to be.
+/* text.c - texts of others: UTF-8, escapes for terminals and XML, and the name that was probably meant.
  *
- * Terminals   Names in a model and words of a call go to terminals and logs. There a control character is a command: it
- *             moves the cursor, hides what stands before it, or starts a line that the program never wrote. So wherever
- *             such a text is shown, these are spelt out:
+ * Terminals   Names in a model and words of a call go to terminals and logs. There a control character is a
+ *             command: it moves the cursor, hides what stands before it, or starts a line that the program
+ *             never wrote. So wherever such a text is shown, these are spelt out:
  *                 line break, return, tab                           \n \r \t
  *                 other bytes below 0x20, 0x7F, broken UTF-8        \x1B
  *                 U+0080..U+009F, marks of direction, line and paragraph separators      \u202E
- *             Everything else stays. A backslash stays as well: the result is for reading, not for reading back.
- * Closest     The smallest optimal-string-alignment distance (insert, delete, replace, swap neighbours; Damerau 1964) of
- *             the words in lower case. A word of n letters may differ by 0 (n = 1), 1 (n <= 4), 2 (n <= 8), else 3 edits.
- *             Cost O(n^2) per name; words longer than LONGEST_WORD are compared for equality only, so the cost stays
- *             bounded whatever the input.
+ *             Everything else stays. A backslash stays as well: the result is not meant to be read back.
+ * Closest     The smallest optimal-string-alignment distance (insert, delete, replace, swap neighbours;
+ *             Damerau 1964) of the words in lower case. A word of n letters may differ by 0 (n = 1), 1
+ *             (n <= 4), 2 (n <= 8), else 3 edits. Cost O(n^2) per name; words longer than LONGEST_WORD are
+ *             compared for equality only, so the cost stays bounded whatever the input.
  */
 #include "core/core.h"
 

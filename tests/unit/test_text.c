@@ -57,7 +57,34 @@ static void any_bytes_in_any_room(void **state) {
     }
 }
 
+/* Every code point but surrogates is read from its encoding, and from no part of it. */
+static void code_points(void **state) {
+    (void)state;
+    for (unsigned wanted = 0; wanted <= 0x10FFFF; wanted++) {
+        char text[5] = {0};
+        size_t length = wanted < 0x80 ? 1 : wanted < 0x800 ? 2 : wanted < 0x10000 ? 3 : 4;
+        static const unsigned lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+        for (size_t k = length; k-- > 1;) text[k] = (char)(0x80 | (wanted >> 6 * (length - 1 - k) & 0x3F));
+        text[0] = (char)(lead[length] | wanted >> 6 * (length - 1));
+        unsigned code = 0;
+        bool surrogate = wanted >= 0xD800 && wanted <= 0xDFFF;
+        assert_int_equal(lw_utf8(text, 4, &code), surrogate ? 0 : length);
+        if (!surrogate) assert_int_equal(code, wanted);
+        if (length == 1) continue;
+        assert_int_equal(lw_utf8(text, length - 1, &code), 0);
+        assert_int_equal(lw_utf8(text + 1, 4, &code), 0);
+        text[length - 1] = 0;
+        assert_int_equal(lw_utf8(text, 4, &code), 0);
+    }
+    unsigned code;
+    assert_int_equal(lw_utf8("\xC0\x80", 4, &code), 0); /* overlong forms */
+    assert_int_equal(lw_utf8("\xE0\x9F\xBF", 4, &code), 0);
+    assert_int_equal(lw_utf8("\xF0\x8F\xBF\xBF", 4, &code), 0);
+    assert_int_equal(lw_utf8("\xF4\x90\x80\x80", 4, &code), 0); /* beyond U+10FFFF */
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(any_bytes_in_any_room)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(code_points),
+                                       cmocka_unit_test(any_bytes_in_any_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,8 +67,8 @@ static bool velocity_held(lw_springs *s, double t, const double *tau, const doub
     return fine;
 }
 
-/* No velocity of the flow balances its forces from w, which was given: dampers that only push have let go. Finds
- * which, and the velocity with these directions held. False where that does not help. */
+/* No velocity of the flow balances its forces from w, which was given: dampers that only push have let go.
+ * Finds which, and the velocity with these directions held. False where that does not help. */
 static bool let_go(lw_springs *s, double t, const double *tau, const double *w) {
     lw_flow *flow = s->flow;
     const int n = flow->shape->count;

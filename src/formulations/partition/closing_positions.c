@@ -248,8 +248,8 @@ static bool prr(lw_closing *c, lw_closing_step *s, double *gap) {
     return true;
 }
 
-/* Lengths of two slides along the unit vectors e and f with x e + y f = w, by the part g of f across e; false if they are
- * parallel to 1e-9. */
+/* Lengths of two slides along the unit vectors e and f with x e + y f = w, by the part g of f across e;
+ * false if they are parallel to 1e-9. */
 static bool two_slides(const double e[3], const double f[3], const double w[3], double *x, double *y) {
     double g[3], along = lw_v3_dot(e, f);
     lw_v3_copy(f, g);
