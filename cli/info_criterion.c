@@ -162,18 +162,8 @@ static bool is_angle(const lw_model *model, int speed) {
         lw_joint_info info = lw_model_joint_info(model, j);
         int k = speed - info.v;
         if (info.cut || k < 0 || k >= info.v_count) continue;
-        switch (info.type) {
-        case LW_JOINT_REVOLUTE:
-        case LW_JOINT_SCREW:
-        case LW_JOINT_UNIVERSAL:
-            return true;
-        case LW_JOINT_CYLINDRICAL:
-            return k == 1;
-        case LW_JOINT_PLANAR:
-            return k == 2;
-        default:
-            return false;
-        }
+        return info.q_count == info.v_count &&
+               lw_joint_type_turns(info.type, k); /* angular velocities have no angle */
     }
     return false;
 }

@@ -256,6 +256,8 @@ const char *lw_constraint_type_name(lw_constraint_type type);
 int lw_joint_type_q(lw_joint_type type,
                     int axis_count); /* coordinates; axis_count matters for translation only */
 int lw_joint_type_v(lw_joint_type type, int axis_count); /* speeds */
+bool lw_joint_type_turns(lw_joint_type type,
+                         int speed); /* speed number speed is a rotation, not a displacement */
 
 /* Mass, centre and inertia of a homogeneous shape, in the body frame, for a mass, or for a density if density
  * > 0. Returns LW_ERROR_ARGUMENT for a shape without the needed extent (a density needs volume). */

@@ -86,7 +86,7 @@ static void deviation(const lw_assemble_nearest *n, int joint, const double *q, 
     bool held = !info->cut && n->hold == LW_HOLD_Q && entry->given_q;
     const double *from = entry->initial;
     for (int k = 0; k < (at >= 0 ? at : nv); k++) {
-        bool winds = info->type == LW_JOINT_SCREW || (!info->cut && n->coupled[info->v + k]);
+        bool winds = lw_joint_describe(info->type)->screws || (!info->cut && n->coupled[info->v + k]);
         x[k] = q[k] - from[k];
         if (lw_joint_speed_turns(info->type, k) && !winds) x[k] = in_nearest_turn(x[k]);
     }

@@ -156,7 +156,7 @@ static void keep_joint(const lw_model *model, const char *name, bool *kept) {
 static void find_kept(const lw_spec *spec, const lw_model *model, bool *kept) {
     for (size_t j = 0; j < spec->joint_count; j++) {
         const lw_joint_spec *own = &spec->joints[j];
-        kept[j] = own->has_q || own->has_v || own->type == LW_JOINT_SCREW;
+        kept[j] = own->has_q || own->has_v || lw_joint_describe(own->type)->screws;
         for (int k = 0; k < LW_JOINT_MAX_V; k++) kept[j] |= own->motion[k] != NULL;
     }
     for (size_t i = 0; i < spec->force_count; i++) keep_joint(model, spec->forces[i].joint, kept);

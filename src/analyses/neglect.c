@@ -393,8 +393,7 @@ static lw_status run_with(estimate *e, double factor, record *to, lw_error *erro
 /* Size of a x + b y over the coordinates of a joint, x and y differences of coordinates: the largest, or the angle that a
  * quaternion's change stands for. */
 static double size_of(const lw_joint_info *joint, double a, const double *x, double b, const double *y) {
-    bool turns = joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
-    int plain = turns ? joint->q_count - 4 : joint->q_count;
+    int at = lw_joint_quaternion(joint->type), plain = at >= 0 ? at : joint->q_count;
     double size = 0, square = 0;
     for (int k = 0; k < joint->q_count; k++) {
         double d = a * x[k] + b * y[k];

@@ -87,14 +87,7 @@ static double moment_at_joint(const lw_model *model, int b) {
     const double *c = model->bodies[b].com, m = link->inertia.mass;
     double J[6], e[3];
     memcpy(J, link->inertia.second, sizeof J);
-    switch (link->joint.type) {
-    case LW_JOINT_REVOLUTE:
-    case LW_JOINT_SCREW:
-    case LW_JOINT_CYLINDRICAL:
-    case LW_JOINT_UNIVERSAL:
-    case LW_JOINT_SPHERICAL:
-        break;
-    default: /* to the centre of mass: J - m (c.c E - c c') */
+    if (!lw_joint_turns_in_place(link->joint.type)) { /* to the centre of mass: J - m (c.c E - c c') */
         for (int k = 0; k < 3; k++) J[k] -= m * (lw_v3_dot(c, c) - c[k] * c[k]);
         J[3] += m * c[0] * c[1], J[4] += m * c[0] * c[2], J[5] += m * c[1] * c[2];
     }

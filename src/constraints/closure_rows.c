@@ -61,7 +61,7 @@ struct lw_closures {
 static double larger(double a, double b) { return a > b ? a : b; }
 
 static bool holds_a_point(lw_joint_type type) {
-    return type == LW_JOINT_REVOLUTE || type == LW_JOINT_SPHERICAL || type == LW_JOINT_WELD;
+    return lw_joint_keeps_point(type) && lw_joint_describe(type)->turns < 2;
 }
 
 /* Where a vector has its only component, or -1 if it has several. */
@@ -111,7 +111,8 @@ static void make_mate(const lw_model *model, int joint, mate *x) {
     const lw_joint_entry *entry = &model->joints[joint];
     double *directions[2] = {x->first, x->second};
     lw_v3_sub(hung_at(model, entry->info.bodies[1]), hung_at(model, entry->info.bodies[0]), x->offset);
-    x->directions = entry->joint.type == LW_JOINT_WELD ? 3 : entry->joint.type == LW_JOINT_REVOLUTE ? 1 : 0;
+    const lw_joint_descriptor *about = lw_joint_describe(entry->joint.type);
+    x->directions = about->ball ? 0 : about->turns ? 1 : 3;
     for (int side = 0; side < 2; side++) {
         double axes[9];
         lw_m3_transpose(entry->frames[side].R, axes);

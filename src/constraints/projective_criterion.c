@@ -318,17 +318,14 @@ double lw_criterion_tolerance(const lw_rows *ties, double length) {
 }
 
 void lw_speed_name(const lw_model *model, int speed, char *text, size_t size) {
-    static const char *const of_joint[LW_JOINT_TYPES][LW_JOINT_MAX_V] = {
-        [LW_JOINT_CYLINDRICAL] = {"d", "angle"},     [LW_JOINT_UNIVERSAL] = {"a1", "a2"},
-        [LW_JOINT_SPHERICAL] = {"wx", "wy", "wz"},   [LW_JOINT_PLANAR] = {"x", "y", "angle"},
-        [LW_JOINT_TRANSLATION] = {"q1", "q2", "q3"}, [LW_JOINT_FREE] = {"x", "y", "z", "wx", "wy", "wz"},
-    };
     int body = model->body_count;
     while (model->links[body].v > speed) body--;
     const lw_link *link = &model->links[body];
-    const char *part = of_joint[link->joint.type][speed - link->v];
+    int k = speed - link->v,
+        order = lw_joint_coordinate_of_speed(link->joint.type, k) < 0; /* speeds of a ball */
+    const char *unit, *part = lw_joint_column(link->joint.type, link->joint.nv, order, k, &unit);
     const char *name = model->joints[model->bodies[body].joint_index].name;
-    if (link->joint.nv == 1 || !part)
+    if (link->joint.nv == 1)
         snprintf(text, size, "%s", name);
     else
         snprintf(text, size, "%s.%s", name, part);

@@ -214,7 +214,7 @@ static void general_motion(const recursion *r, int i, const REAL *v, REAL bias[6
     const lw_link *link = &r->model->links[i];
     place *own = &r->places[i];
     REAL R[9], p[3];
-    if (link->joint.type == LW_JOINT_UNIVERSAL && !link->joint.inverse) {
+    if (link->joint.kernel == LW_KERNEL_UNIVERSAL && !link->joint.inverse) {
         const REAL s1 = r->sine[link->v], c1 = r->cosine[link->v], s = r->sine[link->v + 1],
                    c = r->cosine[link->v + 1];
         universal_motion(s1, c1, s, c, v, R, r->S + 6 * link->v, bias);

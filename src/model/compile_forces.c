@@ -333,7 +333,7 @@ lw_status lw_compile_cut_angles(lw_compiler *compiler) {
         lw_joint_entry *entry = &model->joints[model->closures[c]];
         lw_joint_type type = entry->joint.type;
         for (int k = 0; k < entry->joint.nq && lw_joint_quaternion(type) < 0; k++) {
-            bool matters = type == LW_JOINT_SCREW || depends_on(model, c, k);
+            bool matters = lw_joint_describe(type)->screws || depends_on(model, c, k);
             if (!matters || !lw_joint_speed_turns(type, k)) continue;
             entry->turn[k] = model->nq;
             model->cut_angles[model->cut_angle_count++] = (lw_cut_angle){c, k, model->nq++};

@@ -35,11 +35,12 @@ static bool perpendicular_part(const double a[3], const double z[3], double out[
 static void frame_axes(lw_joint_type type, const lw_joint_geometry *geometry, const double *x_hint,
                        double R[9]) {
     double z[3], x[3];
-    if (type == LW_JOINT_TRANSLATION || geometry->axis_count == 0) {
+    lw_frame_rule rule = lw_joint_describe(type)->frame;
+    if (rule == LW_FRAME_OF_BODY || geometry->axis_count == 0) {
         lw_m3_identity(R);
         return;
     }
-    if (type == LW_JOINT_UNIVERSAL) { /* x and y are the axes */
+    if (rule == LW_FRAME_X_Y) {
         double y[3];
         lw_unit(geometry->axes[0], x);
         if (!perpendicular_part(geometry->axes[1], x, y)) lw_v3_perpendicular(x, y);
@@ -78,7 +79,8 @@ static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec,
     lw_m3_mul(a->R, draft->frames[0].R, world);
     lw_m3_tmul(b->R, world, seen); /* the first frame's axes in the second body, reference configuration */
     const double x[3] = {seen[0], seen[3], seen[6]};
-    bool open = type == LW_JOINT_TRANSLATION || (spec->geometry[1].axis_count == 0 && type == LW_JOINT_WELD);
+    bool open = lw_joint_describe(type)->frame == LW_FRAME_OF_BODY ||
+                (spec->geometry[1].axis_count == 0 && draft->joint.nv == 0);
     if (aligned && open)
         memcpy(draft->frames[1].R, seen, sizeof seen);
     else
@@ -90,8 +92,9 @@ static void warn_of_open_angle(lw_compiler *compiler, const lw_joint_spec *spec,
                                const lw_joint_draft *draft) {
     const lw_joint_geometry *g = spec->geometry;
     double a[3], b[3];
-    if (spec->frame != LW_GEOMETRY_BODY || spec->type == LW_JOINT_TRANSLATION || g[0].axis_count != 1 ||
-        g[1].axis_count != 1 || (compiler->posed[draft->bodies[0]] && compiler->posed[draft->bodies[1]]))
+    if (spec->frame != LW_GEOMETRY_BODY || lw_joint_describe(spec->type)->frame == LW_FRAME_OF_BODY ||
+        g[0].axis_count != 1 || g[1].axis_count != 1 ||
+        (compiler->posed[draft->bodies[0]] && compiler->posed[draft->bodies[1]]))
         return;
     lw_unit(g[0].axes[0], a);
     lw_unit(g[1].axes[0], b);
@@ -107,9 +110,7 @@ static void warn_of_open_angle(lw_compiler *compiler, const lw_joint_spec *spec,
 /* Warns of poses that say where two bodies are, and a joint in body frames that says otherwise. */
 static void compare_with_poses(lw_compiler *compiler, const lw_joint_spec *spec,
                                const lw_joint_draft *draft) {
-    bool point_is_shared = spec->type == LW_JOINT_REVOLUTE || spec->type == LW_JOINT_UNIVERSAL ||
-                           spec->type == LW_JOINT_SPHERICAL || spec->type == LW_JOINT_WELD;
-    if (spec->frame != LW_GEOMETRY_BODY || !point_is_shared) return;
+    if (spec->frame != LW_GEOMETRY_BODY || !lw_joint_keeps_point(spec->type)) return;
     double ends[2][3], size = 1;
     for (int side = 0; side < 2; side++) {
         if (!compiler->posed[draft->bodies[side]]) return;
@@ -128,13 +129,14 @@ static void compare_with_poses(lw_compiler *compiler, const lw_joint_spec *spec,
 lw_status lw_compile_draft(lw_compiler *compiler, const lw_joint_spec *spec, lw_joint_draft *draft) {
     lw_joint *joint = &draft->joint;
     joint->type = spec->type;
+    joint->kernel = lw_joint_describe(spec->type)->kernel;
     joint->pitch = spec->lead / (2 * LW_PI);
     joint->nq = lw_joint_type_q(spec->type, spec->geometry[0].axis_count);
     joint->nv = lw_joint_type_v(spec->type, spec->geometry[0].axis_count);
     joint_frames(compiler, spec, draft);
     joint->axis = 2; /* z of the joint's frame */
     joint->sign = 1;
-    if (spec->type == LW_JOINT_TRANSLATION) {
+    if (lw_joint_describe(spec->type)->axes_are_slides) {
         double *axes = LW_NEW(compiler->model->arena, double, 9);
         if (!axes) return LW_ERROR_MEMORY;
         for (int k = 0; k < joint->nv; k++) lw_unit(spec->geometry[0].axes[k], axes + 3 * k);
@@ -143,7 +145,7 @@ lw_status lw_compile_draft(lw_compiler *compiler, const lw_joint_spec *spec, lw_
     lw_joint_zero(spec->type, draft->q);
     if (spec->has_q) {
         for (int k = 0; k < joint->nq; k++) draft->q[k] = spec->q[k];
-    } else if ((spec->type == LW_JOINT_FREE || spec->type == LW_JOINT_SPHERICAL) &&
+    } else if (lw_joint_quaternion(spec->type) >= 0 &&
                spec->frame == LW_GEOMETRY_BODY) { /* starts where the poses say */
         lw_pose first, second, inverse, relative;
         const lw_pose *a = &compiler->reference[draft->bodies[0]],
@@ -152,7 +154,7 @@ lw_status lw_compile_draft(lw_compiler *compiler, const lw_joint_spec *spec, lw_
         lw_pose_compose(b->R, b->p, draft->frames[1].R, draft->frames[1].p, second.R, second.p);
         lw_pose_invert(first.R, first.p, inverse.R, inverse.p);
         lw_pose_compose(inverse.R, inverse.p, second.R, second.p, relative.R, relative.p);
-        if (spec->type == LW_JOINT_FREE) lw_v3_copy(relative.p, draft->q);
+        if (lw_joint_is_free(spec->type)) lw_v3_copy(relative.p, draft->q);
         lw_quat_rot(relative.R, draft->q + lw_joint_quaternion(spec->type));
     }
     compare_with_poses(compiler, spec, draft);
@@ -187,7 +189,7 @@ static void pose_across(const lw_compiler *compiler, int joint, int from_side, l
 /* Does a joint say where one body is from where the other is? */
 static bool leads_on(const lw_compiler *compiler, int joint) {
     const lw_joint_spec *spec = &compiler->spec->joints[joint];
-    return compiler->drafts[joint].usable && spec->frame == LW_GEOMETRY_BODY && spec->type != LW_JOINT_FREE;
+    return compiler->drafts[joint].usable && spec->frame == LW_GEOMETRY_BODY && !lw_joint_is_free(spec->type);
 }
 
 lw_status lw_compile_reference(lw_compiler *compiler) {

@@ -68,7 +68,7 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
         edges[j].bodies[1] = draft->bodies[1];
         edges[j].freedom = draft->joint.nv;
         keep(&edges[j], spec->joints[j].has_q || spec->joints[j].has_v ? LW_KEEP_VALUES : LW_KEEP_NOT);
-        if (spec->joints[j].type == LW_JOINT_SCREW) keep(&edges[j], LW_KEEP_TURNS);
+        if (lw_joint_describe(spec->joints[j].type)->screws) keep(&edges[j], LW_KEEP_TURNS);
         if (draft->prescribed) keep(&edges[j], LW_KEEP_ALWAYS);
         edges[j].wish_cut = spec->joints[j].cut;
     }
@@ -146,22 +146,15 @@ static void flip(lw_pose *pose) {
 
 /* Makes a joint ready to be evaluated from its second body to its first. */
 static void reverse_joint(lw_joint *joint, lw_pose frames[2]) {
-    switch (joint->type) {
-    case LW_JOINT_WELD:
-        break;
-    case LW_JOINT_REVOLUTE:
-    case LW_JOINT_PRISMATIC:
-    case LW_JOINT_SCREW:
-    case LW_JOINT_CYLINDRICAL: /* about and along -z it is the same motion with the same coordinates */
+    if (joint->nv == 0) return;
+    if (lw_joint_has_one_axis(
+            joint->type)) { /* about and along -z it is the same motion with the same coordinates */
         flip(&frames[0]);
         flip(&frames[1]);
-        break;
-    case LW_JOINT_TRANSLATION:
+    } else if (lw_joint_describe(joint->type)->axes_are_slides)
         joint->sign = -1;
-        break;
-    default:
+    else
         joint->inverse = true;
-    }
 }
 
 /* Where a revolute or prismatic joint moves about or along a coordinate axis of the parent, gives the child
@@ -170,21 +163,17 @@ static void reverse_joint(lw_joint *joint, lw_pose frames[2]) {
 static void align(lw_link *link, lw_pose *mine) {
     const double *B = link->R;
     link->kernel = LW_KERNEL_GENERAL;
-    if (!link->prescribed && !link->joint.inverse) {
-        if (link->joint.type == LW_JOINT_SPHERICAL) link->kernel = LW_KERNEL_SPHERICAL;
-        if (link->joint.type == LW_JOINT_FREE) link->kernel = LW_KERNEL_FREE;
-        if (link->joint.type == LW_JOINT_UNIVERSAL) link->kernel = LW_KERNEL_UNIVERSAL;
+    if (link->joint.kernel != LW_KERNEL_REVOLUTE && link->joint.kernel != LW_KERNEL_PRISMATIC) {
+        if (!link->prescribed && !link->joint.inverse) link->kernel = (signed char)link->joint.kernel;
+        return;
     }
-    if (link->joint.type != LW_JOINT_REVOLUTE && link->joint.type != LW_JOINT_PRISMATIC) return;
     for (int k = 0; k < 3; k++) {
         double along = B[3 * k + 2], across = fabs(B[3 * ((k + 1) % 3) + 2]) + fabs(B[3 * ((k + 2) % 3) + 2]);
         if (across > 1e-15) continue;
         double R[9];
         link->joint.axis = k;
         link->joint.sign = along > 0 ? 1 : -1;
-        if (!link->prescribed)
-            link->kernel = (signed char)(k + (link->joint.type == LW_JOINT_REVOLUTE ? LW_KERNEL_REVOLUTE
-                                                                                    : LW_KERNEL_PRISMATIC));
+        if (!link->prescribed) link->kernel = (signed char)(link->joint.kernel + k);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) R[3 * i + j] = lw_v3_dot(mine->R + 3 * i, B + 3 * j); /* mine base' */
         memcpy(mine->R, R, sizeof R);
@@ -317,7 +306,7 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
     }
     for (int i = 1; i <= nb; i++) {
         const lw_link *link = &model->links[i];
-        for (int k = 0; k < 2 && link->joint.type == LW_JOINT_UNIVERSAL; k++)
+        for (int k = 0; k < 2 && link->joint.kernel == LW_KERNEL_UNIVERSAL; k++)
             model->turns[model->turn_count++] = (lw_turn){link->q + k, link->v + k, 1};
     }
     for (int j = 0; j < nj; j++) {

@@ -13,6 +13,7 @@
 #include "linalg/spatial.h"
 #include "expression/function.h"
 #include "model/graph.h"
+#include "model/joint_types.h"
 #include "model/names.h"
 #include <linkwork/model.h>
 
@@ -23,26 +24,16 @@ typedef struct lw_pose {
 /* The motion a joint allows, in its own frame: enough to evaluate it in the tree or in a closure. */
 typedef struct lw_joint {
     lw_joint_type type;
-    bool inverse;       /* evaluate the motion of the first frame relative to the second */
-    bool straight;      /* in the tree: its frame on the parent has the parent's internal axes */
-    int axis;           /* revolute, prismatic: moves about or along this coordinate axis, 0 .. 2, ... */
-    double sign;        /* ... in this sense, +1 or -1 */
+    bool inverse;     /* evaluate the motion of the first frame relative to the second */
+    bool straight;    /* in the tree: its frame on the parent has the parent's internal axes */
+    int axis;         /* revolute, prismatic: moves about or along this coordinate axis, 0 .. 2 */
+    lw_kernel kernel; /* the kernel of its type */
+    double
+        sign; /* revolute, prismatic: in the axis' sense, +1, or against it, -1; translation: of all axes */
     double pitch;       /* screw: advance per radian */
     const double *axes; /* translation: direction k in axes[3k..] */
     int nq, nv;
 } lw_joint;
-
-/* Which kernel of the recursions a joint takes: a revolute or prismatic joint about or along a coordinate axis (added to
- * the value, which is then the axis' place in a twist) whose base does not turn; a spherical, free or
- * universal joint; all of these in the user's sense and not prescribed; or any other. */
-typedef enum lw_kernel {
-    LW_KERNEL_REVOLUTE = 0,
-    LW_KERNEL_PRISMATIC = 3,
-    LW_KERNEL_SPHERICAL = 6,
-    LW_KERNEL_FREE = 7,
-    LW_KERNEL_UNIVERSAL = 8,
-    LW_KERNEL_GENERAL = 9
-} lw_kernel;
 
 /* Body i and the tree joint that carries it, as the recursions need it; entry 0 is ground. The first 64 bytes
  * serve velocities and accelerations of an aligned joint, the second its inertia. */

@@ -24,26 +24,23 @@ static void quaternion_rate(const double *q, const double *w, bool stabilise, do
 }
 
 void lw_joint_rate(const lw_joint *joint, const double *q, const double *v, bool stabilise, double *qdot) {
-    switch (joint->type) {
-    case LW_JOINT_SPHERICAL:
-        quaternion_rate(q, v, stabilise, qdot);
-        break;
-    case LW_JOINT_FREE:
-        lw_v3_copy(v, qdot);
-        quaternion_rate(q + 3, v + 3, stabilise, qdot + 3);
-        break;
-    default:
-        for (int k = 0; k < joint->nv; k++) qdot[k] = v[k];
+    int at = lw_joint_quaternion(joint->type), plain = at >= 0 ? at : joint->nv;
+    for (int k = 0; k < plain; k++) qdot[k] = v[k];
+    if (at >= 0) quaternion_rate(q + at, v + at, stabilise, qdot + at);
+}
+
+void lw_joint_direction(const lw_joint *joint, int k, double out[3]) {
+    const lw_joint_descriptor *d = lw_joint_describe(joint->type);
+    if (d->axes_are_slides) {
+        for (int i = 0; i < 3; i++) out[i] = joint->sign * joint->axes[3 * k + i];
+        return;
     }
+    lw_v3_set(out, 0, 0, 0);
+    if (joint->nv == 1)
+        out[joint->axis] = joint->sign;
+    else
+        out[d->axis[k]] = 1;
 }
-
-/* Adds the wrench with torque n and force f as a column of W. */
-static void column(double *W, int *count, const double n[3], const double f[3]) {
-    double *w = W + 6 * (*count)++;
-    for (int k = 0; k < 3; k++) w[k] = n ? n[k] : 0, w[3 + k] = f ? f[k] : 0;
-}
-
-static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
 /* A translation's axes completed to a basis by unit vectors across them, and its reciprocal basis: of the
  * added vectors that is they themselves. */
@@ -63,103 +60,95 @@ static void reciprocal(const lw_joint *joint, double dual[9]) {
     }
 }
 
+/* The sense of two successive turns about the coordinate axes a and b: a x b is this times the third axis. */
+static int handedness(int a, int b) { return b == (a + 1) % 3 ? 1 : -1; }
+
+/* The forces of a joint with slides: those dual to the slides into the columns at dual, those across the slides, which are
+ * transmitted, into the columns at across; returns how many the latter are. The columns are zero. */
+static int slide_forces(const lw_joint *joint, const double *q, double *dual, double *across) {
+    const lw_joint_descriptor *d = lw_joint_describe(joint->type);
+    double R[9];
+    int count = 0;
+    if (d->axes_are_slides) {
+        double basis[9];
+        reciprocal(joint, basis);
+        for (int k = 0; k < joint->nv; k++) lw_v3_copy(basis + 3 * k, dual + 6 * k + 3);
+        for (int k = joint->nv; k < 3; k++) lw_v3_copy(basis + 3 * k, across + 6 * count++ + 3);
+        return count;
+    }
+    lw_m3_identity(R); /* the rows are the first frame's axes in the second */
+    if (lw_joint_subspace_varies(joint->type)) joint_rotation(joint, q, R);
+    bool slid[3] = {false, false, false};
+    int last = 0;
+    for (int k = 0; k < d->slides; k++) {
+        int a = last = joint->nv == 1 ? joint->axis : d->axis[k];
+        slid[a] = true;
+        for (int i = 0; i < 3; i++) dual[6 * k + 3 + i] = joint->sign * R[3 * a + i];
+    }
+    for (int k = 1; k < 3; k++) { /* the axes after that of the last slide, in their cyclic order */
+        int a = (last + k) % 3;
+        if (!slid[a]) lw_v3_copy(R + 3 * a, across + 6 * count++ + 3);
+    }
+    return count;
+}
+
 void lw_joint_dual(const lw_joint *joint, const double *q, double W[36]) {
-    int at = 0;
-    const int a = joint->axis, b = (a + 1) % 3, c = (a + 2) % 3;
-    double along[3], R[9];
-    for (int k = 0; k < 3; k++) along[k] = joint->sign * unit[a][k];
-    switch (joint->type) {
-    case LW_JOINT_REVOLUTE:
-        column(W, &at, along, NULL);
-        for (int k = 0; k < 3; k++) column(W, &at, NULL, unit[k]);
-        column(W, &at, unit[b], NULL);
-        column(W, &at, unit[c], NULL);
-        break;
-    case LW_JOINT_PRISMATIC:
-        column(W, &at, NULL, along);
-        column(W, &at, NULL, unit[b]);
-        column(W, &at, NULL, unit[c]);
-        for (int k = 0; k < 3; k++) column(W, &at, unit[k], NULL);
-        break;
-    case LW_JOINT_SCREW: {
-        const double back[3] = {0, 0, -joint->pitch};
-        column(W, &at, unit[2], NULL);
-        column(W, &at, NULL, unit[0]);
-        column(W, &at, NULL, unit[1]);
-        column(W, &at, back, unit[2]);
-        column(W, &at, unit[0], NULL);
-        column(W, &at, unit[1], NULL);
-        break;
+    const lw_joint_descriptor *d = lw_joint_describe(joint->type);
+    const int slides = joint->nv < d->slides ? joint->nv : d->slides;
+    const int a = joint->nv == 1 ? joint->axis : d->axis[slides < LW_JOINT_MOTIONS ? slides : 0];
+    double *turn = W + 6 * slides, *force = W + 6 * joint->nv, *torque;
+    memset(W, 0, 36 * sizeof *W);
+    if (slides) {
+        torque = force + 6 * slide_forces(joint, q, W, force);
+    } else {
+        for (int k = 0; k < 3; k++) force[7 * k + 3] = 1;
+        if (d->screws) force[6 * a + a] = -joint->pitch;
+        torque = force + 18;
     }
-    case LW_JOINT_CYLINDRICAL:
-        column(W, &at, NULL, unit[2]);
-        column(W, &at, unit[2], NULL);
-        column(W, &at, NULL, unit[0]);
-        column(W, &at, NULL, unit[1]);
-        column(W, &at, unit[0], NULL);
-        column(W, &at, unit[1], NULL);
-        break;
-    case LW_JOINT_UNIVERSAL: {
-        double s = sin(q[1]), cosine = cos(q[1]);
-        const double first[3] = {cosine, 0, s}, across[3] = {-s, 0, cosine};
-        column(W, &at, first, NULL);
-        column(W, &at, unit[1], NULL);
-        for (int k = 0; k < 3; k++) column(W, &at, NULL, unit[k]);
-        column(W, &at, across, NULL);
-        break;
-    }
-    case LW_JOINT_SPHERICAL:
-        for (int k = 0; k < 3; k++) column(W, &at, unit[k], NULL);
-        for (int k = 0; k < 3; k++) column(W, &at, NULL, unit[k]);
-        break;
-    case LW_JOINT_PLANAR: {
-        double s = sin(q[2]), cosine = cos(q[2]);
-        const double x[3] = {cosine, -s, 0}, y[3] = {s, cosine, 0};
-        column(W, &at, NULL, x);
-        column(W, &at, NULL, y);
-        column(W, &at, unit[2], NULL);
-        column(W, &at, NULL, unit[2]);
-        column(W, &at, unit[0], NULL);
-        column(W, &at, unit[1], NULL);
-        break;
-    }
-    case LW_JOINT_TRANSLATION: {
-        double dual[9];
-        reciprocal(joint, dual);
-        for (int k = 0; k < 3; k++) column(W, &at, NULL, dual + 3 * k);
-        for (int k = 0; k < 3; k++) column(W, &at, unit[k], NULL);
-        break;
-    }
-    case LW_JOINT_FREE:
-        lw_rot_quat(q + 3, R);
-        for (int k = 0; k < 3; k++) column(W, &at, NULL, R + 3 * k); /* R'e_k */
-        for (int k = 0; k < 3; k++) column(W, &at, unit[k], NULL);
-        break;
-    case LW_JOINT_WELD:
-    case LW_JOINT_TYPES:
-        for (int k = 0; k < 3; k++) column(W, &at, NULL, unit[k]);
-        for (int k = 0; k < 3; k++) column(W, &at, unit[k], NULL);
-        break;
+    if (d->ball) {
+        for (int k = 0; k < 3; k++) turn[7 * k] = 1;
+    } else if (d->turns == 0) {
+        for (int k = 0; k < 3; k++) torque[7 * k] = 1;
+    } else if (d->turns == 1) {
+        turn[a] = joint->sign;
+        torque[a == 2 ? 0 : a + 1] = 1;
+        torque[6 + (a == 0 ? 2 : a - 1)] = 1;
+    } else { /* the first axis is cos q e_a + sin q e_third, seen from the second body */
+        int second = d->axis[slides + 1], third = 3 - a - second;
+        double s = handedness(a, second) * sin(q[slides + 1]), cosine = cos(q[slides + 1]);
+        turn[a] = cosine, turn[third] = s;
+        turn[6 + second] = 1;
+        torque[a] = -s, torque[third] = cosine;
     }
 }
 
+/* Which directions lw_joint_dual transmits forces along: as coordinate axes, in its order; returns how many. */
+static int kept_positions(const lw_joint_descriptor *d, int out[3]) {
+    int count = 0, last = d->slides ? d->axis[d->slides - 1] : 2;
+    for (int k = 1; k <= 3; k++) {
+        int a = (last + k) % 3;
+        bool slid = false;
+        for (int i = 0; i < d->slides; i++) slid |= d->axis[i] == a;
+        if (!slid) out[count++] = a;
+    }
+    return count;
+}
+
 const char *lw_joint_row_name(const lw_joint *joint, int k) {
-    static const char *const names[LW_JOINT_TYPES][6] = {
-        [LW_JOINT_REVOLUTE] = {"position x", "position y", "position z", "rotation x", "rotation y"},
-        [LW_JOINT_PRISMATIC] = {"position x", "position y", "rotation x", "rotation y", "rotation z"},
-        [LW_JOINT_SCREW] = {"position x", "position y", "advance along z", "rotation x", "rotation y"},
-        [LW_JOINT_CYLINDRICAL] = {"position x", "position y", "rotation x", "rotation y"},
-        [LW_JOINT_UNIVERSAL] = {"position x", "position y", "position z", "rotation across both axes"},
-        [LW_JOINT_SPHERICAL] = {"position x", "position y", "position z"},
-        [LW_JOINT_PLANAR] = {"position z", "rotation x", "rotation y"},
-        [LW_JOINT_WELD] = {"position x", "position y", "position z", "rotation x", "rotation y",
-                           "rotation z"},
-    };
+    static const char *const positions[3] = {"position x", "position y", "position z"};
     static const char *const rotations[3] = {"rotation x", "rotation y", "rotation z"};
-    if (joint->type != LW_JOINT_TRANSLATION) return names[joint->type][k];
-    int sliding = 3 - joint->nv;
-    if (k >= sliding) return rotations[k - sliding];
-    return sliding == 1 ? "position across" : k == 0 ? "position across" : "position across, second";
+    static const char *const advances[3] = {"advance along x", "advance along y", "advance along z"};
+    const lw_joint_descriptor *d = lw_joint_describe(joint->type);
+    if (d->axes_are_slides) {
+        int sliding = 3 - joint->nv;
+        if (k >= sliding) return rotations[k - sliding];
+        return k == 0 ? "position across" : "position across, second";
+    }
+    int axes[3], count = kept_positions(d, axes);
+    if (k < count) return d->screws && axes[k] == d->axis[0] ? advances[axes[k]] : positions[axes[k]];
+    k -= count;
+    if (d->turns == 2) return "rotation across both axes";
+    return rotations[d->turns == 1 ? (d->axis[d->slides] + 1 + k) % 3 : k];
 }
 
 /* The angle in the turn nearest to the guess. A guess that is no number, left by a trial step that overflowed, counts
@@ -185,43 +174,26 @@ static void quaternion_of(const double R[9], double *q) {
 }
 
 void lw_joint_fit(const lw_joint *joint, const double R[9], const double p[3], double *q) {
-    double dual[9];
-    switch (joint->type) {
-    case LW_JOINT_REVOLUTE:
-        q[0] = joint->sign * angle_about(R, joint->axis, joint->sign * q[0]);
-        break;
-    case LW_JOINT_PRISMATIC:
-        q[0] = joint->sign * p[joint->axis];
-        break;
-    case LW_JOINT_SCREW:
-        q[0] = angle_about(R, 2, q[0]);
-        break;
-    case LW_JOINT_CYLINDRICAL:
-        q[0] = p[2];
-        q[1] = angle_about(R, 2, q[1]);
-        break;
-    case LW_JOINT_UNIVERSAL: /* Rx(q0) Ry(q1): second column (0, cos q0, sin q0), first row (cos q1, 0, sin q1) */
-        q[0] = nearest_turn(atan2(R[7], R[4]), q[0]);
-        q[1] = nearest_turn(atan2(R[2], R[0]), q[1]);
-        break;
-    case LW_JOINT_SPHERICAL:
-        quaternion_of(R, q);
-        break;
-    case LW_JOINT_PLANAR:
-        q[0] = p[0], q[1] = p[1];
-        q[2] = angle_about(R, 2, q[2]);
-        break;
-    case LW_JOINT_TRANSLATION:
+    const lw_joint_descriptor *d = lw_joint_describe(joint->type);
+    if (d->axes_are_slides) {
+        double dual[9];
         reciprocal(joint, dual);
         for (int k = 0; k < joint->nv; k++) q[k] = lw_v3_dot(dual + 3 * k, p);
-        break;
-    case LW_JOINT_FREE:
-        lw_v3_copy(p, q);
-        quaternion_of(R, q + 3);
-        break;
-    case LW_JOINT_WELD:
-    case LW_JOINT_TYPES:
-        break;
+        return;
+    }
+    const bool single = joint->nv == 1;
+    for (int k = 0; k < d->slides; k++) q[k] = single ? joint->sign * p[joint->axis] : p[d->axis[k]];
+    double *angles = q + d->slides;
+    const int *axis = d->axis + d->slides;
+    if (d->ball) {
+        quaternion_of(R, angles);
+    } else if (d->turns == 1) {
+        double sign = single ? joint->sign : 1;
+        angles[0] = sign * angle_about(R, single ? joint->axis : axis[0], sign * angles[0]);
+    } else if (d->turns == 2) { /* column b of Ra Rb is Ra e_b, row a is Rb' e_a */
+        int a = axis[0], b = axis[1], c = 3 - a - b, sense = handedness(a, b);
+        angles[0] = nearest_turn(atan2(sense * R[3 * c + b], R[4 * b]), angles[0]);
+        angles[1] = nearest_turn(atan2(sense * R[3 * a + c], R[4 * a]), angles[1]);
     }
 }
 
@@ -229,31 +201,4 @@ void lw_joint_zero(lw_joint_type type, double *q) {
     for (int k = 0; k < LW_JOINT_MAX_Q; k++) q[k] = 0;
     int at = lw_joint_quaternion(type);
     if (at >= 0) q[at] = 1;
-}
-
-int lw_joint_quaternion(lw_joint_type type) {
-    return type == LW_JOINT_SPHERICAL ? 0 : type == LW_JOINT_FREE ? 3 : -1;
-}
-
-bool lw_joint_speed_turns(lw_joint_type type, int k) {
-    switch (type) {
-    case LW_JOINT_REVOLUTE:
-    case LW_JOINT_SCREW:
-    case LW_JOINT_UNIVERSAL:
-    case LW_JOINT_SPHERICAL:
-        return true;
-    case LW_JOINT_CYLINDRICAL:
-        return k == 1;
-    case LW_JOINT_PLANAR:
-        return k == 2;
-    case LW_JOINT_FREE:
-        return k >= 3;
-    default:
-        return false;
-    }
-}
-
-int lw_joint_coordinate_of_speed(lw_joint_type type, int k) {
-    if (type == LW_JOINT_SPHERICAL || (type == LW_JOINT_FREE && k >= 3)) return -1;
-    return k;
 }

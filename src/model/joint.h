@@ -1,4 +1,5 @@
-/* joint.h - what each type of joint does: pose, motion subspace and bias, in the frame of its second body.
+/* joint.h - what a joint does: pose, motion subspace and bias, in the frame of its second body. All of it follows from the
+ * descriptor of the joint's type (joint_types.h).
  */
 #ifndef LW_JOINT_H
 #define LW_JOINT_H
@@ -24,11 +25,8 @@ const char *lw_joint_row_name(const lw_joint *joint, int k);
 void lw_joint_fit(const lw_joint *joint, const double R[9], const double p[3], double *q);
 /* q of zero displacement. */
 void lw_joint_zero(lw_joint_type type, double *q);
-/* Where the quaternion of the joint starts in its q, or -1. */
-int lw_joint_quaternion(lw_joint_type type);
-/* Does speed k turn (1) or slide (0)? */
-bool lw_joint_speed_turns(lw_joint_type type, int k);
-/* The coordinate whose derivative is speed k, or -1 where there is none (angular velocities). */
-int lw_joint_coordinate_of_speed(lw_joint_type type, int k);
+/* The direction of slide or turn k, k < nv, as a unit vector in the axes of the joint's frame on its first body while all
+ * coordinates are zero. Not for the speeds of a ball. */
+void lw_joint_direction(const lw_joint *joint, int k, double out[3]);
 
 #endif

@@ -1,10 +1,14 @@
 /* joint_motion.h - pose, motion subspace and bias of every type of joint, for one state or several
- * (linalg/simd.h).
+ * (linalg/simd.h): of any joint as the product of elementary motions that its descriptor says, of the types with a case
+ * of their own in fewer operations.
  *
  *   twist of the second frame relative to the first, in the second's axes  = S(q) v
  *   its derivative, componentwise                                          = S(q) vdot + bias(q, v)
  *
  * Source   docs/theory/tree.md, section "Joints", which derives every S and bias below.
+ * Product  p = sum of axis_k q_k over the slides, R = R_a(q) R_b(q) of the turns or that of a quaternion; with the first
+ *          frame's axes in the second, the rows r_k of R, S = (0; r_k) of a slide, (r_a; 0) of a turn, the unit vectors
+ *          of a ball; bias = (r_a x e_b v_a v_b; u x w), where u is the velocity of the slides and w the angular velocity.
  * Frames   revolute, prismatic   about or along one coordinate axis, in either sense
  *          screw, cylindrical    about and along z
  *          universal             about x of the first, then y of the second frame
@@ -51,6 +55,75 @@ static inline void universal_motion(REAL s1, REAL c1, REAL s, REAL c, const REAL
     for (int k = 0; k < 6; k++) bias[k] = real(0);
     bias[0] = -s * v[0] * v[1];
     bias[2] = c * v[0] * v[1];
+}
+
+/* The product is called by few joints: out of line, so that the frames of the common cases stay small. */
+#define OUT_OF_LINE static __attribute__((noinline, unused))
+
+/* The rotation of the second frame in the first, of any type. */
+OUT_OF_LINE void joint_rotation(const lw_joint *joint, const REAL *q, REAL R[9]) {
+    const lw_joint_descriptor *d = lw_joint_describe(joint->type);
+    REAL s, c;
+    for (int k = 0; k < 9; k++) R[k] = real(k % 4 == 0);
+    if (d->ball) joint_quaternion(q + d->slides, R);
+    if (d->turns == 0) return;
+    int a = joint->nv == 1 ? joint->axis : d->axis[d->slides];
+    real_sincos(joint->nv == 1 ? joint->sign * q[0] : q[d->slides], &s, &c);
+    joint_turn(a, s, c, R);
+    if (d->turns == 1) return;
+    int b = d->axis[d->slides + 1], j = (b + 1) % 3,
+        k = (b + 2) % 3; /* times Rb: columns j and k are combined */
+    real_sincos(q[d->slides + 1], &s, &c);
+    for (int i = 0; i < 9; i += 3) {
+        REAL x = R[i + j], y = R[i + k];
+        R[i + j] = c * x + s * y;
+        R[i + k] = c * y - s * x;
+    }
+}
+
+/* Place and motion subspace of any type; S and p are zero. */
+OUT_OF_LINE void joint_product(const lw_joint *joint, const REAL *q, REAL R[9], REAL p[3], REAL *S) {
+    const lw_joint_descriptor *d = lw_joint_describe(joint->type);
+    int slides = joint->nv < d->slides ? joint->nv : d->slides;
+    bool single = joint->nv == 1;
+    joint_rotation(joint, q, R);
+    for (int k = 0; k < slides; k++)
+        for (int i = 0; i < 3; i++) {
+            double axis = i == (single ? joint->axis : d->axis[k]);
+            double along = joint->sign * (d->axes_are_slides ? joint->axes[3 * k + i] : axis);
+            p[i] += along * q[k];
+            for (int j = 0; j < 3; j++) S[6 * k + 3 + j] += along * R[3 * i + j];
+        }
+    for (int k = slides; k < slides + d->turns; k++) {
+        int a = single ? joint->axis : d->axis[k];
+        bool last = k == slides + d->turns - 1;
+        for (int i = 0; i < 3; i++) S[6 * k + i] = last ? real(joint->sign * (i == a)) : R[3 * a + i];
+        if (!d->screws) continue;
+        p[a] += joint->pitch * q[k];
+        S[6 * k + 3 + a] = real(joint->pitch);
+    }
+    for (int k = 0; k < 3 && d->ball; k++) S[6 * (slides + k) + k] = real(1);
+}
+
+/* Bias of any type, with R of the direct place. */
+OUT_OF_LINE void joint_product_bias(const lw_joint *joint, const REAL *v, const REAL R[9], REAL bias[6]) {
+    const lw_joint_descriptor *d = lw_joint_describe(joint->type);
+    REAL u[3], w[3];
+    for (int k = 0; k < 6; k++) bias[k] = real(0);
+    if (!lw_joint_subspace_varies(joint->type)) return;
+    for (int k = 0; k < 3; k++) u[k] = real(0), w[k] = d->ball ? v[d->slides + k] : real(0);
+    for (int k = 0; k < d->slides; k++)
+        for (int i = 0; i < 3; i++) u[i] += R[3 * d->axis[k] + i] * v[k];
+    int first = d->slides, last = d->slides + d->turns - 1;
+    if (d->turns == 2) {
+        REAL along[3], other[3];
+        for (int i = 0; i < 3; i++)
+            along[i] = R[3 * d->axis[first] + i] * v[first], other[i] = real(i == d->axis[last]) * v[last];
+        r3_cross(along, other, bias);
+        for (int i = 0; i < 3; i++) w[i] = along[i];
+    }
+    if (d->turns) w[d->axis[last]] += v[last];
+    r3_cross(u, w, bias + 3);
 }
 
 static inline void joint_place_direct(const lw_joint *joint, const REAL *q, REAL R[9], REAL p[3], REAL *S) {
@@ -117,8 +190,9 @@ static inline void joint_place_direct(const lw_joint *joint, const REAL *q, REAL
         }
         break;
     case LW_JOINT_WELD:
-    case LW_JOINT_TYPES:
         break;
+    default:
+        joint_product(joint, q, R, p, S);
     }
 }
 
@@ -144,8 +218,16 @@ static inline void joint_bias_direct(const lw_joint *joint, const REAL *q, const
         r3_cross(local, v + 3, bias + 3);
         break;
     }
-    default: /* S is constant in the second frame's axes */
+    case LW_JOINT_WELD: /* S is constant in the second frame's axes */
+    case LW_JOINT_REVOLUTE:
+    case LW_JOINT_PRISMATIC:
+    case LW_JOINT_SCREW:
+    case LW_JOINT_CYLINDRICAL:
+    case LW_JOINT_SPHERICAL:
+    case LW_JOINT_TRANSLATION:
         break;
+    default:
+        joint_product_bias(joint, v, R, bias);
     }
 }
 

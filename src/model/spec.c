@@ -4,6 +4,7 @@
  * element is counted only when it is copied whole, so a failed add leaves the spec as it was.
  */
 #include "model/spec_storage.h"
+#include "model/joint_types.h"
 
 #include <string.h>
 
@@ -262,32 +263,12 @@ lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index) {
 
 /* --- kinds ---------------------------------------------------------------------------------------- */
 
+static bool known_joint_type(lw_joint_type type) {
+    return type >= 0 && (int)type < lw_joint_descriptor_count;
+}
+
 const char *lw_joint_type_name(lw_joint_type type) {
-    switch (type) {
-    case LW_JOINT_WELD:
-        return "weld";
-    case LW_JOINT_REVOLUTE:
-        return "revolute";
-    case LW_JOINT_PRISMATIC:
-        return "prismatic";
-    case LW_JOINT_SCREW:
-        return "screw";
-    case LW_JOINT_CYLINDRICAL:
-        return "cylindrical";
-    case LW_JOINT_UNIVERSAL:
-        return "universal";
-    case LW_JOINT_SPHERICAL:
-        return "spherical";
-    case LW_JOINT_PLANAR:
-        return "planar";
-    case LW_JOINT_TRANSLATION:
-        return "translation";
-    case LW_JOINT_FREE:
-        return "free";
-    case LW_JOINT_TYPES:
-        break;
-    }
-    return "unknown";
+    return known_joint_type(type) ? lw_joint_describe(type)->name : "unknown";
 }
 
 const char *lw_force_type_name(lw_force_type type) {
@@ -324,41 +305,20 @@ const char *lw_constraint_type_name(lw_constraint_type type) {
     return "unknown";
 }
 
-static int translation_axes(int axis_count) {
-    if (axis_count < 0) return 0;
-    return axis_count > 3 ? 3 : axis_count;
-}
-
 int lw_joint_type_v(lw_joint_type type, int axis_count) {
-    switch (type) {
-    case LW_JOINT_WELD:
-        return 0;
-    case LW_JOINT_REVOLUTE:
-        return 1;
-    case LW_JOINT_PRISMATIC:
-        return 1;
-    case LW_JOINT_SCREW:
-        return 1;
-    case LW_JOINT_CYLINDRICAL:
-        return 2;
-    case LW_JOINT_UNIVERSAL:
-        return 2;
-    case LW_JOINT_SPHERICAL:
-        return 3;
-    case LW_JOINT_PLANAR:
-        return 3;
-    case LW_JOINT_TRANSLATION:
-        return translation_axes(axis_count);
-    case LW_JOINT_FREE:
-        return 6;
-    case LW_JOINT_TYPES:
-        break;
-    }
-    return 0;
+    if (!known_joint_type(type)) return 0;
+    const lw_joint_descriptor *d = lw_joint_describe(type);
+    int slides = d->slides;
+    if (d->axes_are_slides && axis_count < slides) slides = axis_count < 0 ? 0 : axis_count;
+    return slides + d->turns + (d->ball ? 3 : 0);
 }
 
 int lw_joint_type_q(lw_joint_type type, int axis_count) {
     /* A rotation has three speeds and four coordinates, its quaternion. */
-    bool quaternion = type == LW_JOINT_SPHERICAL || type == LW_JOINT_FREE;
-    return lw_joint_type_v(type, axis_count) + (quaternion ? 1 : 0);
+    return lw_joint_type_v(type, axis_count) +
+           (known_joint_type(type) && lw_joint_describe(type)->ball ? 1 : 0);
+}
+
+bool lw_joint_type_turns(lw_joint_type type, int speed) {
+    return known_joint_type(type) && lw_joint_speed_turns(type, speed);
 }

@@ -10,6 +10,7 @@
  */
 #include "linalg/small.h"
 #include "model/compile.h"
+#include "model/joint.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -128,40 +129,17 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
     return compiler->errors == before;
 }
 
-/* How many axes each type needs at least, and takes at most. */
-static void axis_range(lw_joint_type type, int *least, int *most) {
-    *least = 0, *most = 2; /* weld, spherical, free: z and x of the frame, if wanted */
-    switch (type) {
-    case LW_JOINT_REVOLUTE:
-    case LW_JOINT_PRISMATIC:
-    case LW_JOINT_SCREW:
-    case LW_JOINT_CYLINDRICAL:
-    case LW_JOINT_PLANAR:
-        *least = 1;
-        break;
-    case LW_JOINT_UNIVERSAL:
-        *least = 2;
-        break;
-    case LW_JOINT_TRANSLATION:
-        *least = 1, *most = 3;
-        break;
-    default:
-        break;
-    }
-}
-
 /* What a joint's axis number k is called in a model file. */
 static const char *axis_name(lw_joint_type type, int k) {
-    bool listed = type == LW_JOINT_UNIVERSAL || type == LW_JOINT_TRANSLATION;
-    if (type == LW_JOINT_PLANAR && k == 0) return "normal";
-    return k == 1 && !listed ? "x" : "axis";
+    if (lw_joint_axes_are_listed(type)) return "axis";
+    return k == 1 ? "x" : lw_joint_describe(type)->axis_key;
 }
 
 static bool validate_geometry(lw_compiler *compiler, const lw_joint_spec *joint, int side) {
     const lw_joint_geometry *geometry = &joint->geometry[side];
     const lw_joint_places *places = lw_spec_joint_places(compiler->spec, joint);
-    int least, most, before = compiler->errors;
-    axis_range(joint->type, &least, &most);
+    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
+    int least = about->fewest_axes, most = about->most_axes, before = compiler->errors;
     if (!lw_finite(geometry->point, 3))
         lw_compile_error(compiler, "joint", joint->name, first_known(places->point[side], joint->place),
                          "give three finite numbers", "point [%g, %g, %g] is not a point", geometry->point[0],
@@ -188,10 +166,10 @@ static bool validate_geometry(lw_compiler *compiler, const lw_joint_spec *joint,
     if (geometry->axis_count >= 2) {
         double cosine = lw_v3_dot(unit[0], unit[1]), across[3];
         lw_v3_cross(unit[0], unit[1], across);
-        if (joint->type == LW_JOINT_UNIVERSAL && fabs(cosine) > 1e-6)
+        if (about->frame == LW_FRAME_X_Y && fabs(cosine) > 1e-6)
             lw_compile_error(compiler, "joint", joint->name, first_known(places->axes[side][1], joint->place),
                              "make them perpendicular",
-                             "the axes of a universal joint stand at %.6g degrees to each other",
+                             "the axes of a %s joint stand at %.6g degrees to each other", about->name,
                              acos(fmax(-1, fmin(1, cosine))) * 180 / LW_PI);
         else if (lw_v3_norm(across) < 1e-6 ||
                  (geometry->axis_count == 3 && fabs(lw_v3_dot(across, unit[2])) < 1e-6))
@@ -205,7 +183,7 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
     int before = compiler->errors;
     const char *name = joint->name;
     const lw_joint_places *places = lw_spec_joint_places(compiler->spec, joint);
-    if (joint->type < 0 || joint->type >= LW_JOINT_TYPES) {
+    if (joint->type < 0 || (int)joint->type >= lw_joint_descriptor_count) {
         lw_compile_error(compiler, "joint", name, joint->place, NULL, "unknown joint type %d",
                          (int)joint->type);
         return false;
@@ -218,13 +196,14 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
     if (joint->bodies[0] && joint->bodies[1] && strcmp(joint->bodies[0], joint->bodies[1]) == 0)
         lw_compile_error(compiler, "joint", name, first_known(places->between, joint->place),
                          "name two different bodies", "joins body \"%s\" to itself", joint->bodies[0]);
-    bool both = joint->frame == LW_GEOMETRY_BODY;
+    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
+    bool both = joint->frame == LW_GEOMETRY_BODY, first_alone = about->frame == LW_FRAME_OF_BODY;
     bool sound = validate_geometry(compiler, joint, 0);
-    if (both && joint->type == LW_JOINT_TRANSLATION && !lw_finite(joint->geometry[1].point, 3))
+    if (both && first_alone && !lw_finite(joint->geometry[1].point, 3))
         lw_compile_error(compiler, "joint", name, first_known(places->point[1], joint->place),
                          "give three finite numbers", "its point in the second body is not a point");
-    if (sound && both && joint->type != LW_JOINT_TRANSLATION) validate_geometry(compiler, joint, 1);
-    if (joint->type == LW_JOINT_SCREW && !isfinite(joint->lead))
+    if (sound && both && !first_alone) validate_geometry(compiler, joint, 1);
+    if (about->screws && !isfinite(joint->lead))
         lw_compile_error(compiler, "joint", name, first_known(places->lead, joint->place),
                          "give metres per turn", "lead %g is not finite", joint->lead);
     int nq = lw_joint_type_q(joint->type, joint->geometry[0].axis_count);
@@ -247,31 +226,20 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
     return compiler->errors == before;
 }
 
-/* Does the tree joint of body i keep a plane with this normal (world axes, reference configuration)? */
+/* Does the tree joint of body i keep a plane with this normal (world axes, reference configuration)? It does if it turns about
+ * the normal only and slides across it only. */
 static bool keeps_plane(const lw_link *link, const double world[9], const double normal[3]) {
-    int moving = link->joint.axis;
-    double z[3] = {world[moving], world[3 + moving], world[6 + moving]};
-    double along = fabs(lw_v3_dot(z, normal));
-    switch (link->joint.type) {
-    case LW_JOINT_WELD:
-        return true;
-    case LW_JOINT_REVOLUTE:
-    case LW_JOINT_PLANAR:
-        return along > 1 - tolerance;
-    case LW_JOINT_SCREW:
-        return along > 1 - tolerance && link->joint.pitch == 0;
-    case LW_JOINT_PRISMATIC:
-        return along < 1e-6;
-    case LW_JOINT_TRANSLATION:
-        for (int k = 0; k < link->joint.nv; k++) {
-            double axis[3];
-            lw_m3_mul_v(world, link->joint.axes + 3 * k, axis);
-            if (fabs(lw_v3_dot(axis, normal)) > 1e-6) return false;
-        }
-        return true;
-    default:
-        return false;
+    const lw_joint *joint = &link->joint;
+    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
+    if (about->ball || (about->screws && joint->pitch != 0)) return false;
+    for (int k = 0; k < joint->nv; k++) {
+        double direction[3], axis[3];
+        lw_joint_direction(joint, k, direction);
+        lw_m3_mul_v(world, direction, axis);
+        double along = fabs(lw_v3_dot(axis, normal));
+        if (k >= about->slides ? !(along > 1 - tolerance) : !(along <= 1e-6)) return false;
     }
+    return true;
 }
 
 void lw_validate_planar(lw_compiler *compiler) {

@@ -94,11 +94,17 @@ static double push(const lw_force *force, lw_director *d, double change, double 
 
 /* --- elements on rotations without a coordinate --------------------------------------------------- */
 
+/* Of a joint with a quaternion; else zero. */
+static int speeds_before_rotation(const lw_joint *joint) {
+    int at = lw_joint_quaternion(joint->type);
+    return at > 0 ? at : 0;
+}
+
 int lw_director_force_joint(const lw_director *d, const lw_force *force, int *k) {
     const lw_model *model = d->model;
     if (force->closure >= 0) {
         int joint = model->closures[force->closure];
-        *k = force->v - (model->joints[joint].joint.type == LW_JOINT_FREE ? 3 : 0);
+        *k = force->v - speeds_before_rotation(&model->joints[joint].joint);
         return joint;
     }
     int low = 1, high = model->body_count;
@@ -111,7 +117,7 @@ int lw_director_force_joint(const lw_director *d, const lw_force *force, int *k)
     }
     while (model->links[low].joint.nv == 0) low--; /* ... and that has any */
     int joint = model->bodies[low].joint_index;
-    *k = force->v - model->links[low].v - (model->joints[joint].joint.type == LW_JOINT_FREE ? 3 : 0);
+    *k = force->v - model->links[low].v - speeds_before_rotation(&model->joints[joint].joint);
     return joint;
 }
 

@@ -13,7 +13,8 @@
  *   weld           e_k.(p2 - p1), x1.y2, y1.z2, z1.x2
  *   coordinates    of a slide a1.(p2 - p1); of a turn the angle with cosine b1.b2 and sine c1.b2
  *
- * Source   Betsch and Leyendecker (2006), section 4.5; the last four follow their pattern (docs/theory/director.md, 4).
+ * Source   Betsch and Leyendecker (2006), section 4.5; the last four follow their pattern (docs/theory/director.md, 4);
+ *          any other type has the rows of its slides and those of its turns in the same way.
  * Cost     once, O(bodies + joints + elements).
  */
 #include "formulations/director/director_parts.h"
@@ -146,117 +147,121 @@ static void combine_axes(const frames *f, const double components[3], double out
 static int next_axis(int a) { return (a + 1) % 3; }
 static int last_axis(int a) { return (a + 2) % 3; }
 
+/* Components in the first frame of the forces that a joint's slides are dual to, and of those across the slides: a
+ * basis that measures slides, and what is kept from sliding. */
+static void slide_basis(const lw_joint *joint, double basis[3][3]) {
+    if (lw_joint_describe(joint->type)->axes_are_slides) {
+        double W[36];
+        lw_joint_dual(joint, NULL,
+                      W); /* the first wrenches are the forces of the basis reciprocal to the axes */
+        for (int k = 0; k < 3; k++) lw_v3_copy(W + 6 * k + 3, basis[k]);
+        return;
+    }
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++) basis[k][i] = i == k;
+}
+
+/* Which vector of the slide basis measures slide k. */
+static int slide_index(const lw_joint *joint, int k) {
+    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
+    if (about->axes_are_slides) return k;
+    return joint->nv == 1 ? joint->axis : about->axis[k];
+}
+
+/* How many slides a joint has. */
+static int slide_count(const lw_joint *joint) {
+    int slides = lw_joint_describe(joint->type)->slides;
+    return joint->nv < slides ? joint->nv : slides;
+}
+
+/* The coordinate axis of turn k of a joint. */
+static int turn_axis(const lw_joint *joint, int k) {
+    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
+    return joint->nv == 1 ? joint->axis : about->axis[about->slides + k];
+}
+
+/* A measure of p2 - p1 along vector k of the slide basis. */
+static int along_basis(builder *b, const frames *f, const lw_joint *joint, int k, double sign) {
+    double basis[3][3], vector[4];
+    slide_basis(joint, basis);
+    if (lw_joint_describe(joint->type)->axes_are_slides)
+        combine_axes(f, basis[k], vector);
+    else
+        copy(f->axis[0][k], sign, vector);
+    return along(b, f, vector);
+}
+
 /* Measures of a joint's coordinates into out (LW_JOINT_MAX_Q; -1 for quaternions). */
 static void add_coordinates(builder *b, const lw_joint *joint, const frames *f, int *out) {
-    int a = joint->axis;
-    double vector[4], W[36];
+    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
+    int slides = slide_count(joint);
+    double sign = joint->nv == 1 ? joint->sign : 1;
     for (int k = 0; k < LW_JOINT_MAX_Q; k++) out[k] = -1;
-    switch (joint->type) {
-    case LW_JOINT_REVOLUTE:
-        out[0] = angle(b, f, joint->sign, next_axis(a), next_axis(a), last_axis(a), next_axis(a));
-        break;
-    case LW_JOINT_PRISMATIC:
-        copy(f->axis[0][a], joint->sign, vector);
-        out[0] = along(b, f, vector);
-        break;
-    case LW_JOINT_SCREW:
-        out[0] = angle(b, f, 1, 0, 0, 1, 0);
-        break;
-    case LW_JOINT_CYLINDRICAL:
-        out[0] = along(b, f, f->axis[0][2]);
-        out[1] = angle(b, f, 1, 0, 0, 1, 0);
-        break;
-    case LW_JOINT_UNIVERSAL: /* R = Rx(q0) Ry(q1): y2 = (0, cos q0, sin q0), x1 in the second frame (cos q1, 0, sin q1) */
-        out[0] = angle(b, f, 1, 1, 1, 2, 1);
-        out[1] = angle(b, f, 1, 0, 0, 0, 2);
-        break;
-    case LW_JOINT_PLANAR:
-        out[0] = along(b, f, f->axis[0][0]);
-        out[1] = along(b, f, f->axis[0][1]);
-        out[2] = angle(b, f, 1, 0, 0, 1, 0);
-        break;
-    case LW_JOINT_TRANSLATION: /* the first wrenches are the forces of the basis reciprocal to the axes */
-        lw_joint_dual(joint, NULL, W);
-        for (int k = 0; k < joint->nv; k++) {
-            combine_axes(f, W + 6 * k + 3, vector);
-            out[k] = along(b, f, vector);
-        }
-        break;
-    case LW_JOINT_FREE:
-        for (int k = 0; k < 3; k++) out[k] = along(b, f, f->axis[0][k]);
-        break;
-    case LW_JOINT_SPHERICAL:
-    case LW_JOINT_WELD:
-    case LW_JOINT_TYPES:
-        break;
+    for (int k = 0; k < slides; k++) out[k] = along_basis(b, f, joint, slide_index(joint, k), sign);
+    if (about->turns == 1) {
+        int a = turn_axis(joint, 0);
+        out[slides] = angle(b, f, sign, next_axis(a), next_axis(a), last_axis(a), next_axis(a));
     }
+    if (about->turns ==
+        2) { /* R = Ra(q0) Rb(q1): b2 = cos q0 b1 + sin q0 (a x b)1, a1 = cos q1 a2 + sin q1 (a x b)2 */
+        int first = turn_axis(joint, 0), second = turn_axis(joint, 1), third = 3 - first - second;
+        double sense = second == next_axis(first) ? 1 : -1;
+        out[slides] = angle(b, f, sense, second, second, third, second);
+        out[slides + 1] = angle(b, f, sense, first, first, first, third);
+    }
+}
+
+/* Rows that keep the second body from sliding: all of them, or those across the slides. */
+static void add_position_rows(builder *b, lw_director_row_kind kind, int index, const frames *f,
+                              int *component) {
+    const lw_joint *joint = &b->d->model->joints[index].joint;
+    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
+    int slides = slide_count(joint);
+    if (slides == 0 && !about->screws) {
+        for (int k = 0; k < 3; k++) simple_row(b, kind, index, component, true, world(b, f, k));
+        return;
+    }
+    bool slid[3] = {false, false, false};
+    int last = about->screws ? joint->axis : slide_index(joint, slides - 1);
+    slid[last] = true;
+    for (int k = 0; k < slides; k++) slid[slide_index(joint, k)] = true;
+    for (int k = 1; k < 3; k++) { /* as lw_joint_dual orders them */
+        int a = (last + k) % 3;
+        if (!slid[a]) simple_row(b, kind, index, component, true, along_basis(b, f, joint, a, 1));
+    }
+}
+
+/* Rows that keep the second body from turning: all of them, or those across the turns. */
+static void add_rotation_rows(builder *b, lw_director_row_kind kind, int index, const frames *f,
+                              int *component) {
+    const lw_joint *joint = &b->d->model->joints[index].joint;
+    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
+    if (about->ball) return;
+    if (about->turns == 0)
+        for (int k = 0; k < 3; k++)
+            simple_row(b, kind, index, component, false, across(b, f, k, (k + 1) % 3));
+    if (about->turns == 1) {
+        int a = turn_axis(joint, 0);
+        simple_row(b, kind, index, component, false, across(b, f, a, next_axis(a)));
+        simple_row(b, kind, index, component, false, across(b, f, a, last_axis(a)));
+    }
+    if (about->turns == 2)
+        simple_row(b, kind, index, component, false, across(b, f, turn_axis(joint, 0), turn_axis(joint, 1)));
 }
 
 /* Rows of what a joint keeps; coordinates are its measures. */
 static void add_joint_rows(builder *b, lw_director_row_kind kind, int index, const frames *f,
                            const int *coordinates) {
     const lw_joint *joint = &b->d->model->joints[index].joint;
-    int component = joint->nv, a = joint->axis;
-    switch (joint->type) {
-    case LW_JOINT_REVOLUTE:
-    case LW_JOINT_SPHERICAL:
-    case LW_JOINT_UNIVERSAL:
-    case LW_JOINT_WELD:
-        for (int k = 0; k < 3; k++) simple_row(b, kind, index, &component, true, world(b, f, k));
-        break;
-    case LW_JOINT_PRISMATIC:
-        simple_row(b, kind, index, &component, true, along(b, f, f->axis[0][next_axis(a)]));
-        simple_row(b, kind, index, &component, true, along(b, f, f->axis[0][last_axis(a)]));
-        break;
-    case LW_JOINT_CYLINDRICAL:
-    case LW_JOINT_SCREW:
-        simple_row(b, kind, index, &component, true, along(b, f, f->axis[0][0]));
-        simple_row(b, kind, index, &component, true, along(b, f, f->axis[0][1]));
-        break;
-    case LW_JOINT_PLANAR:
-        simple_row(b, kind, index, &component, true, along(b, f, f->axis[0][2]));
-        break;
-    case LW_JOINT_TRANSLATION: {
-        double W[36], vector[4];
-        lw_joint_dual(joint, NULL, W);
-        for (int k = joint->nv; k < 3; k++) {
-            combine_axes(f, W + 6 * k + 3, vector);
-            simple_row(b, kind, index, &component, true, along(b, f, vector));
-        }
-        break;
-    }
-    case LW_JOINT_FREE:
-    case LW_JOINT_TYPES:
-        return;
-    }
-    if (joint->type == LW_JOINT_SCREW) {
+    int component = joint->nv;
+    add_position_rows(b, kind, index, f, &component);
+    if (lw_joint_describe(joint->type)->screws) {
         lw_director_row *row = add_row(b, kind, index, -1, component++);
         row->length = true;
-        add_term(b, row, along(b, f, f->axis[0][2]), 1);
+        add_term(b, row, along(b, f, f->axis[0][joint->axis]), 1);
         add_term(b, row, coordinates[0], -joint->pitch);
     }
-    switch (joint->type) {
-    case LW_JOINT_REVOLUTE:
-    case LW_JOINT_CYLINDRICAL:
-    case LW_JOINT_SCREW:
-    case LW_JOINT_PLANAR: {
-        int z = joint->type == LW_JOINT_REVOLUTE ? a : 2;
-        simple_row(b, kind, index, &component, false, across(b, f, z, next_axis(z)));
-        simple_row(b, kind, index, &component, false, across(b, f, z, last_axis(z)));
-        break;
-    }
-    case LW_JOINT_PRISMATIC:
-    case LW_JOINT_TRANSLATION:
-    case LW_JOINT_WELD:
-        for (int k = 0; k < 3; k++)
-            simple_row(b, kind, index, &component, false, across(b, f, k, (k + 1) % 3));
-        break;
-    case LW_JOINT_UNIVERSAL:
-        simple_row(b, kind, index, &component, false, across(b, f, 0, 1));
-        break;
-    default:
-        break;
-    }
+    add_rotation_rows(b, kind, index, f, &component);
 }
 
 /* Rows of prescribed motions: one coordinate each, or a rotation as a whole. */
@@ -290,32 +295,36 @@ static void describe_moves(const lw_director *d, int body, const frames *f, cons
                            lw_director_joint *out) {
     const lw_joint_entry *entry = &d->model->joints[d->model->bodies[body].joint_index];
     const lw_joint *joint = &entry->joint;
-    *out = (lw_director_joint){
-        .type = joint->type, .side = entry->info.bodies[1] == body, .prescribed = entry->info.prescribed};
+    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
+    *out = (lw_director_joint){.type = joint->type,
+                               .ball = about->ball,
+                               .free = lw_joint_is_free(joint->type),
+                               .screws = about->screws,
+                               .crossed = about->turns == 2,
+                               .side = entry->info.bodies[1] == body,
+                               .prescribed = entry->info.prescribed};
     memcpy(out->point, f->point, sizeof out->point);
     memcpy(out->basis, f->axis[0], sizeof out->basis);
-    if (joint->type == LW_JOINT_TRANSLATION) {
-        double W[36];
-        lw_joint_dual(joint, NULL, W);
-        for (int k = 0; k < 3; k++) combine_axes(f, W + 6 * k + 3, out->basis[k]);
+    if (about->axes_are_slides) {
+        double basis[3][3];
+        slide_basis(joint, basis);
+        for (int k = 0; k < 3; k++) combine_axes(f, basis[k], out->basis[k]);
     }
-    bool direct = joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
-    for (int k = 0; k < joint->nv && !direct; k++) {
+    for (int k = 0; k < joint->nv && !about->ball; k++) {
         bool turns = lw_joint_speed_turns(joint->type, k);
         lw_director_move *move = &out->move[out->moves++];
         *move = (lw_director_move){
             .turns = turns, .speed = entry->info.v + k, .measure = coordinates[k], .angle = -1, .factor = 1};
         if (turns && d->measures) move->angle = d->measures[coordinates[k]].angle;
-        int axis = turns ? 2 : k;
-        double sign = 1;
-        if (joint->type == LW_JOINT_REVOLUTE || joint->type == LW_JOINT_PRISMATIC)
-            axis = joint->axis, sign = joint->sign;
-        if (joint->type == LW_JOINT_CYLINDRICAL) axis = 2;
-        if (joint->type == LW_JOINT_UNIVERSAL) axis = k, move->side = k;
-        copy(f->axis[move->side][axis], sign, move->vector);
-        if (joint->type == LW_JOINT_TRANSLATION) combine_axes(f, joint->axes + 3 * k, move->vector);
-        move->index = axis, move->sense = sign;
-        if (joint->type == LW_JOINT_SCREW) {
+        move->index = turns ? turn_axis(joint, k - about->slides) : slide_index(joint, k);
+        move->sense = joint->nv == 1 && !about->axes_are_slides ? joint->sign : 1;
+        move->side =
+            turns && k > about->slides; /* the second of two turns is about an axis of the second body */
+        if (about->axes_are_slides)
+            combine_axes(f, joint->axes + 3 * k, move->vector);
+        else
+            copy(f->axis[move->side][move->index], move->sense, move->vector);
+        if (about->screws) {
             out->move[out->moves] = *move;
             out->move[out->moves].turns = false;
             out->move[out->moves++].factor = joint->pitch;

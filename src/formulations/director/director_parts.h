@@ -55,10 +55,14 @@ typedef struct lw_director_move {
 /* The joint that carries a body of the tree. */
 typedef struct lw_director_joint {
     lw_joint_type type;
+    bool ball;          /* it turns anyhow: spherical and free */
+    bool free;          /* and moves anyhow */
+    bool screws;        /* its turn advances */
+    bool crossed;       /* it has two turns */
     int side;           /* the body is the joint's first (0) or second (1); the other one is its parent */
     double point[2][4]; /* its place on both bodies */
     double basis[3][4]; /* vectors on the first body that measure slides, and what is kept from sliding */
-    int moves;          /* those of spherical and free joints are not here: they turn anyhow */
+    int moves;          /* those of a ball and of a free joint are not here */
     lw_director_move move[3];
     unsigned prescribed;
 } lw_director_joint;

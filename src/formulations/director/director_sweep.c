@@ -40,7 +40,7 @@ static bool is_tree(const lw_director *d) {
     const lw_model *model = d->model;
     if (d->full || d->row_count > d->tie || model->motion_count || model->idle_count) return false;
     for (int i = 1; i <= d->n; i++)
-        if (d->joints[i].type == LW_JOINT_SCREW || d->joints[i].prescribed) return false;
+        if (d->joints[i].screws || d->joints[i].prescribed) return false;
     for (int k = 0; k < model->force_count; k++) {
         int bodies[2];
         lw_director_loaded_bodies(d, &model->forces[k], bodies);
@@ -222,13 +222,13 @@ static void hinge_at(const lw_director *d, int i, const lw_wide own[12], const l
 /* S~'w of all speeds. */
 static void along_moves(const lw_director_joint *joint, const hinge *g, const lw_wide w[6], double *out) {
     lw_wide moment[3];
-    if (joint->type == LW_JOINT_FREE) {
+    if (joint->free) {
         lw_wide_narrow(6, w, out);
         return;
     }
     lw_wide_cross(g->arm, w, moment);
     for (int a = 0; a < 3; a++) moment[a] += w[3 + a];
-    if (joint->type == LW_JOINT_SPHERICAL) {
+    if (joint->ball) {
         lw_wide_narrow(3, moment, out);
         return;
     }
@@ -312,7 +312,7 @@ static void columns(const lw_director *d, int i, const hinge *g, const double W[
     double arm[3], end[3], F[3], moment[3], sense = joint->side ? 1 : -1;
     memset(S, 0, 36 * sizeof *S), memset(T, 0, 36 * sizeof *T);
     memset(Z, 0, 36 * sizeof *Z), memset(Zp, 0, 36 * sizeof *Zp);
-    if (joint->type == LW_JOINT_FREE) {
+    if (joint->free) {
         for (int k = 0; k < 6; k++) S[7 * k] = T[7 * k] = 1;
         return;
     }
@@ -324,12 +324,12 @@ static void columns(const lw_director *d, int i, const hinge *g, const double W[
                         g->on_parent ? parent : own, at);
     lw_v3_sub(own, at, end);
     lw_v3_sub(at, parent, from_parent);
-    int turns = joint->type == LW_JOINT_SPHERICAL ? 3 : joint->moves;
+    int turns = joint->ball ? 3 : joint->moves;
     for (int k = 0; k < turns; k++) {
         const lw_director_move *move = &joint->move[k];
         double *s = S + 6 * k, *t = T + 6 * k, *z = Z + 6 * k, *zp = Zp + 6 * k, n[3] = {0, 0, 0},
                n1[3] = {0, 0, 0};
-        bool spherical = joint->type == LW_JOINT_SPHERICAL;
+        bool spherical = joint->ball;
         if (!spherical && !move->turns) {
             double basis[3][3], *first = (joint->side ? zp : z) + 3, part[3];
             lw_wide_narrow(3, g->direction[k], t);
@@ -419,7 +419,7 @@ static void shift_columns(const double arm[3], double A[36]) { /* column of a ro
 static bool eliminate(lw_director *d, int i, const hinge *g, const lw_wide f[12], const double W[6]) {
     lw_sweep *s = d->sweep;
     lw_sweep_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
-    bool free = d->joints[i].type == LW_JOINT_FREE, elements = s->first_force[i] < s->first_force[i + 1];
+    bool free = d->joints[i].free, elements = s->first_force[i] < s->first_force[i + 1];
     double A[36], T[36], S[36], Z[36], Zp[36], E[36], across[3], twelve[12];
     const double *F = W;
     int n = b->speeds;
@@ -492,7 +492,7 @@ static bool spans(const lw_wide m[12]) {
 /* So do the axes of a universal joint: where they are parallel in the middle, one of its two equations is lost. */
 static bool turns_span(const lw_director_joint *joint, const hinge *g) {
     lw_wide normal[3];
-    if (joint->type != LW_JOINT_UNIVERSAL) return true;
+    if (!joint->crossed) return true;
     lw_wide_cross(g->direction[0], g->direction[1], normal);
     return lw_wide_dot(normal, normal) > 1e-3L;
 }
@@ -534,7 +534,7 @@ bool lw_director_sweep_in(lw_director *d, bool matrix, double *reactions) {
     d->work = (lw_power){0, 0, 0};
     for (int i = d->n; i >= 1; i--) {
         lw_sweep_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
-        bool free = d->joints[i].type == LW_JOINT_FREE;
+        bool free = d->joints[i].free;
         double rho[6], known[6];
         lw_director_sweep_fetch(d, i - LW_SWEEP_AHEAD);
         add_elements(d, i, matrix);
@@ -585,7 +585,7 @@ static void increments(lw_director *d, int i, double du[6]) {
     const double *of_parent = d->sweep->bodies[b->parent].delta;
     bool moves = b->parent != 0;
     for (int a = 0; a < 6; a++) b->delta[a] = 0;
-    if (moves && d->joints[i].type != LW_JOINT_FREE) {
+    if (moves && !d->joints[i].free) {
         for (int a = 0; a < 6; a++) b->delta[a] = of_parent[a];
         lw_v3_add_cross(of_parent + 3, b->arm, b->delta);
     }
@@ -621,7 +621,7 @@ void lw_director_sweep_out(lw_director *d, double *size, double *step) {
             lw_v3_cross(delta + 3, d->q1 + 12 * i + 3 * k, part);
             sizes[0] += weight[k] * lw_v3_dot(part, part);
         }
-        if (joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE) {
+        if (joint->ball) {
             double small[4];
             lw_wide turn[4], before[4];
             lw_quat_exp(delta + 3, small);

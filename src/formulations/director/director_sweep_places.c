@@ -75,14 +75,13 @@ void lw_director_sweep_place(lw_director *d, int i) {
     lw_sweep_body *b = &d->sweep->bodies[i];
     lw_wide own[12], parent[12], change[12];
     lw_wide_begin(d, i, own);
-    bool direct = joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
-    if (!direct) {
+    if (!joint->ball) {
         lw_wide_begin(d, b->parent, parent);
         turn_with_joint(d, joint, i, own, parent);
     }
     lw_wide factor = factor_of(b->turn);
     for (int k = 3; k < 12; k += 3) turned(b->turn, factor, own + k, change + k);
-    if (joint->type == LW_JOINT_FREE)
+    if (joint->free)
         for (int a = 0; a < 3; a++) change[a] = d->change[12 * i + a];
     else
         place_at_joint(d, joint, i, own, parent, change);
@@ -132,7 +131,7 @@ void lw_director_sweep_start(lw_director *d) {
             measure->from =
                 lw_measure_value(measure, d->q0, measure->angle >= 0 ? d->angles[measure->angle] : 0);
         }
-        if (joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE) {
+        if (joint->ball) {
             b->turn[0] = 1;
             for (int a = 0; a < 3; a++)
                 b->turn[1 + a] = 0.5 * h * w[a], d->change[12 * i + a] = h * d->v0[12 * i + a];

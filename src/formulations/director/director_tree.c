@@ -102,7 +102,7 @@ void lw_director_rest(lw_director *d, int body) {
         }
     }
     lw_v3_set(rest, 0, 0, 0);
-    if (joint->type == LW_JOINT_FREE) return;
+    if (joint->free) return;
     const double *own = joint->point[joint->side], arm[4] = {0, own[1], own[2], own[3]};
     combine_long(joint->point[1 - joint->side], d->change + 12 * parent, d->rest + 12 * parent, 1, sum);
     combine_long(arm, change, rest, -1, sum);
@@ -123,10 +123,9 @@ static void place_bodies(lw_director *d) {
     for (int i = 1; i <= d->n; i++) {
         const lw_director_joint *joint = &d->joints[i];
         int parent = d->model->links[i].parent;
-        bool direct = joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
-        if (!direct) turn_with_joint(d, joint, i, parent);
+        if (!joint->ball) turn_with_joint(d, joint, i, parent);
         turn_directors(d->turn + 4 * i, d->q0 + 12 * i, d->change + 12 * i);
-        if (joint->type != LW_JOINT_FREE) place_at_joint(d, joint, i, parent);
+        if (!joint->free) place_at_joint(d, joint, i, parent);
     }
     for (int k = 12; k < 12 * (d->n + 1); k++) {
         d->q1[k] = d->q0[k] + d->change[k];
@@ -146,7 +145,7 @@ void lw_director_start(lw_director *d) {
     for (int i = 1; i <= d->n; i++) {
         const lw_director_joint *joint = &d->joints[i];
         const double *q = d->q0 + 12 * i, *v = d->v0 + 12 * i;
-        if (joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE) {
+        if (joint->ball) {
             double w[3] = {0, 0, 0};
             for (int k = 3; k < 12; k += 3) lw_v3_add_cross(q + k, v + k, w);
             for (int k = 0; k < 3; k++) w[k] *= 0.5 * h;
@@ -157,7 +156,7 @@ void lw_director_start(lw_director *d) {
             const lw_director_move *move = &joint->move[k];
             const lw_measure *m = &d->measures[move->measure];
             double slope[24];
-            if (joint->type == LW_JOINT_SCREW && !move->turns) continue;
+            if (joint->screws && !move->turns) continue;
             lw_measure_slope(m, d->q0, slope);
             double change = h * lw_measure_along(slope, m->bodies, d->v0);
             d->u[move->speed] = move->turns ? 2 * atan(0.5 * change) : change;
@@ -168,7 +167,7 @@ void lw_director_start(lw_director *d) {
         if (row->target < 0) continue;
         const lw_joint_info *info = &d->model->joints[row->joint].info;
         double from = d->measures[d->terms[row->term].measure].from;
-        if (info->type != LW_JOINT_FREE) d->u[info->v + row->component] = row->constant - from;
+        if (!lw_joint_is_free(info->type)) d->u[info->v + row->component] = row->constant - from;
     }
     place_bodies(d);
 }
@@ -177,7 +176,7 @@ void lw_director_advance(lw_director *d, const double *delta) {
     for (int i = 1; i <= d->n; i++) {
         const lw_director_joint *joint = &d->joints[i];
         const double *own = delta + 6 * (i - 1);
-        if (joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE) {
+        if (joint->ball) {
             double Q[4], product[4];
             lw_quat_exp(own + 3, Q);
             lw_quat_mul(Q, d->turn + 4 * i, product);
@@ -187,7 +186,7 @@ void lw_director_advance(lw_director *d, const double *delta) {
         for (int k = 0; k < joint->moves; k++) {
             const lw_director_move *move = &joint->move[k];
             const lw_measure *m = &d->measures[move->measure];
-            if (joint->type == LW_JOINT_SCREW && !move->turns) continue;
+            if (joint->screws && !move->turns) continue;
             for (int side = 0; side < 2; side++) {
                 if (m->bodies[side] == 0) continue;
                 double wrench[6];
@@ -206,7 +205,7 @@ void lw_director_rebuild(lw_director *d) {
         const lw_pose *parent = &d->data->world[link->parent];
         lw_pose *own = &d->data->world[i];
         double *q = d->q1 + 12 * i, arm[3], centre[3];
-        if (d->joints[i].type == LW_JOINT_SPHERICAL || d->joints[i].type == LW_JOINT_FREE) {
+        if (d->joints[i].ball) {
             lw_director_rotation(&d->bodies[i], q, own->R);
             lw_pose_point(parent->R, parent->p, link->p, own->p);
         } else {
@@ -219,7 +218,7 @@ void lw_director_rebuild(lw_director *d) {
         }
         lw_m3_mul_v(own->R, d->bodies[i].com, arm);
         lw_v3_add(own->p, arm, centre);
-        if (d->joints[i].type == LW_JOINT_FREE) {
+        if (d->joints[i].free) {
             lw_v3_copy(q, centre);
             lw_v3_sub(q, arm, own->p);
         }
@@ -236,7 +235,7 @@ void lw_director_aim_at(lw_director *d) {
             if (d->rows[r].target >= 0) d->rows[r].constant = d->data->q[d->rows[r].target];
         for (int k = 0; k < d->aim_count; k++) {
             const lw_joint_entry *entry = &model->joints[d->aims[k].joint];
-            int at = entry->info.q + (entry->joint.type == LW_JOINT_FREE ? 3 : 0);
+            int at = entry->info.q + lw_joint_quaternion(entry->joint.type);
             double R[9], first[9], internal[3], vector[4];
             lw_rot_quat(d->data->q + at, R);
             lw_m3_mul(entry->frames[0].R, R, first);
@@ -268,13 +267,13 @@ static void twist_of_speed(const lw_director *d, const double *q, int body, int 
     int speed = d->model->links[body].v + k;
     double arm[3], hinge[3], basis[3][3];
     for (int i = 0; i < 6; i++) twist[i] = 0;
-    if (joint->type == LW_JOINT_FREE) {
+    if (joint->free) {
         twist[k] = 1;
         return;
     }
     lw_director_combine(joint->point[1], q + 12 * bodies[1], hinge);
     lw_v3_sub(q + 12 * body, hinge, arm);
-    if (joint->type == LW_JOINT_SPHERICAL) {
+    if (joint->ball) {
         twist[3 + k] = 1;
         lw_v3_cross(twist + 3, arm, twist);
         return;
@@ -291,7 +290,7 @@ static void twist_of_speed(const lw_director *d, const double *q, int body, int 
             lw_v3_cross(twist + 3, arm, twist);
             continue;
         }
-        if (joint->type == LW_JOINT_SCREW) { /* it follows the turn as its row does */
+        if (joint->screws) { /* it follows the turn as its row does */
             const lw_measure *m = &d->measures[move->measure];
             double wrench[6];
             lw_director_wrench(q + 12 * body, (middle ? m->D : m->slope) + 12 * joint->side, wrench);

@@ -24,16 +24,21 @@ INLINE void free_rate(const double *S, const double *v, const double *e, double 
 /* S° v along v where S stands as joint_motion.h says (the joint is not inverted), times e instead of the second v: from S itself. */
 INLINE void turning_rate(const lw_joint *joint, const double *S, const double *v, const double *e,
                          double out[6]) {
+    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
     for (int k = 0; k < 6; k++) out[k] = 0;
-    if (joint->type == LW_JOINT_UNIVERSAL) { /* first axis (cos q1, 0, sin q1) */
-        out[0] = -S[2] * v[1] * e[0];
-        out[2] = S[0] * v[1] * e[0];
-    } else if (joint->type == LW_JOINT_PLANAR) { /* (cos, -sin) and (sin, cos) of the angle */
-        out[3] = v[2] * (S[3] * e[1] + S[4] * e[0]);
-        out[4] = v[2] * (S[4] * e[1] - S[3] * e[0]);
-    } else if (joint->type == LW_JOINT_FREE) {
+    if (about->ball) {
         double local[3];
-        free_rate(S, v, e, local, out);
+        if (about->slides) free_rate(S, v, e, local, out);
+        return;
+    }
+    if (!lw_joint_subspace_varies(joint->type)) return;
+    double w[3] = {0, 0, 0}; /* of the turns behind speed k, which turn its column: S_k° = S_k x w */
+    for (int k = joint->nv - 1; k >= 0; k--) {
+        double turned[3];
+        bool turns = lw_joint_speed_turns(joint->type, k);
+        lw_v3_cross(S + 6 * k + (turns ? 0 : 3), w, turned);
+        lw_v3_axpy(e[k], turned, out + (turns ? 0 : 3));
+        if (turns) lw_v3_axpy(v[k], S + 6 * k, w);
     }
 }
 

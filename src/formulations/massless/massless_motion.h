@@ -79,7 +79,8 @@ static inline void twist_to_child(const recursion *r, int i, const double parent
 
 /* Are the free columns of S orthonormal, and each either a rotation or a translation? */
 static inline bool is_orthonormal(const lw_joint *joint) {
-    return !joint->inverse && joint->type != LW_JOINT_SCREW && joint->type != LW_JOINT_TRANSLATION;
+    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
+    return !joint->inverse && !about->screws && !about->axes_are_slides;
 }
 
 /* x_k with sum S_k x_k closest to -a in the metric of lengths, over the speeds that are not fixed; returns what is left of |a|^2,

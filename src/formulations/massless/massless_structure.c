@@ -297,9 +297,7 @@ static int *settle(lw_arena *arena, const list *l, int last) {
 /* Does the motion subspace of a joint, seen from its body, depend on position? */
 static bool subspace_turns(const lw_link *link) {
     const lw_joint *joint = &link->joint;
-    return link->kernel >= LW_KERNEL_SPHERICAL &&
-           (joint->inverse || joint->type == LW_JOINT_UNIVERSAL || joint->type == LW_JOINT_PLANAR ||
-            joint->type == LW_JOINT_FREE);
+    return link->kernel >= LW_KERNEL_SPHERICAL && (joint->inverse || lw_joint_subspace_varies(joint->type));
 }
 
 /* Bodies whose places are needed, and whose joint or parent some direction moves. */

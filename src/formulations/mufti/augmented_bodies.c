@@ -95,7 +95,8 @@ static void build_tree(lw_augmented_bodies *a) {
         a->up[i] = slides < 3 ? model->links[i].parent : 0;
         a->root[i] = a->up[i] ? a->root[a->up[i]] : i;
         a->beyond[i] = a->s->mass[i - 1];
-        if ((slides > 0 && slides < 3) || model->joints[j].joint.type == LW_JOINT_SCREW) a->blockwise = false;
+        if ((slides > 0 && slides < 3) || lw_joint_describe(model->joints[j].joint.type)->screws)
+            a->blockwise = false;
     }
     a->force_at[a->n + 1] = a->forces;
     a->slide_at[a->n + 1] = a->slides;

@@ -35,69 +35,50 @@ static void add(builder *b, const lw_closing_edge *edge) {
 
 static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-/* The edges of a joint, in the order of its coordinates, which is that of their product. */
+/* Kind and axis of the edges of a joint, in the order of its coordinates, which is that of their product; returns how many. */
+static int elementary_edges(const lw_joint *joint, lw_closing_edge all[4]) {
+    const lw_joint_descriptor *d = lw_joint_describe(joint->type);
+    int plain = d->ball ? d->slides : joint->nv;
+    for (int k = 0; k < plain; k++) {
+        all[k].kind = !lw_joint_speed_turns(joint->type, k) ? LW_EDGE_SLIDE
+                      : d->screws                           ? LW_EDGE_SCREW
+                                                            : LW_EDGE_TURN;
+        if (d->screws) all[k].pitch = joint->pitch;
+        lw_joint_direction(joint, k, all[k].axis);
+    }
+    if (d->ball) all[plain].kind = LW_EDGE_BALL;
+    if (joint->nv == 0) all[0].kind = LW_EDGE_FIXED;
+    return joint->nv == 0 ? 1 : plain + d->ball;
+}
+
+/* The last edge of a joint seen as the whole joint: a ball that does not spin, of two turns; a hinge in the plane across it, of
+ * a slide and a turn about one axis. */
+static bool implied_edge(const lw_joint_entry *entry, int first_edge, const lw_closing_edge *last,
+                         lw_closing_edge *whole) {
+    const lw_joint_descriptor *d = lw_joint_describe(entry->joint.type);
+    bool crossed = d->turns == 2 && d->slides == 0,
+         loose = d->slides && lw_joint_has_one_axis(entry->joint.type);
+    if (!crossed && !loose) return false;
+    *whole = *last;
+    whole->implied = true;
+    whole->loose = loose;
+    whole->kind = loose ? LW_EDGE_TURN : LW_EDGE_CROSS;
+    whole->first_part = first_edge;
+    whole->nodes[0] = entry->info.bodies[0];
+    whole->ends[0] = entry->frames[0];
+    whole->q = whole->v = -1;
+    return true;
+}
+
 static void add_joint(builder *b, const lw_model *model, int j) {
     const lw_joint_entry *entry = &model->joints[j];
     const lw_joint_info *info = &entry->info;
-    lw_closing_edge all[4] = {0};
-    int count = 1;
+    lw_closing_edge all[4] = {0}, whole;
     for (int k = 0; k < 4; k++) {
         all[k].joint = j, all[k].constraint = all[k].plane = all[k].first_part = -1;
         lw_v3_copy(unit[2], all[k].axis);
     }
-    switch (entry->joint.type) {
-    case LW_JOINT_REVOLUTE:
-    case LW_JOINT_PRISMATIC:
-        all[0].kind = entry->joint.type == LW_JOINT_REVOLUTE ? LW_EDGE_TURN : LW_EDGE_SLIDE;
-        for (int i = 0; i < 3; i++) all[0].axis[i] = entry->joint.sign * unit[entry->joint.axis][i];
-        break;
-    case LW_JOINT_SCREW:
-        all[0].kind = LW_EDGE_SCREW;
-        all[0].pitch = entry->joint.pitch;
-        break;
-    case LW_JOINT_CYLINDRICAL:
-        count = 2;
-        all[0].kind = LW_EDGE_SLIDE;
-        all[1].kind = LW_EDGE_TURN;
-        break;
-    case LW_JOINT_UNIVERSAL:
-        count = 2;
-        for (int k = 0; k < 2; k++) {
-            all[k].kind = LW_EDGE_TURN;
-            lw_v3_copy(unit[k], all[k].axis);
-        }
-        break;
-    case LW_JOINT_SPHERICAL:
-        all[0].kind = LW_EDGE_BALL;
-        break;
-    case LW_JOINT_PLANAR:
-        count = 3;
-        for (int k = 0; k < 2; k++) {
-            all[k].kind = LW_EDGE_SLIDE;
-            lw_v3_copy(unit[k], all[k].axis);
-        }
-        all[2].kind = LW_EDGE_TURN;
-        break;
-    case LW_JOINT_TRANSLATION:
-        count = entry->joint.nv;
-        for (int k = 0; k < count; k++) {
-            all[k].kind = LW_EDGE_SLIDE;
-            for (int i = 0; i < 3; i++) all[k].axis[i] = entry->joint.sign * entry->joint.axes[3 * k + i];
-        }
-        break;
-    case LW_JOINT_FREE:
-        count = 4;
-        for (int k = 0; k < 3; k++) {
-            all[k].kind = LW_EDGE_SLIDE;
-            lw_v3_copy(unit[k], all[k].axis);
-        }
-        all[3].kind = LW_EDGE_BALL;
-        break;
-    case LW_JOINT_WELD:
-    case LW_JOINT_TYPES:
-        all[0].kind = LW_EDGE_FIXED;
-        break;
-    }
+    int count = elementary_edges(&entry->joint, all);
     int first_edge = b->edges, before = info->bodies[0];
     for (int k = 0; k < count; k++) {
         lw_m3_identity(all[k].ends[0].R);
@@ -113,16 +94,7 @@ static void add_joint(builder *b, const lw_model *model, int j) {
     if (count == 1) return;
     if (b->c->chains) b->c->chains[b->chains] = (lw_closing_chain){j, first_edge, count};
     b->chains++;
-    if (entry->joint.type != LW_JOINT_UNIVERSAL && entry->joint.type != LW_JOINT_CYLINDRICAL) return;
-    lw_closing_edge whole = all[1];
-    whole.implied = true;
-    whole.loose = entry->joint.type == LW_JOINT_CYLINDRICAL;
-    whole.kind = whole.loose ? LW_EDGE_TURN : LW_EDGE_CROSS;
-    whole.first_part = first_edge;
-    whole.nodes[0] = info->bodies[0];
-    whole.ends[0] = entry->frames[0];
-    whole.q = whole.v = -1;
-    add(b, &whole);
+    if (implied_edge(entry, first_edge, &all[count - 1], &whole)) add(b, &whole);
 }
 
 static void add_distance(builder *b, const lw_model *model, int index) {

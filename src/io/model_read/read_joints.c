@@ -4,27 +4,11 @@
  * in first: {...} and second: {...} (point and axes in the frame of each body).
  */
 #include "io/model_read/reader.h"
+#include "model/joint_types.h"
 #include "model/spec_storage.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* What the geometry of each type consists of. */
-typedef struct form {
-    const char *key;  /* of its axes: axes for a list; else of one axis, about which x (optional) turns */
-    int fewest, most; /* axes */
-    bool point_must_be_given;
-} form;
-
-static const form forms[LW_JOINT_TYPES] = {
-    [LW_JOINT_WELD] = {"axis", 0, 2, false},        [LW_JOINT_REVOLUTE] = {"axis", 1, 2, true},
-    [LW_JOINT_PRISMATIC] = {"axis", 1, 2, false},   [LW_JOINT_SCREW] = {"axis", 1, 2, true},
-    [LW_JOINT_CYLINDRICAL] = {"axis", 1, 2, true},  [LW_JOINT_UNIVERSAL] = {"axes", 2, 2, true},
-    [LW_JOINT_SPHERICAL] = {"axis", 0, 2, true},    [LW_JOINT_PLANAR] = {"normal", 1, 2, true},
-    [LW_JOINT_TRANSLATION] = {"axes", 1, 3, false}, [LW_JOINT_FREE] = {"axis", 0, 2, false},
-};
-
-static bool axes_are_listed(lw_joint_type type) { return strcmp(forms[type].key, "axes") == 0; }
 
 typedef struct key_list {
     const char *keys[24];
@@ -36,24 +20,24 @@ static void add_key(key_list *list, const char *key) {
     list->keys[list->count] = NULL;
 }
 
-static bool turns_freely(lw_joint_type type) { return type == LW_JOINT_SPHERICAL || type == LW_JOINT_FREE; }
+static bool turns_freely(lw_joint_type type) { return lw_joint_describe(type)->ball; }
 
 /* --- geometry ------------------------------------------------------------------------------------- */
 
 /* Which keys an entry, or first and second in it, may have. */
 static void geometry_keys(lw_joint_type type, key_list *list) {
     add_key(list, "point");
-    add_key(list, forms[type].key);
-    if (!axes_are_listed(type)) add_key(list, "x");
+    add_key(list, lw_joint_describe(type)->axis_key);
+    if (!lw_joint_axes_are_listed(type)) add_key(list, "x");
 }
 
 static bool read_axis_and_x(lw_reader *reader, const lw_yaml *map, lw_joint_type type,
                             lw_joint_geometry *geometry) {
-    const lw_yaml *axis = lw_yaml_get(map, forms[type].key), *x = lw_yaml_get(map, "x");
-    if (!axis && !x && forms[type].fewest == 0) return true;
-    axis = lw_reader_need(reader, map, forms[type].key, "give a direction, e.g. [0, 0, 1]");
-    bool good =
-        axis && lw_reader_numbers(reader, axis, forms[type].key, LW_ANY_QUANTITY, 3, geometry->axes[0]);
+    const lw_yaml *axis = lw_yaml_get(map, lw_joint_describe(type)->axis_key), *x = lw_yaml_get(map, "x");
+    if (!axis && !x && lw_joint_describe(type)->fewest_axes == 0) return true;
+    axis = lw_reader_need(reader, map, lw_joint_describe(type)->axis_key, "give a direction, e.g. [0, 0, 1]");
+    bool good = axis && lw_reader_numbers(reader, axis, lw_joint_describe(type)->axis_key, LW_ANY_QUANTITY, 3,
+                                          geometry->axes[0]);
     geometry->axis_count = x ? 2 : 1;
     return (!x || lw_reader_numbers(reader, x, "x", LW_ANY_QUANTITY, 3, geometry->axes[1])) && good;
 }
@@ -61,8 +45,8 @@ static bool read_axis_and_x(lw_reader *reader, const lw_yaml *map, lw_joint_type
 static bool read_axes(lw_reader *reader, const lw_yaml *map, lw_joint_type type,
                       lw_joint_geometry *geometry) {
     static const char *const remedy = "give a list of directions, e.g. [[1, 0, 0], [0, 1, 0]]";
-    int fewest = forms[type].fewest, most = forms[type].most;
-    if (!axes_are_listed(type)) return read_axis_and_x(reader, map, type, geometry);
+    int fewest = lw_joint_describe(type)->fewest_axes, most = lw_joint_describe(type)->most_axes;
+    if (!lw_joint_axes_are_listed(type)) return read_axis_and_x(reader, map, type, geometry);
     const lw_yaml *node = lw_reader_need(reader, map, "axes", remedy);
     if (!node) return false;
     if (node->kind != LW_YAML_LIST || node->count < (size_t)fewest || node->count > (size_t)most) {
@@ -87,7 +71,7 @@ static bool read_point(lw_reader *reader, const lw_yaml *map, lw_joint_type type
     bool good = true;
     if (point) {
         good = lw_reader_numbers(reader, point, "point", LW_LENGTH, 3, geometry->point);
-    } else if (in_body || forms[type].point_must_be_given) {
+    } else if (in_body || lw_joint_describe(type)->point_must_be_given) {
         good = lw_reader_need(
             reader, map, "point",
             in_body ? "give a point in the body's frame, e.g. [0, 0, 0]"
@@ -99,7 +83,7 @@ static bool read_point(lw_reader *reader, const lw_yaml *map, lw_joint_type type
 static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
     const lw_yaml *sides[2] = {lw_yaml_get(entry, "first"), lw_yaml_get(entry, "second")};
     if (!sides[0] && !sides[1]) {
-        if (joint->type == LW_JOINT_FREE && !lw_yaml_get(entry, "point") && !lw_yaml_get(entry, "axis") &&
+        if (lw_joint_is_free(joint->type) && !lw_yaml_get(entry, "point") && !lw_yaml_get(entry, "axis") &&
             !lw_yaml_get(entry, "x")) { /* it moves the body's own frame, from where its pose says */
             joint->frame = LW_GEOMETRY_BODY;
             return true;
@@ -111,7 +95,7 @@ static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec
     joint->frame = LW_GEOMETRY_BODY;
     key_list keys = {.count = 0};
     geometry_keys(joint->type, &keys);
-    bool good = true, translation = joint->type == LW_JOINT_TRANSLATION;
+    bool good = true, first_alone = lw_joint_describe(joint->type)->frame == LW_FRAME_OF_BODY;
     for (size_t k = 0; k < keys.count; k++) {
         const lw_yaml *stray = lw_yaml_get(entry, keys.keys[k]);
         if (!stray) continue;
@@ -127,14 +111,14 @@ static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec
                    good;
             continue;
         }
-        bool axes_wanted = k == 0 || !translation; /* a translation does not turn: the first axes say all */
+        bool axes_wanted = k == 0 || !first_alone; /* a joint that does not turn: the first axes say all */
         if (!axes_wanted) keys.keys[1] = NULL;
         good = lw_reader_keys(reader, sides[k], keys.keys) && good;
         if (sides[k]->kind != LW_YAML_MAP) continue;
         good = read_point(reader, sides[k], joint->type, true, &joint->geometry[k]) && good;
         if (axes_wanted) good = read_axes(reader, sides[k], joint->type, &joint->geometry[k]) && good;
     }
-    if (good && !translation && joint->geometry[0].axis_count != joint->geometry[1].axis_count) {
+    if (good && !first_alone && joint->geometry[0].axis_count != joint->geometry[1].axis_count) {
         lw_reader_fault(reader, sides[1]->place, "give the same number of axes on both sides",
                         "first has %d axes, second has %d", joint->geometry[0].axis_count,
                         joint->geometry[1].axis_count);
@@ -163,7 +147,8 @@ static bool exclude(lw_reader *reader, const lw_yaml *map, const char *one, cons
 
 /* What entry k of q measures; of a quaternion, plain numbers. */
 static lw_quantity coordinate_quantity(lw_joint_type type, int k) {
-    bool quaternion = turns_freely(type) && k >= (type == LW_JOINT_FREE ? 3 : 0);
+    int at = lw_joint_quaternion(type);
+    bool quaternion = at >= 0 && k >= at;
     return quaternion ? LW_PLAIN_NUMBER : lw_coordinate_quantity(type, k);
 }
 
@@ -181,7 +166,7 @@ static void read_state(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *j
     if (!turns_freely(joint->type)) return;
 
     /* The coordinates by name: [position,] rotation, [velocity,] angular_velocity. */
-    bool is_free = joint->type == LW_JOINT_FREE;
+    bool is_free = lw_joint_is_free(joint->type);
     exclude(reader, entry, "q", "rotation");
     exclude(reader, entry, "v", "angular_velocity");
     double *quaternion = joint->q + (is_free ? 3 : 0), *turn = joint->v + (is_free ? 3 : 0);
@@ -223,8 +208,8 @@ static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *
         joint->motion[k] = lw_reader_function(reader, node->items[k], what,
                                               lw_coordinate_quantity(joint->type, (int)k), &time_only);
     }
-    size_t turns = joint->type == LW_JOINT_FREE ? 3 : 0;
     if (!turns_freely(joint->type)) return;
+    size_t turns = (size_t)lw_joint_quaternion(joint->type);
     bool some = false, all = true;
     for (size_t k = turns; k < turns + 3; k++) {
         bool given = node->items[k]->kind != LW_YAML_NULL;
@@ -249,8 +234,8 @@ static lw_joint_places places_of(const lw_yaml *entry, const lw_joint_spec *join
         const lw_yaml *map = lw_yaml_get(entry, side == 0 ? "first" : "second");
         if (!map && side == 0) map = entry; /* the world's */
         places.point[side] = lw_reader_place(map, "point");
-        if (!axes_are_listed(joint->type)) {
-            places.axes[side][0] = lw_reader_place(map, forms[joint->type].key);
+        if (!lw_joint_axes_are_listed(joint->type)) {
+            places.axes[side][0] = lw_reader_place(map, lw_joint_describe(joint->type)->axis_key);
             places.axes[side][1] = lw_reader_place(map, "x");
             continue;
         }
@@ -261,8 +246,8 @@ static lw_joint_places places_of(const lw_yaml *entry, const lw_joint_spec *join
 }
 
 static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
-    const char *types[LW_JOINT_TYPES + 1] = {NULL};
-    for (int k = 0; k < LW_JOINT_TYPES; k++) types[k] = lw_joint_type_name((lw_joint_type)k);
+    const char *types[LW_JOINT_TYPES_MOST + 1] = {NULL};
+    for (int k = 0; k < lw_joint_descriptor_count; k++) types[k] = lw_joint_type_name((lw_joint_type)k);
     key_list keys = {.count = 0};
     static const char *const common[] = {"type", "between", "first", "second", "q",
                                          "v",    "motion",  "cut",   "repeat", NULL};
@@ -280,35 +265,36 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     }
     joint.type = (lw_joint_type)type;
 
+    bool moves = lw_joint_type_v(joint.type, 1) > 0;
     for (int k = 0; common[k]; k++) {
         bool of_state = !strcmp(common[k], "q") || !strcmp(common[k], "v") || !strcmp(common[k], "motion");
-        if (joint.type != LW_JOINT_WELD || !of_state) add_key(&keys, common[k]);
+        if (moves || !of_state) add_key(&keys, common[k]);
     }
     geometry_keys(joint.type, &keys);
-    if (joint.type == LW_JOINT_SCREW) add_key(&keys, "lead");
+    if (lw_joint_describe(joint.type)->screws) add_key(&keys, "lead");
     if (turns_freely(joint.type)) {
         add_key(&keys, "rotation");
         add_key(&keys, "angular_velocity");
     }
-    if (joint.type == LW_JOINT_FREE) {
+    if (lw_joint_is_free(joint.type)) {
         add_key(&keys, "position");
         add_key(&keys, "velocity");
     }
     lw_reader_keys(reader, entry, keys.keys);
 
     bool bodies = lw_reader_between(reader, entry, joint.bodies);
-    if (joint.type == LW_JOINT_SCREW) {
+    if (lw_joint_describe(joint.type)->screws) {
         const lw_yaml *lead =
             lw_reader_need(reader, entry, "lead", "give the advance per turn, e.g. lead: 5 mm");
         if (lead) lw_reader_number(reader, lead, "lead", LW_LENGTH, &joint.lead);
     }
     const lw_yaml *cut = lw_yaml_get(entry, "cut");
     if (cut) lw_reader_flag(reader, cut, "cut", &joint.cut);
-    /* the number of coordinates follows from the type, but for a translation from its axes */
-    if (read_geometry(reader, entry, &joint) || joint.type != LW_JOINT_TRANSLATION) {
+    /* the number of coordinates follows from the type, or from its axes */
+    if (read_geometry(reader, entry, &joint) || !lw_joint_describe(joint.type)->axes_are_slides) {
         named->type = type;
         named->axis_count = joint.geometry[0].axis_count;
-        if (joint.type != LW_JOINT_WELD) {
+        if (moves) {
             read_state(reader, entry, &joint);
             read_motion(reader, entry, &joint);
         }

@@ -6,6 +6,7 @@
  * has any.
  */
 #include "io/model_read/reader.h"
+#include "model/joint_types.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -119,26 +120,9 @@ bool lw_reader_between(lw_reader *reader, const lw_yaml *map, const char *bodies
 }
 
 lw_quantity lw_coordinate_quantity(int joint_type, int k) {
-    switch ((lw_joint_type)joint_type) {
-    case LW_JOINT_PRISMATIC:
-    case LW_JOINT_TRANSLATION:
-        return LW_LENGTH;
-    case LW_JOINT_CYLINDRICAL:
-        return k == 0 ? LW_LENGTH : LW_ANGLE;
-    case LW_JOINT_PLANAR:
-        return k < 2 ? LW_LENGTH : LW_ANGLE;
-    case LW_JOINT_FREE:
-        return k < 3 ? LW_LENGTH : LW_ANGLE;
-    case LW_JOINT_REVOLUTE:
-    case LW_JOINT_SCREW:
-    case LW_JOINT_UNIVERSAL:
-    case LW_JOINT_SPHERICAL:
-        return LW_ANGLE;
-    case LW_JOINT_WELD:
-    case LW_JOINT_TYPES:
-        break;
-    }
-    return LW_ANY_QUANTITY;
+    lw_joint_type type = (lw_joint_type)joint_type;
+    if (joint_type < 0 || k >= lw_joint_type_v(type, LW_JOINT_MOTIONS)) return LW_ANY_QUANTITY;
+    return lw_joint_speed_turns(type, k) ? LW_ANGLE : LW_LENGTH;
 }
 
 lw_coordinate_quantities lw_quantities_of(lw_quantity coordinate) {
@@ -152,30 +136,19 @@ lw_coordinate_quantities lw_quantities_of(lw_quantity coordinate) {
 }
 
 bool lw_reader_coordinate(lw_reader *reader, const lw_yaml *map, const lw_named *joint, int *coordinate) {
-    static const char *const names[LW_JOINT_TYPES][LW_JOINT_MAX_V + 1] = {
-        [LW_JOINT_REVOLUTE] = {"angle"},
-        [LW_JOINT_PRISMATIC] = {"displacement"},
-        [LW_JOINT_SCREW] = {"angle"},
-        [LW_JOINT_CYLINDRICAL] = {"displacement", "angle"},
-        [LW_JOINT_UNIVERSAL] = {"first", "second"},
-        [LW_JOINT_SPHERICAL] = {"wx", "wy", "wz"},
-        [LW_JOINT_PLANAR] = {"x", "y", "angle"},
-        [LW_JOINT_TRANSLATION] = {"first", "second", "third"},
-        [LW_JOINT_FREE] = {"x", "y", "z", "wx", "wy", "wz"},
-    };
     const lw_yaml *node = lw_yaml_get(map, "coordinate");
     if (!joint || joint->type < 0) return false; /* the joint's own faults are known */
-    const char *const *words = names[joint->type];
-    int count = lw_joint_type_v((lw_joint_type)joint->type, joint->axis_count);
+    lw_joint_type type = (lw_joint_type)joint->type;
+    int count = lw_joint_type_v(type, joint->axis_count);
     char remedy[160];
     int used = snprintf(remedy, sizeof remedy, "give coordinate: one of ");
     for (int k = 0; k < count; k++) {
-        used +=
-            snprintf(remedy + used, sizeof remedy - (size_t)used, "%s%d (%s)", k ? ", " : "", k, words[k]);
+        used += snprintf(remedy + used, sizeof remedy - (size_t)used, "%s%d (%s)", k ? ", " : "", k,
+                         lw_joint_speed_word(type, k));
     }
     if (count == 0) {
         lw_reader_fault(reader, map->place, "name another joint",
-                        "joint \"%s\" is a weld and has no coordinate", joint->name);
+                        "joint \"%s\" is a %s and has no coordinate", joint->name, lw_joint_type_name(type));
         return false;
     }
     *coordinate = 0;
@@ -187,7 +160,7 @@ bool lw_reader_coordinate(lw_reader *reader, const lw_yaml *map, const lw_named 
     const char *text = lw_reader_text(reader, node, "coordinate");
     if (!text) return false;
     for (int k = 0; k < count; k++) {
-        if (strcmp(text, words[k]) == 0) {
+        if (strcmp(text, lw_joint_speed_word(type, k)) == 0) {
             *coordinate = k;
             return true;
         }

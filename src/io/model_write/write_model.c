@@ -11,6 +11,7 @@
 #include "io/model_write/write_text.h"
 #include "expression/expression.h"
 #include "expression/function.h"
+#include "model/joint_types.h"
 #include "model/names.h"
 #include "model/spec_storage.h"
 
@@ -217,27 +218,22 @@ static void put_body(lw_writer *w, const lw_body_spec *body) {
 
 /* --- joints --------------------------------------------------------------------------------------- */
 
-/* Types whose axes are a list; the others have an axis or normal, and perhaps x. */
-static bool axes_are_listed(lw_joint_type type) {
-    return type == LW_JOINT_UNIVERSAL || type == LW_JOINT_TRANSLATION;
-}
-
 static void put_axes(lw_writer *w, lw_joint_type type, const lw_joint_geometry *geometry) {
-    int count = geometry->axis_count, most = type == LW_JOINT_TRANSLATION ? 3 : 2;
+    int count = geometry->axis_count, most = lw_joint_describe(type)->most_axes;
     if (count < 0 || count > most) {
         lw_write_fault(w, LW_ERROR_ARGUMENT, "give as many axes as the type has",
                        "%d axes given to a %s joint", count, lw_joint_type_name(type));
-    } else if (axes_are_listed(type)) {
+    } else if (lw_joint_axes_are_listed(type)) {
         put_list(w, "axes", geometry->axes, count);
     } else {
-        if (count > 0) put_numbers(w, type == LW_JOINT_PLANAR ? "normal" : "axis", geometry->axes[0], 3);
+        if (count > 0) put_numbers(w, lw_joint_describe(type)->axis_key, geometry->axes[0], 3);
         if (count > 1) put_numbers(w, "x", geometry->axes[1], 3);
     }
 }
 
 /* Where it is the origin of the world. A free joint without any moves the body's own frame instead. */
 static bool point_may_be_left_out(lw_joint_type type) {
-    return type == LW_JOINT_WELD || type == LW_JOINT_PRISMATIC || type == LW_JOINT_TRANSLATION;
+    return !lw_joint_describe(type)->point_must_be_given && !lw_joint_is_free(type);
 }
 
 static void put_geometry(lw_writer *w, const lw_joint_spec *joint) {
@@ -248,8 +244,8 @@ static void put_geometry(lw_writer *w, const lw_joint_spec *joint) {
         put_axes(w, joint->type, &geometry[0]);
         return;
     }
-    bool translation = joint->type == LW_JOINT_TRANSLATION;
-    if (!translation && geometry[0].axis_count != geometry[1].axis_count) {
+    bool first_alone = lw_joint_describe(joint->type)->frame == LW_FRAME_OF_BODY;
+    if (!first_alone && geometry[0].axis_count != geometry[1].axis_count) {
         lw_write_fault(w, LW_ERROR_ARGUMENT, "give the same number of axes on both sides",
                        "its first body has %d axes, its second %d", geometry[0].axis_count,
                        geometry[1].axis_count);
@@ -259,7 +255,7 @@ static void put_geometry(lw_writer *w, const lw_joint_spec *joint) {
         lw_put_key(w, side ? "second" : "first");
         lw_open(w);
         put_numbers(w, "point", geometry[side].point, 3);
-        if (side == 0 || !translation) put_axes(w, joint->type, &geometry[side]);
+        if (side == 0 || !first_alone) put_axes(w, joint->type, &geometry[side]);
         lw_close(w);
     }
 }
@@ -287,12 +283,12 @@ static void put_motion(lw_writer *w, const char *const *motion, int count) {
 static void put_joint(lw_writer *w, const lw_joint_spec *joint) {
     int axes = joint->geometry[0].axis_count;
     lw_put_entry(w, "joint", joint->name);
-    if (!known_type(w, (int)joint->type, LW_JOINT_TYPES)) return;
+    if (!known_type(w, (int)joint->type, lw_joint_descriptor_count)) return;
     put_word(w, "type", lw_joint_type_name(joint->type));
     put_between(w, joint->bodies);
     put_geometry(w, joint);
-    if (joint->type == LW_JOINT_SCREW) put_number(w, "lead", joint->lead);
-    bool moves = joint->type != LW_JOINT_WELD;
+    if (lw_joint_describe(joint->type)->screws) put_number(w, "lead", joint->lead);
+    bool moves = lw_joint_type_v(joint->type, axes) > 0;
     if (joint->has_q && moves) put_values(w, "q", joint->q, lw_joint_type_q(joint->type, axes));
     if (joint->has_v && moves) put_values(w, "v", joint->v, lw_joint_type_v(joint->type, axes));
     put_motion(w, joint->motion, lw_joint_type_v(joint->type, axes));
@@ -318,11 +314,7 @@ static void put_coordinate(lw_writer *w, const lw_joint_spec *joint, const char 
 }
 
 static bool is_angle(const lw_joint_spec *joint, int coordinate) {
-    static const int first_angle[LW_JOINT_TYPES] = {
-        [LW_JOINT_PRISMATIC] = 1,   [LW_JOINT_CYLINDRICAL] = 1, [LW_JOINT_PLANAR] = 2,
-        [LW_JOINT_TRANSLATION] = 3, [LW_JOINT_FREE] = 3,
-    };
-    return joint && coordinate >= first_angle[joint->type];
+    return joint && lw_joint_type_turns(joint->type, coordinate);
 }
 
 /* --- forces --------------------------------------------------------------------------------------- */

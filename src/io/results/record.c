@@ -91,37 +91,6 @@ static const struct {
     [VIOLATION] = {NO_OBJECT, "", "", {{"position_violation", ""}, {"velocity_violation", ""}}},
 };
 
-/* Coordinates, speeds and accelerations of the joints. */
-static const component of_joint[LW_JOINT_TYPES][3][MOST_COMPONENTS] = {
-    [LW_JOINT_REVOLUTE] = {{{"q", "rad"}}, {{"v", "rad/s"}}, {{"a", "rad/s^2"}}},
-    [LW_JOINT_SCREW] = {{{"q", "rad"}}, {{"v", "rad/s"}}, {{"a", "rad/s^2"}}},
-    [LW_JOINT_PRISMATIC] = {{{"q", "m"}}, {{"v", "m/s"}}, {{"a", "m/s^2"}}},
-    [LW_JOINT_CYLINDRICAL] = {{{"d", "m"}, {"angle", "rad"}},
-                              {{"vd", "m/s"}, {"vangle", "rad/s"}},
-                              {{"ad", "m/s^2"}, {"aangle", "rad/s^2"}}},
-    [LW_JOINT_UNIVERSAL] = {{{"a1", "rad"}, {"a2", "rad"}},
-                            {{"va1", "rad/s"}, {"va2", "rad/s"}},
-                            {{"aa1", "rad/s^2"}, {"aa2", "rad/s^2"}}},
-    [LW_JOINT_SPHERICAL] = {{{"qw", "1"}, {"qx", "1"}, {"qy", "1"}, {"qz", "1"}},
-                            {{"wx", "rad/s"}, {"wy", "rad/s"}, {"wz", "rad/s"}},
-                            {{"alphax", "rad/s^2"}, {"alphay", "rad/s^2"}, {"alphaz", "rad/s^2"}}},
-    [LW_JOINT_PLANAR] = {{{"x", "m"}, {"y", "m"}, {"angle", "rad"}},
-                         {{"vx", "m/s"}, {"vy", "m/s"}, {"vangle", "rad/s"}},
-                         {{"ax", "m/s^2"}, {"ay", "m/s^2"}, {"aangle", "rad/s^2"}}},
-    [LW_JOINT_TRANSLATION] = {{{"q1", "m"}, {"q2", "m"}, {"q3", "m"}},
-                              {{"v1", "m/s"}, {"v2", "m/s"}, {"v3", "m/s"}},
-                              {{"a1", "m/s^2"}, {"a2", "m/s^2"}, {"a3", "m/s^2"}}},
-    [LW_JOINT_FREE] =
-        {{{"x", "m"}, {"y", "m"}, {"z", "m"}, {"qw", "1"}, {"qx", "1"}, {"qy", "1"}, {"qz", "1"}},
-         {{"vx", "m/s"}, {"vy", "m/s"}, {"vz", "m/s"}, {"wx", "rad/s"}, {"wy", "rad/s"}, {"wz", "rad/s"}},
-         {{"ax", "m/s^2"},
-          {"ay", "m/s^2"},
-          {"az", "m/s^2"},
-          {"alphax", "rad/s^2"},
-          {"alphay", "rad/s^2"},
-          {"alphaz", "rad/s^2"}}},
-};
-
 /* The words of a list. */
 typedef struct word {
     const char *name;
@@ -210,16 +179,20 @@ static lw_status out_of_memory(lw_error *error) {
 }
 
 /* The components of a quantity of an object; returns how many. */
-static int components_of(const lw_record *record, quantity what, int object, const component **list) {
-    *list = about[what].components;
+static int components_of(const lw_record *record, quantity what, int object,
+                         component list[MOST_COMPONENTS]) {
+    memcpy(list, about[what].components, sizeof about[what].components);
+    int count = 0;
     if (what == COORDINATES || what == SPEEDS || what == ACCELERATIONS) {
         const lw_joint_info *joint = &record->model->joints[object].info;
-        bool single = joint->type == LW_JOINT_TRANSLATION && joint->q_count == 1;
-        *list = of_joint[single ? LW_JOINT_PRISMATIC : joint->type][what - COORDINATES];
-        return joint->cut ? 0 : what == COORDINATES ? joint->q_count : joint->v_count;
+        if (joint->cut) return 0;
+        int of_joint = what == COORDINATES ? joint->q_count : joint->v_count;
+        for (; count < of_joint; count++)
+            list[count].name = lw_joint_column(joint->type, joint->v_count, (int)(what - COORDINATES), count,
+                                               &list[count].unit);
+        return count;
     }
-    int count = 0;
-    while (count < MOST_COMPONENTS && (*list)[count].name) count++;
+    while (count < MOST_COMPONENTS && list[count].name) count++;
     return count;
 }
 
@@ -351,8 +324,8 @@ static lw_status unknown_column(lw_record *record, const char *name) {
         for (int object = first_object(everything[e].kind); object < object_count(record, everything[e].kind);
              object++)
             for (const quantity *what = everything[e].quantities; *what; what++) {
-                const component *parts;
-                int parts_count = components_of(record, *what, object, &parts);
+                component parts[MOST_COMPONENTS];
+                int parts_count = components_of(record, *what, object, parts);
                 for (int k = 0; k < parts_count; k++) {
                     char text[MOST_NAME];
                     column_name(record, *what, object, &parts[k], text);
@@ -384,8 +357,8 @@ static char *next_item(char **rest) {
 static lw_status add_object(lw_record *record, const quantity *quantities, int object, const char *part,
                             int *found) {
     for (; *quantities; quantities++) {
-        const component *parts;
-        int count = components_of(record, *quantities, object, &parts);
+        component parts[MOST_COMPONENTS];
+        int count = components_of(record, *quantities, object, parts);
         for (int k = 0; k < count; k++) {
             if (!lw_pattern_matches(part, parts[k].name)) continue;
             ++*found;
@@ -471,8 +444,8 @@ static lw_status add_columns(lw_record *record, const char *pattern) {
         int count = object_count(record, everything[e].kind);
         for (int object = first_object(everything[e].kind); object < count; object++)
             for (const quantity *what = everything[e].quantities; *what; what++) {
-                const component *parts;
-                int parts_count = components_of(record, *what, object, &parts);
+                component parts[MOST_COMPONENTS];
+                int parts_count = components_of(record, *what, object, parts);
                 for (int k = 0; k < parts_count; k++) {
                     char name[MOST_NAME];
                     column_name(record, *what, object, &parts[k], name);
