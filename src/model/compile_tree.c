@@ -51,7 +51,7 @@ static void keep(lw_edge *edge, lw_keep level) {
 /* Slides have no turns. A drive may depend on its angle; that is not looked into here. */
 static lw_keep element_needs(const lw_force_spec *force, const lw_joint *joint) {
     bool turns = force->coordinate >= 0 && force->coordinate < joint->nv &&
-                 lw_joint_speed_turns(joint->type, force->coordinate);
+                 lw_joint_type_turns(joint->type, force->coordinate);
     return turns && force->type != LW_FORCE_FRICTION ? LW_KEEP_TURNS : LW_KEEP_ELEMENT;
 }
 
@@ -68,7 +68,7 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
         edges[j].bodies[1] = draft->bodies[1];
         edges[j].freedom = draft->joint.nv;
         keep(&edges[j], spec->joints[j].has_q || spec->joints[j].has_v ? LW_KEEP_VALUES : LW_KEEP_NOT);
-        if (lw_joint_describe(spec->joints[j].type)->screws) keep(&edges[j], LW_KEEP_TURNS);
+        if (draft->usable && lw_joint_describe(spec->joints[j].type)->screws) keep(&edges[j], LW_KEEP_TURNS);
         if (draft->prescribed) keep(&edges[j], LW_KEEP_ALWAYS);
         edges[j].wish_cut = spec->joints[j].cut;
     }
