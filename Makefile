@@ -12,7 +12,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 # tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
-.PHONY: build run test test-long test-sanitize test-thread test-page check-layers check-format format fuzz fuzz-merge bench bench-peers \
+.PHONY: build run test test-long test-sanitize test-thread test-page check-layers check-prose check-format format fuzz fuzz-merge bench bench-peers \
 	comparison endurance install setup clean help
 .DEFAULT_GOAL := build
 
@@ -61,6 +61,9 @@ test-page: build ## the page of linkwork reproduce in headless Chromium (install
 
 check-layers: ## includes point one way
 	@tools/check_layers
+
+check-prose: ## columns, doubled words, names of files
+	@tools/check_prose
 
 check-format: ## the C files are formatted as .clang-format says
 	@bash tools/setup --format

@@ -19,7 +19,8 @@ static bool check_options(cli_model *loaded, const lw_model *model, const lw_run
     return false;
 }
 
-/* What the file suggests for a run: numbers, and one by one the names of method, integrator and drift control. */
+/* What the file suggests for a run: numbers, and one by one the names of method, integrator and drift
+ * control. */
 static void check_run(cli_model *loaded, const lw_model *model) {
     lw_run_options given, options;
     lw_run_defaults(model, &given);
@@ -75,7 +76,8 @@ static bool takes_massless(const lw_model *model) {
     return !method || strcmp(method, "massless") == 0;
 }
 
-/* Motions that nothing determines, or that have no mass, speed or stable balance where a run begins, though elsewhere they do. */
+/* Motions that nothing determines, or that have no mass, speed or stable balance where a run begins, though
+ * elsewhere they do. */
 static void check_motions(cli_model *loaded) {
     lw_directions *directions = NULL;
     lw_error error = {0};

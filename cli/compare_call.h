@@ -1,5 +1,5 @@
-/* compare_call.h - what the two halves of linkwork compare share: one model (cmd_compare.c), and a sweep over sizes
- * (compare_sweep.c).
+/* compare_call.h - what the two halves of linkwork compare share: one model (cmd_compare.c), and a sweep over
+ * sizes (compare_sweep.c).
  */
 #ifndef LINKWORK_CLI_COMPARE_H
 #define LINKWORK_CLI_COMPARE_H

@@ -1,9 +1,11 @@
-/* compare_sweep.c - linkwork compare --sweep: time of a call against a parameter of the model, and its exponent.
+/* compare_sweep.c - linkwork compare --sweep: time of a call against a parameter of the model, and its
+ * exponent.
  *
- * The parameter doubles from the first value to the last. At each size every method is compared on the initial state
- * and timed. The exponent is the slope of log(time) against log(parameter) by least squares: over all sizes, and over the last
- * three, where constant parts count less. A method leaves the sweep when the time it would need for the next size
- * (creating, a few calls), extrapolated from the last two sizes, exceeds the budget.
+ * The parameter doubles from the first value to the last. At each size every method is compared on the
+ * initial state and timed. The exponent is the slope of log(time) against log(parameter) by least squares:
+ * over all sizes, and over the last three, where constant parts count less. A method leaves the sweep when
+ * the time it would need for the next size (creating, a few calls), extrapolated from the last two sizes,
+ * exceeds the budget.
  */
 #include "compare_call.h"
 
@@ -149,7 +151,8 @@ static bool measured(const sweep *s, int at, int k) {
     return s->sizes[at].results[k].method && !isnan(s->sizes[at].results[k].ns_per_call);
 }
 
-/* Slope of log(time) against log(value) over the last `most` sizes at which the method was timed; NaN for fewer than two. */
+/* Slope of log(time) against log(value) over the last `most` sizes at which the method was timed; NaN for
+ * fewer than two. */
 static double exponent(const sweep *s, int k, int most) {
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
     for (int i = s->count - 1; i >= 0 && n < most; i--) {

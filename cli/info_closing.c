@@ -1,4 +1,5 @@
-/* info_closing.c - what linkwork info says of closed loops: assembly of the initial state, mobility, redundant rows.
+/* info_closing.c - what linkwork info says of closed loops: assembly of the initial state, mobility,
+ * redundant rows.
  */
 #include "info_closing.h"
 

@@ -1,5 +1,5 @@
-/* info_criterion.c - linkwork info --criterion: the projective criterion (blajer1994, 23) for every coordinate by name, for every
- * possible cut, and along a motion of one coordinate as in the paper's fig. 3.
+/* info_criterion.c - linkwork info --criterion: the projective criterion (blajer1994, 23) for every
+ * coordinate by name, for every possible cut, and along a motion of one coordinate as in the paper's fig. 3.
  */
 #include "info_criterion.h"
 
@@ -246,7 +246,8 @@ static int write_files(const cli_command *command, const cli_model *m, const tra
     return status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);
 }
 
-/* The smallest and largest of a column, where the smallest is, and the share of points where it is the best. */
+/* The smallest and largest of a column, where the smallest is, and the share of points where it is the
+ * best. */
 typedef struct span {
     double least, most, at, share;
 } span;

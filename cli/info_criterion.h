@@ -1,4 +1,5 @@
-/* info_criterion.h - what linkwork info --criterion says: which coordinates serve as independent ones, where loops are cut best.
+/* info_criterion.h - what linkwork info --criterion says: which coordinates serve as independent ones, where
+ * loops are cut best.
  */
 #ifndef CLI_INFO_CRITERION_H
 #define CLI_INFO_CRITERION_H

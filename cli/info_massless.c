@@ -1,4 +1,5 @@
-/* info_massless.c - the directions in which a mechanism moves no mass, and the light bodies that make a run stiff.
+/* info_massless.c - the directions in which a mechanism moves no mass, and the light bodies that make a run
+ * stiff.
  */
 #include "info_massless.h"
 
@@ -21,7 +22,8 @@ static double largest_ratio(const lw_stiff_body *stiff, int count) {
     return ratio;
 }
 
-/* What a run would say of the balance along algebraic directions at its start; false: they are in balance, or there are none. */
+/* What a run would say of the balance along algebraic directions at its start; false: they are in balance, or
+ * there are none. */
 static bool no_balance(const lw_model *model, const lw_directions *directions, char *text, size_t size) {
     lw_error error = {0};
     bool algebraic = false;
@@ -56,7 +58,8 @@ static void print_directions(const lw_model *model, const lw_directions *directi
     if (no_balance(model, directions, text, sizeof text)) printf("  warning: %s\n", text);
 }
 
-/* Which of these bodies a run with --neglect-mass ratio would free of some inertia; where that stays after all, none. */
+/* Which of these bodies a run with --neglect-mass ratio would free of some inertia; where that stays after
+ * all, none. */
 static void find_neglected(lw_spec *spec, double ratio, const lw_stiff_body *stiff, int count, bool *frees) {
     lw_neglect *neglect = NULL;
     lw_error error = {0};

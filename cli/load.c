@@ -168,8 +168,8 @@ bool cli_cannot_move(const lw_model *model, const lw_mobility *mobility) {
     return lw_mobility_freedom(mobility) == 0 && lw_model_body_count(model) > 0 && !is_driven(model);
 }
 
-/* The rank of the rows, which are dense here, is looked for only if it can be that of all speeds, and in models that are
- * not so large that it would take longer than some 10 ms. */
+/* The rank of the rows, which are dense here, is looked for only if it can be that of all speeds, and in
+ * models that are not so large that it would take longer than some 10 ms. */
 static void warn_of_mobility(const lw_model *model, double t, const double *q, lw_report *report) {
     const double most_work = 3e7;
     double speeds = lw_model_v_size(model), rows = 0;

@@ -26,8 +26,8 @@ bool cli_open_model(const cli_command *command, const cli_option *options, int o
 /* The same, but faults of the file only go into the report. */
 bool cli_read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
                     char **argv, const cli_list *settings, cli_model *loaded, int *result);
-/* The reading and compiling alone, e.g. of the same file with other settings: faults go into the report. Returns the exit
- * status. */
+/* The reading and compiling alone, e.g. of the same file with other settings: faults go into the report.
+ * Returns the exit status. */
 int cli_load(const cli_command *command, const char *path, const cli_list *settings, cli_model *loaded);
 /* Prints the faults of a report, which may be NULL, on standard error. */
 void cli_tell(const lw_report *report);
@@ -44,11 +44,12 @@ void cli_free_settings(lw_setting *settings, int count);
 /* A method's name as the library takes it: NULL for auto. */
 const char *cli_method(const char *name);
 
-/* The model's initial state at time t, assembled. Where given initial values had to be changed for that, and if nothing
- * can move, a warning in the report, or without one on standard error, says so. */
+/* The model's initial state at time t, assembled. Where given initial values had to be changed for that, and
+ * if nothing can move, a warning in the report, or without one on standard error, says so. */
 lw_status cli_initial_state(const lw_model *model, double t, double *q, double *v, lw_report *report,
                             lw_error *error);
-/* Of a run from q_start to q, v that should have gone somewhere: says on standard error if nothing moved at all. */
+/* Of a run from q_start to q, v that should have gone somewhere: says on standard error if nothing moved at
+ * all. */
 void cli_warn_of_rest(const lw_model *model, const double *q_start, const double *q, const double *v);
 /* Is it rigid, with no motion prescribed? */
 bool cli_cannot_move(const lw_model *model, const lw_mobility *mobility);

@@ -1,4 +1,5 @@
-/* problems.h - the model files of problems/ inside the program; the build makes the texts (cmake/embed_problems.cmake).
+/* problems.h - the model files of problems/ inside the program; the build makes the texts
+ * (cmake/embed_problems.cmake).
  */
 #ifndef LINKWORK_PROBLEMS_H
 #define LINKWORK_PROBLEMS_H

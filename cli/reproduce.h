@@ -1,8 +1,9 @@
-/* reproduce.h - what the papers' tables and figures share: rows 'paper / here', data and figures in files, runs, fits.
+/* reproduce.h - what the papers' tables and figures share: rows 'paper / here', data and figures in files,
+ * runs, fits.
  *
- * A paper is one file, reproduce_<paper>.c, with a table of its items under the paper's own numbering. An item computes,
- * tells rows (reproduce_expect) and leaves a table of numbers that becomes a CSV file and an SVG figure (reproduce_figure).
- * reproduce_page.c shows all of it as one page for a browser.
+ * A paper is one file, reproduce_<paper>.c, with a table of its items under the paper's own numbering. An
+ * item computes, tells rows (reproduce_expect) and leaves a table of numbers that becomes a CSV file and an
+ * SVG figure (reproduce_figure). reproduce_page.c shows all of it as one page for a browser.
  */
 #ifndef LINKWORK_REPRODUCE_H
 #define LINKWORK_REPRODUCE_H
@@ -10,8 +11,8 @@
 #include "cli.h"
 #include "progress.h"
 
-/* One number: printed in the paper; or what a statement or formula of the paper comes to ("linear" is the exponent 1); or a
- * check of our own, of which the paper says nothing. */
+/* One number: printed in the paper; or what a statement or formula of the paper comes to ("linear" is the
+ * exponent 1); or a check of our own, of which the paper says nothing. */
 typedef struct reproduce_row {
     char quantity[160];
     double paper, stated, here; /* NaN where the paper prints, states none */
@@ -77,11 +78,12 @@ extern const reproduce_paper reproduce_anderson2003, reproduce_mufti1983, reprod
 
 /* Fills error with a sentence and returns status. */
 lw_status reproduce_fail(lw_error *error, lw_status status, const char *format, ...);
-/* Adds a row; it is ok if least <= here <= most (an infinity: no such bound). stated: what the paper's words or formula come
- * to; NAN: a check of our own. */
+/* Adds a row; it is ok if least <= here <= most (an infinity: no such bound). stated: what the paper's words
+ * or formula come to; NAN: a check of our own. */
 lw_status reproduce_expect(reproduction *r, double stated, double here, double least, double most,
                            lw_error *error, const char *quantity, ...);
-/* The same for a number that the paper prints. reason: NULL if the bounds are its digits, else why they are wider. */
+/* The same for a number that the paper prints. reason: NULL if the bounds are its digits, else why they are
+ * wider. */
 lw_status reproduce_printed(reproduction *r, double paper, double here, double least, double most,
                             const char *reason, lw_error *error, const char *quantity, ...);
 /* Shows what is being done; LW_ERROR_STOPPED if the user does not want it any more. */
@@ -110,14 +112,15 @@ void reproduce_table_clear(reproduce_table *table);
 double *reproduce_at(const reproduce_table *table, int row, int column);
 /* Largest difference of two columns, where both have numbers. */
 double reproduce_difference(const reproduce_table *table, int a, int b);
-/* Slope of log(column y) against log(column x) by least squares, over rows first .. end - 1 where both are positive. */
+/* Slope of log(column y) against log(column x) by least squares, over rows first .. end - 1 where both are
+ * positive. */
 double reproduce_exponent(const reproduce_table *table, int x, int y, int first, int end);
 /* Writes the CSV file and the figure, if files are wanted. */
 lw_status reproduce_figure(reproduction *r, const reproduce_table *table, const lw_plot_options *plot,
                            lw_error *error);
 
-/* Runs; each sample becomes a row: t in column 0, coordinates q[k] in columns from first on, then, if wanted, the
- * violation of the loops. The table has a row for each sample. */
+/* Runs; each sample becomes a row: t in column 0, coordinates q[k] in columns from first on, then, if wanted,
+ * the violation of the loops. The table has a row for each sample. */
 typedef struct reproduce_trace {
     reproduce_table *table;
     int first, count;

@@ -1,8 +1,10 @@
-/* reproduce_anderson2003.c - K. S. Anderson and J. H. Critchley (2003), section 4: the figures of the results.
+/* reproduce_anderson2003.c - K. S. Anderson and J. H. Critchley (2003), section 4: the figures of the
+ * results.
  *
- * The paper prints no data of its mechanisms and no numbers beside the figures; those of problems/ stand in, and what it says in
- * words counts as printed: drift 'at a constant rate' and '~ quadratic in time', cost 'linear' and O(n^3). AUTOLEV, with which
- * the paper checks itself, is replaced by another method of Linkwork (fig. 8) and by a model of its own (fig. 10).
+ * The paper prints no data of its mechanisms and no numbers beside the figures; those of problems/ stand in,
+ * and what it says in words counts as printed: drift 'at a constant rate' and '~ quadratic in time', cost
+ * 'linear' and O(n^3). AUTOLEV, with which the paper checks itself, is replaced by another method of Linkwork
+ * (fig. 8) and by a model of its own (fig. 10).
  */
 #include "reproduce.h"
 
@@ -228,7 +230,8 @@ static lw_status open_ladder(const lw_model *closed, lw_spec *spec, lw_model **m
     return status;
 }
 
-/* Processor time of one call, s, by the timing of linkwork compare; *difference from rcr, if there is room for it. */
+/* Processor time of one call, s, by the timing of linkwork compare; *difference from rcr, if there is room
+ * for it. */
 static lw_status time_of_call(const lw_model *model, const char *method, bool quick, double *seconds,
                               double *difference, lw_error *error) {
     const char *const methods[] = {method, "rcr"};
@@ -293,8 +296,8 @@ static double crossing(const reproduce_table *table) {
     return from;
 }
 
-/* All sizes by one method, in passes: what else the machine does can only add to a time, so the least one counts, and passes go on
- * as long as a size finds a lesser one. */
+/* All sizes by one method, in passes: what else the machine does can only add to a time, so the least one
+ * counts, and passes go on as long as a size finds a lesser one. */
 static lw_status time_ladders(reproduction *r, const reproduce_table *table, int column, double *difference,
                               lw_error *error) {
     const int fewest = r->quick ? 2 : 4, most = r->quick ? 3 : 10;
@@ -319,7 +322,8 @@ static lw_status time_ladders(reproduction *r, const reproduce_table *table, int
     return status;
 }
 
-/* Of OpenBLAS, where that is what dense algebra comes from: threads that wait for each other count as processor time. */
+/* Of OpenBLAS, where that is what dense algebra comes from: threads that wait for each other count as
+ * processor time. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
 static lw_status fig11(reproduction *r, lw_error *error) {
@@ -327,8 +331,8 @@ static lw_status fig11(reproduction *r, lw_error *error) {
     static const char *const panel[] = {"(i) no constraints + (ii) cut + (iii) rcr"};
     enum { SIZES = 11 }; /* 1 .. 1024 */
     const double everything = INFINITY, decade = 10, doubling = 2;
-    /* smaller powers count less and less: the exponents of cut approach theirs from below, the less far the fewer the
-     * sizes */
+    /* smaller powers count less and less: the exponents of cut approach theirs from below, the less far the
+     * fewer the sizes */
     const double cubic = r->quick ? 2 : 2.5;
     const struct {
         int column;

@@ -1,7 +1,9 @@
-/* reproduce_arnold2013.c - M. Arnold (2013): the two oscillators of sect. 2.2, the two chains of sect. 4, a walking machine.
+/* reproduce_arnold2013.c - M. Arnold (2013): the two oscillators of sect. 2.2, the two chains of sect. 4, a
+ * walking machine.
  *
- * The paper prints no data of its examples and few numbers; those of problems/ stand in, and what it says in words counts as
- * printed: O(epsilon) is the exponent 1. The factor 4 of the walking machine is that of Weber et al. (2012), another machine.
+ * The paper prints no data of its examples and few numbers; those of problems/ stand in, and what it says in
+ * words counts as printed: O(epsilon) is the exponent 1. The factor 4 of the walking machine is that of Weber
+ * et al. (2012), another machine.
  */
 #include "reproduce.h"
 
@@ -123,8 +125,9 @@ static lw_status fig2(reproduction *r, lw_error *error) {
         lw_model_destroy(model);
         lw_spec_destroy(spec);
     }
-    /* "The number of time steps and the computing time increase significantly"; for m1 = 0 "the integrator can use large stepsizes". Below
-     * some m1 the damper stops the swinging at once, and the number falls again. */
+    /* "The number of time steps and the computing time increase significantly"; for m1 = 0 "the integrator
+     * can use large stepsizes". Below some m1 the damper stops the swinging at once, and the number falls
+     * again. */
     for (int c = 0; c < CODES && status == LW_OK; c++)
         status = reproduce_expect(r, NAN, most[c] / limit[c], 3, INFINITY, error,
                                   "most steps over those for m1 = 0, %s", stiff_codes[c]);
@@ -361,8 +364,8 @@ typedef struct equation {
     double M[4], D[4], K[4];
 } equation;
 
-/* The same row from the library: a combination of the rows of inverse dynamics, whose coefficients are found by unit vectors. Returns
- * the largest difference of a coefficient. */
+/* The same row from the library: a combination of the rows of inverse dynamics, whose coefficients are found
+ * by unit vectors. Returns the largest difference of a coefficient. */
 static double compare_equation(const lw_model *model, lw_data *data, const double *combination,
                                const equation *e) {
     int n = lw_model_v_size(model);
@@ -379,7 +382,8 @@ static double compare_equation(const lw_model *model, lw_data *data, const doubl
     return most;
 }
 
-/* J'M-bar J of body i by (17a), here in joint coordinates: what is left of the mass matrix when joint j, the last rows, is free. */
+/* J'M-bar J of body i by (17a), here in joint coordinates: what is left of the mass matrix when joint j, the
+ * last rows, is free. */
 static void condensed_mass(const lw_model *model, lw_data *data, double M[2][2]) {
     double mass[16];
     int n = lw_model_v_size(model);
@@ -392,8 +396,8 @@ static void condensed_mass(const lw_model *model, lw_data *data, double M[2][2])
         }
 }
 
-/* The accelerations by method massless solve the equations, and the first-order ones as time derivatives. Returns the
- * largest residual at unit states, relative to the largest coefficient. */
+/* The accelerations by method massless solve the equations, and the first-order ones as time derivatives.
+ * Returns the largest residual at unit states, relative to the largest coefficient. */
 static lw_status solved(const lw_model *model, const equation *equations, int second, int first,
                         double *residual, lw_error *error) {
     int n = lw_model_v_size(model);
@@ -438,7 +442,8 @@ static lw_status condense(reproduction *r, const chain *c, double mi, lw_error *
         double mj = parameter(spec, "mj"), cx = parameter(spec, "cx"), cy = parameter(spec, "cy");
         double dx = parameter(spec, "dx"), dy = parameter(spec, "dy"), M[2][2];
         double cj = upper ? parameter(spec, "cj") : 0, dj = upper ? parameter(spec, "dj") : 0;
-        /* rows of the joints are sums over what they carry: body i alone is its row less that of j, where j is free */
+        /* rows of the joints are sums over what they carry: body i alone is its row less that of j, where j
+         * is free */
         const equation of_upper[] = {
             {"(35a), (33c)", -1, {mj, 0, mj, 0}, {0, 0, dj, 0}, {0, 0, cj, 0}},
             {"(35b), (33d)", -1, {0, mj, 0, mj}, {0}, {0}},

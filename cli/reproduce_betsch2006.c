@@ -1,11 +1,13 @@
-/* reproduce_betsch2006.c - P. Betsch and S. Leyendecker (2006), section 5: the tables and figures of the numerical examples.
+/* reproduce_betsch2006.c - P. Betsch and S. Leyendecker (2006), section 5: the tables and figures of the
+ * numerical examples.
  *
- * The constrained scheme (10) is `director-full`, the reduced one (section 2.2.2) `director`, both by their own step.
- * Condition numbers are those of lw_newton_condition: of the converged Newton matrix of the step that ends at a given
- * instant. That of the constrained scheme hardly changes along a motion, that of the reduced one does: the instants are those of the
- * paper's snapshots where they fit (Table III: 0.1 s), its own (Table V: 0.04 s), or where its numbers come out (Table IV: 0.033 s,
- * which it does not print). What comes out must round to all digits printed; what does not carries its reason. Figures have no
- * numbers in the text; what it says of them in words is checked as a statement.
+ * The constrained scheme (10) is `director-full`, the reduced one (section 2.2.2) `director`, both by their
+ * own step. Condition numbers are those of lw_newton_condition: of the converged Newton matrix of the step
+ * that ends at a given instant. That of the constrained scheme hardly changes along a motion, that of the
+ * reduced one does: the instants are those of the paper's snapshots where they fit (Table III: 0.1 s), its
+ * own (Table V: 0.04 s), or where its numbers come out (Table IV: 0.033 s, which it does not print). What
+ * comes out must round to all digits printed; what does not carries its reason. Figures have no numbers in
+ * the text; what it says of them in words is checked as a statement.
  */
 #include "reproduce.h"
 
@@ -107,7 +109,8 @@ static lw_status table3(reproduction *r, lw_error *error) {
 }
 
 static lw_status table4(reproduction *r, lw_error *error) {
-    /* No instant is printed. At 0.033 s both small steps give the paper's 800; the large one ends steps at 0.03 and 0.04 s. */
+    /* No instant is printed. At 0.033 s both small steps give the paper's 800; the large one ends steps at
+     * 0.03 and 0.04 s. */
     static const char why[] = "not to the digits: no step of 0.01 s ends at 0.033 s, where the others come "
                               "out; at 0.03 and 0.04 s it "
                               "gives 698 and 902, in the first step 4.78e10";
@@ -163,7 +166,8 @@ static bool interrupted(void *context) {
     return stop_wanted();
 }
 
-/* A run with step h (0: `tree` or the like at the tolerance 1e-11) to the end of the table; each row a sample. */
+/* A run with step h (0: `tree` or the like at the tolerance 1e-11) to the end of the table; each row a
+ * sample. */
 static lw_status watched_run(reproduction *r, const lw_model *model, const char *method, double h, double end,
                              const reproduce_table *table, int first, watch_row watch, double *violation,
                              lw_error *error) {
@@ -329,7 +333,8 @@ typedef struct integrals {
     unsigned kept; /* bits 0 .. 2: angular momentum, 3 .. 5: momentum */
 } integrals;
 
-/* What stays, stays to rounding, 1e-16 times the root of the steps, and to what Newton's iteration leaves of each step. */
+/* What stays, stays to rounding, 1e-16 times the root of the steps, and to what Newton's iteration leaves of
+ * each step. */
 static const double conserved = 1e-11;
 
 static const char *const integral_headers[] = {"t [s]",         "energy [J]",    "L1 [kg m^2/s]",
@@ -426,7 +431,8 @@ static void watch_pair(const watcher *w, const lw_sample *sample, double *row) {
     for (int k = 0; k < info.q_count; k++) row[k] = sample->q[info.q + k];
 }
 
-/* The coordinates by the scheme, and by `tree` at a tight tolerance; the largest difference of each, over its range. */
+/* The coordinates by the scheme, and by `tree` at a tight tolerance; the largest difference of each, over its
+ * range. */
 static lw_status pair_figure(reproduction *r, const char *problem, double h, double end, int count,
                              const char *const *headers, const char *const *panels, const double *allowed,
                              lw_error *error) {
@@ -468,9 +474,9 @@ static lw_status fig18(reproduction *r, lw_error *error) {
     return pair_figure(r, "planar_pair", 0.001, 0.1, 3, headers, panels, allowed, error);
 }
 
-/* theta1 .. theta5 in the paper's senses; by how much they fail the paper's symmetry, theta1 = theta3 = theta5 and theta2 =
- * theta4, and its relation theta2 = asin(sin theta1 / (1 - sin theta1)), written so that it holds for either branch of the arc
- * sine. */
+/* theta1 .. theta5 in the paper's senses; by how much they fail the paper's symmetry, theta1 = theta3 =
+ * theta5 and theta2 = theta4, and its relation theta2 = asin(sin theta1 / (1 - sin theta1)), written so that
+ * it holds for either branch of the arc sine. */
 static void watch_linkage(const watcher *w, const lw_sample *sample, double *row) {
     for (int k = 0; k < 5; k++) {
         char name[16];

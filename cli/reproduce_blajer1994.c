@@ -1,9 +1,11 @@
-/* reproduce_blajer1994.c - W. Blajer, W. Schiehlen and W. Schirm (1994): the projective criterion on a pendulum and a four-bar linkage.
+/* reproduce_blajer1994.c - W. Blajer, W. Schiehlen and W. Schirm (1994): the projective criterion on a
+ * pendulum and a four-bar linkage.
  *
- * The paper prints formulas for the pendulum, (25) and (26), and for the linkage, (40)-(44), but no data of its linkage and no
- * numbers beside fig. 3; those of problems/ stand in. What it says in words counts as printed: alpha_3 is singular (0) at pi/2 and
- * 3 pi/2 and never the best choice, the singular value decomposition gives the same whatever the masses (a difference of 0), a
- * change of coordinates costs neither order nor step.
+ * The paper prints formulas for the pendulum, (25) and (26), and for the linkage, (40)-(44), but no data of
+ * its linkage and no numbers beside fig. 3; those of problems/ stand in. What it says in words counts as
+ * printed: alpha_3 is singular (0) at pi/2 and
+ * 3 pi/2 and never the best choice, the singular value decomposition gives the same whatever the masses (a
+ * difference of 0), a change of coordinates costs neither order nor step.
  */
 #include "reproduce.h"
 
@@ -13,7 +15,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Above rounding (a few digits of 16 are lost in the factorisations), far below what a plot or a choice could show. */
+/* Above rounding (a few digits of 16 are lost in the factorisations), far below what a plot or a choice could
+ * show. */
 static const double exact = 1e-12;
 
 static double largest(double a, double b) { return fmax(fabs(a), fabs(b)); }
@@ -35,8 +38,8 @@ static pendulum printed_pendulum(double gamma) {
                       .Md = {all / (rho * rho * s * s), all / (rho * rho * c * c), all}};
 }
 
-/* The same from the model: the criterion of its coordinates (absolute: those of the body), D from velocities that satisfy the
- * rows. */
+/* The same from the model: the criterion of its coordinates (absolute: those of the body), D from velocities
+ * that satisfy the rows. */
 static lw_status computed_pendulum(double gamma, bool absolute, pendulum *p, lw_error *error) {
     static const int place[2][3] = {{0, 1, 2}, {0, 1, 5}}; /* of x, y, gamma among the coordinates */
     lw_model *model;
@@ -562,7 +565,8 @@ static bool go_on(void *context) {
     return stop_wanted();
 }
 
-/* What becomes of step and order from one step to the three after it: a restart would be of order 1 and of a tiny step. */
+/* What becomes of step and order from one step to the three after it: a restart would be of order 1 and of a
+ * tiny step. */
 static void three_on(const diary *d, int k, double *ratio, int *loss) {
     for (int after = k + 1; after <= k + 3 && after < d->count - 1;
          after++) { /* the last one ends with the run */
@@ -572,7 +576,8 @@ static void three_on(const diary *d, int k, double *ratio, int *loss) {
     }
 }
 
-/* The worst after the changes, and after the steps that are three or more away from any; the first twentieth is the start. */
+/* The worst after the changes, and after the steps that are three or more away from any; the first twentieth
+ * is the start. */
 typedef struct continuity {
     double at_changes, elsewhere, median;
     int loss, usual_loss;
@@ -678,7 +683,8 @@ static lw_status draw_changes(reproduction *r, const diary *d, const diary *rcr,
     return status;
 }
 
-/* The same motion by an integrator that carries no history: what its tolerance of every step leaves of the energy at the end. */
+/* The same motion by an integrator that carries no history: what its tolerance of every step leaves of the
+ * energy at the end. */
 static lw_status changes_by_erk(reproduction *r, const lw_model *model, double tolerance, double end,
                                 lw_error *error) {
     const lw_run_options options = {.method = "partition",

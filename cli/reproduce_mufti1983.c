@@ -1,5 +1,6 @@
-/* reproduce_mufti1983.c - I. H. Mufti (1983): the graph of the six-body example, and the comparison of methods that the paper
- * had to leave open ('due to the lack of computational results, no comparisons among the various methods are made').
+/* reproduce_mufti1983.c - I. H. Mufti (1983): the graph of the six-body example, and the comparison of
+ * methods that the paper had to leave open ('due to the lack of computational results, no comparisons among
+ * the various methods are made').
  */
 #include "reproduce.h"
 
@@ -102,7 +103,8 @@ static lw_status table(reproduction *r, lw_error *error) {
     return compare_on(r, "four_bar", methods, sizeof methods / sizeof *methods, error);
 }
 
-/* Z of (40-d) from the graph with the system (73) of the cut hinges, beside bases by factorisation (appendix). */
+/* Z of (40-d) from the graph with the system (73) of the cut hinges, beside bases by factorisation
+ * (appendix). */
 static lw_status basis(reproduction *r, lw_error *error) {
     static const char *const methods[] = {"lagrange", "nullspace-graph", "nullspace", "nullspace-partition",
                                           "nullspace-svd"};

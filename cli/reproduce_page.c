@@ -1,7 +1,8 @@
-/* reproduce_page.c - all that was reproduced as one page: index.html, with figures, tables and the command for each.
+/* reproduce_page.c - all that was reproduced as one page: index.html, with figures, tables and the command
+ * for each.
  *
- * The page needs no other file and no network: the figures stand in it as data, and follow, as the page does, the reader's
- * preference for light or dark. Numbers are those of the rows; nothing is computed here.
+ * The page needs no other file and no network: the figures stand in it as data, and follow, as the page does,
+ * the reader's preference for light or dark. Numbers are those of the rows; nothing is computed here.
  */
 #include "reproduce.h"
 

@@ -1,4 +1,5 @@
-/* run_neglect.h - linkwork run --neglect-mass: the model without small inertia, and what is said of the error made.
+/* run_neglect.h - linkwork run --neglect-mass: the model without small inertia, and what is said of the error
+ * made.
  */
 #ifndef CLI_RUN_NEGLECT_H
 #define CLI_RUN_NEGLECT_H
@@ -17,7 +18,8 @@ typedef struct run_neglect {
     char failure[1024]; /* why there is no estimate; "" */
 } run_neglect;
 
-/* Replaces the loaded model by the one without inertia below the ratio; nothing small enough leaves it as it is. */
+/* Replaces the loaded model by the one without inertia below the ratio; nothing small enough leaves it as it
+ * is. */
 int run_neglect_apply(const cli_command *command, cli_model *loaded, double ratio, run_neglect *n);
 bool run_neglect_any(const run_neglect *n);
 /* The initial state, assembled with the true inertia, in the coordinates of model. */

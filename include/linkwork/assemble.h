@@ -1,4 +1,5 @@
-/* assemble.h - closed loops: consistent positions and velocities from approximate ones; mobility, redundant rows.
+/* assemble.h - closed loops: consistent positions and velocities from approximate ones; mobility, redundant
+ * rows.
  */
 #ifndef LINKWORK_ASSEMBLE_H
 #define LINKWORK_ASSEMBLE_H
@@ -13,19 +14,22 @@ extern "C" {
 typedef struct lw_assembly {
     double position, velocity; /* largest violation left, in m, rad and their rates */
     int rounds;                /* of the iteration for positions */
-    /* Coordinates and speeds that the user gave are kept if the mechanism allows it. If not, they are taken as approximate:
-     * then here stand the joint whose given value changed most (-1: none did), and by how much. */
+    /* Coordinates and speeds that the user gave are kept if the mechanism allows it. If not, they are taken
+     * as approximate: then here stand the joint whose given value changed most (-1: none did), and by how
+     * much. */
     int moved_joint, changed_joint;
     double moved, changed;
 } lw_assembly;
 
-/* Brings q and v to where all loops close and all constraints hold, by the smallest change in the mass metric.
- * Where q has the initial coordinates of the model at all joints that the user did not give, and given ones can be kept, it becomes the
- * closed position nearest to the initial coordinates of all joints instead, those that close loops among them: angles in rad, slides
- * relative to the size of the mechanism. Where v is zero at all speeds that the user did not give, it becomes the velocity of
- * least kinetic energy. Joints that no loop or constraint has a part in stay where they are, at rest. So the initial state does not
- * depend on where loops are cut. What the given coordinates determine stays on the branch to which the smallest change leads.
- * LW_ERROR_MODEL names the joint or constraint that does not close and by how much. assembly may be NULL. */
+/* Brings q and v to where all loops close and all constraints hold, by the smallest change in the mass
+ * metric. Where q has the initial coordinates of the model at all joints that the user did not give, and
+ * given ones can be kept, it becomes the closed position nearest to the initial coordinates of all joints
+ * instead, those that close loops among them: angles in rad, slides relative to the size of the mechanism.
+ * Where v is zero at all speeds that the user did not give, it becomes the velocity of least kinetic energy.
+ * Joints that no loop or constraint has a part in stay where they are, at rest. So the initial state does not
+ * depend on where loops are cut. What the given coordinates determine stays on the branch to which the
+ * smallest change leads. LW_ERROR_MODEL names the joint or constraint that does not close and by how much.
+ * assembly may be NULL. */
 lw_status lw_assemble(const lw_model *model, double t, double *q, double *v, lw_assembly *assembly,
                       lw_error *error);
 
@@ -38,7 +42,8 @@ int lw_mobility_freedom(const lw_mobility *mobility); /* speeds that can be chos
 int lw_mobility_speeds(const lw_mobility *mobility);  /* of the tree, without prescribed ones */
 int lw_mobility_rows(const lw_mobility *mobility);    /* of closures and constraints */
 int lw_mobility_rank(const lw_mobility *mobility);    /* of these rows */
-/* Redundant rows, rows - rank of them: they could be left out. Joint (-1: a constraint) and sentence of each. */
+/* Redundant rows, rows - rank of them: they could be left out. Joint (-1: a constraint) and sentence of
+ * each. */
 int lw_mobility_redundant_joint(const lw_mobility *mobility, int index);
 const char *lw_mobility_redundant(const lw_mobility *mobility, int index);
 

@@ -1,4 +1,5 @@
-/* compare.h - every method on one model: do they agree, how long do they take, how well do they keep loops closed.
+/* compare.h - every method on one model: do they agree, how long do they take, how well do they keep loops
+ * closed.
  */
 #ifndef LINKWORK_COMPARE_H
 #define LINKWORK_COMPARE_H
@@ -37,7 +38,8 @@ typedef struct lw_scheme_comparison {
     double
         ns; /* of one computation beyond the accelerations, processor time, median; NaN: it has no answer */
     double
-        max_rel_diff; /* of unique components of reactions, against the first scheme, relative to the largest */
+        /* of unique components of reactions, against the first scheme, relative to the largest */
+        max_rel_diff;
 } lw_scheme_comparison;
 #define LW_SCHEMES_MAX 3
 
@@ -49,8 +51,8 @@ typedef struct lw_comparison {
     double accuracy;   /* 0: exact; otherwise the relative error to be expected */
     char reason[1024]; /* a sentence; "" if there is nothing to say */
 
-    /* Over all states: largest difference of accelerations and of the unique components of reactions, relative
-     * to the largest of the state, and how much of it rounding may explain. */
+    /* Over all states: largest difference of accelerations and of the unique components of reactions,
+     * relative to the largest of the state, and how much of it rounding may explain. */
     int states;
     double max_rel_diff, reaction_diff,
         allowed;        /* NaN for methods without accelerations of their own: reason */
@@ -60,11 +62,13 @@ typedef struct lw_comparison {
     double setup_s;     /* creating the method */
 
     /* The run. */
-    /* LW_OK: it came to its end; LW_ERROR_STOPPED: given up; LW_ERROR_SINGULAR, LW_ERROR_UNSUPPORTED: the method has told why it
-     * does not go on, which is no wrong number; else it failed. All but LW_OK: run_reason. */
+    /* LW_OK: it came to its end; LW_ERROR_STOPPED: given up; LW_ERROR_SINGULAR, LW_ERROR_UNSUPPORTED: the
+     * method has told why it does not go on, which is no wrong number; else it failed. All but LW_OK:
+     * run_reason. */
     lw_status run_status;
     bool
-        guide; /* the others' runs are compared with it: an exact method, whose run came to its end without doubts */
+        /* the others' runs are compared with it: an exact method, whose run came to its end without doubts */
+        guide;
     char run_reason[1024];
     lw_run_summary run;
     double final_diff;    /* poses of bodies at the end, against those of the guide ... */
@@ -77,14 +81,15 @@ typedef struct lw_comparison {
 /* The model's suggestions for the run, at most 1 s of it. */
 void lw_compare_defaults(const lw_model *model, lw_compare_options *options);
 
-/* Has the method given a wrong number, or failed in its run? A method that declines, or ends its run with a reason of its own, has not;
- * nor one whose run was given up. */
+/* Has the method given a wrong number, or failed in its run? A method that declines, or ends its run with a
+ * reason of its own, has not; nor one whose run was given up. */
 bool lw_comparison_wrong(const lw_comparison *comparison);
 
-/* Compares methods on the assembled initial state, on states along the run of the reference, and on the run itself.
- * results has room for lw_method_count(); *count says how many there are. Differences and failures of methods are
- * told in the results; the status tells of the call: names and numbers among the options, a mechanism that cannot be
- * assembled. Times count the processor time of the whole process: let no other thread work meanwhile. */
+/* Compares methods on the assembled initial state, on states along the run of the reference, and on the run
+ * itself. results has room for lw_method_count(); *count says how many there are. Differences and failures of
+ * methods are told in the results; the status tells of the call: names and numbers among the options, a
+ * mechanism that cannot be assembled. Times count the processor time of the whole process: let no other
+ * thread work meanwhile. */
 lw_status lw_compare(const lw_model *model, const lw_compare_options *options, lw_comparison *results,
                      int *count, lw_error *error);
 

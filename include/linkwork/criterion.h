@@ -1,5 +1,5 @@
-/* criterion.h - which coordinates serve best as independent ones, at one position, along a motion, and for every way to
- * cut loops: the projective criterion (Blajer, Schiehlen & Schirm 1994).
+/* criterion.h - which coordinates serve best as independent ones, at one position, along a motion, and for
+ * every way to cut loops: the projective criterion (Blajer, Schiehlen & Schirm 1994).
  */
 #ifndef LINKWORK_CRITERION_H
 #define LINKWORK_CRITERION_H
@@ -21,8 +21,9 @@ typedef struct lw_merit {
 /* The coordinates of a model: a workspace, and what was evaluated last. */
 typedef struct lw_merits lw_merits;
 
-/* Of the joint coordinates of the spanning tree, one for each speed; or of absolute ones, six for each body: x, y, z of the
- * centre of mass, wx, wy, wz, world axes. LW_ERROR_UNSUPPORTED: there are too many for dense matrices. */
+/* Of the joint coordinates of the spanning tree, one for each speed; or of absolute ones, six for each body:
+ * x, y, z of the centre of mass, wx, wy, wz, world axes. LW_ERROR_UNSUPPORTED: there are too many for dense
+ * matrices. */
 lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **merits, lw_error *error);
 void lw_merits_destroy(lw_merits *merits);
 /* At an assembled position. LW_ERROR_SINGULAR: some motion of the mechanism has no inertia. */
@@ -31,10 +32,11 @@ lw_status lw_merits_evaluate(lw_merits *merits, double t, const double *q, lw_er
 int lw_merits_count(const lw_merits *merits);
 const lw_merit *lw_merits_get(const lw_merits *merits, int index);
 int lw_merits_freedom(const lw_merits *merits); /* how many coordinates are independent */
-/* How good the chosen ones are as a set: the smallest cos^2 of what each has to itself; 1 if there is nothing to choose. */
+/* How good the chosen ones are as a set: the smallest cos^2 of what each has to itself; 1 if there is nothing
+ * to choose. */
 double lw_merits_worth(const lw_merits *merits);
-/* False: the mass matrix itself is singular, and cos2_alpha tells how far a coordinate moves for a given kinetic energy,
- * relative to the one that moves most. */
+/* False: the mass matrix itself is singular, and cos2_alpha tells how far a coordinate moves for a given
+ * kinetic energy, relative to the one that moves most. */
 bool lw_merits_bounded(const lw_merits *merits);
 
 /* --- loop by loop ------------------------------------------------------------------------------------ */
@@ -46,8 +48,8 @@ typedef struct lw_loop_choice {
     double cos2;           /* of this set, 1 the best */
 } lw_loop_choice;
 
-/* At an assembled position. Fills choices for the first `room` loops; *count is how many there are (0: there is no choice).
- * LW_ERROR_UNSUPPORTED: rcr does not take the model. */
+/* At an assembled position. Fills choices for the first `room` loops; *count is how many there are (0: there
+ * is no choice). LW_ERROR_UNSUPPORTED: rcr does not take the model. */
 lw_status lw_loop_choices(const lw_model *model, double t, const double *q, lw_loop_choice *choices, int room,
                           int *count, lw_error *error);
 
@@ -60,14 +62,15 @@ typedef struct lw_sweep {
     /* Told at each point; returning false stops. */
     bool (*observe)(double value, const double *q, const lw_merits *merits, void *context);
     void *context;
-    /* What came out: the range that was reached. Where the coordinate cannot go on (a dead point), the last point stands there,
-     * and stuck says so. */
+    /* What came out: the range that was reached. Where the coordinate cannot go on (a dead point), the last
+     * point stands there, and stuck says so. */
     double reached_from, reached_to;
     bool stuck_from, stuck_to;
 } lw_sweep;
 
-/* Drives a coordinate over its range from an assembled position q on, each position from the last one; other freedoms move as
- * little as they can, prescribed motions stand still. spec is what the model was compiled from. */
+/* Drives a coordinate over its range from an assembled position q on, each position from the last one; other
+ * freedoms move as little as they can, prescribed motions stand still. spec is what the model was compiled
+ * from. */
 lw_status lw_merits_sweep(const lw_spec *spec, const lw_model *model, double t, const double *q,
                           lw_sweep *sweep, lw_error *error);
 
@@ -77,22 +80,23 @@ lw_status lw_merits_sweep(const lw_spec *spec, const lw_model *model, double t, 
 typedef struct lw_cut_option {
     int loop, joint;   /* this loop at this joint instead; -1, -1: as the model does */
     lw_merits *merits; /* evaluated, to be read only; NULL: it cannot be so, reason says why */
-    int undetermined; /* speeds whose accelerations the tree's own masses leave open: methods by recursion fail */
+    /* speeds whose accelerations the tree's own masses leave open: methods by recursion fail */
+    int undetermined;
     bool free; /* the automatic choice may take it: the user gave this joint and this loop nothing to keep */
     char reason[320]; /* why not, or what is undetermined; else "" */
 } lw_cut_option;
 
 typedef struct lw_cuts lw_cuts;
 
-/* Every possible cut at an assembled position, one loop at a time; the first option is the model's own. spec is what the
- * model was compiled from. LW_ERROR_UNSUPPORTED: too many. */
+/* Every possible cut at an assembled position, one loop at a time; the first option is the model's own. spec
+ * is what the model was compiled from. LW_ERROR_UNSUPPORTED: too many. */
 lw_status lw_cuts_create(const lw_spec *spec, const lw_model *model, double t, const double *q,
                          lw_cuts **cuts, lw_error *error);
 void lw_cuts_destroy(lw_cuts *cuts);
 int lw_cuts_count(const lw_cuts *cuts);
 const lw_cut_option *lw_cuts_get(const lw_cuts *cuts, int index);
-/* The best of those that are free (0: the model's own): one with fewer speeds undetermined, or, if the present best coordinates
- * are worth less than LW_CUT_POOR, with at least LW_CUT_GAIN times as much. */
+/* The best of those that are free (0: the model's own): one with fewer speeds undetermined, or, if the
+ * present best coordinates are worth less than LW_CUT_POOR, with at least LW_CUT_GAIN times as much. */
 int lw_cuts_best(const lw_cuts *cuts);
 
 #define LW_CUT_POOR 1e-3
@@ -104,9 +108,9 @@ typedef struct lw_cut_move {
     char why[400];
 } lw_cut_move;
 
-/* Moves the cuts of a compiled spec, by the rule of lw_cuts_best at its assembled initial state, where that is needed: then
- * the spec's joints get their cut flags, and it has to be compiled again. A cut that the user asks for stays. Models that
- * cannot be assembled or are too large are left as they are. */
+/* Moves the cuts of a compiled spec, by the rule of lw_cuts_best at its assembled initial state, where that
+ * is needed: then the spec's joints get their cut flags, and it has to be compiled again. A cut that the user
+ * asks for stays. Models that cannot be assembled or are too large are left as they are. */
 lw_status lw_cuts_choose(lw_spec *spec, const lw_model *model, lw_cut_move *moves, int capacity, int *count,
                          lw_error *error);
 

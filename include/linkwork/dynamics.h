@@ -48,8 +48,9 @@ void lw_body_pose(const lw_model *model, lw_data *data, double t, const double *
 void lw_body_velocity(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                       int body, const double point[3], double angular[3], double linear[3]);
 
-/* Coordinates and speeds of any joint, also of one that closes a loop, where they follow from the bodies' places. Returns how many
- * coordinates there are; 0, and nothing is written, at a cut joint with an angle whose turns q does not count. */
+/* Coordinates and speeds of any joint, also of one that closes a loop, where they follow from the bodies'
+ * places. Returns how many coordinates there are; 0, and nothing is written, at a cut joint with an angle
+ * whose turns q does not count. */
 int lw_joint_coordinates(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                          int joint, double *coordinates, double *speeds);
 

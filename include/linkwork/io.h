@@ -22,13 +22,13 @@ lw_status lw_read_model(const char *path, const lw_setting *settings, size_t set
 lw_status lw_read_model_text(const char *text, size_t length, const char *name, const lw_setting *settings,
                              size_t setting_count, lw_report *report, lw_spec **spec);
 
-/* Of a model file only the name, the parameters and the run section: a spec without bodies, also of a file that is faulty
- * elsewhere. What is faulty counts as not given; nothing is reported. */
+/* Of a model file only the name, the parameters and the run section: a spec without bodies, also of a file
+ * that is faulty elsewhere. What is faulty counts as not given; nothing is reported. */
 lw_status lw_read_run(const char *path, const lw_setting *settings, size_t setting_count, lw_spec **spec);
 
-/* One number as it may stand in a model file: an expression with units, such as "10 ms", "1/100" or "2*pi". unit is the
- * SI unit of what is wanted ("s", "m", "m/s", ...; "1": a plain number), so that a number with a unit of something
- * else is refused, or NULL. error says at which character something is wrong. */
+/* One number as it may stand in a model file: an expression with units, such as "10 ms", "1/100" or "2*pi".
+ * unit is the SI unit of what is wanted ("s", "m", "m/s", ...; "1": a plain number), so that a number with a
+ * unit of something else is refused, or NULL. error says at which character something is wrong. */
 lw_status lw_read_number(const char *text, const char *unit, double *value, lw_error *error);
 
 /* Writes a spec as a model file that reads back as the same model; "-" is standard output.

@@ -24,8 +24,8 @@ void lw_model_destroy(lw_model *model);
 
 const char *lw_model_name(const lw_model *model);
 const char *lw_model_file(const lw_model *model);
-/* Coordinates of the tree, then angles of joints that close loops, where their number of turns matters (screws, springs and
- * drives that depend on them): these say which turn the angle is in. */
+/* Coordinates of the tree, then angles of joints that close loops, where their number of turns matters
+ * (screws, springs and drives that depend on them): these say which turn the angle is in. */
 int lw_model_q_size(const lw_model *model);
 int lw_model_v_size(const lw_model *model);
 const double *lw_model_gravity(const lw_model *model);

@@ -29,8 +29,8 @@ typedef struct lw_sample {
     double progress;                               /* 0 .. 1 */
 } lw_sample;
 
-/* Whether a run is to be trusted: ok, or doubtful, with reasons in plain words that begin with one of balance, closure, energy,
- * steps. */
+/* Whether a run is to be trusted: ok, or doubtful, with reasons in plain words that begin with one of
+ * balance, closure, energy, steps. */
 #define LW_REASONS_MAX 6
 #define LW_REASON_SIZE 320
 typedef struct lw_run_verdict {

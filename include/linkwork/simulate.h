@@ -23,8 +23,8 @@ int lw_method_count(void);
 lw_method_info lw_method_at(int index);
 /* Does the method of this name apply to the model? If not, why (and LW_ERROR_UNSUPPORTED) stands in error. */
 lw_status lw_method_applies(const char *method, const lw_model *model, lw_error *error);
-/* The method that auto takes, or NULL with a reason in error; why (may be NULL) becomes a sentence. It tries methods that it
- * considers on the assembled initial state. */
+/* The method that auto takes, or NULL with a reason in error; why (may be NULL) becomes a sentence. It tries
+ * methods that it considers on the assembled initial state. */
 const char *lw_method_auto(const lw_model *model, char *why, size_t size, lw_error *error);
 /* The same, tried on a given state. */
 const char *lw_method_auto_at(const lw_model *model, double t, const double *q, const double *v, char *why,
@@ -35,13 +35,15 @@ const char *lw_integrator_name(int index);
 const char *lw_integrator_summary(int index);
 
 /* Accelerations and joint reactions of a state by one method (NULL: auto). reactions: joint_count x 6 as in
- * dynamics.h, unique: joint_count x 6 flags (both may be NULL). The answer has passed the balance check: Newton's and Euler's
- * laws for every body, what every joint transmits, the acceleration of every closure and constraint. One that does not pass
- * is LW_ERROR_SINGULAR, which names the place and a method whose answer does. */
+ * dynamics.h, unique: joint_count x 6 flags (both may be NULL). The answer has passed the balance check:
+ * Newton's and Euler's laws for every body, what every joint transmits, the acceleration of every closure and
+ * constraint. One that does not pass is LW_ERROR_SINGULAR, which names the place and a method whose answer
+ * does. */
 lw_status lw_accelerations(const lw_model *model, const char *method, double t, const double *q,
                            const double *v, double *vdot, double *reactions, bool *unique, lw_error *error);
 
-/* The same; balance (may be NULL) receives the amount that the check has found, relative to what acts in the worst place. */
+/* The same; balance (may be NULL) receives the amount that the check has found, relative to what acts in the
+ * worst place. */
 lw_status lw_accelerations_checked(const lw_model *model, const char *method, double t, const double *q,
                                    const double *v, double *vdot, double *reactions, bool *unique,
                                    double *balance, lw_error *error);
@@ -49,7 +51,8 @@ lw_status lw_accelerations_checked(const lw_model *model, const char *method, do
 typedef struct lw_run_options {
     const char *method; /* NULL: auto */
     const char *
-        integrator; /* NULL or auto: rk4 if a step is given and no tolerance; else erk, and bdf from where that pays */
+        /* NULL or auto: rk4 if a step is given and no tolerance; else erk, and bdf from where that pays */
+        integrator;
     const char *drift; /* none, baumgarte, project, closed; NULL: project */
     double start, end;
     double step;      /* fixed step of rk4; largest step of the adaptive ones if > 0 */
@@ -66,15 +69,17 @@ typedef struct lw_run_options {
     bool as_given;         /* the initial state is taken as it is, not assembled */
     bool want_accelerations, want_reactions; /* samples carry them: one more evaluation each */
     bool
-        unchecked; /* samples are not put to the balance check, and the verdict does not know of it: for batches */
+        /* samples are not put to the balance check, and the verdict does not know of it: for batches */
+        unchecked;
     /* Called for every sample, the first at start; returning false stops the run. May be NULL. */
     bool (*observe)(const lw_sample *sample, void *context);
     /* Asked now and then between samples; true stops the run. May be NULL. */
     bool (*interrupted)(void *context);
-    /* Told what the method did on the way that a user should know, in a word and a sentence: a change of coordinates, a
-     * halved step, a warning. May be NULL. */
+    /* Told what the method did on the way that a user should know, in a word and a sentence: a change of
+     * coordinates, a halved step, a warning. May be NULL. */
     void (*event)(double t, const char *kind, const char *text, void *context);
-    /* Told of every accepted step: where it ends, its length, its order where that varies (else 0). May be NULL. */
+    /* Told of every accepted step: where it ends, its length, its order where that varies (else 0). May be
+     * NULL. */
     void (*step_taken)(double t, double h, int order, void *context);
     void *context;
 } lw_run_options;
@@ -85,7 +90,8 @@ void lw_run_defaults(const lw_model *model, lw_run_options *options);
 lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_error *error);
 /* The name of the integrator that a run with these options takes, or with auto begins with. */
 const char *lw_run_integrator(const lw_run_options *options);
-/* Does the integrator of this name work with the step of these options as a fixed one, without a tolerance? */
+/* Does the integrator of this name work with the step of these options as a fixed one, without a
+ * tolerance? */
 bool lw_integrator_by_step(const char *name, const lw_run_options *options);
 /* Runs; q and v (may be NULL) receive the final state. */
 lw_status lw_simulate(const lw_model *model, const lw_run_options *options, double *q, double *v,

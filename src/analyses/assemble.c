@@ -1,13 +1,15 @@
 /* assemble.c - consistent positions and velocities of closed loops; mobility and redundant rows.
  *
- * Positions   Gauss-Newton in the mass metric (constraints/projection.c) from the given ones: first with the coordinates held
- *             that the user gave, then, if that does not close, with all free; if that ends in a local minimum, from
- *             disturbed positions, always the same ones. Where that leaves a choice, the position nearest to the initial coordinates
- *             of all joints (assemble_nearest.c), so that it does not matter where loops are cut. Where the caller has other coordinates
- *             than the initial ones, these are changed as little as possible instead.
- * Velocities  one linear problem, in the same two stages. Speeds that are neither given nor prescribed are those of least kinetic
- *             energy, so that it does not matter where loops are cut; joints that no loop or constraint has a part in stay
- *             at rest. Where the caller has other speeds than zero there, these are changed as little as possible instead.
+ * Positions   Gauss-Newton in the mass metric (constraints/projection.c) from the given ones: first with the
+ *             coordinates held that the user gave, then, if that does not close, with all free; if that ends
+ *             in a local minimum, from disturbed positions, always the same ones. Where that leaves a choice,
+ *             the position nearest to the initial coordinates of all joints (assemble_nearest.c), so that it
+ *             does not matter where loops are cut. Where the caller has other coordinates than the initial
+ *             ones, these are changed as little as possible instead.
+ * Velocities  one linear problem, in the same two stages. Speeds that are neither given nor prescribed are
+ *             those of least kinetic energy, so that it does not matter where loops are cut; joints that no
+ *             loop or constraint has a part in stay at rest. Where the caller has other speeds than zero
+ *             there, these are changed as little as possible instead.
  * Afterwards accelerations must exist that satisfy the rows.
  *
  * Source   docs/theory/projection.md, docs/theory/redundancy.md.
@@ -160,8 +162,8 @@ static bool leaves_positions_open(const lw_model *model, const double *q) {
     return true;
 }
 
-/* Joints that loops and constraints have a part in: those of loops and couplings, and those between the bodies of another
- * constraint. coupled: nv flags of workspace. */
+/* Joints that loops and constraints have a part in: those of loops and couplings, and those between the
+ * bodies of another constraint. coupled: nv flags of workspace. */
 static void find_tied(const lw_model *model, bool *coupled, bool *tied) {
     for (int l = 0; l < lw_model_loop_count(model); l++)
         for (int k = 0, sense; k < lw_model_loop_length(model, l); k++)
@@ -204,8 +206,8 @@ static bool holder_create(const lw_model *model, holder *h) {
 
 static void holder_discard(holder *h) { free(h->model.joints), free(h->tied); }
 
-/* The nearest of several positions: trial, and those that are found downhill from disturbed ones. model holds what is given and what is
- * determined, which so stays on its branch. */
+/* The nearest of several positions: trial, and those that are found downhill from disturbed ones. model holds
+ * what is given and what is determined, which so stays on its branch. */
 static lw_status start_elsewhere(assembler *a, const lw_model *model, double size, double gap,
                                  lw_violation *left) {
     size_t nq = (size_t)model->nq;
@@ -240,8 +242,8 @@ static lw_status start_elsewhere(assembler *a, const lw_model *model, double siz
     return status;
 }
 
-/* From trial, which closes, to the nearest position: downhill from there, then from elsewhere. Joints that no loop or constraint
- * has a part in take their initial coordinates. */
+/* From trial, which closes, to the nearest position: downhill from there, then from elsewhere. Joints that no
+ * loop or constraint has a part in take their initial coordinates. */
 static lw_status choose_nearest(assembler *a, double size, lw_violation *left) {
     const lw_model *model = a->model;
     double gap = fmax(2 * left->largest, closes * fmin(size, 1)), distance;
@@ -391,8 +393,8 @@ static lw_status velocities(assembler *a, const double *q, double *v, lw_assembl
     return LW_OK;
 }
 
-/* Motions that agree in place and speed may still contradict each other from there on, and where a mechanism can branch
- * not all speeds lead along a branch. */
+/* Motions that agree in place and speed may still contradict each other from there on, and where a mechanism
+ * can branch not all speeds lead along a branch. */
 static lw_status accelerations(assembler *a, const double *q, const double *v) {
     lw_projection *projection = lw_projection_create(a->model, LW_HOLD_NONE);
     if (!projection) return lw_out_of_memory(a->error);
@@ -453,7 +455,8 @@ struct lw_mobility {
 /* Beyond this many entries of the matrix of rows and speeds it is not taken as a dense one. */
 static const double dense_entries = 4e5;
 
-/* Which rows beyond the tree are independent: by orthogonal factors, or, of a large mechanism, by sparse elimination. */
+/* Which rows beyond the tree are independent: by orthogonal factors, or, of a large mechanism, by sparse
+ * elimination. */
 static lw_status find_rank(const lw_newton_euler *s, bool *kept, lw_mobility *mobility, lw_error *error) {
     double entries = (double)mobility->rows * s->model->nv;
     if (entries > dense_entries) return lw_sparse_rank(s, kept, &mobility->rank, &mobility->speeds, error);

@@ -1,25 +1,33 @@
-/* assemble_nearest.c - start positions that the user left open: nearest to the joints' initial coordinates, whatever is cut.
+/* assemble_nearest.c - start positions that the user left open: nearest to the joints' initial coordinates,
+ * whatever is cut.
  *
  *   minimise  f = 1/2 sum over all joints of |x|^2   with  phi = 0,
- *   x = deviation of a joint from its initial place: angles and rotation vectors in rad, slides divided by the length of the mechanism.
+ *   x = deviation of a joint from its initial place: angles and rotation vectors in rad, slides divided by
+ *   the length of the mechanism.
  *
- * The sum goes over joints that close loops, too, and no mass has a part in it; so the result depends neither on where loops are cut
- * nor on what bodies weigh. Given and prescribed coordinates do not move and do not count. Angles count to the nearest turn, unless
- * a coupling tells turns apart.
+ * The sum goes over joints that close loops, too, and no mass has a part in it; so the result depends neither
+ * on where loops are cut nor on what bodies weigh. Given and prescribed coordinates do not move and do not
+ * count. Angles count to the nearest turn, unless a coupling tells turns apart.
  *
- *   gradient   G = sum of x_k W_k / scale^2, wrenches on the bodies; W dual to the joint's motion (joint.h). For a rotation vector x
+ *   gradient   G = sum of x_k W_k / scale^2, wrenches on the bodies; W dual to the joint's motion (joint.h).
+ *   For a rotation vector x
  *              d(|x|^2)/2 = x'w, because x is an eigenvector of the derivative of exp
  *   tangent    J d - H lambda = -G, H'd = 0: the steepest way down that keeps the rows, and multipliers
- *   Newton     conjugate gradients on B = d(G - H lambda), projected by the same system; B p by differences along p,
+ *   Newton     conjugate gradients on B = d(G - H lambda), projected by the same system; B p by differences
+ *   along p,
  *              within a ball (Steihaug)
  *   back       by projection.c; a step counts if f falls as the quadratic model says
  *
- * B is positive definite on the tangent where rows do not bend, because every joint coordinate counts; so nothing stays undetermined.
+ * B is positive definite on the tangent where rows do not bend, because every joint coordinate counts; so
+ * nothing stays undetermined.
  *
- * Source   docs/theory/projection.md, 5; N. I. M. Gould, M. E. Hribar & J. Nocedal, SIAM J. Sci. Comput. 23 (2001) 1376, projected
- *          conjugate gradients with an update of the residual; T. Steihaug, SIAM J. Numer. Anal. 20 (1983) 626.
- * Cost     sparse: a factorisation per round, a solution and two evaluations of the rows per direction, up to EFFORT. Allocates.
- * Limits   where EFFORT ends it (rings of fifty and more bodies), the position is nearer than the one it began with, not the nearest.
+ * Source   docs/theory/projection.md, 5; N. I. M. Gould, M. E. Hribar & J. Nocedal, SIAM J. Sci. Comput. 23
+ *          (2001) 1376, projected conjugate gradients with an update of the residual; T. Steihaug, SIAM J.
+ *          Numer. Anal. 20 (1983) 626.
+ * Cost     sparse: a factorisation per round, a solution and two evaluations of the rows per direction, up to
+ *          EFFORT. Allocates.
+ * Limits   where EFFORT ends it (rings of fifty and more bodies), the position is nearer than the one it
+ *          began with, not the nearest.
  */
 #include "analyses/assemble_nearest.h"
 #include "constraints/kkt_sparse.h"
@@ -52,8 +60,8 @@ struct lw_assemble_nearest {
 
 /* --- how far from the initial coordinates ---------------------------------------------------------- */
 
-/* A length that no cut, no mass and no order of joints has a part in: twice the root mean square distance of a body's joints from
- * their centre, of the body with the largest; or a constraint's length. */
+/* A length that no cut, no mass and no order of joints has a part in: twice the root mean square distance of
+ * a body's joints from their centre, of the body with the largest; or a constraint's length. */
 static double length_of(const lw_model *model, double *sums) {
     double length = 0;
     for (int pass = 0; pass < 2; pass++) { /* centres first: 5 numbers per body: count, sum, then squares */
@@ -259,7 +267,8 @@ static double to_surface(const lw_assemble_nearest *n, const double *d, const do
     return a > 0 ? (root - b) / a : 0;
 }
 
-/* step = minimum of the quadratic model in the ball, as closely as the tangent's size asks for; returns by how much f falls there. */
+/* step = minimum of the quadratic model in the ball, as closely as the tangent's size asks for; returns by
+ * how much f falls there. */
 static lw_status newton(lw_assemble_nearest *n, const double *q, double radius, double *falls,
                         lw_error *error) {
     int size = 6 * n->model->body_count;
@@ -351,8 +360,9 @@ static lw_status find_tangent(lw_assemble_nearest *n, lw_error *error) {
                            : status;
 }
 
-/* How far the tangent opens the rows, relative to the mechanism. In long chains of loops there are motions that open them by so little
- * that the solver lets them pass (softness, kkt_sparse.c): f does not fall along these, once they are closed again. */
+/* How far the tangent opens the rows, relative to the mechanism. In long chains of loops there are motions
+ * that open them by so little that the solver lets them pass (softness, kkt_sparse.c): f does not fall along
+ * these, once they are closed again. */
 static double opening(const lw_assemble_nearest *n) {
     const lw_rows *rows = n->system->rows;
     double most = 0;

@@ -1,19 +1,22 @@
 /* compare.c - every method on the same states and on the same run.
  *
- * States     the assembled initial state, and STATES more at equal times along the run of the guide, so that no
- *            special configuration decides. The reference is the first exact method, tree and lagrange before the others, that
- *            has answers for all of them which pass the balance check. Answers that do not pass it are failures; a method that tells why
- *            it has none declines.
- * Difference of accelerations: largest |vdot - reference| relative to the largest of |reference|, |v|^2 and |g|, which
- *            are the terms that add up to accelerations and leave their rounding in them, even where they cancel. Of
- *            reactions: unique components only, relative to the largest one.
- * Allowed    1e-9, or what rounding makes of states that are hard for every method: 100 epsilon times the smallest condition
- *            number that an exact method tells.
- * Time       of one call: processor time of batches of calls that methods make in turns; median of the batches.
- * Run        the same options for each. The guide is the first method, in the same order, whose run comes to its end and is not
- *            doubtful: not every method passes singular positions. It makes a second run, with a hundredth of the tolerance or half the
- *            step; its difference from the first is what the tolerance explains, up to a factor. A run that ends further away than
- *            that, or whose verdict is doubtful, differs. One that stops with a reason has given no wrong number.
+ * States     the assembled initial state, and STATES more at equal times along the run of the guide, so that
+ *            no special configuration decides. The reference is the first exact method, tree and lagrange
+ *            before the others, that has answers for all of them which pass the balance check. Answers that
+ *            do not pass it are failures; a method that tells why it has none declines.
+ * Difference of accelerations: largest |vdot - reference| relative to the largest of |reference|, |v|^2 and
+ * |g|, which
+ *            are the terms that add up to accelerations and leave their rounding in them, even where they
+ *            cancel. Of reactions: unique components only, relative to the largest one.
+ * Allowed    1e-9, or what rounding makes of states that are hard for every method: 100 epsilon times the
+ *            smallest condition number that an exact method tells.
+ * Time       of one call: processor time of batches of calls that methods make in turns; median of the
+ *            batches.
+ * Run        the same options for each. The guide is the first method, in the same order, whose run comes to
+ *            its end and is not doubtful: not every method passes singular positions. It makes a second run,
+ *            with a hundredth of the tolerance or half the step; its difference from the first is what the
+ *            tolerance explains, up to a factor. A run that ends further away than that, or whose verdict is
+ *            doubtful, differs. One that stops with a reason has given no wrong number.
  *
  * Cost       a few tenths of a second for each method, and its run; allocates.
  */
@@ -275,8 +278,8 @@ static void compare_at(contest *c, int k, const state *at) {
     r->states++;
 }
 
-/* How hard the states are: the condition number of the exact method that finds them easiest; NaN if none tells. A method
- * that makes them harder than that shows it in its difference. */
+/* How hard the states are: the condition number of the exact method that finds them easiest; NaN if none
+ * tells. A method that makes them harder than that shows it in its difference. */
 static double best_condition(const contest *c) {
     double best = NAN;
     for (int k = 0; k < c->count; k++)
@@ -302,8 +305,8 @@ static void judge(contest *c, int k) {
     put_reason(r->reason, sizeof r->reason, &error);
 }
 
-/* Whom to trust most: the recursion on trees, which other tests check best, then the method that takes everything, then in
- * the order of the registry. */
+/* Whom to trust most: the recursion on trees, which other tests check best, then the method that takes
+ * everything, then in the order of the registry. */
 static int trust(const contest *c, int k) {
     static const char *const first[] = {"tree", "lagrange"};
     for (int i = 0; i < 2; i++)
@@ -383,7 +386,8 @@ static double time_of_scheme(contest *c, int k, int scheme, long calls) {
     return clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
 }
 
-/* At the initial state: each scheme's reactions against those of the first, and its time beyond the accelerations. */
+/* At the initial state: each scheme's reactions against those of the first, and its time beyond the
+ * accelerations. */
 static void measure_schemes(contest *c, int k) {
     const double wanted = 1e-3; /* s: of a batch */
     const lw_formulation *f = c->formulations[k];
@@ -477,7 +481,8 @@ static lw_status run(contest *c, int k, lw_error *stop) {
     return LW_OK;
 }
 
-/* Poses at the end against the guide's: positions relative to 1 m or the largest, entries of rotation matrices. */
+/* Poses at the end against the guide's: positions relative to 1 m or the largest, entries of rotation
+ * matrices. */
 static double final_difference(contest *c, double t) {
     double pose[12], difference = 0, size = 1;
     for (int b = 1; b <= c->model->body_count; b++) size = fmax(size, largest(c->poses + 12 * (b - 1), 3));
@@ -500,7 +505,8 @@ static void compare_end(contest *c, int k) {
     r->final_diff = final_difference(c, r->run.t_end);
 }
 
-/* Runs in the order of trust, until one comes to its end without doubts. The others' reasons stand in the results. */
+/* Runs in the order of trust, until one comes to its end without doubts. The others' reasons stand in the
+ * results. */
 static lw_status choose_guide(contest *c, bool *ran, lw_error *error) {
     for (;;) {
         int best = -1;

@@ -1,12 +1,13 @@
-/* criterion_merits.c - the projective criterion as a tool: the coordinates of a model by name, at a position and along a motion.
+/* criterion_merits.c - the projective criterion as a tool: the coordinates of a model by name, at a position
+ * and along a motion.
  *
- * Joint coordinates: M and C of the spanning tree. Absolute coordinates: M = diag(m, m, m, I) of every body, C the rows of all
- * joints, so that each is tied by all the joints it has. What the singular value decomposition chooses is the same greedy choice
- * with the unit matrix for M.
+ * Joint coordinates: M and C of the spanning tree. Absolute coordinates: M = diag(m, m, m, I) of every body,
+ * C the rows of all joints, so that each is tied by all the joints it has. What the singular value
+ * decomposition chooses is the same greedy choice with the unit matrix for M.
  *
- * Sweep    the driven coordinate gets the motion q = t in a copy of the model, and positions follow by Gauss-Newton from the
- *          last one, with shorter steps where that fails or jumps to another branch. Where even tiny steps fail, the coordinate
- *          is at a dead point.
+ * Sweep    the driven coordinate gets the motion q = t in a copy of the model, and positions follow by
+ *          Gauss-Newton from the last one, with shorter steps where that fails or jumps to another branch.
+ *          Where even tiny steps fail, the coordinate is at a dead point.
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 16-26, fig. 3; docs/theory/partition.md.
  * Cost     O(n^3) for n coordinates, dense.
  */
@@ -207,7 +208,8 @@ typedef struct walk {
     double step;          /* the longest */
 } walk;
 
-/* Neither another branch nor another turn: what one short step may do, in rad; of the mechanism's length where joints slide. */
+/* Neither another branch nor another turn: what one short step may do, in rad; of the mechanism's length
+ * where joints slide. */
 static const double turn = 0.5;
 
 static bool jumps(const walk *w, const double *from, const double *to) {

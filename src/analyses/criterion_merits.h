@@ -5,7 +5,8 @@
 
 #include <linkwork/criterion.h>
 
-/* Gives the workspace back, which is large: what was evaluated can still be read, but nothing can be evaluated any more. */
+/* Gives the workspace back, which is large: what was evaluated can still be read, but nothing can be
+ * evaluated any more. */
 void lw_merits_settle(lw_merits *merits);
 
 #endif

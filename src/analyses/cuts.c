@@ -1,16 +1,19 @@
 /* cuts.c - where to cut loops: the projective criterion for every possible cut, and the automatic choice.
  *
- * When the cut of a loop moves to another of its joints, the tree has other coordinates; the position stays, so the
- * coordinates of joints that stay in the tree do too, and those of the joint that was cut follow from the poses of its bodies. The
- * other loops keep their cuts. Two numbers tell how good a cut is:
- *   undetermined   how many accelerations the masses of the open tree leave open (rank of M over the speeds that are not
+ * When the cut of a loop moves to another of its joints, the tree has other coordinates; the position stays,
+ * so the coordinates of joints that stay in the tree do too, and those of the joint that was cut follow from
+ * the poses of its bodies. The other loops keep their cuts. Two numbers tell how good a cut is:
+ *   undetermined   how many accelerations the masses of the open tree leave open (rank of M over the speeds
+ *   that are not
  *                  prescribed): there every recursion over the tree fails, whatever is done afterwards;
- *   worth          the smallest pivot of the greedy choice of independent coordinates: cos^2 of what each has to itself.
+ *   worth          the smallest pivot of the greedy choice of independent coordinates: cos^2 of what each has
+ *   to itself.
  *
- * Rule     a cut moves only if the present one leaves something undetermined and another leaves less, or if the present best
- *          coordinates are worth less than LW_CUT_POOR and others LW_CUT_GAIN times as much. So models keep their cuts
- *          unless there is a reason, and the same file always gives the same cuts.
- * Source   Blajer, Schiehlen & Schirm (1994), sect. 3: 'this formalism fails by cutting the loop at a body with neglected mass'.
+ * Rule     a cut moves only if the present one leaves something undetermined and another leaves less, or if
+ *          the present best coordinates are worth less than LW_CUT_POOR and others LW_CUT_GAIN times as much.
+ *          So models keep their cuts unless there is a reason, and the same file always gives the same cuts.
+ * Source   Blajer, Schiehlen & Schirm (1994), sect. 3: 'this formalism fails by cutting the loop at a body
+ *          with neglected mass'.
  * Cost     one compilation and O(n^3) for each joint of each loop, for at most TRIALS_MAX of them.
  */
 #include "analyses/criterion_merits.h"
@@ -117,7 +120,8 @@ static lw_status examine(const lw_model *model, double t, const double *q, lw_cu
     return status;
 }
 
-/* The spec with its loops cut as in the model, but for one. *model is NULL, and option says why, if it cannot be so. */
+/* The spec with its loops cut as in the model, but for one. *model is NULL, and option says why, if it cannot
+ * be so. */
 static lw_status compile_option(const lw_spec *spec, const lw_model *present, lw_cut_option *option,
                                 lw_model **model, lw_error *error) {
     lw_spec variant = lw_variant(spec);
@@ -152,7 +156,8 @@ static void keep_joint(const lw_model *model, const char *name, bool *kept) {
     if (joint >= 0) kept[joint] = true;
 }
 
-/* At which joints the user wants coordinates: values, a motion, a force element, a coupling, the turns of a screw. */
+/* At which joints the user wants coordinates: values, a motion, a force element, a coupling, the turns of a
+ * screw. */
 static void find_kept(const lw_spec *spec, const lw_model *model, bool *kept) {
     for (size_t j = 0; j < spec->joint_count; j++) {
         const lw_joint_spec *own = &spec->joints[j];

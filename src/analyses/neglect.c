@@ -1,14 +1,16 @@
 /* neglect.c - small inertia left out of a spec, and the error that makes in a run.
  *
- * What is neglected (neglect_ratios.c says against what a body is measured): its mass, if that is below the ratio. Of its principal
- * moments e0 <= e1 <= e2: all, if all are below it; e0 alone, if only that is: a thin rod
- * with moments 0, (e1 + e2)/2, (e1 + e2)/2 stays, which differs by as much as e0 at most (e2 - e1 <= e0). Body matrices are
- * linear in the factor s: s = 0 neglects, s = 1 is the true body, and any s in between or moderately above is a body too.
- * What is small so stays all the same where nothing else determines a motion, or where it is felt (neglect_participation.c).
+ * What is neglected (neglect_ratios.c says against what a body is measured): its mass, if that is below the
+ * ratio. Of its principal moments e0 <= e1 <= e2: all, if all are below it; e0 alone, if only that is: a thin
+ * rod with moments 0, (e1 + e2)/2, (e1 + e2)/2 stays, which differs by as much as e0 at most (e2 - e1 <= e0).
+ * Body matrices are linear in the factor s: s = 0 neglects, s = 1 is the true body, and any s in between or
+ * moderately above is a body too. What is small so stays all the same where nothing else determines a motion,
+ * or where it is felt (neglect_participation.c).
  *
- * The error (docs/theory/neglect.md). Singular perturbation theory (arnold2013, 3) gives y(s) = y(0) + s c + O(s^2) away from the
- * first instants. S is chosen so that S times the largest neglected ratio is 1/100; if y(2S) - y(0) is not about twice y(S) - y(0),
- * S was too large and is divided by ten, three times at most, or until S = 1.
+ * The error (docs/theory/neglect.md). Singular perturbation theory (arnold2013, 3) gives y(s) = y(0) + s c +
+ * O(s^2) away from the first instants. S is chosen so that S times the largest neglected ratio is 1/100; if
+ * y(2S) - y(0) is not about twice y(S) - y(0), S was too large and is divided by ten, three times at most, or
+ * until S = 1.
  *
  * Cost     finding: as compiling. Estimating: three runs, of which none is stiffer than mildly so.
  */
@@ -30,7 +32,8 @@ static const double mild = 1e-2;      /* the ratio that the runs of the estimate
 static const double rounding = 1e-13; /* a principal moment below this part of the largest is zero */
 enum { SAMPLES = 100, TRIES = 4 };
 
-/* Mass and inertia of a body: what stays, and what is neglected; and the whole, so that nothing is lost by rounding. */
+/* Mass and inertia of a body: what stays, and what is neglected; and the whole, so that nothing is lost by
+ * rounding. */
 typedef struct part {
     size_t index; /* in the spec */
     double mass[2], inertia[2][6];
@@ -95,8 +98,8 @@ void lw_neglect_scale(lw_neglect *neglect, double factor) {
 static bool neglects_mass(const lw_neglected *n) { return n->mass > 0 && !n->mass_kept; }
 static bool neglects_inertia(const lw_neglected *n) { return n->inertia > 0 && !n->inertia_kept; }
 
-/* Keeps of a body what may determine a motion of it, a rotation or not: moments of inertia for rotations first, since a mass
- * does for both. False: it has nothing left to keep. */
+/* Keeps of a body what may determine a motion of it, a rotation or not: moments of inertia for rotations
+ * first, since a mass does for both. False: it has nothing left to keep. */
 static bool keep_for(lw_neglected *n, bool turns, lw_kept why) {
     if (turns && neglects_inertia(n))
         n->inertia_kept = why;
@@ -124,8 +127,8 @@ static bool keep_along(lw_neglect *neglect, const lw_directions *directions, lw_
     return any;
 }
 
-/* Keeps the inertia without which springs alone would hold a body, in no stable balance: of the one that is named, and if that was not
- * all, of all that springs alone hold. */
+/* Keeps the inertia without which springs alone would hold a body, in no stable balance: of the one that is
+ * named, and if that was not all, of all that springs alone hold. */
 static bool keep_balanced(lw_neglect *neglect, const lw_model *model, const lw_directions *directions,
                           bool *first) {
     lw_error error = {0};
@@ -140,8 +143,8 @@ static bool keep_balanced(lw_neglect *neglect, const lw_model *model, const lw_d
     return any || keep_along(neglect, directions, LW_DIRECTION_ALGEBRAIC, NULL, LW_KEPT_BALANCES);
 }
 
-/* Keeps the inertia without which nothing would determine a motion, of the body that the direction names, and looks again: others may
- * be determined by then. */
+/* Keeps the inertia without which nothing would determine a motion, of the body that the direction names, and
+ * looks again: others may be determined by then. */
 static lw_status keep_determined(lw_neglect *neglect, lw_error *error) {
     bool first = true;
     for (bool again = true; again;) {
@@ -357,7 +360,8 @@ static double tolerance_of(const lw_run_options *options) {
     return fmax(1e-9, (options->tolerance > 0 ? options->tolerance : 1e-8) / 10);
 }
 
-/* One run. Without the inertia it is the user's own; with it, a stiff integrator is safe and every method would do. */
+/* One run. Without the inertia it is the user's own; with it, a stiff integrator is safe and every method
+ * would do. */
 static lw_status run_with(estimate *e, double factor, record *to, lw_error *error) {
     lw_run_options options = *e->options;
     lw_model *model;
@@ -390,8 +394,8 @@ static lw_status run_with(estimate *e, double factor, record *to, lw_error *erro
     return status;
 }
 
-/* Size of a x + b y over the coordinates of a joint, x and y differences of coordinates: the largest, or the angle that a
- * quaternion's change stands for. */
+/* Size of a x + b y over the coordinates of a joint, x and y differences of coordinates: the largest, or the
+ * angle that a quaternion's change stands for. */
 static double size_of(const lw_joint_info *joint, double a, const double *x, double b, const double *y) {
     int at = lw_joint_quaternion(joint->type), plain = at >= 0 ? at : joint->q_count;
     double size = 0, square = 0;
@@ -405,7 +409,8 @@ static double size_of(const lw_joint_info *joint, double a, const double *x, dou
     return fmax(size, 2 * sqrt(square));
 }
 
-/* The largest of |a (y1 - y0) + b (y2 - y0)| over the run, for each joint; y1 and y2 are runs 1 and 2. Returns the largest of all. */
+/* The largest of |a (y1 - y0) + b (y2 - y0)| over the run, for each joint; y1 and y2 are runs 1 and 2.
+ * Returns the largest of all. */
 static double largest_over_run(const estimate *e, const lw_model *model, double a, double b, double *of_joint,
                                int *joint_there, double *t_there) {
     const record *r = e->runs;
@@ -444,7 +449,8 @@ static void find_motions(const estimate *e, const lw_model *model) {
     }
 }
 
-/* The first factor: what is neglected is small with it still, and a thin rod, whose moment along grows with it, still a body. */
+/* The first factor: what is neglected is small with it still, and a thin rod, whose moment along grows with
+ * it, still a body. */
 static double first_scale(const lw_neglect *neglect) {
     double S = mild / lw_neglect_largest(neglect);
     for (int k = 0; k < neglect->count; k++) {

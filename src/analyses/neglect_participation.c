@@ -1,7 +1,8 @@
 /* neglect_participation.c - how much of small inertia is felt by the motions that are left without it.
  *
- * Without the small inertia A = sum A_b the mechanism has the mass matrix M0, and may have motions N without mass (M0 N = 0). These
- * follow all others as springs and dampers bid them: for a motion w that grows or decays at the rate s
+ * Without the small inertia A = sum A_b the mechanism has the mass matrix M0, and may have motions N without
+ * mass (M0 N = 0). These follow all others as springs and dampers bid them: for a motion w that grows or
+ * decays at the rate s
  *
  *   N'(K + s C) T w = 0,      T w = w + N z,      K = -dQ/dq,  C = -dQ/dv
  *
@@ -9,11 +10,12 @@
  *
  *   felt of b = max over w of (T w)'A_b T w / w'M0 w
  *
- * is to first order the relative change of inertia that b means for a motion that is left, whatever the coordinates and units: a
- * mass at the long end of a lever and a rotor behind a gear are felt as large as they are. Rates s: some that a run can show.
+ * is to first order the relative change of inertia that b means for a motion that is left, whatever the
+ * coordinates and units: a mass at the long end of a lever and a rotor behind a gear are felt as large as
+ * they are. Rates s: some that a run can show.
  *
- * Loops and constraints J v = 0: all motions are v = Z y, J Z = 0. Speeds are scaled by the mass matrix of the true bodies, so
- * that its diagonal is one.
+ * Loops and constraints J v = 0: all motions are v = Z y, J Z = 0. Speeds are scaled by the mass matrix of
+ * the true bodies, so that its diagonal is one.
  *
  * Source   R. J. Guyan (1965); docs/theory/neglect.md.
  * Cost     O(n^3) at the initial position, up to SPEEDS_MAX speeds.
@@ -209,14 +211,16 @@ static void follow(view *s, double rate) {
     lw_dense_multiply(false, false, n, d, k, 1, N, B, 1, s->followed);
 }
 
-/* --- energies ---------------------------------------------------------------------------------------------- */
+/* --- energies
+ * ---------------------------------------------------------------------------------------------- */
 
 static void add_square(double S[6], const double x[3]) {
     S[0] += x[0] * x[0], S[1] += x[1] * x[1], S[2] += x[2] * x[2];
     S[3] += x[0] * x[1], S[4] += x[0] * x[2], S[5] += x[1] * x[2];
 }
 
-/* Sums of v v' and w w' over all columns of followed, for each body. What prescribed motions add is taken off. */
+/* Sums of v v' and w w' over all columns of followed, for each body. What prescribed motions add is taken
+ * off. */
 static void sum_motions(view *s) {
     const lw_model *model = s->model;
     double *speed = s->work[0], *still = s->still;

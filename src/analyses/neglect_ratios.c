@@ -1,16 +1,17 @@
 /* neglect_ratios.c - the bodies that are coupled with each other, and what each of them is measured against.
  *
- * Bodies are coupled by joints, by force elements between two bodies and by constraints; ground couples nothing. Sets of coupled
- * bodies are found by union with path halving. Per set M is the largest mass and J the largest principal moment of
- * inertia of a body about the point of its joint if that is a hinge (for a point at distance r: m r^2), else about its centre of
- * mass. Body b is measured against
+ * Bodies are coupled by joints, by force elements between two bodies and by constraints; ground couples
+ * nothing. Sets of coupled bodies are found by union with path halving. Per set M is the largest mass and J
+ * the largest principal moment of inertia of a body about the point of its joint if that is a hinge (for a
+ * point at distance r: m r^2), else about its centre of mass. Body b is measured against
  *
  *   its mass        M
- *   its moments     R = J E + M' sum (r.r E - r r'),   r from its centre of mass to where it is tied to others
+ *   its moments     R = J E + M' sum (r.r E - r r'),   r from its centre of mass to where it is tied to
+ *   others
  *
- * with M' the largest mass of another body. R is what its moments would be if that hung at each of these places. No ratio of
- * the body's own numbers enters, so that it may have inertia without mass. The ratio of all moments I is the largest eigenvalue
- * of R^-1 I, that of the smallest one e about u alone is e / u'R u.
+ * with M' the largest mass of another body. R is what its moments would be if that hung at each of these
+ * places. No ratio of the body's own numbers enters, so that it may have inertia without mass. The ratio of
+ * all moments I is the largest eigenvalue of R^-1 I, that of the smallest one e about u alone is e / u'R u.
  *
  * Cost     O(n log n), compiling included.
  */
@@ -76,7 +77,8 @@ static void couple_all(const lw_model *model, int *set) {
 
 /* --- what they weigh ------------------------------------------------------------------------------- */
 
-/* Of a set of coupled bodies: the largest mass and whose it is, the largest of another body, the largest moment. */
+/* Of a set of coupled bodies: the largest mass and whose it is, the largest of another body, the largest
+ * moment. */
 typedef struct extremes {
     double heaviest, next, greatest;
     int heavy_body;

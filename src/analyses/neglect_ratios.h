@@ -12,7 +12,8 @@ typedef struct lw_neglect_ratios {
     int moments;             /* how many principal moments its kind has: 0, 1 (planar), 3 */
     double principal[3];     /* ascending */
     double axis[3];          /* of the smallest of three */
-    /* what they are measured against: a mass, and moments of inertia about the centre of mass, in the axes of the spec */
+    /* what they are measured against: a mass, and moments of inertia about the centre of mass, in the axes of
+     * the spec */
     double heaviest, reference[6];
     double mass_ratio;            /* of its mass; 1: there is nothing to measure against */
     double ratio, smallest_ratio; /* of all its moments together, and of the smallest of three alone */

@@ -1,14 +1,16 @@
 /* stiff_bodies.c - the light bodies that make a run stiff, by the fastest rates of the initial state.
  *
- * About a state the accelerations change by -B_K dq and -B_D dv, with B_K = M^-1 K and B_D = M^-1 D, K and D the stiffness and damping of
- * all elements together. The fastest rate is the larger of sqrt(rho(B_K)), an oscillation, and rho(B_D), a decay; both radii
- * are real and come from power iteration with differences of forward dynamics. In the vector found the light body has
- * most of the kinetic energy, whatever the coordinates are.
+ * About a state the accelerations change by -B_K dq and -B_D dv, with B_K = M^-1 K and B_D = M^-1 D, K and D
+ * the stiffness and damping of all elements together. The fastest rate is the larger of sqrt(rho(B_K)), an
+ * oscillation, and rho(B_D), a decay; both radii are real and come from power iteration with differences of
+ * forward dynamics. In the vector found the light body has most of the kinetic energy, whatever the
+ * coordinates are.
  *
- * The rate is compared with that of the same mechanism in which every body with small inertia has as much as what it is measured
- * against (neglect_ratios.h): it is lifted. Bodies without inertia always are: they are not stiff, but for method massless. If the
- * rate is much larger, smallness is the cause. The body is named and lifted, and the next one looked for. Light bodies that joints
- * tie to it are named with it: the forces on it act on them once its own inertia is neglected.
+ * The rate is compared with that of the same mechanism in which every body with small inertia has as much as
+ * what it is measured against (neglect_ratios.h): it is lifted. Bodies without inertia always are: they are
+ * not stiff, but for method massless. If the rate is much larger, smallness is the cause. The body is named
+ * and lifted, and the next one looked for. Light bodies that joints tie to it are named with it: the forces
+ * on it act on them once its own inertia is neglected.
  *
  * Cost     O(n) for each of at most ROUNDS + 1 times 4 ITERATIONS calls.
  */

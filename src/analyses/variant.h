@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A spec that shares everything with another but its joints, which are to be freed; NULL there: out of memory. */
+/* A spec that shares everything with another but its joints, which are to be freed; NULL there: out of
+ * memory. */
 static inline lw_spec lw_variant(const lw_spec *spec) {
     lw_spec variant = *spec;
     variant.joints = calloc(spec->joint_count + 1, sizeof *variant.joints);

@@ -1,25 +1,32 @@
-/* balance.c - the Newton-Euler balance of every body, the transmission of every joint, the acceleration of every row.
+/* balance.c - the Newton-Euler balance of every body, the transmission of every joint, the acceleration of
+ * every row.
  *
  * Motion, in internal axes at the internal origin of body i, by spatial accelerations (tree.md, 4-6):
  *
  *   A_i = X_i A_parent + S vdot + S° v + V_i x (S v),   A_0 = 0
- *   f_i = I_i A_i + V_i x* (I_i V_i) - (gravity) - (elements)                  what joints and constraints must supply
+ *   f_i = I_i A_i + V_i x* (I_i V_i) - (gravity) - (elements)                  what joints and constraints
+ *   must supply
  *
- * Then, for every body, f_i - (reactions) - (constraint forces) = 0 (1); for every joint, S'(reaction) = tau (2); for every
- * closure and constraint, H'a = gamma (3). What is left is measured by
+ * Then, for every body, f_i - (reactions) - (constraint forces) = 0 (1); for every joint, S'(reaction) = tau
+ * (2); for every closure and constraint, H'a = gamma (3). What is left is measured by
  *
- *   amount = max(0, |rest| - noise) / (own + k sum),   noise = c eps sum + g eps most + m d                        (5)
+ *   amount = max(0, |rest| - noise) / (own + k sum),   noise = c eps sum + g eps most + m d
+ *   (5)
  *
- * sum: of the sizes of all terms that meet there; own: of those that belong to the body itself (inertia, weight, elements, tau);
- * most: the largest force in the mechanism, times the body's length for a torque; m its mass, d what differences of speeds leave in
- * accelerations of a method that forms some. Rounding explains the noise, whether it is
- * made where the terms meet or left by a solution of all equations together. A light frame between heavy bodies passes on forces
- * that are large against its own inertia; its rest is judged by its own terms, down to k times what it passes on.
+ * sum: of the sizes of all terms that meet there; own: of those that belong to the body itself (inertia,
+ * weight, elements, tau); most: the largest force in the mechanism, times the body's length for a torque; m
+ * its mass, d what differences of speeds leave in accelerations of a method that forms some. Rounding
+ * explains the noise, whether it is made where the terms meet or left by a solution of all equations
+ * together. A light frame between heavy bodies passes on forces that are large against its own inertia; its
+ * rest is judged by its own terms, down to k times what it passes on.
  *
- * Source   Newton and Euler; docs/theory/balance.md, whose equation numbers stand above. Of the formulations nothing is used; the
- *          kinematics of joints, the rows of closures and constraints (model/rows.h) and force elements are those of the model.
- * Cost     O(bodies + joints + constraints + elements), no allocation but in create; about one inverse dynamics.
- * Limits   what is smaller than the noise, about 1e-13 of the forces that meet in a body, cannot be told from rounding.
+ * Source   Newton and Euler; docs/theory/balance.md, whose equation numbers stand above. Of the formulations
+ *          nothing is used; the kinematics of joints, the rows of closures and constraints (model/rows.h) and
+ *          force elements are those of the model.
+ * Cost     O(bodies + joints + constraints + elements), no allocation but in create; about one inverse
+ *          dynamics.
+ * Limits   what is smaller than the noise, about 1e-13 of the forces that meet in a body, cannot be told from
+ *          rounding.
  */
 #include "constraints/balance.h"
 #include "model/joint.h"
@@ -46,7 +53,8 @@ typedef struct lw_meeting {
     double length; /* the longest arm of what acts on it */
     double blur[2],
         beyond
-            [2]; /* what the last digits of accelerations make of its inertia, and of all that its joint carries */
+            /* what the last digits of accelerations make of its inertia, and of all that its joint carries */
+            [2];
 } lw_meeting;
 
 struct lw_balance {
@@ -153,8 +161,8 @@ static void note_worst(lw_balance_result *worst, double amount, lw_balance_place
 
 /* --- motion --------------------------------------------------------------------------------------- */
 
-/* A body's acceleration is the sum of those of the joints on the way to it. Where a light body moves 1e10 times faster than the next
- * one, these cancel, and what is left has lost ten digits, whoever found them. */
+/* A body's acceleration is the sum of those of the joints on the way to it. Where a light body moves 1e10
+ * times faster than the next one, these cancel, and what is left has lost ten digits, whoever found them. */
 static void round_digits(lw_balance *b, int i, const double *vdot) {
     const lw_link *link = &b->model->links[i];
     const double *S = b->data->S + 6 * link->v, *before = b->digits + 2 * link->parent;
@@ -226,16 +234,16 @@ static void meet_own(lw_balance *b, int i) {
     if (model->forces_need_world) add_term(m, -1, load, true);
 }
 
-/* A wrench (force, torque) in world axes as one (torque; force) at the internal origin of a body, whose point `at` (internal
- * axes) it acts on. */
+/* A wrench (force, torque) in world axes as one (torque; force) at the internal origin of a body, whose point
+ * `at` (internal axes) it acts on. */
 static void to_internal(const lw_pose *world, const double reaction[6], const double at[3], double w[6]) {
     lw_m3_tmul_v(world->R, reaction, w + 3);
     lw_m3_tmul_v(world->R, reaction + 3, w);
     lw_v3_add_cross(at, w + 3, w);
 }
 
-/* The point of a joint on its second body, seen from its first body's internal frame. Along the tree it needs no place in the
- * world, so that it keeps its figures far away from the origin. */
+/* The point of a joint on its second body, seen from its first body's internal frame. Along the tree it needs
+ * no place in the world, so that it keeps its figures far away from the origin. */
 static void point_on_first(const lw_balance *b, const lw_joint_entry *entry, double at[3]) {
     const lw_joint_info *info = &entry->info;
     const double *p = entry->frames[1].p;
@@ -292,8 +300,8 @@ static void meet_row(lw_balance *b, const lw_row *row, double multiplier) {
     }
 }
 
-/* Elements in the joint of a body, and the caller's forces there, act as well: motors that hold each other in balance leave bodies
- * at rest, without a term of their own. */
+/* Elements in the joint of a body, and the caller's forces there, act as well: motors that hold each other in
+ * balance leave bodies at rest, without a term of their own. */
 static double acting_in_joint(const lw_balance *b, int i) {
     const lw_link *link = &b->model->links[i];
     double size = 0;
@@ -304,8 +312,9 @@ static double acting_in_joint(const lw_balance *b, int i) {
     return size;
 }
 
-/* Lengths of bodies, and the largest force of all: a torque counts by the body's length. Arms that rounding alone gives to a frame
- * whose joints meet in its centre of mass are none: the torques that it passes on would count as forces without bounds. */
+/* Lengths of bodies, and the largest force of all: a torque counts by the body's length. Arms that rounding
+ * alone gives to a frame whose joints meet in its centre of mass are none: the torques that it passes on
+ * would count as forces without bounds. */
 static void find_most(lw_balance *b, double accuracy, double roughness) {
     double longest = 0;
     b->most = b->acting = 0;
@@ -328,7 +337,8 @@ static void find_most(lw_balance *b, double accuracy, double roughness) {
     }
 }
 
-/* The last digits of accelerations times inertia. Reactions that come from inverse dynamics have those of all bodies beyond. */
+/* The last digits of accelerations times inertia. Reactions that come from inverse dynamics have those of all
+ * bodies beyond. */
 static void blur(lw_balance *b) {
     const lw_model *model = b->model;
     for (int i = 1; i <= model->body_count; i++) {
@@ -357,7 +367,8 @@ static void check_body(const lw_balance *b, int i, lw_balance_result *worst) {
                LW_BALANCE_BODY, i);
 }
 
-/* Reactions out of all proportion to what acts leave rounding that hides everything else: nothing can be said for such an answer. */
+/* Reactions out of all proportion to what acts leave rounding that hides everything else: nothing can be said
+ * for such an answer. */
 static void check_proportion(const lw_balance *b, lw_balance_result *worst) {
     if (b->acting > 0) {
         double hidden = solution_noise * b->most / b->acting;
@@ -367,7 +378,8 @@ static void check_proportion(const lw_balance *b, lw_balance_result *worst) {
 
 /* --- (2) joints ------------------------------------------------------------------------------------ */
 
-/* Joint of the tree: what it transmits to its child along S, against elements and tau; drives of prescribed speeds are free. */
+/* Joint of the tree: what it transmits to its child along S, against elements and tau; drives of prescribed
+ * speeds are free. */
 static void check_tree_joint(const lw_balance *b, int i, const double reaction[6], lw_balance_result *worst) {
     const lw_model *model = b->model;
     const lw_link *link = &model->links[i];
@@ -430,7 +442,8 @@ static void check_cut_joint(const lw_balance *b, int closure, const double react
 static const double speed_rounding = 1e-9; /* of speeds that satisfy badly conditioned loops */
 static const double magnified = 100;       /* how much the geometry of the rows may make of an open loop */
 
-/* What a row amounts to when the mechanism moves by one radian: a row of lengths counts by the length of the mechanism. */
+/* What a row amounts to when the mechanism moves by one radian: a row of lengths counts by the length of the
+ * mechanism. */
 static double unit_of(const lw_balance *b, int row) {
     const lw_row *r = &b->rows->rows[row];
     double unit = 0;
@@ -441,8 +454,8 @@ static double unit_of(const lw_balance *b, int row) {
     return unit > 0 ? unit : 1;
 }
 
-/* By how much the loops are open: positions relative to lengths, and speeds, with the largest of all speeds, in radians per second
- * or lengths of the mechanism per second. */
+/* By how much the loops are open: positions relative to lengths, and speeds, with the largest of all speeds,
+ * in radians per second or lengths of the mechanism per second. */
 typedef struct lw_openness {
     double gap, defect, speed;
 } lw_openness;
@@ -458,8 +471,8 @@ static void look_open(const lw_balance *b, lw_openness *open) {
     }
 }
 
-/* In balance accelerations are the rounding of what the forces on a body would cause one by one: the size of that in a row. A
- * body that is much lighter than others, or has next to no inertia, moves as they let it. */
+/* In balance accelerations are the rounding of what the forces on a body would cause one by one: the size of
+ * that in a row. A body that is much lighter than others, or has next to no inertia, moves as they let it. */
 static double unbalanced(const lw_balance *b, int row) {
     const double part = 1e-6; /* of the heaviest */
     const lw_row *r = &b->rows->rows[row];
@@ -477,10 +490,12 @@ static double unbalanced(const lw_balance *b, int row) {
     return size;
 }
 
-/* Rows that contradict each other, as those of an overconstrained loop do where it does not quite close, cannot all be satisfied.
- * Let combinations c'H of them vanish on closed loops. An open position leaves its share of all terms; and
- * d/dt (c'H) v = 0 makes c'gamma = (dc/dt)'(Hv), which is the speed times the defect of speeds. Baumgarte's terms contradict each other as
- * they are. None of this is relative to the speeds: at rest they are rounding, and so is the defect.           (6) */
+/* Rows that contradict each other, as those of an overconstrained loop do where it does not quite close,
+ * cannot all be satisfied. Let combinations c'H of them vanish on closed loops. An open position leaves its
+ * share of all terms; and d/dt (c'H) v = 0 makes c'gamma = (dc/dt)'(Hv), which is the speed times the defect
+ * of speeds. Baumgarte's terms contradict each other as
+ * they are. None of this is relative to the speeds: at rest they are rounding, and so is the defect.
+ * (6) */
 static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_openness *open,
                        lw_balance_result *worst) {
     const lw_rows *rows = b->rows;
@@ -533,8 +548,8 @@ static void check_speeds(const lw_balance *b, const lw_balance_state *s, const l
     if (joint >= 0 && excess > 0) note_worst(worst, excess / fastest, LW_BALANCE_SPEED, joint);
 }
 
-/* Where speeds of bodies without mass follow from the forces, what has changed must move no mass. before: 6 per body, the momenta of the
- * state, at the internal origin. */
+/* Where speeds of bodies without mass follow from the forces, what has changed must move no mass. before: 6
+ * per body, the momenta of the state, at the internal origin. */
 static void check_momenta(const lw_balance *b, const double *before, const lw_openness *open,
                           lw_balance_result *worst) {
     const lw_model *model = b->model;
@@ -558,8 +573,8 @@ static void check_momenta(const lw_balance *b, const double *before, const lw_op
         note_worst(worst, excess / size, LW_BALANCE_SPEED, model->bodies[body].joint_index);
 }
 
-/* The speeds that accelerations belong to keep loops as well as those of the state did. Otherwise these speeds would excuse what the
- * accelerations leave. given: at the speeds of the state. */
+/* The speeds that accelerations belong to keep loops as well as those of the state did. Otherwise these
+ * speeds would excuse what the accelerations leave. given: at the speeds of the state. */
 static void check_defects(const lw_balance *b, const lw_openness *given, const lw_openness *open,
                           lw_balance_result *worst) {
     const lw_rows *rows = b->rows;
@@ -574,7 +589,8 @@ static void check_defects(const lw_balance *b, const lw_openness *given, const l
     }
 }
 
-/* A method that has found the accelerations of bodies reads those of joints off them, with the last digits of these. */
+/* A method that has found the accelerations of bodies reads those of joints off them, with the last digits of
+ * these. */
 static void check_drives(const lw_balance *b, const double *vdot, lw_balance_result *worst) {
     const lw_model *model = b->model;
     for (int k = 0; k < model->motion_count; k++) {
@@ -606,8 +622,8 @@ static void move(lw_balance *b, const lw_balance_state *s, const double *speeds)
     for (int r = 0; r < b->rows->count; r++) b->slack[r] -= b->rows->rate[r];
 }
 
-/* Elements one by one: their parts may cancel, as a spring and its damper do at a body without mass, and what is left is then
- * the rounding of the parts. */
+/* Elements one by one: their parts may cancel, as a spring and its damper do at a body without mass, and what
+ * is left is then the rounding of the parts. */
 static void evaluate_elements(lw_balance *b, const lw_balance_state *s) {
     const lw_model *model = b->model;
     lw_data *data = b->data;

@@ -1,14 +1,21 @@
-/* balance.h - do accelerations and reactions satisfy the laws of Newton and Euler? The check that knows no method.
+/* balance.h - do accelerations and reactions satisfy the laws of Newton and Euler? The check that knows no
+ * method.
  *
- * Given a state (t, q, v), forces tau of the caller, accelerations vdot, joint reactions and the multipliers of constraints, by
- * whatever method, the check looks at each body, each joint and each row by itself (docs/theory/balance.md):
+ * Given a state (t, q, v), forces tau of the caller, accelerations vdot, joint reactions and the multipliers
+ * of constraints, by whatever method, the check looks at each body, each joint and each row by itself
+ * (docs/theory/balance.md):
  *
- *   body      rate of momentum = gravity + force elements + reactions of its joints + constraint forces               (1)
- *   joint     along its free directions it transmits what acts there, elements and tau, and nothing else              (2)
- *   row       accelerations of closures and constraints                                                               (3)
- *   speeds    the state is the one that was asked for; prescribed speeds accelerate as prescribed                     (4)
+ *   body      rate of momentum = gravity + force elements + reactions of its joints + constraint forces
+ *   (1)
+ *   joint     along its free directions it transmits what acts there, elements and tau, and nothing else
+ *   (2)
+ *   row       accelerations of closures and constraints
+ *   (3)
+ *   speeds    the state is the one that was asked for; prescribed speeds accelerate as prescribed
+ *   (4)
  *
- * Each is measured against what acts in its own place, so that a light frame does not drown in the forces of its neighbours.
+ * Each is measured against what acts in its own place, so that a light frame does not drown in the forces of
+ * its neighbours.
  */
 #ifndef LW_BALANCE_H
 #define LW_BALANCE_H
@@ -17,10 +24,12 @@
 
 typedef struct lw_balance lw_balance;
 
-/* An amount above this is not explained by rounding, nor by the conditioning of a state that a method can be trusted with. */
+/* An amount above this is not explained by rounding, nor by the conditioning of a state that a method can be
+ * trusted with. */
 #define LW_BALANCE_ENOUGH 5e-7
 
-/* What is checked. reactions as in dynamics.h; multipliers: one for each row of the constraints, in the model's order. */
+/* What is checked. reactions as in dynamics.h; multipliers: one for each row of the constraints, in the
+ * model's order. */
 typedef struct lw_balance_state {
     double t;
     const double *q, *v;
@@ -54,17 +63,20 @@ typedef struct lw_balance_result {
 lw_balance *lw_balance_create(const lw_model *model);
 void lw_balance_destroy(lw_balance *balance);
 
-/* The length of the mechanism: the longest arm of a joint, a constraint or a centre of mass on its body; 1 if there is none. */
+/* The length of the mechanism: the longest arm of a joint, a constraint or a centre of mass on its body; 1 if
+ * there is none. */
 double lw_balance_length(const lw_model *model);
 /* How many multipliers constraints have. */
 int lw_balance_multiplier_count(const lw_model *model);
 
 /* O(bodies + joints + constraints + elements); nothing is allocated. */
 lw_balance_result lw_balance_check(lw_balance *balance, const lw_balance_state *state);
-/* Of the last check: the largest force in the mechanism times its length, J. Its rounding is what energies cannot resolve. */
+/* Of the last check: the largest force in the mechanism times its length, J. Its rounding is what energies
+ * cannot resolve. */
 double lw_balance_effort(const lw_balance *balance);
 
-/* LW_OK where the amount is at most `enough`; else LW_ERROR_SINGULAR with object, amount, and the method's name. */
+/* LW_OK where the amount is at most `enough`; else LW_ERROR_SINGULAR with object, amount, and the method's
+ * name. */
 lw_status lw_balance_verdict(const lw_model *model, const lw_balance_result *result, double enough,
                              const char *method, double t, lw_error *error);
 

@@ -1,7 +1,8 @@
-/* characteristic_length.c - a length that makes rows and coordinates dimensionless, and the rank tolerance that follows from it.
+/* characteristic_length.c - a length that makes rows and coordinates dimensionless, and the rank tolerance
+ * that follows from it.
  *
- * A block (n; f) of a row is a wrench about the body's centre of mass: it acts along a line at the distance |f x n| / |f|^2 from
- * there, whatever its unit and whatever torque along the line goes with it (screws).
+ * A block (n; f) of a row is a wrench about the body's centre of mass: it acts along a line at the distance
+ * |f x n| / |f|^2 from there, whatever its unit and whatever torque along the line goes with it (screws).
  *
  * Cost     O(blocks + bodies).
  */

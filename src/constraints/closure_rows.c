@@ -1,7 +1,7 @@
 /* closure_rows.c - rows of closures that hold a point, in body axes.
  *
- * The rows are components of the wrench at the closure's point P, in axes that stand still in the second body. With P at rest in
- * both bodies, w_r = w_2 - w_1 and x any of the axes:
+ * The rows are components of the wrench at the closure's point P, in axes that stand still in the second
+ * body. With P at rest in both bodies, w_r = w_2 - w_1 and x any of the axes:
  *
  *   wrench on 2   (x; 0) or (p_2 x x; x),  constant in its axes
  *   on 1          minus the same in the first body's axes, with p_1
@@ -9,9 +9,11 @@
  *   bias          -x.(w_2 x w_r) or x.(w_2 x (w_2 x p_2) - w_1 x (w_1 x p_1))
  *   gap           x.(rotation vector of 2 against 1) or x.(P_2 - P_1)
  *
- * Places are counted from where the first body of each branch hangs on ground: a loop far from the origin closes as exactly as any.
+ * Places are counted from where the first body of each branch hangs on ground: a loop far from the origin
+ * closes as exactly as any.
  *
- * Source   docs/theory/rows.md for joints whose motion subspace is constant and does not slide; tree_recursion.h for velocities.
+ * Source   docs/theory/rows.md for joints whose motion subspace is constant and does not slide;
+ *          tree_recursion.h for velocities.
  * Cost     O(bodies on the ways of the closures to ground + closures), no allocation.
  */
 #include "constraints/closure_rows.h"
@@ -25,7 +27,9 @@
 typedef struct hold {
     int bodies[2]; /* first, second */
     signed char part
-        [6]; /* per row: of the wrench at the point, 1 .. 3 torques, 4 .. 6 forces along the axes, with the sense as sign */
+        /* per row: of the wrench at the point, 1 .. 3 torques, 4 .. 6 forces along the axes, with the sense
+         * as sign */
+        [6];
     int frame;   /* of the axes in `frames`; -1: they are those of the second body */
     double p[3]; /* the point from the second body, along its axes */
     /* of a state: */

@@ -2,9 +2,10 @@
  *
  *   D K D = L D_1 L',   D a diagonal of powers of two that makes the largest entry of each row about one
  *
- * D takes units and masses out: whatever these are, pivots are compared with their like, and the result scales with the
- * units to the last bit. Multipliers that are left out get a one on the diagonal. Without multipliers: Cholesky. What
- * rounding leaves is corrected outside, by the equations that the system was made of (refinement.c).
+ * D takes units and masses out: whatever these are, pivots are compared with their like, and the result
+ * scales with the units to the last bit. Multipliers that are left out get a one on the diagonal. Without
+ * multipliers: Cholesky. What rounding leaves is corrected outside, by the equations that the system was made
+ * of (refinement.c).
  *
  * Source   Mufti (1983), eqs 15, 51, 61, 73; the scaling is Ruiz's (2001), rows and columns alike.
  * Cost     (n + m)^3 / 3, dense; no allocation but in create.
@@ -121,8 +122,8 @@ static bool apply_scale(lw_kkt_dense *saddle) {
     return change;
 }
 
-/* First the unit of mass out of A, then that of each row; what is left is a matter of single bodies and rows, and converges by
- * half of its powers of two at a time. */
+/* First the unit of mass out of A, then that of each row; what is left is a matter of single bodies and rows,
+ * and converges by half of its powers of two at a time. */
 static void equilibrate(lw_kkt_dense *saddle) {
     enum { PASSES = 6 };
     size_t size = (size_t)saddle->n + (size_t)saddle->m, n = (size_t)saddle->n;

@@ -3,26 +3,31 @@
  *   K = [  J   -H ]     J block-diagonal, any of it may be zero;  E > 0 small
  *       [ -H'  -E ]
  *
- * Fronts come in the order of kkt_order.c. That of a body holds its six coordinates, the rows that meet no body eliminated before,
- * what the fronts below could not eliminate, and, as its border, the bodies that it is tied to. In it pivots of order 1 and 2 are chosen by size:
+ * Fronts come in the order of kkt_order.c. That of a body holds its six coordinates, the rows that meet no
+ * body eliminated before, what the fronts below could not eliminate, and, as its border, the bodies that it
+ * is tied to. In it pivots of order 1 and 2 are chosen by size:
  *
- *   d with |d| >= u |largest other entry of its column|,  or  D, 2 x 2, with |D^-1| (largest others of its two columns) <= 1/u.
+ *   d with |d| >= u |largest other entry of its column|,  or  D, 2 x 2, with |D^-1| (largest others of its
+ *   two columns) <= 1/u.
  *
- * A body that is heavy against what its rows carry thus goes by its own mass, a light or massless one together with rows
- * that tell how it moves, and a coordinate for which neither will do waits in the next front. No entry grows
- * by more than 1/u from pivot to pivot whatever the masses are, and no pivot depends on another matrix than this one.
+ * A body that is heavy against what its rows carry thus goes by its own mass, a light or massless one
+ * together with rows that tell how it moves, and a coordinate for which neither will do waits in the next
+ * front. No entry grows by more than 1/u from pivot to pivot whatever the masses are, and no pivot depends on
+ * another matrix than this one.
  *
- * Where more rows wait than the border has coordinates, as on a bar that many others cross, some combinations of them no longer
- * touch the border. Rows are sheared, row_i -= m_i row_w with |m_i| <= 1, one row w for each coordinate of the border, until
- * the others are off it; these can then be eliminated here, and at most as many rows wait as the border has coordinates. Fronts that
- * go to the same one above, and would bring it more rows than that, are joined and sheared on the way. Redundant nets thus cost
- * what their bodies do, not their rows.
+ * Where more rows wait than the border has coordinates, as on a bar that many others cross, some combinations
+ * of them no longer touch the border. Rows are sheared, row_i -= m_i row_w with |m_i| <= 1, one row w for
+ * each coordinate of the border, until the others are off it; these can then be eliminated here, and at most
+ * as many rows wait as the border has coordinates. Fronts that go to the same one above, and would bring it
+ * more rows than that, are joined and sheared on the way. Redundant nets thus cost what their bodies do, not
+ * their rows.
  *
- * Source   Duff and Reid (1983), the multifrontal method for symmetric indefinite matrices; docs/theory/lagrange.md, 4.
- * Cost     sum over fronts of (pivots) (size)^2 / 2 multiplications, (waiting rows) (border)^2 / 2 for shears; bounded fronts
- *          on chains, trees, ladders, hubs: O(n).
- * Limits   memory is what the first matrix took and half as much again; only a state in which many more coordinates have to wait
- *          takes more.
+ * Source   Duff and Reid (1983), the multifrontal method for symmetric indefinite matrices;
+ *          docs/theory/lagrange.md, 4.
+ * Cost     sum over fronts of (pivots) (size)^2 / 2 multiplications, (waiting rows) (border)^2 / 2 for
+ *          shears; bounded fronts on chains, trees, ladders, hubs: O(n).
+ * Limits   memory is what the first matrix took and half as much again; only a state in which many more
+ *          coordinates have to wait takes more.
  */
 #include "constraints/kkt_fronts.h"
 
@@ -30,12 +35,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* u: a light body keeps its own pivot down to this share of what its rows carry. Large means few digits lost and many coordinates that wait. */
+/* u: a light body keeps its own pivot down to this share of what its rows carry. Large means few digits lost
+ * and many coordinates that wait. */
 static const double threshold = 1e-3;
 /* Of the terms that a pivot was made of: less is their rounding. */
 static const double rounding = 4e-15;
-/* Rows have the length 1: an entry in which no more than this is left of a row is rounding, and so is the pivot that such an entry gives to
- * a coordinate without inertia by way of the softness E of the row, off^2 / E. */
+/* Rows have the length 1: an entry in which no more than this is left of a row is rounding, and so is the
+ * pivot that such an entry gives to a coordinate without inertia by way of the softness E of the row, off^2 /
+ * E. */
 static const double off = 1e-14;
 /* Few rows may wait as they are: shears pay where they shorten many. */
 enum { FEW_ROWS = 24 };
@@ -50,7 +57,8 @@ typedef struct front {
         shear; /* columns of (top - before) numbers, the first for row top - 1, the next for top - 2, ... */
 } front;
 
-/* What a front leaves to the one at place `parent`: `waiting` coordinates, `rows` of them rows, then six for each body of its border. */
+/* What a front leaves to the one at place `parent`: `waiting` coordinates, `rows` of them rows, then six for
+ * each body of its border. */
 typedef struct left_over {
     int parent, size, waiting, rows;
     size_t matrix, index;
@@ -182,8 +190,8 @@ const lw_kkt_order *lw_fronts_order(const lw_fronts *f) { return &f->order; }
 
 /* --- one front: assembly --------------------------------------------------------------------------- */
 
-/* Coordinates of front k: its body's six, its rows, those that wait from `below` fronts, then its neighbours' six each. Returns
- * how many can be eliminated here; *size is all of them. */
+/* Coordinates of front k: its body's six, its rows, those that wait from `below` fronts, then its neighbours'
+ * six each. Returns how many can be eliminated here; *size is all of them. */
 static int gather(lw_fronts *f, int k, const left_over *below, int count, int *size) {
     const lw_kkt_order *order = &f->order;
     int summed = 6 + f->own_start[k + 1] - f->own_start[k], at = 0;
@@ -283,8 +291,8 @@ static void exchange(lw_fronts *f, int size, int i, int j) {
     }
 }
 
-/* Largest entry of column c off the diagonal from coordinate k on, but for `skip`; *partner is where, among those
- * below `summed` (-1: all of them are zero). */
+/* Largest entry of column c off the diagonal from coordinate k on, but for `skip`; *partner is where, among
+ * those below `summed` (-1: all of them are zero). */
 static double largest_of(const double *F, int size, int k, int summed, int c, int skip, int *partner) {
     size_t stride = (size_t)size;
     double inside = 0, outside = 0;
@@ -397,8 +405,8 @@ static double *entry_of(lw_fronts *f, int size, int i, int j) {
     return f->F + (i > j ? (size_t)i + (size_t)size * (size_t)j : (size_t)j + (size_t)size * (size_t)i);
 }
 
-/* The largest entry in the border (from `summed` on) of rows from .. to - 1; rows that have come off it, but for rounding, are
- * cleared there. Returns the row, or -1 if all are off. */
+/* The largest entry in the border (from `summed` on) of rows from .. to - 1; rows that have come off it, but
+ * for rounding, are cleared there. Returns the row, or -1 if all are off. */
 static int strongest_row(lw_fronts *f, int size, int from, int to, int summed, int *border) {
     double best = 0;
     int strongest = -1;
@@ -432,8 +440,8 @@ static void shear_row(lw_fronts *f, int size, int before, int summed, int i, int
     f->seen[i] = fmax(f->seen[i], fmax(change, m * m * f->seen[w]));
 }
 
-/* Combines the rows among the coordinates before .. summed - 1, which wait, until all but as many as the border has coordinates
- * are off it. Returns the end of those that may be eliminated now. */
+/* Combines the rows among the coordinates before .. summed - 1, which wait, until all but as many as the
+ * border has coordinates are off it. Returns the end of those that may be eliminated now. */
 static int shear(lw_fronts *f, front *own, int before, int summed) {
     int size = own->size, top = summed, rows = 0;
     own->before = before, own->top = before, own->shears = 0, own->shear = f->shear_count;
@@ -499,7 +507,8 @@ static bool keep_rest(lw_fronts *f, const front *own, int summed, left_over *res
     return true;
 }
 
-/* Eliminates what can be in the front that has been assembled, and keeps it; *panel and *index go on behind it. */
+/* Eliminates what can be in the front that has been assembled, and keeps it; *panel and *index go on behind
+ * it. */
 static front *finish(lw_fronts *f, int size, int summed, size_t *panel, size_t *index) {
     front *own = &f->fronts[f->count++];
     own->size = size;

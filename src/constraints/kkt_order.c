@@ -1,12 +1,16 @@
-/* kkt_order.c - an order of elimination for the bodies of a mechanism: next is the one tied to the fewest others.
+/* kkt_order.c - an order of elimination for the bodies of a mechanism: next is the one tied to the fewest
+ * others.
  *
- * The graph has the bodies as vertices; a row ties all bodies that it touches. Eliminating a body ties its neighbours to each
- * other, so that the list of neighbours it has then is what its front meets in the factor. Minimum degree keeps chains, trees,
- * ladders and hubs at bounded fronts, and plane nets near the best that a direct method can do.
+ * The graph has the bodies as vertices; a row ties all bodies that it touches. Eliminating a body ties its
+ * neighbours to each other, so that the list of neighbours it has then is what its front meets in the factor.
+ * Minimum degree keeps chains, trees, ladders and hubs at bounded fronts, and plane nets near the best that a
+ * direct method can do.
  *
- * Source   Mufti (1983) has no order; minimum degree is folklore of sparse elimination. docs/theory/lagrange.md, 4.
+ * Source   Mufti (1983) has no order; minimum degree is folklore of sparse elimination.
+ *          docs/theory/lagrange.md, 4.
  * Cost     O(sum over bodies of neighbours squared) expected, that of the factor's blocks; made once.
- *          Ties are broken by the body's number, high ones (tips of the spanning tree) first: the order is a function of the model.
+ *          Ties are broken by the body's number, high ones (tips of the spanning tree) first: the order is a
+ *          function of the model.
  */
 #include "constraints/kkt_order.h"
 
@@ -97,7 +101,8 @@ static bool tie(graph *g, int a, int b) {
 
 /* --- elimination ----------------------------------------------------------------------------------- */
 
-/* Takes the body with the fewest neighbours out, ties these to each other and appends them to the lists of order. */
+/* Takes the body with the fewest neighbours out, ties these to each other and appends them to the lists of
+ * order. */
 static bool eliminate(graph *g, int k, list *left, list *neighbours) {
     int body = g->heap[0];
     g->count--;
@@ -119,8 +124,9 @@ static bool eliminate(graph *g, int k, list *left, list *neighbours) {
 
 static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-/* Fronts one after the other so that all those below one come just before it: then what they leave lies on a stack. parent and
- * start are those of the elimination as it was done; the order that results is equivalent to it. */
+/* Fronts one after the other so that all those below one come just before it: then what they leave lies on a
+ * stack. parent and start are those of the elimination as it was done; the order that results is equivalent
+ * to it. */
 static bool postorder(lw_kkt_order *order, const int *eliminated, const int *parent, const int *start,
                       const int *neighbour) {
     int n = order->bodies, count = 0, at = 0, depth = 0;

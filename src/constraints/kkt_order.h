@@ -1,4 +1,5 @@
-/* kkt_order.h - the order in which the bodies of a mechanism are eliminated, and which others each one then meets.
+/* kkt_order.h - the order in which the bodies of a mechanism are eliminated, and which others each one then
+ * meets.
  */
 #ifndef LW_KKT_ORDER_H
 #define LW_KKT_ORDER_H
@@ -15,7 +16,8 @@ typedef struct lw_kkt_order {
     int components;
 } lw_kkt_order;
 
-/* Bodies 0 .. bodies - 1; row r ties body[start[r]] .. body[start[r + 1] - 1] together. False when memory is out. */
+/* Bodies 0 .. bodies - 1; row r ties body[start[r]] .. body[start[r + 1] - 1] together. False when memory is
+ * out. */
 bool lw_kkt_order_make(lw_kkt_order *order, int bodies, int rows, const int *start, const int *body);
 void lw_kkt_order_free(lw_kkt_order *order);
 

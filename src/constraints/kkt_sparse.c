@@ -1,23 +1,27 @@
-/* kkt_sparse.c - sparse solution of the stationary-point system, also with dependent rows and with bodies light or massless.
+/* kkt_sparse.c - sparse solution of the stationary-point system, also with dependent rows and with bodies
+ * light or massless.
  *
  *   [  J   -H ] [   a    ]   [    u   ]
  *   [ -H'  -E ] [ lambda ] = [ -gamma ]
  *
- * E = 0 is the system itself, singular when rows of H' depend on each other. With a small diagonal E > 0 it is
- * not, and corrections by the residual of the system with E = 0,
+ * E = 0 is the system itself, singular when rows of H' depend on each other. With a small diagonal E > 0 it
+ * is not, and corrections by the residual of the system with E = 0,
  *
  *   K (E) d = r (E = 0),   x += d,
  *
- * converge to a solution of that: an error along a mode of H'J^-1 H with eigenvalue s shrinks by E / (E + s) each
- * time, and along the modes with s = 0, where lambda is not determined, nothing is to be corrected. So no row
- * has to be left out, and of all possible lambda the smallest comes out (docs/theory/lagrange.md, 3).
+ * converge to a solution of that: an error along a mode of H'J^-1 H with eigenvalue s shrinks by E / (E + s)
+ * each time, and along the modes with s = 0, where lambda is not determined, nothing is to be corrected. So
+ * no row has to be left out, and of all possible lambda the smallest comes out (docs/theory/lagrange.md, 3).
  *
- * Bodies and rows are made comparable first: lengths of a body's own size, masses relative to the heaviest body that hangs together with it,
- * rows of length 1. Then s >= sigma^2 for the singular values sigma of H whatever light bodies there are, and what
- * is small in J is small because the body is light. The factor (kkt_fronts.c) goes by the rows for such a body.
+ * Bodies and rows are made comparable first: lengths of a body's own size, masses relative to the heaviest
+ * body that hangs together with it, rows of length 1. Then s >= sigma^2 for the singular values sigma of H
+ * whatever light bodies there are, and what is small in J is small because the body is light. The factor
+ * (kkt_fronts.c) goes by the rows for such a body.
  *
- * Source   Mufti (1983), eqs 10, 49, 63; the treatment of dependent rows is ours (a proximal-point iteration).
- * Cost     sparse; the order is made once, the factor with its pivots at each state: a function of that state alone.
+ * Source   Mufti (1983), eqs 10, 49, 63; the treatment of dependent rows is ours (a proximal-point
+ *          iteration).
+ * Cost     sparse; the order is made once, the factor with its pivots at each state: a function of that state
+ *          alone.
  */
 #include "constraints/kkt_sparse.h"
 #include "constraints/kkt_fronts.h"
@@ -26,8 +30,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* E of rows of length 1, relative to the inverse of the heaviest mass: small against the modes that matter, large against
- * rounding and against what an overconstrained loop looks like when it does not quite close, which must not lock it. */
+/* E of rows of length 1, relative to the inverse of the heaviest mass: small against the modes that matter,
+ * large against rounding and against what an overconstrained loop looks like when it does not quite close,
+ * which must not lock it. */
 static const double softest = 1e-6, hardest = LW_FRONTS_HARDEST;
 
 struct lw_kkt_sparse {
@@ -112,8 +117,8 @@ static inline double smaller(double a, double b) { return a < b ? a : b; }
 
 static double trace(const double I[6]) { return I[0] + I[1] + I[2]; }
 
-/* The longest arm at which a row acts on each body. Where joints sit at the centre of mass it is the radius of gyration, as far as the
- * mechanism is large, and where there is neither, that of the mechanism. */
+/* The longest arm at which a row acts on each body. Where joints sit at the centre of mass it is the radius
+ * of gyration, as far as the mechanism is large, and where there is neither, that of the mechanism. */
 static void find_lengths(lw_kkt_sparse *kkt) {
     double longest = 0, widest = 0;
     memset(kkt->length, 0, (size_t)kkt->bodies * sizeof *kkt->length);
@@ -223,8 +228,8 @@ static double size_of(const double v[6]) {
 
 static const double nothing = 1e-14; /* of the largest force: some rounding */
 
-/* Residual of the system with E = 0 at x, in its own units; returns its largest part about forces on one body, relative to the
- * terms of that body. */
+/* Residual of the system with E = 0 at x, in its own units; returns its largest part about forces on one
+ * body, relative to the terms of that body. */
 static double residual_of(lw_kkt_sparse *kkt, const double *u, const double *gamma, int *where) {
     int n = 6 * kkt->bodies;
     const double *a = kkt->x, *lambda = kkt->x + n;
@@ -287,8 +292,9 @@ static void move(lw_kkt_sparse *kkt, double share) {
     }
 }
 
-/* How fast each body's surroundings accelerate: itself, those it is tied to, what rows ask for; at least as the forces on it would
- * accelerate the heaviest body, for in equilibrium accelerations are rounding of that. */
+/* How fast each body's surroundings accelerate: itself, those it is tied to, what rows ask for; at least as
+ * the forces on it would accelerate the heaviest body, for in equilibrium accelerations are rounding of
+ * that. */
 static void find_reach(lw_kkt_sparse *kkt, const double *gamma) {
     for (int c = 0; c < kkt->components; c++) kkt->strongest[c] = 0;
     for (int i = 0; i < kkt->bodies; i++) {
@@ -306,8 +312,8 @@ static void find_reach(lw_kkt_sparse *kkt, const double *gamma) {
     }
 }
 
-/* The largest change of one body's acceleration that d makes, beyond a share `noise` of what the largest force in the mechanism does to its
- * heaviest body, relative to its reach. */
+/* The largest change of one body's acceleration that d makes, beyond a share `noise` of what the largest
+ * force in the mechanism does to its heaviest body, relative to its reach. */
 static double change_of(const lw_kkt_sparse *kkt, double noise, int *where) {
     double worst = 0;
     for (int i = 0; i < kkt->bodies; i++) {
@@ -317,7 +323,8 @@ static double change_of(const lw_kkt_sparse *kkt, double noise, int *where) {
     return worst;
 }
 
-/* d = share of the correction before: the quotient that fits the accelerations best. Keeps d for the next time. */
+/* d = share of the correction before: the quotient that fits the accelerations best. Keeps d for the next
+ * time. */
 static double quotient(lw_kkt_sparse *kkt) {
     double dot = 0, square = 0;
     for (int k = 0; k < 6 * kkt->bodies; k++) {
@@ -346,7 +353,8 @@ static double iterate(lw_kkt_sparse *kkt, const double *u, const double *gamma, 
         if (!(now > enough) || (round > kkt->light && now * now < enough * before)) break;
         if (round > 0 && now > 0.3 * before) {
             if (now < rounding || share > 0.999) break;
-            /* one mode is left, soft (6) or with a pivot that is much rounding: its corrections to come are a geometric series */
+            /* one mode is left, soft (6) or with a pivot that is much rounding: its corrections to come are a
+             * geometric series */
             bool steady = fabs(share - last_share) < 0.1 * fabs(share);
             if (kkt->firm && steady && fabs(share) > 0.3) move(kkt, share / (1 - share));
         }
@@ -357,11 +365,13 @@ static double iterate(lw_kkt_sparse *kkt, const double *u, const double *gamma, 
     double all = 0; /* not a number if any is not */
     for (int k = 0; k < kkt->size; k++) all += 0 * kkt->x[k];
     if (isnan(all)) return NAN;
-    /* Where rows contradict each other, multipliers grow with each round, and in the end their rounding moves bodies. */
+    /* Where rows contradict each other, multipliers grow with each round, and in the end their rounding moves
+     * bodies. */
     return change_of(kkt, 1e-13, where);
 }
 
-/* What a row misses beyond what its softness explains, relative to the accelerations around; *row is the worst. */
+/* What a row misses beyond what its softness explains, relative to the accelerations around; *row is the
+ * worst. */
 static double row_defect(const lw_kkt_sparse *kkt, int *row) {
     double worst = 0;
     for (int r = 0; r < kkt->rows; r++) {

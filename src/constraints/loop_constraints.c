@@ -1,7 +1,9 @@
-/* loop_constraints.c - segments of closures and constraints along the spanning tree, and the order in which they are eliminated.
+/* loop_constraints.c - segments of closures and constraints along the spanning tree, and the order in which
+ * they are eliminated.
  *
- * A tie can be eliminated at its base, when everything beyond has been. Ties with the same base, such as the cells of a
- * ladder that hangs on ground, are ordered by minimum degree so that few of them get coupled on the way.
+ * A tie can be eliminated at its base, when everything beyond has been. Ties with the same base, such as the
+ * cells of a ladder that hangs on ground, are ordered by minimum degree so that few of them get coupled on
+ * the way.
  *
  * Source   docs/theory/rcr.md, 3.
  * Cost     compile time only: O(segments x width^2), and as much again for the order.
@@ -137,8 +139,9 @@ typedef struct queue {
     int next;
 } queue;
 
-/* The ties of one base: always one with the fewest neighbours, and of these the one that has had so few for the longest time. So
- * eliminations in turn rarely depend on each other, and the processor can work on several at once. */
+/* The ties of one base: always one with the fewest neighbours, and of these the one that has had so few for
+ * the longest time. So eliminations in turn rarely depend on each other, and the processor can work on
+ * several at once. */
 static bool order_group(draft *d, const int *group, int count, bool *inside, int *place) {
     int most = 0;
     for (int k = 0; k < count; k++) {
@@ -373,7 +376,8 @@ static void connect(const draft *d, const int *closure_of_joint, lw_loop_constra
     }
 }
 
-/* What a run writes first to, and what it adds to, in the order of a sweep inwards: so nothing has to be cleared before. */
+/* What a run writes first to, and what it adds to, in the order of a sweep inwards: so nothing has to be
+ * cleared before. */
 static bool find_first(const draft *d, lw_loop_constraints *ties) {
     bool *K = calloc((size_t)ties->K_size + 1, sizeof *K),
          *L = calloc((size_t)ties->block_size + 1, sizeof *L);

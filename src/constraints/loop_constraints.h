@@ -1,16 +1,19 @@
-/* loop_constraints.h - the loops of a mechanism as its spanning tree sees them, and a static order to eliminate them.
+/* loop_constraints.h - the loops of a mechanism as its spanning tree sees them, and a static order to
+ * eliminate them.
  *
- * A tie is a closure or a constraint: some rows that act on two or more bodies. Its base is the body where the branches
- * from these bodies to ground meet. On the way there it leaves a segment at every body: the wrenches that its multipliers
- * put on the articulated body there. Two ties couple if they share a joint, or by the elimination of a third.
+ * A tie is a closure or a constraint: some rows that act on two or more bodies. Its base is the body where
+ * the branches from these bodies to ground meet. On the way there it leaves a segment at every body: the
+ * wrenches that its multipliers put on the articulated body there. Two ties couple if they share a joint, or
+ * by the elimination of a third.
  */
 #ifndef LW_LOOP_CONSTRAINTS_H
 #define LW_LOOP_CONSTRAINTS_H
 
 #include "model/rows.h"
 
-/* Rows of a tie stand side by side, four at a time, so that they can be worked on together: component k of the wrench of row r
- * is at lw_wrench_at(r) + 4 k. Rows of matrices have so many places for `count` columns: */
+/* Rows of a tie stand side by side, four at a time, so that they can be worked on together: component k of
+ * the wrench of row r is at lw_wrench_at(r) + 4 k. Rows of matrices have so many places for `count`
+ * columns: */
 #define LW_ABREAST(count) (((count) + 3) / 4 * 4)
 static inline int lw_wrench_at(int row) { return row / 4 * 24 + row % 4; }
 /* The wrench of a row by itself; K: where those of its tie start. */
@@ -74,14 +77,14 @@ typedef struct lw_loop_constraints {
 
 /* NULL when memory is out. The arena owns it. */
 lw_loop_constraints *lw_loop_constraints_create(const lw_model *model, const lw_rows *rows, lw_arena *arena);
-/* The same ties in the same order, but only the active ones have segments and couplings: what is left when the others have no rows
- * that take part. */
+/* The same ties in the same order, but only the active ones have segments and couplings: what is left when
+ * the others have no rows that take part. */
 lw_loop_constraints *lw_loop_constraints_reduce(const lw_model *model, const lw_rows *rows,
                                                 const lw_loop_constraints *whole, const bool *active,
                                                 lw_arena *arena);
 
-/* The rows from the first on that does not belong to the tree, in the speeds of the tree: nv numbers for each, after
- * lw_velocities and lw_world_poses. */
+/* The rows from the first on that does not belong to the tree, in the speeds of the tree: nv numbers for
+ * each, after lw_velocities and lw_world_poses. */
 void lw_loop_constraint_matrix(const lw_model *model, const lw_data *data, const lw_rows *rows, double *G);
 
 /* Adds what the multipliers of the ties make the joints transmit to the reactions of the tree alone

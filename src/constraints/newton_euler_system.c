@@ -1,9 +1,10 @@
-/* newton_euler_system.c - the stationary-point system of a mechanism: inertias, forces, rows, and what its solution means.
+/* newton_euler_system.c - the stationary-point system of a mechanism: inertias, forces, rows, and what its
+ * solution means.
  *
  *   u_1 = F + m g                      force
  *   u_2 = G - w x (I w)                torque about the centre of mass
- *   joint elements (springs, drives, friction on joint coordinates) act as W tau on the second body, -W tau on
- *   the first, W dual to the joint's motion: C g of the paper.
+ *   joint elements (springs, drives, friction on joint coordinates) act as W tau on the second body, -W tau
+ *   on the first, W dual to the joint's motion: C g of the paper.
  *
  * Source   Mufti (1983), eqs 2-10, 47-49, 63, remarks 3-5; docs/theory/rows.md, docs/theory/lagrange.md.
  * Cost     O(bodies + joints + elements) per state, no allocation.
@@ -130,8 +131,8 @@ void lw_newton_euler_at(lw_newton_euler *s, double t, const double *q, const dou
     gather_forces(s, t, tau);
 }
 
-/* The quaternion of tree joint i as the quaternions of its bodies make it: with them it moves on without a jump, and they
- * say its sign. y are absolute coordinates. */
+/* The quaternion of tree joint i as the quaternions of its bodies make it: with them it moves on without a
+ * jump, and they say its sign. y are absolute coordinates. */
 static void joint_quaternion(const lw_model *model, int i, const double *y, double out[4]) {
     const lw_joint_entry *entry = &model->joints[model->bodies[i].joint_index];
     double of[2][4];

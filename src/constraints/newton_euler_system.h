@@ -1,17 +1,18 @@
-/* newton_euler_system.h - the stationary-point system of a mechanism at one state, from which all of Mufti's methods
- * start:
+/* newton_euler_system.h - the stationary-point system of a mechanism at one state, from which all of Mufti's
+ * methods start:
  *
  *   J a - H lambda = u,   H'a = gamma                                                     (10), (49), (63)
  *
- * a_i = (angular acceleration; acceleration of the centre of mass) of body i = 1 .. n in world axes, six numbers
- * from a[6 (i - 1)].
+ * a_i = (angular acceleration; acceleration of the centre of mass) of body i = 1 .. n in world axes, six
+ * numbers from a[6 (i - 1)].
  */
 #ifndef LW_NEWTON_EULER_SYSTEM_H
 #define LW_NEWTON_EULER_SYSTEM_H
 
 #include "model/rows.h"
 
-/* A joint's angle of several turns, which poses do not tell: where it stands in q; its joint and which of its speeds it is of. */
+/* A joint's angle of several turns, which poses do not tell: where it stands in q; its joint and which of its
+ * speeds it is of. */
 typedef struct lw_winding {
     int q, joint, speed;
 } lw_winding;
@@ -37,9 +38,9 @@ void lw_newton_euler_destroy(lw_newton_euler *s);
 void lw_newton_euler_at(lw_newton_euler *s, double t, const double *q, const double *v, const double *tau);
 /* Only what velocities and positions need: rows and inertia, no forces. */
 void lw_newton_euler_rows_at(lw_newton_euler *s, double t, const double *q, const double *v);
-/* The system at absolute coordinates y: 13 per body (centre of mass, quaternion of the internal frame, velocity of the
- * centre, angular velocity; world axes), then the angles of joints, of which only the turn that they are in counts. Fills
- * s->data's joint coordinates too. */
+/* The system at absolute coordinates y: 13 per body (centre of mass, quaternion of the internal frame,
+ * velocity of the centre, angular velocity; world axes), then the angles of joints, of which only the turn
+ * that they are in counts. Fills s->data's joint coordinates too. */
 void lw_newton_euler_at_absolute(lw_newton_euler *s, double t, const double *y);
 void lw_newton_euler_rows_at_absolute(lw_newton_euler *s, double t, const double *y);
 

@@ -3,14 +3,16 @@
  *   minimise d'J d  with  H'd = -phi,      then d is a displacement of the bodies
  *   minimise D'J D  with  H'(V + D) = rate, then V + D are their velocities
  *
- * Both are the stationary-point system with other right-hand sides (u = 0), so the sparse solver of kkt_sparse.c, which does
- * not mind dependent rows, serves here too. In joint coordinates the rows of the tree are met already (phi = 0),
- * d moves the joints by W'd, and the result is the same as with the mass matrix of the joint coordinates.
+ * Both are the stationary-point system with other right-hand sides (u = 0), so the sparse solver of
+ * kkt_sparse.c, which does not mind dependent rows, serves here too. In joint coordinates the rows of the
+ * tree are met already (phi = 0), d moves the joints by W'd, and the result is the same as with the mass
+ * matrix of the joint coordinates.
  *
  * Source   docs/theory/projection.md.
  * Cost     one sparse factorisation and a few solutions per round, no allocation.
- * Limits   a body without mass or inertia gets a small one here: the metric is ours to choose. Where that leaves too few digits (bodies
- *          of very different mass), a metric in which all bodies are alike takes over.
+ * Limits   a body without mass or inertia gets a small one here: the metric is ours to choose. Where that
+ *          leaves too few digits (bodies of very different mass), a metric in which all bodies are alike
+ *          takes over.
  */
 #include "constraints/kkt_sparse.h"
 #include "constraints/projection.h"
@@ -30,7 +32,8 @@ struct lw_projection {
     bool alike;    /* the metric has the same mass and inertia for all bodies */
 };
 
-/* The metric of the state in the system, and the size of the mechanism: how far its joints are apart, how large its bodies are. */
+/* The metric of the state in the system, and the size of the mechanism: how far its joints are apart, how
+ * large its bodies are. */
 static lw_status factor(lw_projection *p, lw_error *error) {
     const lw_newton_euler *s = p->system;
     const lw_model *model = s->model;
@@ -104,7 +107,8 @@ static lw_violation largest(const double *violation, int count) {
     return worst;
 }
 
-/* step = the smallest with H'step = wanted, or as near to it as there are digits: what is left is measured afterwards. */
+/* step = the smallest with H'step = wanted, or as near to it as there are digits: what is left is measured
+ * afterwards. */
 static lw_status smallest_step(lw_projection *p, const double *wanted, lw_error *error) {
     lw_status status = factor(p, error);
     if (status != LW_OK) return status;
@@ -124,7 +128,8 @@ static lw_status step_alike(lw_projection *p, const double *wanted, lw_error *er
     return status;
 }
 
-/* The displacement that removes phi to first order. Rows of slip speak of velocities only, H is zero for them here. */
+/* The displacement that removes phi to first order. Rows of slip speak of velocities only, H is zero for them
+ * here. */
 static lw_status displacement(lw_projection *p, lw_error *error) {
     const lw_rows *rows = p->system->rows;
     for (int r = 0; r < rows->count; r++) {
@@ -144,8 +149,8 @@ static void velocity_defect(lw_projection *p) {
     for (int r = 0; r < rows->count; r++) p->wanted[r] = rows->rate[r] - p->wanted[r];
 }
 
-/* Far from the goal a linear step means little: no body turns by more than half a radian or moves by more than
- * half the mechanism in one round. */
+/* Far from the goal a linear step means little: no body turns by more than half a radian or moves by more
+ * than half the mechanism in one round. */
 static double bounded(const lw_projection *p) {
     double most = 0;
     for (int k = 0; k < 6 * p->system->model->body_count; k++)
@@ -285,7 +290,8 @@ lw_status lw_project_absolute(lw_projection *p, double t, double *y, lw_error *e
         lw_absolute_take_angles(s, y);
         left = largest(s->rows->phi, s->rows->count);
         if (!(left.largest > closed * p->length) || round == ROUNDS) break;
-        /* an overconstrained loop may open further before it closes; at the end only rounding goes up and down */
+        /* an overconstrained loop may open further before it closes; at the end only rounding goes up and
+         * down */
         stalled = left.largest < 0.5 * best ? 0 : stalled + 1;
         if (stalled > (left.largest < 1e-12 * p->length ? 0 : 5)) break;
         best = fmin(best, left.largest);

@@ -1,5 +1,5 @@
-/* projection.h - bringing positions and velocities back to where joints, loops and constraints want them, by the
- * smallest motion in the mass metric.
+/* projection.h - bringing positions and velocities back to where joints, loops and constraints want them, by
+ * the smallest motion in the mass metric.
  */
 #ifndef LW_PROJECTION_H
 #define LW_PROJECTION_H
@@ -24,14 +24,15 @@ lw_status lw_project_positions(lw_projection *projection, double t, double *q, i
                                lw_error *error);
 lw_status lw_project_velocities(lw_projection *projection, double t, const double *q, double *v,
                                 lw_violation *left, lw_error *error);
-/* Those of the least kinetic energy, whatever v has at speeds that are neither held nor prescribed: what impulses at these
- * would set the mechanism at rest into. No cut of loops has a part in it. */
+/* Those of the least kinetic energy, whatever v has at speeds that are neither held nor prescribed: what
+ * impulses at these would set the mechanism at rest into. No cut of loops has a part in it. */
 lw_status lw_least_velocities(lw_projection *projection, double t, const double *q, double *v,
                               lw_violation *left, lw_error *error);
 /* Are there accelerations that satisfy the rows? left tells of those that come closest. */
 lw_status lw_project_accelerations(lw_projection *projection, double t, const double *q, const double *v,
                                    lw_violation *left, lw_error *error);
-/* Positions and velocities of a state that has drifted a little. LW_ERROR_SINGULAR if they cannot be made consistent. */
+/* Positions and velocities of a state that has drifted a little. LW_ERROR_SINGULAR if they cannot be made
+ * consistent. */
 lw_status lw_project_state(lw_projection *projection, double t, double *q, double *v, lw_error *error);
 /* In absolute coordinates (newton_euler_system.h): every joint too. */
 lw_status lw_project_absolute(lw_projection *projection, double t, double *y, lw_error *error);

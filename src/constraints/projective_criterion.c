@@ -1,16 +1,22 @@
-/* projective_criterion.c - the projective criterion of coordinate partitioning, and choices of independent coordinates by it.
+/* projective_criterion.c - the projective criterion of coordinate partitioning, and choices of independent
+ * coordinates by it.
  *
- *   C D' = 0,   M_d = D M D'                                                                          (9), (13)
- *   cos^2 alpha_i = d_i' M_d^-1 d_i / M^-1(i,i)          d_i the i-th column of D                        (23a)
- *   cos^2 beta_i  = b_i' M_c^+ b_i / M^-1(i,i)           b_i the i-th column of C M^-1, M_c = C M^-1 C'   (23b)
+ *   C D' = 0,   M_d = D M D'                                                                          (9),
+ *   (13)
+ *   cos^2 alpha_i = d_i' M_d^-1 d_i / M^-1(i,i)          d_i the i-th column of D
+ *   (23a)
+ *   cos^2 beta_i  = b_i' M_c^+ b_i / M^-1(i,i)           b_i the i-th column of C M^-1, M_c = C M^-1 C'
+ *   (23b)
  *
- * Symbols  D' = Z, an orthonormal basis of the null space of C by reflections: (23a) is the same for every basis.
- *          W = L_d^-1 Z' with M_d = L_d L_d': column i is k_i in the tangent space, its square is |k_i^(d)|^2.
- *          Y = L^-1 with M = L L': column i is k_i itself, |y_i|^2 = M^-1(i,i).
- *          (23b) is the length of the projection of y_i on the columns of L^-1 C', by reflections again: M_c^+, the
- *          pseudo-inverse where rows are redundant, would lose half of the digits, and needs no D either.
- * Choice   columns w_i / |y_i|, the longest next, what is left of the others perpendicular to it: a Cholesky factorisation of
- *          G_ij / (|y_i| |y_j|), G = D' M_d^-1 D, with pivoting, on its factor. The pivots are the squares.
+ * Symbols  D' = Z, an orthonormal basis of the null space of C by reflections: (23a) is the same for every
+ *          basis. W = L_d^-1 Z' with M_d = L_d L_d': column i is k_i in the tangent space, its square is
+ *          |k_i^(d)|^2. Y = L^-1 with M = L L': column i is k_i itself, |y_i|^2 = M^-1(i,i).
+ *          (23b) is the length of the projection of y_i on the columns of L^-1 C', by reflections again:
+ *          M_c^+, the pseudo-inverse where rows are redundant, would lose half of the digits, and needs no D
+ *          either.
+ * Choice   columns w_i / |y_i|, the longest next, what is left of the others perpendicular to it: a Cholesky
+ *          factorisation of G_ij / (|y_i| |y_j|), G = D' M_d^-1 D, with pivoting, on its factor. The pivots
+ *          are the squares.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 9-23; docs/theory/partition.md.
  * Cost     O(n^3 + n^2 m), a choice O(k^2 n); no allocation.
@@ -181,8 +187,8 @@ bool lw_criterion_bounded(const lw_criterion *c) { return c->bounded; }
 
 /* --- choices --------------------------------------------------------------------------------------- */
 
-/* Picks `count` of the coordinates that are not taken; chosen and pivots may be NULL. Returns how many there were with anything
- * left, and the smallest pivot in *least. */
+/* Picks `count` of the coordinates that are not taken; chosen and pivots may be NULL. Returns how many there
+ * were with anything left, and the smallest pivot in *least. */
 static int pick(lw_criterion *c, int count, int *chosen, double *pivots, double *least) {
     const double alike = 1e-9; /* the first of equals, whatever rounding says */
     int n = c->n, k = c->k;

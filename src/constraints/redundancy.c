@@ -1,7 +1,9 @@
-/* redundancy.c - dependent rows of closures and constraints, mobility, and which reactions they leave undetermined.
+/* redundancy.c - dependent rows of closures and constraints, mobility, and which reactions they leave
+ * undetermined.
  *
  *   G'P = Q R            row_independence.c: rank; the rows that come last are redundant
- *   G'l = 0              l: multipliers of the closures that move nothing. With the tree's reactions that balance
+ *   G'l = 0              l: multipliers of the closures that move nothing. With the tree's reactions that
+ *   balance
  *                        them they are all that redundancy leaves open: the rows of a tree are independent
  *
  * A component of a reaction is unique if no such l contributes to it.

@@ -3,15 +3,16 @@
  *   G = H_c' Z           rows of closures and constraints in the speeds of the tree, Z: speeds -> velocities
  *   G'P = Q R            with pivoting: rank; the rows that come last are redundant
  *
- * The rows of a tree are independent whatever its state, so nothing else can be redundant. G says nothing of masses: a
- * light body between heavy ones has as much say in it as any other. A row of lengths is divided by the size of the
- * mechanism, a column of a sliding speed multiplied by it, so units have no say either.
+ * The rows of a tree are independent whatever its state, so nothing else can be redundant. G says nothing of
+ * masses: a light body between heavy ones has as much say in it as any other. A row of lengths is divided by
+ * the size of the mechanism, a column of a sliding speed multiplied by it, so units have no say either.
  *
- * Z needs no joint coordinates: the twists S of a joint are dual to the wrenches W that rows.h gives in world axes,
- * W'S = 1, and a row's wrench on a body acts on all joints between that body and ground.
+ * Z needs no joint coordinates: the twists S of a joint are dual to the wrenches W that rows.h gives in world
+ * axes, W'S = 1, and a row's wrench on a body acts on all joints between that body and ground.
  *
- * Multipliers that move nothing, G'l = 0, with what the tree then carries, H (l_tree; l) = 0, take loads off redundant rows
- * (for a method's arithmetic) or share them out (for its answer): the loads of a loop then follow the state without jumps.
+ * Multipliers that move nothing, G'l = 0, with what the tree then carries, H (l_tree; l) = 0, take loads off
+ * redundant rows (for a method's arithmetic) or share them out (for its answer): the loads of a loop then
+ * follow the state without jumps.
  *
  * Source   Mufti (1983), eq. 64 and appendix, case 2; docs/theory/redundancy.md.
  * Cost     O(rows^2 speeds + rows depth), dense; no allocation but in create.
@@ -59,7 +60,8 @@ static void find_twists(lw_independence *d, const lw_newton_euler *s) {
     }
 }
 
-/* The row in the speeds, dimensionless. The sense of a speed changes the sign of its column only, which says nothing. */
+/* The row in the speeds, dimensionless. The sense of a speed changes the sign of its column only, which says
+ * nothing. */
 static void row_in_speeds(lw_independence *d, const lw_newton_euler *s, const lw_row *row, double unit,
                           double *g) {
     const lw_model *model = s->model;
@@ -97,7 +99,8 @@ static void row_in_speeds(lw_independence *d, const lw_newton_euler *s, const lw
 
 /* --- the smallest multipliers ---------------------------------------------------------------------- */
 
-/* Torques over the size of the mechanism, so that they compare with forces. Couplings are taken by their unit. */
+/* Torques over the size of the mechanism, so that they compare with forces. Couplings are taken by their
+ * unit. */
 static double weight(const lw_independence *d, const lw_newton_euler *s, int row) {
     const lw_rows *rows = s->rows;
     if (row >= rows->tree_count) return 1 / (d->unit[row - rows->tree_count] * d->size);
@@ -132,8 +135,8 @@ static void carry(lw_independence *d, const lw_newton_euler *s, double *l) {
     memset(d->F, 0, 6 * (size_t)model->body_count * sizeof *d->F);
 }
 
-/* l = P (-R11^-1 R12; 1), in the units of the rows, and what the tree then carries: one in a row that is not kept, zero in all
- * others that are not. */
+/* l = P (-R11^-1 R12; 1), in the units of the rows, and what the tree then carries: one in a row that is not
+ * kept, zero in all others that are not. */
 static void find_null(lw_independence *d, const lw_newton_euler *s) {
     const lw_rows *rows = s->rows;
     size_t count = (size_t)rows->count, speeds = (size_t)d->speeds;

@@ -1,5 +1,5 @@
-/* row_independence.h - which rows of closures and constraints depend on the others: the one place where a mechanism's rank
- * is decided within a step.
+/* row_independence.h - which rows of closures and constraints depend on the others: the one place where a
+ * mechanism's rank is decided within a step.
  */
 #ifndef LW_INDEPENDENCE_H
 #define LW_INDEPENDENCE_H
@@ -33,10 +33,11 @@ lw_independence *lw_independence_create(const lw_model *model, const lw_rows *ro
 void lw_independence_destroy(lw_independence *independence);
 /* At the state in the system, whichever coordinates it came from. Takes no memory. */
 void lw_independence_at(lw_independence *independence, const lw_newton_euler *s);
-/* Multipliers with the same effect as those given, per row of the system, that are zero in rows which are not kept. */
+/* Multipliers with the same effect as those given, per row of the system, that are zero in rows which are not
+ * kept. */
 void lw_unload_multipliers(const lw_independence *independence, const lw_newton_euler *s, double *lambda);
-/* Of all multipliers with the same effect the smallest: torques count over the size of the mechanism. The last call at a
- * state. */
+/* Of all multipliers with the same effect the smallest: torques count over the size of the mechanism. The
+ * last call at a state. */
 void lw_least_multipliers(lw_independence *independence, const lw_newton_euler *s, double *lambda);
 
 #endif

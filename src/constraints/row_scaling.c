@@ -1,6 +1,7 @@
 /* row_scaling.c - what makes rows and speeds dimensionless before their rank is decided.
  *
- * A rank that is decided in metres differs from one in millimetres; so lengths count in the size of the mechanism.
+ * A rank that is decided in metres differs from one in millimetres; so lengths count in the size of the
+ * mechanism.
  *
  * Cost     O(joints); O(1) for a row.
  */

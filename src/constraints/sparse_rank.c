@@ -1,13 +1,17 @@
 /* sparse_rank.c - the rank of the closures and constraints of a large mechanism, row by row.
  *
- *   g_r -= sum over earlier pivots p of (g_r)_c(p) u_p,   c(r) = the column of the largest entry left,   u_r = g_r / (g_r)_c(r)
+ *   g_r -= sum over earlier pivots p of (g_r)_c(p) u_p,   c(r) = the column of the largest entry left,   u_r
+ *   = g_r / (g_r)_c(r)
  *
- * Gaussian elimination of the rows in the speeds of the tree, scaled by row_scaling.c. A row of which nothing is left is
- * redundant. Entries of u are at most 1, so that nothing grows by more than a factor of two in each elimination, and in practice
- * by none. Rows are sparse: a loop touches the joints along it, and an elimination adds those of the loops that it shares joints with.
+ * Gaussian elimination of the rows in the speeds of the tree, scaled by row_scaling.c. A row of which nothing
+ * is left is redundant. Entries of u are at most 1, so that nothing grows by more than a factor of two in
+ * each elimination, and in practice by none. Rows are sparse: a loop touches the joints along it, and an
+ * elimination adds those of the loops that it shares joints with.
  *
- * Cost     O(rows x entries of the rows that meet); memory for the entries. Allocates; not for use within a time step.
- * Limits   less certain of a rank than the orthogonal factors of redundancy.c next to singular positions; for large mechanisms.
+ * Cost     O(rows x entries of the rows that meet); memory for the entries. Allocates; not for use within a
+ *          time step.
+ * Limits   less certain of a rank than the orthogonal factors of redundancy.c next to singular positions; for
+ *          large mechanisms.
  */
 #include "constraints/sparse_rank.h"
 #include "constraints/row_scaling.h"

@@ -67,8 +67,8 @@ static void work_on(worker *own, int chunk) {
     }
 }
 
-/* Each thread has its own share of the chunks, the same in every call, so that states stay in its cache; one that is done
- * helps the others. */
+/* Each thread has its own share of the chunks, the same in every call, so that states stay in its cache; one
+ * that is done helps the others. */
 static void work_along(worker *own) {
     lw_batch *batch = own->batch;
     int threads = batch->started + 1, size = BLOCKS_AT_ONCE * batch->lanes->width;
@@ -81,10 +81,11 @@ static void work_along(worker *own) {
     }
 }
 
-/* A sleeping thread takes some 50 us to wake up, as long as a thousand states: so a thread looks out for what it waits for
- * during about that time before it goes to sleep, and while all are awake nobody touches the lock. Who goes to sleep says so
- * before the last look; who has something to tell looks for sleepers afterwards (both in the one order of all sequentially
- * consistent operations): one of the two sees the other. */
+/* A sleeping thread takes some 50 us to wake up, as long as a thousand states: so a thread looks out for what
+ * it waits for during about that time before it goes to sleep, and while all are awake nobody touches the
+ * lock. Who goes to sleep says so before the last look; who has something to tell looks for sleepers
+ * afterwards (both in the one order of all sequentially consistent operations): one of the two sees the
+ * other. */
 enum { LOOKS = 4000 }; /* about 0.1 ms */
 
 static inline void breathe(void) {
@@ -93,8 +94,8 @@ static inline void breathe(void) {
 #endif
 }
 
-/* A thread that wakes up when the others have done all the work does not join in, so nobody waits for it: on a busy
- * machine a batch is not slower than on one thread. */
+/* A thread that wakes up when the others have done all the work does not join in, so nobody waits for it: on
+ * a busy machine a batch is not slower than on one thread. */
 static bool join_in(lw_batch *batch) {
     int busy = atomic_load(&batch->busy);
     while (busy != CLOSED)

@@ -1,8 +1,8 @@
-/* batch_kernels.h - an lw_batch_simd for one width: included by batch_simd_2.c, batch_simd_4.c and batch_simd_8.c, which differ in
- * LANES and in the instructions that their compiler may use.
+/* batch_kernels.h - an lw_batch_simd for one width: included by batch_simd_2.c, batch_simd_4.c and
+ * batch_simd_8.c, which differ in LANES and in the instructions that their compiler may use.
  *
- * States are gathered from the caller's arrays into vectors, the recursions of tree_recursion.h run on vectors,
- * and the result is scattered. Force elements and prescribed motions are evaluated state by state.
+ * States are gathered from the caller's arrays into vectors, the recursions of tree_recursion.h run on
+ * vectors, and the result is scattered. Force elements and prescribed motions are evaluated state by state.
  */
 #include "dynamics/batch_simd.h"
 #include "dynamics/tree_forward.h"

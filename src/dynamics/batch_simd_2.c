@@ -1,5 +1,5 @@
-/* batch_simd_2.c - the recursions for two states at a time, with the instructions that every 64-bit x86 and ARM
- * processor has (batch_kernels.h).
+/* batch_simd_2.c - the recursions for two states at a time, with the instructions that every 64-bit x86 and
+ * ARM processor has (batch_kernels.h).
  */
 #define LANES 2
 #include "dynamics/batch_kernels.h"

@@ -1,8 +1,9 @@
-/* joint_sincos_kernel.h - sines and cosines of the aligned revolute joints of one state, LANES joints at a time: included by joint_sincos.c and
- * joint_sincos_4.c, which differ in LANES and in the instructions that their compiler may use.
+/* joint_sincos_kernel.h - sines and cosines of the aligned revolute joints of one state, LANES joints at a
+ * time: included by joint_sincos.c and joint_sincos_4.c, which differ in LANES and in the instructions that
+ * their compiler may use.
  *
- * Results are those of real_sincos for one joint to the last bit, except beside an angle above 1.6e6 rad, which sends all
- * of its lanes to the C library.
+ * Results are those of real_sincos for one joint to the last bit, except beside an angle above 1.6e6 rad,
+ * which sends all of its lanes to the C library.
  */
 #include "model/compiled_model.h"
 #include "linalg/simd.h"

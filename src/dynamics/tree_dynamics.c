@@ -1,6 +1,7 @@
 /* tree_dynamics.c - forward and inverse dynamics and joint reactions of a tree, for one state.
  *
- * The recursions stand in tree_forward.h and tree_inverse.h; here they meet the force elements, prescribed motions and the caller.
+ * The recursions stand in tree_forward.h and tree_inverse.h; here they meet the force elements, prescribed
+ * motions and the caller.
  *
  * Cost     O(n), no allocation. Elements between bodies need world poses, which cost about as much as
  *          inverse dynamics.

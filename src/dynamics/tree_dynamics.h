@@ -16,13 +16,16 @@ lw_status lw_undetermined(const lw_model *model, int body, int speed, lw_error *
  * data->load and data->tau. */
 void lw_take_forces(const lw_model *model, lw_data *data, double t, const double *tau);
 
-/* lw_inverse_dynamics and lw_mass_matrix with the moments that hold idle spins (model/idle.c): the equations that methods solve. */
+/* lw_inverse_dynamics and lw_mass_matrix with the moments that hold idle spins (model/idle.c): the equations
+ * that methods solve. */
 void lw_inverse_held(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                      const double *vdot, double *tau);
 void lw_mass_matrix_held(const lw_model *model, lw_data *data, double t, const double *q, double *mass);
-/* Takes what these moments ask for off again, for the state and accelerations in data, after lw_take_forces. */
+/* Takes what these moments ask for off again, for the state and accelerations in data, after
+ * lw_take_forces. */
 void lw_idle_forget(const lw_model *model, lw_data *data);
-/* LW_ERROR_SINGULAR if the caller's tau turns a body about an axis where nothing resists, for the state in data. */
+/* LW_ERROR_SINGULAR if the caller's tau turns a body about an axis where nothing resists, for the state in
+ * data. */
 lw_status lw_idle_torque(const lw_model *model, lw_data *data, const double *tau, const double *vdot,
                          lw_error *error);
 

@@ -1,8 +1,10 @@
-/* tree_forward.h - forward dynamics of a tree for one state or several: articulated inertias inwards, accelerations outwards.
+/* tree_forward.h - forward dynamics of a tree for one state or several: articulated inertias inwards,
+ * accelerations outwards.
  *
  *   given q, v, tau     find vdot with  M(q) vdot + c(q, v) = tau + forces
  *
- * Source   Anderson & Critchley (2003), eqs 14-19, 24, 26, 27; docs/theory/tree.md, 14-18. Symbols as in tree_recursion.h.
+ * Source   Anderson & Critchley (2003), eqs 14-19, 24, 26, 27; docs/theory/tree.md, 14-18. Symbols as in
+ *          tree_recursion.h.
  * Use      velocities (tree_recursion.h), eliminate, accelerate.
  * Cost     O(n): see tree_recursion.h.
  */
@@ -75,7 +77,8 @@ INLINE void hand_over(const recursion *r, const lw_link *link, const REAL p[3], 
     }
 }
 
-/* 1 / pivot of a speed; zero if that is left out, whose acceleration then becomes zero; bad if it moves no inertia. */
+/* 1 / pivot of a speed; zero if that is left out, whose acceleration then becomes zero; bad if it moves no
+ * inertia. */
 INLINE REAL inverse_pivot(const recursion *r, int speed, REAL pivot, int *bad) {
     if (__builtin_expect(real_above(pivot, r->floor[speed]), 1)) return 1 / pivot;
     if (isinf(r->floor[speed])) return real(0);
@@ -156,8 +159,8 @@ INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
     hand_over(r, link, r->places[i].p, A, B, C, f, -1);
 }
 
-/* L D L' of the k x k matrix D (rows of 6) in place, prescribed rows left out: L a unit triangle, 1 / D on the diagonal. Returns
- * the number (from 1) of the first row whose pivot does not exceed its floor, or 0. */
+/* L D L' of the k x k matrix D (rows of 6) in place, prescribed rows left out: L a unit triangle, 1 / D on
+ * the diagonal. Returns the number (from 1) of the first row whose pivot does not exceed its floor, or 0. */
 INLINE int factor(int k, unsigned prescribed, REAL *D, const double *floor) {
     int bad = 0;
     for (int i = 0; i < k; i++) {
@@ -236,8 +239,8 @@ static void spherical_eliminate(const recursion *r, int i, int *bad) {
     hand_over(r, link, at->p, none, none, C1, f1, -1);
 }
 
-/* A free joint: S is square, so the body's acceleration does not depend on its parent, I^ (alpha; a) = S^-T tau - f^, and
- * the parent feels S^-T tau alone. S is (0; R'), (1; 0) with R' orthogonal. */
+/* A free joint: S is square, so the body's acceleration does not depend on its parent, I^ (alpha; a) = S^-T
+ * tau - f^, and the parent feels S^-T tau alone. S is (0; R'), (1; 0) with R' orthogonal. */
 static void free_eliminate(const recursion *r, int i, int *bad) {
     const lw_link *link = &r->model->links[i];
     const double *given = r->floor + link->v;

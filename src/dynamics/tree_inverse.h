@@ -1,4 +1,5 @@
-/* tree_inverse.h - inverse dynamics of a tree for one state or several: accelerations outwards, wrenches inwards.
+/* tree_inverse.h - inverse dynamics of a tree for one state or several: accelerations outwards, wrenches
+ * inwards.
  *
  *   given q, v, vdot    find tau with  M(q) vdot + c(q, v) = tau + forces
  *
@@ -15,9 +16,9 @@
 /* Leaves, whose slot is -1, share swings[0]: nobody reads it. */
 INLINE swing *swing_of(const recursion *r, const lw_link *link) { return &r->swings[1 + link->slot]; }
 
-/* With K = alpha~ + w~ w~ a point x of the body accelerates by a + K x. So the body needs the force m a + K h and, with
- * sum m x x (K x) by its second moments J, the torque h x a + J alpha + w x J w. K, w and a stay in the body's slot until
- * its last child has read them. */
+/* With K = alpha~ + w~ w~ a point x of the body accelerates by a + K x. So the body needs the force m a + K h
+ * and, with sum m x x (K x) by its second moments J, the torque h x a + J alpha + w x J w. K, w and a stay in
+ * the body's slot until its last child has read them. */
 INLINE void ask(const recursion *r, int i, const REAL w[3], const REAL x[6]) {
     const lw_link *link = &r->model->links[i];
     const double *h = link->inertia.moment, *J = link->inertia.second;

@@ -4,9 +4,10 @@
  *   M_ij = S_i' X' Ic_j S_j                        for i on the way from ground to j
  *
  * Source   docs/theory/tree.md, 10.
- * Symbols  a column is the momentum Ic_j S_j, (angular; linear), of one speed. On its way inwards it stands in the axes
- *          and at the origin of the body that the pass has reached, and the columns of a branch move together, two at a
- *          time: every 64-bit x86 and ARM processor computes two doubles in the time of one.
+ * Symbols  a column is the momentum Ic_j S_j, (angular; linear), of one speed. On its way inwards it stands
+ *          in the axes and at the origin of the body that the pass has reached, and the columns of a branch
+ *          move together, two at a time: every 64-bit x86 and ARM processor computes two doubles in the time
+ *          of one.
  * Cost     O(n d) with d the depth of the tree, plus clearing nv^2 entries; no allocation.
  */
 #include "dynamics/tree_dynamics.h"
@@ -14,8 +15,8 @@
 #define LANES 1
 #include "dynamics/tree_recursion.h"
 
-/* total = base + a rigid inertia J (about its origin), h, m given in the same axes but at p. With e = h + m p, which is its
- * moment about the new origin, and g = h + e:
+/* total = base + a rigid inertia J (about its origin), h, m given in the same axes but at p. With e = h + m
+ * p, which is its moment about the new origin, and g = h + e:
  *     J - p~h~ - h~p~ - m p~p~  =  J_ij + (p.g) d_ij - (p_i g_j + g_i p_j) / 2. */
 INLINE void add_shifted(const lw_rigid_inertia *base, double m, const double h[3], const double J[6],
                         const double p[3], lw_rigid_inertia *total) {
@@ -62,8 +63,8 @@ typedef struct columns {
     unsigned first, end;
 } columns;
 
-/* Puts a column f where it belongs. Whole pairs are written: a processor waits where it reads more at once than was
- * written. */
+/* Puts a column f where it belongs. Whole pairs are written: a processor waits where it reads more at once
+ * than was written. */
 INLINE void put_column(const columns *branch, unsigned c, const double f[6]) {
     pair *to = branch->at + 6 * (c / 2);
     if (c % 2)
@@ -98,8 +99,8 @@ static void general_stir(const recursion *r, int i, const lw_rigid_inertia *I, c
     }
 }
 
-/* Entry x of row v in columns c and c + 1, and below the diagonal. Where c + 1 is beyond the branch, what is entered is
- * overwritten later (lw_branch). */
+/* Entry x of row v in columns c and c + 1, and below the diagonal. Where c + 1 is beyond the branch, what is
+ * entered is overwritten later (lw_branch). */
 INLINE void enter(const lw_model *model, double *mass, int v, unsigned c, pair x) {
     const int *speeds = model->column_speeds + c;
     size_t nv = (size_t)model->nv, row = (size_t)v;
@@ -118,8 +119,8 @@ INLINE void shift_pair(const double p[3], const pair t[6], pair f[6]) {
     for (int k = 3; k < 6; k++) f[k] = t[k];
 }
 
-/* Each column f of the branch of body i: its entries S_i'f of M, then (if it has a parent other than ground) from body i
- * to its parent. */
+/* Each column f of the branch of body i: its entries S_i'f of M, then (if it has a parent other than ground)
+ * from body i to its parent. */
 INLINE void revolute_climb(const recursion *r, int i, const columns *branch, double *mass, int a) {
     const lw_link *link = &r->model->links[i];
     const double cosine = r->cosine[link->v], sine = r->sine[link->v], sign = link->sign;

@@ -1,5 +1,5 @@
-/* tree_recursion.h - what the recursions on a tree share, for one state or several at a time (linalg/simd.h): kernels, positions
- * and velocities. tree_forward.h and tree_inverse.h go on from here.
+/* tree_recursion.h - what the recursions on a tree share, for one state or several at a time (linalg/simd.h):
+ * kernels, positions and velocities. tree_forward.h and tree_inverse.h go on from here.
  *
  * Source   Anderson & Critchley (2003), eqs 8-19, 24, 26, 27, at the joints instead of the mass centres;
  *          derivation in docs/theory/tree.md, 11-20.
@@ -235,7 +235,8 @@ static void general_motion(const recursion *r, int i, const REAL *v, REAL bias[6
 
 static inline void general_place(const recursion *r, int i) { general_motion(r, i, NULL, NULL); }
 
-/* Place, w and, of the bias, what the speeds of the joint itself contribute, with the relative twist (w_r; v_r):
+/* Place, w and, of the bias, what the speeds of the joint itself contribute, with the relative twist (w_r;
+ * v_r):
  *     angular  S° v + w x w_r,    linear  S° v + 2 R'w_p x v_r + w_r x v_r. */
 static void general_rates(const recursion *r, int i, const REAL parent_w[3], REAL w[3], REAL bias[6]) {
     const lw_link *link = &r->model->links[i];
@@ -296,8 +297,8 @@ static void general_velocity(const recursion *r, int i) {
         general_##kind(__VA_ARGS__);                                                                         \
     }
 
-/* Asks for the first lines of 64 bytes of an array's entry i before a pass reaches it. A large model does not fit the
- * caches, and the processor does not foresee such steps by itself. i may lie outside the array. */
+/* Asks for the first lines of 64 bytes of an array's entry i before a pass reaches it. A large model does not
+ * fit the caches, and the processor does not foresee such steps by itself. i may lie outside the array. */
 enum { AHEAD = 12 };
 INLINE void look_ahead(const void *array, size_t size, int lines, int i) {
     uintptr_t at = (uintptr_t)array + (uintptr_t)((intptr_t)i * (intptr_t)size);
@@ -313,7 +314,8 @@ static inline void velocities(const recursion *r) {
     }
 }
 
-/* --- what a joint hands outwards: the parent's acceleration, seen from the child, and bias ------------------------ */
+/* --- what a joint hands outwards: the parent's acceleration, seen from the child, and bias
+ * ------------------------ */
 
 INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
     const lw_link *link = &r->model->links[i];

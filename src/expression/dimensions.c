@@ -1,7 +1,7 @@
 /* dimensions.c - the rule of every operation for dimensions: meaning.c has the algebra.
  *
- * Sums, comparisons and the like want two equal dimensions; sines, logarithms and exponents want none; the rest
- * follows from products and powers. Rounding down and cutting off at 0 keep the dimension.
+ * Sums, comparisons and the like want two equal dimensions; sines, logarithms and exponents want none; the
+ * rest follows from products and powers. Rounding down and cutting off at 0 keep the dimension.
  */
 #include "expression/dimensions.h"
 

@@ -21,8 +21,9 @@
  * `x/2 mm` (but not `10 N/5 mm`, where the dividend carries a unit as well) and `2^3 mm`, where the unit
  * would bind to the last number only.
  *
- * Dimensions. Beside the stack of values runs one of what they measure (meaning.c): units, parameters with units and
- * the variables of laws have dimensions, and both sides of a sum or comparison must agree where both are known.
+ * Dimensions. Beside the stack of values runs one of what they measure (meaning.c): units, parameters with
+ * units and the variables of laws have dimensions, and both sides of a sum or comparison must agree where
+ * both are known.
  *
  * Folding: an instruction whose operands are all constants is run at once; a result that is not finite is an
  * error.

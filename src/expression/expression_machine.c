@@ -373,7 +373,8 @@ int lw_machine_conditions(lw_instruction *code, size_t length) {
     return count;
 }
 
-/* The outcome of a condition with operands x, and the distance to where it changes. A step that takes some way is none: NAN. */
+/* The outcome of a condition with operands x, and the distance to where it changes. A step that takes some
+ * way is none: NAN. */
 static double outcome_of(lw_op op, const double *x, double *distance) {
     double whole, rest;
     switch (op) {

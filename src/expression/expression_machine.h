@@ -1,4 +1,5 @@
-/* expression_machine.h - the stack machine that runs compiled expressions: its instructions and their evaluation.
+/* expression_machine.h - the stack machine that runs compiled expressions: its instructions and their
+ * evaluation.
  */
 #ifndef LW_MACHINE_H
 #define LW_MACHINE_H
@@ -76,15 +77,17 @@ size_t lw_op_arity(lw_op op);
 double lw_machine_value(const lw_instruction *code, size_t length, const double *variables);
 lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables);
 
-/* Conditions: comparisons, sign, floor, ceil, mod, and steps of no width, where they depend on variables. Finds their slots and what they use; returns how many there are. */
+/* Conditions: comparisons, sign, floor, ceil, mod, and steps of no width, where they depend on variables.
+ * Finds their slots and what they use; returns how many there are. */
 int lw_machine_conditions(lw_instruction *code, size_t length);
 /* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. */
 double lw_machine_value_held(const lw_instruction *code, size_t length, const double *variables,
                              const double *held);
 lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_jet *variables,
                            const double *held);
-/* The outcomes (may be NULL) of conditions that use no variable of the mask `without`, NAN of others. held: outcomes as they were; returns the
- * distance to where the first of these changes, negative where one has, HUGE_VAL where there is none. */
+/* The outcomes (may be NULL) of conditions that use no variable of the mask `without`, NAN of others. held:
+ * outcomes as they were; returns the distance to where the first of these changes, negative where one has,
+ * HUGE_VAL where there is none. */
 double lw_machine_look(const lw_instruction *code, size_t length, const double *variables, unsigned without,
                        const double *held, double *outcomes);
 

@@ -32,12 +32,15 @@ bool lw_function_may_jump(const lw_function *function);
 double lw_function_value(const lw_function *function, const double *variables);
 lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables);
 
-/* Conditions in it, at which it may jump: comparisons, sign, floor, ceil, mod, steps of no width. Their outcomes can be held, so that it goes on smoothly where one would change. held: one outcome per condition, NAN: not held; NULL: none is. */
+/* Conditions in it, at which it may jump: comparisons, sign, floor, ceil, mod, steps of no width. Their
+ * outcomes can be held, so that it goes on smoothly where one would change. held: one outcome per condition,
+ * NAN: not held; NULL: none is. */
 int lw_function_conditions(const lw_function *function);
 double lw_function_value_held(const lw_function *function, const double *variables, const double *held);
 lw_jet lw_function_jet_held(const lw_function *function, const lw_jet *variables, const double *held);
-/* Outcomes (may be NULL) at these variables, NAN of conditions that depend on one of the mask `without`. Returns how far it is to where the
- * first of the outcomes `held` (may be NULL) changes, as a difference of its operands: negative where one has changed, HUGE_VAL where none can. */
+/* Outcomes (may be NULL) at these variables, NAN of conditions that depend on one of the mask `without`.
+ * Returns how far it is to where the first of the outcomes `held` (may be NULL) changes, as a difference of
+ * its operands: negative where one has changed, HUGE_VAL where none can. */
 double lw_function_look(const lw_function *function, const double *variables, unsigned without,
                         const double *held, double *outcomes);
 

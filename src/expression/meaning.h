@@ -16,8 +16,8 @@ typedef enum lw_meaning_kind {
     LW_MEANING_SURE      /* a quantity */
 } lw_meaning_kind;
 
-/* Powers of metre, kilogram, second and radian. Roots make fractions, so they are no integers. The radian is kept to
- * tell an angle from a ratio; it never makes two dimensions differ otherwise. */
+/* Powers of metre, kilogram, second and radian. Roots make fractions, so they are no integers. The radian is
+ * kept to tell an angle from a ratio; it never makes two dimensions differ otherwise. */
 typedef struct lw_meaning {
     lw_meaning_kind kind;
     bool direct; /* read off units, with no product or quotient of values behind it; of a number: it is 1 */

@@ -55,10 +55,11 @@ typedef enum lw_quantity {
     LW_QUANTITIES
 } lw_quantity;
 
-/* Do the units in text, if it is a lone number with units behind it, measure this quantity? If not, syntax (which may be
- * NULL) is filled. Other expressions are taken on trust: lw_meaning_fit judges them. */
+/* Do the units in text, if it is a lone number with units behind it, measure this quantity? If not, syntax
+ * (which may be NULL) is filled. Other expressions are taken on trust: lw_meaning_fit judges them. */
 bool lw_units_fit(const char *text, lw_quantity quantity, lw_syntax *syntax);
-/* The quantity that an SI unit such as "s" or "m/s" stands for here; "1" is a plain number, NULL any quantity. */
+/* The quantity that an SI unit such as "s" or "m/s" stands for here; "1" is a plain number, NULL any
+ * quantity. */
 lw_quantity lw_quantity_of(const char *unit);
 
 const char *lw_quantity_name(lw_quantity quantity); /* "a length" */

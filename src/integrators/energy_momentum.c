@@ -1,4 +1,5 @@
-/* energy_momentum.c - the integrators "energy-momentum" and "energy-momentum-4": a method's own conserving step, repeated.
+/* energy_momentum.c - the integrators "energy-momentum" and "energy-momentum-4": a method's own conserving
+ * step, repeated.
  *
  * energy-momentum is the step itself, order 2. energy-momentum-4 composes it five times (Suzuki),
  *
@@ -6,16 +7,17 @@
  *
  * which makes order 4 of any symmetric scheme of order 2, and keeps what each part keeps.
  *
- * With a fixed h step k goes from t_start + k h to t_start + (k + 1) h. With a tolerance h is chosen: each step is taken in two
- * halves, and once as a whole; of the difference 1 / (2^order - 1) is the error of the halves. These are kept, so
- * whatever the scheme conserves is conserved with any sequence of steps. An estimate from the rates would be cheaper by a
- * third, but rates of such schemes oscillate from step to step where stiff, and a whole step solves the same equations that the
- * halves start from.
+ * With a fixed h step k goes from t_start + k h to t_start + (k + 1) h. With a tolerance h is chosen: each
+ * step is taken in two halves, and once as a whole; of the difference 1 / (2^order - 1) is the error of the
+ * halves. These are kept, so whatever the scheme conserves is conserved with any sequence of steps. An
+ * estimate from the rates would be cheaper by a third, but rates of such schemes oscillate from step to step
+ * where stiff, and a whole step solves the same equations that the halves start from.
  *
- * Nothing is projected after a step: the scheme is where it wants to be. A state between the ends of a step is that of a
- * shorter step from its begin, so it conserves what the others do.
+ * Nothing is projected after a step: the scheme is where it wants to be. A state between the ends of a step
+ * is that of a shorter step from its begin, so it conserves what the others do.
  *
- * Source   Suzuki, Phys. Lett. A 146 (1990); Hairer, Lubich, Wanner, Geometric numerical integration (2006), II.4.
+ * Source   Suzuki, Phys. Lett. A 146 (1990); Hairer, Lubich, Wanner, Geometric numerical integration (2006),
+ *          II.4.
  * Cost     1 (or 5) solutions per step; adaptive 3 (15). Evaluations count solutions.
  */
 #include "integrators/integration.h"
@@ -105,7 +107,8 @@ static lw_status take(conserving *run, double t, double h, const double *y, doub
 
 /* --- step size ------------------------------------------------------------------------------------ */
 
-/* Largest difference over its tolerance; the integrals of the ledger take no part, nor does what is not differential. */
+/* Largest difference over its tolerance; the integrals of the ledger take no part, nor does what is not
+ * differential. */
 static double scaled(const conserving *run, const double *a, const double *b, double factor) {
     const bool *differential = run->base.system->differential;
     double worst = 0;

@@ -10,21 +10,23 @@
  * the step, with a first step of a quarter of the way to the time of the failure, until this comes to
  * nothing.
  *
- * Dense output (ERKStep's has degree 5 at most), computed only for steps in which an output time lies. Two ways:
+ * Dense output (ERKStep's has degree 5 at most), computed only for steps in which an output time lies. Two
+ * ways:
  *
- *   By neighbours (neighbours.c), where there were steps before since the last start and nothing has jumped: a polynomial through the ends of this
- *   step and the beginnings of up to four before, of degree 11, that is improved by one to four evaluations within the step until what these
- *   change is 0.3 of the tolerance.
+ *   By neighbours (neighbours.c), where there were steps before since the last start and nothing has jumped:
+ *   a polynomial through the ends of this step and the beginnings of up to four before, of degree 11, that is
+ *   improved by one to four evaluations within the step until what these change is 0.3 of the tolerance.
  *
- *   From inside the step, in any case. Hermite interpolation of y and ydot at both ends of the step and in its middle, which the same formula
- *   reaches by a shorter step from the beginning: degree 5, local error O(h^6). At order 8 it serves to find ydot at a quarter and
- *   at three quarters of the step as well, wrong by O(h^6); the polynomial of degree 7 through all of these, wrong by O(h^7), serves to
- *   find these two again, and the one through what is found then has a local error of O(h^8).
+ *   From inside the step, in any case. Hermite interpolation of y and ydot at both ends of the step and in
+ *   its middle, which the same formula reaches by a shorter step from the beginning: degree 5, local error
+ *   O(h^6). At order 8 it serves to find ydot at a quarter and at three quarters of the step as well, wrong
+ *   by O(h^6); the polynomial of degree 7 through all of these, wrong by O(h^7), serves to find these two
+ *   again, and the one through what is found then has a local error of O(h^8).
  *
  * Projection acts on the new state before ARKODE evaluates ydot there.
  *
- * Cost: 6 (order 5; 7 with projection) or 13 (order 8) evaluations per step. Where there is dense output, one to four more by neighbours; else as
- * many again as the step took, and four more at order 8.
+ * Cost: 6 (order 5; 7 with projection) or 13 (order 8) evaluations per step. Where there is dense output, one
+ * to four more by neighbours; else as many again as the step took, and four more at order 8.
  */
 #include "integrators/erk_pairs.h"
 #include "integrators/neighbours.h"
@@ -36,11 +38,13 @@
 
 extern const lw_integrator lw_erk;
 
-/* Order 5 is for the few digits of looser tolerances and forces with kinks. From here on order 8 has errors 10 to 1000 times smaller at about the
- * same cost on mechanisms, and a switch further down would make cost and error jump back there. */
+/* Order 5 is for the few digits of looser tolerances and forces with kinks. From here on order 8 has errors
+ * 10 to 1000 times smaller at about the same cost on mechanisms, and a switch further down would make cost
+ * and error jump back there. */
 static const double HIGH_ORDER_BELOW = 1e-4 * (1 + 1e-9);
 
-/* Errors of dense output in units of the tolerance, root mean square: small enough, and such that one more rate does not mend them. */
+/* Errors of dense output in units of the tolerance, root mean square: small enough, and such that one more
+ * rate does not mend them. */
 static const double enough = 0.3, hopeless = 1e4;
 
 enum {
@@ -175,11 +179,14 @@ static void quintic(const erk *run, double theta, double *y) {
     lw_hermite(base->base.system->size, 3, thetas, states, rates, run->t_end - base->begin, theta, y);
 }
 
-/* That of degree 7, sum of c_k s^k with s = 2 theta - 1, from y at s = -1, 0, 1 and g = h/2 ydot at s = -1, -1/2, 0, 1/2, 1. Even and odd parts are
- * found apart:
- *     c2 + c4 + c6           = E  = (y(1) + y(-1))/2 - y(0)      c3 + c5 + c7             = D = (y(1) - y(-1))/2 - c1,  c1 = g(0)
- *     2 c2 + 4 c4 + 6 c6     = G1 = (g(1) - g(-1))/2             3 c3 + 5 c5 + 7 c7       = H1 = (g(1) + g(-1))/2 - c1
- *     c2 + c4/2 + 3/16 c6    = G  = (g(1/2) - g(-1/2))/2         3/4 c3 + 5/16 c5 + 7/64 c7 = H = (g(1/2) + g(-1/2))/2 - c1 */
+/* That of degree 7, sum of c_k s^k with s = 2 theta - 1, from y at s = -1, 0, 1 and g = h/2 ydot at s = -1,
+ * -1/2, 0, 1/2, 1. Even and odd parts are found apart:
+ *     c2 + c4 + c6           = E  = (y(1) + y(-1))/2 - y(0)      c3 + c5 + c7             = D = (y(1) -
+ *     y(-1))/2 - c1,  c1 = g(0)
+ *     2 c2 + 4 c4 + 6 c6     = G1 = (g(1) - g(-1))/2             3 c3 + 5 c5 + 7 c7       = H1 = (g(1) +
+ *     g(-1))/2 - c1
+ *     c2 + c4/2 + 3/16 c6    = G  = (g(1/2) - g(-1/2))/2         3/4 c3 + 5/16 c5 + 7/64 c7 = H = (g(1/2) +
+ *     g(-1/2))/2 - c1 */
 static void septic(const erk *run, double theta, double *y) {
     const lw_sundials *base = &run->base;
     const double *y0 = NV_DATA_S(run->y_begin), *y1 = NV_DATA_S(run->y_end), *ym = run->y_middle;

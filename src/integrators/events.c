@@ -1,8 +1,9 @@
 /* events.c - the instant within a step at which an event of the system happens.
  *
- * Values of all roots are positive where nothing has happened. The bracket (before, after] is narrowed by the Illinois variant of the
- * rule of false position, applied to the root that crosses first by its straight line, and by halving where that does not
- * shorten it enough: values may be signs only. It ends at the far side, where the event has happened.
+ * Values of all roots are positive where nothing has happened. The bracket (before, after] is narrowed by the
+ * Illinois variant of the rule of false position, applied to the root that crosses first by its straight
+ * line, and by halving where that does not shorten it enough: values may be signs only. It ends at the far
+ * side, where the event has happened.
  *
  * Cost     some 10 states of dense output for smooth roots, 60 for signs; no allocation.
  */

@@ -21,12 +21,13 @@ typedef lw_status (*lw_state_within)(lw_integration *integration, double t, doub
 bool lw_event_create(lw_event *event, const lw_system *system, double t, lw_arena *arena);
 /* Has something happened at (t, y)? */
 bool lw_event_at(lw_event *event, lw_system *system, double t, const double *y);
-/* Something has happened by the end of the step begin .. *end (lw_event_at says so): *end becomes the first instant at which it has, y the
- * state there. */
+/* Something has happened by the end of the step begin .. *end (lw_event_at says so): *end becomes the first
+ * instant at which it has, y the state there. */
 lw_status lw_event_locate(lw_event *event, lw_integration *integration, lw_state_within state, double begin,
                           double *end, double *y, lw_error *error);
-/* Crosses the event at (t, y). Where there are events without end next to one another, the system is released from them for the
- * rest of the run, and told so; if it cannot be, that is LW_ERROR_INTEGRATION. span: of the run. */
+/* Crosses the event at (t, y). Where there are events without end next to one another, the system is released
+ * from them for the rest of the run, and told so; if it cannot be, that is LW_ERROR_INTEGRATION. span: of the
+ * run. */
 lw_status lw_event_cross(lw_event *event, lw_integration *integration, double t, double span, double *y,
                          lw_error *error);
 

@@ -3,8 +3,8 @@
  * Step k goes from t_start + k h to t_start + (k + 1) h, so times carry no accumulated rounding; the last one
  * ends at t_stop exactly and is shorter, or longer by up to 1e-9 h. Between the ends of a step the state is
  * the cubic Hermite polynomial of y and ydot at both ends, error O(h^4), or the straight line where the
- * system has no derivative, error O(h^2). A step in which an event of the system happens ends there, and the next one where this one
- * should have. The derivative at the end of a step is the next step's first
+ * system has no derivative, error O(h^2). A step in which an event of the system happens ends there, and the
+ * next one where this one should have. The derivative at the end of a step is the next step's first
  * evaluation, so dense output costs at most one evaluation in the whole run.
  */
 #include "integrators/fixed_step.h"
@@ -65,7 +65,8 @@ static void end_becomes_begin(lw_fixed_step *run) {
     run->f_begin_known = run->f_end_known, run->f_end_known = false;
 }
 
-/* The state within the step that is being taken, by a shorter one from its beginning: of the order of the formula. */
+/* The state within the step that is being taken, by a shorter one from its beginning: of the order of the
+ * formula. */
 static lw_status within(lw_integration *integration, double t, double *y, lw_error *error) {
     lw_fixed_step *run = (lw_fixed_step *)integration;
     lw_system *system = integration->system;

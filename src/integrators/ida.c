@@ -6,9 +6,10 @@
  * quadratures Q, whose rows of F are Qdot - g, have the block c I. Beyond 400 states GMRES uses M x by one
  * difference quotient each.
  *
- * IDA asks for a new M whenever c, about 1/h, has changed by some; that, not steps, is where most residuals went. As CVODE does
- * with df/dy, differences of some steps ago serve then: M(c) = M(c before) + (c - c before) dF/dydot, and dF/dydot, masses and
- * such, hardly changes. Where Newton's method does not converge, M is made anew.
+ * IDA asks for a new M whenever c, about 1/h, has changed by some; that, not steps, is where most residuals
+ * went. As CVODE does with df/dy, differences of some steps ago serve then: M(c) = M(c before) + (c - c
+ * before) dF/dydot, and dF/dydot, masses and such, hardly changes. Where Newton's method does not converge, M
+ * is made anew.
  *
  * Start: ydot as given, or from the system's derivative, or IDA's own search for consistent algebraic states
  * and derivatives of the differential ones. IDA has no way to take a projected state back; the residual has
@@ -62,8 +63,9 @@ typedef struct {
     N_Vector moved, weights; /* room */
 } place;
 
-/* Columns of F_y + c F_ydot, or (alone) of F_ydot: y_j moves, and ydot_j c times as far, or ydot_j alone. The increment of y_j as IDA
- * chooses it: sqrt(eps) of the largest of |y_j|, |h ydot_j| and the tolerance, in the direction of motion. */
+/* Columns of F_y + c F_ydot, or (alone) of F_ydot: y_j moves, and ydot_j c times as far, or ydot_j alone. The
+ * increment of y_j as IDA chooses it: sqrt(eps) of the largest of |y_j|, |h ydot_j| and the tolerance, in the
+ * direction of motion. */
 static int differences(ida *run, const place *at, bool alone, double *columns) {
     const int n = run->base.controlled, size = run->base.base.system->size;
     double h, *ys = NV_DATA_S(at->y), *rates = NV_DATA_S(at->ydot);
@@ -96,7 +98,8 @@ static bool is_steady(lw_system *system) {
     return !hints || hints->stiffness_change(hints->subject, false) < much;
 }
 
-/* Do the last ones serve: is M asked for because c has changed, and not because Newton's method does not converge? */
+/* Do the last ones serve: is M asked for because c has changed, and not because Newton's method does not
+ * converge? */
 static bool serves(const ida *run, double c, long steps, long failures) {
     const double least =
         0.6; /* IDA asks by itself where c is below this part of what it was, or beyond its inverse */
@@ -174,9 +177,9 @@ static int jacobian_times(double t, N_Vector y, N_Vector ydot, N_Vector r, N_Vec
     return 0;
 }
 
-/* What comes out is scaled by IDA with 2 / (1 + c / c of the matrix) afterwards, since its matrix is an old one. The quadratures are
- * solved for with the present c, and the scaling is taken off them beforehand: a part of their correction left out in every step
- * would grow, because nothing else controls them. */
+/* What comes out is scaled by IDA with 2 / (1 + c / c of the matrix) afterwards, since its matrix is an old
+ * one. The quadratures are solved for with the present c, and the scaling is taken off them beforehand: a
+ * part of their correction left out in every step would grow, because nothing else controls them. */
 static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, double tolerance) {
     ida *run = (ida *)lw_sundials_of(x);
     double c = 1;

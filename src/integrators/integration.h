@@ -25,7 +25,8 @@ lw_status lw_checked_residual(lw_system *system, double t, const double *y, cons
 /* Adds "the integrator stopped at t = ..." to an error of the system; returns the error's status. */
 lw_status lw_stopped_at(double t, lw_status status, lw_error *error);
 
-/* The step has become so small that time stands still, or is no number. tolerance 0: the step is the user's. */
+/* The step has become so small that time stands still, or is no number. tolerance 0: the step is the
+ * user's. */
 lw_status lw_step_vanished(const lw_integrator *integrator, double t, double h, double tolerance,
                            lw_error *error);
 

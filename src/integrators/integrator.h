@@ -30,14 +30,15 @@ struct lw_system {
     /* After every accepted step (all integrators but ida) and on states given out between steps; a change of
      * the order of the local error. May be NULL. */
     lw_status (*project)(lw_system *system, double t, double *y, lw_error *error);
-    /* Told of every accepted step, after project: it ends at t in the state y, is h long; order is that of a formula with a
-     * variable one, else 0. Anything but LW_OK ends advance there with that status; after LW_ERROR_STOPPED it may be called
-     * again, and goes on. May be NULL. */
+    /* Told of every accepted step, after project: it ends at t in the state y, is h long; order is that of a
+     * formula with a variable one, else 0. Anything but LW_OK ends advance there with that status; after
+     * LW_ERROR_STOPPED it may be called again, and goes on. May be NULL. */
     lw_status (*accepted)(lw_system *system, double t, double h, int order, const double *y, lw_error *error);
-    /* Events (all integrators that work on derivative or residual; root_count 0: there are none). `roots` gives root_count values, each
-     * positive until what it stands for has happened. After each accepted step they are looked at; where one is not positive,
-     * or cannot be had, the step ends at the first instant at which that is so, found within the step. Before the next step `cross` is
-     * called there, which may change y and the equations, so that all values are positive again, and the formula starts anew. */
+    /* Events (all integrators that work on derivative or residual; root_count 0: there are none). `roots`
+     * gives root_count values, each positive until what it stands for has happened. After each accepted step
+     * they are looked at; where one is not positive, or cannot be had, the step ends at the first instant at
+     * which that is so, found within the step. Before the next step `cross` is called there, which may change
+     * y and the equations, so that all values are positive again, and the formula starts anew. */
     int root_count;
     lw_status (*roots)(lw_system *system, double t, const double *y, double *values, lw_error *error);
     lw_status (*cross)(lw_system *system, double t, double *y, lw_error *error);

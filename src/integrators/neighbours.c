@@ -1,28 +1,34 @@
-/* neighbours.c - dense output by the steps before: a polynomial through states and rates that are known already.
+/* neighbours.c - dense output by the steps before: a polynomial through states and rates that are known
+ * already.
  *
- * Of a step, theta = 0 .. 1, the states y and rates ydot are known at both ends, and at the beginnings of the m steps before,
- * theta_j < 0. Hermite's polynomial p_0 through all of them has degree 2m + 3 and an error of O(h^(2m+4)), without any evaluation:
+ * Of a step, theta = 0 .. 1, the states y and rates ydot are known at both ends, and at the beginnings of the
+ * m steps before, theta_j < 0. Hermite's polynomial p_0 through all of them has degree 2m + 3 and an error of
+ * O(h^(2m+4)), without any evaluation:
  *
  *   p_0 - y = -y^(2m+4) h^(2m+4) / (2m+4)! omega(theta),   omega = product of (theta - theta_j)^2
  *
- * Is that good enough? The system is asked at a place theta_1 within the step: r = h ydot(theta_1, p_0(theta_1)) - p_0'(theta_1) is what the
- * polynomial leaves of the equations there, and
+ * Is that good enough? The system is asked at a place theta_1 within the step: r = h ydot(theta_1,
+ * p_0(theta_1)) - p_0'(theta_1) is what the polynomial leaves of the equations there, and
  *
- *   p_k = p_(k-1) + K_k phi_k,   K_k = r_k / phi_k'(theta_k),   phi_k = omega (theta - 1/2)^(k-1) - sum of c_kj phi_j, j < k
+ *   p_k = p_(k-1) + K_k phi_k,   K_k = r_k / phi_k'(theta_k),   phi_k = omega (theta - 1/2)^(k-1) - sum of
+ *   c_kj phi_j, j < k
  *
- * with c_kj such that phi_k' = 0 at theta_1 .. theta_(k-1), satisfies them there, and changes nothing at any node. The order rises by one each time, and
- * max |K_k phi_k| over the step estimates the error of p_(k-1). theta_k is where phi_k' is largest: near a maximum of the error its slope tells nothing.
+ * with c_kj such that phi_k' = 0 at theta_1 .. theta_(k-1), satisfies them there, and changes nothing at any
+ * node. The order rises by one each time, and max |K_k phi_k| over the step estimates the error of p_(k-1).
+ * theta_k is where phi_k' is largest: near a maximum of the error its slope tells nothing.
  *
- * The first rate was found at a state with the error e_0 of p_0, and keeps an error of about h L e_0, L being that of Lipschitz, in all p_k. So after
- * two rates each of them is found anew, from the better polynomial: what this changes is the estimate then. The caller goes on until it is well
- * within the tolerance, and does something else if four rates do not suffice: next to a kink of a force neighbours are of no use.
+ * The first rate was found at a state with the error e_0 of p_0, and keeps an error of about h L e_0, L being
+ * that of Lipschitz, in all p_k. So after two rates each of them is found anew, from the better polynomial:
+ * what this changes is the estimate then. The caller goes on until it is well within the tolerance, and does
+ * something else if four rates do not suffice: next to a kink of a force neighbours are of no use.
  *
- * States of one step and the next are not on one solution; they differ by the errors of steps. Weights of the states before are 0.3 (m = 2) to 1.2
- * (m = 4) in sum for equal steps, and thousands where steps grow quickly. So many neighbours are taken as have weights up to 1.5.
+ * States of one step and the next are not on one solution; they differ by the errors of steps. Weights of the
+ * states before are 0.3 (m = 2) to 1.2 (m = 4) in sum for equal steps, and thousands where steps grow
+ * quickly. So many neighbours are taken as have weights up to 1.5.
  *
  * Symbols  theta_j: node; theta_k: place; c_kj: mix; K_k: factor.
- * Source   Hermite interpolation; improving it by rates of its own values: Enright, Jackson, Norsett, Thomsen, Interpolants for
- *          Runge-Kutta formulas, ACM Trans. Math. Softw. 12 (1986).
+ * Source   Hermite interpolation; improving it by rates of its own values: Enright, Jackson, Norsett,
+ *          Thomsen, Interpolants for Runge-Kutta formulas, ACM Trans. Math. Softw. 12 (1986).
  * Cost     O(states) for each state that is asked for; no evaluation, but for those that the caller makes.
  */
 #include "integrators/neighbours.h"
@@ -60,7 +66,8 @@ void lw_neighbours_keep(lw_neighbours *n, double t, const double *y, const doubl
     if (n->known < LW_NEIGHBOURS) n->known++;
 }
 
-/* Weights of y and of h ydot at the nodes in p_0(theta) or, if slope, in p_0'(theta); theta is no node then. */
+/* Weights of y and of h ydot at the nodes in p_0(theta) or, if slope, in p_0'(theta); theta is no node
+ * then. */
 static void weigh(const lw_neighbours *n, double theta, bool slope, double *of_y, double *of_f) {
     const int nodes = n->used + 2;
     for (int i = 0; i < nodes; i++) {
@@ -100,7 +107,8 @@ static void correct(const lw_neighbours *n, double theta, int count, double *val
     }
 }
 
-/* By how much errors of the states before are magnified: the largest sum of their weights in the step. Some places will do. */
+/* By how much errors of the states before are magnified: the largest sum of their weights in the step. Some
+ * places will do. */
 static double magnified(const lw_neighbours *n) {
     double of_y[LW_NEIGHBOUR_NODES], of_f[LW_NEIGHBOUR_NODES], most = 0;
     for (int k = 1; k < PLACES; k++) {
@@ -150,7 +158,8 @@ double lw_neighbours_next(lw_neighbours *n) {
     return n->place[n->asked % LW_NEIGHBOUR_RATES];
 }
 
-/* The polynomial, as a sum of phi, that is zero at all nodes and has slope 1 at place k and 0 at the other places; its largest value. */
+/* The polynomial, as a sum of phi, that is zero at all nodes and has slope 1 at place k and 0 at the other
+ * places; its largest value. */
 static double unit_slope(const lw_neighbours *n, int k, double *of_phi) {
     double value[LW_NEIGHBOUR_RATES], slope[LW_NEIGHBOUR_RATES], most = 0;
     memset(of_phi, 0, sizeof *of_phi * LW_NEIGHBOUR_RATES);

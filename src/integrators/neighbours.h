@@ -1,4 +1,5 @@
-/* neighbours.h - dense output by the steps before: a polynomial through states and rates that are known already.
+/* neighbours.h - dense output by the steps before: a polynomial through states and rates that are known
+ * already.
  */
 #ifndef LW_NEIGHBOURS_H
 #define LW_NEIGHBOURS_H

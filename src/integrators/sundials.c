@@ -237,9 +237,9 @@ bool lw_sundials_newton(lw_sundials *run) {
     return run->first && run->second && run->nonlinear;
 }
 
-/* Is some equation as far from solved as before the first round? Corrections tell that only if the matrix is right: one that was made when the
- * system was much stiffer makes next to none. So the equations are looked at themselves, in units of what they would move if
- * they were not stiff. */
+/* Is some equation as far from solved as before the first round? Corrections tell that only if the matrix is
+ * right: one that was made when the system was much stiffer makes next to none. So the equations are looked
+ * at themselves, in units of what they would move if they were not stiff. */
 static bool is_stale(const lw_sundials *run, N_Vector weights) {
     const double *first = NV_DATA_S(run->first), *second = NV_DATA_S(run->second), *w = NV_DATA_S(weights);
     for (int k = 0; k < run->controlled; k++)
@@ -254,8 +254,8 @@ void lw_sundials_renews(lw_sundials *run, bool begins) {
     if (begins) run->fresh = true;
 }
 
-/* Is the first correction good enough, by what is known of the matrix: its rate in earlier steps, and how much stiffness has changed? One that
- * is off by a factor r leaves r - 1 of a correction, or less. */
+/* Is the first correction good enough, by what is known of the matrix: its rate in earlier steps, and how
+ * much stiffness has changed? One that is off by a factor r leaves r - 1 of a correction, or less. */
 static bool suffices(const lw_sundials *run, double size, double tolerance) {
     const lw_newton_hints *hints = run->base.system->newton_hints;
     if (run->fresh || !hints) return false;
@@ -263,8 +263,10 @@ static bool suffices(const lw_sundials *run, double size, double tolerance) {
     return rate < 0.05 && rate / (1 - rate) * size <= tolerance;
 }
 
-/* SUNDIALS' own tests take the rate of convergence over from earlier steps, and may do so for as long as the matrix is kept. Here every
- * step finds it anew in two rounds, unless the system knows how little its stiffness has changed. Corrections by a new matrix that are small but do not get smaller are noise of the system. */
+/* SUNDIALS' own tests take the rate of convergence over from earlier steps, and may do so for as long as the
+ * matrix is kept. Here every step finds it anew in two rounds, unless the system knows how little its
+ * stiffness has changed. Corrections by a new matrix that are small but do not get smaller are noise of the
+ * system. */
 static int converged(SUNNonlinearSolver solver, N_Vector y, N_Vector change, double tolerance,
                      N_Vector weights, void *data) {
     (void)y;
@@ -378,7 +380,8 @@ void lw_sundials_add_before(const lw_sundials *run, lw_integrator_statistics *st
 
 /* --- stepping ------------------------------------------------------------------------------------- */
 
-/* Each step, where the solver takes the state back. Of one that drifts only what is put out, which tells whether its loops still close. */
+/* Each step, where the solver takes the state back. Of one that drifts only what is put out, which tells
+ * whether its loops still close. */
 static lw_status project(lw_sundials *run, double t, N_Vector y, lw_error *error) {
     lw_system *system = run->base.system;
     if (!system->project) return LW_OK;

@@ -77,8 +77,8 @@ int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Ve
 bool lw_sundials_newton(lw_sundials *run);
 /* Before and after its matrix is made by differences from the last evaluation. */
 void lw_sundials_renews(lw_sundials *run, bool begins);
-/* To be called when it is attached: where the system's stiffness may change by decades within a few steps, it tests by itself, in each
- * step, whether the matrix is too old. false: no memory. */
+/* To be called when it is attached: where the system's stiffness may change by decades within a few steps, it
+ * tests by itself, in each step, whether the matrix is too old. false: no memory. */
 bool lw_sundials_tests_itself(lw_sundials *run);
 /* Whose vector it is. */
 lw_sundials *lw_sundials_of(N_Vector v);

@@ -1,7 +1,7 @@
 /* dense.h - dense linear algebra behind small typed calls; LAPACK does the work.
  *
- * Matrices are stored column by column: entry (i, j) of an m x n matrix is A[i + j m]. Workspaces are created once for
- * the largest sizes; no other call allocates.
+ * Matrices are stored column by column: entry (i, j) of an m x n matrix is A[i + j m]. Workspaces are created
+ * once for the largest sizes; no other call allocates.
  */
 #ifndef LW_DENSE_H
 #define LW_DENSE_H
@@ -32,12 +32,14 @@ void lw_cholesky_solve(const lw_symmetric *s, int n, const double *A, int column
 void lw_cholesky_lower(int n, const double *L, int first, double *x);
 bool lw_symmetric_factor(lw_symmetric *s, int n, double *A, double *condition);
 void lw_symmetric_solve(const lw_symmetric *s, int n, const double *A, int columns, double *B);
-/* The 1-norm of a symmetric matrix (lower triangle), and with it the same estimate afterwards, from the factors. */
+/* The 1-norm of a symmetric matrix (lower triangle), and with it the same estimate afterwards, from the
+ * factors. */
 double lw_symmetric_norm(lw_symmetric *s, int n, const double *A);
 double lw_factored_condition(lw_symmetric *s, int n, const double *A, double norm, bool cholesky);
 
-/* A positive semi-definite matrix (lower triangle), P'A P = L L' with the largest pivot next, as far as pivots exceed
- * tolerance; returns the rank. order[k] is the row at place k; work has 2 n numbers; condition is that of the part kept. */
+/* A positive semi-definite matrix (lower triangle), P'A P = L L' with the largest pivot next, as far as
+ * pivots exceed tolerance; returns the rank. order[k] is the row at place k; work has 2 n numbers; condition
+ * is that of the part kept. */
 int lw_semidefinite_factor(int n, double *A, int *order, double *work, double tolerance, double *condition);
 /* A solution of A x = b for a b in the range of A, with zeros in the rows left out; b is replaced by x. */
 void lw_semidefinite_solve(int n, int rank, const double *A, const int *order, double *work, double *b);

@@ -4,8 +4,8 @@
  *
  *   theta = (S_jj - S_ii) / (2 S_ij),   t = sign(theta) / (|theta| + sqrt(theta^2 + 1)) = tan of the angle
  *
- * Exact to rounding also where two eigenvalues are equal, as for every rod: a closed form loses half the digits there.
- * Converges quadratically: four or five rounds.
+ * Exact to rounding also where two eigenvalues are equal, as for every rod: a closed form loses half the
+ * digits there. Converges quadratically: four or five rounds.
  *
  * Source   Golub & Van Loan, Matrix Computations, 8.5.
  */

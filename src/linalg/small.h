@@ -5,8 +5,8 @@
 #ifndef LW_SMALL_H
 #define LW_SMALL_H
 
-/* Eigenvalues e and eigenvectors, the columns of axes (a rotation matrix, row by row), of S. In no order: axes of a matrix
- * that is diagonal are those of the frame. */
+/* Eigenvalues e and eigenvectors, the columns of axes (a rotation matrix, row by row), of S. In no order:
+ * axes of a matrix that is diagonal are those of the frame. */
 void lw_s3_axes(const double S[6], double e[3], double axes[9]);
 /* The same, ascending; axes may be a reflection. */
 void lw_s3_axes_ascending(const double S[6], double e[3], double axes[9]);

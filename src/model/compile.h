@@ -76,7 +76,8 @@ lw_status lw_compile_tree(lw_compiler *compiler);
 /* compile_forces.c */
 lw_status lw_compile_motions(lw_compiler *compiler);
 lw_status lw_compile_forces(lw_compiler *compiler);
-/* Entries of q for the angles of cut joints whose turns matter: those of screws and of elements that depend on them. */
+/* Entries of q for the angles of cut joints whose turns matter: those of screws and of elements that depend
+ * on them. */
 lw_status lw_compile_cut_angles(lw_compiler *compiler);
 lw_status lw_compile_constraints(lw_compiler *compiler);
 /* After the initial state is known: free lengths that were left to it. */

@@ -1,8 +1,9 @@
-/* compile_geometry.c - from points and axes of the user to frames: the reference configuration, and the frame of every joint
- * on both its bodies.
+/* compile_geometry.c - from points and axes of the user to frames: the reference configuration, and the frame
+ * of every joint on both its bodies.
  *
- * Reference configuration: a body's pose is what the user gave; else, if a joint given in body frames leads to it from a
- * body whose pose is known, what that joint says at q = 0; else body frame = world frame, and joints lead on from there.
+ * Reference configuration: a body's pose is what the user gave; else, if a joint given in body frames leads
+ * to it from a body whose pose is known, what that joint says at q = 0; else body frame = world frame, and
+ * joints lead on from there.
  *
  * Cost     O(n + joints).
  */
@@ -87,7 +88,8 @@ static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec,
         frame_axes(type, &spec->geometry[1], aligned ? x : NULL, draft->frames[1].R);
 }
 
-/* Warns of a joint in body frames whose zero angle nobody has said: one axis on each side, and no x direction. */
+/* Warns of a joint in body frames whose zero angle nobody has said: one axis on each side, and no x
+ * direction. */
 static void warn_of_open_angle(lw_compiler *compiler, const lw_joint_spec *spec,
                                const lw_joint_draft *draft) {
     const lw_joint_geometry *g = spec->geometry;

@@ -104,8 +104,9 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
     return explain_wishes(compiler, massless);
 }
 
-/* Products of inertia that are rounding, and nothing else: of the diagonal, or larger than the moments beside them
- * allow, where validate.c has found both to be nothing. Left in, they would pass for inertia where there is none. */
+/* Products of inertia that are rounding, and nothing else: of the diagonal, or larger than the moments beside
+ * them allow, where validate.c has found both to be nothing. Left in, they would pass for inertia where there
+ * is none. */
 static void drop_rounding(double I[6]) {
     static const int row[3] = {0, 0, 1}, column[3] = {1, 2, 2};
     double e[3];

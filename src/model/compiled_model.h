@@ -58,9 +58,9 @@ typedef struct lw_turn {
     double sign;
 } lw_turn;
 
-/* The speeds of body i and of all that it carries, as columns of the mass matrix: the bodies it carries first. A branch
- * starts at an even column, so that columns can be worked on in pairs: beyond its end there is either nothing or what is
- * written later, nearer to ground. */
+/* The speeds of body i and of all that it carries, as columns of the mass matrix: the bodies it carries
+ * first. A branch starts at an even column, so that columns can be worked on in pairs: beyond its end there
+ * is either nothing or what is written later, nearer to ground. */
 typedef struct lw_branch {
     int first, end;
 } lw_branch;
@@ -89,9 +89,9 @@ typedef struct lw_joint_entry {
     lw_place place;
 } lw_joint_entry;
 
-/* An angle of a joint that closes a loop, where its number of turns matters: bodies look alike after each turn, so it has an
- * entry of its own behind the coordinates of the tree. That entry is integrated like they are, but only says which turn the
- * angle is in; the angle itself follows from the places of the bodies. */
+/* An angle of a joint that closes a loop, where its number of turns matters: bodies look alike after each
+ * turn, so it has an entry of its own behind the coordinates of the tree. That entry is integrated like they
+ * are, but only says which turn the angle is in; the angle itself follows from the places of the bodies. */
 typedef struct lw_cut_angle {
     int closure, coordinate; /* of the cut joint */
     int q;                   /* its entry */
@@ -135,8 +135,8 @@ typedef struct lw_constraint {
     double factors[LW_COUPLING_MAX], offset;
 } lw_constraint;
 
-/* A motion that moves no inertia and on which nothing acts (idle.c): link.inertia has a moment about an axis of the body, internal
- * axes, that holds its spin and is in no other book. */
+/* A motion that moves no inertia and on which nothing acts (idle.c): link.inertia has a moment about an axis
+ * of the body, internal axes, that holds its spin and is in no other book. */
 typedef struct lw_idle {
     int body;
     double axis[3], moment;

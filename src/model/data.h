@@ -27,7 +27,8 @@ typedef struct lw_body_motion {
  *   place   p, R     place in the parent, where it depends on q: p not of aligned revolute joints, R not of
  *                    aligned ones
  *   sum     A, B, C  articulated inertia [A B; B' C] and bias wrench f that the children have handed over
- *   swing   w, a, K  inverse dynamics: w and a as above; K x is the acceleration of a point x relative to the origin
+ *   swing   w, a, K  inverse dynamics: w and a as above; K x is the acceleration of a point x relative to the
+ *   origin
  * Sums and swings stand in slots, which bodies use in turn: only what waits for a child is kept. */
 #define LW_NODE(REAL)                                                                                        \
     struct {                                                                                                 \
@@ -51,9 +52,11 @@ typedef LW_SUM(double) lw_node_sum;
 typedef LW_SWING(double) lw_node_swing;
 
 /* What an element between two bodies leaves for those who differentiate it.
- *   spring    wrenches of a unit of tension on the first body, and against it on the second, in their internal axes; the rate of its
+ *   spring    wrenches of a unit of tension on the first body, and against it on the second, in their
+ *   internal axes; the rate of its
  *             length
- *   bushing   its axes as columns, seen from the second body, 9; its point seen from the first, 3; the rates that it damps, 6 */
+ *   bushing   its axes as columns, seen from the second body, 9; its point seen from the first, 3; the rates
+ *   that it damps, 6 */
 enum { LW_LINE = 18 };
 
 struct lw_data {
@@ -73,14 +76,16 @@ struct lw_data {
     const int
         *line_of; /* per element: which LW_LINE of `lines` it leaves (force.c), or -1: none; NULL: not kept */
     double *lines;
-    /* outcomes that conditions in laws, drives and applied forces are held at (lw_function_value_held): per element the first of its own in
-     * `held`, or -1; NULL: nothing is held */
+    /* outcomes that conditions in laws, drives and applied forces are held at (lw_function_value_held): per
+     * element the first of its own in `held`, or -1; NULL: nothing is held */
     const int *held_of;
     const double *held;
     const bool
         *still; /* per element: its law or drive gives what it would at rest, by its slope; NULL: none does */
     double *
-        cut_load; /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, world axes */
+        /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint,
+         * world axes */
+        cut_load;
     /* recursions */
     lw_node *nodes;              /* 0 .. n */
     lw_node_place *places;       /* 0 .. n */
@@ -112,18 +117,22 @@ void lw_velocities_of(const lw_model *model, lw_data *data, int first, int end);
 void lw_world_poses_of(const lw_model *model, lw_data *data, int first, int end);
 /* lw_q_rate with the pull of quaternions towards unit length (joint.h): for integration. */
 void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot);
-/* A quaternion and its opposite are the same rotation: each in q with the sign that is nearer to the one in `like`. */
+/* A quaternion and its opposite are the same rotation: each in q with the sign that is nearer to the one in
+ * `like`. */
 void lw_same_signs(const lw_model *model, const double *like, double *q);
 
-/* The joint that closes a loop, after lw_velocities and lw_world_poses: coordinates, speeds, and the wrenches of
- * lw_joint_dual in world axes at its point on the second body. */
+/* The joint that closes a loop, after lw_velocities and lw_world_poses: coordinates, speeds, and the wrenches
+ * of lw_joint_dual in world axes at its point on the second body. */
 void lw_cut_joint(const lw_model *model, const lw_data *data, int closure, double *q, double *v, double W[36],
                   double at[3]);
-/* What lw_joint_fit starts from at a cut joint: the turns that q names, zero displacement where it names none. */
+/* What lw_joint_fit starts from at a cut joint: the turns that q names, zero displacement where it names
+ * none. */
 void lw_cut_guess(const lw_joint_entry *entry, const double *q, double *guess);
-/* Into q what it holds of a joint's coordinates: all of them in the tree, the turns of a cut joint where they matter. */
+/* Into q what it holds of a joint's coordinates: all of them in the tree, the turns of a cut joint where they
+ * matter. */
 void lw_put_coordinates(const lw_joint_entry *entry, const double *coordinates, double *q);
-/* The entries of q that belong to cut joints, from the places of the bodies and the turns that they are in. */
+/* The entries of q that belong to cut joints, from the places of the bodies and the turns that they are
+ * in. */
 void lw_fit_cut_angles(const lw_model *model, double *q);
 
 /* --- force.c -------------------------------------------------------------------------------------- */
@@ -145,7 +154,8 @@ void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, dou
 
 /* --- idle.c --------------------------------------------------------------------------------------- */
 
-/* Adds to load what takes the gyroscopic torque of the moments that hold idle spins away again; after lw_velocities. */
+/* Adds to load what takes the gyroscopic torque of the moments that hold idle spins away again; after
+ * lw_velocities. */
 void lw_idle_loads(const lw_model *model, lw_data *data);
 
 #endif

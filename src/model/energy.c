@@ -1,4 +1,5 @@
-/* energy.c - kinetic and potential energy, linear and angular momentum of the tree. Moments that hold idle spins do not count.
+/* energy.c - kinetic and potential energy, linear and angular momentum of the tree. Moments that hold idle
+ * spins do not count.
  *
  *   T = sum V'I V / 2,   U = - sum m g.c + U(elements),   p = sum m c',   L = sum (c x m c' + J w)
  *

@@ -14,13 +14,14 @@
  * loop, and no loop changes its edges. This is done, within the class, where it saves closure rows. A tree
  * edge t that lies on further loops changes these, too: when the cut of loop L moves to t, every other loop K
  * through t becomes the symmetric difference of K and L, of length |K| + |L| - 2 |K L|, where |K L| counts
- * their common edges. So the total length falls by the sum of 2 |K L| - |L| over these K. Such moves are made,
- * shortest loops first, as long as one makes the total smaller and costs no closure row.
+ * their common edges. So the total length falls by the sum of 2 |K L| - |L| over these K. Such moves are
+ * made, shortest loops first, as long as one makes the total smaller and costs no closure row.
  *
- * Bodies without mass. A cut beside one leaves a joint of the open tree that moves no inertia, which most methods for
- * trees cannot take; so such cuts come last. In a row of cells with massless couplers this makes one long chain of the
- * whole row, and every loop reaches back to its beginning. So all is done once more as if those bodies had mass, and
- * that tree is taken if it more than halves the total length of the loops: rcr lends such bodies inertia.
+ * Bodies without mass. A cut beside one leaves a joint of the open tree that moves no inertia, which most
+ * methods for trees cannot take; so such cuts come last. In a row of cells with massless couplers this makes
+ * one long chain of the whole row, and every loop reaches back to its beginning. So all is done once more as
+ * if those bodies had mass, and that tree is taken if it more than halves the total length of the loops: rcr
+ * lends such bodies inertia.
  *
  * Labels. Regular labelling of Mufti (1983), sect. 2: all leaves get the highest numbers and are removed, and
  * so on. A body is removed in round h, its height above the deepest leaf that hangs from it; so the labels
@@ -295,8 +296,8 @@ static void add_savings(search *s, int length, int other_cut) {
             if (s->on_loop[b]) s->saving[b] += 2 * common - length;
 }
 
-/* The edge whose cut, instead of the k-th in the list of all, makes the loops shorter: that of most freedom; of these, the one
- * that saves most, then turns round the shortest branch, then the user's first. */
+/* The edge whose cut, instead of the k-th in the list of all, makes the loops shorter: that of most freedom;
+ * of these, the one that saves most, then turns round the shortest branch, then the user's first. */
 static int shorter_cut(search *s, int count, int k, int64_t *work) {
     const lw_edge *edges = s->edges;
     int cut_edge = s->list[k];

@@ -19,7 +19,9 @@ typedef struct lw_edge {
     int bodies[2];
     int freedom; /* 0 .. 6: the more, the better it serves as a cut; a cut at 6 has no closure row at all */
     lw_keep
-        keep; /* how much it needs coordinates: not cut if avoidable, and of several the one that needs them least */
+        /* how much it needs coordinates: not cut if avoidable, and of several the one that needs them
+         * least */
+        keep;
     bool wish_cut; /* the user asks to cut here */
 } lw_edge;
 
@@ -43,8 +45,9 @@ typedef struct lw_graph {
 } lw_graph;
 
 /* Analyses the graph; all arrays come from the arena. massless[b] for user's bodies 0 .. n. O((n + e) log n)
- * plus the total length of the loops, plus a bounded effort to make them shorter. Returns LW_ERROR_ARGUMENT if an edge joins a body to itself or to a
- * body that is not there, LW_ERROR_MEMORY if memory is out or the loops have more than INT_MAX edges in all.
+ * plus the total length of the loops, plus a bounded effort to make them shorter. Returns LW_ERROR_ARGUMENT
+ * if an edge joins a body to itself or to a body that is not there, LW_ERROR_MEMORY if memory is out or the
+ * loops have more than INT_MAX edges in all.
  */
 lw_status lw_graph_analyse(lw_arena *arena, int body_count, const bool *massless, int edge_count,
                            const lw_edge *edges, lw_graph *graph);

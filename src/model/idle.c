@@ -1,20 +1,25 @@
-/* idle.c - motions that move no inertia and on which nothing acts: a rod that spins about the line of its two ball joints.
+/* idle.c - motions that move no inertia and on which nothing acts: a rod that spins about the line of its two
+ * ball joints.
  *
- *   M n = 0,  J n = 0,  h n = 0      n a motion, J rows of joints and constraints, h the rates by which force elements do work
+ *   M n = 0,  J n = 0,  h n = 0      n a motion, J rows of joints and constraints, h the rates by which force
+ *   elements do work
  *
- * M n = 0 says that every body whose inertia is regular stays. So the motions are found among the bodies whose inertia is not, all
- * others held: unknowns are the twists that move no mass of them, and what does not share a row falls apart into small systems, however
- * large the mechanism. A law has no part in it, only where it acts; a motion must be idle wherever the joints are put (two random
- * positions: a rank that is low there is low everywhere).
+ * M n = 0 says that every body whose inertia is regular stays. So the motions are found among the bodies
+ * whose inertia is not, all others held: unknowns are the twists that move no mass of them, and what does not
+ * share a row falls apart into small systems, however large the mechanism. A law has no part in it, only
+ * where it acts; a motion must be idle wherever the joints are put (two random positions: a rank that is low
+ * there is low everywhere).
  *
- * Each is then given a moment of inertia B about an axis u of one body, which changes nothing else (docs/theory/idle.md):
+ * Each is then given a moment of inertia B about an axis u of one body, which changes nothing else
+ * (docs/theory/idle.md):
  *
  *   body's torque   B u (u.wdot) + w x B u (u.w)  =  lw_idle_loads + ...,    lw_idle_loads = w x B u (u.w)
  *
  * so that u.wdot = 0, and the spin u.w keeps its value. Energy, momentum and mass matrix do not count B.
  *
  * Source   docs/theory/idle.md.
- * Cost     O(joints + elements), and the cube of the bodies that one motion may move together; nothing where all inertias are regular.
+ * Cost     O(joints + elements), and the cube of the bodies that one motion may move together; nothing where
+ *          all inertias are regular.
  * Limits   rotations (what slides without mass is not held); SYSTEM_MAX unknowns that hang together.
  */
 #include "linalg/small.h"
@@ -40,7 +45,8 @@ typedef struct part {
 typedef struct row {
     int first, count; /* parts */
     bool
-        element; /* of a force element; otherwise it is kept zero by a joint, a constraint or a prescribed motion */
+        /* of a force element; otherwise it is kept zero by a joint, a constraint or a prescribed motion */
+        element;
     int next; /* row of the same system */
 } row;
 
@@ -97,7 +103,8 @@ static int still_twists(survey *s, int i, double out[6][6]) {
     return count;
 }
 
-/* --- rows ------------------------------------------------------------------------------------------------ */
+/* --- rows
+ * ------------------------------------------------------------------------------------------------ */
 
 static void add_row(survey *s, bool element) {
     s->rows[s->row_count++] = (row){s->part_count, 0, element, -1};
@@ -266,14 +273,16 @@ static double entry_at(const survey *s, const row *r, int unknown) {
     return force > 0.5 ? sum / s->length : sum; /* a unit of force, else a torque */
 }
 
-/* --- positions --------------------------------------------------------------------------------------------- */
+/* --- positions
+ * --------------------------------------------------------------------------------------------- */
 
 static double random_unit(survey *s) { /* -1 .. 1 */
     s->random = s->random * 6364136223846793005u + 1442695040888963407u;
     return (double)(s->random >> 11) / 4503599627370496.0 - 1;
 }
 
-/* Position 0 is the start; the others are random, each joint by itself: that loops are open there does not matter. */
+/* Position 0 is the start; the others are random, each joint by itself: that loops are open there does not
+ * matter. */
 static void take_position(survey *s, int position) {
     const lw_model *model = s->model;
     lw_take_state(model, s->data, 0, model->q0, model->v0);
@@ -307,7 +316,8 @@ static void take_position(survey *s, int position) {
     make_rows(s);
 }
 
-/* --- systems ------------------------------------------------------------------------------------------------ */
+/* --- systems
+ * ------------------------------------------------------------------------------------------------ */
 
 static int find(int *set, int x) {
     while (set[x] != x) x = set[x] = set[set[x]];
@@ -328,7 +338,8 @@ static void join_systems(survey *s) {
     }
 }
 
-/* The null space of the m x n matrix A (row by row, lost): columns of N, orthonormal; how many. All pivots are the largest left. */
+/* The null space of the m x n matrix A (row by row, lost): columns of N, orthonormal; how many. All pivots
+ * are the largest left. */
 static int null_space(int m, int n, double *A, double *N) {
     int at[SYSTEM_MAX], rank = 0; /* columns in the order of pivots */
     for (int c = 0; c < n; c++) at[c] = c;
@@ -404,10 +415,11 @@ static void spin_of(const survey *s, const motions *of, int k, int body, double 
         if (s->owner[of->unknowns[c]] == body) lw_v3_axpy(of->N[k * of->n + c], s->basis[of->unknowns[c]], w);
 }
 
-/* --- who holds them ------------------------------------------------------------------------------------------ */
+/* --- who holds them
+ * ------------------------------------------------------------------------------------------ */
 
-/* Its size changes nothing but rounding and Newton's method of the directors, for which it should be a small part of this: the body's
- * own largest moment, or what the masses beside it would have on its length. */
+/* Its size changes nothing but rounding and Newton's method of the directors, for which it should be a small
+ * part of this: the body's own largest moment, or what the masses beside it would have on its length. */
 static const double share = 1.0 / 64;
 
 static double suitable_moment(const survey *s, int body) {
@@ -496,7 +508,8 @@ static void hold_spins(survey *s, motions *of) {
     for (int k = 0; k < count && of->count == 0; k++) hold(s, body[k], axis[k]);
 }
 
-/* --- words ------------------------------------------------------------------------------------------------------ */
+/* --- words
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* "about [x, y, z] (its own axes), the line through joints "a" and "b"", for a motion of the body. */
 static void describe(const survey *s, int body, const double axis[3], char *text, size_t size) {
@@ -574,7 +587,8 @@ static void complain_of_gyroscope(survey *s, int body, const double w[3]) {
         line);
 }
 
-/* --- all of it --------------------------------------------------------------------------------------------------- */
+/* --- all of it
+ * --------------------------------------------------------------------------------------------------- */
 
 /* The rows of each system as lists; head: per unknown, at the one that stands for its system. */
 static void list_rows(survey *s, int *head) {
@@ -590,8 +604,8 @@ static void list_rows(survey *s, int *head) {
         }
 }
 
-/* A dead end: bodies with neither mass nor inertia that only one joint ties to others. Nothing would change without them, so that
- * their mass was forgotten, rather: this stays an error. */
+/* A dead end: bodies with neither mass nor inertia that only one joint ties to others. Nothing would change
+ * without them, so that their mass was forgotten, rather: this stays an error. */
 static bool is_dead_end(const survey *s, const motions *of) {
     const lw_model *model = s->model;
     int ties = 0;
@@ -618,8 +632,9 @@ static void twist_of(const survey *s, const motions *of, int k, int body, double
     for (int i = 3; i < 6; i++) out[i] /= s->length;
 }
 
-/* Do the motions move one body only, or all that they move about one line? Then nothing but these bodies ever looks different. A linkage
- * without mass that flaps moves no mass either, but its shape changes, and what it holds with it. */
+/* Do the motions move one body only, or all that they move about one line? Then nothing but these bodies ever
+ * looks different. A linkage without mass that flaps moves no mass either, but its shape changes, and what it
+ * holds with it. */
 static bool are_spins(const survey *s, const motions *of) {
     double line[6] = {0}, square = 0;
     bool single = true;
@@ -641,7 +656,8 @@ static bool are_spins(const survey *s, const motions *of) {
     return true;
 }
 
-/* What holds at two random positions holds wherever the ranks are full; the axis is taken from the start if the rank is that there. */
+/* What holds at two random positions holds wherever the ranks are full; the axis is taken from the start if
+ * the rank is that there. */
 static lw_status look_at_systems(survey *s) {
     lw_arena *scratch = s->compiler->scratch;
     int n = s->unknowns, room = n > SYSTEM_MAX ? SYSTEM_MAX : n;
@@ -765,7 +781,8 @@ lw_status lw_compile_idle(lw_compiler *compiler) {
     return status;
 }
 
-/* --- in a state --------------------------------------------------------------------------------------------------- */
+/* --- in a state
+ * --------------------------------------------------------------------------------------------------- */
 
 void lw_idle_loads(const lw_model *model, lw_data *data) {
     for (int k = 0; k < model->idle_count; k++) {

@@ -1,5 +1,5 @@
-/* joint.c - what each type of joint does, for one state: motion (joint_motion.h), the wrenches it transmits, its
- * coordinates from a place, rates of coordinates, what its coordinates and speeds are.
+/* joint.c - what each type of joint does, for one state: motion (joint_motion.h), the wrenches it transmits,
+ * its coordinates from a place, rates of coordinates, what its coordinates and speeds are.
  *
  * Cost     O(1), no allocation.
  */
@@ -63,8 +63,9 @@ static void reciprocal(const lw_joint *joint, double dual[9]) {
 /* The sense of two successive turns about the coordinate axes a and b: a x b is this times the third axis. */
 static int handedness(int a, int b) { return b == (a + 1) % 3 ? 1 : -1; }
 
-/* The forces of a joint with slides: those dual to the slides into the columns at dual, those across the slides, which are
- * transmitted, into the columns at across; returns how many the latter are. The columns are zero. */
+/* The forces of a joint with slides: those dual to the slides into the columns at dual, those across the
+ * slides, which are transmitted, into the columns at across; returns how many the latter are. The columns are
+ * zero. */
 static int slide_forces(const lw_joint *joint, const double *q, double *dual, double *across) {
     const lw_joint_descriptor *d = lw_joint_describe(joint->type);
     double R[9];
@@ -122,7 +123,8 @@ void lw_joint_dual(const lw_joint *joint, const double *q, double W[36]) {
     }
 }
 
-/* Which directions lw_joint_dual transmits forces along: as coordinate axes, in its order; returns how many. */
+/* Which directions lw_joint_dual transmits forces along: as coordinate axes, in its order; returns how
+ * many. */
 static int kept_positions(const lw_joint_descriptor *d, int out[3]) {
     int count = 0, last = d->slides ? d->axis[d->slides - 1] : 2;
     for (int k = 1; k <= 3; k++) {
@@ -151,8 +153,8 @@ const char *lw_joint_row_name(const lw_joint *joint, int k) {
     return rotations[d->turns == 1 ? (d->axis[d->slides] + 1 + k) % 3 : k];
 }
 
-/* The angle in the turn nearest to the guess. A guess that is no number, left by a trial step that overflowed, counts
- * for nothing. */
+/* The angle in the turn nearest to the guess. A guess that is no number, left by a trial step that
+ * overflowed, counts for nothing. */
 static double nearest_turn(double angle, double guess) {
     double turns = round((guess - angle) / (2 * LW_PI));
     return isfinite(turns) ? angle + 2 * LW_PI * turns : angle;

@@ -1,5 +1,5 @@
-/* joint.h - what a joint does: pose, motion subspace and bias, in the frame of its second body. All of it follows from the
- * descriptor of the joint's type (joint_types.h).
+/* joint.h - what a joint does: pose, motion subspace and bias, in the frame of its second body. All of it
+ * follows from the descriptor of the joint's type (joint_types.h).
  */
 #ifndef LW_JOINT_H
 #define LW_JOINT_H
@@ -14,9 +14,9 @@ void lw_joint_motion(const lw_joint *joint, const double *q, const double *v, do
 /* qdot from q and v. stabilise adds a pull of quaternions towards unit length that vanishes on it. */
 void lw_joint_rate(const lw_joint *joint, const double *q, const double *v, bool stabilise, double *qdot);
 /* Six wrenches on the second body (torque; force, in its axes), the columns of W: the first nv are dual to S,
- * W_k'S_l = delta_kl; the other 6 - nv are what the joint transmits, W_k'S = 0, forces before torques. But for
- * the screw's each is either a force or a torque; what is transmitted has unit vectors perpendicular to each other. For joints in
- * the user's sense. */
+ * W_k'S_l = delta_kl; the other 6 - nv are what the joint transmits, W_k'S = 0, forces before torques. But
+ * for the screw's each is either a force or a torque; what is transmitted has unit vectors perpendicular to
+ * each other. For joints in the user's sense. */
 void lw_joint_dual(const lw_joint *joint, const double *q, double W[36]);
 /* What row k (0 .. 5 - nv) of a joint keeps: "position x", "rotation z" in the joint's axes. */
 const char *lw_joint_row_name(const lw_joint *joint, int k);
@@ -25,8 +25,8 @@ const char *lw_joint_row_name(const lw_joint *joint, int k);
 void lw_joint_fit(const lw_joint *joint, const double R[9], const double p[3], double *q);
 /* q of zero displacement. */
 void lw_joint_zero(lw_joint_type type, double *q);
-/* The direction of slide or turn k, k < nv, as a unit vector in the axes of the joint's frame on its first body while all
- * coordinates are zero. Not for the speeds of a ball. */
+/* The direction of slide or turn k, k < nv, as a unit vector in the axes of the joint's frame on its first
+ * body while all coordinates are zero. Not for the speeds of a ball. */
 void lw_joint_direction(const lw_joint *joint, int k, double out[3]);
 
 #endif

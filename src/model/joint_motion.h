@@ -1,14 +1,15 @@
 /* joint_motion.h - pose, motion subspace and bias of every type of joint, for one state or several
- * (linalg/simd.h): of any joint as the product of elementary motions that its descriptor says, of the types with a case
- * of their own in fewer operations.
+ * (linalg/simd.h): of any joint as the product of elementary motions that its descriptor says, of the types
+ * with a case of their own in fewer operations.
  *
  *   twist of the second frame relative to the first, in the second's axes  = S(q) v
  *   its derivative, componentwise                                          = S(q) vdot + bias(q, v)
  *
  * Source   docs/theory/tree.md, section "Joints", which derives every S and bias below.
- * Product  p = sum of axis_k q_k over the slides, R = R_a(q) R_b(q) of the turns or that of a quaternion; with the first
- *          frame's axes in the second, the rows r_k of R, S = (0; r_k) of a slide, (r_a; 0) of a turn, the unit vectors
- *          of a ball; bias = (r_a x e_b v_a v_b; u x w), where u is the velocity of the slides and w the angular velocity.
+ * Product  p = sum of axis_k q_k over the slides, R = R_a(q) R_b(q) of the turns or that of a quaternion;
+ *          with the first frame's axes in the second, the rows r_k of R, S = (0; r_k) of a slide, (r_a; 0) of
+ *          a turn, the unit vectors of a ball; bias = (r_a x e_b v_a v_b; u x w), where u is the velocity of
+ *          the slides and w the angular velocity.
  * Frames   revolute, prismatic   about or along one coordinate axis, in either sense
  *          screw, cylindrical    about and along z
  *          universal             about x of the first, then y of the second frame
@@ -42,7 +43,8 @@ static inline void joint_quaternion(const REAL q[4], REAL R[9]) {
     R[6] = s * (x * z - w * y), R[7] = s * (y * z + w * x), R[8] = 1 - s * (x * x + y * y);
 }
 
-/* A universal joint from sines and cosines of its angles: R = Rx(q0) Ry(q1), S and, unless v is NULL, bias. */
+/* A universal joint from sines and cosines of its angles: R = Rx(q0) Ry(q1), S and, unless v is NULL,
+ * bias. */
 static inline void universal_motion(REAL s1, REAL c1, REAL s, REAL c, const REAL *v, REAL R[9], REAL *S,
                                     REAL *bias) {
     R[0] = c, R[1] = real(0), R[2] = s;

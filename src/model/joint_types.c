@@ -9,7 +9,8 @@
 
 enum { X, Y, Z };
 
-/* A motion by its word and its column: speeds and accelerations have the column's name with v and a before it. */
+/* A motion by its word and its column: speeds and accelerations have the column's name with v and a before
+ * it. */
 #define MOTION(word, column)                                                                                 \
     {                                                                                                        \
         word, { column, "v" column, "a" column }                                                             \

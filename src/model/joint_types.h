@@ -1,29 +1,30 @@
 /* joint_types.h - the table of joint types: all that the program knows about a type, in one place.
  *
- * A joint is a product of elementary motions, in the order of its coordinates: first slides along, then turns about
- * coordinate axes of its frame, or, in place of turns, a ball, which is any rotation. With R the rotation and p the
- * displacement of the second frame in the first,
+ * A joint is a product of elementary motions, in the order of its coordinates: first slides along, then turns
+ * about coordinate axes of its frame, or, in place of turns, a ball, which is any rotation. With R the
+ * rotation and p the displacement of the second frame in the first,
  *
- *     p = sum of axis_k q_k over the slides,     R = product of the turns, or the rotation of the ball's quaternion.
+ *     p = sum of axis_k q_k over the slides,     R = product of the turns, or the rotation of the ball's
+ *     quaternion.
  *
- * Because slides come first, every column of the motion subspace S at the origin of the second frame is either a
- * rotation or a translation; a screw's turn, which also advances, is the only exception. Pose, S and bias
- * (joint_motion.h), the transmitted wrenches, the coordinates of a pose and the names of rows (joint.c), the rows and
- * motions in director coordinates, the edges of a closing graph, the keys and names in files all follow from the
- * descriptor, so that a type needs no code of its own.
+ * Because slides come first, every column of the motion subspace S at the origin of the second frame is
+ * either a rotation or a translation; a screw's turn, which also advances, is the only exception. Pose, S and
+ * bias (joint_motion.h), the transmitted wrenches, the coordinates of a pose and the names of rows (joint.c),
+ * the rows and motions in director coordinates, the edges of a closing graph, the keys and names in files all
+ * follow from the descriptor, so that a type needs no code of its own.
  *
- * Limits   Slides and turns are three at most together and have different axes among themselves, turns are two at most.
- *          A ball stands alone or after three slides. A single motion is about or along z. A screw has one turn and
- *          nothing else.
+ * Limits   Slides and turns are three at most together and have different axes among themselves, turns are
+ *          two at most. A ball stands alone or after three slides. A single motion is about or along z. A
+ *          screw has one turn and nothing else.
  */
 #ifndef LW_JOINT_TYPES_H
 #define LW_JOINT_TYPES_H
 
 #include <linkwork/spec.h>
 
-/* Which kernel of the recursions a joint takes: a revolute or prismatic joint about or along a coordinate axis (added to
- * the value, which is then the axis' place in a twist) whose base does not turn; a spherical, free or
- * universal joint; all of these in the user's sense and not prescribed; or any other. */
+/* Which kernel of the recursions a joint takes: a revolute or prismatic joint about or along a coordinate
+ * axis (added to the value, which is then the axis' place in a twist) whose base does not turn; a spherical,
+ * free or universal joint; all of these in the user's sense and not prescribed; or any other. */
 typedef enum lw_kernel {
     LW_KERNEL_REVOLUTE = 0,
     LW_KERNEL_PRISMATIC = 3,
@@ -37,7 +38,8 @@ typedef enum lw_kernel {
 typedef enum lw_frame_rule {
     LW_FRAME_Z_X, /* The first axis is z; a second one, if given, says where x is. */
     LW_FRAME_X_Y, /* The two axes are x and y, and must be perpendicular. */
-    LW_FRAME_OF_BODY /* The frame has the axes of the first body or of the world; the user's axes are the slides. */
+    /* The frame has the axes of the first body or of the world; the user's axes are the slides. */
+    LW_FRAME_OF_BODY
 } lw_frame_rule;
 
 enum {
@@ -69,7 +71,8 @@ typedef struct lw_joint_descriptor {
     bool point_must_be_given;   /* there is no default for the joint's point in the world */
 
     lw_kernel
-        kernel; /* the recursions' own code for this type where its axes and its sense allow, or the general one */
+        /* the recursions' own code for this type where its axes and its sense allow, or the general one */
+        kernel;
 } lw_joint_descriptor;
 
 /* By lw_joint_type. */
@@ -103,14 +106,15 @@ bool lw_joint_axes_are_listed(lw_joint_type type);
 bool lw_joint_is_free(lw_joint_type type);
 /* Does the joint hold a point of its second body on its first? */
 bool lw_joint_keeps_point(lw_joint_type type);
-/* Are all its motions about and along z? Such a joint has the same motion, with the same coordinates, if its bodies change
- * roles and z its sense. */
+/* Are all its motions about and along z? Such a joint has the same motion, with the same coordinates, if its
+ * bodies change roles and z its sense. */
 bool lw_joint_has_one_axis(lw_joint_type type);
 /* Does the motion subspace, seen from the second body, depend on the coordinates? */
 bool lw_joint_subspace_varies(lw_joint_type type);
 /* Does its second body turn about points or lines that are fixed in the first? */
 bool lw_joint_turns_in_place(lw_joint_type type);
-/* Name of coordinate (order 0), speed (1) or acceleration (2) number k in results, of a joint with nv speeds, and its unit. */
+/* Name of coordinate (order 0), speed (1) or acceleration (2) number k in results, of a joint with nv speeds,
+ * and its unit. */
 const char *lw_joint_column(lw_joint_type type, int nv, int order, int k, const char **unit);
 /* Name of speed k in a model file. */
 const char *lw_joint_speed_word(lw_joint_type type, int k);

@@ -277,7 +277,8 @@ void lw_point_jacobian(const lw_model *model, lw_data *data, double t, const dou
     jacobian(model, data, t, q, body, point, NULL, out);
 }
 
-/* Place of a body in the frame of one that carries it, and its twist relative to that one, in its own axes; v may be NULL. */
+/* Place of a body in the frame of one that carries it, and its twist relative to that one, in its own axes; v
+ * may be NULL. */
 static void relative_motion(const lw_model *model, int body, int base, const double *q, const double *v,
                             lw_pose *place, double V[6]) {
     memset(place, 0, sizeof *place);
@@ -297,8 +298,8 @@ static void relative_motion(const lw_model *model, int body, int base, const dou
     }
 }
 
-/* An angle of a cut joint that has its own entry in q, and its speed, from coordinates alone: the way from the body where
- * the two branches of the loop meet is enough. */
+/* An angle of a cut joint that has its own entry in q, and its speed, from coordinates alone: the way from
+ * the body where the two branches of the loop meet is enough. */
 static double cut_angle(const lw_model *model, const lw_cut_angle *angle, const double *q, const double *v,
                         double near, double *speed) {
     const lw_joint_entry *entry = &model->joints[model->closures[angle->closure]];

@@ -5,7 +5,8 @@
  *   coupling    sum of factors times speeds = 0
  *   rolling     the point of the disc or sphere that touches has the velocity of the plane there
  *
- * Source   Mufti (1983), eqs 6-9, 41-48, remarks 3 and 5, 62-66; docs/theory/rows.md derives every line below.
+ * Source   Mufti (1983), eqs 6-9, 41-48, remarks 3 and 5, 62-66; docs/theory/rows.md derives every line
+ *          below.
  * Cost     O(joints + constraints), no allocation but in create.
  */
 #include "model/rows.h"

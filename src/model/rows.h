@@ -4,8 +4,8 @@
  *   H'V = rate,   H'A = gamma,   V_i = (angular velocity; velocity of the centre of mass), world axes
  *
  * with phi the violation at position level. One row for each wrench that a joint transmits, tree joint or cut
- * alike; one for each prescribed speed; one for each scalar condition of a constraint. A row has a block of six
- * numbers for each body that it touches; ground has none.
+ * alike; one for each prescribed speed; one for each scalar condition of a constraint. A row has a block of
+ * six numbers for each body that it touches; ground has none.
  */
 #ifndef LW_ROWS_H
 #define LW_ROWS_H
@@ -90,7 +90,8 @@ bool lw_row_is_length(const lw_model *model, const lw_rows *rows, int row);
 
 /* What a row is, for people: joint "pin", position x. */
 void lw_row_describe(const lw_model *model, const lw_row *row, char *text, size_t size);
-/* What to do about rows that cannot all be satisfied on the way: it blames prescribed motions if there are some. */
+/* What to do about rows that cannot all be satisfied on the way: it blames prescribed motions if there are
+ * some. */
 const char *lw_rows_remedy(const lw_model *model);
 
 #endif

@@ -15,7 +15,8 @@ typedef struct lw_parameter {
     double value;
 } lw_parameter;
 
-/* Where the values of a body or joint stand in the model file, so that faults are placed there; {0, 0}: not known. */
+/* Where the values of a body or joint stand in the model file, so that faults are placed there; {0, 0}: not
+ * known. */
 typedef struct lw_body_places {
     lw_place mass, com, inertia, position, rotation;
 } lw_body_places;
@@ -51,8 +52,8 @@ lw_status lw_spec_place_joint(lw_spec *spec, const lw_joint_places *places);
 const lw_body_places *lw_spec_body_places(const lw_spec *spec, const lw_body_spec *body);
 const lw_joint_places *lw_spec_joint_places(const lw_spec *spec, const lw_joint_spec *joint);
 
-/* What is wrong with each body and joint taken by itself (compile.c): for a spec that lacks others, and so cannot be
- * compiled. */
+/* What is wrong with each body and joint taken by itself (compile.c): for a spec that lacks others, and so
+ * cannot be compiled. */
 void lw_spec_check_parts(const lw_spec *spec, lw_report *report);
 
 #endif

@@ -1,10 +1,10 @@
 /* validate.c - what is wrong with a body or a joint taken by itself.
  *
  * Rules    numbers are finite; mass >= 0;
- *          inertia is positive semidefinite (to 1e-9 of the largest moment: data are often rounded to that; and to
- *          what is nothing beside the masses and lengths of the model, inertia_noise). Moments a, b, c with
- *          a + b < c belong to no solid, but a rotor or a measured arm may well be given by the one moment that
- *          matters, and the equations of motion need no more than a positive inertia: a warning;
+ *          inertia is positive semidefinite (to 1e-9 of the largest moment: data are often rounded to that;
+ *          and to what is nothing beside the masses and lengths of the model, inertia_noise). Moments a, b, c
+ *          with a + b < c belong to no solid, but a rotor or a measured arm may well be given by the one
+ *          moment that matters, and the equations of motion need no more than a positive inertia: a warning;
  *          axes have a direction; those of a universal joint are perpendicular, of a translation independent;
  *          planar bodies stay in their plane.
  */
@@ -40,7 +40,8 @@ static void joint_point(const lw_body_spec *body, const lw_joint_spec *joint, in
     lw_m3_tmul_v(R, from, point);
 }
 
-/* m l^2 of a body, l the farthest of its joints from its centre of mass, or its largest moment if that is more. */
+/* m l^2 of a body, l the farthest of its joints from its centre of mass, or its largest moment if that is
+ * more. */
 static double moment_scale(const lw_spec *spec, const lw_body_spec *body) {
     double square = 0, moment = 0;
     for (size_t k = 0; k < spec->joint_count; k++)
@@ -56,8 +57,8 @@ static double moment_scale(const lw_spec *spec, const lw_body_spec *body) {
     return fmax(body->mass * square, moment);
 }
 
-/* What is nothing beside this inertia: 1e-15 of what the body's mass makes of the distance to its joints, or 1e-28 of the
- * largest such moment of the model. O(bodies x joints): for doubtful cases only. */
+/* What is nothing beside this inertia: 1e-15 of what the body's mass makes of the distance to its joints, or
+ * 1e-28 of the largest such moment of the model. O(bodies x joints): for doubtful cases only. */
 static double inertia_noise(const lw_spec *spec, const lw_body_spec *body) {
     double greatest = 0;
     for (size_t k = 0; k < spec->body_count; k++)
@@ -226,8 +227,8 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
     return compiler->errors == before;
 }
 
-/* Does the tree joint of body i keep a plane with this normal (world axes, reference configuration)? It does if it turns about
- * the normal only and slides across it only. */
+/* Does the tree joint of body i keep a plane with this normal (world axes, reference configuration)? It does
+ * if it turns about the normal only and slides across it only. */
 static bool keeps_plane(const lw_link *link, const double world[9], const double normal[3]) {
     const lw_joint *joint = &link->joint;
     const lw_joint_descriptor *about = lw_joint_describe(joint->type);

@@ -1,16 +1,19 @@
 /* cause.c - what makes the accelerations of a model change so fast between two states a and b of a run?
  *
- * Let x = vdot_b - vdot_a. With the mass matrix M, force elements e of generalised forces F_e and what is left, R, of inertia and of motions,
+ * Let x = vdot_b - vdot_a. With the mass matrix M, force elements e of generalised forces F_e and what is
+ * left, R, of inertia and of motions,
  *
  *     x'M x = sum_e x'(F_e,b - F_e,a) + R,
  *
- * since joints and closures do no work along x. If the elements have a good part of x'M x, the one with the largest share is named as the cause; otherwise the
- * motion itself is it, and the joint is named whose acceleration changes most. x'F_e is the power of the element's loads when the speeds are x.
+ * since joints and closures do no work along x. If the elements have a good part of x'M x, the one with the
+ * largest share is named as the cause; otherwise the motion itself is it, and the joint is named whose
+ * acceleration changes most. x'F_e is the power of the element's loads when the speeds are x.
  *
- * An element whose force jumps is told from one that is stiff by halving the way from a to b again and again: what is left of the change goes to
- * zero, or stays.
+ * An element whose force jumps is told from one that is stiff by halving the way from a to b again and again:
+ * what is left of the change goes to zero, or stays.
  *
- * Of several states the two are taken for which x'M x is largest: forces that jump to and fro are seen from both sides.
+ * Of several states the two are taken for which x'M x is largest: forces that jump to and fro are seen from
+ * both sides.
  *
  * Cost     O(elements x bodies), memory of its own: for a sentence, not for steps.
  */

@@ -13,7 +13,8 @@ typedef struct lw_cause {
     bool feeds;       /* it gives more energy than all that brake take */
 } lw_cause;
 
-/* Between those two of `count` states (2 or more) that differ most. By a method of its own of that formulation. */
+/* Between those two of `count` states (2 or more) that differ most. By a method of its own of that
+ * formulation. */
 void lw_find_cause(const lw_model *model, const lw_formulation *formulation, const lw_method_options *options,
                    int count, const double *times, const double *const *states, lw_cause *cause);
 

@@ -1,19 +1,19 @@
-/* effort.c - how a run gets on, by counts of evaluations and steps, never by the clock: the same run ends in the same place on every
- * machine.
+/* effort.c - how a run gets on, by counts of evaluations and steps, never by the clock: the same run ends in
+ * the same place on every machine.
  *
- * End. After every WINDOW evaluations the steps that the whole run needs are predicted from the mean step h of this window. A run of T
- * seconds may need
+ * End. After every WINDOW evaluations the steps that the whole run needs are predicted from the mean step h
+ * of this window. A run of T seconds may need
  *
  *     N(T) = 1e6 max(1, sqrt(10 T / s))
  *
- * steps: 1e6 in up to 0.1 s, 1e7 in 10 s, 2e8 in an hour. Below that are steps of less than 0.1 microseconds in short runs, in which sound
- * crosses half a millimetre of steel: no motion of rigid bodies is so fast, but a spring against next to no mass, a force that jumps to
- * and fro, or energy out of bounds are. SLOW windows in a row that predict more end the run, if they
- * are half of all that there were: an impact late in a long run does not condemn it. What a user gives (a fixed
- * step, a largest one, a number of steps) is not judged.
+ * steps: 1e6 in up to 0.1 s, 1e7 in 10 s, 2e8 in an hour. Below that are steps of less than 0.1 microseconds
+ * in short runs, in which sound crosses half a millimetre of steel: no motion of rigid bodies is so fast, but
+ * a spring against next to no mass, a force that jumps to and fro, or energy out of bounds are. SLOW windows
+ * in a row that predict more end the run, if they are half of all that there were: an impact late in a long
+ * run does not condemn it. What a user gives (a fixed step, a largest one, a number of steps) is not judged.
  *
- * Stiffness. It is asked for (stiffness.c) after CHECK steps, after twice as many each time, and at every CHECK-th step by then if steps have
- * become much shorter than when it was last asked for.
+ * Stiffness. It is asked for (stiffness.c) after CHECK steps, after twice as many each time, and at every
+ * CHECK-th step by then if steps have become much shorter than when it was last asked for.
  */
 #include "simulation/effort.h"
 

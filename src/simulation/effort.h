@@ -31,8 +31,9 @@ typedef struct lw_effort {
 void lw_effort_start(lw_effort *effort, double start, double end);
 /* How many steps a run of that many seconds may need. */
 double lw_effort_allowed(double span);
-/* Counts an evaluation of the system. LW_EFFORT_LOOKED: a good many have passed, and h and needs tell how it goes; LW_EFFORT_HOPELESS: the
- * run does not come to an end; LW_EFFORT_SPENT: it has taken the steps that the user allows. */
+/* Counts an evaluation of the system. LW_EFFORT_LOOKED: a good many have passed, and h and needs tell how it
+ * goes; LW_EFFORT_HOPELESS: the run does not come to an end; LW_EFFORT_SPENT: it has taken the steps that the
+ * user allows. */
 typedef enum lw_effort_answer {
     LW_EFFORT_COUNTED,
     LW_EFFORT_LOOKED,
@@ -40,10 +41,12 @@ typedef enum lw_effort_answer {
     LW_EFFORT_SPENT
 } lw_effort_answer;
 lw_effort_answer lw_effort_evaluated(lw_effort *effort);
-/* Some evaluations before the next look, ever more closely: 1 .. LW_EFFORT_STATES - 1 once each; otherwise 0. */
+/* Some evaluations before the next look, ever more closely: 1 .. LW_EFFORT_STATES - 1 once each; otherwise
+ * 0. */
 enum { LW_EFFORT_STATES = 12 };
 int lw_effort_nearly(const lw_effort *effort);
-/* Counts an accepted step that ends at t; true: it is time to ask whether stability bounds the steps, whose mean is step_mean. */
+/* Counts an accepted step that ends at t; true: it is time to ask whether stability bounds the steps, whose
+ * mean is step_mean. */
 bool lw_effort_stepped(lw_effort *effort, double t);
 /* Another integrator goes on. */
 void lw_effort_changes(lw_effort *effort);

@@ -71,8 +71,8 @@ static lw_status solve(const lw_model *model, const lw_formulation *f, lw_checke
     return status;
 }
 
-/* A method whose answer balances where another's does not, for the remedy; NULL: none does. Dense ones are not asked about
- * large models. */
+/* A method whose answer balances where another's does not, for the remedy; NULL: none does. Dense ones are
+ * not asked about large models. */
 static const char *balanced_method(const lw_model *model, const lw_formulation *but, lw_checked *checked,
                                    double t, const double *q, const double *v) {
     enum { LARGE = 200 }; /* bodies */

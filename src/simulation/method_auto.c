@@ -1,14 +1,17 @@
-/* method_auto.c - the automatic choice of a method, from what applies, what a call is predicted to cost, and whether it works.
+/* method_auto.c - the automatic choice of a method, from what applies, what a call is predicted to cost, and
+ * whether it works.
  *
  *   no loops, all directions with mass     tree: every other method does its work and more
- *   otherwise                              of those that predict their cost (lw_formulation.expense) the cheapest that passes a
- *                                          trial: accelerations of the assembled initial state that pass the balance check, and
- *                                          that state as one to begin a run with
+ *   otherwise                              of those that predict their cost (lw_formulation.expense) the
+ *   cheapest that passes a
+ *                                          trial: accelerations of the assembled initial state that pass the
+ *                                          balance check, and that state as one to begin a run with
  *   none of these applies or passes        what applies and passes, by rank; on large models no dense method
  *
- * Predictions count the work that a method's own structure asks for (ties and their couplings, entries and operations of a
- * sparse factor), with times per unit fitted to measured calls: docs/choosing.md. A method is created only if the least that it
- * can cost (lw_formulation.least_expense) is below what the best so far is predicted to cost.
+ * Predictions count the work that a method's own structure asks for (ties and their couplings, entries and
+ * operations of a sparse factor), with times per unit fitted to measured calls: docs/choosing.md. A method is
+ * created only if the least that it can cost (lw_formulation.least_expense) is below what the best so far is
+ * predicted to cost.
  *
  * Cost     creates those candidates and evaluates each once.
  */

@@ -1,18 +1,23 @@
 /* passage.c - does a run stand before a singular position through which its method has no way?
  *
- * At a distance of delta rad a loop that is open by e, be it by rounding, has accelerations that are wrong by e / delta^3 (docs/theory/rcr.md,
- * section 5). An integrator answers with ever shorter steps, each of which ends nearer, until at 1e-8 rad rounding decides on which branch
- * the linkage goes on: energy is kept and loops are closed on either, so that nothing else would tell a wrong one. The run stops before.
+ * At a distance of delta rad a loop that is open by e, be it by rounding, has accelerations that are wrong by
+ * e / delta^3 (docs/theory/rcr.md, section 5). An integrator answers with ever shorter steps, each of which
+ * ends nearer, until at 1e-8 rad rounding decides on which branch the linkage goes on: energy is kept and
+ * loops are closed on either, so that nothing else would tell a wrong one. The run stops before.
  *
  *   near      some rows are independent with pivots below 1e-4 of the widest only (rcr_rank.c)
  *   moves     its loop would go further than 1e-4 rad in the longest step of the run; else it rests there
  *
- * Such a run has steps far shorter than those before, so that only these are looked at; what passes in one step passes. Where many loops
- * lose rank at once steps become short at a greater distance already: after STUCK of them in a row 0.015 of the widest pivot, some
- * 0.03 rad, is near, for the methods too that have a way through (`partition` takes up to 125 of them for one at a tolerance of 1e-12).
+ * Such a run has steps far shorter than those before, so that only these are looked at; what passes in one
+ * step passes. Where many loops lose rank at once steps become short at a greater distance already: after
+ * STUCK of them in a row 0.015 of the widest pivot, some
+ * 0.03 rad, is near, for the methods too that have a way through (`partition` takes up to 125 of them for one
+ * at a tolerance of 1e-12).
  *
- * Limits    Mechanisms that rcr does not take are not watched. Nor is a run by fixed steps, which pass or not by chance.
- * Cost      nothing on the way; a factorisation of the rows after short steps. The method rcr is created at the first of them.
+ * Limits    Mechanisms that rcr does not take are not watched. Nor is a run by fixed steps, which pass or not
+ *           by chance.
+ * Cost      nothing on the way; a factorisation of the rows after short steps. The method rcr is created at
+ *           the first of them.
  */
 #include "simulation/passage.h"
 

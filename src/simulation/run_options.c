@@ -1,5 +1,5 @@
-/* run_options.c - what a run is asked for: defaults from the model, names of integrators, drift controls and schemes, and what is wrong with
- * them.
+/* run_options.c - what a run is asked for: defaults from the model, names of integrators, drift controls and
+ * schemes, and what is wrong with them.
  */
 #include "simulation/run_options.h"
 

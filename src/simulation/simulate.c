@@ -162,7 +162,8 @@ static void put_power(const lw_power *power, double *out) {
     out[0] = power->drives, out[1] = power->forces, out[2] = power->dissipation;
 }
 
-/* Stages of a fixed step may lie where nothing can be: a foot deep in the ground, a damper that has only just engaged. */
+/* Stages of a fixed step may lie where nothing can be: a foot deep in the ground, a damper that has only just
+ * engaged. */
 static const char *const fixed_steps = "fixed steps may be too long here: take an integrator that chooses "
                                        "them (erk, bdf), or shorter ones (--step)";
 
@@ -308,7 +309,8 @@ static bool at_event(run *r, double t, const double *y) {
     return false;
 }
 
-/* Where stability bounds the steps of erk and bdf does better: says so, and goes on by bdf if nobody has asked for erk. */
+/* Where stability bounds the steps of erk and bdf does better: says so, and goes on by bdf if nobody has
+ * asked for erk. */
 static lw_status consider_stiffness(run *r, double t, const double *y, lw_error *error) {
     (void)error;
     if (r->warned || strcmp(r->integrator->name, "erk") != 0 || at_event(r, t, y)) return LW_OK;
@@ -368,8 +370,9 @@ static lw_status choose_integrator(run *r, lw_error *error) {
     return LW_OK;
 }
 
-/* A check costs about as much as ten evaluations: accelerations, reactions and the balance, none of them by the fastest way.
- * Where nobody asked for accelerations it is made once in so many evaluations of the integrator, and at both ends. */
+/* A check costs about as much as ten evaluations: accelerations, reactions and the balance, none of them by
+ * the fastest way. Where nobody asked for accelerations it is made once in so many evaluations of the
+ * integrator, and at both ends. */
 enum { CHECK_EVERY = 250 };
 
 /* Accelerations and reactions of the sample, checked; those that are shown must have passed. */
@@ -388,9 +391,10 @@ static lw_status check_sample(run *r, double t, bool end, lw_error *error) {
     return status;
 }
 
-/* Energy cannot come from nowhere: what the motion had, what the potential has given off and what was worked are all there is, but for
- * dampers that feed. A motion with ten times that which the books do not explain is no error of a step any more, but a run that has blown up.
- * Where they are off by less, the verdict judges. */
+/* Energy cannot come from nowhere: what the motion had, what the potential has given off and what was worked
+ * are all there is, but for dampers that feed. A motion with ten times that which the books do not explain is
+ * no error of a step any more, but a run that has blown up. Where they are off by less, the verdict
+ * judges. */
 static lw_status check_energy(run *r, double t, const lw_ledger *ledger, lw_error *error) {
     r->lowest = fmin(r->lowest, ledger->potential);
     r->worked = fmax(r->worked, fmax(0, ledger->drives) + fmax(0, ledger->forces));
@@ -422,8 +426,8 @@ static lw_status sample(run *r, double t, bool first, bool last, lw_error *error
     int n = r->method->state_size;
     memcpy(r->shown, r->q, (size_t)r->model->nq * sizeof *r->q);
     r->formulation->from_state(r->method, t, r->y, r->q, r->v);
-    /* Joint coordinates carry the signs of their quaternions along; those found from poses follow the last sample, so that curves
-     * have no jumps. */
+    /* Joint coordinates carry the signs of their quaternions along; those found from poses follow the last
+     * sample, so that curves have no jumps. */
     if (r->formulation->coordinates != LW_COORDINATES_JOINT) lw_same_signs(r->model, r->shown, r->q);
     lw_energy energy = r->formulation->energy ? r->formulation->energy(r->method, t, r->y)
                                               : lw_energy_of(r->model, r->data, t, r->q, r->v);
@@ -580,7 +584,8 @@ static lw_status change_integrator(run *r, lw_error *error) {
                                  &r->integration, error);
 }
 
-/* The state at t, by whichever integrator comes so far: one that is to be followed by another still serves times within its last step. */
+/* The state at t, by whichever integrator comes so far: one that is to be followed by another still serves
+ * times within its last step. */
 static lw_status go_to(run *r, double t, lw_error *error) {
     for (;;) {
         lw_status status = r->next && t > r->next_t ? change_integrator(r, error) : LW_OK;

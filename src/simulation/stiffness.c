@@ -1,14 +1,15 @@
 /* stiffness.c - does stability bound the steps of an explicit formula, and would an implicit one do better?
  *
- * A run is stiff where h rho is about where the formula's stability ends, rho being the spectral radius of J = df/dy: accuracy alone would
- * allow longer steps. rho comes from power iteration with differences of f,
+ * A run is stiff where h rho is about where the formula's stability ends, rho being the spectral radius of J
+ * = df/dy: accuracy alone would allow longer steps. rho comes from power iteration with differences of f,
  *
  *     x <- J x = (f(t, y + e x) - f(t, y)) / e,       rho = (|J^m x| / |J^k x|)^(1 / (m - k))
  *
- * where the mean over an even number of products is right for oscillations too, J^2 = -w^2 I, whatever the units of positions against
- * speeds. But h rho does not tell whether an implicit formula pays: one that has to follow undamped vibrations does not. That is tried, by
- * bdf from the same state, with a bound on its evaluations. Dense factors of n states count as n / 100 evaluations for each
- * of them (n / 3 operations per entry of J at about 1 ns, an evaluation at 40 ns for each state).
+ * where the mean over an even number of products is right for oscillations too, J^2 = -w^2 I, whatever the
+ * units of positions against speeds. But h rho does not tell whether an implicit formula pays: one that has
+ * to follow undamped vibrations does not. That is tried, by bdf from the same state, with a bound on its
+ * evaluations. Dense factors of n states count as n / 100 evaluations for each of them (n / 3 operations per
+ * entry of J at about 1 ns, an evaluation at 40 ns for each state).
  *
  * Cost     PRODUCTS + 1 evaluations; the trial as many as it is given.
  */

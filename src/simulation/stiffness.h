@@ -5,7 +5,8 @@
 
 #include "integrators/integrator.h"
 
-/* The spectral radius of df/dy at (t, y), quadratures left out; 0 if it cannot be had. work: 3 numbers per state. */
+/* The spectral radius of df/dy at (t, y), quadratures left out; 0 if it cannot be had. work: 3 numbers per
+ * state. */
 double lw_spectral_radius(lw_system *system, double t, const double *y, double *work);
 
 /* From (t, y) on, does bdf reach `t_end` with at most `most` evaluations? All that it does is thrown away. */

@@ -7,11 +7,12 @@
  *                    max(1e-5, 1e4 tolerance max(1, steps / 1e4)), at most 1e-2, of the energy turned over
  *   steps        more steps were rejected than taken
  *
- * Energy turned over: the largest kinetic energy, the range of the potential energy, and all work that was booked. Errors of
- * an integrator add up over its steps, so that the limit grows with their number. A fixed step has no tolerance that the
- * errors could be in proportion to; 1e-2 of the energy turned over is too much for any purpose. Where nothing moves, in equilibrium,
- * nothing is turned over, and the books hold the rounding of what the forces do: eps (1000 + steps) times the largest force
- * times the mechanism's length is never too much.
+ * Energy turned over: the largest kinetic energy, the range of the potential energy, and all work that was
+ * booked. Errors of an integrator add up over its steps, so that the limit grows with their number. A fixed
+ * step has no tolerance that the errors could be in proportion to; 1e-2 of the energy turned over is too much
+ * for any purpose. Where nothing moves, in equilibrium, nothing is turned over, and the books hold the
+ * rounding of what the forces do: eps (1000 + steps) times the largest force times the mechanism's length is
+ * never too much.
  *
  * Cost     a few comparisons per sample.
  */

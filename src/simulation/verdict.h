@@ -30,7 +30,8 @@ typedef struct lw_watch_limits {
 void lw_watch_start(lw_watch *watch, const lw_model *model);
 /* A sample: energies and violations. */
 void lw_watch_sample(lw_watch *watch, double t, const lw_ledger *ledger, double position_violation);
-/* The outcome of a balance check at a sample: amount and effort of lw_checked; error: what it said if it did not pass. */
+/* The outcome of a balance check at a sample: amount and effort of lw_checked; error: what it said if it did
+ * not pass. */
 void lw_watch_balance(lw_watch *watch, double t, double amount, double effort, lw_status status,
                       const lw_error *error);
 

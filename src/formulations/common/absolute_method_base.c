@@ -1,10 +1,13 @@
-/* absolute_method_base.c - what the methods of Mufti (1983) share: states, drift control, accelerations, reactions.
+/* absolute_method_base.c - what the methods of Mufti (1983) share: states, drift control, accelerations,
+ * reactions.
  *
- *   absolute   y_i = (centre of mass, quaternion, its velocity, angular velocity), i = 1 .. n, world axes; then the angles of
+ *   absolute   y_i = (centre of mass, quaternion, its velocity, angular velocity), i = 1 .. n, world axes;
+ *   then the angles of
  *              joints, since poses do not tell how often a joint has turned
  *   joint      y = (q, v) of the spanning tree
  *
- * Drift (remark 4)   none: rows at acceleration level only; baumgarte: terms of velocity and position in gamma;
+ * Drift (remark 4)   none: rows at acceleration level only; baumgarte: terms of velocity and position in
+ * gamma;
  *                    project: back onto the constraints after each step (projection.c).
  * Cost     that of solve, and O(bodies + joints); no allocation.
  */
@@ -68,7 +71,8 @@ lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotat
         double det = J[0] * (J[1] * J[2] - J[5] * J[5]) - J[3] * (J[3] * J[2] - J[5] * J[4]) +
                      J[4] * (J[3] * J[5] - J[1] * J[4]);
         double trace = J[0] + J[1] + J[2];
-        /* det / trace^2 is about the smallest moment; the subtraction above leaves 1e-16 of the moments it starts from */
+        /* det / trace^2 is about the smallest moment; the subtraction above leaves 1e-16 of the moments it
+         * starts from */
         double about_origin = I->second[0] + I->second[1] + I->second[2];
         bool turns = !rotation || det > 1e-12 * about_origin * trace * trace;
         if (m > 0 && turns) continue;

@@ -1,8 +1,9 @@
-/* absolute_method_base.h - what the methods of Mufti (1983) share: each is a way to solve the stationary-point system, and
- * everything else (state, forces, reactions, drift) is the same for all.
+/* absolute_method_base.h - what the methods of Mufti (1983) share: each is a way to solve the
+ * stationary-point system, and everything else (state, forces, reactions, drift) is the same for all.
  *
- * A method embeds lw_absolute_method as its first member, sets solve, and takes the functions below into its table: lw_absolute_...
- * for a state of its own in absolute coordinates, lw_jointed_... for one in joint coordinates.
+ * A method embeds lw_absolute_method as its first member, sets solve, and takes the functions below into its
+ * table: lw_absolute_... for a state of its own in absolute coordinates, lw_jointed_... for one in joint
+ * coordinates.
  */
 #ifndef LW_ABSOLUTE_METHOD_BASE_H
 #define LW_ABSOLUTE_METHOD_BASE_H
@@ -33,8 +34,8 @@ lw_status lw_dense_limit(const char *method, int unknowns, lw_error *error);
 /* Refuses bodies whose mass, or (rotation) whose inertia is singular: methods that invert them. */
 lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotation, lw_error *error);
 
-/* Refuses bodies without mass or inertia that are not held by others that have some (in the initial state): then some
- * acceleration is not determined, by any method. */
+/* Refuses bodies without mass or inertia that are not held by others that have some (in the initial state):
+ * then some acceleration is not determined, by any method. */
 lw_status lw_needs_determined(const lw_model *model, lw_error *error);
 
 /* For the table of functions. */

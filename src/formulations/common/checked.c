@@ -1,7 +1,8 @@
 /* checked.c - accelerations of a method, put to the balance check before anybody sees them.
  *
  * Source   docs/theory/balance.md.
- * Cost     that of accelerations with reactions, and O(bodies + joints + constraints + elements); no allocation but in create.
+ * Cost     that of accelerations with reactions, and O(bodies + joints + constraints + elements); no
+ *          allocation but in create.
  */
 #include "formulations/common/checked.h"
 
@@ -38,7 +39,8 @@ void lw_checked_destroy(lw_checked *c) {
     lw_arena_destroy(c->arena);
 }
 
-/* The amount up to which answers of a formulation count as balanced: LW_BALANCE_ENOUGH, or what its accuracy leaves. */
+/* The amount up to which answers of a formulation count as balanced: LW_BALANCE_ENOUGH, or what its accuracy
+ * leaves. */
 static double enough_for(const lw_formulation *formulation) {
     const double share = 100; /* of its error in the mean there is so much in the worst place */
     return fmax(LW_BALANCE_ENOUGH, share * formulation->accuracy);

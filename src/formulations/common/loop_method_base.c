@@ -1,7 +1,8 @@
-/* loop_method_base.c - what methods in joint coordinates with closed loops share: state, rows of closures and constraints, reactions.
+/* loop_method_base.c - what methods in joint coordinates with closed loops share: state, rows of closures and
+ * constraints, reactions.
  *
- * The state is (q, v) of the spanning tree. Reactions of the tree's joints are those without loops (inverse dynamics) plus
- * what the multipliers of the ties make them hold.
+ * The state is (q, v) of the spanning tree. Reactions of the tree's joints are those without loops (inverse
+ * dynamics) plus what the multipliers of the ties make them hold.
  *
  * Cost     that of solve, and O(n + m); no allocation but in create.
  */

@@ -1,6 +1,8 @@
-/* loop_method_base.h - what methods in joint coordinates with closed loops share: state, rows of closures and constraints, reactions.
+/* loop_method_base.h - what methods in joint coordinates with closed loops share: state, rows of closures and
+ * constraints, reactions.
  *
- * A method embeds lw_loop_method as its first member, sets solve, and takes the functions below into its table.
+ * A method embeds lw_loop_method as its first member, sets solve, and takes the functions below into its
+ * table.
  */
 #ifndef LW_LOOP_METHOD_BASE_H
 #define LW_LOOP_METHOD_BASE_H
@@ -21,8 +23,8 @@ struct lw_loop_method {
     double *v;      /* per speed: those that the last accelerations belong to, if reactions were asked for */
     bool integrating; /* solve is asked for a derivative: the state may have drifted */
     bool reacting;    /* solve is asked for lambda too */
-    /* From the state in data, accelerations into data->vdot, multipliers into lambda if asked for, force of the drives at prescribed
-     * speeds into data->drive; tau may be NULL. */
+    /* From the state in data, accelerations into data->vdot, multipliers into lambda if asked for, force of
+     * the drives at prescribed speeds into data->drive; tau may be NULL. */
     lw_status (*solve)(lw_loop_method *method, double t, const double *tau, lw_error *error);
     /* Which components of the reactions are determined at the state in data; NULL: by redundancy.c. */
     lw_status (*unique)(lw_loop_method *method, double t, bool *unique, lw_error *error);
@@ -39,12 +41,14 @@ void lw_loop_method_destroy(lw_method *method);
 void lw_loop_method_rows(lw_loop_method *method);
 /* H'V - rate into defect; returns the largest relative to the velocities of the bodies. */
 double lw_loop_method_velocity_defect(lw_loop_method *method);
-/* What the rows ask at acceleration level in the terms of the tree's recursions (acceleration of the internal origin, gravity
- * taken off): sum of h'(alpha; a) over the blocks + this = 0. */
+/* What the rows ask at acceleration level in the terms of the tree's recursions (acceleration of the internal
+ * origin, gravity taken off): sum of h'(alpha; a) over the blocks + this = 0. */
 void lw_loop_method_bias(const lw_loop_method *method, double *bias);
-/* That sum and bias, for the accelerations in data->nodes: what the rows leave when the tree moves like this. */
+/* That sum and bias, for the accelerations in data->nodes: what the rows leave when the tree moves like
+ * this. */
 void lw_loop_method_row_defects(const lw_loop_method *method, double *out);
-/* With drift control baumgarte: its terms into gamma, from the state in rows and the defect of its velocities. */
+/* With drift control baumgarte: its terms into gamma, from the state in rows and the defect of its
+ * velocities. */
 void lw_loop_method_stabilise(lw_loop_method *method);
 
 /* For the table of functions. */

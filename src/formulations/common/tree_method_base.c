@@ -1,5 +1,6 @@
-/* tree_method_base.c - what all methods share whose state is (q, v) of the spanning tree: whether the tree determines the
- * accelerations, the state from and to joint coordinates, the residual of the kinematic equations.
+/* tree_method_base.c - what all methods share whose state is (q, v) of the spanning tree: whether the tree
+ * determines the accelerations, the state from and to joint coordinates, the residual of the kinematic
+ * equations.
  *
  * Cost     O(n) each; lw_tree_determined allocates, the others do not.
  */

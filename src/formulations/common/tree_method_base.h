@@ -6,15 +6,16 @@
 #include "formulations/formulation.h"
 #include "dynamics/tree_dynamics.h"
 
-/* Does the tree alone, its loops open, determine all accelerations of the initial state? LW_ERROR_UNSUPPORTED if not. */
+/* Does the tree alone, its loops open, determine all accelerations of the initial state? LW_ERROR_UNSUPPORTED
+ * if not. */
 lw_status lw_tree_determined(const lw_model *model, lw_error *error);
 
 /* For methods whose state is (q, v) of the tree. from_state gives prescribed entries exactly. */
 void lw_tree_to_state(lw_method *method, double t, const double *q, const double *v, double *y);
 void lw_tree_from_state(const lw_model *model, lw_data *data, double t, const double *y, double *q,
                         double *v);
-/* Completes a residual that holds the force of every speed at out[nq ...]: vdot less the prescribed one (data->vdot) at
- * prescribed speeds; qdot - N(q) v, with q of data, in front. */
+/* Completes a residual that holds the force of every speed at out[nq ...]: vdot less the prescribed one
+ * (data->vdot) at prescribed speeds; qdot - N(q) v, with q of data, in front. */
 void lw_tree_residual(const lw_model *model, const lw_data *data, const double *v, const double *ydot,
                       double *out);
 

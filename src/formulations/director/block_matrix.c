@@ -1,7 +1,7 @@
 /* block_matrix.c - sparse matrices of dense blocks in compressed columns, solved by KLU.
  *
- * All columns of a block column have the same rows, so a block needs one offset: entry (a, b) of block (i, j) stands
- * `offset` places after the start of column b of j.
+ * All columns of a block column have the same rows, so a block needs one offset: entry (a, b) of block (i, j)
+ * stands `offset` places after the start of column b of j.
  *
  * Source   Davis, Palamadai Natarajan: KLU, ACM TOMS 37 (2010).
  * Cost     linear in the entries of the factors.

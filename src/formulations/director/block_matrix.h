@@ -1,5 +1,5 @@
-/* block_matrix.h - sparse square matrices of dense blocks, solved by KLU: analysed once, refactored with the same pivots as long as
- * these serve.
+/* block_matrix.h - sparse square matrices of dense blocks, solved by KLU: analysed once, refactored with the
+ * same pivots as long as these serve.
  */
 #ifndef LW_BLOCK_MATRIX_H
 #define LW_BLOCK_MATRIX_H
@@ -8,8 +8,8 @@
 
 typedef struct lw_block_matrix lw_block_matrix;
 
-/* count block rows and columns of these sizes. Then every pair that may be other than zero is named, as often as one
- * likes; finish returns false when memory is out. */
+/* count block rows and columns of these sizes. Then every pair that may be other than zero is named, as often
+ * as one likes; finish returns false when memory is out. */
 lw_block_matrix *lw_block_matrix_create(int count, const int *sizes);
 bool lw_block_matrix_name(lw_block_matrix *m, int row, int column);
 bool lw_block_matrix_finish(lw_block_matrix *m);

@@ -1,13 +1,16 @@
-/* director.c - the formulations `director` and `director-full`: director coordinates, the energy-momentum scheme, and the
- * same equations in continuous form for other integrators.
+/* director.c - the formulations `director` and `director-full`: director coordinates, the energy-momentum
+ * scheme, and the same equations in continuous form for other integrators.
  *
- * State    y = (q, v, angles): twelve coordinates per body, their rates, and the angles of joints, of which directors know no turns.
- * Step     director_step.c: with all multipliers (director-full), or reduced by the null-space matrix (director).
- * Rates    (1) after multiplication by P_int' are the equations of Newton and Euler (37) with the rows of joints: the
- *          stationary-point system, solved by kkt_sparse.c; its solution is that of (9).
- * Joint coordinates   poses from the nearest rotation; speeds from the smallest change of the rates v, in the mass metric,
- *          that satisfies all rows: v of the discrete scheme does so only to O(h^2). Momenta survive that change, the kinetic
- *          energy does not, and so has an entry of its own.
+ * State    y = (q, v, angles): twelve coordinates per body, their rates, and the angles of joints, of which
+ *          directors know no turns.
+ * Step     director_step.c: with all multipliers (director-full), or reduced by the null-space matrix
+ *          (director).
+ * Rates    (1) after multiplication by P_int' are the equations of Newton and Euler (37) with the rows of
+ *          joints: the stationary-point system, solved by kkt_sparse.c; its solution is that of (9).
+ * Joint coordinates   poses from the nearest rotation; speeds from the smallest change of the rates v, in the
+ * mass metric,
+ *          that satisfies all rows: v of the discrete scheme does so only to O(h^2). Momenta survive that
+ *          change, the kinetic energy does not, and so has an entry of its own.
  *
  * Source   Betsch and Leyendecker (2006); docs/theory/director.md.
  * Limits   no rolling: its rows have no position level. Bodies without inertia must be held by others.
@@ -81,7 +84,8 @@ static bool allocate_ties(lw_director *d) {
     return !lw_arena_failed(d->arena) && d->orthogonal;
 }
 
-/* By what increments are measured: inertias, and a little where there are none; and the size of the mechanism. */
+/* By what increments are measured: inertias, and a little where there are none; and the size of the
+ * mechanism. */
 static void weigh(lw_director *d) {
     double mass = 0, euler = 0;
     for (int i = 1; i <= d->n; i++) {
@@ -193,7 +197,8 @@ static void to_absolute(director_method *method, const double *y) {
     }
 }
 
-/* The velocities closest to the rates in the mass metric that satisfy all rows: J V - H lambda = momenta, H'V = rate. */
+/* The velocities closest to the rates in the mass metric that satisfy all rows: J V - H lambda = momenta, H'V
+ * = rate. */
 static bool fit_velocities(director_method *method) {
     lw_newton_euler *s = method->reduction.system;
     return lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL) == LW_OK &&

@@ -1,20 +1,25 @@
 /* director_condition.c - condition numbers of the iteration matrices of betsch2006, Tables II to V.
  *
- * director-full   [ K     h G(qm)' ]   K = (2/h) M + h sum lambda Phi''/2 + forces      all rows that have multipliers
+ * director-full   [ K     h G(qm)' ]   K = (2/h) M + h sum lambda Phi''/2 + forces      all rows that have
+ * multipliers
  *                 [ G(q1)    0     ]
- * director        [ Z'P(qm)'K P(q1) ]  P null-space matrix of the tree (187), K with the multipliers of its joints;
- *                 [ C(q1) P(q1)     ]  C closure rows (190), Z an orthonormal basis of the null space of C(qm) P(qm). Without
+ * director        [ Z'P(qm)'K P(q1) ]  P null-space matrix of the tree (187), K with the multipliers of its
+ * joints;
+ *                 [ C(q1) P(q1)     ]  C closure rows (190), Z an orthonormal basis of the null space of
+ *                 C(qm) P(qm). Without
  * loops Z = 1 and no C.
  *
- * Both are the derivatives of what the schemes solve: d(P'r) = P'dr + dP'r with r = -h G'lambda at the solution, and G P = 0
- * along all motions, so dP'r = P'dG'(h lambda): the multipliers stand in for the derivative of P.
+ * Both are the derivatives of what the schemes solve: d(P'r) = P'dr + dP'r with r = -h G'lambda at the
+ * solution, and G P = 0 along all motions, so dP'r = P'dG'(h lambda): the multipliers stand in for the
+ * derivative of P.
  *
- * Where closure rows depend on each other the paper does not say which it takes. In the last step those are taken here that
- * pivoting on the rows as (190) writes them chooses, lengths and cosines as they are; every step but the last is the method's
- * own.
+ * Where closure rows depend on each other the paper does not say which it takes. In the last step those are
+ * taken here that pivoting on the rows as (190) writes them chooses, lengths and cosines as they are; every
+ * step but the last is the method's own.
  *
- * The condition number is |A| |A^-1|. Rows and columns of A differ by powers of h, so A^-1 comes from a matrix with rows and
- * columns scaled to size one, whose inverse has small relative errors: singular values of A itself would be lost beyond 1e16.
+ * The condition number is |A| |A^-1|. Rows and columns of A differ by powers of h, so A^-1 comes from a
+ * matrix with rows and columns scaled to size one, whose inverse has small relative errors: singular values
+ * of A itself would be lost beyond 1e16.
  *
  * Source   Betsch and Leyendecker (2006), section 5.
  * Cost     cubic in the number of unknowns. Allocates: an analysis, not a step.
@@ -132,7 +137,8 @@ typedef struct reduced {
 
 typedef enum place { BEGIN, MIDDLE, END } place;
 
-/* Row r in twists of the bodies times each column of P, all at one place of the step; slopes are those of that place. */
+/* Row r in twists of the bodies times each column of P, all at one place of the step; slopes are those of
+ * that place. */
 static void row_in_speeds(const lw_director *d, int r, place at, const double *P, int speeds, int stride,
                           double *out) {
     const lw_director_row *row = &d->rows[r];
@@ -162,8 +168,8 @@ static int columns_at(const lw_director *d, place at, double *P) {
     return speeds;
 }
 
-/* As many closure rows as now, but those that pivoting on the rows as they are, in their own units, takes at the begin of the
- * step that starts from y. */
+/* As many closure rows as now, but those that pivoting on the rows as they are, in their own units, takes at
+ * the begin of the step that starts from y. */
 static lw_status choose_rows(lw_director *d, const double *y, lw_error *error) {
     int ties = d->row_count - d->tie, nv = d->model->nv, kept = 0;
     for (int r = d->tie; r < d->row_count; r++) kept += !d->rows[r].dropped;

@@ -7,7 +7,8 @@
  * Discrete derivatives (docs/theory/director.md, 3), D at the middle qm of q0 and q1:
  *   product    grad(qm)
  *   length l   grad(l^2)(qm) / (l0 + l1)
- *   angle      (e / (2 sin(e/2))) (cos m grad s(qm) - sin m grad c(qm)),  e the change, m the mean of both angles
+ *   angle      (e / (2 sin(e/2))) (cos m grad s(qm) - sin m grad c(qm)),  e the change, m the mean of both
+ *   angles
  *
  * Source   Betsch and Leyendecker (2006), eqs 16-37; angles and lengths are ours.
  * Cost     O(1) each, no allocation.
@@ -159,7 +160,8 @@ void lw_director_turn(const double *middle, const double *change, double w[3]) {
 
 void lw_director_turn_slope(const double *middle, const double *change, const double w[3], double slope[36]) {
     double C
-        [9]; /* K dw = sum (d x dx + dx x change / 2 - (d.dx) w + (d.w) dx / 2 + (w.dx) d / 2) for dx of an end */
+        /* K dw = sum (d x dx + dx x change / 2 - (d.dx) w + (d.w) dx / 2 + (w.dx) d / 2) for dx of an end */
+        [9];
     turn_inverse(middle, C);
     memset(slope, 0, 9 * sizeof *slope);
     for (int k = 3; k < 12; k += 3) {

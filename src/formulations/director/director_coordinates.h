@@ -1,12 +1,14 @@
-/* director_coordinates.h - a mechanism in director coordinates: twelve numbers per body, and the scalar functions of them from which
- * everything else is made.
+/* director_coordinates.h - a mechanism in director coordinates: twelve numbers per body, and the scalar
+ * functions of them from which everything else is made.
  *
- *   q_i = (phi, d_1, d_2, d_3)   centre of mass and principal axes of body i in the world (21); v_i its rates (22)
+ *   q_i = (phi, d_1, d_2, d_3)   centre of mass and principal axes of body i in the world (21); v_i its rates
+ *   (22)
  *
- * Ground is body 0 with phi = 0 and d_k the world's axes. A measure is a scalar function of the coordinates of two bodies
- * that no rigid motion of both changes: a product of two vectors that are linear in q, the angle whose cosine and sine are
- * two such products, or a length whose square is one. Rows of joints and constraints, joint coordinates and lengths of
- * springs are all measures, and each has a discrete derivative D with
+ * Ground is body 0 with phi = 0 and d_k the world's axes. A measure is a scalar function of the coordinates
+ * of two bodies that no rigid motion of both changes: a product of two vectors that are linear in q, the
+ * angle whose cosine and sine are two such products, or a length whose square is one. Rows of joints and
+ * constraints, joint coordinates and lengths of springs are all measures, and each has a discrete derivative
+ * D with
  *
  *   measure(q_n+1) - measure(q_n) = D (q_n+1 - q_n)
  *
@@ -33,7 +35,8 @@ static inline void lw_director_combine(const double c[4], const double *q, doubl
     for (int k = 0; k < 3; k++) out[k] = c[0] * q[k] + c[1] * q[3 + k] + c[2] * q[6 + k] + c[3] * q[9 + k];
 }
 void lw_director_body_of(const lw_model *model, int body, lw_director_body *out);
-/* Coordinates and rates from the pose and twist of an internal frame: world axes, V of the centre (angular; linear). */
+/* Coordinates and rates from the pose and twist of an internal frame: world axes, V of the centre (angular;
+ * linear). */
 void lw_director_from_pose(const lw_director_body *body, const double R[9], const double centre[3],
                            double *q);
 void lw_director_rates(const double *q, const double V[6], double *v);
@@ -78,9 +81,9 @@ typedef struct lw_measure { /* what every pass looks at stands first */
     double force, stiffness; /* gathered: h times what acts against it, and its derivative by `to` */
     double element;          /* force of elements against it */
     double curve_c, curve_s;
-    double *D, *slope,
-        *bend; /* of 24, 12 per body, wherever there is room: discrete derivative; gradient at the end; dD/dto, with
-                                 dD/dq = (curve_c c'' + curve_s s'') / 2 + bend slope' */
+    /* 24 numbers each, 12 per body: the discrete derivative D, the gradient at the end of the step, and
+     * dD/dto; the derivative of D by the coordinates is (curve_c c'' + curve_s s'') / 2 + bend slope'. */
+    double *D, *slope, *bend;
     lw_bilinear c, s;
 } lw_measure;
 
@@ -90,7 +93,8 @@ double lw_measure_value(const lw_measure *measure, const double *q, double near)
 void lw_measure_slope(const lw_measure *measure, const double *q, double slope[24]);
 /* Once, when the vectors of a measure are known. */
 void lw_measure_finish(lw_measure *measure);
-/* All of a step from q0 to q1; from is the value at q0, known. Without slopes these and bends stay as they are. */
+/* All of a step from q0 to q1; from is the value at q0, known. Without slopes these and bends stay as they
+ * are. */
 void lw_measure_step(lw_measure *measure, double from, const double *q0, const double *q1, bool slopes);
 /* D applied to a change of coordinates. */
 double lw_measure_along(const double D[24], const int bodies[2], const double *change);

@@ -1,24 +1,28 @@
-/* director_couples.c - torques on rotations that have no coordinate: two bodies against each other, and their derivatives.
+/* director_couples.c - torques on rotations that have no coordinate: two bodies against each other, and their
+ * derivatives.
  *
- * With w of d1 - d0 = w x d_m for each body, w = w_2 - w_1 its relative rotation in the step, T does the work T.w.
+ * With w of d1 - d0 = w x d_m for each body, w = w_2 - w_1 its relative rotation in the step, T does the work
+ * T.w.
  *
  *   about an axis a of the second body    T = tau(a.w / h) a, a in the middle of the step
  *   damping of a bushing                  T = - sum C_k (a_k.w / h) a_k, a_k of the first frame in the middle
  *   stiffness of a bushing                T = T_m + c w,   c = (U_0 - U_1 - w.T_m) / |w|^2
  *
- * The last is Gonzalez' derivative. U = sum k phi^2 / 2 with the rotation vector phi of the second frame in the first; the torque in the
- * axes of the second frame is F = J^-T(phi) (-k phi), J the right Jacobian of SO(3):   J^-T x = x - phi x x / 2 + g phi x (phi x x),
- * g = 1 / a^2 - 1 / (2 a tan(a / 2)), a = |phi|. The mean of F at both ends does its work to third order in w, however far both
- * bodies turn together, if
+ * The last is Gonzalez' derivative. U = sum k phi^2 / 2 with the rotation vector phi of the second frame in
+ * the first; the torque in the
+ * axes of the second frame is F = J^-T(phi) (-k phi), J the right Jacobian of SO(3):   J^-T x = x - phi x x /
+ * 2 + g phi x (phi x x), g = 1 / a^2 - 1 / (2 a tan(a / 2)), a = |phi|. The mean of F at both ends does its
+ * work to third order in w, however far both bodies turn together, if
  *
  *   T_m = s sum (F_0 + F_1)_i / 2  b_i,      s = 1 / (1 + w_1.w_2 / 4)
  *
- * with the vectors b reciprocal to the axes of the second frame in the middle: w_1 and w_2 are Cayley's vectors, so the relative rotation
- * is that of s (w + w_2 x w / 2).
+ * with the vectors b reciprocal to the axes of the second frame in the middle: w_1 and w_2 are Cayley's
+ * vectors, so the relative rotation is that of s (w + w_2 x w / 2).
  *
- * Derivatives are by the directors of q1, which director-full moves freely; so all is a function of directors that need not be
- * orthonormal. w: K(d_m) w = sum d_m x (d1 - d0) (director_coordinates.c). phi: of the rotation next to the products R_ij of both frames'
- * axes; like w it does not notice a small stretch, which c would divide by |w|.
+ * Derivatives are by the directors of q1, which director-full moves freely; so all is a function of directors
+ * that need not be orthonormal. w: K(d_m) w = sum d_m x (d1 - d0) (director_coordinates.c). phi: of the
+ * rotation next to the products R_ij of both frames' axes; like w it does not notice a small stretch, which c
+ * would divide by |w|.
  *
  * Source   docs/theory/director.md, 5 and 6.
  * Cost     O(1) each, no allocation.
@@ -148,8 +152,9 @@ static void inverse_jacobian(const double phi[3], double x[3]) {
     for (int i = 0; i < 3; i++) x[i] += 0.5 * first[i] + g * second[i];
 }
 
-/* Derivative of phi by the q of one body. The products of axes are R = U H, U the rotation; with dU = U w~ their change says
- * (tr(H) I - H) w = axial part of U'dR - dR'U, and dphi = J^-1 w. Of R moves one factor, U'dR = p q', whose part is q x p. */
+/* Derivative of phi by the q of one body. The products of axes are R = U H, U the rotation; with dU = U w~
+ * their change says (tr(H) I - H) w = axial part of U'dR - dR'U, and dphi = J^-1 w. Of R moves one factor,
+ * U'dR = p q', whose part is q x p. */
 static void phi_slope_of(const corners *c, int side, const double R[9], const double U[9],
                          const double phi[3], double slope[36]) {
     double H[9], K[9], C[9];
@@ -176,7 +181,8 @@ static void phi_slope_of(const corners *c, int side, const double R[9], const do
         }
 }
 
-/* phi and the torque F at q, in the second frame's axes; unless NULL also their derivatives by the q of both bodies. */
+/* phi and the torque F at q, in the second frame's axes; unless NULL also their derivatives by the q of both
+ * bodies. */
 static void bushing_at(const lw_director *d, const lw_force *force, const double *q, double phi[3],
                        double F[3], double phi_slope[2][36], double F_slope[2][36]) {
     corners c;

@@ -2,14 +2,15 @@
  *
  *   potential V of a measure m     ((V(m1) - V(m0)) / (m1 - m0)) D      D the measure's discrete derivative
  *   damper, drive, friction        force at the middle of the step, with the speed (m1 - m0) / h, times D
- *   applied force, torque          at the middle of the step; work F.(x1 - x0), T.w with w of d1 - d0 = w x d_middle
- *   rotations without a coordinate director_couples.c
+ *   applied force, torque          at the middle of the step; work F.(x1 - x0), T.w with w of d1 - d0 = w x
+ *   d_middle rotations without a coordinate director_couples.c
  *
- * The first quotient is never a difference of potentials: for a linear law it is the mean force, for others the mean
- * of the law between m0 and m1, found by quadrature. So what the potentials lose and what is booked in d->work is the
- * change of kinetic energy to rounding, and forces in pairs keep both momenta.
+ * The first quotient is never a difference of potentials: for a linear law it is the mean force, for others
+ * the mean of the law between m0 and m1, found by quadrature. So what the potentials lose and what is booked
+ * in d->work is the change of kinetic energy to rounding, and forces in pairs keep both momenta.
  *
- * Source   docs/theory/director.md, 5; the discrete derivative is Gonzalez's, as in Betsch and Leyendecker (2006), eq 10.
+ * Source   docs/theory/director.md, 5; the discrete derivative is Gonzalez's, as in Betsch and Leyendecker
+ *          (2006), eq 10.
  * Cost     O(elements) per evaluation, no allocation.
  */
 #include "formulations/director/director_parts.h"
@@ -70,7 +71,8 @@ static lw_measure *joint_measure(const lw_director *d, const lw_force *force) {
     return at < 0 ? NULL : &d->measures[at];
 }
 
-/* Drive and friction: force along a coordinate that changes by so much, and is in the middle at x, its derivative by the change too. */
+/* Drive and friction: force along a coordinate that changes by so much, and is in the middle at x, its
+ * derivative by the change too. */
 static double push(const lw_force *force, lw_director *d, double change, double x, double x_slope,
                    double *slope) {
     double h = d->h, rate = change / h;
@@ -239,8 +241,9 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
 
 /* --- idle spins ------------------------------------------------------------------------------------- */
 
-/* w x B u (u.w), which takes the gyroscopic torque of the moment B away again (docs/theory/idle.md), in the middle of the step. It does no
- * work. Newton's matrix goes without its slope: B is a small part of the inertia beside it (idle.c). */
+/* w x B u (u.w), which takes the gyroscopic torque of the moment B away again (docs/theory/idle.md), in the
+ * middle of the step. It does no work. Newton's matrix goes without its slope: B is a small part of the
+ * inertia beside it (idle.c). */
 static void idle_torque(lw_director *d, const lw_idle *idle, bool matrix) {
     double vector[4], u[3], w[3], T[3];
     lw_director_vector(&d->bodies[idle->body], idle->axis, vector);

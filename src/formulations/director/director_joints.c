@@ -1,6 +1,7 @@
 /* director_joints.c - every joint and constraint in director coordinates: rows, coordinates and motions.
  *
- * With the joint's frames (x, y, z, p) on its first and second body, numbers 1 and 2, and e_k the world's axes:
+ * With the joint's frames (x, y, z, p) on its first and second body, numbers 1 and 2, and e_k the world's
+ * axes:
  *
  *   spherical      e_k.(p2 - p1)                                          (80)
  *   cylindrical    x1.(p2 - p1), y1.(p2 - p1), z1.x2, z1.y2               (100)
@@ -13,8 +14,9 @@
  *   weld           e_k.(p2 - p1), x1.y2, y1.z2, z1.x2
  *   coordinates    of a slide a1.(p2 - p1); of a turn the angle with cosine b1.b2 and sine c1.b2
  *
- * Source   Betsch and Leyendecker (2006), section 4.5; the last four follow their pattern (docs/theory/director.md, 4);
- *          any other type has the rows of its slides and those of its turns in the same way.
+ * Source   Betsch and Leyendecker (2006), section 4.5; the last four follow their pattern
+ *          (docs/theory/director.md, 4); any other type has the rows of its slides and those of its turns in
+ *          the same way.
  * Cost     once, O(bodies + joints + elements).
  */
 #include "formulations/director/director_parts.h"
@@ -147,8 +149,8 @@ static void combine_axes(const frames *f, const double components[3], double out
 static int next_axis(int a) { return (a + 1) % 3; }
 static int last_axis(int a) { return (a + 2) % 3; }
 
-/* Components in the first frame of the forces that a joint's slides are dual to, and of those across the slides: a
- * basis that measures slides, and what is kept from sliding. */
+/* Components in the first frame of the forces that a joint's slides are dual to, and of those across the
+ * slides: a basis that measures slides, and what is kept from sliding. */
 static void slide_basis(const lw_joint *joint, double basis[3][3]) {
     if (lw_joint_describe(joint->type)->axes_are_slides) {
         double W[36];

@@ -1,11 +1,12 @@
 /* director_newton.c - the discrete equations of a step and their derivative.
  *
- *   (2/h) M (q1 - q0) - 2 M v0 + h DV + h G(qm)'lambda = 0,   Phi(q1) = 0          (10) with v1 = 2 (q1 - q0) / h - v0
+ *   (2/h) M (q1 - q0) - 2 M v0 + h DV + h G(qm)'lambda = 0,   Phi(q1) = 0          (10) with v1 = 2 (q1 - q0)
+ *   / h - v0
  *
- * director-full solves these in the increments of q1 and lambda. director takes from the balance of each body what
- * P_int(qm)' leaves of it, six equations, and moves the body by P_int(q1) times six increments of its twist; with the
- * rows of the joints Newton's direction is then that of the reduced scheme (docs/theory/director.md, 6), and the matrix has the
- * graph of the tree.
+ * director-full solves these in the increments of q1 and lambda. director takes from the balance of each body
+ * what P_int(qm)' leaves of it, six equations, and moves the body by P_int(q1) times six increments of its
+ * twist; with the rows of the joints Newton's direction is then that of the reduced scheme
+ * (docs/theory/director.md, 6), and the matrix has the graph of the tree.
  *
  *   d(P_int'f) = P_int' df + (sum dd_k x f_k) / 2,   f the balance of a body
  *
@@ -275,8 +276,8 @@ void lw_director_row_values(lw_director *d) {
     for (int r = 0; r < d->row_count; r++) find_value(d, &d->rows[r]);
 }
 
-/* How far Newton is to move a row. Those of the tree's joints are met by the parameters; what is left of them is rounding, which
- * would go into the rates divided by h. */
+/* How far Newton is to move a row. Those of the tree's joints are met by the parameters; what is left of them
+ * is rounding, which would go into the rates divided by h. */
 static double wanted_of_row(const lw_director *d, lw_director_row *row) {
     find_value(d, row);
     return row->dropped || (row->kind == LW_DIRECTOR_JOINT && !d->full) ? 0 : row->value;
@@ -293,8 +294,9 @@ static void add_inertia(lw_director *d, int i) {
                 inertia_of(d, i, k) * (fma(2 / d->h, d->change[a], -2 * d->v0[a]) - 2 * d->low[a]);
 }
 
-/* -P_int(qm)'(forces + M (v1 - v0)) with more digits. Directors of a fast body change by what is almost parallel to them: products that nearly
- * vanish, and whose rounding is the same in step after step of a steady motion. */
+/* -P_int(qm)'(forces + M (v1 - v0)) with more digits. Directors of a fast body change by what is almost
+ * parallel to them: products that nearly vanish, and whose rounding is the same in step after step of a
+ * steady motion. */
 static void exact_balance(lw_director *d, int i, double *right) {
     lw_director_rest(d, i);
     long double f[12], m[12], torque[3], factor = 2 / d->h;

@@ -1,5 +1,5 @@
-/* director_parts.h - what the files of the methods director and director-full share: the mechanism in director coordinates, its
- * Newton system, and one step of the energy-momentum scheme.
+/* director_parts.h - what the files of the methods director and director-full share: the mechanism in
+ * director coordinates, its Newton system, and one step of the energy-momentum scheme.
  */
 #ifndef LW_DIRECTOR_H
 #define LW_DIRECTOR_H
@@ -148,8 +148,8 @@ void lw_director_own_slopes(lw_director *d);
 
 /* What rounding has cut off a body's change, into rest; that of its parent is known. */
 void lw_director_rest(lw_director *d, int body);
-/* Turn and u from twists of the bodies: those of the step's begin times h (start), or increments delta of q1 (6 per body:
- * displacement of the centre, rotation; world axes). */
+/* Turn and u from twists of the bodies: those of the step's begin times h (start), or increments delta of q1
+ * (6 per body: displacement of the centre, rotation; world axes). */
 void lw_director_start(lw_director *d);
 void lw_director_advance(lw_director *d, const double *delta);
 /* q1 anew from the joint coordinates reached, so that rounding does not add up over many steps. */
@@ -157,14 +157,15 @@ void lw_director_rebuild(lw_director *d);
 /* Prescribed values at the end of the step, and vectors of prescribed rotations. */
 void lw_director_aim_at(lw_director *d);
 
-/* The discrete null-space matrix of the tree at coordinates q, in twists of the bodies (58), (69), (187): column of a
- * speed, 6 numbers per body from out[0], (velocity of the centre; angular velocity). middle: q lies between two steps. */
+/* The discrete null-space matrix of the tree at coordinates q, in twists of the bodies (58), (69), (187):
+ * column of a speed, 6 numbers per body from out[0], (velocity of the centre; angular velocity). middle: q
+ * lies between two steps. */
 void lw_director_column(const lw_director *d, const double *q, int body, int k, bool middle, double *out);
 
 /* --- forces (director_forces.c) ------------------------------------------------------------------- */
 
-/* Adds what gravity and the elements do in the step to measures, residual and (matrix) Newton's matrix; their work in the
- * step to d->work, which it starts anew. */
+/* Adds what gravity and the elements do in the step to measures, residual and (matrix) Newton's matrix; their
+ * work in the step to d->work, which it starts anew. */
 void lw_director_forces(lw_director *d, bool matrix);
 /* One element of them. */
 void lw_director_force(lw_director *d, int k, bool matrix);
@@ -174,7 +175,8 @@ int lw_director_force_measures(const lw_director *d, int k, int *count);
 bool lw_director_force_conserves(const lw_force *force);
 /* The bodies that an element loads: its own, or those of its joint. */
 void lw_director_loaded_bodies(const lw_director *d, const lw_force *force, int bodies[2]);
-/* The joint that an element acts in, and (k) which axis of its second frame if it is a rotation without a coordinate. */
+/* The joint that an element acts in, and (k) which axis of its second frame if it is a rotation without a
+ * coordinate. */
 int lw_director_force_joint(const lw_director *d, const lw_force *force, int *k);
 /* Energies at a state; coordinates and rates ground first. */
 lw_energy lw_director_energy(const lw_director *d, const double *q, const double *v, const double *angles);
@@ -182,8 +184,8 @@ lw_energy lw_director_energy(const lw_director *d, const double *q, const double
 /* --- equations (director_newton.c) ---------------------------------------------------------------- */
 
 bool lw_director_matrix_create(lw_director *d);
-/* Residual of the balance of all bodies and of all rows at q1 with the present multipliers, negative, into d->right;
- * matrix: Newton's matrix too. */
+/* Residual of the balance of all bodies and of all rows at q1 with the present multipliers, negative, into
+ * d->right; matrix: Newton's matrix too. */
 void lw_director_equations(lw_director *d, bool matrix);
 /* What is left of all rows, from the values of their measures at the end. */
 void lw_director_row_values(lw_director *d);
@@ -207,7 +209,8 @@ typedef struct lw_couple {
 
 /* couple (may be NULL): its turn is filled. */
 void lw_director_relative_turn(const lw_director *d, const int bodies[2], double w[3], lw_couple *couple);
-/* Adds to slope what a torque tau(a.w) a does, a in the middle of the step the combination axis of one body's coordinates. */
+/* Adds to slope what a torque tau(a.w) a does, a in the middle of the step the combination axis of one body's
+ * coordinates. */
 void lw_director_add_about(const double axis[4], int side, const double a[3], const double w[3], double tau,
                            double slope, lw_couple *couple);
 /* T on the second body, -T on the first; couple NULL: no matrix. */
@@ -219,7 +222,8 @@ double lw_director_bushing_potential(const lw_director *d, const lw_force *force
 
 /* --- one step (director_step.c) ------------------------------------------------------------------- */
 
-/* From state y at t (q, v 12 per body from 1, then angles) to next; halves the step where it must, and tells so. */
+/* From state y at t (q, v 12 per body from 1, then angles) to next; halves the step where it must, and tells
+ * so. */
 lw_status lw_director_step(lw_director *d, const lw_method_options *options, double t, double h,
                            const double *y, double *next, lw_power *work, lw_error *error);
 /* Factors the matrix of a step from y, so that memory for pivots is taken before the first. */
@@ -237,13 +241,13 @@ double lw_director_condition(lw_director *d);
 typedef struct lw_sweep lw_sweep;
 /* d->sweep, where it applies; false when memory is out. */
 bool lw_director_sweep_create(lw_director *d);
-/* Starts a step. Then Newton's iteration: inwards (matrix: with a new one; false: singular), and outwards, which tells the sizes of the
- * increment and of the step. */
+/* Starts a step. Then Newton's iteration: inwards (matrix: with a new one; false: singular), and outwards,
+ * which tells the sizes of the increment and of the step. */
 void lw_director_sweep_start(lw_director *d);
 bool lw_director_sweep_in(lw_director *d, bool matrix, double *reactions);
 void lw_director_sweep_out(lw_director *d, double *size, double *step);
-/* After a last way in (with reactions; false also where a body turns by half a turn), from ground to the leaves: the increment that is left of a
- * body, into d->rest; and angles of the end. */
+/* After a last way in (with reactions; false also where a body turns by half a turn), from ground to the
+ * leaves: the increment that is left of a body, into d->rest; and angles of the end. */
 void lw_director_sweep_rest(lw_director *d, int body, double *angles);
 /* Some element books work. */
 bool lw_director_sweep_books(const lw_director *d);
@@ -256,14 +260,16 @@ double *lw_director_sweep_block(lw_director *d, int i, int j);
 void lw_director_keep_reactions(lw_director *d);
 /* Where to put those of a step, 6 per joint. */
 double *lw_director_reactions_room(lw_director *d);
-/* Adds what elements on the coordinates of a joint do to its second body: (force; torque about its centre). */
+/* Adds what elements on the coordinates of a joint do to its second body: (force; torque about its
+ * centre). */
 void lw_director_coordinate_loads(const lw_director *d, int joint, const int *coordinates, double *wrench);
 /* At time t from the last steps: force, torque per joint as in dynamics.h. False: no step has been taken. */
 bool lw_director_reactions_at(const lw_director *d, double t, double *reactions);
 
 /* --- rows that depend on others (director_ties.c) ------------------------------------------------- */
 
-/* Chooses at q0 which rows from tie on are kept. fresh: whatever the present choice is. Returns whether it changed. */
+/* Chooses at q0 which rows from tie on are kept. fresh: whatever the present choice is. Returns whether it
+ * changed. */
 bool lw_director_choose(lw_director *d, bool fresh);
 
 #endif

@@ -1,15 +1,17 @@
 /* director_reactions.c - joint reactions from the multipliers of a step.
  *
- * A row with multiplier lambda acts on its bodies with -lambda D', an element with force f against a measure with -f D'; P_int(qm)' makes
- * wrenches of these twelve components, at the centre of mass. What a joint transmits to its second body is the sum over
- * its own rows and coordinates, at its point there. That is a mean over the step.
+ * A row with multiplier lambda acts on its bodies with -lambda D', an element with force f against a measure
+ * with -f D'; P_int(qm)' makes wrenches of these twelve components, at the centre of mass. What a joint
+ * transmits to its second body is the sum over its own rows and coordinates, at its point there. That is a
+ * mean over the step.
  *
- * The rates v violate the hidden constraints by e with e_n+1 = -e_n + c h^2: a part that changes its sign in every step, and so
- * the multipliers have a part like e / h = O(h) that does. The mean of two steps of the same length that follow each other is free
- * of it and belongs to where they meet; the straight line through the last two such means is right to O(h^2). Steps of
- * different lengths would leave c (h_1^2 - h_2^2) / h.
+ * The rates v violate the hidden constraints by e with e_n+1 = -e_n + c h^2: a part that changes its sign in
+ * every step, and so the multipliers have a part like e / h = O(h) that does. The mean of two steps of the
+ * same length that follow each other is free of it and belongs to where they meet; the straight line through
+ * the last two such means is right to O(h^2). Steps of different lengths would leave c (h_1^2 - h_2^2) / h.
  *
- * Source   Betsch and Leyendecker (2006), eq 10; docs/theory/director.md, 8 (the part that changes its sign is our observation).
+ * Source   Betsch and Leyendecker (2006), eq 10; docs/theory/director.md, 8 (the part that changes its sign
+ *          is our observation).
  * Cost     O(rows + joints), no allocation.
  */
 #include "formulations/director/director_parts.h"

@@ -1,14 +1,16 @@
 /* director_step.c - one step of the energy-momentum scheme: start, Newton's iteration, checks, halving.
  *
- * A step starts from the twists at its begin: a body that turns at a constant rate w satisfies the scheme with the rotation
- * of Cayley vector h w, so that is where Newton starts, also for rotations that are no longer small. It has found the
- * solution when the last increment is so small against the step that the next would be rounding. Then
- * every row is looked at, also those without a multiplier: a step that violates one has left the manifold and is not
- * accepted. What fails is tried with new pivots, with another choice of rows, and then in halves. What rounding leaves of the equations
- * and of the state is kept beside the numbers it does not fit into (docs/theory/director.md, 6: Rounding).
+ * A step starts from the twists at its begin: a body that turns at a constant rate w satisfies the scheme
+ * with the rotation of Cayley vector h w, so that is where Newton starts, also for rotations that are no
+ * longer small. It has found the solution when the last increment is so small against the step that the next
+ * would be rounding. Then every row is looked at, also those without a multiplier: a step that violates one
+ * has left the manifold and is not accepted. What fails is tried with new pivots, with another choice of
+ * rows, and then in halves. What rounding leaves of the equations and of the state is kept beside the numbers
+ * it does not fit into (docs/theory/director.md, 6: Rounding).
  *
  * Source   Betsch and Leyendecker (2006), eqs 10-15.
- * Cost     trees by sweeps, linear (director_sweep.c); others as a rule one sparse factorisation. No allocation but for new pivots.
+ * Cost     trees by sweeps, linear (director_sweep.c); others as a rule one sparse factorisation. No
+ *          allocation but for new pivots.
  */
 #include "formulations/director/director_parts.h"
 #include "model/rows.h"
@@ -19,11 +21,11 @@
 
 enum { ITERATIONS = 14, HALVINGS = 12, CHOICE_EVERY = 20, ROWS_EVERY = 64 };
 
-/* Of the step: the next increment, if it is expected to be smaller than this, is not worth having. Far below rounding, since what is left has the
- * same sign in step after step and adds up. */
+/* Of the step: the next increment, if it is expected to be smaller than this, is not worth having. Far below
+ * rounding, since what is left has the same sign in step after step and adds up. */
 static const double next_one = 1e-18;
-/* After the last way inwards one more increment is had by the same matrix (sweep_rest). It may be this large: it is added to changes as a linear one, and
- * work that was booked before does not see it. */
+/* After the last way inwards one more increment is had by the same matrix (sweep_rest). It may be this large:
+ * it is added to changes as a linear one, and work that was booked before does not see it. */
 static const double last_one[2] = {1e-9, 1e-14};
 static const double rounding = 2e-16; /* of the step: smaller increments tell nothing */
 static const double near =
@@ -100,9 +102,10 @@ static bool is_finite(const lw_director *d) {
     return isfinite(sum);
 }
 
-/* Newton's iteration from the start; d->right is used up. The matrix of the first iteration serves for the others as long as increments
- * fall fast, and these are cheap then. By how much they fall: as they did, but not more than by the error of that matrix, which is about
- * the increment that was made with it over the step. */
+/* Newton's iteration from the start; d->right is used up. The matrix of the first iteration serves for the
+ * others as long as increments fall fast, and these are cheap then. By how much they fall: as they did, but
+ * not more than by the error of that matrix, which is about the increment that was made with it over the
+ * step. */
 static bool increment(lw_director *d, bool renew, bool anew, double *size, double *step) {
     if (d->swept) {
         if (!lw_director_sweep_in(d, renew, NULL)) return false;
@@ -153,9 +156,9 @@ static const lw_director_row *check_rows(const lw_director *d) {
     return worst;
 }
 
-/* Where a body turns by half a turn its directors in the middle lose their span, P_int its rank, and the balance multiplied by
- * P_int' has solutions that the balance itself has not. Their volume is the square of the cosine of half the angle; that of a solution
- * proper is 1 / (1 + (h w)^2 / 4). */
+/* Where a body turns by half a turn its directors in the middle lose their span, P_int its rank, and the
+ * balance multiplied by P_int' has solutions that the balance itself has not. Their volume is the square of
+ * the cosine of half the angle; that of a solution proper is 1 / (1 + (h w)^2 / 4). */
 static bool middles_span(const lw_director *d) {
     for (int i = 1; i <= d->n; i++) {
         const double *m = d->qm + 12 * i + 3;
@@ -216,8 +219,8 @@ void lw_director_warm_up(lw_director *d, const double *y) {
     d->h = 0, d->tie_rank = -1; /* the first step chooses for itself */
 }
 
-/* Directors turned and places added up often enough are no longer where they belong. Putting them there costs energy of the same
- * size and always of the same sign, so it is done when it is time, not every step. */
+/* Directors turned and places added up often enough are no longer where they belong. Putting them there costs
+ * energy of the same size and always of the same sign, so it is done when it is time, not every step. */
 static const double displaced = 1e-13;
 
 static bool rows_are_off(const lw_director *d) {
@@ -234,7 +237,8 @@ static bool directors_are_off(const double *q) {
     return false;
 }
 
-/* Rows of trees that sweeps have solved are looked at from time to time: they hold to more digits than places have. */
+/* Rows of trees that sweeps have solved are looked at from time to time: they hold to more digits than places
+ * have. */
 static bool swept_rows_are_off(lw_director *d) {
     if (d->age++ % ROWS_EVERY != 0) return false;
     for (int k = 0; k < d->measure_count; k++)
@@ -256,8 +260,8 @@ static double change_of_row(const lw_director *d, const lw_director_row *row) {
     return (double)sum;
 }
 
-/* What rounding has left of the equations is one more increment of Newton's, too small for the numbers that describe the step: it is
- * kept beside them. Left alone it would add up, each time in the same sense. */
+/* What rounding has left of the equations is one more increment of Newton's, too small for the numbers that
+ * describe the step: it is kept beside them. Left alone it would add up, each time in the same sense. */
 static void find_rest(lw_director *d) {
     for (int r = 0; r < d->row_count && !d->full; r++) {
         const lw_director_row *row = &d->rows[r];
@@ -290,8 +294,8 @@ static void store_places(lw_director *d, int i, double *q) {
     }
 }
 
-/* v1 = 2 (q1 - q0) / h - v0 with what rounding cuts off, which goes on with the next step: rates would wander by it, and not quite without
- * direction. */
+/* v1 = 2 (q1 - q0) / h - v0 with what rounding cuts off, which goes on with the next step: rates would wander
+ * by it, and not quite without direction. */
 static void store_rates(lw_director *d, int i, double *v) {
     double factor = 2 / d->h;
     for (int k = 12 * i; k < 12 * i + 12; k++) {
@@ -352,8 +356,8 @@ static void rotation_in(const lw_director *d, int i, double h, double turn[3]) {
     for (int k = 0; k < 3; k++) turn[k] = 0.5 * h * w[k];
 }
 
-/* Directors cannot tell rotations by more than half a turn in a step from others: the first body that turns by so much, or against its
- * parent, in which case it is its joint. */
+/* Directors cannot tell rotations by more than half a turn in a step from others: the first body that turns
+ * by so much, or against its parent, in which case it is its joint. */
 static int aliased_body(const lw_director *d, double h, double *turn, bool *joint) {
     for (int i = 1; i <= d->n; i++) {
         double own[3], parent[3], relative[3];

@@ -1,26 +1,31 @@
-/* director_sweep.c - Newton's iteration of a step for trees, in two sweeps: from the leaves to ground, and back.
+/* director_sweep.c - Newton's iteration of a step for trees, in two sweeps: from the leaves to ground, and
+ * back.
  *
- * The balance of a body is r = P_int(qm)'f, six numbers; W is the sum over all that it carries. With the columns S of its joint and
- * the transport X from its parent, both of the null-space matrix, without a mark at q1 and with ~ in the middle of the step (58, 69, 180):
+ * The balance of a body is r = P_int(qm)'f, six numbers; W is the sum over all that it carries. With the
+ * columns S of its joint and the transport X from its parent, both of the null-space matrix, without a mark
+ * at q1 and with ~ in the middle of the step (58, 69, 180):
  *
- *   W_i = r_i + sum over its children X~'W,   S~'W_i = 0                                        the reduced scheme
+ *   W_i = r_i + sum over its children X~'W,   S~'W_i = 0                                        the reduced
+ *   scheme
  *   dt_i = X dt_p + S du,   dW_i = A_i dt_i + A_ip dt_p + k_i
  *   (S~'A_i + Z) dt_i + (S~'A_ip + Z_p) dt_p = -S~'(W_i + k_i),   Z dt_i + Z_p dt_p = dS~'W_i
  *
- * The last gives du = -D^-1 (S~'(W_i + k_i) + E dt_p), and with it A_p and k_p, as in articulated-body recursions. No multiplier and no
- * matrix larger than 6 x 6 is ever formed. What an element between a body and its parent or ground adds to A_i, A_ip, A_pi, A_pp is what
- * director_newton.c adds to blocks. A body is worked on once on the way in and once on the way out, and looked at
- * once more for each child. Where the bodies do not fit into the caches it is this that decides the time: of a chain the parent is next and
- * still there; of a branched tree, whose labels go from level to level, it has to be fetched again.
+ * The last gives du = -D^-1 (S~'(W_i + k_i) + E dt_p), and with it A_p and k_p, as in articulated-body
+ * recursions. No multiplier and no matrix larger than 6 x 6 is ever formed. What an element between a body
+ * and its parent or ground adds to A_i, A_ip, A_pi, A_pp is what director_newton.c adds to blocks. A body is
+ * worked on once on the way in and once on the way out, and looked at once more for each child. Where the
+ * bodies do not fit into the caches it is this that decides the time: of a chain the parent is next and still
+ * there; of a branched tree, whose labels go from level to level, it has to be fetched again.
  *
- * Balance, W and S~ have more digits (long double), so that S~'W, a difference of large numbers, is as exact as the step needs
- * (docs/theory/director.md, 6: Rounding). Rotations in the step are kept with more digits too: rows of joints then hold to these, and their
- * forces do no work.
+ * Balance, W and S~ have more digits (long double), so that S~'W, a difference of large numbers, is as exact
+ * as the step needs (docs/theory/director.md, 6: Rounding). Rotations in the step are kept with more digits
+ * too: rows of joints then hold to these, and their forces do no work.
  *
- * Source   Betsch and Leyendecker (2006), eqs 58, 69, 116, 180-189; the derivative of the null-space matrix is ours.
+ * Source   Betsch and Leyendecker (2006), eqs 58, 69, 116, 180-189; the derivative of the null-space matrix
+ *          is ours.
  * Cost     O(bodies + elements), no allocation but in create.
- * Limits   trees without screws and prescribed motions whose elements act between neighbours or on one body; others are solved by
- *          director_newton.c.
+ * Limits   trees without screws and prescribed motions whose elements act between neighbours or on one body;
+ *          others are solved by director_newton.c.
  */
 #include "formulations/director/director_sweep.h"
 #include "model/joint.h"
@@ -149,7 +154,8 @@ double *lw_director_sweep_block(lw_director *d, int i, int j) {
     return i == s->at ? s->to_parent : s->from_parent;
 }
 
-/* Slopes of a body's measures are used at once: those of all bodies have the same room, which stays in the nearest cache. */
+/* Slopes of a body's measures are used at once: those of all bodies have the same room, which stays in the
+ * nearest cache. */
 static void share_slopes(lw_director *d) {
     const lw_sweep *s = d->sweep;
     for (int i = 1; i <= d->n; i++)
@@ -489,7 +495,8 @@ static bool spans(const lw_wide m[12]) {
     return lw_wide_dot(normal, m + 9) > 1e-3L;
 }
 
-/* So do the axes of a universal joint: where they are parallel in the middle, one of its two equations is lost. */
+/* So do the axes of a universal joint: where they are parallel in the middle, one of its two equations is
+ * lost. */
 static bool turns_span(const lw_director_joint *joint, const hinge *g) {
     lw_wide normal[3];
     if (!joint->crossed) return true;
@@ -595,8 +602,9 @@ static void increments(lw_director *d, int i, double du[6]) {
     }
 }
 
-/* What the joint will transmit after the increment, W + dW; the derivative of the next matrix is taken for that, as it would be with
- * multipliers among the unknowns. With W itself, which is far off while a long chain is, Newton would go astray. */
+/* What the joint will transmit after the increment, W + dW; the derivative of the next matrix is taken for
+ * that, as it would be with multipliers among the unknowns. With W itself, which is far off while a long
+ * chain is, Newton would go astray. */
 static void expect_load(const lw_director *d, lw_sweep_body *b) {
     for (int j = 0; j < 6; j++)
         for (int a = 0; a < 6; a++) b->load[a] += b->A[6 * j + a] * b->delta[j];

@@ -1,4 +1,5 @@
-/* director_sweep.h - what the files of the sweeps over a tree share: bodies on the way, and vectors with more digits.
+/* director_sweep.h - what the files of the sweeps over a tree share: bodies on the way, and vectors with more
+ * digits.
  */
 #ifndef LW_DIRECTOR_SWEEP_H
 #define LW_DIRECTOR_SWEEP_H
@@ -77,8 +78,8 @@ static inline void lw_wide_multiply(const lw_wide a[4], const lw_wide b[4], lw_w
     out[3] = a[0] * b[3] + a[3] * b[0] + a[1] * b[2] - a[2] * b[1];
 }
 
-/* Asks for what a body needs, some bodies ahead of its turn: a tree that does not fit into the caches would else be waited for, line by
- * line. */
+/* Asks for what a body needs, some bodies ahead of its turn: a tree that does not fit into the caches would
+ * else be waited for, line by line. */
 void lw_director_sweep_fetch(const lw_director *d, int body);
 /* The body from its turn or its joint's increments: change, rest, q1 and qm. That of its parent is known. */
 void lw_director_sweep_place(lw_director *d, int body);

@@ -1,10 +1,14 @@
-/* director_sweep_places.c - where the bodies of a tree are at the end of a step, from its rotations and joint increments.
+/* director_sweep_places.c - where the bodies of a tree are at the end of a step, from its rotations and joint
+ * increments.
  *
- *   Q_i = Q_parent exp(u_1 n_1) exp(u_2 n_2)            rotations in the step; n at its begin (116), (126), (188)
- *   p_2 - p_1 = Q_1 (p_2 - p_1) + sum u_k a_k           what slides: turned with the first body, grown along its vectors (98), (189)
+ *   Q_i = Q_parent exp(u_1 n_1) exp(u_2 n_2)            rotations in the step; n at its begin (116), (126),
+ *   (188)
+ *   p_2 - p_1 = Q_1 (p_2 - p_1) + sum u_k a_k           what slides: turned with the first body, grown along
+ *   its vectors (98), (189)
  *
- * As in director_tree.c only changes are computed; here with more digits (long double) and in the order of the bodies, each once. What a double
- * does not hold of a change is its rest. So rows of joints hold to more digits than places have.
+ * As in director_tree.c only changes are computed; here with more digits (long double) and in the order of
+ * the bodies, each once. What a double does not hold of a change is its rest. So rows of joints hold to more
+ * digits than places have.
  *
  * Source   Betsch and Leyendecker (2006), sections 4.4, 4.5, 5.4.1.
  * Cost     O(bodies), no allocation.
@@ -43,7 +47,8 @@ static void turn_with_joint(lw_director *d, const lw_director_joint *joint, int 
     }
 }
 
-/* Changes of the centre: p_2 = p_1 + gap, where the gap turns with the first body and grows along its vectors. */
+/* Changes of the centre: p_2 = p_1 + gap, where the gap turns with the first body and grows along its
+ * vectors. */
 static void place_at_joint(const lw_director *d, const lw_director_joint *joint, int i, const lw_wide own[12],
                            const lw_wide parent[12], lw_wide change[12]) {
     const lw_sweep_body *b = &d->sweep->bodies[i];

@@ -1,9 +1,9 @@
 /* director_ties.c - which rows of closures and constraints are kept, and which depend on them.
  *
- * The rows that close loops, in the speeds of the tree, may depend on each other; then only as many as their rank may have
- * multipliers. At the begin of a step, where all of them hold, the rank is what it is; in its middle they look independent.
- * So at q0 the matrix rows x free speeds is factored with pivoting over the rows. The present choice stays as long as its
- * smallest pivot is not much below the best one's.
+ * The rows that close loops, in the speeds of the tree, may depend on each other; then only as many as their
+ * rank may have multipliers. At the begin of a step, where all of them hold, the rank is what it is; in its
+ * middle they look independent. So at q0 the matrix rows x free speeds is factored with pivoting over the
+ * rows. The present choice stays as long as its smallest pivot is not much below the best one's.
  *
  * Source   docs/theory/director.md, 7: on the six-body linkage of betsch2006 it matters which row is dropped.
  * Cost     O(speeds (bodies + rows) + speeds rows^2), no allocation. Trees have no such rows.
@@ -18,8 +18,8 @@
 /* Pivots below this are zero: rows and speeds are dimensionless, and both of the order of one. */
 static const double zero = 1e-8;
 
-/* A row's component along velocities of the bodies (6 each), or with NULL its size: what it is to each of its bodies, lengths over
- * the mechanism's. */
+/* A row's component along velocities of the bodies (6 each), or with NULL its size: what it is to each of its
+ * bodies, lengths over the mechanism's. */
 static double along(const lw_director *d, const lw_director_row *row, const double *V) {
     double sum = 0, L = d->length;
     for (int t = row->term; t < row->term + row->terms; t++) {

@@ -1,7 +1,8 @@
-/* director_tree.c - the spanning tree in director coordinates: reparametrisation of a step, and the null-space matrix.
+/* director_tree.c - the spanning tree in director coordinates: reparametrisation of a step, and the
+ * null-space matrix.
  *
- * The unknowns of a step are increments u of the joint coordinates, and for spherical and free joints rotations of the
- * body itself. With Q_i the rotation of body i in the step and n a joint's axes at its begin
+ * The unknowns of a step are increments u of the joint coordinates, and for spherical and free joints
+ * rotations of the body itself. With Q_i the rotation of body i in the step and n a joint's axes at its begin
  *
  *   Q_i = Q_parent exp(u_1 n_1) exp(u_2 n_2)                              (116), (126), (152), (188)
  *   p_2 = p_1 + sum x_k a_k                                               (98), (127), (138), (189)
@@ -10,8 +11,9 @@
  * 2 (q0 q x d + q x (q x d)) / |(q0, q)|^2. The rates
  * 2 (q_n+1 - q_n) / h - v_n then carry rounding of their own size, not of 1 / h times the places.
  *
- * Null-space matrix (84), (113), (122), (133), (149): a turn about n moves the body by (n x (phi - p_2); n), a slide by the vector that
- * is perpendicular to all other vectors of the joint's basis: in the middle of a step directors are not orthonormal.
+ * Null-space matrix (84), (113), (122), (133), (149): a turn about n moves the body by (n x (phi - p_2); n),
+ * a slide by the vector that is perpendicular to all other vectors of the joint's basis: in the middle of a
+ * step directors are not orthonormal.
  *
  * Source   Betsch and Leyendecker (2006), sections 3.3, 4.4, 4.5, 5.4.1.
  * Cost     O(bodies); a column O(bodies). No allocation.
@@ -29,8 +31,8 @@ static void turn_by(double *Q, const double axis[3], double angle) {
     memcpy(Q, product, sizeof product);
 }
 
-/* Changes of the directors by a rotation. Q need not have unit length: bringing it there would round the solution that Newton has
- * found, each time in the same sense. */
+/* Changes of the directors by a rotation. Q need not have unit length: bringing it there would round the
+ * solution that Newton has found, each time in the same sense. */
 static void turn_directors(const double *Q, const double *q0, double *change) {
     double factor = 2 / (Q[0] * Q[0] + lw_v3_dot(Q + 1, Q + 1));
     for (int k = 3; k < 12; k += 3) {
@@ -118,7 +120,8 @@ void lw_director_rest(lw_director *d, int body) {
     for (int a = 0; a < 3; a++) rest[a] = (double)(sum[a] - change[a]);
 }
 
-/* Reparametrisation: change, q1 and qm from turn and u, body by body from ground (95, 118, 126, 136, 154, 188, 189). */
+/* Reparametrisation: change, q1 and qm from turn and u, body by body from ground (95, 118, 126, 136, 154,
+ * 188, 189). */
 static void place_bodies(lw_director *d) {
     for (int i = 1; i <= d->n; i++) {
         const lw_director_joint *joint = &d->joints[i];

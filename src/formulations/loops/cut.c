@@ -3,11 +3,11 @@
  *   vdot = eta + zeta lambda                                                       (13)
  *   [Phi_q zeta] lambda = psi - Phi_q eta                                          (32)
  *
- * eta is the acceleration of the tree with all loops cut, column c of zeta what the unit constraint load c adds to it:
- * the recursion of the tree for eta, and its sweeps once more for each column. The matrix is symmetric and positive
- * semi-definite; rows that depend on others are left out by pivoting. Where bodies of a loop differ so much in inertia that its
- * pivots lose the heavy ones, rows are told apart by their geometry instead, G = Q R with pivoting, and lambda is corrected by
- * what vdot leaves of the rows.
+ * eta is the acceleration of the tree with all loops cut, column c of zeta what the unit constraint load c
+ * adds to it: the recursion of the tree for eta, and its sweeps once more for each column. The matrix is
+ * symmetric and positive semi-definite; rows that depend on others are left out by pivoting. Where bodies of
+ * a loop differ so much in inertia that its pivots lose the heavy ones, rows are told apart by their geometry
+ * instead, G = Q R with pivoting, and lambda is corrected by what vdot leaves of the rows.
  *
  * Source   Anderson & Critchley (2003), eqs 13, 28-32; docs/theory/cut.md.
  * Cost     O(n + n m + n m^2 + m^3) per call, no allocation.
@@ -168,8 +168,8 @@ static void column(cut_method *m, const recursion *r, const double *tau, double 
 
 /* --- (13), (32) ----------------------------------------------------------------------------------- */
 
-/* Rows made comparable: in units of the largest pivot among rows of lengths, and of angles, but at least of what they would be
- * if the whole mechanism had to follow. */
+/* Rows made comparable: in units of the largest pivot among rows of lengths, and of angles, but at least of
+ * what they would be if the whole mechanism had to follow. */
 static void scale_rows(cut_method *m) {
     int rows = m->looped.rows->count;
     double largest[2] = {m->least[0], m->least[1]};
@@ -183,7 +183,8 @@ static void scale_rows(cut_method *m) {
         for (int r = 0; r < rows; r++) m->A[r + (size_t)c * (size_t)rows] *= m->scale[r] * m->scale[c];
 }
 
-/* Adds to lambda, and to vdot, what the factors make of the rest of the rows; returns by how much of vdot's own change that is. */
+/* Adds to lambda, and to vdot, what the factors make of the rest of the rows; returns by how much of vdot's
+ * own change that is. */
 static double add_multipliers(cut_method *m, int rank) {
     int count = m->looped.rows->count, nv = m->looped.base.model->nv;
     double *step = m->looped.defect, most = 0, all = 0;

@@ -1,16 +1,20 @@
 /* massless.c - the formulation `massless`: bodies without mass or inertia, joint coordinates.
  *
- *   state        (q, w): w is a velocity that equals the true one, v = w + N zeta, but for motions that move no mass
- *   derivative   qdot from v; wdot from the articulated-body recursion with generalised inverses (17): the speeds that stand for
+ *   state        (q, w): w is a velocity that equals the true one, v = w + N zeta, but for motions that move
+ *   no mass
+ *   derivative   qdot from v; wdot from the articulated-body recursion with generalised inverses (17): the
+ *   speeds that stand for
  *                motions without mass are left out of it, and their wdot is zero
  *   residual     the same equations, (25) and (26), by a Newton-Euler recursion: no articulated inertia
  *
- * A consistent v is its own w. With closed loops w is v itself, whose part without mass is differentiated along the motion and kept in
- * balance after each step.
+ * A consistent v is its own w. With closed loops w is v itself, whose part without mass is differentiated
+ * along the motion and kept in balance after each step.
  *
- * Source   Arnold (2013), eqs 11-32; docs/theory/massless.md. The recursions stand in tree_forward.h, tree_inverse.h.
+ * Source   Arnold (2013), eqs 11-32; docs/theory/massless.md. The recursions stand in tree_forward.h,
+ *          tree_inverse.h.
  * Cost     trees O(n) per call; closed loops O(n^3). No allocation.
- * Limits   motions without mass must be held by dampers or springs: lw_null_classify names those that are not.
+ * Limits   motions without mass must be held by dampers or springs: lw_null_classify names those that are
+ *          not.
  */
 #include "formulations/massless/massless_method.h"
 #include "formulations/common/loop_method_base.h"
@@ -27,16 +31,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How fast the residual, which nobody projects, draws positions held by springs alone back into balance, 1/s. */
+/* How fast the residual, which nobody projects, draws positions held by springs alone back into balance,
+ * 1/s. */
 static const double pull = 10;
-/* ... and speeds without mass in closed loops, whose rates are differences. Where dampers bend within one of these, as friction does near
- * rest, what they miss would turn with N into speeds that have mass; nothing but a state out of balance feels this. */
+/* ... and speeds without mass in closed loops, whose rates are differences. Where dampers bend within one of
+ * these, as friction does near rest, what they miss would turn with N into speeds that have mass; nothing but
+ * a state out of balance feels this. */
 static const double draw = 1e4;
 
-/* --- accelerations of a tree ----------------------------------------------------------------------------- */
+/* --- accelerations of a tree
+ * ----------------------------------------------------------------------------- */
 
-/* Takes from the accelerations y of a joint what moves no mass: of all that the speeds which stand for that could be chosen for, the
- * smallest remains, which is the same for every choice (the pseudo-inverse of 17). */
+/* Takes from the accelerations y of a joint what moves no mass: of all that the speeds which stand for that
+ * could be chosen for, the smallest remains, which is the same for every choice (the pseudo-inverse of
+ * 17). */
 static void remove_still(const massless_method *m, int i, double *y) {
     const lw_null_shape *shape = m->shape;
     const lw_link *link = &shape->model->links[i];
@@ -74,7 +82,8 @@ static void remove_still(const massless_method *m, int i, double *y) {
     }
 }
 
-/* As eliminate and accelerate of tree_forward.h; joints of several speeds of which some are left out by kernels of their own. */
+/* As eliminate and accelerate of tree_forward.h; joints of several speeds of which some are left out by
+ * kernels of their own. */
 static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
     const unsigned char *left_out = m->shape->left_out;
     int body = 0;
@@ -145,7 +154,8 @@ static void find_velocities(massless_method *m, const recursion *r, bool as_give
     velocities_apart(m->shape, r, flow->apart, apart ? flow->twist : NULL);
 }
 
-/* wdot into data->vdot, for the consistent velocity, forces and places that the flow has left in data. as_given: w is v. */
+/* wdot into data->vdot, for the consistent velocity, forces and places that the flow has left in data.
+ * as_given: w is v. */
 static lw_status accelerate_tree(massless_method *m, bool as_given, lw_error *error) {
     const lw_model *model = m->shape->model;
     recursion r = recursion_of(model, m->flow->data);
@@ -162,9 +172,11 @@ static lw_status accelerate_tree(massless_method *m, bool as_given, lw_error *er
     return LW_OK;
 }
 
-/* --- rates of motions without mass -------------------------------------------------------------------------- */
+/* --- rates of motions without mass
+ * -------------------------------------------------------------------------- */
 
-/* vdot += d/dt (N zeta): the derivative of the consistent velocity along (q, w, t), w = v now, by differences of fourth order. */
+/* vdot += d/dt (N zeta): the derivative of the consistent velocity along (q, w, t), w = v now, by differences
+ * of fourth order. */
 static lw_status add_rates(massless_method *m, double t, const double *tau, double *vdot, lw_error *error) {
     const lw_model *model = m->shape->model;
     static const double weight[5] = {1, -8, 0, 8, -1};
@@ -188,7 +200,8 @@ static lw_status add_rates(massless_method *m, double t, const double *tau, doub
     return LW_OK;
 }
 
-/* --- closed loops --------------------------------------------------------------------------------------------- */
+/* --- closed loops
+ * --------------------------------------------------------------------------------------------- */
 
 /* What the rows leave when nothing but prescribed speeds accelerates. */
 static void row_defects(massless_method *m, double *out) {
@@ -224,7 +237,8 @@ static lw_status solve_loops(lw_loop_method *looped, double t, const double *tau
 /* A step that leaves springs out of balance by more, in rad or lengths, has met a jump. */
 static const double jump = 0.01;
 
-/* --- the method ------------------------------------------------------------------------------------------------ */
+/* --- the method
+ * ------------------------------------------------------------------------------------------------ */
 
 /* Shape and kinds; LW_ERROR_UNSUPPORTED if some motion is not determined. */
 static lw_status look_at(const lw_model *model, lw_null_shape **out, lw_null_kinds *kinds, lw_error *error) {
@@ -272,8 +286,9 @@ static lw_flow *flow_of(const massless_method *m) {
     return NULL;
 }
 
-/* Floors of pivots: infinite where speeds are left out. In a long chain the composite inertia that compile.c measures by may exceed
- * what a body without mass carries by far, so there the pivots of some positions count too. */
+/* Floors of pivots: infinite where speeds are left out. In a long chain the composite inertia that compile.c
+ * measures by may exceed what a body without mass carries by far, so there the pivots of some positions count
+ * too. */
 static void find_floors(massless_method *m) {
     const lw_model *model = m->shape->model;
     const lw_null_shape *shape = m->shape;
@@ -417,7 +432,8 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     return status == LW_ERROR_SINGULAR ? LW_ERROR_UNSUPPORTED : status;
 }
 
-/* Positions and velocities in balance: q, v of the flow's data. work (may be NULL): of drives and forces on the way down. */
+/* Positions and velocities in balance: q, v of the flow's data. work (may be NULL): of drives and forces on
+ * the way down. */
 lw_status lw_massless_settle(massless_method *m, bool start, double t, const double *q, const double *v,
                              lw_power *work, lw_error *error) {
     const lw_model *model = m->shape->model;
@@ -468,8 +484,9 @@ double lw_massless_fastest(const lw_model *model, const double *v) {
     return most;
 }
 
-/* What fails here is told by the derivative of that state. Where a damper stands nearly across a motion its speed is next to infinite for
- * a moment: then a tree starts with w as given, so that momenta keep their figures beside it. */
+/* What fails here is told by the derivative of that state. Where a damper stands nearly across a motion its
+ * speed is next to infinite for a moment: then a tree starts with w as given, so that momenta keep their
+ * figures beside it. */
 static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     massless_method *m = (massless_method *)base;
     const lw_model *model = base->model;
@@ -543,7 +560,8 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     return LW_OK;
 }
 
-/* Row k: (M wdot + h - Q)_k by the Newton-Euler recursion with the bias of w, from the state that `consistent` has left. */
+/* Row k: (M wdot + h - Q)_k by the Newton-Euler recursion with the bias of w, from the state that
+ * `consistent` has left. */
 static void balance_rows(massless_method *m, const double *wdot, double *row) {
     const lw_model *model = m->shape->model;
     recursion r = recursion_of(model, m->flow->data);
@@ -583,8 +601,8 @@ static void balance_rows(massless_method *m, const double *wdot, double *row) {
     }
 }
 
-/* The part of a joint's accelerations that moves no mass: y without what remove_still leaves. It enters the rows with a factor, so that
- * their matrix is regular; multiplied by N' the rows say that it is zero. */
+/* The part of a joint's accelerations that moves no mass: y without what remove_still leaves. It enters the
+ * rows with a factor, so that their matrix is regular; multiplied by N' the rows say that it is zero. */
 static void add_still(massless_method *m, const double *wdot, double *row) {
     const lw_model *model = m->shape->model;
     for (int k = 0; k < m->shape->count; k++) {
@@ -617,7 +635,8 @@ static lw_status must_be_finite(const lw_model *model, const lw_power *power, co
                           "speeds or powers of bodies without mass exceed all numbers at t = %g", t);
 }
 
-/* Closed loops: ydot - (derivative), where positions and velocities are drawn back to where loops and springs want them. */
+/* Closed loops: ydot - (derivative), where positions and velocities are drawn back to where loops and springs
+ * want them. */
 static lw_status residual_loops(massless_method *m, double t, const double *y, const double *ydot,
                                 double *out, lw_power *power, lw_error *error) {
     const lw_model *model = m->shape->model;
@@ -636,7 +655,8 @@ static lw_status residual_loops(massless_method *m, double t, const double *y, c
     return must_be_finite(model, power, out, t, error);
 }
 
-/* Rows: qdot - N(q) v;  M wdot + h - Q, and wdot without mass, as above;  wdot - (the prescribed one) at prescribed speeds. */
+/* Rows: qdot - N(q) v;  M wdot + h - Q, and wdot without mass, as above;  wdot - (the prescribed one) at
+ * prescribed speeds. */
 static lw_status residual(lw_method *base, double t, const double *y, const double *ydot, double *out,
                           lw_power *power, lw_error *error) {
     massless_method *m = (massless_method *)base;

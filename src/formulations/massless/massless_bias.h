@@ -4,8 +4,8 @@
  *
  *     (S v) x X E - Sdot(v) e,      e = N zeta at the joint,  E the parent's twist by it
  *
- * at the few joints that N moves, known once per model (shape->corrected). They are corrected on the way of the velocities, while
- * their numbers are at hand.
+ * at the few joints that N moves, known once per model (shape->corrected). They are corrected on the way of
+ * the velocities, while their numbers are at hand.
  *
  * Source   Arnold (2013), eqs 29-32.
  * Cost     O(n).
@@ -21,7 +21,8 @@ INLINE void free_rate(const double *S, const double *v, const double *e, double 
     lw_v3_cross(local, v + 3, out + 3);
 }
 
-/* S° v along v where S stands as joint_motion.h says (the joint is not inverted), times e instead of the second v: from S itself. */
+/* S° v along v where S stands as joint_motion.h says (the joint is not inverted), times e instead of the
+ * second v: from S itself. */
 INLINE void turning_rate(const lw_joint *joint, const double *S, const double *v, const double *e,
                          double out[6]) {
     const lw_joint_descriptor *about = lw_joint_describe(joint->type);
@@ -171,7 +172,8 @@ static inline void motion_apart(const lw_null *null, const double *zeta, double 
     lw_null_times(null, zeta, e);
 }
 
-/* As velocities of tree_recursion.h, when lw_null_at has turned and placed the joints. E NULL: the bias of v itself. */
+/* As velocities of tree_recursion.h, when lw_null_at has turned and placed the joints. E NULL: the bias of v
+ * itself. */
 static inline void velocities_apart(const lw_null_shape *shape, const recursion *r, const double *e,
                                     const double *E) {
     const lw_model *model = r->model;

@@ -1,8 +1,10 @@
-/* massless_dampers.c - which dampers resist motions without mass, and the structure of N'C N with its factors.
+/* massless_dampers.c - which dampers resist motions without mass, and the structure of N'C N with its
+ * factors.
  *
- * A damper is a joint's speed with a force that depends on it (torsion, friction, drive), the line of a spring, or a bushing with six rates.
- * They are kept in the order of the directions, from the leaves inwards, so that nothing fills in along a branch, and in pieces that share
- * nothing, so that one can be finished before the next is begun.
+ * A damper is a joint's speed with a force that depends on it (torsion, friction, drive), the line of a
+ * spring, or a bushing with six rates. They are kept in the order of the directions, from the leaves inwards,
+ * so that nothing fills in along a branch, and in pieces that share nothing, so that one can be finished
+ * before the next is begun.
  *
  * Source   docs/theory/massless.md, 4.
  * Cost     O(dampers log dampers + entries of L), once.
@@ -59,9 +61,9 @@ static bool pushes(const lw_force *force) {
     return force->type == LW_FORCE_APPLIED || force->type == LW_FORCE_DRIVE ||
            (force->law && !force->law_is_potential);
 }
-/* Derivative by the speed (variable k) of a law or drive. It may vanish or be infinite at rest, as those of v |v| and of a root do, though the
- * force rises with the speed: there the mean slope around counts, and next to it a little of that at least, with which Newton's method finds
- * its way. */
+/* Derivative by the speed (variable k) of a law or drive. It may vanish or be infinite at rest, as those of v
+ * |v| and of a root do, though the force rises with the speed: there the mean slope around counts, and next
+ * to it a little of that at least, with which Newton's method finds its way. */
 double lw_law_slope(const lw_function *f, const double *held, const double variables[3], int k) {
     const double width = 1e-3, little = 1e-9; /* of a speed, m/s or rad/s; of the mean slope */
     lw_jet at[3];
@@ -249,7 +251,8 @@ static void find_full(lw_dampers *d) {
     }
 }
 
-/* The elimination tree, the columns of L, and of each row its columns, so that each comes after those that it needs. */
+/* The elimination tree, the columns of L, and of each row its columns, so that each comes after those that it
+ * needs. */
 static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     int n = d->size, *flag = calloc((size_t)n + 1, sizeof *flag),
         *pattern = calloc((size_t)n + 1, sizeof *flag);
@@ -310,7 +313,8 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
-/* Does each direction of this block share something with each other, so that their matrix stands at the ends of their rows? */
+/* Does each direction of this block share something with each other, so that their matrix stands at the ends
+ * of their rows? */
 static bool is_joined(const lw_dampers *d, const lw_null_block *block) {
     for (int k = block->first; k < block->first + block->count; k++) {
         int own = k - block->first, last = d->start[k + 1] - 1;
@@ -318,8 +322,8 @@ static bool is_joined(const lw_dampers *d, const lw_null_block *block) {
     }
     return true;
 }
-/* Takes from the list the constant ones in joints that one block alone feels: their sum per speed says all. Negative ones stay, so that sizes
- * are not less than they are. */
+/* Takes from the list the constant ones in joints that one block alone feels: their sum per speed says all.
+ * Negative ones stay, so that sizes are not less than they are. */
 static bool gather_joints(lw_dampers *d, lw_arena *arena) {
     const lw_null_shape *shape = d->null->shape;
     int *block_of = calloc((size_t)d->size + 1, sizeof *block_of), kept = 0, shares = 0, pairs = 0;
@@ -363,7 +367,9 @@ static void reach(int directions, const int *start, const int *key, int *last_of
 static bool find_pieces(lw_dampers *d, lw_arena *arena) {
     enum {
         ENOUGH = 512
-    }; /* directions or bodies: with all that belongs to them they fit into a second cache, and each array is read for a while */
+        /* directions or bodies: with all that belongs to them they fit into a second cache, and each array is
+     * read for a while */
+    };
     const lw_null_shape *shape = d->null->shape;
     const lw_model *model = shape->model;
     lw_null_piece piece = {.constant = true};
@@ -403,8 +409,8 @@ static bool find_pieces(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
-/* What each piece needs before it is worked on: the first of the elements that act on its speeds or bodies, and the bodies whose places none
- * before it needs. */
+/* What each piece needs before it is worked on: the first of the elements that act on its speeds or bodies,
+ * and the bodies whose places none before it needs. */
 static bool find_needs(lw_dampers *d, int most, const index_lists *speeds, const index_lists *bodies,
                        lw_arena *arena) {
     const lw_null_shape *shape = d->null->shape;
@@ -442,8 +448,9 @@ static int least(int count, const int *numbers, int than) {
     return than;
 }
 
-/* Goes through the pieces as lw_flow_steady does: which elements and with them which speeds and bodies are there when each is worked on.
- * What elements leave for a piece is not needed afterwards; where nothing else waits, the next begins at the same place. */
+/* Goes through the pieces as lw_flow_steady does: which elements and with them which speeds and bodies are
+ * there when each is worked on. What elements leave for a piece is not needed afterwards; where nothing else
+ * waits, the next begins at the same place. */
 static void go_through(lw_dampers *d) {
     const lw_null_shape *shape = d->null->shape;
     const lw_model *model = shape->model;

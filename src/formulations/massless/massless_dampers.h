@@ -1,11 +1,13 @@
-/* massless_dampers.h - the dampers that resist motions without mass: what massless_dampers.c finds once, massless_resistance.c evaluates.
+/* massless_dampers.h - the dampers that resist motions without mass: what massless_dampers.c finds once,
+ * massless_resistance.c evaluates.
  */
 #ifndef LW_MASSLESS_DAMPERS_H
 #define LW_MASSLESS_DAMPERS_H
 
 #include "formulations/massless/massless_mixed.h"
 
-/* The part of a direction in a damper's rate: an entry of its speeds, or twists of the two bodies (-1: none). */
+/* The part of a direction in a damper's rate: an entry of its speeds, or twists of the two bodies (-1:
+ * none). */
 typedef struct share {
     int direction, first, second;
 } share;
@@ -43,7 +45,8 @@ struct lw_dampers {
     /* of one damper between bodies, per share: its rate along the direction; of a bushing six */
     double *rate;
     double *wrench; /* 12 per damper: h at a cut joint; other elements between bodies leave it themselves */
-    /* what elements leave, as data.h has it: all, in their order; and brief, of those pieces only that are worked on */
+    /* what elements leave, as data.h has it: all, in their order; and brief, of those pieces only that are
+     * worked on */
     int line_count, *line_of[2];
     bool brief; /* which of these is in use */
     int piece_count;
@@ -58,7 +61,8 @@ struct lw_dampers {
     /* L by columns, D; of each row its columns, in the order in which they are known, and the places in L */
     int *parent, *L_start, *L_count, *L_row, *row_start, *row_column, *row_place;
     double *L, *inverse, *pivot, *work;
-    /* per direction: of so many from here on each shares dampers with each, and with no other; INSIDE at those after the first; or 0 */
+    /* per direction: of so many from here on each shares dampers with each, and with no other; INSIDE at
+     * those after the first; or 0 */
     unsigned char *full;
     unsigned epoch; /* of factors that are kept: lw_null_piece.known */
     bool *skipped;
@@ -69,7 +73,8 @@ struct lw_dampers {
     bool *held;          /* per direction: springs hold it, whatever its pivot, ... */
     bool any_held;       /* ... some are so, ... */
     bool
-        frozen; /* ... and stay so at other states; others stay damped, by as much as their floor at least: ... */
+        /* ... and stay so at other states; others stay damped, by as much as their floor at least: ... */
+        frozen;
     double *least; /* ... next above it */
     bool *loose;   /* skipped, held, or without a pivot at this position */
     int loose_count;
@@ -82,8 +87,8 @@ struct lw_dampers {
     double *unit;
 };
 
-/* c of an element in a joint, at coordinate q and speed v; of a law or drive: the derivative by the speed (variable k). held: outcomes of its
- * conditions, or NULL. */
+/* c of an element in a joint, at coordinate q and speed v; of a law or drive: the derivative by the speed
+ * (variable k). held: outcomes of its conditions, or NULL. */
 double lw_joint_damping(const lw_force *force, const double *held, double q, double v, double t);
 double lw_law_slope(const lw_function *f, const double *held, const double variables[3], int k);
 /* Does the law (may be NULL) depend on this variable? */

@@ -1,4 +1,5 @@
-/* massless_directions.c - the directions of a model that move no mass, for people: which, and what determines them.
+/* massless_directions.c - the directions of a model that move no mass, for people: which, and what determines
+ * them.
  *
  * Source   docs/theory/massless.md.
  * Cost     O(n) for trees, O(n^3) with closed loops; allocates.
@@ -45,7 +46,8 @@ static lw_status list_directions(const lw_null_shape *shape, const lw_null_kinds
     return LW_OK;
 }
 
-/* Where every body has mass and inertia in every direction there is nothing to look for, and all that loops leave is dynamic. */
+/* Where every body has mass and inertia in every direction there is nothing to look for, and all that loops
+ * leave is dynamic. */
 static lw_status all_dynamic(const lw_model *model, lw_directions *out, lw_error *error) {
     double *q = calloc((size_t)model->nq + (size_t)model->nv + 1, sizeof *q);
     lw_mobility *mobility = NULL;

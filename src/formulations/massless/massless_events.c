@@ -1,8 +1,9 @@
 /* massless_events.c - events of the method `massless`: a damper engages or lets go, a force jumps.
  *
- * Between two events what determines each motion without mass is held (massless_follow.c). At one, positions that springs alone hold go
- * down to their balance at once, while bodies with mass stay; what the forces do on the way and the potential does not keep is booked as
- * dissipation: with a small mass it would be vibration, as fast as that is small.
+ * Between two events what determines each motion without mass is held (massless_follow.c). At one, positions
+ * that springs alone hold go down to their balance at once, while bodies with mass stay; what the forces do
+ * on the way and the potential does not keep is booked as dissipation: with a small mass it would be
+ * vibration, as fast as that is small.
  *
  * Source   docs/theory/massless.md, 8.
  * Cost     roots: an evaluation and two factors of N'C N; cross: some ten evaluations. No allocation.
@@ -60,7 +61,8 @@ static void tell_jump(const massless_method *m, double t, const double *from, co
                 model->joints[model->bodies[joint].joint_index].name, most, lost);
 }
 
-/* Positions go down to their balance, as a small mass with little damping would, before heavy bodies have moved. */
+/* Positions go down to their balance, as a small mass with little damping would, before heavy bodies have
+ * moved. */
 lw_status lw_massless_cross(lw_method *base, double t, double *y, lw_power *work, lw_error *error) {
     massless_method *m = (massless_method *)base;
     const lw_model *model = base->model;

@@ -2,9 +2,10 @@
  *
  *   v = w + N zeta    with    N'Q(q, v, t) = 0                                              (28b)
  *
- * by Newton's method with N'C N: one step where dampers are linear, some with a line search otherwise. What dampers that are not linear cost is
- * evaluations of their laws and slopes, so as few as possible: a state that follows another begins with its zeta, and then one step is enough
- * but where a law bends; next to a state, for differences, the slopes there serve.
+ * by Newton's method with N'C N: one step where dampers are linear, some with a line search otherwise. What
+ * dampers that are not linear cost is evaluations of their laws and slopes, so as few as possible: a state
+ * that follows another begins with its zeta, and then one step is enough but where a law bends; next to a
+ * state, for differences, the slopes there serve.
  *
  * Source   Arnold (2013), eqs 28b, 31; docs/theory/massless.md, 3.
  * Cost     O(n) per step, no allocation but in create.
@@ -192,8 +193,8 @@ static int worst(const lw_flow *flow) {
     return bad;
 }
 
-/* Is the next step none? At rest a law such as v |v| leaves forces that are as small as their slopes; elsewhere a damper feels how the
- * velocities at its ends are rounded. */
+/* Is the next step none? At rest a law such as v |v| leaves forces that are as small as their slopes;
+ * elsewhere a damper feels how the velocities at its ends are rounded. */
 static bool negligible(const lw_flow *flow) {
     double most = 0, fastest = 1; /* m/s, rad/s */
     for (int k = 0; k < flow->shape->count; k++) most = fmax(most, fabs(flow->step[k]));
@@ -201,7 +202,8 @@ static bool negligible(const lw_flow *flow) {
     return most < 1e-15 * fastest;
 }
 
-/* Has a step left rounding only, and were dampers as good as linear on its way? Then their slopes need not be asked for again. */
+/* Has a step left rounding only, and were dampers as good as linear on its way? Then their slopes need not be
+ * asked for again. */
 static bool is_balanced(lw_flow *flow, double before, double most) {
     const double linear = 1e-3, rounding = 1e-15;
     double now = imbalance(flow);
@@ -215,9 +217,10 @@ static double work(const lw_flow *flow) {
     return sum;
 }
 
-/* Newton with a line search, from the first full step on. Forces of dampers have a potential in velocities, which is convex as N'C N is
- * positive, and a step goes down in it: too far is where the forces point back, along the step, by more than half of what they pushed
- * at its start. (What is out of balance may well grow on the way, in a metric of any place.) */
+/* Newton with a line search, from the first full step on. Forces of dampers have a potential in velocities,
+ * which is convex as N'C N is positive, and a step goes down in it: too far is where the forces point back,
+ * along the step, by more than half of what they pushed at its start. (What is out of balance may well grow
+ * on the way, in a metric of any place.) */
 static lw_status iterate(lw_flow *flow, double t, const double *tau, double before, double push,
                          lw_error *error) {
     enum { ROUNDS = 200 };
@@ -253,7 +256,8 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
     return lost ? lost : lw_flow_not_found(flow, worst(flow), t, error);
 }
 
-/* Directions at rest, each by the speed that stands for it, from ground outwards: where friction is saturated, its slope is lost. */
+/* Directions at rest, each by the speed that stands for it, from ground outwards: where friction is
+ * saturated, its slope is lost. */
 static lw_status from_rest(lw_flow *flow, double t, const double *tau, lw_error *error) {
     for (int k = flow->shape->count - 1; k >= 0; k--) {
         flow->zeta[k] = -flow->data->v[flow->null->rep[k]];
@@ -291,7 +295,8 @@ static lw_status begin(lw_flow *flow, double t, const double *tau, lw_error *err
     return status == LW_OK ? balance(flow, t, tau, error) : status;
 }
 
-/* --- states that follow one another ---------------------------------------------------------------------- */
+/* --- states that follow one another
+ * ---------------------------------------------------------------------- */
 
 void lw_flow_follows(lw_flow *flow, bool on) { flow->kept->follows = on; }
 
@@ -313,10 +318,11 @@ static bool go_on(lw_flow *flow, double t, const double *tau) {
            balance(flow, t, tau, NULL) == LW_OK;
 }
 
-/* --- states nearby ------------------------------------------------------------------------------------------ */
+/* --- states nearby
+ * ------------------------------------------------------------------------------------------ */
 
-/* Trees all of whose motions without mass are damped, by laws that cost something: linear dampers gain next to nothing by what is kept, and
- * with sizes of 1e-300 to 1e300 they lose digits by it. */
+/* Trees all of whose motions without mass are damped, by laws that cost something: linear dampers gain next
+ * to nothing by what is kept, and with sizes of 1e-300 to 1e300 they lose digits by it. */
 static bool is_plain(const lw_flow *flow) {
     return flow->shape->count && !flow->shape->dense && !lw_dampers_linear(flow->dampers) &&
            !lw_dampers_loose_count(flow->dampers) && !flow->model->idle_count;
@@ -374,7 +380,8 @@ static bool step_nearby(lw_flow *flow, double t, const double *tau) {
     return true;
 }
 
-/* --- changes -------------------------------------------------------------------------------------------------- */
+/* --- changes
+ * -------------------------------------------------------------------------------------------------- */
 
 double lw_flow_change(lw_flow *flow, bool mark) {
     const double *pivot = lw_dampers_pivots(flow->dampers);
@@ -388,7 +395,8 @@ double lw_flow_change(lw_flow *flow, bool mark) {
     return most;
 }
 
-/* --- the velocity --------------------------------------------------------------------------------------------- */
+/* --- the velocity
+ * --------------------------------------------------------------------------------------------- */
 
 lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error) {
     const size_t speeds = (size_t)flow->model->nv * sizeof(double);

@@ -1,14 +1,16 @@
 /* massless_follow.c - what determines motions without mass from one event to the next.
  *
- * Whether a damper resists a motion without mass may be a matter of the state: contacts, clutches, end stops, dead zones. Conditions in
- * laws, drives and applied forces, of position and time, make forces jump. In a run both are held from one event to the next:
+ * Whether a damper resists a motion without mass may be a matter of the state: contacts, clutches, end stops,
+ * dead zones. Conditions in laws, drives and applied forces, of position and time, make forces jump. In a run
+ * both are held from one event to the next:
  *
- *   outcomes   of conditions in elements that act on motions which no constant damper resists; forces go on smoothly where one would
+ *   outcomes   of conditions in elements that act on motions which no constant damper resists; forces go on
+ *   smoothly where one would
  *              change
  *   held       directions that springs hold; they stay algebraic where a damper would engage
  *
- * An event is where an outcome or the number of damped directions, of a group, is no longer that of the state. What begins there depends on
- * the state alone.
+ * An event is where an outcome or the number of damped directions, of a group, is no longer that of the
+ * state. What begins there depends on the state alone.
  *
  * Source   docs/theory/massless.md, 8.
  * Cost     an evaluation of conditions, and a factor of N'C N; no allocation but in create.
@@ -20,7 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- creation ---------------------------------------------------------------------------------------------- */
+/* --- creation
+ * ---------------------------------------------------------------------------------------------- */
 
 static int conditions_of(const lw_force *force) {
     int count = 0;
@@ -89,7 +92,8 @@ void lw_follow_destroy(lw_follow *follow) {
     if (follow) lw_data_destroy(follow->data);
 }
 
-/* --- conditions -------------------------------------------------------------------------------------------- */
+/* --- conditions
+ * -------------------------------------------------------------------------------------------- */
 
 /* The variables of its law or drive, but the speed, at the state in data: bit k of the result is that one. */
 static unsigned variables_of(const lw_model *model, const lw_data *data, const lw_force *force, double t,
@@ -155,7 +159,8 @@ void lw_follow_begin(lw_follow *f, lw_flow *flow, double t) {
     f->begun = true;
 }
 
-/* --- roots ------------------------------------------------------------------------------------------------- */
+/* --- roots
+ * ------------------------------------------------------------------------------------------------- */
 
 int lw_follow_root_count(const lw_follow *f) { return f->elements + (f->directions > 0); }
 
@@ -167,9 +172,10 @@ static void factor_with(lw_flow *flow, double t, double factor) {
     for (int k = 0; k < flow->shape->count; k++) floor[k] /= factor;
 }
 
-/* How far the pivots of latent directions are from where their kind changes, as a logarithm; negative where one is beyond. A direction stays
- * damped down to a part of its floor, and held up to a multiple: errors of a step do not lead to and fro. Of a group that chooses its pivots at
- * each position only their number tells. */
+/* How far the pivots of latent directions are from where their kind changes, as a logarithm; negative where
+ * one is beyond. A direction stays damped down to a part of its floor, and held up to a multiple: errors of a
+ * step do not lead to and fro. Of a group that chooses its pivots at each position only their number
+ * tells. */
 static double pivot_distance(lw_follow *f, lw_flow *flow, double t) {
     const double most = 5, apart = 2;
     const bool *within = lw_dampers_within(flow->dampers), *loose = lw_dampers_loose(flow->dampers);
@@ -198,7 +204,9 @@ static double pivot_distance(lw_follow *f, lw_flow *flow, double t) {
 
 void lw_follow_roots(lw_follow *f, lw_flow *flow, double t, double *values) {
     const double far =
-        1e300; /* of steps that take some way nothing changes at once: a number all the same, or it would count as an event */
+        /* of steps that take some way nothing changes at once: a number all the same, or it would count as an
+         * event */
+        1e300;
     const lw_model *model = f->shape->model;
     for (int e = 0; e < f->elements; e++) {
         int k = f->element[e];

@@ -27,13 +27,15 @@ typedef struct lw_follow {
 bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, const lw_dampers *dampers,
                       lw_arena *arena, lw_follow **follow);
 void lw_follow_destroy(lw_follow *follow);
-/* Conditions of elements and dampers of the flow are as at the beginning of the stretch; or (release) as each state says. */
+/* Conditions of elements and dampers of the flow are as at the beginning of the stretch; or (release) as each
+ * state says. */
 void lw_follow_hold(const lw_follow *follow, lw_flow *flow);
 void lw_follow_release(lw_flow *flow);
 /* The state in the flow, whose velocity and factor are those by state, begins a stretch. */
 void lw_follow_begin(lw_follow *follow, lw_flow *flow, double t);
 int lw_follow_root_count(const lw_follow *follow);
-/* At the state in the flow, with the velocity and the conditions of the stretch: values, positive while it lasts. */
+/* At the state in the flow, with the velocity and the conditions of the stretch: values, positive while it
+ * lasts. */
 void lw_follow_roots(lw_follow *follow, lw_flow *flow, double t, double *values);
 
 #endif

@@ -1,9 +1,12 @@
-/* massless_joints.h - the articulated-body recursion at joints of several speeds, some of which stand for motions without mass.
+/* massless_joints.h - the articulated-body recursion at joints of several speeds, some of which stand for
+ * motions without mass.
  *
- *   I^ - U D^+ U',   f^ + U D^+ u + (that inertia) bias,   D^+ without the speeds that are left out (their floor is infinite)     (17)
+ *   I^ - U D^+ U',   f^ + U D^+ u + (that inertia) bias,   D^+ without the speeds that are left out (their
+ *   floor is infinite)     (17)
  *
- * No mass moves along these, so I^ n = 0. A joint of which every speed is left out is rigid: its U vanishes, it hands over all that it carries.
- * A ball joint hands over a mass matrix, as one with full rank does, since U D^+ U' takes up all of A and B.
+ * No mass moves along these, so I^ n = 0. A joint of which every speed is left out is rigid: its U vanishes,
+ * it hands over all that it carries. A ball joint hands over a mass matrix, as one with full rank does, since
+ * U D^+ U' takes up all of A and B.
  *
  * Source   Arnold (2013), eqs 17, 25a; symbols of tree_recursion.h, kernels beside those of tree_forward.h.
  * Cost     O(1).
@@ -34,7 +37,8 @@ static void rigid_ball_eliminate(const recursion *r, int i) {
     hand_over(r, link, at->p, none, none, C1, f1, -1);
 }
 
-/* The same of a rigid free joint, whose body has no mass either: the wrench of the elements and what its children have handed over. */
+/* The same of a rigid free joint, whose body has no mass either: the wrench of the elements and what its
+ * children have handed over. */
 static void rigid_free_eliminate(const recursion *r, int i) {
     const lw_link *link = &r->model->links[i];
     const place *at = &r->places[i];
@@ -109,8 +113,8 @@ static void rigid_accelerate(const recursion *r, int i) {
     for (int k = 0; k < link->joint.nv; k++) r->vdot[link->v + k] = 0;
 }
 
-/* x: what the joint carries outwards, with prescribed accelerations; y: the joint's other accelerations D^+ (u - U'x), whose part
- * without mass is arbitrary. nv, fixed: constants where that pays. */
+/* x: what the joint carries outwards, with prescribed accelerations; y: the joint's other accelerations D^+
+ * (u - U'x), whose part without mass is arbitrary. nv, fixed: constants where that pays. */
 INLINE void rates_by_motion(const recursion *r, int i, int nv, unsigned fixed, double x[6], double *y) {
     const lw_link *link = &r->model->links[i];
     const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v,

@@ -1,8 +1,9 @@
-/* massless_kinds.c - what determines each motion without mass: a damper, a spring, or nothing; and how to say so.
+/* massless_kinds.c - what determines each motion without mass: a damper, a spring, or nothing; and how to say
+ * so.
  *
- * At the initial position and at some beside it N'C N is factored; a direction whose pivot vanishes against its diagonal at all of
- * them has no damper of its own. If the balance of these directions changes with position, springs hold them; the others are
- * undetermined.
+ * At the initial position and at some beside it N'C N is factored; a direction whose pivot vanishes against
+ * its diagonal at all of them has no damper of its own. If the balance of these directions changes with
+ * position, springs hold them; the others are undetermined.
  *
  * Source   Arnold (2013), sect. 3.5: the regularity of d gamma / d zeta; docs/theory/massless.md, 4-6.
  * Cost     that of a few evaluations; allocates.
@@ -96,11 +97,12 @@ static void look_at(lw_flow *flow, lw_projection *projection, int s, double *q, 
     lw_take_state(model, flow->data, 0, q, v);
 }
 
-/* What several states have shown of the pivots. Which directions of a group are damped may change from one to the next, as the speeds
- * that stand for them do; how many does not, but in singular positions. */
+/* What several states have shown of the pivots. Which directions of a group are damped may change from one to
+ * the next, as the speeds that stand for them do; how many does not, but in singular positions. */
 typedef struct pivots {
     bool *
-        none; /* per direction: no damper of its own, at the first state where the fewest of its group have none */
+        /* per direction: no damper of its own, at the first state where the fewest of its group have none */
+        none;
     bool *sound;     /* at one state */
     int *of;         /* per direction: its group */
     int *most, *now; /* per group: how many are damped, at the best state and at this one */
@@ -146,7 +148,8 @@ static void inspect(lw_flow *flow, pivots *p, bool *negative, double *floor) {
         if (p->now[k] > p->most[k]) p->most[k] = p->now[k];
 }
 
-/* The speed that a motion N z, u of all speeds, is best known by: the largest, of a joint whose body moves. */
+/* The speed that a motion N z, u of all speeds, is best known by: the largest, of a joint whose body
+ * moves. */
 static int best_speed(const lw_flow *flow, const double *z, const double *u) {
     const lw_model *model = flow->model;
     double best = 0;
@@ -166,8 +169,9 @@ static int best_speed(const lw_flow *flow, const double *z, const double *u) {
     return speed;
 }
 
-/* Motions that have names: z in directions, u = N z in speeds, and the speed that each is known by. No later motion has a part at that
- * speed, so that all names differ, and the speeds with names are coordinates of all motions without mass. */
+/* Motions that have names: z in directions, u = N z in speeds, and the speed that each is known by. No later
+ * motion has a part at that speed, so that all names differ, and the speeds with names are coordinates of all
+ * motions without mass. */
 typedef struct names {
     int count;
     double *z, *u;
@@ -188,8 +192,8 @@ static double *next_motion(const lw_flow *flow, const names *named) {
     return z;
 }
 
-/* The name of the next motion: the wanted speed if it is free and the motion has a part there, else the one it is best known by; -1:
- * it is made of motions that have names. */
+/* The name of the next motion: the wanted speed if it is free and the motion has a part there, else the one
+ * it is best known by; -1: it is made of motions that have names. */
 static int name_next(const lw_flow *flow, names *named, int wanted) {
     int n = flow->shape->count, nv = flow->model->nv;
     double *z = named->z + (size_t)named->count * (size_t)n,
@@ -209,7 +213,8 @@ static int name_next(const lw_flow *flow, names *named, int wanted) {
     return best;
 }
 
-/* The names of all directions at the state in the flow: the speeds that stand for them, or in loops others of bodies that move. */
+/* The names of all directions at the state in the flow: the speeds that stand for them, or in loops others of
+ * bodies that move. */
 static bool name_by_speeds(lw_flow *flow, lw_null_kinds *kinds, lw_arena *arena) {
     names named;
     for (int k = 0; k < flow->shape->count; k++) kinds->speed[k] = flow->null->rep[k];
@@ -223,8 +228,8 @@ static bool name_by_speeds(lw_flow *flow, lw_null_kinds *kinds, lw_arena *arena)
     return true;
 }
 
-/* Names the motions that nothing holds, each by another speed: what is added there determines it. Others that had such a name get a
- * new one. */
+/* Names the motions that nothing holds, each by another speed: what is added there determines it. Others that
+ * had such a name get a new one. */
 static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, lw_arena *arena) {
     names named;
     if (!names_create(flow, &named, arena)) return false;
@@ -243,8 +248,8 @@ static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, 
     return true;
 }
 
-/* The least pivot with which a latent damper counts: such that with the mass of the whole mechanism on the springs there it would take 1e-6
- * of a critical damper's part. */
+/* The least pivot with which a latent damper counts: such that with the mass of the whole mechanism on the
+ * springs there it would take 1e-6 of a critical damper's part. */
 static double least_latent(const lw_null_shape *shape, const lw_springs *springs, int k, int speed) {
     const lw_model *model = shape->model;
     double mass = 0;
@@ -310,8 +315,9 @@ static bool test_springs(lw_flow *flow, lw_flow *probe, lw_projection *projectio
     return fine;
 }
 
-/* At the initial state itself, where a run begins: what has lost its damper there must be held by springs, or is undetermined, whatever it is
- * elsewhere. The flows are new, with the kinds and floors that the method takes. */
+/* At the initial state itself, where a run begins: what has lost its damper there must be held by springs, or
+ * is undetermined, whatever it is elsewhere. The flows are new, with the kinds and floors that the method
+ * takes. */
 static bool test_start(lw_null_shape *shape, lw_projection *projection, double *q, double *v,
                        lw_null_kinds *kinds) {
     int n = shape->count;
@@ -352,7 +358,8 @@ static bool test_start(lw_null_shape *shape, lw_projection *projection, double *
     return fine;
 }
 
-/* Does the pivot of direction k vanish at q, or close to it along its motion? As in massless_lost.c, of which this is the look beforehand. */
+/* Does the pivot of direction k vanish at q, or close to it along its motion? As in massless_lost.c, of which
+ * this is the look beforehand. */
 static bool vanishes(lw_flow *flow, int k, double floor, const double *q, const double *v, double *at,
                      double *u) {
     static const double away[] = {0, 1.37e-6, 1.37e-4, 1.37e-3, 1.37e-2}, nothing = 1e-6;
@@ -371,7 +378,8 @@ static bool vanishes(lw_flow *flow, int k, double floor, const double *q, const 
     return false;
 }
 
-/* Directions that nothing but latent dampers resists, if any: these are algebraic if there is none at the initial state. */
+/* Directions that nothing but latent dampers resists, if any: these are algebraic if there is none at the
+ * initial state. */
 static bool find_latent(lw_flow *flow, lw_projection *projection, pivots *seen, double *q, double *v,
                         lw_null_kinds *kinds, lw_arena *arena) {
     int n = flow->shape->count;

@@ -1,15 +1,17 @@
 /* massless_loops.c - motions without mass in mechanisms with closed loops, by dense algebra.
  *
- *   N:  K N = 0,  J N = 0,        K = sum J_i'P_i J_i,  P_i the kinetic indicator of body i,  J the rows of loops and constraints
+ *   N:  K N = 0,  J N = 0,        K = sum J_i'P_i J_i,  P_i the kinetic indicator of body i,  J the rows of
+ *   loops and constraints
  *
- * J' = Q R with pivoting gives all motions Z that the loops allow; of these the singular vectors of Z'K Z without kinetic
- * part are the directions. A basis with ones at the speeds that stand for them varies smoothly.
+ * J' = Q R with pivoting gives all motions Z that the loops allow; of these the singular vectors of Z'K Z
+ * without kinetic part are the directions. A basis with ones at the speeds that stand for them varies
+ * smoothly.
  *
  *   [ M + s E   -J' ] [ vdot   ]   [ Q - h ]
  *   [ J          0  ] [ lambda ] = [ -b    ]       E ones at these speeds
  *
- * is regular where they are the only singularity. Multiplying by N' shows that vdot is zero at these speeds, as Q is in balance,
- * so s adds nothing. Dependent rows are left out by pivoting.
+ * is regular where they are the only singularity. Multiplying by N' shows that vdot is zero at these speeds,
+ * as Q is in balance, so s adds nothing. Dependent rows are left out by pivoting.
  *
  * Source   docs/theory/massless.md, 7.
  * Cost     O(n^3), no allocation but in create.
@@ -47,7 +49,8 @@ struct lw_loop_null {
     double *basis; /* count x directions */
 };
 
-/* --- the motions that loops allow ------------------------------------------------------------------------ */
+/* --- the motions that loops allow
+ * ------------------------------------------------------------------------ */
 
 lw_loop_null *lw_loop_null_create(const lw_null_shape *shape, lw_arena *arena) {
     const lw_model *model = shape->model;
@@ -182,8 +185,8 @@ lw_status lw_loop_null_at(lw_loop_null *l, lw_null *null, lw_data *data, lw_erro
             "bodies without mass are in a singular position: there are more motions without mass than "
             "elsewhere");
     take_last(l, free_count, count);
-    /* ones at the speeds that stand for them: B := B (B_rep)^-1, by elimination on columns; the rows farthest from dependent are
-       chosen, unless another basis is to be followed */
+    /* The basis is scaled to ones at the speeds that represent it: B := B (B_rep)^-1, by elimination on
+     * columns. The rows farthest from dependent are chosen, unless another basis is to be followed. */
     for (int k = 0; k < count; k++) {
         int row = -1, best = k;
         for (int i = 0; i < n; i++) {
@@ -241,7 +244,8 @@ void lw_loop_close(lw_loop_null *l, double rate, const double *violation, double
     for (int a = 0; a < n; a++) v[l->speed[a]] -= rate * x[a] * l->scale[a];
 }
 
-/* --- structure --------------------------------------------------------------------------------------------- */
+/* --- structure
+ * --------------------------------------------------------------------------------------------- */
 
 static double chance(uint64_t *state) {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -315,7 +319,8 @@ lw_status lw_loops_structure(lw_null_shape *shape, int *mobility, lw_error *erro
     return fine ? LW_OK : lw_out_of_memory(error);
 }
 
-/* --- accelerations -------------------------------------------------------------------------------------------- */
+/* --- accelerations
+ * -------------------------------------------------------------------------------------------- */
 
 struct lw_loop_system {
     lw_loop_null *null;

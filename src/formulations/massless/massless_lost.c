@@ -1,9 +1,9 @@
 /* massless_lost.c - motions without mass whose damper is lost at the position of the state.
  *
- * Two things may have happened. A damper stands across a motion that it resists next to this place, c x^2 dx/dt = force: away from balance
- * the motion passes, in no time. Or there is no damper in a region: a contact that is open, a clutch, a dead zone. There springs hold the
- * motion, as where no damper ever is. Somewhere close, within a region, the pivot vanishes altogether; next to a single
- * place it does not.
+ * Two things may have happened. A damper stands across a motion that it resists next to this place, c x^2
+ * dx/dt = force: away from balance the motion passes, in no time. Or there is no damper in a region: a
+ * contact that is open, a clutch, a dead zone. There springs hold the motion, as where no damper ever is.
+ * Somewhere close, within a region, the pivot vanishes altogether; next to a single place it does not.
  *
  * Source   docs/theory/massless.md, 4 and 8.
  * Cost     a few evaluations for each such direction; no allocation.
@@ -13,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-/* --- regions ------------------------------------------------------------------------------------------------ */
+/* --- regions
+ * ------------------------------------------------------------------------------------------------ */
 
 /* Does the pivot of direction k vanish, at the position of the flow or close to it along its motion? */
 static bool vanishes_around(lw_springs *s, int k, double t, const double *tau) {
@@ -98,7 +99,8 @@ lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, co
     return status;
 }
 
-/* Are there fewer directions without a damper at this part of the way? It has to count for more than next to none: massless_follow.c. */
+/* Are there fewer directions without a damper at this part of the way? It has to count for more than next to
+ * none: massless_follow.c. */
 static bool engaged(lw_springs *s, double t, const double *tau, const double *q, const double *v,
                     const double *u, double part, int loose) {
     const lw_model *model = s->flow->model;
@@ -127,7 +129,8 @@ double lw_springs_engages(lw_springs *s, double t, const double *tau, const doub
     return high;
 }
 
-/* --- a damper that stands across ---------------------------------------------------------------------------- */
+/* --- a damper that stands across
+ * ---------------------------------------------------------------------------- */
 
 /* A damper stands across direction k here, which it resists elsewhere. */
 static bool is_lost(const lw_springs *s, int k) {
@@ -136,8 +139,8 @@ static bool is_lost(const lw_springs *s, int k) {
     return !lw_dampers_skipped(s->flow->dampers)[d] && !(held && held[d]);
 }
 
-/* Is it away from balance, too? Then its speed is infinite, c x^2 dx/dt = force, but for an instant only, x^3 ~ t: it does not go where
- * springs would hold it. After solve, which leaves -g. */
+/* Is it away from balance, too? Then its speed is infinite, c x^2 dx/dt = force, but for an instant only, x^3
+ * ~ t: it does not go where springs would hold it. After solve, which leaves -g. */
 static bool passes(const lw_springs *s, int k) {
     double h = springs_root3 * fmin(1, s->flow->shape->length),
            far = springs_near * (s->flow->shape->length + 1);
@@ -158,8 +161,9 @@ int lw_springs_slack(const lw_springs *s) {
     return -1;
 }
 
-/* Moves q along `way`, of directions without their damper, by the least distance at which no damper is lost; the time that takes is the cube of it.
- * False where there is none: nothing resists there in an extended region. */
+/* Moves q along `way`, of directions without their damper, by the least distance at which no damper is lost;
+ * the time that takes is the cube of it. False where there is none: nothing resists there in an extended
+ * region. */
 bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q, const double *v,
                            const double *way) {
     static const double least = 1e-6, most = 1e-2;

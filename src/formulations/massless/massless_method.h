@@ -30,8 +30,8 @@ typedef struct massless_method {
     lw_newton_hints hints;
 } massless_method;
 
-/* Positions and velocities in balance: q, v of the flow's data. start: positions go down to the next stable one. work (may be NULL): of
- * drives and forces on the way down. */
+/* Positions and velocities in balance: q, v of the flow's data. start: positions go down to the next stable
+ * one. work (may be NULL): of drives and forces on the way down. */
 lw_status lw_massless_settle(massless_method *m, bool start, double t, const double *q, const double *v,
                              lw_power *work, lw_error *error);
 double lw_massless_fastest(const lw_model *model, const double *v);

@@ -1,11 +1,12 @@
-/* massless_mixed.c - N'C N of groups of directions in which dampers resist some motions and springs alone hold the others.
+/* massless_mixed.c - N'C N of groups of directions in which dampers resist some motions and springs alone
+ * hold the others.
  *
  *   P B P' = L D L',     B the rows of N'C N of one group, D = (d_1 .. d_r, 0 .. 0)
  *
- * The rank r is known, but which directions are the damped ones is a matter of position: a damper that turns with its bodies resists
- * one speed here and another one there. The largest pivots are taken first, so L stays small everywhere, and the last rows of L^-1 P
- * span the null space of B. Results stand in fixed slots: r of the group's directions are called damped, the others algebraic, whatever
- * the order P of this position.
+ * The rank r is known, but which directions are the damped ones is a matter of position: a damper that turns
+ * with its bodies resists one speed here and another one there. The largest pivots are taken first, so L
+ * stays small everywhere, and the last rows of L^-1 P span the null space of B. Results stand in fixed slots:
+ * r of the group's directions are called damped, the others algebraic, whatever the order P of this position.
  *
  * Source   docs/theory/massless.md, 4.
  * Cost     O(size^3) per group; no allocation but in create.
@@ -97,8 +98,9 @@ static void exchange(group *g, int a, int b) {
     }
 }
 
-/* L D L' in place; returns the first direction whose pivot does not exceed the floor, or -1. rank: of pivots to take; kept: whether in the order that is kept;
- * frozen: all of them, those that are too small as the floor. */
+/* L D L' in place; returns the first direction whose pivot does not exceed the floor, or -1. rank: of pivots
+ * to take; kept: whether in the order that is kept; frozen: all of them, those that are too small as the
+ * floor. */
 static int factor_group(group *g, int rank, bool kept, bool frozen, const double *unit, double floor) {
     int n = g->size, lost = -1;
     g->found = rank;
@@ -124,7 +126,8 @@ static int factor_group(group *g, int rank, bool kept, bool frozen, const double
             g->found = p;
             break;
         }
-        /* columns before p hold L, so rows and columns may be exchanged as a whole: the matrix is symmetric from p on */
+        /* columns before p hold L, so rows and columns may be exchanged as a whole: the matrix is symmetric
+         * from p on */
         exchange(g, p, best);
         g->d[p] = pivot;
         for (int i = p + 1; i < n; i++) g->x[i] = g->L[i * n + p] / pivot;

@@ -1,8 +1,9 @@
 /* massless_motion.h - joints and kinetic indicators, for the search of motions without mass.
  *
- * The kinetic indicator K of a body is a semi-definite 6 x 6 matrix on twists (angular; linear / length) with the null space of the
- * articulated inertia (17a): K a = 0 says that the body can move by a, what it carries responding, without any mass
- * moving. It follows the recursion (17a) with indicators in place of inertias, so masses of any size leave numbers of order one.
+ * The kinetic indicator K of a body is a semi-definite 6 x 6 matrix on twists (angular; linear / length) with
+ * the null space of the articulated inertia (17a): K a = 0 says that the body can move by a, what it carries
+ * responding, without any mass moving. It follows the recursion (17a) with indicators in place of inertias,
+ * so masses of any size leave numbers of order one.
  */
 #ifndef LW_MASSLESS_MOTION_H
 #define LW_MASSLESS_MOTION_H
@@ -12,8 +13,9 @@
 #define LANES 1
 #include "dynamics/tree_forward.h"
 
-/* massless_null.c: indicators of the kinetic bodies at the places of r; the joint's part (may be NULL) and the twist of a body at the
- * root of the direction of speed k; the same of a body whose parent moves, after it has responded. */
+/* massless_null.c: indicators of the kinetic bodies at the places of r; the joint's part (may be NULL) and
+ * the twist of a body at the root of the direction of speed k; the same of a body whose parent moves, after
+ * it has responded. */
 void lw_null_kinetics(lw_null *null, const recursion *r);
 void lw_null_root(const lw_null *null, const recursion *r, int body, int k, double *value, double twist[6]);
 void lw_null_respond(const lw_null *null, const recursion *r, int body, const double parent[6], double *value,
@@ -24,7 +26,8 @@ static inline lw_null_piece whole(const lw_null_shape *shape) {
     return (lw_null_piece){.end = shape->count, .block_end = shape->block_count};
 }
 
-/* Twists of the bodies that the directions of a piece move, by N z, added to those that stand `size` apart. */
+/* Twists of the bodies that the directions of a piece move, by N z, added to those that stand `size`
+ * apart. */
 static inline void add_twists(const lw_null *null, const lw_null_piece *piece, const double *z, double *V,
                               int size) {
     const lw_null_shape *shape = null->shape;
@@ -83,8 +86,8 @@ static inline bool is_orthonormal(const lw_joint *joint) {
     return !joint->inverse && !about->screws && !about->axes_are_slides;
 }
 
-/* x_k with sum S_k x_k closest to -a in the metric of lengths, over the speeds that are not fixed; returns what is left of |a|^2,
- * relative. a += S x. */
+/* x_k with sum S_k x_k closest to -a in the metric of lengths, over the speeds that are not fixed; returns
+ * what is left of |a|^2, relative. a += S x. */
 static inline double take_up(int nv, unsigned fixed, const double *S, double length, double a[6],
                              double x[6]) {
     static const double none[6] = {0}; /* floors: the columns of S are independent */
@@ -107,11 +110,13 @@ static inline double take_up(int nv, unsigned fixed, const double *S, double len
     return before > 0 ? after / before : 0;
 }
 
-/* A pivot relative to its own motion, and an eigenvalue of an indicator, below this count as zero: 1e-5 of the length in geometry. */
+/* A pivot relative to its own motion, and an eigenvalue of an indicator, below this count as zero: 1e-5 of
+ * the length in geometry. */
 #define LW_KINETIC_ZERO 1e-10
 
-/* Eliminates a joint from K: U = K S (S in units of length), L D L' of S'K S with 1 / D on the diagonal, K -= U D^+ U'. Speeds that
- * are fixed take no part. Speeds in *null are left out; decide: they are found here first, by their pivots. */
+/* Eliminates a joint from K: U = K S (S in units of length), L D L' of S'K S with 1 / D on the diagonal, K -=
+ * U D^+ U'. Speeds that are fixed take no part. Speeds in *null are left out; decide: they are found here
+ * first, by their pivots. */
 static inline void eliminate_joint(int nv, unsigned fixed, bool decide, unsigned *null, const double *S,
                                    double length, double K[36], double U[36], double D[36]) {
     double s[36], W[36];

@@ -2,9 +2,9 @@
  *
  *   M(q) N(q) = 0,    N = (n_1 .. n_k),    n_k has a one at the speed that stands for it
  *
- * Each starts at its joint; its body's twist is carried outwards along the way that massless_structure.c has found. A joint where
- * the way stops takes up all of it, any other responds by x = -D^+ U'X a as in (19), (20a) with indicators in place of
- * inertias: no mass has any part in it.
+ * Each starts at its joint; its body's twist is carried outwards along the way that massless_structure.c has
+ * found. A joint where the way stops takes up all of it, any other responds by x = -D^+ U'X a as in (19),
+ * (20a) with indicators in place of inertias: no mass has any part in it.
  *
  * Source   Arnold (2013), eqs 18-22, 27; docs/theory/massless.md, 3.
  * Cost     O(length of all ways), no allocation.
@@ -52,8 +52,8 @@ lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena) {
     return null;
 }
 
-/* Which `count` speeds of a joint are farthest from resisting: those that are left when the largest pivots of S'K S have been taken.
- * Near a position where they change, either choice serves. */
+/* Which `count` speeds of a joint are farthest from resisting: those that are left when the largest pivots of
+ * S'K S have been taken. Near a position where they change, either choice serves. */
 static unsigned choose_left_out(int nv, unsigned fixed, int count, const double *S, double length,
                                 const double K[36]) {
     double s[36], A[36];
@@ -116,7 +116,8 @@ void lw_null_kinetics(lw_null *null, const recursion *r) {
     }
 }
 
-/* --- a joint of which some speeds stand for directions, all children plain ----------------------------------- */
+/* --- a joint of which some speeds stand for directions, all children plain
+ * ----------------------------------- */
 
 /* Takes from a twist what the joint of body i can take up. */
 static void keep_rest(const recursion *r, int i, double length, double a[6]) {
@@ -131,7 +132,8 @@ static void keep_rest(const recursion *r, int i, double length, double a[6]) {
         if (!(link->prescribed >> k & 1)) lw_v6_axpy(-lw_v6_dot(motion + 6 * k, a), motion + 6 * k, a);
 }
 
-/* G = S'K S of a simple body, rows of 6: K sums the squares of what its children cannot take up and of what its own inertia feels. */
+/* G = S'K S of a simple body, rows of 6: K sums the squares of what its children cannot take up and of what
+ * its own inertia feels. */
 static void resistance(const lw_null *null, const recursion *r, int i, int at, const double *S, double *G) {
     const lw_null_shape *shape = null->shape;
     int nv = r->model->links[i].joint.nv;
@@ -178,7 +180,8 @@ static void resistance(const lw_null *null, const recursion *r, int i, int at, c
         for (int l = 0; l < k; l++) G[6 * l + k] = G[6 * k + l];
 }
 
-/* The same of a ball joint without own inertia, S = (1; 0), where all children are ball or universal joints. False where they are not. */
+/* The same of a ball joint without own inertia, S = (1; 0), where all children are ball or universal joints.
+ * False where they are not. */
 static bool ball_resistance(const lw_null *null, const recursion *r, int at, double *G) {
     const lw_null_shape *shape = null->shape;
     double weight = 1 / (shape->length * shape->length), A[6] = {0};
@@ -202,7 +205,8 @@ static bool ball_resistance(const lw_null *null, const recursion *r, int at, dou
     return true;
 }
 
-/* Gauss-Jordan step of the n x n matrix G (rows of 6) at pivot p: afterwards G_pk = (S'K S)^-1 S'K S_k in the rows p stepped at. */
+/* Gauss-Jordan step of the n x n matrix G (rows of 6) at pivot p: afterwards G_pk = (S'K S)^-1 S'K S_k in the
+ * rows p stepped at. */
 INLINE void step_at(int n, int p, double *G) {
     double inverse =
         G[7 * p] > 0 ? 1 / G[7 * p] : 0; /* zero: a singular position, where it need not respond */
@@ -216,8 +220,8 @@ INLINE void step_at(int n, int p, double *G) {
     for (int l = 0; l < n; l++) G[6 * p + l] *= inverse;
 }
 
-/* G of a universal joint's two speeds, (00, 01, 11), where all children are ball or universal joints: as in resistance, with S
- * (S0, 0, S2; 0), (0, 1, 0; 0). False where they are not. */
+/* G of a universal joint's two speeds, (00, 01, 11), where all children are ball or universal joints: as in
+ * resistance, with S (S0, 0, S2; 0), (0, 1, 0; 0). False where they are not. */
 static bool universal_resistance(const lw_null *null, const recursion *r, int at, const double *S,
                                  double G[3]) {
     const lw_null_shape *shape = null->shape;
@@ -258,9 +262,9 @@ static bool universal_root(lw_null *null, const recursion *r, int i, int at, con
     return true;
 }
 
-/* Directions of a simple body, from the first on: which speeds stand for them, their parts of the joint, the body's twists. Largest
- * pivots, each against its own motion, so that units do not matter, respond first. nv and ball, its joint is one: constants where that
- * pays. */
+/* Directions of a simple body, from the first on: which speeds stand for them, their parts of the joint, the
+ * body's twists. Largest pivots, each against its own motion, so that units do not matter, respond first. nv
+ * and ball, its joint is one: constants where that pays. */
 INLINE void simple_root(lw_null *null, const recursion *r, int i, int at, const lw_null_block *block, int nv,
                         bool ball) {
     const lw_null_shape *shape = null->shape;
@@ -301,7 +305,8 @@ INLINE void simple_root(lw_null *null, const recursion *r, int i, int at, const 
     }
 }
 
-/* --- directions ---------------------------------------------------------------------------------------------- */
+/* --- directions
+ * ---------------------------------------------------------------------------------------------- */
 
 /* x_k = -(D^+ U'a)_k of the speeds that respond; the others stay as they are. */
 static void respond(int nv, unsigned fixed, const double *U, const double *D, const double a[6], double *x) {
@@ -358,7 +363,8 @@ INLINE void turn_against(const double R[9], const double x[3], double out[3]) {
     for (int k = 0; k < 3; k++) out[k] = -(R[k] * x[0] + R[3 + k] * x[1] + R[6 + k] * x[2]);
 }
 
-/* As stop below, where each speed either turns or slides, across the others: its axis seen from the parent is enough. */
+/* As stop below, where each speed either turns or slides, across the others: its axis seen from the parent is
+ * enough. */
 static void stop_orthonormal(const recursion *r, int i, int count, const double *parent, int twists,
                              double *value, int values) {
     const lw_link *link = &r->model->links[i];
@@ -376,7 +382,8 @@ static void stop_orthonormal(const recursion *r, int i, int count, const double 
     }
 }
 
-/* Joints that take up their parent's twist, so that their body stays: of a block of directions, `count` twists and values, so far apart. */
+/* Joints that take up their parent's twist, so that their body stays: of a block of directions, `count`
+ * twists and values, so far apart. */
 static void stop(const recursion *r, const lw_null_node *at, double length, int count, const double *parent,
                  int twists, double *value, int values) {
     const lw_link *link = &r->model->links[at->body];

@@ -3,7 +3,8 @@
  *   structure   which speeds stand for directions without mass, and what moves along: decided once per model
  *   null        the directions N(q) themselves, at one position
  *   dampers     what resists them: N'C N
- *   flow        the velocity v = w + N zeta that the balance of forces N'Q = 0 asks for; positions held by springs alone
+ *   flow        the velocity v = w + N zeta that the balance of forces N'Q = 0 asks for; positions held by
+ *   springs alone
  */
 #ifndef LW_MASSLESS_METHOD_H
 #define LW_MASSLESS_METHOD_H
@@ -16,30 +17,34 @@ extern const lw_formulation lw_formulation_massless;
 
 /* --- structure (massless_structure.c) -------------------------------------------------------------- */
 
-/* A body on the way of a direction outwards. Where it stops, the joint takes up the motion and the body stays. */
+/* One body on the outward path of a massless direction. The path ends at a joint that absorbs the motion, so
+ * that the body beyond it does not move. */
 typedef struct lw_null_node {
-    int body, parent; /* parent: node, -1 at the root, whose joint the direction belongs to */
-    int entry; /* first of the joint's speeds in speed[], value[]; at a root where no other responds the only one */
-    int moved;  /* its place in body[], twist[]; -1: it stops here */
-    int kernel; /* of the joint, as in its lw_link, and ... */
-    float sign; /* ... its sign */
+    int body;
+    int parent; /* the node before it; -1 at the root, whose joint the direction belongs to */
+    int entry; /* the first of the joint's speeds in speed[] and value[]; a root without responding speeds has one */
+    int moved;  /* the place of the body in body[] and twist[]; -1 where the path ends */
+    int kernel; /* of the joint, as in its lw_link */
+    float sign; /* of the joint */
 } lw_null_node;
 
-/* Directions of one joint with the same way, one after another: their entries and moved bodies stand so far apart. */
+typedef enum lw_root {
+    LW_ROOT_CONSTANT, /* all speeds of the joint represent directions, and its subspace S is constant */
+    LW_ROOT_TURNS,    /* all of them do, and S depends on position */
+    LW_ROOT_RESPONDS  /* some speeds of the joint respond to the others */
+} lw_root;
+
+/* Consecutive directions of one joint that share the same path. */
 typedef struct lw_null_block {
     int first, count;
-    int entries, moved;
-    int responding; /* other speeds of the joint that respond */
-    enum {
-        LW_ROOT_CONSTANT,
-        LW_ROOT_TURNS,
-        LW_ROOT_RESPONDS
-    } root;           /* the joint: all its speeds stand for directions, and its S is
-                                                                         constant or not; or some of them respond */
+    int entries, moved; /* how many speeds and bodies each direction has: strides from one to the next */
+    int responding;     /* how many other speeds of the joint respond */
+    lw_root root;
     int entry, place; /* the first of its values and of its twists */
-    int body, speed;  /* whose joint it belongs to, and the first of its speeds that stand for a direction */
+    int body;         /* the body whose joint it belongs to */
+    int speed;        /* the first speed of that joint that represents a direction */
     bool constant;    /* its values do not change with position */
-    bool alone;       /* no other block has a speed or body of it */
+    bool alone;       /* it shares no speed and no body with another block */
 } lw_null_block;
 
 typedef struct lw_null_shape {
@@ -47,34 +52,37 @@ typedef struct lw_null_shape {
     lw_arena *arena;
     bool dense; /* closed loops: every speed and body belongs to every direction, found by massless_loops.c */
     double length;
-    unsigned char *
-        left_out; /* per body, bit k: speed k stands for a direction; where other speeds of the joint respond, at some position:
-                                elsewhere others may, in the same number */
+    /* Per body, bit k: speed k of its joint represents a direction. Where other speeds of the joint respond, this
+     * holds at some position, and elsewhere others may represent as many directions. */
+    unsigned char *left_out;
     int count; /* directions, from the leaves inwards */
     int block_count;
     lw_null_block *blocks;
-    int *rep, *rep_body; /* the speed that stands for it, and the body of its joint */
-    int *node_start;     /* count + 1 */
+    int *rep;        /* per direction: the speed that represents it */
+    int *rep_body;   /* per direction: the body of its joint */
+    int *node_start; /* count + 1 */
     lw_null_node *nodes;
-    int *entry_start, *speed;    /* count + 1: its speeds */
-    int *moved_start, *body;     /* count + 1: the bodies it moves */
+    int *entry_start, *speed;    /* count + 1: the speeds of each direction */
+    int *moved_start, *body;     /* count + 1: the bodies that each direction moves */
     int kinetic_count, *kinetic; /* bodies whose kinetic indicator is needed at each position, ascending */
-    int *kinetic_of;             /* per body: its place there, or -1 */
-    unsigned char *simple; /* per kinetic body: it starts directions only, and all its children are plain */
+    int *kinetic_of;             /* per body: its place in kinetic, or -1 */
+    /* Per kinetic body: the speeds of its joint represent directions only, and all its children are plain. */
+    unsigned char *simple;
     int *child, *child_start; /* per kinetic body: its children */
-    int donor_count, *donors; /* the others, and what hands an indicator to them, descending */
-    double *own;              /* 36 per such body: the indicator of its own inertia */
-    unsigned char *bare;      /* per such body: that is zero */
-    unsigned char *
-        plain; /* per body: of its parent's motions those move no mass that its joint takes up, and no others */
-    unsigned char
-        *changing; /* per body: which speeds of its joint stand for directions may change with position */
-    int placed_count,
-        *placed; /* bodies whose places N needs, or lw_velocities finds, and the sines and cosines of q do not tell */
-    int corrected_count,
-        *corrected;         /* bodies whose joint hands on other accelerations for w than for v, ... */
-    unsigned char *carried; /* ... and whether that is because of their parent's motion too */
-    bool turning;           /* some of these have an S that depends on position */
+    int donor_count, *donors; /* bodies with an indicator, and those that contribute to one, descending */
+    double *own;              /* 36 per kinetic body: the indicator of its own inertia */
+    unsigned char *bare;      /* per kinetic body: that indicator is zero */
+    /* Per body: the motions of its parent that move no mass of its subtree are those that its joint absorbs. */
+    unsigned char *plain;
+    /* Per body: which speeds of its joint represent directions may change with position. */
+    unsigned char *changing;
+    /* Bodies whose relative pose is computed because it does not follow from the sines and cosines of q alone. */
+    int placed_count, *placed;
+    /* Bodies whose joint hands on other accelerations for w than for v; carried: because of the parent's motion
+     * too. */
+    int corrected_count, *corrected;
+    unsigned char *carried;
+    bool turning; /* the subspace of some of these joints depends on position */
 } lw_null_shape;
 
 /* NULL when memory is out. A mechanism with closed loops gets an empty dense shape. */
@@ -83,20 +91,21 @@ void lw_null_shape_destroy(lw_null_shape *shape);
 /* For massless_loops.c: `count` dense directions for these speeds. */
 bool lw_null_shape_fill(lw_null_shape *shape, int count, const int *reps);
 
-/* The indicator of body i's own inertia: the projector onto the twists (angular; linear / length) that move its mass. Returns its
- * rank. */
+/* The indicator of body i's own inertia: the projector onto the twists (angular; linear / length) that move
+ * its mass. Returns its rank. */
 int lw_kinetic_own(const lw_model *model, int i, double length, double K[36]);
 
-/* Directions that share no damper with others, with their blocks and dampers: what is worked on while it is at hand. */
+/* Directions that share no damper with others, with their blocks and dampers: what is worked on while it is
+ * at hand. */
 typedef struct lw_null_piece {
     int first, end;
     int block, block_end;
     int damper, damper_end;
-    int element;            /* the first that acts on them or those before, ... */
-    int speed, body;        /* ... and the first that they or elements from it on act on */
-    int placed, placed_end; /* bodies whose places are needed for them first */
-    bool constant;          /* their values do not change with position, ... */
-    unsigned *known;        /* ... nor what resists them: the epoch of their factor, if it is kept; or NULL */
+    int element;     /* the smallest index of an element that acts on this piece or one before it */
+    int speed, body; /* the smallest speed and body that the piece or elements from that one on touch */
+    int placed, placed_end; /* bodies whose places are needed for this piece first */
+    bool constant;          /* its values do not change with position */
+    unsigned *known;        /* the epoch of its factor, if nothing that resists it changes either; or NULL */
 } lw_null_piece;
 
 /* --- null (massless_null.c) ------------------------------------------------------------------------ */
@@ -117,8 +126,9 @@ lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena);
 void lw_null_at(lw_null *null, lw_data *data);
 /* The same where lw_velocities has found the places. */
 void lw_null_placed(lw_null *null, lw_data *data);
-/* The steps of both: the places that are needed, of bodies before `end` and from this place in shape->placed on, from what lw_velocities has
- * found, returns the next; other places (placed: none) and indicators; the directions of a piece. */
+/* The steps of both: the places that are needed, of bodies before `end` and from this place in shape->placed
+ * on, from what lw_velocities has found, returns the next; other places (placed: none) and indicators; the
+ * directions of a piece. */
 int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end);
 void lw_null_prepare(lw_null *null, lw_data *data, bool placed);
 void lw_null_place(const lw_null *null, lw_data *data, int count, const int *bodies);
@@ -145,19 +155,20 @@ const lw_null_piece *lw_dampers_pieces(const lw_dampers *dampers, int *count);
 const int *lw_dampers_placed(const lw_dampers *dampers);
 /* Per speed: c of the dampers there that lw_dampers_advance leaves to its caller; NULL: there are none. */
 const double *lw_dampers_in_joints(const lw_dampers *dampers);
-/* Where elements are to leave what these need, line_of of data.h: each apart from others; or brief, each until its piece is done. */
+/* Where elements are to leave what these need, line_of of data.h: each apart from others; or brief, each
+ * until its piece is done. */
 int lw_dampers_line_count(const lw_dampers *dampers);
 const int *lw_dampers_lines(lw_dampers *dampers, bool brief);
 /* Is every one of them linear in the speeds? */
 bool lw_dampers_linear(const lw_dampers *dampers);
 /* ... and can forces follow a change of velocity by lw_dampers_advance alone? */
 bool lw_dampers_steady(const lw_dampers *dampers);
-/* Forces and power of a piece's dampers in data follow when N z, which moves bodies by twists E, 6 each, has been added to its velocities;
- * after the factor at that position. */
+/* Forces and power of a piece's dampers in data follow when N z, which moves bodies by twists E, 6 each, has
+ * been added to its velocities; after the factor at that position. */
 void lw_dampers_advance(const lw_dampers *dampers, const lw_null_piece *piece, const double *z,
                         const double *E, lw_data *data);
-/* N'C N at the state in data, after lw_forces, with L D L' of it; directions that are skipped are left out of it. Returns the direction
- * whose pivot does not exceed its floor, or -1. */
+/* N'C N at the state in data, after lw_forces, with L D L' of it; directions that are skipped are left out of
+ * it. Returns the direction whose pivot does not exceed its floor, or -1. */
 int lw_dampers_factor(lw_dampers *dampers, lw_data *data, double t);
 /* The same piece by piece. */
 void lw_dampers_begin(lw_dampers *dampers);
@@ -165,7 +176,8 @@ void lw_dampers_factor_piece(lw_dampers *dampers, const lw_null_piece *piece, lw
 /* Of the last factor: the diagonal of N'C N, the pivots. */
 const double *lw_dampers_diagonal(const lw_dampers *dampers);
 const double *lw_dampers_pivots(const lw_dampers *dampers);
-/* Per direction: skipped (no damper ever resists it), and the floor of its pivot; to be filled by whoever classifies. */
+/* Per direction: skipped (no damper ever resists it), and the floor of its pivot; to be filled by whoever
+ * classifies. */
 bool *lw_dampers_skipped(lw_dampers *dampers);
 double *lw_dampers_floors(lw_dampers *dampers);
 /* Of the last factor: skipped, held, or without a pivot at that position; and how many are. */
@@ -176,14 +188,15 @@ int lw_dampers_missing(const lw_dampers *dampers);
 bool lw_dampers_lost(const lw_dampers *dampers);
 /* Of the last factor: a direction that is driven rather than damped, or -1. */
 int lw_dampers_driven(const lw_dampers *dampers);
-/* Directions that some damper reaches whose slope depends on position or time, and may vanish in a region (latent); whether these dampers are
- * left out. */
+/* Directions that some damper reaches whose slope depends on position or time, and may vanish in a region
+ * (latent); whether these dampers are left out. */
 const bool *lw_dampers_latent(const lw_dampers *dampers);
 /* Per element: whether it is such a damper; NULL: there are none. */
 const bool *lw_dampers_still(const lw_dampers *dampers);
 void lw_dampers_without_latent(lw_dampers *dampers, bool without);
-/* Directions that are left to springs, whatever their pivot is: at all states to come, until this is called with NULL (freeze); or at the
- * state of the last factor (hold), which counts them as lost no more. held: NULL if there are none. */
+/* Directions that are left to springs, whatever their pivot is: at all states to come, until this is called
+ * with NULL (freeze); or at the state of the last factor (hold), which counts them as lost no more. held:
+ * NULL if there are none. */
 void lw_dampers_freeze(lw_dampers *dampers, const bool *held);
 void lw_dampers_hold(lw_dampers *dampers, const bool *held);
 const bool *lw_dampers_held(const lw_dampers *dampers);
@@ -192,12 +205,13 @@ bool lw_dampers_frozen(const lw_dampers *dampers);
 const bool *lw_dampers_within(const lw_dampers *dampers);
 /* Per direction: the number of one direction of those that it shares dampers with. */
 void lw_dampers_groups(const lw_dampers *dampers, int *of);
-/* Groups with skipped directions beside others choose at each position which these are: to be called when skipped is filled. False when
- * memory is out. follow: whose choice to take, so that both have the same basis, itself: that of its last factor; NULL: a
- * new one. */
+/* Groups with skipped directions beside others choose at each position which these are: to be called when
+ * skipped is filled. False when memory is out. follow: whose choice to take, so that both have the same
+ * basis, itself: that of its last factor; NULL: a new one. */
 bool lw_dampers_mix(lw_dampers *dampers, lw_arena *arena);
 void lw_dampers_follow(lw_dampers *dampers, const lw_dampers *leader);
-/* Per direction: what N'C N has on its diagonal if every damper that it may reach takes all of its speed; rounding is measured by it. */
+/* Per direction: what N'C N has on its diagonal if every damper that it may reach takes all of its speed;
+ * rounding is measured by it. */
 void lw_dampers_sizes(const lw_dampers *dampers, lw_data *data, double t, double *size);
 /* x = (N'C N)^-1 x, zero at skipped directions;  x = L^-1 x;  x = L^-T x. */
 void lw_dampers_solve(const lw_dampers *dampers, double *x);
@@ -231,13 +245,14 @@ struct lw_flow {
 
 lw_flow *lw_flow_create(const lw_null_shape *shape);
 void lw_flow_destroy(lw_flow *flow);
-/* Directions, forces and N'C N with its factor at the state in flow->data (lw_take_state); tau may be NULL. Returns LW_ERROR_SINGULAR, and
- * says where, if a pivot is lost. */
+/* Directions, forces and N'C N with its factor at the state in flow->data (lw_take_state); tau may be NULL.
+ * Returns LW_ERROR_SINGULAR, and says where, if a pivot is lost. */
 lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error);
-/* From the state (q, w) in flow->data: v = w + N zeta with N'Q(q, v, t) = 0 where dampers resist; data->v is v afterwards,
- * and forces and power are those at v. */
+/* From the state (q, w) in flow->data: v = w + N zeta with N'Q(q, v, t) = 0 where dampers resist; data->v is
+ * v afterwards, and forces and power are those at v. */
 lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error);
-/* What it means that directions have lost their pivots in the last factor; up to `loose` of them may be left to springs. */
+/* What it means that directions have lost their pivots in the last factor; up to `loose` of them may be left
+ * to springs. */
 lw_status lw_flow_lost(const lw_flow *flow, int loose, lw_error *error);
 /* LW_ERROR_SINGULAR with the sentence that there is none; a velocity whose square is still a number. */
 lw_status lw_flow_not_found(const lw_flow *flow, int k, double t, lw_error *error);
@@ -253,7 +268,8 @@ typedef struct lw_null_kinds {
     int *speed;              /* per direction: the one to name it by, of a joint whose body moves */
     bool *wanting;           /* per direction: without latent dampers nothing resists it */
     bool *
-        latent; /* per direction: wanting, and there are such: whether it is damped is a matter of the state */
+        /* per direction: wanting, and there are such: whether it is damped is a matter of the state */
+        latent;
     int algebraic;    /* how many are */
     int undetermined; /* the first that is, or -1 */
 } lw_null_kinds;
@@ -262,11 +278,11 @@ typedef struct lw_null_kinds {
 
 typedef struct lw_springs lw_springs;
 
-/* `probe` is a flow of its own for states nearby. candidate: per direction, whether it may be algebraic at some position, which it is where
- * the dampers of the flow find it loose. NULL when memory is out. */
+/* `probe` is a flow of its own for states nearby. candidate: per direction, whether it may be algebraic at
+ * some position, which it is where the dampers of the flow find it loose. NULL when memory is out. */
 lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candidate, lw_arena *arena);
-/* d/dz of the balance L^-1 N'Q of the algebraic directions for displacements N L^-T z; factored. Returns the direction at which it
- * is singular, or -1. */
+/* d/dz of the balance L^-1 N'Q of the algebraic directions for displacements N L^-T z; factored. Returns the
+ * direction at which it is singular, or -1. */
 int lw_springs_factor(lw_springs *springs, double t, const double *tau);
 /* Its entry on the diagonal, as a size. */
 double lw_springs_stiffness(const lw_springs *springs, int direction);
@@ -276,24 +292,26 @@ void lw_springs_free(lw_springs *springs, int direction, double *z);
 /* Moves q along the algebraic directions until they balance. */
 lw_status lw_springs_settle(lw_springs *springs, double t, const double *tau, double *q, const double *v,
                             double *moved, lw_error *error);
-/* Moves q along them, down to the next stable balance, at the start of a run and after a jump, or to where a damper engages;
- * LW_ERROR_SINGULAR where none is found: settle tells why. work (may be NULL): += that of drives and forces on the way. loops: closed
- * after each step there (may be NULL). */
+/* Moves q along them, down to the next stable balance, at the start of a run and after a jump, or to where a
+ * damper engages; LW_ERROR_SINGULAR where none is found: settle tells why. work (may be NULL): += that of
+ * drives and forces on the way. loops: closed after each step there (may be NULL). */
 lw_status lw_springs_descend(lw_springs *springs, double t, const double *tau, double *q, const double *v,
                              lw_power *work);
 void lw_springs_loops(lw_springs *springs, lw_projection *loops);
 /* Adds to the velocity of the flow what keeps them in balance. */
 lw_status lw_springs_velocity(lw_springs *springs, double t, const double *tau, lw_error *error);
 
-/* lw_flow_velocity and lw_springs_velocity (springs may be NULL), and, where no velocity balances because dampers that only push have let go,
- * the one that springs ask for. */
+/* lw_flow_velocity and lw_springs_velocity (springs may be NULL), and, where no velocity balances because
+ * dampers that only push have let go, the one that springs ask for. */
 lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
                                 lw_error *error);
 
-/* v += what brings positions back into balance at a rate (1/s), with the last factors, after lw_springs_velocity. */
+/* v += what brings positions back into balance at a rate (1/s), with the last factors, after
+ * lw_springs_velocity. */
 void lw_springs_pull(lw_springs *springs, double t, double rate, double *v);
 
-/* --- rows (massless_rows.c): the paper's equations (25), (26), (28) in (q, v) ---------------------------- */
+/* --- rows (massless_rows.c): the paper's equations (25), (26), (28) in (q, v)
+ * ---------------------------- */
 
 /* out: nq + nv rows at (y, ydot); force: room for nv. */
 void lw_massless_rows(const lw_model *model, lw_data *data, double t, const double *y, const double *ydot,

@@ -2,9 +2,10 @@
  *
  *   N'C N = sum over dampers  c (h N)'(h N),      h v the rate of a damper, -c h v its force
  *
- * c is the derivative of a damper's force at the present rate, exact. The matrix is symmetric. It is factored as L D L' in the order of
- * the directions; those that no damper resists are known and left out: their pivots vanish, and so do their columns. Groups with such
- * ones beside others choose their pivots at each position (massless_mixed.c).
+ * c is the derivative of a damper's force at the present rate, exact. The matrix is symmetric. It is factored
+ * as L D L' in the order of the directions; those that no damper resists are known and left out: their pivots
+ * vanish, and so do their columns. Groups with such ones beside others choose their pivots at each position
+ * (massless_mixed.c).
  *
  * Source   docs/theory/massless.md, 4.
  * Cost     O(dampers + entries of L), no allocation.
@@ -74,7 +75,8 @@ static double damping(const lw_dampers *d, const damper *own, lw_data *data, dou
                             data->v[own->speed], t);
 }
 
-/* rate += sign times the rates of a bushing for a twist of a body: axes (columns) and point as seen from it. */
+/* rate += sign times the rates of a bushing for a twist of a body: axes (columns) and point as seen from
+ * it. */
 INLINE void bushing_rate(const double twist[6], const double axes[9], const double at[3], double sign,
                          int from, int end, double rate[6]) {
     if (from == 0) {
@@ -128,8 +130,8 @@ INLINE void assemble_bushing(lw_dampers *d, const damper *own, const double *lin
     }
 }
 
-/* Constant dampers in the joints of a block: their matrix stands at the ends of its rows. count: of its directions, a constant where that
- * pays. */
+/* Constant dampers in the joints of a block: their matrix stands at the ends of its rows. count: of its
+ * directions, a constant where that pays. */
 INLINE void assemble_joints(lw_dampers *d, const lw_null_block *block, int base, int count) {
     const double *value = d->null->value + block->entry;
     const int *speed = d->null->shape->speed + block->entry;
@@ -150,7 +152,8 @@ INLINE void assemble_joints(lw_dampers *d, const lw_null_block *block, int base,
     }
 }
 
-/* The matrix of a piece. Its values stand where those of any other do, so that they stay at hand: value[start[first]] is d->value[0]. */
+/* The matrix of a piece. Its values stand where those of any other do, so that they stay at hand:
+ * value[start[first]] is d->value[0]. */
 static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, double t) {
     const lw_null *null = d->null;
     int base = d->start[piece->first];

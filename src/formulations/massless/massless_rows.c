@@ -1,15 +1,18 @@
-/* massless_rows.c - the mixed first and second order equations as the paper has them: a residual in (q, v) and their rates.
+/* massless_rows.c - the mixed first and second order equations as the paper has them: a residual in (q, v)
+ * and their rates.
  *
  *   qdot - H(q) v = 0                                                                         (25a)
  *   M(q) vdot + h(q, v) - Q(q, v, t) = 0          by one Newton-Euler recursion               (25b), (26)
  *
- * M is singular along the motions without mass N, so N' times the second rows is the balance of forces N'Q(q, v, t) = 0, (28b), without
- * being formed: no inverse, no N, no basis that could jump. All directions must be of first order (index 1).
+ * M is singular along the motions without mass N, so N' times the second rows is the balance of forces N'Q(q,
+ * v, t) = 0, (28b), without being formed: no inverse, no N, no basis that could jump. All directions must be
+ * of first order (index 1).
  *
- * A step of a BDF code puts differences of v in place of vdot. M(q) times these contains M(q) N(q_before) zeta_before / h, which
- * vanishes where N is constant, but not where it turns: there errors of zeta, which the balance determines anew in every step, are
- * divided by h and go into the momenta (the leading term is not properly stated). So massless.c gives ida rows in w instead, and these where every
- * motion has mass; docs/theory/massless.md, 5, compares them.
+ * A step of a BDF code puts differences of v in place of vdot. M(q) times these contains M(q) N(q_before)
+ * zeta_before / h, which vanishes where N is constant, but not where it turns: there errors of zeta, which
+ * the balance determines anew in every step, are divided by h and go into the momenta (the leading term is
+ * not properly stated). So massless.c gives ida rows in w instead, and these where every motion has mass;
+ * docs/theory/massless.md, 5, compares them.
  *
  * Source   Arnold (2013), eqs 25, 26, 28.
  * Cost     O(n), no allocation.

@@ -1,22 +1,26 @@
-/* massless_springs.c - motions without mass that no damper resists: springs hold them, and the balance is one of positions.
+/* massless_springs.c - motions without mass that no damper resists: springs hold them, and the balance is one
+ * of positions.
  *
  *   g(q, t) = (L^-1 N'Q)_a = 0,      a the directions whose pivot of N'C N = L D L' vanishes
  *
- * g does not depend on velocities: the rows of L^-1 of these directions are the null vectors of N'C N. Displacements along N L^-T e_a
- * change it by G. From it follow the positions, by Newton's method, and the velocities that keep it zero,
+ * g does not depend on velocities: the rows of L^-1 of these directions are the null vectors of N'C N.
+ * Displacements along N L^-T e_a change it by G. From it follow the positions, by Newton's method, and the
+ * velocities that keep it zero,
  *
  *   v += N L^-T eta,     G eta = -dg/dt along (v, t)
  *
- * G and dg/dt are central differences, G for all groups of directions at once that share neither bodies nor elements. Entries of G are
- * measured by the rounding of what they are made of: the forces of all elements on the way of a direction, times their arms, whether
- * they do work along it or not. What does not exceed that holds nothing.
+ * G and dg/dt are central differences, G for all groups of directions at once that share neither bodies nor
+ * elements. Entries of G are measured by the rounding of what they are made of: the forces of all elements on
+ * the way of a direction, times their arms, whether they do work along it or not. What does not exceed that
+ * holds nothing.
  *
- * A little mass instead of none leads to the same motion only if the balance is stable. Where G is symmetric, -G must be positive
- * definite; where it is not (forces that have no potential), its determinant must be positive. A run starts at the next stable balance
- * downhill, by steps in which the forces do work.
+ * A little mass instead of none leads to the same motion only if the balance is stable. Where G is symmetric,
+ * -G must be positive definite; where it is not (forces that have no potential), its determinant must be
+ * positive. A run starts at the next stable balance downhill, by steps in which the forces do work.
  *
- * Which directions are algebraic may change with position: where a damper stands across a motion that it resists elsewhere, springs hold
- * that as well. Candidates are those that may be; those whose pivot is lost at the position are taken.
+ * Which directions are algebraic may change with position: where a damper stands across a motion that it
+ * resists elsewhere, springs hold that as well. Candidates are those that may be; those whose pivot is lost
+ * at the position are taken.
  *
  * Source   docs/theory/massless.md, 4.
  * Cost     O(n) times the largest group, and the cube of each group; no allocation but in create.
@@ -30,7 +34,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- groups ---------------------------------------------------------------------------------------------- */
+/* --- groups
+ * ---------------------------------------------------------------------------------------------- */
 
 static int root(int *up, int k) {
     while (up[k] != k) k = up[k] = up[up[k]];
@@ -155,7 +160,8 @@ static void take_loose(lw_springs *s) {
     s->start[s->groups] = s->count;
 }
 
-/* --- differences ------------------------------------------------------------------------------------------- */
+/* --- differences
+ * ------------------------------------------------------------------------------------------- */
 
 /* L^-1 N'Q of the probe at (q, v, t). False where that cannot be had. */
 static bool balance(lw_springs *s, double t, const double *q, const double *v, const double *tau,
@@ -170,7 +176,8 @@ static bool balance(lw_springs *s, double t, const double *q, const double *v, c
     return true;
 }
 
-/* z = the displacement or velocity of all directions for `x` of the algebraic ones of index k in their groups (or all: k < 0). */
+/* z = the displacement or velocity of all directions for `x` of the algebraic ones of index k in their groups
+ * (or all: k < 0). */
 void lw_springs_spread(lw_springs *s, int k, const double *x) {
     memset(s->z, 0, (size_t)s->flow->shape->count * sizeof *s->z);
     for (int g = 0; g < s->groups; g++)
@@ -179,8 +186,8 @@ void lw_springs_spread(lw_springs *s, int k, const double *x) {
     lw_dampers_upper(s->flow->dampers, s->z);
 }
 
-/* Sizes of the forces in the probe, element by element: they may cancel in sum, their rounding does not. Loads and joint forces of the
- * probe are used up. */
+/* Sizes of the forces in the probe, element by element: they may cancel in sum, their rounding does not.
+ * Loads and joint forces of the probe are used up. */
 static void find_efforts(lw_springs *s, double t, const double *tau) {
     const lw_model *model = s->flow->model;
     lw_data *data = s->probe->data;
@@ -268,7 +275,8 @@ static void solve_group(int n, const double *A, const int *order, const double *
     }
 }
 
-/* The direction of a group, counted from its first, at which its balance is unstable, or -1. Before factor_group; A is spoiled. */
+/* The direction of a group, counted from its first, at which its balance is unstable, or -1. Before
+ * factor_group; A is spoiled. */
 static int find_unstable(int n, const double *G, double *A, double noise) {
     double worst = 0, sign = 1;
     int bad = -1;
@@ -432,8 +440,9 @@ static lw_status slack(const lw_springs *s, int k, double t, lw_error *error) {
                "and do not resist it in its position", t);
 }
 
-/* The balance at the position of the flow, along the algebraic directions: from the forces there are, or, where laws of latent dampers act, from
- * those that are without speeds: what such a damper does where it counts for none is left out. */
+/* The balance at the position of the flow, along the algebraic directions: from the forces there are, or,
+ * where laws of latent dampers act, from those that are without speeds: what such a damper does where it
+ * counts for none is left out. */
 static void take_balance(lw_springs *s, double t, const double *tau) {
     const lw_flow *flow = s->flow;
     if (!s->probe->data->still || !balance(s, t, flow->data->q, flow->data->v, tau, s->z)) {
@@ -453,7 +462,8 @@ static lw_status check_stable(const lw_springs *s, double t, lw_error *error) {
                "in an unstable balance", t);
 }
 
-/* --- what they are for ---------------------------------------------------------------------------------------- */
+/* --- what they are for
+ * ---------------------------------------------------------------------------------------- */
 
 lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *q, const double *v,
                             double *moved, lw_error *error) {
@@ -507,9 +517,10 @@ static bool is_definite(int n, const double *A, double *room) {
     return true;
 }
 
-/* The step down of group g: (mu D - G) z = g, D the metric, with the least mu of a geometric series that makes the matrix positive definite and
- * the step no longer than the radius; mu = 0 is Newton's step. away: from a balance, along the motion that leaves it fastest. Returns
- * the size of the step, or HUGE_VAL where there is none. */
+/* The step down of group g: (mu D - G) z = g, D the metric, with the least mu of a geometric series that
+ * makes the matrix positive definite and the step no longer than the radius; mu = 0 is Newton's step. away:
+ * from a balance, along the motion that leaves it fastest. Returns the size of the step, or HUGE_VAL where
+ * there is none. */
 static double step_down(lw_springs *s, int g, bool away) {
     int from = s->start[g], n = s->start[g + 1] - from;
     double mu = 0, most = 0, *A = s->shifted, *z = s->step + from;
@@ -549,7 +560,8 @@ static bool goes_down(const lw_springs *s, int g) {
     return after > -0.5 * fabs(before);
 }
 
-/* Leaves a position where a damper is lost, along the forces or from an unstable balance. False where it is to stay. */
+/* Leaves a position where a damper is lost, along the forces or from an unstable balance. False where it is
+ * to stay. */
 static bool leave(lw_springs *s, double t, const double *tau, double *q, const double *v) {
     lw_springs_factor(s, t, tau);
     take_balance(s, t, tau);
@@ -585,7 +597,8 @@ static void add_work(lw_springs *s, double t, const double *tau, const double *q
     }
 }
 
-/* A trust region per group: forces do work along each step, so with a potential it falls, and the balance at the end is stable. */
+/* A trust region per group: forces do work along each step, so with a potential it falls, and the balance at
+ * the end is stable. */
 lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double *q, const double *v,
                              lw_power *work) {
     enum { ROUNDS = 400 };

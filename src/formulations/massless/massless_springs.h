@@ -45,15 +45,18 @@ static inline double springs_unit(const lw_springs *s, int k) {
     return s->unit[s->flow->null->rep[s->direction[k]]];
 }
 
-/* z = the displacement or velocity of all directions for `x` of the algebraic ones of index k in their groups (or all: k < 0). */
+/* z = the displacement or velocity of all directions for `x` of the algebraic ones of index k in their groups
+ * (or all: k < 0). */
 void lw_springs_spread(lw_springs *s, int k, const double *x);
 
-/* --- positions where a damper is lost (massless_lost.c) ---------------------------------------------------- */
+/* --- positions where a damper is lost (massless_lost.c)
+ * ---------------------------------------------------- */
 
-/* After a factor that is not frozen: directions that have lost their damper in a region, not at a place where it stands across, are held by
- * springs. */
+/* After a factor that is not frozen: directions that have lost their damper in a region, not at a place where
+ * it stands across, are held by springs. */
 void lw_springs_find_regions(lw_springs *s, double t, const double *tau);
-/* The part of a step along u from q after which a damper engages that is lost there, if that is before its end; else 1. */
+/* The part of a step along u from q after which a damper engages that is lost there, if that is before its
+ * end; else 1. */
 double lw_springs_engages(lw_springs *s, double t, const double *tau, const double *q, const double *v,
                           const double *u);
 /* Does some direction pass such a place, away from balance? After solve, which leaves -g. */
@@ -62,8 +65,8 @@ bool lw_springs_pass_some(const lw_springs *s);
 int lw_springs_slack(const lw_springs *s);
 /* down = the speeds of directions that pass, with the pivot that counts as lost; HUGE_VAL: of others. */
 void lw_springs_take_passing(lw_springs *s);
-/* Moves q along `way`, or along the forces, of directions without their damper, by the least distance at which no damper is lost; the time that takes
- * is the cube of it. False where there is none. */
+/* Moves q along `way`, or along the forces, of directions without their damper, by the least distance at
+ * which no damper is lost; the time that takes is the cube of it. False where there is none. */
 bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q, const double *v,
                            const double *way);
 bool lw_springs_pass(lw_springs *s, double t, const double *tau, double *q, const double *v);

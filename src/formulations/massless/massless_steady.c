@@ -2,10 +2,11 @@
  *
  *   v = w + N zeta,    (N'C N) zeta = N'Q(q, w, t)                                          (28b)
  *
- * Nothing joins the directions of one piece with those of another but the forces at w. So each piece is finished while its numbers are at
- * hand: the elements that act on it, its directions, their balance, N'C N with its factor, zeta, and what that changes in forces and
- * velocities. Done step by step for all, a long chain would go through memory ten times. Pieces come from the leaves inwards; elements, which
- * mostly stand in the order of bodies, from the last on as far as a piece needs them.
+ * Nothing joins the directions of one piece with those of another but the forces at w. So each piece is
+ * finished while its numbers are at hand: the elements that act on it, its directions, their balance, N'C N
+ * with its factor, zeta, and what that changes in forces and velocities. Done step by step for all, a long
+ * chain would go through memory ten times. Pieces come from the leaves inwards; elements, which mostly stand
+ * in the order of bodies, from the last on as far as a piece needs them.
  *
  * Source   Arnold (2013), eqs 28b, 31; docs/theory/massless.md, 4.
  * Cost     O(n), no allocation.
@@ -18,7 +19,8 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Takes the last N zeta from the bodies and speeds of blocks that share some of them, which no other piece does. */
+/* Takes the last N zeta from the bodies and speeds of blocks that share some of them, which no other piece
+ * does. */
 static void clear(lw_flow *flow, const lw_null_block *block) {
     const lw_null_shape *shape = flow->shape;
     for (int m = block->place; m < block->place + block->moved; m++) /* its directions move the same */
@@ -41,7 +43,8 @@ INLINE double change_speed(lw_flow *flow, const double *in_joints, int k, double
     return power;
 }
 
-/* N zeta of a block: speeds, and the twists of the bodies that it moves. count: of its directions, a constant where that pays. */
+/* N zeta of a block: speeds, and the twists of the bodies that it moves. count: of its directions, a constant
+ * where that pays. */
 INLINE double move_block(lw_flow *flow, const lw_null_block *block, const double *in_joints, int count) {
     const lw_null_shape *shape = flow->shape;
     const double *value = flow->null->value + block->entry, *twist = flow->null->twist + 6 * block->place;

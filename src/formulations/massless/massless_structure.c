@@ -1,10 +1,13 @@
-/* massless_structure.c - which joints of a tree can move without moving mass, and what moves along: decided once per model.
+/* massless_structure.c - which joints of a tree can move without moving mass, and what moves along: decided
+ * once per model.
  *
- * The backward recursion (17a) with kinetic indicators (massless_motion.h) in place of inertias, at random positions: a speed
- * whose pivot of S'K S vanishes stands for a direction without mass. The joint's earlier speeds respond, and so does all that
- * the joint carries; the way outwards ends where a joint can take up the motion, so that its body stays.
+ * The backward recursion (17a) with kinetic indicators (massless_motion.h) in place of inertias, at random
+ * positions: a speed whose pivot of S'K S vanishes stands for a direction without mass. The joint's earlier
+ * speeds respond, and so does all that the joint carries; the way outwards ends where a joint can take up the
+ * motion, so that its body stays.
  *
- * Source   Arnold (2013), eqs 16, 17, 27 and lemma 3; assumption (23) is not needed. docs/theory/massless.md, 2-3.
+ * Source   Arnold (2013), eqs 16, 17, 27 and lemma 3; assumption (23) is not needed. docs/theory/massless.md,
+ *          2-3.
  * Cost     O(n) as long as directions are short (their ways outwards are added up); allocates.
  */
 #include "formulations/massless/massless_motion.h"
@@ -15,7 +18,8 @@
 
 /* --- indicators ------------------------------------------------------------------------------------- */
 
-/* Eigenvalues (diagonal of A) and eigenvectors (columns of V) of a symmetric n x n matrix, rows of n, by Jacobi's rotations. */
+/* Eigenvalues (diagonal of A) and eigenvectors (columns of V) of a symmetric n x n matrix, rows of n, by
+ * Jacobi's rotations. */
 static void eigen(int n, double *A, double *V) {
     for (int k = 0; k < n * n; k++) V[k] = k % (n + 1) == 0;
     for (int sweep = 0; sweep < 30; sweep++) {
@@ -44,7 +48,8 @@ static void eigen(int n, double *A, double *V) {
     }
 }
 
-/* Replaces a semi-definite matrix by the projector onto its range; returns the rank. What counts in it is of order `size` at least. */
+/* Replaces a semi-definite matrix by the projector onto its range; returns the rank. What counts in it is of
+ * order `size` at least. */
 static int make_projector(int n, double size, double *K) {
     double A[36], V[36], most = size;
     int rank = 0;
@@ -121,8 +126,8 @@ static void random_position(const lw_model *model, double length, uint64_t *stat
     }
 }
 
-/* Prescribed positions at the start, or later: what is without mass at the start only is in a singular position there. Where functions of
- * time are undefined then, or lead far away, those of the start. */
+/* Prescribed positions at the start, or later: what is without mass at the start only is in a singular
+ * position there. Where functions of time are undefined then, or lead far away, those of the start. */
 static void take_prescribed(const lw_model *model, lw_data *data, double length, bool later) {
     static const double some_time = 0.618;
     lw_take_prescribed(model, data, later ? some_time : 0);
@@ -145,8 +150,9 @@ static double typical_length(const lw_model *model) {
     return total > 0 && isfinite(total) ? total / count : 1;
 }
 
-/* One pass inwards at the position data->q; K has 36 numbers per body. Speeds whose pivots vanish into null, per body. Each other pivot
- * takes one from the rank of K, so that the joint is plain if what remains has the rank of all that it cannot take up. */
+/* One pass inwards at the position data->q; K has 36 numbers per body. Speeds whose pivots vanish into null,
+ * per body. Each other pivot takes one from the rank of K, so that the joint is plain if what remains has the
+ * rank of all that it cannot take up. */
 static void inspect(const lw_model *model, lw_data *data, double length, double *K, unsigned char *null,
                     unsigned char *plain) {
     const recursion r = recursion_of(model, data);
@@ -231,8 +237,8 @@ static bool responds(const lw_null_shape *shape, int i) {
     return (all & ~(unsigned)link->prescribed & ~(unsigned)shape->left_out[i]) != 0;
 }
 
-/* The way of the direction of speed k of body i: bodies that move, and those at which it stops, by the kinetic bodies' K, U, D
- * in `null` at one position. */
+/* The way of the direction of speed k of body i: bodies that move, and those at which it stops, by the
+ * kinetic bodies' K, U, D in `null` at one position. */
 static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, int k) {
     const lw_null_shape *shape = null->shape;
     const lw_model *model = shape->model;
@@ -463,7 +469,8 @@ static bool list_kinetic(lw_null_shape *shape, const unsigned char *mark) {
     return shape->donors != NULL;
 }
 
-/* At each position indicators are needed where a joint that is on some way responds in part, and of what that carries. */
+/* At each position indicators are needed where a joint that is on some way responds in part, and of what that
+ * carries. */
 static bool prune_kinetic(lw_null_shape *shape) {
     const lw_model *model = shape->model;
     unsigned char *mark = calloc((size_t)model->body_count + 1, 1);
@@ -482,7 +489,8 @@ static bool prune_kinetic(lw_null_shape *shape) {
     return fine;
 }
 
-/* --- all of it -------------------------------------------------------------------------------------------- */
+/* --- all of it
+ * -------------------------------------------------------------------------------------------- */
 
 static bool build(lw_null_shape *shape, lw_data *data) {
     const lw_model *model = shape->model;

@@ -1,20 +1,27 @@
-/* augmented_bodies.c - augmented bodies: rotational equations of a mechanism without the translations of its tree.
+/* augmented_bodies.c - augmented bodies: rotational equations of a mechanism without the translations of its
+ * tree.
  *
- *   M rddot - H_r f = p,   -H_r'rddot = g      with  p = u1 + H*_r lambda*,  g = u3 + H_w'wdot          (10), (17)
+ *   M rddot - H_r f = p,   -H_r'rddot = g      with  p = u1 + H*_r lambda*,  g = u3 + H_w'wdot          (10),
+ *   (17)
  *   rddot = E p - B'g,   f = -(B p + A g)                                                               (19)
- *   E = N (N'M N)^-1 N',   B = T2 - T2 M E,   A = B M B',   D = -H_w B                                  (20-27)
- *   K = I + D M D',   N* = D H*_r + H*_w,   S = H*_r'E H*_r                                             (28), (71)
- *   right = u2 + D (u1 + M B'u3),   right* = u3* + H*_r'(E u1 - B'u3)                                   (28), (72)
+ *   E = N (N'M N)^-1 N',   B = T2 - T2 M E,   A = B M B',   D = -H_w B
+ *   (20-27)
+ *   K = I + D M D',   N* = D H*_r + H*_w,   S = H*_r'E H*_r                                             (28),
+ *   (71)
+ *   right = u2 + D (u1 + M B'u3),   right* = u3* + H*_r'(E u1 - B'u3)                                   (28),
+ *   (72)
  *
  * Symbols   f, H_r, H_w   translational rows of the tree's joints; u3 = -gamma of them
  *           *             rows of closures and constraints; u3* = -gamma of them
  *           T2            path matrix in the directions of these rows, T2 H_r = 1
- *           N             translations that they leave free, H_r'N = 0; 1_n of the paper for a free-flying tree
+ *           N             translations that they leave free, H_r'N = 0; 1_n of the paper for a free-flying
+ *           tree
  *
- * In the general form D is an operator: D x, D'x need sums over the tree only. Where every joint transmits a whole force
- * or none (ball, universal, pin, weld; free) D is the paper's array of vectors d_ik from the barycentre of augmented body i
- * to its own centre of mass (k = i) or to the joint that leads to body k; K and the terms of velocities are then
- * made of blocks, (30-38). A body that ground or a prescribed motion carries is augmented by an infinite mass at that joint.
+ * In the general form D is an operator: D x, D'x need sums over the tree only. Where every joint transmits a
+ * whole force or none (ball, universal, pin, weld; free) D is the paper's array of vectors d_ik from the
+ * barycentre of augmented body i to its own centre of mass (k = i) or to the joint that leads to body k; K
+ * and the terms of velocities are then made of blocks, (30-38). A body that ground or a prescribed motion
+ * carries is augmented by an infinite mass at that joint.
  *
  * Source   Mufti (1983), eqs 17-38, remarks 3 and 5, 65-73; docs/theory/barycentre.md.
  * Cost     O(n (n + slides^2 + stars)); no allocation but in create.
@@ -362,8 +369,8 @@ static void arms(const lw_augmented_bodies *a, int i, double own[3], double othe
     lw_v3_sub(at, rows->bodies[a->up[i]].r, other);
 }
 
-/* The vectors d_ik. own: first of the barycentre from the centre of mass, then from barycentre to own joint; out: from
- * the barycentre of the body that i hangs from to the joint of i. */
+/* The vectors d_ik. own: first of the barycentre from the centre of mass, then from barycentre to own joint;
+ * out: from the barycentre of the body that i hangs from to the joint of i. */
 static void find_barycentres(lw_augmented_bodies *a) {
     int n = a->n;
     double own[3], other[3];
@@ -409,8 +416,8 @@ static void add_point(lw_augmented_bodies *a, int i, double m, const double d[3]
         for (size_t c = 0; c < 3; c++) own[r + rows * c] += m * ((r == c ? square : 0) - d[r] * d[c]);
 }
 
-/* A pair of bodies with the sum of m_k d_ik d_jk' = b c': its blocks of K, -b~c~ (31, 35), and of the terms of velocities
- * -b x (w_j x (w_j x c)) (34, 37). */
+/* A pair of bodies with the sum of m_k d_ik d_jk' = b c': its blocks of K, -b~c~ (31, 35), and of the terms
+ * of velocities -b x (w_j x (w_j x c)) (34, 37). */
 static void add_pair(lw_augmented_bodies *a, int i, int j, const double b[3], const double c[3]) {
     double *upper = block(a, i, j), *lower = block(a, j, i), dot = lw_v3_dot(b, c);
     size_t rows = 3 * (size_t)a->n;
@@ -467,8 +474,8 @@ static void form_blocks(lw_augmented_bodies *a) {
 
 /* --- one state ------------------------------------------------------------------------------------ */
 
-/* f = u3; blockwise without the part of ball joints, sum of c_ij w_i x (w_i x l_ij) in (10), whose terms are made
- * of blocks: what motion of the base and Baumgarte's terms leave. */
+/* f = u3; blockwise without the part of ball joints, sum of c_ij w_i x (w_i x l_ij) in (10), whose terms are
+ * made of blocks: what motion of the base and Baumgarte's terms leave. */
 static void translational_right(const lw_augmented_bodies *a, const double *gamma, bool without_balls,
                                 double *f) {
     const lw_rows *rows = a->s->rows;

@@ -1,10 +1,11 @@
-/* augmented_bodies.h - the rotational equations of a mechanism, with the translations of its tree eliminated: augmented bodies.
+/* augmented_bodies.h - the rotational equations of a mechanism, with the translations of its tree eliminated:
+ * augmented bodies.
  *
  *   K wdot - C Q lambda - N lambda* = right                                           (28), (38), (51)
  *   -N'wdot - S lambda*             = right_star                                      (71-73)
  *
- * lambda are the multipliers of the tree's rotational rows, which are left as they are, lambda* those of closures and
- * constraints. Bodies 1 .. n have three numbers each, world axes.
+ * lambda are the multipliers of the tree's rotational rows, which are left as they are, lambda* those of
+ * closures and constraints. Bodies 1 .. n have three numbers each, world axes.
  */
 #ifndef LW_AUGMENTED_BODIES_H
 #define LW_AUGMENTED_BODIES_H
@@ -16,7 +17,8 @@ typedef struct lw_augmented_bodies {
     lw_newton_euler *s;
     int n; /* bodies */
     bool
-        blockwise; /* every joint of the tree transmits a whole force or none: vectors d_ik, blocks as in (35) */
+        /* every joint of the tree transmits a whole force or none: vectors d_ik, blocks as in (35) */
+        blockwise;
 
     /* The tree as forces see it: a body hangs from its parent if their joint transmits any. */
     int *up;        /* 1 .. n: that parent, or 0 */
@@ -26,7 +28,8 @@ typedef struct lw_augmented_bodies {
     /* Translational rows of the tree joints; those of body i from force_at[i]. */
     int forces, *force_at, *force_row;
     double *reach; /* 3 each: T2 is reach for the bodies beyond, 0 for the others */
-    /* What they leave free, the columns of N: directions of all bodies beyond; those of body i from slide_at[i]. */
+    /* What they leave free, the columns of N: directions of all bodies beyond; those of body i from
+     * slide_at[i]. */
     int slides, *slide_at;
     double *slide;      /* 3 each, unit vectors */
     double *slide_mass; /* N'M N, factored */
@@ -45,7 +48,8 @@ typedef struct lw_augmented_bodies {
     lw_symmetric *work;
 } lw_augmented_bodies;
 
-/* Refuses trees where something slides that has no mass, and more than the dense methods' limit of unknowns. */
+/* Refuses trees where something slides that has no mass, and more than the dense methods' limit of
+ * unknowns. */
 lw_status lw_augmented_applies(const char *method, const lw_model *model, int unknowns, lw_error *error);
 /* general: take the form for all joints even where blocks would do. NULL when memory is out. */
 lw_augmented_bodies *lw_augmented_create(lw_newton_euler *s, bool general);
@@ -60,8 +64,8 @@ int lw_augmented_stars(const lw_model *model);
 void lw_augmented_directions(lw_augmented_bodies *a);
 /* K, N, S at the state in s. */
 lw_status lw_augmented_at(lw_augmented_bodies *a, lw_error *error);
-/* right and right_star for forces u and rows gamma: those of the state, whose terms of velocities are made of blocks where K is,
- * or any others. */
+/* right and right_star for forces u and rows gamma: those of the state, whose terms of velocities are made of
+ * blocks where K is, or any others. */
 void lw_augmented_right(lw_augmented_bodies *a, const double *u, const double *gamma);
 /* x = T2'f: displacements of the bodies, three numbers each, that meet f in the translational rows. */
 void lw_augmented_displace(const lw_augmented_bodies *a, const double *f, double *x);
@@ -69,7 +73,8 @@ void lw_augmented_displace(const lw_augmented_bodies *a, const double *f, double
 void lw_augmented_forces(const lw_augmented_bodies *a, double *y, double *f);
 /* out = D x, both three numbers per body. */
 void lw_augmented_shift(lw_augmented_bodies *a, const double *x, double *out);
-/* acceleration (6 per body) and lambda (but for the tree's rotational rows) from wdot and lambda*, for u and gamma. */
+/* acceleration (6 per body) and lambda (but for the tree's rotational rows) from wdot and lambda*, for u and
+ * gamma. */
 void lw_augmented_expand(lw_augmented_bodies *a, const double *u, const double *gamma, const double *wdot,
                          const double *lambda_star, double *acceleration, double *lambda);
 

@@ -8,7 +8,8 @@
  *
  * K is a sum of masses, in which light bodies keep some of their digits only: refinement.c gives them back.
  *
- * Source   Mufti (1983), eqs 28-38, 51, 65-73, remarks 3 and 5; docs/theory/barycentre.md. augmented_bodies.c builds K, N, S.
+ * Source   Mufti (1983), eqs 28-38, 51, 65-73, remarks 3 and 5; docs/theory/barycentre.md. augmented_bodies.c
+ *          builds K, N, S.
  * Cost     dense: (3 bodies + rotational rows + rows of closures and constraints)^3 / 3.
  * Limits   what slides freely must have mass.
  */

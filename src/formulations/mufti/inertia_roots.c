@@ -1,8 +1,9 @@
-/* inertia_roots.c - principal axes and moments of all bodies, by Jacobi's rotations; once, for they turn with the bodies.
+/* inertia_roots.c - principal axes and moments of all bodies, by Jacobi's rotations; once, for they turn with
+ * the bodies.
  *
- * The moments about the centre of mass are what is left of those about the body's origin less m c^2, so a moment below
- * 1e-13 of the latter is zero: rounding leaves 1e-16. That is a ratio within one body, whatever its unit and however light
- * it is beside others.
+ * The moments about the centre of mass are what is left of those about the body's origin less m c^2, so a
+ * moment below 1e-13 of the latter is zero: rounding leaves 1e-16. That is a ratio within one body, whatever
+ * its unit and however light it is beside others.
  *
  * Source   any text on the symmetric eigenvalue problem.
  * Cost     O(bodies); no allocation but in create.

@@ -1,11 +1,13 @@
-/* inertia_roots.h - principal axes and moments of all bodies: roots of their inertias, also where these are singular.
+/* inertia_roots.h - principal axes and moments of all bodies: roots of their inertias, also where these are
+ * singular.
  */
 #ifndef LW_ROOTS_H
 #define LW_ROOTS_H
 
 #include "constraints/newton_euler_system.h"
 
-/* I_i = sum of moment[k] axis_k axis_k', k = 0 .. 2. A moment that is nothing but rounding is zero: points, rods. */
+/* I_i = sum of moment[k] axis_k axis_k', k = 0 .. 2. A moment that is nothing but rounding is zero: points,
+ * rods. */
 typedef struct lw_roots {
     int bodies;
     double *own;    /* 9 per body: three axes, body frame */

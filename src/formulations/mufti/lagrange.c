@@ -3,7 +3,8 @@
  *   J a - H lambda = u,   H'a = gamma
  *
  * Source   Mufti (1983), eqs 10, 49, 63; docs/theory/lagrange.md. The solver is kkt_sparse.c.
- * Cost     sparse: ordered once, factored at each state; linear for chains, trees, ladders, hubs, n^1.5 on plane nets.
+ * Cost     sparse: ordered once, factored at each state; linear for chains, trees, ladders, hubs, n^1.5 on
+ *          plane nets.
  * Limits   none on topology; dependent rows and light bodies do no harm.
  */
 #include "constraints/kkt_sparse.h"

@@ -1,18 +1,21 @@
-/* nullspace.c - the formulations `nullspace`, `nullspace-partition`, `nullspace-svd`: equations of motion without
- * multipliers, in as many unknowns as the mechanism has degrees of freedom.
+/* nullspace.c - the formulations `nullspace`, `nullspace-partition`, `nullspace-svd`: equations of motion
+ * without multipliers, in as many unknowns as the mechanism has degrees of freedom.
  *
  *   H'a = gamma   has the solutions   a = Y gamma + Z a',  Z'H = 0
  *   Z'J Z a' = Z'(u - J Y gamma),     H lambda = J a - u
  *   J = X X',  X'Z P = Q R            Z'J Z = P R'R P' is not formed: R has the root of its condition
  *
  * Three ways to Y and Z, K the rank of H (M x N):
- *   QR          H P = (Q1, Q2) (R11, R12; 0, 0)    Y = Q1 R11^-T on the K rows that P brings to the front,  Z = Q2
- *   partition   H'P = Q1 (R11, R12)                the K coordinates that P brings to the front depend on the others:
+ *   QR          H P = (Q1, Q2) (R11, R12; 0, 0)    Y = Q1 R11^-T on the K rows that P brings to the front,  Z
+ *   = Q2
+ *   partition   H'P = Q1 (R11, R12)                the K coordinates that P brings to the front depend on the
+ *   others:
  *                                                  Y = P (R11^-1 Q1'; 0),  Z = P (-R11^-1 R12; E)
  *   SVD         H = (V, V') (S, 0; 0, 0) (W, W')'  Y = V S^-1 W',  Z = V'
  *
- * All of it in dimensionless coordinates: linear accelerations in units of a length (characteristic_length.h), columns of H of unit
- * size. So rank decisions do not depend on units, and any K will do: dependent rows do no harm.
+ * All of it in dimensionless coordinates: linear accelerations in units of a length
+ * (characteristic_length.h), columns of H of unit size. So rank decisions do not depend on units, and any K
+ * will do: dependent rows do no harm.
  *
  * Source   Mufti (1983), eqs 40, 67-73, appendix A-6 to A-10; docs/theory/nullspace.md.
  * Cost     O(M^2 N), M = 6 bodies, N rows; dense.
@@ -225,8 +228,8 @@ static void solve_for(nullspace_method *m, const double *u, const double *gamma,
     }
     m->way->multipliers(m, m->force, m->lambda);
     for (int r = 0; r < m->N; r++) lambda[r] = m->lambda[r] * m->scale[r];
-    /* The smallest multipliers let redundant rows on a light body carry a share of the forces on heavy ones, and rounding of
-     * these would move it: so refine without any load on rows that follow from others. */
+    /* The smallest multipliers let redundant rows on a light body carry a share of the forces on heavy ones,
+     * and rounding of these would move it: so refine without any load on rows that follow from others. */
     if (m->redundant) lw_unload_multipliers(m->independence, m->reduction.system, lambda);
 }
 

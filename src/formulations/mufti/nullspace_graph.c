@@ -1,18 +1,20 @@
-/* nullspace_graph.c - the formulation `nullspace-graph`: motion without the multipliers of the tree's forces, Z written down
- * from the graph.
+/* nullspace_graph.c - the formulation `nullspace-graph`: motion without the multipliers of the tree's forces,
+ * Z written down from the graph.
  *
- *   rddot = N s - T2'H_w'wdot + T2'gamma,   qddot = (s; wdot)                                          (40-d), (69)
+ *   rddot = N s - T2'H_w'wdot + T2'gamma,   qddot = (s; wdot)
+ *   (40-d), (69)
  *   Z = [ N  -T2'H_w' ; 0  1 ],   Z'H = 0 for the translational rows of the tree                      (40-d)
  *   [  Z'J Z   -H^ ] [ qddot  ]   [ Z'(u - J a_0) ]
  *   [ -H^'       0 ] [ lambda ] = [ H'a_0 - gamma ],   H^ = Z'H*,  a_0 = (T2'gamma; 0)              (67-73)
  *   f = T2 (M rddot - u_1 - H*_r lambda)                                                              (56)
  *
  * Symbols   H_r, H_w, f    translational rows of the tree's joints; T2 their path matrix, T2 H_r = 1
- *           s, N           translations that these leave free, H_r'N = 0: the paper's r_1 and 1_n for a tree of ball joints
+ *           s, N           translations that these leave free, H_r'N = 0: the paper's r_1 and 1_n for a tree
+ *           of ball joints
  *           H*, lambda     what is left: rotational rows of the tree (48), closures and constraints (66)
  *
- * Nothing is factored to find Z, and no rank is decided for it: the graph has it. The rows that are left make a system of the
- * same form (73), without those that depend on others (row_independence.c).
+ * Nothing is factored to find Z, and no rank is decided for it: the graph has it. The rows that are left make
+ * a system of the same form (73), without those that depend on others (row_independence.c).
  *
  * Source   Mufti (1983), remark 2 (40-d), 67-73, remarks 3 and 5; docs/theory/nullspace.md, 6.
  * Cost     dense: (3 bodies + slides + rows that are left)^3 / 3; no allocation but in create.
@@ -36,7 +38,9 @@ typedef struct graph_method {
     lw_kkt_dense *saddle;
     int size; /* unknowns: slides, then 3 per body */
     double
-        length; /* of the mechanism, a power of two: slides are counted in it, so that J has one unit, mass times its square */
+        /* of the mechanism, a power of two: slides are counted in it, so that J has one unit, mass times its
+         * square */
+        length;
     int left, *row; /* rows that are left: rotational ones of the tree, then closures and constraints */
     double *R;      /* translations of Z: 3 bodies x size */
     double *MR;     /* M R */

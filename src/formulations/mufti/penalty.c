@@ -2,9 +2,9 @@
  *
  *   (J + H k H') a = u + H k gamma,   lambda = k (gamma - H'a)
  *
- * is the minimum of Gauss's function (39) plus 1/2 (H'a - gamma)' k (H'a - gamma). The rows are violated by what the
- * multipliers need, H'a - gamma = -lambda / k, so the error falls as 1 / k until rounding, which grows as k, meets it.
- * k_r = penalty times the mass that row r meets, so `penalty` has no unit.
+ * is the minimum of Gauss's function (39) plus 1/2 (H'a - gamma)' k (H'a - gamma). The rows are violated by
+ * what the multipliers need, H'a - gamma = -lambda / k, so the error falls as 1 / k until rounding, which
+ * grows as k, meets it. k_r = penalty times the mass that row r meets, so `penalty` has no unit.
  *
  * Source   Mufti (1983), remark 1, eq. 39; docs/theory/penalty.md.
  * Cost     dense Cholesky, O(M^3) with M = 6 bodies. Dependent rows do no harm: H k H' does not ask for rank.
@@ -39,7 +39,8 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     return status == LW_OK ? lw_needs_determined(model, error) : status;
 }
 
-/* k_r = penalty h'J h / |h|^4, the mean inertia along the row; where it meets none, that of the whole mechanism. */
+/* k_r = penalty h'J h / |h|^4, the mean inertia along the row; where it meets none, that of the whole
+ * mechanism. */
 static void weigh_rows(penalty_method *m) {
     const lw_newton_euler *s = m->reduction.system;
     const lw_rows *rows = s->rows;
@@ -113,7 +114,8 @@ static void multipliers(penalty_method *m, const double *a) {
     }
 }
 
-/* What rounding has left of the forces on a body, of their sum: one of little inertia is lost beside k. The body where that is most. */
+/* What rounding has left of the forces on a body, of their sum: one of little inertia is lost beside k. The
+ * body where that is most. */
 static double unbalanced(const penalty_method *m, int *body) {
     const lw_newton_euler *s = m->reduction.system;
     const lw_rows *rows = s->rows;
@@ -142,9 +144,9 @@ static double unbalanced(const penalty_method *m, int *body) {
     return worst;
 }
 
-/* The rows give way by lambda / k. With these multipliers as forces they would give way by far less, so what that changes is the
- * error, where the rows hold at all. An error out of proportion to 1 / penalty means rows that carry more than the masses which
- * they meet: heavy bodies that hang on light ones. */
+/* The rows give way by lambda / k. With these multipliers as forces they would give way by far less, so what
+ * that changes is the error, where the rows hold at all. An error out of proportion to 1 / penalty means rows
+ * that carry more than the masses which they meet: heavy bodies that hang on light ones. */
 static lw_status judge(const penalty_method *m, lw_error *error) {
     const lw_newton_euler *s = m->reduction.system;
     const lw_rows *rows = s->rows;

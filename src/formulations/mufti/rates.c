@@ -6,15 +6,15 @@
  *   [  I       -L       ] [  wdot  ]   [           u_2            ]
  *   [ -L'   -C'M^-1 C   ] [ lambda ] = [ C'M^-1 u_1 - gamma       ]                                     (15)
  *
- * In an open chain the rows that have a translational part are independent by it, G = C'M^-1 C is positive definite,
- * and they are eliminated, too (index t; s: the rows that only turn, for which C = 0):
+ * In an open chain the rows that have a translational part are independent by it, G = C'M^-1 C is positive
+ * definite, and they are eliminated, too (index t; s: the rows that only turn, for which C = 0):
  *
  *   [ I + L_t G^-1 L_t'   -L_s ] [  wdot    ]
  *   [      -L_s'           0   ] [ lambda_s ] = ...                                                     (16)
  *
- * In a closed chain G is in general singular: the closures add columns to C, but hardly any rank (62). There (15) is solved
- * as it is, without the rows that depend on others (row_independence.c). Divisions by the masses of light bodies leave few
- * digits of the heavy ones in G; refinement.c gives them back.
+ * In a closed chain G is in general singular: the closures add columns to C, but hardly any rank (62). There
+ * (15) is solved as it is, without the rows that depend on others (row_independence.c). Divisions by the
+ * masses of light bodies leave few digits of the heavy ones in G; refinement.c gives them back.
  *
  * Source   Mufti (1983), eqs 15, 16, 49, 63; docs/theory/rates.md.
  * Cost     O((bodies + rows)^3), dense; no allocation but in create.

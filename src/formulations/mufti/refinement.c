@@ -2,13 +2,14 @@
  *
  *   r_u = u - J a + H lambda,   r_gamma = gamma - H'a,   a += da, lambda += dlambda  from  (r_u, r_gamma)
  *
- * A reduction forms sums of masses: the inertia of a light body vanishes in them beside that of heavy ones but for some
- * digits. The equations of the single bodies have lost nothing, and each is judged by what acts on that body alone. So the
- * factors need be right to a digit or so in every direction, and the result is as good as the rows: light bodies
- * between heavy ones are moved right, and their own small forces come out right too.
+ * A reduction forms sums of masses: the inertia of a light body vanishes in them beside that of heavy ones
+ * but for some digits. The equations of the single bodies have lost nothing, and each is judged by what acts
+ * on that body alone. So the factors need be right to a digit or so in every direction, and the result is as
+ * good as the rows: light bodies between heavy ones are moved right, and their own small forces come out
+ * right too.
  *
- * Stops at rounding, or when nothing is gained any more. Where a body or row then misses its equation by more than
- * `wrong` of its own terms, that is an error and no result.
+ * Stops at rounding, or when nothing is gained any more. Where a body or row then misses its equation by more
+ * than `wrong` of its own terms, that is an error and no result.
  *
  * Source   docs/theory/refinement.md.
  * Cost     O(bodies + rows) and one solution a round, two rounds as a rule; no allocation but in create.
@@ -22,7 +23,8 @@
 static const double far_forces = 1e-12;
 /* Of the largest accelerations: a row between bodies that hardly move. */
 static const double far_motion = 1e-6;
-/* A body or row off by more than this part of its terms is wrong, beyond what rounding of the largest forces explains. */
+/* A body or row off by more than this part of its terms is wrong, beyond what rounding of the largest forces
+ * explains. */
 static const double wrong = 1e-8, far_wrong = 1e-13;
 
 lw_refinement *lw_refinement_create(lw_newton_euler *s, int first, const bool *met) {
@@ -45,7 +47,8 @@ lw_refinement *lw_refinement_create(lw_newton_euler *s, int first, const bool *m
 typedef struct leftover {
     double left; /* the largest part that is left of any equation, of its own terms */
     double
-        wrong; /* the same, beyond what rounding of the largest forces explains; above `wrong`: not a solution */
+        /* the same, beyond what rounding of the largest forces explains; above `wrong`: not a solution */
+        wrong;
     int body, row; /* where; -1: nowhere */
 } leftover;
 
@@ -58,7 +61,8 @@ static void note(leftover *worst, double left, double terms, double far, double 
     if (off > worst->wrong) worst->wrong = off, worst->body = body, worst->row = row;
 }
 
-/* The largest accelerations, and what the forces would cause one by one: in equilibrium the former are rounding of the latter. */
+/* The largest accelerations, and what the forces would cause one by one: in equilibrium the former are
+ * rounding of the latter. */
 static void accelerations(const lw_newton_euler *s, double length, double *turning, double *linear) {
     double mass = 0, force = 0;
     *turning = *linear = 0;

@@ -1,15 +1,21 @@
-/* relative.c - the formulation `relative`: accelerations of the rotations in the joints, the fewest unknowns of its kind.
+/* relative.c - the formulation `relative`: accelerations of the rotations in the joints, the fewest unknowns
+ * of its kind.
  *
- *   wdot = Z vdot + w0,   Z = -T'P,   w0 = -T'Pdot gammadot                                          (43), (58-60)
+ *   wdot = Z vdot + w0,   Z = -T'P,   w0 = -T'Pdot gammadot                                          (43),
+ *   (58-60)
  *   [  Z'K Z  -Z'N ] [ vdot    ]   [ Z'(right - K w0)     ]
- *   [ -N'Z    -S   ] [ lambda* ] = [ right_star + N'w0    ]                                          (57), (61), (73)
+ *   [ -N'Z    -S   ] [ lambda* ] = [ right_star + N'w0    ]                                          (57),
+ *   (61), (73)
  *   Q lambda = T (K wdot - right - N lambda*)                                                        (56)
  *
- * Symbols   P     axes of rotation, one for each speed that turns and is not prescribed; three for a free joint,
+ * Symbols   P     axes of rotation, one for each speed that turns and is not prescribed; three for a free
+ *           joint,
  *                 instead of wdot_1 in (61)
- *           Q     directions of the rotational rows; those of prescribed rotations are met by w0 like the others
+ *           Q     directions of the rotational rows; those of prescribed rotations are met by w0 like the
+ *           others
  *
- * Translations of the joints are eliminated with the tree's translations (augmented_bodies.c) and follow afterwards.
+ * Translations of the joints are eliminated with the tree's translations (augmented_bodies.c) and follow
+ * afterwards.
  *
  * Source   Mufti (1983), eqs 42-48, 52-61, 65-73, remarks 3 and 5; docs/theory/relative.md.
  * Cost     dense: O(bodies^2) and (rates + rows of closures and constraints)^3 / 3; Cholesky for trees.
@@ -148,7 +154,8 @@ static void project(relative_method *method) {
                     lw_v3_dot(method->P + 3 * k, method->TN + (size_t)r * size + 3 * (i - 1));
 }
 
-/* What wdot = w and lambda* = star leave of the equations: T (right - K w + N star), right_star + N'w + S star. */
+/* What wdot = w and lambda* = star leave of the equations: T (right - K w + N star), right_star + N'w + S
+ * star. */
 static void remaining(const relative_method *method, const double *w, const double *star, double *torque,
                       double *rows) {
     const lw_augmented_bodies *a = method->augmented;

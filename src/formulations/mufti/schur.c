@@ -1,19 +1,21 @@
 /* schur.c - the formulation `schur`: reaction forces first, then each body by itself.
  *
- *   H'J^-1 H lambda = gamma - H'J^-1 u,   a = J^-1 (u + H lambda)                              (12)-(14), (50)
+ *   H'J^-1 H lambda = gamma - H'J^-1 u,   a = J^-1 (u + H lambda)                              (12)-(14),
+ *   (50)
  *
  * by the appendix's way, which never forms the matrix on the left:
  *
- *   J = X^-T X^-1,   a = X x     principal axes over the roots of the moments, unit vectors over the roots of the masses
+ *   J = X^-T X^-1,   a = X x     principal axes over the roots of the moments, unit vectors over the roots of
+ *   the masses
  *   A = X'H D,   A P = Q R       with column pivoting; D makes the columns unit vectors
  *   g = R^-T P'D gamma,   x = Q (g; c_2),   R (P'D^-1 lambda) = g - c_1,   (c_1; c_2) = Q'X'u
  *
  * H has the rows that row_independence.c keeps; the others follow from them, and their multipliers are zero.
  *
- * Directions without inertia (all turns of a point, those of a planar body out of its plane, of a rod about itself) have no
- * place in X: a = X x + N w. The rows alone determine w, and the multipliers must balance the torques there,
- * F lambda = -N'u with F = N'H D. With F' = (U_1, U_2) (V; 0) both are done with before: what is left are the rows U_2',
- * with A U_2 in the place of A and lambda = D (U_1 mu_1 + U_2 mu_2).
+ * Directions without inertia (all turns of a point, those of a planar body out of its plane, of a rod about
+ * itself) have no place in X: a = X x + N w. The rows alone determine w, and the multipliers must balance the
+ * torques there, F lambda = -N'u with F = N'H D. With F' = (U_1, U_2) (V; 0) both are done with before: what
+ * is left are the rows U_2', with A U_2 in the place of A and lambda = D (U_1 mu_1 + U_2 mu_2).
  *
  * Source   Mufti (1983), eqs 12-14, 50, A-3 to A-5, case 2; docs/theory/schur.md.
  * Cost     O(bodies rows^2), dense; no allocation but in create.
@@ -80,8 +82,8 @@ static void out_of(const schur_method *method, const double *x, const double *w,
 
 /* --- factors -------------------------------------------------------------------------------------- */
 
-/* A' and F', row by row of H. Where a row turns something without inertia it counts as if that had the inertia of the whole
- * mechanism: what else such a row has may be nothing but rounding. */
+/* A' and F', row by row of H. Where a row turns something without inertia it counts as if that had the
+ * inertia of the whole mechanism: what else such a row has may be nothing but rounding. */
 static void fill(schur_method *method) {
     const lw_newton_euler *s = method->reduction.system;
     const lw_rows *rows = s->rows;

@@ -1,8 +1,8 @@
 /* closing.c - closing conditions: create, positions, and what people read about them.
  *
- * Positions are found step by step in the frames of groups (closing_positions.c), the coordinates of the tree are read from
- * the result, what is left goes to Newton's method, and in the end the rows of all loops are looked at: redundant ones,
- * and rows out of the plane of planar loops, are checked there and nowhere solved.
+ * Positions are found step by step in the frames of groups (closing_positions.c), the coordinates of the tree
+ * are read from the result, what is left goes to Newton's method, and in the end the rows of all loops are
+ * looked at: redundant ones, and rows out of the plane of planar loops, are checked there and nowhere solved.
  *
  * Source   Blajer, Schiehlen and Schirm (1994), eqs 27-29, 39-41; docs/theory/closing.md.
  * Cost     O(n log n) for closed formulas; no allocation but in create.
@@ -86,7 +86,8 @@ lw_status lw_closing_positions(lw_closing *c, double t, double *q, lw_error *err
 
 /* --- for people -------------------------------------------------------------------------------------- */
 
-/* The shortest loop that has all joints of a step, by the joint that closes it; else that of any of them; or -1. */
+/* The shortest loop that has all joints of a step, by the joint that closes it; else that of any of them; or
+ * -1. */
 static int loop_of(const lw_closing *c, const lw_closing_step *s) {
     const lw_graph *graph = &c->model->graph;
     int best = -1, most = 0;

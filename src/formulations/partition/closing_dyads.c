@@ -1,13 +1,15 @@
 /* closing_dyads.c - the closed formulas behind closing conditions.
  *
- *   triangle    Kahan's formula for the half angle: with a >= b,  mu = c - (a - b) if b >= c, else b - (a - c)
+ *   triangle    Kahan's formula for the half angle: with a >= b,  mu = c - (a - b) if b >= c, else b - (a -
+ *   c)
  *                 tan^2(C/2) = ((a - b) + c) mu / ((a + (b + c)) ((a - c) + b))
- *               its factors keep all digits, so that the sides come out right to rounding even where the triangle is flat
- *               and the angle itself is only known to the square root of it
+ *               its factors keep all digits, so that the sides come out right to rounding even where the
+ *               triangle is flat and the angle itself is only known to the square root of it
  *   chord       (length - across) (length + across)
  *   cardan      x of Ry(b) u is that of w, its y that of u: z = +- sqrt(w_y^2 + w_z^2 - u_y^2)
  *
- * Source   docs/theory/closing.md, sections 2 and 3; (40)-(41) of Blajer, Schiehlen and Schirm (1994) are the triangle.
+ * Source   docs/theory/closing.md, sections 2 and 3; (40)-(41) of Blajer, Schiehlen and Schirm (1994) are the
+ *          triangle.
  * Cost     O(1).
  */
 #include "formulations/partition/closing_dyads.h"

@@ -8,19 +8,21 @@
 /* What counts as rounding in lengths, relative to the lengths themselves. */
 #define LW_DYAD_ROUNDING 1e-13
 
-/* The angle between sides a and b of a triangle whose third side is c. False if there is none: then gap is what is missing.
- * Within rounding of a flat triangle it is flat. */
+/* The angle between sides a and b of a triangle whose third side is c. False if there is none: then gap is
+ * what is missing. Within rounding of a flat triangle it is flat. */
 bool lw_dyad_triangle(double a, double b, double c, double *cosine, double *sine, double *gap);
 
-/* root = sqrt(length^2 - across^2): half the chord that a line at a distance `across` from the centre cuts out of a circle. */
+/* root = sqrt(length^2 - across^2): half the chord that a line at a distance `across` from the centre cuts
+ * out of a circle. */
 bool lw_dyad_chord(double length, double across, double *root, double *gap);
 
-/* Rx(a) Ry(b) u = w for the angles of a universal joint, |u| = |w|: the sign of y_z, y = Ry(b) u, is the branch. R = Rx(a), S =
- * Ry(b), row by row. False if no angles reach w. */
+/* Rx(a) Ry(b) u = w for the angles of a universal joint, |u| = |w|: the sign of y_z, y = Ry(b) u, is the
+ * branch. R = Rx(a), S = Ry(b), row by row. False if no angles reach w. */
 bool lw_dyad_cardan(const double u[3], const double w[3], double branch, double R[9], double S[9],
                     double *gap);
 
-/* The rotation that takes the perpendicular pair (n2, a2) to (n1, a1); a1 and a2 need not be of unit length. */
+/* The rotation that takes the perpendicular pair (n2, a2) to (n1, a1); a1 and a2 need not be of unit
+ * length. */
 void lw_dyad_turn(const double n1[3], const double a1[3], const double n2[3], const double a2[3],
                   double R[9]);
 /* The smallest rotation that takes direction a to direction b. */

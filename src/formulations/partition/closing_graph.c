@@ -5,12 +5,14 @@
  *   free          slide, slide, slide, ball
  *   distance      ball, rod, ball
  *
- * in the order in which the joint's place is their product, so that coordinates and speeds are those of the joint. Parallel
- * axes: a turn keeps its axis, a slide every direction; so from the axis of a turn a direction spreads over the bodies
- * without any coordinate being looked at, and bodies that share it move in parallel planes if nothing else lets them out.
+ * in the order in which the joint's place is their product, so that coordinates and speeds are those of the
+ * joint. Parallel axes: a turn keeps its axis, a slide every direction; so from the axis of a turn a
+ * direction spreads over the bodies without any coordinate being looked at, and bodies that share it move in
+ * parallel planes if nothing else lets them out.
  *
- * Implied edges: two hinges of one body on the same axis make a hinge between the other two; a universal joint seen as a
- * ball that does not spin (LW_EDGE_CROSS); a cylindrical joint seen in the plane across it (loose).
+ * Implied edges: two hinges of one body on the same axis make a hinge between the other two; a universal
+ * joint seen as a ball that does not spin (LW_EDGE_CROSS); a cylindrical joint seen in the plane across it
+ * (loose).
  *
  * Source   docs/theory/closing.md, section 1.
  * Cost     O(joints) for planar mechanisms, plus the pairs of coaxial hinges; once for a model.
@@ -35,7 +37,8 @@ static void add(builder *b, const lw_closing_edge *edge) {
 
 static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-/* Kind and axis of the edges of a joint, in the order of its coordinates, which is that of their product; returns how many. */
+/* Kind and axis of the edges of a joint, in the order of its coordinates, which is that of their product;
+ * returns how many. */
 static int elementary_edges(const lw_joint *joint, lw_closing_edge all[4]) {
     const lw_joint_descriptor *d = lw_joint_describe(joint->type);
     int plain = d->ball ? d->slides : joint->nv;
@@ -51,8 +54,8 @@ static int elementary_edges(const lw_joint *joint, lw_closing_edge all[4]) {
     return joint->nv == 0 ? 1 : plain + d->ball;
 }
 
-/* The last edge of a joint seen as the whole joint: a ball that does not spin, of two turns; a hinge in the plane across it, of
- * a slide and a turn about one axis. */
+/* The last edge of a joint seen as the whole joint: a ball that does not spin, of two turns; a hinge in the
+ * plane across it, of a slide and a turn about one axis. */
 static bool implied_edge(const lw_joint_entry *entry, int first_edge, const lw_closing_edge *last,
                          lw_closing_edge *whole) {
     const lw_joint_descriptor *d = lw_joint_describe(entry->joint.type);

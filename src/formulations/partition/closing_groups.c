@@ -1,7 +1,8 @@
 /* closing_groups.c - groups of nodes that are rigid for the moment: how they grow together.
  *
- * A group is named after one of its nodes and has a frame of its own, in which the poses of its nodes are given. When two
- * groups join, the smaller one is brought into the frame of the larger: O(n log n) poses for all joins of a plan.
+ * A group is named after one of its nodes and has a frame of its own, in which the poses of its nodes are
+ * given. When two groups join, the smaller one is brought into the frame of the larger: O(n log n) poses for
+ * all joins of a plan.
  */
 #include "formulations/partition/closing_parts.h"
 

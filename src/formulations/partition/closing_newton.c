@@ -2,12 +2,12 @@
  *
  *   C_D d = -phi              over the coordinates left, again and again
  *
- * by reflections with pivoting, since rows may be redundant; lengths in units of that of the mechanism. Rows that are closed
- * already have no coordinates here and play no part.
+ * by reflections with pivoting, since rows may be redundant; lengths in units of that of the mechanism. Rows
+ * that are closed already have no coordinates here and play no part.
  *
- * Branch   a round moves no coordinate by more than half a radian or half the mechanism, all of them by no more than
- *          `farthest`, and between start and end det(C_D) must not change its sign: C_D(start)^+ C_D(end) has a positive
- *          determinant. Otherwise it fails and says so.
+ * Branch   a round moves no coordinate by more than half a radian or half the mechanism, all of them by no
+ *          more than `farthest`, and between start and end det(C_D) must not change its sign: C_D(start)^+
+ *          C_D(end) has a positive determinant. Otherwise it fails and says so.
  * Cost     O(rows unknowns^2) a round; dense.
  */
 #include "formulations/partition/closing_parts.h"

@@ -1,9 +1,10 @@
 /* closing_parts.h - the inside of lw_closing, shared by the closing_*.c files.
  *
- * Nodes are the bodies 0 .. n, the frames within joints of several coordinates (a cylindrical joint is a slide and a turn with
- * a node between), and the rods that stand for distance constraints. Edges are joints of one coordinate, balls, and edges
- * implied by others. With the independent coordinates given, nodes grow together to groups, rigid for the moment, until one
- * group is left: the steps of a plan say in which order, and how.
+ * Nodes are the bodies 0 .. n, the frames within joints of several coordinates (a cylindrical joint is a
+ * slide and a turn with a node between), and the rods that stand for distance constraints. Edges are joints
+ * of one coordinate, balls, and edges implied by others. With the independent coordinates given, nodes grow
+ * together to groups, rigid for the moment, until one group is left: the steps of a plan say in which order,
+ * and how.
  */
 #ifndef LW_CLOSING_PARTS_H
 #define LW_CLOSING_PARTS_H
@@ -31,9 +32,11 @@ typedef struct lw_closing_edge {
     double axis[3], pitch;
     int q, v; /* -1: it has no coordinates */
     bool
-        implied; /* coaxial hinges at one node, a universal joint as a whole, a cylindrical one in its plane */
-    bool loose;  /* implied by a cylindrical joint: free to slide along the axis */
-    int first_part; /* of a universal or cylindrical joint taken as a whole: its two edges, this and the next; or -1 */
+        /* coaxial hinges at one node, a universal joint as a whole, a cylindrical one in its plane */
+        implied;
+    bool loose; /* implied by a cylindrical joint: free to slide along the axis */
+    /* of a universal or cylindrical joint taken as a whole: its two edges, this and the next; or -1 */
+    int first_part;
     int plane;      /* turns: which set of parallel axes (lw_closing_normal); -1: none */
     unsigned known; /* bit k: speed k is independent or prescribed */
 } lw_closing_edge;
@@ -127,7 +130,8 @@ void lw_closing_place(lw_closing *closing, const double *q);
 void lw_closing_edge_place(const lw_closing_edge *edge, const double *own, lw_pose *place);
 /* The coordinates of an edge from that place; own holds a guess. */
 void lw_closing_edge_fit(const lw_closing_edge *edge, const lw_pose *place, double *own);
-/* The coordinates of a chain from the poses of the bodies at its ends, own holding a guess; and of the nodes within into out. */
+/* The coordinates of a chain from the poses of the bodies at its ends, own holding a guess; and of the nodes
+ * within into out. */
 void lw_closing_chain_fit(const lw_closing *closing, const lw_pose *poses, const lw_closing_chain *chain,
                           double *own, lw_pose *out);
 
@@ -143,7 +147,8 @@ void lw_closing_end(const lw_closing *closing, const lw_pose *poses, int edge, i
 
 /* A signed measure of the branch of a step at the poses of the nodes in the world. */
 double lw_closing_measure(const lw_closing *closing, const lw_closing_step *step);
-/* The sine of the angle in the middle of a dyad there, at which it is driven: 0 at a dead point; 1 for other steps. */
+/* The sine of the angle in the middle of a dyad there, at which it is driven: 0 at a dead point; 1 for other
+ * steps. */
 double lw_closing_quality(const lw_closing *closing, const lw_closing_step *step);
 lw_status lw_closing_step_position(lw_closing *closing, lw_closing_step *step, lw_error *error);
 /* The dependent coordinates of tree joints within groups, into trial. */

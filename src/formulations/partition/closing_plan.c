@@ -1,13 +1,15 @@
 /* closing_plan.c - the order in which groups of bodies grow together, for one set of independent speeds.
  *
  *   1. what given coordinates and welds hold together is one group
- *   2. as long as there are any: joints whose both bodies are in one group; couplings with one unknown; two groups joined
+ *   2. as long as there are any: joints whose both bodies are in one group; couplings with one unknown; two
+ *   groups joined
  *      twice; three groups joined in a ring, by edges for which there is a closed formula
  *   3. the rest is left to Newton's method
  *
- * Of the rings that are there the first is taken that is far from a dead point, or else the best: where loops are redundant
- * there is a choice. A ring of three groups is rigid whatever else hangs on it, so the order of 2 does not matter for what can be solved.
- * Whether axes are coaxial, or slides parallel, within a group is looked up at the position last seen.
+ * Of the rings that are there the first is taken that is far from a dead point, or else the best: where loops
+ * are redundant there is a choice. A ring of three groups is rigid whatever else hangs on it, so the order of
+ * 2 does not matter for what can be solved. Whether axes are coaxial, or slides parallel, within a group is
+ * looked up at the position last seen.
  *
  * Source   docs/theory/closing.md, section 2.
  * Cost     O(steps (edges + rings)), no allocation.
@@ -267,7 +269,8 @@ static bool consider(const lw_closing *c, const lw_closing_step *s, lw_closing_s
     return *quality > enough;
 }
 
-/* Rings through group g and its edges e and f; only from the group with the fewest edges, so that each is seen once. */
+/* Rings through group g and its edges e and f; only from the group with the fewest edges, so that each is
+ * seen once. */
 static bool ring_of(const lw_closing *c, int g, int e, int f, lw_closing_step *best, double *quality) {
     int e_side = side_in(c, e, g), f_side = side_in(c, f, g);
     int h = c->group[c->edges[e].nodes[1 - e_side]], k = c->group[c->edges[f].nodes[1 - f_side]];

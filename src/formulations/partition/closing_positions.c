@@ -1,12 +1,13 @@
 /* closing_positions.c - the steps of a plan at position level: where a group is in another.
  *
- * In a ring of groups 1, 2, 3 let A be the place of edge 0 (between 1 and 2), B that of edge 1 (2 and 3), C that of edge 2 (3
- * and 1), an index telling in whose frame. The closed formulas give B_1 from lengths, and then a group's place follows from
- * two of its points. Out of a plane nothing needs to be solved: turns keep the points of both bodies together.
+ * In a ring of groups 1, 2, 3 let A be the place of edge 0 (between 1 and 2), B that of edge 1 (2 and 3), C
+ * that of edge 2 (3 and 1), an index telling in whose frame. The closed formulas give B_1 from lengths, and
+ * then a group's place follows from two of its points. Out of a plane nothing needs to be solved: turns keep
+ * the points of both bodies together.
  *
- * Branch   every step with two solutions has a signed measure h, the height of the triangle or half the chord, whose sign is
- *          kept. Where |h| is small both solutions are near each other, and a guess that is clearly at the other one is
- *          followed (closing.h).
+ * Branch   every step with two solutions has a signed measure h, the height of the triangle or half the
+ *          chord, whose sign is kept. Where |h| is small both solutions are near each other, and a guess that
+ *          is clearly at the other one is followed (closing.h).
  * Source   docs/theory/closing.md, sections 2 to 4.
  * Cost     O(1) a step, and the joining of groups.
  */

@@ -2,10 +2,12 @@
  *
  *   B'f = C'lambda,   rows of C = rows of B times factors: f = factors times lambda                      (32)
  *   (B M^-1 B') f = B ([0; xi] - M^-1 h)                                                                 (35)
- *   [B' M D'] [f; 0] = M vdot - h                                                                        (36), (37)
+ *   [B' M D'] [f; 0] = M vdot - h
+ *   (36), (37)
  *   B'f = M vdot - h                                                                                     (38)
  *
- * (35)  B [0; xi] - B M^-1 h = B M^-1 (M [0; xi] - h): with M = L L' least squares of L^-1 B'f = L^-1 (M [0; xi] - h), whose
+ * (35)  B [0; xi] - B M^-1 h = B M^-1 (M [0; xi] - h): with M = L L' least squares of L^-1 B'f = L^-1 (M [0;
+ * xi] - h), whose
  *       normal equations are (35); by reflections, because B M^-1 B' is singular where rows are redundant.
  * (37)  a square matrix needs independent rows: those that pivoting finds; the others carry nothing.
  * (38)  the equations of the dependent coordinates, C_D'lambda = (M vdot - h)_D: its factors are at hand.

@@ -1,7 +1,9 @@
-/* constraint_forces.h - forces in the rows of closures and constraints by the three schemes of Blajer, Schiehlen & Schirm (1994).
+/* constraint_forces.h - forces in the rows of closures and constraints by the three schemes of Blajer,
+ * Schiehlen & Schirm (1994).
  *
- * The rows of B are those of rows.h in the coordinates of the system: what a unit force or torque along a direction of the
- * joint itself does along each coordinate. C, which the motion is computed with, has the same rows times factors.
+ * The rows of B are those of rows.h in the coordinates of the system: what a unit force or torque along a
+ * direction of the joint itself does along each coordinate. C, which the motion is computed with, has the
+ * same rows times factors.
  */
 #ifndef LW_CONSTRAINT_FORCES_H
 #define LW_CONSTRAINT_FORCES_H
@@ -24,8 +26,8 @@ void lw_constraint_forces_destroy(lw_constraint_forces *d);
 
 /* Multipliers of the rows of C from the state, set and factors in p:
  *   before = M [0; xi] - h, what the acceleration that the rows ask for leaves;   after = M vdot - h
- * LW_ERROR_UNSUPPORTED: M has no inverse, and (35) needs one. Where rows are redundant each scheme gives one of many
- * solutions: only what is determined is the same. */
+ * LW_ERROR_UNSUPPORTED: M has no inverse, and (35) needs one. Where rows are redundant each scheme gives one
+ * of many solutions: only what is determined is the same. */
 lw_status lw_constraint_forces_solve(lw_constraint_forces *d, lw_partition *p, lw_scheme scheme,
                                      const double *before, const double *after, double *lambda,
                                      lw_error *error);

@@ -1,14 +1,16 @@
 /* partition.c - coordinate partitioning: choice of the set, dependent coordinates, tangent projection.
  *
- *   C_I v_I + C_D v_D + a = 0,   v_D = A v_I + eta,   vdot_D = A vdot_I + xi,   A = -C_D^-1 C_I          (6-8)
- *   D = [I A'],   M_d = D M D',   M_d vdot_I = D (h - M [0; xi])                                        (9-14)
+ *   C_I v_I + C_D v_D + a = 0,   v_D = A v_I + eta,   vdot_D = A vdot_I + xi,   A = -C_D^-1 C_I
+ *   (6-8)
+ *   D = [I A'],   M_d = D M D',   M_d vdot_I = D (h - M [0; xi])
+ *   (9-14)
  *
- * C_D = Q R by reflections: rows may be redundant, then C_D has more rows than columns and R is still regular. Where redundant
- * rows contradict each other a little (loops that do not quite close), least squares is what they agree on best, and
- * smooth: no row is ever left out.
- * Choice   by the projective criterion (criterion.c). A set is given up when its worth is less than half of the best one's:
- *          errors of v_D, those of v_I times about 1/sqrt(worth), are then 1.4 times as large, and to come back the ratio must
- *          change by four, so that no two sets take turns.
+ * C_D = Q R by reflections: rows may be redundant, then C_D has more rows than columns and R is still
+ * regular. Where redundant rows contradict each other a little (loops that do not quite close), least squares
+ * is what they agree on best, and smooth: no row is ever left out.
+ * Choice   by the projective criterion (criterion.c). A set is given up when its worth is less than half of
+ *          the best one's: errors of v_D, those of v_I times about 1/sqrt(worth), are then 1.4 times as
+ *          large, and to come back the ratio must change by four, so that no two sets take turns.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 5-15, 38; docs/theory/partition.md.
  * Cost     O(n^2 m + n^2 k), dense; a choice O(n^3 + n^2 m) more; no allocation.
@@ -21,8 +23,9 @@
 #include <string.h>
 
 static const double give_up = 0.5; /* of the best set's worth */
-/* Of a pivot: no nearer to a position where rank is lost is told from it. At a distance x from there rounding of a closed loop, 1e-15,
- * leaves 1e-15 / x of positions across, and turns the tangent space by 1e-15 / x^2. */
+/* Of a pivot: no nearer to a position where rank is lost is told from it. At a distance x from there rounding
+ * of a closed loop, 1e-15, leaves 1e-15 / x of positions across, and turns the tangent space by 1e-15 /
+ * x^2. */
 static const double lost = 1e-4;
 static const double doubt = 30; /* what is called independent with this much more tolerance surely is */
 
@@ -292,7 +295,8 @@ static bool in_loop(const lw_graph *graph, int loop, int joint) {
     return false;
 }
 
-/* The shortest loop with this joint in which coordinates are prescribed, and these with their values; -1: none. */
+/* The shortest loop with this joint in which coordinates are prescribed, and these with their values; -1:
+ * none. */
 static int driven_loop(const lw_model *model, int joint, const double *q, char *text, size_t size) {
     const lw_graph *graph = &model->graph;
     int best = -1, length = 0;

@@ -1,10 +1,12 @@
-/* partition.h - coordinate partitioning of a constrained system: independent and dependent coordinates, and the equations of
- * motion projected into the tangent space. For the methods `partition` (joint coordinates) and `partition-absolute`.
+/* partition.h - coordinate partitioning of a constrained system: independent and dependent coordinates, and
+ * the equations of motion projected into the tangent space. For the methods `partition` (joint coordinates)
+ * and `partition-absolute`.
  *
- *   M vdot = h + C'lambda,   C vdot = b                                                               (1), (4)
+ *   M vdot = h + C'lambda,   C vdot = b                                                               (1),
+ *   (4)
  *
- * The caller fills M, C and tolerance of a state and calls lw_partition_scale. Coordinates, velocities and accelerations go in
- * and out in their own units, right-hand sides and multipliers in those of the rows of C.
+ * The caller fills M, C and tolerance of a state and calls lw_partition_scale. Coordinates, velocities and
+ * accelerations go in and out in their own units, right-hand sides and multipliers in those of the rows of C.
  */
 #ifndef LW_PARTITION_H
 #define LW_PARTITION_H
@@ -53,8 +55,8 @@ typedef struct lw_partition {
 lw_partition *lw_partition_create(int n, int m, const lw_model *model, lw_arena *arena);
 void lw_partition_destroy(lw_partition *p);
 
-/* Takes the coordinates of these names, separated by commas, for all that follows; NULL: the criterion chooses. LW_ERROR_ARGUMENT
- * names one that is not there. */
+/* Takes the coordinates of these names, separated by commas, for all that follows; NULL: the criterion
+ * chooses. LW_ERROR_ARGUMENT names one that is not there. */
 lw_status lw_partition_fix(lw_partition *p, const char *names, lw_error *error);
 
 /* M and C, as filled in, into units. */
@@ -62,10 +64,11 @@ void lw_partition_scale(lw_partition *p);
 
 /* The best set at this state by the criterion. */
 lw_status lw_partition_choose(lw_partition *p, lw_coordinate_set *set, lw_error *error);
-/* A run begins at t, in this state; its set is chosen here or, where that fails, by the first call that needs it. */
+/* A run begins at t, in this state; its set is chosen here or, where that fails, by the first call that needs
+ * it. */
 void lw_partition_begin(lw_partition *p, double t);
-/* Is the set of the run to be looked at, at the end t of a step? Once for each: states between steps come later and change
- * nothing. */
+/* Is the set of the run to be looked at, at the end t of a step? Once for each: states between steps come
+ * later and change nothing. */
 bool lw_partition_due(lw_partition *p, double t);
 /* Changes the run's set if another is clearly better here, or there is none, and tells so at t. */
 lw_status lw_partition_reconsider(lw_partition *p, const lw_method_options *options, double t, bool *changed,
@@ -73,23 +76,29 @@ lw_status lw_partition_reconsider(lw_partition *p, const lw_method_options *opti
 /* The step that ends at t is on the constraints. */
 void lw_partition_accept(lw_partition *p, double t);
 
-/* A = -C_D^-1 C_I for a set. LW_ERROR_SINGULAR, naming the set, if C_D has not full rank; deficient: that is all right. */
+/* A = -C_D^-1 C_I for a set. LW_ERROR_SINGULAR, naming the set, if C_D has not full rank; deficient: that is
+ * all right. */
 lw_status lw_partition_factor(lw_partition *p, const lw_coordinate_set *set, bool deficient, lw_error *error);
-/* The same for the run's set, chosen here if there is none. Where C loses rank (a change point of a linkage) no set of that size
- * determines the others: then for a set of this state alone, with more coordinates, whose speeds the state carries too. */
+/* The same for the run's set, chosen here if there is none. Where C loses rank (a change point of a linkage)
+ * no set of that size determines the others: then for a set of this state alone, with more coordinates, whose
+ * speeds the state carries too. */
 lw_status lw_partition_factor_run(lw_partition *p, lw_error *error);
 /* All of x with C x = right by the smallest change in the mass metric, after lw_partition_reduce. */
 void lw_partition_tangent(lw_partition *p, const double *right, double *x);
-/* x_D with C x = right for the x_I given; least squares where rows contradict each other, zeros where rank is missing. */
+/* x_D with C x = right for the x_I given; least squares where rows contradict each other, zeros where rank is
+ * missing. */
 void lw_partition_dependent(lw_partition *p, const double *right, double *x);
 /* M_d of the set factored last. LW_ERROR_SINGULAR if some motion has no inertia. */
 lw_status lw_partition_reduce(lw_partition *p, lw_error *error);
-/* (12), (10): x += D'a with M_d a = D force, force = h - M x, for an x with C x = b. Once more, it takes off what rounding left. */
+/* (12), (10): x += D'a with M_d a = D force, force = h - M x, for an x with C x = b. Once more, it takes off
+ * what rounding left. */
 void lw_partition_move(lw_partition *p, const double *force, double *x);
-/* Multipliers of C'lambda = force, the smallest of all solutions, from the equations of the dependent coordinates. */
+/* Multipliers of C'lambda = force, the smallest of all solutions, from the equations of the dependent
+ * coordinates. */
 void lw_partition_multipliers(lw_partition *p, const double *force, double *lambda);
 
-/* LW_ERROR_SINGULAR: rows that cannot be satisfied together, at a level ("positions"); with what drives their loop. */
+/* LW_ERROR_SINGULAR: rows that cannot be satisfied together, at a level ("positions"); with what drives their
+ * loop. */
 lw_status lw_stays_open(const lw_model *model, const lw_data *data, const lw_rows *rows,
                         const double *violation, const char *level, lw_error *error);
 

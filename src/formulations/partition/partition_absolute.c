@@ -1,8 +1,10 @@
-/* partition_absolute.c - the formulation `partition-absolute`: coordinate partitioning in absolute coordinates.
+/* partition_absolute.c - the formulation `partition-absolute`: coordinate partitioning in absolute
+ * coordinates.
  *
- * The same as `partition` (partition_joint.c), with the velocities of the bodies, (angular; of the centre of mass) in world
- * axes, as speeds and the rows of all joints, of the tree too: M = J is constant but for rotations, C is sparse, and D is
- * what the joints allow. Corrections of positions turn and shift the bodies along their dependent speeds.
+ * The same as `partition` (partition_joint.c), with the velocities of the bodies, (angular; of the centre of
+ * mass) in world axes, as speeds and the rows of all joints, of the tree too: M = J is constant but for
+ * rotations, C is sparse, and D is what the joints allow. Corrections of positions turn and shift the bodies
+ * along their dependent speeds.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 5-15; docs/theory/partition.md, 6.
  * Cost     dense, O(n^2 m) with n = 6 bodies and m the rows of all joints; no allocation.
@@ -112,8 +114,8 @@ static lw_status take_speeds(absolute_method *m, double *y, lw_error *error) {
 
 /* --- motion ---------------------------------------------------------------------------------------- */
 
-/* D mixes the speeds of all bodies, and where a light one is 1e10 times faster than the others, its rounding is left in theirs. In
- * H'a = gamma each row has the speeds of its own bodies only. */
+/* D mixes the speeds of all bodies, and where a light one is 1e10 times faster than the others, its rounding
+ * is left in theirs. In H'a = gamma each row has the speeds of its own bodies only. */
 static void correct_rows(absolute_method *m) {
     const lw_newton_euler *s = m->reduction.system;
     lw_partition *p = m->partition;

@@ -1,20 +1,25 @@
-/* partition_joint.c - the formulation `partition`: joint coordinates of the spanning tree, the independent ones chosen by the
- * projective criterion and chosen again on the way.
+/* partition_joint.c - the formulation `partition`: joint coordinates of the spanning tree, the independent
+ * ones chosen by the projective criterion and chosen again on the way.
  *
- *   v_D = A v_I + eta                                    speeds that the state only carries along           (7)
- *   x = [0; xi],   M_d vdot_I = -D tau(x)                tau: inverse dynamics of the tree, M x - h          (8), (12-14)
- *   vdot = D'vdot_I + x                                                                                      (10)
+ *   v_D = A v_I + eta                                    speeds that the state only carries along
+ *   (7)
+ *   x = [0; xi],   M_d vdot_I = -D tau(x)                tau: inverse dynamics of the tree, M x - h
+ *   (8), (12-14)
+ *   vdot = D'vdot_I + x
+ *   (10)
  *
  * Rows   of closures, constraints and prescribed speeds (C = e_i): eta and xi hold what depends on time.
- * State  y = (q, v) of the tree, all of it, so that a change of coordinates changes nothing but which speeds are read: no
- *        number of y jumps, and multistep formulas go on. The set changes in project alone, at accepted steps.
- * Drift  project: q_D by Newton's method for the q_I given, v_D by (7); none: v_D by (7) alone; baumgarte: all speeds are
- *        read, and the rows hold at acceleration level with Baumgarte's terms; closed: q_D = g(q_I) (closing.c) wherever a
- *        state is looked at.
+ * State  y = (q, v) of the tree, all of it, so that a change of coordinates changes nothing but which speeds
+ *        are read: no number of y jumps, and multistep formulas go on. The set changes in project alone, at
+ *        accepted steps.
+ * Drift  project: q_D by Newton's method for the q_I given, v_D by (7); none: v_D by (7) alone; baumgarte:
+ *        all speeds are read, and the rows hold at acceleration level with Baumgarte's terms; closed: q_D =
+ *        g(q_I) (closing.c) wherever a state is looked at.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 5-15, 27-28; docs/theory/partition.md.
  * Cost     dense, O(n^2 m + n^2 k) per derivative; a choice per accepted step, O(n^3 + n^2 m); no allocation.
- * Limits   M may be singular, M_d not. Slip of rolling bodies has no position level, and no closing conditions.
+ * Limits   M may be singular, M_d not. Slip of rolling bodies has no position level, and no closing
+ *          conditions.
  */
 #include "formulations/partition/closing.h"
 #include "formulations/partition/constraint_forces.h"
@@ -68,7 +73,8 @@ static void take_system(partition_method *m, double t, const double *q, const do
     lw_partition_scale(m->partition);
 }
 
-/* Right-hand sides of the rows from those of closures and constraints, and from speeds (or their rates) at prescribed ones. */
+/* Right-hand sides of the rows from those of closures and constraints, and from speeds (or their rates) at
+ * prescribed ones. */
 static void take_right(partition_method *m, const double *of_ties, double sign, const double *of_speeds) {
     const lw_model *model = m->looped.base.model;
     int count = m->looped.rows->count;
@@ -112,8 +118,8 @@ static void accelerations_at_rest(const partition_method *m, double *A) {
     }
 }
 
-/* v with v_D by (7), for the state in data; C is factored. Behind a position where rank was lost, v_I too has what the freedom
- * there let happen across the motion: then the smallest change of all speeds. */
+/* v with v_D by (7), for the state in data; C is factored. Behind a position where rank was lost, v_I too has
+ * what the freedom there let happen across the motion: then the smallest change of all speeds. */
 static lw_status take_speeds(partition_method *m, double *v, lw_error *error) {
     take_right(m, m->looped.rows->rate, 1, m->looped.data->v);
     if (!m->partition->crossed) {
@@ -140,8 +146,8 @@ static lw_status plan(partition_method *m, lw_error *error) {
     return status;
 }
 
-/* q_D = g(q_I) (27). The branch is that of the q_D which the state carries: integrated like the others, they are off by local
- * errors, and no trial step or state between steps leaves a trace. */
+/* q_D = g(q_I) (27). The branch is that of the q_D which the state carries: integrated like the others, they
+ * are off by local errors, and no trial step or state between steps leaves a trace. */
 static lw_status take_positions(partition_method *m, double t, double *q, lw_error *error) {
     lw_status status = m->planned == m->partition->choices ? LW_OK : plan(m, error);
     if (status != LW_OK) return status;
@@ -306,7 +312,8 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     lw_status status = LW_OK;
     lw_normalise_q(base->model, y);
     if (m->partition->m == 0) return LW_OK;
-    /* on the constraints ranks are clear, so the set is looked at there; if the old one does not lead there, a new one may */
+    /* on the constraints ranks are clear, so the set is looked at there; if the old one does not lead there,
+     * a new one may */
     lw_status closed = keep_positions(m, t, y, error);
     if (lw_partition_due(m->partition, t)) {
         take_system(m, t, y, v);

@@ -2,16 +2,18 @@
  *
  *   given q, v, tau     find vdot with  M vdot + c = tau + G'lambda,  G vdot = g
  *
- * Loops are eliminated locally and recursively in the sweeps of the tree (rcr_solve.c). Velocities are eliminated exactly at every
- * evaluation: the dependent ones follow from the independent ones, which are chosen loop by loop with the projective criterion and
- * looked at after each step (rcr_choice.c). Where no choice serves, and at the end of each step, what they have against the rows is
- * taken off by the smallest change in the mass metric, which is one more run of the same sweeps; so are positions after each step,
- * unless --drift none. Which rows are independent is found once (rcr_rows.c); the others sleep: they cost nothing but a look at
- * whether the accelerations satisfy them too. Where they do not, or pivots become small, the state's own rows are taken. So
- * accelerations depend on the state alone.
+ * Loops are eliminated locally and recursively in the sweeps of the tree (rcr_solve.c). Velocities are
+ * eliminated exactly at every evaluation: the dependent ones follow from the independent ones, which are
+ * chosen loop by loop with the projective criterion and looked at after each step (rcr_choice.c). Where no
+ * choice serves, and at the end of each step, what they have against the rows is taken off by the smallest
+ * change in the mass metric, which is one more run of the same sweeps; so are positions after each step,
+ * unless --drift none. Which rows are independent is found once (rcr_rows.c); the others sleep: they cost
+ * nothing but a look at whether the accelerations satisfy them too. Where they do not, or pivots become
+ * small, the state's own rows are taken. So accelerations depend on the state alone.
  *
- * Source   Anderson & Critchley (2003), eqs 33-80, accelerations in the dual form: rows instead of columns are eliminated;
- *          Blajer, Schiehlen & Schirm (1994), eq. 23 (docs/theory/rcr.md: the duality, any pattern of loops, the choice).
+ * Source   Anderson & Critchley (2003), eqs 33-80, accelerations in the dual form: rows instead of columns
+ *          are eliminated; Blajer, Schiehlen & Schirm (1994), eq. 23 (docs/theory/rcr.md: the duality, any
+ *          pattern of loops, the choice).
  * Cost     O(n + m) for loops of bounded width, O(m^1.5) on plane nets. No allocation but in create.
  * Limits   each joint of the tree must move some inertia, or be held by loops that have some.
  */
@@ -77,7 +79,8 @@ static double ask_rows(lw_rcr *m) {
     return lw_loop_method_velocity_defect(&m->looped);
 }
 
-/* The same for closures that hold points, after lw_rcr_system_start; velocities only if asked for. Here l is filled as well. */
+/* The same for closures that hold points, after lw_rcr_system_start; velocities only if asked for. Here l is
+ * filled as well. */
 static double ask_closures(lw_rcr *m, bool velocities) {
     const lw_model *model = m->looped.base.model;
     lw_data *data = m->looped.data;
@@ -166,7 +169,8 @@ lw_status lw_rcr_smallest_motion(lw_rcr *m, const double *l, lw_error *error) {
     return lw_rcr_system_run(m->sweeps, &subject, error);
 }
 
-/* Positions in data by the smallest motions that close the loops; returns the row that is off most then. Velocities in data are lost. */
+/* Positions in data by the smallest motions that close the loops; returns the row that is off most then.
+ * Velocities in data are lost. */
 int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error) {
     enum { ROUNDS = 10 };
     const double exact_position = 1e-15 * fmin(1, m->sweeps->length);
@@ -201,8 +205,8 @@ static lw_status project_speeds(lw_rcr *m, double t, lw_error *error) {
     return LW_OK;
 }
 
-/* Takes off what v has against the rows: the dependent speeds follow from the independent ones, or, where no choice of them will
- * do, all change by the least. The rows follow. */
+/* Takes off what v has against the rows: the dependent speeds follow from the independent ones, or, where no
+ * choice of them will do, all change by the least. The rows follow. */
 static lw_status eliminate_speeds(lw_rcr *m, double t, lw_error *error) {
     const double wide = 0.1; /* of the scale of a pivot */
     const lw_subject subject = lw_rcr_in_motion(m);
@@ -255,9 +259,10 @@ static lw_status attempt(lw_rcr *m, double t, const double *tau, lw_error *error
     return status == LW_OK && (m->delicate || !m->based) ? lw_rcr_correct(m, &subject, error) : status;
 }
 
-/* Where the rows of a loop depend on each other only as long as it is closed (Bennett, Bricard), a state with a gap, as in the stages of
- * a step, has the accelerations of one selection of rows or of another; near a singular position they are wrong by the gap over the third
- * power of the distance. So it is closed there; false: it is not open by `gap` of a link. */
+/* Where the rows of a loop depend on each other only as long as it is closed (Bennett, Bricard), a state with
+ * a gap, as in the stages of a step, has the accelerations of one selection of rows or of another; near a
+ * singular position they are wrong by the gap over the third power of the distance. So it is closed there;
+ * false: it is not open by `gap` of a link. */
 static bool close_stage(lw_rcr *m, double t, double gap, lw_error *error) {
     const lw_model *model = m->looped.base.model;
     lw_data *data = m->looped.data;
@@ -365,8 +370,8 @@ static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_e
 
 /* --- unique components ----------------------------------------------------------------------------- */
 
-/* A run at rest with all rows, of which those count as redundant that are not among the own ones; under the wrenches of the multipliers in
- * s->lambda if loaded. */
+/* A run at rest with all rows, of which those count as redundant that are not among the own ones; under the
+ * wrenches of the multipliers in s->lambda if loaded. */
 static lw_status run_at_rest(lw_rcr *m, bool loaded, lw_error *error) {
     const lw_rows *rows = m->looped.rows;
     lw_rcr_system *s = m->sweeps;
@@ -392,8 +397,8 @@ static lw_status run_at_rest(lw_rcr *m, bool loaded, lw_error *error) {
     return lw_rcr_system_run(s, &subject, error);
 }
 
-/* Multipliers that move nothing, arbitrary in every redundant row. A row that is redundant but for a pivot p is so with sqrt(p) of other
- * rows: these answer to what it does alone. */
+/* Multipliers that move nothing, arbitrary in every redundant row. A row that is redundant but for a pivot p
+ * is so with sqrt(p) of other rows: these answer to what it does alone. */
 static lw_status null_vector(lw_rcr *m, unsigned seed, lw_error *error) {
     double *null = m->looped.lambda;
     size_t rows = (size_t)m->looped.rows->count * sizeof *null;
@@ -404,9 +409,10 @@ static lw_status null_vector(lw_rcr *m, unsigned seed, lw_error *error) {
     return status;
 }
 
-/* Redundant rows leave open what multipliers that move nothing make the joints transmit. Two of these, of arbitrary size in every
- * redundant row, touch every component that any of them touches. Rows that are nearly redundant are left out where others do what
- * they did: the null vectors are exact to 1e-11 then, else, next to a singular position, to 1e-8. */
+/* Redundant rows leave open what multipliers that move nothing make the joints transmit. Two of these, of
+ * arbitrary size in every redundant row, touch every component that any of them touches. Rows that are nearly
+ * redundant are left out where others do what they did: the null vectors are exact to 1e-11 then, else, next
+ * to a singular position, to 1e-8. */
 static lw_status unique(lw_loop_method *looped, double t, bool *flags, lw_error *error) {
     (void)t;
     lw_rcr *m = (lw_rcr *)looped;
@@ -492,8 +498,9 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     return LW_OK;
 }
 
-/* A joint of the tree that moves no inertia is taken if the loops determine its motion. That is tried at the initial position,
- * under arbitrary forces at all joints: a motion that nothing determines shows as soon as something pushes it. */
+/* A joint of the tree that moves no inertia is taken if the loops determine its motion. That is tried at the
+ * initial position, under arbitrary forces at all joints: a motion that nothing determines shows as soon as
+ * something pushes it. */
 static lw_status applies(const lw_model *model, lw_error *error) {
     const lw_method_options options = {.drift = LW_DRIFT_NONE};
     lw_error fault;
@@ -531,8 +538,8 @@ static lw_status accept_speeds(lw_rcr *m, double t, lw_error *error) {
     return off ? project_speeds(m, t, error) : lw_rcr_smallest_motion(m, m->looped.defect, error);
 }
 
-/* The same, or at an instant between steps, with the rows that suit the state. closed: its positions are, so that rows that sleep have to
- * hold too. */
+/* The same, or at an instant between steps, with the rows that suit the state. closed: its positions are, so
+ * that rows that sleep have to hold too. */
 static lw_status consistent_speeds(lw_rcr *m, double t, bool next, bool closed, lw_error *error) {
     const double slip = 1e-10; /* of the velocities */
     const lw_subject subject = lw_rcr_in_motion(m);
@@ -548,7 +555,8 @@ static lw_status consistent_speeds(lw_rcr *m, double t, bool next, bool closed, 
     return next ? accept_speeds(m, t, error) : eliminate_speeds(m, t, error);
 }
 
-/* Near a singular position a motion that turns away sharply may lose what speeds it has across its new direction: told. */
+/* Near a singular position a motion that turns away sharply may lose what speeds it has across its new
+ * direction: told. */
 static void tell_loss(lw_rcr *m, double t) {
     const double noted = 1e-3, close_by = 1e-4; /* of the speeds; of the widest pivot */
     lw_crossing_look(m);
@@ -624,8 +632,9 @@ lw_status lw_rcr_choose(lw_method *base, double t, const double *q, lw_error *er
     return LW_OK;
 }
 
-/* Instructions counted on four-bars, ladders, platforms, trellises, scissors, nets and hubs, of which this is within a third: per body, four
- * rows of a segment, pair of segments, and block that the elimination of a tie changes; a look at each closure, awake or not. */
+/* Instructions counted on four-bars, ladders, platforms, trellises, scissors, nets and hubs, of which this is
+ * within a third: per body, four rows of a segment, pair of segments, and block that the elimination of a tie
+ * changes; a look at each closure, awake or not. */
 static double expense(lw_method *base) {
     const double per_instruction = 0.075; /* ns */
     const lw_rcr *m = (const lw_rcr *)base;

@@ -1,15 +1,16 @@
 /* rcr_choice.c - which speeds of closed loops are dependent: the projective criterion, loop by loop.
  *
- * The motion e_j of joint j alone has a share along the constraints, in the metric of the kinetic energy. With the front R_t of
- * tie t (rcr_columns.c) and the compliance of its rows as the sweeps have factored it, C d C' = G M^-1 G' less what ties before
- * it take,
+ * The motion e_j of joint j alone has a share along the constraints, in the metric of the kinetic energy.
+ * With the front R_t of tie t (rcr_columns.c) and the compliance of its rows as the sweeps have factored it,
+ * C d C' = G M^-1 G' less what ties before it take,
  *
  *   images            x_j = d^-1/2 C^-1 R_t(j)
  *   cos^2 of a set    det(X'X) / det(M_DD),    X the images of its members                               (17)
  *
- * Of a single loop this is det (Q M^-1)_II / det (M^-1)_II of the independent rest: (23a) itself where one coordinate is left. The
- * set is picked with pivoting, the largest share of what is left next, each pivot a cos^2; then members are exchanged as long as (17)
- * grows. A speed that ties further on share counts a quarter: taken here, it leads those of this loop into their rows.
+ * Of a single loop this is det (Q M^-1)_II / det (M^-1)_II of the independent rest: (23a) itself where one
+ * coordinate is left. The set is picked with pivoting, the largest share of what is left next, each pivot a
+ * cos^2; then members are exchanged as long as (17) grows. A speed that ties further on share counts a
+ * quarter: taken here, it leads those of this loop into their rows.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 19-23; docs/theory/rcr.md, 5.
  * Cost     O(speeds on the way x rows^2) for each tie, O(n + m) for loops of bounded width; no allocation.
@@ -69,8 +70,9 @@ static double mass_of(const lw_choice *c, const lw_data *data, int a, int b) {
 
 /* --- picking --------------------------------------------------------------------------------------- */
 
-/* A front on its way to a set: n speeds, `rank` rows. Of speed j, from 6 j on: its image, what is left of that, its parts along the
- * members picked so far, and the same of e_j itself in the mass metric; square: what is left there. */
+/* A front on its way to a set: n speeds, `rank` rows. Of speed j, from 6 j on: its image, what is left of
+ * that, its parts along the members picked so far, and the same of e_j itself in the mass metric; square:
+ * what is left there. */
 typedef struct field {
     lw_choice *c;
     const lw_data *data;

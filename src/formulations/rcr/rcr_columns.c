@@ -1,17 +1,20 @@
 /* rcr_columns.c - dependent speeds of closed loops from the independent ones, tie by tie.
  *
- *   column of speed j in a row:   s_j . w          s_j the joint's axis, w the wrench of the row on what the joint carries
- *   front of tie t:               R_t = G_t - sum over ties u < t of R_t(D_u) R_u                          (15)
+ *   column of speed j in a row:   s_j . w          s_j the joint's axis, w the wrench of the row on what the
+ *   joint carries
+ *   front of tie t:               R_t = G_t - sum over ties u < t of R_t(D_u) R_u
+ *   (15)
  *   solved for its own set D_t:   R_t <- Delta_t^-1 R_t,   Delta_t = R_t(D_t)
- *   from the last tie to the first:   v_D,t = right_t - R_t v                                             (16)
+ *   from the last tie to the first:   v_D,t = right_t - R_t v
+ *   (16)
  *
- * which is an LU factorisation of G_D by blocks. Only corrections are computed, so that the independent speeds, whose correction
- * is zero, need no columns.
+ * which is an LU factorisation of G_D by blocks. Only corrections are computed, so that the independent
+ * speeds, whose correction is zero, need no columns.
  *
  * Source   docs/theory/rcr.md, 5; Anderson & Critchley (2003), eqs 34-47, with Delta as a block.
  * Cost     O(n + m) for loops of bounded width; no allocation but in create.
- * Limits   a front has room for its own speeds and as many again: where a choice leads more speeds of other loops there, there is
- *          no choice, and rcr.c does without.
+ * Limits   a front has room for its own speeds and as many again: where a choice leads more speeds of other
+ *          loops there, there is no choice, and rcr.c does without.
  */
 #include "formulations/rcr/rcr_choice.h"
 
@@ -294,8 +297,8 @@ double lw_front_solve(lw_choice *c, int t, int rows, int *pick) {
 
 /* --- speeds ---------------------------------------------------------------------------------------- */
 
-/* Where the rows of the set are in the list of tie t, or those that are awake instead: any independent rows of a closed loop give the same
- * speeds. False: there are not as many. */
+/* Where the rows of the set are in the list of tie t, or those that are awake instead: any independent rows
+ * of a closed loop give the same speeds. False: there are not as many. */
 static bool rows_in_use(const lw_choice *c, int t, int place[6], bool *same) {
     const lw_loop_constraint *tie = &c->ties->ties[t];
     const int *listed = c->sweeps->row + tie->first, *wanted = c->row + tie->first;

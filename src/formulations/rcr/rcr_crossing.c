@@ -1,21 +1,27 @@
-/* rcr_crossing.c - the way of the method rcr through a singular position: accelerations by their limit along the motion.
+/* rcr_crossing.c - the way of the method rcr through a singular position: accelerations by their limit along
+ * the motion.
  *
- * At distance delta (rad) from a singular position the rows still hold, along the direction that is about to become free, but with
- * delta in front: a gap e of the loop makes the accelerations wrong by e / delta^3, with rounding for e too, and where the pivots
- * vanish (rcr_solve.c) they are those of one more freedom. On the branch on which the mechanism moves they are smooth. So, near,
+ * At distance delta (rad) from a singular position the rows still hold, along the direction that is about to
+ * become free, but with delta in front: a gap e of the loop makes the accelerations wrong by e / delta^3,
+ * with rounding for e too, and where the pivots vanish (rcr_solve.c) they are those of one more freedom. On
+ * the branch on which the mechanism moves they are smooth. So, near,
  *
- *   q(s), v(s)     a curve through the state: q + s v in the joints of the loop, closed; v made consistent there
+ *   q(s), v(s)     a curve through the state: q + s v in the joints of the loop, closed; v made consistent
+ *   there
  *   F(s)           speeds, accelerations and drive forces at q(s), v(s) under the forces of the state
  *   F(0)           by the polynomial through F(-10h) .. F(10h), s = 0 left out
  *
- * with h so long that the loop's joints move by 0.06 rad: what is left is 1e-11, of rounding and of the polynomial alike. Any smooth curve
- * on the branch will do, since its polynomial is taken at s = 0; forces are not moved along, so that they need not be smooth.
+ * with h so long that the loop's joints move by 0.06 rad: what is left is 1e-11, of rounding and of the
+ * polynomial alike. Any smooth curve on the branch will do, since its polynomial is taken at s = 0; forces
+ * are not moved along, so that they need not be smooth.
  *
- * Whether the motion goes straight through is seen from the positions: a mechanism that only comes near, like a parallelogram with sides
- * that differ a little, turns away, and q(0) of the polynomial is not the state's. Then nothing is changed.
+ * Whether the motion goes straight through is seen from the positions: a mechanism that only comes near, like
+ * a parallelogram with sides that differ a little, turns away, and q(0) of the polynomial is not the state's.
+ * Then nothing is changed.
  *
  * Source   docs/theory/rcr.md, 5, singular positions.
- * Cost     twenty closings and runs, near singular positions only; elsewhere a look at the pivots. No allocation but in create.
+ * Cost     twenty closings and runs, near singular positions only; elsewhere a look at the pivots. No
+ *          allocation but in create.
  */
 #include "formulations/rcr/rcr_parts.h"
 
@@ -65,7 +71,8 @@ static double largest_inverse(const lw_rcr_system *s, int t) {
     return largest;
 }
 
-/* The smallest pivot of the last run, with rows of the base, relative to its scale; its tie becomes the narrowest. */
+/* The smallest pivot of the last run, with rows of the base, relative to its scale; its tie becomes the
+ * narrowest. */
 static double width_of(lw_rcr *m) {
     double most = 1;
     for (int t = 0; t < m->ties->count; t++) {
@@ -117,7 +124,8 @@ static double take_way(lw_rcr *m, int t, const double *x) {
     return largest;
 }
 
-/* The shift from place to place along x of the ties that are near; returns the largest of x there, as an angle. */
+/* The shift from place to place along x of the ties that are near; returns the largest of x there, as an
+ * angle. */
 static double direct(lw_rcr *m, double distance, const double *x) {
     lw_crossing *c = &m->crossing;
     int nv = m->looped.base.model->nv;
@@ -141,7 +149,8 @@ static bool move(lw_rcr *m, double steps, lw_error *error) {
     return status == LW_OK && left <= closed * m->sweeps->length;
 }
 
-/* Speeds of the state made consistent there, and accelerations. False: there are none, or that is a singular position too. */
+/* Speeds of the state made consistent there, and accelerations. False: there are none, or that is a singular
+ * position too. */
 static bool run(lw_rcr *m, double width, lw_error *error) {
     const lw_model *model = m->looped.base.model;
     const lw_crossing *c = &m->crossing;

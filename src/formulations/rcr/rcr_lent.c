@@ -1,13 +1,15 @@
 /* rcr_lent.c - inertia lent to bodies that move none, for the elimination of the method rcr.
  *
- * Where a loop is cut beside a body without mass, a joint of the open tree moves no inertia although the closed loop
- * determines its motion: its pivot D of the recursion vanishes. The elimination is then made with
+ * Where a loop is cut beside a body without mass, a joint of the open tree moves no inertia although the
+ * closed loop determines its motion: its pivot D of the recursion vanishes. The elimination is then made with
  *
- *   M + e B     instead of M,     B the inertia of a body like its neighbours in the place of the massless one,
+ *   M + e B     instead of M,     B the inertia of a body like its neighbours in the place of the massless
+ *   one,
  *
- * and its result corrected by what it leaves of the true equations (rcr_rows.c). With Z a basis of the motions that the rows
- * allow, each correction takes off all but e (Z'M Z + e Z'B Z)^-1 Z'B Z of the error. So the corrections converge, some five
- * digits each, if and only if the closed mechanism has inertia in all its motions; otherwise the method refuses.
+ * and its result corrected by what it leaves of the true equations (rcr_rows.c). With Z a basis of the
+ * motions that the rows allow, each correction takes off all but e (Z'M Z + e Z'B Z)^-1 Z'B Z of the error.
+ * So the corrections converge, some five digits each, if and only if the closed mechanism has inertia in all
+ * its motions; otherwise the method refuses.
  *
  * Source   docs/theory/rcr.md, (21).
  * Cost     one recursion of the tree, once.
@@ -21,11 +23,12 @@
 #include <math.h>
 #include <string.h>
 
-/* The share e of the least inertia in the loop. The elimination loses as many digits as it has, and a correction gains as many. */
+/* The share e of the least inertia in the loop. The elimination loses as many digits as it has, and a
+ * correction gains as many. */
 static const double share = 1e-5;
 
-/* The bodies with inertia on the way of a tie, at the position in data: the middle of their centres, how far they reach from
- * there, and the least of their masses, or inertia over length^2. */
+/* The bodies with inertia on the way of a tie, at the position in data: the middle of their centres, how far
+ * they reach from there, and the least of their masses, or inertia over length^2. */
 typedef struct neighbours {
     double centre[3], length, mass;
     int count;

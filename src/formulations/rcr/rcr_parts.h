@@ -34,13 +34,14 @@ typedef struct lw_rcr {
     lw_rcr_system *sweeps;
     lw_closures *closures; /* NULL: rows.c is asked */
     lw_choice *choice;     /* of independent coordinates */
-    /* which rows take part (rcr_rows.c); what is found once and for all at the model's initial position comes first */
+    /* which rows take part (rcr_rows.c); what is found once and for all at the model's initial position comes
+     * first */
     lw_rank *finder;
     lw_selection whole; /* all rows */
-    lw_selection base;  /* independent ones, wherever that does */
-    lw_selection own;   /* those of a state where it does not */
-    lw_selection kept;  /* those of the last accepted state, if the base does not suit it, ... */
-    bool keeps;         /* ... and they are to be tried first until the next */
+    lw_selection base;  /* independent rows found once at the initial position, used while well conditioned */
+    lw_selection own;   /* rows chosen at the current state where the base does not serve */
+    lw_selection kept;  /* own rows of the last accepted state */
+    bool keeps;         /* the kept rows are tried first until the next accepted step */
     bool based;         /* there is a base: a closed position has been found */
     int generic;        /* independent rows: fewer mean a singular position */
     double narrowest;   /* smallest pivot of rcr_rank.c, at most 1 */
@@ -93,14 +94,16 @@ void lw_rcr_list_bias(lw_rcr *m, const double *bias);
 void lw_rcr_still(lw_rcr *m);
 /* The smallest motion in the mass metric with G x = -l, into data->vdot; the state in data stays. */
 lw_status lw_rcr_smallest_motion(lw_rcr *m, const double *l, lw_error *error);
-/* Positions in data by the smallest motions that close the loops; returns the row that is off most then. Velocities in data are lost. */
+/* Positions in data by the smallest motions that close the loops; returns the row that is off most then.
+ * Velocities in data are lost. */
 int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error);
 /* Accelerations with the rows that suit the state; where drift is possible, velocities first. */
 lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error);
 
 /* --- rcr_lent.c: bodies without mass ------------------------------------------------------------------ */
 
-/* Lends inertia to bodies in loops whose joints move none in the open tree; fails at one that is in no loop. */
+/* Lends inertia to bodies in loops whose joints move none in the open tree; fails at one that is in no
+ * loop. */
 lw_status lw_rcr_lend(lw_rcr *m, lw_error *error);
 
 /* --- rcr_rows.c: which rows take part ----------------------------------------------------------------- */
@@ -111,20 +114,23 @@ lw_status lw_rcr_survey(lw_rcr *m, lw_error *error);
 void lw_rcr_own_rows(lw_rcr *m);
 /* The base, where there is one; else those of the state. */
 void lw_rcr_base_rows(lw_rcr *m);
-/* Of an accepted state, after a run: if its own rows are good ones, they are taken for the states that follow. */
+/* Of an accepted state, after a run: if its own rows are good ones, they are taken for the states that
+ * follow. */
 void lw_rcr_keep_rows(lw_rcr *m);
-/* How far the accelerations of the last run are from the rows that sleep, relative to those of the bodies they act on. */
+/* How far the accelerations of the last run are from the rows that sleep, relative to those of the bodies
+ * they act on. */
 double lw_rcr_sleeping_defect(const lw_rcr *m);
 /* Corrects accelerations and multipliers of the last run by what they leave of the equations. */
 lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error);
 
 /* --- rcr_singular.c: starts and rests there ----------------------------------------------------------- */
 
-/* A mechanism that comes to a singular position goes straight on. One that starts there may have been given velocities, or,
- * at rest, be moved by its forces, in a direction in which nothing goes on. */
+/* A mechanism that comes to a singular position goes straight on. One that starts there may have been given
+ * velocities, or, at rest, be moved by its forces, in a direction in which nothing goes on. */
 lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error);
-/* After a step, with fewer independent rows than there have been: a mechanism that passes goes on, one whose speeds take it
- * no farther than it can be told from the singular position comes to rest there, and where more than one motion leads out. */
+/* After a step, with fewer independent rows than there have been: a mechanism that passes goes on, one whose
+ * speeds take it no farther than it can be told from the singular position comes to rest there, and where
+ * more than one motion leads out. */
 lw_status lw_rcr_look_at_rest(lw_rcr *m, double t, lw_error *error);
 /* The sentence for a motion that turns away from a singular position nearer than it can be told from it. */
 lw_status lw_rcr_turns_away(const lw_rcr *m, double t, lw_error *error);
@@ -136,14 +142,14 @@ bool lw_crossing_create(lw_rcr *m);
 void lw_crossing_forget(lw_rcr *m);
 /* How narrow the last run is. */
 void lw_crossing_look(lw_rcr *m);
-/* Are positions of a state y at t to be closed? Always, or, where they are left alone (--drift none), near singular positions,
- * which is told. */
+/* Are positions of a state y at t to be closed? Always, or, where they are left alone (--drift none), near
+ * singular positions, which is told. */
 bool lw_crossing_closes(lw_rcr *m, double t, const double *y);
-/* Speeds, accelerations and drive forces in data by their limits along the motion, where that goes straight through a singular
- * position; after a run. */
+/* Speeds, accelerations and drive forces in data by their limits along the motion, where that goes straight
+ * through a singular position; after a run. */
 void lw_crossing_limit(lw_rcr *m, double t);
-/* Has a derivative of the step that ends at t been at a place where the motion turns away, so near a singular position that its
- * accelerations are not known? */
+/* Has a derivative of the step that ends at t been at a place where the motion turns away, so near a singular
+ * position that its accelerations are not known? */
 bool lw_crossing_turns(const lw_rcr *m, double t);
 
 #endif

@@ -1,11 +1,14 @@
 /* rcr_rank.c - which rows of closed loops are independent at a position: a matter of geometry, not of masses.
  *
- *   front of tie t:   R_t = G_t - sum over ties u < t of R_t(D_u) R_u                                       (15)
- *   its pivots        the largest entry left next, rows and speeds in any order; D_t are the speeds that they belong to
+ *   front of tie t:   R_t = G_t - sum over ties u < t of R_t(D_u) R_u
+ *   (15)
+ *   its pivots        the largest entry left next, rows and speeds in any order; D_t are the speeds that they
+ *   belong to
  *
- * Lengths count relative to the size of the loop, so that an entry is an angle. A row of which nothing is left but less than `least`
- * depends on others: 1e-4 is the gap up to which a loop may be open, and the distance from a singular position, in rad. In the
- * compliances of the sweeps (8) the same would be 1e-8, and times the ratio of the masses.
+ * Lengths count relative to the size of the loop, so that an entry is an angle. A row of which nothing is
+ * left but less than `least` depends on others: 1e-4 is the gap up to which a loop may be open, and the
+ * distance from a singular position, in rad. In the compliances of the sweeps (8) the same would be 1e-8, and
+ * times the ratio of the masses.
  *
  * Source   docs/theory/rcr.md, 4; the fronts are those of rcr_columns.c with all speeds of the ways.
  * Cost     O(n + m) for loops of bounded width; no allocation but in create.
@@ -41,8 +44,9 @@ static double size_of(const lw_choice *c, const double *K, int t) {
     return size;
 }
 
-/* Of a loop whose joints meet in one point the way is zero or rounding; its lengths are angles of the longest way in the mechanism.
- * Divided by rounding, what rounding leaves of a row that vanishes, a hinge beside one of the same axes, would pass for a pivot. */
+/* Of a loop whose joints meet in one point the way is zero or rounding; its lengths are angles of the longest
+ * way in the mechanism. Divided by rounding, what rounding leaves of a row that vanishes, a hinge beside one
+ * of the same axes, would pass for a pivot. */
 static double size_without_way(const lw_choice *c, const double *size, double *longest) {
     const double rounding = 1e-9; /* of the longest: 1e-16 is rounding, and no mechanism is built with 1e-9 */
     *longest = 0;

@@ -28,8 +28,8 @@ typedef struct lw_rank {
 lw_rank *lw_rank_create(const lw_choice *choice, lw_arena *arena);
 /* The sizes of the loops, from the wrenches of all rows; after lw_rows_evaluate. */
 void lw_rank_measure(lw_rank *rank, const double *K);
-/* After lw_choice_columns of all speeds and all rows in their order: how many rows are independent, with pivots above `least`; -1 if there
- * is no room. */
+/* After lw_choice_columns of all speeds and all rows in their order: how many rows are independent, with
+ * pivots above `least`; -1 if there is no room. */
 int lw_rank_find(lw_rank *rank, double least);
 /* Twice the room. False: memory is out. */
 bool lw_rank_grow(lw_rank *rank, lw_arena *arena);

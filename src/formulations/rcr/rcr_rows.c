@@ -1,19 +1,23 @@
-/* rcr_rows.c - which rows take part in the sweeps of the method rcr, and what is done where these lose digits.
+/* rcr_rows.c - which rows take part in the sweeps of the method rcr, and what is done where these lose
+ * digits.
  *
- * Once, from the model's initial position or one that is closed beside it: the rows that are independent there (rcr_rank.c), the base, and
- * their pivots in the sweeps, as a scale. A state takes the base as long as its pivots are not far below that scale and the accelerations
- * satisfy the rows that sleep. Otherwise it takes the rows that are independent there, wide pivots first: a row of one loop may do what
- * one of another did (three parallel cranks, two of them in line). So nothing depends on states looked at before.
+ * Once, from the model's initial position or one that is closed beside it: the rows that are independent
+ * there (rcr_rank.c), the base, and their pivots in the sweeps, as a scale. A state takes the base as long as
+ * its pivots are not far below that scale and the accelerations satisfy the rows that sleep. Otherwise it
+ * takes the rows that are independent there, wide pivots first: a row of one loop may do what one of another
+ * did (three parallel cranks, two of them in line). So nothing depends on states looked at before.
  *
- * Where bodies of one loop differ much in inertia, the compliance of the light ones hides that of the others in (8): its pivots lose digits.
- * Then what accelerations and multipliers leave of the equations is computed,
+ * Where bodies of one loop differ much in inertia, the compliance of the light ones hides that of the others
+ * in (8): its pivots lose digits. Then what accelerations and multipliers leave of the equations is computed,
  *
  *   rest_j = tau_j - (joint force that vdot, loads and K lambda ask for),     left_r = K'a + l
  *
- * and the same elimination, at rest under rest and left, gives a correction; as often as it makes the rest smaller.
+ * and the same elimination, at rest under rest and left, gives a correction; as often as it makes the rest
+ * smaller.
  *
  * Source   docs/theory/rcr.md, 4.
- * Cost     a look at sleeping rows, O(1) each; own rows about as much as two runs; a correction one run and an inverse dynamics.
+ * Cost     a look at sleeping rows, O(1) each; own rows about as much as two runs; a correction one run and
+ *          an inverse dynamics.
  */
 #include "constraints/projection.h"
 #include "formulations/rcr/rcr_parts.h"
@@ -24,8 +28,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Pivots of rcr_rank.c: rows that depend on others at a closed position, or at a singular one, have less than `redundant`, or 0.01 of the
- * least pivot where the loops are wide open if that is less; near a singular position they have `wide` of that. */
+/* Pivots of rcr_rank.c: rows that depend on others at a closed position, or at a singular one, have less than
+ * `redundant`, or 0.01 of the least pivot where the loops are wide open if that is less; near a singular
+ * position they have `wide` of that. */
 static const double redundant = 1e-4, wide = 0.015;
 
 /* --- a state's own rows ------------------------------------------------------------------------------ */

@@ -1,8 +1,10 @@
-/* rcr_singular.c - runs of the method rcr that start or come to rest in a singular position, where more than one motion leads out.
+/* rcr_singular.c - runs of the method rcr that start or come to rest in a singular position, where more than
+ * one motion leads out.
  *
- * With x the multipliers that are new there, G'x = 0, and g the velocity terms, G vdot = g: velocities of a motion that goes on have
- * x'g(v) = 0. A start with others is refused; so is one at rest whose accelerations a, with one more freedom, have x'g(a) != 0, and a run
- * that comes to rest like that. Every sentence names the joint or constraint that closes the loop.
+ * With x the multipliers that are new there, G'x = 0, and g the velocity terms, G vdot = g: velocities of a
+ * motion that goes on have x'g(v) = 0. A start with others is refused; so is one at rest whose accelerations
+ * a, with one more freedom, have x'g(a) != 0, and a run that comes to rest like that. Every sentence names
+ * the joint or constraint that closes the loop.
  *
  * Runs of other methods, which have no way through, ask here whether they have come to such a position.
  *
@@ -29,8 +31,8 @@ static double largest_acceleration(const lw_rcr *m) {
     return largest;
 }
 
-/* The tie that the accelerations of the last run leave unsatisfied, or -1. Rows that depend on others are satisfied with them,
- * but in a singular position only if the velocities are right to second order too. */
+/* The tie that the accelerations of the last run leave unsatisfied, or -1. Rows that depend on others are
+ * satisfied with them, but in a singular position only if the velocities are right to second order too. */
 static int unsatisfied(lw_rcr *m) {
     const lw_rows *rows = m->looped.rows;
     const lw_data *data = m->looped.data;
@@ -86,8 +88,9 @@ static double loop_rate(const lw_rcr *m, int tie, const double *x) {
     return largest;
 }
 
-/* Of loops at rest in a singular position, with the accelerations in data: the tie with which they cannot move along them, or -1.
- * At rest is one whose speeds v and accelerations a have v^2 <= slack + reach a, a > least; whatever else moves. The state stays. */
+/* Of loops at rest in a singular position, with the accelerations in data: the tie with which they cannot
+ * move along them, or -1. At rest is one whose speeds v and accelerations a have v^2 <= slack + reach a, a >
+ * least; whatever else moves. The state stays. */
 static lw_status undecided(lw_rcr *m, double t, double slack, double reach, double least, int *tie,
                            lw_error *error) {
     const double fast = 100; /* so fast that gravity and other forces do not matter */
@@ -117,8 +120,8 @@ static lw_status undecided(lw_rcr *m, double t, double slack, double reach, doub
     return status;
 }
 
-/* A mechanism that comes to a singular position goes straight on. One that starts there may have been given velocities, or,
- * at rest, be moved by its forces, in a direction in which nothing goes on. */
+/* A mechanism that comes to a singular position goes straight on. One that starts there may have been given
+ * velocities, or, at rest, be moved by its forces, in a direction in which nothing goes on. */
 lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error) {
     const double gap = 1e-6; /* m, rad */
     lw_status status = lw_rcr_run(m, t, NULL, error);
@@ -138,8 +141,9 @@ lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error) {
                              error);
 }
 
-/* After a step, with fewer independent rows than there have been: a mechanism that passes goes on, one whose speeds take it
- * no farther than it can be told from the singular position comes to rest there, and where more than one motion leads out. */
+/* After a step, with fewer independent rows than there have been: a mechanism that passes goes on, one whose
+ * speeds take it no farther than it can be told from the singular position comes to rest there, and where
+ * more than one motion leads out. */
 lw_status lw_rcr_look_at_rest(lw_rcr *m, double t, lw_error *error) {
     lw_status status = lw_rcr_run(m, t, NULL, error);
     if (status != LW_OK) return status;
@@ -162,7 +166,8 @@ lw_status lw_rcr_turns_away(const lw_rcr *m, double t, lw_error *error) {
                              error);
 }
 
-/* Is a speed in the loop of the tie prescribed? Then the position may be a dead point, where no motion goes on. */
+/* Is a speed in the loop of the tie prescribed? Then the position may be a dead point, where no motion goes
+ * on. */
 static bool driven(const lw_rcr *m, int tie) {
     const lw_choice *choice = m->choice;
     const lw_front *front = &choice->fronts[tie];

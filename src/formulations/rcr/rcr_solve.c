@@ -1,21 +1,25 @@
-/* rcr_solve.c - articulated inertias inwards and accelerations outwards, with the multipliers of closed loops on the way.
+/* rcr_solve.c - articulated inertias inwards and accelerations outwards, with the multipliers of closed loops
+ * on the way.
  *
- * Sweeping inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every tie (closure or
- * constraint) on its way to its base the wrenches K that the tie's multipliers put on the articulated body, so that
+ * Sweeping inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every tie
+ * (closure or constraint) on its way to its base the wrenches K that the tie's multipliers put on the
+ * articulated body, so that
  *
  *   wrench      I^ a + f^ - sum K lambda
  *   tie         K'a + l + sum L lambda = 0
  *
  * Through a joint with Y = S'K, Z = D^-1 Y:   K - U Z,   l + Z'u + (K - U Z)'bias,   L + Y'Z.
- * At the base of tie t its multipliers are eliminated with L_tt = C d C' (pivots d that vanish are left out: the rows are
- * redundant), E = C^-1 K_t', F_s = C^-1 L_ts, e = C^-1 l_t:
+ * At the base of tie t its multipliers are eliminated with L_tt = C d C' (pivots d that vanish are left out:
+ * the rows are redundant), E = C^-1 K_t', F_s = C^-1 L_ts, e = C^-1 l_t:
  *
  *   I^ += E'd^-1 E,  f^ += E'd^-1 e,  K_s -= E'd^-1 F_s,  L_su -= F_s'd^-1 F_u,  l_s -= F_s'd^-1 e
  *
- * Sweeping outwards, lambda_t = -C^-T d^-1 (E a + e + sum F_s lambda_s) at the base, and the joints beyond follow as in a tree.
+ * Sweeping outwards, lambda_t = -C^-T d^-1 (E a + e + sum F_s lambda_s) at the base, and the joints beyond
+ * follow as in a tree.
  *
  * Source   docs/theory/rcr.md; symbols of tree_recursion.h and loop_constraints.h.
- * Cost     O(n + m) for loops of bounded width: segments per body and coupled ties. No allocation but in create.
+ * Cost     O(n + m) for loops of bounded width: segments per body and coupled ties. No allocation but in
+ *          create.
  */
 #define PACK 2
 #include "formulations/rcr/rcr_solve_kernels.h"

@@ -5,8 +5,8 @@
 
 #include "constraints/loop_constraints.h"
 
-#define LW_ANY_PIVOT                                                                                         \
-    1e-250 /* a scale below which no pivot falls, but that of a row that depends on others exactly */
+/* A scale that accepts every pivot except an exact zero. */
+#define LW_ANY_PIVOT 1e-250
 
 /* Which rows take part. Those of a tie are listed in `row`, the ones that do first. */
 typedef struct lw_selection {
@@ -45,7 +45,8 @@ lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const 
                                     int rows, lw_arena *arena);
 /* A selection of all rows in their own order; no pivot is too small. False: memory is out. */
 bool lw_selection_create(lw_selection *selection, const lw_loop_constraints *ties, int rows, lw_arena *arena);
-/* Rows of this selection take part from now on. One that has changed has to be selected again after lw_rcr_system_forget. */
+/* Rows of this selection take part from now on. One that has changed has to be selected again after
+ * lw_rcr_system_forget. */
 void lw_rcr_system_select(lw_rcr_system *sweeps, const lw_selection *selection);
 static inline void lw_rcr_system_forget(lw_rcr_system *sweeps) { sweeps->selected = NULL; }
 
@@ -58,16 +59,18 @@ typedef struct lw_subject {
 
 /* Places and velocities of the tree at data->q. */
 void lw_rcr_system_start(lw_rcr_system *sweeps, const lw_subject *subject);
-/* With l, and K of the bodies that the rows act on, set: accelerations into data->vdot and nodes, multipliers. */
+/* With l, and K of the bodies that the rows act on, set: accelerations into data->vdot and nodes,
+ * multipliers. */
 lw_status lw_rcr_system_run(lw_rcr_system *sweeps, const lw_subject *subject, lw_error *error);
 /* Both on a processor with AVX2. */
 void lw_rcr_system_start_4(lw_rcr_system *sweeps, const lw_subject *subject);
 lw_status lw_rcr_system_run_4(lw_rcr_system *sweeps, const lw_subject *subject, lw_error *error);
-/* Of a run whose rows are independent: by how much the diagonal of the multipliers' matrix exceeds some pivot, at most. So many
- * digits the elimination loses. */
+/* Of a run whose rows are independent: by how much the diagonal of the multipliers' matrix exceeds some
+ * pivot, at most. So many digits the elimination loses. */
 double lw_rcr_system_cancellation(const lw_rcr_system *sweeps);
 
-/* Multipliers that move nothing, one for each redundant row chosen at random from `seed`, of the last run with all rows awake. */
+/* Multipliers that move nothing, one for each redundant row chosen at random from `seed`, of the last run
+ * with all rows awake. */
 void lw_rcr_system_null(lw_rcr_system *sweeps, unsigned seed, double *lambda);
 
 #endif

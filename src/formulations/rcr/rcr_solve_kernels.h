@@ -1,8 +1,9 @@
-/* rcr_solve_kernels.h - the sweep inwards and the sweep outwards, PACK rows of a tie at a time: included by rcr_solve.c and rcr_solve_avx2.c, which
- * differ in PACK (2 or 4) and in the instructions that their compiler may use. Equations in rcr_solve.c.
+/* rcr_solve_kernels.h - the sweep inwards and the sweep outwards, PACK rows of a tie at a time: included by
+ * rcr_solve.c and rcr_solve_avx2.c, which differ in PACK (2 or 4) and in the instructions that their compiler
+ * may use. Equations in rcr_solve.c.
  *
- * A pack holds the same number of PACK rows that stand side by side (loop_constraints.h). Where a tie has fewer rows the rest is zero, and
- * adds nothing to anything.
+ * A pack holds the same number of PACK rows that stand side by side (loop_constraints.h). Where a tie has
+ * fewer rows the rest is zero, and adds nothing to anything.
  */
 #include "formulations/rcr/rcr_solve.h"
 #include "dynamics/tree_dynamics.h"
@@ -13,9 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Pivots are known by their share of a scale, the pivot of the same row at a position where the loop is wide open. Below `weak`,
- * some 0.1 rad from a singular position, the rows that take part should be chosen anew (rcr_rank.c); a pivot that has vanished
- * belongs to a row that depends on others. */
+/* Pivots are known by their share of a scale, the pivot of the same row at a position where the loop is wide
+ * open. Below `weak`, some 0.1 rad from a singular position, the rows that take part should be chosen anew
+ * (rcr_rank.c); a pivot that has vanished belongs to a row that depends on others. */
 static const double weak = 1e-2, vanished = 1e-8;
 
 enum { ROWS_MAX = 6 }; /* of one tie */
@@ -33,8 +34,8 @@ INLINE void add_loose(double *x, pack value) { *(loose_pack *)x += value; }
 
 /* --- segments through a joint ----------------------------------------------------------------------- */
 
-/* A segment at a body: wrenches K of its rows, what the joint makes of them (Y, Z, l), and where they go on at the parent; NULL if
- * ground takes them. adds: there are some already. */
+/* A segment at a body: wrenches K of its rows, what the joint makes of them (Y, Z, l), and where they go on
+ * at the parent; NULL if ground takes them. adds: there are some already. */
 typedef struct way {
     const double *K;
     double *Y, *Z, *l, *parent;
@@ -89,8 +90,8 @@ INLINE void load_wrenches(const double *K, int g, pack w[6]) {
     for (int k = 0; k < 6; k++) w[k] = load(K + pack_at(g, 6) + 4 * k);
 }
 
-/* Each _rows: the rows of one segment through the joint of body i; b is the acceleration that the joint has without its speeds'
- * rates: bias, and gravity where the parent is ground. */
+/* Each _rows: the rows of one segment through the joint of body i; b is the acceleration that the joint has
+ * without its speeds' rates: bias, and gravity where the parent is ground. */
 
 /* What is left of a wrench has no component along the joint's axis, number `kernel`. */
 INLINE void aligned_rows(int packs, way x, const recursion *r, int i, const double b[6], int kernel) {
@@ -353,8 +354,9 @@ static void swap(double *a, double *b) {
     *a = *b, *b = x;
 }
 
-/* L_tt = C d C', C a unit triangle, with the largest pivot next, in place of the lower triangle; returns the rank. The diagonal
- * holds 1 / d. least: becomes the smallest pivot relative to its scale, if that is less. */
+/* L_tt = C d C', C a unit triangle, with the largest pivot next, in place of the lower triangle; returns the
+ * rank. The diagonal holds 1 / d. least: becomes the smallest pivot relative to its scale, if that is
+ * less. */
 static int factor_tie(int count, double *L, const double *scale, int *pivot, double *least) {
     const int width = LW_ABREAST(count);
     for (int i = 0; i < count; i++) {
@@ -394,8 +396,8 @@ static int factor_tie(int count, double *L, const double *scale, int *pivot, dou
     return count;
 }
 
-/* The same in the order given, in which rows have been left since the last look for pivots; false, and L as it was, if a
- * pivot has become small. C is a copy. */
+/* The same in the order given, in which rows have been left since the last look for pivots; false, and L as
+ * it was, if a pivot has become small. C is a copy. */
 INLINE bool factor_in_order(int count, double *restrict L, const double *restrict scale, double *restrict C) {
     const int width = LW_ABREAST(count);
     for (int i = 0; i < count; i++) {
@@ -469,8 +471,8 @@ INLINE void take_off(int rank, int rows, int columns, const double *inverse, con
     }
 }
 
-/* Tie t with `count` rows awake, factored to `rank` by C in the order pivot (NULL: as they are); others: how many rows are in all
- * ties coupled with it, or 0 if that varies. */
+/* Tie t with `count` rows awake, factored to `rank` by C in the order pivot (NULL: as they are); others: how
+ * many rows are in all ties coupled with it, or 0 if that varies. */
 INLINE void eliminate_rows(lw_rcr_system *s, const recursion *r, int t, int count, int rank, const double *C,
                            const int *pivot, int others) {
     const lw_loop_constraints *ties = s->ties;

@@ -3,7 +3,8 @@
  *   derivative   (q, v)' = (N(q) v, vdot)             by forward dynamics
  *   residual     qdot - N(q) v,  tau(q, v, vdot)      by inverse dynamics: no matrix is formed or solved
  *
- * Source   Anderson & Critchley (2003), eqs 8-27; docs/theory/tree.md. The recursions stand in tree_forward.h, tree_inverse.h.
+ * Source   Anderson & Critchley (2003), eqs 8-27; docs/theory/tree.md. The recursions stand in
+ *          tree_forward.h, tree_inverse.h.
  * Cost     O(n) per call, no allocation.
  * Limits   no loops, no constraints; every joint must move some inertia (LW_ERROR_SINGULAR names it if not).
  */

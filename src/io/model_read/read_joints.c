@@ -300,7 +300,8 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
         }
     }
     if (reader->faults - reader->harmless > before || (!bodies && reader->muted)) return;
-    if (!bodies) /* the text has faults and is only checked any more, where a name that is not known is no new one */
+    /* the text has faults and is only checked any more, where a name that is not known is no new one */
+    if (!bodies)
         for (int k = 0; k < 2; k++)
             if (!joint.bodies[k]) joint.bodies[k] = k ? "?2" : "?1";
     const lw_joint_places places = places_of(entry, &joint);

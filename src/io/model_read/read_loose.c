@@ -1,14 +1,14 @@
 /* read_loose.c - which bodies no joint connects to ground, in a text that has other faults.
  *
- * A sound text becomes a spec, and compiling that finds loose bodies (compile_tree.c). Of a faulty text the spec
- * lacks the faulty entries, so this looks at the text once more: all names of bodies count, and so does every
- * joint that says between which bodies it stands, whatever else is wrong with either. A name that no body has may
- * stand for ground and for each body whose name is similar, so that a slip of the pen in a joint does not make
- * its bodies loose. If some joint does not say what it joins, nothing is reported. Of a repeated entry only the
- * first loose body is.
+ * A sound text becomes a spec, and compiling that finds loose bodies (compile_tree.c). Of a faulty text the
+ * spec lacks the faulty entries, so this looks at the text once more: all names of bodies count, and so does
+ * every joint that says between which bodies it stands, whatever else is wrong with either. A name that no
+ * body has may stand for ground and for each body whose name is similar, so that a slip of the pen in a joint
+ * does not make its bodies loose. If some joint does not say what it joins, nothing is reported. Of a
+ * repeated entry only the first loose body is.
  *
- * Groups of connected names are found by union and find, with path halving. Cost O(objects), and of each unknown
- * name O(bodies); beyond MOST_COMPARISONS of names nothing is reported.
+ * Groups of connected names are found by union and find, with path halving. Cost O(objects), and of each
+ * unknown name O(bodies); beyond MOST_COMPARISONS of names nothing is reported.
  */
 #include "io/model_read/reader.h"
 

@@ -54,8 +54,8 @@ static void report_cycle(job *j, size_t first) {
     for (size_t k = start; k < j->height; k++) j->parameters[j->stack[k]].state = FAILED;
 }
 
-/* A parameter that is set from outside measures what it measures in the file, unless the file leaves that open.
- * false if it was set to something else. */
+/* A parameter that is set from outside measures what it measures in the file, unless the file leaves that
+ * open. false if it was set to something else. */
 static bool keeps_dimension(job *j, const parameter *p, lw_meaning *measure, lw_syntax *syntax) {
     lw_reader *reader = j->reader;
     lw_meaning given;

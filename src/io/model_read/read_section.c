@@ -332,8 +332,8 @@ static void repeat_index(repetition *job, size_t level) {
     for (long value = first; value <= last && may_go_on(job); value++) one_step(job, level, (double)value);
 }
 
-/* How many steps the ranges ask for, as far as they are numbers and parameters alone; a range of another index counts
- * as one. */
+/* How many steps the ranges ask for, as far as they are numbers and parameters alone; a range of another
+ * index counts as one. */
 static double asked_steps(const repetition *job) {
     double steps = 1;
     for (size_t level = 0; level < job->indices->count; level++) {

@@ -56,7 +56,8 @@ typedef struct lw_reader {
     lw_spec *spec;
     size_t faults;
     size_t
-        harmless; /* of these: names not known, keys like no other. What else an entry says can be checked still */
+        /* of these: names not known, keys like no other. What else an entry says can be checked still */
+        harmless;
     bool out_of_memory;
     char object[LW_MAX_NAME + 32]; /* in whose entry we are, e.g.  joint "pin"; may be empty */
 
@@ -152,8 +153,8 @@ const char *lw_reader_body(lw_reader *reader, const lw_yaml *node, const char *w
 const lw_named *lw_reader_joint(lw_reader *reader, const lw_yaml *node, const char *what);
 /* Key between: [first, second]. */
 bool lw_reader_between(lw_reader *reader, const lw_yaml *map, const char *bodies[2]);
-/* What coordinate number k of a joint measures, counted as its speeds are: a length or an angle; and what the force,
- * the speed, the stiffness and the damping that belong to it measure. */
+/* What coordinate number k of a joint measures, counted as its speeds are: a length or an angle; and what the
+ * force, the speed, the stiffness and the damping that belong to it measure. */
 lw_quantity lw_coordinate_quantity(int joint_type, int k);
 typedef struct lw_coordinate_quantities {
     lw_quantity coordinate, speed, force, stiffness, damping;

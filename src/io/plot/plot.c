@@ -195,8 +195,8 @@ static char *trim(char *text) {
     return text;
 }
 
-/* The axis is named after the unit that all curves share; or after all units, up to MOST_UNITS, and then the legend says
- * which curve has which. */
+/* The axis is named after the unit that all curves share; or after all units, up to MOST_UNITS, and then the
+ * legend says which curve has which. */
 static lw_status name_axis(builder *b, lw_panel *panel) {
     enum { MOST_UNITS = 4 };
     const char *units[MOST_UNITS] = {"", "", "", ""};

@@ -1,5 +1,5 @@
-/* read_results.c - reads columns of a results file: finds its format, and reads comma-separated values (RFC 4180) as
- * csv.c writes them; hdf5.c reads the other.
+/* read_results.c - reads columns of a results file: finds its format, and reads comma-separated values (RFC
+ * 4180) as csv.c writes them; hdf5.c reads the other.
  *
  * Lines that start with # are metadata, "# key: value"; blank lines do not count; the first other line is the
  * header. A last row that is shorter than the others and has no end of line is what a killed run left, and is
