@@ -22,7 +22,7 @@ extern const lw_formulation lw_formulation_massless;
 typedef struct lw_null_node {
     int body;
     int parent; /* the node before it; -1 at the root, whose joint the direction belongs to */
-    int entry; /* the first of the joint's speeds in speed[] and value[]; a root without responding speeds has one */
+    int entry;  /* the first of the joint's speeds in speed[] and value[] */
     int moved;  /* the place of the body in body[] and twist[]; -1 where the path ends */
     int kernel; /* of the joint, as in its lw_link */
     float sign; /* of the joint */
@@ -52,8 +52,8 @@ typedef struct lw_null_shape {
     lw_arena *arena;
     bool dense; /* closed loops: every speed and body belongs to every direction, found by massless_loops.c */
     double length;
-    /* Per body, bit k: speed k of its joint represents a direction. Where other speeds of the joint respond, this
-     * holds at some position, and elsewhere others may represent as many directions. */
+    /* Per body, bit k: speed k of its joint represents a direction. Where other speeds of the joint respond,
+     * this holds at some position, and elsewhere others may represent as many directions. */
     unsigned char *left_out;
     int count; /* directions, from the leaves inwards */
     int block_count;
@@ -72,14 +72,16 @@ typedef struct lw_null_shape {
     int donor_count, *donors; /* bodies with an indicator, and those that contribute to one, descending */
     double *own;              /* 36 per kinetic body: the indicator of its own inertia */
     unsigned char *bare;      /* per kinetic body: that indicator is zero */
-    /* Per body: the motions of its parent that move no mass of its subtree are those that its joint absorbs. */
+    /* Per body: the motions of its parent that move no mass of its subtree are those that its joint
+     * absorbs. */
     unsigned char *plain;
     /* Per body: which speeds of its joint represent directions may change with position. */
     unsigned char *changing;
-    /* Bodies whose relative pose is computed because it does not follow from the sines and cosines of q alone. */
+    /* Bodies whose relative pose is computed because it does not follow from the sines and cosines of q
+     * alone. */
     int placed_count, *placed;
-    /* Bodies whose joint hands on other accelerations for w than for v; carried: because of the parent's motion
-     * too. */
+    /* Bodies whose joint hands on other accelerations for w than for v; carried: because of the parent's
+     * motion too. */
     int corrected_count, *corrected;
     unsigned char *carried;
     bool turning; /* the subspace of some of these joints depends on position */
