@@ -1,8 +1,8 @@
 /* assemble_nearest.h - of the positions in which all loops close, the one nearest to where the joints would
  * stand on their own.
  */
-#ifndef LW_NEAREST_H
-#define LW_NEAREST_H
+#ifndef LW_ASSEMBLE_NEAREST_H
+#define LW_ASSEMBLE_NEAREST_H
 
 #include "constraints/projection.h"
 

@@ -22,7 +22,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "simulation/method_auto.h"
-#include "formulations/common/checked.h"
+#include "formulations/common/checked_accelerations.h"
 #include <linkwork/assemble.h>
 #include <linkwork/compare.h>
 

@@ -1,7 +1,7 @@
 /* criterion_merits.h - the inside of lw_merits, for other analyses.
  */
-#ifndef LW_ANALYSES_CRITERION_H
-#define LW_ANALYSES_CRITERION_H
+#ifndef LW_CRITERION_MERITS_H
+#define LW_CRITERION_MERITS_H
 
 #include <linkwork/criterion.h>
 

@@ -1,7 +1,7 @@
 /* neglect_participation.h - how much of small inertia is felt by the motions that are left without it.
  */
-#ifndef LW_FELT_H
-#define LW_FELT_H
+#ifndef LW_NEGLECT_PARTICIPATION_H
+#define LW_NEGLECT_PARTICIPATION_H
 
 #include "model/compiled_model.h"
 

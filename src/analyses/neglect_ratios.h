@@ -1,7 +1,7 @@
 /* neglect_ratios.h - what the mass and the inertia of a body are measured against, to be called small.
  */
-#ifndef LW_LIGHTNESS_H
-#define LW_LIGHTNESS_H
+#ifndef LW_NEGLECT_RATIOS_H
+#define LW_NEGLECT_RATIOS_H
 
 #include <linkwork/model.h>
 

@@ -1,8 +1,8 @@
 /* closure_rows.h - closures that hold a point (revolute, spherical, weld), from the angles and angular
  * velocities of the tree's recursion, in body axes: the common case of rows.c without its detours.
  */
-#ifndef LW_CLOSURES_H
-#define LW_CLOSURES_H
+#ifndef LW_CLOSURE_ROWS_H
+#define LW_CLOSURE_ROWS_H
 
 #include "model/rows.h"
 

@@ -5,8 +5,8 @@
  * prescribed speeds are rows like others: C = e_i. The vector of coordinate i points into the tangent space
  * at an angle alpha_i and into the space of the constraints at beta_i, in the metric of the kinetic energy.
  */
-#ifndef LW_CRITERION_H
-#define LW_CRITERION_H
+#ifndef LW_PROJECTIVE_CRITERION_H
+#define LW_PROJECTIVE_CRITERION_H
 
 #include "core/core.h"
 #include "model/rows.h"

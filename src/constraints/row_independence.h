@@ -1,8 +1,8 @@
 /* row_independence.h - which rows of closures and constraints depend on the others: the one place where a
  * mechanism's rank is decided within a step.
  */
-#ifndef LW_INDEPENDENCE_H
-#define LW_INDEPENDENCE_H
+#ifndef LW_ROW_INDEPENDENCE_H
+#define LW_ROW_INDEPENDENCE_H
 
 #include "constraints/newton_euler_system.h"
 #include "linalg/dense.h"

@@ -1,7 +1,7 @@
 /* batch_simd.h - the recursions for several states at a time, one table for each width of vector.
  */
-#ifndef LW_FORMULATIONS_LANES_H
-#define LW_FORMULATIONS_LANES_H
+#ifndef LW_BATCH_SIMD_H
+#define LW_BATCH_SIMD_H
 
 #include "dynamics/tree_dynamics.h"
 

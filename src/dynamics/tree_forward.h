@@ -8,8 +8,8 @@
  * Use      velocities (tree_recursion.h), eliminate, accelerate.
  * Cost     O(n): see tree_recursion.h.
  */
-#ifndef LW_FORWARD_H
-#define LW_FORWARD_H
+#ifndef LW_TREE_FORWARD_H
+#define LW_TREE_FORWARD_H
 
 #include "dynamics/tree_recursion.h"
 

@@ -6,8 +6,8 @@
  * Source   the recursive Newton-Euler algorithm; docs/theory/tree.md, 19-20. Symbols as in tree_recursion.h.
  * Cost     O(n): see tree_recursion.h.
  */
-#ifndef LW_INVERSE_H
-#define LW_INVERSE_H
+#ifndef LW_TREE_INVERSE_H
+#define LW_TREE_INVERSE_H
 
 #include "dynamics/tree_recursion.h"
 

@@ -16,8 +16,8 @@
  * Accelerations are those of points, not spatial ones: then no linear velocity is needed at all, and the
  * wrench that speeds alone ask of a rigid body is (w x J w; w x (w x h)).
  */
-#ifndef LW_RECURSION_H
-#define LW_RECURSION_H
+#ifndef LW_TREE_RECURSION_H
+#define LW_TREE_RECURSION_H
 
 #include "dynamics/joint_sincos.h"
 #include "model/data.h"

@@ -1,8 +1,8 @@
 /* expression_machine.h - the stack machine that runs compiled expressions: its instructions and their
  * evaluation.
  */
-#ifndef LW_MACHINE_H
-#define LW_MACHINE_H
+#ifndef LW_EXPRESSION_MACHINE_H
+#define LW_EXPRESSION_MACHINE_H
 
 #include "expression/expression_types.h"
 

@@ -13,7 +13,7 @@
  * Dense output (ERKStep's has degree 5 at most), computed only for steps in which an output time lies. Two
  * ways:
  *
- *   By neighbours (neighbours.c), where there were steps before since the last start and nothing has jumped:
+ *   By neighbours (multistep_dense_output.c), where there were steps before since the last start and nothing has jumped:
  *   a polynomial through the ends of this step and the beginnings of up to four before, of degree 11, that is
  *   improved by one to four evaluations within the step until what these change is 0.3 of the tolerance.
  *
@@ -29,7 +29,7 @@
  * to four more by neighbours; else as many again as the step took, and four more at order 8.
  */
 #include "integrators/erk_pairs.h"
-#include "integrators/neighbours.h"
+#include "integrators/multistep_dense_output.h"
 #include "integrators/sundials.h"
 
 #include <arkode/arkode_erkstep.h>
@@ -66,7 +66,7 @@ typedef struct {
     /* dense output: */
     bool high; /* order 8 */
     bool inside_known;
-    bool by_neighbours; /* and so by the polynomial of neighbours.c, ... */
+    bool by_neighbours; /* and so by the polynomial of multistep_dense_output.c, ... */
     bool books_too;     /* ... quadratures too: states must not notice whether there are any */
     bool moving;        /* since the last start there was a step, ... */
     bool ends_known;    /* ... whose derivatives at both ends have been asked for */

@@ -1,7 +1,7 @@
 /* number.h - numbers as text, with a decimal point whatever the locale.
  */
-#ifndef LW_IO_NUMBER_H
-#define LW_IO_NUMBER_H
+#ifndef LW_NUMBER_H
+#define LW_NUMBER_H
 
 #include <stdbool.h>
 

@@ -8,8 +8,8 @@
  * Waite's reduction by pi/2 in three parts of 33 bits, exact for |x| < 2^20 pi/2, and fdlibm's polynomials;
  * larger arguments go to the C library. No table, no branch on the value: vectors do it at the cost of one.
  */
-#ifndef LW_LANES_H
-#define LW_LANES_H
+#ifndef LW_SIMD_H
+#define LW_SIMD_H
 
 #include <math.h>
 #include <stdbool.h>

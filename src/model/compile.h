@@ -5,7 +5,7 @@
  *   compile_geometry.c  reference configuration, joint frames
  *   compile_tree.c      spanning tree, loops, internal frames
  *   compile_forces.c    force elements, constraints, prescribed motions
- *   idle.c              motions that move no inertia and on which nothing acts
+ *   idle_spins.c              motions that move no inertia and on which nothing acts
  */
 #ifndef LW_COMPILE_H
 #define LW_COMPILE_H
@@ -83,7 +83,7 @@ lw_status lw_compile_constraints(lw_compiler *compiler);
 /* After the initial state is known: free lengths that were left to it. */
 lw_status lw_compile_lengths(lw_compiler *compiler);
 
-/* idle.c: after the initial state is known, before pivots are judged. */
+/* idle_spins.c: after the initial state is known, before pivots are judged. */
 lw_status lw_compile_idle(lw_compiler *compiler);
 
 #endif

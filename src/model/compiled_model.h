@@ -6,8 +6,8 @@
  * parent, they are the parent's at q = 0 ("aligned"), so that the joint's base need not be turned either.
  * bodies[i].frame places the body frame that the user knows in the internal frame.
  */
-#ifndef LW_MODEL_INTERNAL_H
-#define LW_MODEL_INTERNAL_H
+#ifndef LW_COMPILED_MODEL_H
+#define LW_COMPILED_MODEL_H
 
 #include "core/core.h"
 #include "linalg/spatial.h"
@@ -135,7 +135,7 @@ typedef struct lw_constraint {
     double factors[LW_COUPLING_MAX], offset;
 } lw_constraint;
 
-/* A motion that moves no inertia and on which nothing acts (idle.c): link.inertia has a moment about an axis
+/* A motion that moves no inertia and on which nothing acts (idle_spins.c): link.inertia has a moment about an axis
  * of the body, internal axes, that holds its spin and is in no other book. */
 typedef struct lw_idle {
     int body;

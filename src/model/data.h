@@ -152,7 +152,7 @@ bool lw_force_in_joint(const lw_force *force);
 /* The same of the elements first .. end - 1, added to what is there. */
 void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, double t, bool potential);
 
-/* --- idle.c --------------------------------------------------------------------------------------- */
+/* --- idle_spins.c --------------------------------------------------------------------------------------- */
 
 /* Adds to load what takes the gyroscopic torque of the moments that hold idle spins away again; after
  * lw_velocities. */

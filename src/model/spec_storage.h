@@ -3,8 +3,8 @@
  * All strings, tables and lists live in the arena. A list doubles into a new piece of the arena, so the
  * pieces left behind are together no larger than the list itself.
  */
-#ifndef LW_MODEL_SPEC_H
-#define LW_MODEL_SPEC_H
+#ifndef LW_SPEC_STORAGE_H
+#define LW_SPEC_STORAGE_H
 
 #include "core/core.h"
 

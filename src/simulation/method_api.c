@@ -2,7 +2,7 @@
  * accelerations and reactions of one state by one method.
  */
 #include "simulation/method_auto.h"
-#include "formulations/common/checked.h"
+#include "formulations/common/checked_accelerations.h"
 #include "integrators/integrator.h"
 #include <linkwork/simulate.h>
 

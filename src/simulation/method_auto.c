@@ -16,7 +16,7 @@
  * Cost     creates those candidates and evaluates each once.
  */
 #include "simulation/method_auto.h"
-#include "formulations/common/checked.h"
+#include "formulations/common/checked_accelerations.h"
 #include <linkwork/assemble.h>
 #include <linkwork/simulate.h>
 

@@ -1,7 +1,7 @@
 /* method_auto.h - which formulation works on a model: the one asked for, or the one that auto takes.
  */
-#ifndef LW_CHOOSE_H
-#define LW_CHOOSE_H
+#ifndef LW_METHOD_AUTO_H
+#define LW_METHOD_AUTO_H
 
 #include "formulations/formulation.h"
 

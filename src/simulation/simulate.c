@@ -9,10 +9,10 @@
  * Cost     per sample O(n); memory is taken before the first step only.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "simulation/cause.h"
+#include "simulation/stiff_cause.h"
 #include "simulation/method_auto.h"
-#include "simulation/effort.h"
-#include "simulation/passage.h"
+#include "simulation/progress_monitor.h"
+#include "simulation/singularity_monitor.h"
 #include "simulation/run_options.h"
 #include "simulation/stiffness.h"
 #include "simulation/verdict.h"

@@ -3,7 +3,7 @@
 #ifndef LW_VERDICT_H
 #define LW_VERDICT_H
 
-#include "formulations/common/checked.h"
+#include "formulations/common/checked_accelerations.h"
 #include <linkwork/results.h>
 
 typedef struct lw_watch {

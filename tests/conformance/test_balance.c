@@ -6,7 +6,7 @@
  */
 #include "random_loops.h"
 #include "random_massless.h"
-#include "formulations/common/checked.h"
+#include "formulations/common/checked_accelerations.h"
 #include <linkwork/io.h>
 
 #include <stdarg.h>

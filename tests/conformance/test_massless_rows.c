@@ -7,7 +7,7 @@
  */
 #include "problems.h"
 #include "random_loops.h"
-#include "formulations/common/checked.h"
+#include "formulations/common/checked_accelerations.h"
 #include "formulations/formulation.h"
 #include "model/compiled_model.h"
 #include "model/spec_storage.h"

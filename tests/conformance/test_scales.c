@@ -16,7 +16,7 @@
 #include "random_loops.h"
 #include "scaled.h"
 #include "formulations/formulation.h"
-#include "formulations/common/checked.h"
+#include "formulations/common/checked_accelerations.h"
 #include "model/joint.h"
 
 #include <stdarg.h>

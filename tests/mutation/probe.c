@@ -6,7 +6,7 @@
  * accelerations stand times the mass matrix: the laws of motion say nothing of an acceleration that moves no mass.
  */
 #include "random_massless.h"
-#include "formulations/common/checked.h"
+#include "formulations/common/checked_accelerations.h"
 #include <linkwork/dynamics.h>
 
 #include <math.h>

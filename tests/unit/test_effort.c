@@ -1,6 +1,6 @@
 /* test_effort.c - how a run gets on, by counts; spectral radius and trial of bdf for systems whose eigenvalues are known.
  */
-#include "simulation/effort.h"
+#include "simulation/progress_monitor.h"
 #include "simulation/stiffness.h"
 #include "integrators_support.h"
 

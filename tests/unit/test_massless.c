@@ -304,7 +304,7 @@ static void ranks(void **state) {
 }
 
 /* A rod without mass on a ball joint, a point of mass at its tip and forces at its axis: nothing resists its spin, whatever they are, and
- * nothing acts on it: it is held (idle.c), and counts as dynamic. The limit is one of rounding, so the rod also lies askew. */
+ * nothing acts on it: it is held (idle_spins.c), and counts as dynamic. The limit is one of rounding, so the rod also lies askew. */
 static void forces_at_its_axis_hold_no_rod(void **state) {
     (void)state;
     static const char *const forces[][3] = {

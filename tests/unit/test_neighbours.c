@@ -5,7 +5,7 @@
  *   weights   steps that grow quickly are not taken as neighbours
  *   kinks     next to a force that jumps the estimate is far beyond the tolerance
  */
-#include "integrators/neighbours.h"
+#include "integrators/multistep_dense_output.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "problems.h"
 #include "random_loops.h"
 #include "constraints/projective_criterion.h"
-#include "formulations/rcr/rcr_choice.h"
+#include "formulations/rcr/rcr_coordinate_choice.h"
 #include "formulations/common/tree_method_base.h"
 #include <linkwork/assemble.h>
 #include <linkwork/criterion.h>

@@ -152,7 +152,7 @@ static void free_and_driven(void **state) {
             double end[MAX];
             lw_run_options options = {
                 .method = "rcr", .integrator = "erk", .tolerance = pow(10, -digits), .end = 3};
-            /* The polynomial of rcr_crossing.c and rounding leave 1e-10 of the accelerations near the singular position, and of the
+            /* The polynomial of rcr_singular_passage.c and rounding leave 1e-10 of the accelerations near the singular position, and of the
              * drive's power, 1500 W, in the books. Before: 1e-7 and, driven, 1e-4, at any tolerance. */
             double allowed = fmax(20 * options.tolerance, k ? 5e-10 : 0);
             assert_true(drift_of(model, names[k], &options, 700, end) < allowed);

@@ -14,8 +14,8 @@
  *
  * exactly, which is what keeps energy and momenta (docs/theory/director.md).
  */
-#ifndef LW_DIRECTORS_H
-#define LW_DIRECTORS_H
+#ifndef LW_DIRECTOR_COORDINATES_H
+#define LW_DIRECTOR_COORDINATES_H
 
 #include "model/data.h"
 

@@ -3,7 +3,7 @@
  *   potential V of a measure m     ((V(m1) - V(m0)) / (m1 - m0)) D      D the measure's discrete derivative
  *   damper, drive, friction        force at the middle of the step, with the speed (m1 - m0) / h, times D
  *   applied force, torque          at the middle of the step; work F.(x1 - x0), T.w with w of d1 - d0 = w x
- *   d_middle rotations without a coordinate director_couples.c
+ *   d_middle rotations without a coordinate director_torques.c
  *
  * The first quotient is never a difference of potentials: for a linear law it is the mean force, for others
  * the mean of the law between m0 and m1, found by quadrature. So what the potentials lose and what is booked
@@ -243,7 +243,7 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
 
 /* w x B u (u.w), which takes the gyroscopic torque of the moment B away again (docs/theory/idle.md), in the
  * middle of the step. It does no work. Newton's matrix goes without its slope: B is a small part of the
- * inertia beside it (idle.c). */
+ * inertia beside it (idle_spins.c). */
 static void idle_torque(lw_director *d, const lw_idle *idle, bool matrix) {
     double vector[4], u[3], w[3], T[3];
     lw_director_vector(&d->bodies[idle->body], idle->axis, vector);

@@ -1,8 +1,8 @@
 /* director_parts.h - what the files of the methods director and director-full share: the mechanism in
  * director coordinates, its Newton system, and one step of the energy-momentum scheme.
  */
-#ifndef LW_DIRECTOR_H
-#define LW_DIRECTOR_H
+#ifndef LW_DIRECTOR_PARTS_H
+#define LW_DIRECTOR_PARTS_H
 
 #include "formulations/director/block_matrix.h"
 #include "formulations/director/director_coordinates.h"
@@ -120,14 +120,15 @@ typedef struct lw_director {
     bool warned;                   /* that rotations alias */
     double halved_at;              /* begin of the last step that was told to be halved */
     lw_block_matrix *matrix;
-    struct lw_sweep *sweep; /* director_sweep.c; NULL if the graph of joints and elements is no tree */
-    bool renew;             /* the last increment, too, wants a new matrix */
-    bool clear;             /* nothing is left in what it adds up */
-    bool sweeping;          /* elements add to its blocks rather than to those of matrix */
-    bool swept;             /* the last step was found by it */
-    int *body_block;        /* diagonal blocks */
-    int *force_block;       /* per force: blocks of its two bodies: (a,a) (a,b) (b,a) (b,b) */
-    /* choice of rows (director_ties.c) */
+    struct lw_sweep
+        *sweep;       /* director_recursive_newton.c; NULL if the graph of joints and elements is no tree */
+    bool renew;       /* the last increment, too, wants a new matrix */
+    bool clear;       /* nothing is left in what it adds up */
+    bool sweeping;    /* elements add to its blocks rather than to those of matrix */
+    bool swept;       /* the last step was found by it */
+    int *body_block;  /* diagonal blocks */
+    int *force_block; /* per force: blocks of its two bodies: (a,a) (a,b) (b,a) (b,b) */
+    /* choice of rows (director_redundancy.c) */
     double *tie_matrix, *tie_work, *tie_speeds, *tie_scale;
     int *tie_order;
     int tie_rank;
@@ -200,7 +201,7 @@ void lw_director_add_torque(lw_director *d, int body, const double torque[3], bo
 /* Its derivative by q1 of another body: 3 numbers for each of its 12 coordinates. */
 void lw_director_add_torque_slope(lw_director *d, int body, int other, int block, const double slope[36]);
 
-/* --- rotations without a coordinate (director_couples.c) ------------------------------------------ */
+/* --- rotations without a coordinate (director_torques.c) ------------------------------------------ */
 
 /* Derivatives by q1 of two bodies, as above: of their relative rotation w in the step, and of a torque. */
 typedef struct lw_couple {
@@ -236,7 +237,7 @@ bool lw_director_last_matrix(lw_director *d);
 /* Estimate of the condition number of the Newton matrix at the end of the last step. */
 double lw_director_condition(lw_director *d);
 
-/* --- trees (director_sweep.c) --------------------------------------------------------------------- */
+/* --- trees (director_recursive_newton.c) --------------------------------------------------------------------- */
 
 typedef struct lw_sweep lw_sweep;
 /* d->sweep, where it applies; false when memory is out. */
@@ -266,7 +267,7 @@ void lw_director_coordinate_loads(const lw_director *d, int joint, const int *co
 /* At time t from the last steps: force, torque per joint as in dynamics.h. False: no step has been taken. */
 bool lw_director_reactions_at(const lw_director *d, double t, double *reactions);
 
-/* --- rows that depend on others (director_ties.c) ------------------------------------------------- */
+/* --- rows that depend on others (director_redundancy.c) ------------------------------------------------- */
 
 /* Chooses at q0 which rows from tie on are kept. fresh: whatever the present choice is. Returns whether it
  * changed. */

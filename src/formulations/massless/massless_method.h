@@ -1,10 +1,10 @@
 /* massless_method.h - inside of the method `massless`: what massless.c and massless_events.c share.
  */
-#ifndef LW_MASSLESS_METHOD_INSIDE_H
-#define LW_MASSLESS_METHOD_INSIDE_H
+#ifndef LW_MASSLESS_METHOD_H
+#define LW_MASSLESS_METHOD_H
 
 #include "formulations/common/loop_method_base.h"
-#include "formulations/massless/massless_follow.h"
+#include "formulations/massless/massless_active_set.h"
 #include "formulations/massless/massless_loops.h"
 #include "constraints/projection.h"
 

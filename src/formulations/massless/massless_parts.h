@@ -6,8 +6,8 @@
  *   flow        the velocity v = w + N zeta that the balance of forces N'Q = 0 asks for; positions held by
  *   springs alone
  */
-#ifndef LW_MASSLESS_METHOD_H
-#define LW_MASSLESS_METHOD_H
+#ifndef LW_MASSLESS_PARTS_H
+#define LW_MASSLESS_PARTS_H
 
 #include "formulations/formulation.h"
 #include "constraints/projection.h"
@@ -146,7 +146,7 @@ void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const
 /* The same with all terms positive: what rounding of it is measured by. */
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out);
 
-/* --- dampers (massless_dampers.c, massless_resistance.c) ---------------------------------------------- */
+/* --- dampers (massless_damping.c, massless_damping_matrix.c) ---------------------------------------------- */
 
 typedef struct lw_dampers lw_dampers;
 
@@ -221,7 +221,7 @@ void lw_dampers_solve_piece(const lw_dampers *dampers, const lw_null_piece *piec
 void lw_dampers_lower(const lw_dampers *dampers, double *x);
 void lw_dampers_upper(const lw_dampers *dampers, double *x);
 
-/* --- flow (massless_flow.c) -------------------------------------------------------------------------- */
+/* --- flow (massless_velocity.c) -------------------------------------------------------------------------- */
 
 typedef struct lw_flow lw_flow;
 struct lw_flow {
@@ -240,7 +240,7 @@ struct lw_flow {
     double *apart;  /* per speed: N zeta, ... */
     double *twist;  /* ... and 6 per body: the twists by it; both only where they are known */
     bool apart_known;
-    struct lw_flow_kept *kept;  /* from one state to the next: massless_flow.h */
+    struct lw_flow_kept *kept;  /* from one state to the next: massless_velocity.h */
     bool sprung;                /* directions whose pivot is lost are left to springs, not an error */
     struct lw_loop_null *loops; /* closed loops: massless_loops.c; else NULL */
 };

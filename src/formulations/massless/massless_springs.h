@@ -1,4 +1,4 @@
-/* massless_springs.h - inside of lw_springs (massless.h): what massless_springs.c and massless_lost.c share.
+/* massless_springs.h - inside of lw_springs (massless.h): what massless_springs.c and massless_lost_damping.c share.
  */
 #ifndef LW_MASSLESS_SPRINGS_H
 #define LW_MASSLESS_SPRINGS_H
@@ -49,7 +49,7 @@ static inline double springs_unit(const lw_springs *s, int k) {
  * (or all: k < 0). */
 void lw_springs_spread(lw_springs *s, int k, const double *x);
 
-/* --- positions where a damper is lost (massless_lost.c)
+/* --- positions where a damper is lost (massless_lost_damping.c)
  * ---------------------------------------------------- */
 
 /* After a factor that is not frozen: directions that have lost their damper in a region, not at a place where

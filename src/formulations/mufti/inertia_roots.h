@@ -1,8 +1,8 @@
 /* inertia_roots.h - principal axes and moments of all bodies: roots of their inertias, also where these are
  * singular.
  */
-#ifndef LW_ROOTS_H
-#define LW_ROOTS_H
+#ifndef LW_INERTIA_ROOTS_H
+#define LW_INERTIA_ROOTS_H
 
 #include "constraints/newton_euler_system.h"
 

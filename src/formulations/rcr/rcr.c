@@ -4,7 +4,7 @@
  *
  * Loops are eliminated locally and recursively in the sweeps of the tree (rcr_solve.c). Velocities are
  * eliminated exactly at every evaluation: the dependent ones follow from the independent ones, which are
- * chosen loop by loop with the projective criterion and looked at after each step (rcr_choice.c). Where no
+ * chosen loop by loop with the projective criterion and looked at after each step (rcr_coordinate_choice.c). Where no
  * choice serves, and at the end of each step, what they have against the rows is taken off by the smallest
  * change in the mass metric, which is one more run of the same sweeps; so are positions after each step,
  * unless --drift none. Which rows are independent is found once (rcr_rows.c); the others sleep: they cost

@@ -3,7 +3,7 @@
  * Source   docs/theory/rcr.md, 5.
  * Cost     that of creating the method, and O(n + m).
  */
-#include "formulations/rcr/rcr_choice.h"
+#include "formulations/rcr/rcr_coordinate_choice.h"
 #include <linkwork/criterion.h>
 
 lw_status lw_loop_choices(const lw_model *model, double t, const double *q, lw_loop_choice *choices, int room,

@@ -5,14 +5,14 @@
 
 #include "constraints/closure_rows.h"
 #include "formulations/common/loop_method_base.h"
-#include "formulations/rcr/rcr_choice.h"
+#include "formulations/rcr/rcr_coordinate_choice.h"
 #include "formulations/rcr/rcr_rank.h"
 #include "formulations/rcr/rcr_solve.h"
 #include "model/joint.h"
 
 #include <math.h>
 
-/* Singular positions on the way (rcr_crossing.c). */
+/* Singular positions on the way (rcr_singular_passage.c). */
 typedef struct lw_crossing {
     /* of the last derivative */
     double narrow; /* the smallest pivot relative to its scale; 0 where rank is lost */
@@ -46,9 +46,9 @@ typedef struct lw_rcr {
     int generic;        /* independent rows: fewer mean a singular position */
     double narrowest;   /* smallest pivot of rcr_rank.c, at most 1 */
     bool fragile;       /* rows are redundant only where the loops are closed */
-    bool lends;         /* bodies that move no inertia are lent some for the elimination (rcr_lent.c) */
-    bool delicate;      /* elimination loses so many digits that its result is corrected */
-    bool owned;         /* the last run was with rows of its own */
+    bool lends;    /* bodies that move no inertia are lent some for the elimination (rcr_lent_inertia.c) */
+    bool delicate; /* elimination loses so many digits that its result is corrected */
+    bool owned;    /* the last run was with rows of its own */
     /* a run */
     bool asked;     /* for a choice, since the run began */
     double latest;  /* when the choice was looked at last */
@@ -100,7 +100,7 @@ int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error);
 /* Accelerations with the rows that suit the state; where drift is possible, velocities first. */
 lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error);
 
-/* --- rcr_lent.c: bodies without mass ------------------------------------------------------------------ */
+/* --- rcr_lent_inertia.c: bodies without mass ------------------------------------------------------------------ */
 
 /* Lends inertia to bodies in loops whose joints move none in the open tree; fails at one that is in no
  * loop. */
@@ -135,7 +135,7 @@ lw_status lw_rcr_look_at_rest(lw_rcr *m, double t, lw_error *error);
 /* The sentence for a motion that turns away from a singular position nearer than it can be told from it. */
 lw_status lw_rcr_turns_away(const lw_rcr *m, double t, lw_error *error);
 
-/* --- rcr_crossing.c: ways through ---------------------------------------------------------------------- */
+/* --- rcr_singular_passage.c: ways through ---------------------------------------------------------------------- */
 
 bool lw_crossing_create(lw_rcr *m);
 /* Another run begins. */

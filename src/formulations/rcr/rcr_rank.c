@@ -10,7 +10,7 @@
  * distance from a singular position, in rad. In the compliances of the sweeps (8) the same would be 1e-8, and
  * times the ratio of the masses.
  *
- * Source   docs/theory/rcr.md, 4; the fronts are those of rcr_columns.c with all speeds of the ways.
+ * Source   docs/theory/rcr.md, 4; the fronts are those of rcr_dependent_speeds.c with all speeds of the ways.
  * Cost     O(n + m) for loops of bounded width; no allocation but in create.
  */
 #include "formulations/rcr/rcr_rank.h"

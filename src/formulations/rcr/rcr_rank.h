@@ -3,7 +3,7 @@
 #ifndef LW_RCR_RANK_H
 #define LW_RCR_RANK_H
 
-#include "formulations/rcr/rcr_choice.h"
+#include "formulations/rcr/rcr_coordinate_choice.h"
 
 typedef struct lw_rank {
     const lw_choice *choice; /* of its structure and columns */

@@ -1,7 +1,7 @@
 /* plot.h - what a plot shows (plot.c decides), and its drawing (plot_svg.c).
  */
-#ifndef LW_IO_PLOT_H
-#define LW_IO_PLOT_H
+#ifndef LW_PLOT_H
+#define LW_PLOT_H
 
 #include "io/results/read_results.h"
 

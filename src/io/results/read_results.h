@@ -3,8 +3,8 @@
  * Opening reads the metadata and the header; then the caller says which columns it wants, and reading keeps
  * those only.
  */
-#ifndef LW_IO_TABLE_H
-#define LW_IO_TABLE_H
+#ifndef LW_READ_RESULTS_H
+#define LW_READ_RESULTS_H
 
 #include "core/core.h"
 

@@ -1,7 +1,7 @@
 /* record.h - which quantities a results file holds, and their values in a sample.
  */
-#ifndef LW_IO_RECORD_H
-#define LW_IO_RECORD_H
+#ifndef LW_RECORD_H
+#define LW_RECORD_H
 
 #include "core/core.h"
 #include "model/compiled_model.h"

@@ -2,8 +2,8 @@
  *
  * results.c decides what stands in a file; csv.c and hdf5.c write it.
  */
-#ifndef LW_IO_RESULTS_H
-#define LW_IO_RESULTS_H
+#ifndef LW_RESULTS_FILE_H
+#define LW_RESULTS_FILE_H
 
 #include "io/results/record.h"
 

@@ -1,0 +1,81 @@
+/* checked_accelerations.c - accelerations of a method, put to the balance check before anybody sees them.
+ *
+ * Source   docs/theory/balance.md.
+ * Cost     that of accelerations with reactions, and O(bodies + joints + constraints + elements); no
+ *          allocation but in create.
+ */
+#include "formulations/common/checked_accelerations.h"
+
+#include <math.h>
+#include <string.h>
+
+struct lw_checked {
+    lw_arena *arena;
+    const lw_model *model;
+    lw_balance *balance;
+    double *vdot, *reactions, *multipliers;
+};
+
+lw_checked *lw_checked_create(const lw_model *model) {
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_checked *c = LW_NEW(arena, lw_checked, 1);
+    if (c) {
+        c->arena = arena;
+        c->model = model;
+        c->vdot = LW_NEW(arena, double, model->nv + 1);
+        c->reactions = LW_NEW(arena, double, 6 * (size_t)model->joint_count + 1);
+        c->multipliers = LW_NEW(arena, double, lw_balance_multiplier_count(model) + 1);
+        c->balance = lw_balance_create(model);
+    }
+    if (c && !lw_arena_failed(arena) && c->balance) return c;
+    if (c) lw_balance_destroy(c->balance);
+    if (arena) lw_arena_destroy(arena);
+    return NULL;
+}
+
+void lw_checked_destroy(lw_checked *c) {
+    if (!c) return;
+    lw_balance_destroy(c->balance);
+    lw_arena_destroy(c->arena);
+}
+
+/* The amount up to which answers of a formulation count as balanced: LW_BALANCE_ENOUGH, or what its accuracy
+ * leaves. */
+static double enough_for(const lw_formulation *formulation) {
+    const double share = 100; /* of its error in the mean there is so much in the worst place */
+    return fmax(LW_BALANCE_ENOUGH, share * formulation->accuracy);
+}
+
+lw_status lw_checked_accelerations(lw_checked *c, lw_method *method, const lw_method_options *options,
+                                   double t, const double *q, const double *v, const double *tau,
+                                   double *vdot, double *reactions, bool *unique, double *amount,
+                                   lw_error *error) {
+    const lw_formulation *f = method->formulation;
+    if (amount) *amount = NAN;
+    if (!vdot) vdot = c->vdot;
+    if (!reactions) reactions = c->reactions;
+    lw_status status = f->accelerations(method, t, q, v, tau, vdot, reactions, unique, error);
+    if (status != LW_OK) return status;
+    if (c->model->constraint_count && f->multipliers) f->multipliers(method, c->multipliers);
+    bool baumgarte = options && options->drift == LW_DRIFT_BAUMGARTE;
+    const lw_balance_state state = {
+        .t = t,
+        .q = q,
+        .v = v,
+        .speeds = f->speeds ? f->speeds(method) : v,
+        .free_speeds = f->frees_speeds,
+        .tau = tau,
+        .vdot = vdot,
+        .reactions = reactions,
+        .multipliers = c->multipliers,
+        .alpha = baumgarte ? options->baumgarte_alpha : 0,
+        .beta = baumgarte ? options->baumgarte_beta : 0,
+        .accuracy = f->accuracy,
+        .roughness = f->roughness ? f->roughness(method) : 0,
+    };
+    lw_balance_result result = lw_balance_check(c->balance, &state);
+    if (amount) *amount = result.amount;
+    return lw_balance_verdict(c->model, &result, enough_for(f), f->name, t, error);
+}
+
+double lw_checked_effort(const lw_checked *c) { return lw_balance_effort(c->balance); }

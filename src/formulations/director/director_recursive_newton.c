@@ -1,0 +1,661 @@
+/* director_recursive_newton.c - Newton's iteration of a step for trees, in two sweeps: from the leaves to ground, and
+ * back.
+ *
+ * The balance of a body is r = P_int(qm)'f, six numbers; W is the sum over all that it carries. With the
+ * columns S of its joint and the transport X from its parent, both of the null-space matrix, without a mark
+ * at q1 and with ~ in the middle of the step (58, 69, 180):
+ *
+ *   W_i = r_i + sum over its children X~'W,   S~'W_i = 0                                        the reduced
+ *   scheme
+ *   dt_i = X dt_p + S du,   dW_i = A_i dt_i + A_ip dt_p + k_i
+ *   (S~'A_i + Z) dt_i + (S~'A_ip + Z_p) dt_p = -S~'(W_i + k_i),   Z dt_i + Z_p dt_p = dS~'W_i
+ *
+ * The last gives du = -D^-1 (S~'(W_i + k_i) + E dt_p), and with it A_p and k_p, as in articulated-body
+ * recursions. No multiplier and no matrix larger than 6 x 6 is ever formed. What an element between a body
+ * and its parent or ground adds to A_i, A_ip, A_pi, A_pp is what director_newton.c adds to blocks. A body is
+ * worked on once on the way in and once on the way out, and looked at once more for each child. Where the
+ * bodies do not fit into the caches it is this that decides the time: of a chain the parent is next and still
+ * there; of a branched tree, whose labels go from level to level, it has to be fetched again.
+ *
+ * Balance, W and S~ have more digits (long double), so that S~'W, a difference of large numbers, is as exact
+ * as the step needs (docs/theory/director.md, 6: Rounding). Rotations in the step are kept with more digits
+ * too: rows of joints then hold to these, and their forces do no work.
+ *
+ * Source   Betsch and Leyendecker (2006), eqs 58, 69, 116, 180-189; the derivative of the null-space matrix
+ *          is ours.
+ * Cost     O(bodies + elements), no allocation but in create.
+ * Limits   trees without screws and prescribed motions whose elements act between neighbours or on one body;
+ *          others are solved by director_newton.c.
+ */
+#include "formulations/director/director_recursive_newton.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- structure ------------------------------------------------------------------------------------ */
+
+/* The body nearer to the leaves of two that are neighbours or one; 0: they are not. */
+static int owner(const lw_director *d, const int bodies[2]) {
+    int low = bodies[0] < bodies[1] ? bodies[0] : bodies[1], high = bodies[0] + bodies[1] - low;
+    return low == 0 || low == high || d->model->links[high].parent == low ? high : 0;
+}
+
+static bool is_tree(const lw_director *d) {
+    const lw_model *model = d->model;
+    if (d->full || d->row_count > d->tie || model->motion_count || model->idle_count) return false;
+    for (int i = 1; i <= d->n; i++)
+        if (d->joints[i].screws || d->joints[i].prescribed) return false;
+    for (int k = 0; k < model->force_count; k++) {
+        int bodies[2];
+        lw_director_loaded_bodies(d, &model->forces[k], bodies);
+        if (!owner(d, bodies)) return false;
+    }
+    return true;
+}
+
+/* Numbers of count things, sorted by owner: first[i] .. first[i + 1] of list. */
+static void sort_by_owner(int n, int count, const int *owners, int *first, int *list) {
+    for (int k = 0; k < count; k++)
+        if (owners[k]) first[owners[k] + 1]++;
+    for (int i = 1; i <= n + 1; i++) first[i] += first[i - 1];
+    for (int k = 0; k < count; k++)
+        if (owners[k]) list[first[owners[k]]++] = k;
+    for (int i = n + 1; i > 0; i--) first[i] = first[i - 1];
+}
+
+static bool acts_in_joint(const lw_force *force) {
+    return force->type == LW_FORCE_TORSION || force->type == LW_FORCE_DRIVE ||
+           force->type == LW_FORCE_FRICTION;
+}
+
+static bool attach_elements(lw_director *d) {
+    const lw_model *model = d->model;
+    lw_sweep *s = d->sweep;
+    size_t bodies = (size_t)d->n + 1, forces = (size_t)model->force_count;
+    s->first_force = LW_NEW(d->arena, int, bodies + 2);
+    s->first_measure = LW_NEW(d->arena, int, bodies + 2);
+    s->forces = LW_NEW(d->arena, int, forces + 1);
+    s->measures = LW_NEW(d->arena, int, d->measure_count + 1);
+    s->loaded = LW_NEW(d->arena, bool, bodies);
+    int *owners = LW_NEW(d->arena, int, forces + (size_t)d->measure_count + 1);
+    if (lw_arena_failed(d->arena)) return false;
+    for (int k = 0; k < model->force_count; k++) {
+        int two[2], count, first = lw_director_force_measures(d, k, &count);
+        lw_director_loaded_bodies(d, &model->forces[k], two);
+        s->loaded[two[0]] = s->loaded[two[1]] = true;
+        s->books |= !lw_director_force_conserves(&model->forces[k]);
+        owners[k] = owner(d, two);
+        s->bodies[owners[k]].pushed |= acts_in_joint(&model->forces[k]);
+        for (int m = first; m < first + count; m++) owners[model->force_count + m] = owners[k];
+    }
+    sort_by_owner(d->n, model->force_count, owners, s->first_force, s->forces);
+    sort_by_owner(d->n, d->measure_count, owners + model->force_count, s->first_measure, s->measures);
+    return true;
+}
+
+bool lw_director_sweep_create(lw_director *d) {
+    const lw_model *model = d->model;
+    if (!is_tree(d)) return true;
+    size_t bodies = (size_t)d->n + 1, numbers = 0;
+    for (int i = 1; i <= d->n; i++) {
+        size_t k = (size_t)model->links[i].joint.nv;
+        numbers += 18 * k + k * k + k;
+    }
+    lw_sweep *s = d->sweep = LW_NEW(d->arena, lw_sweep, 1);
+    if (!s) return false;
+    s->bodies = LW_NEW(d->arena, lw_sweep_body, bodies);
+    double *next = LW_NEW(d->arena, double, numbers + 1);
+    if (lw_arena_failed(d->arena) || !attach_elements(d)) return false;
+    for (int i = 0; i <= d->n; i++) {
+        lw_sweep_body *b = &s->bodies[i];
+        b->turn[0] = 1;
+        if (i == 0) continue;
+        int k = b->speeds = model->links[i].joint.nv;
+        b->parent = model->links[i].parent, b->first_speed = model->links[i].v;
+        b->joint = model->bodies[i].joint_index;
+        b->S = next, b->H = b->S + 6 * k, b->E = b->H + 6 * k, b->inverse = b->E + 6 * k;
+        b->y = b->inverse + k * k, next = b->y + k;
+        for (int m = 0; m < d->joints[i].moves; m++) b->slides |= !d->joints[i].move[m].turns;
+    }
+    return true;
+}
+
+static inline void fetch(const void *from, size_t size) {
+    for (size_t k = 0; k < size; k += 64) __builtin_prefetch((const char *)from + k, 1);
+}
+
+void lw_director_sweep_fetch(const lw_director *d, int i) {
+    if (i < 1 || i > d->n) return;
+    const lw_sweep *s = d->sweep;
+    const lw_sweep_body *b = &s->bodies[i];
+    size_t at = 12 * (size_t)i, size = 12 * sizeof(double), k = (size_t)b->speeds;
+    const double *arrays[] = {d->q0, d->v0, d->low_q, d->low, d->change, d->rest, d->q1, d->qm};
+    for (int a = 0; a < 8; a++) fetch(arrays[a] + at, size + 32);
+    fetch(b, sizeof *b);
+    fetch(b->S, (19 * k + k * k) * sizeof *b->S);
+    fetch(&d->joints[i], 256);
+    fetch(&d->bodies[i], 32);
+    if (!s->loaded[i]) return;
+    fetch(d->residual + at, size + 32);
+    fetch(d->exact + at, 2 * size);
+    for (int m = s->first_measure[i]; m < s->first_measure[i + 1]; m++)
+        fetch(&d->measures[s->measures[m]], 320);
+    for (int f = s->first_force[i]; f < s->first_force[i + 1]; f++)
+        fetch(&d->model->forces[s->forces[f]], 128);
+}
+
+bool lw_director_sweep_books(const lw_director *d) { return d->sweep->books; }
+
+/* Where elements add what dt of body j does to the balance of body i; while a body's own are added. */
+double *lw_director_sweep_block(lw_director *d, int i, int j) {
+    lw_sweep *s = d->sweep;
+    if (i == j) return s->bodies[i].A;
+    return i == s->at ? s->to_parent : s->from_parent;
+}
+
+/* Slopes of a body's measures are used at once: those of all bodies have the same room, which stays in the
+ * nearest cache. */
+static void share_slopes(lw_director *d) {
+    const lw_sweep *s = d->sweep;
+    for (int i = 1; i <= d->n; i++)
+        for (int k = s->first_measure[i]; k < s->first_measure[i + 1]; k++) {
+            lw_measure *m = &d->measures[s->measures[k]];
+            m->D = d->slopes + 72 * (k - s->first_measure[i]), m->slope = m->D + 24, m->bend = m->D + 48;
+        }
+}
+
+void lw_director_sweep_clear(lw_director *d) {
+    size_t bodies = (size_t)d->n + 1;
+    for (int i = 1; i <= d->n; i++) {
+        lw_sweep_body *b = &d->sweep->bodies[i];
+        memset(b->A, 0, sizeof b->A);
+        for (int k = 0; k < 6; k++) b->W[k] = 0, b->k[k] = 0;
+    }
+    memset(d->residual, 0, 12 * bodies * sizeof *d->residual);
+    memset(d->exact, 0, 12 * bodies * sizeof *d->exact);
+    memset(d->torque, 0, 3 * bodies * sizeof *d->torque);
+    share_slopes(d);
+    d->sweep->known = false;
+    d->sweeping = d->clear = true;
+}
+
+/* --- inwards -------------------------------------------------------------------------------------- */
+
+/* What stands between a body and its parent in the middle of the step, with all digits. */
+typedef struct hinge {
+    lw_wide arm[3];          /* from the joint to the body's centre */
+    lw_wide across[3];       /* from the parent's centre to the body's */
+    bool on_parent;          /* the joint's point is fixed to the parent, not to the body */
+    lw_wide direction[6][3]; /* of every turn or slide */
+    double basis[3][3];      /* slides: reciprocal vectors */
+} hinge;
+
+static void reciprocal(lw_wide basis[3][3], lw_wide out[3][3]) {
+    for (int k = 0; k < 3; k++) lw_wide_cross(basis[(k + 1) % 3], basis[(k + 2) % 3], out[k]);
+    lw_wide volume = lw_wide_dot(basis[0], out[0]);
+    for (int k = 0; k < 3; k++)
+        for (int a = 0; a < 3; a++) out[k][a] /= volume;
+}
+
+static void hinge_at(const lw_director *d, int i, const lw_wide own[12], const lw_wide parent[12], hinge *g) {
+    const lw_director_joint *joint = &d->joints[i];
+    const lw_sweep_body *b = &d->sweep->bodies[i];
+    lw_wide sense = joint->side ? 1 : -1, basis[3][3], dual[3][3];
+    g->on_parent = b->slides && !joint->side;
+    for (int a = 0; a < 3; a++) g->across[a] = own[a] - parent[a], g->arm[a] = 0;
+    if (g->on_parent) {
+        for (int a = 0; a < 3; a++) g->arm[a] = g->across[a];
+        lw_wide_add_arm(joint->point[1], parent, -1, g->arm);
+    } else
+        lw_wide_add_arm(joint->point[joint->side], own, -1, g->arm);
+    if (b->slides) {
+        for (int k = 0; k < 3; k++) lw_wide_combine(joint->basis[k], joint->side ? parent : own, basis[k]);
+        reciprocal(basis, dual);
+        for (int k = 0; k < 3; k++) lw_wide_narrow(3, dual[k], g->basis[k]);
+    }
+    for (int k = 0; k < joint->moves; k++) {
+        const lw_director_move *move = &joint->move[k];
+        lw_wide *out = g->direction[k];
+        if (move->turns)
+            lw_wide_combine(move->vector, move->side == joint->side ? own : parent, out);
+        else
+            memcpy(out, dual[move->index], sizeof dual[0]);
+        for (int a = 0; a < 3; a++) out[a] *= move->turns ? sense : sense * move->sense;
+    }
+}
+
+/* S~'w of all speeds. */
+static void along_moves(const lw_director_joint *joint, const hinge *g, const lw_wide w[6], double *out) {
+    lw_wide moment[3];
+    if (joint->free) {
+        lw_wide_narrow(6, w, out);
+        return;
+    }
+    lw_wide_cross(g->arm, w, moment);
+    for (int a = 0; a < 3; a++) moment[a] += w[3 + a];
+    if (joint->ball) {
+        lw_wide_narrow(3, moment, out);
+        return;
+    }
+    for (int k = 0; k < joint->moves; k++)
+        out[k] = (double)lw_wide_dot(g->direction[k], joint->move[k].turns ? moment : w);
+}
+
+/* Balance of a body, with what its elements have added: f its twelve components; middle: its coordinates. */
+static void balance(lw_director *d, int i, const lw_wide middle[12], lw_wide f[12], lw_wide W[6]) {
+    const lw_director_body *body = &d->bodies[i];
+    bool loaded = d->sweep->loaded[i];
+    lw_wide factor = 2 / d->h, torque[3]; /* rounded as where rates are stored */
+    for (int k = 0; k < 12; k++) {
+        int a = 12 * i + k;
+        double inertia = k < 3 ? body->mass : body->euler[k / 3 - 1];
+        f[k] =
+            inertia * (factor * (d->change[a] + (lw_wide)d->rest[a]) - 2 * (d->v0[a] + (lw_wide)d->low[a]));
+        if (loaded) f[k] += d->exact[a] + d->residual[a], d->exact[a] = 0, d->residual[a] = 0;
+    }
+    for (int a = 0; a < 3; a++) {
+        f[a] -= (lw_wide)(d->h * body->mass) * d->model->gravity[a];
+        W[a] = f[a];
+        W[3 + a] = 0;
+        if (loaded) W[3 + a] = d->torque[3 * i + a], d->torque[3 * i + a] = 0;
+    }
+    for (int k = 3; k < 12; k += 3) {
+        lw_wide_cross(middle + k, f + k, torque);
+        for (int a = 0; a < 3; a++) W[3 + a] += torque[a];
+    }
+}
+
+static void add_elements(lw_director *d, int i, bool matrix) {
+    lw_sweep *s = d->sweep;
+    s->at = i;
+    if (matrix) {
+        memset(s->to_parent, 0, sizeof s->to_parent);
+        memset(s->from_parent, 0, sizeof s->from_parent);
+    }
+    if (s->first_force[i] == s->first_force[i + 1]) return;
+    if (s->bodies[i].pushed) lw_v3_set(d->joint_torque + 3 * s->bodies[i].joint, 0, 0, 0);
+    for (int k = s->first_measure[i]; k < s->first_measure[i + 1]; k++) {
+        lw_measure *m = &d->measures[s->measures[k]];
+        lw_measure_step(m, m->from, d->q0, d->q1, matrix);
+        m->force = m->stiffness = 0;
+    }
+    for (int k = s->first_force[i]; k < s->first_force[i + 1]; k++)
+        lw_director_force(d, s->forces[k], matrix);
+    for (int k = s->first_measure[i]; k < s->first_measure[i + 1]; k++) {
+        lw_measure *m = &d->measures[s->measures[k]];
+        m->element = m->force / d->h;
+        lw_director_add_measure(d, m, matrix);
+    }
+}
+
+/* A += factor x~ y~, column by column. */
+static void add_cross_cross(double *A, double factor, const double x[3], const double y[3]) {
+    double dot = lw_v3_dot(x, y);
+    for (int j = 0; j < 3; j++) {
+        for (int a = 0; a < 3; a++) A[a + 6 * j] += factor * y[a] * x[j];
+        A[j + 6 * j] -= factor * dot;
+    }
+}
+
+static void add_inertia(const lw_director *d, int i, const double f[12], double A[36]) {
+    const lw_director_body *body = &d->bodies[i];
+    double factor = 2 / d->h;
+    for (int a = 0; a < 3; a++) A[7 * a] += factor * body->mass;
+    for (int k = 1; k < 4; k++) {
+        const double *end = d->q1 + 12 * i + 3 * k;
+        add_cross_cross(A + 21, -factor * body->euler[k - 1], d->qm + 12 * i + 3 * k, end);
+        add_cross_cross(A + 21, 0.5, f + 3 * k, end);
+    }
+}
+
+/* Columns S at q1 and S~ (both 6 per speed), and how S~'W changes with dt_i (Z) and dt_p (Zp). */
+static void columns(const lw_director *d, int i, const hinge *g, const double W[6], double *S, double *T,
+                    double *Z, double *Zp) {
+    const lw_director_joint *joint = &d->joints[i];
+    const lw_sweep_body *b = &d->sweep->bodies[i];
+    const double *own = d->q1 + 12 * i, *parent = d->q1 + 12 * b->parent;
+    double arm[3], end[3], F[3], moment[3], sense = joint->side ? 1 : -1;
+    memset(S, 0, 36 * sizeof *S), memset(T, 0, 36 * sizeof *T);
+    memset(Z, 0, 36 * sizeof *Z), memset(Zp, 0, 36 * sizeof *Zp);
+    if (joint->free) {
+        for (int k = 0; k < 6; k++) S[7 * k] = T[7 * k] = 1;
+        return;
+    }
+    lw_v3_copy(W, F), lw_wide_narrow(3, g->arm, arm);
+    lw_v3_cross(arm, F, moment);
+    lw_v3_add(moment, W + 3, moment);
+    double at[3], from_parent[3]; /* the joint's point at q1, seen from both centres */
+    lw_director_combine(g->on_parent ? joint->point[1] : joint->point[joint->side],
+                        g->on_parent ? parent : own, at);
+    lw_v3_sub(own, at, end);
+    lw_v3_sub(at, parent, from_parent);
+    int turns = joint->ball ? 3 : joint->moves;
+    for (int k = 0; k < turns; k++) {
+        const lw_director_move *move = &joint->move[k];
+        double *s = S + 6 * k, *t = T + 6 * k, *z = Z + 6 * k, *zp = Zp + 6 * k, n[3] = {0, 0, 0},
+               n1[3] = {0, 0, 0};
+        bool spherical = joint->ball;
+        if (!spherical && !move->turns) {
+            double basis[3][3], *first = (joint->side ? zp : z) + 3, part[3];
+            lw_wide_narrow(3, g->direction[k], t);
+            lw_director_combine(move->vector, joint->side ? parent : own, s);
+            for (int a = 0; a < 3; a++) s[a] *= sense * move->factor;
+            for (int j = 0; j < 3; j++) {
+                lw_director_combine(joint->basis[j], joint->side ? parent : own, basis[j]);
+                lw_v3_cross(basis[j], t, part);
+                lw_v3_axpy(-0.5 * lw_v3_dot(g->basis[j], F), part, first);
+            }
+            continue;
+        }
+        if (spherical)
+            n[k] = n1[k] = 1;
+        else {
+            bool mine = move->side == joint->side;
+            double part[3];
+            lw_wide_narrow(3, g->direction[k], n);
+            lw_director_combine(move->vector, mine ? own : parent, n1);
+            for (int a = 0; a < 3; a++) n1[a] *= sense;
+            lw_v3_cross(n1, moment, part);
+            lw_v3_axpy(0.5, part, (mine ? z : zp) + 3);
+        }
+        lw_v3_copy(n1, s + 3), lw_v3_cross(n1, end, s);
+        lw_v3_copy(n, t + 3), lw_v3_cross(n, arm, t);
+        double push[3], part[3];
+        lw_v3_cross(F, n, push);
+        if (g->on_parent) {
+            lw_v3_axpy(0.5, push, z), lw_v3_axpy(-0.5, push, zp);
+            lw_v3_cross(from_parent, push, part);
+            lw_v3_axpy(-0.5, part, zp + 3);
+        } else {
+            lw_v3_cross(end, push, part);
+            lw_v3_axpy(0.5, part, z + 3);
+        }
+    }
+}
+
+/* Inverse of a k x k matrix, row by row, in place of A; false: singular. */
+static bool invert(int k, double *A) {
+    if (k == 1) {
+        A[0] = 1 / A[0];
+        return isfinite(A[0]);
+    }
+    int swap[6];
+    for (int c = 0; c < k; c++) {
+        int best = c;
+        for (int r = c + 1; r < k; r++)
+            if (fabs(A[r * k + c]) > fabs(A[best * k + c])) best = r;
+        swap[c] = best;
+        for (int j = 0; j < k && best != c; j++) {
+            double x = A[c * k + j];
+            A[c * k + j] = A[best * k + j], A[best * k + j] = x;
+        }
+        double pivot = 1 / A[c * k + c];
+        if (!isfinite(pivot)) return false;
+        A[c * k + c] = 1;
+        for (int j = 0; j < k; j++) A[c * k + j] *= pivot;
+        for (int r = 0; r < k; r++) {
+            if (r == c) continue;
+            double x = A[r * k + c];
+            A[r * k + c] = 0;
+            for (int j = 0; j < k; j++) A[r * k + j] -= x * A[c * k + j];
+        }
+    }
+    for (int c = k - 1; c >= 0; c--)
+        for (int r = 0; r < k && swap[c] != c; r++) {
+            double x = A[r * k + c];
+            A[r * k + c] = A[r * k + swap[c]], A[r * k + swap[c]] = x;
+        }
+    return true;
+}
+
+/* X~'A, and A X, for a body that stands at arm from its parent. */
+static void shift_rows(const double arm[3], double A[36]) {
+    for (int j = 0; j < 6; j++) lw_v3_add_cross(arm, A + 6 * j, A + 6 * j + 3);
+}
+static void shift_columns(const double arm[3], double A[36]) { /* column of a rotation: A_phi (w x arm) */
+    for (int a = 0; a < 6; a++) {
+        double row[3] = {A[a], A[a + 6], A[a + 12]}, part[3];
+        lw_v3_cross(arm, row, part);
+        for (int j = 0; j < 3; j++) A[a + 18 + 6 * j] += part[j];
+    }
+}
+
+/* Eliminates a body: its factors, and what is left for its parent. */
+static bool eliminate(lw_director *d, int i, const hinge *g, const lw_wide f[12], const double W[6]) {
+    lw_sweep *s = d->sweep;
+    lw_sweep_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
+    bool free = d->joints[i].free, elements = s->first_force[i] < s->first_force[i + 1];
+    double A[36], T[36], S[36], Z[36], Zp[36], E[36], across[3], twelve[12];
+    const double *F = W;
+    int n = b->speeds;
+    lw_wide_narrow(12, f, twelve);
+    add_inertia(d, i, twelve, b->A);
+    memcpy(A, b->A, sizeof A);
+    lw_v3_sub(d->q1 + 12 * i, d->q1 + 12 * b->parent, b->arm);
+    columns(d, i, g, W, S, T, Z, Zp);
+    memcpy(b->S, S, 6 * (size_t)n * sizeof *S);
+    for (int k = 0; k < n; k++) { /* Z = S~'A + Z, then D = Z S, E = Z X + S~'A_ip + Zp */
+        double *z = Z + 6 * k, *e = E + 6 * k;
+        for (int j = 0; j < 6; j++) z[j] += lw_v6_dot(T + 6 * k, A + 6 * j);
+        for (int l = 0; l < n; l++) b->inverse[k * n + l] = lw_v6_dot(z, S + 6 * l);
+        for (int j = 0; j < 6; j++) e[j] = Zp[6 * k + j] + (free ? 0 : z[j]);
+        for (int j = 0; j < 6 && elements; j++) e[j] += lw_v6_dot(T + 6 * k, s->to_parent + 6 * j);
+        if (!free) lw_v3_add_cross(b->arm, z, e + 3);
+    }
+    if (!invert(n, b->inverse)) return false;
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < 6; j++) {
+            double sum = 0;
+            for (int l = 0; l < n; l++) sum += b->inverse[k * n + l] * E[6 * l + j];
+            b->E[6 * k + j] = sum;
+        }
+    if (b->parent == 0) return true;
+    /* C = X~'A + A_pi + dX~'W of the body, in place of A; what dt_p does at once */
+    if (free)
+        memset(A, 0, 36 * sizeof *A);
+    else {
+        lw_wide_narrow(3, g->across, across);
+        shift_rows(across, A);
+        shift_rows(across, s->to_parent);
+        const double cross[9] = {0, F[2], -F[1], -F[2], 0, F[0], F[1], -F[0], 0}; /* F~ column by column */
+        for (int j = 0; j < 3; j++)
+            for (int a = 0; a < 3; a++) {
+                A[3 + a + 6 * j] -= 0.5 * cross[3 * j + a];
+                p->A[3 + a + 6 * j] += 0.5 * cross[3 * j + a];
+            }
+        for (int k = 0; k < 36 && elements; k++) p->A[k] += s->to_parent[k];
+    }
+    for (int k = 0; k < 36 && elements; k++) A[k] += s->from_parent[k];
+    for (int k = 0; k < n; k++) { /* Z = C S */
+        for (int a = 0; a < 6; a++) Z[6 * k + a] = 0;
+        for (int j = 0; j < 6; j++)
+            for (int a = 0; a < 6; a++) Z[6 * k + a] += A[6 * j + a] * S[6 * k + j];
+    }
+    for (int k = 0; k < n; k++)
+        for (int a = 0; a < 6; a++) {
+            double sum = 0;
+            for (int l = 0; l < n; l++) sum += Z[6 * l + a] * b->inverse[l * n + k];
+            b->H[6 * k + a] = sum;
+        }
+    if (!free) {
+        shift_columns(b->arm, A);
+        for (int k = 0; k < 36; k++) p->A[k] += A[k];
+    }
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < 6; j++)
+            for (int a = 0; a < 6; a++) p->A[6 * j + a] -= b->H[6 * k + a] * E[6 * k + j];
+    return true;
+}
+
+/* The directors in the middle still span: see director_step.c. */
+static bool spans(const lw_wide m[12]) {
+    lw_wide normal[3];
+    lw_wide_cross(m + 3, m + 6, normal);
+    return lw_wide_dot(normal, m + 9) > 1e-3L;
+}
+
+/* So do the axes of a universal joint: where they are parallel in the middle, one of its two equations is
+ * lost. */
+static bool turns_span(const lw_director_joint *joint, const hinge *g) {
+    lw_wide normal[3];
+    if (!joint->crossed) return true;
+    lw_wide_cross(g->direction[0], g->direction[1], normal);
+    return lw_wide_dot(normal, normal) > 1e-3L;
+}
+
+/* What the joint has done to its second body, at its point there, as in director_reactions.c. */
+static void keep_reaction(lw_director *d, int i, const lw_wide W[6], const lw_wide middle[12],
+                          const lw_wide parent[12], double *reactions) {
+    const lw_director_joint *joint = &d->joints[i];
+    const lw_sweep_body *b = &d->sweep->bodies[i];
+    int index = b->joint;
+    double *out = reactions + 6 * index, sign = joint->side ? 1 / d->h : -1 / d->h;
+    lw_wide at[3], arm[3], moment[3];
+    lw_wide_combine(joint->point[1], joint->side ? middle : parent, at);
+    for (int a = 0; a < 3; a++) arm[a] = middle[a] - at[a];
+    lw_wide_cross(arm, W, moment);
+    for (int a = 0; a < 3; a++) {
+        out[a] = sign * (double)W[a];
+        out[3 + a] = sign * (double)(W[3 + a] + moment[a]);
+    }
+    if (!b->pushed) return;
+    double own[6] = {0}, part[3], offset[3];
+    lw_director_coordinate_loads(d, index, d->coordinate + d->model->joints[index].info.q, own);
+    for (int a = 0; a < 3; a++) offset[a] = (double)((joint->side ? middle : parent)[a] - at[a]);
+    lw_v3_cross(offset, own, part);
+    for (int a = 0; a < 3; a++) {
+        out[a] += own[a];
+        out[3 + a] += own[3 + a] + part[a] + d->joint_torque[3 * index + a];
+    }
+}
+
+bool lw_director_sweep_in(lw_director *d, bool matrix, double *reactions) {
+    lw_sweep *s = d->sweep;
+    lw_wide middle[12], parent[12], f[12], W[6];
+    hinge g;
+    d->clear = false;
+    s->fresh = matrix;
+    bool use = s->known && s->far;
+    if (reactions || matrix) s->known = true;
+    d->work = (lw_power){0, 0, 0};
+    for (int i = d->n; i >= 1; i--) {
+        lw_sweep_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
+        bool free = d->joints[i].free;
+        double rho[6], known[6];
+        lw_director_sweep_fetch(d, i - LW_SWEEP_AHEAD);
+        add_elements(d, i, matrix);
+        lw_wide_middle(d, i, middle);
+        lw_wide_middle(d, b->parent, parent);
+        balance(d, i, middle, f, W);
+        for (int k = 0; k < 6; k++) W[k] += b->W[k], b->W[k] = 0;
+        if (!free) hinge_at(d, i, middle, parent, &g);
+        if (matrix) {
+            double load[6];
+            for (int k = 0; k < 6; k++) load[k] = use ? d->h * b->load[k] : (double)W[k];
+            if (!eliminate(d, i, &g, f, load)) return false;
+        }
+        if (reactions) {
+            if (!spans(middle) || !turns_span(&d->joints[i], &g)) return false;
+            for (int k = 0; k < 6; k++) b->load[k] = (double)W[k] / d->h;
+            keep_reaction(d, i, W, middle, parent, reactions);
+        }
+        lw_wide all[6];
+        for (int k = 0; k < 6; k++) all[k] = W[k] + b->k[k], known[k] = b->k[k], b->k[k] = 0;
+        if (matrix) lw_wide_narrow(6, all, b->load);
+        along_moves(&d->joints[i], &g, all, rho);
+        for (int k = 0; k < b->speeds; k++) {
+            b->y[k] = 0;
+            for (int l = 0; l < b->speeds; l++) b->y[k] += b->inverse[k * b->speeds + l] * rho[l];
+        }
+        if (b->parent == 0) continue;
+        for (int k = 0; k < b->speeds; k++)
+            for (int a = 0; a < 6; a++) p->k[a] -= b->H[6 * k + a] * rho[k];
+        if (free) continue;
+        lw_wide moment[3];
+        double across[3];
+        lw_wide_cross(g.across, W, moment);
+        for (int a = 0; a < 3; a++) p->W[a] += W[a], p->W[3 + a] += W[3 + a] + moment[a];
+        lw_wide_narrow(3, g.across, across);
+        for (int a = 0; a < 6; a++) p->k[a] += known[a];
+        lw_v3_add_cross(across, known, p->k + 3);
+    }
+    d->clear = true;
+    return true;
+}
+
+/* --- outwards ------------------------------------------------------------------------------------- */
+
+/* Increments of a body from those of its parent; du of its speeds. */
+static void increments(lw_director *d, int i, double du[6]) {
+    lw_sweep_body *b = &d->sweep->bodies[i];
+    const double *of_parent = d->sweep->bodies[b->parent].delta;
+    bool moves = b->parent != 0;
+    for (int a = 0; a < 6; a++) b->delta[a] = 0;
+    if (moves && !d->joints[i].free) {
+        for (int a = 0; a < 6; a++) b->delta[a] = of_parent[a];
+        lw_v3_add_cross(of_parent + 3, b->arm, b->delta);
+    }
+    for (int k = 0; k < b->speeds; k++) {
+        du[k] = -b->y[k] - (moves ? lw_v6_dot(b->E + 6 * k, of_parent) : 0);
+        for (int a = 0; a < 6; a++) b->delta[a] += du[k] * b->S[6 * k + a];
+    }
+}
+
+/* What the joint will transmit after the increment, W + dW; the derivative of the next matrix is taken for
+ * that, as it would be with multipliers among the unknowns. With W itself, which is far off while a long
+ * chain is, Newton would go astray. */
+static void expect_load(const lw_director *d, lw_sweep_body *b) {
+    for (int j = 0; j < 6; j++)
+        for (int a = 0; a < 6; a++) b->load[a] += b->A[6 * j + a] * b->delta[j];
+    for (int a = 0; a < 6; a++) b->load[a] /= d->h;
+    memset(b->A, 0, sizeof b->A);
+}
+
+void lw_director_sweep_out(lw_director *d, double *size, double *step) {
+    double sizes[2] = {0, 0};
+    bool fresh = d->sweep->fresh;
+    for (int i = 1; i <= d->n; i++) {
+        const lw_director_joint *joint = &d->joints[i];
+        lw_sweep_body *b = &d->sweep->bodies[i];
+        double du[6];
+        lw_director_sweep_fetch(d, i + LW_SWEEP_AHEAD);
+        increments(d, i, du);
+        if (fresh) expect_load(d, b);
+        const double *weight = d->weight + 4 * i, *change = d->change + 12 * i, *delta = b->delta;
+        sizes[0] += weight[0] * lw_v3_dot(delta, delta);
+        for (int k = 1; k < 4; k++) {
+            double part[3];
+            lw_v3_cross(delta + 3, d->q1 + 12 * i + 3 * k, part);
+            sizes[0] += weight[k] * lw_v3_dot(part, part);
+        }
+        if (joint->ball) {
+            double small[4];
+            lw_wide turn[4], before[4];
+            lw_quat_exp(delta + 3, small);
+            for (int k = 0; k < 4; k++) turn[k] = small[k], before[k] = b->turn[k];
+            lw_wide_multiply(turn, before, b->turn);
+            lw_v3_add(d->change + 12 * i, delta, d->change + 12 * i);
+        } else
+            for (int k = 0; k < b->speeds; k++) d->u[b->first_speed + k] += du[k];
+        lw_director_sweep_place(d, i);
+        for (int k = 0; k < 4; k++) sizes[1] += weight[k] * lw_v3_dot(change + 3 * k, change + 3 * k);
+    }
+    *size = sqrt(sizes[0]), *step = sqrt(sizes[1]);
+    d->sweep->far = *size > 0.01 * *step;
+}
+
+void lw_director_sweep_rest(lw_director *d, int i, double *angles) {
+    const lw_director_joint *joint = &d->joints[i];
+    double du[6], *rest = d->rest + 12 * i;
+    increments(d, i, du);
+    if (d->sweep->fresh) expect_load(d, &d->sweep->bodies[i]);
+    const double *delta = d->sweep->bodies[i].delta;
+    lw_v3_add(rest, delta, rest);
+    for (int k = 3; k < 12; k += 3) lw_v3_add_cross(delta + 3, d->q1 + 12 * i + k, rest + k);
+    for (int k = 0; k < joint->moves; k++) {
+        int angle = joint->move[k].angle;
+        if (angle >= 0)
+            angles[angle] = d->angles[angle] + remainder(d->u[joint->move[k].speed] + du[k], 2 * LW_PI);
+    }
+}

@@ -1,0 +1,220 @@
+/* massless_active_set.c - what determines motions without mass from one event to the next.
+ *
+ * Whether a damper resists a motion without mass may be a matter of the state: contacts, clutches, end stops,
+ * dead zones. Conditions in laws, drives and applied forces, of position and time, make forces jump. In a run
+ * both are held from one event to the next:
+ *
+ *   outcomes   of conditions in elements that act on motions which no constant damper resists; forces go on
+ *   smoothly where one would
+ *              change
+ *   held       directions that springs hold; they stay algebraic where a damper would engage
+ *
+ * An event is where an outcome or the number of damped directions, of a group, is no longer that of the
+ * state. What begins there depends on the state alone.
+ *
+ * Source   docs/theory/massless.md, 8.
+ * Cost     an evaluation of conditions, and a factor of N'C N; no allocation but in create.
+ */
+#include "formulations/massless/massless_active_set.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- creation
+ * ---------------------------------------------------------------------------------------------- */
+
+static int conditions_of(const lw_force *force) {
+    int count = 0;
+    if (force->law) count += lw_function_conditions(force->law);
+    if (force->drive) count += lw_function_conditions(force->drive);
+    for (int k = 0; k < 6; k++)
+        if (force->components[k]) count += lw_function_conditions(force->components[k]);
+    return count;
+}
+
+/* Does the element act on a motion that no constant damper resists? */
+static bool reaches(const lw_null_shape *shape, const lw_force *force, const bool *wanting) {
+    bool in_joint =
+        force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING && force->type != LW_FORCE_APPLIED;
+    for (int k = 0; k < shape->count; k++) {
+        if (!wanting[k]) continue;
+        if (shape->dense || force->closure >= 0) return true;
+        for (int e = shape->entry_start[k]; in_joint && e < shape->entry_start[k + 1]; e++)
+            if (shape->speed[e] == force->v) return true;
+        for (int m = shape->moved_start[k]; !in_joint && m < shape->moved_start[k + 1]; m++)
+            if (shape->body[m] == force->bodies[0] || shape->body[m] == force->bodies[1]) return true;
+    }
+    return false;
+}
+
+bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, const lw_dampers *dampers,
+                      lw_arena *arena, lw_follow **follow) {
+    const lw_model *model = shape->model;
+    bool wanting = false;
+    *follow = NULL;
+    for (int k = 0; k < shape->count; k++) wanting |= kinds->wanting[k];
+    if (!wanting) return true;
+    lw_follow *f = LW_NEW(arena, lw_follow, 1);
+    if (!f) return false;
+    f->shape = shape, f->latent = kinds->latent;
+    f->element = LW_NEW(arena, int, model->force_count + 1);
+    f->held_of = LW_NEW(arena, int, model->force_count + 1);
+    f->loose = LW_NEW(arena, bool, shape->count + 1);
+    f->held = LW_NEW(arena, bool, shape->count + 1);
+    f->once = LW_NEW(arena, bool, shape->count + 1);
+    f->group = LW_NEW(arena, int, shape->count + 1);
+    f->count = LW_NEW(arena, int, shape->count + 1);
+    f->before = LW_NEW(arena, bool, shape->count + 1);
+    f->q = LW_NEW(arena, double, model->nq + 1);
+    if (lw_arena_failed(arena)) return false;
+    lw_dampers_groups(dampers, f->group);
+    int outcomes = 0;
+    for (int k = 0; k < shape->count; k++) f->directions += kinds->latent[k];
+    for (int k = 0; k < model->force_count; k++) {
+        int own = conditions_of(&model->forces[k]);
+        f->held_of[k] = -1;
+        if (!own || !reaches(shape, &model->forces[k], kinds->wanting)) continue;
+        f->held_of[k] = outcomes;
+        f->element[f->elements++] = k;
+        outcomes += own;
+    }
+    f->outcomes = LW_NEW(arena, double, outcomes + 1);
+    if (!f->outcomes) return false;
+    if (!f->elements && !f->directions) return true;
+    if (lw_data_create(model, NULL, &f->data) != LW_OK) return false;
+    *follow = f;
+    return true;
+}
+
+void lw_follow_destroy(lw_follow *follow) {
+    if (follow) lw_data_destroy(follow->data);
+}
+
+/* --- conditions
+ * -------------------------------------------------------------------------------------------- */
+
+/* The variables of its law or drive, but the speed, at the state in data: bit k of the result is that one. */
+static unsigned variables_of(const lw_model *model, const lw_data *data, const lw_force *force, double t,
+                             double out[3]) {
+    if (force->type == LW_FORCE_SPRING) {
+        const lw_pose *first = &data->world[force->bodies[0]], *second = &data->world[force->bodies[1]];
+        double a[3], b[3], line[3];
+        lw_pose_point(first->R, first->p, force->frames[0].p, a);
+        lw_pose_point(second->R, second->p, force->frames[1].p, b);
+        lw_v3_sub(b, a, line);
+        out[0] = lw_v3_norm(line) - force->free_length, out[1] = 0, out[2] = t;
+        return 1u << 1;
+    }
+    double own[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], W[36], at[3];
+    if (force->closure >= 0) lw_cut_joint(model, data, force->closure, own, v, W, at);
+    const double *q = force->closure < 0 ? data->q : own;
+    double x = force->q >= 0 ? q[force->q] : 0;
+    if (force->type == LW_FORCE_DRIVE) {
+        out[0] = t, out[1] = x, out[2] = 0;
+        return 1u << 2;
+    }
+    out[0] = x - force->free_length, out[1] = 0, out[2] = t;
+    return 1u << 1;
+}
+
+/* How far its conditions are from changing, negative if one has; or (held NULL) their outcomes. */
+static double look(const lw_model *model, const lw_data *data, const lw_force *force, double t,
+                   const double *held, double *outcomes) {
+    double x[3], least = HUGE_VAL;
+    if (force->type != LW_FORCE_APPLIED) {
+        unsigned speed = variables_of(model, data, force, t, x);
+        const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
+        return f ? lw_function_look(f, x, speed, held, outcomes) : HUGE_VAL;
+    }
+    for (int k = 0; k < 6; k++) {
+        const lw_function *f = force->components[k];
+        if (!f) continue;
+        least = fmin(least, lw_function_look(f, &t, 0, held, outcomes));
+        int own = lw_function_conditions(f);
+        if (held) held += own;
+        if (outcomes) outcomes += own;
+    }
+    return least;
+}
+
+void lw_follow_hold(const lw_follow *f, lw_flow *flow) {
+    flow->data->held_of = f->held_of, flow->data->held = f->outcomes;
+    lw_dampers_freeze(flow->dampers, f->held);
+}
+void lw_follow_release(lw_flow *flow) {
+    flow->data->held_of = NULL, flow->data->held = NULL;
+    lw_dampers_freeze(flow->dampers, NULL);
+}
+
+void lw_follow_begin(lw_follow *f, lw_flow *flow, double t) {
+    const lw_model *model = f->shape->model;
+    const bool *held = lw_dampers_held(flow->dampers), *loose = lw_dampers_loose(flow->dampers);
+    for (int e = 0; e < f->elements; e++) {
+        int k = f->element[e];
+        look(model, flow->data, &model->forces[k], t, NULL, f->outcomes + f->held_of[k]);
+    }
+    for (int k = 0; k < f->shape->count; k++) f->loose[k] = loose[k], f->held[k] = held && held[k];
+    f->begun = true;
+}
+
+/* --- roots
+ * ------------------------------------------------------------------------------------------------- */
+
+int lw_follow_root_count(const lw_follow *f) { return f->elements + (f->directions > 0); }
+
+/* N'C N at the state in the flow with floors times a factor, a power of two. */
+static void factor_with(lw_flow *flow, double t, double factor) {
+    double *floor = lw_dampers_floors(flow->dampers);
+    for (int k = 0; k < flow->shape->count; k++) floor[k] *= factor;
+    lw_dampers_factor(flow->dampers, flow->data, t);
+    for (int k = 0; k < flow->shape->count; k++) floor[k] /= factor;
+}
+
+/* How far the pivots of latent directions are from where their kind changes, as a logarithm; negative where
+ * one is beyond. A direction stays damped down to a part of its floor, and held up to a multiple: errors of a
+ * step do not lead to and fro. Of a group that chooses its pivots at each position only their number
+ * tells. */
+static double pivot_distance(lw_follow *f, lw_flow *flow, double t) {
+    const double most = 5, apart = 2;
+    const bool *within = lw_dampers_within(flow->dampers), *loose = lw_dampers_loose(flow->dampers);
+    const double *pivot = lw_dampers_pivots(flow->dampers), *floor = lw_dampers_floors(flow->dampers);
+    double least = most;
+    for (int held = 0; held < 2; held++) { /* those that are damped, then those that are held */
+        double factor = held ? apart : 1 / apart;
+        factor_with(flow, t, factor);
+        memset(f->count, 0, (size_t)f->shape->count * sizeof *f->count);
+        for (int k = 0; k < f->shape->count; k++) {
+            if (!f->latent[k]) continue;
+            if (within[k]) {
+                f->count[f->group[k]] += loose[k] - f->loose[k];
+                continue;
+            }
+            if (f->loose[k] != held) continue;
+            double ratio = pivot[k] > 0 ? log(pivot[k] / (factor * floor[k])) : -most;
+            ratio = fmax(fmin(held ? -ratio : ratio, most), -most);
+            least = fmin(least, loose[k] == held ? fmax(ratio, 1e-300) : fmin(ratio, -1e-300));
+        }
+        for (int k = 0; k < f->shape->count; k++)
+            if (held ? f->count[k] < 0 : f->count[k] > 0) least = fmin(least, -1);
+    }
+    return least;
+}
+
+void lw_follow_roots(lw_follow *f, lw_flow *flow, double t, double *values) {
+    const double far =
+        /* of steps that take some way nothing changes at once: a number all the same, or it would count as an
+         * event */
+        1e300;
+    const lw_model *model = f->shape->model;
+    for (int e = 0; e < f->elements; e++) {
+        int k = f->element[e];
+        double distance = look(model, flow->data, &model->forces[k], t, f->outcomes + f->held_of[k], NULL);
+        values[e] = distance < 0 ? distance : fmin(fmax(distance, 1e-300), far);
+    }
+    if (!f->directions) return;
+    lw_dampers_freeze(flow->dampers, NULL);
+    values[f->elements] = pivot_distance(f, flow, t);
+    lw_dampers_freeze(flow->dampers, f->held);
+}

@@ -1,0 +1,447 @@
+/* massless_damping_matrix.c - what resists motions without mass, at one state: N'C N, and its factors.
+ *
+ *   N'C N = sum over dampers  c (h N)'(h N),      h v the rate of a damper, -c h v its force
+ *
+ * c is the derivative of a damper's force at the present rate, exact. The matrix is symmetric. It is factored
+ * as L D L' in the order of the directions; those that no damper resists are known and left out: their pivots
+ * vanish, and so do their columns. Groups with such ones beside others choose their pivots at each position
+ * (massless_pivoted_ldl.c).
+ *
+ * Source   docs/theory/massless.md, 4.
+ * Cost     O(dampers + entries of L), no allocation.
+ */
+#include "formulations/massless/massless_damping.h"
+#include "formulations/massless/massless_small_ldl.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A wrench (torque; force) at a world point, in a body's internal frame. */
+static void wrench_on(const lw_pose *world, const double at[3], const double wrench[6], double out[6]) {
+    double arm[3], n[3];
+    lw_v3_sub(at, world->p, arm);
+    lw_v3_cross(arm, wrench + 3, n);
+    lw_v3_add(n, wrench, n);
+    lw_m3_tmul_v(world->R, n, out);
+    lw_m3_tmul_v(world->R, wrench + 3, out + 3);
+}
+
+static const double *held_of(const lw_model *model, const lw_data *data, const lw_force *force) {
+    return lw_held(data, (int)(force - model->forces));
+}
+
+/* c of an element at a cut joint; h, if it is wanted, 6 for each body. */
+static double cut_damping(const lw_model *model, lw_data *data, const lw_force *force, double t, double *h) {
+    double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], W[36], at[3];
+    int bodies[2];
+    lw_cut_joint(model, data, force->closure, q, v, W, at);
+    lw_damper_bodies(model, force, bodies);
+    for (int side = 0; h && side < 2; side++)
+        wrench_on(&data->world[bodies[side]], at, W + 6 * force->v, h + 6 * side);
+    return lw_joint_damping(force, held_of(model, data, force), force->q >= 0 ? q[force->q] : 0, v[force->v],
+                            t);
+}
+
+/* What its element has left (LW_LINE). */
+static const double *line_of(const lw_dampers *d, const lw_data *data, const damper *own) {
+    return data->lines + LW_LINE * (size_t)own->line[d->brief];
+}
+
+/* c of a spring, whose line lw_forces has left. */
+static double line_damping(const lw_data *data, const lw_force *force, const double *held,
+                           const double line[LW_LINE], double t) {
+    if (!law_uses(force->law, 1)) return force->damping;
+    const lw_pose *first = &data->world[force->bodies[0]], *second = &data->world[force->bodies[1]];
+    double a[3], b[3], along[3];
+    lw_pose_point(first->R, first->p, force->frames[0].p, a);
+    lw_pose_point(second->R, second->p, force->frames[1].p, b);
+    lw_v3_sub(b, a, along);
+    double length = lw_v3_norm(along);
+    if (!(length > 0)) return 0; /* as in force.c: no line, no force */
+    const double variables[3] = {length - force->free_length, line[12], t};
+    return force->damping + lw_law_slope(force->law, held, variables, 1);
+}
+
+/* c of a damper other than a bushing. */
+static double damping(const lw_dampers *d, const damper *own, lw_data *data, double t, double *h) {
+    const lw_model *model = d->null->shape->model;
+    const lw_force *force = d->forces[own - d->dampers];
+    if (own->constant) return own->c;
+    if (own->kind == IN_CUT) return cut_damping(model, data, force, t, h);
+    if (own->kind == ON_LINE)
+        return line_damping(data, force, held_of(model, data, force), line_of(d, data, own), t);
+    return lw_joint_damping(force, held_of(model, data, force), force->q >= 0 ? data->q[force->q] : 0,
+                            data->v[own->speed], t);
+}
+
+/* rate += sign times the rates of a bushing for a twist of a body: axes (columns) and point as seen from
+ * it. */
+INLINE void bushing_rate(const double twist[6], const double axes[9], const double at[3], double sign,
+                         int from, int end, double rate[6]) {
+    if (from == 0) {
+        double velocity[3];
+        lw_v3_cross(twist, at, velocity);
+        lw_v3_add(velocity, twist + 3, velocity);
+        for (int k = 0; k < 3; k++)
+            rate[k] += sign * (axes[k] * velocity[0] + axes[3 + k] * velocity[1] + axes[6 + k] * velocity[2]);
+    }
+    if (end == 6)
+        for (int k = 0; k < 3; k++)
+            rate[3 + k] += sign * (axes[k] * twist[0] + axes[3 + k] * twist[1] + axes[6 + k] * twist[2]);
+}
+/* load += sign times the wrench of forces along (then torques about) these axes. */
+INLINE void bushing_load(const double force[6], const double axes[9], const double at[3], double sign,
+                         int from, int end, double load[6]) {
+    if (from == 0) {
+        double f[3], n[3];
+        lw_m3_mul_v(axes, force, f);
+        lw_v3_cross(at, f, n);
+        for (int k = 0; k < 3; k++) load[k] += sign * n[k], load[3 + k] += sign * f[k];
+    }
+    if (end == 6) {
+        double n[3];
+        lw_m3_mul_v(axes, force + 3, n);
+        for (int k = 0; k < 3; k++) load[k] += sign * n[k];
+    }
+}
+
+/* count: how many shares it has, a constant where that pays. */
+INLINE void assemble_bushing(lw_dampers *d, const damper *own, const double *line, int base, int from,
+                             int end, int count) {
+    const lw_force *element = d->forces[own - d->dampers];
+    const double *C = element->bushing_damping, *twist = d->null->twist;
+    const share *s = d->shares + own->share;
+    const int *pair = d->pairs + own->pair;
+    double *rate = d->rate;
+    for (int a = 0; a < count; a++) {
+        double *x = rate + 6 * a, scaled[6];
+        for (int c = from; c < end; c++) x[c] = 0;
+        if (s[a].first >= 0)
+            bushing_rate(twist + 6 * s[a].first, element->frames[0].R, line + 9, -1, from, end, x);
+        if (s[a].second >= 0)
+            bushing_rate(twist + 6 * s[a].second, line, element->frames[1].p, 1, from, end, x);
+        for (int c = from; c < end; c++) scaled[c] = C[c] * x[c];
+        for (int b = 0; b <= a; b++) {
+            double sum = 0;
+            for (int c = from; c < end; c++) sum += scaled[c] * rate[6 * b + c];
+            d->value[*pair++ - base] += sum;
+        }
+    }
+}
+
+/* Constant dampers in the joints of a block: their matrix stands at the ends of its rows. count: of its
+ * directions, a constant where that pays. */
+INLINE void assemble_joints(lw_dampers *d, const lw_null_block *block, int base, int count) {
+    const double *value = d->null->value + block->entry;
+    const int *speed = d->null->shape->speed + block->entry;
+    int own = block->root != LW_ROOT_RESPONDS; /* the first speed of each direction is no other's */
+    double A[21] = {0};
+    for (int e = own; e < block->entries; e++) {
+        double c = d->in_joints[speed[e]], *at = A;
+        for (int a = 0; a < count; a++) {
+            double force = c * value[block->entries * a + e];
+            for (int b = 0; b <= a; b++) *at++ += force * value[block->entries * b + e];
+        }
+    }
+    const double *at = A;
+    for (int a = 0; a < count; a++) {
+        double *row = d->value + d->start[block->first + a + 1] - base - (a + 1);
+        for (int b = 0; b <= a; b++) row[b] += *at++;
+        if (own) row[a] += d->in_joints[speed[block->entries * a]];
+    }
+}
+
+/* The matrix of a piece. Its values stand where those of any other do, so that they stay at hand:
+ * value[start[first]] is d->value[0]. */
+static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, double t) {
+    const lw_null *null = d->null;
+    int base = d->start[piece->first];
+    double *value = d->value;
+    memset(value, 0, (size_t)(d->start[piece->end] - base) * sizeof *value);
+    for (int b = piece->block; b < piece->block_end; b++) {
+        const lw_null_block *block = &null->shape->blocks[b];
+        if (!d->gathered[b]) continue;
+        if (block->count == 1)
+            assemble_joints(d, block, base, 1);
+        else if (block->count == 3)
+            assemble_joints(d, block, base, 3);
+        else
+            assemble_joints(d, block, base, block->count);
+    }
+    for (int k = piece->damper; k < piece->damper_end; k++) {
+        damper *own = &d->dampers[k];
+        const share *s = d->shares + own->share;
+        const int *pair = d->pairs + own->pair;
+        if (own->kind == IN_BUSHING) {
+            const double *line = line_of(d, data, own);
+            if (own->from == 3 && own->count == 3)
+                assemble_bushing(d, own, line, base, 3, 6, 3);
+            else if (own->from == 3)
+                assemble_bushing(d, own, line, base, 3, 6, own->count);
+            else if (own->end == 3)
+                assemble_bushing(d, own, line, base, 0, 3, own->count);
+            else if (own->count == 6)
+                assemble_bushing(d, own, line, base, 0, 6, 6);
+            else
+                assemble_bushing(d, own, line, base, 0, 6, own->count);
+            continue;
+        }
+        if (!own->constant) own->c = damping(d, own, data, t, d->wrench + (own->kind == IN_CUT ? 12 * k : 0));
+        if (own->latent && d->without_latent) own->c = 0;
+        if (own->kind == IN_JOINT) {
+            for (int a = 0; a < own->count; a++)
+                for (int b = 0; b <= a; b++)
+                    value[*pair++ - base] += own->c * null->value[s[a].first] * null->value[s[b].first];
+            continue;
+        }
+        const double *h = own->kind == IN_CUT ? d->wrench + 12 * k : line_of(d, data, own);
+        double *rate = d->rate;
+        for (int a = 0; a < own->count; a++) {
+            rate[a] = 0;
+            if (s[a].first >= 0) rate[a] -= lw_v6_dot(h, null->twist + 6 * s[a].first);
+            if (s[a].second >= 0) rate[a] += lw_v6_dot(h + 6, null->twist + 6 * s[a].second);
+            for (int b = 0; b <= a; b++) value[*pair++ - base] += own->c * rate[a] * rate[b];
+        }
+    }
+}
+
+/* E: how twists change, 6 per body. */
+INLINE void advance_bushing(const lw_dampers *d, const damper *own, const double *E, lw_data *data, int from,
+                            int end) {
+    const lw_force *element = d->forces[own - d->dampers];
+    const double *C = element->bushing_damping, *line = line_of(d, data, own);
+    double change[6] = {0}, force[6], power = 0;
+    if (own->moves[0])
+        bushing_rate(E + 6 * own->bodies[0], element->frames[0].R, line + 9, -1, from, end, change);
+    if (own->moves[1]) bushing_rate(E + 6 * own->bodies[1], line, element->frames[1].p, 1, from, end, change);
+    for (int c = from; c < end; c++) {
+        force[c] = C[c] * change[c];
+        power += force[c] * (2 * line[12 + c] + change[c]);
+    }
+    bushing_load(force, element->frames[0].R, line + 9, 1, from, end, data->load + 6 * own->bodies[0]);
+    bushing_load(force, line, element->frames[1].p, -1, from, end, data->load + 6 * own->bodies[1]);
+    data->power.dissipation += power;
+}
+
+void lw_dampers_advance(const lw_dampers *d, const lw_null_piece *piece, const double *z, const double *E,
+                        lw_data *data) {
+    const lw_null *null = d->null;
+    for (int k = piece->damper; k < piece->damper_end; k++) {
+        const damper *own = &d->dampers[k];
+        double change = 0, before;
+        if (own->kind == IN_BUSHING) {
+            if (own->from == 3)
+                advance_bushing(d, own, E, data, 3, 6);
+            else if (own->end == 3)
+                advance_bushing(d, own, E, data, 0, 3);
+            else
+                advance_bushing(d, own, E, data, 0, 6);
+            continue;
+        }
+        if (own->kind == IN_JOINT) {
+            const share *s = d->shares + own->share;
+            for (int a = 0; a < own->count; a++) change += null->value[s[a].first] * z[s[a].direction];
+            before = data->v[own->speed] - change;
+            data->tau[own->speed] -= own->c * change;
+        } else { /* a spring: closed loops are not steady */
+            const double *h = line_of(d, data, own);
+            if (own->moves[0]) change -= lw_v6_dot(h, E + 6 * own->bodies[0]);
+            if (own->moves[1]) change += lw_v6_dot(h + 6, E + 6 * own->bodies[1]);
+            before = h[12];
+            lw_v6_axpy(own->c * change, h, data->load + 6 * own->bodies[0]);
+            lw_v6_axpy(-own->c * change, h + 6, data->load + 6 * own->bodies[1]);
+        }
+        data->power.dissipation += own->c * change * (2 * before + change);
+    }
+}
+
+/* What a direction is in lengths and angles: one of a speed that slides is a length. */
+static double unit_of(const lw_null *null, int k) {
+    const lw_link *link = &null->shape->model->links[null->shape->rep_body[k]];
+    return lw_joint_speed_turns(link->joint.type, null->rep[k] - link->v) ? 1 : null->shape->length;
+}
+
+void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size) {
+    const lw_null *null = d->null;
+    const lw_null_shape *shape = null->shape;
+    memset(size, 0, (size_t)d->size * sizeof *size);
+    for (int k = 0; k < d->count; k++) {
+        const damper *own = &d->dampers[k];
+        double c = 0;
+        if (own->kind == IN_BUSHING)
+            for (int part = 0; part < 6; part++) c += fabs(d->forces[k]->bushing_damping[part]);
+        else
+            c = fabs(damping(d, own, data, t, NULL));
+        for (const share *s = d->shares + own->share; s < d->shares + own->share + own->count; s++)
+            size[s->direction] += c;
+    }
+    for (int k = 0; k < d->size; k++) {
+        double most = 0;
+        for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++) {
+            size[k] += d->in_joints[shape->speed[e]];
+            most = fmax(most, fabs(null->value[e]));
+        }
+        size[k] *= most * most;
+    }
+}
+
+/* --- L D L' -------------------------------------------------------------------------------------------- */
+
+/* The pivot of direction k is known: takes it or leaves it. Returns its inverse. */
+INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double pivot, int *lost) {
+    double floor = d->floor[k];
+    if (d->frozen && d->latent[k])
+        floor = 0, pivot = fmax(pivot, d->least[k]); /* damped, unless it is held */
+    d->pivot[k] = pivot;
+    d->loose[k] = d->skipped[k] || d->held[k] || (other ? other->loose[k] : !(pivot > floor));
+    d->inverse[k] = d->loose[k] ? 0 : 1 / pivot;
+    d->loose_count += d->loose[k];
+    if (*lost < 0 && d->loose[k] && !d->skipped[k] && !d->held[k]) *lost = k;
+    if (d->driven < 0 && !d->skipped[k] && !d->held[k] && pivot < -d->floor[k]) d->driven = k;
+    return d->inverse[k];
+}
+
+/* n directions from `first` on, which are full (massless_small_ldl.h). */
+INLINE void factor_full(lw_dampers *d, const lw_dampers *other, int first, const double *value, int *lost,
+                        int n) {
+    double *L = d->L + d->L_start[first], rows[LW_FULL_MAX][LW_FULL_MAX], inverse[LW_FULL_MAX];
+#pragma GCC unroll 6
+    for (int i = 0; i < n; i++) {
+        d->diagonal[first + i] = value[i * (i + 1) / 2 + i];
+        double pivot = full_row(n, i, value, inverse, rows, L);
+        inverse[i] = take_pivot(d, other, first + i, pivot, lost);
+    }
+}
+
+/* Calls what(..., n) with the number of full directions from k on as a constant. */
+#define BY_COUNT(d, k, what, ...)                                                                            \
+    switch ((d)->full[k]) {                                                                                  \
+    case 1:                                                                                                  \
+        what(__VA_ARGS__, 1);                                                                                \
+        break;                                                                                               \
+    case 2:                                                                                                  \
+        what(__VA_ARGS__, 2);                                                                                \
+        break;                                                                                               \
+    case 3:                                                                                                  \
+        what(__VA_ARGS__, 3);                                                                                \
+        break;                                                                                               \
+    case 6:                                                                                                  \
+        what(__VA_ARGS__, 6);                                                                                \
+        break;                                                                                               \
+    default:                                                                                                 \
+        break;                                                                                               \
+    }
+
+/* The factor of a piece, whose matrix is in d->value. */
+static void factor_piece(lw_dampers *d, const lw_null_piece *piece, const lw_dampers *other, int *lost) {
+    double *y = d->work; /* zero between calls */
+    int base = d->start[piece->first];
+    for (int k = piece->first; k < piece->end; k++) {
+        if (d->within[k]) continue; /* no entry of L leads to or from it */
+        const double *value = d->value + d->start[k] - base;
+        if (d->full[k]) {
+            BY_COUNT(d, k, factor_full, d, other, k, value, lost)
+            k += d->full[k] - 1;
+            continue;
+        }
+        const int *column = d->column + d->start[k];
+        int last = d->start[k + 1] - 1 - d->start[k];
+        for (int p = 0; p < last; p++) y[column[p]] = value[p];
+        double pivot = d->diagonal[k] = value[last];
+        for (int e = d->row_start[k]; e < d->row_start[k + 1]; e++) {
+            int i = d->row_column[e], end = d->row_place[e];
+            double yi = y[i];
+            y[i] = 0;
+            for (int p = d->L_start[i]; p < end; p++) y[d->L_row[p]] -= d->L[p] * yi;
+            d->L[end] = yi * d->inverse[i];
+            pivot -= d->L[end] * yi;
+        }
+        take_pivot(d, other, k, pivot, lost);
+    }
+}
+
+/* Groups that are resisted in part only. */
+static int factor_mixed(lw_dampers *d) {
+    int n = d->size;
+    for (int k = 0; k < n; k++)
+        if (d->within[k]) d->diagonal[k] = d->value[d->start[k + 1] - 1], d->unit[k] = unit_of(d->null, k);
+    int bad = lw_mixed_factor(d->mixed, d->follow ? d->follow->mixed : NULL, d->start, d->column, d->value,
+                              d->unit, d->floor, d->held, d->frozen, d->pivot, d->inverse, &d->driven);
+    for (int k = 0; k < n; k++)
+        if (d->within[k]) d->loose_count += d->loose[k] = d->inverse[k] == 0;
+    return bad;
+}
+
+void lw_dampers_begin(lw_dampers *d) {
+    if (d->any_held && !d->frozen) { /* that was so at another state */
+        memset(d->held, 0, (size_t)d->size * sizeof *d->held);
+        d->any_held = false;
+    }
+    d->loose_count = 0;
+    d->driven = d->missing = -1;
+}
+void lw_dampers_factor_piece(lw_dampers *d, const lw_null_piece *piece, lw_data *data, double t) {
+    const lw_dampers *other = d->follow == d ? NULL : d->follow;
+    int bad = -1, loose = d->loose_count;
+    if (piece->known && *piece->known == d->epoch) return;
+    assemble(d, piece, data, t);
+    factor_piece(d, piece, other, &d->missing);
+    if (d->mixed) bad = factor_mixed(d); /* then the piece is the whole */
+    if (d->missing < 0) d->missing = bad;
+    if (piece->known && !other && d->driven < 0 && d->loose_count == loose) *piece->known = d->epoch;
+}
+int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
+    d->epoch++;
+    lw_dampers_begin(d);
+    lw_dampers_factor_piece(d, &d->whole, data, t);
+    return d->missing;
+}
+
+/* L^-1 x and L^-T x of directions that are not full. */
+static void lower_others(const lw_dampers *d, const lw_null_piece *piece, double *x) {
+    for (int k = piece->first; k < piece->end; k++)
+        for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k] && !d->full[k]; p++)
+            x[d->L_row[p]] -= d->L[p] * x[k];
+    if (d->mixed) lw_mixed_lower(d->mixed, x);
+}
+static void upper_others(const lw_dampers *d, const lw_null_piece *piece, double *x) {
+    for (int k = piece->end - 1; k >= piece->first; k--)
+        for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k] && !d->full[k]; p++)
+            x[k] -= d->L[p] * x[d->L_row[p]];
+    if (d->mixed) lw_mixed_upper(d->mixed, x);
+}
+INLINE void lower_full(const lw_dampers *d, int k, double *x, int n) {
+    full_lower(n, d->L + d->L_start[k], x + k);
+}
+INLINE void upper_full(const lw_dampers *d, int k, double *x, int n) {
+    full_upper(n, d->L + d->L_start[k], x + k);
+}
+INLINE void solve_full(const lw_dampers *d, int k, double *x, int n) {
+    full_solve(n, d->L + d->L_start[k], d->inverse + k, x + k);
+}
+
+void lw_dampers_lower(const lw_dampers *d, double *x) {
+    for (int k = 0; k < d->size; k++) BY_COUNT(d, k, lower_full, d, k, x)
+    lower_others(d, &d->whole, x);
+}
+void lw_dampers_upper(const lw_dampers *d, double *x) {
+    for (int k = 0; k < d->size; k++) BY_COUNT(d, k, upper_full, d, k, x)
+    upper_others(d, &d->whole, x);
+}
+void lw_dampers_solve_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
+    bool others = false;
+    for (int k = piece->first; k < piece->end; k++) {
+        BY_COUNT(d, k, solve_full, d, k, x)
+        if (d->full[k])
+            k += d->full[k] - 1;
+        else
+            others = true;
+    }
+    if (!others) return;
+    lower_others(d, piece, x);
+    for (int k = piece->first; k < piece->end; k++)
+        if (!d->full[k]) x[k] *= d->inverse[k];
+    upper_others(d, piece, x);
+}
+void lw_dampers_solve(const lw_dampers *d, double *x) { lw_dampers_solve_piece(d, &d->whole, x); }

@@ -1,0 +1,209 @@
+/* massless_lost_damping.c - motions without mass whose damper is lost at the position of the state.
+ *
+ * Two things may have happened. A damper stands across a motion that it resists next to this place, c x^2
+ * dx/dt = force: away from balance the motion passes, in no time. Or there is no damper in a region: a
+ * contact that is open, a clutch, a dead zone. There springs hold the motion, as where no damper ever is.
+ * Somewhere close, within a region, the pivot vanishes altogether; next to a single place it does not.
+ *
+ * Source   docs/theory/massless.md, 4 and 8.
+ * Cost     a few evaluations for each such direction; no allocation.
+ */
+#include "formulations/massless/massless_springs.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- regions
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Does the pivot of direction k vanish, at the position of the flow or close to it along its motion? */
+static bool vanishes_around(lw_springs *s, int k, double t, const double *tau) {
+    /* of an angle or the typical length; no round numbers, which positions often are */
+    static const double away[] = {0, 1.37e-6, 1.37e-4, 1.37e-3, 1.37e-2};
+    static const double nothing = 1e-6; /* of the floor of the pivot */
+    lw_flow *flow = s->flow, *probe = s->probe;
+    const lw_model *model = flow->model;
+    const double unit = s->unit[flow->null->rep[k]];
+    memset(s->z, 0, (size_t)flow->shape->count * sizeof *s->z);
+    s->z[k] = 1;
+    lw_dampers_upper(flow->dampers, s->z);
+    memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
+    lw_null_times(flow->null, s->z, s->u);
+    probe->null->follow = flow->null;
+    lw_dampers_follow(probe->dampers, NULL);
+    for (int n = 0; n < 10; n++) {
+        memcpy(s->q, flow->data->q, (size_t)model->nq * sizeof *s->q);
+        lw_integrate_q(model, s->q, s->u, (n % 2 ? -unit : unit) * away[n / 2]);
+        lw_take_state(model, probe->data, t, s->q, flow->data->v);
+        if (lw_flow_at(probe, t, tau, NULL) != LW_OK) continue;
+        double pivot = lw_dampers_pivots(probe->dampers)[k];
+        if (lw_dampers_loose(probe->dampers)[k] &&
+            fabs(pivot) <= nothing * lw_dampers_floors(probe->dampers)[k])
+            return true;
+    }
+    return false;
+}
+
+void lw_springs_find_regions(lw_springs *s, double t, const double *tau) {
+    lw_dampers *dampers = s->flow->dampers;
+    if (lw_dampers_frozen(dampers) || !lw_dampers_lost(dampers)) return;
+    const bool *latent = lw_dampers_latent(dampers), *loose = lw_dampers_loose(dampers),
+               *skipped = lw_dampers_skipped(dampers);
+    bool any = false;
+    for (int k = 0; k < s->flow->shape->count; k++) {
+        s->region[k] = latent[k] && loose[k] && !skipped[k] && vanishes_around(s, k, t, tau);
+        any |= s->region[k];
+    }
+    if (any) lw_dampers_hold(dampers, s->region);
+}
+
+/* The velocity from w with directions held. */
+static bool velocity_held(lw_springs *s, double t, const double *tau, const double *w, const bool *held) {
+    lw_flow *flow = s->flow;
+    memcpy(flow->data->v, w, (size_t)flow->model->nv * sizeof *w);
+    lw_dampers_freeze(flow->dampers, held);
+    bool fine =
+        lw_flow_velocity(flow, t, tau, NULL) == LW_OK && lw_springs_velocity(s, t, tau, NULL) == LW_OK;
+    lw_dampers_freeze(flow->dampers, NULL);
+    return fine;
+}
+
+/* No velocity of the flow balances its forces from w, which was given: dampers that only push have let go.
+ * Finds which, and the velocity with these directions held. False where that does not help. */
+static bool let_go(lw_springs *s, double t, const double *tau, const double *w) {
+    lw_flow *flow = s->flow;
+    const int n = flow->shape->count;
+    const bool *latent = lw_dampers_latent(flow->dampers), *loose = lw_dampers_loose(flow->dampers);
+    bool any = false, all = true;
+    for (int k = 0; k < n; k++) any |= s->region[k] = latent[k];
+    if (lw_dampers_frozen(flow->dampers) || !any || !velocity_held(s, t, tau, w, s->region)) return false;
+    lw_dampers_factor(flow->dampers, flow->data, t); /* which are without a damper at that velocity? */
+    for (int k = 0; k < n; k++) all &= loose[k] || !latent[k], s->region[k] = latent[k] && loose[k];
+    if (!all && !velocity_held(s, t, tau, w, s->region)) return false;
+    lw_dampers_hold(flow->dampers, s->region);
+    return true;
+}
+
+lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
+                                lw_error *error) {
+    if (springs && lw_dampers_still(flow->dampers))
+        memcpy(flow->given, flow->data->v, (size_t)flow->model->nv * sizeof *flow->given);
+    lw_status status = lw_flow_velocity(flow, t, tau, error);
+    bool found = status == LW_OK;
+    if (found && springs) status = lw_springs_velocity(springs, t, tau, error);
+    if (status == LW_ERROR_SINGULAR && !found && springs && lw_dampers_still(flow->dampers) &&
+        let_go(springs, t, tau, flow->given))
+        status = LW_OK;
+    /* not before: these have no part in the balance of motions without mass (docs/theory/idle.md, 4) */
+    lw_idle_loads(flow->model, flow->data);
+    return status;
+}
+
+/* Are there fewer directions without a damper at this part of the way? It has to count for more than next to
+ * none: massless_active_set.c. */
+static bool engaged(lw_springs *s, double t, const double *tau, const double *q, const double *v,
+                    const double *u, double part, int loose) {
+    const lw_model *model = s->flow->model;
+    memcpy(s->q, q, (size_t)model->nq * sizeof *s->q);
+    lw_integrate_q(model, s->q, u, part);
+    lw_take_state(model, s->probe->data, t, s->q, v);
+    return lw_flow_at(s->probe, t, tau, NULL) == LW_OK && lw_dampers_loose_count(s->probe->dampers) < loose;
+}
+
+double lw_springs_engages(lw_springs *s, double t, const double *tau, const double *q, const double *v,
+                          const double *u) {
+    enum { PARTS = 16, HALVINGS = 45 };
+    int loose = lw_dampers_loose_count(s->flow->dampers), n = 1;
+    if (lw_dampers_frozen(s->flow->dampers) || !lw_dampers_held(s->flow->dampers)) return 1;
+    s->probe->null->follow = NULL;
+    lw_dampers_follow(s->probe->dampers, NULL);
+    double *floor = lw_dampers_floors(s->probe->dampers), low = 1, high = 1;
+    for (int k = 0; k < s->flow->shape->count; k++) floor[k] *= 2;
+    while (n <= PARTS && !engaged(s, t, tau, q, v, u, (double)n / PARTS, loose)) n++;
+    if (n <= PARTS) low = (double)(n - 1) / PARTS, high = (double)n / PARTS;
+    for (int k = 0; k < HALVINGS && low < high; k++) {
+        double part = (low + high) / 2;
+        *(engaged(s, t, tau, q, v, u, part, loose) ? &high : &low) = part;
+    }
+    for (int k = 0; k < s->flow->shape->count; k++) floor[k] /= 2;
+    return high;
+}
+
+/* --- a damper that stands across
+ * ---------------------------------------------------------------------------- */
+
+/* A damper stands across direction k here, which it resists elsewhere. */
+static bool is_lost(const lw_springs *s, int k) {
+    const bool *held = lw_dampers_held(s->flow->dampers);
+    int d = s->direction[k];
+    return !lw_dampers_skipped(s->flow->dampers)[d] && !(held && held[d]);
+}
+
+/* Is it away from balance, too? Then its speed is infinite, c x^2 dx/dt = force, but for an instant only, x^3
+ * ~ t: it does not go where springs would hold it. After solve, which leaves -g. */
+static bool passes(const lw_springs *s, int k) {
+    double h = springs_root3 * fmin(1, s->flow->shape->length),
+           far = springs_near * (s->flow->shape->length + 1);
+    if (!is_lost(s, k)) return false;
+    if (!s->lost[k]) return fabs(s->solution[k]) > far;
+    return fabs(s->g[k]) > springs_near * s->noise[s->group[s->direction[k]]] * h / springs_roundings;
+}
+bool lw_springs_pass_some(const lw_springs *s) {
+    for (int k = 0; k < s->count; k++)
+        if (passes(s, k)) return true;
+    return false;
+}
+
+/* The first direction that nothing holds where it is, or -1. */
+int lw_springs_slack(const lw_springs *s) {
+    for (int k = 0; k < s->count; k++)
+        if (s->lost[k] && !passes(s, k)) return s->direction[k];
+    return -1;
+}
+
+/* Moves q along `way`, of directions without their damper, by the least distance at which no damper is lost;
+ * the time that takes is the cube of it. False where there is none: nothing resists there in an extended
+ * region. */
+bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q, const double *v,
+                           const double *way) {
+    static const double least = 1e-6, most = 1e-2;
+    lw_flow *flow = s->flow;
+    const lw_model *model = flow->model;
+    double size = 0;
+    for (int k = 0; k < s->count; k++) {
+        s->step[k] = is_lost(s, k) ? way[k] : 0;
+        size = fmax(size, fabs(s->step[k]) / springs_unit(s, k));
+    }
+    if (!(size > 0) || !isfinite(size)) return false;
+    memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
+    lw_springs_spread(s, -1, s->step);
+    lw_null_times(flow->null, s->z, s->u);
+    for (double by = least; by < most; by *= 2) {
+        memcpy(s->q, q, (size_t)model->nq * sizeof *s->q);
+        lw_integrate_q(model, s->q, s->u, by / size);
+        lw_violation left;
+        if (s->loops) lw_project_positions(s->loops, t, s->q, 40, &left, NULL);
+        lw_take_state(model, flow->data, t, s->q, v);
+        if (lw_flow_at(flow, t, tau, NULL) != LW_OK || lw_dampers_lost(flow->dampers)) continue;
+        memcpy(q, s->q, (size_t)model->nq * sizeof *q);
+        return true;
+    }
+    return false;
+}
+
+/* down = the speeds of directions that pass, with the pivot that counts as lost; HUGE_VAL: of others. */
+void lw_springs_take_passing(lw_springs *s) {
+    const double *floor = lw_dampers_floors(s->flow->dampers),
+                 *diagonal = lw_dampers_diagonal(s->flow->dampers);
+    for (int k = 0; k < s->count; k++) {
+        int d = s->direction[k];
+        double pivot = fmax(floor[d], 1e-10 * diagonal[d]);
+        s->down[k] = pivot > 0 && passes(s, k) ? -s->g[k] / pivot : HUGE_VAL;
+    }
+}
+
+/* Moves q aside along the forces. */
+bool lw_springs_pass(lw_springs *s, double t, const double *tau, double *q, const double *v) {
+    for (int k = 0; k < s->count; k++) s->down[k] = -s->g[k] * springs_unit(s, k) * springs_unit(s, k);
+    return lw_springs_step_aside(s, t, tau, q, v, s->down);
+}

@@ -1,0 +1,212 @@
+/* massless_pivoted_ldl.c - N'C N of groups of directions in which dampers resist some motions and springs alone
+ * hold the others.
+ *
+ *   P B P' = L D L',     B the rows of N'C N of one group, D = (d_1 .. d_r, 0 .. 0)
+ *
+ * The rank r is known, but which directions are the damped ones is a matter of position: a damper that turns
+ * with its bodies resists one speed here and another one there. The largest pivots are taken first, so L
+ * stays small everywhere, and the last rows of L^-1 P span the null space of B. Results stand in fixed slots:
+ * r of the group's directions are called damped, the others algebraic, whatever the order P of this position.
+ *
+ * Source   docs/theory/massless.md, 4.
+ * Cost     O(size^3) per group; no allocation but in create.
+ */
+#include "formulations/massless/massless_pivoted_ldl.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct group {
+    int size, rank;
+    int *member; /* directions, ascending */
+    int *slot;   /* per pivot: the direction in whose place it stands, damped ones first */
+    int *order;  /* per pivot: its member */
+    int *kept;   /* the order to take */
+    int found;   /* pivots above the floor */
+    double *L;   /* size x size, row by row: rows in the order of pivots */
+    double *d;   /* per pivot */
+    double *x;
+} group;
+
+struct lw_mixed {
+    int count;
+    group *groups;
+};
+
+/* Groups beyond this keep the order of the directions: their matrix is sparse. */
+enum { LARGEST = 100 };
+
+static bool take_group(group *g, int n, const int *of, int own, const bool *algebraic, lw_arena *arena) {
+    g->member = LW_NEW(arena, int, g->size);
+    g->slot = LW_NEW(arena, int, g->size);
+    g->order = LW_NEW(arena, int, g->size);
+    g->kept = LW_NEW(arena, int, g->size);
+    g->L = LW_NEW(arena, double, (size_t)g->size *(size_t)g->size);
+    g->d = LW_NEW(arena, double, g->size);
+    g->x = LW_NEW(arena, double, g->size);
+    if (lw_arena_failed(arena)) return false;
+    int at = 0, damped = 0, others = g->rank;
+    for (int k = 0; k < n; k++) {
+        if (of[k] != own) continue;
+        g->order[at] = at;
+        g->member[at++] = k;
+        g->slot[algebraic[k] ? others++ : damped++] = k;
+    }
+    return true;
+}
+
+bool lw_mixed_create(int n, const int *of, const bool *algebraic, bool *within, lw_arena *arena,
+                     lw_mixed **out) {
+    *out = NULL;
+    int count = 0;
+    int *size = LW_NEW(arena, int, 2 * (size_t)n + 1), *damped = size ? size + n : NULL;
+    if (!size) return false;
+    for (int k = 0; k < n; k++) size[of[k]]++, damped[of[k]] += !algebraic[k];
+    for (int k = 0; k < n; k++) {
+        bool both = damped[k] > 0 && damped[k] < size[k] && size[k] <= LARGEST;
+        if (!both) size[k] = 0;
+        count += both;
+    }
+    for (int k = 0; k < n; k++) within[k] = size[of[k]] > 0;
+    if (!count) return true;
+    lw_mixed *m = LW_NEW(arena, lw_mixed, 1);
+    if (m) m->groups = LW_NEW(arena, group, count);
+    if (lw_arena_failed(arena)) return false;
+    for (int k = 0; k < n; k++) {
+        if (!size[k]) continue;
+        group *g = &m->groups[m->count++];
+        g->size = size[k], g->rank = damped[k];
+        if (!take_group(g, n, of, k, algebraic, arena)) return false;
+    }
+    *out = m;
+    return true;
+}
+
+/* Exchanges pivots a and b: rows and columns of the matrix that is left, rows of L. */
+static void exchange(group *g, int a, int b) {
+    int n = g->size, member = g->order[a];
+    if (a == b) return;
+    g->order[a] = g->order[b], g->order[b] = member;
+    for (int k = 0; k < n; k++) {
+        double x = g->L[a * n + k];
+        g->L[a * n + k] = g->L[b * n + k], g->L[b * n + k] = x;
+    }
+    for (int k = 0; k < n; k++) {
+        double x = g->L[k * n + a];
+        g->L[k * n + a] = g->L[k * n + b], g->L[k * n + b] = x;
+    }
+}
+
+/* L D L' in place; returns the first direction whose pivot does not exceed the floor, or -1. rank: of pivots
+ * to take; kept: whether in the order that is kept; frozen: all of them, those that are too small as the
+ * floor. */
+static int factor_group(group *g, int rank, bool kept, bool frozen, const double *unit, double floor) {
+    int n = g->size, lost = -1;
+    g->found = rank;
+    for (int p = 0; p < rank; p++) {
+        int best = p;
+        for (int k = p; k < n; k++) {
+            if (kept) {
+                if (g->order[k] == g->kept[p]) best = k;
+                continue;
+            }
+            double now = unit[g->member[g->order[k]]], before = unit[g->member[g->order[best]]];
+            if (g->L[k * n + k] * now * now > g->L[best * n + best] * before * before) best = k;
+        }
+        double pivot = g->L[best * n + best];
+        if (frozen && !(pivot > floor)) {
+            exchange(g, p, best);
+            g->d[p] = floor;
+            for (int i = p + 1; i < n; i++) g->L[i * n + p] = 0;
+            continue;
+        }
+        if (!(pivot > floor)) { /* nor do the next ones; no exchange: who follows takes those before only */
+            lost = g->member[g->order[best]];
+            g->found = p;
+            break;
+        }
+        /* columns before p hold L, so rows and columns may be exchanged as a whole: the matrix is symmetric
+         * from p on */
+        exchange(g, p, best);
+        g->d[p] = pivot;
+        for (int i = p + 1; i < n; i++) g->x[i] = g->L[i * n + p] / pivot;
+        for (int i = p + 1; i < n; i++)
+            for (int j = p + 1; j < n; j++) g->L[i * n + j] -= g->x[i] * g->L[p * n + j];
+        for (int i = p + 1; i < n; i++) g->L[i * n + p] = g->x[i];
+    }
+    return lost;
+}
+
+/* The largest pivot that has not been taken. */
+static double left_over(const group *g) {
+    double most = 0;
+    for (int p = g->found; p < g->size; p++) most = fmax(most, g->L[p * g->size + p]);
+    return most;
+}
+
+int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const int *column,
+                    const double *value, const double *unit, const double *floor, const bool *held,
+                    bool frozen, double *pivot, double *inverse, int *driven) {
+    int lost = -1;
+    for (int k = 0; k < m->count; k++) {
+        group *g = &m->groups[k];
+        int n = g->size;
+        double least = HUGE_VAL;
+        if (follow) memcpy(g->kept, follow->groups[k].order, (size_t)n * sizeof *g->kept);
+        for (int i = 0; i < n; i++) g->order[i] = i;
+        for (int i = 0; i < n;
+             i++) { /* rows of the sparse matrix end at the diagonal; columns ascend as members do */
+            int row = g->member[i], at = 0;
+            for (int j = 0; j < n; j++) g->L[i * n + j] = 0;
+            for (int p = start[row]; p < start[row + 1]; p++) {
+                while (g->member[at] < column[p]) at++;
+                g->L[i * n + at] = value[p];
+            }
+            for (int j = 0; j < i; j++) g->L[j * n + i] = g->L[i * n + j];
+        }
+        for (int p = 0; p < g->rank; p++)
+            if (floor[g->slot[p]] > 0) least = fmin(least, floor[g->slot[p]]);
+        bool another = follow && follow != m;
+        int rank = 0; /* those that are held are the last of the slots */
+        while (rank < g->rank && !held[g->slot[rank]]) rank++;
+        int bad = factor_group(g, another ? follow->groups[k].found : rank, follow != NULL,
+                               frozen && least < HUGE_VAL, unit,
+                               another || isinf(least) ? 0
+                               : frozen                ? least / 4
+                                                       : least);
+        if (lost < 0) lost = bad;
+        for (int p = g->found; p < n && !isinf(least) && !frozen; p++)
+            if (g->L[p * n + p] < -least) *driven = g->member[g->order[p]];
+        for (int p = 0; p < n; p++) {
+            pivot[g->slot[p]] = p < g->found ? g->d[p] : p == g->found ? left_over(g) : 0;
+            inverse[g->slot[p]] = p < g->found ? 1 / g->d[p] : 0;
+        }
+    }
+    return lost;
+}
+
+/* x = L^-1 P x, into slots. */
+static void group_lower(const group *g, double *x) {
+    int n = g->size;
+    for (int p = 0; p < n; p++) g->x[p] = x[g->member[g->order[p]]];
+    for (int p = 0; p < n; p++)
+        for (int c = 0; c < p && c < g->found; c++) g->x[p] -= g->L[p * n + c] * g->x[c];
+    for (int p = 0; p < n; p++) x[g->slot[p]] = g->x[p];
+}
+
+/* x = P'L^-T x, from slots. */
+static void group_upper(const group *g, double *x) {
+    int n = g->size;
+    for (int p = 0; p < n; p++) g->x[p] = x[g->slot[p]];
+    for (int c = g->found - 1; c >= 0; c--)
+        for (int p = c + 1; p < n; p++) g->x[c] -= g->L[p * n + c] * g->x[p];
+    for (int p = 0; p < n; p++) x[g->member[g->order[p]]] = g->x[p];
+}
+
+void lw_mixed_lower(const lw_mixed *m, double *x) {
+    for (int k = 0; k < m->count; k++) group_lower(&m->groups[k], x);
+}
+void lw_mixed_upper(const lw_mixed *m, double *x) {
+    for (int k = 0; k < m->count; k++) group_upper(&m->groups[k], x);
+}

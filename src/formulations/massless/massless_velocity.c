@@ -1,0 +1,421 @@
+/* massless_velocity.c - the velocity that the balance of forces asks for along motions without mass.
+ *
+ *   v = w + N zeta    with    N'Q(q, v, t) = 0                                              (28b)
+ *
+ * by Newton's method with N'C N: one step where dampers are linear, some with a line search otherwise. What
+ * dampers that are not linear cost is evaluations of their laws and slopes, so as few as possible: a state
+ * that follows another begins with its zeta, and then one step is enough but where a law bends; next to a
+ * state, for differences, the slopes there serve.
+ *
+ * Source   Arnold (2013), eqs 28b, 31; docs/theory/massless.md, 3.
+ * Cost     O(n) per step, no allocation but in create.
+ */
+#include "formulations/massless/massless_velocity.h"
+#include "formulations/massless/massless_loops.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lw_flow_kept {
+    double *w; /* per speed: what v was */
+    bool follows;
+    double *guess; /* per direction: zeta of the last state of those that follow one another, ... */
+    bool guessed;  /* ... if it was found */
+    bool nearby;
+    struct { /* the state that others are next to */
+        double *q, *v, *zeta, *tau, *load;
+        lw_power power;
+    } base;
+    double *marked; /* per direction: pivots that changes are measured from */
+};
+
+static struct lw_flow_kept *kept_create(const lw_null_shape *shape, lw_arena *arena) {
+    const lw_model *model = shape->model;
+    struct lw_flow_kept *keep = LW_NEW(arena, struct lw_flow_kept, 1);
+    if (!keep) return NULL;
+    keep->w = LW_NEW(arena, double, model->nv + 1);
+    keep->guess = LW_NEW(arena, double, shape->count + 1);
+    keep->base.q = LW_NEW(arena, double, model->nq + 1);
+    keep->base.v = LW_NEW(arena, double, model->nv + 1);
+    keep->base.zeta = LW_NEW(arena, double, shape->count + 1);
+    keep->base.tau = LW_NEW(arena, double, model->nv + 1);
+    keep->base.load = LW_NEW(arena, double, 6 * ((size_t)model->body_count + 1));
+    keep->marked = LW_NEW(arena, double, shape->count + 1);
+    bool fine = !lw_arena_failed(arena);
+    return fine ? keep : NULL;
+}
+
+lw_flow *lw_flow_create(const lw_null_shape *shape) {
+    const lw_model *model = shape->model;
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_flow *flow = LW_NEW(arena, lw_flow, 1);
+    if (!flow) {
+        if (arena) lw_arena_destroy(arena);
+        return NULL;
+    }
+    flow->arena = arena;
+    flow->model = model;
+    flow->shape = shape;
+    flow->null = lw_null_create(shape, arena);
+    if (flow->null) flow->dampers = lw_dampers_create(flow->null, arena);
+    flow->zeta = LW_NEW(arena, double, shape->count + 1);
+    flow->gamma = LW_NEW(arena, double, shape->count + 1);
+    flow->step = LW_NEW(arena, double, shape->count + 1);
+    flow->weight = LW_NEW(arena, double, shape->count + 1);
+    flow->held = LW_NEW(arena, double, model->nv + 1);
+    flow->given = LW_NEW(arena, double, model->nv + 1);
+    flow->apart = LW_NEW(arena, double, model->nv + 1);
+    flow->twist = LW_NEW(arena, double, 6 * ((size_t)model->body_count + 1));
+    bool fine = flow->null && flow->dampers && !lw_arena_failed(arena) &&
+                (flow->kept = kept_create(shape, arena)) && lw_data_create(model, NULL, &flow->data) == LW_OK;
+    if (fine) {
+        size_t lines = (size_t)lw_dampers_line_count(flow->dampers);
+        flow->data->line_of = lw_dampers_lines(flow->dampers, false);
+        fine = (flow->data->lines = LW_NEW(arena, double, LW_LINE *lines + 1)) != NULL;
+    }
+    if (fine && shape->dense) fine = (flow->loops = lw_loop_null_create(shape, arena)) != NULL;
+    if (fine) return flow;
+    lw_flow_destroy(flow);
+    return NULL;
+}
+
+void lw_flow_destroy(lw_flow *flow) {
+    if (!flow) return;
+    lw_loop_null_destroy(flow->loops);
+    lw_data_destroy(flow->data);
+    lw_arena_destroy(flow->arena);
+}
+
+static void forces(lw_flow *flow, double t, const double *tau) {
+    lw_forces(flow->model, flow->data, t, false);
+    for (int k = 0; tau && k < flow->model->nv; k++) flow->data->tau[k] += tau[k];
+}
+
+/* N'C N with its factor. Where springs may hold them, `loose` directions are no error. */
+static lw_status factor(lw_flow *flow, double t, int loose, lw_error *error) {
+    lw_dampers_factor(flow->dampers, flow->data, t);
+    return lw_flow_lost(flow, loose, error);
+}
+lw_status lw_flow_lost(const lw_flow *flow, int loose, lw_error *error) {
+    int lost = lw_dampers_missing(flow->dampers), driven = lw_dampers_driven(flow->dampers);
+    if (lost < 0) return LW_OK;
+    if (driven >= 0) return lw_undetermined_speed(flow->model, flow->null->rep[driven], true, error);
+    if (flow->sprung && lw_dampers_loose_count(flow->dampers) <= loose) return LW_OK;
+    return lw_undetermined_speed(flow->model, flow->null->rep[lost], false, error);
+}
+
+/* Places, motions of bodies, and directions. */
+static lw_status find_directions(lw_flow *flow, lw_error *error) {
+    if (flow->model->forces_need_world || flow->shape->dense) {
+        lw_velocities(flow->model, flow->data);
+        lw_world_poses(flow->model, flow->data);
+    }
+    lw_status status = LW_OK;
+    if (flow->shape->dense)
+        status = lw_loop_null_at(flow->loops, flow->null, flow->data, error);
+    else if (flow->model->forces_need_world)
+        lw_null_placed(flow->null, flow->data);
+    else
+        lw_null_at(flow->null, flow->data);
+    return status;
+}
+
+lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    lw_status status = find_directions(flow, error);
+    forces(flow, t, tau);
+    if (status != LW_OK || !flow->shape->count) return status;
+    lw_null_forces(flow->null, flow->data, flow->gamma);
+    return factor(flow, t, flow->shape->count, error);
+}
+
+/* Adds N z to the velocities, with the forces that this makes. */
+static void advance(lw_flow *flow, const double *z, double part, double t, const double *tau) {
+    lw_data *data = flow->data;
+    double *scaled = flow->held; /* count <= nv */
+    for (int k = 0; k < flow->shape->count; k++) scaled[k] = part * z[k], flow->zeta[k] += scaled[k];
+    lw_null_times(flow->null, scaled, data->v);
+    if (flow->model->forces_need_world) lw_null_move(flow->null, scaled, data);
+    forces(flow, t, tau);
+}
+
+/* What is out of balance, in the metric of the dampers as they were at first. */
+static double imbalance(lw_flow *flow) {
+    double sum = 0, *x = flow->held;
+    memcpy(x, flow->gamma, (size_t)flow->shape->count * sizeof *x);
+    lw_dampers_lower(flow->dampers, x);
+    for (int k = 0; k < flow->shape->count; k++) sum += flow->weight[k] * x[k] * x[k];
+    return sqrt(sum);
+}
+static double first_imbalance(lw_flow *flow) {
+    const double *pivot = lw_dampers_pivots(flow->dampers);
+    const bool *loose = lw_dampers_loose(flow->dampers);
+    for (int k = 0; k < flow->shape->count; k++) flow->weight[k] = loose[k] ? 0 : 1 / pivot[k];
+    return imbalance(flow);
+}
+
+/* How large the forces are that should balance. */
+static double force_size(lw_flow *flow) {
+    double sum = 0, *x = flow->held;
+    lw_null_force_sizes(flow->null, flow->data, x);
+    for (int k = 0; k < flow->shape->count; k++) sum += flow->weight[k] * x[k] * x[k];
+    return sqrt(sum);
+}
+
+/* Names direction k, whose forces do not balance. */
+lw_status lw_flow_not_found(const lw_flow *flow, int k, double t, lw_error *error) {
+    const lw_model *model = flow->model;
+    int speed = flow->null->rep[k];
+    const lw_body *body = &model->bodies[lw_body_of_speed(model, speed)];
+    const char *joint = model->joints[body->joint_index].name;
+    char motion[96];
+    lw_describe_speed(model, speed, motion, sizeof motion);
+    if (!isfinite(flow->gamma[k]))
+        return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
+                          "look at the forces and motions that act there: is one infinite or undefined?",
+                          "forces along its %s (joint \"%s\"), which moves no mass, are not finite at t = %g",
+                          motion, joint, t);
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
+                      "add inertia there, or a damper whose force rises with the speed",
+                      "no speed of its %s (joint \"%s\"), which moves no mass, balances its forces at t = %g",
+                      motion, joint, t);
+}
+
+/* The direction that is most out of balance. */
+static int worst(const lw_flow *flow) {
+    int bad = 0;
+    double most = -1;
+    for (int k = 0; k < flow->shape->count; k++) {
+        double size = flow->weight[k] * flow->gamma[k] * flow->gamma[k];
+        if (!isfinite(flow->gamma[k])) return k;
+        if (size > most) most = size, bad = k;
+    }
+    return bad;
+}
+
+/* Is the next step none? At rest a law such as v |v| leaves forces that are as small as their slopes;
+ * elsewhere a damper feels how the velocities at its ends are rounded. */
+static bool negligible(const lw_flow *flow) {
+    double most = 0, fastest = 1; /* m/s, rad/s */
+    for (int k = 0; k < flow->shape->count; k++) most = fmax(most, fabs(flow->step[k]));
+    for (int k = 0; k < flow->model->nv; k++) fastest = fmax(fastest, fabs(flow->data->v[k]));
+    return most < 1e-15 * fastest;
+}
+
+/* Has a step left rounding only, and were dampers as good as linear on its way? Then their slopes need not be
+ * asked for again. */
+static bool is_balanced(lw_flow *flow, double before, double most) {
+    const double linear = 1e-3, rounding = 1e-15;
+    double now = imbalance(flow);
+    return now <= linear * before && now <= rounding * most;
+}
+
+/* The work along the step of what is out of balance. */
+static double work(const lw_flow *flow) {
+    double sum = 0;
+    for (int k = 0; k < flow->shape->count; k++) sum += flow->step[k] * flow->gamma[k];
+    return sum;
+}
+
+/* Newton with a line search, from the first full step on. Forces of dampers have a potential in velocities,
+ * which is convex as N'C N is positive, and a step goes down in it: too far is where the forces point back,
+ * along the step, by more than half of what they pushed at its start. (What is out of balance may well grow
+ * on the way, in a metric of any place.) */
+static lw_status iterate(lw_flow *flow, double t, const double *tau, double before, double push,
+                         lw_error *error) {
+    enum { ROUNDS = 200 };
+    double part = 1, best = before;
+    int stalled = 0, loose = lw_dampers_loose_count(flow->dampers);
+    lw_status lost =
+        LW_OK; /* the last time, with its sentence in error: friction that is saturated, mostly */
+    for (int round = 0; round < ROUNDS; round++) {
+        double most = force_size(flow); /* here: forces at w, or of a step too far, are no measure */
+        lw_null_forces(flow->null, flow->data, flow->gamma);
+        if (is_balanced(flow, before, most)) return LW_OK;
+        bool far = !(work(flow) >= -0.5 * push);
+        lw_status status = factor(flow, t, loose, error);
+        double now = status == LW_OK ? imbalance(flow) : HUGE_VAL;
+        if ((far || status != LW_OK) && !(now <= 1e-13 * most)) { /* half the way */
+            if (status != LW_OK) lost = status;
+            if (part < 1e-15)
+                return stalled ? LW_OK : lost ? lost : lw_flow_not_found(flow, worst(flow), t, error);
+            part *= 0.5;
+            advance(flow, flow->step, -part, t, tau);
+            continue;
+        }
+        /* at the end only rounding goes up and down */
+        stalled = now < 0.5 * best || now > 1e-9 * most ? 0 : stalled + 1;
+        best = fmin(best, now);
+        if (!(now > 1e-16 * most) || stalled > 1) return LW_OK;
+        memcpy(flow->step, flow->gamma, (size_t)flow->shape->count * sizeof *flow->step);
+        lw_dampers_solve(flow->dampers, flow->step);
+        if (negligible(flow)) return LW_OK;
+        before = now, part = 1, push = work(flow);
+        advance(flow, flow->step, 1, t, tau);
+    }
+    return lost ? lost : lw_flow_not_found(flow, worst(flow), t, error);
+}
+
+/* Directions at rest, each by the speed that stands for it, from ground outwards: where friction is
+ * saturated, its slope is lost. */
+static lw_status from_rest(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    for (int k = flow->shape->count - 1; k >= 0; k--) {
+        flow->zeta[k] = -flow->data->v[flow->null->rep[k]];
+        lw_null_add(flow->null, k, flow->zeta[k], flow->data->v);
+    }
+    return lw_flow_at(flow, t, tau, error);
+}
+
+/* From the velocities, forces and factor that belong to this zeta. */
+static lw_status balance(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    const int count = flow->shape->count;
+    bool linear = lw_dampers_linear(flow->dampers);
+    double before = linear ? 0 : first_imbalance(flow);
+    memcpy(flow->step, flow->gamma, (size_t)count * sizeof *flow->step);
+    lw_dampers_solve(flow->dampers, flow->step);
+    bool none = !linear && negligible(flow);
+    double push = linear ? 0 : work(flow);
+    advance(flow, flow->step, 1, t, tau);
+    for (int k = 0; k < count; k++)
+        if (!(fabs(flow->zeta[k]) < LW_OUT_OF_REACH)) return lw_flow_not_found(flow, k, t, error);
+    if (linear || none) return LW_OK;
+    lw_dampers_follow(flow->dampers, flow->dampers); /* one basis for all rounds */
+    lw_status status = iterate(flow, t, tau, before, push, error);
+    lw_dampers_follow(flow->dampers, NULL);
+    return status;
+}
+
+/* From v = w. */
+static lw_status begin(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    lw_status status = lw_flow_at(flow, t, tau, error);
+    if (!flow->shape->count) return status;
+    memset(flow->zeta, 0, (size_t)flow->shape->count * sizeof *flow->zeta);
+    if (!lw_dampers_linear(flow->dampers) && lw_dampers_lost(flow->dampers))
+        status = from_rest(flow, t, tau, error);
+    return status == LW_OK ? balance(flow, t, tau, error) : status;
+}
+
+/* --- states that follow one another
+ * ---------------------------------------------------------------------- */
+
+void lw_flow_follows(lw_flow *flow, bool on) { flow->kept->follows = on; }
+
+/* Directions, and velocities and forces for this zeta. */
+static lw_status look_with(lw_flow *flow, const double *zeta, lw_error *error) {
+    lw_status status = find_directions(flow, error);
+    memcpy(flow->zeta, zeta, (size_t)flow->shape->count * sizeof *flow->zeta);
+    lw_null_times(flow->null, zeta, flow->data->v);
+    if (flow->model->forces_need_world) lw_null_move(flow->null, zeta, flow->data);
+    return status;
+}
+
+/* From the zeta before. False if that does not lead there. */
+static bool go_on(lw_flow *flow, double t, const double *tau) {
+    if (look_with(flow, flow->kept->guess, NULL) != LW_OK) return false;
+    forces(flow, t, tau);
+    lw_null_forces(flow->null, flow->data, flow->gamma);
+    return factor(flow, t, 0, NULL) == LW_OK && !lw_dampers_lost(flow->dampers) &&
+           balance(flow, t, tau, NULL) == LW_OK;
+}
+
+/* --- states nearby
+ * ------------------------------------------------------------------------------------------ */
+
+/* Trees all of whose motions without mass are damped, by laws that cost something: linear dampers gain next
+ * to nothing by what is kept, and with sizes of 1e-300 to 1e300 they lose digits by it. */
+static bool is_plain(const lw_flow *flow) {
+    return flow->shape->count && !flow->shape->dense && !lw_dampers_linear(flow->dampers) &&
+           !lw_dampers_loose_count(flow->dampers) && !flow->model->idle_count;
+}
+
+void lw_flow_nearby(lw_flow *flow, bool on) {
+    const lw_model *model = flow->model;
+    const lw_data *data = flow->data;
+    struct lw_flow_kept *keep = flow->kept;
+    keep->nearby = on && is_plain(flow);
+    flow->null->follow = keep->nearby ? flow->null : NULL; /* one basis */
+    if (!keep->nearby) return;
+    memcpy(keep->base.q, data->q, (size_t)model->nq * sizeof *data->q);
+    memcpy(keep->base.v, data->v, (size_t)model->nv * sizeof *data->v);
+    memcpy(keep->base.zeta, flow->zeta, (size_t)flow->shape->count * sizeof *flow->zeta);
+    memcpy(keep->base.tau, data->tau, (size_t)model->nv * sizeof *data->tau);
+    memcpy(keep->base.load, data->load, 6 * ((size_t)model->body_count + 1) * sizeof *data->load);
+    keep->base.power = data->power;
+}
+
+/* Has only w moved, along motions without mass, or nothing? Then v and all forces are those of the base. */
+static bool is_base(lw_flow *flow) {
+    const struct lw_flow_kept *keep = flow->kept;
+    const size_t speeds = (size_t)flow->model->nv * sizeof(double);
+    const int *rep = flow->null->rep;
+    lw_data *data = flow->data;
+    double *z = flow->step, *v = flow->held;
+    if (memcmp(data->q, keep->base.q, (size_t)flow->model->nq * sizeof *data->q) != 0) return false;
+    for (int k = 0; k < flow->shape->count; k++) z[k] = keep->base.v[rep[k]] - data->v[rep[k]];
+    memcpy(v, data->v, speeds);
+    lw_null_times(flow->null, z, v);
+    for (int k = 0; k < flow->model->nv; k++)
+        if (!(fabs(v[k] - keep->base.v[k]) <= 1e-15 * fabs(keep->base.v[k]))) return false;
+    for (int k = 0; k < flow->shape->count; k++) flow->zeta[k] += z[k];
+    memcpy(data->v, keep->base.v, speeds);
+    memcpy(data->tau, keep->base.tau, speeds);
+    memcpy(data->load, keep->base.load, 6 * ((size_t)flow->model->body_count + 1) * sizeof *data->load);
+    data->power = keep->base.power;
+    return true;
+}
+
+/* One step from the base, by its factor. False if it leads too far for that. */
+static bool step_nearby(lw_flow *flow, double t, const double *tau) {
+    const double far = 1e-3; /* of a speed, m/s or rad/s: no difference of first order */
+    const int count = flow->shape->count;
+    if (look_with(flow, flow->kept->base.zeta, NULL) != LW_OK) return false;
+    if (is_base(flow)) return true;
+    forces(flow, t, tau);
+    lw_null_forces(flow->null, flow->data, flow->gamma);
+    memcpy(flow->step, flow->gamma, (size_t)count * sizeof *flow->step);
+    lw_dampers_solve(flow->dampers, flow->step);
+    for (int k = 0; k < count; k++)
+        if (!(fabs(flow->step[k]) < far)) return false;
+    advance(flow, flow->step, 1, t, tau);
+    return true;
+}
+
+/* --- changes
+ * -------------------------------------------------------------------------------------------------- */
+
+double lw_flow_change(lw_flow *flow, bool mark) {
+    const double *pivot = lw_dampers_pivots(flow->dampers);
+    double *marked = flow->kept->marked, most = 1;
+    if (!is_plain(flow)) most = HUGE_VAL;
+    for (int k = 0; k < flow->shape->count; k++) {
+        double ratio = pivot[k] / marked[k];
+        most = fmax(most, ratio > 0 ? fmax(ratio, 1 / ratio) : HUGE_VAL);
+    }
+    if (mark) memcpy(marked, pivot, (size_t)flow->shape->count * sizeof *pivot);
+    return most;
+}
+
+/* --- the velocity
+ * --------------------------------------------------------------------------------------------- */
+
+lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error) {
+    const size_t speeds = (size_t)flow->model->nv * sizeof(double);
+    const int count = flow->shape->count;
+    struct lw_flow_kept *keep = flow->kept;
+    double *v = flow->data->v;
+    flow->apart_known = false;
+    if (count && lw_dampers_steady(flow->dampers) && !flow->model->idle_count)
+        return lw_flow_steady(flow, t, tau, error);
+    bool follows = keep->follows && count && !lw_dampers_linear(flow->dampers);
+    memcpy(keep->w, v, speeds);
+    if (keep->nearby && step_nearby(flow, t, tau)) return LW_OK;
+    memcpy(v, keep->w, speeds);
+    if (!follows || !keep->guessed || !go_on(flow, t, tau)) {
+        memcpy(v, keep->w, speeds);
+        lw_status status = begin(flow, t, tau, error);
+        if (follows) keep->guessed = status == LW_OK;
+        if (status != LW_OK) return status;
+    }
+    if (follows) memcpy(keep->guess, flow->zeta, (size_t)count * sizeof *keep->guess);
+    return LW_OK;
+}

@@ -1,0 +1,157 @@
+/* rcr_lent_inertia.c - inertia lent to bodies that move none, for the elimination of the method rcr.
+ *
+ * Where a loop is cut beside a body without mass, a joint of the open tree moves no inertia although the
+ * closed loop determines its motion: its pivot D of the recursion vanishes. The elimination is then made with
+ *
+ *   M + e B     instead of M,     B the inertia of a body like its neighbours in the place of the massless
+ *   one,
+ *
+ * and its result corrected by what it leaves of the true equations (rcr_rows.c). With Z a basis of the
+ * motions that the rows allow, each correction takes off all but e (Z'M Z + e Z'B Z)^-1 Z'B Z of the error.
+ * So the corrections converge, some five digits each, if and only if the closed mechanism has inertia in all
+ * its motions; otherwise the method refuses.
+ *
+ * Source   docs/theory/rcr.md, (21).
+ * Cost     one recursion of the tree, once.
+ */
+#include "formulations/rcr/rcr_parts.h"
+#include "dynamics/tree_dynamics.h"
+
+#define LANES 1
+#include "dynamics/tree_forward.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The share e of the least inertia in the loop. The elimination loses as many digits as it has, and a
+ * correction gains as many. */
+static const double share = 1e-5;
+
+/* The bodies with inertia on the way of a tie, at the position in data: the middle of their centres, how far
+ * they reach from there, and the least of their masses, or inertia over length^2. */
+typedef struct neighbours {
+    double centre[3], length, mass;
+    int count;
+} neighbours;
+
+static void world_centre(const lw_model *model, const lw_data *data, int i, double at[3]) {
+    lw_pose_point(data->world[i].R, data->world[i].p, model->bodies[i].com, at);
+}
+
+/* Half the trace of the inertia about the centre: m r^2 for a radius of gyration r. */
+static double spread(const lw_model *model, int i) {
+    const lw_rigid_inertia *I = &model->links[i].inertia;
+    const double *c = model->bodies[i].com;
+    return fmax(0, (I->second[0] + I->second[1] + I->second[2]) / 2 - I->mass * lw_v3_dot(c, c));
+}
+
+static void add_centre(const lw_model *model, const lw_data *data, int i, neighbours *near) {
+    double at[3];
+    if (!(model->links[i].inertia.mass > 0)) return;
+    world_centre(model, data, i, at);
+    lw_v3_add(near->centre, at, near->centre);
+    near->count++;
+}
+
+static void add_length(const lw_model *model, const lw_data *data, int i, neighbours *near) {
+    double at[3], mass = model->links[i].inertia.mass;
+    if (!(mass > 0)) return;
+    world_centre(model, data, i, at);
+    lw_v3_sub(at, near->centre, at);
+    near->length = fmax(near->length, lw_v3_norm(at) + sqrt(spread(model, i) / mass));
+}
+
+static void add_mass(const lw_model *model, const lw_data *data, int i, neighbours *near) {
+    (void)data;
+    double mass = fmax(model->links[i].inertia.mass, spread(model, i) / (near->length * near->length));
+    if (mass > 0) near->mass = fmin(near->mass, mass);
+}
+
+typedef void (*look)(const lw_model *, const lw_data *, int, neighbours *);
+
+/* At every body on the way of each tie; its base is one of them. */
+static void look_along(const lw_rcr *m, look at, neighbours *of_tie) {
+    const lw_model *model = m->looped.base.model;
+    const lw_loop_constraints *ties = m->ties;
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = ties->segment_start[i]; k < ties->segment_start[i + 1]; k++)
+            at(model, m->looped.data, i, &of_tie[ties->segments[k].tie]);
+    for (int t = 0; t < ties->count; t++)
+        if (ties->ties[t].base) at(model, m->looped.data, ties->ties[t].base, &of_tie[t]);
+}
+
+static void survey_ties(const lw_rcr *m, neighbours *of_tie) {
+    int count = m->ties->count;
+    for (int t = 0; t < count; t++) of_tie[t] = (neighbours){.mass = HUGE_VAL};
+    look_along(m, add_centre, of_tie);
+    for (int t = 0; t < count; t++)
+        for (int k = 0; k < 3 && of_tie[t].count > 0; k++) of_tie[t].centre[k] /= of_tie[t].count;
+    look_along(m, add_length, of_tie);
+    for (int t = 0; t < count; t++)
+        if (!(of_tie[t].length > 0)) of_tie[t].length = m->sweeps->length;
+    look_along(m, add_mass, of_tie);
+}
+
+/* Lends inertia to body i; false: no loop that passes it has any. */
+static bool lend(const lw_rcr *m, const neighbours *of_tie, int i, lw_link *link) {
+    const lw_loop_constraints *ties = m->ties;
+    const lw_pose *world = &m->looped.data->world[i];
+    const neighbours *best = NULL;
+    double arm[3], c[3];
+    for (int k = ties->segment_start[i]; k < ties->segment_start[i + 1]; k++) {
+        const neighbours *near = &of_tie[ties->segments[k].tie];
+        if (near->mass < HUGE_VAL && (!best || near->mass < best->mass)) best = near;
+    }
+    if (!best) return false;
+    double mass = share * best->mass, turning = mass * best->length * best->length;
+    lw_v3_sub(best->count ? best->centre : world->p, world->p, arm);
+    lw_m3_tmul_v(world->R, arm, c);
+    double square = lw_v3_dot(c, c), *J = link->inertia.second;
+    link->inertia.mass += mass;
+    for (int k = 0; k < 3; k++) {
+        link->inertia.moment[k] += mass * c[k];
+        J[k] += turning + mass * (square - c[k] * c[k]);
+    }
+    J[3] -= mass * c[0] * c[1], J[4] -= mass * c[0] * c[2], J[5] -= mass * c[1] * c[2];
+    link->principal = false;
+    return true;
+}
+
+lw_status lw_rcr_lend(lw_rcr *m, lw_error *error) {
+    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->looped.data;
+    int n = model->body_count;
+    m->lends = false;
+    neighbours *of_tie = LW_NEW(m->looped.arena, neighbours, m->ties->count + 1);
+    lw_model *lent = LW_NEW(m->looped.arena, lw_model, 1);
+    lw_link *links = LW_NEW(m->looped.arena, lw_link, n + 1);
+    if (lw_arena_failed(m->looped.arena)) return lw_out_of_memory(error);
+    memcpy(links, model->links, ((size_t)n + 1) * sizeof *links);
+    *lent = *model;
+    lent->links = links;
+    lw_take_state(model, data, 0, model->q0, NULL);
+    memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
+    recursion r = recursion_of(lent, data);
+    r.v = m->zero;
+    r.load = NULL;
+    velocities(&r);
+    for (int i = n; i >= 1; i--) {
+        int bad = 0, parent = links[i].parent;
+        sum before = r.sums[parent ? links[parent].slot : 0]; /* what its brothers have handed over */
+        BY_JOINT(&links[i], eliminate, &r, i, &bad)
+        if (!bad) continue;
+        if (!m->lends) {
+            lw_positions(model, data);
+            lw_world_poses(model, data);
+            survey_ties(m, of_tie);
+        }
+        if (!lend(m, of_tie, i, &links[i])) return lw_undetermined(model, i, bad, error);
+        m->lends = true;
+        bad = 0;
+        if (parent) r.sums[links[parent].slot] = before;
+        BY_JOINT(&links[i], eliminate, &r, i, &bad)
+        if (bad) return lw_undetermined(model, i, bad, error);
+    }
+    if (m->lends) m->sweeps->model = lent;
+    return LW_OK;
+}
