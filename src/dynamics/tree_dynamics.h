@@ -16,8 +16,8 @@ lw_status lw_undetermined(const lw_model *model, int body, int speed, lw_error *
  * data->load and data->tau. */
 void lw_take_forces(const lw_model *model, lw_data *data, double t, const double *tau);
 
-/* lw_inverse_dynamics and lw_mass_matrix with the moments that hold idle spins (model/idle_spins.c): the equations
- * that methods solve. */
+/* lw_inverse_dynamics and lw_mass_matrix with the moments that hold idle spins (model/idle_spins.c): the
+ * equations that methods solve. */
 void lw_inverse_held(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                      const double *vdot, double *tau);
 void lw_mass_matrix_held(const lw_model *model, lw_data *data, double t, const double *q, double *mass);

@@ -13,9 +13,10 @@
  * Dense output (ERKStep's has degree 5 at most), computed only for steps in which an output time lies. Two
  * ways:
  *
- *   By neighbours (multistep_dense_output.c), where there were steps before since the last start and nothing has jumped:
- *   a polynomial through the ends of this step and the beginnings of up to four before, of degree 11, that is
- *   improved by one to four evaluations within the step until what these change is 0.3 of the tolerance.
+ *   By neighbours (multistep_dense_output.c), where there were steps before since the last start and nothing
+ *   has jumped: a polynomial through the ends of this step and the beginnings of up to four before, of degree
+ *   11, that is improved by one to four evaluations within the step until what these change is 0.3 of the
+ *   tolerance.
  *
  *   From inside the step, in any case. Hermite interpolation of y and ydot at both ends of the step and in
  *   its middle, which the same formula reaches by a shorter step from the beginning: degree 5, local error

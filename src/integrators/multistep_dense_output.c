@@ -1,5 +1,5 @@
-/* multistep_dense_output.c - dense output by the steps before: a polynomial through states and rates that are known
- * already.
+/* multistep_dense_output.c - dense output by the steps before: a polynomial through states and rates that are
+ * known already.
  *
  * Of a step, theta = 0 .. 1, the states y and rates ydot are known at both ends, and at the beginnings of the
  * m steps before, theta_j < 0. Hermite's polynomial p_0 through all of them has degree 2m + 3 and an error of

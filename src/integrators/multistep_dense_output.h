@@ -1,5 +1,5 @@
-/* multistep_dense_output.h - dense output by the steps before: a polynomial through states and rates that are known
- * already.
+/* multistep_dense_output.h - dense output by the steps before: a polynomial through states and rates that are
+ * known already.
  */
 #ifndef LW_MULTISTEP_DENSE_OUTPUT_H
 #define LW_MULTISTEP_DENSE_OUTPUT_H

@@ -135,8 +135,8 @@ typedef struct lw_constraint {
     double factors[LW_COUPLING_MAX], offset;
 } lw_constraint;
 
-/* A motion that moves no inertia and on which nothing acts (idle_spins.c): link.inertia has a moment about an axis
- * of the body, internal axes, that holds its spin and is in no other book. */
+/* A motion that moves no inertia and on which nothing acts (idle_spins.c): link.inertia has a moment about an
+ * axis of the body, internal axes, that holds its spin and is in no other book. */
 typedef struct lw_idle {
     int body;
     double axis[3], moment;

@@ -1,5 +1,5 @@
-/* idle_spins.c - motions that move no inertia and on which nothing acts: a rod that spins about the line of its two
- * ball joints.
+/* idle_spins.c - motions that move no inertia and on which nothing acts: a rod that spins about the line of
+ * its two ball joints.
  *
  *   M n = 0,  J n = 0,  h n = 0      n a motion, J rows of joints and constraints, h the rates by which force
  *   elements do work

@@ -1,5 +1,5 @@
-/* progress_monitor.c - how a run gets on, by counts of evaluations and steps, never by the clock: the same run ends in
- * the same place on every machine.
+/* progress_monitor.c - how a run gets on, by counts of evaluations and steps, never by the clock: the same
+ * run ends in the same place on every machine.
  *
  * End. After every WINDOW evaluations the steps that the whole run needs are predicted from the mean step h
  * of this window. A run of T seconds may need

@@ -1,4 +1,5 @@
-/* progress_monitor.h - how a run gets on, by counts: does it come to an end, is it time to look for stiffness?
+/* progress_monitor.h - how a run gets on, by counts: does it come to an end, is it time to look for
+ * stiffness?
  */
 #ifndef LW_PROGRESS_MONITOR_H
 #define LW_PROGRESS_MONITOR_H

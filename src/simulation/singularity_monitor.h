@@ -1,4 +1,5 @@
-/* singularity_monitor.h - runs that come to a singular position by a method that has no way through (singularity_monitor.c).
+/* singularity_monitor.h - runs that come to a singular position by a method that has no way through
+ * (singularity_monitor.c).
  */
 #ifndef LW_SINGULARITY_MONITOR_H
 #define LW_SINGULARITY_MONITOR_H

@@ -1,4 +1,5 @@
-/* checked_accelerations.h - accelerations of a method that have passed the balance check: what may be shown to a user.
+/* checked_accelerations.h - accelerations of a method that have passed the balance check: what may be shown
+ * to a user.
  */
 #ifndef LW_CHECKED_ACCELERATIONS_H
 #define LW_CHECKED_ACCELERATIONS_H

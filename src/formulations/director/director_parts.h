@@ -237,7 +237,8 @@ bool lw_director_last_matrix(lw_director *d);
 /* Estimate of the condition number of the Newton matrix at the end of the last step. */
 double lw_director_condition(lw_director *d);
 
-/* --- trees (director_recursive_newton.c) --------------------------------------------------------------------- */
+/* --- trees (director_recursive_newton.c)
+ * --------------------------------------------------------------------- */
 
 typedef struct lw_sweep lw_sweep;
 /* d->sweep, where it applies; false when memory is out. */

@@ -1,5 +1,5 @@
-/* director_recursive_newton.c - Newton's iteration of a step for trees, in two sweeps: from the leaves to ground, and
- * back.
+/* director_recursive_newton.c - Newton's iteration of a step for trees, in two sweeps: from the leaves to
+ * ground, and back.
  *
  * The balance of a body is r = P_int(qm)'f, six numbers; W is the sum over all that it carries. With the
  * columns S of its joint and the transport X from its parent, both of the null-space matrix, without a mark

@@ -1,5 +1,5 @@
-/* director_recursive_newton.h - what the files of the sweeps over a tree share: bodies on the way, and vectors with more
- * digits.
+/* director_recursive_newton.h - what the files of the sweeps over a tree share: bodies on the way, and
+ * vectors with more digits.
  */
 #ifndef LW_DIRECTOR_RECURSIVE_NEWTON_H
 #define LW_DIRECTOR_RECURSIVE_NEWTON_H

@@ -1,14 +1,14 @@
-/* director_recursive_positions.c - where the bodies of a tree are at the end of a step, from its rotations and joint
- * increments.
+/* director_recursive_positions.c - where the bodies of a tree are at the end of a step, from its rotations
+ * and joint increments.
  *
  *   Q_i = Q_parent exp(u_1 n_1) exp(u_2 n_2)            rotations in the step; n at its begin (116), (126),
  *   (188)
  *   p_2 - p_1 = Q_1 (p_2 - p_1) + sum u_k a_k           what slides: turned with the first body, grown along
  *   its vectors (98), (189)
  *
- * As in director_nullspace.c only changes are computed; here with more digits (long double) and in the order of
- * the bodies, each once. What a double does not hold of a change is its rest. So rows of joints hold to more
- * digits than places have.
+ * As in director_nullspace.c only changes are computed; here with more digits (long double) and in the order
+ * of the bodies, each once. What a double does not hold of a change is its rest. So rows of joints hold to
+ * more digits than places have.
  *
  * Source   Betsch and Leyendecker (2006), sections 4.4, 4.5, 5.4.1.
  * Cost     O(bodies), no allocation.

@@ -9,8 +9,8 @@
  * it does not fit into (docs/theory/director.md, 6: Rounding).
  *
  * Source   Betsch and Leyendecker (2006), eqs 10-15.
- * Cost     trees by sweeps, linear (director_recursive_newton.c); others as a rule one sparse factorisation. No
- *          allocation but for new pivots.
+ * Cost     trees by sweeps, linear (director_recursive_newton.c); others as a rule one sparse factorisation.
+ *          No allocation but for new pivots.
  */
 #include "formulations/director/director_parts.h"
 #include "model/rows.h"

@@ -1,4 +1,5 @@
-/* massless_active_set.h - what determines motions without mass from one event to the next (massless_active_set.c).
+/* massless_active_set.h - what determines motions without mass from one event to the next
+ * (massless_active_set.c).
  */
 #ifndef LW_MASSLESS_ACTIVE_SET_H
 #define LW_MASSLESS_ACTIVE_SET_H

@@ -1,9 +1,9 @@
 /* massless_events.c - events of the method `massless`: a damper engages or lets go, a force jumps.
  *
- * Between two events what determines each motion without mass is held (massless_active_set.c). At one, positions
- * that springs alone hold go down to their balance at once, while bodies with mass stay; what the forces do
- * on the way and the potential does not keep is booked as dissipation: with a small mass it would be
- * vibration, as fast as that is small.
+ * Between two events what determines each motion without mass is held (massless_active_set.c). At one,
+ * positions that springs alone hold go down to their balance at once, while bodies with mass stay; what the
+ * forces do on the way and the potential does not keep is booked as dissipation: with a small mass it would
+ * be vibration, as fast as that is small.
  *
  * Source   docs/theory/massless.md, 8.
  * Cost     roots: an evaluation and two factors of N'C N; cross: some ten evaluations. No allocation.

@@ -358,8 +358,8 @@ static bool test_start(lw_null_shape *shape, lw_projection *projection, double *
     return fine;
 }
 
-/* Does the pivot of direction k vanish at q, or close to it along its motion? As in massless_lost_damping.c, of which
- * this is the look beforehand. */
+/* Does the pivot of direction k vanish at q, or close to it along its motion? As in massless_lost_damping.c,
+ * of which this is the look beforehand. */
 static bool vanishes(lw_flow *flow, int k, double floor, const double *q, const double *v, double *at,
                      double *u) {
     static const double away[] = {0, 1.37e-6, 1.37e-4, 1.37e-3, 1.37e-2}, nothing = 1e-6;

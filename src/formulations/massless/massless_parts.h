@@ -146,7 +146,8 @@ void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const
 /* The same with all terms positive: what rounding of it is measured by. */
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out);
 
-/* --- dampers (massless_damping.c, massless_damping_matrix.c) ---------------------------------------------- */
+/* --- dampers (massless_damping.c, massless_damping_matrix.c)
+ * ---------------------------------------------- */
 
 typedef struct lw_dampers lw_dampers;
 
@@ -221,7 +222,8 @@ void lw_dampers_solve_piece(const lw_dampers *dampers, const lw_null_piece *piec
 void lw_dampers_lower(const lw_dampers *dampers, double *x);
 void lw_dampers_upper(const lw_dampers *dampers, double *x);
 
-/* --- flow (massless_velocity.c) -------------------------------------------------------------------------- */
+/* --- flow (massless_velocity.c)
+ * -------------------------------------------------------------------------- */
 
 typedef struct lw_flow lw_flow;
 struct lw_flow {

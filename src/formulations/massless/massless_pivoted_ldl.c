@@ -1,5 +1,5 @@
-/* massless_pivoted_ldl.c - N'C N of groups of directions in which dampers resist some motions and springs alone
- * hold the others.
+/* massless_pivoted_ldl.c - N'C N of groups of directions in which dampers resist some motions and springs
+ * alone hold the others.
  *
  *   P B P' = L D L',     B the rows of N'C N of one group, D = (d_1 .. d_r, 0 .. 0)
  *

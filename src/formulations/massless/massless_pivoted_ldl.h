@@ -1,5 +1,5 @@
-/* massless_pivoted_ldl.h - groups of directions without mass that dampers resist in part, with pivots chosen at
- * each position.
+/* massless_pivoted_ldl.h - groups of directions without mass that dampers resist in part, with pivots chosen
+ * at each position.
  */
 #ifndef LW_MASSLESS_PIVOTED_LDL_H
 #define LW_MASSLESS_PIVOTED_LDL_H

@@ -1,4 +1,5 @@
-/* massless_small_ldl.h - L D L' of a few directions each of which shares dampers with each, and with no other.
+/* massless_small_ldl.h - L D L' of a few directions each of which shares dampers with each, and with no
+ * other.
  *
  * Rows of the lower triangle of their matrix follow one another, up to the diagonal, and so do the columns of
  * L below it. n <= 6 is a constant: all loops unroll, and no list is looked up.

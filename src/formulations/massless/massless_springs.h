@@ -1,4 +1,5 @@
-/* massless_springs.h - inside of lw_springs (massless.h): what massless_springs.c and massless_lost_damping.c share.
+/* massless_springs.h - inside of lw_springs (massless.h): what massless_springs.c and massless_lost_damping.c
+ * share.
  */
 #ifndef LW_MASSLESS_SPRINGS_H
 #define LW_MASSLESS_SPRINGS_H

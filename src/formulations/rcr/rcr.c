@@ -4,11 +4,11 @@
  *
  * Loops are eliminated locally and recursively in the sweeps of the tree (rcr_solve.c). Velocities are
  * eliminated exactly at every evaluation: the dependent ones follow from the independent ones, which are
- * chosen loop by loop with the projective criterion and looked at after each step (rcr_coordinate_choice.c). Where no
- * choice serves, and at the end of each step, what they have against the rows is taken off by the smallest
- * change in the mass metric, which is one more run of the same sweeps; so are positions after each step,
- * unless --drift none. Which rows are independent is found once (rcr_rows.c); the others sleep: they cost
- * nothing but a look at whether the accelerations satisfy them too. Where they do not, or pivots become
+ * chosen loop by loop with the projective criterion and looked at after each step (rcr_coordinate_choice.c).
+ * Where no choice serves, and at the end of each step, what they have against the rows is taken off by the
+ * smallest change in the mass metric, which is one more run of the same sweeps; so are positions after each
+ * step, unless --drift none. Which rows are independent is found once (rcr_rows.c); the others sleep: they
+ * cost nothing but a look at whether the accelerations satisfy them too. Where they do not, or pivots become
  * small, the state's own rows are taken. So accelerations depend on the state alone.
  *
  * Source   Anderson & Critchley (2003), eqs 33-80, accelerations in the dual form: rows instead of columns

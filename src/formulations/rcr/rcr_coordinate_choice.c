@@ -1,8 +1,9 @@
-/* rcr_coordinate_choice.c - which speeds of closed loops are dependent: the projective criterion, loop by loop.
+/* rcr_coordinate_choice.c - which speeds of closed loops are dependent: the projective criterion, loop by
+ * loop.
  *
  * The motion e_j of joint j alone has a share along the constraints, in the metric of the kinetic energy.
- * With the front R_t of tie t (rcr_dependent_speeds.c) and the compliance of its rows as the sweeps have factored it,
- * C d C' = G M^-1 G' less what ties before it take,
+ * With the front R_t of tie t (rcr_dependent_speeds.c) and the compliance of its rows as the sweeps have
+ * factored it, C d C' = G M^-1 G' less what ties before it take,
  *
  *   images            x_j = d^-1/2 C^-1 R_t(j)
  *   cos^2 of a set    det(X'X) / det(M_DD),    X the images of its members                               (17)

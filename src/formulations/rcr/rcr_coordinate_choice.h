@@ -1,5 +1,5 @@
-/* rcr_coordinate_choice.h - independent coordinates of closed loops for the method rcr: which speeds depend on which,
- * chosen loop by loop with the projective criterion, and the dependent ones from the others.
+/* rcr_coordinate_choice.h - independent coordinates of closed loops for the method rcr: which speeds depend
+ * on which, chosen loop by loop with the projective criterion, and the dependent ones from the others.
  *
  *   G v = rate,   v_D = -Delta^-1 (G_I v_I - rate),   Delta = G_D
  *

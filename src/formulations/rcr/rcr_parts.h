@@ -100,7 +100,8 @@ int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error);
 /* Accelerations with the rows that suit the state; where drift is possible, velocities first. */
 lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error);
 
-/* --- rcr_lent_inertia.c: bodies without mass ------------------------------------------------------------------ */
+/* --- rcr_lent_inertia.c: bodies without mass
+ * ------------------------------------------------------------------ */
 
 /* Lends inertia to bodies in loops whose joints move none in the open tree; fails at one that is in no
  * loop. */
@@ -135,7 +136,8 @@ lw_status lw_rcr_look_at_rest(lw_rcr *m, double t, lw_error *error);
 /* The sentence for a motion that turns away from a singular position nearer than it can be told from it. */
 lw_status lw_rcr_turns_away(const lw_rcr *m, double t, lw_error *error);
 
-/* --- rcr_singular_passage.c: ways through ---------------------------------------------------------------------- */
+/* --- rcr_singular_passage.c: ways through
+ * ---------------------------------------------------------------------- */
 
 bool lw_crossing_create(lw_rcr *m);
 /* Another run begins. */

@@ -1,5 +1,5 @@
-/* rcr_singular_passage.c - the way of the method rcr through a singular position: accelerations by their limit along
- * the motion.
+/* rcr_singular_passage.c - the way of the method rcr through a singular position: accelerations by their
+ * limit along the motion.
  *
  * At distance delta (rad) from a singular position the rows still hold, along the direction that is about to
  * become free, but with delta in front: a gap e of the loop makes the accelerations wrong by e / delta^3,
