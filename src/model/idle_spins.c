@@ -51,9 +51,9 @@ typedef struct row {
 } row;
 
 /* A joint, element or constraint between two bodies. */
-typedef struct tie {
+typedef struct bond {
     int bodies[2];
-} tie;
+} bond;
 
 typedef struct survey {
     lw_compiler *compiler;
@@ -68,8 +68,8 @@ typedef struct survey {
     row *rows;
     part *parts;
     int row_count, part_count, unknowns;
-    tie *ties; /* of those that touch bodies with unknowns */
-    int tie_count;
+    bond *bonds; /* of those that touch bodies with unknowns */
+    int bond_count;
     int *system; /* unknown -> one of its system, by union */
     uint64_t random;
 } survey;
@@ -604,23 +604,23 @@ static void list_rows(survey *s, int *head) {
         }
 }
 
-/* A dead end: bodies with neither mass nor inertia that only one joint ties to others. Nothing would change
+/* A dead end: bodies with neither mass nor inertia that only one joint bonds to others. Nothing would change
  * without them, so that their mass was forgotten, rather: this stays an error. */
 static bool is_dead_end(const survey *s, const motions *of) {
     const lw_model *model = s->model;
-    int ties = 0;
+    int bonds = 0;
     for (int c = 0; c < of->n; c++) {
         const lw_rigid_inertia *I = &model->links[s->owner[of->unknowns[c]]].inertia;
         if (I->mass > 0 || I->second[0] + I->second[1] + I->second[2] > 0) return false;
     }
-    for (int r = 0; r < s->tie_count; r++) {
+    for (int r = 0; r < s->bond_count; r++) {
         bool inside[2] = {false, false};
         for (int side = 0; side < 2; side++)
             for (int c = 0; c < of->n; c++)
-                inside[side] |= s->owner[of->unknowns[c]] == s->ties[r].bodies[side];
-        ties += inside[0] != inside[1];
+                inside[side] |= s->owner[of->unknowns[c]] == s->bonds[r].bodies[side];
+        bonds += inside[0] != inside[1];
     }
-    return ties < 2;
+    return bonds < 2;
 }
 
 /* The twist of a body in motion k, world axes at the world's origin, lengths in units of the mechanism's. */
@@ -711,25 +711,25 @@ static lw_status look_at_systems(survey *s) {
     return LW_OK;
 }
 
-static void add_tie(survey *s, const int bodies[2]) {
+static void add_bond(survey *s, const int bodies[2]) {
     for (int side = 0; side < 2; side++)
         if (s->first[bodies[side]] < s->first[bodies[side] + 1]) {
-            s->ties[s->tie_count++] = (tie){{bodies[0], bodies[1]}};
+            s->bonds[s->bond_count++] = (bond){{bodies[0], bodies[1]}};
             return;
         }
 }
 
-static void list_ties(survey *s) {
+static void list_bonds(survey *s) {
     const lw_model *model = s->model;
     for (int j = 0; j < model->joint_count; j++)
-        if (model->joints[j].joint.nv < 6) add_tie(s, model->joints[j].info.bodies);
+        if (model->joints[j].joint.nv < 6) add_bond(s, model->joints[j].info.bodies);
     for (int f = 0; f < model->force_count; f++) {
         lw_force_type type = model->forces[f].type;
         if (type == LW_FORCE_SPRING || type == LW_FORCE_BUSHING || type == LW_FORCE_APPLIED)
-            add_tie(s, model->forces[f].bodies);
+            add_bond(s, model->forces[f].bodies);
     }
     for (int c = 0; c < model->constraint_count; c++)
-        if (model->constraints[c].type != LW_CONSTRAINT_COUPLING) add_tie(s, model->constraints[c].bodies);
+        if (model->constraints[c].type != LW_CONSTRAINT_COUPLING) add_bond(s, model->constraints[c].bodies);
 }
 
 static double size_of(const lw_model *model) {
@@ -762,7 +762,7 @@ lw_status lw_compile_idle(lw_compiler *compiler) {
     s.q = LW_NEW(scratch, double, LW_JOINT_MAX_Q *(size_t)model->joint_count + 1);
     s.rows = LW_NEW(scratch, row, rows + 1);
     s.parts = LW_NEW(scratch, part, 2 * (rows + terms) + 1);
-    s.ties = LW_NEW(scratch, tie, model->joint_count + model->force_count + model->constraint_count + 1);
+    s.bonds = LW_NEW(scratch, bond, model->joint_count + model->force_count + model->constraint_count + 1);
     model->idle = LW_NEW(model->arena, lw_idle, s.unknowns);
     if (lw_arena_failed(scratch) || !s.basis || !model->idle) return LW_ERROR_MEMORY;
     for (int i = 1; i <= model->body_count; i++) {
@@ -773,7 +773,7 @@ lw_status lw_compile_idle(lw_compiler *compiler) {
             memcpy(s.basis[u], twists[k], sizeof twists[k]);
         }
     }
-    list_ties(&s);
+    list_bonds(&s);
     lw_status status = lw_data_create(model, NULL, &s.data);
     if (status != LW_OK) return status;
     status = look_at_systems(&s);

@@ -14,20 +14,20 @@
 #include "formulations/rcr/rcr_solve.h"
 
 /* A speed of a joint on the way of a tie. */
-typedef struct lw_way_speed {
+typedef struct lw_path_speed {
     int speed, at, stride; /* its column in G: row r of the tie's list is at + stride r */
-} lw_way_speed;
+} lw_path_speed;
 
 /* A joint between the end of a tie (a body that its rows act on) and its base. */
-typedef struct lw_way_step {
+typedef struct lw_path_step {
     int body, segment;
     bool adds; /* another end has been there */
-} lw_way_step;
+} lw_path_step;
 
-typedef struct lw_way_end {
+typedef struct lw_path_end {
     int body, block; /* of the rows: where the wrenches on it are */
     int step, steps;
-} lw_way_end;
+} lw_path_end;
 
 /* What is left of the rows of a tie: a list of speeds, and of each row its entries at them. */
 typedef struct lw_front {
@@ -61,9 +61,9 @@ typedef struct lw_choice {
     long work; /* multiplications of lw_choice_reconsider so far, about */
     /* structure */
     lw_front *fronts;
-    lw_way_speed *ways;
-    lw_way_step *steps;
-    lw_way_end *ends;
+    lw_path_speed *ways;
+    lw_path_step *steps;
+    lw_path_end *ends;
     int *body_of;               /* per speed */
     int *in_loops, loop_speeds; /* the speeds of joints that are part of a loop */
     /* of a state */

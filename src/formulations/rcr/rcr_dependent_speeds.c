@@ -35,17 +35,17 @@ static void lay_ways(lw_choice *c, const lw_rows *rows, int t, int *ends, int *s
     const lw_row *row = &rows->rows[tie->first];
     for (int b = row->block; b < row->block + row->count; b++) {
         int body = rows->body[b], segment = body == tie->base ? -1 : segment_at(c->ties, t, body);
-        if (c->ends) c->ends[*ends] = (lw_way_end){.body = body, .block = b, .step = *steps, .steps = 0};
+        if (c->ends) c->ends[*ends] = (lw_path_end){.body = body, .block = b, .step = *steps, .steps = 0};
         for (int i = body; segment >= 0; segment = c->ties->segments[segment].parent) {
             const lw_link *link = &c->model->links[i];
             const lw_segment *s = &c->ties->segments[segment];
             if (c->ends) {
-                c->steps[*steps] = (lw_way_step){.body = i, .segment = segment, .adds = seen[segment]};
+                c->steps[*steps] = (lw_path_step){.body = i, .segment = segment, .adds = seen[segment]};
                 c->ends[*ends].steps++;
                 for (int k = 0; !seen[segment] && k < link->joint.nv; k++)
                     if (!(link->prescribed >> k & 1))
                         c->ways[(*ways)++] =
-                            (lw_way_speed){.speed = link->v + k, .at = s->Y + k, .stride = link->joint.nv};
+                            (lw_path_speed){.speed = link->v + k, .at = s->Y + k, .stride = link->joint.nv};
                 seen[segment] = true;
             }
             ++*steps;
@@ -61,9 +61,9 @@ static bool build(lw_choice *c, const lw_rows *rows, bool *seen, lw_arena *arena
     for (int t = 0; t < ties->count; t++) lay_ways(c, rows, t, &ends, &steps, NULL, NULL);
     for (int i = 1; i <= c->model->body_count; i++)
         speeds += (ties->segment_start[i + 1] - ties->segment_start[i]) * c->model->links[i].joint.nv;
-    c->steps = LW_NEW(arena, lw_way_step, steps + 1);
-    c->ways = LW_NEW(arena, lw_way_speed, speeds + 1);
-    c->ends = LW_NEW(arena, lw_way_end, ends + 1);
+    c->steps = LW_NEW(arena, lw_path_step, steps + 1);
+    c->ways = LW_NEW(arena, lw_path_speed, speeds + 1);
+    c->ends = LW_NEW(arena, lw_path_end, ends + 1);
     if (lw_arena_failed(arena)) return false;
     ends = steps = speeds = 0;
     for (int t = 0; t < ties->count; t++) {
@@ -148,7 +148,7 @@ void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, 
         const lw_front *front = &c->fronts[t];
         int rows = c->sweeps->awake[t];
         for (int e = front->end; e < front->end + front->ends; e++) {
-            const lw_way_end *end = &c->ends[e];
+            const lw_path_end *end = &c->ends[e];
             const lw_pose *at = &world[end->body];
             double w[36];
             for (int r = 0; r < rows && end->steps > 0; r++) {
@@ -158,7 +158,7 @@ void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, 
                 lw_m3_mul_v(at->R, own + 3, w + 6 * r + 3);
             }
             for (int n = end->step; n < end->step + end->steps; n++) {
-                const lw_way_step *step = &c->steps[n];
+                const lw_path_step *step = &c->steps[n];
                 const lw_link *link = &c->model->links[step->body];
                 for (int k = 0; k < link->joint.nv; k++) {
                     int speed = link->v + k;
@@ -230,7 +230,7 @@ bool lw_front_load(lw_choice *c, int t, bool all, int rows, const int *place, co
     lw_front *front = &c->fronts[t];
     const int first = c->ties->ties[t].first;
     front->count = 0;
-    for (const lw_way_speed *x = c->ways + front->way; x < c->ways + front->way + front->ways; x++) {
+    for (const lw_path_speed *x = c->ways + front->way; x < c->ways + front->way + front->ways; x++) {
         if (!all && c->owner[x->speed] < 0) continue;
         int n = c->where[x->speed] = front->count++;
         front->speed[n] = x->speed;

@@ -29,7 +29,7 @@ static double size_of(const lw_choice *c, const double *K, int t) {
     const lw_front *front = &c->fronts[t];
     double size = 0;
     for (int e = front->end; e < front->end + front->ends; e++) {
-        const lw_way_end *end = &c->ends[e];
+        const lw_path_end *end = &c->ends[e];
         double reach = 0;
         for (int r = 0; r < c->ties->ties[t].count; r++) {
             double w[6];
@@ -113,7 +113,7 @@ static void load(lw_rank *x, int t) {
     for (int r = 0; r < tie->count; r++) scale[r] = x->is_length[tie->first + r] ? 1 / x->size[t] : 1;
     x->n = front->ways;
     for (int n = 0; n < x->n; n++) {
-        const lw_way_speed *way = &c->ways[front->way + n];
+        const lw_path_speed *way = &c->ways[front->way + n];
         x->list[n] = way->speed;
         x->where[way->speed] = n;
         for (int r = 0; r < tie->count; r++) x->W[ROWS * n + r] = scale[r] * c->G[way->at + way->stride * r];

@@ -36,28 +36,28 @@ INLINE void add_loose(double *x, pack value) { *(loose_pack *)x += value; }
 
 /* A segment at a body: wrenches K of its rows, what the joint makes of them (Y, Z, l), and where they go on
  * at the parent; NULL if ground takes them. adds: there are some already. */
-typedef struct way {
+typedef struct path {
     const double *K;
     double *Y, *Z, *l, *parent;
     bool adds;
-} way;
+} path;
 
-INLINE way way_of(const lw_rcr_system *s, const lw_segment *segment, int Y) {
-    return (way){.K = s->K + segment->K,
-                 .Y = s->Y + segment->Y,
-                 .Z = s->Z + (segment->Y - Y),
-                 .l = s->l + segment->row,
-                 .parent = segment->to < 0 ? NULL : s->K + segment->to,
-                 .adds = segment->adds};
+INLINE path path_of(const lw_rcr_system *s, const lw_segment *segment, int Y) {
+    return (path){.K = s->K + segment->K,
+                  .Y = s->Y + segment->Y,
+                  .Z = s->Z + (segment->Y - Y),
+                  .l = s->l + segment->row,
+                  .parent = segment->to < 0 ? NULL : s->K + segment->to,
+                  .adds = segment->adds};
 }
 
-/* pass(packs, way, ...) for all segments at body i; compiled for each number of packs. */
+/* pass(packs, path, ...) for all segments at body i; compiled for each number of packs. */
 #define EACH_SEGMENT(s, i, pass, ...)                                                                        \
     {                                                                                                        \
         const lw_segment *at_ = (s)->ties->segments + (s)->ties->segment_start[i],                           \
                          *end_ = (s)->ties->segments + (s)->ties->segment_start[(i) + 1];                    \
         for (int Y_ = at_->Y; at_ < end_; at_++) {                                                           \
-            const way x_ = way_of(s, at_, Y_);                                                               \
+            const path x_ = path_of(s, at_, Y_);                                                             \
             int rows_ = (s)->awake[at_->tie];                                                                \
             if (rows_ > 2 * PACK)                                                                            \
                 pass(3, x_, __VA_ARGS__);                                                                    \
@@ -94,7 +94,7 @@ INLINE void load_wrenches(const double *K, int g, pack w[6]) {
  * without its speeds' rates: bias, and gravity where the parent is ground. */
 
 /* What is left of a wrench has no component along the joint's axis, number `kernel`. */
-INLINE void aligned_rows(int packs, way x, const recursion *r, int i, const double b[6], int kernel) {
+INLINE void aligned_rows(int packs, path x, const recursion *r, int i, const double b[6], int kernel) {
     const lw_link *link = &r->model->links[i];
     const node *own = &r->nodes[i];
     bool turns = kernel < LW_KERNEL_PRISMATIC;
@@ -148,7 +148,7 @@ INLINE void solve_packs(int k, unsigned prescribed, const double *L, pack *x) {
     }
 }
 
-INLINE void spherical_rows(int packs, way x, const recursion *r, int i, const double b[6]) {
+INLINE void spherical_rows(int packs, path x, const recursion *r, int i, const double b[6]) {
     const lw_link *link = &r->model->links[i];
     const double *B = r->U + 6 * link->v, *u = r->u + link->v;
     for (int g = 0; g < packs; g++) {
@@ -167,7 +167,7 @@ INLINE void spherical_rows(int packs, way x, const recursion *r, int i, const do
 }
 
 /* The parent of a free joint feels nothing. */
-INLINE void free_rows(int packs, way x, const recursion *r, int i) {
+INLINE void free_rows(int packs, path x, const recursion *r, int i) {
     const lw_link *link = &r->model->links[i];
     for (int g = 0; g < packs; g++) {
         pack w[6], z[6];
@@ -182,7 +182,7 @@ INLINE void free_rows(int packs, way x, const recursion *r, int i) {
 }
 
 /* Two speeds that are free, maybe a universal joint's. rate = u - U'b. */
-INLINE void pair_rows(int packs, way x, const recursion *r, int i, const double b[6], const double rate[2],
+INLINE void pair_rows(int packs, path x, const recursion *r, int i, const double b[6], const double rate[2],
                       bool universal) {
     const lw_link *link = &r->model->links[i];
     const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
@@ -201,7 +201,7 @@ INLINE void pair_rows(int packs, way x, const recursion *r, int i, const double 
     }
 }
 
-INLINE void general_rows(int packs, way x, const recursion *r, int i, const double b[6]) {
+INLINE void general_rows(int packs, path x, const recursion *r, int i, const double b[6]) {
     const lw_link *link = &r->model->links[i];
     int nv = link->joint.nv;
     for (int g = 0; g < packs; g++) {
