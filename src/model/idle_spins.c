@@ -604,8 +604,8 @@ static void list_rows(survey *s, int *head) {
         }
 }
 
-/* A dead end: bodies with neither mass nor inertia that only one joint connects to others. Nothing would change
- * without them, so that their mass was forgotten, rather: this stays an error. */
+/* A dead end: bodies with neither mass nor inertia that only one joint connects to others. Nothing would
+ * change without them, so that their mass was forgotten, rather: this stays an error. */
 static bool is_dead_end(const survey *s, const motions *of) {
     const lw_model *model = s->model;
     int bonds = 0;
