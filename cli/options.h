@@ -16,7 +16,7 @@ typedef struct cli_list {
 /* One option. Exactly one of the targets is set and says what the option takes. */
 typedef struct cli_option {
     const char *name;     /* without the dashes */
-    const char *argument; /* placeholder in the help text; NULL for a flag */
+    const char *argument; /* what the help text calls its argument; NULL for a flag */
     const char *help;
     const char *example; /* a valid value, for messages about invalid ones */
     bool *flag;
