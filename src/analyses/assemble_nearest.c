@@ -84,7 +84,7 @@ static double length_of(const lw_model *model, double *sums) {
     return length > 0 && isfinite(length) ? length : 1;
 }
 
-static double in_nearest_turn(double angle) { return angle - 2 * LW_PI * round(angle / (2 * LW_PI)); }
+static double in_nearest_revolution(double angle) { return angle - 2 * LW_PI * round(angle / (2 * LW_PI)); }
 
 /* Deviation of a joint at q per speed; zero for those that are held or prescribed. */
 static void deviation(const lw_assemble_nearest *n, int joint, const double *q, double x[LW_JOINT_MAX_V]) {
@@ -96,7 +96,7 @@ static void deviation(const lw_assemble_nearest *n, int joint, const double *q, 
     for (int k = 0; k < (at >= 0 ? at : nv); k++) {
         bool winds = lw_joint_describe(info->type)->screws || (!info->cut && n->coupled[info->v + k]);
         x[k] = q[k] - from[k];
-        if (lw_joint_speed_turns(info->type, k) && !winds) x[k] = in_nearest_turn(x[k]);
+        if (lw_joint_speed_turns(info->type, k) && !winds) x[k] = in_nearest_revolution(x[k]);
     }
     if (at >= 0) {
         double back[4] = {from[at], -from[at + 1], -from[at + 2], -from[at + 3]}, relative[4];

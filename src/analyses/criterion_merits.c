@@ -32,7 +32,7 @@ struct lw_merits {
     /* workspace; the arena is NULL once it has been given back */
     lw_arena *arena;
     lw_data *data;           /* joint coordinates */
-    lw_rows *ties;           /* joint coordinates */
+    lw_rows *loops;          /* joint coordinates */
     lw_newton_euler *system; /* absolute coordinates */
     lw_criterion *criterion, *plain;
     double *M, *C, *units, *unit_mass;
@@ -71,7 +71,7 @@ lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **out
         m->system = lw_newton_euler_create(model, LW_HOLD_NONE);
         m->rows = m->system ? m->system->rows->count : 0;
     } else {
-        m->ties = lw_rows_create_ties(model, m->arena);
+        m->loops = lw_rows_create_loops(model, m->arena);
         m->rows = lw_criterion_row_count(model);
         if (lw_data_create(model, NULL, &m->data) != LW_OK) m->data = NULL;
     }
@@ -88,7 +88,7 @@ lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **out
     m->pivots = LW_NEW(m->arena, double, n + 1);
     m->chosen = LW_NEW(m->arena, int, n + 1);
     m->merits = calloc(n + 1, sizeof *m->merits);
-    if (!(absolute ? m->system != NULL : m->ties && m->data) || !m->criterion || !m->plain ||
+    if (!(absolute ? m->system != NULL : m->loops && m->data) || !m->criterion || !m->plain ||
         lw_arena_failed(m->arena) || !m->merits) {
         lw_merits_destroy(m);
         return lw_out_of_memory(error);
@@ -132,9 +132,9 @@ static double joint_matrices(lw_merits *m, double t, const double *q) {
     lw_take_state(m->model, m->data, t, q, NULL);
     lw_velocities(m->model, m->data);
     lw_world_poses(m->model, m->data);
-    lw_rows_evaluate(m->model, m->data, false, m->ties);
-    lw_criterion_rows(m->model, m->data, m->ties, m->length, m->C, NULL);
-    return lw_criterion_tolerance(m->ties, m->length);
+    lw_rows_evaluate(m->model, m->data, false, m->loops);
+    lw_criterion_rows(m->model, m->data, m->loops, m->length, m->C, NULL);
+    return lw_criterion_tolerance(m->loops, m->length);
 }
 
 /* M and C of the bodies; rows of lengths are divided by the length of the mechanism. */
@@ -145,12 +145,12 @@ static double absolute_matrices(lw_merits *m, double t, const double *q) {
     lw_newton_euler_rows_at(m->system, t, q, NULL);
     memset(m->M, 0, n * n * sizeof *m->M);
     for (int body = 0; body < m->model->body_count; body++) {
-        static const int place[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}}; /* in xx, yy, zz, xy, xz, yz */
+        static const int packed[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}}; /* in xx, yy, zz, xy, xz, yz */
         size_t first = 6 * (size_t)body;
         for (size_t i = 0; i < 3; i++) {
             m->M[(first + i) * n + first + i] = s->mass[body];
             for (size_t j = 0; j < 3; j++)
-                m->M[(first + 3 + i) * n + first + 3 + j] = s->inertia[6 * body + place[i][j]];
+                m->M[(first + 3 + i) * n + first + 3 + j] = s->inertia[6 * body + packed[i][j]];
         }
     }
     memset(m->C, 0, n * (size_t)m->rows * sizeof *m->C);

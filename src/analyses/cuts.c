@@ -210,10 +210,10 @@ lw_status lw_cuts_create(const lw_spec *spec, const lw_model *model, double t, c
     if (status == LW_OK)
         status = add_option(cuts, spec, model, t, q, (lw_cut_option){.loop = -1, .joint = -1}, error);
     for (int l = 0; l < lw_model_loop_count(model) && status == LW_OK; l++) {
-        bool wished = spec->joints[lw_model_loop_cut(model, l)].cut;
+        bool requested = spec->joints[lw_model_loop_cut(model, l)].cut;
         for (int k = 1; k < lw_model_loop_length(model, l) && status == LW_OK; k++) {
             int sense, joint = lw_model_loop_joint(model, l, k, &sense);
-            lw_cut_option option = {.loop = l, .joint = joint, .free = !wished && !kept[joint]};
+            lw_cut_option option = {.loop = l, .joint = joint, .free = !requested && !kept[joint]};
             status = add_option(cuts, spec, model, t, q, option, error);
         }
     }

@@ -173,9 +173,9 @@ static lw_status compile_alike(lw_neglect *neglect, lw_model **model, lw_error *
     size_t joints = lw_spec_joint_count(spec);
     for (size_t j = 0; j < joints; j++) { /* exchanged, and exchanged back */
         lw_joint_spec *joint = lw_spec_joint(spec, j);
-        bool wished = joint->cut;
+        bool requested = joint->cut;
         joint->cut = neglect->cuts[j];
-        neglect->cuts[j] = wished;
+        neglect->cuts[j] = requested;
     }
     lw_status status = lw_compile_quietly(spec, model, error);
     for (size_t j = 0; j < joints; j++) {
@@ -196,39 +196,40 @@ static lw_status compile_alike(lw_neglect *neglect, lw_model **model, lw_error *
 }
 
 /* Keeps what is felt most, if that is too much; the rest may be felt less by then. */
-static lw_status keep_felt(lw_neglect *neglect, double limit, bool *again, lw_error *error) {
+static lw_status keep_participating(lw_neglect *neglect, double limit, bool *again, lw_error *error) {
     lw_model *with = NULL, *without = NULL;
-    lw_participation *felt = calloc((size_t)neglect->count + 1, sizeof *felt);
-    lw_status status = felt ? LW_OK : lw_out_of_memory(error);
+    lw_participation *participation = calloc((size_t)neglect->count + 1, sizeof *participation);
+    lw_status status = participation ? LW_OK : lw_out_of_memory(error);
     *again = false;
     for (int k = 0; status == LW_OK && k < neglect->count; k++) {
         const part *p = &neglect->parts[k];
-        felt[k].body = neglect->list[k].body;
-        felt[k].mass = neglects_mass(&neglect->list[k]) ? p->mass[1] : 0;
-        if (neglects_inertia(&neglect->list[k])) memcpy(felt[k].inertia, p->inertia[1], sizeof p->inertia[1]);
+        participation[k].body = neglect->list[k].body;
+        participation[k].mass = neglects_mass(&neglect->list[k]) ? p->mass[1] : 0;
+        if (neglects_inertia(&neglect->list[k]))
+            memcpy(participation[k].inertia, p->inertia[1], sizeof p->inertia[1]);
     }
     lw_neglect_scale(neglect, 1);
     if (status == LW_OK) status = compile_alike(neglect, &with, error);
     lw_neglect_scale(neglect, 0);
     if (status == LW_OK) status = compile_alike(neglect, &without, error);
     if (status == LW_OK)
-        status = lw_participation_find(with, without, felt, neglect->count, error);
+        status = lw_participation_find(with, without, participation, neglect->count, error);
     else if (status == LW_ERROR_UNSUPPORTED)
         status = LW_OK; /* there is no tree of both: the estimate will tell so */
     double most = 0;
     for (int k = 0; status == LW_OK && k < neglect->count; k++) {
         lw_neglected *n = &neglect->list[k];
-        if (neglects_mass(n)) n->mass_felt = felt[k].by_mass;
-        if (neglects_inertia(n)) n->inertia_felt = felt[k].by_inertia;
-        most = fmax(most, fmax(felt[k].by_mass, felt[k].by_inertia));
+        if (neglects_mass(n)) n->mass_felt = participation[k].by_mass;
+        if (neglects_inertia(n)) n->inertia_felt = participation[k].by_inertia;
+        most = fmax(most, fmax(participation[k].by_mass, participation[k].by_inertia));
     }
     for (int k = 0; most > limit && k < neglect->count; k++) {
         lw_neglected *n = &neglect->list[k];
         double least = fmax(limit, most / 2);
-        if (felt[k].by_mass > least) n->mass_kept = LW_KEPT_FELT, *again = true;
-        if (felt[k].by_inertia > least) n->inertia_kept = LW_KEPT_FELT, *again = true;
+        if (participation[k].by_mass > least) n->mass_kept = LW_KEPT_FELT, *again = true;
+        if (participation[k].by_inertia > least) n->inertia_kept = LW_KEPT_FELT, *again = true;
     }
-    free(felt);
+    free(participation);
     lw_model_destroy(with);
     lw_model_destroy(without);
     return status;
@@ -244,13 +245,13 @@ lw_status lw_neglect_state(const lw_model *with, const lw_model *without, double
     for (int j = 0; j < with->joint_count; j++) {
         const lw_joint_info *from = &with->joints[j].info, *to = &without->joints[j].info;
         double W[36], at[3], coordinates[LW_JOINT_MAX_Q], speeds[LW_JOINT_MAX_V];
-        const double *place = q_with + from->q, *rate = v_with + from->v;
+        const double *own = q_with + from->q, *rate = v_with + from->v;
         for (int c = 0; from->cut && c < with->closure_count; c++) {
             if (with->closures[c] != j) continue;
             lw_cut_joint(with, data, c, coordinates, speeds, W, at);
-            place = coordinates, rate = speeds;
+            own = coordinates, rate = speeds;
         }
-        lw_put_coordinates(&without->joints[j], place, q);
+        lw_put_coordinates(&without->joints[j], own, q);
         if (!to->cut) memcpy(v + to->v, rate, (size_t)to->v_count * sizeof *v);
     }
     lw_fit_cut_angles(without, q);
@@ -289,7 +290,7 @@ lw_status lw_neglect_create(lw_spec *spec, double ratio, lw_neglect **result, lw
     if (status == LW_OK && n->count > 0) {
         for (bool again = true; again && status == LW_OK;) {
             status = keep_determined(n, error);
-            if (status == LW_OK) status = keep_felt(n, much * ratio, &again, error);
+            if (status == LW_OK) status = keep_participating(n, much * ratio, &again, error);
         }
         lw_neglect_scale(n, 1);
         for (int k = 0; k < n->count; k++)

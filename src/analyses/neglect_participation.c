@@ -71,7 +71,7 @@ static bool view_create(view *s, const lw_model *with) {
     s->scale = LW_NEW(arena, double, nv);
     s->q = LW_NEW(arena, double, model->nq + 1);
     s->v = LW_NEW(arena, double, nv);
-    lw_rows *rows = lw_rows_create_ties(with, arena);
+    lw_rows *rows = lw_rows_create_loops(with, arena);
     if (lw_arena_failed(arena) || !rows) return false;
     size_t larger = nv > (size_t)rows->count + 1 ? nv : (size_t)rows->count + 1;
     square = nv * larger;
@@ -118,16 +118,16 @@ static void choose_units(view *s, const double *M) {
 static void allow(view *s) {
     const lw_model *model = s->model;
     int n = s->n, rank = 0;
-    double *ties = s->work[0], *J = s->work[1];
-    lw_rows *rows = lw_rows_create_ties(model, s->arena);
+    double *loops = s->work[0], *J = s->work[1];
+    lw_rows *rows = lw_rows_create_loops(model, s->arena);
     int m = rows ? rows->count : 0;
     if (m) {
         lw_rows_evaluate(model, s->data, false, rows);
-        lw_loop_constraint_matrix(model, s->data, rows, ties);
+        lw_loop_constraint_matrix(model, s->data, rows, loops);
         for (int r = 0; r < m; r++) {
             double norm = 0;
             for (int k = 0; k < n; k++) {
-                J[k + r * n] = s->scale[k] * ties[s->speed[k] + r * model->nv];
+                J[k + r * n] = s->scale[k] * loops[s->speed[k] + r * model->nv];
                 norm = hypot(norm, J[k + r * n]);
             }
             for (int k = 0; k < n; k++) J[k + r * n] /= norm > 0 ? norm : 1;

@@ -98,31 +98,31 @@ static double moment_at_joint(const lw_model *model, int b) {
 }
 
 /* Adds r.r E - r r' for one place. */
-static void add_place(double sums[6], const double com[3], const double place[3]) {
+static void add_point(double sums[6], const double com[3], const double point[3]) {
     double r[3];
-    lw_v3_sub(place, com, r);
+    lw_v3_sub(point, com, r);
     for (int k = 0; k < 3; k++) sums[k] += lw_v3_dot(r, r) - r[k] * r[k];
     sums[3] -= r[0] * r[1], sums[4] -= r[0] * r[2], sums[5] -= r[1] * r[2];
 }
 
 /* The sums of all bodies over the places where they are tied to others, in their internal axes. */
-static void add_places(const lw_model *model, double (*sums)[6]) {
+static void add_points(const lw_model *model, double (*sums)[6]) {
     for (int side = 0; side < 2; side++) {
         for (int j = 0; j < model->joint_count; j++) {
             int b = model->joints[j].info.bodies[side];
-            add_place(sums[b], model->bodies[b].com, model->joints[j].frames[side].p);
+            add_point(sums[b], model->bodies[b].com, model->joints[j].frames[side].p);
         }
         for (int f = 0; f < model->force_count; f++) {
             const lw_force *force = &model->forces[f];
             int b = force->bodies[side];
             if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING)
-                add_place(sums[b], model->bodies[b].com, force->frames[side].p);
+                add_point(sums[b], model->bodies[b].com, force->frames[side].p);
         }
         for (int c = 0; c < model->constraint_count; c++) {
             const lw_constraint *constraint = &model->constraints[c];
             int b = constraint->bodies[side];
             if (constraint->type == LW_CONSTRAINT_DISTANCE)
-                add_place(sums[b], model->bodies[b].com, constraint->points[side]);
+                add_point(sums[b], model->bodies[b].com, constraint->points[side]);
         }
     }
 }
@@ -177,12 +177,13 @@ static void look_at(const lw_model *model, const lw_body_spec *body, lw_neglect_
 }
 
 /* Against the heaviest mass, the greatest moment, and the other mass that hangs at the places of the body. */
-static void measure(const lw_model *model, const extremes *of, const double places[6], lw_neglect_ratios *b) {
+static void measure(const lw_model *model, const extremes *of, const double second_moments[6],
+                    lw_neglect_ratios *b) {
     double other = b->label == of->heavy_body ? of->next : of->heaviest;
     double heaviest = of->heaviest, greatest = of->greatest;
     const double *axes = model->bodies[b->label].frame.R; /* the user's in the internal ones */
     double R[6], *own = b->reference, part[3];
-    for (int k = 0; k < 6; k++) R[k] = other * places[k] + (k < 3 ? greatest : 0);
+    for (int k = 0; k < 6; k++) R[k] = other * second_moments[k] + (k < 3 ? greatest : 0);
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int k = 0; k < 6; k++) { /* axes'R axes */
         const double x[3] = {axes[row[k]], axes[3 + row[k]], axes[6 + row[k]]};
@@ -213,8 +214,8 @@ lw_status lw_weigh_bodies(const lw_spec *spec, lw_neglect_ratios **bodies, lw_er
     lw_neglect_ratios *list = calloc(count + 1, sizeof *list);
     int *set = calloc(labels, sizeof *set);
     extremes *of = calloc(labels, sizeof *of);
-    double(*places)[6] = calloc(labels, sizeof *places);
-    if (!list || !set || !of || !places) {
+    double(*second_moments)[6] = calloc(labels, sizeof *second_moments);
+    if (!list || !set || !of || !second_moments) {
         free(list);
         status = lw_out_of_memory(error);
     } else {
@@ -226,15 +227,15 @@ lw_status lw_weigh_bodies(const lw_spec *spec, lw_neglect_ratios **bodies, lw_er
             if (mass > own->heaviest) own->heaviest = mass, own->heavy_body = b;
             own->greatest = fmax(own->greatest, moment_at_joint(model, b));
         }
-        add_places(model, places);
+        add_points(model, second_moments);
         for (size_t k = 0; k < count; k++) {
             lw_neglect_ratios *b = &list[k];
             look_at(model, &spec->bodies[k], b);
-            measure(model, &of[find(set, b->label)], places[b->label], b);
+            measure(model, &of[find(set, b->label)], second_moments[b->label], b);
         }
         *bodies = list;
     }
-    free(set), free(of), free(places);
+    free(set), free(of), free(second_moments);
     lw_model_destroy(model);
     return status;
 }

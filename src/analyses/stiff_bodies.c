@@ -40,8 +40,8 @@ typedef struct search {
     double *q, *v, *x, *energy; /* initial state, the vector, kinetic energies of the bodies */
     double *moved, *there, *back;
     /* bodies that joints tie to each other, -1 for ground */
-    int (*ties)[2];
-    int tie_count;
+    int (*edges)[2];
+    int edge_count;
 } search;
 
 /* --- one mechanism -------------------------------------------------------------------------------- */
@@ -181,9 +181,9 @@ static void name_body(search *s, size_t k, const lw_stiff_body *as, lw_stiff_bod
 static void name_tied(search *s, const lw_stiff_body *as, lw_stiff_body *found, int room, int *count) {
     for (bool again = true; again;) {
         again = false;
-        for (int t = 0; t < s->tie_count; t++)
+        for (int t = 0; t < s->edge_count; t++)
             for (int side = 0; side < 2; side++) {
-                int a = s->ties[t][side], b = s->ties[t][1 - side];
+                int a = s->edges[t][side], b = s->edges[t][1 - side];
                 if (a < 0 || b < 0 || !s->lifted[a] || without_inertia(&s->bodies[a])) continue;
                 if (!is_candidate(s, (size_t)b)) continue;
                 name_body(s, (size_t)b, as, found, room, count);
@@ -220,16 +220,17 @@ static lw_status look(search *s, lw_stiff_body *found, int room, int *count, lw_
 }
 
 /* Which bodies of the spec the joints tie to each other. */
-static bool find_ties(search *s, const lw_model *model) {
+static bool find_edges(search *s, const lw_model *model) {
     int *index = calloc((size_t)model->body_count + 1, sizeof *index); /* by label */
-    s->ties = calloc((size_t)model->joint_count + 1, sizeof *s->ties);
-    bool good = index && s->ties;
+    s->edges = calloc((size_t)model->joint_count + 1, sizeof *s->edges);
+    bool good = index && s->edges;
     if (good) {
         for (size_t k = 0; k < s->count; k++) index[s->bodies[k].label] = (int)k;
         index[0] = -1;
-        s->tie_count = model->joint_count;
+        s->edge_count = model->joint_count;
         for (int j = 0; j < model->joint_count; j++)
-            for (int side = 0; side < 2; side++) s->ties[j][side] = index[model->joints[j].info.bodies[side]];
+            for (int side = 0; side < 2; side++)
+                s->edges[j][side] = index[model->joints[j].info.bodies[side]];
     }
     free(index);
     return good;
@@ -252,7 +253,7 @@ lw_status lw_stiff_bodies(lw_spec *spec, lw_stiff_body *bodies, int room, int *c
         size_t n = LW_JOINT_MAX_Q * s.count + 1;
         s.lifted = calloc(s.count, sizeof *s.lifted);
         s.q = calloc(7 * n + s.count, sizeof(double));
-        if (!s.lifted || !s.q || !find_ties(&s, model)) {
+        if (!s.lifted || !s.q || !find_edges(&s, model)) {
             status = lw_out_of_memory(error);
         } else {
             s.v = s.q + n, s.x = s.v + n, s.there = s.x + n, s.back = s.there + n;
@@ -263,6 +264,6 @@ lw_status lw_stiff_bodies(lw_spec *spec, lw_stiff_body *bodies, int room, int *c
     if (status == LW_OK) status = look(&s, bodies, room, count, error);
     /* Where no accelerations follow from the forces even so, nothing can be said of rates. */
     if (status == LW_ERROR_SINGULAR) *count = 0, status = LW_OK;
-    free(s.bodies), free(s.lifted), free(s.q), free(s.ties);
+    free(s.bodies), free(s.lifted), free(s.q), free(s.edges);
     return status;
 }

@@ -35,27 +35,27 @@
 #include <float.h>
 #include <math.h>
 
-static const double meeting_noise =
+static const double sum_noise =
     1024 * DBL_EPSILON; /* c eps: sums of some tens of terms, rotated a few times */
 static const double solution_noise =
     128 * DBL_EPSILON; /* g eps: what a stable solution of all equations leaves */
 static const double last_digits =
     DBL_EPSILON; /* of accelerations: each is rounded once, by half of that, and turned on the way outwards */
-static const double passed_on = 1e-6; /* k */
-static const double no_arm =
+static const double transmitted_share = 1e-6; /* k */
+static const double shortest_arm =
     1e-9; /* of the longest: below it an arm is rounding, 1e-16, or as good as that */
-static const double hiding = 1e-6; /* of what acts: rounding of reactions that may be left there */
+static const double largest_hidden = 1e-6; /* of what acts: rounding of reactions that may be left there */
 
 /* Terms that meet in one body: what is left of their sum, and their sizes. Torque first, then force. */
-typedef struct lw_meeting {
+typedef struct lw_term_sum {
     double rest[6];
     double sum[2], own[2];
     double length; /* the longest arm of what acts on it */
-    double blur[2],
+    double rounding[2],
         beyond
             /* what the last digits of accelerations make of its inertia, and of all that its joint carries */
             [2];
-} lw_meeting;
+} lw_term_sum;
 
 struct lw_balance {
     lw_arena *arena;
@@ -68,7 +68,7 @@ struct lw_balance {
     double *
         digits; /* 2 per body, 0 .. n: what rounding of joint accelerations leaves in A, angular and linear */
     double *slack;     /* per row: H'V - rate */
-    lw_meeting *meets; /* per body, 0 .. n */
+    lw_term_sum *sums; /* per body, 0 .. n */
     double *parts;     /* 2 per element: the sizes of its parts, torque and force */
     double *gross;     /* per speed: of the elements in joints, the sizes of all parts, which may cancel */
     double length;     /* of the mechanism: the longest arm on a body */
@@ -106,12 +106,12 @@ lw_balance *lw_balance_create(const lw_model *model) {
         b->length = lw_balance_length(model);
         for (int i = 1; i <= model->body_count; i++)
             b->heaviest = fmax(b->heaviest, model->links[i].inertia.mass);
-        b->rows = lw_rows_create_ties(model, arena);
+        b->rows = lw_rows_create_loops(model, arena);
         b->A = LW_NEW(arena, double, 6 * n);
         b->a = LW_NEW(arena, double, 6 * n);
         b->V = LW_NEW(arena, double, 6 * n);
         b->digits = LW_NEW(arena, double, 2 * n);
-        b->meets = LW_NEW(arena, lw_meeting, n);
+        b->sums = LW_NEW(arena, lw_term_sum, n);
         b->gross = LW_NEW(arena, double, model->nv + 1);
         b->parts = LW_NEW(arena, double, 2 * model->force_count + 1);
         if (b->rows) b->slack = LW_NEW(arena, double, b->rows->count + 1);
@@ -139,7 +139,7 @@ int lw_balance_multiplier_count(const lw_model *model) {
 /* --- terms ---------------------------------------------------------------------------------------- */
 
 /* Adds factor times a wrench to a meeting. */
-static void add_term(lw_meeting *m, double factor, const double w[6], bool own) {
+static void add_term(lw_term_sum *m, double factor, const double w[6], bool own) {
     double size[2] = {fabs(factor) * lw_v3_norm(w), fabs(factor) * lw_v3_norm(w + 3)};
     lw_v6_axpy(factor, w, m->rest);
     for (int k = 0; k < 2; k++) {
@@ -151,8 +151,8 @@ static void add_term(lw_meeting *m, double factor, const double w[6], bool own) 
 /* (5); a number that is not finite is worse than any other. floor: noise * most in the units of the rest. */
 static double amount_of(double rest, double sum, double own, double floor) {
     if (!(fabs(rest) < HUGE_VAL) || !(sum < HUGE_VAL)) return HUGE_VAL;
-    double excess = fabs(rest) - meeting_noise * sum - floor;
-    return excess > 0 ? excess / (own + passed_on * sum) : 0;
+    double excess = fabs(rest) - sum_noise * sum - floor;
+    return excess > 0 ? excess / (own + transmitted_share * sum) : 0;
 }
 
 static void note_worst(lw_balance_result *worst, double amount, lw_balance_place place, int index) {
@@ -215,13 +215,13 @@ static void accelerate_centres(lw_balance *b) {
 /* --- (1) bodies ------------------------------------------------------------------------------------ */
 
 /* Inertia, weight and elements: the body's own terms. */
-static void meet_own(lw_balance *b, int i) {
+static void add_own_terms(lw_balance *b, int i) {
     const lw_model *model = b->model;
     const lw_rigid_inertia own = lw_true_inertia(model, i), *I = &own;
     const double *V = b->data->motion[i].V, *load = b->data->load + 6 * i;
-    lw_meeting *m = &b->meets[i];
+    lw_term_sum *m = &b->sums[i];
     double momentum[6], term[6], weight[6] = {0};
-    *m = (lw_meeting){.length = lw_v3_norm(model->bodies[i].com)};
+    *m = (lw_term_sum){.length = lw_v3_norm(model->bodies[i].com)};
     lw_rigid_mul(I, b->A + 6 * i, term);
     add_term(m, 1, term, true);
     lw_rigid_mul(I, V, momentum);
@@ -264,29 +264,29 @@ static void point_on_first(const lw_balance *b, const lw_joint_entry *entry, dou
     lw_m3_tmul_v(motion->R, offset, at);
 }
 
-static void reach(lw_meeting *m, double arm) { m->length = fmax(m->length, arm); }
+static void reach(lw_term_sum *m, double arm) { m->length = fmax(m->length, arm); }
 
 /* A reaction on its two bodies. Arms that come from places in the world carry the rounding of those. */
-static void meet_reaction(lw_balance *b, int joint, const double reaction[6]) {
+static void add_reaction(lw_balance *b, int joint, const double reaction[6]) {
     const lw_joint_entry *entry = &b->model->joints[joint];
     const lw_joint_info *info = &entry->info;
     double at[3], w[6];
     int first = info->bodies[0], second = info->bodies[1];
     to_internal(&b->data->world[second], reaction, entry->frames[1].p, w);
-    add_term(&b->meets[second], -1, w, false);
-    reach(&b->meets[second], lw_v3_norm(entry->frames[1].p));
+    add_term(&b->sums[second], -1, w, false);
+    reach(&b->sums[second], lw_v3_norm(entry->frames[1].p));
     point_on_first(b, entry, at);
     to_internal(&b->data->world[first], reaction, at, w);
-    add_term(&b->meets[first], 1, w, false);
-    reach(&b->meets[first], lw_v3_norm(at));
+    add_term(&b->sums[first], 1, w, false);
+    reach(&b->sums[first], lw_v3_norm(at));
     if (info->cut) {
         double far = lw_v3_norm(b->data->world[first].p) + lw_v3_norm(b->data->world[second].p);
-        b->meets[first].sum[0] += lw_v3_norm(reaction) * far;
+        b->sums[first].sum[0] += lw_v3_norm(reaction) * far;
     }
 }
 
 /* The force of a constraint's row on its bodies. */
-static void meet_row(lw_balance *b, const lw_row *row, double multiplier) {
+static void add_constraint_force(lw_balance *b, const lw_row *row, double multiplier) {
     for (int k = row->block; k < row->block + row->count; k++) {
         int body = b->rows->body[k];
         const double *h = b->rows->H + 6 * k; /* about the centre of mass, world axes */
@@ -295,8 +295,8 @@ static void meet_row(lw_balance *b, const lw_row *row, double multiplier) {
         lw_m3_tmul_v(world->R, h, w);
         lw_m3_tmul_v(world->R, h + 3, w + 3);
         lw_v3_add_cross(b->model->bodies[body].com, w + 3, w);
-        add_term(&b->meets[body], -multiplier, w, false);
-        b->meets[body].sum[0] += fabs(multiplier) * lw_v3_norm(h + 3) * lw_v3_norm(world->p);
+        add_term(&b->sums[body], -multiplier, w, false);
+        b->sums[body].sum[0] += fabs(multiplier) * lw_v3_norm(h + 3) * lw_v3_norm(world->p);
     }
 }
 
@@ -306,7 +306,7 @@ static double acting_in_joint(const lw_balance *b, int i) {
     const lw_link *link = &b->model->links[i];
     double size = 0;
     for (int k = 0; k < link->joint.nv; k++) {
-        double length = lw_joint_speed_turns(link->joint.type, k) ? b->meets[i].length : 1;
+        double length = lw_joint_speed_turns(link->joint.type, k) ? b->sums[i].length : 1;
         if (length > 0) size = fmax(size, b->gross[link->v + k] / length);
     }
     return size;
@@ -319,11 +319,11 @@ static void find_most(lw_balance *b, double accuracy, double roughness) {
     double longest = 0;
     b->most = b->acting = 0;
     b->noise = fmax(solution_noise, accuracy);
-    for (int i = 1; i <= b->model->body_count; i++) longest = fmax(longest, b->meets[i].length);
+    for (int i = 1; i <= b->model->body_count; i++) longest = fmax(longest, b->sums[i].length);
     if (!(longest > 0)) longest = b->length; /* only points: a torque counts by the distances between them */
     for (int i = 1; i <= b->model->body_count; i++) {
-        lw_meeting *m = &b->meets[i];
-        if (!(m->length > no_arm * longest)) m->length = longest > 0 ? longest : b->length;
+        lw_term_sum *m = &b->sums[i];
+        if (!(m->length > shortest_arm * longest)) m->length = longest > 0 ? longest : b->length;
         double all = m->sum[1], own = m->own[1];
         if (m->length > 0) all = fmax(all, m->sum[0] / m->length), own = fmax(own, m->own[0] / m->length);
         if (!(all <= b->most)) b->most = all, b->strongest = i;
@@ -333,37 +333,37 @@ static void find_most(lw_balance *b, double accuracy, double roughness) {
     for (int i = 1; roughness > 0 && i <= b->model->body_count;
          i++) { /* rotors have inertia, and may have no mass */
         const lw_rigid_inertia *I = &b->model->links[i].inertia;
-        b->floor += roughness * (I->mass + (I->second[0] + I->second[1] + I->second[2]) / b->meets[i].length);
+        b->floor += roughness * (I->mass + (I->second[0] + I->second[1] + I->second[2]) / b->sums[i].length);
     }
 }
 
 /* The last digits of accelerations times inertia. Reactions that come from inverse dynamics have those of all
  * bodies beyond. */
-static void blur(lw_balance *b) {
+static void rounding(lw_balance *b) {
     const lw_model *model = b->model;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_rigid_inertia *I = &model->links[i].inertia;
         const double *d = b->digits + 2 * i, moment = lw_v3_norm(I->moment);
-        lw_meeting *m = &b->meets[i];
-        m->blur[0] = m->beyond[0] = (I->second[0] + I->second[1] + I->second[2]) * d[0] + moment * d[1];
-        m->blur[1] = m->beyond[1] = I->mass * d[1] + moment * d[0];
+        lw_term_sum *m = &b->sums[i];
+        m->rounding[0] = m->beyond[0] = (I->second[0] + I->second[1] + I->second[2]) * d[0] + moment * d[1];
+        m->rounding[1] = m->beyond[1] = I->mass * d[1] + moment * d[0];
     }
     for (int i = model->body_count; i >= 1; i--) {
-        const lw_meeting *m = &b->meets[i];
-        double *in = b->meets[model->links[i].parent].beyond;
+        const lw_term_sum *m = &b->sums[i];
+        double *in = b->sums[model->links[i].parent].beyond;
         in[0] += m->beyond[0] + lw_v3_norm(b->data->motion[i].p) * m->beyond[1];
         in[1] += m->beyond[1];
     }
 }
 
 static void check_body(const lw_balance *b, int i, lw_balance_result *worst) {
-    const lw_meeting *m = &b->meets[i];
+    const lw_term_sum *m = &b->sums[i];
     double floor = b->floor;
     note_worst(worst,
                amount_of(lw_v3_norm(m->rest), m->sum[0] + m->length * m->sum[1], m->own[0],
-                         floor * m->length + m->blur[0]),
+                         floor * m->length + m->rounding[0]),
                LW_BALANCE_BODY, i);
-    note_worst(worst, amount_of(lw_v3_norm(m->rest + 3), m->sum[1], m->own[1], floor + m->blur[1]),
+    note_worst(worst, amount_of(lw_v3_norm(m->rest + 3), m->sum[1], m->own[1], floor + m->rounding[1]),
                LW_BALANCE_BODY, i);
 }
 
@@ -372,7 +372,7 @@ static void check_body(const lw_balance *b, int i, lw_balance_result *worst) {
 static void check_proportion(const lw_balance *b, lw_balance_result *worst) {
     if (b->acting > 0) {
         double hidden = solution_noise * b->most / b->acting;
-        if (!(hidden <= hiding)) note_worst(worst, hidden, LW_BALANCE_BODY, b->strongest);
+        if (!(hidden <= largest_hidden)) note_worst(worst, hidden, LW_BALANCE_BODY, b->strongest);
     }
 }
 
@@ -385,7 +385,7 @@ static void check_tree_joint(const lw_balance *b, int i, const double reaction[6
     const lw_link *link = &model->links[i];
     int j = model->bodies[i].joint_index;
     const lw_joint_entry *entry = &model->joints[j];
-    const lw_meeting *m = &b->meets[i];
+    const lw_term_sum *m = &b->sums[i];
     double at[3], w[6];
     if (entry->info.reversed)
         point_on_first(b, entry, at);
@@ -424,7 +424,7 @@ static void check_cut_joint(const lw_balance *b, int closure, const double react
     lw_m3_tmul_v(frame, reaction, wrench + 3);
     lw_m3_tmul_v(frame, load, elements);
     lw_m3_tmul_v(frame, load + 3, elements + 3);
-    const lw_meeting *one = &b->meets[entry->info.bodies[0]], *two = &b->meets[entry->info.bodies[1]];
+    const lw_term_sum *one = &b->sums[entry->info.bodies[0]], *two = &b->sums[entry->info.bodies[1]];
     for (int k = 0; k < entry->joint.nv; k++) {
         const double *s = S + 6 * k;
         double turn = lw_v3_norm(s), slide = lw_v3_norm(s + 3), along = lw_v6_dot(s, elements);
@@ -456,11 +456,11 @@ static double unit_of(const lw_balance *b, int row) {
 
 /* By how much the loops are open: positions relative to lengths, and speeds, with the largest of all speeds,
  * in radians per second or lengths of the mechanism per second. */
-typedef struct lw_openness {
+typedef struct lw_loop_violation {
     double gap, defect, speed;
-} lw_openness;
+} lw_loop_violation;
 
-static void look_open(const lw_balance *b, lw_openness *open) {
+static void measure_violation(const lw_balance *b, lw_loop_violation *open) {
     const lw_rows *rows = b->rows;
     for (int i = 0; i < 6 * b->model->body_count; i++)
         open->speed = fmax(open->speed, fabs(b->V[i]) / (i % 6 < 3 ? 1 : b->length));
@@ -481,7 +481,7 @@ static double unbalanced(const lw_balance *b, int row) {
         int body = b->rows->body[k];
         const double *h = b->rows->H + 6 * k;
         const lw_rigid_inertia *I = &b->model->links[body].inertia;
-        const lw_meeting *m = &b->meets[body];
+        const lw_term_sum *m = &b->sums[body];
         double mass = fmax(I->mass, least);
         double moment = fmax(I->second[0] + I->second[1] + I->second[2], least_moment);
         if (mass > 0) size += lw_v3_norm(h + 3) * m->sum[1] / mass;
@@ -496,7 +496,7 @@ static double unbalanced(const lw_balance *b, int row) {
  * of speeds. Baumgarte's terms contradict each other as
  * they are. None of this is relative to the speeds: at rest they are rounding, and so is the defect.
  * (6) */
-static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_openness *open,
+static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_loop_violation *open,
                        lw_balance_result *worst) {
     const lw_rows *rows = b->rows;
     double fastest = 0;
@@ -528,7 +528,7 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_
 }
 
 /* A method may draw speeds onto the loops, but not answer for another state. */
-static void check_speeds(const lw_balance *b, const lw_balance_state *s, const lw_openness *open,
+static void check_speeds(const lw_balance *b, const lw_balance_state *s, const lw_loop_violation *open,
                          lw_balance_result *worst) {
     const lw_model *model = b->model;
     double moved = 0, fastest = 0;
@@ -550,7 +550,7 @@ static void check_speeds(const lw_balance *b, const lw_balance_state *s, const l
 
 /* Where speeds of bodies without mass follow from the forces, what has changed must move no mass. before: 6
  * per body, the momenta of the state, at the internal origin. */
-static void check_momenta(const lw_balance *b, const double *before, const lw_openness *open,
+static void check_momenta(const lw_balance *b, const double *before, const lw_loop_violation *open,
                           lw_balance_result *worst) {
     const lw_model *model = b->model;
     double size = 0, moved = 0, fastest = open->speed;
@@ -575,7 +575,7 @@ static void check_momenta(const lw_balance *b, const double *before, const lw_op
 
 /* The speeds that accelerations belong to keep loops as well as those of the state did. Otherwise these
  * speeds would excuse what the accelerations leave. given: at the speeds of the state. */
-static void check_defects(const lw_balance *b, const lw_openness *given, const lw_openness *open,
+static void check_defects(const lw_balance *b, const lw_loop_violation *given, const lw_loop_violation *open,
                           lw_balance_result *worst) {
     const lw_rows *rows = b->rows;
     const double fastest = fmax(given->speed, open->speed);
@@ -641,50 +641,50 @@ static void evaluate_elements(lw_balance *b, const lw_balance_state *s) {
 }
 
 /* The parts of an element on its bodies, which are own terms of these. */
-static void meet_parts(lw_balance *b, int element) {
+static void add_element_parts(lw_balance *b, int element) {
     const lw_force *force = &b->model->forces[element];
     const double *parts = b->parts + 2 * element;
     if (lw_force_in_joint(force)) return;
     const int *bodies = force->closure >= 0 ? b->model->joints[b->model->closures[force->closure]].info.bodies
                                             : force->bodies;
     for (int side = 0; side < 2; side++) {
-        lw_meeting *m = &b->meets[bodies[side]];
+        lw_term_sum *m = &b->sums[bodies[side]];
         for (int k = 0; k < 2; k++) m->sum[k] += parts[k], m->own[k] += parts[k];
     }
 }
 
 /* All terms of the bodies: their own, reactions, constraint forces. */
-static void meet(lw_balance *b, const lw_balance_state *s) {
+static void add_all_terms(lw_balance *b, const lw_balance_state *s) {
     const lw_model *model = b->model;
     accelerate(b, s->vdot);
     accelerate_centres(b);
     evaluate_elements(b, s);
-    for (int i = 1; i <= model->body_count; i++) meet_own(b, i);
-    for (int k = 0; k < model->force_count; k++) meet_parts(b, k);
+    for (int i = 1; i <= model->body_count; i++) add_own_terms(b, i);
+    for (int k = 0; k < model->force_count; k++) add_element_parts(b, k);
     for (int j = 0; j < model->joint_count; j++)
-        if (!model->joints[j].info.cut) meet_reaction(b, j, s->reactions + 6 * j);
+        if (!model->joints[j].info.cut) add_reaction(b, j, s->reactions + 6 * j);
     for (int k = 0; k < model->closure_count; k++) { /* its elements are among the loads of the bodies */
         const double *reaction = s->reactions + 6 * model->closures[k], *load = b->data->cut_load + 6 * k;
         double rest[6];
         lw_v3_sub(reaction, load + 3, rest);
         lw_v3_sub(reaction + 3, load, rest + 3);
-        meet_reaction(b, model->closures[k], rest);
+        add_reaction(b, model->closures[k], rest);
     }
     for (int r = 0, next = 0; r < b->rows->count; r++)
         if (b->rows->rows[r].kind == LW_ROW_CONSTRAINT)
-            meet_row(b, &b->rows->rows[r], s->multipliers[next++]);
+            add_constraint_force(b, &b->rows->rows[r], s->multipliers[next++]);
     find_most(b, s->accuracy, s->roughness);
-    blur(b);
+    rounding(b);
 }
 
 lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
     const lw_model *model = b->model;
     lw_balance_result worst = {0};
-    lw_openness given = {0}, open = {0};
+    lw_loop_violation given = {0}, open = {0};
     bool other = memcmp(s->speeds, s->v, (size_t)model->nv * sizeof *s->v) != 0;
     if (other) {
         move(b, s, s->v);
-        look_open(b, &given);
+        measure_violation(b, &given);
         open = given;
         if (!s->free_speeds) check_speeds(b, s, &given, &worst);
         for (int i = 1; i <= model->body_count; i++) /* A is not in use yet */
@@ -692,7 +692,7 @@ lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
     }
     move(b, s, s->speeds);
     if (other && s->free_speeds) check_momenta(b, b->A, &given, &worst);
-    meet(b, s);
+    add_all_terms(b, s);
     check_proportion(b, &worst);
     for (int i = 1; i <= model->body_count; i++) check_body(b, i, &worst);
     for (int i = 1; i <= model->body_count; i++)
@@ -700,7 +700,7 @@ lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
     for (int k = 0; k < model->closure_count; k++)
         check_cut_joint(b, k, s->reactions + 6 * model->closures[k], &worst);
     if (b->rows->count) {
-        look_open(b, &open);
+        measure_violation(b, &open);
         if (other) check_defects(b, &given, &open, &worst);
         check_rows(b, s, &open, &worst);
     }

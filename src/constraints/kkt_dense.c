@@ -27,25 +27,25 @@ struct lw_kkt_dense {
 };
 
 lw_kkt_dense *lw_kkt_dense_create(int n, int m, int soft, bool doubtful) {
-    lw_kkt_dense *saddle = calloc(1, sizeof *saddle);
-    if (!saddle) return NULL;
+    lw_kkt_dense *kkt = calloc(1, sizeof *kkt);
+    if (!kkt) return NULL;
     size_t size = (size_t)n + (size_t)m;
-    saddle->n = n, saddle->m = m, saddle->soft = soft;
-    saddle->doubtful = doubtful;
-    saddle->condition = 1;
-    saddle->matrix = calloc(size * size + 1, sizeof *saddle->matrix);
-    saddle->scale = calloc(size + 1, sizeof *saddle->scale);
-    saddle->most = calloc(size + 1, sizeof *saddle->most);
-    saddle->work = lw_symmetric_create(n + m);
-    if (saddle->matrix && saddle->scale && saddle->most && saddle->work) return saddle;
-    lw_kkt_dense_destroy(saddle);
+    kkt->n = n, kkt->m = m, kkt->soft = soft;
+    kkt->doubtful = doubtful;
+    kkt->condition = 1;
+    kkt->matrix = calloc(size * size + 1, sizeof *kkt->matrix);
+    kkt->scale = calloc(size + 1, sizeof *kkt->scale);
+    kkt->most = calloc(size + 1, sizeof *kkt->most);
+    kkt->work = lw_symmetric_create(n + m);
+    if (kkt->matrix && kkt->scale && kkt->most && kkt->work) return kkt;
+    lw_kkt_dense_destroy(kkt);
     return NULL;
 }
 
-void lw_kkt_dense_destroy(lw_kkt_dense *saddle) {
-    if (!saddle) return;
-    lw_symmetric_destroy(saddle->work);
-    free(saddle->matrix), free(saddle->scale), free(saddle->most), free(saddle);
+void lw_kkt_dense_destroy(lw_kkt_dense *kkt) {
+    if (!kkt) return;
+    lw_symmetric_destroy(kkt->work);
+    free(kkt->matrix), free(kkt->scale), free(kkt->most), free(kkt);
 }
 
 lw_status lw_kkt_dense_singular(lw_error *error) {
@@ -58,12 +58,12 @@ lw_status lw_kkt_dense_singular(lw_error *error) {
 }
 
 /* The lower triangle. */
-static void fill(lw_kkt_dense *saddle, const double *A, const double *G, const double *S, const bool *kept,
+static void fill(lw_kkt_dense *kkt, const double *A, const double *G, const double *S, const bool *kept,
                  int count) {
-    int n = saddle->n, m = saddle->m, soft = saddle->soft;
+    int n = kkt->n, m = kkt->m, soft = kkt->soft;
     size_t size = (size_t)n + (size_t)m;
     for (int j = 0; j < n; j++) {
-        double *column = saddle->matrix + (size_t)j * size;
+        double *column = kkt->matrix + (size_t)j * size;
         memcpy(column + j, A + (size_t)j * (size_t)n + j, (size_t)(n - j) * sizeof *column);
         for (int r = 0; r < m; r++) {
             bool out = kept && r >= m - count && !kept[r - (m - count)];
@@ -71,7 +71,7 @@ static void fill(lw_kkt_dense *saddle, const double *A, const double *G, const d
         }
     }
     for (int r = 0; r < m; r++) {
-        double *column = saddle->matrix + ((size_t)n + (size_t)r) * size + n;
+        double *column = kkt->matrix + ((size_t)n + (size_t)r) * size + n;
         bool out = kept && r >= m - count && !kept[r - (m - count)];
         memset(column + r, 0, (size_t)(m - r) * sizeof *column);
         int k = r - (m - soft);
@@ -92,91 +92,90 @@ static double inverse_root(double x, int root) {
 }
 
 /* The largest entry of each row. */
-static void find_most(lw_kkt_dense *saddle) {
-    size_t size = (size_t)saddle->n + (size_t)saddle->m;
-    memset(saddle->most, 0, size * sizeof *saddle->most);
+static void find_most(lw_kkt_dense *kkt) {
+    size_t size = (size_t)kkt->n + (size_t)kkt->m;
+    memset(kkt->most, 0, size * sizeof *kkt->most);
     for (size_t j = 0; j < size; j++) {
-        const double *column = saddle->matrix + j * size;
-        double most = saddle->most[j];
+        const double *column = kkt->matrix + j * size;
+        double most = kkt->most[j];
         for (size_t i = j; i < size; i++) {
             double entry = fabs(column[i]);
-            saddle->most[i] = fmax(saddle->most[i], entry);
+            kkt->most[i] = fmax(kkt->most[i], entry);
             most = fmax(most, entry);
         }
-        saddle->most[j] = most;
+        kkt->most[j] = most;
     }
 }
 
 /* D K D in place of K for the D in most. Returns whether that is any change. */
-static bool apply_scale(lw_kkt_dense *saddle) {
-    size_t size = (size_t)saddle->n + (size_t)saddle->m;
+static bool apply_scale(lw_kkt_dense *kkt) {
+    size_t size = (size_t)kkt->n + (size_t)kkt->m;
     bool change = false;
     for (size_t i = 0; i < size; i++) {
-        change = change || saddle->most[i] != 1;
-        saddle->scale[i] *= saddle->most[i];
+        change = change || kkt->most[i] != 1;
+        kkt->scale[i] *= kkt->most[i];
     }
     for (size_t j = 0; j < size && change; j++) {
-        double *column = saddle->matrix + j * size;
-        for (size_t i = j; i < size; i++) column[i] *= saddle->most[i] * saddle->most[j];
+        double *column = kkt->matrix + j * size;
+        for (size_t i = j; i < size; i++) column[i] *= kkt->most[i] * kkt->most[j];
     }
     return change;
 }
 
 /* First the unit of mass out of A, then that of each row; what is left is a matter of single bodies and rows,
  * and converges by half of its powers of two at a time. */
-static void equilibrate(lw_kkt_dense *saddle) {
+static void equilibrate(lw_kkt_dense *kkt) {
     enum { PASSES = 6 };
-    size_t size = (size_t)saddle->n + (size_t)saddle->m, n = (size_t)saddle->n;
+    size_t size = (size_t)kkt->n + (size_t)kkt->m, n = (size_t)kkt->n;
     double most = 0;
-    for (size_t i = 0; i < size; i++) saddle->scale[i] = 1;
+    for (size_t i = 0; i < size; i++) kkt->scale[i] = 1;
     for (size_t j = 0; j < n; j++)
-        for (size_t i = j; i < n; i++) most = fmax(most, fabs(saddle->matrix[i + j * size]));
-    for (size_t i = 0; i < size; i++) saddle->most[i] = i < n ? inverse_root(most, 2) : 1;
-    apply_scale(saddle);
-    memset(saddle->most, 0, size * sizeof *saddle->most);
+        for (size_t i = j; i < n; i++) most = fmax(most, fabs(kkt->matrix[i + j * size]));
+    for (size_t i = 0; i < size; i++) kkt->most[i] = i < n ? inverse_root(most, 2) : 1;
+    apply_scale(kkt);
+    memset(kkt->most, 0, size * sizeof *kkt->most);
     for (size_t j = 0; j < n; j++)
-        for (size_t i = n; i < size; i++)
-            saddle->most[i] = fmax(saddle->most[i], fabs(saddle->matrix[i + j * size]));
-    for (size_t i = 0; i < size; i++) saddle->most[i] = i < n ? 1 : inverse_root(saddle->most[i], 1);
-    apply_scale(saddle);
+        for (size_t i = n; i < size; i++) kkt->most[i] = fmax(kkt->most[i], fabs(kkt->matrix[i + j * size]));
+    for (size_t i = 0; i < size; i++) kkt->most[i] = i < n ? 1 : inverse_root(kkt->most[i], 1);
+    apply_scale(kkt);
     for (int pass = 0; pass < PASSES; pass++) {
-        find_most(saddle);
-        for (size_t i = 0; i < size; i++) saddle->most[i] = inverse_root(saddle->most[i], 2);
-        if (!apply_scale(saddle)) break;
+        find_most(kkt);
+        for (size_t i = 0; i < size; i++) kkt->most[i] = inverse_root(kkt->most[i], 2);
+        if (!apply_scale(kkt)) break;
     }
 }
 
-lw_status lw_kkt_dense_factor(lw_kkt_dense *saddle, const double *A, const double *G, const double *S,
+lw_status lw_kkt_dense_factor(lw_kkt_dense *kkt, const double *A, const double *G, const double *S,
                               const bool *kept, int count, lw_error *error) {
     const double singular = 1e15; /* to rounding */
-    int size = saddle->n + saddle->m;
-    fill(saddle, A, G, S, kept, count);
-    equilibrate(saddle);
+    int size = kkt->n + kkt->m;
+    fill(kkt, A, G, S, kept, count);
+    equilibrate(kkt);
     for (int r = 0; r < count && kept; r++)
         if (!kept[r])
-            saddle->scale[size - count + r] =
+            kkt->scale[size - count + r] =
                 0; /* a multiplier that is left out is zero, whatever the row asks */
-    saddle->norm = lw_symmetric_norm(saddle->work, size, saddle->matrix);
-    bool regular = saddle->m == 0 ? lw_cholesky_factor(saddle->work, size, saddle->matrix, NULL)
-                                  : lw_symmetric_factor(saddle->work, size, saddle->matrix, NULL);
-    saddle->condition = regular ? 0 : HUGE_VAL;
-    if (regular && (!saddle->doubtful || lw_kkt_dense_condition(saddle) < singular)) return LW_OK;
+    kkt->norm = lw_symmetric_norm(kkt->work, size, kkt->matrix);
+    bool regular = kkt->m == 0 ? lw_cholesky_factor(kkt->work, size, kkt->matrix, NULL)
+                               : lw_symmetric_factor(kkt->work, size, kkt->matrix, NULL);
+    kkt->condition = regular ? 0 : HUGE_VAL;
+    if (regular && (!kkt->doubtful || lw_kkt_dense_condition(kkt) < singular)) return LW_OK;
     return lw_kkt_dense_singular(error);
 }
 
-void lw_kkt_dense_solve(const lw_kkt_dense *saddle, double *right) {
-    int size = saddle->n + saddle->m;
-    for (int k = 0; k < size; k++) right[k] *= saddle->scale[k];
-    if (saddle->m == 0)
-        lw_cholesky_solve(saddle->work, size, saddle->matrix, 1, right);
+void lw_kkt_dense_solve(const lw_kkt_dense *kkt, double *right) {
+    int size = kkt->n + kkt->m;
+    for (int k = 0; k < size; k++) right[k] *= kkt->scale[k];
+    if (kkt->m == 0)
+        lw_cholesky_solve(kkt->work, size, kkt->matrix, 1, right);
     else
-        lw_symmetric_solve(saddle->work, size, saddle->matrix, 1, right);
-    for (int k = 0; k < size; k++) right[k] *= saddle->scale[k];
+        lw_symmetric_solve(kkt->work, size, kkt->matrix, 1, right);
+    for (int k = 0; k < size; k++) right[k] *= kkt->scale[k];
 }
 
-double lw_kkt_dense_condition(lw_kkt_dense *saddle) {
-    if (!(saddle->condition > 0))
-        saddle->condition = lw_factored_condition(saddle->work, saddle->n + saddle->m, saddle->matrix,
-                                                  saddle->norm, saddle->m == 0);
-    return saddle->condition;
+double lw_kkt_dense_condition(lw_kkt_dense *kkt) {
+    if (!(kkt->condition > 0))
+        kkt->condition =
+            lw_factored_condition(kkt->work, kkt->n + kkt->m, kkt->matrix, kkt->norm, kkt->m == 0);
+    return kkt->condition;
 }

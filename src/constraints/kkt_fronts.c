@@ -150,7 +150,7 @@ static bool assign_rows(lw_fronts *f) {
     for (int r = 0; r < f->rows; r++) {
         int earliest = f->bodies - 1; /* a row that touches nothing goes to the last */
         for (int b = f->row_start[r]; b < f->row_start[r + 1]; b++)
-            if (f->order.place[f->row_body[b]] < earliest) earliest = f->order.place[f->row_body[b]];
+            if (f->order.position[f->row_body[b]] < earliest) earliest = f->order.position[f->row_body[b]];
         first[r] = earliest;
         f->own_start[earliest + 2]++;
     }
@@ -234,7 +234,7 @@ static void assemble_own(lw_fronts *f, int k, int size, const double *inertia, c
         F[column * (stride + 1)] = -E[row];
         f->seen[column] = E[row];
         for (int b = f->row_start[row]; b < f->row_start[row + 1]; b++) {
-            int at = f->offset[f->order.place[f->row_body[b]]];
+            int at = f->offset[f->order.position[f->row_body[b]]];
             for (int i = 0; i < 6; i++)
                 if (at == 0)
                     F[column + stride * (size_t)i] = -H[6 * b + i];
@@ -251,7 +251,7 @@ static void assemble_below(lw_fronts *f, const left_over *below, int first, int 
     size_t stride = (size_t)size;
     for (int i = 0; i < below->waiting; i++) target[i] = first + i;
     for (int i = below->waiting; i < below->size; i++)
-        target[i] = f->offset[f->order.place[index[i] / 6]] + index[i] % 6;
+        target[i] = f->offset[f->order.position[index[i] / 6]] + index[i] % 6;
     const double *from = f->stack + below->matrix;
     for (int c = 0; c < below->size; c++, from += below->size) {
         int column = target[c];
@@ -549,12 +549,13 @@ static bool join(lw_fronts *f, int depth, size_t *panel, size_t *index) {
     for (int c = 0; c < 2; c++) {
         const int *from = f->stack_index + below[c].index;
         for (int i = 0; i < below[c].waiting; i++) f->index[at++] = from[i];
-        for (int i = below[c].waiting; i < below[c].size; i += 6) f->offset[f->order.place[from[i] / 6]] = -1;
+        for (int i = below[c].waiting; i < below[c].size; i += 6)
+            f->offset[f->order.position[from[i] / 6]] = -1;
     }
     for (int c = 0; c < 2; c++) {
         const int *from = f->stack_index + below[c].index;
         for (int i = below[c].waiting; i < below[c].size; i += 6) {
-            int *offset = &f->offset[f->order.place[from[i] / 6]];
+            int *offset = &f->offset[f->order.position[from[i] / 6]];
             if (*offset >= 0) continue;
             *offset = size;
             for (int l = 0; l < 6; l++) f->index[size++] = from[i] + l;

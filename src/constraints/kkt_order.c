@@ -35,12 +35,12 @@ static bool append(list *l, int value) {
     return true;
 }
 
-typedef struct tie_set {
+typedef struct edge_set {
     uint64_t *key; /* 0 is empty */
     size_t room, count;
-} tie_set;
+} edge_set;
 
-static size_t slot_of(const tie_set *set, uint64_t key) {
+static size_t slot_of(const edge_set *set, uint64_t key) {
     uint64_t mixed = key * UINT64_C(0x9E3779B97F4A7C15);
     size_t at = (size_t)(mixed >> 20) & (set->room - 1);
     while (set->key[at] && set->key[at] != key) at = (at + 1) & (set->room - 1);
@@ -48,9 +48,9 @@ static size_t slot_of(const tie_set *set, uint64_t key) {
 }
 
 /* 1: it is new, 0: it was there, -1: no memory. */
-static int insert(tie_set *set, int a, int b) {
+static int insert(edge_set *set, int a, int b) {
     if (2 * set->count >= set->room) {
-        tie_set larger = {NULL, set->room ? 2 * set->room : 1024, set->count};
+        edge_set larger = {NULL, set->room ? 2 * set->room : 1024, set->count};
         larger.key = calloc(larger.room, sizeof *larger.key);
         if (!larger.key) return -1;
         for (size_t k = 0; k < set->room; k++)
@@ -68,9 +68,9 @@ static int insert(tie_set *set, int a, int b) {
 
 typedef struct graph {
     int bodies;
-    list *tied;   /* neighbours, eliminated ones included */
-    int *degree;  /* neighbours that are left; -1: eliminated */
-    tie_set ties; /* each pair once */
+    list *neighbours; /* neighbours, eliminated ones included */
+    int *degree;      /* neighbours that are left; -1: eliminated */
+    edge_set edges;   /* each pair once */
     int *heap, *at, count;
 } graph;
 
@@ -92,11 +92,11 @@ static void sift(graph *g, int body) {
     put(g, slot, body);
 }
 
-static bool tie(graph *g, int a, int b) {
-    int found = insert(&g->ties, a, b);
+static bool connect(graph *g, int a, int b) {
+    int found = insert(&g->edges, a, b);
     if (found <= 0) return found == 0;
     g->degree[a]++, g->degree[b]++;
-    return append(&g->tied[a], b) && append(&g->tied[b], a);
+    return append(&g->neighbours[a], b) && append(&g->neighbours[b], a);
 }
 
 /* --- elimination ----------------------------------------------------------------------------------- */
@@ -108,13 +108,14 @@ static bool eliminate(graph *g, int k, list *left, list *neighbours) {
     g->count--;
     if (g->count > 0) put(g, 0, g->heap[g->count]), sift(g, g->heap[0]);
     left->count = 0;
-    for (int i = 0; i < g->tied[body].count; i++)
-        if (g->degree[g->tied[body].item[i]] >= 0 && !append(left, g->tied[body].item[i])) return false;
+    for (int i = 0; i < g->neighbours[body].count; i++)
+        if (g->degree[g->neighbours[body].item[i]] >= 0 && !append(left, g->neighbours[body].item[i]))
+            return false;
     g->degree[body] = -1 - k;
     for (int i = 0; i < left->count; i++) g->degree[left->item[i]]--;
     for (int i = 0; i < left->count; i++)
         for (int j = 0; j < i; j++)
-            if (!tie(g, left->item[i], left->item[j])) return false;
+            if (!connect(g, left->item[i], left->item[j])) return false;
     for (int i = 0; i < left->count; i++) {
         sift(g, left->item[i]);
         if (!append(neighbours, left->item[i])) return false;
@@ -155,17 +156,18 @@ static bool postorder(lw_kkt_order *order, const int *eliminated, const int *par
         }
     }
     for (int k = 0; k < n; k++) order->body[number[k]] = k;
-    for (int place = 0; place < n; place++) {
-        int k = order->body[place];
-        order->start[place] = at;
+    for (int position = 0; position < n; position++) {
+        int k = order->body[position];
+        order->start[position] = at;
         for (int i = start[k]; i < start[k + 1]; i++) order->neighbour[at++] = number[neighbour[i]];
-        qsort(order->neighbour + order->start[place], (size_t)(at - order->start[place]),
+        qsort(order->neighbour + order->start[position], (size_t)(at - order->start[position]),
               sizeof *order->neighbour, ascending);
-        order->parent[place] = parent[k] < 0 ? -1 : number[parent[k]];
+        order->parent[position] = parent[k] < 0 ? -1 : number[parent[k]];
     }
     order->start[n] = at;
-    for (int place = 0; place < n; place++) order->body[place] = eliminated[order->body[place]];
-    for (int place = 0; place < n; place++) order->place[order->body[place]] = place;
+    for (int position = 0; position < n; position++)
+        order->body[position] = eliminated[order->body[position]];
+    for (int position = 0; position < n; position++) order->position[order->body[position]] = position;
     free(first), free(next), free(stack), free(number);
     return true;
 }
@@ -185,19 +187,19 @@ bool lw_kkt_order_make(lw_kkt_order *order, int bodies, int rows, const int *sta
     memset(order, 0, sizeof *order);
     order->bodies = bodies;
     order->body = calloc(n, sizeof *order->body);
-    order->place = calloc(n, sizeof *order->place);
+    order->position = calloc(n, sizeof *order->position);
     order->start = calloc(n, sizeof *order->start);
     order->parent = calloc(n, sizeof *order->parent);
     order->component = calloc(n, sizeof *order->component);
-    g.tied = calloc(n, sizeof *g.tied);
+    g.neighbours = calloc(n, sizeof *g.neighbours);
     g.degree = calloc(n, sizeof *g.degree);
     g.heap = calloc(n, sizeof *g.heap);
     g.at = calloc(n, sizeof *g.at);
-    bool fine = eliminated && at && parent && order->body && order->place && order->start && order->parent &&
-                order->component && g.tied && g.degree && g.heap && g.at;
+    bool fine = eliminated && at && parent && order->body && order->position && order->start &&
+                order->parent && order->component && g.neighbours && g.degree && g.heap && g.at;
     for (int r = 0; fine && r < rows; r++)
         for (int i = start[r]; fine && i < start[r + 1]; i++)
-            for (int j = start[r]; fine && j < i; j++) fine = tie(&g, body[i], body[j]);
+            for (int j = start[r]; fine && j < i; j++) fine = connect(&g, body[i], body[j]);
     for (int i = 0; fine && i < bodies; i++) g.count = i + 1, put(&g, i, i), sift(&g, i);
     for (int k = 0; fine && k < bodies; k++) {
         at[k] = neighbours.count;
@@ -216,15 +218,15 @@ bool lw_kkt_order_make(lw_kkt_order *order, int bodies, int rows, const int *sta
         fine = order->neighbour && postorder(order, eliminated, parent, at, neighbours.item);
     }
     if (fine) number_components(order);
-    for (int i = 0; g.tied && i < bodies; i++) free(g.tied[i].item);
-    free(g.tied), free(g.degree), free(g.heap), free(g.at), free(g.ties.key);
+    for (int i = 0; g.neighbours && i < bodies; i++) free(g.neighbours[i].item);
+    free(g.neighbours), free(g.degree), free(g.heap), free(g.at), free(g.edges.key);
     free(left.item), free(neighbours.item), free(eliminated), free(at), free(parent);
     if (!fine) lw_kkt_order_free(order);
     return fine;
 }
 
 void lw_kkt_order_free(lw_kkt_order *order) {
-    free(order->body), free(order->place), free(order->start), free(order->neighbour), free(order->parent);
+    free(order->body), free(order->position), free(order->start), free(order->neighbour), free(order->parent);
     free(order->component);
     memset(order, 0, sizeof *order);
 }

@@ -8,7 +8,7 @@
 
 typedef struct lw_kkt_order {
     int bodies;
-    int *body, *place; /* body that is eliminated k-th; its inverse */
+    int *body, *position; /* body that is eliminated k-th; its inverse */
     int *start,
         *neighbour; /* places of the bodies, all later than k and ascending, that are tied to k-th then */
     int *parent;    /* first of them, or -1 */

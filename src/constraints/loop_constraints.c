@@ -1,9 +1,9 @@
 /* loop_constraints.c - segments of closures and constraints along the spanning tree, and the order in which
  * they are eliminated.
  *
- * A tie can be eliminated at its base, when everything beyond has been. Ties with the same base, such as the
- * cells of a ladder that hangs on ground, are ordered by minimum degree so that few of them get coupled on
- * the way.
+ * A loop can be eliminated at its base, when everything beyond has been. Loops with the same base, such as
+ * the cells of a ladder that hangs on ground, are ordered by minimum degree so that few of them get coupled
+ * on the way.
  *
  * Source   docs/theory/rcr.md, 3.
  * Cost     compile time only: O(segments x width^2), and as much again for the order.
@@ -44,12 +44,12 @@ typedef struct draft {
     const lw_model *model;
     const lw_rows *rows;
     int count;
-    int *first, *size, *base; /* per tie */
-    list *at_body;            /* per body: ties with a segment there */
-    list *neighbours;         /* per tie: coupled and not yet eliminated, or those left at its elimination */
-    int *order;               /* ties in the order of elimination */
-    int *rank;                /* per tie: its place in that order */
-    int *seen;                /* per tie: the last visit that has met it */
+    int *first, *size, *base; /* per loop */
+    list *at_body;            /* per body: loops with a segment there */
+    list *neighbours;         /* per loop: coupled and not yet eliminated, or those left at its elimination */
+    int *order;               /* loops in the order of elimination */
+    int *rank;                /* per loop: its place in that order */
+    int *seen;                /* per loop: the last visit that has met it */
     int visit;
 } draft;
 
@@ -60,7 +60,7 @@ static void discard(draft *d) {
         free(d->rank), free(d->seen);
 }
 
-static bool same_tie(const lw_row *a, const lw_row *b) {
+static bool same_loop(const lw_row *a, const lw_row *b) {
     return a->joint == b->joint && a->constraint == b->constraint;
 }
 
@@ -75,7 +75,8 @@ static int meet(const lw_model *model, int a, int b) {
     return a;
 }
 
-/* Where the branches of all bodies of a tie meet. Ground has no block in the rows, but may be one of them. */
+/* Where the branches of all bodies of a loop meet. Ground has no block in the rows, but may be one of
+ * them. */
 static int base_of(const lw_model *model, const lw_rows *rows, int row) {
     const lw_row *r = &rows->rows[row];
     if (r->joint >= 0) {
@@ -94,38 +95,39 @@ static int base_of(const lw_model *model, const lw_rows *rows, int row) {
     return base;
 }
 
-/* Marks the neighbours of a tie, and itself, as seen by this visit. */
-static void see(draft *d, int tie) {
-    d->seen[tie] = ++d->visit;
-    for (int k = 0; k < d->neighbours[tie].count; k++) d->seen[d->neighbours[tie].item[k]] = d->visit;
+/* Marks the neighbours of a loop, and itself, as seen by this visit. */
+static void see(draft *d, int loop) {
+    d->seen[loop] = ++d->visit;
+    for (int k = 0; k < d->neighbours[loop].count; k++) d->seen[d->neighbours[loop].item[k]] = d->visit;
 }
 
-static bool lay_segments(draft *d, int tie) {
-    const lw_row *row = &d->rows->rows[d->first[tie]];
-    see(d, tie);
+static bool lay_segments(draft *d, int loop) {
+    const lw_row *row = &d->rows->rows[d->first[loop]];
+    see(d, loop);
     for (int k = row->block; k < row->block + row->count; k++)
-        for (int i = d->rows->body[k]; i != d->base[tie]; i = d->model->links[i].parent) {
+        for (int i = d->rows->body[k]; i != d->base[loop]; i = d->model->links[i].parent) {
             list *at = &d->at_body[i];
-            if (at->count && at->item[at->count - 1] == tie) break; /* laid from another body of the tie */
+            if (at->count && at->item[at->count - 1] == loop) break; /* laid from another body of the loop */
             for (int n = 0; n < at->count; n++) {
                 int other = at->item[n];
                 if (d->seen[other] == d->visit) continue;
                 d->seen[other] = d->visit;
-                if (!append(&d->neighbours[tie], other) || !append(&d->neighbours[other], tie)) return false;
+                if (!append(&d->neighbours[loop], other) || !append(&d->neighbours[other], loop))
+                    return false;
             }
-            if (!append(at, tie)) return false;
+            if (!append(at, loop)) return false;
         }
     return true;
 }
 
-/* Eliminates a tie from the graph: its neighbours become each other's. */
-static bool eliminate(draft *d, int tie, int place) {
-    list *near = &d->neighbours[tie];
-    d->order[place] = tie;
-    d->rank[tie] = place;
+/* Eliminates a loop from the graph: its neighbours become each other's. */
+static bool eliminate(draft *d, int loop, int position) {
+    list *near = &d->neighbours[loop];
+    d->order[position] = loop;
+    d->rank[loop] = position;
     for (int j = 0; j < near->count; j++) {
         list *other = &d->neighbours[near->item[j]];
-        take_out(other, tie);
+        take_out(other, loop);
         see(d, near->item[j]);
         for (int k = 0; k < near->count; k++)
             if (d->seen[near->item[k]] != d->visit && !append(other, near->item[k])) return false;
@@ -133,16 +135,16 @@ static bool eliminate(draft *d, int tie, int place) {
     return true;
 }
 
-/* Ties waiting with the same number of neighbours, first come, first served. */
+/* Loops waiting with the same number of neighbours, first come, first served. */
 typedef struct queue {
     list waiting;
     int next;
 } queue;
 
-/* The ties of one base: always one with the fewest neighbours, and of these the one that has had so few for
+/* The loops of one base: always one with the fewest neighbours, and of these the one that has had so few for
  * the longest time. So eliminations in turn rarely depend on each other, and the processor can work on
  * several at once. */
-static bool order_group(draft *d, const int *group, int count, bool *inside, int *place) {
+static bool order_group(draft *d, const int *group, int count, bool *inside, int *position) {
     int most = 0;
     for (int k = 0; k < count; k++) {
         inside[group[k]] = true;
@@ -159,12 +161,13 @@ static bool order_group(draft *d, const int *group, int count, bool *inside, int
             fewest++;
             continue;
         }
-        int tie = q->waiting.item[q->next++];
-        if (!inside[tie] || d->neighbours[tie].count != fewest) continue; /* it has moved to another queue */
-        inside[tie] = false;
+        int loop = q->waiting.item[q->next++];
+        if (!inside[loop] || d->neighbours[loop].count != fewest)
+            continue; /* it has moved to another queue */
+        inside[loop] = false;
         left--;
-        fine = eliminate(d, tie, (*place)++);
-        const list *near = &d->neighbours[tie];
+        fine = eliminate(d, loop, (*position)++);
+        const list *near = &d->neighbours[loop];
         for (int k = 0; fine && k < near->count; k++) {
             int other = near->item[k], neighbours = d->neighbours[other].count;
             if (!inside[other]) continue;
@@ -177,8 +180,8 @@ static bool order_group(draft *d, const int *group, int count, bool *inside, int
     return fine;
 }
 
-static bool order_ties(draft *d) {
-    int n = d->model->body_count, place = 0;
+static bool order_loops(draft *d) {
+    int n = d->model->body_count, position = 0;
     int *count = calloc((size_t)n + 2, sizeof *count), *group = calloc((size_t)d->count + 1, sizeof *group);
     bool *inside = calloc((size_t)d->count + 1, sizeof *inside);
     bool fine = count && group && inside;
@@ -188,13 +191,13 @@ static bool order_ties(draft *d) {
         group[count[d->base[t]]++] = t; /* count[b] is now the end of b */
     for (int b = n; fine && b >= 0; b--) {
         int from = b > 0 ? count[b - 1] : 0, size = count[b] - from;
-        if (size > 0) fine = order_group(d, group + from, size, inside, &place);
+        if (size > 0) fine = order_group(d, group + from, size, inside, &position);
     }
     free(count), free(group), free(inside);
     return fine;
 }
 
-/* whole, active: NULL, or the ties whose order to keep, and which of them take part. */
+/* whole, active: NULL, or the loops whose order to keep, and which of them take part. */
 static bool make_draft(draft *d, const lw_loop_constraints *whole, const bool *active) {
     const lw_rows *rows = d->rows;
     size_t m = (size_t)rows->count + 1, n = (size_t)d->model->body_count + 1;
@@ -210,226 +213,230 @@ static bool make_draft(draft *d, const lw_loop_constraints *whole, const bool *a
         !d->seen)
         return false;
     for (int r = 0; r < rows->count; r++) {
-        if (r == 0 || !same_tie(&rows->rows[r], &rows->rows[r - 1])) d->first[d->count++] = r;
+        if (r == 0 || !same_loop(&rows->rows[r], &rows->rows[r - 1])) d->first[d->count++] = r;
         d->size[d->count - 1]++;
     }
     for (int t = 0; t < d->count; t++) {
         d->base[t] = base_of(d->model, rows, d->first[t]);
-        if ((!whole || active[whole->tie_of_row[d->first[t]]]) && !lay_segments(d, t)) return false;
+        if ((!whole || active[whole->loop_of_row[d->first[t]]]) && !lay_segments(d, t)) return false;
     }
-    if (!whole) return order_ties(d);
-    for (int t = 0; t < d->count; t++) d->order[whole->tie_of_row[d->first[t]]] = t;
-    for (int place = 0; place < d->count; place++)
-        if (!eliminate(d, d->order[place], place)) return false;
+    if (!whole) return order_loops(d);
+    for (int t = 0; t < d->count; t++) d->order[whole->loop_of_row[d->first[t]]] = t;
+    for (int position = 0; position < d->count; position++)
+        if (!eliminate(d, d->order[position], position)) return false;
     return true;
 }
 
 /* --- the result ----------------------------------------------------------------------------------- */
 
-static int segment_of(const lw_loop_constraints *ties, int tie, int body) {
-    for (int s = ties->segment_start[body]; s < ties->segment_start[body + 1]; s++)
-        if (ties->segments[s].tie == tie) return s;
+static int segment_of(const lw_loop_constraints *loops, int loop, int body) {
+    for (int s = loops->segment_start[body]; s < loops->segment_start[body + 1]; s++)
+        if (loops->segments[s].loop == loop) return s;
     return -1;
 }
 
-/* Where the wrenches of a tie at a body on its way, or at its base, start. */
-static int wrenches_at(const lw_loop_constraints *ties, int tie, int body) {
-    int segment = ties->ties[tie].base == body ? -1 : segment_of(ties, tie, body);
-    return segment < 0 ? ties->ties[tie].K : ties->segments[segment].K;
+/* Where the wrenches of a loop at a body on its way, or at its base, start. */
+static int wrenches_at(const lw_loop_constraints *loops, int loop, int body) {
+    int segment = loops->loops[loop].base == body ? -1 : segment_of(loops, loop, body);
+    return segment < 0 ? loops->loops[loop].K : loops->segments[segment].K;
 }
 
-static int block_of(const lw_loop_constraints *ties, int t, int s) {
-    if (t == s) return ties->ties[t].block;
+static int block_of(const lw_loop_constraints *loops, int t, int s) {
+    if (t == s) return loops->loops[t].block;
     int first = t < s ? t : s, second = t < s ? s : t;
-    const lw_loop_constraint *tie = &ties->ties[first];
-    int low = tie->coupling, high = tie->coupling + tie->couplings; /* sorted by tie */
+    const lw_loop_constraint *loop = &loops->loops[first];
+    int low = loop->coupling, high = loop->coupling + loop->couplings; /* sorted by loop */
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (ties->couplings[middle].tie < second)
+        if (loops->couplings[middle].loop < second)
             low = middle + 1;
         else
             high = middle;
     }
-    return ties->couplings[low].block;
+    return loops->couplings[low].block;
 }
 
 static int compare_ints(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-static bool number_ties(draft *d, lw_loop_constraints *ties, lw_arena *arena) {
+static bool number_loops(draft *d, lw_loop_constraints *loops, lw_arena *arena) {
     int couplings = 0, targets = 0;
-    ties->count = d->count;
+    loops->count = d->count;
     for (int t = 0; t < d->count; t++) {
         int k = d->neighbours[t].count;
         couplings += k;
         targets += k * (k + 1) / 2;
     }
-    ties->ties = LW_NEW(arena, lw_loop_constraint, d->count + 1);
-    ties->couplings = LW_NEW(arena, lw_coupling, couplings + 1);
-    ties->targets = LW_NEW(arena, int, targets + 1);
-    ties->target_adds = LW_NEW(arena, bool, targets + 1);
-    ties->tie_of_row = LW_NEW(arena, int, d->rows->count + 1);
-    ties->at_base = LW_NEW(arena, int, d->model->body_count + 2);
-    ties->based = LW_NEW(arena, int, d->model->body_count + 2);
+    loops->loops = LW_NEW(arena, lw_loop_constraint, d->count + 1);
+    loops->couplings = LW_NEW(arena, lw_coupling, couplings + 1);
+    loops->targets = LW_NEW(arena, int, targets + 1);
+    loops->target_adds = LW_NEW(arena, bool, targets + 1);
+    loops->loop_of_row = LW_NEW(arena, int, d->rows->count + 1);
+    loops->at_base = LW_NEW(arena, int, d->model->body_count + 2);
+    loops->based = LW_NEW(arena, int, d->model->body_count + 2);
     if (lw_arena_failed(arena)) return false;
     int coupling = 0, target = 0;
-    for (int place = 0; place < d->count; place++) {
-        int t = d->order[place], m = d->size[t];
+    for (int position = 0; position < d->count; position++) {
+        int t = d->order[position], m = d->size[t];
         list *near = &d->neighbours[t];
-        lw_loop_constraint *tie = &ties->ties[place];
-        *tie = (lw_loop_constraint){.first = d->first[t],
-                                    .count = m,
-                                    .base = d->base[t],
-                                    .K = ties->K_size,
-                                    .block = ties->block_size,
-                                    .coupling = coupling,
-                                    .couplings = near->count,
-                                    .target = target};
-        ties->K_size += 6 * LW_ABREAST(m);
-        ties->block_size += m * LW_ABREAST(m);
-        if (m > ties->row_max) ties->row_max = m;
-        if (ties->based[tie->base]++ == 0) ties->at_base[tie->base] = place;
-        for (int r = 0; r < m; r++) ties->tie_of_row[tie->first + r] = place;
+        lw_loop_constraint *loop = &loops->loops[position];
+        *loop = (lw_loop_constraint){.first = d->first[t],
+                                     .count = m,
+                                     .base = d->base[t],
+                                     .K = loops->K_size,
+                                     .block = loops->block_size,
+                                     .coupling = coupling,
+                                     .couplings = near->count,
+                                     .target = target};
+        loops->K_size += 6 * LW_ABREAST(m);
+        loops->block_size += m * LW_ABREAST(m);
+        if (m > loops->row_max) loops->row_max = m;
+        if (loops->based[loop->base]++ == 0) loops->at_base[loop->base] = position;
+        for (int r = 0; r < m; r++) loops->loop_of_row[loop->first + r] = position;
         for (int k = 0; k < near->count; k++) near->item[k] = d->rank[near->item[k]];
         if (near->count) qsort(near->item, (size_t)near->count, sizeof *near->item, compare_ints);
         for (int k = 0; k < near->count; k++) {
-            ties->couplings[coupling++] = (lw_coupling){.tie = near->item[k], .block = ties->block_size};
-            ties->block_size += m * LW_ABREAST(d->size[d->order[near->item[k]]]);
+            loops->couplings[coupling++] = (lw_coupling){.loop = near->item[k], .block = loops->block_size};
+            loops->block_size += m * LW_ABREAST(d->size[d->order[near->item[k]]]);
         }
         target += near->count * (near->count + 1) / 2;
     }
     return true;
 }
 
-static bool number_segments(draft *d, lw_loop_constraints *ties, lw_arena *arena) {
+static bool number_segments(draft *d, lw_loop_constraints *loops, lw_arena *arena) {
     int n = d->model->body_count, segments = 0, pairs = 0;
     for (int i = 0; i <= n; i++) {
         int k = d->at_body[i].count;
         segments += k;
         pairs += k * (k + 1) / 2;
     }
-    ties->segment_start = LW_NEW(arena, int, n + 2);
-    ties->pair_start = LW_NEW(arena, int, n + 2);
-    ties->segments = LW_NEW(arena, lw_segment, segments + 1);
-    ties->pairs = LW_NEW(arena, lw_segment_pair, pairs + 1);
-    ties->place = LW_NEW(arena, int, d->rows->block_count + 1);
+    loops->segment_start = LW_NEW(arena, int, n + 2);
+    loops->pair_start = LW_NEW(arena, int, n + 2);
+    loops->segments = LW_NEW(arena, lw_segment, segments + 1);
+    loops->pairs = LW_NEW(arena, lw_segment_pair, pairs + 1);
+    loops->wrench_start = LW_NEW(arena, int, d->rows->block_count + 1);
     if (lw_arena_failed(arena)) return false;
     int segment = 0;
     for (int i = 0; i <= n; i++) {
         list *at = &d->at_body[i];
-        ties->segment_start[i] = segment;
+        loops->segment_start[i] = segment;
         for (int k = 0; k < at->count; k++) at->item[k] = d->rank[at->item[k]];
         if (at->count) qsort(at->item, (size_t)at->count, sizeof *at->item, compare_ints);
         for (int k = 0; k < at->count; k++) {
-            const lw_loop_constraint *tie = &ties->ties[at->item[k]];
-            ties->segments[segment++] = (lw_segment){
-                .tie = at->item[k], .row = tie->first, .parent = -1, .K = ties->K_size, .Y = ties->Y_size};
-            ties->K_size += 6 * LW_ABREAST(tie->count);
-            ties->Y_size += LW_ABREAST(tie->count) * d->model->links[i].joint.nv;
+            const lw_loop_constraint *loop = &loops->loops[at->item[k]];
+            loops->segments[segment++] = (lw_segment){.loop = at->item[k],
+                                                      .row = loop->first,
+                                                      .parent = -1,
+                                                      .K = loops->K_size,
+                                                      .Y = loops->Y_size};
+            loops->K_size += 6 * LW_ABREAST(loop->count);
+            loops->Y_size += LW_ABREAST(loop->count) * d->model->links[i].joint.nv;
         }
-        int here = at->count ? ties->Y_size - ties->segments[ties->segment_start[i]].Y : 0;
-        if (here > ties->Z_size) ties->Z_size = here;
+        int here = at->count ? loops->Y_size - loops->segments[loops->segment_start[i]].Y : 0;
+        if (here > loops->Z_size) loops->Z_size = here;
     }
-    ties->segment_start[n + 1] = segment;
+    loops->segment_start[n + 1] = segment;
     int pair = 0;
     for (int i = 0; i <= n; i++) {
-        ties->pair_start[i] = pair;
-        for (int a = ties->segment_start[i]; a < ties->segment_start[i + 1]; a++) {
-            lw_segment *s = &ties->segments[a];
+        loops->pair_start[i] = pair;
+        for (int a = loops->segment_start[i]; a < loops->segment_start[i + 1]; a++) {
+            lw_segment *s = &loops->segments[a];
             int parent = d->model->links[i].parent;
-            if (parent != ties->ties[s->tie].base) s->parent = segment_of(ties, s->tie, parent);
-            for (int b = a; b < ties->segment_start[i + 1]; b++)
-                ties->pairs[pair++] = (lw_segment_pair){
-                    .first = a, .second = b, .block = block_of(ties, s->tie, ties->segments[b].tie)};
+            if (parent != loops->loops[s->loop].base) s->parent = segment_of(loops, s->loop, parent);
+            for (int b = a; b < loops->segment_start[i + 1]; b++)
+                loops->pairs[pair++] = (lw_segment_pair){
+                    .first = a, .second = b, .block = block_of(loops, s->loop, loops->segments[b].loop)};
         }
     }
-    ties->pair_start[n + 1] = pair;
+    loops->pair_start[n + 1] = pair;
     return true;
 }
 
-static void connect(const draft *d, const int *closure_of_joint, lw_loop_constraints *ties) {
-    for (int t = 0; t < ties->count; t++) {
-        const lw_loop_constraint *tie = &ties->ties[t];
-        lw_coupling *near = ties->couplings + tie->coupling;
-        int at = tie->target;
-        for (int j = 0; j < tie->couplings; j++) {
-            near[j].K = wrenches_at(ties, near[j].tie, tie->base);
-            for (int k = j; k < tie->couplings; k++)
-                ties->targets[at++] = block_of(ties, near[j].tie, near[k].tie);
+static void connect(const draft *d, const int *closure_of_joint, lw_loop_constraints *loops) {
+    for (int t = 0; t < loops->count; t++) {
+        const lw_loop_constraint *loop = &loops->loops[t];
+        lw_coupling *near = loops->couplings + loop->coupling;
+        int at = loop->target;
+        for (int j = 0; j < loop->couplings; j++) {
+            near[j].K = wrenches_at(loops, near[j].loop, loop->base);
+            for (int k = j; k < loop->couplings; k++)
+                loops->targets[at++] = block_of(loops, near[j].loop, near[k].loop);
         }
     }
     for (int r = 0; r < d->rows->count; r++) {
         const lw_row *row = &d->rows->rows[r];
-        int tie = ties->tie_of_row[r];
+        int loop = loops->loop_of_row[r];
         for (int k = row->block; k < row->block + row->count; k++)
-            ties->place[k] = wrenches_at(ties, tie, d->rows->body[k]);
+            loops->wrench_start[k] = wrenches_at(loops, loop, d->rows->body[k]);
     }
-    for (int t = 0; t < ties->count; t++) {
-        lw_loop_constraint *tie = &ties->ties[t];
-        const lw_row *row = &d->rows->rows[tie->first];
-        tie->closure = tie->K_first = tie->K_second = -1;
+    for (int t = 0; t < loops->count; t++) {
+        lw_loop_constraint *loop = &loops->loops[t];
+        const lw_row *row = &d->rows->rows[loop->first];
+        loop->closure = loop->K_first = loop->K_second = -1;
         if (row->joint < 0) continue;
-        tie->closure = closure_of_joint[row->joint];
+        loop->closure = closure_of_joint[row->joint];
         for (int side = 0; side < 2; side++)
-            tie->bodies[side] = d->model->joints[row->joint].info.bodies[side];
-        if (tie->bodies[0]) tie->K_first = wrenches_at(ties, t, tie->bodies[0]);
-        if (tie->bodies[1]) tie->K_second = wrenches_at(ties, t, tie->bodies[1]);
+            loop->bodies[side] = d->model->joints[row->joint].info.bodies[side];
+        if (loop->bodies[0]) loop->K_first = wrenches_at(loops, t, loop->bodies[0]);
+        if (loop->bodies[1]) loop->K_second = wrenches_at(loops, t, loop->bodies[1]);
     }
 }
 
 /* What a run writes first to, and what it adds to, in the order of a sweep inwards: so nothing has to be
  * cleared before. */
-static bool find_first(const draft *d, lw_loop_constraints *ties) {
-    bool *K = calloc((size_t)ties->K_size + 1, sizeof *K),
-         *L = calloc((size_t)ties->block_size + 1, sizeof *L);
+static bool find_first(const draft *d, lw_loop_constraints *loops) {
+    bool *K = calloc((size_t)loops->K_size + 1, sizeof *K),
+         *L = calloc((size_t)loops->block_size + 1, sizeof *L);
     bool fine = K && L;
-    for (int k = 0; fine && k < d->rows->block_count; k++) K[ties->place[k]] = true;
+    for (int k = 0; fine && k < d->rows->block_count; k++) K[loops->wrench_start[k]] = true;
     for (int i = d->model->body_count; fine && i >= 0; i--) {
-        for (int t = ties->at_base[i]; t < ties->at_base[i] + ties->based[i]; t++) {
-            int count = ties->ties[t].couplings, target = ties->ties[t].target;
+        for (int t = loops->at_base[i]; t < loops->at_base[i] + loops->based[i]; t++) {
+            int count = loops->loops[t].couplings, target = loops->loops[t].target;
             for (int at = target; at < target + count * (count + 1) / 2; at++) {
-                ties->target_adds[at] = L[ties->targets[at]];
-                L[ties->targets[at]] = true;
+                loops->target_adds[at] = L[loops->targets[at]];
+                L[loops->targets[at]] = true;
             }
         }
-        for (int k = ties->segment_start[i]; k < ties->segment_start[i + 1]; k++) {
-            lw_segment *segment = &ties->segments[k];
-            int to = segment->parent < 0 ? ties->ties[segment->tie].K : ties->segments[segment->parent].K;
+        for (int k = loops->segment_start[i]; k < loops->segment_start[i + 1]; k++) {
+            lw_segment *segment = &loops->segments[k];
+            int to = segment->parent < 0 ? loops->loops[segment->loop].K : loops->segments[segment->parent].K;
             segment->to = d->model->links[i].parent == 0 ? -1 : to;
             segment->adds = K[to];
             K[to] = true;
         }
-        for (int k = ties->pair_start[i]; k < ties->pair_start[i + 1]; k++) {
-            ties->pairs[k].adds = L[ties->pairs[k].block];
-            L[ties->pairs[k].block] = true;
+        for (int k = loops->pair_start[i]; k < loops->pair_start[i + 1]; k++) {
+            loops->pairs[k].adds = L[loops->pairs[k].block];
+            L[loops->pairs[k].block] = true;
         }
     }
     free(K), free(L);
     return fine;
 }
 
-static lw_loop_constraints *make_ties(const lw_model *model, const lw_rows *rows,
-                                      const lw_loop_constraints *whole, const bool *active, lw_arena *arena) {
+static lw_loop_constraints *make_loops(const lw_model *model, const lw_rows *rows,
+                                       const lw_loop_constraints *whole, const bool *active,
+                                       lw_arena *arena) {
     draft d = {.model = model, .rows = rows};
-    lw_loop_constraints *ties = LW_NEW(arena, lw_loop_constraints, 1);
+    lw_loop_constraints *loops = LW_NEW(arena, lw_loop_constraints, 1);
     int *closure = calloc((size_t)model->joint_count + 1, sizeof *closure);
-    bool fine = ties && closure && make_draft(&d, whole, active) && number_ties(&d, ties, arena) &&
-                number_segments(&d, ties, arena);
+    bool fine = loops && closure && make_draft(&d, whole, active) && number_loops(&d, loops, arena) &&
+                number_segments(&d, loops, arena);
     for (int k = 0; fine && k < model->closure_count; k++) closure[model->closures[k]] = k;
-    if (fine) connect(&d, closure, ties);
-    fine = fine && find_first(&d, ties);
+    if (fine) connect(&d, closure, loops);
+    fine = fine && find_first(&d, loops);
     free(closure);
     discard(&d);
-    return fine ? ties : NULL;
+    return fine ? loops : NULL;
 }
 
 lw_loop_constraints *lw_loop_constraints_create(const lw_model *model, const lw_rows *rows, lw_arena *arena) {
-    return make_ties(model, rows, NULL, NULL, arena);
+    return make_loops(model, rows, NULL, NULL, arena);
 }
 
 lw_loop_constraints *lw_loop_constraints_reduce(const lw_model *model, const lw_rows *rows,
                                                 const lw_loop_constraints *whole, const bool *active,
                                                 lw_arena *arena) {
-    return make_ties(model, rows, whole, active, arena);
+    return make_loops(model, rows, whole, active, arena);
 }
 
 /* Adds a wrench (torque; force) acting at x, times factor, to (force; torque) at `at`. */

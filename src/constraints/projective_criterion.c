@@ -285,15 +285,15 @@ int lw_criterion_row_count(const lw_model *model) {
     return count;
 }
 
-void lw_criterion_rows(const lw_model *model, const lw_data *data, const lw_rows *ties, double length,
+void lw_criterion_rows(const lw_model *model, const lw_data *data, const lw_rows *loops, double length,
                        double *C, double *factor) {
     size_t nv = (size_t)model->nv;
-    lw_loop_constraint_matrix(model, data, ties, C);
-    for (int r = 0; r < ties->count; r++, C += nv) {
-        const lw_row *row = &ties->rows[r];
+    lw_loop_constraint_matrix(model, data, loops, C);
+    for (int r = 0; r < loops->count; r++, C += nv) {
+        const lw_row *row = &loops->rows[r];
         double square = 0, scale;
         for (int b = row->block; b < row->block + row->count; b++) {
-            const double *h = ties->H + 6 * b;
+            const double *h = loops->H + 6 * b;
             square += lw_v3_dot(h, h) + length * length * lw_v3_dot(h + 3, h + 3);
         }
         scale = square > 0 ? 1 / sqrt(square) : 1;
@@ -316,10 +316,10 @@ void lw_criterion_units(const lw_model *model, double length, double *units) {
         units[model->links[i].v + k] = lw_joint_speed_turns(model->links[i].joint.type, k) ? 1 : length;
 }
 
-double lw_criterion_tolerance(const lw_rows *ties, double length) {
+double lw_criterion_tolerance(const lw_rows *loops, double length) {
     const double most = 3e-5, share = 100; /* as lw_rank_tolerance */
     double gap = 0;
-    for (int r = 0; r < ties->count; r++) gap = fmax(gap, fabs(ties->phi[r]));
+    for (int r = 0; r < loops->count; r++) gap = fmax(gap, fabs(loops->phi[r]));
     return fmin(most, fmax(LW_RANK_TOLERANCE, share * gap / length));
 }
 

@@ -57,14 +57,14 @@ double lw_mechanism_length(const lw_model *model);
 /* Rows: those of closures and constraints, then one for each prescribed speed. */
 int lw_criterion_row_count(const lw_model *model);
 /* C with rows without dimension, and the factor of each row (may be NULL), after lw_velocities,
- * lw_world_poses and lw_rows_evaluate of rows made by lw_rows_create_ties. */
-void lw_criterion_rows(const lw_model *model, const lw_data *data, const lw_rows *ties, double length,
+ * lw_world_poses and lw_rows_evaluate of rows made by lw_rows_create_loops. */
+void lw_criterion_rows(const lw_model *model, const lw_data *data, const lw_rows *loops, double length,
                        double *C, double *factor);
 /* Units of the speeds: 1 where they turn, length where they slide. */
 void lw_criterion_units(const lw_model *model, double length, double *units);
 /* Rows of a loop that does not quite close look independent by as much as the gap is wide: rank_tolerance for
  * this state. */
-double lw_criterion_tolerance(const lw_rows *ties, double length);
+double lw_criterion_tolerance(const lw_rows *loops, double length);
 
 /* What a user calls speed number `speed` of the tree: its joint, and which one where there are several:
  * "crank", "ball.wx". */

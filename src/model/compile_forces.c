@@ -335,7 +335,7 @@ lw_status lw_compile_cut_angles(lw_compiler *compiler) {
         for (int k = 0; k < entry->joint.nq && lw_joint_quaternion(type) < 0; k++) {
             bool matters = lw_joint_describe(type)->screws || depends_on(model, c, k);
             if (!matters || !lw_joint_speed_turns(type, k)) continue;
-            entry->turn[k] = model->nq;
+            entry->winding[k] = model->nq;
             model->cut_angles[model->cut_angle_count++] = (lw_cut_angle){c, k, model->nq++};
         }
     }

@@ -10,7 +10,7 @@
 
 /* Says why a wish to cut is not followed. Wishes come first but for the rule on massless bodies (graph.c), so
  * there are three reasons. */
-static void explain_wish(lw_compiler *compiler, int joint, const bool *massless, bool in_loop) {
+static void explain_request(lw_compiler *compiler, int joint, const bool *massless, bool in_loop) {
     const lw_joint_spec *spec = &compiler->spec->joints[joint];
     const lw_joint_draft *draft = &compiler->drafts[joint];
     int light = -1;
@@ -31,7 +31,7 @@ static void explain_wish(lw_compiler *compiler, int joint, const bool *massless,
             "cut: true is not followed, since all its loops are cut at other joints with cut: true");
 }
 
-static lw_status explain_wishes(lw_compiler *compiler, const bool *massless) {
+static lw_status explain_requests(lw_compiler *compiler, const bool *massless) {
     const lw_graph *graph = &compiler->model->graph;
     bool *in_loop = LW_NEW(compiler->scratch, bool, graph->edge_count + 1);
     if (!in_loop) return LW_ERROR_MEMORY;
@@ -39,7 +39,7 @@ static lw_status explain_wishes(lw_compiler *compiler, const bool *massless) {
     for (int j = 0; j < graph->edge_count; j++) {
         bool reached = graph->label[compiler->drafts[j].bodies[0]] >= 0;
         if (compiler->spec->joints[j].cut && !graph->cut[j] && reached)
-            explain_wish(compiler, j, massless, in_loop[j]);
+            explain_request(compiler, j, massless, in_loop[j]);
     }
     return LW_OK;
 }
@@ -70,7 +70,7 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
         keep(&edges[j], spec->joints[j].has_q || spec->joints[j].has_v ? LW_KEEP_VALUES : LW_KEEP_NOT);
         if (draft->usable && lw_joint_describe(spec->joints[j].type)->screws) keep(&edges[j], LW_KEEP_TURNS);
         if (draft->prescribed) keep(&edges[j], LW_KEEP_ALWAYS);
-        edges[j].wish_cut = spec->joints[j].cut;
+        edges[j].requested_cut = spec->joints[j].cut;
     }
     for (size_t k = 0; k < spec->force_count; k++) {
         lw_force_type type = spec->forces[k].type;
@@ -101,7 +101,7 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
                 "give one body of the loop mass, or weld massless bodies to their neighbours",
                 "closes a loop at a massless body, because every joint of the loop touches one");
     }
-    return explain_wishes(compiler, massless);
+    return explain_requests(compiler, massless);
 }
 
 /* Products of inertia that are rounding, and nothing else: of the diagonal, or larger than the moments beside
@@ -249,7 +249,7 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
             (lw_joint_info){.name = entry->name, .type = spec->joints[j].type, .child = -1, .q = -1, .v = -1};
         for (int side = 0; side < 2; side++)
             entry->info.bodies[side] = graph->label[compiler->drafts[j].bodies[side]];
-        for (int k = 0; k < LW_JOINT_MAX_Q; k++) entry->turn[k] = -1;
+        for (int k = 0; k < LW_JOINT_MAX_Q; k++) entry->winding[k] = -1;
     }
     for (int i = 1; i <= nb; i++) {
         const lw_body_spec *body = &spec->bodies[graph->body[i] - 1];

@@ -85,7 +85,7 @@ typedef struct lw_joint_entry {
     lw_pose frames[2];     /* on both bodies, in their internal frames; reactions are given at frames[1] */
     bool given_q, given_v; /* initial coordinates and speeds that the user asks for */
     double initial[LW_JOINT_MAX_Q]; /* coordinates, of cut joints too: given, or those of the reference */
-    int turn[LW_JOINT_MAX_Q]; /* cut: entry of q that says which turn coordinate k is in; -1: none does */
+    int winding[LW_JOINT_MAX_Q]; /* cut: entry of q that says which turn coordinate k is in; -1: none does */
     lw_place place;
 } lw_joint_entry;
 

@@ -75,8 +75,8 @@ static bool loads_massless(const search *s, const lw_edge *edge) {
 
 /* How much a cut at this edge would be regretted: 0 the most. A wish to cut outranks keep. */
 static int edge_class(const search *s, const lw_edge *edge) {
-    if (loads_massless(s, edge)) return edge->wish_cut ? 2 : edge->keep ? 0 : 1;
-    if (edge->wish_cut) return 9;
+    if (loads_massless(s, edge)) return edge->requested_cut ? 2 : edge->keep ? 0 : 1;
+    if (edge->requested_cut) return 9;
     if (edge->keep) return 3 + LW_KEEP_ALWAYS - (int)edge->keep;
     return edge->freedom < 6 ? 7 : 8;
 }
@@ -337,7 +337,7 @@ static bool shorten_loops(search *s, bool *cut, int64_t *work) {
     counting_sort(s, s->body_count + 1, count);
     for (int k = 0; *work > 0 && k < count; k++) {
         int e = s->list[k];
-        if (s->edges[e].wish_cut || loads_massless(s, &s->edges[e])) continue;
+        if (s->edges[e].requested_cut || loads_massless(s, &s->edges[e])) continue;
         int better = shorter_cut(s, count, k, work);
         if (better == e) continue;
         cut[e] = false;

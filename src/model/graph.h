@@ -22,7 +22,7 @@ typedef struct lw_edge {
         /* how much it needs coordinates: not cut if avoidable, and of several the one that needs them
          * least */
         keep;
-    bool wish_cut; /* the user asks to cut here */
+    bool requested_cut; /* the user asks to cut here */
 } lw_edge;
 
 typedef struct lw_graph {

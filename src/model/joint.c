@@ -155,7 +155,7 @@ const char *lw_joint_row_name(const lw_joint *joint, int k) {
 
 /* The angle in the turn nearest to the guess. A guess that is no number, left by a trial step that
  * overflowed, counts for nothing. */
-static double nearest_turn(double angle, double guess) {
+static double nearest_revolution(double angle, double guess) {
     double turns = round((guess - angle) / (2 * LW_PI));
     return isfinite(turns) ? angle + 2 * LW_PI * turns : angle;
 }
@@ -163,7 +163,7 @@ static double nearest_turn(double angle, double guess) {
 /* The angle about coordinate axis a of the rotation R, in the turn nearest to the guess. */
 static double angle_about(const double R[9], int a, double guess) {
     int b = (a + 1) % 3, c = (a + 2) % 3;
-    return nearest_turn(atan2(R[3 * c + b] - R[3 * b + c], R[4 * b] + R[4 * c]), guess);
+    return nearest_revolution(atan2(R[3 * c + b] - R[3 * b + c], R[4 * b] + R[4 * c]), guess);
 }
 
 static void quaternion_of(const double R[9], double *q) {
@@ -194,8 +194,8 @@ void lw_joint_fit(const lw_joint *joint, const double R[9], const double p[3], d
         angles[0] = sign * angle_about(R, single ? joint->axis : axis[0], sign * angles[0]);
     } else if (d->turns == 2) { /* column b of Ra Rb is Ra e_b, row a is Rb' e_a */
         int a = axis[0], b = axis[1], c = 3 - a - b, sense = handedness(a, b);
-        angles[0] = nearest_turn(atan2(sense * R[3 * c + b], R[4 * b]), angles[0]);
-        angles[1] = nearest_turn(atan2(sense * R[3 * a + c], R[4 * a]), angles[1]);
+        angles[0] = nearest_revolution(atan2(sense * R[3 * c + b], R[4 * b]), angles[0]);
+        angles[1] = nearest_revolution(atan2(sense * R[3 * a + c], R[4 * a]), angles[1]);
     }
 }
 

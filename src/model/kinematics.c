@@ -161,13 +161,13 @@ static void add_twist_at(const lw_data *data, int body, const double x[3], doubl
 void lw_cut_guess(const lw_joint_entry *entry, const double *q, double *guess) {
     lw_joint_zero(entry->joint.type, guess);
     for (int k = 0; k < entry->joint.nq; k++)
-        if (entry->turn[k] >= 0) guess[k] = q[entry->turn[k]];
+        if (entry->winding[k] >= 0) guess[k] = q[entry->winding[k]];
 }
 
 void lw_put_coordinates(const lw_joint_entry *entry, const double *coordinates, double *q) {
     if (!entry->info.cut) memcpy(q + entry->info.q, coordinates, (size_t)entry->joint.nq * sizeof *q);
     for (int k = 0; k < entry->joint.nq; k++)
-        if (entry->turn[k] >= 0) q[entry->turn[k]] = coordinates[k];
+        if (entry->winding[k] >= 0) q[entry->winding[k]] = coordinates[k];
 }
 
 void lw_cut_joint(const lw_model *model, const lw_data *data, int closure, double *q, double *v, double W[36],
@@ -175,14 +175,14 @@ void lw_cut_joint(const lw_model *model, const lw_data *data, int closure, doubl
     const lw_joint_entry *entry = &model->joints[model->closures[closure]];
     const lw_pose *world1 = &data->world[entry->info.bodies[0]],
                   *world2 = &data->world[entry->info.bodies[1]];
-    lw_pose one, two, inverse, place;
+    lw_pose one, two, inverse, relative;
     double own[36], V[6] = {0};
     lw_pose_compose(world1->R, world1->p, entry->frames[0].R, entry->frames[0].p, one.R, one.p);
     lw_pose_compose(world2->R, world2->p, entry->frames[1].R, entry->frames[1].p, two.R, two.p);
     lw_pose_invert(one.R, one.p, inverse.R, inverse.p);
-    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, place.R, place.p);
+    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, relative.R, relative.p);
     lw_cut_guess(entry, data->q, q);
-    lw_joint_fit(&entry->joint, place.R, place.p, q);
+    lw_joint_fit(&entry->joint, relative.R, relative.p, q);
     lw_joint_dual(&entry->joint, q, own);
     for (int k = 0; k < 12; k++) lw_m3_mul_v(two.R, own + 3 * k, W + 3 * k);
     lw_v3_copy(two.p, at);
@@ -201,7 +201,7 @@ int lw_joint_coordinates(const lw_model *model, lw_data *data, double t, const d
         return entry->joint.nq;
     }
     for (int k = 0; k < entry->joint.nq && lw_joint_quaternion(entry->joint.type) < 0; k++)
-        if (lw_joint_speed_turns(entry->joint.type, k) && entry->turn[k] < 0) return 0;
+        if (lw_joint_speed_turns(entry->joint.type, k) && entry->winding[k] < 0) return 0;
     double W[36], at[3];
     int closure = 0;
     while (model->closures[closure] != joint) closure++;
@@ -280,9 +280,9 @@ void lw_point_jacobian(const lw_model *model, lw_data *data, double t, const dou
 /* Place of a body in the frame of one that carries it, and its twist relative to that one, in its own axes; v
  * may be NULL. */
 static void relative_motion(const lw_model *model, int body, int base, const double *q, const double *v,
-                            lw_pose *place, double V[6]) {
-    memset(place, 0, sizeof *place);
-    lw_m3_identity(place->R);
+                            lw_pose *relative, double V[6]) {
+    memset(relative, 0, sizeof *relative);
+    lw_m3_identity(relative->R);
     for (int k = 0; k < 6; k++) V[k] = 0;
     for (int i = body; i != base; i = model->links[i].parent) {
         const lw_link *link = &model->links[i];
@@ -290,11 +290,11 @@ static void relative_motion(const lw_model *model, int body, int base, const dou
         lw_pose joint, next;
         lw_joint_motion(&link->joint, q + link->q, NULL, R, p, S, NULL);
         for (int k = 0; v && k < link->joint.nv; k++) lw_v6_axpy(v[link->v + k], S + 6 * k, own);
-        lw_twist_to_child(place->R, place->p, own, moved);
+        lw_twist_to_child(relative->R, relative->p, own, moved);
         lw_v6_axpy(1, moved, V);
         lw_pose_compose(link->R, link->p, R, p, joint.R, joint.p);
-        lw_pose_compose(joint.R, joint.p, place->R, place->p, next.R, next.p);
-        *place = next;
+        lw_pose_compose(joint.R, joint.p, relative->R, relative->p, next.R, next.p);
+        *relative = next;
     }
 }
 
@@ -304,22 +304,22 @@ static double cut_angle(const lw_model *model, const lw_cut_angle *angle, const 
                         double near, double *speed) {
     const lw_joint_entry *entry = &model->joints[model->closures[angle->closure]];
     int base = model->graph.loop_base[angle->closure];
-    lw_pose place1, place2, one, two, inverse, place;
+    lw_pose pose1, pose2, one, two, inverse, relative;
     double V1[6], V2[6], at1[6], at2[6], fit[LW_JOINT_MAX_Q], W[36];
-    relative_motion(model, entry->info.bodies[0], base, q, v, &place1, V1);
-    relative_motion(model, entry->info.bodies[1], base, q, v, &place2, V2);
-    lw_pose_compose(place1.R, place1.p, entry->frames[0].R, entry->frames[0].p, one.R, one.p);
-    lw_pose_compose(place2.R, place2.p, entry->frames[1].R, entry->frames[1].p, two.R, two.p);
+    relative_motion(model, entry->info.bodies[0], base, q, v, &pose1, V1);
+    relative_motion(model, entry->info.bodies[1], base, q, v, &pose2, V2);
+    lw_pose_compose(pose1.R, pose1.p, entry->frames[0].R, entry->frames[0].p, one.R, one.p);
+    lw_pose_compose(pose2.R, pose2.p, entry->frames[1].R, entry->frames[1].p, two.R, two.p);
     lw_pose_invert(one.R, one.p, inverse.R, inverse.p);
-    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, place.R, place.p);
+    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, relative.R, relative.p);
     lw_cut_guess(entry, q, fit);
     fit[angle->coordinate] = near;
-    lw_joint_fit(&entry->joint, place.R, place.p, fit);
+    lw_joint_fit(&entry->joint, relative.R, relative.p, fit);
 
     /* both twists at the joint's point on the second body, in its frame there */
-    lw_pose_invert(place1.R, place1.p, inverse.R, inverse.p);
-    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, place.R, place.p);
-    lw_twist_to_child(place.R, place.p, V1, at1);
+    lw_pose_invert(pose1.R, pose1.p, inverse.R, inverse.p);
+    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, relative.R, relative.p);
+    lw_twist_to_child(relative.R, relative.p, V1, at1);
     lw_twist_to_child(entry->frames[1].R, entry->frames[1].p, V2, at2);
     lw_joint_dual(&entry->joint, fit, W);
     lw_v6_axpy(-1, at1, at2);

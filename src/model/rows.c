@@ -19,7 +19,7 @@
 /* Counts rows and blocks, and writes them down if there is where to. */
 typedef struct builder {
     lw_rows *rows;
-    bool ties_only;
+    bool loops_only;
     int row, block;
 } builder;
 
@@ -99,7 +99,7 @@ static void add_constraint(builder *b, const lw_model *model, int index) {
 
 static void build(builder *b, const lw_model *model, lw_hold hold) {
     b->row = b->block = 0;
-    for (int i = 1; i <= model->body_count && !b->ties_only; i++)
+    for (int i = 1; i <= model->body_count && !b->loops_only; i++)
         add_joint(b, model, model->bodies[i].joint_index, hold);
     b->rows->tree_count = b->row;
     for (int k = 0; k < model->closure_count; k++) add_joint(b, model, model->closures[k], hold);
@@ -109,8 +109,8 @@ static void build(builder *b, const lw_model *model, lw_hold hold) {
 }
 
 /* Joints whose state the rows need: all of them, or those that close loops and those that are coupled. */
-static void list_joints(const lw_model *model, bool ties_only, lw_rows *rows) {
-    for (int j = 0; j < model->joint_count; j++) rows->needed[j] = !ties_only || model->joints[j].info.cut;
+static void list_joints(const lw_model *model, bool loops_only, lw_rows *rows) {
+    for (int j = 0; j < model->joint_count; j++) rows->needed[j] = !loops_only || model->joints[j].info.cut;
     for (int c = 0; c < model->constraint_count; c++)
         for (int k = 0; k < model->constraints[c].terms; k++)
             rows->needed[rows->coupling_joint[LW_COUPLING_MAX * c + k]] = true;
@@ -118,10 +118,10 @@ static void list_joints(const lw_model *model, bool ties_only, lw_rows *rows) {
         if (rows->needed[j]) rows->needed[rows->joint_count++] = j;
 }
 
-static lw_rows *create(const lw_model *model, lw_hold hold, bool ties_only, lw_arena *arena) {
+static lw_rows *create(const lw_model *model, lw_hold hold, bool loops_only, lw_arena *arena) {
     lw_rows *rows = LW_NEW(arena, lw_rows, 1);
     if (!rows) return NULL;
-    builder b = {.rows = rows, .ties_only = ties_only};
+    builder b = {.rows = rows, .loops_only = loops_only};
     build(&b, model, hold);
     size_t m = (size_t)rows->count + 1, blocks = (size_t)rows->block_count + 1;
     rows->rows = LW_NEW(arena, lw_row, m);
@@ -137,7 +137,7 @@ static lw_rows *create(const lw_model *model, lw_hold hold, bool ties_only, lw_a
     rows->coupling_component = LW_NEW(arena, int, LW_COUPLING_MAX * model->constraint_count + 1);
     if (lw_arena_failed(arena)) return NULL;
     build(&b, model, hold);
-    list_joints(model, ties_only, rows);
+    list_joints(model, loops_only, rows);
     for (int j = 0; j < model->joint_count; j++)
         lw_joint_zero(model->joints[j].joint.type, rows->joints[j].q);
     return rows;
@@ -147,7 +147,7 @@ lw_rows *lw_rows_create(const lw_model *model, lw_hold hold, lw_arena *arena) {
     return create(model, hold, false, arena);
 }
 
-lw_rows *lw_rows_create_ties(const lw_model *model, lw_arena *arena) {
+lw_rows *lw_rows_create_loops(const lw_model *model, lw_arena *arena) {
     return create(model, LW_HOLD_NONE, true, arena);
 }
 
@@ -192,53 +192,54 @@ static void evaluate_joint(const lw_model *model, lw_data *data, bool fit, int i
     const lw_body_state *body1 = &rows->bodies[info->bodies[0]], *body2 = &rows->bodies[info->bodies[1]];
     const lw_pose *world1 = &data->world[info->bodies[0]], *world2 = &data->world[info->bodies[1]];
     bool own = !info->cut;
-    lw_pose one, two, inverse, place, joint;
+    lw_pose one, two, inverse, relative, joint;
     lw_pose_compose(world1->R, world1->p, entry->frames[0].R, entry->frames[0].p, one.R, one.p);
     lw_pose_compose(world2->R, world2->p, entry->frames[1].R, entry->frames[1].p, two.R, two.p);
     lw_pose_invert(one.R, one.p, inverse.R, inverse.p);
-    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, place.R, place.p);
+    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, relative.R, relative.p);
     lw_v3_copy(two.p, state->at);
 
     if (!own) lw_cut_guess(entry, data->q, state->q);
     if (own && fit) memcpy(state->q, data->q + info->q, (size_t)entry->joint.nq * sizeof *state->q);
-    if (!own || fit) lw_joint_fit(&entry->joint, place.R, place.p, state->q);
+    if (!own || fit) lw_joint_fit(&entry->joint, relative.R, relative.p, state->q);
     take_coordinates(entry, data, fit, state->q);
 
     /* wrenches and relative twist in world axes, at the point on the second body */
-    double W[36], V1[6], V2[6], relative[6];
+    double W[36], V1[6], V2[6], twist[6];
     lw_joint_dual(&entry->joint, state->q, W);
     for (int k = 0; k < 12; k++) lw_m3_mul_v(two.R, W + 3 * k, state->W + 3 * k);
     lw_v3_copy(body1->w, V1), velocity_at(body1, state->at, V1 + 3);
     lw_v3_copy(body2->w, V2), velocity_at(body2, state->at, V2 + 3);
-    for (int k = 0; k < 6; k++) relative[k] = V2[k] - V1[k];
+    for (int k = 0; k < 6; k++) twist[k] = V2[k] - V1[k];
     for (int k = 0; k < entry->joint.nv; k++) {
         bool known = own && (!fit || info->prescribed >> k & 1);
-        state->v[k] = known ? data->v[info->v + k] : lw_v6_dot(state->W + 6 * k, relative);
+        state->v[k] = known ? data->v[info->v + k] : lw_v6_dot(state->W + 6 * k, twist);
     }
     if (own && fit) {
         memcpy(data->q + info->q, state->q, (size_t)entry->joint.nq * sizeof *state->q);
         memcpy(data->v + info->v, state->v, (size_t)entry->joint.nv * sizeof *state->v);
     }
     for (int k = 0; !own && fit && k < entry->joint.nq; k++)
-        if (entry->turn[k] >= 0) data->q[entry->turn[k]] = state->q[k];
+        if (entry->winding[k] >= 0) data->q[entry->winding[k]] = state->q[k];
 
     /* c = bias + V_2 x (V_2 - V_1) + (0; w_2 x r_2' - w_1 x r_1') */
     double S[6 * LW_JOINT_MAX_V], bias[6];
     lw_joint_motion(&entry->joint, state->q, state->v, joint.R, joint.p, S, bias);
-    lw_twist_cross(V2, relative, state->c);
+    lw_twist_cross(V2, twist, state->c);
     lw_m3_mul_v(two.R, bias, V1);
     lw_m3_mul_v(two.R, bias + 3, V1 + 3);
     for (int k = 0; k < 6; k++) state->c[k] += V1[k];
     lw_v3_add_cross(body2->w, body2->rdot, state->c + 3);
     lw_v3_add_cross(body1->rdot, body1->w, state->c + 3);
 
-    /* error: place = joint(q) then a small motion, seen in the second frame's axes, then in the world's */
+    /* error: the relative pose = joint(q) then a small motion, seen in the second frame's axes, then in the
+     * world's */
     double turn[9], quaternion[4], rotation[3], gap[3], slide[3];
-    lw_m3_tmul(joint.R, place.R, turn);
+    lw_m3_tmul(joint.R, relative.R, turn);
     lw_quat_rot(turn, quaternion);
     lw_quat_log(quaternion, rotation);
-    lw_v3_sub(place.p, joint.p, gap);
-    lw_m3_tmul_v(place.R, gap, slide);
+    lw_v3_sub(relative.p, joint.p, gap);
+    lw_m3_tmul_v(relative.R, gap, slide);
     lw_m3_mul_v(two.R, rotation, state->error);
     lw_m3_mul_v(two.R, slide, state->error + 3);
 }

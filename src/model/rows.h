@@ -63,7 +63,7 @@ typedef enum lw_hold { LW_HOLD_NONE = 0, LW_HOLD_Q, LW_HOLD_V } lw_hold;
 /* NULL when memory is out. The arena owns it. */
 lw_rows *lw_rows_create(const lw_model *model, lw_hold hold, lw_arena *arena);
 /* The rows of closures and constraints alone: tree_count is 0. */
-lw_rows *lw_rows_create_ties(const lw_model *model, lw_arena *arena);
+lw_rows *lw_rows_create_loops(const lw_model *model, lw_arena *arena);
 
 /* From world poses and twists in data, with prescribed values taken (lw_take_state, lw_velocities,
  * lw_world_poses). fit: the tree joints' coordinates and speeds follow from the poses too and are written to

@@ -62,7 +62,7 @@ static inline void open_bench(bench *b, lw_model *model, double t, const double 
     snprintf(b->name, sizeof b->name, "%s", name);
     b->arena = lw_arena_create(NULL);
     assert_int_equal(lw_data_create(model, NULL, &b->data), LW_OK);
-    b->rows = lw_rows_create_ties(model, b->arena);
+    b->rows = lw_rows_create_loops(model, b->arena);
     b->closing = lw_closing_create(model, b->arena);
     b->orthogonal = lw_orthogonal_create(b->rows->count + 1, b->nv + 1, false);
     b->G = LW_NEW(b->arena, double, (b->rows->count + 1) * (b->nv + 1));

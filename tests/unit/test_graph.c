@@ -63,7 +63,7 @@ enum { REGRETS = 10 };
 static int regret(const problem *p, const lw_edge *edge) {
     bool massless = (edge->bodies[0] && p->massless[edge->bodies[0]]) ||
                     (edge->bodies[1] && p->massless[edge->bodies[1]]);
-    int wish = edge->wish_cut ? 2 : edge->keep ? 0 : 1;
+    int wish = edge->requested_cut ? 2 : edge->keep ? 0 : 1;
     if (massless && edge->freedom < 6) return wish;
     if (wish == 1) return edge->freedom == 6 ? 8 : 7;
     return wish == 2 ? 9 : 7 - (int)edge->keep;
@@ -360,11 +360,11 @@ static void four_bar_cut(void **state) {
         assert_int_equal(only_cut(&more_freedom), e);
         more_freedom.edges[e].keep = LW_KEEP_VALUES; /* then freedom does not count */
         assert_int_not_equal(only_cut(&more_freedom), e);
-        more_freedom.edges[e].wish_cut = true; /* but a wish does */
+        more_freedom.edges[e].requested_cut = true; /* but a wish does */
         assert_int_equal(only_cut(&more_freedom), e);
 
         problem wish = four_bar();
-        wish.edges[e].wish_cut = true;
+        wish.edges[e].requested_cut = true;
         wish.edges[(e + 1) % 4].freedom = 3;
         assert_int_equal(only_cut(&wish), e);
     }
@@ -376,7 +376,7 @@ static void massless_bodies(void **state) {
         problem p = four_bar();
         p.massless[body] = true;
         p.edges[body].freedom = 3;
-        p.edges[body].wish_cut = true; /* joins bodies body and body + 1 */
+        p.edges[body].requested_cut = true; /* joins bodies body and body + 1 */
         p.edges[(body + 1) % 4].keep =
             body % 2 == 0 ? LW_KEEP_TURNS : LW_KEEP_NOT; /* not at the massless body */
         p.edges[(body + 2) % 4].keep = body % 2 == 0 ? LW_KEEP_TURNS : LW_KEEP_NOT;
@@ -385,7 +385,7 @@ static void massless_bodies(void **state) {
     }
     problem none = four_bar(); /* crank and rocker: every joint is at a massless body */
     none.massless[1] = none.massless[3] = true;
-    none.edges[1].wish_cut = true;
+    none.edges[1].requested_cut = true;
     lw_graph g = analyse(&none);
     check(&none, &g);
     assert_int_equal(g.loop_edge[0], 1);
@@ -426,11 +426,11 @@ static void loops_are_short_past_a_massless_body(void **state) {
     assert_memory_equal(g.loop_edge, edge, sizeof edge);
     assert_memory_equal(g.loop_sense, sense, sizeof sense);
 
-    p.edges[D].wish_cut = true; /* a wish is not moved */
+    p.edges[D].requested_cut = true; /* a wish is not moved */
     g = analyse(&p);
     check(&p, &g);
     assert_true(g.cut[D]);
-    p.edges[D].wish_cut = false;
+    p.edges[D].requested_cut = false;
     p.edges[A].keep = LW_KEEP_VALUES; /* nor does the cut go to a worse class */
     g = analyse(&p);
     check(&p, &g);
@@ -528,7 +528,7 @@ static problem random_problem(lw_random *random, int most_bodies, int most_extra
         mixed.edges[e].freedom = random_below(random, plain ? 6 : 7);
         if (plain) continue;
         mixed.edges[e].keep = random_below(random, 3) ? LW_KEEP_NOT : (lw_keep)random_below(random, 5);
-        mixed.edges[e].wish_cut = random_below(random, 5) == 0;
+        mixed.edges[e].requested_cut = random_below(random, 5) == 0;
     }
     for (int b = 0; b <= p.body_count && !plain; b++) mixed.massless[b] = random_below(random, 5) == 0;
     return mixed;
@@ -591,7 +591,7 @@ static void no_move_makes_loops_shorter(void **state) {
         shorter += total < bound;
         for (int k = 0; k < g.loop_count; k++) {
             int cut = g.loop_edge[g.loop_start[k]];
-            if (p.edges[cut].wish_cut || g.loop_cut_at_massless[k]) continue;
+            if (p.edges[cut].requested_cut || g.loop_cut_at_massless[k]) continue;
             for (int i = g.loop_start[k] + 1; i < g.loop_start[k + 1]; i++) {
                 int other = g.loop_edge[i];
                 if (regret(&p, &p.edges[other]) != regret(&p, &p.edges[cut])) continue;

@@ -53,14 +53,14 @@ static int bodies_of(const lw_model *model, const lw_rows *rows, const lw_loop_c
 
 static void check_structure(const random_loops *loops, const lw_model *model) {
     lw_arena *arena = lw_arena_create(NULL);
-    const lw_rows *rows = lw_rows_create_ties(model, arena);
+    const lw_rows *rows = lw_rows_create_loops(model, arena);
     const lw_loop_constraints *ties = lw_loop_constraints_create(model, rows, arena);
     int n = model->body_count, seen = 0;
     static bool way[MAX_TIES][MAX_BODIES], coupled[MAX_TIES][MAX_TIES];
     memset(way, 0, sizeof way), memset(coupled, 0, sizeof coupled);
     assert_true(ties->count <= MAX_TIES && n < MAX_BODIES);
     for (int t = 0; t < ties->count; t++) {
-        const lw_loop_constraint *tie = &ties->ties[t];
+        const lw_loop_constraint *tie = &ties->loops[t];
         int bodies[4 * LW_COUPLING_MAX], count = bodies_of(model, rows, tie, bodies);
         seen += tie->count;
         /* the base carries all its bodies, and no body beyond it does */
@@ -70,7 +70,7 @@ static void check_structure(const random_loops *loops, const lw_model *model) {
             for (int k = 0; k < count; k++) all &= carries(model, i, bodies[k]);
             assert_false(all);
         }
-        if (t > 0) assert_true(tie->base <= ties->ties[t - 1].base);
+        if (t > 0) assert_true(tie->base <= ties->loops[t - 1].base);
         assert_true(t >= ties->at_base[tie->base] && t < ties->at_base[tie->base] + ties->based[tie->base]);
         /* a segment wherever it passes on its way there, and nowhere else */
         for (int k = 0; k < count; k++)
@@ -80,19 +80,19 @@ static void check_structure(const random_loops *loops, const lw_model *model) {
             for (int s = ties->segment_start[i]; s < ties->segment_start[i + 1]; s++) {
                 const lw_segment *segment = &ties->segments[s];
                 int parent = model->links[i].parent;
-                if (segment->tie != t) continue;
+                if (segment->loop != t) continue;
                 segments++;
                 if (parent == tie->base)
                     assert_int_equal(segment->parent, -1);
                 else {
                     assert_true(segment->parent >= ties->segment_start[parent]);
                     assert_true(segment->parent < ties->segment_start[parent + 1]);
-                    assert_int_equal(ties->segments[segment->parent].tie, t);
+                    assert_int_equal(ties->segments[segment->parent].loop, t);
                 }
             }
             if (segments != way[t][i]) fail_msg("seed %d, tie %d, body %d", loops->seed, t, i);
         }
-        for (int r = tie->first; r < tie->first + tie->count; r++) assert_int_equal(ties->tie_of_row[r], t);
+        for (int r = tie->first; r < tie->first + tie->count; r++) assert_int_equal(ties->loop_of_row[r], t);
     }
     assert_int_equal(seen, rows->count);
     /* couplings: those that share a joint, and the fill of the elimination in this order */
@@ -100,23 +100,23 @@ static void check_structure(const random_loops *loops, const lw_model *model) {
         for (int s = 0; s < ties->count; s++)
             for (int i = 1; i <= n; i++) coupled[t][s] |= s != t && way[t][i] && way[s][i];
     for (int t = 0; t < ties->count; t++) {
-        const lw_loop_constraint *tie = &ties->ties[t];
+        const lw_loop_constraint *tie = &ties->loops[t];
         int count = 0, at = tie->target;
         for (int s = t + 1; s < ties->count; s++) {
             if (!coupled[t][s]) continue;
             const lw_coupling *near = &ties->couplings[tie->coupling + count++];
-            assert_int_equal(near->tie, s);
+            assert_int_equal(near->loop, s);
             /* its wrenches at the base of t exist: it passes there or has its own base there */
-            assert_true(way[s][tie->base] || ties->ties[s].base == tie->base);
+            assert_true(way[s][tie->base] || ties->loops[s].base == tie->base);
             for (int u = t + 1; u < ties->count; u++) coupled[s][u] |= u != s && coupled[t][u];
         }
         assert_int_equal(count, tie->couplings);
         for (int j = 0; j < count; j++)
             for (int k = j; k < count; k++) {
-                const lw_loop_constraint *first = &ties->ties[ties->couplings[tie->coupling + j].tie];
+                const lw_loop_constraint *first = &ties->loops[ties->couplings[tie->coupling + j].loop];
                 int block = ties->targets[at++], found = j == k ? first->block : -1;
                 for (int c = first->coupling; c < first->coupling + first->couplings; c++)
-                    if (ties->couplings[c].tie == ties->couplings[tie->coupling + k].tie)
+                    if (ties->couplings[c].loop == ties->couplings[tie->coupling + k].loop)
                         found = ties->couplings[c].block;
                 assert_int_equal(block, found);
             }
@@ -126,9 +126,9 @@ static void check_structure(const random_loops *loops, const lw_model *model) {
         int segments = ties->segment_start[i + 1] - ties->segment_start[i];
         assert_int_equal(ties->pair_start[i + 1] - ties->pair_start[i], segments * (segments + 1) / 2);
         for (int p = ties->pair_start[i]; p < ties->pair_start[i + 1]; p++) {
-            int t = ties->segments[ties->pairs[p].first].tie, s = ties->segments[ties->pairs[p].second].tie;
+            int t = ties->segments[ties->pairs[p].first].loop, s = ties->segments[ties->pairs[p].second].loop;
             assert_true(t <= s && ties->pairs[p].block >= 0 && ties->pairs[p].block < ties->block_size);
-            if (t == s) assert_int_equal(ties->pairs[p].block, ties->ties[t].block);
+            if (t == s) assert_int_equal(ties->pairs[p].block, ties->loops[t].block);
         }
     }
     lw_arena_destroy(arena);
@@ -183,7 +183,7 @@ static void check_closures(lw_model *model, lw_random *random, int seed) {
     lw_arena *arena = lw_arena_create(NULL);
     lw_data *data;
     assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
-    lw_rows *rows = lw_rows_create_ties(model, arena);
+    lw_rows *rows = lw_rows_create_loops(model, arena);
     lw_loop_constraints *ties = lw_loop_constraints_create(model, rows, arena);
     lw_rcr_system *sweeps = lw_rcr_system_create(model, data, ties, rows->count, arena);
     lw_closures *closures;
@@ -211,7 +211,7 @@ static void check_closures(lw_model *model, lw_random *random, int seed) {
     lw_closures_move(model, data, data->v, closures);
     for (int i = 1; i <= model->body_count; i++) random_vector(random, 6, 3, data->nodes[i].a);
     for (int t = 0; t < ties->count; t++) {
-        const lw_loop_constraint *tie = &ties->ties[t];
+        const lw_loop_constraint *tie = &ties->loops[t];
         double first[48], second[48], l[6], velocity[6], size = 0, worst = 0, largest = 0;
         int row[6];
         for (int k = 0; k < tie->count; k++) row[k] = (k + seed) % tie->count; /* in any order */

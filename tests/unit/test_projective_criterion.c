@@ -179,7 +179,7 @@ static void sums_are_one(void **state) {
         assert_true(n <= MAX_NV && m <= MAX_ROWS);
         random_loops_state(&loops, model, seed % 5 < 3, q, v);
         workspace w = open_workspace(n, m);
-        lw_rows *ties = lw_rows_create_ties(model, w.arena);
+        lw_rows *ties = lw_rows_create_loops(model, w.arena);
         lw_mass_matrix(model, data, loops.t, q, M);
         lw_take_state(model, data, loops.t, q, v);
         lw_velocities(model, data);

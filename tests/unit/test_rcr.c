@@ -261,18 +261,18 @@ typedef struct work {
 static work work_of(lw_spec *spec) {
     lw_model *model = compile_or_fail(spec);
     lw_arena *arena = lw_arena_create(NULL);
-    const lw_rows *rows = lw_rows_create_ties(model, arena);
-    const lw_loop_constraints *ties = lw_loop_constraints_create(model, rows, arena);
+    const lw_rows *rows = lw_rows_create_loops(model, arena);
+    const lw_loop_constraints *loops = lw_loop_constraints_create(model, rows, arena);
     int n = model->body_count;
-    work w = {.segments = ties->segment_start[n + 1],
-              .pairs = ties->pair_start[n + 1],
-              .numbers = ties->K_size + ties->Y_size + ties->block_size};
+    work w = {.segments = loops->segment_start[n + 1],
+              .pairs = loops->pair_start[n + 1],
+              .numbers = loops->K_size + loops->Y_size + loops->block_size};
     for (int i = 1; i <= n; i++) {
-        int here = ties->segment_start[i + 1] - ties->segment_start[i];
+        int here = loops->segment_start[i + 1] - loops->segment_start[i];
         if (here > w.widest) w.widest = here;
     }
-    for (int t = 0; t < ties->count; t++) {
-        int k = ties->ties[t].couplings;
+    for (int t = 0; t < loops->count; t++) {
+        int k = loops->loops[t].couplings;
         w.couplings += k;
         w.targets += k * (k + 1) / 2;
     }

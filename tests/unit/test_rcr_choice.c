@@ -138,7 +138,7 @@ static double dense_worth(const bench *b, double t, int base, int *freedom, doub
     const lw_model *model = b->model;
     int nv = model->nv, n = 0, k = 0, count = lw_criterion_row_count(model), beyond[MAX], list[MAX];
     lw_arena *arena = lw_arena_create(NULL);
-    lw_rows *rows = lw_rows_create_ties(model, arena);
+    lw_rows *rows = lw_rows_create_loops(model, arena);
     lw_data *data;
     lw_error error;
     assert_true(nv <= MAX && count <= ROWS);
@@ -193,7 +193,7 @@ static double dense_worth(const bench *b, double t, int base, int *freedom, doub
 
 static double product(const bench *b) {
     double worth = 1;
-    for (int t = 0; t < b->choice->ties->count; t++) worth *= b->choice->worth[t];
+    for (int t = 0; t < b->choice->loops->count; t++) worth *= b->choice->worth[t];
     return worth;
 }
 
@@ -214,19 +214,19 @@ static void the_criterion_itself(void **state) {
         bench b;
         set_up(&b, model, LW_DRIFT_PROJECT);
         random_loops_state(&loops, model, true, b.q, b.v);
-        if (begin_run(&b, loops.t, &error) == LW_OK && b.choice->ties->count > 0) {
+        if (begin_run(&b, loops.t, &error) == LW_OK && b.choice->loops->count > 0) {
             seen++;
             if (!b.choice->made) without++;
         }
-        if (b.choice->made && b.choice->ties->count > 0 && model->nv <= MAX) {
+        if (b.choice->made && b.choice->loops->count > 0 && model->nv <= MAX) {
             double cos2[MAX] = {0}, best = 0;
             int freedom;
             bool grounded = true;
-            for (int t = 0; t < b.choice->ties->count; t++) grounded &= b.choice->ties->ties[t].base == 0;
-            bool alone = b.choice->ties->count == 1;
+            for (int t = 0; t < b.choice->loops->count; t++) grounded &= b.choice->loops->loops[t].base == 0;
+            bool alone = b.choice->loops->count == 1;
             double exact = 1, own = product(&b);
             if (alone || grounded)
-                exact = dense_worth(&b, loops.t, b.choice->ties->ties[0].base, &freedom, cos2);
+                exact = dense_worth(&b, loops.t, b.choice->loops->loops[0].base, &freedom, cos2);
             if (alone) {
                 single++;
                 /* both determinants lose as many digits as M and G M^-1 G' are badly conditioned */
@@ -269,7 +269,7 @@ static void speeds_follow(void **state) {
         bench b;
         set_up(&b, model, LW_DRIFT_PROJECT);
         random_loops_state(&loops, model, true, b.q, b.v);
-        if (begin_run(&b, loops.t, &error) == LW_OK && b.choice->made && b.choice->ties->count > 0) {
+        if (begin_run(&b, loops.t, &error) == LW_OK && b.choice->made && b.choice->loops->count > 0) {
             size_t size = (size_t)(model->nq + model->nv);
             double *wanted = calloc(size, sizeof *wanted), *y = calloc(size, sizeof *y), largest = 0, off = 0;
             lw_power power;

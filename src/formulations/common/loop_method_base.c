@@ -2,7 +2,7 @@
  * constraints, reactions.
  *
  * The state is (q, v) of the spanning tree. Reactions of the tree's joints are those without loops (inverse
- * dynamics) plus what the multipliers of the ties make them hold.
+ * dynamics) plus what the multipliers of the loops make them hold.
  *
  * Cost     that of solve, and O(n + m); no allocation but in create.
  */
@@ -22,7 +22,7 @@ lw_loop_method *lw_loop_method_create(size_t size, const lw_formulation *formula
     lw_loop_method *method = lw_arena_take(arena, 1, size);
     if (method) {
         method->arena = arena;
-        method->rows = lw_rows_create_ties(model, arena);
+        method->rows = lw_rows_create_loops(model, arena);
         method->body = LW_NEW(arena, double, 6 * model->body_count + 6);
         method->v = LW_NEW(arena, double, model->nv + 1);
         if (method->rows) {

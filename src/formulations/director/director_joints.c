@@ -411,7 +411,7 @@ static void build(builder *b) {
         int *own = d->cut_coordinate + LW_JOINT_MAX_Q * k;
         add_coordinates(b, &entry->joint, &f, own);
         for (int i = 0; i < entry->joint.nq; i++)
-            if (entry->turn[i] >= 0) d->coordinate[entry->turn[i]] = own[i];
+            if (entry->winding[i] >= 0) d->coordinate[entry->winding[i]] = own[i];
         add_joint_rows(b, LW_DIRECTOR_CLOSURE, model->closures[k], &f, own);
     }
     for (int k = 0; k < model->constraint_count; k++) add_constraint(b, k);

@@ -29,7 +29,7 @@
 #include <string.h>
 
 typedef struct cut_method {
-    lw_loop_method looped;
+    lw_loop_method loop_base;
     lw_projection *projection;
     double *G;    /* Phi_q: speeds x rows, column by column */
     double *zeta; /* the same size */
@@ -158,11 +158,12 @@ static void column(cut_method *m, const recursion *r, const double *tau, double 
     memset(m->rise, 0, 6 * sizeof *m->rise);
     for (int i = n; i >= 1; i--) {
         const lw_link *link = &model->links[i];
-        hand_force(r, i, tau + link->v, m->looped.v + link->v, m->force + 6 * i, m->force + 6 * link->parent);
+        hand_force(r, i, tau + link->v, m->loop_base.v + link->v, m->force + 6 * i,
+                   m->force + 6 * link->parent);
     }
     for (int i = 1; i <= n; i++) {
         const lw_link *link = &model->links[i];
-        rise(r, i, m->looped.v + link->v, m->rise + 6 * link->parent, m->rise + 6 * i, vdot + link->v);
+        rise(r, i, m->loop_base.v + link->v, m->rise + 6 * link->parent, m->rise + 6 * i, vdot + link->v);
     }
 }
 
@@ -171,14 +172,14 @@ static void column(cut_method *m, const recursion *r, const double *tau, double 
 /* Rows made comparable: in units of the largest pivot among rows of lengths, and of angles, but at least of
  * what they would be if the whole mechanism had to follow. */
 static void scale_rows(cut_method *m) {
-    int rows = m->looped.rows->count;
+    int rows = m->loop_base.rows->count;
     double largest[2] = {m->least[0], m->least[1]};
     for (int r = 0; r < rows; r++) {
-        bool angle = !lw_row_is_length(m->looped.base.model, m->looped.rows, r);
+        bool angle = !lw_row_is_length(m->loop_base.base.model, m->loop_base.rows, r);
         largest[angle] = fmax(largest[angle], m->A[r + (size_t)r * (size_t)rows]);
     }
     for (int r = 0; r < rows; r++)
-        m->scale[r] = 1 / sqrt(largest[!lw_row_is_length(m->looped.base.model, m->looped.rows, r)]);
+        m->scale[r] = 1 / sqrt(largest[!lw_row_is_length(m->loop_base.base.model, m->loop_base.rows, r)]);
     for (int c = 0; c < rows; c++)
         for (int r = 0; r < rows; r++) m->A[r + (size_t)c * (size_t)rows] *= m->scale[r] * m->scale[c];
 }
@@ -186,36 +187,36 @@ static void scale_rows(cut_method *m) {
 /* Adds to lambda, and to vdot, what the factors make of the rest of the rows; returns by how much of vdot's
  * own change that is. */
 static double add_multipliers(cut_method *m, int rank) {
-    int count = m->looped.rows->count, nv = m->looped.base.model->nv;
-    double *step = m->looped.defect, most = 0, all = 0;
+    int count = m->loop_base.rows->count, nv = m->loop_base.base.model->nv;
+    double *step = m->loop_base.defect, most = 0, all = 0;
     for (int k = 0; k < count; k++) step[k] = -m->rest[k] * m->scale[k];
     lw_semidefinite_solve(count, rank, m->A, m->order, m->work, step);
     for (int k = 0; k < count; k++) {
         step[k] *= m->scale[k];
-        m->looped.lambda[k] += step[k];
+        m->loop_base.lambda[k] += step[k];
     }
     lw_dense_times(false, nv, count, 1, m->zeta, step, 0, m->vdot);
     for (int k = 0; k < nv; k++) {
         m->change[k] += m->vdot[k];
         most = fmax(most, fabs(m->vdot[k]));
-        all = fmax(all, fmax(fabs(m->change[k]), fabs(m->looped.data->vdot[k])));
+        all = fmax(all, fmax(fabs(m->change[k]), fabs(m->loop_base.data->vdot[k])));
     }
     return all > 0 ? most / all : 0;
 }
 
 /* The terms of a row. */
 static double size_of_row(const cut_method *m, int r) {
-    int nv = m->looped.base.model->nv;
+    int nv = m->loop_base.base.model->nv;
     const double *G = m->G + (size_t)r * (size_t)nv;
     double size = fabs(m->b[r]);
-    for (int k = 0; k < nv; k++) size += fabs(G[k] * m->change[k]) + fabs(G[k] * m->looped.data->vdot[k]);
+    for (int k = 0; k < nv; k++) size += fabs(G[k] * m->change[k]) + fabs(G[k] * m->loop_base.data->vdot[k]);
     return size;
 }
 
 /* What vdot leaves of the rows into rest; are they satisfied, relative to their terms? */
 static bool satisfied(cut_method *m) {
     const double slight = 1e-10;
-    int count = m->looped.rows->count, nv = m->looped.base.model->nv;
+    int count = m->loop_base.rows->count, nv = m->loop_base.base.model->nv;
     bool fine = true;
     for (int r = 0; r < count; r++) {
         const double *G = m->G + (size_t)r * (size_t)nv;
@@ -230,10 +231,10 @@ static bool satisfied(cut_method *m) {
 /* Rows that are independent by their geometry alone become the first in order; returns how many they are. */
 static int independent_rows(cut_method *m) {
     const double redundant = 1e-7;
-    const lw_model *model = m->looped.base.model;
-    int count = m->looped.rows->count, nv = model->nv;
+    const lw_model *model = m->loop_base.base.model;
+    int count = m->loop_base.rows->count, nv = model->nv;
     for (int r = 0; r < count; r++) {
-        bool length = lw_row_is_length(model, m->looped.rows, r);
+        bool length = lw_row_is_length(model, m->loop_base.rows, r);
         for (int i = 1; i <= model->body_count; i++)
             for (int k = 0; k < model->links[i].joint.nv; k++) {
                 size_t at = (size_t)r * (size_t)nv + (size_t)(model->links[i].v + k);
@@ -252,7 +253,7 @@ static int independent_rows(cut_method *m) {
 static lw_status solve_by_geometry(cut_method *m, double t, const double *tau, lw_error *error) {
     enum { ROUNDS = 8, TIMES = 2 };
     const double rounding = 1e-13, good = 1e-8, hopeless = 1e10;
-    int count = m->looped.rows->count, nv = m->looped.base.model->nv, rank = independent_rows(m);
+    int count = m->loop_base.rows->count, nv = m->loop_base.base.model->nv, rank = independent_rows(m);
     double change = HUGE_VAL;
     lw_dense_multiply(true, false, count, count, nv, 1, m->G, m->zeta, 0, m->A);
     for (int r = 0; r < count; r++) m->scale[r] = 0;
@@ -263,7 +264,7 @@ static lw_status solve_by_geometry(cut_method *m, double t, const double *tau, l
     for (int c = 0; c < count; c++)
         for (int r = 0; r < count; r++) m->A[r + (size_t)c * (size_t)count] *= m->scale[r] * m->scale[c];
     rank = lw_semidefinite_factor(count, m->A, m->order, m->work, 1e-15, &m->condition);
-    memset(m->looped.lambda, 0, (size_t)count * sizeof *m->looped.lambda);
+    memset(m->loop_base.lambda, 0, (size_t)count * sizeof *m->loop_base.lambda);
     for (int time = 0;; time++) {
         memset(m->change, 0, (size_t)nv * sizeof *m->change);
         memcpy(m->rest, m->b, (size_t)count * sizeof *m->rest);
@@ -276,10 +277,10 @@ static lw_status solve_by_geometry(cut_method *m, double t, const double *tau, l
         if (time == TIMES) break;
         /* columns of zeta lose digits in their sum: the tree under the multipliers does not */
         for (int k = 0; k < nv; k++) m->push[k] = tau ? tau[k] : 0;
-        lw_dense_times(false, nv, count, 1, m->G, m->looped.lambda, 1, m->push);
-        lw_status status = lw_tree_solve(m->looped.base.model, m->looped.data, t, m->push, error);
+        lw_dense_times(false, nv, count, 1, m->G, m->loop_base.lambda, 1, m->push);
+        lw_status status = lw_tree_solve(m->loop_base.base.model, m->loop_base.data, t, m->push, error);
         if (status != LW_OK) return status;
-        lw_loop_method_row_defects(&m->looped, m->b);
+        lw_loop_method_row_defects(&m->loop_base, m->b);
         change = HUGE_VAL;
     }
     bool lost = !(change <= good);
@@ -291,17 +292,17 @@ static lw_status solve_by_geometry(cut_method *m, double t, const double *tau, l
         "bodies of the closed loops differ so much in mass and inertia that method cut loses all digits");
 }
 
-static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_error *error) {
-    cut_method *m = (cut_method *)looped;
-    const lw_model *model = looped->base.model;
-    const lw_rows *rows = looped->rows;
-    lw_data *data = looped->data;
+static lw_status solve(lw_loop_method *loop_base, double t, const double *tau, lw_error *error) {
+    cut_method *m = (cut_method *)loop_base;
+    const lw_model *model = loop_base->base.model;
+    const lw_rows *rows = loop_base->rows;
+    lw_data *data = loop_base->data;
     int count = rows->count, nv = model->nv;
-    lw_loop_method_rows(looped);
-    lw_loop_method_stabilise(looped);
+    lw_loop_method_rows(loop_base);
+    lw_loop_method_stabilise(loop_base);
     lw_status status = lw_tree_solve(model, data, t, tau, error); /* eta */
     if (status != LW_OK || count == 0) return status;
-    lw_loop_method_row_defects(looped, m->b); /* Phi_q eta - psi */
+    lw_loop_method_row_defects(loop_base, m->b); /* Phi_q eta - psi */
     lw_loop_constraint_matrix(model, data, rows, m->G);
     const recursion r = recursion_of(model, data);
     for (int c = 0; c < count; c++)
@@ -310,7 +311,7 @@ static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_e
     scale_rows(m);
     int rank = lw_semidefinite_factor(count, m->A, m->order, m->work, vanished, &m->condition);
     memset(m->change, 0, (size_t)nv * sizeof *m->change);
-    memset(looped->lambda, 0, (size_t)count * sizeof *looped->lambda);
+    memset(loop_base->lambda, 0, (size_t)count * sizeof *loop_base->lambda);
     memcpy(m->rest, m->b, (size_t)count * sizeof *m->rest);
     add_multipliers(m, rank);
     bool fine = satisfied(m);
@@ -320,10 +321,10 @@ static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_e
     for (int k = 0; k < nv; k++) data->vdot[k] += m->change[k];
     if (model->motion_count) { /* the drives of prescribed speeds hold the loops too */
         memcpy(m->q, data->q, (size_t)model->nq * sizeof *m->q);
-        memcpy(looped->v, data->v, (size_t)nv * sizeof *looped->v);
+        memcpy(loop_base->v, data->v, (size_t)nv * sizeof *loop_base->v);
         memcpy(m->vdot, data->vdot, (size_t)nv * sizeof *m->vdot);
-        lw_inverse_held(model, data, t, m->q, looped->v, m->vdot, data->drive);
-        lw_dense_times(false, nv, count, -1, m->G, looped->lambda, 1, data->drive);
+        lw_inverse_held(model, data, t, m->q, loop_base->v, m->vdot, data->drive);
+        lw_dense_times(false, nv, count, -1, m->G, loop_base->lambda, 1, data->drive);
     }
     return LW_OK;
 }
@@ -349,9 +350,9 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                         lw_error *error) {
     cut_method *m =
         (cut_method *)lw_loop_method_create(sizeof *m, &lw_formulation_cut, model, options, solve);
-    lw_arena *arena = m ? m->looped.arena : NULL;
+    lw_arena *arena = m ? m->loop_base.arena : NULL;
     if (m) {
-        size_t rows = (size_t)m->looped.rows->count + 1, nv = (size_t)model->nv + 1;
+        size_t rows = (size_t)m->loop_base.rows->count + 1, nv = (size_t)model->nv + 1;
         size_t bodies = (size_t)model->body_count + 1;
         m->projection = lw_projection_create(model, LW_HOLD_NONE);
         m->G = LW_NEW(arena, double, rows *nv);
@@ -369,10 +370,10 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         m->push = LW_NEW(arena, double, nv);
         m->rest = LW_NEW(arena, double, rows);
         m->QR = LW_NEW(arena, double, rows *nv);
-        m->orthogonal = lw_orthogonal_create(model->nv, m->looped.rows->count, false);
+        m->orthogonal = lw_orthogonal_create(model->nv, m->loop_base.rows->count, false);
     }
     if (lw_arena_failed(arena) || !m->projection || !m->orthogonal) {
-        if (m) destroy(&m->looped.base);
+        if (m) destroy(&m->loop_base.base);
         return lw_out_of_memory(error);
     }
     double mass = 0, inertia = 0, length = 0;
@@ -385,7 +386,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->length = length > 0 ? length : 1;
     m->least[0] = 1 / mass;
     m->least[1] = 1 / (inertia + mass * length * length);
-    *out = &m->looped.base;
+    *out = &m->loop_base.base;
     return LW_OK;
 }
 
@@ -393,7 +394,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     cut_method *m = (cut_method *)base;
     const lw_model *model = base->model;
     lw_normalise_q(model, y);
-    if (m->looped.options.drift != LW_DRIFT_PROJECT) return LW_OK;
+    if (m->loop_base.options.drift != LW_DRIFT_PROJECT) return LW_OK;
     return lw_project_state(m->projection, t, y, y + model->nq, error);
 }
 

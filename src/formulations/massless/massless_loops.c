@@ -57,7 +57,7 @@ lw_loop_null *lw_loop_null_create(const lw_null_shape *shape, lw_arena *arena) {
     lw_loop_null *l = LW_NEW(arena, lw_loop_null, 1);
     if (!l) return NULL;
     l->shape = shape;
-    l->rows = lw_rows_create_ties(model, arena);
+    l->rows = lw_rows_create_loops(model, arena);
     size_t nv = (size_t)model->nv + 1, bodies = (size_t)model->body_count + 1;
     if (!l->rows) return NULL;
     size_t rows = (size_t)l->rows->count + 1;

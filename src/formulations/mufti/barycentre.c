@@ -21,9 +21,9 @@
 #include "model/joint.h"
 
 typedef struct barycentre_method {
-    lw_absolute_method reduction;
+    lw_absolute_method absolute_base;
     lw_augmented_bodies *augmented;
-    lw_kkt_dense *saddle;
+    lw_kkt_dense *kkt;
     lw_independence *independence;
     lw_refinement *refinement;
     int torques, *torque_row; /* rotational rows of the tree: C Q */
@@ -53,7 +53,7 @@ static void solve_for(barycentre_method *method, const double *u, const double *
     memcpy(x, a->right, size * sizeof *x);
     memcpy(right_star, a->right_star, (size_t)a->stars * sizeof *x);
     for (int k = 0; k < method->torques; k++) u4[k] = -gamma[method->torque_row[k]];
-    lw_kkt_dense_solve(method->saddle, x);
+    lw_kkt_dense_solve(method->kkt, x);
     for (int k = 0; k < method->torques; k++) lambda[method->torque_row[k]] = u4[k];
     lw_augmented_expand(a, u, gamma, x, right_star, acceleration, lambda);
 }
@@ -65,10 +65,10 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
     return LW_OK;
 }
 
-static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
-    barycentre_method *method = (barycentre_method *)reduction;
+static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
+    barycentre_method *method = (barycentre_method *)absolute_base;
     lw_augmented_bodies *a = method->augmented;
-    lw_newton_euler *s = reduction->system;
+    lw_newton_euler *s = absolute_base->system;
     size_t size = 3 * (size_t)a->n;
     int torques = method->torques;
     lw_status status = lw_augmented_at(a, error);
@@ -81,8 +81,8 @@ static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
             lw_v3_copy(s->rows->H + 6 * b, method->G + size * (size_t)k + 3 * (s->rows->body[b] - 1));
     }
     memcpy(method->G + size * (size_t)torques, a->N, size * (size_t)a->stars * sizeof *method->G);
-    status = lw_kkt_dense_factor(method->saddle, a->K, method->G, a->S, method->independence->kept, a->stars,
-                                 error);
+    status =
+        lw_kkt_dense_factor(method->kkt, a->K, method->G, a->S, method->independence->kept, a->stars, error);
     if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "barycentre", error);
     if (status == LW_OK) lw_least_multipliers(method->independence, s, s->lambda);
     return status;
@@ -92,13 +92,13 @@ static void destroy(lw_method *base) {
     barycentre_method *method = (barycentre_method *)base;
     if (!method) return;
     lw_independence_destroy(method->independence);
-    lw_kkt_dense_destroy(method->saddle);
+    lw_kkt_dense_destroy(method->kkt);
     lw_augmented_destroy(method->augmented);
-    lw_absolute_method_destroy(&method->reduction);
+    lw_absolute_method_destroy(&method->absolute_base);
 }
 
 static bool build(barycentre_method *method) {
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     lw_augmented_bodies *a = method->augmented = lw_augmented_create(s, false);
     method->torque_row = LW_NEW(s->arena, int, s->rows->tree_count + 1);
     if (!a || !method->torque_row) return false;
@@ -108,11 +108,11 @@ static bool build(barycentre_method *method) {
     method->G = LW_NEW(s->arena, double, size *rows + 1);
     method->x = LW_NEW(s->arena, double, size + rows + 1);
     bool thin = lw_needs_inverse("barycentre", s->model, true, NULL) != LW_OK;
-    method->saddle = lw_kkt_dense_create(3 * a->n, (int)rows, a->stars, thin);
+    method->kkt = lw_kkt_dense_create(3 * a->n, (int)rows, a->stars, thin);
     method->independence = lw_independence_create(s->model, s->rows, true);
     if (!method->independence) return false;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
-    return !lw_arena_failed(s->arena) && method->saddle && method->refinement;
+    return !lw_arena_failed(s->arena) && method->kkt && method->refinement;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
@@ -120,16 +120,14 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     barycentre_method *method = (barycentre_method *)lw_absolute_method_create(
         sizeof *method, &lw_formulation_barycentre, model, options, solve);
     if (!method || !build(method)) {
-        if (method) destroy(&method->reduction.base);
+        if (method) destroy(&method->absolute_base.base);
         return lw_out_of_memory(error);
     }
-    *out = &method->reduction.base;
+    *out = &method->absolute_base.base;
     return LW_OK;
 }
 
-static double condition(lw_method *base) {
-    return lw_kkt_dense_condition(((barycentre_method *)base)->saddle);
-}
+static double condition(lw_method *base) { return lw_kkt_dense_condition(((barycentre_method *)base)->kkt); }
 
 const lw_formulation lw_formulation_barycentre = {
     .name = "barycentre",

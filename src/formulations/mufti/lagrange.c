@@ -11,7 +11,7 @@
 #include "formulations/common/absolute_method_base.h"
 
 typedef struct lagrange_method {
-    lw_absolute_method reduction;
+    lw_absolute_method absolute_base;
     lw_kkt_sparse *kkt;
 } lagrange_method;
 
@@ -19,9 +19,9 @@ extern const lw_formulation lw_formulation_lagrange;
 
 static lw_status applies(const lw_model *model, lw_error *error) { return lw_needs_determined(model, error); }
 
-static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
-    lw_kkt_sparse *kkt = ((lagrange_method *)reduction)->kkt;
-    lw_newton_euler *s = reduction->system;
+static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
+    lw_kkt_sparse *kkt = ((lagrange_method *)absolute_base)->kkt;
+    lw_newton_euler *s = absolute_base->system;
     lw_status status = lw_kkt_sparse_factor(kkt, s->inertia, s->mass, s->rows, error);
     if (status != LW_OK) return status;
     return lw_kkt_sparse_solve(kkt, s->u, s->rows->gamma, s->a, s->lambda, error);
@@ -31,7 +31,7 @@ static void destroy(lw_method *base) {
     lagrange_method *method = (lagrange_method *)base;
     if (!method) return;
     lw_kkt_sparse_destroy(method->kkt);
-    lw_absolute_method_destroy(&method->reduction);
+    lw_absolute_method_destroy(&method->absolute_base);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
@@ -39,17 +39,17 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     lagrange_method *method = (lagrange_method *)lw_absolute_method_create(
         sizeof *method, &lw_formulation_lagrange, model, options, solve);
     lw_status status = LW_ERROR_MEMORY;
-    if (method) method->kkt = lw_kkt_sparse_create(model, method->reduction.system->rows);
+    if (method) method->kkt = lw_kkt_sparse_create(model, method->absolute_base.system->rows);
     if (method && method->kkt) { /* the first factor takes memory: now rather than in a step */
-        lw_newton_euler *s = method->reduction.system;
+        lw_newton_euler *s = method->absolute_base.system;
         lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
         status = lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);
     }
     if (status == LW_ERROR_MEMORY) { /* a singular state says so when it is solved */
-        if (method) destroy(&method->reduction.base);
+        if (method) destroy(&method->absolute_base.base);
         return lw_out_of_memory(error);
     }
-    *out = &method->reduction.base;
+    *out = &method->absolute_base.base;
     return LW_OK;
 }
 

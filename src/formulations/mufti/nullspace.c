@@ -34,16 +34,16 @@
 typedef struct nullspace_method nullspace_method;
 
 /* One way to Y and Z. */
-typedef struct way {
+typedef struct variant {
     bool svd, transposed;
     int (*basis)(nullspace_method *method);                                       /* Z; returns K */
     void (*particular)(nullspace_method *method, double *gamma, double *a);       /* a = Y gamma */
     void (*multipliers)(nullspace_method *method, double *force, double *lambda); /* H lambda = force */
-} way;
+} variant;
 
 struct nullspace_method {
-    lw_absolute_method reduction;
-    const way *way;
+    lw_absolute_method absolute_base;
+    const variant *variant;
     int M, N, K;
     int most; /* columns of Z at most: the rows of a tree are independent */
     double length;
@@ -71,9 +71,9 @@ static lw_status applies_to(const char *name, const lw_model *model, lw_error *e
 /* --- the scaled system ---------------------------------------------------------------------------- */
 
 static void fill_H(nullspace_method *method) {
-    const lw_rows *rows = method->reduction.system->rows;
+    const lw_rows *rows = method->absolute_base.system->rows;
     size_t M = (size_t)method->M, N = (size_t)method->N;
-    bool transposed = method->way->transposed;
+    bool transposed = method->variant->transposed;
     memset(method->H, 0, M * N * sizeof *method->H);
     for (int r = 0; r < method->N; r++) {
         const lw_row *row = &rows->rows[r];
@@ -96,7 +96,7 @@ static void fill_H(nullspace_method *method) {
 
 /* out = J x. */
 static void inertia_times(const nullspace_method *method, const double *x, double *out) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     double square = method->length * method->length;
     for (int i = 0; i < s->model->body_count; i++) {
         lw_s3_mul_v(s->inertia + 6 * i, x + 6 * i, out + 6 * i);
@@ -106,7 +106,7 @@ static void inertia_times(const nullspace_method *method, const double *x, doubl
 
 /* out = X'z. */
 static void root_times(const nullspace_method *method, const double *z, double *out) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     const lw_roots *roots = method->roots;
     for (int i = 0; i < s->model->body_count; i++)
         for (int k = 0; k < 3; k++) {
@@ -119,7 +119,8 @@ static void root_times(const nullspace_method *method, const double *z, double *
 /* --- QR: the general solution by reflections ------------------------------------------------------- */
 
 static int qr_basis(nullspace_method *m) {
-    int K = lw_qr_factor(m->orthogonal, m->M, m->N, m->H, m->order, lw_rank_tolerance(m->reduction.system)),
+    int K = lw_qr_factor(m->orthogonal, m->M, m->N, m->H, m->order,
+                         lw_rank_tolerance(m->absolute_base.system)),
         columns = m->M - K;
     if (columns > m->most) return K;
     memset(m->Z, 0, (size_t)m->M * (size_t)columns * sizeof *m->Z);
@@ -146,7 +147,8 @@ static void qr_multipliers(nullspace_method *m, double *force, double *lambda) {
 static int partition_basis(nullspace_method *m) {
     size_t M = (size_t)m->M, N = (size_t)m->N;
     for (int k = 0; k < m->M; k++) m->order[k] = k;
-    int K = lw_qr_factor(m->orthogonal, m->N, m->M, m->H, m->order, lw_rank_tolerance(m->reduction.system)),
+    int K = lw_qr_factor(m->orthogonal, m->N, m->M, m->H, m->order,
+                         lw_rank_tolerance(m->absolute_base.system)),
         columns = m->M - K;
     if (columns > m->most) return K;
     double *X = m->R; /* R11^-1 R12, K x columns */
@@ -178,8 +180,8 @@ static void partition_multipliers(nullspace_method *m, double *force, double *la
 /* --- SVD ------------------------------------------------------------------------------------------- */
 
 static int svd_basis(nullspace_method *m) {
-    int K =
-        lw_svd(m->orthogonal, m->M, m->N, m->H, m->s, m->V, m->Wt, lw_rank_tolerance(m->reduction.system));
+    int K = lw_svd(m->orthogonal, m->M, m->N, m->H, m->s, m->V, m->Wt,
+                   lw_rank_tolerance(m->absolute_base.system));
     int columns = m->M - K;
     if (columns <= m->most)
         memcpy(m->Z, m->V + (size_t)K * (size_t)m->M, (size_t)m->M * (size_t)columns * sizeof *m->Z);
@@ -210,7 +212,7 @@ static lw_status singular(lw_error *error) {
 static void solve_for(nullspace_method *m, const double *u, const double *gamma, double *a, double *lambda) {
     int columns = m->M - m->K;
     for (int r = 0; r < m->N; r++) m->gamma[r] = gamma[r] * m->scale[r];
-    m->way->particular(m, m->gamma, m->a);
+    m->variant->particular(m, m->gamma, m->a);
     inertia_times(m, m->a, m->force);
     for (int k = 0; k < m->M; k++) m->force[k] = u[k] * (k % 6 < 3 ? 1 : m->length) - m->force[k];
     lw_dense_times(true, m->M, columns, 1, m->Z, m->force, 0, m->gamma);
@@ -226,11 +228,11 @@ static void solve_for(nullspace_method *m, const double *u, const double *gamma,
         m->force[k] -= u[k] * unit;
         a[k] = m->a[k] * unit;
     }
-    m->way->multipliers(m, m->force, m->lambda);
+    m->variant->multipliers(m, m->force, m->lambda);
     for (int r = 0; r < m->N; r++) lambda[r] = m->lambda[r] * m->scale[r];
     /* The smallest multipliers let redundant rows on a light body carry a share of the forces on heavy ones,
      * and rounding of these would move it: so refine without any load on rows that follow from others. */
-    if (m->redundant) lw_unload_multipliers(m->independence, m->reduction.system, lambda);
+    if (m->redundant) lw_unload_multipliers(m->independence, m->absolute_base.system, lambda);
 }
 
 static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
@@ -240,14 +242,14 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
     return LW_OK;
 }
 
-static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
+static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     const double largest_condition = 1e13; /* of R: beyond, nothing is left of the lightest motion */
-    nullspace_method *m = (nullspace_method *)reduction;
-    lw_newton_euler *s = reduction->system;
+    nullspace_method *m = (nullspace_method *)absolute_base;
+    lw_newton_euler *s = absolute_base->system;
     m->length = lw_length_of(s);
     fill_H(m);
     lw_roots_at(m->roots, s);
-    m->K = m->way->basis(m);
+    m->K = m->variant->basis(m);
     int columns = m->M - m->K;
     if (columns > m->most)
         return lw_fail(
@@ -256,7 +258,7 @@ static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
 
     /* where loops do not quite close, dependent rows contradict each other: of these only pivots are met */
     for (int r = 0; r < m->N; r++) m->met[r] = m->K == m->N;
-    for (int k = 0; k < m->K && m->way->basis == qr_basis; k++) m->met[m->order[k]] = true;
+    for (int k = 0; k < m->K && m->variant->basis == qr_basis; k++) m->met[m->order[k]] = true;
     for (int j = 0; j < columns; j++)
         root_times(m, m->Z + (size_t)j * (size_t)m->M, m->R + (size_t)j * (size_t)m->M);
     int rank = lw_qr_factor(m->motion, m->M, columns, m->R, m->pivots, 1 / largest_condition);
@@ -266,7 +268,7 @@ static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
     lw_independence_at(m->independence, s);
     m->redundant =
         m->K < m->N && m->independence->rows - m->independence->rank == m->N - m->K; /* else a border case */
-    lw_status status = lw_refine(m->refinement, solver, m, m->reduction.base.formulation->name, error);
+    lw_status status = lw_refine(m->refinement, solver, m, m->absolute_base.base.formulation->name, error);
     if (status == LW_OK && m->redundant) lw_least_multipliers(m->independence, s, s->lambda);
     return status;
 }
@@ -279,21 +281,21 @@ static void destroy(lw_method *base) {
     lw_orthogonal_destroy(m->orthogonal);
     lw_orthogonal_destroy(m->motion);
     lw_independence_destroy(m->independence);
-    lw_absolute_method_destroy(&m->reduction);
+    lw_absolute_method_destroy(&m->absolute_base);
 }
 
 static double *numbers(const nullspace_method *m, size_t rows, size_t columns) {
-    return LW_NEW(m->reduction.system->arena, double, rows *columns + 1);
+    return LW_NEW(m->absolute_base.system->arena, double, rows *columns + 1);
 }
 
-static lw_status create(const lw_formulation *formulation, const way *how, const lw_model *model,
+static lw_status create(const lw_formulation *formulation, const variant *how, const lw_model *model,
                         const lw_method_options *options, lw_method **out, lw_error *error) {
     nullspace_method *m =
         (nullspace_method *)lw_absolute_method_create(sizeof *m, formulation, model, options, solve);
     if (!m) return lw_out_of_memory(error);
-    const lw_rows *rows = m->reduction.system->rows;
-    lw_arena *arena = m->reduction.system->arena;
-    m->way = how;
+    const lw_rows *rows = m->absolute_base.system->rows;
+    lw_arena *arena = m->absolute_base.system->arena;
+    m->variant = how;
     m->M = 6 * model->body_count, m->N = rows->count;
     m->most = m->M - rows->tree_count;
     size_t M = (size_t)m->M, N = (size_t)m->N, most = (size_t)m->most;
@@ -310,12 +312,12 @@ static lw_status create(const lw_formulation *formulation, const way *how, const
     m->roots = lw_roots_create(model, arena);
     m->met = LW_NEW(arena, bool, N + 1);
     m->independence = lw_independence_create(model, rows, true);
-    m->refinement = lw_refinement_create(m->reduction.system, 0, m->met);
+    m->refinement = lw_refinement_create(m->absolute_base.system, 0, m->met);
     if (lw_arena_failed(arena) || !m->orthogonal || !m->motion || !m->independence || !m->refinement) {
-        destroy(&m->reduction.base);
+        destroy(&m->absolute_base.base);
         return lw_out_of_memory(error);
     }
-    *out = &m->reduction.base;
+    *out = &m->absolute_base.base;
     return LW_OK;
 }
 
@@ -326,12 +328,12 @@ static double condition(lw_method *base) { return ((nullspace_method *)base)->co
 extern const lw_formulation lw_formulation_nullspace, lw_formulation_nullspace_partition,
     lw_formulation_nullspace_svd;
 
-static const way by_qr = {.basis = qr_basis, .particular = qr_particular, .multipliers = qr_multipliers};
-static const way by_partition = {.transposed = true,
-                                 .basis = partition_basis,
-                                 .particular = partition_particular,
-                                 .multipliers = partition_multipliers};
-static const way by_svd = {
+static const variant by_qr = {.basis = qr_basis, .particular = qr_particular, .multipliers = qr_multipliers};
+static const variant by_partition = {.transposed = true,
+                                     .basis = partition_basis,
+                                     .particular = partition_particular,
+                                     .multipliers = partition_multipliers};
+static const variant by_svd = {
     .svd = true, .basis = svd_basis, .particular = svd_particular, .multipliers = svd_multipliers};
 
 static lw_status qr_applies(const lw_model *model, lw_error *error) {

@@ -31,11 +31,11 @@
 #include <math.h>
 
 typedef struct graph_method {
-    lw_absolute_method reduction;
+    lw_absolute_method absolute_base;
     lw_augmented_bodies *tree; /* its directions: slides, reach */
     lw_independence *independence;
     lw_refinement *refinement;
-    lw_kkt_dense *saddle;
+    lw_kkt_dense *kkt;
     int size; /* unknowns: slides, then 3 per body */
     double
         /* of the mechanism, a power of two: slides are counted in it, so that J has one unit, mass times its
@@ -133,7 +133,7 @@ static void solve_for(graph_method *method, const double *u, const double *gamma
         for (int b = row->block; b < row->block + row->count; b++)
             of_rows[r] += lw_v3_dot(rows->H + 6 * b + 3, r0 + 3 * (rows->body[b] - 1));
     }
-    lw_kkt_dense_solve(method->saddle, x);
+    lw_kkt_dense_solve(method->kkt, x);
     lw_dense_times(false, height, method->size, 1, method->R, x, 1, r0); /* rddot */
     for (int i = 0; i < tree->n; i++) {
         lw_v3_copy(x + tree->slides + 3 * i, a + 6 * i);
@@ -157,18 +157,18 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
     return LW_OK;
 }
 
-static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
-    graph_method *method = (graph_method *)reduction;
+static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
+    graph_method *method = (graph_method *)absolute_base;
     lw_augmented_directions(method->tree);
-    lw_independence_at(method->independence, reduction->system);
+    lw_independence_at(method->independence, absolute_base->system);
     find_paths(method);
     form_J(method);
     form_H(method);
-    lw_status status = lw_kkt_dense_factor(method->saddle, method->J, method->H, NULL,
+    lw_status status = lw_kkt_dense_factor(method->kkt, method->J, method->H, NULL,
                                            method->independence->kept, method->independence->rows, error);
     if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "nullspace-graph", error);
     if (status == LW_OK)
-        lw_least_multipliers(method->independence, reduction->system, reduction->system->lambda);
+        lw_least_multipliers(method->independence, absolute_base->system, absolute_base->system->lambda);
     return status;
 }
 
@@ -183,14 +183,14 @@ static lw_status applies(const lw_model *model, lw_error *error) {
 static void destroy(lw_method *base) {
     graph_method *method = (graph_method *)base;
     if (!method) return;
-    lw_kkt_dense_destroy(method->saddle);
+    lw_kkt_dense_destroy(method->kkt);
     lw_independence_destroy(method->independence);
     lw_augmented_destroy(method->tree);
-    lw_absolute_method_destroy(&method->reduction);
+    lw_absolute_method_destroy(&method->absolute_base);
 }
 
 static bool build(graph_method *method) {
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     lw_augmented_bodies *tree = method->tree = lw_augmented_create(s, true);
     method->row = LW_NEW(s->arena, int, s->rows->count + 1);
     method->independence = lw_independence_create(s->model, s->rows, true);
@@ -203,7 +203,7 @@ static bool build(graph_method *method) {
     method->length = ldexp(1, ilogb(lw_mechanism_length(s->model)));
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
     bool thin = lw_needs_inverse("nullspace-graph", s->model, true, NULL) != LW_OK;
-    method->saddle = lw_kkt_dense_create(method->size, method->left, 0, thin);
+    method->kkt = lw_kkt_dense_create(method->size, method->left, 0, thin);
     method->R = LW_NEW(s->arena, double, height *size + 1);
     method->MR = LW_NEW(s->arena, double, height *size + 1);
     method->J = LW_NEW(s->arena, double, size *size + 1);
@@ -212,7 +212,7 @@ static bool build(graph_method *method) {
     method->y = LW_NEW(s->arena, double, height + 1);
     method->f = LW_NEW(s->arena, double, tree->forces + 1);
     method->x = LW_NEW(s->arena, double, size + left + 1);
-    return method->refinement && method->saddle && !lw_arena_failed(s->arena);
+    return method->refinement && method->kkt && !lw_arena_failed(s->arena);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
@@ -220,14 +220,14 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     graph_method *method = (graph_method *)lw_absolute_method_create(
         sizeof *method, &lw_formulation_nullspace_graph, model, options, solve);
     if (!method || !build(method)) {
-        if (method) destroy(&method->reduction.base);
+        if (method) destroy(&method->absolute_base.base);
         return lw_out_of_memory(error);
     }
-    *out = &method->reduction.base;
+    *out = &method->absolute_base.base;
     return LW_OK;
 }
 
-static double condition(lw_method *base) { return lw_kkt_dense_condition(((graph_method *)base)->saddle); }
+static double condition(lw_method *base) { return lw_kkt_dense_condition(((graph_method *)base)->kkt); }
 
 const lw_formulation lw_formulation_nullspace_graph = {
     .name = "nullspace-graph",

@@ -22,7 +22,7 @@
 static const double default_penalty = 3e8;
 
 typedef struct penalty_method {
-    lw_absolute_method reduction;
+    lw_absolute_method absolute_base;
     double penalty, length;
     double *k;            /* per row */
     double *Ht;           /* 6 per block: H in dimensionless coordinates, characteristic_length.h */
@@ -42,7 +42,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
 /* k_r = penalty h'J h / |h|^4, the mean inertia along the row; where it meets none, that of the whole
  * mechanism. */
 static void weigh_rows(penalty_method *m) {
-    const lw_newton_euler *s = m->reduction.system;
+    const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
     double total = 0, square_length = m->length * m->length;
     for (int b = 0; b < rows->block_count; b++)
@@ -69,7 +69,7 @@ static void weigh_rows(penalty_method *m) {
 /* The lower triangle of J + H k H'. */
 static void assemble(penalty_method *m) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    const lw_newton_euler *s = m->reduction.system;
+    const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
     size_t M = 6 * (size_t)s->model->body_count;
     memset(m->A, 0, M * M * sizeof *m->A);
@@ -92,7 +92,7 @@ static void assemble(penalty_method *m) {
 
 /* (J + H k H') a = u + H (k gamma + lambda), in dimensionless coordinates. */
 static void minimise(penalty_method *m, double *a) {
-    const lw_newton_euler *s = m->reduction.system;
+    const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
     int M = 6 * s->model->body_count;
     for (int k = 0; k < M; k++) a[k] = s->u[k] * (k % 6 < 3 ? 1 : m->length);
@@ -104,7 +104,7 @@ static void minimise(penalty_method *m, double *a) {
 
 /* lambda = k (gamma - H'a) */
 static void multipliers(penalty_method *m, const double *a) {
-    const lw_newton_euler *s = m->reduction.system;
+    const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
     for (int r = 0; r < rows->count; r++) {
         double sum = rows->gamma[r];
@@ -117,7 +117,7 @@ static void multipliers(penalty_method *m, const double *a) {
 /* What rounding has left of the forces on a body, of their sum: one of little inertia is lost beside k. The
  * body where that is most. */
 static double unbalanced(const penalty_method *m, int *body) {
-    const lw_newton_euler *s = m->reduction.system;
+    const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
     int bodies = s->model->body_count;
     double *left = m->left, *terms = m->left + 6 * bodies, worst = 0, Iw[3];
@@ -148,7 +148,7 @@ static double unbalanced(const penalty_method *m, int *body) {
  * that changes is the error, where the rows hold at all. An error out of proportion to 1 / penalty means rows
  * that carry more than the masses which they meet: heavy bodies that hang on light ones. */
 static lw_status judge(const penalty_method *m, lw_error *error) {
-    const lw_newton_euler *s = m->reduction.system;
+    const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
     const double share = 3e4, open = 1e-2,
                  lost = 1e-4; /* 1e-4 of the accelerations with the default penalty */
@@ -197,10 +197,10 @@ static lw_status judge(const penalty_method *m, lw_error *error) {
             : "");
 }
 
-static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
+static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     const double largest_condition = 1e15; /* beyond, nothing is left of J beside H k H' */
-    penalty_method *m = (penalty_method *)reduction;
-    lw_newton_euler *s = reduction->system;
+    penalty_method *m = (penalty_method *)absolute_base;
+    lw_newton_euler *s = absolute_base->system;
     const lw_rows *rows = s->rows;
     int M = 6 * s->model->body_count;
     m->length = lw_length_of(s);
@@ -225,7 +225,7 @@ static void destroy(lw_method *base) {
     penalty_method *m = (penalty_method *)base;
     if (!m) return;
     lw_symmetric_destroy(m->symmetric);
-    lw_absolute_method_destroy(&m->reduction);
+    lw_absolute_method_destroy(&m->absolute_base);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
@@ -233,10 +233,10 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     penalty_method *m = (penalty_method *)lw_absolute_method_create(sizeof *m, &lw_formulation_penalty, model,
                                                                     options, solve);
     if (!m) return lw_out_of_memory(error);
-    const lw_rows *rows = m->reduction.system->rows;
+    const lw_rows *rows = m->absolute_base.system->rows;
     size_t M = 6 * (size_t)model->body_count;
     m->penalty = options->penalty > 0 ? options->penalty : default_penalty;
-    lw_arena *arena = m->reduction.system->arena;
+    lw_arena *arena = m->absolute_base.system->arena;
     m->k = LW_NEW(arena, double, rows->count + 1);
     m->Ht = LW_NEW(arena, double, 6 * rows->block_count + 1);
     m->A = LW_NEW(arena, double, M *M + 1);
@@ -245,10 +245,10 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->left = LW_NEW(arena, double, 2 * M + 1);
     m->symmetric = lw_symmetric_create((int)M);
     if (lw_arena_failed(arena) || !m->symmetric) {
-        destroy(&m->reduction.base);
+        destroy(&m->absolute_base.base);
         return lw_out_of_memory(error);
     }
-    *out = &m->reduction.base;
+    *out = &m->absolute_base.base;
     return LW_OK;
 }
 

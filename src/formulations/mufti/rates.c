@@ -28,15 +28,15 @@
 #include <math.h>
 
 typedef struct rates_method {
-    lw_absolute_method reduction;
+    lw_absolute_method absolute_base;
     lw_independence *independence;
     lw_refinement *refinement;
-    lw_kkt_dense *saddle;
+    lw_kkt_dense *kkt;
     lw_symmetric *work;
     int forces;        /* rows that are eliminated: t */
     int stay;          /* rows that are not: s */
     bool *eliminated;  /* per row */
-    int *place;        /* per row: among the eliminated ones, or those that stay */
+    int *index;        /* per row: among the eliminated ones, or those that stay */
     int *start, *list; /* blocks by body: list[start[i]] .. */
     int *row;          /* per block */
     double *K;         /* 3 bodies x 3 bodies: I, or I + L_t G^-1 L_t'; lower triangle */
@@ -54,7 +54,7 @@ extern const lw_formulation lw_formulation_rates;
 
 /* Lists the blocks of each body, and gives each row its place. The state in the system is the initial one. */
 static void number_rows(rates_method *method) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     const lw_rows *rows = s->rows;
     int n = s->model->body_count;
     bool open = rows->count == rows->tree_count;
@@ -62,7 +62,7 @@ static void number_rows(rates_method *method) {
         const lw_row *row = &rows->rows[r];
         /* W of a joint has the same zeros in all states */
         method->eliminated[r] = open && lw_v3_norm(rows->joints[row->joint].W + 6 * row->component + 3) > 0;
-        method->place[r] = method->eliminated[r] ? method->forces++ : method->stay++;
+        method->index[r] = method->eliminated[r] ? method->forces++ : method->stay++;
         for (int b = row->block; b < row->block + row->count; b++) {
             method->row[b] = r;
             method->start[rows->body[b]]++; /* counts, one place further */
@@ -79,7 +79,7 @@ static void number_rows(rates_method *method) {
 /* I into K, L_s, C'M^-1 C of the rows that stay; C'M^-1 C of the eliminated rows into G, L_t' into Y. */
 static void fill(rates_method *method) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     size_t stay = (size_t)method->stay, forces = (size_t)method->forces;
     size_t turns = 3 * (size_t)s->model->body_count;
     bool open = s->rows->count == s->rows->tree_count;
@@ -95,20 +95,20 @@ static void fill(rates_method *method) {
         for (int j = method->start[i]; j < method->start[i + 1]; j++) {
             const double *h = s->rows->H + 6 * method->list[j];
             int r = method->row[method->list[j]];
-            size_t place = (size_t)method->place[r];
+            size_t index = (size_t)method->index[r];
             for (size_t k = 0; k < 3; k++)
                 if (method->eliminated[r])
-                    method->Y[place + (first + k) * forces] = h[k];
+                    method->Y[index + (first + k) * forces] = h[k];
                 else
-                    method->L[first + k + place * turns] = h[k];
+                    method->L[first + k + index * turns] = h[k];
             for (int l = method->start[i]; l <= j; l++) { /* rows ascend, and so do their places */
                 int other = method->row[method->list[l]];
                 double part = lw_v3_dot(h + 3, s->rows->H + 6 * method->list[l] + 3) / s->mass[i];
                 if (method->eliminated[r] != method->eliminated[other]) continue; /* then part is zero */
                 if (method->eliminated[r])
-                    method->G[place + (size_t)method->place[other] * forces] += part;
+                    method->G[index + (size_t)method->index[other] * forces] += part;
                 else if (!open)
-                    method->S[place + (size_t)method->place[other] * stay] += part;
+                    method->S[index + (size_t)method->index[other] * stay] += part;
             }
         }
     }
@@ -116,7 +116,7 @@ static void fill(rates_method *method) {
 
 /* K += L_t Y, column by column of both. */
 static void add_forces(rates_method *method) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     int turns = 3 * s->model->body_count;
     for (int column = 0; column < turns; column++) {
         double *K = method->K + (size_t)column * (size_t)turns;
@@ -124,13 +124,13 @@ static void add_forces(rates_method *method) {
         for (int i = column / 3; i < s->model->body_count; i++)
             for (int j = method->start[i]; j < method->start[i + 1]; j++) {
                 int b = method->list[j], r = method->row[b];
-                if (method->eliminated[r]) lw_v3_axpy(Y[method->place[r]], s->rows->H + 6 * b, K + 3 * i);
+                if (method->eliminated[r]) lw_v3_axpy(Y[method->index[r]], s->rows->H + 6 * b, K + 3 * i);
             }
     }
 }
 
 static lw_status factor(rates_method *method, lw_error *error) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     fill(method);
     method->norm = lw_symmetric_norm(method->work, method->forces, method->G);
     if (!lw_cholesky_factor(method->work, method->forces, method->G, NULL))
@@ -138,20 +138,20 @@ static lw_status factor(rates_method *method, lw_error *error) {
     lw_cholesky_solve(method->work, method->forces, method->G, 3 * s->model->body_count, method->Y);
     add_forces(method);
     lw_independence_at(method->independence, s);
-    return lw_kkt_dense_factor(method->saddle, method->K, method->L, method->S, method->independence->kept,
+    return lw_kkt_dense_factor(method->kkt, method->K, method->L, method->S, method->independence->kept,
                                method->independence->rows, error);
 }
 
 /* --- solution ------------------------------------------------------------------------------------- */
 
 static void solve_for(rates_method *method, const double *u, const double *gamma, double *a, double *lambda) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     const lw_rows *rows = s->rows;
     int bodies = s->model->body_count, turns = 3 * bodies;
     double *x = method->x, *of_rows = x + turns, *f = method->f;
     for (int i = 0; i < bodies; i++) lw_v3_copy(u + 6 * i, x + 3 * i);
     for (int r = 0; r < rows->count; r++) { /* C'M^-1 u_1 - gamma */
-        double *right = (method->eliminated[r] ? f : of_rows) + method->place[r];
+        double *right = (method->eliminated[r] ? f : of_rows) + method->index[r];
         *right = -gamma[r];
         for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++) {
             int i = rows->body[b] - 1;
@@ -162,11 +162,11 @@ static void solve_for(rates_method *method, const double *u, const double *gamma
     for (int b = 0; b < rows->block_count; b++) {
         int r = method->row[b];
         if (method->eliminated[r])
-            lw_v3_axpy(-f[method->place[r]], rows->H + 6 * b, x + 3 * (rows->body[b] - 1));
+            lw_v3_axpy(-f[method->index[r]], rows->H + 6 * b, x + 3 * (rows->body[b] - 1));
     }
-    lw_kkt_dense_solve(method->saddle, x);
+    lw_kkt_dense_solve(method->kkt, x);
     lw_dense_times(false, method->forces, turns, -1, method->Y, x, -1, f);
-    for (int r = 0; r < rows->count; r++) lambda[r] = (method->eliminated[r] ? f : of_rows)[method->place[r]];
+    for (int r = 0; r < rows->count; r++) lambda[r] = (method->eliminated[r] ? f : of_rows)[method->index[r]];
     memcpy(a, u, 6 * (size_t)bodies * sizeof *a); /* rddot = M^-1 (u_1 + C lambda) */
     lw_rows_times(rows, lambda, a);
     for (int i = 0; i < bodies; i++) {
@@ -182,19 +182,19 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
     return LW_OK;
 }
 
-static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
-    rates_method *method = (rates_method *)reduction;
+static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
+    rates_method *method = (rates_method *)absolute_base;
     lw_status status = factor(method, error);
     if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "rates", error);
     if (status == LW_OK)
-        lw_least_multipliers(method->independence, reduction->system, reduction->system->lambda);
+        lw_least_multipliers(method->independence, absolute_base->system, absolute_base->system->lambda);
     return status;
 }
 
 static double condition(lw_method *base) {
     rates_method *method = (rates_method *)base;
     return fmax(lw_factored_condition(method->work, method->forces, method->G, method->norm, true),
-                lw_kkt_dense_condition(method->saddle));
+                lw_kkt_dense_condition(method->kkt));
 }
 
 /* --- the formulation ------------------------------------------------------------------------------ */
@@ -210,17 +210,17 @@ static void destroy(lw_method *base) {
     rates_method *method = (rates_method *)base;
     if (!method) return;
     lw_symmetric_destroy(method->work);
-    lw_kkt_dense_destroy(method->saddle);
+    lw_kkt_dense_destroy(method->kkt);
     lw_independence_destroy(method->independence);
-    lw_absolute_method_destroy(&method->reduction);
+    lw_absolute_method_destroy(&method->absolute_base);
 }
 
 static bool make_room(rates_method *method) {
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     const lw_rows *rows = s->rows;
     size_t n = (size_t)s->model->body_count, m = (size_t)rows->count;
     method->eliminated = LW_NEW(s->arena, bool, m);
-    method->place = LW_NEW(s->arena, int, m);
+    method->index = LW_NEW(s->arena, int, m);
     method->start = LW_NEW(s->arena, int, n + 1);
     method->list = LW_NEW(s->arena, int, rows->block_count);
     method->row = LW_NEW(s->arena, int, rows->block_count);
@@ -230,7 +230,7 @@ static bool make_room(rates_method *method) {
     bool open = m == (size_t)rows->tree_count,
          thin = lw_needs_inverse("rates", s->model, true, NULL) != LW_OK;
     method->work = lw_symmetric_create(method->forces);
-    method->saddle = lw_kkt_dense_create(3 * (int)n, method->stay, open ? 0 : method->stay, thin);
+    method->kkt = lw_kkt_dense_create(3 * (int)n, method->stay, open ? 0 : method->stay, thin);
     method->independence = lw_independence_create(s->model, rows, true);
     if (!method->independence) return false;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
@@ -241,7 +241,7 @@ static bool make_room(rates_method *method) {
     method->Y = LW_NEW(s->arena, double, forces * 3 * n + 1);
     method->x = LW_NEW(s->arena, double, 3 * n + stay + 1);
     method->f = LW_NEW(s->arena, double, forces + 1);
-    return method->work && method->saddle && method->refinement && !lw_arena_failed(s->arena);
+    return method->work && method->kkt && method->refinement && !lw_arena_failed(s->arena);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
@@ -249,12 +249,12 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     rates_method *method = (rates_method *)lw_absolute_method_create(sizeof *method, &lw_formulation_rates,
                                                                      model, options, solve);
     if (!method) return lw_out_of_memory(error);
-    lw_newton_euler_rows_at(method->reduction.system, 0, model->q0, model->v0); /* for the zeros of W */
+    lw_newton_euler_rows_at(method->absolute_base.system, 0, model->q0, model->v0); /* for the zeros of W */
     if (!make_room(method)) {
-        destroy(&method->reduction.base);
+        destroy(&method->absolute_base.base);
         return lw_out_of_memory(error);
     }
-    *out = &method->reduction.base;
+    *out = &method->absolute_base.base;
     return LW_OK;
 }
 

@@ -30,9 +30,9 @@
 #include "model/joint.h"
 
 typedef struct relative_method {
-    lw_absolute_method reduction;
+    lw_absolute_method absolute_base;
     lw_augmented_bodies *augmented;
-    lw_kkt_dense *saddle;
+    lw_kkt_dense *kkt;
     lw_independence *independence;
     lw_refinement *refinement;
     int rates;
@@ -73,7 +73,7 @@ static void spread(const lw_model *model, double *x) {
 
 /* P and the duals of Q: (P, dual) is dual to the torques (W_k, Q). */
 static void find_axes(relative_method *method) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     const lw_model *model = s->model;
     const lw_rows *rows = s->rows;
     for (int i = 1; i <= model->body_count; i++) {
@@ -97,7 +97,7 @@ static void find_axes(relative_method *method) {
  *   sum P_k (vdot_k + W_k'c) + sum dual_r gamma_r.
  * Rows gamma that are not those of the state are what these have left: no speed has a part in them. */
 static void find_offset(relative_method *method, const double *gamma) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     const lw_model *model = s->model;
     bool moving = gamma == s->rows->gamma;
     for (int i = 1; i <= model->body_count; i++) {
@@ -115,7 +115,7 @@ static void find_offset(relative_method *method, const double *gamma) {
 /* T K T', T N: sums of rows, and of columns, over what each joint carries. */
 static void gather_matrices(relative_method *method) {
     const lw_augmented_bodies *a = method->augmented;
-    const lw_model *model = method->reduction.base.model;
+    const lw_model *model = method->absolute_base.base.model;
     size_t size = 3 * (size_t)a->n;
     memcpy(method->TKT, a->K, size * size * sizeof *method->TKT);
     memcpy(method->TN, a->N, size * (size_t)a->stars * sizeof *method->TN);
@@ -163,7 +163,7 @@ static void remaining(const relative_method *method, const double *w, const doub
     memcpy(torque, a->right, (size_t)size * sizeof *torque);
     lw_dense_times(false, size, size, -1, a->K, w, 1, torque);
     lw_dense_times(false, size, a->stars, 1, a->N, star, 1, torque);
-    gather(method->reduction.base.model, torque);
+    gather(method->absolute_base.base.model, torque);
     memcpy(rows, a->right_star, (size_t)a->stars * sizeof *rows);
     lw_dense_times(true, size, a->stars, 1, a->N, w, 1, rows);
     lw_dense_times(false, a->stars, a->stars, 1, a->S, star, 1, rows);
@@ -177,7 +177,7 @@ static void turn(const relative_method *method, const double *x, double *w) {
     for (int i = 1; i <= a->n; i++)
         for (int k = method->rate_at[i]; k < method->rate_at[i + 1]; k++)
             lw_v3_axpy(x[k], method->P + 3 * k, part + 3 * (i - 1));
-    spread(method->reduction.base.model, part);
+    spread(method->absolute_base.base.model, part);
     for (int k = 0; k < 3 * a->n; k++) w[k] += part[k];
 }
 
@@ -193,7 +193,7 @@ static void solve_for(relative_method *method, const double *u, const double *ga
     for (int i = 1; i <= a->n; i++)
         for (int k = method->rate_at[i]; k < method->rate_at[i + 1]; k++)
             x[k] = lw_v3_dot(method->P + 3 * k, torque + 3 * (i - 1));
-    lw_kkt_dense_solve(method->saddle, x);
+    lw_kkt_dense_solve(method->kkt, x);
     turn(method, x, w);
     remaining(method, w, star, torque, method->rows);
     for (int i = 1; i <= a->n; i++)
@@ -209,20 +209,20 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
     return LW_OK;
 }
 
-static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
-    relative_method *method = (relative_method *)reduction;
+static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
+    relative_method *method = (relative_method *)absolute_base;
     lw_augmented_bodies *a = method->augmented;
     lw_status status = lw_augmented_at(a, error);
     if (status != LW_OK) return status;
-    lw_independence_at(method->independence, reduction->system);
+    lw_independence_at(method->independence, absolute_base->system);
     find_axes(method);
     gather_matrices(method);
     project(method);
-    status = lw_kkt_dense_factor(method->saddle, method->A, method->G, a->S, method->independence->kept,
+    status = lw_kkt_dense_factor(method->kkt, method->A, method->G, a->S, method->independence->kept,
                                  a->stars, error);
     if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "relative", error);
     if (status == LW_OK)
-        lw_least_multipliers(method->independence, reduction->system, reduction->system->lambda);
+        lw_least_multipliers(method->independence, absolute_base->system, absolute_base->system->lambda);
     return status;
 }
 
@@ -230,14 +230,14 @@ static void destroy(lw_method *base) {
     relative_method *method = (relative_method *)base;
     if (!method) return;
     lw_independence_destroy(method->independence);
-    lw_kkt_dense_destroy(method->saddle);
+    lw_kkt_dense_destroy(method->kkt);
     lw_augmented_destroy(method->augmented);
-    lw_absolute_method_destroy(&method->reduction);
+    lw_absolute_method_destroy(&method->absolute_base);
 }
 
 static void number_rates(relative_method *method) {
-    const lw_model *model = method->reduction.base.model;
-    const lw_rows *rows = method->reduction.system->rows;
+    const lw_model *model = method->absolute_base.base.model;
+    const lw_rows *rows = method->absolute_base.system->rows;
     int row = 0, torques = 0;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
@@ -253,7 +253,7 @@ static void number_rates(relative_method *method) {
 }
 
 static bool build(relative_method *method) {
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     lw_arena *arena = s->arena;
     lw_augmented_bodies *a = method->augmented = lw_augmented_create(s, false);
     size_t n = (size_t)s->model->body_count;
@@ -275,11 +275,11 @@ static bool build(relative_method *method) {
     method->G = LW_NEW(arena, double, rates *stars + 1);
     method->x = LW_NEW(arena, double, rates + stars + 1);
     bool thin = lw_needs_inverse("relative", s->model, true, NULL) != LW_OK;
-    method->saddle = lw_kkt_dense_create(method->rates, a->stars, a->stars, thin);
+    method->kkt = lw_kkt_dense_create(method->rates, a->stars, a->stars, thin);
     method->independence = lw_independence_create(s->model, s->rows, true);
     if (!method->independence) return false;
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
-    return !lw_arena_failed(arena) && method->saddle && method->refinement;
+    return !lw_arena_failed(arena) && method->kkt && method->refinement;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
@@ -287,14 +287,14 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     relative_method *method = (relative_method *)lw_absolute_method_create(
         sizeof *method, &lw_formulation_relative, model, options, solve);
     if (!method || !build(method)) {
-        if (method) destroy(&method->reduction.base);
+        if (method) destroy(&method->absolute_base.base);
         return lw_out_of_memory(error);
     }
-    *out = &method->reduction.base;
+    *out = &method->absolute_base.base;
     return LW_OK;
 }
 
-static double condition(lw_method *base) { return lw_kkt_dense_condition(((relative_method *)base)->saddle); }
+static double condition(lw_method *base) { return lw_kkt_dense_condition(((relative_method *)base)->kkt); }
 
 const lw_formulation lw_formulation_relative = {
     .name = "relative",

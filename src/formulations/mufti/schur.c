@@ -30,7 +30,7 @@
 #include <math.h>
 
 typedef struct schur_method {
-    lw_absolute_method reduction;
+    lw_absolute_method absolute_base;
     lw_independence *independence;
     lw_refinement *refinement;
     lw_roots *roots;
@@ -52,7 +52,7 @@ extern const lw_formulation lw_formulation_schur;
 
 /* out = X'f, idle = N'f for wrenches f, six numbers per body. */
 static void into(const schur_method *method, const double *f, double *out, double *idle) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     const lw_roots *roots = method->roots;
     for (int i = 0; i < s->model->body_count; i++) {
         for (int k = 0; k < 3; k++) {
@@ -68,7 +68,7 @@ static void into(const schur_method *method, const double *f, double *out, doubl
 
 /* a = X x + N w. */
 static void out_of(const schur_method *method, const double *x, const double *w, double *a) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     const lw_roots *roots = method->roots;
     for (int i = 0; i < s->model->body_count; i++) {
         lw_v3_set(a + 6 * i, 0, 0, 0);
@@ -85,7 +85,7 @@ static void out_of(const schur_method *method, const double *x, const double *w,
 /* A' and F', row by row of H. Where a row turns something without inertia it counts as if that had the
  * inertia of the whole mechanism: what else such a row has may be nothing but rounding. */
 static void fill(schur_method *method) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     const lw_rows *rows = s->rows;
     double *wrench = s->a; /* free until the system is solved */
     double length = lw_length_of(s), whole = 0;
@@ -123,7 +123,7 @@ static lw_status undetermined(lw_error *error) {
 }
 
 static lw_status factor(schur_method *method, lw_error *error) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     lw_independence_at(method->independence, s);
     lw_roots_at(method->roots, s);
     fill(method);
@@ -151,7 +151,7 @@ static lw_status factor(schur_method *method, lw_error *error) {
 /* --- solution ------------------------------------------------------------------------------------- */
 
 static void solve_for(schur_method *method, const double *u, const double *gamma, double *a, double *lambda) {
-    const lw_newton_euler *s = method->reduction.system;
+    const lw_newton_euler *s = method->absolute_base.system;
     int count = method->count, idle = method->idle, size = method->size, left = count - idle;
     double *c = method->c, *w = method->w, *mu = method->mu, *rows = method->rows;
     into(method, u, c, w);
@@ -196,12 +196,12 @@ static lw_status solver(void *method, const double *u, const double *gamma, doub
     return LW_OK;
 }
 
-static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
-    schur_method *method = (schur_method *)reduction;
+static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
+    schur_method *method = (schur_method *)absolute_base;
     lw_status status = factor(method, error);
     if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "schur", error);
     if (status == LW_OK)
-        lw_least_multipliers(method->independence, reduction->system, reduction->system->lambda);
+        lw_least_multipliers(method->independence, absolute_base->system, absolute_base->system->lambda);
     return status;
 }
 
@@ -221,11 +221,11 @@ static void destroy(lw_method *base) {
     lw_orthogonal_destroy(method->work);
     lw_orthogonal_destroy(method->idle_work);
     lw_independence_destroy(method->independence);
-    lw_absolute_method_destroy(&method->reduction);
+    lw_absolute_method_destroy(&method->absolute_base);
 }
 
 static bool make_room(schur_method *method) {
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     lw_arena *arena = s->arena;
     size_t n = 6 * (size_t)s->model->body_count, m = (size_t)s->rows->count;
     method->roots = lw_roots_create(s->model, arena);
@@ -256,10 +256,10 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     schur_method *method = (schur_method *)lw_absolute_method_create(sizeof *method, &lw_formulation_schur,
                                                                      model, options, solve);
     if (!method || !make_room(method)) {
-        if (method) destroy(&method->reduction.base);
+        if (method) destroy(&method->absolute_base.base);
         return lw_out_of_memory(error);
     }
-    *out = &method->reduction.base;
+    *out = &method->absolute_base.base;
     return LW_OK;
 }
 

@@ -19,7 +19,7 @@ lw_closing *lw_closing_create(const lw_model *model, lw_arena *arena) {
     lw_closing *c = LW_NEW(arena, lw_closing, 1);
     if (!c) return NULL;
     c->model = model;
-    c->rows = lw_rows_create_ties(model, arena);
+    c->rows = lw_rows_create_loops(model, arena);
     if (!c->rows || !lw_closing_graph(c, arena)) return NULL;
     size_t nodes = (size_t)c->nodes;
     c->known = LW_NEW(arena, bool, model->nv + 1);

@@ -277,22 +277,22 @@ static int imply_hinges(const lw_closing *c, const int *start, const int *at, lw
 
 /* --- placing --------------------------------------------------------------------------------------- */
 
-void lw_closing_edge_place(const lw_closing_edge *edge, const double *own, lw_pose *place) {
-    lw_m3_identity(place->R);
-    lw_v3_set(place->p, 0, 0, 0);
+void lw_closing_edge_pose(const lw_closing_edge *edge, const double *own, lw_pose *relative) {
+    lw_m3_identity(relative->R);
+    lw_v3_set(relative->p, 0, 0, 0);
     switch (edge->kind) {
     case LW_EDGE_SCREW:
-        lw_v3_axpy(edge->pitch * own[0], edge->axis, place->p);
-        lw_rot_axis(edge->axis, own[0], place->R);
+        lw_v3_axpy(edge->pitch * own[0], edge->axis, relative->p);
+        lw_rot_axis(edge->axis, own[0], relative->R);
         break;
     case LW_EDGE_TURN:
-        lw_rot_axis(edge->axis, own[0], place->R);
+        lw_rot_axis(edge->axis, own[0], relative->R);
         break;
     case LW_EDGE_SLIDE:
-        lw_v3_axpy(own[0], edge->axis, place->p);
+        lw_v3_axpy(own[0], edge->axis, relative->p);
         break;
     case LW_EDGE_BALL:
-        lw_rot_quat(own, place->R);
+        lw_rot_quat(own, relative->R);
         break;
     case LW_EDGE_FIXED:
     case LW_EDGE_CROSS:
@@ -300,8 +300,8 @@ void lw_closing_edge_place(const lw_closing_edge *edge, const double *own, lw_po
     }
 }
 
-void lw_closing_edge_fit(const lw_closing_edge *edge, const lw_pose *place, double *own) {
-    const double *R = place->R, *a = edge->axis;
+void lw_closing_edge_fit(const lw_closing_edge *edge, const lw_pose *relative, double *own) {
+    const double *R = relative->R, *a = edge->axis;
     switch (edge->kind) {
     case LW_EDGE_SCREW:
     case LW_EDGE_TURN: {
@@ -311,7 +311,7 @@ void lw_closing_edge_fit(const lw_closing_edge *edge, const lw_pose *place, doub
         break;
     }
     case LW_EDGE_SLIDE:
-        *own = lw_v3_dot(a, place->p);
+        *own = lw_v3_dot(a, relative->p);
         break;
     case LW_EDGE_BALL: {
         double guess[4], dot = 0;
@@ -330,15 +330,15 @@ void lw_closing_edge_fit(const lw_closing_edge *edge, const lw_pose *place, doub
 /* The pose beyond an edge from the pose before it. */
 static void beyond(const lw_closing_edge *edge, int from, const double *own, const lw_pose *here,
                    lw_pose *there) {
-    lw_pose place, end, back, inverse;
-    lw_closing_edge_place(edge, own, &place);
+    lw_pose relative, end, back, inverse;
+    lw_closing_edge_pose(edge, own, &relative);
     if (from == 1) {
-        lw_pose_invert(place.R, place.p, inverse.R, inverse.p);
-        place = inverse;
+        lw_pose_invert(relative.R, relative.p, inverse.R, inverse.p);
+        relative = inverse;
     }
     const lw_pose *near = &edge->ends[from], *far = &edge->ends[1 - from];
     lw_pose_compose(here->R, here->p, near->R, near->p, end.R, end.p);
-    lw_pose_compose(end.R, end.p, place.R, place.p, back.R, back.p);
+    lw_pose_compose(end.R, end.p, relative.R, relative.p, back.R, back.p);
     lw_pose_invert(far->R, far->p, inverse.R, inverse.p);
     lw_pose_compose(back.R, back.p, inverse.R, inverse.p, there->R, there->p);
 }
@@ -362,12 +362,12 @@ void lw_closing_place(lw_closing *c, const double *q) {
 void lw_closing_chain_fit(const lw_closing *c, const lw_pose *poses, const lw_closing_chain *chain,
                           double *own, lw_pose *out) {
     int last = chain->first + chain->count - 1;
-    lw_pose a, b, inverse, place;
+    lw_pose a, b, inverse, relative;
     lw_closing_end(c, poses, chain->first, 0, &a);
     lw_closing_end(c, poses, last, 1, &b);
     lw_pose_invert(a.R, a.p, inverse.R, inverse.p);
-    lw_pose_compose(inverse.R, inverse.p, b.R, b.p, place.R, place.p);
-    lw_joint_fit(&c->model->joints[chain->joint].joint, place.R, place.p, own);
+    lw_pose_compose(inverse.R, inverse.p, b.R, b.p, relative.R, relative.p);
+    lw_joint_fit(&c->model->joints[chain->joint].joint, relative.R, relative.p, own);
     const lw_pose *here = &poses[c->edges[chain->first].nodes[0]];
     for (int e = chain->first; e < last; e++) {
         beyond(&c->edges[e], 0, own + (e - chain->first), here, &out[c->edges[e].nodes[1]]);

@@ -127,9 +127,9 @@ const double *lw_closing_normal(const lw_closing *closing, int plane, int node);
 /* World poses of all nodes but rods, from q. */
 void lw_closing_place(lw_closing *closing, const double *q);
 /* Place of an edge's second end in its first, from its own coordinates. */
-void lw_closing_edge_place(const lw_closing_edge *edge, const double *own, lw_pose *place);
+void lw_closing_edge_pose(const lw_closing_edge *edge, const double *own, lw_pose *relative);
 /* The coordinates of an edge from that place; own holds a guess. */
-void lw_closing_edge_fit(const lw_closing_edge *edge, const lw_pose *place, double *own);
+void lw_closing_edge_fit(const lw_closing_edge *edge, const lw_pose *relative, double *own);
 /* The coordinates of a chain from the poses of the bodies at its ends, own holding a guess; and of the nodes
  * within into out. */
 void lw_closing_chain_fit(const lw_closing *closing, const lw_pose *poses, const lw_closing_chain *chain,

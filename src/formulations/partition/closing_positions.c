@@ -147,11 +147,11 @@ static int node_before(const lw_closing *c, const lw_closing_step *s, int k) {
 /* An edge by its coordinates in trial. */
 static void by_coordinates(lw_closing *c, int e) {
     const lw_closing_edge *edge = &c->edges[e];
-    lw_pose near, far, inverse, place, outer, T;
+    lw_pose near, far, inverse, relative, outer, T;
     lw_closing_end(c, c->pose, e, 0, &near);
     lw_closing_end(c, c->pose, e, 1, &far);
-    lw_closing_edge_place(edge, edge->q >= 0 ? c->trial + edge->q : NULL, &place);
-    lw_pose_compose(near.R, near.p, place.R, place.p, outer.R, outer.p);
+    lw_closing_edge_pose(edge, edge->q >= 0 ? c->trial + edge->q : NULL, &relative);
+    lw_pose_compose(near.R, near.p, relative.R, relative.p, outer.R, outer.p);
     lw_pose_invert(far.R, far.p, inverse.R, inverse.p);
     lw_pose_compose(outer.R, outer.p, inverse.R, inverse.p, T.R, T.p);
     lw_closing_join(c, edge->nodes[0], edge->nodes[1], &T);
@@ -159,12 +159,12 @@ static void by_coordinates(lw_closing *c, int e) {
 
 /* The coordinates of an edge within a group, into trial. */
 static void read_coordinates(lw_closing *c, int e) {
-    lw_pose near, far, inverse, place;
+    lw_pose near, far, inverse, relative;
     lw_closing_end(c, c->pose, e, 0, &near);
     lw_closing_end(c, c->pose, e, 1, &far);
     lw_pose_invert(near.R, near.p, inverse.R, inverse.p);
-    lw_pose_compose(inverse.R, inverse.p, far.R, far.p, place.R, place.p);
-    lw_closing_edge_fit(&c->edges[e], &place, c->trial + c->edges[e].q);
+    lw_pose_compose(inverse.R, inverse.p, far.R, far.p, relative.R, relative.p);
+    lw_closing_edge_fit(&c->edges[e], &relative, c->trial + c->edges[e].q);
 }
 
 static void coupled(lw_closing *c, const lw_closing_step *s) {
@@ -186,13 +186,13 @@ static void fit(lw_closing *c, const lw_closing_step *s) {
     const lw_joint_info *info = &c->model->joints[chain->joint].info;
     double own[LW_JOINT_MAX_Q];
     memcpy(own, c->trial + info->q, (size_t)info->q_count * sizeof *own);
-    lw_pose a, b, inverse, place;
+    lw_pose a, b, inverse, relative;
     int last = chain->first + chain->count - 1;
     lw_closing_end(c, c->pose, chain->first, 0, &a);
     lw_closing_end(c, c->pose, last, 1, &b);
     lw_pose_invert(a.R, a.p, inverse.R, inverse.p);
-    lw_pose_compose(inverse.R, inverse.p, b.R, b.p, place.R, place.p);
-    lw_joint_fit(&c->model->joints[chain->joint].joint, place.R, place.p, own);
+    lw_pose_compose(inverse.R, inverse.p, b.R, b.p, relative.R, relative.p);
+    lw_joint_fit(&c->model->joints[chain->joint].joint, relative.R, relative.p, own);
     memcpy(c->trial + info->q, own, (size_t)info->q_count * sizeof *own);
     for (int e = chain->first; e < last; e++) by_coordinates(c, e);
 }
@@ -386,19 +386,19 @@ static bool rod(lw_closing *c, lw_closing_step *s, double *gap) {
 static bool spin(lw_closing *c, lw_closing_step *s, double *gap) {
     ring r;
     double r1[3], r2[3], turned[3], R[9], G[9], swing[9];
-    lw_pose T, place;
+    lw_pose T, relative;
     const lw_closing_edge *ball = &c->edges[s->edges[0]];
     look(c, s, c->pose, 2, &r);
     lw_v3_sub(r.end[1].p, r.start[0].p, r1);
     lw_v3_sub(r.start[1].p, r.end[0].p, r2);
     *gap = 0;
     if (!(lw_v3_norm(r1) > 0) || !(lw_v3_norm(r2) > 0)) return false;
-    lw_closing_edge_place(ball, c->trial + ball->q, &place);
+    lw_closing_edge_pose(ball, c->trial + ball->q, &relative);
     if (s->from[0] == 1) {
-        lw_m3_transpose(place.R, R);
-        memcpy(place.R, R, sizeof R);
+        lw_m3_transpose(relative.R, R);
+        memcpy(relative.R, R, sizeof R);
     }
-    lw_m3_mul(r.start[0].R, place.R, R); /* the guess: start place end' */
+    lw_m3_mul(r.start[0].R, relative.R, R); /* the guess: start place end' */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) G[3 * i + j] = lw_v3_dot(R + 3 * i, r.end[0].R + 3 * j);
     lw_m3_mul_v(G, r2, turned);

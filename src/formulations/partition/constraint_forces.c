@@ -25,7 +25,7 @@ struct lw_constraint_forces {
     double *B; /* n x m, factored */
     double *K; /* n x n: [B' M D'], factored */
     double *x; /* n */
-    int *order, *places;
+    int *order, *columns;
     lw_orthogonal *orthogonal;
     lw_orthogonal *square;
 };
@@ -45,7 +45,7 @@ lw_constraint_forces *lw_constraint_forces_create(const lw_partition *p, lw_aren
     d->K = LW_NEW(arena, double, n *n);
     d->x = LW_NEW(arena, double, n + m);
     d->order = LW_NEW(arena, int, m);
-    d->places = LW_NEW(arena, int, n);
+    d->columns = LW_NEW(arena, int, n);
     d->orthogonal = lw_orthogonal_create(p->n, p->m, false);
     d->square = lw_orthogonal_create(p->n, p->n, false);
     if (d->M && !lw_arena_failed(arena) && d->orthogonal && d->square) return d;
@@ -105,7 +105,7 @@ static lw_status by_square(lw_constraint_forces *d, lw_partition *p, const doubl
         for (size_t i = 0; i < n; i++) most = fmax(most, fabs(column[i]));
         for (size_t i = 0; i < n && most > 0; i++) column[i] /= most;
     }
-    int pivots = lw_qr_factor(d->square, p->n, p->n, d->K, d->places, 0);
+    int pivots = lw_qr_factor(d->square, p->n, p->n, d->K, d->columns, 0);
     int rank = rank_of(d->K, n, pivots, 0);
     if (rank < p->n)
         return lw_fail(error, LW_ERROR_SINGULAR, NULL, "take scheme (38)",
@@ -115,7 +115,7 @@ static lw_status by_square(lw_constraint_forces *d, lw_partition *p, const doubl
     lw_qr_triangle(false, p->n, p->n, d->K, 1, d->x, p->n);
     for (int r = 0; r < p->m; r++) lambda[r] = 0;
     for (int j = 0; j < p->n; j++)
-        if (d->places[j] < dependent) lambda[d->order[d->places[j]]] = d->x[j];
+        if (d->columns[j] < dependent) lambda[d->order[d->columns[j]]] = d->x[j];
     return LW_OK;
 }
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 typedef struct absolute_method {
-    lw_absolute_method reduction;
+    lw_absolute_method absolute_base;
     lw_arena *arena;
     lw_partition *partition;
     double length;
@@ -38,7 +38,7 @@ static void speed_name(const lw_model *model, int coordinate, char *text, size_t
 /* --- the system at a state ------------------------------------------------------------------------- */
 
 static void fill_C(absolute_method *m, bool positions) {
-    const lw_newton_euler *s = m->reduction.system;
+    const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
     lw_partition *p = m->partition;
     double square = m->length * m->length;
@@ -59,15 +59,15 @@ static void fill_C(absolute_method *m, bool positions) {
 }
 
 static void fill_M(absolute_method *m) {
-    static const int place[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2}; /* of entries in a symmetric 3 x 3 matrix */
-    const lw_newton_euler *s = m->reduction.system;
+    static const int packed[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2}; /* of entries in a symmetric 3 x 3 matrix */
+    const lw_newton_euler *s = m->absolute_base.system;
     lw_partition *p = m->partition;
     size_t n = (size_t)p->n;
     memset(p->M, 0, n * n * sizeof *p->M);
     for (size_t i = 0; i < n / 6; i++)
         for (size_t k = 0; k < 3; k++) {
             for (size_t l = 0; l < 3; l++)
-                p->M[6 * i + k + (6 * i + l) * n] = s->inertia[6 * i + (size_t)place[3 * k + l]];
+                p->M[6 * i + k + (6 * i + l) * n] = s->inertia[6 * i + (size_t)packed[3 * k + l]];
             p->M[(6 * i + 3 + k) * (n + 1)] = s->mass[i];
         }
 }
@@ -99,7 +99,7 @@ static void put_speeds(const double *V, int bodies, double *y) {
 
 /* y with v_D by (7), or all speeds, as in partition_joint.c; C is factored. */
 static lw_status take_speeds(absolute_method *m, double *y, lw_error *error) {
-    const lw_newton_euler *s = m->reduction.system;
+    const lw_newton_euler *s = m->absolute_base.system;
     lw_status status = LW_OK;
     lw_rows_velocities(s->model, s->rows, m->x);
     take_right(m, s->rows->rate, 1);
@@ -117,7 +117,7 @@ static lw_status take_speeds(absolute_method *m, double *y, lw_error *error) {
 /* D mixes the speeds of all bodies, and where a light one is 1e10 times faster than the others, its rounding
  * is left in theirs. In H'a = gamma each row has the speeds of its own bodies only. */
 static void correct_rows(absolute_method *m) {
-    const lw_newton_euler *s = m->reduction.system;
+    const lw_newton_euler *s = m->absolute_base.system;
     lw_partition *p = m->partition;
     lw_rows_transposed(s->rows, s->a, m->multiplier);
     for (int r = 0; r < p->m; r++) m->right[r] = (s->rows->gamma[r] - m->multiplier[r]) * m->factor[r];
@@ -126,10 +126,10 @@ static void correct_rows(absolute_method *m) {
     for (int k = 0; k < p->n; k++) s->a[k] += m->x[k];
 }
 
-static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
+static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     enum { ROUNDS = 3 }; /* corrections by what M_d and the factors of C have left */
-    absolute_method *m = (absolute_method *)reduction;
-    lw_newton_euler *s = reduction->system;
+    absolute_method *m = (absolute_method *)absolute_base;
+    lw_newton_euler *s = absolute_base->system;
     lw_partition *p = m->partition;
     lw_status status = LW_OK;
     if (!m->running) {
@@ -158,12 +158,12 @@ static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
 static lw_status derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
                             lw_error *error) {
     absolute_method *m = (absolute_method *)base;
-    lw_newton_euler_rows_at_absolute(m->reduction.system, t, y);
+    lw_newton_euler_rows_at_absolute(m->absolute_base.system, t, y);
     take_system(m);
     lw_status status = lw_partition_factor_run(m->partition, error);
     if (status != LW_OK) return status;
     memcpy(m->y, y, (size_t)base->state_size * sizeof *y);
-    if (m->reduction.options.drift != LW_DRIFT_BAUMGARTE) status = take_speeds(m, m->y, error);
+    if (m->absolute_base.options.drift != LW_DRIFT_BAUMGARTE) status = take_speeds(m, m->y, error);
     if (status != LW_OK) return status;
     m->running = true;
     status = lw_absolute_derivative(base, t, m->y, ydot, power, error);
@@ -174,7 +174,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
 /* --- drift ----------------------------------------------------------------------------------------- */
 
 static void displace(absolute_method *m, const double *step, double part, double *y) {
-    for (int i = 0; i < m->reduction.base.model->body_count; i++) {
+    for (int i = 0; i < m->absolute_base.base.model->body_count; i++) {
         double angle[3], turn[4], next[4], *body = y + 13 * i;
         for (int k = 0; k < 3; k++) angle[k] = part * step[6 * i + k];
         lw_quat_exp(angle, turn);
@@ -190,7 +190,7 @@ static lw_status close_positions(absolute_method *m, double t, double *y, lw_err
     enum { ROUNDS = 40, PATIENCE = 10 };
     const double closed = 1e-14,
                  open = 1e-6; /* of the mechanism's size: rounding; what a run cannot go on with */
-    lw_newton_euler *s = m->reduction.system;
+    lw_newton_euler *s = m->absolute_base.system;
     lw_partition *p = m->partition;
     double best = HUGE_VAL;
     int stalled = 0;
@@ -219,7 +219,7 @@ static lw_status close_positions(absolute_method *m, double t, double *y, lw_err
 
 static lw_status close_speeds(absolute_method *m, double t, double *y, lw_error *error) {
     const double open = 1e-6;
-    lw_newton_euler *s = m->reduction.system;
+    lw_newton_euler *s = m->absolute_base.system;
     double position, velocity, fastest = 1;
     lw_newton_euler_rows_at_absolute(s, t, y);
     take_system(m);
@@ -245,7 +245,7 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
 }
 
 static lw_status keep_positions(absolute_method *m, double t, double *y, lw_error *error) {
-    bool wanted = m->reduction.options.drift == LW_DRIFT_PROJECT && m->partition->run.count >= 0;
+    bool wanted = m->absolute_base.options.drift == LW_DRIFT_PROJECT && m->partition->run.count >= 0;
     return wanted ? close_positions(m, t, y, error) : LW_OK;
 }
 
@@ -257,12 +257,12 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     for (int i = 0; i < base->model->body_count; i++) lw_quat_normalise(y + 13 * i + 3);
     lw_status closed = keep_positions(m, t, y, error);
     if (lw_partition_due(m->partition, t)) {
-        lw_newton_euler_rows_at_absolute(m->reduction.system, t, y);
+        lw_newton_euler_rows_at_absolute(m->absolute_base.system, t, y);
         take_system(m);
-        status = lw_partition_reconsider(m->partition, &m->reduction.options, t, &changed, error);
+        status = lw_partition_reconsider(m->partition, &m->absolute_base.options, t, &changed, error);
     }
     if (status == LW_OK) status = changed ? keep_positions(m, t, y, error) : closed;
-    if (status == LW_OK && m->reduction.options.drift != LW_DRIFT_BAUMGARTE)
+    if (status == LW_OK && m->absolute_base.options.drift != LW_DRIFT_BAUMGARTE)
         status = close_speeds(m, t, y, error);
     lw_partition_accept(m->partition, t);
     return status;
@@ -278,12 +278,12 @@ static void destroy(lw_method *base) {
     if (!m) return;
     lw_partition_destroy(m->partition);
     if (m->arena) lw_arena_destroy(m->arena);
-    lw_absolute_method_destroy(&m->reduction);
+    lw_absolute_method_destroy(&m->absolute_base);
 }
 
 static bool build(absolute_method *m) {
-    const lw_model *model = m->reduction.base.model;
-    int n = 6 * model->body_count, rows = m->reduction.system->rows->count;
+    const lw_model *model = m->absolute_base.base.model;
+    int n = 6 * model->body_count, rows = m->absolute_base.system->rows->count;
     lw_arena *arena = m->arena = lw_arena_create(NULL);
     if (!arena) return false;
     m->partition = lw_partition_create(n, rows, model, arena);
@@ -292,7 +292,7 @@ static bool build(absolute_method *m) {
     m->multiplier = LW_NEW(arena, double, rows + 1);
     m->x = LW_NEW(arena, double, n + 1);
     m->force = LW_NEW(arena, double, n + 1);
-    m->y = LW_NEW(arena, double, m->reduction.base.state_size + 1);
+    m->y = LW_NEW(arena, double, m->absolute_base.base.state_size + 1);
     return m->partition && !lw_arena_failed(arena);
 }
 
@@ -301,7 +301,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     absolute_method *m = (absolute_method *)lw_absolute_method_create(
         sizeof *m, &lw_formulation_partition_absolute, model, options, solve);
     if (!m || !build(m)) {
-        if (m) destroy(&m->reduction.base);
+        if (m) destroy(&m->absolute_base.base);
         return lw_out_of_memory(error);
     }
     m->length = lw_mechanism_length(model);
@@ -309,9 +309,9 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->partition->name = speed_name;
     lw_status status = lw_partition_fix(m->partition, options->independent, error);
     if (status == LW_OK)
-        *out = &m->reduction.base;
+        *out = &m->absolute_base.base;
     else
-        destroy(&m->reduction.base);
+        destroy(&m->absolute_base.base);
     return status;
 }
 

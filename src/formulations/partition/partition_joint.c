@@ -32,7 +32,7 @@
 #include <string.h>
 
 typedef struct partition_method {
-    lw_loop_method looped;
+    lw_loop_method loop_base;
     lw_partition *partition;
     lw_constraint_forces *distribution;
     lw_scheme scheme;
@@ -52,21 +52,21 @@ extern const lw_formulation lw_formulation_partition;
 
 /* Rows and C of the state in data; slip has no place among rows of positions. */
 static void take_rows(partition_method *m, bool positions) {
-    lw_loop_method *looped = &m->looped;
-    const lw_model *model = looped->base.model;
+    lw_loop_method *loop_base = &m->loop_base;
+    const lw_model *model = loop_base->base.model;
     lw_partition *p = m->partition;
-    lw_loop_method_rows(looped);
-    lw_criterion_rows(model, looped->data, looped->rows, m->length, p->C, m->factor);
-    for (int r = 0; positions && r < looped->rows->count; r++)
-        if (lw_row_is_slip(model, &looped->rows->rows[r]))
+    lw_loop_method_rows(loop_base);
+    lw_criterion_rows(model, loop_base->data, loop_base->rows, m->length, p->C, m->factor);
+    for (int r = 0; positions && r < loop_base->rows->count; r++)
+        if (lw_row_is_slip(model, &loop_base->rows->rows[r]))
             memset(p->C + (size_t)r * (size_t)p->n, 0, (size_t)p->n * sizeof *p->C);
-    p->tolerance = lw_criterion_tolerance(looped->rows, m->length);
+    p->tolerance = lw_criterion_tolerance(loop_base->rows, m->length);
 }
 
 /* M and C at (t, q, v), and the state in data. */
 static void take_system(partition_method *m, double t, const double *q, const double *v) {
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
     lw_mass_matrix_held(model, data, t, q, m->partition->M);
     lw_take_state(model, data, t, q, v);
     take_rows(m, false);
@@ -75,10 +75,10 @@ static void take_system(partition_method *m, double t, const double *q, const do
 
 /* Right-hand sides of the rows from those of closures and constraints, and from speeds (or their rates) at
  * prescribed ones. */
-static void take_right(partition_method *m, const double *of_ties, double sign, const double *of_speeds) {
-    const lw_model *model = m->looped.base.model;
-    int count = m->looped.rows->count;
-    for (int r = 0; r < count; r++) m->right[r] = sign * of_ties[r] * m->factor[r];
+static void take_right(partition_method *m, const double *of_loops, double sign, const double *of_speeds) {
+    const lw_model *model = m->loop_base.base.model;
+    int count = m->loop_base.rows->count;
+    for (int r = 0; r < count; r++) m->right[r] = sign * of_loops[r] * m->factor[r];
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++)
             if (model->links[i].prescribed >> k & 1) {
@@ -89,8 +89,8 @@ static void take_right(partition_method *m, const double *of_ties, double sign, 
 
 /* Accelerations of the bodies (angular; of the centre of mass, world axes) that speeds alone cause. */
 static void accelerations_at_rest(const partition_method *m, double *A) {
-    const lw_model *model = m->looped.base.model;
-    const lw_data *data = m->looped.data;
+    const lw_model *model = m->loop_base.base.model;
+    const lw_data *data = m->loop_base.data;
     double *rest = m->rest; /* rates of the twists' components */
     memset(rest, 0, 6 * sizeof *rest);
     for (int i = 1; i <= model->body_count; i++) {
@@ -121,7 +121,7 @@ static void accelerations_at_rest(const partition_method *m, double *A) {
 /* v with v_D by (7), for the state in data; C is factored. Behind a position where rank was lost, v_I too has
  * what the freedom there let happen across the motion: then the smallest change of all speeds. */
 static lw_status take_speeds(partition_method *m, double *v, lw_error *error) {
-    take_right(m, m->looped.rows->rate, 1, m->looped.data->v);
+    take_right(m, m->loop_base.rows->rate, 1, m->loop_base.data->v);
     if (!m->partition->crossed) {
         lw_partition_dependent(m->partition, m->right, v);
         return LW_OK;
@@ -164,44 +164,45 @@ static lw_status row_forces(partition_method *m, lw_scheme scheme, lw_error *err
 
 /* M x - h at the state in q and v. */
 static void inverse(partition_method *m, double t, const double *tau, const double *x, double *out) {
-    const lw_model *model = m->looped.base.model;
-    lw_inverse_held(model, m->looped.data, t, m->q, m->looped.v, x, out);
+    const lw_model *model = m->loop_base.base.model;
+    lw_inverse_held(model, m->loop_base.data, t, m->q, m->loop_base.v, x, out);
     for (int k = 0; tau && k < model->nv; k++) out[k] -= tau[k];
 }
 
-static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_error *error) {
+static lw_status solve(lw_loop_method *loop_base, double t, const double *tau, lw_error *error) {
     enum { ROUNDS = 2 }; /* inverse dynamics knows better than M_d what is left: one correction */
-    partition_method *m = (partition_method *)looped;
-    const lw_model *model = looped->base.model;
+    partition_method *m = (partition_method *)loop_base;
+    const lw_model *model = loop_base->base.model;
     lw_partition *p = m->partition;
-    lw_data *data = looped->data;
-    const lw_rows *rows = looped->rows;
-    bool baumgarte = looped->options.drift == LW_DRIFT_BAUMGARTE;
+    lw_data *data = loop_base->data;
+    const lw_rows *rows = loop_base->rows;
+    bool baumgarte = loop_base->options.drift == LW_DRIFT_BAUMGARTE;
     int nv = model->nv;
     memcpy(m->q, data->q, (size_t)model->nq * sizeof *m->q);
-    memcpy(looped->v, data->v, (size_t)nv * sizeof *looped->v);
+    memcpy(loop_base->v, data->v, (size_t)nv * sizeof *loop_base->v);
     lw_status status = LW_OK;
-    if (looped->integrating && by_closing(m) && p->run.count >= 0) status = take_positions(m, t, m->q, error);
+    if (loop_base->integrating && by_closing(m) && p->run.count >= 0)
+        status = take_positions(m, t, m->q, error);
     if (status != LW_OK) return status;
-    take_system(m, t, m->q, looped->v);
-    if (looped->integrating) {
+    take_system(m, t, m->q, loop_base->v);
+    if (loop_base->integrating) {
         status = lw_partition_factor_run(p, error);
     } else {
         status = lw_partition_choose(p, &p->query, error);
         if (status == LW_OK) status = lw_partition_factor(p, &p->query, false, error);
     }
     if (status != LW_OK) return status;
-    if (looped->integrating && !baumgarte && rows->count > 0) {
-        status = take_speeds(m, looped->v, error);
+    if (loop_base->integrating && !baumgarte && rows->count > 0) {
+        status = take_speeds(m, loop_base->v, error);
         if (status != LW_OK) return status;
-        lw_take_state(model, data, t, m->q, looped->v);
-        lw_loop_method_rows(looped);
+        lw_take_state(model, data, t, m->q, loop_base->v);
+        lw_loop_method_rows(loop_base);
     }
-    lw_loop_method_stabilise(looped);
+    lw_loop_method_stabilise(loop_base);
     accelerations_at_rest(m, m->wanted);
-    lw_rows_transposed(rows, m->wanted, looped->defect);
-    for (int r = 0; r < rows->count; r++) looped->defect[r] = rows->gamma[r] - looped->defect[r];
-    take_right(m, looped->defect, 1, data->vdot);
+    lw_rows_transposed(rows, m->wanted, loop_base->defect);
+    for (int r = 0; r < rows->count; r++) loop_base->defect[r] = rows->gamma[r] - loop_base->defect[r];
+    take_right(m, loop_base->defect, 1, data->vdot);
 
     status = lw_partition_reduce(p, error);
     if (status != LW_OK) return status;
@@ -217,7 +218,7 @@ static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_e
     }
     status = row_forces(m, m->scheme, error);
     if (status != LW_OK) return status;
-    for (int r = 0; r < rows->count; r++) looped->lambda[r] = m->multiplier[r] * m->factor[r];
+    for (int r = 0; r < rows->count; r++) loop_base->lambda[r] = m->multiplier[r] * m->factor[r];
     memset(data->drive, 0, (size_t)nv * sizeof *data->drive);
     for (int i = 1, r = rows->count; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++)
@@ -225,7 +226,8 @@ static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_e
                 data->drive[model->links[i].v + k] = m->multiplier[r] * m->factor[r];
                 r++;
             }
-    lw_take_state(model, data, t, m->q, looped->v); /* a plain model is not taken over by inverse dynamics */
+    lw_take_state(model, data, t, m->q,
+                  loop_base->v); /* a plain model is not taken over by inverse dynamics */
     memcpy(data->vdot, x, (size_t)nv * sizeof *x);
     return LW_OK;
 }
@@ -237,14 +239,14 @@ static lw_status close_positions(partition_method *m, double t, double *q, lw_er
     enum { ROUNDS = 40, PATIENCE = 10 };
     const double closed = 1e-14,
                  open = 1e-6; /* of the mechanism's size: rounding; what a run cannot go on with */
-    const lw_model *model = m->looped.base.model;
-    const lw_rows *rows = m->looped.rows;
+    const lw_model *model = m->loop_base.base.model;
+    const lw_rows *rows = m->loop_base.rows;
     lw_partition *p = m->partition;
     double best = HUGE_VAL;
     int stalled = 0;
     for (int round = 0;; round++) {
-        lw_take_state(model, m->looped.data, t, q, NULL);
-        memcpy(q, m->looped.data->q, (size_t)model->nq * sizeof *q); /* with the prescribed ones */
+        lw_take_state(model, m->loop_base.data, t, q, NULL);
+        memcpy(q, m->loop_base.data->q, (size_t)model->nq * sizeof *q); /* with the prescribed ones */
         take_rows(m, true);
         double gap = 0;
         for (int r = 0; r < rows->count; r++)
@@ -254,7 +256,7 @@ static lw_status close_positions(partition_method *m, double t, double *q, lw_er
         if (!(gap > closed * m->length) || settled || round == ROUNDS || stalled > PATIENCE)
             return gap <= open * m->length
                        ? LW_OK
-                       : lw_stays_open(model, m->looped.data, rows, rows->phi, "positions", error);
+                       : lw_stays_open(model, m->loop_base.data, rows, rows->phi, "positions", error);
         best = fmin(best, gap);
         lw_partition_scale(p);
         lw_partition_factor(p, &p->run, true, NULL);
@@ -274,11 +276,11 @@ static lw_status close_speeds(partition_method *m, double t, const double *q, do
     lw_status status = lw_partition_factor_run(m->partition, error);
     if (status == LW_OK) status = take_speeds(m, v, error);
     if (status != LW_OK) return status;
-    lw_take_state(m->looped.base.model, m->looped.data, t, q, v);
-    lw_loop_method_rows(&m->looped);
-    if (lw_loop_method_velocity_defect(&m->looped) <= open) return LW_OK;
-    return lw_stays_open(m->looped.base.model, m->looped.data, m->looped.rows, m->looped.defect, "speeds",
-                         error);
+    lw_take_state(m->loop_base.base.model, m->loop_base.data, t, q, v);
+    lw_loop_method_rows(&m->loop_base);
+    if (lw_loop_method_velocity_defect(&m->loop_base) <= open) return LW_OK;
+    return lw_stays_open(m->loop_base.base.model, m->loop_base.data, m->loop_base.rows, m->loop_base.defect,
+                         "speeds", error);
 }
 
 /* --- the method ------------------------------------------------------------------------------------ */
@@ -302,7 +304,7 @@ static void from_state(lw_method *base, double t, const double *y, double *q, do
 static lw_status keep_positions(partition_method *m, double t, double *q, lw_error *error) {
     if (m->partition->run.count < 0) return LW_OK;
     if (by_closing(m)) return take_positions(m, t, q, error);
-    return m->looped.options.drift == LW_DRIFT_PROJECT ? close_positions(m, t, q, error) : LW_OK;
+    return m->loop_base.options.drift == LW_DRIFT_PROJECT ? close_positions(m, t, q, error) : LW_OK;
 }
 
 static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
@@ -317,10 +319,10 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     lw_status closed = keep_positions(m, t, y, error);
     if (lw_partition_due(m->partition, t)) {
         take_system(m, t, y, v);
-        status = lw_partition_reconsider(m->partition, &m->looped.options, t, &changed, error);
+        status = lw_partition_reconsider(m->partition, &m->loop_base.options, t, &changed, error);
     }
     if (status == LW_OK) status = changed ? keep_positions(m, t, y, error) : closed;
-    if (status == LW_OK && m->looped.options.drift != LW_DRIFT_BAUMGARTE)
+    if (status == LW_OK && m->loop_base.options.drift != LW_DRIFT_BAUMGARTE)
         status = close_speeds(m, t, y, v, error);
     lw_partition_accept(m->partition, t);
     return status;
@@ -342,13 +344,13 @@ static void destroy(lw_method *base) {
 }
 
 static bool build(partition_method *m) {
-    const lw_model *model = m->looped.base.model;
-    lw_arena *arena = m->looped.arena;
+    const lw_model *model = m->loop_base.base.model;
+    lw_arena *arena = m->loop_base.arena;
     int rows = lw_criterion_row_count(model);
     size_t bodies = 6 * ((size_t)model->body_count + 1), nv = (size_t)model->nv + 1;
     m->partition = lw_partition_create(model->nv, rows, model, arena);
     if (m->partition) m->distribution = lw_constraint_forces_create(m->partition, arena);
-    bool closed = m->looped.options.drift == LW_DRIFT_CLOSED && rows > 0;
+    bool closed = m->loop_base.options.drift == LW_DRIFT_CLOSED && rows > 0;
     if (closed) m->closing = lw_closing_create(model, arena);
     m->independent = LW_NEW(arena, bool, nv);
     m->factor = LW_NEW(arena, double, rows + 1);
@@ -369,7 +371,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     partition_method *m = (partition_method *)lw_loop_method_create(sizeof *m, &lw_formulation_partition,
                                                                     model, options, solve);
     if (!m || !build(m)) {
-        if (m) destroy(&m->looped.base);
+        if (m) destroy(&m->loop_base.base);
         return lw_out_of_memory(error);
     }
     m->length = lw_mechanism_length(model);
@@ -378,9 +380,9 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->scheme = options->scheme == 35 ? LW_SCHEME_35 : options->scheme == 37 ? LW_SCHEME_37 : LW_SCHEME_38;
     lw_status status = lw_partition_fix(m->partition, options->independent, error);
     if (status == LW_OK)
-        *out = &m->looped.base;
+        *out = &m->loop_base.base;
     else
-        destroy(&m->looped.base);
+        destroy(&m->loop_base.base);
     return status;
 }
 

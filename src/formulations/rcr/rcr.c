@@ -38,28 +38,28 @@ lw_subject lw_rcr_at_rest(const lw_rcr *m) {
 }
 
 lw_subject lw_rcr_in_motion(const lw_rcr *m) {
-    const lw_data *data = m->looped.data;
+    const lw_data *data = m->loop_base.data;
     return (lw_subject){.v = data->v,
                         .tau = data->tau,
-                        .load = m->looped.base.model->forces_need_world ? data->load : NULL,
+                        .load = m->loop_base.base.model->forces_need_world ? data->load : NULL,
                         .gravity = true,
-                        .drive = m->looped.data->drive};
+                        .drive = m->loop_base.data->drive};
 }
 
 /* Wrenches of the rows that are awake on the bodies that they act on, from the rows' blocks. */
 static void place_wrenches(lw_rcr *m) {
-    const lw_rows *rows = m->looped.rows;
-    const lw_data *data = m->looped.data;
-    lw_rcr_system *s = m->sweeps;
-    for (int t = 0; t < m->ties->count; t++) {
-        const lw_loop_constraint *tie = &m->ties->ties[t];
+    const lw_rows *rows = m->loop_base.rows;
+    const lw_data *data = m->loop_base.data;
+    lw_rcr_system *s = m->system;
+    for (int t = 0; t < m->loops->count; t++) {
+        const lw_loop_constraint *loop = &m->loops->loops[t];
         s->placed[t] = false;
         for (int k = 0; k < s->awake[t]; k++) {
-            const lw_row *row = &rows->rows[tie->first + s->row[tie->first + k]];
+            const lw_row *row = &rows->rows[loop->first + s->row[loop->first + k]];
             for (int b = row->block; b < row->block + row->count; b++) {
                 const lw_pose *world = &data->world[rows->body[b]];
                 const double *h = rows->H + 6 * b;
-                double arm[3], moment[3], force[3], *w = s->K + s->ties->place[b] + lw_wrench_at(k);
+                double arm[3], moment[3], force[3], *w = s->K + s->loops->wrench_start[b] + lw_wrench_at(k);
                 lw_v3_sub(rows->bodies[rows->body[b]].r, world->p, arm);
                 lw_v3_cross(arm, h + 3, moment);
                 lw_v3_add(moment, h, moment);
@@ -73,54 +73,56 @@ static void place_wrenches(lw_rcr *m) {
 
 /* Rows of the state in data by rows.c; returns the relative velocity defect. */
 static double ask_rows(lw_rcr *m) {
-    lw_loop_method_rows(&m->looped);
-    lw_loop_method_bias(&m->looped, m->bias);
+    lw_loop_method_rows(&m->loop_base);
+    lw_loop_method_bias(&m->loop_base, m->bias);
     place_wrenches(m);
-    return lw_loop_method_velocity_defect(&m->looped);
+    return lw_loop_method_velocity_defect(&m->loop_base);
 }
 
 /* The same for closures that hold points, after lw_rcr_system_start; velocities only if asked for. Here l is
  * filled as well. */
 static double ask_closures(lw_rcr *m, bool velocities) {
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
-    lw_rcr_system *s = m->sweeps;
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
+    lw_rcr_system *s = m->system;
     double worst = 0, size = 0;
     lw_closures_move(model, data, velocities ? data->v : NULL, m->closures);
-    for (int t = 0; t < s->ties->count; t++) {
-        const lw_loop_constraint *tie = &s->ties->ties[t];
+    for (int t = 0; t < s->loops->count; t++) {
+        const lw_loop_constraint *loop = &s->loops->loops[t];
         double nowhere[48];
-        lw_closure_rows(m->closures, tie->closure, s->awake[t], s->row + tie->first,
-                        tie->K_second >= 0 && !s->placed[t] ? s->K + tie->K_second : NULL,
-                        tie->K_first >= 0 ? s->K + tie->K_first : nowhere, s->l + tie->first);
+        lw_closure_rows(m->closures, loop->closure, s->awake[t], s->row + loop->first,
+                        loop->K_second >= 0 && !s->placed[t] ? s->K + loop->K_second : NULL,
+                        loop->K_first >= 0 ? s->K + loop->K_first : nowhere, s->l + loop->first);
         s->placed[t] = s->lasting[t];
         if (!velocities) continue;
-        double *defect = m->looped.defect + tie->first;
-        worst = fmax(worst, lw_closure_velocity(data, m->closures, tie->closure, tie->count, defect, &size));
+        double *defect = m->loop_base.defect + loop->first;
+        worst =
+            fmax(worst, lw_closure_velocity(data, m->closures, loop->closure, loop->count, defect, &size));
     }
     return size > 0 ? worst / size : 0;
 }
 
 void lw_rcr_list_bias(lw_rcr *m, const double *bias) {
-    lw_rcr_system *s = m->sweeps;
-    for (int t = 0; t < m->ties->count; t++) {
-        int first = m->ties->ties[t].first;
+    lw_rcr_system *s = m->system;
+    for (int t = 0; t < m->loops->count; t++) {
+        int first = m->loops->loops[t].first;
         for (int k = 0; k < s->awake[t]; k++) s->l[first + k] = bias[first + s->row[first + k]];
     }
 }
 
 /* Rows at position level: slip is a matter of velocities only. Returns the row that is off most. */
 int lw_rcr_ask_positions(lw_rcr *m, double *worst) {
-    const lw_rows *rows = m->looped.rows;
+    const lw_rows *rows = m->loop_base.rows;
     int where = 0;
     *worst = 0;
     if (m->closures) {
         const lw_subject subject = lw_rcr_at_rest(m);
-        lw_rcr_system_start(m->sweeps, &subject);
+        lw_rcr_system_start(m->system, &subject);
         ask_closures(m, false);
-        for (int t = 0; t < m->ties->count; t++) {
-            const lw_loop_constraint *tie = &m->ties->ties[t];
-            lw_closure_gap(m->looped.base.model, m->closures, tie->closure, tie->count, m->gap + tie->first);
+        for (int t = 0; t < m->loops->count; t++) {
+            const lw_loop_constraint *loop = &m->loops->loops[t];
+            lw_closure_gap(m->loop_base.base.model, m->closures, loop->closure, loop->count,
+                           m->gap + loop->first);
         }
     } else {
         ask_rows(m);
@@ -128,7 +130,7 @@ int lw_rcr_ask_positions(lw_rcr *m, double *worst) {
     }
     for (int r = 0; r < rows->count; r++) {
         if (!(fabs(m->gap[r]) <= *worst)) *worst = fabs(m->gap[r]), where = r;
-        if (m->closures || !lw_row_is_slip(m->looped.base.model, &rows->rows[r])) continue;
+        if (m->closures || !lw_row_is_slip(m->loop_base.base.model, &rows->rows[r])) continue;
         for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
             memset(rows->H + 6 * b, 0, 6 * sizeof *rows->H);
     }
@@ -140,13 +142,13 @@ int lw_rcr_ask_positions(lw_rcr *m, double *worst) {
 
 int lw_rcr_rank(const lw_rcr *m) {
     int count = 0;
-    for (int t = 0; t < m->ties->count; t++) count += m->sweeps->rank[t];
+    for (int t = 0; t < m->loops->count; t++) count += m->system->rank[t];
     return count;
 }
 
 /* Rows of the state in data, ready for a run; returns how far its velocities are from them, if asked for. */
 double lw_rcr_evaluate(lw_rcr *m, const lw_subject *subject, bool velocities) {
-    lw_rcr_system_start(m->sweeps, subject);
+    lw_rcr_system_start(m->system, subject);
     if (m->closures) return ask_closures(m, velocities);
     double defect = ask_rows(m);
     lw_rcr_list_bias(m, m->bias);
@@ -154,10 +156,10 @@ double lw_rcr_evaluate(lw_rcr *m, const lw_subject *subject, bool velocities) {
 }
 
 void lw_rcr_still(lw_rcr *m) {
-    const lw_model *model = m->looped.base.model;
+    const lw_model *model = m->loop_base.base.model;
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++)
-            if (model->links[i].prescribed >> k & 1) m->looped.data->vdot[model->links[i].v + k] = 0;
+            if (model->links[i].prescribed >> k & 1) m->loop_base.data->vdot[model->links[i].v + k] = 0;
 }
 
 /* The smallest motion in the mass metric with G x = -l, into data->vdot; the state in data stays. */
@@ -165,17 +167,17 @@ lw_status lw_rcr_smallest_motion(lw_rcr *m, const double *l, lw_error *error) {
     const lw_subject subject = lw_rcr_at_rest(m);
     lw_rcr_still(m); /* prescribed motions have been taken already */
     lw_rcr_list_bias(m, l);
-    lw_rcr_system_start(m->sweeps, &subject);
-    return lw_rcr_system_run(m->sweeps, &subject, error);
+    lw_rcr_system_start(m->system, &subject);
+    return lw_rcr_system_run(m->system, &subject, error);
 }
 
 /* Positions in data by the smallest motions that close the loops; returns the row that is off most then.
  * Velocities in data are lost. */
 int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error) {
     enum { ROUNDS = 10 };
-    const double exact_position = 1e-15 * fmin(1, m->sweeps->length);
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
+    const double exact_position = 1e-15 * fmin(1, m->system->length);
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
     double before = HUGE_VAL;
     *status = LW_OK;
     for (int round = 0;; round++) {
@@ -190,15 +192,15 @@ int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error) {
 }
 
 void lw_rcr_columns(lw_rcr *m, bool all) {
-    const lw_pose *world = m->closures ? lw_closures_world(m->closures) : m->looped.data->world;
-    lw_choice_columns(m->choice, m->looped.data, world, all);
+    const lw_pose *world = m->closures ? lw_closures_world(m->closures) : m->loop_base.data->world;
+    lw_choice_columns(m->choice, m->loop_base.data, world, all);
 }
 
 /* v by the smallest change in the mass metric; defect: what it has against the rows just evaluated. */
 static lw_status project_speeds(lw_rcr *m, double t, lw_error *error) {
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
-    lw_status status = lw_rcr_smallest_motion(m, m->looped.defect, error);
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
+    lw_status status = lw_rcr_smallest_motion(m, m->loop_base.defect, error);
     if (status != LW_OK) return status;
     for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
     if (model->motion_count) lw_take_prescribed(model, data, t);
@@ -211,10 +213,10 @@ static lw_status eliminate_speeds(lw_rcr *m, double t, lw_error *error) {
     const double wide = 0.1; /* of the scale of a pivot */
     const lw_subject subject = lw_rcr_in_motion(m);
     if (!(lw_rcr_evaluate(m, &subject, true) > exact)) return LW_OK;
-    bool chosen = m->looped.integrating && m->choice->sound && !(m->owned && m->crossing.narrow < wide);
+    bool chosen = m->loop_base.integrating && m->choice->sound && !(m->owned && m->crossing.narrow < wide);
     if (chosen) {
         lw_rcr_columns(m, false);
-        chosen = lw_choice_speeds(m->choice, m->looped.defect, m->looped.data->v);
+        chosen = lw_choice_speeds(m->choice, m->loop_base.defect, m->loop_base.data->v);
     }
     lw_status status = chosen ? LW_OK : project_speeds(m, t, error);
     if (status == LW_OK) lw_rcr_evaluate(m, &subject, false);
@@ -223,22 +225,22 @@ static lw_status eliminate_speeds(lw_rcr *m, double t, lw_error *error) {
 
 /* Looks at the choice of coordinates with the rows of the last run, whose columns have been taken. */
 static void reconsider(lw_rcr *m, double t) {
-    lw_loop_method *looped = &m->looped;
+    lw_loop_method *loop_base = &m->loop_base;
     if (m->closures) { /* rows.c has looked at positions */
-        lw_positions(looped->base.model, looped->data);
-        lw_world_poses(looped->base.model, looped->data);
+        lw_positions(loop_base->base.model, loop_base->data);
+        lw_world_poses(loop_base->base.model, loop_base->data);
     }
-    lw_choice_reconsider(m->choice, looped->data, &looped->options, t);
+    lw_choice_reconsider(m->choice, loop_base->data, &loop_base->options, t);
     m->latest = t;
 }
 
 static void list_lambda(lw_rcr *m) {
-    const lw_rcr_system *s = m->sweeps;
-    memset(m->looped.lambda, 0, (size_t)m->looped.rows->count * sizeof *m->looped.lambda);
-    for (int t = 0; t < m->ties->count; t++) {
-        int first = m->ties->ties[t].first;
+    const lw_rcr_system *s = m->system;
+    memset(m->loop_base.lambda, 0, (size_t)m->loop_base.rows->count * sizeof *m->loop_base.lambda);
+    for (int t = 0; t < m->loops->count; t++) {
+        int first = m->loops->loops[t].first;
         for (int k = 0; k < s->awake[t]; k++)
-            m->looped.lambda[first + s->row[first + k]] = s->lambda[first + k];
+            m->loop_base.lambda[first + s->row[first + k]] = s->lambda[first + k];
     }
 }
 
@@ -246,16 +248,16 @@ static void list_lambda(lw_rcr *m) {
 static lw_status attempt(lw_rcr *m, double t, const double *tau, lw_error *error) {
     lw_subject subject = lw_rcr_in_motion(m);
     lw_status status = LW_OK;
-    if (m->looped.integrating)
+    if (m->loop_base.integrating)
         status = eliminate_speeds(m, t, error);
     else
         lw_rcr_evaluate(m, &subject, false);
     if (status != LW_OK) return status;
-    if (tau || m->looped.base.model->force_count || m->looped.base.model->idle_count)
-        lw_take_forces(m->looped.base.model, m->looped.data, t, tau);
+    if (tau || m->loop_base.base.model->force_count || m->loop_base.base.model->idle_count)
+        lw_take_forces(m->loop_base.base.model, m->loop_base.data, t, tau);
     else
         subject.tau = m->zero;
-    status = lw_rcr_system_run(m->sweeps, &subject, error);
+    status = lw_rcr_system_run(m->system, &subject, error);
     return status == LW_OK && (m->delicate || !m->based) ? lw_rcr_correct(m, &subject, error) : status;
 }
 
@@ -264,13 +266,13 @@ static lw_status attempt(lw_rcr *m, double t, const double *tau, lw_error *error
  * singular position they are wrong by the gap over the third power of the distance. So it is closed there;
  * false: it is not open by `gap` of a link. */
 static bool close_stage(lw_rcr *m, double t, double gap, lw_error *error) {
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
     double left;
     lw_status status;
     memcpy(data->v, m->before, (size_t)model->nv * sizeof *data->v);
     lw_rcr_ask_positions(m, &left);
-    bool open = left > gap * m->sweeps->length;
+    bool open = left > gap * m->system->length;
     if (open) lw_rcr_close(m, &left, &status, error);
     memcpy(data->v, m->before, (size_t)model->nv * sizeof *data->v);
     if (open && model->motion_count) lw_take_prescribed(model, data, t); /* their accelerations */
@@ -280,43 +282,44 @@ static bool close_stage(lw_rcr *m, double t, double gap, lw_error *error) {
 /* The same, and whether these rows suit the state. A loop that is open is closed where that matters. */
 static lw_status attempt_closed(lw_rcr *m, double t, const double *tau, bool *suits, lw_error *error) {
     const double fragile_gap = 1e-13, narrow_gap = 1e-16, close_to = 1e-11, narrow = 1e-3;
-    if (m->owned && m->looped.integrating && m->crossing.narrow < narrow)
+    if (m->owned && m->loop_base.integrating && m->crossing.narrow < narrow)
         close_stage(m, t, narrow_gap, error);
     for (int round = 0;; round++) {
         lw_status status = attempt(m, t, tau, error);
-        bool strong = status == LW_OK && !m->sweeps->weak;
+        bool strong = status == LW_OK && !m->system->weak;
         double off = strong ? lw_rcr_sleeping_defect(m) : HUGE_VAL;
         *suits = !(off > satisfied);
         bool good = !(off > (m->fragile ? close_to : satisfied));
-        if (!strong || good || round > 0 || !m->looped.integrating || !close_stage(m, t, fragile_gap, error))
+        if (!strong || good || round > 0 || !m->loop_base.integrating ||
+            !close_stage(m, t, fragile_gap, error))
             return status;
     }
 }
 
 lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error) {
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
     lw_status status = LW_OK;
     bool suits = false;
-    if (m->looped.integrating) memcpy(m->before, data->v, (size_t)model->nv * sizeof *m->before);
+    if (m->loop_base.integrating) memcpy(m->before, data->v, (size_t)model->nv * sizeof *m->before);
     if (m->based) {
         lw_rcr_base_rows(m);
-        if (m->looped.integrating && m->keeps) lw_rcr_system_select(m->sweeps, &m->kept);
+        if (m->loop_base.integrating && m->keeps) lw_rcr_system_select(m->system, &m->kept);
         status = attempt_closed(m, t, tau, &suits, error);
     }
-    if (!suits && m->ties->count > 0) {
-        if (m->looped.integrating) memcpy(data->v, m->before, (size_t)model->nv * sizeof *data->v);
+    if (!suits && m->loops->count > 0) {
+        if (m->loop_base.integrating) memcpy(data->v, m->before, (size_t)model->nv * sizeof *data->v);
         lw_rcr_own_rows(m);
         status = attempt_closed(m, t, tau, &suits, error);
     }
-    if (m->looped.integrating) lw_crossing_look(m);
+    if (m->loop_base.integrating) lw_crossing_look(m);
     return status;
 }
 
 /* The choice of coordinates where a run begins. The state in data stays. */
 static void first_choice(lw_rcr *m, double t) {
-    lw_data *data = m->looped.data;
-    const lw_model *model = m->looped.base.model;
+    lw_data *data = m->loop_base.data;
+    const lw_model *model = m->loop_base.base.model;
     const lw_subject subject = lw_rcr_at_rest(m);
     double *q = m->moved; /* and v behind it */
     lw_error ignored;
@@ -327,9 +330,9 @@ static void first_choice(lw_rcr *m, double t) {
     lw_take_state(model, data, t, m->start, NULL);
     lw_rcr_base_rows(m);
     lw_rcr_evaluate(m, &subject, false);
-    memset(m->left, 0, (size_t)m->looped.rows->count * sizeof *m->left);
+    memset(m->left, 0, (size_t)m->loop_base.rows->count * sizeof *m->left);
     lw_status status = lw_rcr_smallest_motion(m, m->left, &ignored);
-    if (status == LW_OK && m->sweeps->weak) {
+    if (status == LW_OK && m->system->weak) {
         lw_rcr_own_rows(m);
         lw_rcr_evaluate(m, &subject, false);
         status = lw_rcr_smallest_motion(m, m->left, &ignored);
@@ -352,19 +355,19 @@ static double largest_rate(const lw_rcr *m, const double *x) {
     return largest;
 }
 
-static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_error *error) {
-    lw_rcr *m = (lw_rcr *)looped;
+static lw_status solve(lw_loop_method *loop_base, double t, const double *tau, lw_error *error) {
+    lw_rcr *m = (lw_rcr *)loop_base;
     lw_status status = LW_OK;
-    if (looped->integrating && !m->asked && m->ties->count > 0) first_choice(m, t);
-    if (looped->integrating && !m->started) {
+    if (loop_base->integrating && !m->asked && m->loops->count > 0) first_choice(m, t);
+    if (loop_base->integrating && !m->started) {
         status = lw_rcr_look_at_start(m, t, error);
         m->started = status == LW_OK;
     }
     if (status == LW_OK) status = lw_rcr_run(m, t, tau, error);
     if (status != LW_OK) return status;
-    if (looped->integrating) m->fastest = fmax(m->fastest, largest_rate(m, looped->data->vdot));
-    if (looped->reacting) list_lambda(m);
-    if (looped->integrating && m->started) lw_crossing_limit(m, t);
+    if (loop_base->integrating) m->fastest = fmax(m->fastest, largest_rate(m, loop_base->data->vdot));
+    if (loop_base->reacting) list_lambda(m);
+    if (loop_base->integrating && m->started) lw_crossing_limit(m, t);
     return LW_OK;
 }
 
@@ -373,23 +376,23 @@ static lw_status solve(lw_loop_method *looped, double t, const double *tau, lw_e
 /* A run at rest with all rows, of which those count as redundant that are not among the own ones; under the
  * wrenches of the multipliers in s->lambda if loaded. */
 static lw_status run_at_rest(lw_rcr *m, bool loaded, lw_error *error) {
-    const lw_rows *rows = m->looped.rows;
-    lw_rcr_system *s = m->sweeps;
+    const lw_rows *rows = m->loop_base.rows;
+    lw_rcr_system *s = m->system;
     lw_subject subject = lw_rcr_at_rest(m);
-    double *load = m->looped.body;
+    double *load = m->loop_base.body;
     lw_rcr_system_select(s, &m->own);
     lw_rcr_evaluate(m, &subject, false);
     memset(s->l, 0, (size_t)rows->count * sizeof *s->l);
     lw_rcr_still(m);
-    memset(load, 0, 6 * (size_t)(m->looped.base.model->body_count + 1) * sizeof *load);
-    for (int t = 0; loaded && t < m->ties->count; t++) {
-        const lw_loop_constraint *tie = &m->ties->ties[t];
-        for (int k = 0; k < tie->count; k++) {
-            const lw_row *row = &rows->rows[tie->first + s->row[tie->first + k]];
+    memset(load, 0, 6 * (size_t)(m->loop_base.base.model->body_count + 1) * sizeof *load);
+    for (int t = 0; loaded && t < m->loops->count; t++) {
+        const lw_loop_constraint *loop = &m->loops->loops[t];
+        for (int k = 0; k < loop->count; k++) {
+            const lw_row *row = &rows->rows[loop->first + s->row[loop->first + k]];
             for (int b = row->block; b < row->block + row->count; b++) {
                 double w[6];
-                lw_wrench(s->K + s->ties->place[b], k, w);
-                lw_v6_axpy(s->lambda[tie->first + k], w, load + 6 * rows->body[b]);
+                lw_wrench(s->K + s->loops->wrench_start[b], k, w);
+                lw_v6_axpy(s->lambda[loop->first + k], w, load + 6 * rows->body[b]);
             }
         }
     }
@@ -400,12 +403,12 @@ static lw_status run_at_rest(lw_rcr *m, bool loaded, lw_error *error) {
 /* Multipliers that move nothing, arbitrary in every redundant row. A row that is redundant but for a pivot p
  * is so with sqrt(p) of other rows: these answer to what it does alone. */
 static lw_status null_vector(lw_rcr *m, unsigned seed, lw_error *error) {
-    double *null = m->looped.lambda;
-    size_t rows = (size_t)m->looped.rows->count * sizeof *null;
-    lw_rcr_system_null(m->sweeps, seed, m->sweeps->lambda);
-    memcpy(null, m->sweeps->lambda, rows);
+    double *null = m->loop_base.lambda;
+    size_t rows = (size_t)m->loop_base.rows->count * sizeof *null;
+    lw_rcr_system_null(m->system, seed, m->system->lambda);
+    memcpy(null, m->system->lambda, rows);
     lw_status status = run_at_rest(m, true, error);
-    for (int r = 0; r < m->looped.rows->count; r++) m->sweeps->lambda[r] += null[r];
+    for (int r = 0; r < m->loop_base.rows->count; r++) m->system->lambda[r] += null[r];
     return status;
 }
 
@@ -413,54 +416,55 @@ static lw_status null_vector(lw_rcr *m, unsigned seed, lw_error *error) {
  * arbitrary size in every redundant row, touch every component that any of them touches. Rows that are nearly
  * redundant are left out where others do what they did: the null vectors are exact to 1e-11 then, else, next
  * to a singular position, to 1e-8. */
-static lw_status unique(lw_loop_method *looped, double t, bool *flags, lw_error *error) {
+static lw_status unique(lw_loop_method *loop_base, double t, bool *flags, lw_error *error) {
     (void)t;
-    lw_rcr *m = (lw_rcr *)looped;
-    const lw_model *model = looped->base.model;
+    lw_rcr *m = (lw_rcr *)loop_base;
+    const lw_model *model = loop_base->base.model;
     int count = 6 * model->joint_count;
     for (int k = 0; k < count; k++) flags[k] = true;
-    lw_loop_method_rows(looped);
-    if (m->ties->count == 0) return LW_OK;
-    memcpy(m->held, looped->lambda, (size_t)looped->rows->count * sizeof *m->held); /* of the state */
+    lw_loop_method_rows(loop_base);
+    if (m->loops->count == 0) return LW_OK;
+    memcpy(m->held, loop_base->lambda, (size_t)loop_base->rows->count * sizeof *m->held); /* of the state */
     lw_rcr_own_rows(m);
     const double threshold =
-        m->crossing.within ? 1e-7 : 1e-9;         /* of the largest component; 1e-9 as redundancy.c */
-    for (int t_ = 0; t_ < m->ties->count; t_++) { /* all rows, but no other pivots than these */
-        const lw_loop_constraint *tie = &m->ties->ties[t_];
-        for (int k = m->own.awake[t_]; k < tie->count; k++) m->own.scale[tie->first + k] = HUGE_VAL;
-        m->own.awake[t_] = tie->count;
+        m->crossing.within ? 1e-7 : 1e-9;          /* of the largest component; 1e-9 as redundancy.c */
+    for (int t_ = 0; t_ < m->loops->count; t_++) { /* all rows, but no other pivots than these */
+        const lw_loop_constraint *loop = &m->loops->loops[t_];
+        for (int k = m->own.awake[t_]; k < loop->count; k++) m->own.scale[loop->first + k] = HUGE_VAL;
+        m->own.awake[t_] = loop->count;
     }
-    lw_rcr_system_forget(m->sweeps);
+    lw_rcr_system_forget(m->system);
     lw_status status = run_at_rest(m, false, error);
     for (unsigned seed = 1; seed <= 2 && status == LW_OK; seed++) {
         double largest = 0;
         memset(m->open, 0, (size_t)count * sizeof *m->open);
         status = null_vector(m, seed * 7919, error);
         list_lambda(m);
-        lw_loop_constraint_reactions(model, looped->data, looped->rows, looped->lambda, looped->body,
-                                     m->open);
-        for (int r = 0; r < looped->rows->count; r++) largest = fmax(largest, fabs(looped->lambda[r]));
+        lw_loop_constraint_reactions(model, loop_base->data, loop_base->rows, loop_base->lambda,
+                                     loop_base->body, m->open);
+        for (int r = 0; r < loop_base->rows->count; r++) largest = fmax(largest, fabs(loop_base->lambda[r]));
         for (int k = 0; k < count; k++) {
-            if (k % 6 >= 3) m->open[k] /= m->sweeps->length > 0 ? m->sweeps->length : 1;
+            if (k % 6 >= 3) m->open[k] /= m->system->length > 0 ? m->system->length : 1;
             largest = fmax(largest, fabs(m->open[k]));
         }
         for (int k = 0; k < count; k++) flags[k] &= !(fabs(m->open[k]) > threshold * largest);
     }
-    memcpy(looped->lambda, m->held, (size_t)looped->rows->count * sizeof *m->held);
+    memcpy(loop_base->lambda, m->held, (size_t)loop_base->rows->count * sizeof *m->held);
     return status;
 }
 
 /* --- the method ----------------------------------------------------------------------------------- */
 
 static bool take_memory(lw_rcr *m) {
-    const lw_model *model = m->looped.base.model;
-    lw_arena *arena = m->looped.arena;
-    size_t rows = (size_t)m->looped.rows->count + 1, nv = (size_t)model->nv + 1, nq = (size_t)model->nq + 1;
-    m->ties = lw_loop_constraints_create(model, m->looped.rows, arena);
-    if (!m->ties) return false;
-    m->sweeps = lw_rcr_system_create(model, m->looped.data, m->ties, m->looped.rows->count, arena);
-    if (!m->sweeps) return false;
-    m->choice = lw_choice_create(model, m->looped.rows, m->sweeps, arena);
+    const lw_model *model = m->loop_base.base.model;
+    lw_arena *arena = m->loop_base.arena;
+    size_t rows = (size_t)m->loop_base.rows->count + 1, nv = (size_t)model->nv + 1,
+           nq = (size_t)model->nq + 1;
+    m->loops = lw_loop_constraints_create(model, m->loop_base.rows, arena);
+    if (!m->loops) return false;
+    m->system = lw_rcr_system_create(model, m->loop_base.data, m->loops, m->loop_base.rows->count, arena);
+    if (!m->system) return false;
+    m->choice = lw_choice_create(model, m->loop_base.rows, m->system, arena);
     m->finder = m->choice ? lw_rank_create(m->choice, arena) : NULL;
     m->zero = LW_NEW(arena, double, nv);
     m->open = LW_NEW(arena, double, 6 * model->joint_count + 1);
@@ -483,18 +487,18 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                         lw_error *error) {
     lw_rcr *m = (lw_rcr *)lw_loop_method_create(sizeof *m, &lw_formulation_rcr, model, options, solve);
     if (!m || !take_memory(m)) {
-        if (m) lw_loop_method_destroy(&m->looped.base);
+        if (m) lw_loop_method_destroy(&m->loop_base.base);
         return lw_out_of_memory(error);
     }
-    m->looped.unique = unique;
+    m->loop_base.unique = unique;
     m->latest = -HUGE_VAL;
     lw_status status = lw_rcr_lend(m, error);
     if (status == LW_OK) status = lw_rcr_survey(m, error);
     if (status != LW_OK) {
-        lw_loop_method_destroy(&m->looped.base);
+        lw_loop_method_destroy(&m->loop_base.base);
         return status;
     }
-    *out = &m->looped.base;
+    *out = &m->loop_base.base;
     return LW_OK;
 }
 
@@ -535,7 +539,7 @@ static lw_status accept_speeds(lw_rcr *m, double t, lw_error *error) {
     const lw_subject subject = lw_rcr_in_motion(m);
     bool off = lw_rcr_evaluate(m, &subject, true) > exact;
     lw_rcr_columns(m, true);
-    return off ? project_speeds(m, t, error) : lw_rcr_smallest_motion(m, m->looped.defect, error);
+    return off ? project_speeds(m, t, error) : lw_rcr_smallest_motion(m, m->loop_base.defect, error);
 }
 
 /* The same, or at an instant between steps, with the rows that suit the state. closed: its positions are, so
@@ -543,11 +547,11 @@ static lw_status accept_speeds(lw_rcr *m, double t, lw_error *error) {
 static lw_status consistent_speeds(lw_rcr *m, double t, bool next, bool closed, lw_error *error) {
     const double slip = 1e-10; /* of the velocities */
     const lw_subject subject = lw_rcr_in_motion(m);
-    lw_data *data = m->looped.data;
-    size_t size = (size_t)m->looped.base.model->nv * sizeof *data->v;
+    lw_data *data = m->loop_base.data;
+    size_t size = (size_t)m->loop_base.base.model->nv * sizeof *data->v;
     memcpy(m->before, data->v, size);
     lw_status status = next ? accept_speeds(m, t, error) : eliminate_speeds(m, t, error);
-    bool weak = next && m->sweeps->weak;
+    bool weak = next && m->system->weak;
     if (m->owned || status != LW_OK) return status;
     if (!weak && (!closed || !(lw_rcr_evaluate(m, &subject, true) > slip))) return status;
     memcpy(data->v, m->before, size);
@@ -560,9 +564,9 @@ static lw_status consistent_speeds(lw_rcr *m, double t, bool next, bool closed, 
 static void tell_loss(lw_rcr *m, double t) {
     const double noted = 1e-3, close_by = 1e-4; /* of the speeds; of the widest pivot */
     lw_crossing_look(m);
-    double lost = largest_rate(m, m->looped.data->vdot), speed = largest_rate(m, m->looped.data->v);
+    double lost = largest_rate(m, m->loop_base.data->vdot), speed = largest_rate(m, m->loop_base.data->v);
     if (m->crossing.narrow < close_by && lost > noted * speed)
-        lw_note(&m->looped.options, t, "singular",
+        lw_note(&m->loop_base.options, t, "singular",
                 "loop of \"%s\": it turns away from a singular position so sharply that %.2g of its speeds "
                 "is lost",
                 lw_choice_closing(m->choice, m->crossing.narrowest), lost / speed);
@@ -570,27 +574,27 @@ static void tell_loss(lw_rcr *m, double t) {
 
 static lw_status does_not_close(const lw_rcr *m, int row, double left, lw_error *error) {
     char what[160];
-    lw_row_describe(m->looped.base.model, &m->looped.rows->rows[row], what, sizeof what);
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL, lw_rows_remedy(m->looped.base.model),
+    lw_row_describe(m->loop_base.base.model, &m->loop_base.rows->rows[row], what, sizeof what);
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL, lw_rows_remedy(m->loop_base.base.model),
                    "the positions cannot be made consistent: %s is off by %.3g", what, left);
 }
 
 /* Closes the loops of q, with the rows that suit it. */
 static lw_status close_positions(lw_rcr *m, double t, double *q, lw_error *error) {
     const double open = 1e-6, closed = 1e-11; /* of a link: a run cannot go on, the base does not do */
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
     double left;
     lw_status status;
     lw_take_state(model, data, t, q, NULL);
     int row = lw_rcr_close(m, &left, &status, error);
-    if (!m->owned && !(status == LW_OK && left <= closed * m->sweeps->length && !m->sweeps->weak)) {
+    if (!m->owned && !(status == LW_OK && left <= closed * m->system->length && !m->system->weak)) {
         lw_take_state(model, data, t, q, NULL);
         lw_rcr_own_rows(m);
         row = lw_rcr_close(m, &left, &status, error);
     }
     if (status != LW_OK) return status;
-    if (!(left <= open * m->sweeps->length)) return does_not_close(m, row, left, error);
+    if (!(left <= open * m->system->length)) return does_not_close(m, row, left, error);
     memcpy(q, data->q, (size_t)model->nq * sizeof *q);
     return LW_OK;
 }
@@ -598,10 +602,10 @@ static lw_status close_positions(lw_rcr *m, double t, double *q, lw_error *error
 static lw_status project(lw_method *base, double t, double *y, lw_error *error) {
     lw_rcr *m = (lw_rcr *)base;
     const lw_model *model = base->model;
-    lw_data *data = m->looped.data;
+    lw_data *data = m->loop_base.data;
     lw_status status = LW_OK;
     lw_normalise_q(model, y);
-    if (m->looped.rows->count == 0) return LW_OK;
+    if (m->loop_base.rows->count == 0) return LW_OK;
     lw_take_state(model, data, t, y, NULL);
     lw_rcr_base_rows(m);
     bool closed = lw_crossing_closes(m, t, y);
@@ -612,7 +616,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     status = consistent_speeds(m, t, next, closed, error);
     memcpy(y + model->nq, data->v, (size_t)model->nv * sizeof *y);
     if (status != LW_OK || !next) return status;
-    if (lw_crossing_turns(m, t)) return lw_rcr_turns_away(m, m->crossing.turned, error);
+    if (lw_crossing_reverses(m, t)) return lw_rcr_reverses(m, m->crossing.reversed_at, error);
     tell_loss(m, t);
     int rank = lw_rcr_rank(m);
     lw_rcr_keep_rows(m);
@@ -626,41 +630,42 @@ lw_choice *lw_rcr_choice(lw_method *base) { return ((lw_rcr *)base)->choice; }
 lw_status lw_rcr_choose(lw_method *base, double t, const double *q, lw_error *error) {
     lw_rcr *m = (lw_rcr *)base;
     (void)error;
-    lw_take_state(base->model, m->looped.data, t, q, NULL);
+    lw_take_state(base->model, m->loop_base.data, t, q, NULL);
     memcpy(m->start, q, (size_t)base->model->nq * sizeof *q);
-    if (m->ties->count > 0) first_choice(m, t);
+    if (m->loops->count > 0) first_choice(m, t);
     return LW_OK;
 }
 
 /* Instructions counted on four-bars, ladders, platforms, trellises, scissors, nets and hubs, of which this is
- * within a third: per body, four rows of a segment, pair of segments, and block that the elimination of a tie
- * changes; a look at each closure, awake or not. */
+ * within a third: per body, four rows of a segment, pair of segments, and block that the elimination of a
+ * loop changes; a look at each closure, awake or not. */
 static double expense(lw_method *base) {
     const double per_instruction = 0.075; /* ns */
     const lw_rcr *m = (const lw_rcr *)base;
     const lw_selection *x = m->based ? &m->base : &m->whole;
-    const lw_loop_constraints *ties = x->ties;
-    double count = 230 + (m->closures ? 900. * ties->count : 3300. * m->looped.rows->count);
+    const lw_loop_constraints *loops = x->loops;
+    double count = 230 + (m->closures ? 900. * loops->count : 3300. * m->loop_base.rows->count);
     for (int i = 1; i <= base->model->body_count; i++) {
         const lw_link *link = &base->model->links[i];
         bool aligned = link->kernel < LW_KERNEL_SPHERICAL;
         count += aligned ? 630 : 1750;
-        for (int k = ties->segment_start[i]; k < ties->segment_start[i + 1]; k++) {
-            int packs = (x->awake[ties->segments[k].tie] + 3) / 4;
+        for (int k = loops->segment_start[i]; k < loops->segment_start[i + 1]; k++) {
+            int packs = (x->awake[loops->segments[k].loop] + 3) / 4;
             count += packs * (aligned ? 450 : 60 * link->joint.nv);
         }
-        for (int k = ties->pair_start[i]; k < ties->pair_start[i + 1]; k++) {
-            int rows = x->awake[ties->segments[ties->pairs[k].first].tie];
-            count += 60 + 3. * rows * ((x->awake[ties->segments[ties->pairs[k].second].tie] + 3) / 4);
+        for (int k = loops->pair_start[i]; k < loops->pair_start[i + 1]; k++) {
+            int rows = x->awake[loops->segments[loops->pairs[k].first].loop];
+            count += 60 + 3. * rows * ((x->awake[loops->segments[loops->pairs[k].second].loop] + 3) / 4);
         }
     }
-    for (int t = 0; t < ties->count; t++) {
-        const lw_coupling *near = ties->couplings + ties->ties[t].coupling;
+    for (int t = 0; t < loops->count; t++) {
+        const lw_coupling *near = loops->couplings + loops->loops[t].coupling;
         double rows = x->awake[t], others = 0, packs = 0;
         count += 6 * rows * rows * rows;
-        for (int j = ties->ties[t].couplings - 1; j >= 0; j--) { /* with itself, and all that come after it */
-            packs += (x->awake[near[j].tie] + 3) / 4, others++;
-            count += 138 * others + 3.5 * rows * x->awake[near[j].tie] * packs;
+        for (int j = loops->loops[t].couplings - 1; j >= 0;
+             j--) { /* with itself, and all that come after it */
+            packs += (x->awake[near[j].loop] + 3) / 4, others++;
+            count += 138 * others + 3.5 * rows * x->awake[near[j].loop] * packs;
         }
     }
     return per_instruction * count * (m->delicate ? 3 : 1);

@@ -2,19 +2,19 @@
  * loop.
  *
  * The motion e_j of joint j alone has a share along the constraints, in the metric of the kinetic energy.
- * With the front R_t of tie t (rcr_dependent_speeds.c) and the compliance of its rows as the sweeps have
- * factored it, C d C' = G M^-1 G' less what ties before it take,
+ * With the front R_t of loop t (rcr_dependent_speeds.c) and the compliance of its rows as the sweeps have
+ * factored it, C d C' = G M^-1 G' less what loops before it take,
  *
  *   images            x_j = d^-1/2 C^-1 R_t(j)
  *   cos^2 of a set    det(X'X) / det(M_DD),    X the images of its members                               (17)
  *
  * Of a single loop this is det (Q M^-1)_II / det (M^-1)_II of the independent rest: (23a) itself where one
  * coordinate is left. The set is picked with pivoting, the largest share of what is left next, each pivot a
- * cos^2; then members are exchanged as long as (17) grows. A speed that ties further on share counts a
+ * cos^2; then members are exchanged as long as (17) grows. A speed that loops further on share counts a
  * quarter: taken here, it leads those of this loop into their rows.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 19-23; docs/theory/rcr.md, 5.
- * Cost     O(speeds on the way x rows^2) for each tie, O(n + m) for loops of bounded width; no allocation.
+ * Cost     O(speeds on the way x rows^2) for each loop, O(n + m) for loops of bounded width; no allocation.
  */
 #include "constraints/projective_criterion.h"
 #include "formulations/rcr/rcr_coordinate_choice.h"
@@ -25,7 +25,7 @@
 
 static const double give_up = 0.5;     /* of the cos^2 that an exchange would give, as partition.c */
 static const double fair = 0.7;        /* cos^2: errors of v_D are at most 1.2 times those of v_I */
-static const double preference = 0.25; /* for speeds that ties further on have too */
+static const double preference = 0.25; /* for speeds that loops further on have too */
 
 /* --- masses ---------------------------------------------------------------------------------------- */
 
@@ -78,18 +78,18 @@ typedef struct field {
     lw_choice *c;
     const lw_data *data;
     const lw_front *front;
-    int tie, n, rank;
+    int loop, n, rank;
 } field;
 
 static void take_images(const field *f) {
     const lw_choice *c = f->c;
-    const lw_rcr_system *s = c->sweeps;
-    int width = LW_ABREAST(s->awake[f->tie]);
-    const double *C = s->L + s->ties->ties[f->tie].block;
+    const lw_rcr_system *s = c->system;
+    int width = LW_ABREAST(s->awake[f->loop]);
+    const double *C = s->L + s->loops->loops[f->loop].block;
     for (int j = 0; j < f->n; j++) {
         double *x = c->images + 6 * j;
         for (int k = 0; k < f->rank; k++) {
-            x[k] = f->front->R[f->front->room * k + j];
+            x[k] = f->front->R[f->front->capacity * k + j];
             for (int l = 0; l < k; l++) x[k] -= C[width * k + l] * x[l];
         }
         for (int k = 0; k < f->rank; k++) x[k] *= sqrt(C[(width + 1) * k]);
@@ -140,9 +140,9 @@ static double worth_of(const field *f, const int *set) {
 }
 
 static double weight(const field *f, int j) {
-    const lw_loop_constraints *ties = f->c->ties;
-    int end = ties->segment_start[f->c->body_of[f->front->speed[j]] + 1];
-    return ties->segments[end - 1].tie > f->tie ? preference : 1;
+    const lw_loop_constraints *loops = f->c->loops;
+    int end = loops->segment_start[f->c->body_of[f->front->speed[j]] + 1];
+    return loops->segments[end - 1].loop > f->loop ? preference : 1;
 }
 
 static bool member(const int *set, int count, int j) {
@@ -217,44 +217,44 @@ static double best_set(const field *f, int *set) {
     return worth;
 }
 
-/* Places of the set that tie t has had; false: some of it is not here, or another tie has taken it. */
+/* Places of the set that loop t has had; false: some of it is not here, or another loop has taken it. */
 static bool present_set(const field *f, int *set) {
     const lw_choice *c = f->c;
-    if (!c->made || c->rank[f->tie] != f->rank) return false;
+    if (!c->made || c->rank[f->loop] != f->rank) return false;
     for (int k = 0; k < f->rank; k++) {
-        int speed = c->dependent[c->ties->ties[f->tie].first + k];
-        if (c->owner[speed] != f->tie || (set[k] = c->where[speed]) < 0) return false;
+        int speed = c->dependent[c->loops->loops[f->loop].first + k];
+        if (c->owner[speed] != f->loop || (set[k] = c->where[speed]) < 0) return false;
     }
     return true;
 }
 
-/* What the set that tie t had before the last recall is worth now, if it is another one. */
+/* What the set that loop t had before the last recall is worth now, if it is another one. */
 static void look_back(const field *f, const int *set) {
     lw_choice *c = f->c;
     int former[6], count = 0;
     bool other = false;
     for (int j = 0; j < f->n; j++)
-        if (c->former[f->front->speed[j]] == f->tie && count < f->rank) {
+        if (c->former[f->front->speed[j]] == f->loop && count < f->rank) {
             other |= !member(set, f->rank, j);
             former[count++] = j;
         }
-    if (other && count == f->rank) c->former_worth[f->tie] = worth_of(f, former);
+    if (other && count == f->rank) c->former_worth[f->loop] = worth_of(f, former);
 }
 
 /* --- the choice ------------------------------------------------------------------------------------ */
 
-/* Chooses for tie t, or leaves its set as it is; before: the worth that it had. False: there is no set. */
+/* Chooses for loop t, or leaves its set as it is; before: the worth that it had. False: there is no set. */
 static bool choose(lw_choice *c, const lw_data *data, int t, double *before, bool *changed) {
-    const lw_loop_constraint *tie = &c->ties->ties[t];
-    const int *place = c->sweeps->pivot + tie->first;
-    int rank = c->sweeps->rank[t], *set = c->set, *present = c->present;
+    const lw_loop_constraint *loop = &c->loops->loops[t];
+    const int *slot = c->system->pivot + loop->first;
+    int rank = c->system->rank[t], *set = c->set, *present = c->present;
     *changed = false;
     *before = 1;
-    if (rank > 0 && !lw_front_load(c, t, true, rank, place, NULL)) return false;
+    if (rank > 0 && !lw_front_load(c, t, true, rank, slot, NULL)) return false;
     const field f = {.c = c,
                      .data = data,
                      .front = &c->fronts[t],
-                     .tie = t,
+                     .loop = t,
                      .n = rank ? c->fronts[t].count : 0,
                      .rank = rank};
     take_images(&f);
@@ -268,13 +268,13 @@ static bool choose(lw_choice *c, const lw_data *data, int t, double *before, boo
         c->worth[t] = best_set(&f, set);
         if (!(c->worth[t] > 0)) return false;
         for (int k = 0; k < c->rank[t]; k++)
-            if (c->owner[c->dependent[tie->first + k]] == t) c->owner[c->dependent[tie->first + k]] = -1;
+            if (c->owner[c->dependent[loop->first + k]] == t) c->owner[c->dependent[loop->first + k]] = -1;
     }
     look_back(&f, set);
     c->rank[t] = rank;
-    for (int k = 0; k < rank; k++) c->row[tie->first + k] = c->sweeps->row[tie->first + place[k]];
+    for (int k = 0; k < rank; k++) c->row[loop->first + k] = c->system->row[loop->first + slot[k]];
     c->delta[t] = rank > 0 ? lw_front_solve(c, t, rank, set) : 1;
-    for (int k = 0; k < rank; k++) c->owner[c->dependent[tie->first + k]] = t;
+    for (int k = 0; k < rank; k++) c->owner[c->dependent[loop->first + k]] = t;
     return c->delta[t] > 0;
 }
 
@@ -294,33 +294,33 @@ static void list(const lw_choice *c, const int *one, const int *other, char *tex
     }
 }
 
-const char *lw_choice_closing(const lw_choice *c, int tie) {
-    const lw_row *row = &c->rows->rows[c->ties->ties[tie].first];
+const char *lw_choice_closing(const lw_choice *c, int loop) {
+    const lw_row *row = &c->rows->rows[c->loops->loops[loop].first];
     return row->joint >= 0 ? c->model->joints[row->joint].name : c->model->constraints[row->constraint].name;
 }
 
-static void tell(const lw_choice *c, const lw_method_options *options, double t, int tie, int ties,
+static void tell(const lw_choice *c, const lw_method_options *options, double t, int loop, int loops,
                  double before) {
     enum { SIZE = 160 };
     char from[SIZE], to[SIZE], more[48] = "";
     list(c, c->former, c->owner, from, SIZE);
     list(c, c->owner, c->former, to, SIZE);
-    if (ties > 1) snprintf(more, sizeof more, ", and %d more", ties - 1);
+    if (loops > 1) snprintf(more, sizeof more, ", and %d more", loops - 1);
     if (!to[0] && from[0])
         lw_note(options, t, "coordinates", "loop of \"%s\"%s: %s no longer independent",
-                lw_choice_closing(c, tie), more, from);
+                lw_choice_closing(c, loop), more, from);
     else
         lw_note(options, t, "coordinates", "loop of \"%s\"%s: independent %s -> %s; cos^2 %.3g -> %.3g",
-                lw_choice_closing(c, tie), more, from[0] ? from : "(as before)", to[0] ? to : "(as before)",
-                before, c->worth[tie]);
+                lw_choice_closing(c, loop), more, from[0] ? from : "(as before)", to[0] ? to : "(as before)",
+                before, c->worth[loop]);
 }
 
 static void copy_choice(const lw_choice *c, const struct lw_choice_made *from,
                         const struct lw_choice_made *to) {
-    size_t ties = (size_t)c->ties->count, rows = (size_t)c->rows->count;
-    memcpy(to->rank, from->rank, ties * sizeof *to->rank);
-    memcpy(to->worth, from->worth, ties * sizeof *to->worth);
-    memcpy(to->delta, from->delta, ties * sizeof *to->delta);
+    size_t loops = (size_t)c->loops->count, rows = (size_t)c->rows->count;
+    memcpy(to->rank, from->rank, loops * sizeof *to->rank);
+    memcpy(to->worth, from->worth, loops * sizeof *to->worth);
+    memcpy(to->delta, from->delta, loops * sizeof *to->delta);
     memcpy(to->dependent, from->dependent, rows * sizeof *to->dependent);
     memcpy(to->row, from->row, rows * sizeof *to->row);
     memcpy(to->owner, from->owner, (size_t)c->model->nv * sizeof *to->owner);
@@ -346,17 +346,17 @@ void lw_choice_keep(lw_choice *c) {
 void lw_choice_recall(lw_choice *c) {
     const struct lw_choice_made now = present(c);
     memcpy(c->former, c->owner, (size_t)c->model->nv * sizeof *c->former);
-    memcpy(c->former_worth, c->worth, (size_t)c->ties->count * sizeof *c->worth);
+    memcpy(c->former_worth, c->worth, (size_t)c->loops->count * sizeof *c->worth);
     copy_choice(c, &c->kept, &now);
     c->sound = c->kept.sound, c->made = c->kept.made;
 }
 
-/* The first tie that determines other speeds than before the last recall, and how many do. */
+/* The first loop that determines other speeds than before the last recall, and how many do. */
 static int differing(const lw_choice *c, int *count) {
     int first = -1;
     *count = 0;
-    for (int t = 0; t < c->ties->count; t++) {
-        const int *dependent = c->dependent + c->ties->ties[t].first;
+    for (int t = 0; t < c->loops->count; t++) {
+        const int *dependent = c->dependent + c->loops->loops[t].first;
         bool other = false;
         for (int k = 0; k < c->rank[t]; k++) other |= c->former[dependent[k]] != t;
         if (other && first < 0) first = t;
@@ -366,11 +366,11 @@ static int differing(const lw_choice *c, int *count) {
 }
 
 void lw_choice_reconsider(lw_choice *c, const lw_data *data, const lw_method_options *options, double t) {
-    for (int k = 0; c->made && k < c->ties->count; k++)
-        if (c->sweeps->rank[k] < c->rank[k]) return; /* what moves there may not move on */
+    for (int k = 0; c->made && k < c->loops->count; k++)
+        if (c->system->rank[k] < c->rank[k]) return; /* what moves there may not move on */
     compose(c, data);
     bool made = true;
-    for (int k = 0; k < c->ties->count && made; k++) {
+    for (int k = 0; k < c->loops->count && made; k++) {
         double worth;
         bool other;
         made = choose(c, data, k, &worth, &other);
@@ -378,7 +378,7 @@ void lw_choice_reconsider(lw_choice *c, const lw_data *data, const lw_method_opt
     }
     bool again = c->made && made;
     c->made = c->sound = made;
-    for (int k = 0; k < c->ties->count; k++)
+    for (int k = 0; k < c->loops->count; k++)
         if (c->rank[k] > 0 && c->worth[k] < fair) c->sound = false;
     if (!made)
         for (int k = 0; k < c->model->nv; k++) c->owner[k] = -1;

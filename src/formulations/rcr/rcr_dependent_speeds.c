@@ -1,11 +1,11 @@
-/* rcr_dependent_speeds.c - dependent speeds of closed loops from the independent ones, tie by tie.
+/* rcr_dependent_speeds.c - dependent speeds of closed loops from the independent ones, loop by loop.
  *
  *   column of speed j in a row:   s_j . w          s_j the joint's axis, w the wrench of the row on what the
  *   joint carries
- *   front of tie t:               R_t = G_t - sum over ties u < t of R_t(D_u) R_u
+ *   front of loop t:               R_t = G_t - sum over loops u < t of R_t(D_u) R_u
  *   (15)
  *   solved for its own set D_t:   R_t <- Delta_t^-1 R_t,   Delta_t = R_t(D_t)
- *   from the last tie to the first:   v_D,t = right_t - R_t v
+ *   from the last loop to the first:   v_D,t = right_t - R_t v
  *   (16)
  *
  * which is an LU factorisation of G_D by blocks. Only corrections are computed, so that the independent
@@ -23,28 +23,29 @@
 
 /* --- structure ------------------------------------------------------------------------------------- */
 
-static int segment_at(const lw_loop_constraints *ties, int tie, int body) {
-    for (int s = ties->segment_start[body]; s < ties->segment_start[body + 1]; s++)
-        if (ties->segments[s].tie == tie) return s;
+static int segment_at(const lw_loop_constraints *loops, int loop, int body) {
+    for (int s = loops->segment_start[body]; s < loops->segment_start[body + 1]; s++)
+        if (loops->segments[s].loop == loop) return s;
     return -1;
 }
 
-/* Ends of tie t with their ways; before there is room for them they are only counted. */
-static void lay_ways(lw_choice *c, const lw_rows *rows, int t, int *ends, int *steps, int *ways, bool *seen) {
-    const lw_loop_constraint *tie = &c->ties->ties[t];
-    const lw_row *row = &rows->rows[tie->first];
+/* Ends of loop t with their ways; before there is room for them they are only counted. */
+static void lay_paths(lw_choice *c, const lw_rows *rows, int t, int *ends, int *steps, int *speeds,
+                      bool *seen) {
+    const lw_loop_constraint *loop = &c->loops->loops[t];
+    const lw_row *row = &rows->rows[loop->first];
     for (int b = row->block; b < row->block + row->count; b++) {
-        int body = rows->body[b], segment = body == tie->base ? -1 : segment_at(c->ties, t, body);
+        int body = rows->body[b], segment = body == loop->base ? -1 : segment_at(c->loops, t, body);
         if (c->ends) c->ends[*ends] = (lw_path_end){.body = body, .block = b, .step = *steps, .steps = 0};
-        for (int i = body; segment >= 0; segment = c->ties->segments[segment].parent) {
+        for (int i = body; segment >= 0; segment = c->loops->segments[segment].parent) {
             const lw_link *link = &c->model->links[i];
-            const lw_segment *s = &c->ties->segments[segment];
+            const lw_segment *s = &c->loops->segments[segment];
             if (c->ends) {
                 c->steps[*steps] = (lw_path_step){.body = i, .segment = segment, .adds = seen[segment]};
                 c->ends[*ends].steps++;
                 for (int k = 0; !seen[segment] && k < link->joint.nv; k++)
                     if (!(link->prescribed >> k & 1))
-                        c->ways[(*ways)++] =
+                        c->path_speeds[(*speeds)++] =
                             (lw_path_speed){.speed = link->v + k, .at = s->Y + k, .stride = link->joint.nv};
                 seen[segment] = true;
             }
@@ -56,26 +57,26 @@ static void lay_ways(lw_choice *c, const lw_rows *rows, int t, int *ends, int *s
 }
 
 static bool build(lw_choice *c, const lw_rows *rows, bool *seen, lw_arena *arena) {
-    const lw_loop_constraints *ties = c->ties;
+    const lw_loop_constraints *loops = c->loops;
     int ends = 0, steps = 0, speeds = 0, most = 0;
-    for (int t = 0; t < ties->count; t++) lay_ways(c, rows, t, &ends, &steps, NULL, NULL);
+    for (int t = 0; t < loops->count; t++) lay_paths(c, rows, t, &ends, &steps, NULL, NULL);
     for (int i = 1; i <= c->model->body_count; i++)
-        speeds += (ties->segment_start[i + 1] - ties->segment_start[i]) * c->model->links[i].joint.nv;
+        speeds += (loops->segment_start[i + 1] - loops->segment_start[i]) * c->model->links[i].joint.nv;
     c->steps = LW_NEW(arena, lw_path_step, steps + 1);
-    c->ways = LW_NEW(arena, lw_path_speed, speeds + 1);
+    c->path_speeds = LW_NEW(arena, lw_path_speed, speeds + 1);
     c->ends = LW_NEW(arena, lw_path_end, ends + 1);
     if (lw_arena_failed(arena)) return false;
     ends = steps = speeds = 0;
-    for (int t = 0; t < ties->count; t++) {
+    for (int t = 0; t < loops->count; t++) {
         enum { EXTRA = 16 };
         lw_front *front = &c->fronts[t];
-        front->end = ends, front->way = speeds;
-        lay_ways(c, rows, t, &ends, &steps, &speeds, seen);
-        front->ends = ends - front->end, front->ways = speeds - front->way;
-        front->room = 2 * front->ways + EXTRA;
-        front->speed = LW_NEW(arena, int, front->room);
-        front->R = LW_NEW(arena, double, ties->ties[t].count * front->room);
-        if (front->room > most) most = front->room;
+        front->end = ends, front->path_start = speeds;
+        lay_paths(c, rows, t, &ends, &steps, &speeds, seen);
+        front->ends = ends - front->end, front->path_length = speeds - front->path_start;
+        front->capacity = 2 * front->path_length + EXTRA;
+        front->speed = LW_NEW(arena, int, front->capacity);
+        front->R = LW_NEW(arena, double, loops->loops[t].count * front->capacity);
+        if (front->capacity > most) most = front->capacity;
     }
     double **wide[] = {&c->images, &c->left, &c->along, &c->mass};
     for (size_t k = 0; k < sizeof wide / sizeof *wide; k++) *wide[k] = LW_NEW(arena, double, 6 * most + 6);
@@ -85,18 +86,18 @@ static bool build(lw_choice *c, const lw_rows *rows, bool *seen, lw_arena *arena
     return !lw_arena_failed(arena);
 }
 
-lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw_rcr_system *sweeps,
+lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw_rcr_system *system,
                             lw_arena *arena) {
     lw_choice *c = LW_NEW(arena, lw_choice, 1);
-    const lw_loop_constraints *ties = sweeps->ties;
-    bool *seen = LW_NEW(arena, bool, ties->segment_start[model->body_count + 1] + 1);
+    const lw_loop_constraints *loops = system->loops;
+    bool *seen = LW_NEW(arena, bool, loops->segment_start[model->body_count + 1] + 1);
     if (lw_arena_failed(arena)) return NULL;
     size_t nv = (size_t)model->nv + 1;
-    c->model = model, c->rows = rows, c->ties = ties, c->sweeps = sweeps;
-    c->fronts = LW_NEW(arena, lw_front, ties->count + 1);
-    c->rank = LW_NEW(arena, int, ties->count + 1);
-    c->worth = LW_NEW(arena, double, ties->count + 1);
-    c->delta = LW_NEW(arena, double, ties->count + 1);
+    c->model = model, c->rows = rows, c->loops = loops, c->system = system;
+    c->fronts = LW_NEW(arena, lw_front, loops->count + 1);
+    c->rank = LW_NEW(arena, int, loops->count + 1);
+    c->worth = LW_NEW(arena, double, loops->count + 1);
+    c->delta = LW_NEW(arena, double, loops->count + 1);
     c->dependent = LW_NEW(arena, int, rows->count + 1);
     c->row = LW_NEW(arena, int, rows->count + 1);
     c->owner = LW_NEW(arena, int, nv);
@@ -107,22 +108,23 @@ lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw
     c->axis = LW_NEW(arena, double, 6 * nv);
     c->momentum = LW_NEW(arena, double, 6 * nv);
     c->in_loops = LW_NEW(arena, int, nv);
-    c->G = LW_NEW(arena, double, ties->Y_size + 1);
+    c->G = LW_NEW(arena, double, loops->Y_size + 1);
     c->composite = LW_NEW(arena, lw_rigid_inertia, model->body_count + 1);
-    c->kept = (struct lw_choice_made){.rank = LW_NEW(arena, int, ties->count + 1),
-                                      .worth = LW_NEW(arena, double, ties->count + 1),
-                                      .delta = LW_NEW(arena, double, ties->count + 1),
+    c->kept = (struct lw_choice_made){.rank = LW_NEW(arena, int, loops->count + 1),
+                                      .worth = LW_NEW(arena, double, loops->count + 1),
+                                      .delta = LW_NEW(arena, double, loops->count + 1),
                                       .dependent = LW_NEW(arena, int, rows->count + 1),
                                       .row = LW_NEW(arena, int, rows->count + 1),
                                       .owner = LW_NEW(arena, int, nv)};
-    c->former_worth = LW_NEW(arena, double, ties->count + 1);
+    c->former_worth = LW_NEW(arena, double, loops->count + 1);
     if (lw_arena_failed(arena)) return NULL;
     for (int k = 0; k < model->nv; k++) c->owner[k] = c->where[k] = -1;
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++) {
             int speed = model->links[i].v + k;
             c->body_of[speed] = i;
-            if (ties->segment_start[i] < ties->segment_start[i + 1] && !(model->links[i].prescribed >> k & 1))
+            if (loops->segment_start[i] < loops->segment_start[i + 1] &&
+                !(model->links[i].prescribed >> k & 1))
                 c->in_loops[c->loop_speeds++] = speed;
         }
     return build(c, rows, seen, arena) ? c : NULL;
@@ -144,16 +146,16 @@ static void axis_of(const lw_link *link, const lw_data *data, const lw_pose *wor
 }
 
 void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, bool all) {
-    for (int t = 0; t < c->ties->count; t++) {
+    for (int t = 0; t < c->loops->count; t++) {
         const lw_front *front = &c->fronts[t];
-        int rows = c->sweeps->awake[t];
+        int rows = c->system->awake[t];
         for (int e = front->end; e < front->end + front->ends; e++) {
             const lw_path_end *end = &c->ends[e];
             const lw_pose *at = &world[end->body];
             double w[36];
             for (int r = 0; r < rows && end->steps > 0; r++) {
                 double own[6];
-                lw_wrench(c->sweeps->K + c->sweeps->ties->place[end->block], r, own);
+                lw_wrench(c->system->K + c->system->loops->wrench_start[end->block], r, own);
                 lw_m3_mul_v(at->R, own, w + 6 * r);
                 lw_m3_mul_v(at->R, own + 3, w + 6 * r + 3);
             }
@@ -165,7 +167,7 @@ void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, 
                     if (link->prescribed >> k & 1 || (!all && c->owner[speed] < 0)) continue;
                     /* the axis at the end's origin: there the wrenches are known */
                     double *s = c->axis + 6 * speed, arm[3], v[3];
-                    double *G = c->G + c->ties->segments[step->segment].Y + k;
+                    double *G = c->G + c->loops->segments[step->segment].Y + k;
                     axis_of(link, data, &world[step->body], k, s);
                     lw_v3_sub(at->p, world[step->body].p, arm);
                     lw_v3_cross(s, arm, v);
@@ -182,42 +184,43 @@ void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, 
 
 /* --- fronts ---------------------------------------------------------------------------------------- */
 
-static void drop(lw_choice *c, lw_front *front, int rows, int place) {
+static void drop(lw_choice *c, lw_front *front, int rows, int slot) {
     int last = --front->count;
-    c->where[front->speed[place]] = -1;
-    if (place == last) return;
-    front->speed[place] = front->speed[last];
-    c->where[front->speed[place]] = place;
-    for (int r = 0; r < rows; r++) front->R[front->room * r + place] = front->R[front->room * r + last];
+    c->where[front->speed[slot]] = -1;
+    if (slot == last) return;
+    front->speed[slot] = front->speed[last];
+    c->where[front->speed[slot]] = slot;
+    for (int r = 0; r < rows; r++)
+        front->R[front->capacity * r + slot] = front->R[front->capacity * r + last];
 }
 
 static int find(lw_choice *c, lw_front *front, int rows, int speed) {
-    int place = c->where[speed];
-    if (place >= 0 || front->count == front->room) return place;
-    place = c->where[speed] = front->count++;
-    front->speed[place] = speed;
-    for (int r = 0; r < rows; r++) front->R[front->room * r + place] = 0;
-    return place;
+    int slot = c->where[speed];
+    if (slot >= 0 || front->count == front->capacity) return slot;
+    slot = c->where[speed] = front->count++;
+    front->speed[slot] = speed;
+    for (int r = 0; r < rows; r++) front->R[front->capacity * r + slot] = 0;
+    return slot;
 }
 
-/* Takes out of the rows of tie t what tie u determines; false: no room. */
+/* Takes out of the rows of loop t what loop u determines; false: no room. */
 static bool take_out(lw_choice *c, int t, int u, int rows) {
     lw_front *own = &c->fronts[t];
     const lw_front *other = &c->fronts[u];
-    int first = c->ties->ties[u].first, rank = c->rank[u];
+    int first = c->loops->loops[u].first, rank = c->rank[u];
     double F[36];
     for (int k = 0; k < rank; k++) {
-        int place = c->where[c->dependent[first + k]];
-        for (int r = 0; r < rows; r++) F[6 * r + k] = place < 0 ? 0 : own->R[own->room * r + place];
-        if (place >= 0) drop(c, own, rows, place);
+        int slot = c->where[c->dependent[first + k]];
+        for (int r = 0; r < rows; r++) F[6 * r + k] = slot < 0 ? 0 : own->R[own->capacity * r + slot];
+        if (slot >= 0) drop(c, own, rows, slot);
     }
     for (int n = 0; n < other->count; n++) {
-        int place = find(c, own, rows, other->speed[n]);
-        if (place < 0) return false;
+        int slot = find(c, own, rows, other->speed[n]);
+        if (slot < 0) return false;
         for (int r = 0; r < rows; r++) {
             double total = 0;
-            for (int k = 0; k < rank; k++) total += F[6 * r + k] * other->R[other->room * k + n];
-            own->R[own->room * r + place] -= total;
+            for (int k = 0; k < rank; k++) total += F[6 * r + k] * other->R[other->capacity * k + n];
+            own->R[own->capacity * r + slot] -= total;
         }
     }
     for (int r = 0; r < rows; r++)
@@ -226,20 +229,21 @@ static bool take_out(lw_choice *c, int t, int u, int rows) {
     return true;
 }
 
-bool lw_front_load(lw_choice *c, int t, bool all, int rows, const int *place, const double *defect) {
+bool lw_front_load(lw_choice *c, int t, bool all, int rows, const int *slot, const double *defect) {
     lw_front *front = &c->fronts[t];
-    const int first = c->ties->ties[t].first;
+    const int first = c->loops->loops[t].first;
     front->count = 0;
-    for (const lw_path_speed *x = c->ways + front->way; x < c->ways + front->way + front->ways; x++) {
+    for (const lw_path_speed *x = c->path_speeds + front->path_start;
+         x < c->path_speeds + front->path_start + front->path_length; x++) {
         if (!all && c->owner[x->speed] < 0) continue;
         int n = c->where[x->speed] = front->count++;
         front->speed[n] = x->speed;
-        for (int r = 0; r < rows; r++) front->R[front->room * r + n] = c->G[x->at + x->stride * place[r]];
+        for (int r = 0; r < rows; r++) front->R[front->capacity * r + n] = c->G[x->at + x->stride * slot[r]];
     }
     for (int r = 0; r < rows; r++)
-        front->right[r] = defect ? -defect[first + c->sweeps->row[first + place[r]]] : 0;
+        front->right[r] = defect ? -defect[first + c->system->row[first + slot[r]]] : 0;
     c->work += (long)rows * front->count;
-    for (;;) { /* what u determines may bring in what ties between u and t do, so the first of them first */
+    for (;;) { /* what u determines may bring in what loops between u and t do, so the first of them first */
         int u = t;
         for (int n = 0; n < front->count; n++) {
             int owner = c->owner[front->speed[n]];
@@ -257,36 +261,36 @@ void lw_front_release(lw_choice *c, int t) {
 
 double lw_front_solve(lw_choice *c, int t, int rows, int *pick) {
     lw_front *front = &c->fronts[t];
-    int room = front->room, *dependent = c->dependent + c->ties->ties[t].first;
+    int capacity = front->capacity, *dependent = c->dependent + c->loops->loops[t].first;
     double scale[6], det = 1, *R = front->R;
     for (int r = 0; r < rows; r++) {
         scale[r] = 0;
-        for (int k = 0; k < rows; k++) scale[r] = fmax(scale[r], fabs(R[room * r + pick[k]]));
+        for (int k = 0; k < rows; k++) scale[r] = fmax(scale[r], fabs(R[capacity * r + pick[k]]));
         if (!(scale[r] > 0)) return 0;
     }
     for (int k = 0; k < rows; k++) {
         int best = k;
         for (int r = k + 1; r < rows; r++)
-            if (fabs(R[room * r + pick[k]]) * scale[best] > fabs(R[room * best + pick[k]]) * scale[r])
+            if (fabs(R[capacity * r + pick[k]]) * scale[best] > fabs(R[capacity * best + pick[k]]) * scale[r])
                 best = r;
         if (best != k) {
             double x = scale[k];
             scale[k] = scale[best], scale[best] = x;
             x = front->right[k], front->right[k] = front->right[best], front->right[best] = x;
             for (int n = 0; n < front->count; n++) {
-                x = R[room * k + n];
-                R[room * k + n] = R[room * best + n], R[room * best + n] = x;
+                x = R[capacity * k + n];
+                R[capacity * k + n] = R[capacity * best + n], R[capacity * best + n] = x;
             }
         }
-        double pivot = R[room * k + pick[k]];
+        double pivot = R[capacity * k + pick[k]];
         det *= fabs(pivot);
         if (!(fabs(pivot) > 0)) return 0;
-        for (int n = 0; n < front->count; n++) R[room * k + n] /= pivot;
+        for (int n = 0; n < front->count; n++) R[capacity * k + n] /= pivot;
         front->right[k] /= pivot;
         for (int r = 0; r < rows; r++) {
-            double factor = R[room * r + pick[k]];
+            double factor = R[capacity * r + pick[k]];
             if (r == k || factor == 0) continue;
-            for (int n = 0; n < front->count; n++) R[room * r + n] -= factor * R[room * k + n];
+            for (int n = 0; n < front->count; n++) R[capacity * r + n] -= factor * R[capacity * k + n];
             front->right[r] -= factor * front->right[k];
         }
     }
@@ -297,51 +301,51 @@ double lw_front_solve(lw_choice *c, int t, int rows, int *pick) {
 
 /* --- speeds ---------------------------------------------------------------------------------------- */
 
-/* Where the rows of the set are in the list of tie t, or those that are awake instead: any independent rows
+/* Where the rows of the set are in the list of loop t, or those that are awake instead: any independent rows
  * of a closed loop give the same speeds. False: there are not as many. */
-static bool rows_in_use(const lw_choice *c, int t, int place[6], bool *same) {
-    const lw_loop_constraint *tie = &c->ties->ties[t];
-    const int *listed = c->sweeps->row + tie->first, *wanted = c->row + tie->first;
-    int awake = c->sweeps->awake[t], rank = c->rank[t];
-    *same = awake == rank || awake == tie->count;
+static bool rows_in_use(const lw_choice *c, int t, int slot[6], bool *same) {
+    const lw_loop_constraint *loop = &c->loops->loops[t];
+    const int *listed = c->system->row + loop->first, *wanted = c->row + loop->first;
+    int awake = c->system->awake[t], rank = c->rank[t];
+    *same = awake == rank || awake == loop->count;
     for (int k = 0; k < rank && *same; k++) {
-        place[k] = 0;
-        while (place[k] < awake && listed[place[k]] != wanted[k]) place[k]++;
-        *same = place[k] < awake;
+        slot[k] = 0;
+        while (slot[k] < awake && listed[slot[k]] != wanted[k]) slot[k]++;
+        *same = slot[k] < awake;
     }
-    for (int k = 0; k < rank && !*same; k++) place[k] = k;
+    for (int k = 0; k < rank && !*same; k++) slot[k] = k;
     return *same || awake == rank;
 }
 
 bool lw_choice_speeds(lw_choice *c, const double *defect, double *v) {
     const double small = 0.1; /* of Delta at the last step: a set that has become so bad is not used */
-    const lw_loop_constraints *ties = c->ties;
+    const lw_loop_constraints *loops = c->loops;
     if (!c->made) return false;
-    for (int t = 0; t < ties->count; t++) {
-        const int rank = c->rank[t], *dependent = c->dependent + ties->ties[t].first;
-        int place[6], pick[6];
+    for (int t = 0; t < loops->count; t++) {
+        const int rank = c->rank[t], *dependent = c->dependent + loops->loops[t].first;
+        int slot[6], pick[6];
         if (rank == 0) continue;
-        bool same, fine = rows_in_use(c, t, place, &same);
+        bool same, fine = rows_in_use(c, t, slot, &same);
         if (!fine) return false;
-        fine = lw_front_load(c, t, false, rank, place, defect);
+        fine = lw_front_load(c, t, false, rank, slot, defect);
         for (int k = 0; k < rank && fine; k++) fine = (pick[k] = c->where[dependent[k]]) >= 0;
         fine = fine && lw_front_solve(c, t, rank, pick) > (same ? small * c->delta[t] : 0);
         lw_front_release(c, t);
         if (!fine) return false;
     }
-    for (int t = ties->count - 1; t >= 0; t--) {
+    for (int t = loops->count - 1; t >= 0; t--) {
         const lw_front *front = &c->fronts[t];
-        const int *dependent = c->dependent + ties->ties[t].first;
+        const int *dependent = c->dependent + loops->loops[t].first;
         for (int k = 0; k < c->rank[t]; k++) {
             double x = front->right[k];
             for (int n = 0; n < front->count; n++)
-                x -= front->R[front->room * k + n] * c->step[front->speed[n]];
+                x -= front->R[front->capacity * k + n] * c->step[front->speed[n]];
             c->step[dependent[k]] = x;
         }
     }
-    for (int t = 0; t < ties->count; t++)
+    for (int t = 0; t < loops->count; t++)
         for (int k = 0; k < c->rank[t]; k++) {
-            int speed = c->dependent[ties->ties[t].first + k];
+            int speed = c->dependent[loops->loops[t].first + k];
             v[speed] += c->step[speed];
         }
     return true;

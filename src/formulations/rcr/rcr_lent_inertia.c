@@ -27,7 +27,7 @@
  * correction gains as many. */
 static const double share = 1e-5;
 
-/* The bodies with inertia on the way of a tie, at the position in data: the middle of their centres, how far
+/* The bodies with inertia on the way of a loop, at the position in data: the middle of their centres, how far
  * they reach from there, and the least of their masses, or inertia over length^2. */
 typedef struct neighbours {
     double centre[3], length, mass;
@@ -69,37 +69,37 @@ static void add_mass(const lw_model *model, const lw_data *data, int i, neighbou
 
 typedef void (*look)(const lw_model *, const lw_data *, int, neighbours *);
 
-/* At every body on the way of each tie; its base is one of them. */
-static void look_along(const lw_rcr *m, look at, neighbours *of_tie) {
-    const lw_model *model = m->looped.base.model;
-    const lw_loop_constraints *ties = m->ties;
+/* At every body on the way of each loop; its base is one of them. */
+static void look_along(const lw_rcr *m, look at, neighbours *of_loop) {
+    const lw_model *model = m->loop_base.base.model;
+    const lw_loop_constraints *loops = m->loops;
     for (int i = 1; i <= model->body_count; i++)
-        for (int k = ties->segment_start[i]; k < ties->segment_start[i + 1]; k++)
-            at(model, m->looped.data, i, &of_tie[ties->segments[k].tie]);
-    for (int t = 0; t < ties->count; t++)
-        if (ties->ties[t].base) at(model, m->looped.data, ties->ties[t].base, &of_tie[t]);
+        for (int k = loops->segment_start[i]; k < loops->segment_start[i + 1]; k++)
+            at(model, m->loop_base.data, i, &of_loop[loops->segments[k].loop]);
+    for (int t = 0; t < loops->count; t++)
+        if (loops->loops[t].base) at(model, m->loop_base.data, loops->loops[t].base, &of_loop[t]);
 }
 
-static void survey_ties(const lw_rcr *m, neighbours *of_tie) {
-    int count = m->ties->count;
-    for (int t = 0; t < count; t++) of_tie[t] = (neighbours){.mass = HUGE_VAL};
-    look_along(m, add_centre, of_tie);
+static void survey_loops(const lw_rcr *m, neighbours *of_loop) {
+    int count = m->loops->count;
+    for (int t = 0; t < count; t++) of_loop[t] = (neighbours){.mass = HUGE_VAL};
+    look_along(m, add_centre, of_loop);
     for (int t = 0; t < count; t++)
-        for (int k = 0; k < 3 && of_tie[t].count > 0; k++) of_tie[t].centre[k] /= of_tie[t].count;
-    look_along(m, add_length, of_tie);
+        for (int k = 0; k < 3 && of_loop[t].count > 0; k++) of_loop[t].centre[k] /= of_loop[t].count;
+    look_along(m, add_length, of_loop);
     for (int t = 0; t < count; t++)
-        if (!(of_tie[t].length > 0)) of_tie[t].length = m->sweeps->length;
-    look_along(m, add_mass, of_tie);
+        if (!(of_loop[t].length > 0)) of_loop[t].length = m->system->length;
+    look_along(m, add_mass, of_loop);
 }
 
 /* Lends inertia to body i; false: no loop that passes it has any. */
-static bool lend(const lw_rcr *m, const neighbours *of_tie, int i, lw_link *link) {
-    const lw_loop_constraints *ties = m->ties;
-    const lw_pose *world = &m->looped.data->world[i];
+static bool lend(const lw_rcr *m, const neighbours *of_loop, int i, lw_link *link) {
+    const lw_loop_constraints *loops = m->loops;
+    const lw_pose *world = &m->loop_base.data->world[i];
     const neighbours *best = NULL;
     double arm[3], c[3];
-    for (int k = ties->segment_start[i]; k < ties->segment_start[i + 1]; k++) {
-        const neighbours *near = &of_tie[ties->segments[k].tie];
+    for (int k = loops->segment_start[i]; k < loops->segment_start[i + 1]; k++) {
+        const neighbours *near = &of_loop[loops->segments[k].loop];
         if (near->mass < HUGE_VAL && (!best || near->mass < best->mass)) best = near;
     }
     if (!best) return false;
@@ -118,14 +118,14 @@ static bool lend(const lw_rcr *m, const neighbours *of_tie, int i, lw_link *link
 }
 
 lw_status lw_rcr_lend(lw_rcr *m, lw_error *error) {
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
     int n = model->body_count;
     m->lends = false;
-    neighbours *of_tie = LW_NEW(m->looped.arena, neighbours, m->ties->count + 1);
-    lw_model *lent = LW_NEW(m->looped.arena, lw_model, 1);
-    lw_link *links = LW_NEW(m->looped.arena, lw_link, n + 1);
-    if (lw_arena_failed(m->looped.arena)) return lw_out_of_memory(error);
+    neighbours *of_loop = LW_NEW(m->loop_base.arena, neighbours, m->loops->count + 1);
+    lw_model *lent = LW_NEW(m->loop_base.arena, lw_model, 1);
+    lw_link *links = LW_NEW(m->loop_base.arena, lw_link, n + 1);
+    if (lw_arena_failed(m->loop_base.arena)) return lw_out_of_memory(error);
     memcpy(links, model->links, ((size_t)n + 1) * sizeof *links);
     *lent = *model;
     lent->links = links;
@@ -143,15 +143,15 @@ lw_status lw_rcr_lend(lw_rcr *m, lw_error *error) {
         if (!m->lends) {
             lw_positions(model, data);
             lw_world_poses(model, data);
-            survey_ties(m, of_tie);
+            survey_loops(m, of_loop);
         }
-        if (!lend(m, of_tie, i, &links[i])) return lw_undetermined(model, i, bad, error);
+        if (!lend(m, of_loop, i, &links[i])) return lw_undetermined(model, i, bad, error);
         m->lends = true;
         bad = 0;
         if (parent) r.sums[links[parent].slot] = before;
         BY_JOINT(&links[i], eliminate, &r, i, &bad)
         if (bad) return lw_undetermined(model, i, bad, error);
     }
-    if (m->lends) m->sweeps->model = lent;
+    if (m->lends) m->system->model = lent;
     return LW_OK;
 }

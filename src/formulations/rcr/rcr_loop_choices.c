@@ -6,8 +6,8 @@
 #include "formulations/rcr/rcr_coordinate_choice.h"
 #include <linkwork/criterion.h>
 
-lw_status lw_loop_choices(const lw_model *model, double t, const double *q, lw_loop_choice *choices, int room,
-                          int *count, lw_error *error) {
+lw_status lw_loop_choices(const lw_model *model, double t, const double *q, lw_loop_choice *choices,
+                          int capacity, int *count, lw_error *error) {
     const lw_formulation *rcr = lw_formulation_find("rcr");
     const lw_method_options options = {0};
     lw_method *method = NULL;
@@ -16,12 +16,13 @@ lw_status lw_loop_choices(const lw_model *model, double t, const double *q, lw_l
     if (status == LW_OK) status = rcr->create(model, &options, &method, error);
     if (status == LW_OK) status = lw_rcr_choose(method, t, q, error);
     const lw_choice *c = status == LW_OK ? lw_rcr_choice(method) : NULL;
-    for (int tie = 0; c && c->made && tie < c->ties->count; tie++) {
-        if (tie < room) {
-            lw_loop_choice *out = &choices[tie];
+    for (int loop = 0; c && c->made && loop < c->loops->count; loop++) {
+        if (loop < capacity) {
+            lw_loop_choice *out = &choices[loop];
             *out = (lw_loop_choice){
-                .closed_by = lw_choice_closing(c, tie), .count = c->rank[tie], .cos2 = c->worth[tie]};
-            for (int k = 0; k < out->count; k++) out->speeds[k] = c->dependent[c->ties->ties[tie].first + k];
+                .closed_by = lw_choice_closing(c, loop), .count = c->rank[loop], .cos2 = c->worth[loop]};
+            for (int k = 0; k < out->count; k++)
+                out->speeds[k] = c->dependent[c->loops->loops[loop].first + k];
         }
         ++*count;
     }

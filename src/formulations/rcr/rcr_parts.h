@@ -16,12 +16,13 @@
 typedef struct lw_crossing {
     /* of the last derivative */
     double narrow; /* the smallest pivot relative to its scale; 0 where rank is lost */
-    int narrowest; /* its tie */
+    int narrowest; /* its loop */
     bool within;   /* so near that rank is lost or about to be, ... */
-    bool *near;    /* ... by these ties */
-    double turned; /* when the motion last turned away from a singular position where rank is lost, ... */
-    int turning;   /* ... and the tie */
-    bool told;     /* without drift control: that loops are closed here */
+    bool *near;    /* ... by these loops */
+    double
+        reversed_at; /* when the motion last turned away from a singular position where rank is lost, ... */
+    int reversing_loop; /* ... and the loop */
+    bool reported;      /* without drift control: that loops are closed here */
     /* workspace */
     double *q, *v, *vdot, *drive; /* of the state */
     double *shift;                /* along the motion */
@@ -29,9 +30,9 @@ typedef struct lw_crossing {
 } lw_crossing;
 
 typedef struct lw_rcr {
-    lw_loop_method looped;
-    lw_loop_constraints *ties;
-    lw_rcr_system *sweeps;
+    lw_loop_method loop_base;
+    lw_loop_constraints *loops;
+    lw_rcr_system *system;
     lw_closures *closures; /* NULL: rows.c is asked */
     lw_choice *choice;     /* of independent coordinates */
     /* which rows take part (rcr_rows.c); what is found once and for all at the model's initial position comes
@@ -70,9 +71,9 @@ typedef struct lw_rcr {
 
 /* A speed or acceleration of x as an angle: lengths relative to the size of the mechanism. */
 static inline double lw_rcr_rate(const lw_rcr *m, int speed, const double *x) {
-    const lw_link *link = &m->looped.base.model->links[m->choice->body_of[speed]];
+    const lw_link *link = &m->loop_base.base.model->links[m->choice->body_of[speed]];
     bool turns = lw_joint_speed_turns(link->joint.type, speed - link->v);
-    return fabs(x[speed]) / (turns ? 1 : m->sweeps->length);
+    return fabs(x[speed]) / (turns ? 1 : m->system->length);
 }
 
 /* --- rcr.c: rows and runs at the state in data ------------------------------------------------------- */
@@ -134,7 +135,7 @@ lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error);
  * more than one motion leads out. */
 lw_status lw_rcr_look_at_rest(lw_rcr *m, double t, lw_error *error);
 /* The sentence for a motion that turns away from a singular position nearer than it can be told from it. */
-lw_status lw_rcr_turns_away(const lw_rcr *m, double t, lw_error *error);
+lw_status lw_rcr_reverses(const lw_rcr *m, double t, lw_error *error);
 
 /* --- rcr_singular_passage.c: ways through
  * ---------------------------------------------------------------------- */
@@ -152,6 +153,6 @@ bool lw_crossing_closes(lw_rcr *m, double t, const double *y);
 void lw_crossing_limit(lw_rcr *m, double t);
 /* Has a derivative of the step that ends at t been at a place where the motion turns away, so near a singular
  * position that its accelerations are not known? */
-bool lw_crossing_turns(const lw_rcr *m, double t);
+bool lw_crossing_reverses(const lw_rcr *m, double t);
 
 #endif

@@ -1,6 +1,6 @@
 /* rcr_rank.c - which rows of closed loops are independent at a position: a matter of geometry, not of masses.
  *
- *   front of tie t:   R_t = G_t - sum over ties u < t of R_t(D_u) R_u
+ *   front of loop t:   R_t = G_t - sum over loops u < t of R_t(D_u) R_u
  *   (15)
  *   its pivots        the largest entry left next, rows and speeds in any order; D_t are the speeds that they
  *   belong to
@@ -24,16 +24,16 @@ enum { ROWS = 6 };
 
 /* --- size of the loops ------------------------------------------------------------------------------- */
 
-/* The longest way along links from a joint of tie t to where its rows act. */
+/* The longest way along links from a joint of loop t to where its rows act. */
 static double size_of(const lw_choice *c, const double *K, int t) {
     const lw_front *front = &c->fronts[t];
     double size = 0;
     for (int e = front->end; e < front->end + front->ends; e++) {
         const lw_path_end *end = &c->ends[e];
         double reach = 0;
-        for (int r = 0; r < c->ties->ties[t].count; r++) {
+        for (int r = 0; r < c->loops->loops[t].count; r++) {
             double w[6];
-            lw_wrench(K + c->ties->place[end->block], r, w);
+            lw_wrench(K + c->loops->wrench_start[end->block], r, w);
             double force = lw_v3_norm(w + 3);
             if (force > 0) reach = fmax(reach, lw_v3_norm(w) / force);
         }
@@ -47,10 +47,10 @@ static double size_of(const lw_choice *c, const double *K, int t) {
 /* Of a loop whose joints meet in one point the way is zero or rounding; its lengths are angles of the longest
  * way in the mechanism. Divided by rounding, what rounding leaves of a row that vanishes, a hinge beside one
  * of the same axes, would pass for a pivot. */
-static double size_without_way(const lw_choice *c, const double *size, double *longest) {
+static double size_without_path(const lw_choice *c, const double *size, double *longest) {
     const double rounding = 1e-9; /* of the longest: 1e-16 is rounding, and no mechanism is built with 1e-9 */
     *longest = 0;
-    for (int t = 0; t < c->ties->count; t++) *longest = fmax(*longest, size[t]);
+    for (int t = 0; t < c->loops->count; t++) *longest = fmax(*longest, size[t]);
     for (int i = 1; i <= c->model->body_count; i++)
         *longest =
             fmax(*longest, fmax(lw_v3_norm(c->model->links[i].p), lw_v3_norm(c->model->bodies[i].com)));
@@ -60,9 +60,9 @@ static double size_without_way(const lw_choice *c, const double *size, double *l
 void lw_rank_measure(lw_rank *x, const double *K) {
     const lw_choice *c = x->choice;
     double longest;
-    for (int t = 0; t < c->ties->count; t++) x->size[t] = size_of(c, K, t);
-    const double least = size_without_way(c, x->size, &longest);
-    for (int t = 0; t < c->ties->count; t++)
+    for (int t = 0; t < c->loops->count; t++) x->size[t] = size_of(c, K, t);
+    const double least = size_without_path(c, x->size, &longest);
+    for (int t = 0; t < c->loops->count; t++)
         if (!(x->size[t] > least)) x->size[t] = longest > 0 ? longest : 1;
     for (int r = 0; r < x->choice->rows->count; r++)
         x->is_length[r] = lw_row_is_length(x->choice->model, x->choice->rows, r);
@@ -71,14 +71,14 @@ void lw_rank_measure(lw_rank *x, const double *K) {
 lw_rank *lw_rank_create(const lw_choice *choice, lw_arena *arena) {
     lw_rank *x = LW_NEW(arena, lw_rank, 1);
     if (!x) return NULL;
-    size_t ties = (size_t)choice->ties->count + 1, nv = (size_t)choice->model->nv + 1;
+    size_t loops = (size_t)choice->loops->count + 1, nv = (size_t)choice->model->nv + 1;
     x->choice = choice;
-    x->size = LW_NEW(arena, double, ties);
-    x->least = LW_NEW(arena, double, ties);
-    x->found = LW_NEW(arena, int, ties);
-    x->start = LW_NEW(arena, int, ties);
-    x->place = LW_NEW(arena, int, ties);
-    x->count = LW_NEW(arena, int, ties);
+    x->size = LW_NEW(arena, double, loops);
+    x->least = LW_NEW(arena, double, loops);
+    x->found = LW_NEW(arena, int, loops);
+    x->start = LW_NEW(arena, int, loops);
+    x->speed_start = LW_NEW(arena, int, loops);
+    x->count = LW_NEW(arena, int, loops);
     x->dependent = LW_NEW(arena, int, choice->rows->count + 1);
     x->row = LW_NEW(arena, int, choice->rows->count + 1);
     x->is_length = LW_NEW(arena, bool, choice->rows->count + 1);
@@ -86,20 +86,20 @@ lw_rank *lw_rank_create(const lw_choice *choice, lw_arena *arena) {
     x->where = LW_NEW(arena, int, nv);
     x->list = LW_NEW(arena, int, nv);
     x->W = LW_NEW(arena, double, ROWS *nv);
-    for (size_t t = 0; t + 1 < ties; t++) {
-        x->room += ROWS * (2 * choice->fronts[t].ways + 16);
-        x->speed_room += 2 * choice->fronts[t].ways + 16;
+    for (size_t t = 0; t + 1 < loops; t++) {
+        x->capacity += ROWS * (2 * choice->fronts[t].path_length + 16);
+        x->speed_capacity += 2 * choice->fronts[t].path_length + 16;
     }
-    x->R = LW_NEW(arena, double, x->room + 1);
-    x->speed = LW_NEW(arena, int, x->speed_room + 1);
+    x->R = LW_NEW(arena, double, x->capacity + 1);
+    x->speed = LW_NEW(arena, int, x->speed_capacity + 1);
     return lw_arena_failed(arena) ? NULL : x;
 }
 
 bool lw_rank_grow(lw_rank *x, lw_arena *arena) {
-    if (x->room > 1 << 26) return false;
-    x->room *= 2, x->speed_room *= 2;
-    x->R = LW_NEW(arena, double, x->room + 1);
-    x->speed = LW_NEW(arena, int, x->speed_room + 1);
+    if (x->capacity > 1 << 26) return false;
+    x->capacity *= 2, x->speed_capacity *= 2;
+    x->R = LW_NEW(arena, double, x->capacity + 1);
+    x->speed = LW_NEW(arena, int, x->speed_capacity + 1);
     return !lw_arena_failed(arena);
 }
 
@@ -108,18 +108,19 @@ bool lw_rank_grow(lw_rank *x, lw_arena *arena) {
 static void load(lw_rank *x, int t) {
     const lw_choice *c = x->choice;
     const lw_front *front = &c->fronts[t];
-    const lw_loop_constraint *tie = &c->ties->ties[t];
+    const lw_loop_constraint *loop = &c->loops->loops[t];
     double scale[ROWS];
-    for (int r = 0; r < tie->count; r++) scale[r] = x->is_length[tie->first + r] ? 1 / x->size[t] : 1;
-    x->n = front->ways;
+    for (int r = 0; r < loop->count; r++) scale[r] = x->is_length[loop->first + r] ? 1 / x->size[t] : 1;
+    x->n = front->path_length;
     for (int n = 0; n < x->n; n++) {
-        const lw_path_speed *way = &c->ways[front->way + n];
-        x->list[n] = way->speed;
-        x->where[way->speed] = n;
-        for (int r = 0; r < tie->count; r++) x->W[ROWS * n + r] = scale[r] * c->G[way->at + way->stride * r];
+        const lw_path_speed *on_path = &c->path_speeds[front->path_start + n];
+        x->list[n] = on_path->speed;
+        x->where[on_path->speed] = n;
+        for (int r = 0; r < loop->count; r++)
+            x->W[ROWS * n + r] = scale[r] * c->G[on_path->at + on_path->stride * r];
     }
-    if (c->rows->rows[tie->first].joint >= 0) return;
-    for (int r = 0; r < tie->count; r++) { /* factors of couplings may be of any size */
+    if (c->rows->rows[loop->first].joint >= 0) return;
+    for (int r = 0; r < loop->count; r++) { /* factors of couplings may be of any size */
         double most = 0;
         for (int n = 0; n < x->n; n++) most = fmax(most, fabs(x->W[ROWS * n + r]));
         for (int n = 0; n < x->n && most > 1; n++) x->W[ROWS * n + r] /= most;
@@ -134,18 +135,18 @@ static void drop(lw_rank *x, int n) {
     memcpy(x->W + ROWS * n, x->W + ROWS * x->n, ROWS * sizeof *x->W);
 }
 
-/* Inserts what tie u determines. */
+/* Inserts what loop u determines. */
 static void take_out(lw_rank *x, int t, int u) {
     const lw_choice *c = x->choice;
-    int rows = c->ties->ties[t].count, rank = x->found[u], count = x->count[u];
+    int rows = c->loops->loops[t].count, rank = x->found[u], count = x->count[u];
     double F[ROWS][ROWS];
     for (int k = 0; k < rank; k++) {
-        int n = x->where[x->dependent[c->ties->ties[u].first + k]];
+        int n = x->where[x->dependent[c->loops->loops[u].first + k]];
         for (int r = 0; r < rows; r++) F[k][r] = n < 0 ? 0 : x->W[ROWS * n + r];
         if (n >= 0) drop(x, n);
     }
     for (int j = 0; j < count; j++) {
-        int speed = x->speed[x->place[u] + j], n = x->where[speed];
+        int speed = x->speed[x->speed_start[u] + j], n = x->where[speed];
         if (n < 0) {
             n = x->where[speed] = x->n++;
             x->list[n] = speed;
@@ -168,10 +169,10 @@ static double weight(const lw_rank *x, int t, int speed) {
     return lw_joint_speed_turns(link->joint.type, speed - link->v) ? 1 : x->size[t];
 }
 
-/* Pivots of the front of tie t; those picked stand first in the list. */
+/* Pivots of the front of loop t; those picked stand first in the list. */
 static int solve(lw_rank *x, int t, double least) {
-    const lw_loop_constraint *tie = &x->choice->ties->ties[t];
-    int rows = tie->count, *row = x->row + tie->first;
+    const lw_loop_constraint *loop = &x->choice->loops->loops[t];
+    int rows = loop->count, *row = x->row + loop->first;
     for (int r = 0; r < rows; r++) row[r] = r;
     x->least[t] = 1;
     for (int k = 0; k < rows; k++) {
@@ -205,11 +206,11 @@ int lw_rank_find(lw_rank *x, double least) {
     const lw_choice *c = x->choice;
     int used = 0, speeds = 0, total = 0;
     for (int k = 0; k < c->model->nv; k++) x->owner[k] = x->where[k] = -1;
-    for (int t = 0; t < c->ties->count; t++) {
+    for (int t = 0; t < c->loops->count; t++) {
         load(x, t);
-        for (
-            ;
-            ;) { /* what u determines may bring in what ties between u and t do, so the first of them first */
+        for (;
+             /* what u determines may bring in what loops between u and t do, so the first of them first */
+             ;) {
             int u = t;
             for (int n = 0; n < x->n; n++) {
                 int owner = x->owner[x->list[n]];
@@ -221,10 +222,10 @@ int lw_rank_find(lw_rank *x, double least) {
         int rank = x->found[t] = solve(x, t, least), rest = rank ? x->n - rank : 0;
         total += rank;
         for (int n = 0; n < x->n; n++) x->where[x->list[n]] = -1;
-        if (used + rank * rest > x->room || speeds + rest > x->speed_room) return -1;
-        x->start[t] = used, x->place[t] = speeds, x->count[t] = rest;
+        if (used + rank * rest > x->capacity || speeds + rest > x->speed_capacity) return -1;
+        x->start[t] = used, x->speed_start[t] = speeds, x->count[t] = rest;
         for (int k = 0; k < rank; k++) {
-            x->dependent[c->ties->ties[t].first + k] = x->list[k];
+            x->dependent[c->loops->loops[t].first + k] = x->list[k];
             x->owner[x->list[k]] = t;
         }
         for (int j = 0; j < rest; j++) {

@@ -7,18 +7,18 @@
 
 typedef struct lw_rank {
     const lw_choice *choice; /* of its structure and columns */
-    double *size;            /* per tie: of its loop */
+    double *size;            /* per loop: of its loop */
     bool *is_length;         /* per row: else an angle */
     /* what has been found */
-    int *found;    /* per tie: independent rows, ... */
-    int *row;      /* ... from tie.first on: all its rows, these first */
-    double *least; /* per tie: its smallest pivot, at most 1 */
-    /* solved fronts, in turn: per tie the first number, the first speed and the number of speeds */
-    int *start, *place, *count;
+    int *found;    /* per loop: independent rows, ... */
+    int *row;      /* ... from loop.first on: all its rows, these first */
+    double *least; /* per loop: its smallest pivot, at most 1 */
+    /* solved fronts, in turn: per loop the first number, the first speed and the number of speeds */
+    int *start, *speed_start, *count;
     double *R;
-    int *speed, room, speed_room;
-    int *dependent; /* from tie.first on: the speeds that it determines */
-    int *owner;     /* per speed: the tie that determines it, or -1 */
+    int *speed, capacity, speed_capacity;
+    int *dependent; /* from loop.first on: the speeds that it determines */
+    int *owner;     /* per speed: the loop that determines it, or -1 */
     /* the front at work: entries of six rows for each of n speeds */
     int n, *list, *where;
     double *W;

@@ -38,7 +38,7 @@ static const double redundant = 1e-4, wide = 0.015;
 /* Independent rows at the position in data. */
 static int find(lw_rcr *m, double least) {
     const lw_subject subject = lw_rcr_at_rest(m);
-    lw_rcr_system_select(m->sweeps, &m->whole);
+    lw_rcr_system_select(m->system, &m->whole);
     lw_rcr_evaluate(m, &subject, false);
     lw_rcr_columns(m, true);
     return lw_rank_find(m->finder, least);
@@ -46,7 +46,7 @@ static int find(lw_rcr *m, double least) {
 
 static double least_pivot(const lw_rcr *m, int *where) {
     double least = 1;
-    for (int t = 0; t < m->ties->count; t++)
+    for (int t = 0; t < m->loops->count; t++)
         if (m->finder->found[t] > 0 && m->finder->least[t] < least) {
             least = m->finder->least[t];
             if (where) *where = t;
@@ -56,19 +56,19 @@ static double least_pivot(const lw_rcr *m, int *where) {
 
 /* The rows found become a selection. */
 static void take_found(const lw_rcr *m, lw_selection *x) {
-    for (int t = 0; t < m->ties->count; t++) {
-        const lw_loop_constraint *tie = &m->ties->ties[t];
+    for (int t = 0; t < m->loops->count; t++) {
+        const lw_loop_constraint *loop = &m->loops->loops[t];
         x->awake[t] = m->finder->found[t];
-        for (int k = tie->first; k < tie->first + tie->count; k++)
+        for (int k = loop->first; k < loop->first + loop->count; k++)
             x->row[k] = m->finder->row[k], x->scale[k] = LW_ANY_PIVOT;
     }
-    lw_rcr_system_forget(m->sweeps);
+    lw_rcr_system_forget(m->system);
 }
 
 void lw_rcr_base_rows(lw_rcr *m) {
     m->owned = false;
     if (m->based)
-        lw_rcr_system_select(m->sweeps, &m->base);
+        lw_rcr_system_select(m->system, &m->base);
     else
         lw_rcr_own_rows(m);
 }
@@ -85,27 +85,27 @@ void lw_rcr_own_rows(lw_rcr *m) {
     }
     double least = least_pivot(m, &c->narrowest) / m->narrowest;
     c->narrow = total < m->generic ? 0 : fmin(least * least, 1);
-    for (int t = 0; t < m->ties->count && total >= 0; t++) {
+    for (int t = 0; t < m->loops->count && total >= 0; t++) {
         bool lost = c->narrow == 0 && m->finder->found[t] < m->base.awake[t];
         c->near[t] = lost || m->finder->least[t] < open;
         if (lost) c->narrowest = t;
     }
     if (total < 0) { /* no room for the fronts */
-        lw_rcr_system_select(m->sweeps, m->based ? &m->base : &m->whole);
+        lw_rcr_system_select(m->system, m->based ? &m->base : &m->whole);
         return;
     }
     take_found(m, &m->own);
-    lw_rcr_system_select(m->sweeps, &m->own);
+    lw_rcr_system_select(m->system, &m->own);
 }
 
 /* The scales of a selection are the pivots that the last run has found. */
 static void take_scale(const lw_rcr *m, const lw_selection *x) {
-    const lw_rcr_system *s = m->sweeps;
-    for (int t = 0; t < s->ties->count; t++) {
-        const lw_loop_constraint *tie = &s->ties->ties[t];
+    const lw_rcr_system *s = m->system;
+    for (int t = 0; t < s->loops->count; t++) {
+        const lw_loop_constraint *loop = &s->loops->loops[t];
         for (int k = 0; k < s->rank[t]; k++)
-            x->scale[tie->first + s->pivot[tie->first + k]] =
-                1 / s->L[tie->block + (LW_ABREAST(x->awake[t]) + 1) * k];
+            x->scale[loop->first + s->pivot[loop->first + k]] =
+                1 / s->L[loop->block + (LW_ABREAST(x->awake[t]) + 1) * k];
     }
 }
 
@@ -113,11 +113,11 @@ void lw_rcr_keep_rows(lw_rcr *m) {
     const double fair = 0.1; /* near a singular position the base has to tell how far that is */
     m->keeps = m->owned && m->based && m->crossing.narrow > fair;
     if (!m->keeps) return;
-    memcpy(m->kept.awake, m->own.awake, (size_t)m->ties->count * sizeof *m->own.awake);
-    memcpy(m->kept.row, m->own.row, (size_t)m->looped.rows->count * sizeof *m->own.row);
-    for (int r = 0; r < m->looped.rows->count; r++) m->kept.scale[r] = LW_ANY_PIVOT;
+    memcpy(m->kept.awake, m->own.awake, (size_t)m->loops->count * sizeof *m->own.awake);
+    memcpy(m->kept.row, m->own.row, (size_t)m->loop_base.rows->count * sizeof *m->own.row);
+    for (int r = 0; r < m->loop_base.rows->count; r++) m->kept.scale[r] = LW_ANY_PIVOT;
     take_scale(m, &m->kept);
-    if (m->sweeps->selected == &m->kept) lw_rcr_system_forget(m->sweeps);
+    if (m->system->selected == &m->kept) lw_rcr_system_forget(m->system);
 }
 
 /* --- once and for all --------------------------------------------------------------------------------- */
@@ -130,12 +130,12 @@ static double chance(unsigned *seed) {
 
 /* Any speeds of the joints in loops, prescribed ones among them, as angles of at most 1. */
 static void any_speeds(const lw_rcr *m, unsigned seed, double *v) {
-    const lw_model *model = m->looped.base.model;
+    const lw_model *model = m->loop_base.base.model;
     memset(v, 0, (size_t)model->nv * sizeof *v);
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++) {
             int speed = model->links[i].v + k;
-            if (m->ties->segment_start[i] == m->ties->segment_start[i + 1]) continue;
+            if (m->loops->segment_start[i] == m->loops->segment_start[i + 1]) continue;
             double x = chance(&seed);
             v[speed] = 1;
             v[speed] = x / lw_rcr_rate(m, speed, v);
@@ -143,11 +143,11 @@ static void any_speeds(const lw_rcr *m, unsigned seed, double *v) {
 }
 
 static double fastest_of(const lw_rcr *m, const double *v) {
-    const lw_model *model = m->looped.base.model;
+    const lw_model *model = m->loop_base.base.model;
     double fastest = 0;
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++)
-            if (m->ties->segment_start[i] < m->ties->segment_start[i + 1])
+            if (m->loops->segment_start[i] < m->loops->segment_start[i + 1])
                 fastest = fmax(fastest, lw_rcr_rate(m, model->links[i].v + k, v));
     return fastest;
 }
@@ -155,58 +155,58 @@ static double fastest_of(const lw_rcr *m, const double *v) {
 /* A closed position at or near the one in data; false: none has been found. */
 static bool close_reference(lw_rcr *m) {
     const double closed = 1e-9; /* of a link */
-    const lw_model *model = m->looped.base.model;
+    const lw_model *model = m->loop_base.base.model;
     double left;
-    lw_rcr_system_select(m->sweeps, &m->whole);
+    lw_rcr_system_select(m->system, &m->whole);
     lw_rcr_ask_positions(m, &left);
-    if (left <= closed * m->sweeps->length) return true;
+    if (left <= closed * m->system->length) return true;
     lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
     if (!projection) return false;
     lw_violation violation;
     lw_error ignored;
-    double *q = m->looped.data->q;
+    double *q = m->loop_base.data->q;
     lw_status status = lw_project_positions(projection, 0, q, 200, &violation, &ignored);
     lw_projection_destroy(projection);
-    return status == LW_OK && violation.largest <= closed * m->sweeps->length;
+    return status == LW_OK && violation.largest <= closed * m->system->length;
 }
 
 /* From the position in data, whose rows have just been found, to one at some distance. */
 static bool move_on(lw_rcr *m, lw_error *error) {
     const double distance = 0.2, closed = 1e-9; /* rad; of a link */
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
     const lw_subject subject = lw_rcr_in_motion(m);
     double left;
     lw_status status;
     take_found(m, &m->own);
-    lw_rcr_system_select(m->sweeps, &m->own);
+    lw_rcr_system_select(m->system, &m->own);
     any_speeds(m, 12345, data->v);
     lw_rcr_evaluate(m, &subject, true);
-    if (lw_rcr_smallest_motion(m, m->looped.defect, error) != LW_OK) return false;
+    if (lw_rcr_smallest_motion(m, m->loop_base.defect, error) != LW_OK) return false;
     for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
     double fastest = fastest_of(m, data->v);
     if (!(fastest > 1e-6)) return false; /* nothing moves */
     lw_integrate_q(model, data->q, data->v, distance / fastest);
     memcpy(m->moved, data->q, (size_t)model->nq * sizeof *m->moved);
     lw_rcr_close(m, &left, &status, error);
-    if (status == LW_OK && left <= closed * m->sweeps->length) return true;
+    if (status == LW_OK && left <= closed * m->system->length) return true;
     memcpy(data->q, m->moved,
            (size_t)model->nq * sizeof *m->moved); /* from a singular position no row may be missing */
     if (find(m, redundant) < 0) return false;
     take_found(m, &m->own);
-    lw_rcr_system_select(m->sweeps, &m->own);
+    lw_rcr_system_select(m->system, &m->own);
     lw_rcr_close(m, &left, &status, error);
-    return status == LW_OK && left <= closed * m->sweeps->length;
+    return status == LW_OK && left <= closed * m->system->length;
 }
 
 /* The widest of two positions: its rows into the finder, q in data. */
 static void find_widest(lw_rcr *m) {
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
     size_t size = (size_t)model->nq * sizeof *data->q;
     lw_error ignored;
     while ((m->generic = find(m, redundant)) < 0)
-        if (!lw_rank_grow(m->finder, m->looped.arena)) return;
+        if (!lw_rank_grow(m->finder, m->loop_base.arena)) return;
     m->narrowest = least_pivot(m, NULL);
     memcpy(m->start, data->q, size);
     if (move_on(m, &ignored)) {
@@ -224,8 +224,8 @@ static void find_widest(lw_rcr *m) {
 /* Are the rows that sleep satisfied where the loops are open? */
 static bool is_fragile(lw_rcr *m) {
     const double gap = 1e-6, satisfied = 1e-9; /* rad; relative */
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
     lw_subject subject = lw_rcr_at_rest(m);
     lw_error ignored;
     any_speeds(m, 777, m->rest);
@@ -235,49 +235,49 @@ static bool is_fragile(lw_rcr *m) {
     lw_rcr_still(m);
     memset(data->v, 0, (size_t)model->nv * sizeof *data->v);
     lw_rcr_evaluate(m, &subject, false);
-    memset(m->left, 0, (size_t)m->looped.rows->count * sizeof *m->left);
-    memset(m->sweeps->l, 0, (size_t)m->looped.rows->count * sizeof *m->left);
-    if (lw_rcr_system_run(m->sweeps, &subject, &ignored) != LW_OK) return false;
+    memset(m->left, 0, (size_t)m->loop_base.rows->count * sizeof *m->left);
+    memset(m->system->l, 0, (size_t)m->loop_base.rows->count * sizeof *m->left);
+    if (lw_rcr_system_run(m->system, &subject, &ignored) != LW_OK) return false;
     return lw_rcr_sleeping_defect(m) > satisfied;
 }
 
 lw_status lw_rcr_survey(lw_rcr *m, lw_error *error) {
     const double lost = 1e4; /* digits */
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
-    lw_arena *arena = m->looped.arena;
-    int rows = m->looped.rows->count;
-    if (!lw_selection_create(&m->whole, m->ties, rows, arena) ||
-        !lw_selection_create(&m->base, m->ties, rows, arena) ||
-        !lw_selection_create(&m->own, m->ties, rows, arena) ||
-        !lw_selection_create(&m->kept, m->ties, rows, arena))
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
+    lw_arena *arena = m->loop_base.arena;
+    int rows = m->loop_base.rows->count;
+    if (!lw_selection_create(&m->whole, m->loops, rows, arena) ||
+        !lw_selection_create(&m->base, m->loops, rows, arena) ||
+        !lw_selection_create(&m->own, m->loops, rows, arena) ||
+        !lw_selection_create(&m->kept, m->loops, rows, arena))
         return lw_out_of_memory(error);
     lw_take_state(model, data, 0, model->q0, NULL);
-    lw_rcr_system_select(m->sweeps, &m->whole);
+    lw_rcr_system_select(m->system, &m->whole);
     const lw_subject subject = lw_rcr_at_rest(m);
-    lw_loop_method_rows(&m->looped);
+    lw_loop_method_rows(&m->loop_base);
     lw_rcr_evaluate(m, &subject, false);
-    lw_rank_measure(m->finder, m->sweeps->K);
+    lw_rank_measure(m->finder, m->system->K);
     m->narrowest = 1;
     if (rows > 0 && !close_reference(m)) return LW_OK;
     find_widest(m);
     if (m->generic < 0) return lw_out_of_memory(error);
     take_found(m, &m->base);
     int asleep = 0;
-    bool *active = LW_NEW(arena, bool, m->ties->count + 1);
-    for (int t = 0; active && t < m->ties->count; t++) {
+    bool *active = LW_NEW(arena, bool, m->loops->count + 1);
+    for (int t = 0; active && t < m->loops->count; t++) {
         active[t] = m->base.awake[t] > 0;
         asleep += !active[t];
     }
-    if (asleep) m->base.ties = lw_loop_constraints_reduce(model, m->looped.rows, m->ties, active, arena);
-    if (!active || !m->base.ties) return lw_out_of_memory(error);
-    lw_rcr_system_select(m->sweeps, &m->base);
+    if (asleep) m->base.loops = lw_loop_constraints_reduce(model, m->loop_base.rows, m->loops, active, arena);
+    if (!active || !m->base.loops) return lw_out_of_memory(error);
+    lw_rcr_system_select(m->system, &m->base);
     m->based = true;
     lw_rcr_evaluate(m, &subject, false);
     memset(m->left, 0, (size_t)rows * sizeof *m->left);
     lw_status status = lw_rcr_smallest_motion(m, m->left, error);
     if (status != LW_OK) return status;
-    m->delicate = m->lends || lw_rcr_system_cancellation(m->sweeps) > lost;
+    m->delicate = m->lends || lw_rcr_system_cancellation(m->system) > lost;
     take_scale(m, &m->base);
     m->fragile = rows > m->generic && is_fragile(m);
     return LW_OK;
@@ -286,14 +286,14 @@ lw_status lw_rcr_survey(lw_rcr *m, lw_error *error) {
 /* --- rows that sleep ---------------------------------------------------------------------------------- */
 
 /* As lw_closure_defect, for rows of any kind. */
-static double rows_defect(const lw_rcr *m, const lw_loop_constraint *tie, int from, double *size) {
-    const lw_rows *rows = m->looped.rows;
-    const lw_data *data = m->looped.data;
+static double rows_defect(const lw_rcr *m, const lw_loop_constraint *loop, int from, double *size) {
+    const lw_rows *rows = m->loop_base.rows;
+    const lw_data *data = m->loop_base.data;
     double worst = 0;
-    for (int k = from; k < tie->count; k++) {
-        int r = tie->first + m->sweeps->row[tie->first + k];
+    for (int k = from; k < loop->count; k++) {
+        int r = loop->first + m->system->row[loop->first + k];
         const lw_row *row = &rows->rows[r];
-        double total = m->bias[r], unit = m->finder->is_length[r] ? 1 / m->sweeps->length : 1;
+        double total = m->bias[r], unit = m->finder->is_length[r] ? 1 / m->system->length : 1;
         for (int b = row->block; b < row->block + row->count; b++) {
             int body = rows->body[b];
             const double *h = rows->H + 6 * b, *a = data->nodes[body].a, *R = data->world[body].R;
@@ -305,7 +305,7 @@ static double rows_defect(const lw_rcr *m, const lw_loop_constraint *tie, int fr
             double turning = lw_v3_dot(h, alpha), moving = lw_v3_dot(h + 3, point);
             *size = fmax(*size, unit * fmax(fabs(turning), fabs(moving)));
             for (int n = 0; n < 3; n++)
-                *size = fmax(*size, fmax(fabs(alpha[n]), fabs(point[n]) / m->sweeps->length));
+                *size = fmax(*size, fmax(fabs(alpha[n]), fabs(point[n]) / m->system->length));
             total += turning + moving;
         }
         worst = fmax(worst, unit * fabs(total));
@@ -315,16 +315,16 @@ static double rows_defect(const lw_rcr *m, const lw_loop_constraint *tie, int fr
 
 double lw_rcr_sleeping_defect(const lw_rcr *m) {
     const double noticeable = 1e-9; /* of the largest accelerations: anything less is rounding */
-    const lw_rcr_system *s = m->sweeps;
+    const lw_rcr_system *s = m->system;
     double most = 0, relative = 0, largest = 0;
-    for (int t = 0; t < m->ties->count; t++) {
-        const lw_loop_constraint *tie = &m->ties->ties[t];
-        int awake = s->awake[t], asleep = tie->count - awake;
+    for (int t = 0; t < m->loops->count; t++) {
+        const lw_loop_constraint *loop = &m->loops->loops[t];
+        int awake = s->awake[t], asleep = loop->count - awake;
         double size = 0;
         if (asleep == 0) continue;
-        double worst = m->closures ? lw_closure_defect(m->looped.data, m->closures, tie->closure, asleep,
-                                                       s->row + tie->first + awake, &size)
-                                   : rows_defect(m, tie, awake, &size);
+        double worst = m->closures ? lw_closure_defect(m->loop_base.data, m->closures, loop->closure, asleep,
+                                                       s->row + loop->first + awake, &size)
+                                   : rows_defect(m, loop, awake, &size);
         if (size > largest) largest = size;
         if (worst > most) most = worst;
         if (worst > relative * size) relative = size > 0 ? worst / size : 0;
@@ -336,24 +336,24 @@ double lw_rcr_sleeping_defect(const lw_rcr *m) {
 
 /* What the solution in moved, held and a leaves of the rows that are awake, and of the joints' equations. */
 static void find_rest(lw_rcr *m, const lw_subject *subject) {
-    const lw_model *model = m->looped.base.model;
-    const lw_rows *rows = m->looped.rows;
-    lw_data *data = m->looped.data;
-    lw_rcr_system *s = m->sweeps;
-    double *load = m->looped.body; /* of bodies 1 .. n */
+    const lw_model *model = m->loop_base.base.model;
+    const lw_rows *rows = m->loop_base.rows;
+    lw_data *data = m->loop_base.data;
+    lw_rcr_system *s = m->system;
+    double *load = m->loop_base.body; /* of bodies 1 .. n */
     lw_rcr_evaluate(m, subject, false);
     if (subject->load)
         memcpy(load, subject->load + 6, 6 * (size_t)model->body_count * sizeof *load);
     else
         memset(load, 0, 6 * (size_t)model->body_count * sizeof *load);
-    for (int t = 0; t < m->ties->count; t++) {
-        int first = m->ties->ties[t].first;
+    for (int t = 0; t < m->loops->count; t++) {
+        int first = m->loops->loops[t].first;
         for (int k = 0; k < s->awake[t]; k++) {
             const lw_row *row = &rows->rows[first + s->row[first + k]];
             double defect = s->l[first + k];
             for (int b = row->block; b < row->block + row->count; b++) {
                 double w[6];
-                lw_wrench(s->K + s->ties->place[b], k, w);
+                lw_wrench(s->K + s->loops->wrench_start[b], k, w);
                 defect += lw_v6_dot(w, m->a + 6 * rows->body[b]);
                 lw_v6_axpy(m->held[first + k], w, load + 6 * (rows->body[b] - 1));
             }
@@ -384,10 +384,10 @@ static void add(int count, const double *x, double *to) {
 lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error) {
     enum { ROUNDS = 8 };
     const double rounding = 1e-13, good = 1e-8; /* of the accelerations */
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
-    lw_rcr_system *s = m->sweeps;
-    int nv = model->nv, rows = m->looped.rows->count, n = model->body_count;
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
+    lw_rcr_system *s = m->system;
+    int nv = model->nv, rows = m->loop_base.rows->count, n = model->body_count;
     double before = HUGE_VAL;
     memcpy(m->moved, data->vdot, (size_t)nv * sizeof *m->moved);
     memcpy(m->push, data->drive, (size_t)nv * sizeof *m->push);

@@ -26,24 +26,24 @@ static const double near =
 
 static double largest_acceleration(const lw_rcr *m) {
     double largest = 0;
-    for (int i = 1; i <= m->looped.base.model->body_count; i++)
-        for (int k = 0; k < 6; k++) largest = fmax(largest, fabs(m->looped.data->nodes[i].a[k]));
+    for (int i = 1; i <= m->loop_base.base.model->body_count; i++)
+        for (int k = 0; k < 6; k++) largest = fmax(largest, fabs(m->loop_base.data->nodes[i].a[k]));
     return largest;
 }
 
-/* The tie that the accelerations of the last run leave unsatisfied, or -1. Rows that depend on others are
+/* The loop that the accelerations of the last run leave unsatisfied, or -1. Rows that depend on others are
  * satisfied with them, but in a singular position only if the velocities are right to second order too. */
 static int unsatisfied(lw_rcr *m) {
-    const lw_rows *rows = m->looped.rows;
-    const lw_data *data = m->looped.data;
+    const lw_rows *rows = m->loop_base.rows;
+    const lw_data *data = m->loop_base.data;
     double largest = largest_acceleration(m), worst = fitting;
     int found = -1;
-    lw_loop_method_rows(&m->looped);
-    lw_loop_method_bias(&m->looped, m->bias);
-    for (int t = 0; t < m->ties->count; t++) {
-        const lw_loop_constraint *tie = &m->ties->ties[t];
+    lw_loop_method_rows(&m->loop_base);
+    lw_loop_method_bias(&m->loop_base, m->bias);
+    for (int t = 0; t < m->loops->count; t++) {
+        const lw_loop_constraint *loop = &m->loops->loops[t];
         double size = 0, most = 0;
-        for (int r = tie->first; r < tie->first + tie->count; r++) {
+        for (int r = loop->first; r < loop->first + loop->count; r++) {
             const lw_row *row = &rows->rows[r];
             double sum = m->bias[r];
             size = fmax(size, fabs(sum));
@@ -66,11 +66,11 @@ static int unsatisfied(lw_rcr *m) {
     return found;
 }
 
-/* The loop that `tie` closes "starts in", "comes to rest in" or "turns away from" a singular position. */
-static lw_status singular_position(const lw_rcr *m, int tie, const char *how, const char *remedy,
+/* The loop that `loop` closes "starts in", "comes to rest in" or "turns away from" a singular position. */
+static lw_status singular_position(const lw_rcr *m, int loop, const char *how, const char *remedy,
                                    const char *what, lw_error *error) {
-    const lw_model *model = m->looped.base.model;
-    const lw_row *row = &m->looped.rows->rows[m->ties->ties[tie].first];
+    const lw_model *model = m->loop_base.base.model;
+    const lw_row *row = &m->loop_base.rows->rows[m->loops->loops[loop].first];
     bool joint = row->joint >= 0;
     return lw_fail_at(error, LW_ERROR_SINGULAR, model->file,
                       joint ? model->joints[row->joint].place : model->constraints[row->constraint].place,
@@ -79,42 +79,42 @@ static lw_status singular_position(const lw_rcr *m, int tie, const char *how, co
                       remedy, "the loop that it closes %s a singular position, %s", how, what);
 }
 
-/* The largest of x in the loop of a tie, as an angle. */
-static double loop_rate(const lw_rcr *m, int tie, const double *x) {
-    const lw_front *front = &m->choice->fronts[tie];
+/* The largest of x in the loop of a loop, as an angle. */
+static double loop_rate(const lw_rcr *m, int loop, const double *x) {
+    const lw_front *front = &m->choice->fronts[loop];
     double largest = 0;
-    for (int k = front->way; k < front->way + front->ways; k++)
-        largest = fmax(largest, lw_rcr_rate(m, m->choice->ways[k].speed, x));
+    for (int k = front->path_start; k < front->path_start + front->path_length; k++)
+        largest = fmax(largest, lw_rcr_rate(m, m->choice->path_speeds[k].speed, x));
     return largest;
 }
 
-/* Of loops at rest in a singular position, with the accelerations in data: the tie with which they cannot
+/* Of loops at rest in a singular position, with the accelerations in data: the loop with which they cannot
  * move along them, or -1. At rest is one whose speeds v and accelerations a have v^2 <= slack + reach a, a >
  * least; whatever else moves. The state stays. */
-static lw_status undecided(lw_rcr *m, double t, double slack, double reach, double least, int *tie,
+static lw_status undecided(lw_rcr *m, double t, double slack, double reach, double least, int *loop,
                            lw_error *error) {
     const double fast = 100; /* so fast that gravity and other forces do not matter */
-    const lw_model *model = m->looped.base.model;
-    lw_data *data = m->looped.data;
-    double *v = m->looped.v, fastest = 0;
+    const lw_model *model = m->loop_base.base.model;
+    lw_data *data = m->loop_base.data;
+    double *v = m->loop_base.v, fastest = 0;
     memcpy(v, data->v, (size_t)model->nv * sizeof *v);
     memset(data->v, 0, (size_t)model->nv * sizeof *v);
-    for (int k = 0; k < m->ties->count; k++) {
+    for (int k = 0; k < m->loops->count; k++) {
         double speed = loop_rate(m, k, v), a = loop_rate(m, k, data->vdot);
         if (speed * speed > slack + reach * a || !(a > least)) continue;
         const lw_front *front = &m->choice->fronts[k];
-        for (int n = front->way; n < front->way + front->ways; n++) {
-            int moved = m->choice->ways[n].speed;
+        for (int n = front->path_start; n < front->path_start + front->path_length; n++) {
+            int moved = m->choice->path_speeds[n].speed;
             data->v[moved] = data->vdot[moved];
             fastest = fmax(fastest, fabs(data->vdot[moved]));
         }
     }
-    *tie = -1;
+    *loop = -1;
     lw_status status = LW_OK;
     if (fastest > 0) {
         for (int k = 0; k < model->nv; k++) data->v[k] *= fast / fastest;
         status = lw_rcr_run(m, t, NULL, error);
-        if (status == LW_OK) *tie = unsatisfied(m);
+        if (status == LW_OK) *loop = unsatisfied(m);
     }
     memcpy(data->v, v, (size_t)model->nv * sizeof *v);
     return status;
@@ -125,18 +125,18 @@ static lw_status undecided(lw_rcr *m, double t, double slack, double reach, doub
 lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error) {
     const double gap = 1e-6; /* m, rad */
     lw_status status = lw_rcr_run(m, t, NULL, error);
-    if (status != LW_OK || m->looped.rows->count == 0) return status;
-    int tie = unsatisfied(m);
-    for (int r = 0; r < m->looped.rows->count; r++) /* gaps have other consequences */
-        if (fabs(m->looped.rows->phi[r]) > gap) return LW_OK;
-    if (tie >= 0)
-        return singular_position(m, tie, "starts in",
+    if (status != LW_OK || m->loop_base.rows->count == 0) return status;
+    int loop = unsatisfied(m);
+    for (int r = 0; r < m->loop_base.rows->count; r++) /* gaps have other consequences */
+        if (fabs(m->loop_base.rows->phi[r]) > gap) return LW_OK;
+    if (loop >= 0)
+        return singular_position(m, loop, "starts in",
                                  "give velocities with which it can go on, or start beside this position",
                                  "and its velocities fit none of the motions that lead out of it", error);
     const double slight = noticeable * largest_acceleration(m);
-    status = undecided(m, t, slight, 0, slight, &tie, error);
-    if (status != LW_OK || tie < 0) return status;
-    return singular_position(m, tie, "starts in", "give velocities, or start beside this position",
+    status = undecided(m, t, slight, 0, slight, &loop, error);
+    if (status != LW_OK || loop < 0) return status;
+    return singular_position(m, loop, "starts in", "give velocities, or start beside this position",
                              "and more than one motion leads out of it: which one is not determined at rest",
                              error);
 }
@@ -147,30 +147,30 @@ lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error) {
 lw_status lw_rcr_look_at_rest(lw_rcr *m, double t, lw_error *error) {
     lw_status status = lw_rcr_run(m, t, NULL, error);
     if (status != LW_OK) return status;
-    int tie;
-    status = undecided(m, t, 0, 2 * near, settling * m->fastest, &tie, error);
-    if (status != LW_OK || tie < 0) return status;
+    int loop;
+    status = undecided(m, t, 0, 2 * near, settling * m->fastest, &loop, error);
+    if (status != LW_OK || loop < 0) return status;
     char how[64];
     snprintf(how, sizeof how, "comes to rest at t = %.6g in", t);
-    return singular_position(m, tie, how, "end the run before, or start with other velocities",
+    return singular_position(m, loop, how, "end the run before, or start with other velocities",
                              "and more than one motion leads out of it: which one is not determined", error);
 }
 
-lw_status lw_rcr_turns_away(const lw_rcr *m, double t, lw_error *error) {
+lw_status lw_rcr_reverses(const lw_rcr *m, double t, lw_error *error) {
     char how[64];
     snprintf(how, sizeof how, "turns away at t = %.6g from", t);
-    return singular_position(m, m->crossing.turning, how,
+    return singular_position(m, m->crossing.reversing_loop, how,
                              "give it lengths with which it goes straight through, or that differ from those "
                              "by 1e-7 of a link and more",
                              "at less than 1e-4 rad: which way it goes on cannot be told from rounding",
                              error);
 }
 
-/* Is a speed in the loop of the tie prescribed? Then the position may be a dead point, where no motion goes
+/* Is a speed in the loop of the loop prescribed? Then the position may be a dead point, where no motion goes
  * on. */
-static bool driven(const lw_rcr *m, int tie) {
+static bool driven(const lw_rcr *m, int loop) {
     const lw_choice *choice = m->choice;
-    const lw_front *front = &choice->fronts[tie];
+    const lw_front *front = &choice->fronts[loop];
     for (int e = front->end; e < front->end + front->ends; e++)
         for (int k = choice->ends[e].step; k < choice->ends[e].step + choice->ends[e].steps; k++)
             if (choice->model->links[choice->steps[k].body].prescribed) return true;
@@ -182,11 +182,11 @@ lw_status lw_rcr_blocked(lw_method *base, double t, const double *q, const doubl
     lw_rcr *m = (lw_rcr *)base;
     double speed = 0;
     if (!m->based) return LW_OK;
-    lw_take_state(base->model, m->looped.data, t, q, v);
+    lw_take_state(base->model, m->loop_base.data, t, q, v);
     lw_rcr_own_rows(m);
     bool dead = driven(m, m->crossing.narrowest);
     if (m->crossing.narrow > 0 && !(stuck && m->crossing.within && !dead)) return LW_OK;
-    for (int k = 0; k < m->ties->count; k++)
+    for (int k = 0; k < m->loops->count; k++)
         if (m->crossing.near[k]) speed = fmax(speed, loop_rate(m, k, v));
     if (!(speed * step > near)) return LW_OK; /* it rests there */
     char how[64], what[200];

@@ -37,14 +37,14 @@ static const double stopping =
 
 bool lw_crossing_create(lw_rcr *m) {
     lw_crossing *c = &m->crossing;
-    lw_arena *arena = m->looped.arena;
-    const lw_model *model = m->looped.base.model;
+    lw_arena *arena = m->loop_base.arena;
+    const lw_model *model = m->loop_base.base.model;
     double **speeds[] = {&c->v, &c->vdot, &c->drive, &c->shift, &c->limit_v, &c->limit_vdot, &c->limit_drive};
     for (size_t k = 0; k < sizeof speeds / sizeof *speeds; k++)
         *speeds[k] = LW_NEW(arena, double, model->nv + 1);
     c->q = LW_NEW(arena, double, model->nq + 1);
     c->limit_q = LW_NEW(arena, double, model->nq + 1);
-    c->near = LW_NEW(arena, bool, m->ties->count + 1);
+    c->near = LW_NEW(arena, bool, m->loops->count + 1);
     c->narrow = 1;
     return !lw_arena_failed(arena);
 }
@@ -52,17 +52,17 @@ bool lw_crossing_create(lw_rcr *m) {
 void lw_crossing_forget(lw_rcr *m) {
     lw_crossing *c = &m->crossing;
     c->narrow = 1;
-    c->turned = -HUGE_VAL;
-    c->told = false;
+    c->reversed_at = -HUGE_VAL;
+    c->reported = false;
 }
 
 /* --- how near ------------------------------------------------------------------------------------------ */
 
-/* 1 / the smallest pivot of tie t in the last run, relative to its scale. */
+/* 1 / the smallest pivot of loop t in the last run, relative to its scale. */
 static double largest_inverse(const lw_rcr_system *s, int t) {
-    const int first = s->ties->ties[t].first, next = LW_ABREAST(s->awake[t]) + 1, rank = s->rank[t],
+    const int first = s->loops->loops[t].first, next = LW_ABREAST(s->awake[t]) + 1, rank = s->rank[t],
               *pivot = s->pivot + first;
-    const double *inverse = s->L + s->ties->ties[t].block, *scale = s->scale + first;
+    const double *inverse = s->L + s->loops->loops[t].block, *scale = s->scale + first;
     double largest = 0;
     for (int k = 0; k < rank; k++) {
         double x = inverse[next * k] * scale[pivot[k]];
@@ -71,12 +71,12 @@ static double largest_inverse(const lw_rcr_system *s, int t) {
     return largest;
 }
 
-/* The smallest pivot of the last run, with rows of the base, relative to its scale; its tie becomes the
+/* The smallest pivot of the last run, with rows of the base, relative to its scale; its loop becomes the
  * narrowest. */
 static double width_of(lw_rcr *m) {
     double most = 1;
-    for (int t = 0; t < m->ties->count; t++) {
-        double inverse = largest_inverse(m->sweeps, t);
+    for (int t = 0; t < m->loops->count; t++) {
+        double inverse = largest_inverse(m->system, t);
         if (inverse > most) most = inverse, m->crossing.narrowest = t;
     }
     return lw_rcr_rank(m) < m->generic ? 0 : 1 / most;
@@ -89,27 +89,27 @@ void lw_crossing_look(lw_rcr *m) {
 bool lw_crossing_closes(lw_rcr *m, double t, const double *y) {
     const double wide_open = 3e-5; /* of a link: rows that are redundant in a closed loop are so up to 1e-4 */
     lw_crossing *c = &m->crossing;
-    const lw_loop_method *looped = &m->looped;
+    const lw_loop_method *loop_base = &m->loop_base;
     double open;
-    if (looped->options.drift == LW_DRIFT_PROJECT) return true;
-    lw_take_state(looped->base.model, looped->data, t, y, NULL);
+    if (loop_base->options.drift == LW_DRIFT_PROJECT) return true;
+    lw_take_state(loop_base->base.model, loop_base->data, t, y, NULL);
     int row = lw_rcr_ask_positions(m, &open);
-    bool passes = c->narrow < passage, gapes = m->fragile && open > wide_open * m->sweeps->length;
+    bool passes = c->narrow < passage, gapes = m->fragile && open > wide_open * m->system->length;
     bool closes = passes || gapes;
     if (!(t > m->latest)) return closes; /* between steps nothing is told */
-    if (closes && !c->told)
-        lw_note(&looped->options, t, "closing", "loop of \"%s\": closed, it was open by %.2g; %s",
-                lw_choice_closing(m->choice, passes ? c->narrowest : m->ties->tie_of_row[row]), open,
+    if (closes && !c->reported)
+        lw_note(&loop_base->options, t, "closing", "loop of \"%s\": closed, it was open by %.2g; %s",
+                lw_choice_closing(m->choice, passes ? c->narrowest : m->loops->loop_of_row[row]), open,
                 passes ? "near a singular position a gap would decide which way it goes on"
                        : "its rows are redundant only as long as it is closed");
-    c->told = closes;
+    c->reported = closes;
     return closes;
 }
 
 /* --- places beside the state -------------------------------------------------------------------------- */
 
-/* Speeds x of the joints on the way of tie t into shift; returns the largest, as an angle. */
-static double take_way(lw_rcr *m, int t, const double *x) {
+/* Speeds x of the joints on the way of loop t into shift; returns the largest, as an angle. */
+static double speed_on_path(lw_rcr *m, int t, const double *x) {
     const lw_choice *choice = m->choice;
     const lw_front *front = &choice->fronts[t];
     double largest = 0;
@@ -124,15 +124,15 @@ static double take_way(lw_rcr *m, int t, const double *x) {
     return largest;
 }
 
-/* The shift from place to place along x of the ties that are near; returns the largest of x there, as an
+/* The shift from place to place along x of the loops that are near; returns the largest of x there, as an
  * angle. */
 static double direct(lw_rcr *m, double distance, const double *x) {
     lw_crossing *c = &m->crossing;
-    int nv = m->looped.base.model->nv;
+    int nv = m->loop_base.base.model->nv;
     double fastest = 0;
     memset(c->shift, 0, (size_t)nv * sizeof *c->shift);
-    for (int t = 0; t < m->ties->count; t++)
-        if (c->near[t]) fastest = fmax(fastest, take_way(m, t, x));
+    for (int t = 0; t < m->loops->count; t++)
+        if (c->near[t]) fastest = fmax(fastest, speed_on_path(m, t, x));
     for (int k = 0; k < nv && fastest > 0; k++) c->shift[k] *= distance / fastest;
     return fastest;
 }
@@ -140,31 +140,31 @@ static double direct(lw_rcr *m, double distance, const double *x) {
 /* Positions of the state, moved by `steps` shifts and closed, into data; prescribed joints move along. */
 static bool move(lw_rcr *m, double steps, lw_error *error) {
     const double closed = 1e-12; /* of a link */
-    const lw_model *model = m->looped.base.model;
+    const lw_model *model = m->loop_base.base.model;
     double left;
     lw_status status;
-    memcpy(m->looped.data->q, m->crossing.q, (size_t)model->nq * sizeof *m->looped.data->q);
-    lw_integrate_q(model, m->looped.data->q, m->crossing.shift, steps);
+    memcpy(m->loop_base.data->q, m->crossing.q, (size_t)model->nq * sizeof *m->loop_base.data->q);
+    lw_integrate_q(model, m->loop_base.data->q, m->crossing.shift, steps);
     lw_rcr_close(m, &left, &status, error);
-    return status == LW_OK && left <= closed * m->sweeps->length;
+    return status == LW_OK && left <= closed * m->system->length;
 }
 
 /* Speeds of the state made consistent there, and accelerations. False: there are none, or that is a singular
  * position too. */
 static bool run(lw_rcr *m, double width, lw_error *error) {
-    const lw_model *model = m->looped.base.model;
+    const lw_model *model = m->loop_base.base.model;
     const lw_crossing *c = &m->crossing;
-    lw_data *data = m->looped.data;
+    lw_data *data = m->loop_base.data;
     lw_subject subject = lw_rcr_in_motion(m);
     if (!model->force_count && !model->idle_count) subject.tau = m->zero;
     memcpy(data->v, c->v, (size_t)model->nv * sizeof *data->v);
     lw_rcr_evaluate(m, &subject, true);
-    if (lw_rcr_smallest_motion(m, m->looped.defect, error) != LW_OK) return false;
+    if (lw_rcr_smallest_motion(m, m->loop_base.defect, error) != LW_OK) return false;
     for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
     memcpy(data->vdot, c->vdot, (size_t)model->nv * sizeof *data->vdot); /* the prescribed ones */
     lw_rcr_evaluate(m, &subject, false);
-    if (lw_rcr_system_run(m->sweeps, &subject, error) != LW_OK || lw_rcr_rank(m) < m->generic) return false;
-    return !m->sweeps->weak || width_of(m) >= 0.9 * width;
+    if (lw_rcr_system_run(m->system, &subject, error) != LW_OK || lw_rcr_rank(m) < m->generic) return false;
+    return !m->system->weak || width_of(m) >= 0.9 * width;
 }
 
 static void add(int count, double weight, const double *x, double *sum) {
@@ -174,22 +174,22 @@ static void add(int count, double weight, const double *x, double *sum) {
 /* F(0) into limit_*. False: some place is missing, or as near to a singular position as the state. */
 static bool extrapolate(lw_rcr *m, double width) {
     lw_crossing *c = &m->crossing;
-    const lw_data *data = m->looped.data;
-    int nq = m->looped.base.model->nq, nv = m->looped.base.model->nv;
+    const lw_data *data = m->loop_base.data;
+    int nq = m->loop_base.base.model->nq, nv = m->loop_base.base.model->nv;
     size_t speeds = (size_t)nv * sizeof(double);
     lw_error ignored;
     memset(c->limit_q, 0, (size_t)nq * sizeof *c->limit_q);
     memset(c->limit_v, 0, speeds), memset(c->limit_vdot, 0, speeds), memset(c->limit_drive, 0, speeds);
     double weight = (double)SIDES / (SIDES + 1); /* (-1)^(k+1) n!^2 / ((n - k)! (n + k)!) of place k */
-    for (int place = 1; place <= SIDES; place++) {
+    for (int sample = 1; sample <= SIDES; sample++) {
         for (int side = -1; side <= 1; side += 2) {
-            if (!move(m, side * place, &ignored) || !run(m, width, &ignored)) return false;
+            if (!move(m, side * sample, &ignored) || !run(m, width, &ignored)) return false;
             add(nq, weight, data->q, c->limit_q);
             add(nv, weight, data->v, c->limit_v);
             add(nv, weight, data->vdot, c->limit_vdot);
             add(nv, weight, data->drive, c->limit_drive);
         }
-        weight *= -(double)(SIDES - place) / (SIDES + place + 1);
+        weight *= -(double)(SIDES - sample) / (SIDES + sample + 1);
     }
     return true;
 }
@@ -198,16 +198,16 @@ static bool extrapolate(lw_rcr *m, double width) {
 
 static void keep(lw_rcr *m) {
     lw_crossing *c = &m->crossing;
-    const lw_data *data = m->looped.data;
-    size_t speeds = (size_t)m->looped.base.model->nv * sizeof(double);
-    memcpy(c->q, data->q, (size_t)m->looped.base.model->nq * sizeof(double));
+    const lw_data *data = m->loop_base.data;
+    size_t speeds = (size_t)m->loop_base.base.model->nv * sizeof(double);
+    memcpy(c->q, data->q, (size_t)m->loop_base.base.model->nq * sizeof(double));
     memcpy(c->v, data->v, speeds), memcpy(c->vdot, data->vdot, speeds), memcpy(c->drive, data->drive, speeds);
 }
 
 static void put_back(lw_rcr *m, const double *v, const double *vdot, const double *drive) {
-    lw_data *data = m->looped.data;
-    size_t speeds = (size_t)m->looped.base.model->nv * sizeof(double);
-    memcpy(data->q, m->crossing.q, (size_t)m->looped.base.model->nq * sizeof(double));
+    lw_data *data = m->loop_base.data;
+    size_t speeds = (size_t)m->loop_base.base.model->nv * sizeof(double);
+    memcpy(data->q, m->crossing.q, (size_t)m->loop_base.base.model->nq * sizeof(double));
     memcpy(data->v, v, speeds), memcpy(data->vdot, vdot, speeds), memcpy(data->drive, drive, speeds);
 }
 
@@ -215,14 +215,14 @@ static void put_back(lw_rcr *m, const double *v, const double *vdot, const doubl
 static bool straight(lw_rcr *m) {
     const double apart = 1e-6, share = 100; /* of a link, rad */
     const lw_crossing *c = &m->crossing;
-    const lw_model *model = m->looped.base.model;
-    double open, most = 0, length = m->sweeps->length;
-    memcpy(m->looped.data->q, c->q, (size_t)model->nq * sizeof *c->q);
+    const lw_model *model = m->loop_base.base.model;
+    double open, most = 0, length = m->system->length;
+    memcpy(m->loop_base.data->q, c->q, (size_t)model->nq * sizeof *c->q);
     lw_rcr_ask_positions(m, &open);
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         int quaternion = lw_joint_quaternion(link->joint.type);
-        if (m->ties->segment_start[i] == m->ties->segment_start[i + 1]) continue;
+        if (m->loops->segment_start[i] == m->loops->segment_start[i + 1]) continue;
         for (int k = 0; k < link->joint.nq; k++) {
             bool turns = quaternion < 0 ? lw_joint_speed_turns(link->joint.type, k) : k >= quaternion;
             double apart_k = fabs(c->limit_q[link->q + k] - c->q[link->q + k]);
@@ -241,9 +241,9 @@ void lw_crossing_limit(lw_rcr *m, double t) {
     const lw_subject subject = lw_rcr_at_rest(m);
     const int narrowest = c->narrowest;
     lw_error ignored;
-    lw_rcr_system_select(m->sweeps, &m->base);
+    lw_rcr_system_select(m->system, &m->base);
     lw_rcr_evaluate(m, &subject, false);
-    memset(m->left, 0, (size_t)m->looped.rows->count * sizeof *m->left);
+    memset(m->left, 0, (size_t)m->loop_base.rows->count * sizeof *m->left);
     bool known = false, fine = lw_rcr_smallest_motion(m, m->left, &ignored) == LW_OK;
     const double width = width_of(m);
     for (size_t k = 0; k < sizeof distances / sizeof *distances && fine && !known; k++) {
@@ -252,13 +252,13 @@ void lw_crossing_limit(lw_rcr *m, double t) {
     }
     c->narrowest = narrowest;
     bool passes = known && straight(m);
-    if (known && !passes && !(c->narrow > 0)) c->turned = t, c->turning = c->narrowest;
+    if (known && !passes && !(c->narrow > 0)) c->reversed_at = t, c->reversing_loop = c->narrowest;
     if (passes)
         put_back(m, c->limit_v, c->limit_vdot, c->limit_drive);
     else
         put_back(m, c->v, c->vdot, c->drive);
 }
 
-bool lw_crossing_turns(const lw_rcr *m, double t) {
-    return m->crossing.turned > m->latest && m->crossing.turned <= t;
+bool lw_crossing_reverses(const lw_rcr *m, double t) {
+    return m->crossing.reversed_at > m->latest && m->crossing.reversed_at <= t;
 }

@@ -1,15 +1,15 @@
 /* rcr_solve.c - articulated inertias inwards and accelerations outwards, with the multipliers of closed loops
  * on the way.
  *
- * Sweeping inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every tie
- * (closure or constraint) on its way to its base the wrenches K that the tie's multipliers put on the
+ * Sweeping inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every loop
+ * (closure or constraint) on its way to its base the wrenches K that the loop's multipliers put on the
  * articulated body, so that
  *
  *   wrench      I^ a + f^ - sum K lambda
- *   tie         K'a + l + sum L lambda = 0
+ *   loop         K'a + l + sum L lambda = 0
  *
  * Through a joint with Y = S'K, Z = D^-1 Y:   K - U Z,   l + Z'u + (K - U Z)'bias,   L + Y'Z.
- * At the base of tie t its multipliers are eliminated with L_tt = C d C' (pivots d that vanish are left out:
+ * At the base of loop t its multipliers are eliminated with L_tt = C d C' (pivots d that vanish are left out:
  * the rows are redundant), E = C^-1 K_t', F_s = C^-1 L_ts, e = C^-1 l_t:
  *
  *   I^ += E'd^-1 E,  f^ += E'd^-1 e,  K_s -= E'd^-1 F_s,  L_su -= F_s'd^-1 F_u,  l_s -= F_s'd^-1 e
@@ -18,7 +18,7 @@
  * follow as in a tree.
  *
  * Source   docs/theory/rcr.md; symbols of tree_recursion.h and loop_constraints.h.
- * Cost     O(n + m) for loops of bounded width: segments per body and coupled ties. No allocation but in
+ * Cost     O(n + m) for loops of bounded width: segments per body and coupled loops. No allocation but in
  *          create.
  */
 #define PACK 2
@@ -26,20 +26,20 @@
 
 #include "model/joint.h"
 
-lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const lw_loop_constraints *ties,
+lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const lw_loop_constraints *loops,
                                     int rows, lw_arena *arena) {
     lw_rcr_system *s = LW_NEW(arena, lw_rcr_system, 1);
     if (!s) return NULL;
     size_t m = (size_t)rows + 1;
-    s->model = model, s->data = data, s->ties = ties;
-    s->rank = LW_NEW(arena, int, ties->count + 1);
-    s->lasting = LW_NEW(arena, bool, ties->count + 1);
-    s->placed = LW_NEW(arena, bool, ties->count + 1);
+    s->model = model, s->data = data, s->loops = loops;
+    s->rank = LW_NEW(arena, int, loops->count + 1);
+    s->lasting = LW_NEW(arena, bool, loops->count + 1);
+    s->placed = LW_NEW(arena, bool, loops->count + 1);
     s->pivot = LW_NEW(arena, int, m);
-    s->K = LW_NEW(arena, double, ties->K_size + 1);
-    s->Y = LW_NEW(arena, double, ties->Y_size + 1);
-    s->Z = LW_NEW(arena, double, ties->Z_size + 1);
-    s->L = LW_NEW(arena, double, ties->block_size + 1);
+    s->K = LW_NEW(arena, double, loops->K_size + 1);
+    s->Y = LW_NEW(arena, double, loops->Y_size + 1);
+    s->Z = LW_NEW(arena, double, loops->Z_size + 1);
+    s->L = LW_NEW(arena, double, loops->block_size + 1);
     s->E = LW_NEW(arena, double, 6 * m);
     s->e = LW_NEW(arena, double, m);
     s->l = LW_NEW(arena, double, m + 4); /* packs reach beyond its end */
@@ -52,22 +52,22 @@ lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const 
             s->length = fmax(s->length, lw_v3_norm(link->parent ? link->p : model->bodies[i].com));
     }
     if (!(s->length > 0)) s->length = 1;
-    for (int t = 0; t < ties->count; t++)
-        s->lasting[t] = ties->ties[t].K_second >= 0 && ties->based[ties->ties[t].bodies[1]] == 0;
+    for (int t = 0; t < loops->count; t++)
+        s->lasting[t] = loops->loops[t].K_second >= 0 && loops->based[loops->loops[t].bodies[1]] == 0;
     return s;
 }
 
-bool lw_selection_create(lw_selection *x, const lw_loop_constraints *ties, int rows, lw_arena *arena) {
-    *x = (lw_selection){.ties = ties,
-                        .awake = LW_NEW(arena, int, ties->count + 1),
+bool lw_selection_create(lw_selection *x, const lw_loop_constraints *loops, int rows, lw_arena *arena) {
+    *x = (lw_selection){.loops = loops,
+                        .awake = LW_NEW(arena, int, loops->count + 1),
                         .row = LW_NEW(arena, int, rows + 1),
                         .scale = LW_NEW(arena, double, rows + 1)};
     if (!x->awake || !x->row || !x->scale) return false;
-    for (int t = 0; t < ties->count; t++) {
-        const lw_loop_constraint *tie = &ties->ties[t];
-        x->awake[t] = tie->count;
-        for (int k = 0; k < tie->count; k++)
-            x->row[tie->first + k] = k, x->scale[tie->first + k] = LW_ANY_PIVOT;
+    for (int t = 0; t < loops->count; t++) {
+        const lw_loop_constraint *loop = &loops->loops[t];
+        x->awake[t] = loop->count;
+        for (int k = 0; k < loop->count; k++)
+            x->row[loop->first + k] = k, x->scale[loop->first + k] = LW_ANY_PIVOT;
     }
     return true;
 }
@@ -75,14 +75,14 @@ bool lw_selection_create(lw_selection *x, const lw_loop_constraints *ties, int r
 void lw_rcr_system_select(lw_rcr_system *s, const lw_selection *x) {
     if (s->selected == x) return;
     s->selected = x;
-    s->ties = x->ties, s->awake = x->awake, s->row = x->row, s->scale = x->scale;
-    for (int t = 0; t < s->ties->count; t++) {
-        const lw_loop_constraint *tie = &s->ties->ties[t];
+    s->loops = x->loops, s->awake = x->awake, s->row = x->row, s->scale = x->scale;
+    for (int t = 0; t < s->loops->count; t++) {
+        const lw_loop_constraint *loop = &s->loops->loops[t];
         s->placed[t] = false;
         s->rank[t] = 0;
-        const int ends[2] = {tie->K_first, tie->K_second};
+        const int ends[2] = {loop->K_first, loop->K_second};
         for (int side = 0; side < 2; side++) /* of rows that do not take part */
-            for (int row = s->awake[t]; row < tie->count && ends[side] >= 0; row++)
+            for (int row = s->awake[t]; row < loop->count && ends[side] >= 0; row++)
                 for (int k = 0; k < 6; k++) s->K[ends[side] + lw_wrench_at(row) + 4 * k] = 0;
     }
 }
@@ -105,17 +105,17 @@ lw_status lw_rcr_system_run(lw_rcr_system *s, const lw_subject *subject, lw_erro
 }
 
 double lw_rcr_system_cancellation(const lw_rcr_system *s) {
-    const lw_loop_constraints *ties = s->ties;
+    const lw_loop_constraints *loops = s->loops;
     const lw_data *data = s->data;
     double *diagonal = s->e; /* a run sets it anew */
-    for (int t = 0; t < ties->count; t++)
-        for (int k = 0; k < s->awake[t]; k++) diagonal[ties->ties[t].first + k] = 0;
+    for (int t = 0; t < loops->count; t++)
+        for (int k = 0; k < s->awake[t]; k++) diagonal[loops->loops[t].first + k] = 0;
     for (int i = 1; i <= s->model->body_count; i++) {
         const lw_link *link = &s->model->links[i];
         bool aligned = link->kernel < LW_KERNEL_SPHERICAL;
-        for (int n = ties->segment_start[i]; n < ties->segment_start[i + 1]; n++) {
-            const lw_segment *segment = &ties->segments[n];
-            for (int row = 0; row < s->awake[segment->tie]; row++)
+        for (int n = loops->segment_start[i]; n < loops->segment_start[i + 1]; n++) {
+            const lw_segment *segment = &loops->segments[n];
+            for (int row = 0; row < s->awake[segment->loop]; row++)
                 for (int k = 0; k < link->joint.nv; k++) {
                     if (link->prescribed >> k & 1) continue; /* does not give way */
                     double give = aligned ? data->nodes[i].d : data->joint_D[6 * (link->v + k) + k];
@@ -125,11 +125,11 @@ double lw_rcr_system_cancellation(const lw_rcr_system *s) {
         }
     }
     double most = 1;
-    for (int t = 0; t < ties->count; t++) {
-        const lw_loop_constraint *tie = &ties->ties[t];
+    for (int t = 0; t < loops->count; t++) {
+        const lw_loop_constraint *loop = &loops->loops[t];
         for (int k = 0; k < s->rank[t]; k++) {
-            double inverse = s->L[tie->block + (LW_ABREAST(s->awake[t]) + 1) * k];
-            most = fmax(most, inverse * diagonal[tie->first + s->pivot[tie->first + k]]);
+            double inverse = s->L[loop->block + (LW_ABREAST(s->awake[t]) + 1) * k];
+            most = fmax(most, inverse * diagonal[loop->first + s->pivot[loop->first + k]]);
         }
         if (s->rank[t] < s->awake[t]) most = HUGE_VAL;
     }
@@ -143,12 +143,12 @@ static double chance(unsigned *seed) {
 }
 
 void lw_rcr_system_null(lw_rcr_system *s, unsigned seed, double *lambda) {
-    for (int t = s->ties->count - 1; t >= 0; t--) {
-        const lw_loop_constraint *tie = &s->ties->ties[t];
-        const double *C = s->L + tie->block;
-        const int *pivot = s->pivot + tie->first;
+    for (int t = s->loops->count - 1; t >= 0; t--) {
+        const lw_loop_constraint *loop = &s->loops->loops[t];
+        const double *C = s->L + loop->block;
+        const int *pivot = s->pivot + loop->first;
         int rank = s->rank[t], count = s->awake[t], width = LW_ABREAST(count);
-        double x[ROWS_MAX] = {0}, *own = lambda + tie->first;
+        double x[ROWS_MAX] = {0}, *own = lambda + loop->first;
         coupled(s, t, rank, lambda, x);
         for (int k = 0; k < rank; k++) x[k] *= C[(width + 1) * k];
         for (int i = rank; i < count; i++) {

@@ -3,8 +3,8 @@
 #define PACK 4
 #include "formulations/rcr/rcr_solve_kernels.h"
 
-void lw_rcr_system_start_4(lw_rcr_system *sweeps, const lw_subject *subject) { start(sweeps, subject); }
+void lw_rcr_system_start_4(lw_rcr_system *system, const lw_subject *subject) { start(system, subject); }
 
-lw_status lw_rcr_system_run_4(lw_rcr_system *sweeps, const lw_subject *subject, lw_error *error) {
-    return sweep(sweeps, subject, error);
+lw_status lw_rcr_system_run_4(lw_rcr_system *system, const lw_subject *subject, lw_error *error) {
+    return sweep(system, subject, error);
 }

@@ -1,8 +1,8 @@
-/* rcr_solve_kernels.h - the sweep inwards and the sweep outwards, PACK rows of a tie at a time: included by
+/* rcr_solve_kernels.h - the sweep inwards and the sweep outwards, PACK rows of a loop at a time: included by
  * rcr_solve.c and rcr_solve_avx2.c, which differ in PACK (2 or 4) and in the instructions that their compiler
  * may use. Equations in rcr_solve.c.
  *
- * A pack holds the same number of PACK rows that stand side by side (loop_constraints.h). Where a tie has
+ * A pack holds the same number of PACK rows that stand side by side (loop_constraints.h). Where a loop has
  * fewer rows the rest is zero, and adds nothing to anything.
  */
 #include "formulations/rcr/rcr_solve.h"
@@ -19,7 +19,7 @@
  * (rcr_rank.c); a pivot that has vanished belongs to a row that depends on others. */
 static const double weak = 1e-2, vanished = 1e-8;
 
-enum { ROWS_MAX = 6 }; /* of one tie */
+enum { ROWS_MAX = 6 }; /* of one loop */
 
 typedef double pack __attribute__((vector_size(8 * PACK)));
 typedef double tight_pack __attribute__((vector_size(8 * PACK), may_alias));             /* in memory, ... */
@@ -54,11 +54,11 @@ INLINE path path_of(const lw_rcr_system *s, const lw_segment *segment, int Y) {
 /* pass(packs, path, ...) for all segments at body i; compiled for each number of packs. */
 #define EACH_SEGMENT(s, i, pass, ...)                                                                        \
     {                                                                                                        \
-        const lw_segment *at_ = (s)->ties->segments + (s)->ties->segment_start[i],                           \
-                         *end_ = (s)->ties->segments + (s)->ties->segment_start[(i) + 1];                    \
+        const lw_segment *at_ = (s)->loops->segments + (s)->loops->segment_start[i],                         \
+                         *end_ = (s)->loops->segments + (s)->loops->segment_start[(i) + 1];                  \
         for (int Y_ = at_->Y; at_ < end_; at_++) {                                                           \
             const path x_ = path_of(s, at_, Y_);                                                             \
-            int rows_ = (s)->awake[at_->tie];                                                                \
+            int rows_ = (s)->awake[at_->loop];                                                               \
             if (rows_ > 2 * PACK)                                                                            \
                 pass(3, x_, __VA_ARGS__);                                                                    \
             else if (rows_ > PACK)                                                                           \
@@ -288,7 +288,7 @@ INLINE void pass_segments(lw_rcr_system *s, const recursion *r, bool gravity, in
 
 /* --- the matrix of the multipliers ----------------------------------------------------------------- */
 
-/* L_ts += Y_t'Z_s, or = if nothing is there yet; of a tie with itself (own) the lower triangle. */
+/* L_ts += Y_t'Z_s, or = if nothing is there yet; of a loop with itself (own) the lower triangle. */
 INLINE void couple(int rows, int columns, int nv, const double *Y, const double *Z, double *block, bool own,
                    bool adds) {
     int width = LW_ABREAST(columns);
@@ -314,12 +314,12 @@ INLINE void couple_pair(int rows, int columns, int nv, const double *Y, const do
 
 /* All pairs of segments at body i; compiled for the usual numbers of rows. */
 INLINE void couple_segments(const lw_rcr_system *s, int i, int nv) {
-    const lw_loop_constraints *ties = s->ties;
-    const lw_segment_pair *pair = ties->pairs + ties->pair_start[i];
-    const lw_segment *start = ties->segments + ties->segment_start[i],
-                     *end = ties->segments + ties->segment_start[i + 1];
+    const lw_loop_constraints *loops = s->loops;
+    const lw_segment_pair *pair = loops->pairs + loops->pair_start[i];
+    const lw_segment *start = loops->segments + loops->segment_start[i],
+                     *end = loops->segments + loops->segment_start[i + 1];
     for (const lw_segment *first = start; first < end; first++) {
-        int rows = s->awake[first->tie];
+        int rows = s->awake[first->loop];
         const double *Y = s->Y + first->Y, *own = s->Z + (first->Y - start->Y);
         if (rows == 3)
             couple_pair(3, 3, nv, Y, own, s->L + pair->block, true, pair->adds);
@@ -329,7 +329,7 @@ INLINE void couple_segments(const lw_rcr_system *s, int i, int nv) {
             couple_pair(rows, rows, nv, Y, own, s->L + pair->block, true, pair->adds);
         pair++;
         for (const lw_segment *second = first + 1; second < end; second++, pair++) {
-            int columns = s->awake[second->tie];
+            int columns = s->awake[second->loop];
             const double *Z = s->Z + (second->Y - start->Y);
             if (rows == 3 && columns == 3)
                 couple_pair(3, 3, nv, Y, Z, s->L + pair->block, false, pair->adds);
@@ -357,7 +357,7 @@ static void swap(double *a, double *b) {
 /* L_tt = C d C', C a unit triangle, with the largest pivot next, in place of the lower triangle; returns the
  * rank. The diagonal holds 1 / d. least: becomes the smallest pivot relative to its scale, if that is
  * less. */
-static int factor_tie(int count, double *L, const double *scale, int *pivot, double *least) {
+static int factor_loop(int count, double *L, const double *scale, int *pivot, double *least) {
     const int width = LW_ABREAST(count);
     for (int i = 0; i < count; i++) {
         pivot[i] = i;
@@ -455,7 +455,7 @@ static void load_base(const recursion *r, int base, int rank, const double *E, c
     }
 }
 
-/* L_su -= F_s'd^-1 F_u, or = if nothing is there yet; of a tie with itself (own) the lower triangle. */
+/* L_su -= F_s'd^-1 F_u, or = if nothing is there yet; of a loop with itself (own) the lower triangle. */
 INLINE void take_off(int rank, int rows, int columns, const double *inverse, const double *Fs,
                      const double *Fu, double *block, bool own, bool adds) {
     int left = LW_ABREAST(rows), right = LW_ABREAST(columns);
@@ -471,28 +471,28 @@ INLINE void take_off(int rank, int rows, int columns, const double *inverse, con
     }
 }
 
-/* Tie t with `count` rows awake, factored to `rank` by C in the order pivot (NULL: as they are); others: how
- * many rows are in all ties coupled with it, or 0 if that varies. */
+/* Loop t with `count` rows awake, factored to `rank` by C in the order pivot (NULL: as they are); others: how
+ * many rows are in all loops coupled with it, or 0 if that varies. */
 INLINE void eliminate_rows(lw_rcr_system *s, const recursion *r, int t, int count, int rank, const double *C,
                            const int *pivot, int others) {
-    const lw_loop_constraints *ties = s->ties;
-    const lw_loop_constraint *tie = &ties->ties[t];
+    const lw_loop_constraints *loops = s->loops;
+    const lw_loop_constraint *loop = &loops->loops[t];
     const int own = LW_ABREAST(count);
-    double *E = s->E + 6 * tie->first, *e = s->e + tie->first;
-    bool moves = tie->base > 0; /* ground does not, and its acceleration is in l already */
+    double *E = s->E + 6 * loop->first, *e = s->e + loop->first;
+    bool moves = loop->base > 0; /* ground does not, and its acceleration is in l already */
     double inverse[ROWS_MAX], y[ROWS_MAX], pull[ROWS_MAX]; /* 1 / d, e, e / d */
     for (int k = 0; k < rank; k++) inverse[k] = C[(own + 1) * k];
     s->rank[t] = rank;
-    forward_rows(rank, own, C, pivot, s->l + tie->first, y);
+    forward_rows(rank, own, C, pivot, s->l + loop->first, y);
     for (int k = 0; k < rank; k++) e[k] = y[k], pull[k] = inverse[k] * y[k];
     if (moves && rank > 0) {
-        take_wrenches(rank, count, C, pivot, s->K + tie->K, E);
-        load_base(r, tie->base, rank, E, e, inverse);
+        take_wrenches(rank, count, C, pivot, s->K + loop->K, E);
+        load_base(r, loop->base, rank, E, e, inverse);
     }
-    const lw_coupling *near = ties->couplings + tie->coupling;
-    for (int j = 0; j < tie->couplings; j++) {
-        double *block = s->L + near[j].block, *l = s->l + ties->ties[near[j].tie].first;
-        int columns = others ? others : s->awake[near[j].tie], width = LW_ABREAST(columns);
+    const lw_coupling *near = loops->couplings + loop->coupling;
+    for (int j = 0; j < loop->couplings; j++) {
+        double *block = s->L + near[j].block, *l = s->l + loops->loops[near[j].loop].first;
+        int columns = others ? others : s->awake[near[j].loop], width = LW_ABREAST(columns);
         for (int g = 0; g < packs_of(columns); g++) {
             pack F[ROWS_MAX], total = {0};
             for (int i = 0; i < rank; i++) {
@@ -512,13 +512,13 @@ INLINE void eliminate_rows(lw_rcr_system *s, const recursion *r, int t, int coun
             }
         }
     }
-    int target = tie->target;
-    for (int j = 0; j < tie->couplings; j++)
-        for (int k = j; k < tie->couplings; k++, target++) {
-            int a = others ? others : s->awake[near[j].tie], b = others ? others : s->awake[near[k].tie];
+    int target = loop->target;
+    for (int j = 0; j < loop->couplings; j++)
+        for (int k = j; k < loop->couplings; k++, target++) {
+            int a = others ? others : s->awake[near[j].loop], b = others ? others : s->awake[near[k].loop];
             const double *Fa = s->L + near[j].block, *Fb = s->L + near[k].block;
-            double *block = s->L + ties->targets[target];
-            if (ties->target_adds[target])
+            double *block = s->L + loops->targets[target];
+            if (loops->target_adds[target])
                 take_off(rank, a, b, inverse, Fa, Fb, block, j == k, true);
             else
                 take_off(rank, a, b, inverse, Fa, Fb, block, j == k, false);
@@ -527,25 +527,25 @@ INLINE void eliminate_rows(lw_rcr_system *s, const recursion *r, int t, int coun
 
 /* The usual numbers of rows compiled for themselves, in their order. */
 INLINE bool eliminate_in_order(lw_rcr_system *s, const recursion *r, int t, int count) {
-    const lw_loop_constraint *tie = &s->ties->ties[t];
-    for (int j = 0; j < tie->couplings; j++)
-        if (s->awake[s->ties->couplings[tie->coupling + j].tie] != count) return false;
+    const lw_loop_constraint *loop = &s->loops->loops[t];
+    for (int j = 0; j < loop->couplings; j++)
+        if (s->awake[s->loops->couplings[loop->coupling + j].loop] != count) return false;
     double C[ROWS_MAX * LW_ABREAST(ROWS_MAX)];
-    if (!factor_in_order(count, s->L + tie->block, s->scale + tie->first, C)) return false;
-    for (int k = 0; k < count; k++) s->pivot[tie->first + k] = k;
+    if (!factor_in_order(count, s->L + loop->block, s->scale + loop->first, C)) return false;
+    for (int k = 0; k < count; k++) s->pivot[loop->first + k] = k;
     eliminate_rows(s, r, t, count, count, C, NULL, count);
     return true;
 }
 
-static void eliminate_tie(lw_rcr_system *s, const recursion *r, int t) {
-    const lw_loop_constraint *tie = &s->ties->ties[t];
-    int count = s->awake[t], *pivot = s->pivot + tie->first;
+static void eliminate_loop(lw_rcr_system *s, const recursion *r, int t) {
+    const lw_loop_constraint *loop = &s->loops->loops[t];
+    int count = s->awake[t], *pivot = s->pivot + loop->first;
     if (count == 3 && eliminate_in_order(s, r, t, 3)) return;
     if (count == 2 && eliminate_in_order(s, r, t, 2)) return;
     double least = 1;
-    int rank = factor_tie(count, s->L + tie->block, s->scale + tie->first, pivot, &least);
+    int rank = factor_loop(count, s->L + loop->block, s->scale + loop->first, pivot, &least);
     if (least < weak) s->weak = true;
-    eliminate_rows(s, r, t, count, rank, s->L + tie->block, pivot, 0);
+    eliminate_rows(s, r, t, count, rank, s->L + loop->block, pivot, 0);
 }
 
 /* --- outwards ------------------------------------------------------------------------------------- */
@@ -564,42 +564,42 @@ INLINE void add_product(int rows, int columns, const double *F, const double *re
         for (int c = 0; c < columns; c++) x[k] += F[LW_ABREAST(columns) * k + c] * y[c];
 }
 
-/* sum F_s lambda_s of tie t. */
+/* sum F_s lambda_s of loop t. */
 INLINE void coupled(const lw_rcr_system *s, int t, int rank, const double *lambda, double *x) {
-    const lw_loop_constraint *tie = &s->ties->ties[t];
-    for (int j = 0; j < tie->couplings; j++) {
-        const lw_coupling *near = &s->ties->couplings[tie->coupling + j];
-        const double *F = s->L + near->block, *other = lambda + s->ties->ties[near->tie].first;
-        if (s->awake[near->tie] == 3)
+    const lw_loop_constraint *loop = &s->loops->loops[t];
+    for (int j = 0; j < loop->couplings; j++) {
+        const lw_coupling *near = &s->loops->couplings[loop->coupling + j];
+        const double *F = s->L + near->block, *other = lambda + s->loops->loops[near->loop].first;
+        if (s->awake[near->loop] == 3)
             add_product(rank, 3, F, other, x);
         else
-            add_product(rank, s->awake[near->tie], F, other, x);
+            add_product(rank, s->awake[near->loop], F, other, x);
     }
 }
 
 INLINE void solve_rows(lw_rcr_system *s, const recursion *r, int t, int rank, int count) {
-    const lw_loop_constraint *tie = &s->ties->ties[t];
-    const int *pivot = s->pivot + tie->first;
-    double x[ROWS_MAX], *lambda = s->lambda + tie->first;
-    for (int k = 0; k < rank; k++) x[k] = s->e[tie->first + k];
-    for (int k = 0; k < rank && tie->base > 0; k++)
-        x[k] += r6_dot(s->E + 6 * (tie->first + k), r->nodes[tie->base].a);
+    const lw_loop_constraint *loop = &s->loops->loops[t];
+    const int *pivot = s->pivot + loop->first;
+    double x[ROWS_MAX], *lambda = s->lambda + loop->first;
+    for (int k = 0; k < rank; k++) x[k] = s->e[loop->first + k];
+    for (int k = 0; k < rank && loop->base > 0; k++)
+        x[k] += r6_dot(s->E + 6 * (loop->first + k), r->nodes[loop->base].a);
     coupled(s, t, rank, s->lambda, x);
-    for (int k = 0; k < rank; k++) x[k] *= s->L[tie->block + (LW_ABREAST(count) + 1) * k];
+    for (int k = 0; k < rank; k++) x[k] *= s->L[loop->block + (LW_ABREAST(count) + 1) * k];
     for (int k = rank; k < count; k++) lambda[pivot[k]] = 0;
-    backward_rows(rank, count, s->L + tie->block, pivot, x, lambda);
+    backward_rows(rank, count, s->L + loop->block, pivot, x, lambda);
 }
 
-static void solve_tie(lw_rcr_system *s, const recursion *r, int t) {
+static void solve_loop(lw_rcr_system *s, const recursion *r, int t) {
     if (s->rank[t] == 3 && s->awake[t] == 3)
         solve_rows(s, r, t, 3, 3);
     else
         solve_rows(s, r, t, s->rank[t], s->awake[t]);
 }
 
-static void solve_based_ties(lw_rcr_system *s, const recursion *r, int body) {
-    int first = s->ties->at_base[body];
-    for (int t = first + s->ties->based[body] - 1; t >= first; t--) solve_tie(s, r, t);
+static void solve_based_loops(lw_rcr_system *s, const recursion *r, int body) {
+    int first = s->loops->at_base[body];
+    for (int t = first + s->loops->based[body] - 1; t >= first; t--) solve_loop(s, r, t);
 }
 
 /* Y lambda of one speed, whose components are 4 nv apart for every four rows. */
@@ -611,11 +611,11 @@ INLINE double pushed(int rows, int nv, const double *Y, const double *lambda) {
 
 /* The multipliers push the joint of body i: u += Y lambda, for accelerate. */
 INLINE void push_speeds(const lw_rcr_system *s, int i, int nv, double *u) {
-    const lw_segment *end = s->ties->segments + s->ties->segment_start[i + 1];
-    for (const lw_segment *segment = s->ties->segments + s->ties->segment_start[i]; segment < end;
+    const lw_segment *end = s->loops->segments + s->loops->segment_start[i + 1];
+    for (const lw_segment *segment = s->loops->segments + s->loops->segment_start[i]; segment < end;
          segment++) {
         const double *Y = s->Y + segment->Y, *lambda = s->lambda + segment->row;
-        int rows = s->awake[segment->tie];
+        int rows = s->awake[segment->loop];
         if (rows == 3)
             for (int n = 0; n < nv; n++) u[n] += pushed(3, nv, Y + 4 * n, lambda);
         else if (rows > 0)
@@ -654,27 +654,27 @@ static void start(lw_rcr_system *s, const lw_subject *subject) {
 static lw_status sweep(lw_rcr_system *s, const lw_subject *subject, lw_error *error) {
     const recursion r = recursion_for(s, subject);
     const lw_model *model = s->model;
-    const lw_loop_constraints *ties = s->ties;
+    const lw_loop_constraints *loops = s->loops;
     int n = model->body_count, bad_body = 0, bad_speed = 0;
     s->weak = false;
     for (int i = n; i >= 0; i--) {
-        for (int k = 0; k < ties->based[i]; k++) eliminate_tie(s, &r, ties->at_base[i] + k);
+        for (int k = 0; k < loops->based[i]; k++) eliminate_loop(s, &r, loops->at_base[i] + k);
         if (i == 0) break;
         int bad = 0;
         BY_JOINT(&model->links[i], eliminate, &r, i, &bad)
         if (__builtin_expect(bad && !bad_body, 0)) bad_body = i, bad_speed = bad;
-        if (ties->segment_start[i] == ties->segment_start[i + 1]) continue;
+        if (loops->segment_start[i] == loops->segment_start[i + 1]) continue;
         pass_segments(s, &r, subject->gravity, i);
         couple_at(s, i);
     }
     if (bad_body) return lw_undetermined(model, bad_body, bad_speed, error);
     hang_ground(&r);
     if (!subject->gravity) memset(r.nodes[0].a, 0, sizeof r.nodes[0].a);
-    solve_based_ties(s, &r, 0);
+    solve_based_loops(s, &r, 0);
     for (int i = 1; i <= n; i++) {
         push_joint(s, &r, i);
         BY_JOINT(&model->links[i], accelerate, &r, i)
-        if (ties->based[i]) solve_based_ties(s, &r, i);
+        if (loops->based[i]) solve_based_loops(s, &r, i);
     }
     return LW_OK;
 }
