@@ -43,7 +43,7 @@ typedef struct assembler {
 
 /* How large the mechanism is: what a gap is measured against. */
 static double size_of(const lw_newton_euler *s) {
-    double size = lw_length_of(s);
+    double size = lw_body_length(s);
     for (int j = 0; j < s->model->joint_count; j++) size = fmax(size, lw_v3_norm(s->rows->joints[j].at));
     return size;
 }

@@ -66,7 +66,7 @@ lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **out
     }
     m->model = model;
     m->count = count;
-    m->length = lw_mechanism_length(model);
+    m->length = lw_longest_arm(model);
     if (absolute) {
         m->system = lw_newton_euler_create(model, LW_HOLD_NONE);
         m->rows = m->system ? m->system->rows->count : 0;
@@ -352,7 +352,7 @@ lw_status lw_merits_sweep(const lw_spec *spec, const lw_model *model, double t, 
     lw_merits *merits = NULL;
     lw_status status = compile_driven(spec, model, q, sweep->speed, &driven, error);
     if (status == LW_OK) status = lw_merits_create(model, false, &merits, error);
-    walk w = {.driven = driven, .length = lw_mechanism_length(model)};
+    walk w = {.driven = driven, .length = lw_longest_arm(model)};
     if (status == LW_OK) {
         double range = fabs(sweep->to - sweep->from);
         w.step = turn / 4 * merits->units[sweep->speed];

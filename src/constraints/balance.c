@@ -80,22 +80,6 @@ struct lw_balance {
     double floor; /* of forces: what that makes, and differences of speeds times the mass of the mechanism */
 };
 
-/* Arms of joints, constraints and centres of mass on their bodies, and the links of the tree. */
-double lw_balance_length(const lw_model *model) {
-    double length = 0;
-    for (int j = 0; j < model->joint_count; j++)
-        for (int side = 0; side < 2; side++)
-            if (model->joints[j].info.bodies[side] > 0)
-                length = fmax(length, lw_v3_norm(model->joints[j].frames[side].p));
-    for (int k = 0; k < model->constraint_count; k++) {
-        const lw_constraint *c = &model->constraints[k];
-        length = fmax(length, fmax(c->length, c->radius));
-    }
-    for (int i = 1; i <= model->body_count; i++)
-        length = fmax(length, fmax(lw_v3_norm(model->bodies[i].com), lw_v3_norm(model->links[i].p)));
-    return length > 0 ? length : 1;
-}
-
 lw_balance *lw_balance_create(const lw_model *model) {
     lw_arena *arena = lw_arena_create(NULL);
     lw_balance *b = LW_NEW(arena, lw_balance, 1);
@@ -103,7 +87,7 @@ lw_balance *lw_balance_create(const lw_model *model) {
     if (b) {
         b->arena = arena;
         b->model = model;
-        b->length = lw_balance_length(model);
+        b->length = lw_longest_arm(model);
         for (int i = 1; i <= model->body_count; i++)
             b->heaviest = fmax(b->heaviest, model->links[i].inertia.mass);
         b->rows = lw_rows_create_loops(model, arena);

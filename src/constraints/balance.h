@@ -63,9 +63,6 @@ typedef struct lw_balance_result {
 lw_balance *lw_balance_create(const lw_model *model);
 void lw_balance_destroy(lw_balance *balance);
 
-/* The length of the mechanism: the longest arm of a joint, a constraint or a centre of mass on its body; 1 if
- * there is none. */
-double lw_balance_length(const lw_model *model);
 /* How many multipliers constraints have. */
 int lw_balance_multiplier_count(const lw_model *model);
 

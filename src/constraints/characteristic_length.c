@@ -1,18 +1,20 @@
-/* characteristic_length.c - a length that makes rows and coordinates dimensionless, and the rank tolerance
- * that follows from it.
+/* characteristic_length.c - lengths that make rows and coordinates dimensionless, and the rank tolerance that
+ * goes with them.
  *
- * A block (n; f) of a row is a wrench about the body's centre of mass: it acts along a line at the distance
- * |f x n| / |f|^2 from there, whatever its unit and whatever torque along the line goes with it (screws).
+ * A block (n; f) of a row is a wrench about the body's centre of mass. It acts along a line at the distance
+ * |f x n| / |f|^2 from there, whatever the unit of the row and whatever torque along the line it has
+ * (screws).
  *
- * Cost     O(blocks + bodies).
+ * Cost     O(blocks + bodies); the extent O(joints).
  */
 #include "constraints/characteristic_length.h"
 #include "linalg/dense.h"
 
 #include <math.h>
 
-double lw_length_of(const lw_newton_euler *s) {
-    const double rounding = 1e-6; /* of places in the world: shorter arms may be nothing but that */
+double lw_body_length(const lw_newton_euler *s) {
+    const double rounding =
+        1e-6; /* arms shorter than this share of a world position may be nothing but rounding */
     const lw_rows *rows = s->rows;
     double length = 0;
     for (int b = 0; b < rows->block_count; b++) {
@@ -29,9 +31,21 @@ double lw_length_of(const lw_newton_euler *s) {
     return length > 0 && isfinite(length) ? length : 1;
 }
 
+double lw_joint_extent(const lw_newton_euler *s) {
+    double middle[3] = {0, 0, 0}, far = 0;
+    int count = s->model->joint_count;
+    for (int j = 0; j < count; j++) lw_v3_axpy(1.0 / count, s->rows->joints[j].at, middle);
+    for (int j = 0; j < count; j++) {
+        double arm[3];
+        lw_v3_sub(s->rows->joints[j].at, middle, arm);
+        far = fmax(far, lw_v3_norm(arm));
+    }
+    return far > 0 ? far : lw_body_length(s);
+}
+
 double lw_rank_tolerance(const lw_newton_euler *s) {
-    const double least = LW_RANK_TOLERANCE, most = 3e-5, share = 100; /* of the gap, in terms of pivots */
+    const double least = LW_RANK_TOLERANCE, most = 3e-5, share = 100; /* pivots per relative gap */
     double gap = 0;
     for (int r = 0; r < s->rows->count; r++) gap = fmax(gap, fabs(s->rows->phi[r]));
-    return fmin(most, fmax(least, share * gap / lw_length_of(s)));
+    return fmin(most, fmax(least, share * gap / lw_body_length(s)));
 }

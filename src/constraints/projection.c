@@ -38,7 +38,7 @@ static lw_status factor(lw_projection *p, lw_error *error) {
     const lw_newton_euler *s = p->system;
     const lw_model *model = s->model;
     int n = model->body_count;
-    double mass = 0, inertia = 0, length = lw_length_of(s);
+    double mass = 0, inertia = 0, length = lw_body_length(s);
     for (int i = 0; i < n; i++) {
         mass += s->mass[i] / n;
         inertia += (s->inertia[6 * i] + s->inertia[6 * i + 1] + s->inertia[6 * i + 2]) / (3 * n);

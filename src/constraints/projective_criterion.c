@@ -254,21 +254,6 @@ void lw_criterion_svd(const lw_criterion *c, double *weight) {
 
 /* --- a mechanism in joint coordinates --------------------------------------------------------------- */
 
-double lw_mechanism_length(const lw_model *model) {
-    double length = 0;
-    for (int i = 1; i <= model->body_count; i++) {
-        length = fmax(length, lw_v3_norm(model->links[i].p));
-        length = fmax(length, lw_v3_norm(model->bodies[i].com));
-    }
-    for (int k = 0; k < model->closure_count; k++)
-        for (int side = 0; side < 2; side++)
-            length = fmax(length, lw_v3_norm(model->joints[model->closures[k]].frames[side].p));
-    for (int k = 0; k < model->constraint_count; k++)
-        for (int side = 0; side < 2; side++)
-            length = fmax(length, lw_v3_norm(model->constraints[k].points[side]));
-    return length > 0 ? length : 1;
-}
-
 /* The speeds of the tree in turn: which body's joint, which of its speeds; false after the last. */
 static bool next_speed(const lw_model *model, int *body, int *k) {
     for (++*k; *body <= model->body_count; ++*body, *k = 0)

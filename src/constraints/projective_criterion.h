@@ -51,9 +51,6 @@ void lw_criterion_svd(const lw_criterion *c, double *weight);
 
 /* --- a mechanism in the joint coordinates of its spanning tree -------------------------------------- */
 
-/* A length of the mechanism, for units: the farthest from its body's joint that something is fixed to the
- * body. */
-double lw_mechanism_length(const lw_model *model);
 /* Rows: those of closures and constraints, then one for each prescribed speed. */
 int lw_criterion_row_count(const lw_model *model);
 /* C with rows without dimension, and the factor of each row (may be NULL), after lw_velocities,

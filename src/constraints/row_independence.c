@@ -187,7 +187,7 @@ void lw_independence_at(lw_independence *d, const lw_newton_euler *s) {
     size_t speeds = (size_t)d->speeds;
     d->rank = 0;
     if (d->rows == 0) return;
-    d->size = lw_mechanism_size(s);
+    d->size = lw_joint_extent(s);
     find_twists(d, s);
     for (int r = 0; r < d->rows; r++) {
         const lw_row *row = &rows->rows[rows->tree_count + r];

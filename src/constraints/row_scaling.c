@@ -6,23 +6,9 @@
  * Cost     O(joints); O(1) for a row.
  */
 #include "constraints/row_scaling.h"
-#include "constraints/characteristic_length.h"
 #include "model/joint.h"
 
 #include <math.h>
-
-/* How far the joints are from their middle; where all are in one place, the size of the bodies. */
-double lw_mechanism_size(const lw_newton_euler *s) {
-    double middle[3] = {0, 0, 0}, far = 0;
-    int count = s->model->joint_count;
-    for (int j = 0; j < count; j++) lw_v3_axpy(1.0 / count, s->rows->joints[j].at, middle);
-    for (int j = 0; j < count; j++) {
-        double arm[3];
-        lw_v3_sub(s->rows->joints[j].at, middle, arm);
-        far = fmax(far, lw_v3_norm(arm));
-    }
-    return far > 0 ? far : lw_length_of(s);
-}
 
 /* What makes a row dimensionless: of lengths the size of the mechanism; of a coupling its largest term. */
 double lw_row_scale(const lw_newton_euler *s, const lw_row *row, double size) {

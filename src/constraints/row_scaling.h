@@ -5,8 +5,6 @@
 
 #include "constraints/newton_euler_system.h"
 
-/* How far the joints are from their middle; where all are in one place, the size of the bodies. */
-double lw_mechanism_size(const lw_newton_euler *s);
 /* The factor that makes a row dimensionless, given that size. */
 double lw_row_scale(const lw_newton_euler *s, const lw_row *row, double size);
 

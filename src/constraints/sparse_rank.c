@@ -14,6 +14,7 @@
  *          large mechanisms.
  */
 #include "constraints/sparse_rank.h"
+#include "constraints/characteristic_length.h"
 #include "constraints/row_scaling.h"
 #include "linalg/dense.h"
 
@@ -134,7 +135,7 @@ static void scatter(eliminator *e, const lw_newton_euler *s, const int *number, 
 
 static lw_status eliminate(eliminator *e, const lw_newton_euler *s, const int *number, bool *kept) {
     const lw_rows *rows = s->rows;
-    double size = lw_mechanism_size(s);
+    double size = lw_joint_extent(s);
     for (int r = rows->tree_count; r < rows->count; r++) {
         int pivot = -1;
         e->touched_count = e->heap_count = 0;

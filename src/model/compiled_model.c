@@ -2,6 +2,7 @@
  */
 #include "model/compiled_model.h"
 
+#include <math.h>
 #include <string.h>
 
 void lw_model_destroy(lw_model *model) {
@@ -63,4 +64,21 @@ int lw_model_loop_base(const lw_model *model, int loop) { return model->graph.lo
 void lw_model_initial_state(const lw_model *model, double *q, double *v) {
     memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
     memcpy(v, model->v0, (size_t)model->nv * sizeof *v);
+}
+
+double lw_longest_arm(const lw_model *model) {
+    double arm = 0;
+    for (int i = 1; i <= model->body_count; i++)
+        arm = fmax(arm, fmax(lw_v3_norm(model->bodies[i].com), lw_v3_norm(model->links[i].p)));
+    for (int side = 0; side < 2; side++) {
+        for (int j = 0; j < model->joint_count; j++)
+            if (model->joints[j].info.bodies[side] > 0)
+                arm = fmax(arm, lw_v3_norm(model->joints[j].frames[side].p));
+        for (int k = 0; k < model->constraint_count; k++)
+            if (model->constraints[k].bodies[side] > 0)
+                arm = fmax(arm, lw_v3_norm(model->constraints[k].points[side]));
+    }
+    for (int k = 0; k < model->constraint_count; k++)
+        arm = fmax(arm, fmax(model->constraints[k].length, model->constraints[k].radius));
+    return arm > 0 ? arm : 1;
 }

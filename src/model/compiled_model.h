@@ -179,6 +179,12 @@ struct lw_model {
     lw_names body_names, joint_names; /* by label, by the spec's order */
 };
 
+/* The longest arm on a body, in metres: the largest distance of a joint, a constraint's point or the centre
+ * of mass from the origin of a body's internal frame, or the largest length or radius that a constraint
+ * keeps. 1 if all of these are zero. It depends on the model alone; constraints/characteristic_length.h has
+ * the lengths that depend on the state. */
+double lw_longest_arm(const lw_model *model);
+
 /* Inertia of a body without the moments that hold idle spins. */
 static inline lw_rigid_inertia lw_true_inertia(const lw_model *model, int body) {
     lw_rigid_inertia I = model->links[body].inertia;

@@ -25,7 +25,7 @@
 #include <string.h>
 
 void lw_watch_start(lw_watch *w, const lw_model *model) {
-    *w = (lw_watch){.model = model, .length = lw_balance_length(model)};
+    *w = (lw_watch){.model = model, .length = lw_longest_arm(model)};
 }
 
 void lw_watch_sample(lw_watch *w, double t, const lw_ledger *ledger, double position_violation) {

@@ -185,7 +185,7 @@ static void sums_are_one(void **state) {
         lw_velocities(model, data);
         lw_world_poses(model, data);
         lw_rows_evaluate(model, data, false, ties);
-        double length = lw_mechanism_length(model);
+        double length = lw_longest_arm(model);
         lw_criterion_rows(model, data, ties, length, C, NULL);
         lw_criterion_units(model, length, units);
         lw_error error = {0};

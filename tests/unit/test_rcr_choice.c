@@ -148,7 +148,7 @@ static double dense_worth(const bench *b, double t, int base, int *freedom, doub
     lw_velocities(model, data);
     lw_world_poses(model, data);
     lw_rows_evaluate(model, data, false, rows);
-    lw_criterion_rows(model, data, rows, lw_mechanism_length(model), whole_C, NULL);
+    lw_criterion_rows(model, data, rows, lw_longest_arm(model), whole_C, NULL);
     for (int j = 0; j < nv; j++) {
         int body = model->links[b->choice->body_of[j]].parent;
         while (body > base) body = model->links[body].parent;

@@ -246,7 +246,7 @@ static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     const double largest_condition = 1e13; /* of R: beyond, nothing is left of the lightest motion */
     nullspace_method *m = (nullspace_method *)absolute_base;
     lw_newton_euler *s = absolute_base->system;
-    m->length = lw_length_of(s);
+    m->length = lw_body_length(s);
     fill_H(m);
     lw_roots_at(m->roots, s);
     m->K = m->variant->basis(m);

@@ -200,7 +200,7 @@ static bool build(graph_method *method) {
             method->row[method->left++] = r;
     size_t height = 3 * (size_t)tree->n, size = height + (size_t)tree->slides, left = (size_t)method->left;
     method->size = (int)size;
-    method->length = ldexp(1, ilogb(lw_mechanism_length(s->model)));
+    method->length = ldexp(1, ilogb(lw_longest_arm(s->model)));
     method->refinement = lw_refinement_create(s, s->rows->tree_count, method->independence->kept);
     bool thin = lw_needs_inverse("nullspace-graph", s->model, true, NULL) != LW_OK;
     method->kkt = lw_kkt_dense_create(method->size, method->left, 0, thin);

@@ -203,7 +203,7 @@ static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     lw_newton_euler *s = absolute_base->system;
     const lw_rows *rows = s->rows;
     int M = 6 * s->model->body_count;
-    m->length = lw_length_of(s);
+    m->length = lw_body_length(s);
     weigh_rows(m);
     assemble(m);
     bool definite = lw_cholesky_factor(m->symmetric, M, m->A, &m->condition);

@@ -84,7 +84,7 @@ static leftover remaining(lw_refinement *r) {
     const lw_newton_euler *s = r->s;
     const lw_rows *rows = s->rows;
     int n = s->model->body_count;
-    double length = lw_length_of(s), turning, linear, forces = 0, torques = 0;
+    double length = lw_body_length(s), turning, linear, forces = 0, torques = 0;
     leftover worst = {0, 0, -1, -1};
     accelerations(s, length, &turning, &linear);
     for (int i = 0; i < n; i++) {

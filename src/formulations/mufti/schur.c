@@ -88,7 +88,7 @@ static void fill(schur_method *method) {
     const lw_newton_euler *s = method->absolute_base.system;
     const lw_rows *rows = s->rows;
     double *wrench = s->a; /* free until the system is solved */
-    double length = lw_length_of(s), whole = 0;
+    double length = lw_body_length(s), whole = 0;
     for (int i = 0; i < s->model->body_count; i++) whole += s->mass[i] * length * length;
     method->count = 0;
     for (int r = 0; r < rows->count; r++)

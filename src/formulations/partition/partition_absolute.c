@@ -304,7 +304,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         if (m) destroy(&m->absolute_base.base);
         return lw_out_of_memory(error);
     }
-    m->length = lw_mechanism_length(model);
+    m->length = lw_longest_arm(model);
     for (int k = 0; k < m->partition->n; k++) m->partition->units[k] = k % 6 < 3 ? 1 : m->length;
     m->partition->name = speed_name;
     lw_status status = lw_partition_fix(m->partition, options->independent, error);

@@ -374,7 +374,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         if (m) destroy(&m->loop_base.base);
         return lw_out_of_memory(error);
     }
-    m->length = lw_mechanism_length(model);
+    m->length = lw_longest_arm(model);
     lw_criterion_units(model, m->length, m->partition->units);
     m->partition->name = lw_speed_name;
     m->scheme = options->scheme == 35 ? LW_SCHEME_35 : options->scheme == 37 ? LW_SCHEME_37 : LW_SCHEME_38;
