@@ -98,12 +98,11 @@ static void candidate_destroy(candidate *c) {
 
 static double run(void *context, int calls) {
     candidate *c = context;
-    const lw_method_options options = {0};
     lw_power work;
     lw_error error;
     for (int k = 0; k < calls; k++) {
         bool back = c->steps++ / FORWARD % 2;
-        if (lw_director_step(c->d, &options, 0, back ? -h : h, c->y, c->next, &work, &error) != LW_OK) {
+        if (lw_director_take_step(c->d, 0, back ? -h : h, c->y, c->next, &work, &error) != LW_OK) {
             fprintf(stderr, "bench-director: %s\n", error.message);
             exit(1);
         }
@@ -125,11 +124,11 @@ static void table(bool branched, int repetitions, FILE *csv) {
             candidate c = candidate_create(bodies, branched, full);
             bench_case timed = {.run = run, .context = &c, .units = bodies};
             run(&c, 1);
-            long before = c.steps, newton = c.d->newton, factored = c.d->factored;
+            long before = c.steps, newton = c.d->progress.newton, factored = c.d->progress.factored;
             bench_measure(&timed, 1, repetitions, 2);
             double us = 1e-3 * bench_median(&timed, repetitions),
-                   iterations = (double)(c.d->newton - newton) / (double)(c.steps - before),
-                   new_ones = (double)(c.d->factored - factored) / (double)(c.steps - before);
+                   iterations = (double)(c.d->progress.newton - newton) / (double)(c.steps - before),
+                   new_ones = (double)(c.d->progress.factored - factored) / (double)(c.steps - before);
             if (k == 0) first[full] = us;
             printf(full ? " %18.2f %8.2f %12.2f %10.2f" : " %16.2f %8.2f %12.2f %10.2f", us, us / first[full],
                    iterations, us / (iterations + 1));

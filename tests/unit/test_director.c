@@ -98,10 +98,10 @@ static lw_director *between_states(int seed, bool full, bool forces, lw_model **
     lw_director *d;
     assert_int_equal(lw_director_create(*model, full, &d, &error), LW_OK);
     lw_director_load(d, y);
-    d->t0 = 0, d->h = 0.05;
+    d->step.t0 = 0, d->step.h = 0.05;
     for (int k = 0; k < d->measure_count; k++) {
         lw_measure *m = &d->measures[k];
-        m->from = lw_measure_value(m, d->q0, m->angle >= 0 ? d->angles[m->angle] : 0);
+        m->from = lw_measure_value(m, d->step.q0, m->angle >= 0 ? d->step.angles[m->angle] : 0);
     }
     lw_director_start(d);
     for (int r = 0; r < d->row_count; r++) d->rows[r].lambda = random_between(random, -1, 1);
@@ -122,7 +122,7 @@ static void measures_change_by_their_derivative(void **state) {
         lw_director_equations(d, false);
         for (int k = 0; k < d->measure_count; k++) {
             const lw_measure *m = &d->measures[k];
-            double change = lw_measure_along(m->D, m->bodies, d->change),
+            double change = lw_measure_along(m->D, m->bodies, d->step.change),
                    scale = 1 + fabs(m->from) + fabs(m->to);
             if (fabs(change - (m->to - m->from)) > 1e-13 * scale) /* rounding */
                 fail_msg("seed %d, measure %d of kind %d: %g instead of %g", seed, k, m->kind, change,
@@ -131,7 +131,7 @@ static void measures_change_by_their_derivative(void **state) {
                 continue; /* of one body */
             double force[3] = {0}, moment[3] = {0}, part[6], size = 0;
             for (int side = 0; side < 2; side++) {
-                const double *q = d->qm + 12 * m->bodies[side];
+                const double *q = d->step.qm + 12 * m->bodies[side];
                 lw_director_wrench(q, m->D + 12 * side, part);
                 lw_v3_add(force, part, force);
                 lw_v3_add(moment, part + 3, moment);
@@ -164,7 +164,7 @@ static void rows_and_motions_are_perpendicular(void **state) {
         for (int i = 1; i <= d->n; i++)
             for (int k = 0; k < model->links[i].joint.nv; k++)
                 for (int end = 0; end < 2; end++) {
-                    const double *q = end ? d->q1 : d->qm;
+                    const double *q = end ? d->step.q1 : d->step.qm;
                     lw_director_column(d, q, i, k, !end, column);
                     for (int r = 0; r < d->row_count; r++) {
                         const lw_director_row *row = &d->rows[r];
@@ -228,7 +228,7 @@ static void matrix_is_the_derivative(void **state) {
         bool full = seed % 2;
         lw_director *d = between_states(seed / 2, full, seed % 8 < 6, &model, &random);
         count_elements(model, seen);
-        int size = lw_block_matrix_size(d->matrix), bodies = d->size * d->n;
+        int size = lw_block_matrix_size(d->sparse.matrix), bodies = d->size * d->n;
         double *x = calloc((size_t)size + 1, sizeof *x), *Kx = calloc((size_t)size + 1, sizeof *Kx);
         double *ahead = calloc((size_t)size + 1, sizeof *ahead);
         /* four points: errors eps^4 times fifth derivatives, which friction makes large, and 1e-13 / eps of forces */
@@ -243,34 +243,34 @@ static void matrix_is_the_derivative(void **state) {
                 int i = 1;
                 while (move >= model->links[i].v + model->links[i].joint.nv) i++;
                 lw_director_equations(d, true);
-                lw_director_column(d, d->q1, i, move - model->links[i].v, false, x);
+                lw_director_column(d, d->step.q1, i, move - model->links[i].v, false, x);
             }
             lw_director_equations(d, true);
-            lw_block_matrix_times(d->matrix, x, Kx);
+            lw_block_matrix_times(d->sparse.matrix, x, Kx);
             memset(ahead, 0, (size_t)size * sizeof *ahead);
             for (int side = 0; side < 4; side++) {
                 double *save = malloc(12 * ((size_t)d->n + 1) * sizeof *save);
                 double *turn = malloc(4 * ((size_t)d->n + 1) * sizeof *turn), u[MAX];
-                memcpy(save, d->change, 12 * ((size_t)d->n + 1) * sizeof *save);
-                memcpy(turn, d->turn, 4 * ((size_t)d->n + 1) * sizeof *turn);
-                memcpy(u, d->u, (size_t)model->nv * sizeof *u);
-                for (int k = 0; k < bodies; k++) d->right[k] = eps * shift[side] * x[k];
+                memcpy(save, d->step.change, 12 * ((size_t)d->n + 1) * sizeof *save);
+                memcpy(turn, d->step.turn, 4 * ((size_t)d->n + 1) * sizeof *turn);
+                memcpy(u, d->step.u, (size_t)model->nv * sizeof *u);
+                for (int k = 0; k < bodies; k++) d->sparse.right[k] = eps * shift[side] * x[k];
                 if (full)
                     for (int k = 0; k < bodies; k++) {
-                        d->change[12 + k] += d->right[k];
-                        d->q1[12 + k] = d->q0[12 + k] + d->change[12 + k];
-                        d->qm[12 + k] = d->q0[12 + k] + 0.5 * d->change[12 + k];
+                        d->step.change[12 + k] += d->sparse.right[k];
+                        d->step.q1[12 + k] = d->step.q0[12 + k] + d->step.change[12 + k];
+                        d->step.qm[12 + k] = d->step.q0[12 + k] + 0.5 * d->step.change[12 + k];
                     }
                 else
-                    lw_director_advance(d, d->right);
+                    lw_director_advance(d, d->sparse.right);
                 lw_director_equations(d, false);
-                for (int k = 0; k < size; k++) ahead[k] -= weight[side] * d->right[k] / eps;
-                memcpy(d->change, save, 12 * ((size_t)d->n + 1) * sizeof *save);
-                memcpy(d->turn, turn, 4 * ((size_t)d->n + 1) * sizeof *turn);
-                memcpy(d->u, u, (size_t)model->nv * sizeof *u);
+                for (int k = 0; k < size; k++) ahead[k] -= weight[side] * d->sparse.right[k] / eps;
+                memcpy(d->step.change, save, 12 * ((size_t)d->n + 1) * sizeof *save);
+                memcpy(d->step.turn, turn, 4 * ((size_t)d->n + 1) * sizeof *turn);
+                memcpy(d->step.u, u, (size_t)model->nv * sizeof *u);
                 for (int k = 12; k < 12 * (d->n + 1); k++) {
-                    d->q1[k] = d->q0[k] + d->change[k];
-                    d->qm[k] = d->q0[k] + 0.5 * d->change[k];
+                    d->step.q1[k] = d->step.q0[k] + d->step.change[k];
+                    d->step.qm[k] = d->step.q0[k] + 0.5 * d->step.change[k];
                 }
                 free(save), free(turn);
                 lw_director_equations(d, true); /* slopes as they were */
@@ -311,24 +311,24 @@ static void newton_converges_quadratically(void **state) {
         double before = HUGE_VAL, size = HUGE_VAL, places = 0;
         count_elements(model, seen);
         for (int r = 0; r < d->row_count; r++) d->rows[r].lambda = 0;
-        for (int k = 12; k < 12 * (d->n + 1); k++) places = fmax(places, fabs(d->q0[k]));
+        for (int k = 12; k < 12 * (d->n + 1); k++) places = fmax(places, fabs(d->step.q0[k]));
         int round = 0;
         for (; round < 20 && size > 1e-13 * places; round++) {
             lw_director_equations(d, true);
-            assert_true(lw_block_matrix_factor(d->matrix, true));
-            lw_block_matrix_solve(d->matrix, d->right);
+            assert_true(lw_block_matrix_factor(d->sparse.matrix, true));
+            lw_block_matrix_solve(d->sparse.matrix, d->sparse.right);
             size = 0;
-            for (int k = 0; k < n; k++) size = fmax(size, fabs(d->right[k]));
+            for (int k = 0; k < n; k++) size = fmax(size, fabs(d->sparse.right[k]));
             for (int r = 0; r < d->row_count; r++)
-                d->rows[r].lambda += d->right[lw_block_matrix_start(d->matrix, d->n + r)];
+                d->rows[r].lambda += d->sparse.right[lw_block_matrix_start(d->sparse.matrix, d->n + r)];
             if (full)
                 for (int k = 0; k < n; k++) {
-                    d->change[12 + k] += d->right[k];
-                    d->q1[12 + k] = d->q0[12 + k] + d->change[12 + k];
-                    d->qm[12 + k] = d->q0[12 + k] + 0.5 * d->change[12 + k];
+                    d->step.change[12 + k] += d->sparse.right[k];
+                    d->step.q1[12 + k] = d->step.q0[12 + k] + d->step.change[12 + k];
+                    d->step.qm[12 + k] = d->step.q0[12 + k] + 0.5 * d->step.change[12 + k];
                 }
             else
-                lw_director_advance(d, d->right);
+                lw_director_advance(d, d->sparse.right);
             /* below 1e-7 squares are rounding, with the conditioning of director-full below 1e-6 */
             if (before < 1e-2 && before > 1e-6) {
                 worst = fmax(worst, size / (before * before));
@@ -364,20 +364,19 @@ static void sweeps_and_matrix_agree(void **state) {
         lw_model *model;
         lw_director *by_sweeps = between_states(seed, false, seed % 4 > 0, &model, &random), *by_matrix;
         lw_error error;
-        const lw_method_options none = {0};
         assert_int_equal(lw_director_create(model, false, &by_matrix, &error), LW_OK);
-        if (by_sweeps->sweep) {
+        if (by_sweeps->recursive) {
             lw_director *d[2] = {by_sweeps, by_matrix};
             size_t n = (size_t)lw_director_state_size(by_matrix), loads = 6 * (size_t)model->joint_count;
             double *y[2], *reactions[2], before = HUGE_VAL, size = HUGE_VAL, length;
             lw_power work[2];
-            swept++, by_matrix->sweep = NULL;
+            swept++, by_matrix->recursive = NULL;
             count_elements(model, seen);
             for (int i = 1; i <= by_matrix->n; i++) joints[by_matrix->joints[i].type]++;
-            lw_director_sweep_start(by_sweeps);
+            lw_director_by_recursion.start(by_sweeps);
             for (int round = 0; round < 12 && size > 1e-7; round++) {
-                assert_true(lw_director_sweep_in(by_sweeps, true, NULL));
-                lw_director_sweep_out(by_sweeps, &size, &length);
+                assert_true(
+                    lw_director_by_recursion.increment(by_sweeps, LW_DIRECTOR_NEW_MATRIX, &size, &length));
                 /* over the step; before that loads are expected, not known, and it is only faster than linear */
                 if (before < 1e-2 && before > 1e-5)
                     worst = fmax(worst, size / length / (before * before)), pairs++;
@@ -389,15 +388,15 @@ static void sweeps_and_matrix_agree(void **state) {
             }
             for (int way = 0; way < 2; way++) {
                 size_t places = 12 * (size_t)by_matrix->n;
-                memcpy(y[way], by_sweeps->q0 + 12, places * sizeof(double));
-                memcpy(y[way] + places, by_sweeps->v0 + 12, places * sizeof(double));
-                memcpy(y[way] + 2 * places, by_sweeps->angles, (n - 2 * places) * sizeof(double));
+                memcpy(y[way], by_sweeps->step.q0 + 12, places * sizeof(double));
+                memcpy(y[way] + places, by_sweeps->step.v0 + 12, places * sizeof(double));
+                memcpy(y[way] + 2 * places, by_sweeps->step.angles, (n - 2 * places) * sizeof(double));
             }
             bool fine = true;
             for (int way = 1; way >= 0 && fine; way--)
                 for (int k = 0; k < 2 && fine; k++)
-                    fine = lw_director_step(d[way], &none, 0.01 * k, 0.01, y[way] + (k ? n : 0),
-                                            y[way] + (k ? 0 : n), &work[way], &error) == LW_OK;
+                    fine = lw_director_take_step(d[way], 0.01 * k, 0.01, y[way] + (k ? n : 0),
+                                                 y[way] + (k ? 0 : n), &work[way], &error) == LW_OK;
             if (!fine) fail_msg("tree %d: %s", seed, error.message);
             double off = 0, scale = 1, off_load = 0, load = 1;
             for (size_t k = 0; k < n; k++) {
@@ -685,14 +684,15 @@ static void cost_is_linear(void **state) {
         schemes[0]->destroy(method);
         for (int matrix = 0; matrix < 2; matrix++) {
             assert_int_equal(lw_director_create(model, false, &d, &error), LW_OK);
-            assert_non_null(d->sweep);
-            if (matrix) d->sweep = NULL;
-            assert_int_equal(lw_director_step(d, &options, 0, 1e-3, y, y + size, &work, &error), LW_OK);
-            assert_true(d->swept == !matrix);
-            if (matrix) per_body[k] = (double)lw_block_matrix_fill(d->matrix) / links[k];
+            assert_non_null(d->recursive);
+            if (matrix) d->recursive = NULL;
+            assert_int_equal(lw_director_take_step(d, 0, 1e-3, y, y + size, &work, &error), LW_OK);
+            assert_true(d->solver == (matrix ? &lw_director_by_matrix : &lw_director_by_recursion));
+            if (matrix) per_body[k] = (double)lw_block_matrix_fill(d->sparse.matrix) / links[k];
             print_message("%d links, %s: %d iterations, %ld factorisations\n", links[k],
-                          matrix ? "matrix" : "sweeps", d->iterations, d->factored);
-            assert_true(d->iterations <= 6 && d->factored <= 3); /* from loads that are not known yet */
+                          matrix ? "matrix" : "sweeps", d->progress.iterations, d->progress.factored);
+            assert_true(d->progress.iterations <= 6 &&
+                        d->progress.factored <= 3); /* from loads that are not known yet */
             lw_director_destroy(d);
         }
         free(y), free(q), free(v);

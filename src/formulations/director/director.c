@@ -48,40 +48,41 @@ static bool allocate(lw_director *d) {
     d->coordinate = LW_NEW(arena, int, model->nq + 1);
     d->cut_coordinate = LW_NEW(arena, int, LW_JOINT_MAX_Q * model->closure_count + 1);
     d->force_measure = LW_NEW(arena, int, forces);
-    d->force_block = LW_NEW(arena, int, 4 * forces);
-    d->body_block = LW_NEW(arena, int, bodies);
+    d->sparse.force_block = LW_NEW(arena, int, 4 * forces);
+    d->sparse.body_block = LW_NEW(arena, int, bodies);
     d->weight = LW_NEW(arena, double, 4 * bodies);
-    d->joint_torque = LW_NEW(arena, double, 3 * (size_t)model->joint_count + 1);
-    d->exact = LW_NEW(arena, long double, 12 * bodies);
+    d->step.joint_torque = LW_NEW(arena, double, 3 * (size_t)model->joint_count + 1);
+    d->step.exact = LW_NEW(arena, long double, 12 * bodies);
     size_t loads = 6 * (size_t)model->joint_count + 1;
     double *kept = LW_NEW(arena, double, LW_DIRECTOR_KEPT *loads);
     double *numbers = LW_NEW(arena, double, 11 * 12 * bodies + 7 * bodies + (size_t)model->nv);
     if (lw_arena_failed(arena)) return false;
-    for (size_t k = 0; k < LW_DIRECTOR_KEPT; k++) d->kept[k].reactions = kept + k * loads;
-    double **arrays[] = {&d->q0,  &d->v0,    &d->qm,   &d->q1,    &d->change, &d->residual,
-                         &d->low, &d->v_end, &d->rest, &d->low_q, &d->q_end};
+    for (size_t k = 0; k < LW_DIRECTOR_KEPT; k++) d->history.kept[k].reactions = kept + k * loads;
+    double **arrays[] = {&d->step.q0,     &d->step.v0,       &d->step.qm,    &d->step.q1,
+                         &d->step.change, &d->step.residual, &d->step.low_v, &d->step.v_end,
+                         &d->step.rest,   &d->step.low_q,    &d->step.q_end};
     for (int k = 0; k < 11; k++) *arrays[k] = numbers + 12 * bodies * (size_t)k;
-    d->turn = numbers + 132 * bodies;
-    d->torque = d->turn + 4 * bodies;
-    d->u = d->torque + 3 * bodies;
+    d->step.turn = numbers + 132 * bodies;
+    d->step.torque = d->step.turn + 4 * bodies;
+    d->step.u = d->step.torque + 3 * bodies;
     for (int k = 0; k < 3; k++)
-        d->q0[3 + 4 * k] = d->qm[3 + 4 * k] = d->q1[3 + 4 * k] = d->q_end[3 + 4 * k] = 1;
-    for (size_t i = 0; i < bodies; i++) d->turn[4 * i] = 1;
+        d->step.q0[3 + 4 * k] = d->step.qm[3 + 4 * k] = d->step.q1[3 + 4 * k] = d->step.q_end[3 + 4 * k] = 1;
+    for (size_t i = 0; i < bodies; i++) d->step.turn[4 * i] = 1;
     return true;
 }
 
-static bool allocate_ties(lw_director *d) {
-    int rows = d->row_count - d->tie, nv = d->model->nv;
-    d->tie_rank = -1;
+static bool allocate_choice(lw_director *d) {
+    int rows = d->row_count - d->first_loop_row, nv = d->model->nv;
+    d->choice.rank = -1;
     if (rows == 0) return true;
     size_t entries = (size_t)rows * (size_t)(nv + 1) + 1;
-    d->tie_matrix = LW_NEW(d->arena, double, entries);
-    d->tie_work = LW_NEW(d->arena, double, entries);
-    d->tie_speeds = LW_NEW(d->arena, double, 6 * (size_t)d->n);
-    d->tie_scale = LW_NEW(d->arena, double, (size_t)rows);
-    d->tie_order = LW_NEW(d->arena, int, 3 * (size_t)rows);
-    d->orthogonal = lw_orthogonal_create(nv + 1, rows, false);
-    return !lw_arena_failed(d->arena) && d->orthogonal;
+    d->choice.matrix = LW_NEW(d->arena, double, entries);
+    d->choice.work = LW_NEW(d->arena, double, entries);
+    d->choice.speeds = LW_NEW(d->arena, double, 6 * (size_t)d->n);
+    d->choice.scale = LW_NEW(d->arena, double, (size_t)rows);
+    d->choice.order = LW_NEW(d->arena, int, 3 * (size_t)rows);
+    d->choice.orthogonal = lw_orthogonal_create(nv + 1, rows, false);
+    return !lw_arena_failed(d->arena) && d->choice.orthogonal;
 }
 
 /* By what increments are measured: inertias, and a little where there are none; and the size of the
@@ -117,19 +118,15 @@ lw_status lw_director_create(const lw_model *model, bool full, lw_director **out
         if (arena) lw_arena_destroy(arena);
         return lw_out_of_memory(error);
     }
-    d->model = model, d->arena = arena, d->full = full;
-    d->halved_at = NAN;
+    d->model = model, d->arena = arena, d->full = full, d->solver = &lw_director_by_matrix;
+    d->progress.halved_at = NAN;
     d->n = model->body_count, d->size = full ? 12 : 6;
     bool fine = lw_data_create(model, NULL, &d->data) == LW_OK && allocate(d);
     if (fine) {
         memcpy(d->data->q, model->q0, (size_t)model->nq * sizeof *model->q0);
         for (int i = 0; i <= d->n; i++) lw_director_body_of(model, i, &d->bodies[i]);
-        fine = lw_director_build(d) && lw_director_matrix_create(d) && allocate_ties(d) &&
-               lw_director_sweep_create(d);
-    }
-    if (fine) {
-        d->right = LW_NEW(arena, double, lw_block_matrix_size(d->matrix) + 1);
-        fine = d->right != NULL;
+        fine = lw_director_build(d) && lw_director_sparse_create(d) && allocate_choice(d) &&
+               lw_director_recursive_create(d);
     }
     if (!fine) {
         lw_director_destroy(d);
@@ -142,8 +139,8 @@ lw_status lw_director_create(const lw_model *model, bool full, lw_director **out
 
 void lw_director_destroy(lw_director *d) {
     if (!d) return;
-    lw_block_matrix_destroy(d->matrix);
-    lw_orthogonal_destroy(d->orthogonal);
+    lw_block_matrix_destroy(d->sparse.matrix);
+    lw_orthogonal_destroy(d->choice.orthogonal);
     lw_data_destroy(d->data);
     lw_arena_destroy(d->arena);
 }
@@ -292,7 +289,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
 static lw_status step(lw_method *base, double t, double h, const double *y, double *next, lw_power *work,
                       lw_error *error) {
     director_method *method = (director_method *)base;
-    return lw_director_step(method->d, &method->reduction.options, t, h, y, next, work, error);
+    return lw_director_take_step(method->d, t, h, y, next, work, error);
 }
 
 /* The rates satisfy the hidden constraints only to O(h^2), each step by itself: not a matter of accuracy. */
@@ -333,7 +330,7 @@ static void violation(lw_method *base, double t, const double *y, double *positi
 /* Of the last step, or before the first of what was solved for accelerations. */
 static double condition(lw_method *base) {
     director_method *method = (director_method *)base;
-    return method->d->h != 0 ? lw_director_condition(method->d) : lw_kkt_sparse_condition(method->kkt);
+    return method->d->step.h != 0 ? lw_director_condition(method->d) : lw_kkt_sparse_condition(method->kkt);
 }
 
 /* --- create --------------------------------------------------------------------------------------- */
@@ -384,6 +381,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         status = lw_director_create(model, full, &method->d, error);
     if (status == LW_OK) { /* the first factorisations choose pivots, which takes memory */
         for (int k = 0; k < 3; k++) method->q[3 + 4 * k] = 1;
+        method->d->options = *options;
         method->reduction.base.state_size = lw_director_state_size(method->d);
         lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
         status = lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);

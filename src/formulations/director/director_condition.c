@@ -109,15 +109,15 @@ static lw_status condition_of(int n, double *A, double *condition, lw_error *err
 
 /* Rows without multipliers stand in the matrix as a one on the diagonal: without them. */
 static lw_status full_condition(lw_director *d, double *condition, lw_error *error) {
-    int size = lw_block_matrix_size(d->matrix), n = 0;
+    int size = lw_block_matrix_size(d->sparse.matrix), n = 0;
     int *kept = calloc((size_t)size + 1, sizeof *kept);
     double *all = matrix(size, size), *A = matrix(size, size);
     lw_status status = kept && all && A ? LW_OK : lw_out_of_memory(error);
     if (status == LW_OK) {
-        lw_block_matrix_dense(d->matrix, all);
+        lw_block_matrix_dense(d->sparse.matrix, all);
         for (int k = 0; k < 12 * d->n; k++) kept[n++] = k;
         for (int r = 0; r < d->row_count; r++)
-            if (!d->rows[r].dropped) kept[n++] = lw_block_matrix_start(d->matrix, d->n + r);
+            if (!d->rows[r].dropped) kept[n++] = lw_block_matrix_start(d->sparse.matrix, d->n + r);
         for (int c = 0; c < n; c++)
             for (int r = 0; r < n; r++) A[r + c * n] = all[kept[r] + kept[c] * size];
         status = condition_of(n, A, condition, error);
@@ -142,7 +142,7 @@ typedef enum place { BEGIN, MIDDLE, END } place;
 static void row_in_speeds(const lw_director *d, int r, place at, const double *P, int speeds, int stride,
                           double *out) {
     const lw_director_row *row = &d->rows[r];
-    const double *q = at == BEGIN ? d->q0 : at == MIDDLE ? d->qm : d->q1;
+    const double *q = at == BEGIN ? d->step.q0 : at == MIDDLE ? d->step.qm : d->step.q1;
     for (int k = 0; k < speeds; k++) out[k * stride] = 0;
     for (int t = row->term; t < row->term + row->terms; t++) {
         const lw_measure *m = &d->measures[d->terms[t].measure];
@@ -160,7 +160,7 @@ static void row_in_speeds(const lw_director *d, int r, place at, const double *P
 /* P at one place, 6 per body x free speeds; returns how many these are. */
 static int columns_at(const lw_director *d, place at, double *P) {
     int speeds = 0;
-    const double *q = at == BEGIN ? d->q0 : at == MIDDLE ? d->qm : d->q1;
+    const double *q = at == BEGIN ? d->step.q0 : at == MIDDLE ? d->step.qm : d->step.q1;
     for (int i = 1; i <= d->n; i++)
         for (int k = 0; k < d->model->links[i].joint.nv; k++)
             if (!(d->joints[i].prescribed >> k & 1))
@@ -171,8 +171,8 @@ static int columns_at(const lw_director *d, place at, double *P) {
 /* As many closure rows as now, but those that pivoting on the rows as they are, in their own units, takes at
  * the begin of the step that starts from y. */
 static lw_status choose_rows(lw_director *d, const double *y, lw_error *error) {
-    int ties = d->row_count - d->tie, nv = d->model->nv, kept = 0;
-    for (int r = d->tie; r < d->row_count; r++) kept += !d->rows[r].dropped;
+    int ties = d->row_count - d->first_loop_row, nv = d->model->nv, kept = 0;
+    for (int r = d->first_loop_row; r < d->row_count; r++) kept += !d->rows[r].dropped;
     if (kept == ties) return LW_OK;
     double *P = matrix(6 * d->n, nv), *C = matrix(nv, ties);
     int *order = calloc((size_t)ties + 1, sizeof *order);
@@ -181,12 +181,13 @@ static lw_status choose_rows(lw_director *d, const double *y, lw_error *error) {
     if (status == LW_OK) {
         lw_director_load(d, y);
         for (int k = 0; k < d->measure_count; k++)
-            lw_measure_slope(&d->measures[k], d->q0, d->measures[k].slope);
+            lw_measure_slope(&d->measures[k], d->step.q0, d->measures[k].slope);
         int speeds = columns_at(d, BEGIN, P);
-        for (int r = 0; r < ties; r++) row_in_speeds(d, d->tie + r, BEGIN, P, speeds, 1, C + speeds * r);
+        for (int r = 0; r < ties; r++)
+            row_in_speeds(d, d->first_loop_row + r, BEGIN, P, speeds, 1, C + speeds * r);
         lw_qr_factor(work, speeds, ties, C, order, 0);
         for (int k = 0; k < ties; k++) {
-            lw_director_row *row = &d->rows[d->tie + order[k]];
+            lw_director_row *row = &d->rows[d->first_loop_row + order[k]];
             row->dropped = k >= kept;
             row->lambda = 0;
         }
@@ -198,7 +199,7 @@ static lw_status choose_rows(lw_director *d, const double *y, lw_error *error) {
 
 static bool reduced_create(const lw_director *d, reduced *x) {
     *x = (reduced){0};
-    for (int r = d->tie; r < d->row_count; r++) x->ties += !d->rows[r].dropped;
+    for (int r = d->first_loop_row; r < d->row_count; r++) x->ties += !d->rows[r].dropped;
     int nv = d->model->nv, twists = 6 * d->n;
     x->middle = matrix(twists, nv), x->end = matrix(twists, nv), x->A = matrix(nv, nv);
     x->C_middle = matrix(x->ties, nv), x->C_end = matrix(x->ties, nv);
@@ -211,16 +212,16 @@ static void reduced_clear(reduced *x) {
 
 /* P, C and P'K P. K is the part of Newton's matrix that belongs to the bodies, in their twists. */
 static bool reduced_fill(lw_director *d, reduced *x) {
-    int twists = 6 * d->n, size = lw_block_matrix_size(d->matrix);
+    int twists = 6 * d->n, size = lw_block_matrix_size(d->sparse.matrix);
     double *in = matrix(size, 1), *out = matrix(size, 1);
     x->speeds = columns_at(d, MIDDLE, x->middle);
     columns_at(d, END, x->end);
     for (int k = 0; k < x->speeds && in && out; k++) {
         memcpy(in, x->end + twists * k, (size_t)twists * sizeof *in);
-        lw_block_matrix_times(d->matrix, in, out);
+        lw_block_matrix_times(d->sparse.matrix, in, out);
         lw_dense_times(true, twists, x->speeds, 1, x->middle, out, 0, x->A + x->speeds * k);
     }
-    for (int r = d->tie, tie = 0; r < d->row_count; r++) {
+    for (int r = d->first_loop_row, tie = 0; r < d->row_count; r++) {
         if (d->rows[r].dropped) continue;
         row_in_speeds(d, r, MIDDLE, x->middle, x->speeds, x->ties, x->C_middle + tie);
         row_in_speeds(d, r, END, x->end, x->speeds, x->ties, x->C_end + tie);
@@ -312,11 +313,11 @@ lw_status lw_newton_condition(const lw_model *model, const char *method, double 
     lw_status status = f->applies(model, error);
     if (status == LW_OK) status = initial_state(f, model, &y, &size, error);
     if (status == LW_OK) status = lw_director_create(model, full, &d, error);
+    if (status == LW_OK) d->options = options;
     for (long k = 0; k < steps && status == LW_OK; k++) {
         lw_power work;
         if (k > 0 && k == steps - 1) status = choose_rows(d, y, error);
-        if (status == LW_OK)
-            status = lw_director_step(d, &options, (double)k * h, h, y, y + size, &work, error);
+        if (status == LW_OK) status = lw_director_take_step(d, (double)k * h, h, y, y + size, &work, error);
         if (k < steps - 1) memcpy(y, y + size, (size_t)size * sizeof *y);
     }
     if (status == LW_OK && heard.any)

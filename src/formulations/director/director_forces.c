@@ -7,7 +7,7 @@
  *
  * The first quotient is never a difference of potentials: for a linear law it is the mean force, for others
  * the mean of the law between m0 and m1, found by quadrature. So what the potentials lose and what is booked
- * in d->work is the change of kinetic energy to rounding, and forces in pairs keep both momenta.
+ * in d->step.work is the change of kinetic energy to rounding, and forces in pairs keep both momenta.
  *
  * Source   docs/theory/director.md, 5; the discrete derivative is Gonzalez's, as in Betsch and Leyendecker
  *          (2006), eq 10.
@@ -40,10 +40,10 @@ static double mean_of_law(const lw_function *law, double x0, double x1, double *
 
 /* Tension of a spring-damper whose elongation goes from x0 to x1; slope by x1. Books its work. */
 static double mean_tension(const lw_force *force, lw_director *d, double x0, double x1, double *slope) {
-    double h = d->h, change = x1 - x0, rate = change / h;
+    double h = d->step.h, change = x1 - x0, rate = change / h;
     double total = 0.5 * force->stiffness * (x0 + x1) + force->damping * rate;
     *slope = 0.5 * force->stiffness + force->damping / h;
-    d->work.dissipation += force->damping * rate * change;
+    d->step.work.dissipation += force->damping * rate * change;
     if (!force->law) return total;
     if (force->law_is_potential) {
         double law_slope;
@@ -51,17 +51,17 @@ static double mean_tension(const lw_force *force, lw_director *d, double x0, dou
         *slope += law_slope;
         return total;
     }
-    const lw_jet jets[3] = {{0.5 * (x0 + x1), 0.5, 0}, {rate, 1 / h, 0}, {d->t0 + 0.5 * h, 0, 0}};
+    const lw_jet jets[3] = {{0.5 * (x0 + x1), 0.5, 0}, {rate, 1 / h, 0}, {d->step.t0 + 0.5 * h, 0, 0}};
     lw_jet law = lw_function_jet(force->law, jets);
-    d->work.forces -= law.f * change;
+    d->step.work.forces -= law.f * change;
     *slope += law.d;
     return total + law.f;
 }
 
 /* Adds a force against a measure. */
 static void against(const lw_director *d, lw_measure *m, double force, double slope) {
-    m->force += d->h * force;
-    m->stiffness += d->h * slope;
+    m->force += d->step.h * force;
+    m->stiffness += d->step.h * slope;
 }
 
 static lw_measure *joint_measure(const lw_director *d, const lw_force *force) {
@@ -75,11 +75,11 @@ static lw_measure *joint_measure(const lw_director *d, const lw_force *force) {
  * derivative by the change too. */
 static double push(const lw_force *force, lw_director *d, double change, double x, double x_slope,
                    double *slope) {
-    double h = d->h, rate = change / h;
+    double h = d->step.h, rate = change / h;
     if (force->type == LW_FORCE_DRIVE) {
-        const lw_jet jets[3] = {{d->t0 + 0.5 * h, 0, 0}, {x, x_slope, 0}, {rate, 1 / h, 0}};
+        const lw_jet jets[3] = {{d->step.t0 + 0.5 * h, 0, 0}, {x, x_slope, 0}, {rate, 1 / h, 0}};
         lw_jet drive = lw_function_jet(force->drive, jets);
-        d->work.drives += drive.f * change;
+        d->step.work.drives += drive.f * change;
         *slope = drive.d;
         return drive.f;
     }
@@ -90,7 +90,7 @@ static double push(const lw_force *force, lw_director *d, double change, double 
         drag += force->coulomb * saturation;
         *slope -= force->coulomb * (1 - saturation * saturation) / (force->smoothing * h);
     }
-    d->work.dissipation += drag * change;
+    d->step.work.dissipation += drag * change;
     return -drag;
 }
 
@@ -123,6 +123,14 @@ int lw_director_force_joint(const lw_director *d, const lw_force *force, int *k)
     return joint;
 }
 
+void lw_director_loaded_bodies(const lw_director *d, const lw_force *force, int bodies[2]) {
+    bodies[0] = force->bodies[0], bodies[1] = force->bodies[1];
+    if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING || force->type == LW_FORCE_APPLIED)
+        return;
+    int k, joint = lw_director_force_joint(d, force, &k);
+    memcpy(bodies, d->model->joints[joint].info.bodies, 2 * sizeof *bodies);
+}
+
 static void about_axis(const lw_force *force, lw_director *d, const int blocks[4], bool matrix) {
     int k, joint = lw_director_force_joint(d, force, &k);
     const lw_joint_entry *entry = &d->model->joints[joint];
@@ -131,36 +139,37 @@ static void about_axis(const lw_force *force, lw_director *d, const int blocks[4
     lw_couple storage = {0}, *couple = matrix ? &storage : NULL;
     double vector[4], axis[3], w[3], slope, T[3];
     lw_director_vector(&d->bodies[bodies[1]], internal, vector);
-    lw_director_combine(vector, d->qm + 12 * bodies[1], axis);
+    lw_director_combine(vector, d->step.qm + 12 * bodies[1], axis);
     lw_director_relative_turn(d, bodies, w, couple);
     double change = lw_v3_dot(axis, w), tau;
     if (force->type == LW_FORCE_TORSION) { /* its coordinate is always zero: only the rate counts */
-        double rate = change / d->h, x = -force->free_length;
+        double rate = change / d->step.h, x = -force->free_length;
         tau = -force->stiffness * x - force->damping * rate;
-        slope = -force->damping / d->h;
-        d->work.dissipation += force->damping * rate * change;
-        d->work.forces -= force->stiffness * x * change;
+        slope = -force->damping / d->step.h;
+        d->step.work.dissipation += force->damping * rate * change;
+        d->step.work.forces -= force->stiffness * x * change;
         if (force->law) {
-            const lw_jet jets[3] = {{x, 0, 0}, {rate, 1 / d->h, 0}, {d->t0 + 0.5 * d->h, 0, 0}};
+            const lw_jet jets[3] = {
+                {x, 0, 0}, {rate, 1 / d->step.h, 0}, {d->step.t0 + 0.5 * d->step.h, 0, 0}};
             lw_jet law = lw_function_jet(force->law, jets);
             tau -= law.f, slope -= law.d;
-            d->work.forces -= law.f * change;
+            d->step.work.forces -= law.f * change;
         }
     } else
         tau = push(force, d, change, 0, 0, &slope);
     for (int i = 0; i < 3; i++) T[i] = tau * axis[i];
-    lw_v3_add(d->joint_torque + 3 * joint, T, d->joint_torque + 3 * joint);
+    lw_v3_add(d->step.joint_torque + 3 * joint, T, d->step.joint_torque + 3 * joint);
     if (couple) lw_director_add_about(vector, 1, axis, w, tau, slope, couple);
     lw_director_add_couple(d, bodies, blocks, T, couple);
 }
 
 static void bushing(const lw_force *force, lw_director *d, int first, const int blocks[4], bool matrix) {
-    const double *K = force->bushing_stiffness, *C = force->bushing_damping, h = d->h;
+    const double *K = force->bushing_stiffness, *C = force->bushing_damping, h = d->step.h;
     for (int k = 0; k < 3; k++) {
         lw_measure *m = &d->measures[first + k];
         double change = m->to - m->from;
         against(d, m, 0.5 * K[k] * (m->from + m->to) + C[k] * change / h, 0.5 * K[k] + C[k] / h);
-        d->work.dissipation += C[k] * change * change / h;
+        d->step.work.dissipation += C[k] * change * change / h;
     }
     lw_director_bushing_turn(d, force, blocks, matrix);
 }
@@ -182,13 +191,15 @@ static void cross_slope_of(const double r[4], const double x[3], double factor, 
 }
 
 static void add_force(lw_director *d, int body, const double c[4], double factor, const double F[3]) {
-    for (int k = 0; k < 4; k++) lw_v3_axpy(-d->h * factor * c[k], F, d->residual + 12 * body + 3 * k);
+    for (int k = 0; k < 4; k++)
+        lw_v3_axpy(-d->step.h * factor * c[k], F, d->step.residual + 12 * body + 3 * k);
 }
 
 static void applied(const lw_force *force, lw_director *d, const int blocks[4], bool matrix) {
     const double centre[4] = {1, 0, 0, 0}, half[9] = {0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5},
                  minus[9] = {-0.5, 0, 0, 0, -0.5, 0, 0, 0, -0.5};
-    double t = d->t0 + 0.5 * d->h, value[6], c[4], force_of[4] = {0}, torque_of[4] = {0}, F[3], T[3], M[36];
+    double t = d->step.t0 + 0.5 * d->step.h, value[6], c[4], force_of[4] = {0}, torque_of[4] = {0}, F[3],
+           T[3], M[36];
     int body = force->bodies[0], other = force->bodies[1];
     for (int k = 0; k < 6; k++)
         value[k] = force->components[k] ? lw_function_value(force->components[k], &t) : 0;
@@ -200,17 +211,17 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
         lw_director_vector(&d->bodies[body], internal, force_of);
         lw_m3_mul_v(force->frames[0].R, value + 3, internal);
         lw_director_vector(&d->bodies[body], internal, torque_of);
-        lw_director_combine(force_of, d->qm + 12 * body, F);
-        lw_director_combine(torque_of, d->qm + 12 * body, T);
+        lw_director_combine(force_of, d->step.qm + 12 * body, F);
+        lw_director_combine(torque_of, d->step.qm + 12 * body, T);
     }
     double step[3], w[3] = {0, 0, 0};
-    lw_director_combine(c, d->change + 12 * body, step);
-    if (body) lw_director_turn(d->qm + 12 * body, d->change + 12 * body, w);
-    d->work.forces += lw_v3_dot(F, step) + lw_v3_dot(T, w);
+    lw_director_combine(c, d->step.change + 12 * body, step);
+    if (body) lw_director_turn(d->step.qm + 12 * body, d->step.change + 12 * body, w);
+    d->step.work.forces += lw_v3_dot(F, step) + lw_v3_dot(T, w);
     add_force(d, body, c, 1, F);
     lw_director_add_torque(d, body, T, matrix);
     if (matrix && force->follows_body) {
-        lw_director_add_product(d, body, body, blocks[0], c, force_of, -0.5 * d->h);
+        lw_director_add_product(d, body, body, blocks[0], c, force_of, -0.5 * d->step.h);
         slope_of(torque_of, half, M);
         lw_director_add_torque_slope(d, body, body, blocks[0], M);
     }
@@ -218,12 +229,12 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
 
     /* the opposite on the other body, at the point of it that is there in the middle of the step */
     double at[3], arm[3], moment[3], opposite[3];
-    lw_director_combine(c, d->qm + 12 * body, at);
-    lw_v3_sub(at, d->qm + 12 * other, arm);
+    lw_director_combine(c, d->step.qm + 12 * body, at);
+    lw_v3_sub(at, d->step.qm + 12 * other, arm);
     lw_v3_cross(arm, F, moment);
     for (int k = 0; k < 3; k++) opposite[k] = -moment[k] - T[k];
-    lw_director_turn(d->qm + 12 * other, d->change + 12 * other, w);
-    d->work.forces += lw_v3_dot(opposite, w) - lw_v3_dot(F, d->change + 12 * other);
+    lw_director_turn(d->step.qm + 12 * other, d->step.change + 12 * other, w);
+    d->step.work.forces += lw_v3_dot(opposite, w) - lw_v3_dot(F, d->step.change + 12 * other);
     add_force(d, other, centre, -1, F);
     lw_director_add_torque(d, other, opposite, matrix);
     if (!matrix) return;
@@ -232,7 +243,7 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
     cross_slope_of(centre, F, -0.5, M);
     lw_director_add_torque_slope(d, other, other, blocks[3], M);
     if (!force->follows_body) return;
-    lw_director_add_product(d, other, body, blocks[2], centre, force_of, 0.5 * d->h);
+    lw_director_add_product(d, other, body, blocks[2], centre, force_of, 0.5 * d->step.h);
     cross_slope_of(force_of, arm, -0.5, M);
     lw_director_add_torque_slope(d, other, body, blocks[2], M);
     slope_of(torque_of, minus, M);
@@ -247,10 +258,10 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
 static void idle_torque(lw_director *d, const lw_idle *idle, bool matrix) {
     double vector[4], u[3], w[3], T[3];
     lw_director_vector(&d->bodies[idle->body], idle->axis, vector);
-    lw_director_combine(vector, d->qm + 12 * idle->body, u);
-    lw_director_turn(d->qm + 12 * idle->body, d->change + 12 * idle->body, w);
+    lw_director_combine(vector, d->step.qm + 12 * idle->body, u);
+    lw_director_turn(d->step.qm + 12 * idle->body, d->step.change + 12 * idle->body, w);
     lw_v3_cross(w, u, T);
-    double factor = idle->moment * lw_v3_dot(u, w) / (d->h * d->h);
+    double factor = idle->moment * lw_v3_dot(u, w) / (d->step.h * d->step.h);
     for (int k = 0; k < 3; k++) T[k] *= factor;
     lw_director_add_torque(d, idle->body, T, matrix);
 }
@@ -291,7 +302,7 @@ int lw_director_force_measures(const lw_director *d, int k, int *count) {
 
 void lw_director_force(lw_director *d, int k, bool matrix) {
     const lw_force *force = &d->model->forces[k];
-    const int *blocks = d->force_block + 4 * k;
+    const int *blocks = d->sparse.force_block + 4 * k;
     lw_measure *m;
     double total, slope;
     switch (force->type) {
@@ -332,10 +343,10 @@ void lw_director_force(lw_director *d, int k, bool matrix) {
 
 void lw_director_forces(lw_director *d, bool matrix) {
     const lw_model *model = d->model;
-    d->work = (lw_power){0, 0, 0};
-    memset(d->joint_torque, 0, 3 * (size_t)model->joint_count * sizeof *d->joint_torque);
+    d->step.work = (lw_power){0, 0, 0};
+    memset(d->step.joint_torque, 0, 3 * (size_t)model->joint_count * sizeof *d->step.joint_torque);
     for (int i = 1; i <= d->n; i++)
-        lw_v3_axpy(-d->h * d->bodies[i].mass, model->gravity, d->residual + 12 * i);
+        lw_v3_axpy(-d->step.h * d->bodies[i].mass, model->gravity, d->step.residual + 12 * i);
     for (int k = 0; k < model->force_count; k++) lw_director_force(d, k, matrix);
     for (int k = 0; k < model->idle_count; k++) idle_torque(d, &model->idle[k], matrix);
 }

@@ -404,7 +404,7 @@ static void build(builder *b) {
         add_prescribed_rows(b, j, &f, coordinates);
         describe_moves(d, i, &f, coordinates, &d->joints[i]);
     }
-    d->tie = b->rows;
+    d->first_loop_row = b->rows;
     for (int k = 0; k < model->closure_count; k++) {
         const lw_joint_entry *entry = &model->joints[model->closures[k]];
         frames_of(d, entry->info.bodies, entry->frames, &f);
@@ -429,7 +429,7 @@ bool lw_director_build(lw_director *d) {
     lw_arena *arena = d->arena;
     builder count = {.d = d}, write = {.d = d, .writes = true};
     build(&count);
-    d->measure_count = count.measures, d->row_count = count.rows, d->term_count = count.terms;
+    d->measure_count = count.measures, d->row_count = count.rows;
     d->angle_count = count.angles, d->aim_count = count.aims;
     d->measures = LW_NEW(arena, lw_measure, count.measures + 1);
     d->rows = LW_NEW(arena, lw_director_row, count.rows + 1);
@@ -437,7 +437,7 @@ bool lw_director_build(lw_director *d) {
     d->aims = LW_NEW(arena, lw_director_aim, count.aims + 1);
     d->slopes = LW_NEW(arena, double, 72 * (size_t)count.measures + 1);
     d->angle_measure = LW_NEW(arena, int, count.angles + 1);
-    d->angles = LW_NEW(arena, double, count.angles + 1);
+    d->step.angles = LW_NEW(arena, double, count.angles + 1);
     if (lw_arena_failed(arena)) return false;
     build(&write);
     lw_director_own_slopes(d);

@@ -18,86 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- structure ------------------------------------------------------------------------------------ */
-
-static bool name_bodies(lw_director *d, const int bodies[2]) {
-    bool fine = true;
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++)
-            if (bodies[i] && bodies[j]) fine &= lw_block_matrix_name(d->matrix, bodies[i] - 1, bodies[j] - 1);
-    return fine;
-}
-
-static void find_bodies(const lw_director *d, const int bodies[2], int blocks[4]) {
-    for (int k = 0; k < 4; k++) {
-        int i = bodies[k / 2], j = bodies[k % 2];
-        blocks[k] = i && j ? lw_block_matrix_find(d->matrix, i - 1, j - 1) : -1;
-    }
-}
-
-void lw_director_loaded_bodies(const lw_director *d, const lw_force *force, int bodies[2]) {
-    bodies[0] = force->bodies[0], bodies[1] = force->bodies[1];
-    if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING || force->type == LW_FORCE_APPLIED)
-        return;
-    int k, joint = lw_director_force_joint(d, force, &k);
-    memcpy(bodies, d->model->joints[joint].info.bodies, 2 * sizeof *bodies);
-}
-
-bool lw_director_matrix_create(lw_director *d) {
-    const lw_model *model = d->model;
-    int count = d->n + d->row_count, *sizes = LW_NEW(d->arena, int, count + 1);
-    if (!sizes) return false;
-    for (int k = 0; k < count; k++) sizes[k] = k < d->n ? d->size : 1;
-    d->matrix = lw_block_matrix_create(count, sizes);
-    if (!d->matrix) return false;
-    bool fine = true;
-    int bodies[2];
-    for (int i = 0; i < d->n; i++) fine &= lw_block_matrix_name(d->matrix, i, i);
-    for (int k = 0; k < d->measure_count; k++) fine &= name_bodies(d, d->measures[k].bodies);
-    for (int k = 0; k < model->force_count; k++) {
-        lw_director_loaded_bodies(d, &model->forces[k], bodies);
-        fine &= name_bodies(d, bodies);
-    }
-    for (int r = 0; r < d->row_count; r++) {
-        const lw_director_row *row = &d->rows[r];
-        if (r >= d->tie) fine &= lw_block_matrix_name(d->matrix, d->n + r, d->n + r);
-        for (int k = row->term; k < row->term + row->terms; k++)
-            for (int side = 0; side < 2; side++) {
-                int body = d->measures[d->terms[k].measure].bodies[side];
-                if (body == 0) continue;
-                fine &= lw_block_matrix_name(d->matrix, body - 1, d->n + r);
-                fine &= lw_block_matrix_name(d->matrix, d->n + r, body - 1);
-            }
-    }
-    if (!fine || !lw_block_matrix_finish(d->matrix)) return false;
-
-    for (int i = 1; i <= d->n; i++) d->body_block[i] = lw_block_matrix_find(d->matrix, i - 1, i - 1);
-    for (int k = 0; k < d->measure_count; k++) find_bodies(d, d->measures[k].bodies, d->measures[k].block);
-    for (int k = 0; k < model->force_count; k++) {
-        lw_director_loaded_bodies(d, &model->forces[k], bodies);
-        find_bodies(d, bodies, d->force_block + 4 * k);
-    }
-    for (int r = 0; r < d->row_count; r++) {
-        lw_director_row *row = &d->rows[r];
-        row->diagonal = r >= d->tie ? lw_block_matrix_find(d->matrix, d->n + r, d->n + r) : -1;
-        for (int k = row->term; k < row->term + row->terms; k++)
-            for (int side = 0; side < 2; side++) {
-                int body = d->measures[d->terms[k].measure].bodies[side];
-                d->terms[k].column[side] = body ? lw_block_matrix_find(d->matrix, body - 1, d->n + r) : -1;
-                d->terms[k].line[side] = body ? lw_block_matrix_find(d->matrix, d->n + r, body - 1) : -1;
-            }
-    }
-    return true;
-}
-
 /* --- contributions -------------------------------------------------------------------------------- */
-
-/* Entry (a, b) of the block of bodies i and j is at [a + b stride]. */
-static double *block_at(lw_director *d, int i, int j, int block, int *stride) {
-    if (!d->sweeping) return lw_block_matrix_at(d->matrix, block, stride);
-    *stride = 6;
-    return lw_director_sweep_block(d, i, j);
-}
 
 /* block[0 .. 2][0 .. 2] += factor x~ y~ = factor (y x' - (x.y) I). */
 static void add_cross_cross(double *block, int stride, double factor, const double x[3], const double y[3]) {
@@ -117,7 +38,7 @@ void lw_director_add_product(lw_director *d, int i, int j, int block, const doub
                              double factor) {
     if (i == 0 || j == 0 || factor == 0) return;
     int stride;
-    double *A = block_at(d, i, j, block, &stride);
+    double *A = d->solver->block(d, i, j, block, &stride);
     if (d->full) {
         for (int a = 0; a < 4; a++)
             for (int b = 0; b < 4; b++)
@@ -126,8 +47,8 @@ void lw_director_add_product(lw_director *d, int i, int j, int block, const doub
     }
     const double left[4] = {0, p[1], p[2], p[3]}, right[4] = {0, r[1], r[2], r[3]};
     double x[3], y[3];
-    lw_director_combine(left, d->qm + 12 * i, x);
-    lw_director_combine(right, d->q1 + 12 * j, y);
+    lw_director_combine(left, d->step.qm + 12 * i, x);
+    lw_director_combine(right, d->step.q1 + 12 * j, y);
     for (int k = 0; k < 3; k++) A[k + k * stride] += factor * p[0] * r[0];
     add_cross(A + 3 * stride, stride, -factor * p[0], y);
     add_cross(A + 3, stride, factor * r[0], x);
@@ -145,47 +66,47 @@ static const double *project(const lw_director *d, const double *q, int body, co
 void lw_director_add_torque(lw_director *d, int body, const double torque[3], bool matrix) {
     if (body == 0) return;
     if (!d->full) {
-        lw_v3_axpy(-d->h, torque, d->torque + 3 * body);
+        lw_v3_axpy(-d->step.h, torque, d->step.torque + 3 * body);
         return;
     }
-    const double *q = d->qm + 12 * body;
+    const double *q = d->step.qm + 12 * body;
     double f[12], dual[9];
     lw_director_lift(q, torque, f);
-    for (int k = 3; k < 12; k++) d->residual[12 * body + k] -= d->h * f[k];
+    for (int k = 3; k < 12; k++) d->step.residual[12 * body + k] -= d->step.h * f[k];
     if (!matrix) return;
     int stride;
-    double *A = lw_block_matrix_at(d->matrix, d->body_block[body], &stride);
+    double *A = lw_block_matrix_at(d->sparse.matrix, d->sparse.body_block[body], &stride);
     lw_director_dual(q, dual);
     for (int I = 0; I < 3; I++) /* df_I = - sum f_J (d^I . dd_J), dd_J half the change of the end */
         for (int J = 0; J < 3; J++)
             for (int a = 0; a < 3; a++)
                 for (int b = 0; b < 3; b++)
                     A[3 + 3 * I + a + (3 + 3 * J + b) * stride] +=
-                        0.5 * d->h * f[3 + 3 * J + a] * dual[3 * I + b];
+                        0.5 * d->step.h * f[3 + 3 * J + a] * dual[3 * I + b];
 }
 
 void lw_director_add_torque_slope(lw_director *d, int body, int other, int block, const double slope[36]) {
     if (body == 0 || other == 0) return;
     int stride;
-    double *A = block_at(d, body, other, block, &stride), dual[9], part[3];
+    double *A = d->solver->block(d, body, other, block, &stride), dual[9], part[3];
     if (!d->full) { /* by the twist of the other body: slope P_int */
         for (int b = 0; b < 3; b++)
-            for (int a = 0; a < 3; a++) A[3 + a + b * stride] -= d->h * slope[a + 3 * b];
+            for (int a = 0; a < 3; a++) A[3 + a + b * stride] -= d->step.h * slope[a + 3 * b];
         for (int a = 0; a < 3; a++) {
             lw_v3_set(part, 0, 0, 0);
             for (int k = 3; k < 12; k += 3) {
                 const double row[3] = {slope[a + 3 * k], slope[a + 3 * k + 3], slope[a + 3 * k + 6]};
-                lw_v3_add_cross(d->q1 + 12 * other + k, row, part);
+                lw_v3_add_cross(d->step.q1 + 12 * other + k, row, part);
             }
-            for (int b = 0; b < 3; b++) A[3 + a + (3 + b) * stride] -= d->h * part[b];
+            for (int b = 0; b < 3; b++) A[3 + a + (3 + b) * stride] -= d->step.h * part[b];
         }
         return;
     }
-    lw_director_dual(d->qm + 12 * body, dual);
+    lw_director_dual(d->step.qm + 12 * body, dual);
     for (int I = 0; I < 3; I++)
         for (int b = 0; b < 12; b++) {
             lw_v3_cross(slope + 3 * b, dual + 3 * I, part);
-            for (int a = 0; a < 3; a++) A[3 + 3 * I + a + b * stride] -= 0.5 * d->h * part[a];
+            for (int a = 0; a < 3; a++) A[3 + 3 * I + a + b * stride] -= 0.5 * d->step.h * part[a];
         }
 }
 
@@ -195,9 +116,9 @@ void lw_director_add_measure(lw_director *d, const lw_measure *m, bool matrix) {
     for (int side = 0; side < 2; side++)
         for (int k = 0, at = 12 * m->bodies[side]; k < 12 && at; k++) {
             if (exact)
-                d->exact[at + k] += (long double)m->force * m->D[12 * side + k];
+                d->step.exact[at + k] += (long double)m->force * m->D[12 * side + k];
             else
-                d->residual[at + k] += m->force * m->D[12 * side + k];
+                d->step.residual[at + k] += m->force * m->D[12 * side + k];
         }
     if (!matrix) return;
     double pull[24], c = 0.5 * m->force * m->curve_c, other = 0.5 * m->force * m->curve_s;
@@ -216,9 +137,9 @@ void lw_director_add_measure(lw_director *d, const lw_measure *m, bool matrix) {
             if (sine && r->has_b[s] && r->has_a[t])
                 lw_director_add_product(d, i, j, block, r->b[s], r->a[t], other);
             if (!bends) continue;
-            double left[6], right[6], *A = block_at(d, i, j, block, &stride);
-            const double *x = project(d, d->qm, i, pull + 12 * s, left);
-            const double *y = project(d, d->q1, j, m->slope + 12 * t, right);
+            double left[6], right[6], *A = d->solver->block(d, i, j, block, &stride);
+            const double *x = project(d, d->step.qm, i, pull + 12 * s, left);
+            const double *y = project(d, d->step.q1, j, m->slope + 12 * t, right);
             for (int b = 0; b < d->size; b++)
                 for (int a = 0; a < d->size; a++) A[a + b * stride] += x[a] * y[b];
         }
@@ -228,7 +149,7 @@ static void add_row(lw_director *d, int r) {
     const lw_director_row *row = &d->rows[r];
     int stride;
     if (row->dropped) {
-        *lw_block_matrix_at(d->matrix, row->diagonal, &stride) = 1;
+        *lw_block_matrix_at(d->sparse.matrix, row->diagonal, &stride) = 1;
         return;
     }
     for (int k = row->term; k < row->term + row->terms; k++) {
@@ -238,11 +159,11 @@ static void add_row(lw_director *d, int r) {
             int body = m->bodies[side];
             double wrench[6];
             if (body == 0) continue;
-            const double *f = project(d, d->qm, body, m->D + 12 * side, wrench);
-            double *A = lw_block_matrix_at(d->matrix, term->column[side], &stride);
-            for (int a = 0; a < d->size; a++) A[a] += d->h * term->factor * f[a];
-            f = project(d, d->q1, body, m->slope + 12 * side, wrench);
-            A = lw_block_matrix_at(d->matrix, term->line[side], &stride);
+            const double *f = project(d, d->step.qm, body, m->D + 12 * side, wrench);
+            double *A = lw_block_matrix_at(d->sparse.matrix, term->column[side], &stride);
+            for (int a = 0; a < d->size; a++) A[a] += d->step.h * term->factor * f[a];
+            f = project(d, d->step.q1, body, m->slope + 12 * side, wrench);
+            A = lw_block_matrix_at(d->sparse.matrix, term->line[side], &stride);
             for (int a = 0; a < d->size; a++) A[a * stride] += term->factor * f[a];
         }
     }
@@ -252,17 +173,18 @@ static void add_row(lw_director *d, int r) {
 static void add_body(lw_director *d, int i) {
     const lw_director_body *body = &d->bodies[i];
     int stride;
-    double *A = lw_block_matrix_at(d->matrix, d->body_block[i], &stride), factor = 2 / d->h;
+    double *A = lw_block_matrix_at(d->sparse.matrix, d->sparse.body_block[i], &stride),
+           factor = 2 / d->step.h;
     for (int k = 0; k < 3; k++) A[k + k * stride] += factor * body->mass;
     for (int k = 0; k < 3; k++) {
         if (d->full) {
             for (int a = 3 + 3 * k; a < 6 + 3 * k; a++) A[a + a * stride] += factor * body->euler[k];
             continue;
         }
-        const double *end = d->q1 + 12 * i + 3 + 3 * k;
-        add_cross_cross(A + 3 + 3 * stride, stride, -factor * body->euler[k], d->qm + 12 * i + 3 + 3 * k,
+        const double *end = d->step.q1 + 12 * i + 3 + 3 * k;
+        add_cross_cross(A + 3 + 3 * stride, stride, -factor * body->euler[k], d->step.qm + 12 * i + 3 + 3 * k,
                         end);
-        add_cross_cross(A + 3 + 3 * stride, stride, 0.5, d->residual + 12 * i + 3 + 3 * k, end);
+        add_cross_cross(A + 3 + 3 * stride, stride, 0.5, d->step.residual + 12 * i + 3 + 3 * k, end);
     }
 }
 
@@ -290,8 +212,9 @@ static double inertia_of(const lw_director *d, int i, int k) {
 static void add_inertia(lw_director *d, int i) {
     for (int k = 0; k < 4; k++)
         for (int a = 12 * i + 3 * k; a < 12 * i + 3 * k + 3; a++) /* v1 - v0, rounded once */
-            d->residual[a] +=
-                inertia_of(d, i, k) * (fma(2 / d->h, d->change[a], -2 * d->v0[a]) - 2 * d->low[a]);
+            d->step.residual[a] +=
+                inertia_of(d, i, k) *
+                (fma(2 / d->step.h, d->step.change[a], -2 * d->step.v0[a]) - 2 * d->step.low_v[a]);
 }
 
 /* -P_int(qm)'(forces + M (v1 - v0)) with more digits. Directors of a fast body change by what is almost
@@ -299,15 +222,15 @@ static void add_inertia(lw_director *d, int i) {
  * steady motion. */
 static void exact_balance(lw_director *d, int i, double *right) {
     lw_director_rest(d, i);
-    long double f[12], m[12], torque[3], factor = 2 / d->h;
+    long double f[12], m[12], torque[3], factor = 2 / d->step.h;
     for (int k = 0; k < 12; k++) {
         int a = 12 * i + k;
-        long double change = d->change[a] + (long double)d->rest[a];
-        m[k] = d->q0[a] + (d->low_q[a] + 0.5L * change);
-        f[k] = d->exact[a] + d->residual[a] +
-               inertia_of(d, i, k / 3) * (factor * change - 2.0L * d->v0[a] - 2.0L * d->low[a]);
+        long double change = d->step.change[a] + (long double)d->step.rest[a];
+        m[k] = d->step.q0[a] + (d->step.low_q[a] + 0.5L * change);
+        f[k] = d->step.exact[a] + d->step.residual[a] +
+               inertia_of(d, i, k / 3) * (factor * change - 2.0L * d->step.v0[a] - 2.0L * d->step.low_v[a]);
     }
-    for (int a = 0; a < 3; a++) torque[a] = d->torque[3 * i + a];
+    for (int a = 0; a < 3; a++) torque[a] = d->step.torque[3 * i + a];
     for (int k = 3; k < 12; k += 3)
         for (int a = 0; a < 3; a++) {
             int b = (a + 1) % 3, c = (a + 2) % 3;
@@ -317,16 +240,15 @@ static void exact_balance(lw_director *d, int i, double *right) {
 }
 
 void lw_director_equations(lw_director *d, bool matrix) {
-    double h = d->h;
-    if (d->sweeping) lw_director_own_slopes(d);
-    d->sweeping = d->clear = false;
-    if (matrix) lw_block_matrix_clear(d->matrix);
-    memset(d->residual, 0, 12 * ((size_t)d->n + 1) * sizeof *d->residual);
-    memset(d->exact, 0, 12 * ((size_t)d->n + 1) * sizeof *d->exact);
-    memset(d->torque, 0, 3 * ((size_t)d->n + 1) * sizeof *d->torque);
+    double h = d->step.h;
+    lw_director_use_matrix(d);
+    if (matrix) lw_block_matrix_clear(d->sparse.matrix);
+    memset(d->step.residual, 0, 12 * ((size_t)d->n + 1) * sizeof *d->step.residual);
+    memset(d->step.exact, 0, 12 * ((size_t)d->n + 1) * sizeof *d->step.exact);
+    memset(d->step.torque, 0, 3 * ((size_t)d->n + 1) * sizeof *d->step.torque);
     for (int k = 0; k < d->measure_count; k++) {
         lw_measure *m = &d->measures[k];
-        lw_measure_step(m, m->from, d->q0, d->q1, matrix);
+        lw_measure_step(m, m->from, d->step.q0, d->step.q1, matrix);
         m->force = m->stiffness = 0;
     }
     lw_director_forces(d, matrix);
@@ -335,19 +257,19 @@ void lw_director_equations(lw_director *d, bool matrix) {
         lw_director_row *row = &d->rows[r];
         for (int k = row->term; k < row->term + row->terms; k++)
             d->measures[d->terms[k].measure].force += h * d->terms[k].factor * row->lambda;
-        d->right[lw_block_matrix_start(d->matrix, d->n + r)] = -wanted_of_row(d, row);
+        d->sparse.right[lw_block_matrix_start(d->sparse.matrix, d->n + r)] = -wanted_of_row(d, row);
         if (matrix) add_row(d, r);
     }
     for (int k = 0; k < d->measure_count; k++) lw_director_add_measure(d, &d->measures[k], matrix);
     for (int i = 1; i <= d->n; i++) {
-        double *right = d->right + lw_block_matrix_start(d->matrix, i - 1), wrench[6];
+        double *right = d->sparse.right + lw_block_matrix_start(d->sparse.matrix, i - 1), wrench[6];
         if (!matrix && !d->full) {
             exact_balance(d, i, right);
             continue;
         }
         add_inertia(d, i);
-        const double *f = project(d, d->qm, i, d->residual + 12 * i, wrench);
-        if (!d->full) lw_v3_add(wrench + 3, d->torque + 3 * i, wrench + 3);
+        const double *f = project(d, d->step.qm, i, d->step.residual + 12 * i, wrench);
+        if (!d->full) lw_v3_add(wrench + 3, d->step.torque + 3 * i, wrench + 3);
         for (int a = 0; a < d->size; a++) right[a] = -f[a];
         if (matrix) add_body(d, i);
     }

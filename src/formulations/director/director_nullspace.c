@@ -44,35 +44,35 @@ static void turn_directors(const double *Q, const double *q0, double *change) {
 }
 
 static void turn_with_joint(lw_director *d, const lw_director_joint *joint, int body, int parent) {
-    double *Q = d->turn + 4 * body;
+    double *Q = d->step.turn + 4 * body;
     const int *bodies = d->model->joints[d->model->bodies[body].joint_index].info.bodies;
-    memcpy(Q, d->turn + 4 * parent, 4 * sizeof *Q);
+    memcpy(Q, d->step.turn + 4 * parent, 4 * sizeof *Q);
     for (int k = 0; k < joint->moves;
          k++) { /* seen from the second body the order is reversed, and the sense */
         const lw_director_move *move = &joint->move[joint->side ? k : joint->moves - 1 - k];
         if (!move->turns) continue;
         double axis[3];
-        lw_director_combine(move->vector, d->q0 + 12 * bodies[move->side], axis);
-        turn_by(Q, axis, joint->side ? d->u[move->speed] : -d->u[move->speed]);
+        lw_director_combine(move->vector, d->step.q0 + 12 * bodies[move->side], axis);
+        turn_by(Q, axis, joint->side ? d->step.u[move->speed] : -d->step.u[move->speed]);
     }
 }
 
 static void place_at_joint(lw_director *d, const lw_director_joint *joint, int body, int parent) {
-    double *change = d->change + 12 * body, part[3];
+    double *change = d->step.change + 12 * body, part[3];
     const int *bodies = d->model->joints[d->model->bodies[body].joint_index].info.bodies;
     lw_v3_set(change, 0, 0, 0); /* so that the next but one is the change of the arm alone */
     double arm[3], sum[3];
-    lw_director_combine(joint->point[1 - joint->side], d->change + 12 * parent, sum);
+    lw_director_combine(joint->point[1 - joint->side], d->step.change + 12 * parent, sum);
     lw_director_combine(joint->point[joint->side], change, arm);
     lw_v3_sub(sum, arm, sum);
     for (int k = 0; k < joint->moves; k++) {
         const lw_director_move *move = &joint->move[k];
         if (move->turns) continue;
         double sense = joint->side ? move->factor : -move->factor, x = d->measures[move->measure].from;
-        lw_director_combine(move->vector, d->change + 12 * bodies[0], part);
-        lw_v3_axpy(sense * (x + d->u[move->speed]), part, sum);
-        lw_director_combine(move->vector, d->q0 + 12 * bodies[0], part);
-        lw_v3_axpy(sense * d->u[move->speed], part, sum);
+        lw_director_combine(move->vector, d->step.change + 12 * bodies[0], part);
+        lw_v3_axpy(sense * (x + d->step.u[move->speed]), part, sum);
+        lw_director_combine(move->vector, d->step.q0 + 12 * bodies[0], part);
+        lw_v3_axpy(sense * d->step.u[move->speed], part, sum);
     }
     lw_v3_copy(sum, change);
 }
@@ -87,8 +87,8 @@ static void combine_long(const double c[4], const double *x, const double *rest,
 /* As turn_directors and place_at_joint. */
 void lw_director_rest(lw_director *d, int body) {
     const lw_director_joint *joint = &d->joints[body];
-    const double *Q = d->turn + 4 * body, *q0 = d->q0 + 12 * body, *low = d->low_q + 12 * body;
-    double *change = d->change + 12 * body, *rest = d->rest + 12 * body;
+    const double *Q = d->step.turn + 4 * body, *q0 = d->step.q0 + 12 * body, *low = d->step.low_q + 12 * body;
+    double *change = d->step.change + 12 * body, *rest = d->step.rest + 12 * body;
     const int *bodies = d->model->joints[d->model->bodies[body].joint_index].info.bodies;
     int parent = d->model->links[body].parent;
     long double r[4] = {Q[0], Q[1], Q[2], Q[3]}, x[3], first[3], sum[3] = {0, 0, 0};
@@ -106,16 +106,18 @@ void lw_director_rest(lw_director *d, int body) {
     lw_v3_set(rest, 0, 0, 0);
     if (joint->free) return;
     const double *own = joint->point[joint->side], arm[4] = {0, own[1], own[2], own[3]};
-    combine_long(joint->point[1 - joint->side], d->change + 12 * parent, d->rest + 12 * parent, 1, sum);
+    combine_long(joint->point[1 - joint->side], d->step.change + 12 * parent, d->step.rest + 12 * parent, 1,
+                 sum);
     combine_long(arm, change, rest, -1, sum);
     for (int k = 0; k < joint->moves; k++) {
         const lw_director_move *move = &joint->move[k];
         if (move->turns) continue;
         int first_body = bodies[0];
-        long double sense = joint->side ? move->factor : -move->factor, u = d->u[move->speed];
-        combine_long(move->vector, d->change + 12 * first_body, d->rest + 12 * first_body,
+        long double sense = joint->side ? move->factor : -move->factor, u = d->step.u[move->speed];
+        combine_long(move->vector, d->step.change + 12 * first_body, d->step.rest + 12 * first_body,
                      sense * (d->measures[move->measure].from + u), sum);
-        combine_long(move->vector, d->q0 + 12 * first_body, d->low_q + 12 * first_body, sense * u, sum);
+        combine_long(move->vector, d->step.q0 + 12 * first_body, d->step.low_q + 12 * first_body, sense * u,
+                     sum);
     }
     for (int a = 0; a < 3; a++) rest[a] = (double)(sum[a] - change[a]);
 }
@@ -127,12 +129,12 @@ static void place_bodies(lw_director *d) {
         const lw_director_joint *joint = &d->joints[i];
         int parent = d->model->links[i].parent;
         if (!joint->ball) turn_with_joint(d, joint, i, parent);
-        turn_directors(d->turn + 4 * i, d->q0 + 12 * i, d->change + 12 * i);
+        turn_directors(d->step.turn + 4 * i, d->step.q0 + 12 * i, d->step.change + 12 * i);
         if (!joint->free) place_at_joint(d, joint, i, parent);
     }
     for (int k = 12; k < 12 * (d->n + 1); k++) {
-        d->q1[k] = d->q0[k] + d->change[k];
-        d->qm[k] = d->q0[k] + 0.5 * d->change[k];
+        d->step.q1[k] = d->step.q0[k] + d->step.change[k];
+        d->step.qm[k] = d->step.q0[k] + 0.5 * d->step.change[k];
     }
 }
 
@@ -143,26 +145,26 @@ static void cayley(const double w[3], double *Q) {
 }
 
 void lw_director_start(lw_director *d) {
-    double h = d->h;
-    memset(d->u, 0, (size_t)d->model->nv * sizeof *d->u);
+    double h = d->step.h;
+    memset(d->step.u, 0, (size_t)d->model->nv * sizeof *d->step.u);
     for (int i = 1; i <= d->n; i++) {
         const lw_director_joint *joint = &d->joints[i];
-        const double *q = d->q0 + 12 * i, *v = d->v0 + 12 * i;
+        const double *q = d->step.q0 + 12 * i, *v = d->step.v0 + 12 * i;
         if (joint->ball) {
             double w[3] = {0, 0, 0};
             for (int k = 3; k < 12; k += 3) lw_v3_add_cross(q + k, v + k, w);
             for (int k = 0; k < 3; k++) w[k] *= 0.5 * h;
-            cayley(w, d->turn + 4 * i);
-            for (int k = 0; k < 3; k++) d->change[12 * i + k] = h * v[k];
+            cayley(w, d->step.turn + 4 * i);
+            for (int k = 0; k < 3; k++) d->step.change[12 * i + k] = h * v[k];
         }
         for (int k = 0; k < joint->moves; k++) {
             const lw_director_move *move = &joint->move[k];
             const lw_measure *m = &d->measures[move->measure];
             double slope[24];
             if (joint->screws && !move->turns) continue;
-            lw_measure_slope(m, d->q0, slope);
-            double change = h * lw_measure_along(slope, m->bodies, d->v0);
-            d->u[move->speed] = move->turns ? 2 * atan(0.5 * change) : change;
+            lw_measure_slope(m, d->step.q0, slope);
+            double change = h * lw_measure_along(slope, m->bodies, d->step.v0);
+            d->step.u[move->speed] = move->turns ? 2 * atan(0.5 * change) : change;
         }
     }
     for (int r = 0; r < d->row_count; r++) { /* prescribed ones are known */
@@ -170,7 +172,7 @@ void lw_director_start(lw_director *d) {
         if (row->target < 0) continue;
         const lw_joint_info *info = &d->model->joints[row->joint].info;
         double from = d->measures[d->terms[row->term].measure].from;
-        if (!lw_joint_is_free(info->type)) d->u[info->v + row->component] = row->constant - from;
+        if (!lw_joint_is_free(info->type)) d->step.u[info->v + row->component] = row->constant - from;
     }
     place_bodies(d);
 }
@@ -182,9 +184,9 @@ void lw_director_advance(lw_director *d, const double *delta) {
         if (joint->ball) {
             double Q[4], product[4];
             lw_quat_exp(own + 3, Q);
-            lw_quat_mul(Q, d->turn + 4 * i, product);
-            memcpy(d->turn + 4 * i, product, sizeof product);
-            lw_v3_add(d->change + 12 * i, own, d->change + 12 * i);
+            lw_quat_mul(Q, d->step.turn + 4 * i, product);
+            memcpy(d->step.turn + 4 * i, product, sizeof product);
+            lw_v3_add(d->step.change + 12 * i, own, d->step.change + 12 * i);
         }
         for (int k = 0; k < joint->moves; k++) {
             const lw_director_move *move = &joint->move[k];
@@ -193,8 +195,8 @@ void lw_director_advance(lw_director *d, const double *delta) {
             for (int side = 0; side < 2; side++) {
                 if (m->bodies[side] == 0) continue;
                 double wrench[6];
-                lw_director_wrench(d->q1 + 12 * m->bodies[side], m->slope + 12 * side, wrench);
-                d->u[move->speed] += lw_v6_dot(wrench, delta + 6 * (m->bodies[side] - 1));
+                lw_director_wrench(d->step.q1 + 12 * m->bodies[side], m->slope + 12 * side, wrench);
+                d->step.u[move->speed] += lw_v6_dot(wrench, delta + 6 * (m->bodies[side] - 1));
             }
         }
     }
@@ -207,7 +209,7 @@ void lw_director_rebuild(lw_director *d) {
         const lw_link *link = &model->links[i];
         const lw_pose *parent = &d->data->world[link->parent];
         lw_pose *own = &d->data->world[i];
-        double *q = d->q1 + 12 * i, arm[3], centre[3];
+        double *q = d->step.q1 + 12 * i, arm[3], centre[3];
         if (d->joints[i].ball) {
             lw_director_rotation(&d->bodies[i], q, own->R);
             lw_pose_point(parent->R, parent->p, link->p, own->p);
@@ -233,7 +235,7 @@ void lw_director_aim_at(lw_director *d) {
     const lw_model *model = d->model;
     if (!model->motion_count) return;
     for (int end = 0; end < 2; end++) {
-        lw_take_prescribed(model, d->data, d->t0 + (end ? d->h : 0));
+        lw_take_prescribed(model, d->data, d->step.t0 + (end ? d->step.h : 0));
         for (int r = 0; r < d->row_count && end; r++)
             if (d->rows[r].target >= 0) d->rows[r].constant = d->data->q[d->rows[r].target];
         for (int k = 0; k < d->aim_count; k++) {

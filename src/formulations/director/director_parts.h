@@ -1,277 +1,240 @@
-/* director_parts.h - what the files of the methods director and director-full share: the mechanism in
- * director coordinates, its Newton system, and one step of the energy-momentum scheme.
+/* director_parts.h - the inner header of the methods director and director-full.
+ *
+ * lw_director holds the mechanism in director coordinates (director_mechanism.h), the step that is being
+ * found (lw_director_step), and the solver of Newton's equations that is at work (director_solver.h). The
+ * functions below are grouped by the file that defines them.
  */
 #ifndef LW_DIRECTOR_PARTS_H
 #define LW_DIRECTOR_PARTS_H
 
-#include "formulations/director/block_matrix.h"
-#include "formulations/director/director_coordinates.h"
+#include "formulations/director/director_mechanism.h"
+#include "formulations/director/director_solver.h"
 #include "formulations/formulation.h"
 
-/* --- structure (director_joints.c) ---------------------------------------------------------------- */
+/* One step of the scheme, from t0 to t0 + h. Coordinates have 12 numbers per body, ground first.
+ *
+ * A run of many steps would show the rounding of each. So the scheme carries along what a double cannot hold:
+ * the exact begin is q0 + low_q and v0 + low_v, the exact change is change + rest (docs/theory/director.md,
+ * 6: Rounding). */
+typedef struct lw_director_step {
+    double t0, h;
+    double *q0, *v0;       /* coordinates and rates at the begin */
+    double *low_q, *low_v; /* what rounding has cut off these */
+    double *angles;        /* the remembered angles of joints at the begin */
+    double *change;        /* q1 - q0, never computed as that difference */
+    double *rest;          /* what rounding has cut off the change */
+    double *qm, *q1;       /* coordinates in the middle, (q0 + q1) / 2, and at the end */
+    double *turn;          /* quaternion of each body's rotation in the step; its length does not matter */
+    double *u;             /* what the coordinate of each speed of the tree changes by */
+    double *residual;      /* balance of the bodies: the left-hand side of (10), 12 numbers each */
+    long double *exact;    /* the part of it that measures add, where more digits count */
+    double *torque;        /* torques on the bodies that no measure carries, times -h; director only */
+    double *joint_torque;  /* torques of elements on rotations without a coordinate, 3 numbers per joint */
+    lw_power work;         /* of force elements and drives */
+    double *q_end,
+        *v_end; /* the end that was stored last: the step that begins there inherits low_q, low_v */
+} lw_director_step;
 
-typedef enum lw_director_row_kind {
-    LW_DIRECTOR_RIGID = 0,  /* of one body (24); director-full only */
-    LW_DIRECTOR_JOINT,      /* of a joint of the tree (80, 100, 119, 129, 139) */
-    LW_DIRECTOR_PRESCRIBED, /* coordinate or rotation given as a function of time */
-    LW_DIRECTOR_CLOSURE,    /* of a joint that closes a loop (190) */
-    LW_DIRECTOR_CONSTRAINT
-} lw_director_row_kind;
+/* What the steps of a run have cost, and what they have told. */
+typedef struct lw_director_progress {
+    int iterations;                /* of Newton's method in the last step */
+    long newton, factored;         /* increments of all steps, and those among them with a new matrix */
+    const lw_director_row *broken; /* the row that the last attempt violated, or NULL */
+    bool warned;                   /* the user knows that rotations are too fast for the step */
+    double halved_at;              /* begin of the last step of which the user knows that it was halved */
+} lw_director_progress;
 
-/* A row: the sum of factors times measures, less constant, is zero. */
-typedef struct lw_director_row {
-    lw_director_row_kind kind;
-    int joint, constraint, component; /* or -1; component as in lw_row */
-    int term, terms;                  /* in terms[] */
-    double constant;
-    int target;    /* coordinate whose prescribed value takes the place of constant, or -1 */
-    bool length;   /* speaks of lengths rather than angles */
-    int diagonal;  /* block of the matrix */
-    double lambda; /* multiplier; of the last step before the first solution */
-    double value;  /* what is left of it at the end of the step */
-    bool dropped;  /* depends on others, checked only */
-} lw_director_row;
-
-typedef struct lw_director_term {
-    int measure;
-    double factor;
-    int column[2],
-        line[2]; /* blocks (body, row) and (row, body) for both bodies of the measure; -1 for ground */
-} lw_director_term;
-
-/* What one speed of a joint does: turns about or slides along a vector fixed to one of its bodies. */
-typedef struct lw_director_move {
-    bool turns;
-    int side;         /* 0: vector on the first body, 1: on the second */
-    int speed;        /* of the tree */
-    int measure;      /* of its coordinate */
-    int angle;        /* its number among the angles of the state, or -1 */
-    double vector[4]; /* combination of that body's coordinates */
-    double factor;    /* advance per unit of the speed */
-    int index;        /* slides: which vector of the joint's basis measures it ... */
-    double sense;     /* ... and its sign */
-} lw_director_move;
-
-/* The joint that carries a body of the tree. */
-typedef struct lw_director_joint {
-    lw_joint_type type;
-    bool ball;          /* it turns anyhow: spherical and free */
-    bool free;          /* and moves anyhow */
-    bool screws;        /* its turn advances */
-    bool crossed;       /* it has two turns */
-    int side;           /* the body is the joint's first (0) or second (1); the other one is its parent */
-    double point[2][4]; /* its place on both bodies */
-    double basis[3][4]; /* vectors on the first body that measure slides, and what is kept from sliding */
-    int moves;          /* those of a ball and of a free joint are not here */
-    lw_director_move move[3];
-    unsigned prescribed;
-} lw_director_joint;
-
-/* A prescribed rotation: three measures whose vectors on the first body turn with time. */
-typedef struct lw_director_aim {
-    int joint, measure;
-} lw_director_aim;
-
-/* Mean reactions of a step, 6 per joint. */
+/* Mean reactions of the last steps, newest first, 6 numbers per joint (director_reactions.c). */
 enum { LW_DIRECTOR_KEPT = 8 };
 typedef struct lw_director_past {
     double begin, h, *reactions;
 } lw_director_past;
+typedef struct lw_director_history {
+    lw_director_past kept[LW_DIRECTOR_KEPT];
+    int count;
+} lw_director_history;
 
 typedef struct lw_director {
     const lw_model *model;
     lw_arena *arena;
-    lw_data *data;             /* for prescribed values */
-    bool full;                 /* director-full: twelve unknowns per body, else six */
-    int n, size;               /* bodies; unknowns per body */
-    lw_director_body *bodies;  /* 0 .. n */
-    lw_director_joint *joints; /* 0 .. n */
-    int measure_count, row_count, term_count, tie, aim_count; /* rows from tie on may depend on each other */
+    lw_data *data;             /* room for prescribed values, and for poses in lw_director_rebuild */
+    lw_method_options options; /* where notes go */
+
+    /* The mechanism; arrays over bodies start with ground. */
+    bool full; /* director-full: the unknowns of a body are its 12 coordinates; otherwise its 6 twists */
+    int n;     /* number of bodies without ground */
+    int size;  /* unknowns per body: 12 or 6 */
+    lw_director_body *bodies;
+    lw_director_joint *joints; /* of each body to its parent */
     lw_measure *measures;
-    double *slopes; /* of the measures, 72 each */
+    double *slopes; /* the memory of the measures' derivatives, 72 numbers each */
     lw_director_row *rows;
     lw_director_term *terms;
     lw_director_aim *aims;
-    int *coordinate;     /* nq: measure of a coordinate of the tree, -1 for quaternions */
-    int *cut_coordinate; /* LW_JOINT_MAX_Q per closure */
-    int *force_measure;  /* per force: the first of its own, or -1 */
-    int angle_count;     /* angles that the state remembers */
+    int measure_count, row_count, aim_count;
+    int first_loop_row;  /* from this one on rows close loops or are constraints, and may be dependent */
+    int *coordinate;     /* the measure of each coordinate of the tree; -1 for quaternions */
+    int *cut_coordinate; /* the same for the joints that close loops, LW_JOINT_MAX_Q each */
+    int *force_measure;  /* the first measure of a force element's own, or -1 */
+    int angle_count;     /* angles that the state remembers, because directors know no full turns */
     int *angle_measure;  /* their measures */
-    double length;       /* of the mechanism, to compare rows with */
+    double length;       /* size of the mechanism, with which rows that are lengths are compared */
+    double *weight;      /* 4 per body: the inertias by which changes of phi, d_1, d_2, d_3 are measured */
 
-    /* one step (director_step.c); coordinates 12 per body, ground first */
-    double h, t0;
-    double *q0, *v0, *qm, *q1, *change; /* begin, rates there, middle, end, q1 - q0 without cancellation */
-    double *rest;                       /* what is still to be added to change, below its rounding */
-    double *low_q, *low, *q_end,
-        *v_end; /* what rounding has cut off q0 and v0, and the end of the last step, to which it belongs */
-    double *angles;   /* at the begin, per angle */
-    double *turn, *u; /* quaternion of each body's rotation in the step; increments of the speeds */
-    double *residual,
-        *torque;        /* balance, 12 per body; torques of director that no measure carries, 3 per body */
-    long double *exact; /* what measures add to the balance where no matrix is wanted, 12 per body */
-    double *right;      /* of the Newton system */
-    int iterations;     /* of the last step */
-    long newton;        /* iterations of all steps, ... */
-    long factored;      /* ... and those with a new matrix */
-    double *weight;     /* 4 per body: inertia by which increments are measured */
-    const lw_director_row *broken; /* why the last attempt failed: a row that it leaves, or NULL */
-    int age;                       /* steps since rows were chosen */
-    bool warned;                   /* that rotations alias */
-    double halved_at;              /* begin of the last step that was told to be halved */
-    lw_block_matrix *matrix;
-    struct lw_sweep
-        *sweep;       /* director_recursive_newton.c; NULL if the graph of joints and elements is no tree */
-    bool renew;       /* the last increment, too, wants a new matrix */
-    bool clear;       /* nothing is left in what it adds up */
-    bool sweeping;    /* elements add to its blocks rather than to those of matrix */
-    bool swept;       /* the last step was found by it */
-    int *body_block;  /* diagonal blocks */
-    int *force_block; /* per force: blocks of its two bodies: (a,a) (a,b) (b,a) (b,b) */
-    /* choice of rows (director_redundancy.c) */
-    double *tie_matrix, *tie_work, *tie_speeds, *tie_scale;
-    int *tie_order;
-    int tie_rank;
-    struct lw_orthogonal *orthogonal;
-    lw_power work; /* of the step */
-    /* reactions (director_reactions.c) */
-    double *joint_torque; /* 3 per joint: of elements that act on rotations without a coordinate */
-    lw_director_past kept[LW_DIRECTOR_KEPT]; /* of the last steps, newest first */
-    int kept_count;
+    lw_director_step step;
+    lw_director_progress progress;
+    lw_director_history history;
+
+    const lw_director_solver *solver; /* the one at work */
+    lw_director_sparse sparse;
+    lw_director_choice choice;
+    struct lw_director_recursive *recursive; /* NULL where the recursive solver does not apply */
 } lw_director;
+
+/* --- memory (director.c) -------------------------------------------------------------------------- */
 
 lw_status lw_director_create(const lw_model *model, bool full, lw_director **out, lw_error *error);
 void lw_director_destroy(lw_director *d);
-/* Rows and measures; false when memory is out. */
+
+/* --- structure (director_joints.c) ---------------------------------------------------------------- */
+
+/* Builds rows, measures and joints; false: memory is out. */
 bool lw_director_build(lw_director *d);
-/* Every measure has room for slopes of its own. */
+/* Gives every measure memory of its own for derivatives. */
 void lw_director_own_slopes(lw_director *d);
 
-/* What rounding has cut off a body's change, into rest; that of its parent is known. */
-void lw_director_rest(lw_director *d, int body);
-/* Turn and u from twists of the bodies: those of the step's begin times h (start), or increments delta of q1
- * (6 per body: displacement of the centre, rotation; world axes). */
-void lw_director_start(lw_director *d);
-void lw_director_advance(lw_director *d, const double *delta);
-/* q1 anew from the joint coordinates reached, so that rounding does not add up over many steps. */
-void lw_director_rebuild(lw_director *d);
-/* Prescribed values at the end of the step, and vectors of prescribed rotations. */
-void lw_director_aim_at(lw_director *d);
+/* --- the spanning tree (director_nullspace.c) ----------------------------------------------------- */
 
-/* The discrete null-space matrix of the tree at coordinates q, in twists of the bodies (58), (69), (187):
- * column of a speed, 6 numbers per body from out[0], (velocity of the centre; angular velocity). middle: q
- * lies between two steps. */
+/* Newton's start: turn, u and the end of the step from the velocities at its begin. */
+void lw_director_start(lw_director *d);
+/* Adds increments to the end of the step: 6 per body, displacement of the centre and rotation, both in world
+ * axes. */
+void lw_director_advance(lw_director *d, const double *delta);
+/* Finds what rounding has cut off the change of a body; that of its parent must have been found before. */
+void lw_director_rest(lw_director *d, int body);
+/* Computes q1 anew from the joint coordinates at the end, which removes rounding that many steps have added
+ * up. */
+void lw_director_rebuild(lw_director *d);
+/* Sets prescribed values to the end of the step, and the vectors of prescribed rotations to its middle and
+ * end. */
+void lw_director_aim_at(lw_director *d);
+/* One column of the null-space matrix of the tree at coordinates q (58, 69, 187): the velocities of all
+ * bodies for a unit of speed k of the body's joint. out has 6 numbers per body: velocity of the centre,
+ * angular velocity. middle: q is the middle of the step, where directors are not orthonormal. */
 void lw_director_column(const lw_director *d, const double *q, int body, int k, bool middle, double *out);
 
 /* --- forces (director_forces.c) ------------------------------------------------------------------- */
 
-/* Adds what gravity and the elements do in the step to measures, residual and (matrix) Newton's matrix; their
- * work in the step to d->work, which it starts anew. */
+/* Adds gravity and all force elements to measures and balance, with matrix also their derivatives; sets
+ * step.work to the work of the elements. */
 void lw_director_forces(lw_director *d, bool matrix);
-/* One element of them. */
+/* The same for force element k alone. */
 void lw_director_force(lw_director *d, int k, bool matrix);
-/* Its measures: the first and how many. */
+/* The first measure of force element k; count is the number of its measures. */
 int lw_director_force_measures(const lw_director *d, int k, int *count);
-/* It has a potential and nothing else: no work is booked. */
+/* Whether the element has a potential and nothing else, so that no work is booked. */
 bool lw_director_force_conserves(const lw_force *force);
-/* The bodies that an element loads: its own, or those of its joint. */
+/* The two bodies that an element loads: its own, or those of its joint. */
 void lw_director_loaded_bodies(const lw_director *d, const lw_force *force, int bodies[2]);
-/* The joint that an element acts in, and (k) which axis of its second frame if it is a rotation without a
- * coordinate. */
+/* The joint in which an element acts. If it acts on a rotation without a coordinate, k is the axis of the
+ * joint's second frame about which it does. */
 int lw_director_force_joint(const lw_director *d, const lw_force *force, int *k);
-/* Energies at a state; coordinates and rates ground first. */
+/* Energies of a state; coordinates and rates with ground first. */
 lw_energy lw_director_energy(const lw_director *d, const double *q, const double *v, const double *angles);
 
 /* --- equations (director_newton.c) ---------------------------------------------------------------- */
 
-bool lw_director_matrix_create(lw_director *d);
-/* Residual of the balance of all bodies and of all rows at q1 with the present multipliers, negative, into
- * d->right; matrix: Newton's matrix too. */
+/* Evaluates balance and rows at q1 with the present multipliers; their negative goes to sparse.right. matrix:
+ * Newton's matrix, too. Makes the sparse solver the one at work. */
 void lw_director_equations(lw_director *d, bool matrix);
-/* What is left of all rows, from the values of their measures at the end. */
+/* Sets the value of every row from the values of its measures at the end. */
 void lw_director_row_values(lw_director *d);
-
-/* What a measure with its gathered force adds. */
+/* Adds the force gathered in a measure to the balance of its bodies, with matrix also its derivative. */
 void lw_director_add_measure(lw_director *d, const lw_measure *m, bool matrix);
-/* For elements. Adds factor p r' (x) I3 to the block of bodies i (equations) and j (unknowns). */
+/* Adds factor p r' (x) I3, a derivative of the balance of body i by the coordinates of body j, to their block
+ * of the matrix. */
 void lw_director_add_product(lw_director *d, int i, int j, int block, const double p[4], const double r[4],
                              double factor);
-/* A torque on a body in the step. */
+/* Adds a torque on a body in the step, with matrix also what of its derivative is due to that body's
+ * directors. */
 void lw_director_add_torque(lw_director *d, int body, const double torque[3], bool matrix);
-/* Its derivative by q1 of another body: 3 numbers for each of its 12 coordinates. */
+/* Adds the derivative of such a torque by q1 of another body, 3 numbers for each of 12 coordinates. */
 void lw_director_add_torque_slope(lw_director *d, int body, int other, int block, const double slope[36]);
 
 /* --- rotations without a coordinate (director_torques.c) ------------------------------------------ */
 
-/* Derivatives by q1 of two bodies, as above: of their relative rotation w in the step, and of a torque. */
+/* Derivatives by q1 of two bodies, 3 numbers for each of their 12 coordinates: of the relative rotation w of
+ * the bodies in the step, and of a torque between them. */
 typedef struct lw_couple {
     double turn[2][36], slope[2][36];
 } lw_couple;
 
-/* couple (may be NULL): its turn is filled. */
+/* The relative rotation w of two bodies in the step; couple (may be NULL) receives its derivative. */
 void lw_director_relative_turn(const lw_director *d, const int bodies[2], double w[3], lw_couple *couple);
-/* Adds to slope what a torque tau(a.w) a does, a in the middle of the step the combination axis of one body's
- * coordinates. */
+/* Adds the derivative of a torque tau(a.w) a to couple->slope. In the middle of the step a is the combination
+ * `axis` of the coordinates of one body; slope is the derivative of tau. */
 void lw_director_add_about(const double axis[4], int side, const double a[3], const double w[3], double tau,
                            double slope, lw_couple *couple);
-/* T on the second body, -T on the first; couple NULL: no matrix. */
+/* Adds a torque T on the second body and -T on the first; couple is NULL where no matrix is wanted. */
 void lw_director_add_couple(lw_director *d, const int bodies[2], const int blocks[4], const double T[3],
                             const lw_couple *couple);
-/* What a bushing does to rotations, and its potential. */
+/* Adds the torque of a bushing. */
 void lw_director_bushing_turn(lw_director *d, const lw_force *force, const int blocks[4], bool matrix);
+/* The potential of a bushing's rotation. */
 double lw_director_bushing_potential(const lw_director *d, const lw_force *force, const double *q);
 
 /* --- one step (director_step.c) ------------------------------------------------------------------- */
 
-/* From state y at t (q, v 12 per body from 1, then angles) to next; halves the step where it must, and tells
- * so. */
-lw_status lw_director_step(lw_director *d, const lw_method_options *options, double t, double h,
-                           const double *y, double *next, lw_power *work, lw_error *error);
-/* Factors the matrix of a step from y, so that memory for pivots is taken before the first. */
-void lw_director_warm_up(lw_director *d, const double *y);
+/* Takes a step from the state y at t (q and v with 12 numbers per body, without ground, then angles) to
+ * next. Halves it where it must, and says so by a note. */
+lw_status lw_director_take_step(lw_director *d, double t, double h, const double *y, double *next,
+                                lw_power *work, lw_error *error);
 int lw_director_state_size(const lw_director *d);
-/* Takes a state as the begin of a step. */
+/* Makes a state the begin of the next step. */
 void lw_director_load(lw_director *d, const double *y);
-/* Newton's matrix at the end of the last step, with its multipliers; false: singular. */
+/* The length of a change x of all coordinates in the metric of weight. */
+double lw_director_norm(const lw_director *d, const double *x);
+/* Writes the end of the step of one body into the state y. */
+void lw_director_store_body(lw_director *d, int body, double *y);
+/* Whether some row of the tree, or the directors of a body, have drifted by rounding. */
+bool lw_director_rows_are_off(const lw_director *d);
+bool lw_director_directors_are_off(const lw_director *d, int body);
+
+/* --- the sparse solver (director_sparse.c) -------------------------------------------------------- */
+
+/* Builds the structure of Newton's matrix; false: memory is out. */
+bool lw_director_sparse_create(lw_director *d);
+/* Makes the sparse solver the one at work. */
+void lw_director_use_matrix(lw_director *d);
+/* Factors the matrix of a step from y, so that memory for pivots is taken before the first step. */
+void lw_director_warm_up(lw_director *d, const double *y);
+/* Evaluates Newton's matrix at the end of the last step, with its multipliers; false: it is singular. */
 bool lw_director_last_matrix(lw_director *d);
-/* Estimate of the condition number of the Newton matrix at the end of the last step. */
+/* An estimate of the condition number of that matrix. */
 double lw_director_condition(lw_director *d);
 
-/* --- trees (director_recursive_newton.c)
- * --------------------------------------------------------------------- */
+/* --- the recursive solver (director_recursive_newton.c) ------------------------------------------- */
 
-typedef struct lw_sweep lw_sweep;
-/* d->sweep, where it applies; false when memory is out. */
-bool lw_director_sweep_create(lw_director *d);
-/* Starts a step. Then Newton's iteration: inwards (matrix: with a new one; false: singular), and outwards,
- * which tells the sizes of the increment and of the step. */
-void lw_director_sweep_start(lw_director *d);
-bool lw_director_sweep_in(lw_director *d, bool matrix, double *reactions);
-void lw_director_sweep_out(lw_director *d, double *size, double *step);
-/* After a last way in (with reactions; false also where a body turns by half a turn), from ground to the
- * leaves: the increment that is left of a body, into d->rest; and angles of the end. */
-void lw_director_sweep_rest(lw_director *d, int body, double *angles);
-/* Some element books work. */
-bool lw_director_sweep_books(const lw_director *d);
-/* Where an element adds what body j does to the balance of body i, column by column. */
-double *lw_director_sweep_block(lw_director *d, int i, int j);
+/* Creates lw_director.recursive, where that solver applies; false: memory is out. */
+bool lw_director_recursive_create(lw_director *d);
 
 /* --- reactions (director_reactions.c) ------------------------------------------------------------- */
 
-/* Keeps those of the step that has been found. */
+/* Computes and keeps the reactions of the step that has been found, from its multipliers. */
 void lw_director_keep_reactions(lw_director *d);
-/* Where to put those of a step, 6 per joint. */
+/* Memory for the reactions of the present step, 6 numbers per joint, for a solver that finds them itself. */
 double *lw_director_reactions_room(lw_director *d);
-/* Adds what elements on the coordinates of a joint do to its second body: (force; torque about its
- * centre). */
+/* Adds what elements on the coordinates of a joint do to its second body: force, and torque about its centre.
+ * coordinates: the measures of these coordinates. */
 void lw_director_coordinate_loads(const lw_director *d, int joint, const int *coordinates, double *wrench);
-/* At time t from the last steps: force, torque per joint as in dynamics.h. False: no step has been taken. */
+/* Reactions at time t from those of the last steps: force and torque per joint as in dynamics.h. False: no
+ * step has been taken. */
 bool lw_director_reactions_at(const lw_director *d, double t, double *reactions);
 
-/* --- rows that depend on others (director_redundancy.c) ------------------------------------------------- */
+/* --- dependent rows (director_redundancy.c) ------------------------------------------------------- */
 
-/* Chooses at q0 which rows from tie on are kept. fresh: whatever the present choice is. Returns whether it
- * changed. */
+/* Chooses at q0 which rows from first_loop_row on are kept. fresh: whatever the present choice is. Returns
+ * whether the choice has changed. */
 bool lw_director_choose(lw_director *d, bool fresh);
 
 #endif

@@ -23,7 +23,7 @@
 static void add_measure(const lw_director *d, int joint, const lw_measure *m, double f, double *wrench) {
     int second = d->model->joints[joint].info.bodies[1], side = m->bodies[1] == second;
     double own[6];
-    lw_director_wrench(d->qm + 12 * second, m->D + 12 * side, own);
+    lw_director_wrench(d->step.qm + 12 * second, m->D + 12 * side, own);
     lw_v6_axpy(-f, own, wrench);
 }
 
@@ -38,15 +38,16 @@ void lw_director_coordinate_loads(const lw_director *d, int joint, const int *co
 /* In the place of the oldest, or of the newest where several are tried from the same time on, as for
  * samples between the ends of a step. */
 double *lw_director_reactions_room(lw_director *d) {
-    lw_director_past *kept = d->kept, fresh = kept[LW_DIRECTOR_KEPT - 1];
+    lw_director_past *kept = d->history.kept, fresh = kept[LW_DIRECTOR_KEPT - 1];
     bool again = false;
-    for (int k = 1; k < d->kept_count; k++) again |= kept[0].begin == d->t0 && kept[k].begin == d->t0;
+    for (int k = 1; k < d->history.count; k++)
+        again |= kept[0].begin == d->step.t0 && kept[k].begin == d->step.t0;
     if (!again) {
         memmove(kept + 1, kept, (LW_DIRECTOR_KEPT - 1) * sizeof *kept);
         kept[0] = fresh;
-        if (d->kept_count < LW_DIRECTOR_KEPT) d->kept_count++;
+        if (d->history.count < LW_DIRECTOR_KEPT) d->history.count++;
     }
-    kept[0].begin = d->t0, kept[0].h = d->h;
+    kept[0].begin = d->step.t0, kept[0].h = d->step.h;
     return kept[0].reactions;
 }
 
@@ -73,27 +74,28 @@ void lw_director_keep_reactions(lw_director *d) {
         int second = entry->info.bodies[1];
         double point[4], at[3], arm[3];
         lw_director_point(&d->bodies[second], entry->frames[1].p, point);
-        lw_director_combine(point, d->qm + 12 * second, at);
-        lw_v3_sub(d->qm + 12 * second, at, arm);
+        lw_director_combine(point, d->step.qm + 12 * second, at);
+        lw_v3_sub(d->step.qm + 12 * second, at, arm);
         lw_v3_add_cross(arm, now + 6 * j, now + 6 * j + 3);
-        lw_v3_add(now + 6 * j + 3, d->joint_torque + 3 * j, now + 6 * j + 3);
+        lw_v3_add(now + 6 * j + 3, d->step.joint_torque + 3 * j, now + 6 * j + 3);
     }
 }
 
 /* The last step that ended where this one began and was as long, or NULL. */
 static const lw_director_past *twin(const lw_director *d, const lw_director_past *one) {
     const double near = 1e-4 * fabs(one->h);
-    for (const lw_director_past *k = d->kept; k < d->kept + d->kept_count; k++)
+    for (const lw_director_past *k = d->history.kept; k < d->history.kept + d->history.count; k++)
         if (fabs(k->begin + k->h - one->begin) <= near && fabs(k->h - one->h) <= near) return k;
     return NULL;
 }
 
 bool lw_director_reactions_at(const lw_director *d, double t, double *reactions) {
     size_t count = 6 * (size_t)d->model->joint_count;
-    const lw_director_past *one[2] = {d->kept, d->kept}, *two[2] = {NULL, NULL};
+    const lw_director_past *one[2] = {d->history.kept, d->history.kept}, *two[2] = {NULL, NULL};
     int pairs = 0;
-    if (d->kept_count == 0) return false;
-    for (const lw_director_past *k = d->kept; pairs < 2 && k < d->kept + d->kept_count; k++) {
+    if (d->history.count == 0) return false;
+    for (const lw_director_past *k = d->history.kept; pairs < 2 && k < d->history.kept + d->history.count;
+         k++) {
         const lw_director_past *other = twin(d, k);
         if (!other || (pairs == 1 && fabs(k->begin - one[0]->begin) < 0.1 * fabs(k->h))) continue;
         one[pairs] = k, two[pairs++] = other;

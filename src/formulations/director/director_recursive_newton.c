@@ -33,6 +33,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { ROWS_EVERY = 64 };
+
 /* --- structure ------------------------------------------------------------------------------------ */
 
 /* The body nearer to the leaves of two that are neighbours or one; 0: they are not. */
@@ -43,7 +45,7 @@ static int owner(const lw_director *d, const int bodies[2]) {
 
 static bool is_tree(const lw_director *d) {
     const lw_model *model = d->model;
-    if (d->full || d->row_count > d->tie || model->motion_count || model->idle_count) return false;
+    if (d->full || d->row_count > d->first_loop_row || model->motion_count || model->idle_count) return false;
     for (int i = 1; i <= d->n; i++)
         if (d->joints[i].screws || d->joints[i].prescribed) return false;
     for (int k = 0; k < model->force_count; k++) {
@@ -71,7 +73,7 @@ static bool acts_in_joint(const lw_force *force) {
 
 static bool attach_elements(lw_director *d) {
     const lw_model *model = d->model;
-    lw_sweep *s = d->sweep;
+    lw_director_recursive *s = d->recursive;
     size_t bodies = (size_t)d->n + 1, forces = (size_t)model->force_count;
     s->first_force = LW_NEW(d->arena, int, bodies + 2);
     s->first_measure = LW_NEW(d->arena, int, bodies + 2);
@@ -94,7 +96,7 @@ static bool attach_elements(lw_director *d) {
     return true;
 }
 
-bool lw_director_sweep_create(lw_director *d) {
+bool lw_director_recursive_create(lw_director *d) {
     const lw_model *model = d->model;
     if (!is_tree(d)) return true;
     size_t bodies = (size_t)d->n + 1, numbers = 0;
@@ -102,13 +104,13 @@ bool lw_director_sweep_create(lw_director *d) {
         size_t k = (size_t)model->links[i].joint.nv;
         numbers += 18 * k + k * k + k;
     }
-    lw_sweep *s = d->sweep = LW_NEW(d->arena, lw_sweep, 1);
+    lw_director_recursive *s = d->recursive = LW_NEW(d->arena, lw_director_recursive, 1);
     if (!s) return false;
-    s->bodies = LW_NEW(d->arena, lw_sweep_body, bodies);
+    s->bodies = LW_NEW(d->arena, lw_recursive_body, bodies);
     double *next = LW_NEW(d->arena, double, numbers + 1);
     if (lw_arena_failed(d->arena) || !attach_elements(d)) return false;
     for (int i = 0; i <= d->n; i++) {
-        lw_sweep_body *b = &s->bodies[i];
+        lw_recursive_body *b = &s->bodies[i];
         b->turn[0] = 1;
         if (i == 0) continue;
         int k = b->speeds = model->links[i].joint.nv;
@@ -125,31 +127,33 @@ static inline void fetch(const void *from, size_t size) {
     for (size_t k = 0; k < size; k += 64) __builtin_prefetch((const char *)from + k, 1);
 }
 
-void lw_director_sweep_fetch(const lw_director *d, int i) {
+void lw_director_recursive_fetch(const lw_director *d, int i) {
     if (i < 1 || i > d->n) return;
-    const lw_sweep *s = d->sweep;
-    const lw_sweep_body *b = &s->bodies[i];
+    const lw_director_recursive *s = d->recursive;
+    const lw_recursive_body *b = &s->bodies[i];
     size_t at = 12 * (size_t)i, size = 12 * sizeof(double), k = (size_t)b->speeds;
-    const double *arrays[] = {d->q0, d->v0, d->low_q, d->low, d->change, d->rest, d->q1, d->qm};
+    const double *arrays[] = {d->step.q0,     d->step.v0,   d->step.low_q, d->step.low_v,
+                              d->step.change, d->step.rest, d->step.q1,    d->step.qm};
     for (int a = 0; a < 8; a++) fetch(arrays[a] + at, size + 32);
     fetch(b, sizeof *b);
     fetch(b->S, (19 * k + k * k) * sizeof *b->S);
     fetch(&d->joints[i], 256);
     fetch(&d->bodies[i], 32);
     if (!s->loaded[i]) return;
-    fetch(d->residual + at, size + 32);
-    fetch(d->exact + at, 2 * size);
+    fetch(d->step.residual + at, size + 32);
+    fetch(d->step.exact + at, 2 * size);
     for (int m = s->first_measure[i]; m < s->first_measure[i + 1]; m++)
         fetch(&d->measures[s->measures[m]], 320);
     for (int f = s->first_force[i]; f < s->first_force[i + 1]; f++)
         fetch(&d->model->forces[s->forces[f]], 128);
 }
 
-bool lw_director_sweep_books(const lw_director *d) { return d->sweep->books; }
-
-/* Where elements add what dt of body j does to the balance of body i; while a body's own are added. */
-double *lw_director_sweep_block(lw_director *d, int i, int j) {
-    lw_sweep *s = d->sweep;
+/* Each body is at work while its own elements are added: those add to its own block, to that of its parent, and
+ * to the two blocks between them. */
+static double *block(lw_director *d, int i, int j, int number, int *stride) {
+    lw_director_recursive *s = d->recursive;
+    (void)number;
+    *stride = 6;
     if (i == j) return s->bodies[i].A;
     return i == s->at ? s->to_parent : s->from_parent;
 }
@@ -157,7 +161,7 @@ double *lw_director_sweep_block(lw_director *d, int i, int j) {
 /* Slopes of a body's measures are used at once: those of all bodies have the same room, which stays in the
  * nearest cache. */
 static void share_slopes(lw_director *d) {
-    const lw_sweep *s = d->sweep;
+    const lw_director_recursive *s = d->recursive;
     for (int i = 1; i <= d->n; i++)
         for (int k = s->first_measure[i]; k < s->first_measure[i + 1]; k++) {
             lw_measure *m = &d->measures[s->measures[k]];
@@ -165,19 +169,19 @@ static void share_slopes(lw_director *d) {
         }
 }
 
-void lw_director_sweep_clear(lw_director *d) {
+void lw_director_recursive_clear(lw_director *d) {
     size_t bodies = (size_t)d->n + 1;
     for (int i = 1; i <= d->n; i++) {
-        lw_sweep_body *b = &d->sweep->bodies[i];
+        lw_recursive_body *b = &d->recursive->bodies[i];
         memset(b->A, 0, sizeof b->A);
         for (int k = 0; k < 6; k++) b->W[k] = 0, b->k[k] = 0;
     }
-    memset(d->residual, 0, 12 * bodies * sizeof *d->residual);
-    memset(d->exact, 0, 12 * bodies * sizeof *d->exact);
-    memset(d->torque, 0, 3 * bodies * sizeof *d->torque);
+    memset(d->step.residual, 0, 12 * bodies * sizeof *d->step.residual);
+    memset(d->step.exact, 0, 12 * bodies * sizeof *d->step.exact);
+    memset(d->step.torque, 0, 3 * bodies * sizeof *d->step.torque);
     share_slopes(d);
-    d->sweep->known = false;
-    d->sweeping = d->clear = true;
+    d->recursive->known = false, d->recursive->clear = true;
+    d->solver = &lw_director_by_recursion;
 }
 
 /* --- inwards -------------------------------------------------------------------------------------- */
@@ -200,7 +204,7 @@ static void reciprocal(lw_wide basis[3][3], lw_wide out[3][3]) {
 
 static void hinge_at(const lw_director *d, int i, const lw_wide own[12], const lw_wide parent[12], hinge *g) {
     const lw_director_joint *joint = &d->joints[i];
-    const lw_sweep_body *b = &d->sweep->bodies[i];
+    const lw_recursive_body *b = &d->recursive->bodies[i];
     lw_wide sense = joint->side ? 1 : -1, basis[3][3], dual[3][3];
     g->on_parent = b->slides && !joint->side;
     for (int a = 0; a < 3; a++) g->across[a] = own[a] - parent[a], g->arm[a] = 0;
@@ -245,20 +249,21 @@ static void along_moves(const lw_director_joint *joint, const hinge *g, const lw
 /* Balance of a body, with what its elements have added: f its twelve components; middle: its coordinates. */
 static void balance(lw_director *d, int i, const lw_wide middle[12], lw_wide f[12], lw_wide W[6]) {
     const lw_director_body *body = &d->bodies[i];
-    bool loaded = d->sweep->loaded[i];
-    lw_wide factor = 2 / d->h, torque[3]; /* rounded as where rates are stored */
+    bool loaded = d->recursive->loaded[i];
+    lw_wide factor = 2 / d->step.h, torque[3]; /* rounded as where rates are stored */
     for (int k = 0; k < 12; k++) {
         int a = 12 * i + k;
         double inertia = k < 3 ? body->mass : body->euler[k / 3 - 1];
-        f[k] =
-            inertia * (factor * (d->change[a] + (lw_wide)d->rest[a]) - 2 * (d->v0[a] + (lw_wide)d->low[a]));
-        if (loaded) f[k] += d->exact[a] + d->residual[a], d->exact[a] = 0, d->residual[a] = 0;
+        f[k] = inertia * (factor * (d->step.change[a] + (lw_wide)d->step.rest[a]) -
+                          2 * (d->step.v0[a] + (lw_wide)d->step.low_v[a]));
+        if (loaded)
+            f[k] += d->step.exact[a] + d->step.residual[a], d->step.exact[a] = 0, d->step.residual[a] = 0;
     }
     for (int a = 0; a < 3; a++) {
-        f[a] -= (lw_wide)(d->h * body->mass) * d->model->gravity[a];
+        f[a] -= (lw_wide)(d->step.h * body->mass) * d->model->gravity[a];
         W[a] = f[a];
         W[3 + a] = 0;
-        if (loaded) W[3 + a] = d->torque[3 * i + a], d->torque[3 * i + a] = 0;
+        if (loaded) W[3 + a] = d->step.torque[3 * i + a], d->step.torque[3 * i + a] = 0;
     }
     for (int k = 3; k < 12; k += 3) {
         lw_wide_cross(middle + k, f + k, torque);
@@ -267,24 +272,24 @@ static void balance(lw_director *d, int i, const lw_wide middle[12], lw_wide f[1
 }
 
 static void add_elements(lw_director *d, int i, bool matrix) {
-    lw_sweep *s = d->sweep;
+    lw_director_recursive *s = d->recursive;
     s->at = i;
     if (matrix) {
         memset(s->to_parent, 0, sizeof s->to_parent);
         memset(s->from_parent, 0, sizeof s->from_parent);
     }
     if (s->first_force[i] == s->first_force[i + 1]) return;
-    if (s->bodies[i].pushed) lw_v3_set(d->joint_torque + 3 * s->bodies[i].joint, 0, 0, 0);
+    if (s->bodies[i].pushed) lw_v3_set(d->step.joint_torque + 3 * s->bodies[i].joint, 0, 0, 0);
     for (int k = s->first_measure[i]; k < s->first_measure[i + 1]; k++) {
         lw_measure *m = &d->measures[s->measures[k]];
-        lw_measure_step(m, m->from, d->q0, d->q1, matrix);
+        lw_measure_step(m, m->from, d->step.q0, d->step.q1, matrix);
         m->force = m->stiffness = 0;
     }
     for (int k = s->first_force[i]; k < s->first_force[i + 1]; k++)
         lw_director_force(d, s->forces[k], matrix);
     for (int k = s->first_measure[i]; k < s->first_measure[i + 1]; k++) {
         lw_measure *m = &d->measures[s->measures[k]];
-        m->element = m->force / d->h;
+        m->element = m->force / d->step.h;
         lw_director_add_measure(d, m, matrix);
     }
 }
@@ -300,11 +305,11 @@ static void add_cross_cross(double *A, double factor, const double x[3], const d
 
 static void add_inertia(const lw_director *d, int i, const double f[12], double A[36]) {
     const lw_director_body *body = &d->bodies[i];
-    double factor = 2 / d->h;
+    double factor = 2 / d->step.h;
     for (int a = 0; a < 3; a++) A[7 * a] += factor * body->mass;
     for (int k = 1; k < 4; k++) {
-        const double *end = d->q1 + 12 * i + 3 * k;
-        add_cross_cross(A + 21, -factor * body->euler[k - 1], d->qm + 12 * i + 3 * k, end);
+        const double *end = d->step.q1 + 12 * i + 3 * k;
+        add_cross_cross(A + 21, -factor * body->euler[k - 1], d->step.qm + 12 * i + 3 * k, end);
         add_cross_cross(A + 21, 0.5, f + 3 * k, end);
     }
 }
@@ -313,8 +318,8 @@ static void add_inertia(const lw_director *d, int i, const double f[12], double 
 static void columns(const lw_director *d, int i, const hinge *g, const double W[6], double *S, double *T,
                     double *Z, double *Zp) {
     const lw_director_joint *joint = &d->joints[i];
-    const lw_sweep_body *b = &d->sweep->bodies[i];
-    const double *own = d->q1 + 12 * i, *parent = d->q1 + 12 * b->parent;
+    const lw_recursive_body *b = &d->recursive->bodies[i];
+    const double *own = d->step.q1 + 12 * i, *parent = d->step.q1 + 12 * b->parent;
     double arm[3], end[3], F[3], moment[3], sense = joint->side ? 1 : -1;
     memset(S, 0, 36 * sizeof *S), memset(T, 0, 36 * sizeof *T);
     memset(Z, 0, 36 * sizeof *Z), memset(Zp, 0, 36 * sizeof *Zp);
@@ -423,8 +428,8 @@ static void shift_columns(const double arm[3], double A[36]) { /* column of a ro
 
 /* Eliminates a body: its factors, and what is left for its parent. */
 static bool eliminate(lw_director *d, int i, const hinge *g, const lw_wide f[12], const double W[6]) {
-    lw_sweep *s = d->sweep;
-    lw_sweep_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
+    lw_director_recursive *s = d->recursive;
+    lw_recursive_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
     bool free = d->joints[i].free, elements = s->first_force[i] < s->first_force[i + 1];
     double A[36], T[36], S[36], Z[36], Zp[36], E[36], across[3], twelve[12];
     const double *F = W;
@@ -432,7 +437,7 @@ static bool eliminate(lw_director *d, int i, const hinge *g, const lw_wide f[12]
     lw_wide_narrow(12, f, twelve);
     add_inertia(d, i, twelve, b->A);
     memcpy(A, b->A, sizeof A);
-    lw_v3_sub(d->q1 + 12 * i, d->q1 + 12 * b->parent, b->arm);
+    lw_v3_sub(d->step.q1 + 12 * i, d->step.q1 + 12 * b->parent, b->arm);
     columns(d, i, g, W, S, T, Z, Zp);
     memcpy(b->S, S, 6 * (size_t)n * sizeof *S);
     for (int k = 0; k < n; k++) { /* Z = S~'A + Z, then D = Z S, E = Z X + S~'A_ip + Zp */
@@ -508,9 +513,9 @@ static bool turns_span(const lw_director_joint *joint, const hinge *g) {
 static void keep_reaction(lw_director *d, int i, const lw_wide W[6], const lw_wide middle[12],
                           const lw_wide parent[12], double *reactions) {
     const lw_director_joint *joint = &d->joints[i];
-    const lw_sweep_body *b = &d->sweep->bodies[i];
+    const lw_recursive_body *b = &d->recursive->bodies[i];
     int index = b->joint;
-    double *out = reactions + 6 * index, sign = joint->side ? 1 / d->h : -1 / d->h;
+    double *out = reactions + 6 * index, sign = joint->side ? 1 / d->step.h : -1 / d->step.h;
     lw_wide at[3], arm[3], moment[3];
     lw_wide_combine(joint->point[1], joint->side ? middle : parent, at);
     for (int a = 0; a < 3; a++) arm[a] = middle[a] - at[a];
@@ -526,24 +531,24 @@ static void keep_reaction(lw_director *d, int i, const lw_wide W[6], const lw_wi
     lw_v3_cross(offset, own, part);
     for (int a = 0; a < 3; a++) {
         out[a] += own[a];
-        out[3 + a] += own[3 + a] + part[a] + d->joint_torque[3 * index + a];
+        out[3 + a] += own[3 + a] + part[a] + d->step.joint_torque[3 * index + a];
     }
 }
 
-bool lw_director_sweep_in(lw_director *d, bool matrix, double *reactions) {
-    lw_sweep *s = d->sweep;
+static bool inwards(lw_director *d, bool matrix, double *reactions) {
+    lw_director_recursive *s = d->recursive;
     lw_wide middle[12], parent[12], f[12], W[6];
     hinge g;
-    d->clear = false;
+    s->clear = false;
     s->fresh = matrix;
     bool use = s->known && s->far;
     if (reactions || matrix) s->known = true;
-    d->work = (lw_power){0, 0, 0};
+    d->step.work = (lw_power){0, 0, 0};
     for (int i = d->n; i >= 1; i--) {
-        lw_sweep_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
+        lw_recursive_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
         bool free = d->joints[i].free;
         double rho[6], known[6];
-        lw_director_sweep_fetch(d, i - LW_SWEEP_AHEAD);
+        lw_director_recursive_fetch(d, i - LW_FETCH_AHEAD);
         add_elements(d, i, matrix);
         lw_wide_middle(d, i, middle);
         lw_wide_middle(d, b->parent, parent);
@@ -552,12 +557,12 @@ bool lw_director_sweep_in(lw_director *d, bool matrix, double *reactions) {
         if (!free) hinge_at(d, i, middle, parent, &g);
         if (matrix) {
             double load[6];
-            for (int k = 0; k < 6; k++) load[k] = use ? d->h * b->load[k] : (double)W[k];
+            for (int k = 0; k < 6; k++) load[k] = use ? d->step.h * b->load[k] : (double)W[k];
             if (!eliminate(d, i, &g, f, load)) return false;
         }
         if (reactions) {
             if (!spans(middle) || !turns_span(&d->joints[i], &g)) return false;
-            for (int k = 0; k < 6; k++) b->load[k] = (double)W[k] / d->h;
+            for (int k = 0; k < 6; k++) b->load[k] = (double)W[k] / d->step.h;
             keep_reaction(d, i, W, middle, parent, reactions);
         }
         lw_wide all[6];
@@ -580,7 +585,7 @@ bool lw_director_sweep_in(lw_director *d, bool matrix, double *reactions) {
         for (int a = 0; a < 6; a++) p->k[a] += known[a];
         lw_v3_add_cross(across, known, p->k + 3);
     }
-    d->clear = true;
+    s->clear = true;
     return true;
 }
 
@@ -588,8 +593,8 @@ bool lw_director_sweep_in(lw_director *d, bool matrix, double *reactions) {
 
 /* Increments of a body from those of its parent; du of its speeds. */
 static void increments(lw_director *d, int i, double du[6]) {
-    lw_sweep_body *b = &d->sweep->bodies[i];
-    const double *of_parent = d->sweep->bodies[b->parent].delta;
+    lw_recursive_body *b = &d->recursive->bodies[i];
+    const double *of_parent = d->recursive->bodies[b->parent].delta;
     bool moves = b->parent != 0;
     for (int a = 0; a < 6; a++) b->delta[a] = 0;
     if (moves && !d->joints[i].free) {
@@ -605,28 +610,28 @@ static void increments(lw_director *d, int i, double du[6]) {
 /* What the joint will transmit after the increment, W + dW; the derivative of the next matrix is taken for
  * that, as it would be with multipliers among the unknowns. With W itself, which is far off while a long
  * chain is, Newton would go astray. */
-static void expect_load(const lw_director *d, lw_sweep_body *b) {
+static void expect_load(const lw_director *d, lw_recursive_body *b) {
     for (int j = 0; j < 6; j++)
         for (int a = 0; a < 6; a++) b->load[a] += b->A[6 * j + a] * b->delta[j];
-    for (int a = 0; a < 6; a++) b->load[a] /= d->h;
+    for (int a = 0; a < 6; a++) b->load[a] /= d->step.h;
     memset(b->A, 0, sizeof b->A);
 }
 
-void lw_director_sweep_out(lw_director *d, double *size, double *step) {
+static void outwards(lw_director *d, double *size, double *step) {
     double sizes[2] = {0, 0};
-    bool fresh = d->sweep->fresh;
+    bool fresh = d->recursive->fresh;
     for (int i = 1; i <= d->n; i++) {
         const lw_director_joint *joint = &d->joints[i];
-        lw_sweep_body *b = &d->sweep->bodies[i];
+        lw_recursive_body *b = &d->recursive->bodies[i];
         double du[6];
-        lw_director_sweep_fetch(d, i + LW_SWEEP_AHEAD);
+        lw_director_recursive_fetch(d, i + LW_FETCH_AHEAD);
         increments(d, i, du);
         if (fresh) expect_load(d, b);
-        const double *weight = d->weight + 4 * i, *change = d->change + 12 * i, *delta = b->delta;
+        const double *weight = d->weight + 4 * i, *change = d->step.change + 12 * i, *delta = b->delta;
         sizes[0] += weight[0] * lw_v3_dot(delta, delta);
         for (int k = 1; k < 4; k++) {
             double part[3];
-            lw_v3_cross(delta + 3, d->q1 + 12 * i + 3 * k, part);
+            lw_v3_cross(delta + 3, d->step.q1 + 12 * i + 3 * k, part);
             sizes[0] += weight[k] * lw_v3_dot(part, part);
         }
         if (joint->ball) {
@@ -635,27 +640,81 @@ void lw_director_sweep_out(lw_director *d, double *size, double *step) {
             lw_quat_exp(delta + 3, small);
             for (int k = 0; k < 4; k++) turn[k] = small[k], before[k] = b->turn[k];
             lw_wide_multiply(turn, before, b->turn);
-            lw_v3_add(d->change + 12 * i, delta, d->change + 12 * i);
+            lw_v3_add(d->step.change + 12 * i, delta, d->step.change + 12 * i);
         } else
-            for (int k = 0; k < b->speeds; k++) d->u[b->first_speed + k] += du[k];
-        lw_director_sweep_place(d, i);
+            for (int k = 0; k < b->speeds; k++) d->step.u[b->first_speed + k] += du[k];
+        lw_director_recursive_place(d, i);
         for (int k = 0; k < 4; k++) sizes[1] += weight[k] * lw_v3_dot(change + 3 * k, change + 3 * k);
     }
     *size = sqrt(sizes[0]), *step = sqrt(sizes[1]);
-    d->sweep->far = *size > 0.01 * *step;
+    d->recursive->far = *size > 0.01 * *step;
 }
 
-void lw_director_sweep_rest(lw_director *d, int i, double *angles) {
+/* The increment that is left of a body after the last pass inwards is too small for q1 and goes to step.rest.
+ * Called from ground outwards; the angles of its joint at the end go to the state. */
+static void find_rest(lw_director *d, int i, double *angles) {
     const lw_director_joint *joint = &d->joints[i];
-    double du[6], *rest = d->rest + 12 * i;
+    double du[6], *rest = d->step.rest + 12 * i;
     increments(d, i, du);
-    if (d->sweep->fresh) expect_load(d, &d->sweep->bodies[i]);
-    const double *delta = d->sweep->bodies[i].delta;
+    if (d->recursive->fresh) expect_load(d, &d->recursive->bodies[i]);
+    const double *delta = d->recursive->bodies[i].delta;
     lw_v3_add(rest, delta, rest);
-    for (int k = 3; k < 12; k += 3) lw_v3_add_cross(delta + 3, d->q1 + 12 * i + k, rest + k);
+    for (int k = 3; k < 12; k += 3) lw_v3_add_cross(delta + 3, d->step.q1 + 12 * i + k, rest + k);
     for (int k = 0; k < joint->moves; k++) {
         int angle = joint->move[k].angle;
         if (angle >= 0)
-            angles[angle] = d->angles[angle] + remainder(d->u[joint->move[k].speed] + du[k], 2 * LW_PI);
+            angles[angle] =
+                d->step.angles[angle] + remainder(d->step.u[joint->move[k].speed] + du[k], 2 * LW_PI);
     }
 }
+
+/* --- the solver ----------------------------------------------------------------------------------- */
+
+static bool increment(lw_director *d, lw_director_matrix_use use, double *size, double *step) {
+    if (!inwards(d, use != LW_DIRECTOR_SAME_MATRIX, NULL)) return false;
+    outwards(d, size, step);
+    return isfinite(*size) && isfinite(*step);
+}
+
+/* accept makes one more pass inwards, and store the increment that follows from it. That increment is added
+ * to changes as if they were linear, and work that was booked before does not see it. */
+static double last_increment(const lw_director *d) { return d->recursive->books ? 1e-14 : 1e-9; }
+
+static bool accept(lw_director *d, bool new_matrix) {
+    return inwards(d, new_matrix, lw_director_reactions_room(d));
+}
+
+/* Rows hold to more digits than coordinates have, so they are checked from time to time only. */
+static bool rows_are_off(lw_director *d) {
+    if (d->recursive->age++ % ROWS_EVERY != 0) return false;
+    for (int k = 0; k < d->measure_count; k++)
+        d->measures[k].to = lw_measure_value(&d->measures[k], d->step.q1, 0);
+    lw_director_row_values(d);
+    return lw_director_rows_are_off(d);
+}
+
+static bool store(lw_director *d, double *y) {
+    double *angles = y + 24 * (size_t)d->n;
+    bool off = false;
+    for (int i = 1; i <= d->n; i++) {
+        find_rest(d, i, angles);
+        lw_director_store_body(d, i, y);
+        off = off || lw_director_directors_are_off(d, i);
+    }
+    off = off || rows_are_off(d);
+    for (int k = 0; k < d->measure_count && off;
+         k++) { /* lw_director_rebuild takes joint coordinates from them */
+        lw_measure *m = &d->measures[k];
+        m->to = lw_measure_value(m, d->step.q1, m->angle >= 0 ? angles[m->angle] : 0);
+    }
+    return off;
+}
+
+const lw_director_solver lw_director_by_recursion = {
+    .start = lw_director_recursive_start,
+    .increment = increment,
+    .last_increment = last_increment,
+    .accept = accept,
+    .store = store,
+    .block = block,
+};

@@ -1,5 +1,5 @@
-/* director_recursive_newton.h - what the files of the sweeps over a tree share: bodies on the way, and
- * vectors with more digits.
+/* director_recursive_newton.h - what both files of the recursive solver share: its memory, and vectors of long
+ * doubles ("wide": with more digits).
  */
 #ifndef LW_DIRECTOR_RECURSIVE_NEWTON_H
 #define LW_DIRECTOR_RECURSIVE_NEWTON_H
@@ -8,35 +8,42 @@
 
 typedef long double lw_wide;
 
-enum { LW_SWEEP_AHEAD = 3 };
+enum { LW_FETCH_AHEAD = 3 };
 
-/* One body on the way in and out. */
-typedef struct lw_sweep_body {
-    lw_wide W[6];        /* what its children pass on */
-    lw_wide turn[4];     /* rotation in the step; length of no importance */
-    double k[6], A[36];  /* the same of k and, column by column, of A */
-    double arm[3];       /* from the parent's centre, at q1 */
-    double delta[6];     /* increment (displacement of the centre; rotation) */
-    double *S, *H, *E;   /* 6 per speed: columns; C S D^-1 (C: what dt_i adds to the parent's dW); D^-1 E */
-    double *inverse, *y; /* D^-1; D^-1 S~'(W + k) */
-    double load[6];      /* W of the last step over its length: what its joint transmits */
+/* What the recursion knows of one body. W, k and A are sums that the children of the body add to on the way
+ * inwards; the body itself uses them up. */
+typedef struct lw_recursive_body {
+    lw_wide W[6];       /* balance of all bodies beyond its children's joints, at its centre */
+    lw_wide turn[4];    /* quaternion of its rotation in the step; its length does not matter */
+    double k[6], A[36]; /* dW = A dt + k for an increment dt of its twist; A column by column */
+    double arm[3];      /* from the parent's centre to its own, at q1 */
+    double delta[6];    /* increment: displacement of the centre, rotation */
+    double *S;          /* columns of its joint at q1, 6 per speed */
+    double *H; /* C S D^-1, 6 per speed; C dt is what the body's increment adds to dW of its parent */
+    double *E; /* D^-1 E, 6 per speed: what an increment of the parent adds to those of the speeds */
+    double *inverse, *y; /* D^-1, and D^-1 S~'(W + k) */
+    double load[6];      /* the force that its joint transmitted last: W over the length of the step */
     int parent, speeds, first_speed;
-    int joint;   /* its joint in the spec's order */
-    bool slides; /* some of its speeds do */
+    int joint;   /* number of its joint in the spec */
+    bool slides; /* its joint slides */
     bool pushed; /* an element acts in its joint */
-} lw_sweep_body;
+} lw_recursive_body;
 
-struct lw_sweep {
-    lw_sweep_body *bodies;
-    int *first_force, *forces, *first_measure,
-        *measures;                         /* elements and their measures by the body nearer to the leaves */
-    bool *loaded;                          /* some element acts on the body */
-    bool books;                            /* some element does work that is booked */
-    bool known, far;                       /* loads are known; the last increment was large */
-    bool fresh;                            /* on the last way inwards there was a new matrix */
-    int at;                                /* the body whose elements are added */
-    double to_parent[36], from_parent[36]; /* A_ip, A_pi */
-};
+typedef struct lw_director_recursive {
+    lw_recursive_body *bodies;
+    /* The elements that body i is responsible for, and their measures: an element belongs to the one of its
+     * two bodies that is farther from ground. forces[first_force[i]] is the first. */
+    int *first_force, *forces, *first_measure, *measures;
+    bool *loaded; /* some element acts on the body */
+    bool books;   /* some element does work that is booked */
+    bool known;   /* every body's load is known, from a step or from an earlier increment */
+    bool far;     /* the last increment was large: matrices are better taken at the loads than at W */
+    bool fresh;   /* the last pass inwards made a new matrix */
+    bool clear;   /* the sums in the bodies and in the balance are zero */
+    int at;       /* the body whose elements are being added */
+    int age;      /* steps since rows were checked */
+    double to_parent[36], from_parent[36]; /* A_ip and A_pi of that body, from its elements */
+} lw_director_recursive;
 
 /* --- wide vectors --------------------------------------------------------------------------------- */
 
@@ -61,14 +68,15 @@ static inline void lw_wide_combine(const double c[4], const lw_wide *q, lw_wide 
 }
 
 static inline void lw_wide_begin(const lw_director *d, int i, lw_wide q[12]) {
-    for (int k = 0; k < 12; k++) q[k] = d->q0[12 * i + k] + (lw_wide)d->low_q[12 * i + k];
+    for (int k = 0; k < 12; k++) q[k] = d->step.q0[12 * i + k] + (lw_wide)d->step.low_q[12 * i + k];
 }
 static inline void lw_wide_change(const lw_director *d, int i, lw_wide q[12]) {
-    for (int k = 0; k < 12; k++) q[k] = d->change[12 * i + k] + (lw_wide)d->rest[12 * i + k];
+    for (int k = 0; k < 12; k++) q[k] = d->step.change[12 * i + k] + (lw_wide)d->step.rest[12 * i + k];
 }
 static inline void lw_wide_middle(const lw_director *d, int i, lw_wide q[12]) {
     for (int k = 12 * i; k < 12 * i + 12; k++)
-        q[k - 12 * i] = d->q0[k] + (d->low_q[k] + 0.5L * (d->change[k] + (lw_wide)d->rest[k]));
+        q[k - 12 * i] =
+            d->step.q0[k] + (d->step.low_q[k] + 0.5L * (d->step.change[k] + (lw_wide)d->step.rest[k]));
 }
 
 static inline void lw_wide_multiply(const lw_wide a[4], const lw_wide b[4], lw_wide out[4]) {
@@ -78,12 +86,16 @@ static inline void lw_wide_multiply(const lw_wide a[4], const lw_wide b[4], lw_w
     out[3] = a[0] * b[3] + a[3] * b[0] + a[1] * b[2] - a[2] * b[1];
 }
 
-/* Asks for what a body needs, some bodies ahead of its turn: a tree that does not fit into the caches would
- * else be waited for, line by line. */
-void lw_director_sweep_fetch(const lw_director *d, int body);
-/* The body from its turn or its joint's increments: change, rest, q1 and qm. That of its parent is known. */
-void lw_director_sweep_place(lw_director *d, int body);
-/* Nothing is on its way: after a way inwards that ended early, and where residuals were used otherwise. */
-void lw_director_sweep_clear(lw_director *d);
+/* Fetches the data of a body into the caches. It is called some bodies ahead, since a tree that does not fit
+ * into the caches would otherwise have to be waited for, line by line. */
+void lw_director_recursive_fetch(const lw_director *d, int body);
+/* Computes change, rest, q1 and qm of a body from its rotation or from the increments of its joint. Those of
+ * its parent must be known. */
+void lw_director_recursive_place(lw_director *d, int body);
+/* Clears all sums: before the first step, after a pass inwards that ended early, and after the other solver
+ * was at work. */
+void lw_director_recursive_clear(lw_director *d);
+/* The entry `start` of the solver (director_recursive_positions.c). */
+void lw_director_recursive_start(lw_director *d);
 
 #endif

@@ -29,7 +29,7 @@ static double along(const lw_director *d, const lw_director_row *row, const doub
             int body = m->bodies[side];
             double w[6];
             if (body == 0) continue;
-            lw_director_wrench(d->q0 + 12 * body, m->slope + 12 * side, w);
+            lw_director_wrench(d->step.q0 + 12 * body, m->slope + 12 * side, w);
             sum += V ? factor * lw_v6_dot(w, V + 6 * (body - 1))
                      : factor * factor * (L * L * lw_v3_dot(w, w) + lw_v3_dot(w + 3, w + 3));
         }
@@ -39,19 +39,20 @@ static double along(const lw_director *d, const lw_director_row *row, const doub
 
 /* Rows from tie on at q0, one column each: component along every speed that is not prescribed. */
 static int fill(lw_director *d, double *A) {
-    int rows = d->row_count - d->tie, speeds = 0;
+    int rows = d->row_count - d->first_loop_row, speeds = 0;
     for (int r = 0; r < rows; r++) {
-        double size = along(d, &d->rows[d->tie + r], NULL);
-        d->tie_scale[r] = size > 0 ? 1 / size : 0;
+        double size = along(d, &d->rows[d->first_loop_row + r], NULL);
+        d->choice.scale[r] = size > 0 ? 1 / size : 0;
     }
     for (int i = 1; i <= d->n; i++)
         for (int k = 0; k < d->model->links[i].joint.nv; k++) {
             if (d->joints[i].prescribed >> k & 1) continue;
             bool slides = !lw_joint_speed_turns(d->joints[i].type, k);
-            lw_director_column(d, d->q0, i, k, false, d->tie_speeds);
+            lw_director_column(d, d->step.q0, i, k, false, d->choice.speeds);
             for (int r = 0; r < rows; r++)
-                A[speeds + (size_t)r * (size_t)d->model->nv] = along(d, &d->rows[d->tie + r], d->tie_speeds) *
-                                                               d->tie_scale[r] * (slides ? d->length : 1);
+                A[speeds + (size_t)r * (size_t)d->model->nv] =
+                    along(d, &d->rows[d->first_loop_row + r], d->choice.speeds) * d->choice.scale[r] *
+                    (slides ? d->length : 1);
             speeds++;
         }
     return speeds;
@@ -62,37 +63,39 @@ static double smallest_pivot(lw_director *d, const double *A, int speeds, const 
     int nv = d->model->nv;
     for (int k = 0; k < rank; k++)
         for (int i = 0; i < speeds; i++)
-            d->tie_work[i + (size_t)k * (size_t)speeds] = A[i + (size_t)rows[k] * (size_t)nv];
-    lw_qr_factor(d->orthogonal, speeds, rank, d->tie_work, d->tie_order + (d->row_count - d->tie), 0);
+            d->choice.work[i + (size_t)k * (size_t)speeds] = A[i + (size_t)rows[k] * (size_t)nv];
+    lw_qr_factor(d->choice.orthogonal, speeds, rank, d->choice.work,
+                 d->choice.order + (d->row_count - d->first_loop_row), 0);
     int last = rank - 1;
-    return last < speeds ? fabs(d->tie_work[last + (size_t)last * (size_t)speeds]) : 0;
+    return last < speeds ? fabs(d->choice.work[last + (size_t)last * (size_t)speeds]) : 0;
 }
 
 bool lw_director_choose(lw_director *d, bool fresh) {
-    int rows = d->row_count - d->tie, nv = d->model->nv, kept = 0;
+    int rows = d->row_count - d->first_loop_row, nv = d->model->nv, kept = 0;
     if (rows == 0) return false;
-    for (int k = 0; k < d->measure_count; k++) lw_measure_slope(&d->measures[k], d->q0, d->measures[k].slope);
-    int speeds = fill(d, d->tie_matrix);
-    int *order = d->tie_order, *mine = d->tie_order + 2 * rows;
+    for (int k = 0; k < d->measure_count; k++)
+        lw_measure_slope(&d->measures[k], d->step.q0, d->measures[k].slope);
+    int speeds = fill(d, d->choice.matrix);
+    int *order = d->choice.order, *mine = d->choice.order + 2 * rows;
     for (int r = 0; r < rows; r++)
         for (int i = 0; i < speeds; i++)
-            d->tie_work[i + (size_t)r * (size_t)speeds] = d->tie_matrix[i + (size_t)r * (size_t)nv];
-    int rank = speeds ? lw_qr_factor(d->orthogonal, speeds, rows, d->tie_work, order, zero) : 0;
-    while (rank > 0 && fabs(d->tie_work[rank - 1 + (size_t)(rank - 1) * (size_t)speeds]) < zero) rank--;
+            d->choice.work[i + (size_t)r * (size_t)speeds] = d->choice.matrix[i + (size_t)r * (size_t)nv];
+    int rank = speeds ? lw_qr_factor(d->choice.orthogonal, speeds, rows, d->choice.work, order, zero) : 0;
+    while (rank > 0 && fabs(d->choice.work[rank - 1 + (size_t)(rank - 1) * (size_t)speeds]) < zero) rank--;
     for (int r = 0; r < rows; r++)
-        if (!d->rows[d->tie + r].dropped) mine[kept++] = r;
+        if (!d->rows[d->first_loop_row + r].dropped) mine[kept++] = r;
     if (!fresh && rank <= kept && kept <= speeds) {
-        double best = rank ? fabs(d->tie_work[rank - 1 + (size_t)(rank - 1) * (size_t)speeds]) : 0;
+        double best = rank ? fabs(d->choice.work[rank - 1 + (size_t)(rank - 1) * (size_t)speeds]) : 0;
         if (rank < kept) return false; /* a position where the rank is lower for a moment */
-        if (kept == 0 || smallest_pivot(d, d->tie_matrix, speeds, mine, kept) > 0.5 * best) return false;
+        if (kept == 0 || smallest_pivot(d, d->choice.matrix, speeds, mine, kept) > 0.5 * best) return false;
     }
     bool changed = false;
     for (int k = 0; k < rows; k++) {
-        lw_director_row *row = &d->rows[d->tie + order[k]];
+        lw_director_row *row = &d->rows[d->first_loop_row + order[k]];
         changed |= row->dropped != (k >= rank);
         row->dropped = k >= rank;
         if (row->dropped) row->lambda = 0;
     }
-    d->tie_rank = rank;
+    d->choice.rank = rank;
     return changed;
 }

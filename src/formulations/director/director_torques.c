@@ -40,9 +40,9 @@ void lw_director_relative_turn(const lw_director *d, const int bodies[2], double
     for (int side = 0; side < 2; side++) {
         int i = bodies[side];
         if (i == 0) continue;
-        lw_director_turn(d->qm + 12 * i, d->change + 12 * i, own[side]);
+        lw_director_turn(d->step.qm + 12 * i, d->step.change + 12 * i, own[side]);
         if (!couple) continue;
-        lw_director_turn_slope(d->qm + 12 * i, d->change + 12 * i, own[side], couple->turn[side]);
+        lw_director_turn_slope(d->step.qm + 12 * i, d->step.change + 12 * i, own[side], couple->turn[side]);
         for (int k = 0; k < 36 && side == 0; k++) couple->turn[0][k] = -couple->turn[0][k];
     }
     lw_v3_sub(own[1], own[0], w);
@@ -214,10 +214,10 @@ static void middle_torque(const lw_director *d, const lw_force *force, const dou
                           double F_slope[2][36], const lw_couple *couple, double T[3], double slope[2][36]) {
     double own[2][3] = {{0, 0, 0}, {0, 0, 0}}, reciprocal[3][3], sum[3] = {0, 0, 0};
     corners c;
-    corners_at(d, force, d->qm, &c);
+    corners_at(d, force, d->step.qm, &c);
     for (int side = 0; side < 2; side++) {
         int i = force->bodies[side];
-        if (i) lw_director_turn(d->qm + 12 * i, d->change + 12 * i, own[side]);
+        if (i) lw_director_turn(d->step.qm + 12 * i, d->step.change + 12 * i, own[side]);
     }
     for (int i = 0; i < 3; i++) lw_v3_cross(c.axis[1][(i + 1) % 3], c.axis[1][(i + 2) % 3], reciprocal[i]);
     const double det = lw_v3_dot(c.axis[1][0], reciprocal[0]), s = 1 / (1 + 0.25 * lw_v3_dot(own[0], own[1]));
@@ -246,8 +246,8 @@ static void stiffness(const lw_director *d, const lw_force *force, const double 
     const double *k = force->bushing_stiffness + 3;
     double before[3], after[3], phi[2][3], F[3], mean[3], missing = 0, c = 0;
     double phi_slope[2][36], F_slope[2][36], mean_slope[2][36];
-    bushing_at(d, force, d->q0, phi[0], before, NULL, NULL);
-    bushing_at(d, force, d->q1, phi[1], after, couple ? phi_slope : NULL, couple ? F_slope : NULL);
+    bushing_at(d, force, d->step.q0, phi[0], before, NULL, NULL);
+    bushing_at(d, force, d->step.q1, phi[1], after, couple ? phi_slope : NULL, couple ? F_slope : NULL);
     for (int i = 0; i < 3; i++) F[i] = 0.5 * (before[i] + after[i]);
     middle_torque(d, force, F, F_slope, couple, mean, couple ? mean_slope : NULL);
     for (int i = 0; i < 3; i++)
@@ -274,7 +274,7 @@ static void stiffness(const lw_director *d, const lw_force *force, const double 
 }
 
 void lw_director_bushing_turn(lw_director *d, const lw_force *force, const int blocks[4], bool matrix) {
-    const double *K = force->bushing_stiffness, *C = force->bushing_damping, h = d->h;
+    const double *K = force->bushing_stiffness, *C = force->bushing_damping, h = d->step.h;
     bool stiff = K[3] != 0 || K[4] != 0 || K[5] != 0, damped = C[3] != 0 || C[4] != 0 || C[5] != 0;
     if (!stiff && !damped) return;
     lw_couple storage, *couple = matrix ? &storage : NULL;
@@ -284,11 +284,11 @@ void lw_director_bushing_turn(lw_director *d, const lw_force *force, const int b
     if (stiff) stiffness(d, force, w, T, couple);
     if (damped) {
         corners c;
-        corners_at(d, force, d->qm, &c);
+        corners_at(d, force, d->step.qm, &c);
         for (int k = 0; k < 3; k++) {
             const double *a = c.axis[0][k], turn = lw_v3_dot(a, w), drag = -C[3 + k] * turn / h;
             lw_v3_axpy(drag, a, T);
-            d->work.dissipation -= drag * turn;
+            d->step.work.dissipation -= drag * turn;
             if (couple) lw_director_add_about(c.vector[0][k], 0, a, w, drag, -C[3 + k] / h, couple);
         }
     }
