@@ -1,21 +1,17 @@
-/* balance.h - do accelerations and reactions satisfy the laws of Newton and Euler? The check that knows no
- * method.
+/* balance.h - do accelerations and reactions satisfy the Newton-Euler equations? The check is independent of
+ * all methods.
  *
- * Given a state (t, q, v), forces tau of the caller, accelerations vdot, joint reactions and the multipliers
- * of constraints, by whatever method, the check looks at each body, each joint and each row by itself
+ * Given a state (t, q, v), applied joint forces tau, accelerations vdot, joint reactions and the multipliers
+ * of constraints, computed by any method, the check examines each body, each joint and each row separately
  * (docs/theory/balance.md):
  *
- *   body      rate of momentum = gravity + force elements + reactions of its joints + constraint forces
- *   (1)
- *   joint     along its free directions it transmits what acts there, elements and tau, and nothing else
- *   (2)
- *   row       accelerations of closures and constraints
- *   (3)
- *   speeds    the state is the one that was asked for; prescribed speeds accelerate as prescribed
- *   (4)
+ *   (1) body     rate of momentum = gravity + force elements + reactions of its joints + constraint forces
+ *   (2) joint    along its free directions it transmits the forces of its elements and tau, nothing else
+ *   (3) row      the accelerations satisfy closures and constraints
+ *   (4) speeds   the state is the one given; prescribed speeds accelerate as prescribed
  *
- * Each is measured against what acts in its own place, so that a light frame does not drown in the forces of
- * its neighbours.
+ * Each residual is measured relative to the terms of its own equation, so that an error on a light body is
+ * not hidden by the large forces on its neighbours.
  */
 #ifndef LW_BALANCE_H
 #define LW_BALANCE_H
@@ -24,56 +20,59 @@
 
 typedef struct lw_balance lw_balance;
 
-/* An amount above this is not explained by rounding, nor by the conditioning of a state that a method can be
- * trusted with. */
+/* Residuals above this cannot be explained by rounding, nor by the conditioning of a state for which a method
+ * may be trusted. */
 #define LW_BALANCE_ENOUGH 5e-7
 
-/* What is checked. reactions as in dynamics.h; multipliers: one for each row of the constraints, in the
- * model's order. */
+/* The quantities to be checked. Reactions are those of dynamics.h; multipliers has one entry for each row of
+ * the constraints, in the model's order. */
 typedef struct lw_balance_state {
     double t;
     const double *q, *v;
-    const double
-        *speeds; /* those that vdot belongs to: v, drawn onto open loops by no more than these are open */
-    bool free_speeds;  /* ... or by as much as bodies without mass want */
-    const double *tau; /* of the caller; may be NULL */
+    /* The speeds to which vdot belongs: v, made consistent with the loops by a change of at most their
+     * violation. */
+    const double *speeds;
+    bool free_speeds;  /* The speeds may also differ from v in motions of bodies without mass. */
+    const double *tau; /* Applied joint forces; may be NULL. */
     const double *vdot, *reactions, *multipliers;
-    double alpha, beta; /* of Baumgarte's terms in vdot; 0 where there are none */
-    double accuracy;    /* of an approximate method, relative to the largest forces; 0: exact to rounding */
-    double roughness;   /* accelerations that differences of speeds leave, m/s^2; 0: there are none */
+    double alpha, beta; /* Baumgarte's parameters, for a vdot that contains such terms; otherwise 0. */
+    /* Error of an approximate method, relative to the largest force; 0 for methods exact to rounding. */
+    double accuracy;
+    /* Error of accelerations that are differences of speeds, in m/s^2; 0 for all other methods. */
+    double roughness;
 } lw_balance_state;
 
-/* Where the balance is worst. */
+/* The kind of equation with the largest residual. */
 typedef enum lw_balance_place {
     LW_BALANCE_NOWHERE = 0,
     LW_BALANCE_BODY,
-    LW_BALANCE_JOINT,     /* along its free directions */
-    LW_BALANCE_SPEED,     /* the accelerations belong to another speed of it */
-    LW_BALANCE_CLOSURE,   /* the acceleration of a joint that closes a loop */
-    LW_BALANCE_CONSTRAINT /* the acceleration of a constraint */
+    LW_BALANCE_JOINT,     /* The transmitted force along its free directions. */
+    LW_BALANCE_SPEED,     /* A speed of the joint is not the one given. */
+    LW_BALANCE_CLOSURE,   /* The acceleration of a joint that closes a loop. */
+    LW_BALANCE_CONSTRAINT /* The acceleration of a constraint. */
 } lw_balance_place;
 
 typedef struct lw_balance_result {
-    double amount; /* the largest, relative to what acts there; not finite: some number is not */
+    double amount; /* The largest relative residual; not finite if some input is not. */
     lw_balance_place place;
-    int index; /* body, joint in the spec's order, or constraint */
+    int index; /* The body, the joint in the spec's order, or the constraint. */
 } lw_balance_result;
 
-/* NULL when memory is out. */
+/* Returns NULL when memory is out. */
 lw_balance *lw_balance_create(const lw_model *model);
 void lw_balance_destroy(lw_balance *balance);
 
-/* How many multipliers constraints have. */
+/* The number of multipliers of the model's constraints. */
 int lw_balance_multiplier_count(const lw_model *model);
 
-/* O(bodies + joints + constraints + elements); nothing is allocated. */
+/* Costs O(bodies + joints + constraints + elements) and allocates nothing. */
 lw_balance_result lw_balance_check(lw_balance *balance, const lw_balance_state *state);
-/* Of the last check: the largest force in the mechanism times its length, J. Its rounding is what energies
- * cannot resolve. */
+/* The largest force of the last check times the length of the mechanism, in J. Energies cannot be resolved
+ * below the rounding of this value. */
 double lw_balance_effort(const lw_balance *balance);
 
-/* LW_OK where the amount is at most `enough`; else LW_ERROR_SINGULAR with object, amount, and the method's
- * name. */
+/* LW_OK if the amount is at most `enough`; otherwise LW_ERROR_SINGULAR with the object, the amount and the
+ * method's name. */
 lw_status lw_balance_verdict(const lw_model *model, const lw_balance_result *result, double enough,
                              const char *method, double t, lw_error *error);
 

@@ -3,8 +3,8 @@
  *   [  A   -G ] [ x ]   [ b ]
  *   [ -G'  -S ] [ l ] = [ c ]
  *
- * A n x n symmetric, G n x m, S symmetric and positive semidefinite, zero but for its last `soft` rows and
- * columns. Rows that depend on others are left out.
+ * A is n x n and symmetric, G n x m, S symmetric and positive semidefinite; S is zero except in its last
+ * `soft` rows and columns. Dependent rows can be left out.
  */
 #ifndef LW_KKT_DENSE_H
 #define LW_KKT_DENSE_H
@@ -15,21 +15,23 @@
 
 typedef struct lw_kkt_dense lw_kkt_dense;
 
-/* For n unknowns and m multipliers. doubtful: A may be singular where G does not help; this is then looked at
- * with each factorisation. NULL when memory is out. */
+/* For n unknowns and m multipliers. doubtful: A may be singular where G does not help, and each factorisation
+ * examines this. Returns NULL when memory is out. */
 lw_kkt_dense *lw_kkt_dense_create(int n, int m, int soft, bool doubtful);
 void lw_kkt_dense_destroy(lw_kkt_dense *kkt);
 
-/* Matrices column by column, A with both triangles or the lower one, S soft x soft. kept: of the last `count`
- * multipliers, which are not left out; NULL: all. The matrices are not needed any more afterwards. */
+/* Matrices are stored by columns, A with both triangles or the lower one, S soft x soft. kept tells which of
+ * the last `count` multipliers are not left out; NULL means all. The matrices are not needed after the
+ * call. */
 lw_status lw_kkt_dense_factor(lw_kkt_dense *kkt, const double *A, const double *G, const double *S,
                               const bool *kept, int count, lw_error *error);
-/* right holds b, then c; the solution x, then l, replaces it. Multipliers that are left out are zero. */
+/* right holds b, then c, and is replaced by the solution x, then l. Multipliers that are left out become
+ * zero. */
 void lw_kkt_dense_solve(const lw_kkt_dense *kkt, double *right);
-/* Estimate of the condition number of the matrix that was factored last, made dimensionless. */
+/* Estimate of the condition number of the matrix factored last, after equilibration. */
 double lw_kkt_dense_condition(lw_kkt_dense *kkt);
 
-/* LW_ERROR_SINGULAR with its sentence. */
+/* Returns LW_ERROR_SINGULAR with its message. */
 lw_status lw_kkt_dense_singular(lw_error *error);
 
 #endif

@@ -1,5 +1,5 @@
-/* kkt_order.h - the order in which the bodies of a mechanism are eliminated, and which others each one then
- * meets.
+/* kkt_order.h - the order in which the bodies of a mechanism are eliminated, and the neighbours that each
+ * body then has.
  */
 #ifndef LW_KKT_ORDER_H
 #define LW_KKT_ORDER_H
@@ -8,16 +8,17 @@
 
 typedef struct lw_kkt_order {
     int bodies;
-    int *body, *position; /* body that is eliminated k-th; its inverse */
-    int *start,
-        *neighbour; /* places of the bodies, all later than k and ascending, that are tied to k-th then */
-    int *parent;    /* first of them, or -1 */
-    int *component; /* per body: a number of the part of the mechanism that hangs together with it */
+    int *body, *position; /* body[k] is eliminated at position k; position is the inverse. */
+    /* CSR: the positions of the neighbours of the body at position k when it is eliminated, all later
+         * than k and ascending. */
+    int *start, *neighbour;
+    int *parent;    /* The first of these neighbours, or -1. */
+    int *component; /* Per body: the connected component of the mechanism to which it belongs. */
     int components;
 } lw_kkt_order;
 
-/* Bodies 0 .. bodies - 1; row r ties body[start[r]] .. body[start[r + 1] - 1] together. False when memory is
- * out. */
+/* Bodies 0 .. bodies - 1; row r connects body[start[r]] .. body[start[r + 1] - 1]. Returns false when memory
+ * is out. */
 bool lw_kkt_order_make(lw_kkt_order *order, int bodies, int rows, const int *start, const int *body);
 void lw_kkt_order_free(lw_kkt_order *order);
 

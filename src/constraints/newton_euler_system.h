@@ -11,8 +11,8 @@
 
 #include "model/rows.h"
 
-/* A joint's angle of several turns, which poses do not tell: where it stands in q; its joint and which of its
- * speeds it is of. */
+/* An angle in q that counts whole revolutions, which poses do not show: its entry of q, its joint, and the
+ * speed of that joint to which it belongs. */
 typedef struct lw_winding {
     int q, joint, speed;
 } lw_winding;
@@ -21,42 +21,44 @@ typedef struct lw_newton_euler {
     const lw_model *model;
     lw_arena *arena;
     lw_data *data;
-    lw_rows *rows;             /* H, gamma */
-    double *mass, *inertia;    /* J: per body; 6 per body, world axes, about the centre of mass */
-    double *u;                 /* (torque about the centre - w x I w; force), gravity included */
-    double *joint_load;        /* 6 per joint: (torque; force) of joint elements on the second body */
-    double *a, *lambda, *vdot; /* the solution, by whoever solves; joint accelerations */
+    lw_rows *rows; /* H, gamma */
+    /* J. Per body: the mass, and 6 numbers of inertia in world axes about the centre of mass. */
+    double *mass, *inertia;
+    double *u;                 /* (torque about the centre of mass - w x I w; force), gravity included. */
+    double *joint_load;        /* 6 per joint: (torque; force) of joint elements on the second body. */
+    double *a, *lambda, *vdot; /* The solution, which the caller of a solver fills in; joint accelerations. */
     int angle_count;
     lw_winding *angles;
 } lw_newton_euler;
 
-/* NULL when memory is out. */
+/* Returns NULL when memory is out. */
 lw_newton_euler *lw_newton_euler_create(const lw_model *model, lw_hold hold);
 void lw_newton_euler_destroy(lw_newton_euler *s);
 
-/* The system at joint coordinates; tau may be NULL. */
+/* Evaluates the system at joint coordinates; tau may be NULL. */
 void lw_newton_euler_at(lw_newton_euler *s, double t, const double *q, const double *v, const double *tau);
-/* Only what velocities and positions need: rows and inertia, no forces. */
+/* Evaluates rows and inertia only, without forces: all that projections of positions and velocities need. */
 void lw_newton_euler_rows_at(lw_newton_euler *s, double t, const double *q, const double *v);
-/* The system at absolute coordinates y: 13 per body (centre of mass, quaternion of the internal frame,
- * velocity of the centre, angular velocity; world axes), then the angles of joints, of which only the turn
- * that they are in counts. Fills s->data's joint coordinates too. */
+/* Evaluates the system at absolute coordinates y: 13 per body (centre of mass, quaternion of the internal
+ * frame, velocity of the centre of mass, angular velocity; world axes), then the angles of joints, of which
+ * only the number of revolutions is used. The joint coordinates of s->data are filled in too. */
 void lw_newton_euler_at_absolute(lw_newton_euler *s, double t, const double *y);
 void lw_newton_euler_rows_at_absolute(lw_newton_euler *s, double t, const double *y);
 
 int lw_absolute_size(const lw_newton_euler *s);
-/* From joint coordinates to absolute ones, after lw_newton_euler_rows_at. */
+/* Absolute coordinates from joint coordinates, after lw_newton_euler_rows_at. */
 void lw_absolute_from_joints(const lw_newton_euler *s, double *y);
-/* The angles in y as the poses have them, after lw_newton_euler_rows_at_absolute. */
+/* Replaces the angles in y by those of the poses, after lw_newton_euler_rows_at_absolute. */
 void lw_absolute_take_angles(const lw_newton_euler *s, double *y);
 
-/* gamma -= 2 alpha (H'V - rate) + beta^2 phi: Baumgarte's terms, remark 4. */
+/* gamma -= 2 alpha (H'V - rate) + beta^2 phi: Baumgarte's terms, remark 4 of the paper. */
 void lw_newton_euler_stabilise(lw_newton_euler *s, double alpha, double beta);
-/* From s->a and s->lambda: wrenches of the first on the second body, force then torque, world axes. */
+/* Joint reactions from s->a and s->lambda: wrenches of the first body on the second, force then torque, world
+ * axes. */
 void lw_newton_euler_reactions(const lw_newton_euler *s, double *reactions);
-/* Power of the elements and of the drives of prescribed motions. */
+/* Power of the force elements and of the drives of prescribed motions. */
 lw_power lw_newton_euler_power(const lw_newton_euler *s);
-/* Largest |phi| and |H'V - rate|. */
+/* The largest |phi| and the largest |H'V - rate|. */
 void lw_newton_euler_violation(const lw_newton_euler *s, double *position, double *velocity);
 
 #endif

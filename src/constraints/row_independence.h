@@ -1,5 +1,5 @@
-/* row_independence.h - which rows of closures and constraints depend on the others: the one place where a
- * mechanism's rank is decided within a step.
+/* row_independence.h - which rows of closures and constraints depend on others. All decisions about rank
+ * within a time step are made here.
  */
 #ifndef LW_ROW_INDEPENDENCE_H
 #define LW_ROW_INDEPENDENCE_H
@@ -7,37 +7,39 @@
 #include "constraints/newton_euler_system.h"
 #include "linalg/dense.h"
 
-/* Rows count from the first that does not belong to the tree: rows->tree_count. */
+/* Rows are counted from rows->tree_count, the first that does not belong to the tree. */
 typedef struct lw_independence {
-    int rows;     /* of closures and constraints */
-    int speeds;   /* of the tree that are not prescribed */
-    int rank;     /* of the rows in these speeds */
-    bool *kept;   /* per row: in a largest independent set; the others are redundant */
-    int *order;   /* rows, the kept ones first */
-    double *G;    /* G'P = Q R, speeds x rows: R in the upper triangle */
-    double *unit; /* per row: what makes it dimensionless */
-    double size;  /* of the mechanism */
-    int *number;  /* per speed of the tree: its place among those that are not prescribed, or -1 */
+    int rows;     /* The number of rows of closures and constraints. */
+    int speeds;   /* The number of speeds of the tree that are not prescribed. */
+    int rank;     /* The rank of the rows in these speeds. */
+    bool *kept;   /* Per row: it belongs to a largest independent set. The others are redundant. */
+    int *order;   /* The rows, the kept ones first. */
+    double *G;    /* G'P = Q R, speeds x rows: R in the upper triangle. */
+    double *unit; /* Per row: the factor that makes it dimensionless. */
+    double size;  /* The size of the mechanism. */
+    int *number;  /* Per speed of the tree: its number among those that are not prescribed, or -1. */
     double
-        *S; /* 36 per body: twists (rotation; translation at the joint) dual to W of its joint, world axes */
-    double *F; /* 6 per body */
+        *S; /* 36 per body: twists (rotation; translation at the joint) dual to W of its joint, world axes. */
+    double *F; /* 6 per body: workspace. */
     lw_orthogonal *work;
-    /* Only with `least`. */
-    double *null; /* all rows x nulls: multipliers of all rows, those of the tree too, that move nothing */
-    double *gram, *c; /* null'null, dimensionless, factored; per null */
+    /* Only if created with `least`. */
+    /* All rows x nulls: multipliers of all rows, including those of the tree, that cause no motion. */
+    double *null;
+    double *gram, *c; /* The dimensionless null'null, factored; and one number per null vector. */
     lw_symmetric *symmetric;
 } lw_independence;
 
-/* least: lw_least_multipliers will be asked. NULL when memory is out. */
+/* least: lw_least_multipliers will be called. Returns NULL when memory is out. */
 lw_independence *lw_independence_create(const lw_model *model, const lw_rows *rows, bool least);
 void lw_independence_destroy(lw_independence *independence);
-/* At the state in the system, whichever coordinates it came from. Takes no memory. */
+/* Decides the rank at the state in the system, which may come from joint or absolute coordinates. Allocates
+ * nothing. */
 void lw_independence_at(lw_independence *independence, const lw_newton_euler *s);
-/* Multipliers with the same effect as those given, per row of the system, that are zero in rows which are not
- * kept. */
+/* Replaces multipliers, one per row of the system, by others with the same effect that are zero in rows which
+ * are not kept. */
 void lw_unload_multipliers(const lw_independence *independence, const lw_newton_euler *s, double *lambda);
-/* Of all multipliers with the same effect the smallest: torques count over the size of the mechanism. The
- * last call at a state. */
+/* Replaces multipliers by the smallest with the same effect; torques are divided by the size of the
+ * mechanism. This must be the last call at a state. */
 void lw_least_multipliers(lw_independence *independence, const lw_newton_euler *s, double *lambda);
 
 #endif

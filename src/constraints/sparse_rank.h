@@ -6,8 +6,8 @@
 
 #include "constraints/newton_euler_system.h"
 
-/* Of the rows that do not belong to the tree, at the state in the system: which are kept (may be NULL), how
- * many. speeds: of the tree that are not prescribed. */
+/* For the rows that do not belong to the tree, at the state in the system: which of them are kept (may be
+ * NULL), and how many. speeds: the number of speeds of the tree that are not prescribed. */
 lw_status lw_sparse_rank(const lw_newton_euler *s, bool *kept, int *rank, int *speeds, lw_error *error);
 
 #endif

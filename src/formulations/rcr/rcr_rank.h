@@ -6,32 +6,33 @@
 #include "formulations/rcr/rcr_coordinate_choice.h"
 
 typedef struct lw_rank {
-    const lw_choice *choice; /* of its structure and columns */
-    double *size;            /* per loop: of its loop */
-    bool *is_length;         /* per row: else an angle */
-    /* what has been found */
-    int *found;    /* per loop: independent rows, ... */
-    int *row;      /* ... from loop.first on: all its rows, these first */
-    double *least; /* per loop: its smallest pivot, at most 1 */
-    /* solved fronts, in turn: per loop the first number, the first speed and the number of speeds */
+    const lw_choice *choice; /* Its structure and columns are used. */
+    double *size;            /* Per loop: a length that makes its rows dimensionless. */
+    bool *is_length;         /* Per row: it is a length; otherwise it is an angle. */
+    /* The result of lw_rank_find. */
+    int *found;    /* Per loop: the number of its independent rows. */
+    int *row;      /* From loop.first on: all rows of the loop, the independent ones first. */
+    double *least; /* Per loop: its smallest pivot, at most 1. */
+    /* Solved fronts, one after another. Per loop: the index of its first entry in R, that of its first speed
+     * in `speed`, and its number of speeds. */
     int *start, *speed_start, *count;
     double *R;
     int *speed, capacity, speed_capacity;
-    int *dependent; /* from loop.first on: the speeds that it determines */
-    int *owner;     /* per speed: the loop that determines it, or -1 */
-    /* the front at work: entries of six rows for each of n speeds */
+    int *dependent; /* From loop.first on: the speeds that the loop determines. */
+    int *owner;     /* Per speed: the loop that determines it, or -1. */
+    /* The front in progress: entries of six rows for each of n speeds. */
     int n, *list, *where;
     double *W;
 } lw_rank;
 
-/* NULL when memory is out. */
+/* Returns NULL when memory is out. */
 lw_rank *lw_rank_create(const lw_choice *choice, lw_arena *arena);
-/* The sizes of the loops, from the wrenches of all rows; after lw_rows_evaluate. */
+/* Finds the sizes of the loops from the wrenches of all rows; after lw_rows_evaluate. */
 void lw_rank_measure(lw_rank *rank, const double *K);
-/* After lw_choice_columns of all speeds and all rows in their order: how many rows are independent, with
- * pivots above `least`; -1 if there is no room. */
+/* Returns how many rows are independent, with pivots above `least`, or -1 if the fronts exceed their memory.
+ * It needs lw_choice_columns of all speeds and of all rows in their own order. */
 int lw_rank_find(lw_rank *rank, double least);
-/* Twice the room. False: memory is out. */
+/* Doubles the memory for fronts. Returns false when memory is out. */
 bool lw_rank_grow(lw_rank *rank, lw_arena *arena);
 
 #endif
