@@ -247,8 +247,8 @@ int lw_cuts_best(const lw_cuts *cuts) {
         const lw_cut_option *option = &cuts->options[k], *former = &cuts->options[best];
         if (!option->free || !option->merits || option->undetermined > former->undetermined) continue;
         bool fewer = option->undetermined < former->undetermined;
-        double least =
-            best == 0 ? LW_CUT_GAIN * worth(own) : worth(former) * (1 + 1e-9); /* ties: the first */
+        /* ties: the first */
+        double least = best == 0 ? LW_CUT_GAIN * worth(own) : worth(former) * (1 + 1e-9);
         bool better = option->undetermined == 0 && worth(option) > least;
         if (fewer || better) best = k;
     }

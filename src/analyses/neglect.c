@@ -26,8 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double much =
-    10; /* times the ratio: of the energy of what is left, that a small inertia may have */
+/* times the ratio: of the energy of what is left, that a small inertia may have */
+static const double much = 10;
 static const double mild = 1e-2;      /* the ratio that the runs of the estimate have */
 static const double rounding = 1e-13; /* a principal moment below this part of the largest is zero */
 enum { SAMPLES = 100, TRIES = 4 };

@@ -25,8 +25,8 @@
 static const double light = 1e-2; /* ratio below which a body may be the cause */
 static const double much = 30;    /* times the rate of the rest */
 static const double shared = 0.2; /* bodies with this part of the largest energy are as fast */
-static const double per_run =
-    1000; /* radians or decay times within a run that an explicit integrator feels */
+/* radians or decay times within a run that an explicit integrator feels */
+static const double per_run = 1000;
 enum { ITERATIONS = 24, ROUNDS = 16 };
 
 typedef struct search {

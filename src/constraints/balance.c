@@ -35,15 +35,15 @@
 #include <float.h>
 #include <math.h>
 
-static const double sum_noise =
-    1024 * DBL_EPSILON; /* c eps: sums of some tens of terms, rotated a few times */
-static const double solution_noise =
-    128 * DBL_EPSILON; /* g eps: what a stable solution of all equations leaves */
-static const double last_digits =
-    DBL_EPSILON; /* of accelerations: each is rounded once, by half of that, and turned on the way outwards */
+/* c eps: sums of some tens of terms, rotated a few times */
+static const double sum_noise = 1024 * DBL_EPSILON;
+/* g eps: what a stable solution of all equations leaves */
+static const double solution_noise = 128 * DBL_EPSILON;
+/* of accelerations: each is rounded once, by half of that, and turned on the way outwards */
+static const double last_digits = DBL_EPSILON;
 static const double transmitted_share = 1e-6; /* k */
-static const double shortest_arm =
-    1e-9; /* of the longest: below it an arm is rounding, 1e-16, or as good as that */
+/* of the longest: below it an arm is rounding, 1e-16, or as good as that */
+static const double shortest_arm = 1e-9;
 static const double largest_hidden = 1e-6; /* of what acts: rounding of reactions that may be left there */
 
 /* Terms that meet in one body: what is left of their sum, and their sizes. Torque first, then force. */
@@ -51,10 +51,8 @@ typedef struct lw_term_sum {
     double rest[6];
     double sum[2], own[2];
     double length; /* the longest arm of what acts on it */
-    double rounding[2],
-        beyond
-            /* what the last digits of accelerations make of its inertia, and of all that its joint carries */
-            [2];
+    /* what the last digits of accelerations make of its inertia, and of all that its joint carries */
+    double rounding[2], beyond[2];
 } lw_term_sum;
 
 struct lw_balance {
@@ -65,8 +63,8 @@ struct lw_balance {
     double *A;     /* 6 per body, 0 .. n: spatial acceleration, internal axes and origin */
     double *a;     /* 6 per body: (angular; of the centre of mass), world axes */
     double *V;     /* 6 per body: velocities of the rows */
-    double *
-        digits; /* 2 per body, 0 .. n: what rounding of joint accelerations leaves in A, angular and linear */
+    /* 2 per body, 0 .. n: what rounding of joint accelerations leaves in A, angular and linear */
+    double *digits;
     double *slack;     /* per row: H'V - rate */
     lw_term_sum *sums; /* per body, 0 .. n */
     double *parts;     /* 2 per element: the sizes of its parts, torque and force */
@@ -314,8 +312,8 @@ static void find_most(lw_balance *b, double accuracy, double roughness) {
         b->acting = fmax(b->acting, fmax(own, acting_in_joint(b, i)));
     }
     b->floor = b->noise * b->most;
-    for (int i = 1; roughness > 0 && i <= b->model->body_count;
-         i++) { /* rotors have inertia, and may have no mass */
+    /* rotors have inertia, and may have no mass */
+    for (int i = 1; roughness > 0 && i <= b->model->body_count; i++) {
         const lw_rigid_inertia *I = &b->model->links[i].inertia;
         b->floor += roughness * (I->mass + (I->second[0] + I->second[1] + I->second[2]) / b->sums[i].length);
     }
@@ -484,8 +482,8 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_
                        lw_balance_result *worst) {
     const lw_rows *rows = b->rows;
     double fastest = 0;
-    const double contradicts =
-        (open->speed + 2 * s->alpha) * open->defect + s->beta * s->beta * open->gap; /* 1/s^2 */
+    /* 1/s^2 */
+    const double contradicts = (open->speed + 2 * s->alpha) * open->defect + s->beta * s->beta * open->gap;
     for (int i = 0; i < 6 * b->model->body_count; i++)
         fastest = fmax(fastest, fabs(b->a[i]) / (i % 6 < 3 ? 1 : b->length));
     for (int r = 0; r < rows->count; r++) {

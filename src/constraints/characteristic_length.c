@@ -13,8 +13,8 @@
 #include <math.h>
 
 double lw_body_length(const lw_newton_euler *s) {
-    const double rounding =
-        1e-6; /* arms shorter than this share of a world position may be nothing but rounding */
+    /* arms shorter than this share of a world position may be nothing but rounding */
+    const double rounding = 1e-6;
     const lw_rows *rows = s->rows;
     double length = 0;
     for (int b = 0; b < rows->block_count; b++) {

@@ -370,8 +370,8 @@ double lw_closure_gap(const lw_model *model, const lw_closures *c, int index, in
     lw_m3_mul_v(B->R, h->p, place2);
     for (int k = 0; k < 3; k++) t[k] = (place2[k] - place1[k]) + ((B->p[k] - A->p[k]) + m->offset[k]);
     lw_m3_tmul_v(B->R, t, apart);
-    for (int k = 0; k < m->directions;
-         k++) { /* a turn t between them makes first x second the part of t across */
+    /* a turn t between them makes first x second the part of t across */
+    for (int k = 0; k < m->directions; k++) {
         double first[3], across[3];
         lw_m3_mul_v(A->R, m->first + 3 * k, t);
         lw_m3_tmul_v(B->R, t, first);

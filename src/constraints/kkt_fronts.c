@@ -53,8 +53,8 @@ typedef struct front {
     size_t index; /* size coordinates, the pivots in their order; a 2 x 2 pivot has its first as -1 - index */
     int before, top,
         shears; /* pivots before shears; rows before .. top - 1 are sheared, the last `shears` of them by */
-    size_t
-        shear; /* columns of (top - before) numbers, the first for row top - 1, the next for top - 2, ... */
+    /* columns of (top - before) numbers, the first for row top - 1, the next for top - 2, ... */
+    size_t shear;
 } front;
 
 /* What a front leaves to the one at place `parent`: `waiting` coordinates, `rows` of them rows, then six for

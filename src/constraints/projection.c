@@ -182,8 +182,8 @@ lw_status lw_project_positions(lw_projection *p, double t, double *q, int rounds
         p->alike = false;
         if (status != LW_OK) return status;
         lw_rows_joint_speeds(s->model, rows, p->step, p->speed);
-        for (int r = 0; r < rows->tree_count;
-             r++) /* rows that contradict each other here must not move what is held */
+        /* rows that contradict each other here must not move what is held */
+        for (int r = 0; r < rows->tree_count; r++)
             if (rows->rows[r].kind != LW_ROW_TREE)
                 p->speed[s->model->joints[rows->rows[r].joint].info.v + rows->rows[r].component] = 0;
         lw_integrate_q(s->model, q, p->speed, bounded(p));
@@ -228,8 +228,8 @@ lw_status lw_least_velocities(lw_projection *p, double t, const double *q, doubl
     if (status != LW_OK) return status;
     memcpy(v, s->data->v, (size_t)s->model->nv * sizeof *v);
     lw_rows_joint_speeds(s->model, s->rows, p->step, p->speed);
-    for (int r = 0; r < s->rows->tree_count;
-         r++) /* held and prescribed ones stay as they are, to the last digit */
+    /* held and prescribed ones stay as they are, to the last digit */
+    for (int r = 0; r < s->rows->tree_count; r++)
         if (s->rows->rows[r].kind != LW_ROW_TREE) {
             int speed = s->model->joints[s->rows->rows[r].joint].info.v + s->rows->rows[r].component;
             p->speed[speed] = v[speed];

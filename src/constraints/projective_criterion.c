@@ -116,8 +116,8 @@ static bool tangent_images(lw_criterion *c) {
 
 /* Y and the lengths of its columns. False: M is singular. */
 static bool coordinate_vectors(lw_criterion *c) {
-    const double vanished =
-        1e-12; /* of a pivot relative to its diagonal entry: rounding of the subtractions before it */
+    /* of a pivot relative to its diagonal entry: rounding of the subtractions before it */
+    const double vanished = 1e-12;
     int n = c->n;
     size_t step = (size_t)n + 1;
     for (int i = 0; i < n; i++) c->square[i] = c->M[(size_t)i * step];

@@ -18,8 +18,8 @@ typedef struct lw_independence {
     double *unit; /* Per row: the factor that makes it dimensionless. */
     double size;  /* The size of the mechanism. */
     int *number;  /* Per speed of the tree: its number among those that are not prescribed, or -1. */
-    double
-        *S; /* 36 per body: twists (rotation; translation at the joint) dual to W of its joint, world axes. */
+    /* 36 per body: twists (rotation; translation at the joint) dual to W of its joint, world axes. */
+    double *S;
     double *F; /* 6 per body: workspace. */
     lw_orthogonal *work;
     /* Only if created with `least`. */

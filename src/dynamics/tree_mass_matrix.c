@@ -206,8 +206,8 @@ void lw_mass_matrix_held(const lw_model *model, lw_data *data, double t, const d
     }
     for (int i = model->body_count; i >= 1; i--) {
         const lw_link *link = &model->links[i];
-        const lw_rigid_inertia *own =
-            link->slot < 0 ? &link->inertia : &composite[i]; /* a leaf has its own only */
+        /* a leaf has its own only */
+        const lw_rigid_inertia *own = link->slot < 0 ? &link->inertia : &composite[i];
         const columns branch = {(pair *)(void *)data->columns, (unsigned)model->branches[i].first,
                                 (unsigned)model->branches[i].end};
         lw_rigid_inertia *parent = &composite[link->parent];

@@ -44,8 +44,8 @@ typedef struct recursion {
     REAL *vdot;       /* in: prescribed ones; out: the others */
     REAL *drive;      /* out: force of the drives at prescribed speeds, per speed; may be NULL */
     const REAL *load; /* 6 per body: wrench of the force elements; NULL if no element loads a body */
-    const double
-        *floor; /* per speed: a pivot below counts as zero; infinite: the speed is left out (massless.c) */
+    /* per speed: a pivot below counts as zero; infinite: the speed is left out (massless.c) */
+    const double *floor;
 } recursion;
 
 #if LANES == 1

@@ -34,9 +34,8 @@ typedef struct lw_method_options {
     lw_drift drift;
     double baumgarte_alpha, baumgarte_beta; /* e'' + 2 alpha e' + beta^2 e = 0 */
     double penalty;                         /* method penalty: its factor, relative to masses; 0: its own */
-    const char *
-        /* formulations with .partitions: their coordinates, separated by commas; NULL: own choice */
-        independent;
+    /* formulations with .partitions: their coordinates, separated by commas; NULL: own choice */
+    const char *independent;
     int scheme; /* formulations with .schemes: of the reactions, 35, 37, 38; 0: own choice */
     /* Told what a user should know of a run: lw_note. May be NULL. */
     void (*note)(double t, const char *kind, const char *text, void *context);
@@ -144,10 +143,9 @@ typedef struct lw_formulation {
     double (*expense)(lw_method *method);
     /* The least that this can be, from the sizes of the model alone; NULL: nothing is known. */
     double (*least_expense)(const lw_model *model);
-    bool
-        /* its memory grows with the square of the model, its time with the cube: auto leaves large models
-         * alone */
-        dense;
+    /* its memory grows with the square of the model, its time with the cube: auto leaves large models
+     * alone */
+    bool dense;
 } lw_formulation;
 
 struct lw_method {

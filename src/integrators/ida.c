@@ -101,8 +101,8 @@ static bool is_steady(lw_system *system) {
 /* Do the last ones serve: is M asked for because c has changed, and not because Newton's method does not
  * converge? */
 static bool serves(const ida *run, double c, long steps, long failures) {
-    const double least =
-        0.6; /* IDA asks by itself where c is below this part of what it was, or beyond its inverse */
+    /* IDA asks by itself where c is below this part of what it was, or beyond its inverse */
+    const double least = 0.6;
     const double ratio = c / run->matrix_c;
     if (!run->whole_known || !run->rated_known || (ratio >= least && ratio <= 1 / least)) return false;
     if (steps - run->whole_step > OLDEST || run->whole_served >= OFTEN || failures != run->whole_failures)

@@ -24,8 +24,8 @@ typedef struct lw_neighbours {
     const double *y[LW_NEIGHBOUR_NODES], *f[LW_NEIGHBOUR_NODES];
     /* Rates found within it: their places, the polynomials that they add, and the factors of these. */
     int rates, asked; /* how many, and how often the system was asked for one */
-    double
-        others; /* what the last rate says of quadratures: how wrong they were, in units of the tolerance */
+    /* what the last rate says of quadratures: how wrong they were, in units of the tolerance */
+    double others;
     double place[LW_NEIGHBOUR_RATES], mix[LW_NEIGHBOUR_RATES][LW_NEIGHBOUR_RATES];
     double *factor[LW_NEIGHBOUR_RATES];
 } lw_neighbours;

@@ -222,8 +222,8 @@ static lw_status compile_state(lw_compiler *compiler) {
     lw_fit_cut_angles(model, data->q);
     memcpy(model->q0, data->q, (size_t)model->nq * sizeof *model->q0);
     memcpy(model->v0, data->v, (size_t)model->nv * sizeof *model->v0);
-    for (int k = 0; k < model->motion_count;
-         k++) { /* what is given is finite (validate.c); motions need not be */
+    /* what is given is finite (validate.c); motions need not be */
+    for (int k = 0; k < model->motion_count; k++) {
         const lw_motion *motion = &model->motions[k];
         const lw_link *link = &model->links[motion->body];
         const lw_joint_entry *joint = &model->joints[model->bodies[motion->body].joint_index];

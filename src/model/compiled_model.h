@@ -28,8 +28,8 @@ typedef struct lw_joint {
     bool straight;    /* in the tree: its frame on the parent has the parent's internal axes */
     int axis;         /* revolute, prismatic: moves about or along this coordinate axis, 0 .. 2 */
     lw_kernel kernel; /* the kernel of its type */
-    double
-        sign; /* revolute, prismatic: in the axis' sense, +1, or against it, -1; translation: of all axes */
+    /* revolute, prismatic: in the axis' sense, +1, or against it, -1; translation: of all axes */
+    double sign;
     double pitch;       /* screw: advance per radian */
     const double *axes; /* translation: direction k in axes[3k..] */
     int nq, nv;

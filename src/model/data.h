@@ -73,19 +73,18 @@ struct lw_data {
     lw_power power;   /* of the elements */
     double potential; /* of springs, torsion springs and bushings */
     double gross[2];  /* of the last element: the sizes of its parts, which may cancel (torque, force) */
-    const int
-        *line_of; /* per element: which LW_LINE of `lines` it leaves (force.c), or -1: none; NULL: not kept */
+    /* per element: which LW_LINE of `lines` it leaves (force.c), or -1: none; NULL: not kept */
+    const int *line_of;
     double *lines;
     /* outcomes that conditions in laws, drives and applied forces are held at (lw_function_value_held): per
      * element the first of its own in `held`, or -1; NULL: nothing is held */
     const int *held_of;
     const double *held;
-    const bool
-        *still; /* per element: its law or drive gives what it would at rest, by its slope; NULL: none does */
-    double *
-        /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint,
-         * world axes */
-        cut_load;
+    /* per element: its law or drive gives what it would at rest, by its slope; NULL: none does */
+    const bool *still;
+    /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, world
+     * axes */
+    double *cut_load;
     /* recursions */
     lw_node *nodes;              /* 0 .. n */
     lw_node_place *places;       /* 0 .. n */

@@ -18,10 +18,8 @@ typedef enum lw_keep {
 typedef struct lw_edge {
     int bodies[2];
     int freedom; /* 0 .. 6: the more, the better it serves as a cut; a cut at 6 has no closure row at all */
-    lw_keep
-        /* how much it needs coordinates: not cut if avoidable, and of several the one that needs them
-         * least */
-        keep;
+    /* how much it needs coordinates: not cut if avoidable, and of several the one that needs them least */
+    lw_keep keep;
     bool requested_cut; /* the user asks to cut here */
 } lw_edge;
 

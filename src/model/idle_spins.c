@@ -44,9 +44,8 @@ typedef struct part {
 } part;
 typedef struct row {
     int first, count; /* parts */
-    bool
-        /* of a force element; otherwise it is kept zero by a joint, a constraint or a prescribed motion */
-        element;
+    /* of a force element; otherwise it is kept zero by a joint, a constraint or a prescribed motion */
+    bool element;
     int next; /* row of the same system */
 } row;
 
@@ -674,8 +673,8 @@ static lw_status look_at_systems(survey *s) {
     for (int u = 0; u < n; u++) start[find(s->system, u) + 1]++, idle[u] = INT32_MAX;
     for (int u = 0; u < n; u++) start[u + 1] += start[u];
     for (int u = 0; u < n; u++) list[start[find(s->system, u)]++] = u; /* start is now the end of each */
-    for (int p = POSITIONS - 1; p >= -1;
-         p--) { /* the random ones, the start, and the first random one for what is left */
+    /* the random ones, the start, and the first random one for what is left */
+    for (int p = POSITIONS - 1; p >= -1; p--) {
         take_position(s, p < 0 ? 1 : p);
         list_rows(s, head);
         for (int root = 0; root < n; root++) {

@@ -50,8 +50,8 @@ enum {
 /* The names of one elementary motion. */
 typedef struct lw_motion_names {
     const char *word; /* in a model file, of key coordinate */
-    const char *columns
-        [3]; /* in results: coordinate, speed, acceleration; a joint of one speed has q, v, a instead */
+    /* in results: coordinate, speed, acceleration; a joint of one speed has q, v, a instead */
+    const char *columns[3];
 } lw_motion_names;
 
 typedef struct lw_joint_descriptor {
@@ -61,18 +61,17 @@ typedef struct lw_joint_descriptor {
     bool screws;                /* the turn advances along its axis, by the lead given */
     bool axes_are_slides;       /* as many slides as the user gives axes, in these directions */
     int axis[LW_JOINT_MOTIONS]; /* coordinate axis of each slide and turn, 0 .. 2 */
-    lw_motion_names
-        names[LW_JOINT_MOTIONS]; /* of the slides and turns; those of a ball are common to all types */
+    /* of the slides and turns; those of a ball are common to all types */
+    lw_motion_names names[LW_JOINT_MOTIONS];
 
-    const char
-        *axis_key; /* in a model file: "axes" for a list; else the key of z, beside which x may stand */
+    /* in a model file: "axes" for a list; else the key of z, beside which x may stand */
+    const char *axis_key;
     int fewest_axes, most_axes; /* that the user may give */
     lw_frame_rule frame;        /* what the axes say */
     bool point_must_be_given;   /* there is no default for the joint's point in the world */
 
-    lw_kernel
-        /* the recursions' own code for this type where its axes and its sense allow, or the general one */
-        kernel;
+    /* the recursions' own code for this type where its axes and its sense allow, or the general one */
+    lw_kernel kernel;
 } lw_joint_descriptor;
 
 /* By lw_joint_type. */

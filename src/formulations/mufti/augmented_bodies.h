@@ -16,9 +16,8 @@
 typedef struct lw_augmented_bodies {
     lw_newton_euler *s;
     int n; /* bodies */
-    bool
-        /* every joint of the tree transmits a whole force or none: vectors d_ik, blocks as in (35) */
-        blockwise;
+    /* every joint of the tree transmits a whole force or none: vectors d_ik, blocks as in (35) */
+    bool blockwise;
 
     /* The tree as forces see it: a body hangs from its parent if their joint transmits any. */
     int *up;        /* 1 .. n: that parent, or 0 */

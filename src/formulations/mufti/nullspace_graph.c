@@ -37,10 +37,9 @@ typedef struct graph_method {
     lw_refinement *refinement;
     lw_kkt_dense *kkt;
     int size; /* unknowns: slides, then 3 per body */
-    double
-        /* of the mechanism, a power of two: slides are counted in it, so that J has one unit, mass times its
-         * square */
-        length;
+    /* of the mechanism, a power of two: slides are counted in it, so that J has one unit, mass times its
+     * square */
+    double length;
     int left, *row; /* rows that are left: rotational ones of the tree, then closures and constraints */
     double *R;      /* translations of Z: 3 bodies x size */
     double *MR;     /* M R */

@@ -46,9 +46,8 @@ lw_refinement *lw_refinement_create(lw_newton_euler *s, int first, const bool *m
 
 typedef struct leftover {
     double left; /* the largest part that is left of any equation, of its own terms */
-    double
-        /* the same, beyond what rounding of the largest forces explains; above `wrong`: not a solution */
-        wrong;
+    /* the same, beyond what rounding of the largest forces explains; above `wrong`: not a solution */
+    double wrong;
     int body, row; /* where; -1: nowhere */
 } leftover;
 

@@ -31,9 +31,8 @@ typedef struct lw_closing_edge {
     lw_pose ends[2]; /* its frame on both nodes; they coincide where the coordinate is zero */
     double axis[3], pitch;
     int q, v; /* -1: it has no coordinates */
-    bool
-        /* coaxial hinges at one node, a universal joint as a whole, a cylindrical one in its plane */
-        implied;
+    /* coaxial hinges at one node, a universal joint as a whole, a cylindrical one in its plane */
+    bool implied;
     bool loose; /* implied by a cylindrical joint: free to slide along the axis */
     /* of a universal or cylindrical joint taken as a whole: its two edges, this and the next; or -1 */
     int first_part;

@@ -38,8 +38,8 @@ static bool together(const lw_closing *c, const lw_closing_edge *edge) {
 static bool usable(const lw_closing *c, const lw_closing_edge *edge) {
     if (edge->kind == LW_EDGE_FIXED || edge->kind == LW_EDGE_SCREW || together(c, edge)) return false;
     if (edge->first_part < 0) return true;
-    const lw_closing_edge *part =
-        &c->edges[edge->first_part]; /* as a whole only as long as both parts are free */
+    /* as a whole only as long as both parts are free */
+    const lw_closing_edge *part = &c->edges[edge->first_part];
     return !together(c, &part[0]) && !together(c, &part[1]);
 }
 

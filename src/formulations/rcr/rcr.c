@@ -28,8 +28,8 @@ extern const lw_formulation lw_formulation_rcr;
 
 /* Relative: */
 static const double exact = 1e-13; /* velocities: rounding */
-static const double satisfied =
-    1e-9; /* accelerations: where a sleeping row is off by more, others are taken */
+/* accelerations: where a sleeping row is off by more, others are taken */
+static const double satisfied = 1e-9;
 
 /* --- rows at a state -------------------------------------------------------------------------------- */
 
@@ -426,8 +426,8 @@ static lw_status unique(lw_loop_method *loop_base, double t, bool *flags, lw_err
     if (m->loops->count == 0) return LW_OK;
     memcpy(m->held, loop_base->lambda, (size_t)loop_base->rows->count * sizeof *m->held); /* of the state */
     lw_rcr_own_rows(m);
-    const double threshold =
-        m->crossing.within ? 1e-7 : 1e-9;          /* of the largest component; 1e-9 as redundancy.c */
+    /* of the largest component; 1e-9 as redundancy.c */
+    const double threshold = m->crossing.within ? 1e-7 : 1e-9;
     for (int t_ = 0; t_ < m->loops->count; t_++) { /* all rows, but no other pivots than these */
         const lw_loop_constraint *loop = &m->loops->loops[t_];
         for (int k = m->own.awake[t_]; k < loop->count; k++) m->own.scale[loop->first + k] = HUGE_VAL;
@@ -662,8 +662,8 @@ static double expense(lw_method *base) {
         const lw_coupling *near = loops->couplings + loops->loops[t].coupling;
         double rows = x->awake[t], others = 0, packs = 0;
         count += 6 * rows * rows * rows;
-        for (int j = loops->loops[t].couplings - 1; j >= 0;
-             j--) { /* with itself, and all that come after it */
+        /* with itself, and all that come after it */
+        for (int j = loops->loops[t].couplings - 1; j >= 0; j--) {
             packs += (x->awake[near[j].loop] + 3) / 4, others++;
             count += 138 * others + 3.5 * rows * x->awake[near[j].loop] * packs;
         }

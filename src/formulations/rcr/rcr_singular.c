@@ -19,10 +19,10 @@
 
 static const double fitting = 1e-4;    /* accelerations: no motion goes on with more at the start */
 static const double noticeable = 1e-9; /* accelerations, of the largest: anything less is rounding */
-static const double settling =
-    1e-2; /* accelerations, of the largest in the run: with less it stays where it is */
-static const double near =
-    1e-4; /* rad: no nearer to a singular position is told from it (rcr_solve.c: vanished) */
+/* accelerations, of the largest in the run: with less it stays where it is */
+static const double settling = 1e-2;
+/* rad: no nearer to a singular position is told from it (rcr_solve.c: vanished) */
+static const double near = 1e-4;
 
 static double largest_acceleration(const lw_rcr *m) {
     double largest = 0;

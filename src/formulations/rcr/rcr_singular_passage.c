@@ -32,8 +32,8 @@ enum { SIDES = 10 }; /* pairs of places */
 static const double distances[] = {0.06, 0.075, 0.045,
                                    0.1}; /* rad, from place to place: the first that will do */
 static const double passage = 1e-2;      /* of the scale of a pivot: delta = 0.1 */
-static const double stopping =
-    4e-4; /* rad: a motion that ends in so little may end in the singular position */
+/* rad: a motion that ends in so little may end in the singular position */
+static const double stopping = 4e-4;
 
 bool lw_crossing_create(lw_rcr *m) {
     lw_crossing *c = &m->crossing;

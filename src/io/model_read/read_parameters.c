@@ -215,8 +215,8 @@ void lw_read_parameters(lw_reader *reader, const lw_yaml *section, const lw_sett
     for (size_t k = 0; k < j.count && !reader->out_of_memory; k++) {
         if (j.parameters[k].state == WAITING) resolve(&j, k);
     }
-    for (size_t k = 0; k < j.count;
-         k++) { /* faulty ones get some number, so that their use is not a second fault */
+    /* faulty ones get some number, so that their use is not a second fault */
+    for (size_t k = 0; k < j.count; k++) {
         if (j.parameters[k].state != FAILED) continue;
         reader->constants[reader->parameter_count++] =
             (lw_constant){.name = j.parameters[k].name, .value = 7};

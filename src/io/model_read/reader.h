@@ -55,9 +55,8 @@ typedef struct lw_reader {
     lw_arena *arena; /* for what lives as long as the reading */
     lw_spec *spec;
     size_t faults;
-    size_t
-        /* of these: names not known, keys like no other. What else an entry says can be checked still */
-        harmless;
+    /* of these: names not known, keys like no other. What else an entry says can be checked still */
+    size_t harmless;
     bool out_of_memory;
     char object[LW_MAX_NAME + 32]; /* in whose entry we are, e.g.  joint "pin"; may be empty */
 
