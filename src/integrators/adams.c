@@ -29,5 +29,7 @@ const lw_integrator lw_adams = {
     .create = create,
     .destroy = lw_cvode_destroy,
     .advance = lw_sundials_advance,
+    .step = lw_sundials_step,
+    .restart = lw_sundials_restart,
     .statistics = lw_cvode_statistics,
 };

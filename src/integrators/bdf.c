@@ -102,5 +102,7 @@ const lw_integrator lw_bdf = {
     .create = create,
     .destroy = lw_cvode_destroy,
     .advance = lw_sundials_advance,
+    .step = lw_sundials_step,
+    .restart = lw_sundials_restart,
     .statistics = lw_cvode_statistics,
 };

@@ -8,6 +8,7 @@
 #include "integrators/cvode.h"
 
 #include <cvode/cvode.h>
+#include <math.h>
 
 static int derivative(double t, N_Vector y, N_Vector ydot, void *data) {
     return lw_sundials_derivative(data, t, y, ydot);
@@ -15,7 +16,10 @@ static int derivative(double t, N_Vector y, N_Vector ydot, void *data) {
 
 static void *memory_of(lw_sundials *run) { return ((lw_cvode *)run)->memory; }
 
-static int start(lw_sundials *run, double t_stop) { return CVodeSetStopTime(memory_of(run), t_stop); }
+/* CVODE forgets its stop time when it has come there. */
+static int start(lw_sundials *run, double t_stop) {
+    return isfinite(t_stop) ? CVodeSetStopTime(memory_of(run), t_stop) : CV_SUCCESS;
+}
 
 static int restart(lw_sundials *run, double t_stop) {
     int flag = CVodeReInit(memory_of(run), run->end, run->y);

@@ -34,6 +34,7 @@ typedef struct conserving {
     double t_start, h, tolerance, longest; /* h: fixed, or the next one to try */
     double begin, end;                     /* the last step taken; both t_start before the first */
     double *y_begin, *y_end, *rate, *middle, *whole, *work;
+    long grid; /* fixed steps that have ended where they should, since the start */
     long steps, rejected, evaluations;
 } conserving;
 
@@ -121,7 +122,7 @@ static double scaled(const conserving *run, const double *a, const double *b, do
 /* A first step that changes little. */
 static lw_status first_step(conserving *run, double t_stop, lw_error *error) {
     lw_system *system = run->base.system;
-    run->h = fmin(run->longest, 1e-3 * (t_stop - run->end));
+    run->h = fmin(run->longest, 1e-3 * (isfinite(t_stop) ? t_stop - run->end : 1));
     if (!system->derivative) return LW_OK;
     lw_status status =
         lw_checked_derivative(system, run->end, run->y_end, run->rate, &run->evaluations, error);
@@ -159,7 +160,7 @@ static lw_status adaptive_step(conserving *run, double t_stop, double *end, lw_e
             return LW_OK;
         }
         run->rejected++;
-        if (status && h < 1e-10 * (t_stop - run->t_start)) return status;
+        if (status && h < 1e-10 * fmin(t_stop - run->t_start, 1)) return status;
     }
 }
 
@@ -173,7 +174,8 @@ static lw_status step(conserving *run, double t_stop, lw_error *error) {
     if (run->tolerance > 0) {
         status = adaptive_step(run, t_stop, &next, error);
     } else {
-        next = run->t_start + (double)(run->steps + 1) * run->h;
+        next = run->t_start + (double)(run->grid + 1) * run->h;
+        if (next <= t_stop + remainder_of_step * run->h) run->grid++;
         if (next > t_stop - remainder_of_step * run->h) next = t_stop;
         double h = next - run->begin;
         if (!(h > 0)) return lw_step_vanished(run->base.integrator, run->begin, run->h, 0, error);
@@ -214,6 +216,38 @@ static lw_status advance(lw_integration *integration, double t_out, double t_sto
     return LW_OK;
 }
 
+static lw_status one_step(lw_integration *integration, double t_stop, double *t, double *y, lw_error *error) {
+    conserving *run = (conserving *)integration;
+    lw_status status = step(run, t_stop, error);
+    *t = run->end;
+    memcpy(y, run->y_end, sizeof *y * (size_t)integration->system->size);
+    return status;
+}
+
+static lw_status restart(lw_integration *integration, double t, const double *y, lw_error *error) {
+    (void)error;
+    conserving *run = (conserving *)integration;
+    run->t_start = run->begin = run->end = t;
+    run->grid = 0;
+    if (run->tolerance > 0) run->h = 0;
+    memcpy(run->y_end, y, sizeof *y * (size_t)integration->system->size);
+    return LW_OK;
+}
+
+static void archive(lw_integration *integration, lw_archive *archive) {
+    conserving *run = (conserving *)integration;
+    LW_ARCHIVE_MANY(archive, run->y_begin, integration->system->size);
+    LW_ARCHIVE_MANY(archive, run->y_end, integration->system->size);
+    LW_ARCHIVE_ONE(archive, run->t_start);
+    LW_ARCHIVE_ONE(archive, run->h);
+    LW_ARCHIVE_ONE(archive, run->begin);
+    LW_ARCHIVE_ONE(archive, run->end);
+    LW_ARCHIVE_ONE(archive, run->grid);
+    LW_ARCHIVE_ONE(archive, run->steps);
+    LW_ARCHIVE_ONE(archive, run->rejected);
+    LW_ARCHIVE_ONE(archive, run->evaluations);
+}
+
 static void statistics(const lw_integration *integration, lw_integrator_statistics *statistics) {
     const conserving *run = (const conserving *)integration;
     *statistics = (lw_integrator_statistics){
@@ -228,6 +262,9 @@ const lw_integrator lw_energy_momentum = {
     .create = create_2,
     .destroy = destroy,
     .advance = advance,
+    .step = one_step,
+    .restart = restart,
+    .archive = archive,
     .statistics = statistics,
 };
 
@@ -239,5 +276,8 @@ const lw_integrator lw_energy_momentum_4 = {
     .create = create_4,
     .destroy = destroy,
     .advance = advance,
+    .step = one_step,
+    .restart = restart,
+    .archive = archive,
     .statistics = statistics,
 };

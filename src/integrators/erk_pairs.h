@@ -1,14 +1,21 @@
-/* erk_pairs.h - the embedded Runge-Kutta pairs that erk gives to ARKODE.
+/* erk_pairs.h - the embedded Runge-Kutta pairs of erk.
  */
 #ifndef LW_ERK_PAIRS_H
 #define LW_ERK_PAIRS_H
 
-#include <arkode/arkode.h>
 #include <stdbool.h>
 
 enum { LW_ERK_STAGES = 13 }; /* at most */
 
-/* Dormand-Prince 8(7) (high) or 5(4), to be freed with ARKodeButcherTable_Free; NULL: no memory. */
-ARKodeButcherTable lw_erk_pair(bool high);
+typedef struct lw_erk_pair {
+    int stages, order;
+    bool last_is_new; /* the last stage is the new state: its row of a is b */
+    double c[LW_ERK_STAGES], a[LW_ERK_STAGES][LW_ERK_STAGES];
+    double b[LW_ERK_STAGES]; /* of the new state */
+    double d[LW_ERK_STAGES]; /* of the one of lower order, whose distance estimates the error */
+} lw_erk_pair;
+
+/* Dormand and Prince's 8(7) (high) or 5(4). */
+const lw_erk_pair *lw_erk_pair_of(bool high);
 
 #endif

@@ -22,6 +22,18 @@ bool lw_event_create(lw_event *event, const lw_system *system, double t, lw_aren
     return !lw_arena_failed(arena);
 }
 
+void lw_event_reset(lw_event *event, double t) {
+    event->pending = false;
+    event->last = t;
+    event->repeated = 0;
+}
+
+void lw_event_archive(lw_event *event, lw_archive *archive) {
+    LW_ARCHIVE_ONE(archive, event->pending);
+    LW_ARCHIVE_ONE(archive, event->last);
+    LW_ARCHIVE_ONE(archive, event->repeated);
+}
+
 /* A state at which roots cannot be had lies beyond: equations may hold on one side of an event only. */
 static bool look(lw_system *system, double t, const double *y, double *values) {
     lw_status status = system->roots(system, t, y, values, NULL);
@@ -85,6 +97,7 @@ lw_status lw_event_cross(lw_event *event, lw_integration *integration, double t,
                          lw_error *error) {
     enum { ENDLESS = 100 };
     lw_system *system = integration->system;
+    if (!isfinite(span)) span = fmax(1, fabs(t));
     event->repeated = t - event->last < 1e-12 * span ? event->repeated + 1 : 0;
     event->last = t;
     event->pending = false;

@@ -19,6 +19,9 @@ typedef struct lw_event {
 typedef lw_status (*lw_state_within)(lw_integration *integration, double t, double *y, lw_error *error);
 
 bool lw_event_create(lw_event *event, const lw_system *system, double t, lw_arena *arena);
+/* A new start at t: nothing has happened yet. */
+void lw_event_reset(lw_event *event, double t);
+void lw_event_archive(lw_event *event, lw_archive *archive);
 /* Has something happened at (t, y)? */
 bool lw_event_at(lw_event *event, lw_system *system, double t, const double *y);
 /* Something has happened by the end of the step begin .. *end (lw_event_at says so): *end becomes the first

@@ -98,6 +98,7 @@ static lw_status step(lw_fixed_step *run, double t_stop, lw_error *error) {
     end_becomes_begin(run);
     double next = run->t_start + (double)(run->grid + 1) * run->h;
     if (next < run->begin + REMAINDER * run->h) next = run->t_start + (double)(++run->grid + 1) * run->h;
+    const bool whole = next <= t_stop + REMAINDER * run->h;
     if (next > t_stop - REMAINDER * run->h) next = t_stop;
     double h = next - run->begin;
     if (!(h > 0)) return lw_step_vanished(run->base.integrator, run->begin, run->h, 0, error);
@@ -119,7 +120,7 @@ static lw_status step(lw_fixed_step *run, double t_stop, lw_error *error) {
     if (run->event.pending) {
         status = lw_event_locate(&run->event, &run->base, within, run->begin, &next, run->y_end, error);
         if (status) return lw_stopped_at(run->begin, status, error);
-    } else
+    } else if (whole)
         run->grid++;
     run->end = next;
     run->steps++;
@@ -155,10 +156,48 @@ lw_status lw_fixed_step_advance(lw_integration *integration, double t_out, doubl
     lw_fixed_step *run = (lw_fixed_step *)integration;
     lw_status status = lw_check_times(integration->integrator, run->begin, t_out, t_stop, error);
     while (!status && run->end < t_out) status = step(run, t_stop, error);
+    /* At the instant of an event the state is that after it, to which forces at that instant belong. */
+    if (!status && run->end == t_out && run->event.pending) status = cross(run, t_stop, error);
     if (status) return status;
     if (t_out < run->end) return between(run, t_out, y, error);
     memcpy(y, run->y_end, sizeof *y * (size_t)integration->system->size);
     return LW_OK;
+}
+
+lw_status lw_fixed_step_step(lw_integration *integration, double t_stop, double *t, double *y,
+                             lw_error *error) {
+    lw_fixed_step *run = (lw_fixed_step *)integration;
+    lw_status status = step(run, t_stop, error);
+    *t = run->end;
+    memcpy(y, run->y_end, sizeof *y * (size_t)integration->system->size);
+    return status;
+}
+
+lw_status lw_fixed_step_restart(lw_integration *integration, double t, const double *y, lw_error *error) {
+    (void)error;
+    lw_fixed_step *run = (lw_fixed_step *)integration;
+    run->t_start = run->begin = run->end = t;
+    run->grid = 0;
+    run->f_begin_known = run->f_end_known = false;
+    lw_event_reset(&run->event, t);
+    memcpy(run->y_end, y, sizeof *y * (size_t)integration->system->size);
+    return LW_OK;
+}
+
+void lw_fixed_step_archive(lw_integration *integration, lw_archive *archive) {
+    lw_fixed_step *run = (lw_fixed_step *)integration;
+    const int n = integration->system->size;
+    double *arrays[] = {run->y_begin, run->y_end, run->f_begin, run->f_end};
+    for (int i = 0; i < 4; i++) LW_ARCHIVE_MANY(archive, arrays[i], n);
+    LW_ARCHIVE_ONE(archive, run->t_start);
+    LW_ARCHIVE_ONE(archive, run->begin);
+    LW_ARCHIVE_ONE(archive, run->end);
+    LW_ARCHIVE_ONE(archive, run->f_begin_known);
+    LW_ARCHIVE_ONE(archive, run->f_end_known);
+    LW_ARCHIVE_ONE(archive, run->grid);
+    LW_ARCHIVE_ONE(archive, run->steps);
+    LW_ARCHIVE_ONE(archive, run->evaluations);
+    lw_event_archive(&run->event, archive);
 }
 
 void lw_fixed_step_statistics(const lw_integration *integration, lw_integrator_statistics *statistics) {

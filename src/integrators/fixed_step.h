@@ -32,6 +32,10 @@ lw_status lw_fixed_step_create(const lw_integrator *integrator, lw_take_step tak
 void lw_fixed_step_destroy(lw_integration *integration);
 lw_status lw_fixed_step_advance(lw_integration *integration, double t_out, double t_stop, double *y,
                                 lw_error *error);
+lw_status lw_fixed_step_step(lw_integration *integration, double t_stop, double *t, double *y,
+                             lw_error *error);
+lw_status lw_fixed_step_restart(lw_integration *integration, double t, const double *y, lw_error *error);
+void lw_fixed_step_archive(lw_integration *integration, lw_archive *archive);
 void lw_fixed_step_statistics(const lw_integration *integration, lw_integrator_statistics *statistics);
 
 #endif

@@ -196,9 +196,9 @@ static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector 
 
 static int start(lw_sundials *run, double t_stop) {
     void *memory = from(run)->memory;
-    int flag = IDASetStopTime(memory, t_stop);
-    if (flag < 0 || from(run)->consistent) return flag;
-    flag = IDACalcIC(memory, IDA_YA_YDP_INIT, t_stop);
+    int flag = isfinite(t_stop) ? IDASetStopTime(memory, t_stop) : IDA_SUCCESS;
+    if (flag < 0 || from(run)->consistent || run->started) return flag;
+    flag = IDACalcIC(memory, IDA_YA_YDP_INIT, isfinite(t_stop) ? t_stop : run->end + 1);
     return flag < 0 ? flag : IDAGetConsistentIC(memory, run->y, run->ydot);
 }
 
@@ -323,5 +323,7 @@ const lw_integrator lw_ida = {
     .create = create,
     .destroy = destroy,
     .advance = lw_sundials_advance,
+    .step = lw_sundials_step,
+    .restart = lw_sundials_restart,
     .statistics = statistics,
 };

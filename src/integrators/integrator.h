@@ -7,6 +7,7 @@
 #ifndef LW_INTEGRATOR_H
 #define LW_INTEGRATOR_H
 
+#include "core/archive.h"
 #include "core/core.h"
 #include "core/newton_hints.h"
 
@@ -69,10 +70,19 @@ typedef struct lw_integrator {
                         const double *ydot, lw_integration **integration, lw_error *error);
     void (*destroy)(lw_integration *integration);
     /* Steps until t_out is reached or passed, never past t_stop, and gives the state at t_out by dense
-     * output. Times must ascend; t_out <= t_stop; t_stop is the same in all calls. After an error only
-     * statistics and destroy may follow. */
+     * output. Times must ascend; t_out <= t_stop. The sequence of steps depends on t_stop, which may be
+     * infinite, but not on t_out. After an error other than LW_ERROR_STOPPED only statistics, restart and
+     * destroy may follow. */
     lw_status (*advance)(lw_integration *integration, double t_out, double t_stop, double *y,
                          lw_error *error);
+    /* One step, never past t_stop; t and y receive its end. */
+    lw_status (*step)(lw_integration *integration, double t_stop, double *t, double *y, lw_error *error);
+    /* Begins anew at (t, y), as a new integration would, but takes no memory. What it has counted so far
+     * stays counted. */
+    lw_status (*restart)(lw_integration *integration, double t, const double *y, lw_error *error);
+    /* Hands everything that later steps depend on to the archive. NULL: a library keeps some of it to
+     * itself; then the same steps from the last start lead to the same bits. */
+    void (*archive)(lw_integration *integration, lw_archive *archive);
     void (*statistics)(const lw_integration *integration, lw_integrator_statistics *statistics);
 } lw_integrator;
 

@@ -66,6 +66,15 @@ void lw_neighbours_keep(lw_neighbours *n, double t, const double *y, const doubl
     if (n->known < LW_NEIGHBOURS) n->known++;
 }
 
+void lw_neighbours_archive(lw_neighbours *n, lw_archive *archive) {
+    LW_ARCHIVE_ONE(archive, n->known);
+    LW_ARCHIVE_ONE(archive, n->begin);
+    for (int k = 0; k < LW_NEIGHBOURS; k++) {
+        LW_ARCHIVE_MANY(archive, n->y_begin[k], n->size);
+        LW_ARCHIVE_MANY(archive, n->f_begin[k], n->size);
+    }
+}
+
 /* Weights of y and of h ydot at the nodes in p_0(theta) or, if slope, in p_0'(theta); theta is no node
  * then. */
 static void weigh(const lw_neighbours *n, double theta, bool slope, double *of_y, double *of_f) {

@@ -4,6 +4,7 @@
 #ifndef LW_MULTISTEP_DENSE_OUTPUT_H
 #define LW_MULTISTEP_DENSE_OUTPUT_H
 
+#include "core/archive.h"
 #include "core/core.h"
 
 #include <stdbool.h>
@@ -37,6 +38,8 @@ bool lw_neighbours_create(lw_neighbours *n, lw_arena *arena, int size, int contr
 void lw_neighbours_forget(lw_neighbours *n);
 /* The step that began there is a neighbour of those to come. */
 void lw_neighbours_keep(lw_neighbours *n, double t, const double *y, const double *f);
+/* The neighbours that are known; a step has to be entered anew. */
+void lw_neighbours_archive(lw_neighbours *n, lw_archive *archive);
 
 /* A step from t of length h. false: it has not enough neighbours, or they are too near for the tolerance. */
 bool lw_neighbours_enter(lw_neighbours *n, double t, double h, const double *y_begin, const double *f_begin,

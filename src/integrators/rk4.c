@@ -42,5 +42,8 @@ const lw_integrator lw_rk4 = {
     .create = create,
     .destroy = lw_fixed_step_destroy,
     .advance = lw_fixed_step_advance,
+    .step = lw_fixed_step_step,
+    .restart = lw_fixed_step_restart,
+    .archive = lw_fixed_step_archive,
     .statistics = lw_fixed_step_statistics,
 };

@@ -6,7 +6,7 @@
  *
  * Stepping: one step at a time with the end of the run as SUNDIALS' output time, so that the sequence of
  * steps does not depend on the output times; these are served by dense output (the solver's own polynomial,
- * of the order of the method, or what erk adds to it).
+ * of the order of the method).
  */
 #include "integrators/sundials.h"
 
@@ -340,7 +340,7 @@ void lw_sundials_message(int code, const char *module, const char *function, cha
     snprintf(run->text, sizeof run->text, "%s", message);
 }
 
-/* The flags that CVODE, IDA and ARKODE have in common, and one of ours: time stands still. */
+/* The flags that CVODE and IDA have in common, and one of ours: time stands still. */
 enum { TOO_MUCH_ACCURACY = -2, ERROR_TEST_FAILED = -3, NO_CONVERGENCE = -4, STANDSTILL = -1000 };
 
 static lw_status gave_up(lw_sundials *run, int flag, lw_error *error) {
@@ -418,9 +418,10 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
         if (status) return status;
     }
     double end = run->end;
-    int flag = run->step(run, t_stop, &end);
+    /* SUNDIALS takes its output time for the scale of time when it looks for a first step. */
+    int flag = run->step(run, isfinite(t_stop) ? t_stop : run->end + 1, &end);
     enum { CRAWL = 1000 }; /* steps, which after a start or a jump grow at once */
-    run->crawled = end - run->end < 1e-13 * (t_stop - run->end) ? run->crawled + 1 : 0;
+    run->crawled = end - run->end < 1e-13 * fmin(t_stop - run->end, 1) ? run->crawled + 1 : 0;
     if (flag >= 0 && (!(end > run->end) || run->crawled > CRAWL)) flag = STANDSTILL;
     if (flag < 0 || is_final(&run->failure)) return gave_up(run, flag, error);
     run->begin = run->end;
@@ -441,16 +442,51 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
                                       run->order ? run->order(run) : 0, NV_DATA_S(run->y), error);
 }
 
+/* Tells the solver where to stop, when that has changed. */
+static lw_status begin(lw_sundials *run, double t_stop, lw_error *error) {
+    if ((run->started && t_stop == run->t_stop) || !(t_stop > run->end)) return LW_OK;
+    int flag = run->start(run, t_stop);
+    if (flag < 0) return gave_up(run, flag, error);
+    run->started = true;
+    run->t_stop = t_stop;
+    return LW_OK;
+}
+
+lw_status lw_sundials_step(lw_integration *integration, double t_stop, double *t, double *y,
+                           lw_error *error) {
+    lw_sundials *run = (lw_sundials *)integration;
+    lw_status status = begin(run, t_stop, error);
+    if (!status) status = step(run, t_stop, error);
+    *t = run->end;
+    memcpy(y, NV_DATA_S(run->y), sizeof *y * (size_t)integration->system->size);
+    if (!status && run->drifts && integration->system->project)
+        status = integration->system->project(integration->system, *t, y, error);
+    return status;
+}
+
+lw_status lw_sundials_restart(lw_integration *integration, double t, const double *y, lw_error *error) {
+    lw_sundials *run = (lw_sundials *)integration;
+    lw_integrator_statistics now;
+    integration->integrator->statistics(integration, &now);
+    run->before = now;
+    run->failure = (lw_error){0};
+    run->t_start = run->begin = run->end = t;
+    run->crawled = 0;
+    run->started = false;
+    lw_event_reset(&run->event, t);
+    memcpy(NV_DATA_S(run->y), y, sizeof *y * (size_t)integration->system->size);
+    int flag = run->restart(run, HUGE_VAL);
+    return flag < 0 ? gave_up(run, flag, error) : LW_OK;
+}
+
 lw_status lw_sundials_advance(lw_integration *integration, double t_out, double t_stop, double *y,
                               lw_error *error) {
     lw_sundials *run = (lw_sundials *)integration;
     lw_status status = lw_check_times(integration->integrator, run->begin, t_out, t_stop, error);
-    if (!status && !run->started && t_stop > run->end) {
-        int flag = run->start(run, t_stop);
-        if (flag < 0) return gave_up(run, flag, error);
-        run->started = true;
-    }
+    if (!status) status = begin(run, t_stop, error);
     while (!status && run->end < t_out) status = step(run, t_stop, error);
+    /* At the instant of an event the state is that after it, to which forces at that instant belong. */
+    if (!status && run->end == t_out && run->event.pending) status = cross(run, t_stop, error);
     if (status) return status;
 
     N_Vector state = run->y;

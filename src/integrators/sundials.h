@@ -22,7 +22,7 @@ struct lw_sundials {
     SUNMatrix matrix; /* NULL: the linear solver is iterative */
     SUNLinearSolver linear;
     SUNNonlinearSolver nonlinear;
-    N_Vector y, ydot; /* at the end of the last step (ydot: ida and erk) */
+    N_Vector y, ydot; /* at the end of the last step (ydot: ida) */
     N_Vector between; /* dense output */
     int controlled;   /* states under error control: the first ones */
     double *coupling; /* quadratures x controlled, how Newton's matrix couples them, up to a factor */
@@ -42,6 +42,7 @@ struct lw_sundials {
     bool drifts;                     /* nothing projects its steps */
     int crawled;                     /* steps of next to no length, in a row */
     bool started;
+    double t_stop; /* where the solver has been told to stop, if it has started */
     long evaluations;
     lw_error failure; /* the system's last one */
     double failed_at; /* its time */
@@ -83,6 +84,8 @@ bool lw_sundials_tests_itself(lw_sundials *run);
 /* Whose vector it is. */
 lw_sundials *lw_sundials_of(N_Vector v);
 
+lw_status lw_sundials_step(lw_integration *integration, double t_stop, double *t, double *y, lw_error *error);
+lw_status lw_sundials_restart(lw_integration *integration, double t, const double *y, lw_error *error);
 lw_status lw_sundials_advance(lw_integration *integration, double t_out, double t_stop, double *y,
                               lw_error *error);
 

@@ -208,7 +208,7 @@ static void test_erk_order(void **state) {
         }
         double slope = log(errors[0] / errors[1]) / log(cases[k].coarse / cases[k].fine);
         /* Between order and order + 1: the leading term of the 8(7) pair is small on an oscillator. A
-         * derivative that is not taken at the new state, as some versions of ARKODE do it, makes that 5. */
+         * derivative that is not taken at the new state, but at the last stage, makes that 5. */
         double excess = slope - cases[k].order;
         if (excess < -0.1 || excess > 1) print_error("order %.0f: slope %.3f\n", cases[k].order, slope);
         assert_true(excess >= -0.1 && excess <= 1);
