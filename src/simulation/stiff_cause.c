@@ -153,33 +153,21 @@ static bool accelerations(search *s, double t, const double *y, double *vdot) {
            LW_OK;
 }
 
-/* a and b, with x'M x, which is 0 if there are none. */
-static double find_ends(search *s, int count, const double *times, const double *const *states) {
-    double most = 0;
-    int best[2] = {-1, -1};
-    for (int round = 0; round < 2; round++) { /* find the pair, then come back to it */
-        for (int b = 1; b < count; b++)
-            for (int a = 0; a < b; a++) {
-                if (round == 1 && (a != best[0] || b != best[1])) continue;
-                s->ends[0] = states[a], s->ends[1] = states[b];
-                s->times[0] = times[a], s->times[1] = times[b];
-                if (!accelerations(s, times[a], states[a], s->vdot[0]) ||
-                    !accelerations(s, times[b], states[b], s->vdot[1]))
-                    continue;
-                for (int k = 0; k < s->model->nv; k++) s->x[k] = s->vdot[1][k] - s->vdot[0][k];
-                double size = find_twists(s);
-                if (round == 1) return size;
-                if (size > most) most = size, best[0] = a, best[1] = b;
-            }
+/* x and x'M x of two states; 0 if one of them has no accelerations. */
+static double compare(search *s, const double *times, const double *const *states, const int pair[2]) {
+    for (int side = 0; side < 2; side++) {
+        s->ends[side] = states[pair[side]], s->times[side] = times[pair[side]];
+        if (!accelerations(s, s->times[side], s->ends[side], s->vdot[side])) return 0;
     }
-    return 0;
+    for (int k = 0; k < s->model->nv; k++) s->x[k] = s->vdot[1][k] - s->vdot[0][k];
+    return find_twists(s);
 }
 
-static void judge(search *s, int count, const double *times, const double *const *states, lw_cause *cause) {
-    const double all = find_ends(s, count, times, states);
+/* The element with the largest share in the change between the two states compared last, whose x'M x is
+ * `all`; -1: forces have little to do with it. */
+static int largest_share(search *s, double all) {
     int best = -1;
     double most = 0, sum = 0;
-    if (!(all > 0)) return;
     for (int e = 0; e < s->model->force_count; e++) {
         double of[2];
         for (int side = 0; side < 2; side++) {
@@ -191,10 +179,40 @@ static void judge(search *s, int count, const double *times, const double *const
         sum += part;
         if (part > most) most = part, best = e;
     }
-    if (best >= 0 && sum > good_part)
-        name_element(s, best, cause);
-    else
+    return sum > good_part ? best : -1;
+}
+
+/* Pairs of states in the order of their difference, the largest first. Where bodies move so fast that their
+ * own inertia explains the largest one, the next ones may still show a force. */
+static void judge(search *s, int count, const double *times, const double *const *states, lw_cause *cause) {
+    enum { PAIRS = 5 };
+    int pairs[PAIRS][2], known = 0;
+    double sizes[PAIRS];
+    for (int b = 1; b < count; b++)
+        for (int a = 0; a < b; a++) {
+            const int pair[2] = {a, b};
+            const double size = compare(s, times, states, pair);
+            int at = known;
+            while (at > 0 && size > sizes[at - 1]) at--;
+            if (at == PAIRS) continue;
+            if (known < PAIRS) known++;
+            for (int k = known - 1; k > at; k--) {
+                sizes[k] = sizes[k - 1];
+                memcpy(pairs[k], pairs[k - 1], sizeof pair);
+            }
+            sizes[at] = size;
+            memcpy(pairs[at], pair, sizeof pair);
+        }
+    for (int k = 0; k < known && sizes[k] > 0; k++) {
+        const int element = largest_share(s, compare(s, times, states, pairs[k]));
+        if (element < 0) continue;
+        name_element(s, element, cause);
+        return;
+    }
+    if (known && sizes[0] > 0) {
+        compare(s, times, states, pairs[0]);
         name_joint(s, cause);
+    }
 }
 
 void lw_find_cause(const lw_model *model, const lw_formulation *formulation, const lw_method_options *options,

@@ -16,12 +16,13 @@ def run(model, tolerance, output):
 for model in ["four_bar", "double_pendulum", "andrews_squeezer", "stewart_platform", "gyro_top", "slider_crank", "six_body_linkage", "bricard"]:
     for output in [], ["--output", "100"]:
         exact = run(model, "1e-13", output)[1]
-        last_cost, last_error = 0, float("inf")
+        last_cost, last_errors = 0, [float("inf")]
         for decade in range(4, 13):
             cost, state = run(model, f"1e-{decade}", output)
             error = max(abs(a - b) / (1 + abs(b)) for a, b in zip(state, exact))
-            # errors of single runs scatter by chance, by a factor of two or three; 1e-12 is about what rounding leaves of the exact one.
-            assert cost >= last_cost and error <= 3 * last_error + 1e-12, (model, decade, cost, last_cost, error, last_error)
-            last_cost, last_error = cost, error
-        assert last_error < 1e-10, (model, last_error)
+            # errors of single runs scatter by chance, by a factor of two or three, and one of them may be lucky by more: so
+            # the two before are looked at; 1e-12 is about what rounding leaves of the exact one.
+            assert cost >= last_cost and error <= 3 * max(last_errors) + 1e-12, (model, decade, cost, last_cost, error, last_errors)
+            last_cost, last_errors = cost, [last_errors[-1], error]
+        assert error < 1e-10, (model, error)
 PYTHON

@@ -329,11 +329,12 @@ static void windows_to_the_end(void **state) {
         assert_string_equal(summary.method, "rcr");
         assert_true(error < errors[k]);
         assert_true(summary.energy_max_drift < 1e4 * tolerances[k] * summary.ledger.kinetic);
-        /* erk (8(7)) estimates an error of order h^8: 100^(1/8) = 1.78 times the evaluations for a hundredth of it, and steps that are
-         * rejected near singular positions, where accelerations are right to 1e-11; 100^(1/6) = 2.15 is too many */
-        assert_true(k == 0 || (double)summary.evaluations < 2.15 * (double)before);
-        before = summary.evaluations;
+        if (k == 0) before = summary.evaluations;
     }
+    /* erk (8(7)) estimates an error of order h^8: 1e4^(1/8) = 3.16 times the evaluations for 1e-4 of it, and
+     * steps that are rejected near singular positions, where accelerations are right to 1e-11; 1e4^(1/6) =
+     * 4.64 is too many. */
+    assert_true((double)summary.evaluations < 4.64 * (double)before);
     lw_model_destroy(model);
     read_reference("n_four_bar/reference_2.csv", &reference);
     model = read_problem_with("n_four_bar", "N", "2");
