@@ -1,9 +1,8 @@
-/* absolute_method_base.h - what the methods of Mufti (1983) share: each is a way to solve the
- * stationary-point system, and everything else (state, forces, reactions, drift) is the same for all.
+/* absolute_method_base.h - the common part of the methods of Mufti (1983). They differ in the solution of the
+ * stationary-point system; state, forces, reactions and drift control are the same for all.
  *
- * A method embeds lw_absolute_method as its first member, sets solve, and takes the functions below into its
- * table: lw_absolute_... for a state of its own in absolute coordinates, lw_jointed_... for one in joint
- * coordinates.
+ * A method embeds lw_absolute_method as its first member, sets solve, and puts the functions below into its
+ * table: lw_absolute_... for a state in absolute coordinates, lw_jointed_... for one in joint coordinates.
  */
 #ifndef LW_ABSOLUTE_METHOD_BASE_H
 #define LW_ABSOLUTE_METHOD_BASE_H
@@ -17,25 +16,26 @@ struct lw_absolute_method {
     lw_method_options options;
     lw_newton_euler *system;
     lw_projection *projection;
-    /* a and lambda of the system from its J, H, u, gamma. */
+    /* Computes a and lambda of the system from its J, H, u and gamma. */
     lw_status (*solve)(lw_absolute_method *method, lw_error *error);
 };
 
-/* A method of `size` bytes, zeroed but for its lw_absolute_method; NULL when memory is out. */
+/* A method of `size` bytes, zeroed except for its lw_absolute_method; NULL when memory is out. */
 lw_absolute_method *lw_absolute_method_create(size_t size, const lw_formulation *formulation,
                                               const lw_model *model, const lw_method_options *options,
                                               lw_status (*solve)(lw_absolute_method *method,
                                                                  lw_error *error));
-/* Frees what lw_absolute_method_create made, the method included. */
+/* Frees everything that lw_absolute_method_create made, including the method. */
 void lw_absolute_method_destroy(lw_absolute_method *method);
 
 /* For dense methods: refuses more unknowns than a matrix of 1 GB has. */
 lw_status lw_dense_limit(const char *method, int unknowns, lw_error *error);
-/* Refuses bodies whose mass, or (rotation) whose inertia is singular: methods that invert them. */
+/* For methods that invert them: refuses bodies with singular mass or, if rotation is true, singular
+ * inertia. */
 lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotation, lw_error *error);
 
-/* Refuses bodies without mass or inertia that are not held by others that have some (in the initial state):
- * then some acceleration is not determined, by any method. */
+/* Refuses bodies without mass or inertia whose motion no other body's inertia determines (in the initial
+ * state): then some acceleration is undetermined for every method. */
 lw_status lw_needs_determined(const lw_model *model, lw_error *error);
 
 /* For the table of functions. */

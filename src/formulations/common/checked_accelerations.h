@@ -1,5 +1,5 @@
-/* checked_accelerations.h - accelerations of a method that have passed the balance check: what may be shown
- * to a user.
+/* checked_accelerations.h - accelerations of a method that have passed the balance check. Only these may be
+ * shown to a user.
  */
 #ifndef LW_CHECKED_ACCELERATIONS_H
 #define LW_CHECKED_ACCELERATIONS_H
@@ -13,10 +13,10 @@ typedef struct lw_checked lw_checked;
 lw_checked *lw_checked_create(const lw_model *model);
 void lw_checked_destroy(lw_checked *checked);
 
-/* Accelerations, reactions and uniqueness flags of a state, as lw_formulation.accelerations gives them (vdot,
- * reactions and unique may be NULL), and the check of them. options: those that the method was created with.
- * amount (may be NULL) receives that of the balance, NaN if the method has given no answer; LW_ERROR_SINGULAR
- * names the body, joint or constraint where it does not hold. */
+/* Computes the accelerations, reactions and uniqueness flags of a state as lw_formulation.accelerations does
+ * (vdot, reactions and unique may be NULL), and checks them. options are those with which the method was
+ * created. amount (may be NULL) receives the relative residual of the balance, or NaN if the method has
+ * failed; LW_ERROR_SINGULAR names the body, joint or constraint that is out of balance. */
 lw_status lw_checked_accelerations(lw_checked *checked, lw_method *method, const lw_method_options *options,
                                    double t, const double *q, const double *v, const double *tau,
                                    double *vdot, double *reactions, bool *unique, double *amount,

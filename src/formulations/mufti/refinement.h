@@ -1,30 +1,30 @@
-/* refinement.h - what a solution of the stationary-point system leaves of the equations of every body and
- * row, and its correction by the same factors.
+/* refinement.h - residuals of a solution of the stationary-point system in the equations of every body and
+ * row, and its iterative refinement with the same factors.
  */
 #ifndef LW_REFINEMENT_H
 #define LW_REFINEMENT_H
 
 #include "constraints/newton_euler_system.h"
 
-/* Solves J a - H lambda = u, H'a = gamma for any right-hand sides, with the factors of the state in the
+/* Solves J a - H lambda = u, H'a = gamma for any right-hand sides with the factors of the state in the
  * system. */
 typedef lw_status lw_solver_of(void *method, const double *u, const double *gamma, double *a, double *lambda,
                                lw_error *error);
 
 typedef struct lw_refinement {
     lw_newton_euler *s;
-    int first;              /* rows before it are all looked at ... */
-    const bool *met;        /* ... and of the others those that do not follow from others */
-    double *u, *gamma;      /* what is left */
-    double *a, *lambda;     /* corrections */
-    double *force, *torque; /* per body: size of what acts on it */
-    double *arm;            /* per body: how far from its centre */
+    int first;              /* Rows before this one are all checked. */
+    const bool *met;        /* Which of the other rows are checked: those that are independent. */
+    double *u, *gamma;      /* The residuals. */
+    double *a, *lambda;     /* The corrections. */
+    double *force, *torque; /* Per body: the sizes of the forces and torques that act on it. */
+    double *arm;            /* Per body: the longest arm of a force about its centre of mass. */
 } lw_refinement;
 
-/* NULL when memory is out. The arena of s owns it. */
+/* Returns NULL when memory is out. The arena of s owns the result. */
 lw_refinement *lw_refinement_create(lw_newton_euler *s, int first, const bool *met);
-/* s->a and s->lambda from s->u and the rows' gamma. LW_ERROR_SINGULAR, with the body or the row, if the
- * factors are too poor to get there. name: of the method. */
+/* Computes s->a and s->lambda from s->u and the rows' gamma. LW_ERROR_SINGULAR names the body or the row if
+ * the factors are too inaccurate for the refinement to converge. name is that of the method. */
 lw_status lw_refine(lw_refinement *refinement, lw_solver_of *solve, void *method, const char *name,
                     lw_error *error);
 

@@ -5,19 +5,19 @@
 
 #include <stdbool.h>
 
-/* What counts as rounding in lengths, relative to the lengths themselves. */
+/* Relative size of lengths that counts as rounding. */
 #define LW_DYAD_ROUNDING 1e-13
 
-/* The angle between sides a and b of a triangle whose third side is c. False if there is none: then gap is
- * what is missing. Within rounding of a flat triangle it is flat. */
+/* The angle between sides a and b of a triangle whose third side is c. False if no such triangle exists; gap
+ * is then the missing length. A triangle that is flat within rounding is treated as flat. */
 bool lw_dyad_triangle(double a, double b, double c, double *cosine, double *sine, double *gap);
 
 /* root = sqrt(length^2 - across^2): half the chord that a line at a distance `across` from the centre cuts
  * out of a circle. */
 bool lw_dyad_chord(double length, double across, double *root, double *gap);
 
-/* Rx(a) Ry(b) u = w for the angles of a universal joint, |u| = |w|: the sign of y_z, y = Ry(b) u, is the
- * branch. R = Rx(a), S = Ry(b), row by row. False if no angles reach w. */
+/* The angles of a universal joint with Rx(a) Ry(b) u = w, |u| = |w|. The branch is the sign of y_z, y = Ry(b)
+ * u. R = Rx(a) and S = Ry(b), by rows. False if no angles reach w. */
 bool lw_dyad_cardan(const double u[3], const double w[3], double branch, double R[9], double S[9],
                     double *gap);
 
