@@ -1,4 +1,5 @@
-/* cvode.h - what adams and bdf share: everything but the formula and the solution of its equations.
+/* cvode.h - the common part of adams and bdf: everything except the formula and the solution of its
+ * equations.
  */
 #ifndef LW_CVODE_H
 #define LW_CVODE_H
@@ -7,10 +8,11 @@
 
 typedef struct lw_cvode {
     lw_sundials base;
-    void *memory; /* CVODE's */
+    void *memory; /* CVODE's memory block. */
 } lw_cvode;
 
-/* formula: CV_ADAMS or CV_BDF; attach gives CVODE the solver of the implicit equations, false: no memory. */
+/* formula: CV_ADAMS or CV_BDF. attach gives CVODE the solver of the implicit equations; it returns false when
+ * memory is out. */
 lw_status lw_cvode_create(const lw_integrator *integrator, int formula, bool (*attach)(lw_cvode *run),
                           lw_system *system, const lw_integrator_options *options, double t, const double *y,
                           lw_integration **integration, lw_error *error);

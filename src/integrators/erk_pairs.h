@@ -5,14 +5,15 @@
 
 #include <stdbool.h>
 
-enum { LW_ERK_STAGES = 13 }; /* at most */
+enum { LW_ERK_STAGES = 13 }; /* The largest number of stages. */
 
 typedef struct lw_erk_pair {
     int stages, order;
     bool last_is_new; /* the last stage is the new state: its row of a is b */
     double c[LW_ERK_STAGES], a[LW_ERK_STAGES][LW_ERK_STAGES];
-    double b[LW_ERK_STAGES]; /* of the new state */
-    double d[LW_ERK_STAGES]; /* of the one of lower order, whose distance estimates the error */
+    double b[LW_ERK_STAGES]; /* The weights of the new state. */
+    /* The weights of the state of lower order, whose difference from the new state estimates the error. */
+    double d[LW_ERK_STAGES];
 } lw_erk_pair;
 
 /* Dormand and Prince's 8(7) (high) or 5(4). */

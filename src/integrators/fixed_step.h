@@ -1,5 +1,4 @@
-/* fixed_step.h - the frame of the integrators with a fixed step: times, dense output, projection.
- */
+/* fixed_step.h - the common part of integrators with a fixed step: times, dense output, projection. */
 #ifndef LW_FIXED_STEP_H
 #define LW_FIXED_STEP_H
 
@@ -16,14 +15,14 @@ struct lw_fixed_step {
     lw_take_step take;
     lw_arena *arena;
     double t_start, h;
-    double begin, end;       /* the last step taken; both t_start before the first */
-    double *y_begin, *y_end; /* states there */
-    double *f_begin, *f_end; /* their derivatives */
+    double begin, end;       /* The last step taken; both are t_start before the first. */
+    double *y_begin, *y_end; /* The states at its ends. */
+    double *f_begin, *f_end; /* The derivatives of these states. */
     bool f_begin_known, f_end_known;
-    double *work[3];         /* for take, of the state's size */
-    lw_event event;          /* at the end of the last step */
-    long grid;               /* steps that have ended where they should, ... */
-    long steps, evaluations; /* ... and all */
+    double *work[3];         /* Workspace for take, of the state's size. */
+    lw_event event;          /* The event at the end of the last step. */
+    long grid;               /* Steps that have ended at a multiple of h. */
+    long steps, evaluations; /* All steps, and all evaluations. */
 };
 
 lw_status lw_fixed_step_create(const lw_integrator *integrator, lw_take_step take, lw_system *system,

@@ -1,11 +1,13 @@
-/* integration.h - what all integrators share: checked calls of the system, times, dense output, error texts.
+/* integration.h - functions that all integrators share: checked calls of the system, times, dense output,
+ * error messages.
  */
 #ifndef LW_INTEGRATION_H
 #define LW_INTEGRATION_H
 
 #include "integrators/integrator.h"
 
-/* Is there what this integrator needs: derivative, residual or step of the system; step or tolerance? */
+/* Does the system have the derivative, residual or step that this integrator needs, and do the options have a
+ * step or a tolerance? */
 lw_status lw_check_start(const lw_integrator *integrator, const lw_system *system,
                          const lw_integrator_options *options, double t, const double *y, lw_error *error);
 
@@ -13,7 +15,7 @@ lw_status lw_check_start(const lw_integrator *integrator, const lw_system *syste
 lw_status lw_check_times(const lw_integrator *integrator, double earliest, double t_out, double t_stop,
                          lw_error *error);
 
-/* How many leading entries of the state the error control looks at. */
+/* The number of leading entries of the state that are subject to error control. */
 int lw_controlled_states(const lw_system *system);
 
 /* The system's derivative or residual. A result that is not finite is LW_ERROR_SINGULAR. */
@@ -25,8 +27,8 @@ lw_status lw_checked_residual(lw_system *system, double t, const double *y, cons
 /* Adds "the integrator stopped at t = ..." to an error of the system; returns the error's status. */
 lw_status lw_stopped_at(double t, lw_status status, lw_error *error);
 
-/* The step has become so small that time stands still, or is no number. tolerance 0: the step is the
- * user's. */
+/* Fails because the step has become too small to advance time, or is not a number. tolerance 0: the user has
+ * given the step. */
 lw_status lw_step_vanished(const lw_integrator *integrator, double t, double h, double tolerance,
                            lw_error *error);
 

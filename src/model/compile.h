@@ -1,11 +1,11 @@
-/* compile.h - what the parts of the compiler share.
+/* compile.h - the interface between the parts of the compiler.
  *
- *   validate.c          what is wrong with a body, a joint, a force or a constraint taken by itself
- *   compile.c           the order of it all, names, initial state
+ *   validate.c          faults of a single body, joint, force or constraint
+ *   compile.c           the sequence of all parts, names, initial state
  *   compile_geometry.c  reference configuration, joint frames
  *   compile_tree.c      spanning tree, loops, internal frames
  *   compile_forces.c    force elements, constraints, prescribed motions
- *   idle_spins.c              motions that move no inertia and on which nothing acts
+ *   idle_spins.c        rotations that move no inertia and on which nothing acts
  */
 #ifndef LW_COMPILE_H
 #define LW_COMPILE_H
@@ -19,21 +19,22 @@
 typedef struct lw_joint_draft {
     int bodies[2];
     lw_joint joint;
-    lw_pose frames[2]; /* in the user's body frames */
+    lw_pose frames[2]; /* In the users' body frames. */
     double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V];
     unsigned prescribed;
-    bool usable; /* bodies known, geometry sound */
+    bool usable; /* Its bodies are known and its geometry is valid. */
 } lw_joint_draft;
 
 typedef struct lw_compiler {
     const lw_spec *spec;
     lw_report *report;
     int errors;
-    bool partial;      /* the spec lacks objects: a name that is not found is no fault */
-    lw_arena *scratch; /* gone after compiling */
+    bool partial;      /* The spec is incomplete: an unknown name is no fault. */
+    lw_arena *scratch; /* Freed after compiling. */
     lw_names bodies, joints;
-    lw_pose *reference;     /* user's bodies 0 .. n: pose of the body frame in the reference configuration */
-    bool *posed;            /* explicitly given */
+    /* Per body 0 .. n in the user's order: pose of the body frame in the reference configuration. */
+    lw_pose *reference;
+    bool *posed;            /* The pose is given explicitly. */
     lw_joint_draft *drafts; /* spec's joints */
     lw_constant *constants; /* parameters, for expressions */
     lw_model *model;
@@ -76,14 +77,14 @@ lw_status lw_compile_tree(lw_compiler *compiler);
 /* compile_forces.c */
 lw_status lw_compile_motions(lw_compiler *compiler);
 lw_status lw_compile_forces(lw_compiler *compiler);
-/* Entries of q for the angles of cut joints whose turns matter: those of screws and of elements that depend
- * on them. */
+/* Adds entries of q for the angles of cut joints whose revolutions matter: those of screws, and those on
+ * which elements depend. */
 lw_status lw_compile_cut_angles(lw_compiler *compiler);
 lw_status lw_compile_constraints(lw_compiler *compiler);
-/* After the initial state is known: free lengths that were left to it. */
+/* Free lengths that the model leaves to the initial state; to be called when this is known. */
 lw_status lw_compile_lengths(lw_compiler *compiler);
 
-/* idle_spins.c: after the initial state is known, before pivots are judged. */
+/* idle_spins.c: to be called when the initial state is known, before pivots are judged. */
 lw_status lw_compile_idle(lw_compiler *compiler);
 
 #endif

@@ -1,10 +1,10 @@
-/* compiled_model.h - the compiled model's inside: flat arrays in regular labelling.
+/* compiled_model.h - the inner structure of the compiled model: flat arrays in regular labelling.
  *
  * Each body i has an internal frame. Its origin is the point of its tree joint on the body's side, so that
  * the joint's motion needs no transformation there. Its axes are those of the joint's frame (z along the axis
  * of a one-axis joint); but where a revolute or prismatic joint moves about or along a coordinate axis of the
- * parent, they are the parent's at q = 0 ("aligned"), so that the joint's base need not be turned either.
- * bodies[i].frame places the body frame that the user knows in the internal frame.
+ * parent, they are the parent's at q = 0 ("aligned"), so that no rotation to the joint's base is needed
+ * either. bodies[i].frame is the pose of the user's body frame in the internal frame.
  */
 #ifndef LW_COMPILED_MODEL_H
 #define LW_COMPILED_MODEL_H
@@ -21,34 +21,38 @@ typedef struct lw_pose {
     double R[9], p[3];
 } lw_pose;
 
-/* The motion a joint allows, in its own frame: enough to evaluate it in the tree or in a closure. */
+/* The motion that a joint allows, in its own frame: enough to evaluate it in the tree or in a closure. */
 typedef struct lw_joint {
     lw_joint_type type;
-    bool inverse;     /* evaluate the motion of the first frame relative to the second */
-    bool straight;    /* in the tree: its frame on the parent has the parent's internal axes */
-    int axis;         /* revolute, prismatic: moves about or along this coordinate axis, 0 .. 2 */
-    lw_kernel kernel; /* the kernel of its type */
-    /* revolute, prismatic: in the axis' sense, +1, or against it, -1; translation: of all axes */
+    bool inverse;     /* Evaluate the motion of the first frame relative to the second. */
+    bool straight;    /* In the tree: its frame on the parent has the parent's internal axes. */
+    int axis;         /* Revolute, prismatic: the coordinate axis of the motion, 0 .. 2. */
+    lw_kernel kernel; /* The kernel of its type. */
+    /* Revolute, prismatic: +1 for a motion in the sense of the axis, -1 against it; translation: the sign of
+     * all axes. */
     double sign;
-    double pitch;       /* screw: advance per radian */
-    const double *axes; /* translation: direction k in axes[3k..] */
+    double pitch;       /* Screw: advance per radian. */
+    const double *axes; /* Translation: direction k is axes[3k..]. */
     int nq, nv;
 } lw_joint;
 
-/* Body i and the tree joint that carries it, as the recursions need it; entry 0 is ground. The first 64 bytes
- * serve velocities and accelerations of an aligned joint, the second its inertia. */
+/* Body i and the tree joint that carries it, in the form that the recursions need; entry 0 is ground. The
+ * first 64 bytes serve velocities and accelerations of an aligned joint, the second 64 bytes its inertia. */
 typedef struct lw_link {
     _Alignas(64) int parent;
-    int q, v;           /* first coordinate and speed */
-    int slot;           /* where it meets its children (lw_node_sum, lw_node_swing), or -1 if it has none */
-    signed char kernel; /* an lw_kernel */
-    bool first;         /* of its siblings the first that a backward pass meets */
-    unsigned char prescribed; /* bit k: speed k is prescribed */
-    bool principal;           /* inertia.second is diagonal */
-    float sign;               /* that of its joint */
-    double p[3];              /* place of the joint's frame in the parent's internal frame: origin ... */
+    int q, v; /* First coordinate and first speed. */
+    /* The slot where it accumulates its children's terms (lw_node_sum, lw_node_swing), or -1 if it has
+     * none. */
+    int slot;
+    signed char kernel;       /* An lw_kernel. */
+    bool first;               /* It is the first of its siblings in a backward pass. */
+    unsigned char prescribed; /* Bit k: speed k is prescribed. */
+    bool principal;           /* inertia.second is diagonal. */
+    float sign;               /* The sign of its joint. */
+    double p[3];              /* Origin of the joint's frame in the parent's internal frame. */
     lw_rigid_inertia inertia;
-    double R[9]; /* ... and axes: the identity for aligned joints */
+    /* Axes of the joint's frame in the parent's internal frame: the identity for aligned joints. */
+    double R[9];
     lw_joint joint;
 } lw_link;
 
@@ -58,57 +62,61 @@ typedef struct lw_turn {
     double sign;
 } lw_turn;
 
-/* The speeds of body i and of all that it carries, as columns of the mass matrix: the bodies it carries
- * first. A branch starts at an even column, so that columns can be worked on in pairs: beyond its end there
- * is either nothing or what is written later, nearer to ground. */
+/* The speeds of body i and of all bodies that it carries, as columns of the mass matrix; the carried bodies
+ * come first. A branch starts at an even column, so that columns can be processed in pairs: behind its end
+ * there is either nothing or a column that is written later, nearer to ground. */
 typedef struct lw_branch {
     int first, end;
 } lw_branch;
 
-/* What no recursion needs of body i. */
+/* The properties of body i that no recursion needs. */
 typedef struct lw_body {
     const char *name;
     lw_body_kind kind;
-    double com[3];   /* internal frame */
+    double com[3];   /* Centre of mass in the internal frame. */
     lw_pose frame;   /* the user's body frame in the internal frame */
-    double held[6];  /* the part of the link's second moments that holds idle spins (lw_idle) */
-    int joint_index; /* its tree joint in the spec's order */
+    double held[6];  /* The part of the link's second moments that keeps idle spins determined (lw_idle). */
+    int joint_index; /* Its tree joint in the spec's order. */
     lw_shape shape;
     lw_place place;
 } lw_body;
 
-/* A joint, in the tree or closing a loop, as the user wrote it: from his first body to his second. */
+/* A joint, in the tree or closing a loop, in the sense of the model file: from its first body to its
+ * second. */
 typedef struct lw_joint_entry {
     const char *name;
     lw_joint_info info;
     lw_joint joint;
-    lw_pose frames[2];     /* on both bodies, in their internal frames; reactions are given at frames[1] */
-    bool given_q, given_v; /* initial coordinates and speeds that the user asks for */
-    double initial[LW_JOINT_MAX_Q]; /* coordinates, of cut joints too: given, or those of the reference */
-    int winding[LW_JOINT_MAX_Q]; /* cut: entry of q that says which turn coordinate k is in; -1: none does */
+    lw_pose frames[2];     /* On both bodies, in their internal frames; reactions are given at frames[1]. */
+    bool given_q, given_v; /* Initial coordinates or speeds are given in the model file. */
+    /* Coordinates, of cut joints too: the given ones, or those of the reference configuration. */
+    double initial[LW_JOINT_MAX_Q];
+    /* For a cut joint: the entry of q that counts the revolutions of coordinate k, or -1. */
+    int winding[LW_JOINT_MAX_Q];
     lw_place place;
 } lw_joint_entry;
 
-/* An angle of a joint that closes a loop, where its number of turns matters: bodies look alike after each
- * turn, so it has an entry of its own behind the coordinates of the tree. That entry is integrated like they
- * are, but only says which turn the angle is in; the angle itself follows from the places of the bodies. */
+/* An angle of a cut joint whose number of revolutions matters. Poses do not show whole revolutions, so the
+ * angle has an entry of its own behind the coordinates of the tree. This entry is integrated like the others
+ * but only selects the revolution; the angle itself follows from the poses of the bodies. */
 typedef struct lw_cut_angle {
     int closure, coordinate; /* of the cut joint */
-    int q;                   /* its entry */
+    int q;                   /* Its entry of q. */
 } lw_cut_angle;
 
 /* Prescribed motion of one speed, or of the rotation of a joint by three Cardan angles. */
 typedef struct lw_motion {
-    int body, speed; /* tree joint by its body, first speed of it */
+    int body, speed; /* The tree joint, by its body, and its first prescribed speed. */
     int count;       /* 1, or 3 for Cardan angles */
     const lw_function *functions[3];
 } lw_motion;
 
-/* What elements in joints need comes first: one or two lines of memory for each. */
+/* The members that elements in joints need come first: one or two cache lines for each element. */
 typedef struct lw_force {
     lw_force_type type;
-    int q, v;    /* joint coordinate and speed acted on; q is -1 where there is no such coordinate */
-    int closure; /* the loop at whose cut joint it acts, q and v counting from that joint's first; else -1 */
+    int q, v; /* joint coordinate and speed acted on; q is -1 where there is no such coordinate */
+    /* The loop at whose cut joint it acts, with q and v counted from that joint's first; otherwise -1. */
+    int closure;
     double stiffness, damping, free_length;
     const lw_function *law;   /* of x, v, t */
     bool law_is_potential;    /* law of x alone */
@@ -135,8 +143,9 @@ typedef struct lw_constraint {
     double factors[LW_COUPLING_MAX], offset;
 } lw_constraint;
 
-/* A motion that moves no inertia and on which nothing acts (idle_spins.c): link.inertia has a moment about an
- * axis of the body, internal axes, that holds its spin and is in no other book. */
+/* A rotation that moves no inertia and on which nothing acts (idle_spins.c). link.inertia includes a moment
+ * about an axis of the body (internal axes) that makes its acceleration determined; no energy, momentum or
+ * reaction includes it. */
 typedef struct lw_idle {
     int body;
     double axis[3], moment;
@@ -149,15 +158,16 @@ struct lw_model {
     double gravity[3];
     int body_count;     /* without ground */
     int nq, nv;         /* nq with the angles of cut joints, which come last */
-    int revolute_count; /* aligned revolute joints */
-    int turn_count;     /* their angles, and those of universal joints */
+    int revolute_count; /* The number of aligned revolute joints. */
+    int turn_count;     /* The number of their angles and of those of universal joints. */
     lw_turn *turns;
-    int slot_count;      /* inertias on their way inwards at the same time, at most */
+    int slot_count;      /* The largest number of inertias that a backward pass holds at the same time. */
     lw_link *links;      /* 0 .. body_count */
     lw_branch *branches; /* 0 .. body_count */
-    int *column_speeds;  /* the speed of each column; -1 where one is left out, and at the end */
+    int *column_speeds;  /* The speed of each column; -1 for columns that are skipped, and at the end. */
     lw_body *bodies;     /* 0 .. body_count */
-    double *pivot_floor; /* per speed: a pivot of the mass matrix below this counts as zero (compile.c) */
+    /* Per speed: a pivot of the mass matrix below this value counts as zero (compile.c). */
+    double *pivot_floor;
     double *q0, *v0;
     int joint_count;
     lw_joint_entry *joints; /* the spec's order */
@@ -176,7 +186,7 @@ struct lw_model {
     int idle_count;
     lw_idle *idle;
     lw_graph graph;
-    lw_names body_names, joint_names; /* by label, by the spec's order */
+    lw_names body_names, joint_names; /* By label, and in the spec's order. */
 };
 
 /* The longest arm on a body, in metres: the largest distance of a joint, a constraint's point or the centre

@@ -1,20 +1,19 @@
-/* data.h - the inside of lw_data: everything that one thread computes for one model.
- */
+/* data.h - the inner structure of lw_data: everything that one thread computes for one model. */
 #ifndef LW_DATA_H
 #define LW_DATA_H
 
 #include "model/compiled_model.h"
 #include <linkwork/dynamics.h>
 
-/* Power of what is neither kinetic nor potential energy: the integrand of the energy ledger. */
+/* Power of everything except kinetic and potential energy: the integrand of the energy ledger. */
 typedef struct lw_power {
     double drives, forces, dissipation;
 } lw_power;
-#define LW_POWERS 3 /* the same as an array, in this order */
+#define LW_POWERS 3 /* The number of its members, for use as an array in this order. */
 
 /* Kinematics of one body, in its internal frame. */
 typedef struct lw_body_motion {
-    double R[9], p[3]; /* place in the parent's internal frame */
+    double R[9], p[3]; /* Pose in the parent's internal frame. */
     double V[6];       /* twist */
 } lw_body_motion;
 
@@ -51,110 +50,111 @@ typedef LW_PLACE(double) lw_node_place;
 typedef LW_SUM(double) lw_node_sum;
 typedef LW_SWING(double) lw_node_swing;
 
-/* What an element between two bodies leaves for those who differentiate it.
- *   spring    wrenches of a unit of tension on the first body, and against it on the second, in their
- *   internal axes; the rate of its
- *             length
- *   bushing   its axes as columns, seen from the second body, 9; its point seen from the first, 3; the rates
- *   that it damps, 6 */
+/* Derivatives that an element between two bodies stores for methods that linearise it.
+ *   spring    the wrenches of a unit of tension on the first body and, opposite, on the second, in their
+ *             internal axes; the rate of its length
+ *   bushing   its axes as columns in the second body's axes, 9; its point in the first body's frame, 3; the
+ *             rates that it damps, 6 */
 enum { LW_LINE = 18 };
 
 struct lw_data {
     lw_arena *arena;
-    /* kinematics (lw_positions, lw_velocities, lw_world_poses), 0 .. n */
+    /* Kinematics (lw_positions, lw_velocities, lw_world_poses), 0 .. n. */
     lw_body_motion *motion;
-    lw_pose *world; /* place of the internal frames in the world */
-    double *S;      /* 6 per speed: motion subspace, child's internal axes */
-    /* state with prescribed entries filled in (lw_take_state) */
+    lw_pose *world; /* World poses of the internal frames. */
+    double *S;      /* 6 per speed: motion subspace in the child's internal axes. */
+    /* The state with prescribed entries filled in (lw_take_state). */
     double *q, *v, *vdot;
-    /* force elements (lw_forces) */
-    double *tau;      /* per speed: of joint elements and of the caller */
-    double *load;     /* 6 per body: wrench (torque about the internal origin; force), internal axes */
-    lw_power power;   /* of the elements */
-    double potential; /* of springs, torsion springs and bushings */
-    double gross[2];  /* of the last element: the sizes of its parts, which may cancel (torque, force) */
-    /* per element: which LW_LINE of `lines` it leaves (force.c), or -1: none; NULL: not kept */
+    /* Force elements (lw_forces). */
+    double *tau;      /* Per speed: forces of joint elements and of the caller. */
+    double *load;     /* 6 per body: wrench (torque about the internal origin; force) in internal axes. */
+    lw_power power;   /* Power of the elements. */
+    double potential; /* Potential energy of springs, torsion springs and bushings. */
+    /* The magnitudes of the parts of the last element, which may cancel each other: torque, force. */
+    double gross[2];
+    /* Per element: its LW_LINE in `lines` (force.c), or -1; NULL if none are stored. */
     const int *line_of;
     double *lines;
-    /* outcomes that conditions in laws, drives and applied forces are held at (lw_function_value_held): per
-     * element the first of its own in `held`, or -1; NULL: nothing is held */
+    /* Outcomes at which the conditions in laws, drives and applied forces are frozen
+     * (lw_function_value_held). Per element: the index of its first outcome in `held`, or -1. NULL if nothing
+     * is frozen. */
     const int *held_of;
     const double *held;
-    /* per element: its law or drive gives what it would at rest, by its slope; NULL: none does */
+    /* Per element: its law or drive is extrapolated from rest by its slope; NULL if none is. */
     const bool *still;
-    /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, world
-     * axes */
+    /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, in
+     * world axes. */
     double *cut_load;
-    /* recursions */
-    lw_node *nodes;              /* 0 .. n */
-    lw_node_place *places;       /* 0 .. n */
-    lw_node_sum *sums;           /* slots */
-    lw_node_swing *swings;       /* one for leaves, then slots */
-    double *wrenches;            /* 6 per body, 0 .. n: transmitted by its joint (inverse dynamics) */
-    double *joint_U, *joint_D;   /* 6 per speed each: U and the factor of D of joints that are not aligned */
+    /* Recursions. */
+    lw_node *nodes;        /* 0 .. n */
+    lw_node_place *places; /* 0 .. n */
+    lw_node_sum *sums;     /* slots */
+    lw_node_swing *swings; /* one for leaves, then slots */
+    double *wrenches;      /* 6 per body, 0 .. n: wrench transmitted by its joint (inverse dynamics). */
+    /* 6 per speed each: U and the factor of D, for joints that are not aligned. */
+    double *joint_U, *joint_D;
     double *joint_u;             /* per speed */
     double *sine, *cosine;       /* per speed, of aligned revolute joints */
-    double *drive;               /* per speed: force of the drive at a prescribed one */
+    double *drive;               /* Per speed: force of the drive at a prescribed speed. */
     lw_rigid_inertia *composite; /* 0 .. n, for the mass matrix */
     double *columns;             /* 6 per column (lw_branch), in pairs, for the mass matrix */
 };
 
 /* --- kinematics.c --------------------------------------------------------------------------------- */
 
-/* Fills q, v (and vdot at prescribed speeds) of data from the caller's; v may be NULL (at rest). */
+/* Fills q, v (and vdot at prescribed speeds) of data from the caller's values; v may be NULL (at rest). */
 void lw_take_state(const lw_model *model, lw_data *data, double t, const double *q, const double *v);
 /* The prescribed entries alone. */
 void lw_take_prescribed(const lw_model *model, lw_data *data, double t);
-/* From data->q: places in the parent and motion subspaces. */
+/* Relative poses and motion subspaces from data->q. */
 void lw_positions(const lw_model *model, lw_data *data);
-/* From data->q, data->v: lw_positions plus twists. */
+/* lw_positions, and twists from data->v. */
 void lw_velocities(const lw_model *model, lw_data *data);
 /* World poses, after lw_positions. */
 void lw_world_poses(const lw_model *model, lw_data *data);
-/* The same of bodies first .. end - 1, when those before them are done. */
+/* The same for bodies first .. end - 1, when all bodies before them are done. */
 void lw_velocities_of(const lw_model *model, lw_data *data, int first, int end);
 void lw_world_poses_of(const lw_model *model, lw_data *data, int first, int end);
-/* lw_q_rate with the pull of quaternions towards unit length (joint.h): for integration. */
+/* lw_q_rate with a term that drives quaternions towards unit length (joint.h); for integration. */
 void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot);
-/* A quaternion and its opposite are the same rotation: each in q with the sign that is nearer to the one in
- * `like`. */
+/* A quaternion and its negative are the same rotation: gives each quaternion in q the sign that is nearer to
+ * that in `like`. */
 void lw_same_signs(const lw_model *model, const double *like, double *q);
 
-/* The joint that closes a loop, after lw_velocities and lw_world_poses: coordinates, speeds, and the wrenches
- * of lw_joint_dual in world axes at its point on the second body. */
+/* Coordinates and speeds of a joint that closes a loop, and the wrenches of lw_joint_dual in world axes at
+ * its point on the second body; after lw_velocities and lw_world_poses. */
 void lw_cut_joint(const lw_model *model, const lw_data *data, int closure, double *q, double *v, double W[36],
                   double at[3]);
-/* What lw_joint_fit starts from at a cut joint: the turns that q names, zero displacement where it names
- * none. */
+/* The initial guess of lw_joint_fit at a cut joint: the angles whose revolutions q counts, zero displacement
+ * for the others. */
 void lw_cut_guess(const lw_joint_entry *entry, const double *q, double *guess);
-/* Into q what it holds of a joint's coordinates: all of them in the tree, the turns of a cut joint where they
+/* Stores a joint's coordinates in q: all of a tree joint, and of a cut joint the angles whose revolutions
  * matter. */
 void lw_put_coordinates(const lw_joint_entry *entry, const double *coordinates, double *q);
-/* The entries of q that belong to cut joints, from the places of the bodies and the turns that they are
- * in. */
+/* Replaces the entries of q that belong to cut joints by the angles of the poses, in the same revolution. */
 void lw_fit_cut_angles(const lw_model *model, double *q);
 
 /* --- force.c -------------------------------------------------------------------------------------- */
 
-/* Loads and joint forces of all elements into load and tau (both overwritten), with their power;
- * after lw_velocities and, if the model asks for it, lw_world_poses. potential: complete data->potential too,
- * which for laws given as expressions means integrating them. */
+/* Loads and joint forces of all elements into load and tau (both overwritten), with their power; after
+ * lw_velocities and, if forces_need_world, lw_world_poses. potential: compute data->potential too, which for
+ * laws given as expressions means integrating them. */
 void lw_forces(const lw_model *model, lw_data *data, double t, bool potential);
-/* Outcomes that conditions of element k are held at, or NULL. */
+/* The outcomes at which the conditions of element k are frozen, or NULL. */
 static inline const double *lw_held(const lw_data *data, int k) {
     return data->held_of && data->held_of[k] >= 0 ? data->held + data->held_of[k] : NULL;
 }
-/* Sets all that lw_forces fills to zero. */
+/* Sets everything that lw_forces computes to zero. */
 void lw_forces_clear(const lw_model *model, lw_data *data);
-/* Does an element act on a speed of the tree, and load no body? */
+/* Does an element act on a speed of the tree only, and not on bodies? */
 bool lw_force_in_joint(const lw_force *force);
-/* The same of the elements first .. end - 1, added to what is there. */
+/* lw_forces for the elements first .. end - 1, added to the present values. */
 void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, double t, bool potential);
 
 /* --- idle_spins.c --------------------------------------------------------------------------------------- */
 
-/* Adds to load what takes the gyroscopic torque of the moments that hold idle spins away again; after
- * lw_velocities. */
+/* Adds to load the torque that cancels the gyroscopic torque of the moments that keep idle spins determined;
+ * after lw_velocities. */
 void lw_idle_loads(const lw_model *model, lw_data *data);
 
 #endif

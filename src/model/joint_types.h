@@ -22,9 +22,9 @@
 
 #include <linkwork/spec.h>
 
-/* Which kernel of the recursions a joint takes: a revolute or prismatic joint about or along a coordinate
- * axis (added to the value, which is then the axis' place in a twist) whose base does not turn; a spherical,
- * free or universal joint; all of these in the user's sense and not prescribed; or any other. */
+/* The kernel of the recursions for a joint: a revolute or prismatic joint about or along a coordinate axis
+ * whose base does not rotate (the axis is added to the value, which is then its index in a twist); a
+ * spherical, free or universal joint; all of these neither inverse nor prescribed; or any other. */
 typedef enum lw_kernel {
     LW_KERNEL_REVOLUTE = 0,
     LW_KERNEL_PRISMATIC = 3,
@@ -82,13 +82,13 @@ static inline const lw_joint_descriptor *lw_joint_describe(lw_joint_type type) {
     return &lw_joint_descriptors[type];
 }
 
-/* Where the quaternion of the joint starts in its q, or -1. */
+/* The index of the quaternion in the joint's q, or -1. */
 static inline int lw_joint_quaternion(lw_joint_type type) {
     const lw_joint_descriptor *d = lw_joint_describe(type);
     return d->ball ? d->slides : -1;
 }
 
-/* Does speed k turn (1) or slide (0)? */
+/* Is speed k a rotation (true) or a translation (false)? */
 static inline bool lw_joint_speed_turns(lw_joint_type type, int k) {
     return k >= lw_joint_describe(type)->slides;
 }
@@ -101,7 +101,7 @@ static inline int lw_joint_coordinate_of_speed(lw_joint_type type, int k) {
 
 /* Do the axes stand in the model file as a list? */
 bool lw_joint_axes_are_listed(lw_joint_type type);
-/* May the second body have any place relative to the first? */
+/* Can the second body have any pose relative to the first? */
 bool lw_joint_is_free(lw_joint_type type);
 /* Does the joint hold a point of its second body on its first? */
 bool lw_joint_keeps_point(lw_joint_type type);
@@ -110,7 +110,7 @@ bool lw_joint_keeps_point(lw_joint_type type);
 bool lw_joint_has_one_axis(lw_joint_type type);
 /* Does the motion subspace, seen from the second body, depend on the coordinates? */
 bool lw_joint_subspace_varies(lw_joint_type type);
-/* Does its second body turn about points or lines that are fixed in the first? */
+/* Does its second body rotate about points or lines that are fixed in the first? */
 bool lw_joint_turns_in_place(lw_joint_type type);
 /* Name of coordinate (order 0), speed (1) or acceleration (2) number k in results, of a joint with nv speeds,
  * and its unit. */

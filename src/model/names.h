@@ -11,9 +11,9 @@ typedef struct lw_names {
     int count;
 } lw_names;
 
-/* Takes room for count names; fill names[], then call lw_names_sort. */
+/* Allocates an index of count names; fill names[], then call lw_names_sort. */
 lw_status lw_names_create(lw_arena *arena, int count, lw_names *names);
 void lw_names_sort(lw_names *names);
-int lw_names_find(const lw_names *names, const char *name); /* the smallest index of that name, or -1 */
+int lw_names_find(const lw_names *names, const char *name); /* The smallest index of that name, or -1. */
 
 #endif

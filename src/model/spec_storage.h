@@ -1,4 +1,4 @@
-/* spec_storage.h - the inside of a spec, for the files that compile it.
+/* spec_storage.h - the inner structure of a spec, for the files that compile it.
  *
  * All strings, tables and lists live in the arena. A list doubles into a new piece of the arena, so the
  * pieces left behind are together no larger than the list itself.
@@ -15,8 +15,7 @@ typedef struct lw_parameter {
     double value;
 } lw_parameter;
 
-/* Where the values of a body or joint stand in the model file, so that faults are placed there; {0, 0}: not
- * known. */
+/* The places of the values of a body or joint in the model file, for messages; {0, 0} if unknown. */
 typedef struct lw_body_places {
     lw_place mass, com, inertia, position, rotation;
 } lw_body_places;
@@ -40,20 +39,21 @@ struct lw_spec {
     size_t parameter_count, body_count, joint_count, force_count, constraint_count;
     size_t parameter_capacity, body_capacity, joint_capacity, force_capacity, constraint_capacity;
 
-    lw_body_places *body_places; /* of bodies and joints by index, as far as the reader has told them */
+    /* Places of bodies and joints by index, as far as the reader has given them. */
+    lw_body_places *body_places;
     lw_joint_places *joint_places;
     size_t body_place_count, joint_place_count, body_place_capacity, joint_place_capacity;
 };
 
-/* Tells the places of the body or joint that was added last. */
+/* Stores the places of the body or joint that was added last. */
 lw_status lw_spec_place_body(lw_spec *spec, const lw_body_places *places);
 lw_status lw_spec_place_joint(lw_spec *spec, const lw_joint_places *places);
-/* The places of a body or joint of the spec; all {0, 0} if they were not told. */
+/* The places of a body or joint of the spec; all {0, 0} if they are unknown. */
 const lw_body_places *lw_spec_body_places(const lw_spec *spec, const lw_body_spec *body);
 const lw_joint_places *lw_spec_joint_places(const lw_spec *spec, const lw_joint_spec *joint);
 
-/* What is wrong with each body and joint taken by itself (compile.c): for a spec that lacks others, and so
- * cannot be compiled. */
+/* Reports the faults of each body and joint taken by itself (compile.c); for an incomplete spec, which cannot
+ * be compiled. */
 void lw_spec_check_parts(const lw_spec *spec, lw_report *report);
 
 #endif
