@@ -1,31 +1,29 @@
-/* balance.c - the Newton-Euler balance of every body, the transmission of every joint, the acceleration of
- * every row.
+/* balance.c - the Newton-Euler balance of every body, the transmitted force of every joint, the acceleration
+ * of every row.
  *
- * Motion, in internal axes at the internal origin of body i, by spatial accelerations (tree.md, 4-6):
+ * Spatial accelerations in internal axes at the internal origin of body i (tree.md, 4-6):
  *
  *   A_i = X_i A_parent + S vdot + S° v + V_i x (S v),   A_0 = 0
- *   f_i = I_i A_i + V_i x* (I_i V_i) - (gravity) - (elements)                  what joints and constraints
- *   must supply
+ *   f_i = I_i A_i + V_i x* (I_i V_i) - (gravity) - (elements)
  *
- * Then, for every body, f_i - (reactions) - (constraint forces) = 0 (1); for every joint, S'(reaction) = tau
- * (2); for every closure and constraint, H'a = gamma (3). What is left is measured by
+ * f_i is the wrench that joints and constraints must supply. Then f_i - (reactions) - (constraint forces) = 0
+ * for every body (1), S'(reaction) = tau for every joint (2), and H'a = gamma for every closure and
+ * constraint (3). The residual is measured by
  *
- *   amount = max(0, |rest| - noise) / (own + k sum),   noise = c eps sum + g eps most + m d
- *   (5)
+ *   amount = max(0, |residual| - noise) / (own + k sum),   noise = c eps sum + g eps most + m d       (5)
  *
- * sum: of the sizes of all terms that meet there; own: of those that belong to the body itself (inertia,
- * weight, elements, tau); most: the largest force in the mechanism, times the body's length for a torque; m
- * its mass, d what differences of speeds leave in accelerations of a method that forms some. Rounding
- * explains the noise, whether it is made where the terms meet or left by a solution of all equations
- * together. A light frame between heavy bodies passes on forces that are large against its own inertia; its
- * rest is judged by its own terms, down to k times what it passes on.
+ * where sum is the sum of the magnitudes of all terms of the equation; own that of the terms of the body
+ * itself (inertia, weight, elements, tau); most the largest force in the mechanism, times the body's length
+ * for a torque; m the mass of the body; and d the error of accelerations that are formed as differences of
+ * speeds. Rounding explains the noise, whether it arises in the equation itself or in the solution of all
+ * equations together. A light body between heavy ones transmits forces that are large compared with its own
+ * inertia. Its residual is judged by its own terms, down to k times the transmitted forces.
  *
- * Source   Newton and Euler; docs/theory/balance.md, whose equation numbers stand above. Of the formulations
- *          nothing is used; the kinematics of joints, the rows of closures and constraints (model/rows.h) and
- *          force elements are those of the model.
- * Cost     O(bodies + joints + constraints + elements), no allocation but in create; about one inverse
- *          dynamics.
- * Limits   what is smaller than the noise, about 1e-13 of the forces that meet in a body, cannot be told from
+ * Source   Newton and Euler; docs/theory/balance.md, which has the equation numbers above. Nothing of the
+ *          formulations is used; the kinematics of joints, the rows of closures and constraints
+ *          (model/rows.h) and the force elements are those of the model.
+ * Cost     O(bodies + joints + constraints + elements), about one inverse dynamics; only create allocates.
+ * Limits   errors below the noise, about 1e-13 of the forces on a body, cannot be distinguished from
  *          rounding.
  */
 #include "constraints/balance.h"
@@ -35,23 +33,27 @@
 #include <float.h>
 #include <math.h>
 
-/* c eps: sums of some tens of terms, rotated a few times */
+/* c eps: rounding of sums of some tens of terms, rotated a few times. */
 static const double sum_noise = 1024 * DBL_EPSILON;
-/* g eps: what a stable solution of all equations leaves */
+/* g eps: the residual of a stable solution of all equations. */
 static const double solution_noise = 128 * DBL_EPSILON;
-/* of accelerations: each is rounded once, by half of that, and turned on the way outwards */
+/* Rounding of accelerations: each is rounded once, by half of this, and rotated on the path outwards. */
 static const double last_digits = DBL_EPSILON;
-static const double transmitted_share = 1e-6; /* k */
-/* of the longest: below it an arm is rounding, 1e-16, or as good as that */
+static const double transmitted_share = 1e-6; /* k of equation (5). */
+/* Relative to the longest arm: shorter arms are due to rounding (1e-16) or have no more effect than
+ * rounding. */
 static const double shortest_arm = 1e-9;
-static const double largest_hidden = 1e-6; /* of what acts: rounding of reactions that may be left there */
+/* The largest admissible rounding of reactions, relative to the applied forces. */
+static const double largest_hidden = 1e-6;
 
-/* Terms that meet in one body: what is left of their sum, and their sizes. Torque first, then force. */
+/* The sum of the terms in the equation of one body: its residual, and the magnitudes of the terms. Torque
+ * first, then force. */
 typedef struct lw_term_sum {
     double rest[6];
     double sum[2], own[2];
-    double length; /* the longest arm of what acts on it */
-    /* what the last digits of accelerations make of its inertia, and of all that its joint carries */
+    double length; /* The longest arm of the forces on the body. */
+    /* The effect of rounding in accelerations on the inertia forces of the body, and of all that its joint
+     * carries. */
     double rounding[2], beyond[2];
 } lw_term_sum;
 
@@ -59,23 +61,27 @@ struct lw_balance {
     lw_arena *arena;
     const lw_model *model;
     lw_data *data;
-    lw_rows *rows; /* of closures and constraints */
+    lw_rows *rows; /* Rows of closures and constraints. */
     double *A;     /* 6 per body, 0 .. n: spatial acceleration, internal axes and origin */
-    double *a;     /* 6 per body: (angular; of the centre of mass), world axes */
-    double *V;     /* 6 per body: velocities of the rows */
-    /* 2 per body, 0 .. n: what rounding of joint accelerations leaves in A, angular and linear */
+    double *a;     /* 6 per body: (angular acceleration; acceleration of the centre of mass), world axes. */
+    double *V;     /* 6 per body: the velocities in the rows. */
+    /* 2 per body, 0 .. n: the error of A, angular and linear, due to rounding of joint accelerations. */
     double *digits;
     double *slack;     /* per row: H'V - rate */
     lw_term_sum *sums; /* per body, 0 .. n */
-    double *parts;     /* 2 per element: the sizes of its parts, torque and force */
-    double *gross;     /* per speed: of the elements in joints, the sizes of all parts, which may cancel */
-    double length;     /* of the mechanism: the longest arm on a body */
-    double heaviest;   /* mass of a body */
-    double most;       /* the largest force in the mechanism, ... */
-    int strongest;     /* ... the body on which it acts, ... */
-    double acting;     /* ... and the largest of what acts: the bodies' own terms, elements in joints */
-    double noise;      /* relative to that: g eps, or the accuracy of an approximate method */
-    double floor; /* of forces: what that makes, and differences of speeds times the mass of the mechanism */
+    double *parts;     /* 2 per element: the magnitudes of its parts, torque and force. */
+    /* Per speed: the magnitudes of all parts of the joint's elements, which may cancel each other. */
+    double *gross;
+    double length;   /* The longest arm on a body. */
+    double heaviest; /* The largest mass of a body. */
+    double most;     /* The largest force in the mechanism. */
+    int strongest;   /* The body on which it acts. */
+    double acting;   /* The largest applied force: the bodies' own terms, and elements in joints. */
+    /* Rounding relative to the largest force: g eps, or the accuracy of an approximate method. */
+    double noise;
+    /* The noise of forces: that of `noise`, plus the error of differences of speeds times the mass of the
+     * mechanism. */
+    double floor;
 };
 
 lw_balance *lw_balance_create(const lw_model *model) {
@@ -120,7 +126,7 @@ int lw_balance_multiplier_count(const lw_model *model) {
 
 /* --- terms ---------------------------------------------------------------------------------------- */
 
-/* Adds factor times a wrench to a meeting. */
+/* Adds factor times a wrench to the sum of a body. */
 static void add_term(lw_term_sum *m, double factor, const double w[6], bool own) {
     double size[2] = {fabs(factor) * lw_v3_norm(w), fabs(factor) * lw_v3_norm(w + 3)};
     lw_v6_axpy(factor, w, m->rest);
@@ -130,7 +136,7 @@ static void add_term(lw_term_sum *m, double factor, const double w[6], bool own)
     }
 }
 
-/* (5); a number that is not finite is worse than any other. floor: noise * most in the units of the rest. */
+/* Equation (5); infinite if a number is not finite. floor: noise * most in the units of the residual. */
 static double amount_of(double rest, double sum, double own, double floor) {
     if (!(fabs(rest) < HUGE_VAL) || !(sum < HUGE_VAL)) return HUGE_VAL;
     double excess = fabs(rest) - sum_noise * sum - floor;
@@ -143,8 +149,9 @@ static void note_worst(lw_balance_result *worst, double amount, lw_balance_place
 
 /* --- motion --------------------------------------------------------------------------------------- */
 
-/* A body's acceleration is the sum of those of the joints on the way to it. Where a light body moves 1e10
- * times faster than the next one, these cancel, and what is left has lost ten digits, whoever found them. */
+/* A body's acceleration is the sum of the joint accelerations on the path to it. Where a light body moves
+ * 1e10 times faster than the next one, these cancel, and the sum has lost ten digits, whichever method has
+ * found them. */
 static void round_digits(lw_balance *b, int i, const double *vdot) {
     const lw_link *link = &b->model->links[i];
     const double *S = b->data->S + 6 * link->v, *before = b->digits + 2 * link->parent;
@@ -216,16 +223,16 @@ static void add_own_terms(lw_balance *b, int i) {
     if (model->forces_need_world) add_term(m, -1, load, true);
 }
 
-/* A wrench (force, torque) in world axes as one (torque; force) at the internal origin of a body, whose point
- * `at` (internal axes) it acts on. */
+/* A wrench (force, torque) in world axes that acts at the point `at` of a body (internal axes), as (torque;
+ * force) at the body's internal origin. */
 static void to_internal(const lw_pose *world, const double reaction[6], const double at[3], double w[6]) {
     lw_m3_tmul_v(world->R, reaction, w + 3);
     lw_m3_tmul_v(world->R, reaction + 3, w);
     lw_v3_add_cross(at, w + 3, w);
 }
 
-/* The point of a joint on its second body, seen from its first body's internal frame. Along the tree it needs
- * no place in the world, so that it keeps its figures far away from the origin. */
+/* The point of a joint on its second body, relative to its first body's internal frame. For joints of the
+ * tree no world positions are involved, so that the result is accurate far from the origin too. */
 static void point_on_first(const lw_balance *b, const lw_joint_entry *entry, double at[3]) {
     const lw_joint_info *info = &entry->info;
     const double *p = entry->frames[1].p;
@@ -248,7 +255,7 @@ static void point_on_first(const lw_balance *b, const lw_joint_entry *entry, dou
 
 static void reach(lw_term_sum *m, double arm) { m->length = fmax(m->length, arm); }
 
-/* A reaction on its two bodies. Arms that come from places in the world carry the rounding of those. */
+/* Adds a reaction to its two bodies. Arms that are differences of world positions have their rounding. */
 static void add_reaction(lw_balance *b, int joint, const double reaction[6]) {
     const lw_joint_entry *entry = &b->model->joints[joint];
     const lw_joint_info *info = &entry->info;
@@ -282,8 +289,8 @@ static void add_constraint_force(lw_balance *b, const lw_row *row, double multip
     }
 }
 
-/* Elements in the joint of a body, and the caller's forces there, act as well: motors that hold each other in
- * balance leave bodies at rest, without a term of their own. */
+/* Elements in the joint of a body, and the caller's forces there, are applied forces too: motors that balance
+ * each other leave bodies at rest that have no terms of their own. */
 static double acting_in_joint(const lw_balance *b, int i) {
     const lw_link *link = &b->model->links[i];
     double size = 0;
@@ -294,15 +301,16 @@ static double acting_in_joint(const lw_balance *b, int i) {
     return size;
 }
 
-/* Lengths of bodies, and the largest force of all: a torque counts by the body's length. Arms that rounding
- * alone gives to a frame whose joints meet in its centre of mass are none: the torques that it passes on
- * would count as forces without bounds. */
+/* Finds the lengths of bodies and the largest force; a torque counts as a force at the body's length. Arms
+ * due to rounding alone, of a body whose joints meet in its centre of mass, are replaced: otherwise the
+ * torques that it transmits would count as unlimited forces. */
 static void find_most(lw_balance *b, double accuracy, double roughness) {
     double longest = 0;
     b->most = b->acting = 0;
     b->noise = fmax(solution_noise, accuracy);
     for (int i = 1; i <= b->model->body_count; i++) longest = fmax(longest, b->sums[i].length);
-    if (!(longest > 0)) longest = b->length; /* only points: a torque counts by the distances between them */
+    /* There are only points: a torque counts by the distances between them. */
+    if (!(longest > 0)) longest = b->length;
     for (int i = 1; i <= b->model->body_count; i++) {
         lw_term_sum *m = &b->sums[i];
         if (!(m->length > shortest_arm * longest)) m->length = longest > 0 ? longest : b->length;
@@ -312,15 +320,15 @@ static void find_most(lw_balance *b, double accuracy, double roughness) {
         b->acting = fmax(b->acting, fmax(own, acting_in_joint(b, i)));
     }
     b->floor = b->noise * b->most;
-    /* rotors have inertia, and may have no mass */
+    /* Rotors have inertia and may have no mass. */
     for (int i = 1; roughness > 0 && i <= b->model->body_count; i++) {
         const lw_rigid_inertia *I = &b->model->links[i].inertia;
         b->floor += roughness * (I->mass + (I->second[0] + I->second[1] + I->second[2]) / b->sums[i].length);
     }
 }
 
-/* The last digits of accelerations times inertia. Reactions that come from inverse dynamics have those of all
- * bodies beyond. */
+/* Rounding of accelerations times inertia. Reactions from inverse dynamics have the rounding of all bodies
+ * beyond the joint. */
 static void rounding(lw_balance *b) {
     const lw_model *model = b->model;
     for (int i = 1; i <= model->body_count; i++) {
@@ -349,8 +357,8 @@ static void check_body(const lw_balance *b, int i, lw_balance_result *worst) {
                LW_BALANCE_BODY, i);
 }
 
-/* Reactions out of all proportion to what acts leave rounding that hides everything else: nothing can be said
- * for such an answer. */
+/* If reactions are out of all proportion to the applied forces, their rounding hides every other error, and
+ * the result cannot be confirmed. */
 static void check_proportion(const lw_balance *b, lw_balance_result *worst) {
     if (b->acting > 0) {
         double hidden = solution_noise * b->most / b->acting;
@@ -360,8 +368,8 @@ static void check_proportion(const lw_balance *b, lw_balance_result *worst) {
 
 /* --- (2) joints ------------------------------------------------------------------------------------ */
 
-/* Joint of the tree: what it transmits to its child along S, against elements and tau; drives of prescribed
- * speeds are free. */
+/* A joint of the tree: the wrench that it transmits to its child along S, against elements and tau. Drives of
+ * prescribed speeds may transmit anything. */
 static void check_tree_joint(const lw_balance *b, int i, const double reaction[6], lw_balance_result *worst) {
     const lw_model *model = b->model;
     const lw_link *link = &model->links[i];
@@ -390,7 +398,8 @@ static void check_tree_joint(const lw_balance *b, int i, const double reaction[6
     }
 }
 
-/* Joint that closes a loop: beyond its elements it transmits what its rows do, and nothing along S. */
+/* A joint that closes a loop: apart from its elements it transmits the forces of its rows, and nothing along
+ * S. */
 static void check_cut_joint(const lw_balance *b, int closure, const double reaction[6],
                             lw_balance_result *worst) {
     const lw_model *model = b->model;
@@ -421,10 +430,11 @@ static void check_cut_joint(const lw_balance *b, int closure, const double react
 
 /* --- (3) rows, (4) speeds --------------------------------------------------------------------------- */
 
-static const double speed_rounding = 1e-9; /* of speeds that satisfy badly conditioned loops */
-static const double magnified = 100;       /* how much the geometry of the rows may make of an open loop */
+static const double speed_rounding = 1e-9; /* Rounding of speeds that satisfy badly conditioned loops. */
+/* The largest amplification of the loops' violation by the geometry of the rows. */
+static const double magnified = 100;
 
-/* What a row amounts to when the mechanism moves by one radian: a row of lengths counts by the length of the
+/* The change of a row when the mechanism moves by one radian: a row of lengths counts by the length of the
  * mechanism. */
 static double unit_of(const lw_balance *b, int row) {
     const lw_row *r = &b->rows->rows[row];
@@ -436,8 +446,8 @@ static double unit_of(const lw_balance *b, int row) {
     return unit > 0 ? unit : 1;
 }
 
-/* By how much the loops are open: positions relative to lengths, and speeds, with the largest of all speeds,
- * in radians per second or lengths of the mechanism per second. */
+/* Violation of the loops: positions relative to lengths, and speeds; and the largest speed. The latter two in
+ * radians per second or lengths of the mechanism per second. */
 typedef struct lw_loop_violation {
     double gap, defect, speed;
 } lw_loop_violation;
@@ -453,10 +463,11 @@ static void measure_violation(const lw_balance *b, lw_loop_violation *open) {
     }
 }
 
-/* In balance accelerations are the rounding of what the forces on a body would cause one by one: the size of
- * that in a row. A body that is much lighter than others, or has next to no inertia, moves as they let it. */
+/* In equilibrium, accelerations are the rounding of those that the forces on a body would cause one by one;
+ * this is their size in a row. A body much lighter than others, or nearly without inertia, moves as the
+ * others let it. */
 static double unbalanced(const lw_balance *b, int row) {
-    const double part = 1e-6; /* of the heaviest */
+    const double part = 1e-6; /* Relative to the heaviest body. */
     const lw_row *r = &b->rows->rows[row];
     double size = 0, least = part * b->heaviest, least_moment = least * b->length * b->length;
     for (int k = r->block; k < r->block + r->count; k++) {
@@ -472,17 +483,16 @@ static double unbalanced(const lw_balance *b, int row) {
     return size;
 }
 
-/* Rows that contradict each other, as those of an overconstrained loop do where it does not quite close,
- * cannot all be satisfied. Let combinations c'H of them vanish on closed loops. An open position leaves its
- * share of all terms; and d/dt (c'H) v = 0 makes c'gamma = (dc/dt)'(Hv), which is the speed times the defect
- * of speeds. Baumgarte's terms contradict each other as
- * they are. None of this is relative to the speeds: at rest they are rounding, and so is the defect.
- * (6) */
+/* Contradictory rows, as those of an overconstrained loop that is slightly open, cannot all be satisfied. Let
+ * combinations c'H of them vanish on closed loops. An open position contributes its share of all terms; and
+ * d/dt (c'H) v = 0 gives c'gamma = (dc/dt)'(Hv), which is the speed times the velocity violation. Baumgarte's
+ * terms contradict each other directly (6). These terms are not relative to the speeds: at rest the speeds
+ * are rounding, and so is their violation. */
 static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_loop_violation *open,
                        lw_balance_result *worst) {
     const lw_rows *rows = b->rows;
     double fastest = 0;
-    /* 1/s^2 */
+    /* In 1/s^2. */
     const double contradicts = (open->speed + 2 * s->alpha) * open->defect + s->beta * s->beta * open->gap;
     for (int i = 0; i < 6 * b->model->body_count; i++)
         fastest = fmax(fastest, fabs(b->a[i]) / (i % 6 < 3 ? 1 : b->length));
@@ -490,7 +500,7 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_
         const lw_row *row = &rows->rows[r];
         double wanted = rows->gamma[r] - 2 * s->alpha * b->slack[r] - s->beta * s->beta * rows->phi[r];
         double rest = -wanted, sum = fabs(wanted) + fabs(rows->gamma[r]),
-               rough = 0; /* of differences of speeds */
+               rough = 0; /* Error of differences of speeds. */
         for (int k = row->block; k < row->block + row->count; k++) {
             const double *h = rows->H + 6 * k, *a = b->a + 6 * (rows->body[k] - 1);
             rest += lw_v6_dot(h, a);
@@ -509,7 +519,7 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_
     }
 }
 
-/* A method may draw speeds onto the loops, but not answer for another state. */
+/* A method may make the speeds consistent with the loops, but must not answer for another state. */
 static void check_speeds(const lw_balance *b, const lw_balance_state *s, const lw_loop_violation *open,
                          lw_balance_result *worst) {
     const lw_model *model = b->model;
@@ -530,8 +540,8 @@ static void check_speeds(const lw_balance *b, const lw_balance_state *s, const l
     if (joint >= 0 && excess > 0) note_worst(worst, excess / fastest, LW_BALANCE_SPEED, joint);
 }
 
-/* Where speeds of bodies without mass follow from the forces, what has changed must move no mass. before: 6
- * per body, the momenta of the state, at the internal origin. */
+/* Where speeds of bodies without mass follow from the forces, the change of speeds must move no mass. before:
+ * 6 per body, the momenta of the given state at the internal origin. */
 static void check_momenta(const lw_balance *b, const double *before, const lw_loop_violation *open,
                           lw_balance_result *worst) {
     const lw_model *model = b->model;
@@ -555,8 +565,8 @@ static void check_momenta(const lw_balance *b, const double *before, const lw_lo
         note_worst(worst, excess / size, LW_BALANCE_SPEED, model->bodies[body].joint_index);
 }
 
-/* The speeds that accelerations belong to keep loops as well as those of the state did. Otherwise these
- * speeds would excuse what the accelerations leave. given: at the speeds of the state. */
+/* The speeds to which the accelerations belong must satisfy the loops as well as the given speeds did;
+ * otherwise they would excuse errors of the accelerations. given: the violation at the given speeds. */
 static void check_defects(const lw_balance *b, const lw_loop_violation *given, const lw_loop_violation *open,
                           lw_balance_result *worst) {
     const lw_rows *rows = b->rows;
@@ -571,8 +581,7 @@ static void check_defects(const lw_balance *b, const lw_loop_violation *given, c
     }
 }
 
-/* A method that has found the accelerations of bodies reads those of joints off them, with the last digits of
- * these. */
+/* A method that computes accelerations of bodies obtains those of joints from them, with their rounding. */
 static void check_drives(const lw_balance *b, const double *vdot, lw_balance_result *worst) {
     const lw_model *model = b->model;
     for (int k = 0; k < model->motion_count; k++) {
@@ -590,9 +599,9 @@ static void check_drives(const lw_balance *b, const double *vdot, lw_balance_res
     }
 }
 
-/* --- all of it -------------------------------------------------------------------------------------- */
+/* --- the whole check -------------------------------------------------------------------------------- */
 
-/* Places, velocities, rows and what they leave of the velocities, at given speeds. */
+/* Poses, velocities, rows and the velocity violation, at given speeds. */
 static void move(lw_balance *b, const lw_balance_state *s, const double *speeds) {
     lw_take_state(b->model, b->data, s->t, s->q, speeds);
     lw_velocities(b->model, b->data);
@@ -604,8 +613,8 @@ static void move(lw_balance *b, const lw_balance_state *s, const double *speeds)
     for (int r = 0; r < b->rows->count; r++) b->slack[r] -= b->rows->rate[r];
 }
 
-/* Elements one by one: their parts may cancel, as a spring and its damper do at a body without mass, and what
- * is left is then the rounding of the parts. */
+/* Evaluates the elements one by one: their parts may cancel, as those of a spring and its damper do at a body
+ * without mass, and the sum is then no more accurate than the rounding of the parts. */
 static void evaluate_elements(lw_balance *b, const lw_balance_state *s) {
     const lw_model *model = b->model;
     lw_data *data = b->data;
@@ -622,7 +631,7 @@ static void evaluate_elements(lw_balance *b, const lw_balance_state *s) {
     }
 }
 
-/* The parts of an element on its bodies, which are own terms of these. */
+/* The parts of an element count among the own terms of its bodies. */
 static void add_element_parts(lw_balance *b, int element) {
     const lw_force *force = &b->model->forces[element];
     const double *parts = b->parts + 2 * element;
@@ -645,7 +654,8 @@ static void add_all_terms(lw_balance *b, const lw_balance_state *s) {
     for (int k = 0; k < model->force_count; k++) add_element_parts(b, k);
     for (int j = 0; j < model->joint_count; j++)
         if (!model->joints[j].info.cut) add_reaction(b, j, s->reactions + 6 * j);
-    for (int k = 0; k < model->closure_count; k++) { /* its elements are among the loads of the bodies */
+    /* The elements of a cut joint are among the loads of the bodies. */
+    for (int k = 0; k < model->closure_count; k++) {
         const double *reaction = s->reactions + 6 * model->closures[k], *load = b->data->cut_load + 6 * k;
         double rest[6];
         lw_v3_sub(reaction, load + 3, rest);
@@ -669,7 +679,7 @@ lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
         measure_violation(b, &given);
         open = given;
         if (!s->free_speeds) check_speeds(b, s, &given, &worst);
-        for (int i = 1; i <= model->body_count; i++) /* A is not in use yet */
+        for (int i = 1; i <= model->body_count; i++) /* A is still unused. */
             lw_rigid_mul(&model->links[i].inertia, b->data->motion[i].V, b->A + 6 * i);
     }
     move(b, s, s->speeds);
@@ -692,7 +702,7 @@ lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
 
 double lw_balance_effort(const lw_balance *b) { return b->most * b->length; }
 
-/* --- words ------------------------------------------------------------------------------------------- */
+/* --- messages ---------------------------------------------------------------------------------------- */
 
 lw_status lw_balance_verdict(const lw_model *model, const lw_balance_result *result, double enough,
                              const char *method, double t, lw_error *error) {

@@ -33,19 +33,20 @@ enum {
 
 typedef struct {
     lw_sundials base;
-    void *memory;    /* IDA's */
-    N_Vector moved;  /* ydot for differences */
-    double matrix_c; /* c of the matrix in use */
-    /* differences: */
-    double *whole;    /* F_y + c F_ydot, by columns, ... */
-    bool whole_known; /* ... */
+    void *memory;    /* IDA's memory block. */
+    N_Vector moved;  /* ydot for differences. */
+    double matrix_c; /* The factor c of the matrix in use. */
+    /* Difference quotients of the residual. */
+    double *whole;    /* F_y + c F_ydot, by columns. */
+    bool whole_known; /* Whether `whole` has been computed. */
     double whole_c;
-    int whole_served;                /* matrices since */
-    long whole_step, whole_failures; /* ... at this step, after so many failures to converge */
-    double *rated;                   /* F_ydot, by columns, ... */
-    bool rated_known;                /* ... */
-    long rated_step;                 /* ... at this step */
-    bool consistent;                 /* y and ydot are */
+    int whole_served; /* The number of matrices that have been derived from `whole`. */
+    /* The step in which `whole` was computed, and the number of convergence failures at that time. */
+    long whole_step, whole_failures;
+    double *rated;    /* F_ydot, by columns. */
+    bool rated_known; /* Whether `rated` has been computed. */
+    long rated_step;  /* The step in which `rated` was computed. */
+    bool consistent;  /* y and ydot are consistent. */
 } ida;
 
 static ida *from(lw_sundials *run) { return (ida *)run; }

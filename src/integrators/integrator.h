@@ -1,8 +1,8 @@
-/* integrator.h - what an integrator is: a table of functions, one file each, one line in registry.c.
+/* integrator.h - the interface of an integrator: a table of functions, with one row in integrator_registry.c.
  *
- * It sees an lw_system: a state of n numbers, of which the last `quadratures` are integrals that nothing
- * depends on (the energy ledger). These are integrated alongside but take no part in error control (unless
- * there is nothing else). Nothing but create allocates (SUNDIALS' own start-up excepted).
+ * An integrator works on an lw_system: a state of n numbers, of which the last `quadratures` are integrals on
+ * which nothing else depends (the energy ledger). These are integrated alongside but are not subject to error
+ * control (unless there is nothing else). Nothing but create allocates (except for the start-up of SUNDIALS).
  */
 #ifndef LW_INTEGRATOR_H
 #define LW_INTEGRATOR_H
@@ -13,42 +13,43 @@
 
 typedef struct lw_system lw_system;
 
-/* Embedded as first member of a struct that knows more, by whoever wants something integrated. */
+/* The system to be integrated; its owner embeds it as the first member of a larger struct. */
 struct lw_system {
     int size, quadratures;
-    /* ydot = f(t, y); NULL if the system has only a residual. An error that is not LW_OK ends the run, except
-     * LW_ERROR_SINGULAR, which an adaptive integrator may answer with a smaller step. */
+    /* ydot = f(t, y); NULL if the system has only a residual. An error ends the run, except
+     * LW_ERROR_SINGULAR, to which an adaptive integrator may respond with a smaller step. */
     lw_status (*derivative)(lw_system *system, double t, const double *y, double *ydot, lw_error *error);
-    /* F(t, y, ydot); NULL if there is none. Its rows of the quadratures are ydot - (a function of the
-     * others). */
+    /* F(t, y, ydot); NULL if there is none. Its rows of the quadratures are ydot - (a function of the other
+     * states). */
     lw_status (*residual)(lw_system *system, double t, const double *y, const double *ydot, double *residual,
                           lw_error *error);
-    const bool *differential;            /* for residuals and steps; NULL: all of y is differential */
+    const bool *differential;            /* For residuals and steps; NULL: all of y is differential. */
     const lw_newton_hints *newton_hints; /* NULL: the Jacobian changes slowly */
-    /* One step of its own; NULL if there is none. */
+    /* One time step of the system's own; NULL if there is none. */
     lw_status (*step)(lw_system *system, double t, double h, const double *y, double *y_next,
                       lw_error *error);
-    /* After every accepted step (all integrators but ida) and on states given out between steps; a change of
-     * the order of the local error. May be NULL. */
+    /* Called after every accepted step (by all integrators except ida) and for output between steps. It
+     * changes y by no more than the order of the local error. May be NULL. */
     lw_status (*project)(lw_system *system, double t, double *y, lw_error *error);
-    /* Told of every accepted step, after project: it ends at t in the state y, is h long; order is that of a
-     * formula with a variable one, else 0. Anything but LW_OK ends advance there with that status; after
-     * LW_ERROR_STOPPED it may be called again, and goes on. May be NULL. */
+    /* Called for every accepted step, after project: the step has length h and ends at t in the state y;
+     * order is that of a formula of variable order, otherwise 0. Any status but LW_OK ends advance there with
+     * that status; after LW_ERROR_STOPPED advance may be called again and continues. May be NULL. */
     lw_status (*accepted)(lw_system *system, double t, double h, int order, const double *y, lw_error *error);
-    /* Events (all integrators that work on derivative or residual; root_count 0: there are none). `roots`
-     * gives root_count values, each positive until what it stands for has happened. After each accepted step
-     * they are looked at; where one is not positive, or cannot be had, the step ends at the first instant at
-     * which that is so, found within the step. Before the next step `cross` is called there, which may change
-     * y and the equations, so that all values are positive again, and the formula starts anew. */
+    /* Events, for all integrators that work on derivative or residual; root_count 0: there are none. `roots`
+     * gives root_count values, each positive until its event has happened. They are evaluated after each
+     * accepted step. If one is not positive, or cannot be evaluated, the step ends at the first instant at
+     * which this is so, which is located within the step. Before the next step `cross` is called there; it
+     * may change y and the equations so that all values are positive again, and the formula restarts. */
     int root_count;
     lw_status (*roots)(lw_system *system, double t, const double *y, double *values, lw_error *error);
     lw_status (*cross)(lw_system *system, double t, double *y, lw_error *error);
-    void (*release)(lw_system *system, double t); /* from here on all is decided anew at every state */
+    /* From here on the equations are decided anew at every state. */
+    void (*release)(lw_system *system, double t);
 };
 
 typedef struct lw_integrator_options {
-    double step;      /* fixed step, or largest step if > 0 for adaptive ones */
-    double tolerance; /* relative and absolute; 0: none given, for integrators that need none */
+    double step;      /* The fixed step; for adaptive integrators the largest step, if positive. */
+    double tolerance; /* Relative and absolute; 0 if none is given, for integrators that need none. */
 } lw_integrator_options;
 
 typedef struct lw_integrator_statistics {
@@ -61,7 +62,7 @@ typedef struct lw_integration lw_integration;
 typedef struct lw_integrator {
     const char *name, *summary;
     bool fixed_step;     /* needs options.step */
-    bool either;         /* takes a fixed step if options.tolerance is 0, else chooses it */
+    bool either;         /* Takes a fixed step if options.tolerance is 0, otherwise chooses its steps. */
     bool needs_residual; /* works on the residual, otherwise on the derivative */
     bool needs_step;     /* works on the system's own step */
     /* Starts at (t, y); ydot (may be NULL) is a consistent derivative for residual systems. The system must
@@ -77,11 +78,10 @@ typedef struct lw_integrator {
                          lw_error *error);
     /* One step, never past t_stop; t and y receive its end. */
     lw_status (*step)(lw_integration *integration, double t_stop, double *t, double *y, lw_error *error);
-    /* Begins anew at (t, y), as a new integration would, but takes no memory. What it has counted so far
-     * stays counted. */
+    /* Restarts at (t, y) like a new integration, but without allocation. The statistics continue. */
     lw_status (*restart)(lw_integration *integration, double t, const double *y, lw_error *error);
-    /* Hands everything that later steps depend on to the archive. NULL: a library keeps some of it to
-     * itself; then the same steps from the last start lead to the same bits. */
+    /* Hands everything on which later steps depend to the archive. NULL: a library hides part of it; then
+     * repeating the steps from the last start reproduces the same bits. */
     void (*archive)(lw_integration *integration, lw_archive *archive);
     void (*statistics)(const lw_integration *integration, lw_integrator_statistics *statistics);
 } lw_integrator;
@@ -93,6 +93,6 @@ struct lw_integration {
 
 int lw_integrators_count(void);
 const lw_integrator *lw_integrator_at(int index);
-const lw_integrator *lw_integrator_find(const char *name); /* NULL if there is none */
+const lw_integrator *lw_integrator_find(const char *name); /* NULL if the name is unknown. */
 
 #endif

@@ -1,5 +1,5 @@
-/* multistep_dense_output.h - dense output by the steps before: a polynomial through states and rates that are
- * known already.
+/* multistep_dense_output.h - dense output from preceding steps: a polynomial through states and rates that
+ * are already known. A neighbour is a preceding step.
  */
 #ifndef LW_MULTISTEP_DENSE_OUTPUT_H
 #define LW_MULTISTEP_DENSE_OUTPUT_H
@@ -12,41 +12,44 @@
 enum { LW_NEIGHBOURS = 4, LW_NEIGHBOUR_NODES = LW_NEIGHBOURS + 2, LW_NEIGHBOUR_RATES = 2 };
 
 typedef struct lw_neighbours {
-    int size, controlled; /* states, and those under error control */
-    int least;            /* steps before that are needed */
+    int size, controlled; /* The number of states, and of those under error control. */
+    int least;            /* The smallest number of neighbours needed. */
     double tolerance;
 
-    int known; /* steps since the last start, at most LW_NEIGHBOURS */
-    double begin[LW_NEIGHBOURS], *y_begin[LW_NEIGHBOURS], *f_begin[LW_NEIGHBOURS]; /* the last one first */
+    int known; /* The number of steps since the last start, at most LW_NEIGHBOURS. */
+    /* Beginnings of the neighbours, their states and rates; the latest comes first. */
+    double begin[LW_NEIGHBOURS], *y_begin[LW_NEIGHBOURS], *f_begin[LW_NEIGHBOURS];
 
-    /* Of the step at hand: y and ydot at its ends and at the beginnings of those before. */
-    int used; /* steps before it */
+    /* The present step: y and ydot at its ends and at the beginnings of its neighbours. */
+    int used; /* The number of neighbours in use. */
     double h, node[LW_NEIGHBOUR_NODES];
     const double *y[LW_NEIGHBOUR_NODES], *f[LW_NEIGHBOUR_NODES];
-    /* Rates found within it: their places, the polynomials that they add, and the factors of these. */
-    int rates, asked; /* how many, and how often the system was asked for one */
-    /* what the last rate says of quadratures: how wrong they were, in units of the tolerance */
+    /* Rates evaluated within the step: where, the polynomials that they add, and the factors of these. */
+    int rates, asked; /* How many rates are in use, and how often the system was evaluated for one. */
+    /* The error of quadratures that the last rate shows, in units of the tolerance. */
     double others;
     double place[LW_NEIGHBOUR_RATES], mix[LW_NEIGHBOUR_RATES][LW_NEIGHBOUR_RATES];
     double *factor[LW_NEIGHBOUR_RATES];
 } lw_neighbours;
 
-/* least: so many steps before are needed, and all that are known are used. false: no memory. */
+/* least: the smallest number of neighbours needed; all known ones are used. Returns false when memory is
+ * out. */
 bool lw_neighbours_create(lw_neighbours *n, lw_arena *arena, int size, int controlled, int least,
                           double tolerance);
-/* There are none: a start, or an event. */
+/* Forgets all neighbours: at a start or an event. */
 void lw_neighbours_forget(lw_neighbours *n);
-/* The step that began there is a neighbour of those to come. */
+/* Makes the step that began at (t, y) with rate f a neighbour of the steps to come. */
 void lw_neighbours_keep(lw_neighbours *n, double t, const double *y, const double *f);
-/* The neighbours that are known; a step has to be entered anew. */
+/* Archives the neighbours; the present step has to be entered again. */
 void lw_neighbours_archive(lw_neighbours *n, lw_archive *archive);
 
-/* A step from t of length h. false: it has not enough neighbours, or they are too near for the tolerance. */
+/* Enters a step from t of length h. Returns false if it has too few neighbours, or they are too close for the
+ * tolerance. */
 bool lw_neighbours_enter(lw_neighbours *n, double t, double h, const double *y_begin, const double *f_begin,
                          const double *y_end, const double *f_end);
-/* Where the next rate is of most use, 0 .. 1 of the step; negative: it would be one too many. */
+/* The most useful position of another rate, 0 .. 1 of the step; negative if there are enough. */
 double lw_neighbours_next(lw_neighbours *n);
-/* Takes that rate into the polynomial. Returns how wrong this was before, in units of the tolerance. */
+/* Adds that rate to the polynomial. Returns the error before, in units of the tolerance. */
 double lw_neighbours_add(lw_neighbours *n, const double *rate);
 /* The state at theta, 0 .. 1. */
 void lw_neighbours_state(const lw_neighbours *n, double theta, double *y);

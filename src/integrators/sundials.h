@@ -1,4 +1,4 @@
-/* sundials.h - what the integrators made of SUNDIALS share: vectors, context, linear solver, errors,
+/* sundials.h - the common part of the integrators built on SUNDIALS: vectors, context, linear solver, errors,
  * stepping.
  */
 #ifndef LW_SUNDIALS_H
@@ -14,74 +14,78 @@
 
 typedef struct lw_sundials lw_sundials;
 
-/* First member of a struct that knows the solver; also the user data of all callbacks. */
+/* The first member of a solver's struct; also the user data of all callbacks. */
 struct lw_sundials {
     lw_integration base;
     lw_arena *arena;
     SUNContext context;
-    SUNMatrix matrix; /* NULL: the linear solver is iterative */
+    SUNMatrix matrix; /* NULL if the linear solver is iterative. */
     SUNLinearSolver linear;
     SUNNonlinearSolver nonlinear;
-    N_Vector y, ydot; /* at the end of the last step (ydot: ida) */
-    N_Vector between; /* dense output */
-    int controlled;   /* states under error control: the first ones */
-    double *coupling; /* quadratures x controlled, how Newton's matrix couples them, up to a factor */
+    N_Vector y, ydot; /* At the end of the last step (ydot: ida only). */
+    N_Vector between; /* Workspace of dense output. */
+    int controlled;   /* The number of states under error control, which come first. */
+    double *coupling; /* quadratures x controlled: their coupling in Newton's matrix, up to a factor. */
     double tolerance, largest_step, t_start;
 
-    N_Vector first, second; /* Newton's method: what the equations leave in its first two rounds */
-    double change, rate;    /* its first correction, its rate of convergence */
-    double expected;        /* that of steps to come with this matrix */
-    double unit;            /* diagonal of its matrix where nothing is stiff */
-    bool fresh;             /* the matrix is that of this step */
-    bool noisy;             /* no matrix helps: what convergence was stays */
-    long solved, refused;   /* how often it has ended */
+    /* Newton's method: residuals of its first two iterations. */
+    N_Vector first, second;
+    double change, rate;  /* The size of its first correction, and its rate of convergence. */
+    double expected;      /* The rate expected in the next steps with this matrix. */
+    double unit;          /* The diagonal of its matrix where nothing is stiff. */
+    bool fresh;           /* The matrix was made in this step. */
+    bool noisy;           /* No matrix improves convergence, so that the measured rate is kept. */
+    long solved, refused; /* How often it has converged, and how often it has not. */
 
-    double begin, end;               /* the last step; both the start before the first */
-    lw_event event;                  /* within it */
-    lw_integrator_statistics before; /* of what was before the last start */
-    bool drifts;                     /* nothing projects its steps */
-    int crawled;                     /* steps of next to no length, in a row */
+    double begin, end;               /* The last step; both are the start time before the first. */
+    lw_event event;                  /* The event within the last step. */
+    lw_integrator_statistics before; /* The statistics up to the last start. */
+    bool drifts;                     /* Nothing projects its steps. */
+    int crawled;                     /* The number of consecutive steps of nearly zero length. */
     bool started;
-    double t_stop; /* where the solver has been told to stop, if it has started */
+    double t_stop; /* The time at which the solver has been told to stop, once it has started. */
     long evaluations;
-    lw_error failure; /* the system's last one */
-    double failed_at; /* its time */
-    char text[256];   /* SUNDIALS' last message */
+    lw_error failure; /* The last error of the system. */
+    double failed_at; /* The time of that error. */
+    char text[256];   /* The last message of SUNDIALS. */
 
-    /* The solver: SUNDIALS' flags, < 0 is an error. */
-    int (*start)(lw_sundials *run, double t_stop);             /* before the first step */
-    int (*restart)(lw_sundials *run, double t_stop);           /* from y at `end`; the history is forgotten */
+    /* Functions of the solver. They return flags of SUNDIALS, of which negative ones are errors. */
+    int (*start)(lw_sundials *run, double t_stop);             /* To be called before the first step. */
+    int (*restart)(lw_sundials *run, double t_stop);           /* Restarts from y at `end` without history. */
     int (*step)(lw_sundials *run, double t_stop, double *end); /* one step, into y */
     int (*dense)(lw_sundials *run, double t, N_Vector y);      /* the state within the last step */
-    double (*step_size)(lw_sundials *run);                     /* the one being tried */
-    int (*order)(lw_sundials *run);                            /* of the last step; NULL: always the same */
-    /* Where the solver keeps y, to put the projected one; NULL: step and dense project, or nobody does. */
+    double (*step_size)(lw_sundials *run);                     /* The size of the step in progress. */
+    /* The order of the last step; NULL if it is constant. */
+    int (*order)(lw_sundials *run);
+    /* Where the solver keeps y, so that the projected one can be put there; NULL if step and dense project
+     * themselves, or nothing does. */
     N_Vector (*history)(lw_sundials *run);
 };
 
-/* Takes memory for a struct of the given size that begins with lw_sundials, its context and vectors. */
+/* Allocates a struct of the given size that begins with lw_sundials, its context and vectors. */
 lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_system *system,
                              const lw_integrator_options *options, double t, const double *y,
                              lw_sundials **run, lw_error *error);
-void lw_sundials_destroy(lw_sundials *run); /* after the solver's own memory */
+void lw_sundials_destroy(lw_sundials *run); /* To be called after the solver's own memory has been freed. */
 
-/* Dense (small systems) or iterative linear solver for Newton's matrix
+/* Attaches a dense (small systems) or iterative linear solver for Newton's matrix
  *       M = [ M_YY   0          ]   of states Y under control and quadratures Q.
  *           [ M_QY   diagonal I ]
- * The solver proper sees M_YY only: a dense matrix holds zeros for M_QY, which stands in coupling. false: no
- * memory. */
+ * The solver itself sees M_YY only: a dense matrix has zeros for M_QY, which is kept in coupling. Returns
+ * false when memory is out. */
 bool lw_sundials_linear_solver(lw_sundials *run);
-/* Solves M x = b; M_QY = factor coupling (dense), or known by its products (iterative). */
+/* Solves M x = b. M_QY is factor times coupling (dense), or given by its products (iterative). */
 int lw_sundials_solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, double tolerance,
                       double factor, double diagonal);
-/* Newton's method. false: no memory. */
+/* Attaches Newton's method. Returns false when memory is out. */
 bool lw_sundials_newton(lw_sundials *run);
-/* Before and after its matrix is made by differences from the last evaluation. */
+/* To be called before and after the matrix is formed by differences from the last evaluation. */
 void lw_sundials_renews(lw_sundials *run, bool begins);
-/* To be called when it is attached: where the system's stiffness may change by decades within a few steps, it
- * tests by itself, in each step, whether the matrix is too old. false: no memory. */
+/* To be called when Newton's method is attached. Where the system's stiffness may change by decades within a
+ * few steps, Newton's method then tests in each step whether the matrix is too old. Returns false when memory
+ * is out. */
 bool lw_sundials_tests_itself(lw_sundials *run);
-/* Whose vector it is. */
+/* The integration to which a vector belongs. */
 lw_sundials *lw_sundials_of(N_Vector v);
 
 lw_status lw_sundials_step(lw_integration *integration, double t_stop, double *t, double *y, lw_error *error);
@@ -89,15 +93,15 @@ lw_status lw_sundials_restart(lw_integration *integration, double t, const doubl
 lw_status lw_sundials_advance(lw_integration *integration, double t_out, double t_stop, double *y,
                               lw_error *error);
 
-/* The checked derivative or residual of the system, into the vectors; as SUNDIALS wants it: 0 done, 1 try a
- * smaller step, -1 end. */
+/* Evaluates the checked derivative or residual of the system into the vectors. Returns what SUNDIALS expects:
+ * 0 for success, 1 to try a smaller step, -1 to stop. */
 int lw_sundials_derivative(lw_sundials *run, double t, N_Vector y, N_Vector ydot);
 int lw_sundials_residual(lw_sundials *run, double t, N_Vector y, N_Vector ydot, N_Vector residual);
-/* The same answer to any call of the system at t, whose error is in run->failure. */
+/* The same return value for any other call of the system at t, whose error is in run->failure. */
 int lw_sundials_answer(lw_sundials *run, double t, lw_status status);
-/* Adds what was counted before the last start. */
+/* Adds the statistics up to the last start. */
 void lw_sundials_add_before(const lw_sundials *run, lw_integrator_statistics *statistics);
-/* Keeps SUNDIALS' message instead of printing it. */
+/* Stores the message of SUNDIALS instead of printing it. */
 void lw_sundials_message(int code, const char *module, const char *function, char *message, void *data);
 
 #endif

@@ -80,7 +80,7 @@ struct lw_data {
      * is frozen. */
     const int *held_of;
     const double *held;
-    /* Per element: its law or drive is extrapolated from rest by its slope; NULL if none is. */
+    /* Per element: its law or drive is extrapolated to zero speed by its slope; NULL if none is. */
     const bool *still;
     /* 6 per loop: wrench (torque; force) of elements at the cut joint on its second body, at the joint, in
      * world axes. */
