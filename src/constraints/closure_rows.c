@@ -1,20 +1,20 @@
 /* closure_rows.c - rows of closures that hold a point, in body axes.
  *
- * The rows are components of the wrench at the closure's point P, in axes that stand still in the second
- * body. With P at rest in both bodies, w_r = w_2 - w_1 and x any of the axes:
+ * The rows are components of the wrench at the closure's point P, along axes fixed in the second body. With P
+ * fixed in both bodies, w_r = w_2 - w_1 and x one of the axes:
  *
  *   wrench on 2   (x; 0) or (p_2 x x; x),  constant in its axes
  *   on 1          minus the same in the first body's axes, with p_1
  *   velocity      x.w_r or x.(v_2P - v_1P)
  *   bias          -x.(w_2 x w_r) or x.(w_2 x (w_2 x p_2) - w_1 x (w_1 x p_1))
- *   gap           x.(rotation vector of 2 against 1) or x.(P_2 - P_1)
+ *   gap           x.(rotation vector of 2 relative to 1) or x.(P_2 - P_1)
  *
- * Places are counted from where the first body of each branch hangs on ground: a loop far from the origin
- * closes as exactly as any.
+ * Positions are relative to the point where the first body of each branch is attached to ground, so that a
+ * loop far from the origin is closed as accurately as any other.
  *
  * Source   docs/theory/rows.md for joints whose motion subspace is constant and does not slide;
  *          tree_recursion.h for velocities.
- * Cost     O(bodies on the ways of the closures to ground + closures), no allocation.
+ * Cost     O(bodies on the paths of the closures to ground + closures), no allocation.
  */
 #include "constraints/closure_rows.h"
 #include "constraints/loop_constraints.h"
@@ -23,29 +23,28 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Three cache lines. */
+/* The rows of one closure; three cache lines. */
 typedef struct hold {
     int bodies[2]; /* first, second */
-    signed char part
-        /* per row: of the wrench at the point, 1 .. 3 torques, 4 .. 6 forces along the axes, with the sense
-         * as sign */
-        [6];
-    int frame;   /* of the axes in `frames`; -1: they are those of the second body */
-    double p[3]; /* the point from the second body, along its axes */
-    /* of a state: */
-    double axes1[9], p1[3]; /* axes, one after another, and point from the first body */
-    double bias[6];         /* by part, with gravity for ground */
+    /* Per row: the component of the wrench at the point, 1 .. 3 torques and 4 .. 6 forces along the axes,
+     * with the sense as sign. */
+    signed char part[6];
+    int frame;   /* Index of the axes in `frames`; -1 if they are those of the second body. */
+    double p[3]; /* The point relative to the second body, in its axes. */
+    /* Quantities of a state. */
+    double axes1[9], p1[3]; /* The axes, one after another, and the point relative to the first body. */
+    double bias[6];         /* Per component, including gravity where one body is ground. */
 } hold;
 
-/* Of a closure, what only its gap needs. */
+/* The data of a closure that only its gap needs. */
 typedef struct mate {
-    double offset[3]; /* from where the first body's branch hangs to where the second's does */
-    double first[9],
-        second[9];  /* directions that coincide when it is closed, one after another, from both bodies */
-    int directions; /* of these: none, the axis, or three */
+    double offset[3]; /* From the ground point of the first body's branch to that of the second's. */
+    /* Directions that coincide when the closure is closed, one after another, in the axes of both bodies. */
+    double first[9], second[9];
+    int directions; /* The number of these directions: none, the axis, or three. */
 } mate;
 
-/* Axes from the second body; the point along them. */
+/* Axes in the second body, and the point along them. */
 typedef struct frame {
     double axes[9], p[3];
 } frame;
@@ -55,20 +54,21 @@ struct lw_closures {
     mate *mates;
     frame *frames;
     int count, frame_count;
-    int body_count, *bodies; /* on the ways to ground, parents first */
-    lw_pose *world; /* of the internal frames, with places from where their branch hangs on ground; 0 .. n */
-    double *w, *v;  /* angular velocity, velocity of the origin, world axes: 3 per body */
+    int body_count, *bodies; /* The bodies on the paths to ground, parents first. */
+    /* Poses of the internal frames 0 .. n, with positions relative to the ground point of their branch. */
+    lw_pose *world;
+    double *w, *v;     /* angular velocity, velocity of the origin, world axes: 3 per body */
     double per_length; /* 1 / size of the mechanism */
 };
 
-/* fmax would be a call: it has to look for NaN. */
+/* Unlike fmax, which handles NaN, this needs no call. */
 static double larger(double a, double b) { return a > b ? a : b; }
 
 static bool holds_a_point(lw_joint_type type) {
     return lw_joint_keeps_point(type) && lw_joint_describe(type)->turns < 2;
 }
 
-/* Where a vector has its only component, or -1 if it has several. */
+/* The index of the only non-zero component of a vector, or -1 if there are several. */
 static int only_component(const double *x, int count) {
     int found = -1;
     for (int k = 0; k < count; k++) {
@@ -86,7 +86,7 @@ static void make_hold(const lw_model *model, int joint, lw_closures *c, hold *h)
     bool own = true;
     h->bodies[0] = entry->info.bodies[0], h->bodies[1] = entry->info.bodies[1];
     lw_v3_copy(entry->frames[1].p, h->p);
-    lw_m3_transpose(entry->frames[1].R, axes); /* the joint's, one after another */
+    lw_m3_transpose(entry->frames[1].R, axes); /* The joint's axes, one after another. */
     for (int k = 0; k < 3; k++) own &= only_component(axes + 3 * k, 3) >= 0;
     h->frame = own ? -1 : c->frame_count++;
     if (!own) {
@@ -103,7 +103,7 @@ static void make_hold(const lw_model *model, int joint, lw_closures *c, hold *h)
     }
 }
 
-/* Where the branch of a body hangs on ground. */
+/* The point where the branch of a body is attached to ground. */
 static const double *hung_at(const lw_model *model, int body) {
     static const double origin[3] = {0, 0, 0};
     if (body == 0) return origin;
@@ -175,7 +175,7 @@ static void place_hold(const lw_model *model, const lw_data *data, const lw_clos
     const lw_pose *A = &c->world[one], *B = &c->world[two];
     const double *w1 = one ? data->nodes[one].w : rest, *w2 = two ? data->nodes[two].w : rest;
     double t[3], at[3], w1_axes[3], w2_axes[3], w_r[3], pull[3];
-    lw_m3_tmul(B->R, A->R, h->axes1); /* the second body's axes */
+    lw_m3_tmul(B->R, A->R, h->axes1); /* The second body's axes. */
     lw_v3_copy(w2, w2_axes);
     const double *p_axes = h->p;
     if (h->frame >= 0) {
@@ -196,14 +196,14 @@ static void place_hold(const lw_model *model, const lw_data *data, const lw_clos
     lw_m3_mul_v(h->axes1, t, pull);
     centripetal(w2_axes, p_axes, h->bias + 3);
     lw_v3_sub(h->bias + 3, pull, h->bias + 3);
-    if (one == 0 || two == 0) { /* ground's acceleration is -gravity, and it has no segment */
+    if (one == 0 || two == 0) { /* The acceleration of ground is -gravity, and ground has no segment. */
         lw_m3_tmul_v(A->R, model->gravity, t);
         lw_m3_mul_v(h->axes1, t, pull);
         lw_v3_axpy(one == 0 ? 1 : -1, pull, h->bias + 3);
     }
 }
 
-/* About coordinate axis a of the parent. */
+/* Rotates a pose about coordinate axis a of the parent. */
 static inline void turn_pose(int a, const lw_pose *parent, double c, double s, lw_pose *own) {
     int j = (a + 1) % 3, k = (a + 2) % 3;
     for (int row = 0; row < 9; row += 3) {
@@ -262,13 +262,13 @@ void lw_closures_move(const lw_model *model, const lw_data *data, const double *
 
 const lw_pose *lw_closures_world(const lw_closures *c) { return c->world; }
 
-/* Axis `along` from the second body. */
+/* Axis `along` in the second body's axes. */
 static inline const double *axis_of(const lw_closures *c, const hold *h, int along) {
     static const double units[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     return h->frame < 0 ? units[along] : c->frames[h->frame].axes + 3 * along;
 }
 
-/* Wrenches of a torque or force (x, y, z), that through p. */
+/* Stores the wrench of a torque (x, y, z), or of a force (x, y, z) through p. */
 static inline void put_torque(double x, double y, double z, double *out) {
     out[0] = x, out[4] = y, out[8] = z;
     out[12] = out[16] = out[20] = 0;
@@ -319,7 +319,7 @@ double lw_closure_defect(const lw_data *data, const lw_closures *c, int index, i
         moving = larger(moving, larger(fabs(point1[k]), fabs(point2[k])));
     }
     *size = larger(*size, larger(turning, c->per_length * moving));
-    for (int k = 0; k < count; k++) { /* in whichever sense */
+    for (int k = 0; k < count; k++) { /* The sense of a row does not matter. */
         int part = abs(h->part[row[k]]) - 1;
         bool force = part >= 3;
         int along = force ? part - 3 : part;
@@ -370,7 +370,7 @@ double lw_closure_gap(const lw_model *model, const lw_closures *c, int index, in
     lw_m3_mul_v(B->R, h->p, place2);
     for (int k = 0; k < 3; k++) t[k] = (place2[k] - place1[k]) + ((B->p[k] - A->p[k]) + m->offset[k]);
     lw_m3_tmul_v(B->R, t, apart);
-    /* a turn t between them makes first x second the part of t across */
+    /* For a small relative rotation t, first x second is the component of t perpendicular to them. */
     for (int k = 0; k < m->directions; k++) {
         double first[3], across[3];
         lw_m3_mul_v(A->R, m->first + 3 * k, t);

@@ -35,30 +35,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* u: a light body keeps its own pivot down to this share of what its rows carry. Large means few digits lost
- * and many coordinates that wait. */
+/* u: a light body keeps its own pivot down to this share of the entries of its rows. Large values lose few
+ * digits but make many coordinates wait. */
 static const double threshold = 1e-3;
-/* Of the terms that a pivot was made of: less is their rounding. */
+/* Relative to the terms of which a pivot is the sum: smaller pivots are rounding. */
 static const double rounding = 4e-15;
-/* Rows have the length 1: an entry in which no more than this is left of a row is rounding, and so is the
- * pivot that such an entry gives to a coordinate without inertia by way of the softness E of the row, off^2 /
- * E. */
+/* Rows have length 1. An entry in which no more than this is left of a row is rounding, and so is the pivot
+ * off^2 / E that such an entry gives, through the softness E of the row, to a coordinate without inertia. */
 static const double off = 1e-14;
-/* Few rows may wait as they are: shears pay where they shorten many. */
+/* This many rows may wait as they are: shears pay only where they remove many. */
 enum { FEW_ROWS = 24 };
 
 typedef struct front {
-    int size, pivots; /* all coordinates; those eliminated here come first */
-    size_t panel;     /* pivots columns of size numbers: L below, inverse of D on the diagonal */
-    size_t index; /* size coordinates, the pivots in their order; a 2 x 2 pivot has its first as -1 - index */
-    int before, top,
-        shears; /* pivots before shears; rows before .. top - 1 are sheared, the last `shears` of them by */
-    /* columns of (top - before) numbers, the first for row top - 1, the next for top - 2, ... */
+    int size, pivots; /* The number of all coordinates, and of those eliminated here, which come first. */
+    /* Index in panels: `pivots` columns of `size` numbers, L below, inverse of D on the diagonal. */
+    size_t panel;
+    /* Index in indices: the coordinates, pivots in their order; a 2 x 2 pivot has its first as -1 - index. */
+    size_t index;
+    /* Pivots before shears; rows before .. top - 1 are sheared by the last `shears` of them. */
+    int before, top, shears;
+    /* Index in shears: columns of (top - before) numbers, the first for row top - 1, the next for row top -
+     * 2, and so on. */
     size_t shear;
 } front;
 
-/* What a front leaves to the one at place `parent`: `waiting` coordinates, `rows` of them rows, then six for
- * each body of its border. */
+/* The part of a front that is passed to the front at position `parent`: `waiting` coordinates, `rows` of them
+ * rows, then six for each body of its border. */
 typedef struct left_over {
     int parent, size, waiting, rows;
     size_t matrix, index;
@@ -68,21 +70,22 @@ struct lw_fronts {
     int bodies, rows;
     const int *row_start, *row_body;
     lw_kkt_order order;
-    int *own_start, *own; /* per place: rows that meet no body before it */
-    int *offset;          /* per place: where a body's six are in the present front */
-    front *fronts;        /* of the bodies, and of what was joined between them */
+    int *own_start, *own; /* Per position: rows that touch no body eliminated before. */
+    int *offset;          /* Per position: the index of a body's six coordinates in the present front. */
+    front *fronts;        /* The fronts of the bodies, and those that join left-overs between them. */
     int count;
-    double *panels, *stack; /* all L; what fronts have left */
+    /* The numbers of L, and those of left-overs. */
+    double *panels, *stack;
     int *indices, *stack_index;
     double *stack_seen;
-    double *shears,
-        *reach; /* all multipliers m; per coordinate of a front: the largest terms of its row in the border */
+    /* All multipliers m; and per coordinate of a front: the largest terms of its row in the border. */
+    double *shears, *reach;
     size_t panel_room, index_room, stack_room, stack_index_room, shear_room, shear_count;
-    left_over *leaves;    /* of fronts whose parent has not come yet */
-    const front *sheared; /* the present front, from its shears on */
+    left_over *leaves;    /* Of fronts whose parent has not been reached yet. */
+    const front *sheared; /* The present front, once it is sheared. */
     double *F, *seen, *l1, *l2;
     int *index, *target;
-    int room; /* coordinates that F, seen, ... have room for */
+    int room; /* The number of coordinates for which F, seen and the like have memory. */
     double *local;
     double entries, operations;
 };

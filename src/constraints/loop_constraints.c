@@ -46,10 +46,12 @@ typedef struct draft {
     int count;
     int *first, *size, *base; /* per loop */
     list *at_body;            /* per body: loops with a segment there */
-    list *neighbours;         /* per loop: coupled and not yet eliminated, or those left at its elimination */
-    int *order;               /* loops in the order of elimination */
-    int *rank;                /* per loop: its place in that order */
-    int *seen;                /* per loop: the last visit that has met it */
+    /* Per loop: coupled loops that are not yet eliminated or, after its elimination, those left at that
+     * time. */
+    list *neighbours;
+    int *order; /* loops in the order of elimination */
+    int *rank;  /* Per loop: its position in that order. */
+    int *seen;  /* Per loop: the last visit that has reached it. */
     int visit;
 } draft;
 
@@ -64,7 +66,7 @@ static bool same_loop(const lw_row *a, const lw_row *b) {
     return a->joint == b->joint && a->constraint == b->constraint;
 }
 
-/* Where the ways of two bodies to ground meet; -1 stands for no body yet. */
+/* The body where the paths of two bodies to ground meet; a < 0 stands for no body yet. */
 static int meet(const lw_model *model, int a, int b) {
     if (a < 0) return b;
     while (a != b)
@@ -75,7 +77,7 @@ static int meet(const lw_model *model, int a, int b) {
     return a;
 }
 
-/* Where the branches of all bodies of a loop meet. Ground has no block in the rows, but may be one of
+/* The body where the paths of all bodies of a loop meet. Ground has no block in the rows, but may be one of
  * them. */
 static int base_of(const lw_model *model, const lw_rows *rows, int row) {
     const lw_row *r = &rows->rows[row];
@@ -107,7 +109,8 @@ static bool lay_segments(draft *d, int loop) {
     for (int k = row->block; k < row->block + row->count; k++)
         for (int i = d->rows->body[k]; i != d->base[loop]; i = d->model->links[i].parent) {
             list *at = &d->at_body[i];
-            if (at->count && at->item[at->count - 1] == loop) break; /* laid from another body of the loop */
+            /* The segment exists already, from another body of the loop. */
+            if (at->count && at->item[at->count - 1] == loop) break;
             for (int n = 0; n < at->count; n++) {
                 int other = at->item[n];
                 if (d->seen[other] == d->visit) continue;
@@ -141,9 +144,9 @@ typedef struct queue {
     int next;
 } queue;
 
-/* The loops of one base: always one with the fewest neighbours, and of these the one that has had so few for
- * the longest time. So eliminations in turn rarely depend on each other, and the processor can work on
- * several at once. */
+/* Orders the loops of one base: the next is one with the fewest neighbours, and among these the one that has
+ * had so few for the longest time. Consecutive eliminations then rarely depend on each other, so that the
+ * processor can overlap them. */
 static bool order_group(draft *d, const int *group, int count, bool *inside, int *position) {
     int most = 0;
     for (int k = 0; k < count; k++) {
@@ -163,7 +166,7 @@ static bool order_group(draft *d, const int *group, int count, bool *inside, int
         }
         int loop = q->waiting.item[q->next++];
         if (!inside[loop] || d->neighbours[loop].count != fewest)
-            continue; /* it has moved to another queue */
+            continue; /* It has moved to another queue. */
         inside[loop] = false;
         left--;
         fine = eliminate(d, loop, (*position)++);
@@ -197,7 +200,7 @@ static bool order_loops(draft *d) {
     return fine;
 }
 
-/* whole, active: NULL, or the loops whose order to keep, and which of them take part. */
+/* whole, active: NULL, or the loops whose order is kept, and which of them take part. */
 static bool make_draft(draft *d, const lw_loop_constraints *whole, const bool *active) {
     const lw_rows *rows = d->rows;
     size_t m = (size_t)rows->count + 1, n = (size_t)d->model->body_count + 1;
@@ -235,7 +238,7 @@ static int segment_of(const lw_loop_constraints *loops, int loop, int body) {
     return -1;
 }
 
-/* Where the wrenches of a loop at a body on its way, or at its base, start. */
+/* Where the wrenches of a loop at a body on its path, or at its base, start. */
 static int wrenches_at(const lw_loop_constraints *loops, int loop, int body) {
     int segment = loops->loops[loop].base == body ? -1 : segment_of(loops, loop, body);
     return segment < 0 ? loops->loops[loop].K : loops->segments[segment].K;
@@ -382,8 +385,8 @@ static void connect(const draft *d, const int *closure_of_joint, lw_loop_constra
     }
 }
 
-/* What a run writes first to, and what it adds to, in the order of a sweep inwards: so nothing has to be
- * cleared before. */
+/* Marks which entries a run writes first and to which it adds, in the order of the inward sweep, so that
+ * nothing has to be cleared beforehand. */
 static bool find_first(const draft *d, lw_loop_constraints *loops) {
     bool *K = calloc((size_t)loops->K_size + 1, sizeof *K),
          *L = calloc((size_t)loops->block_size + 1, sizeof *L);
@@ -462,7 +465,7 @@ void lw_loop_constraint_reactions(const lw_model *model, const lw_data *data, co
         lw_v3_axpy(lambda[r], w + 3, reactions + 6 * row->joint);
         lw_v3_axpy(lambda[r], w, reactions + 6 * row->joint + 3);
     }
-    /* a joint of the tree holds what acts on everything beyond it */
+    /* A joint of the tree carries the forces on everything beyond it. */
     for (int i = model->body_count; i >= 1; i--) {
         const lw_joint_entry *entry = &model->joints[model->bodies[i].joint_index];
         const lw_pose *second = &data->world[entry->info.bodies[1]];

@@ -1,18 +1,19 @@
-/* projection.c - positions and velocities back onto the constraints, by Gauss-Newton in the mass metric.
+/* projection.c - projection of positions and velocities onto the constraints, by Gauss-Newton in the mass
+ * metric.
  *
- *   minimise d'J d  with  H'd = -phi,      then d is a displacement of the bodies
- *   minimise D'J D  with  H'(V + D) = rate, then V + D are their velocities
+ *   minimise d'J d  with  H'd = -phi,       d a displacement of the bodies
+ *   minimise D'J D  with  H'(V + D) = rate, V + D their new velocities
  *
- * Both are the stationary-point system with other right-hand sides (u = 0), so the sparse solver of
- * kkt_sparse.c, which does not mind dependent rows, serves here too. In joint coordinates the rows of the
- * tree are met already (phi = 0), d moves the joints by W'd, and the result is the same as with the mass
- * matrix of the joint coordinates.
+ * Both are the stationary-point system with other right-hand sides (u = 0), so that the sparse solver of
+ * kkt_sparse.c, which admits dependent rows, serves here too. In joint coordinates the rows of the tree are
+ * satisfied already (phi = 0), d moves the joints by W'd, and the result is the same as with the mass matrix
+ * of the joint coordinates.
  *
  * Source   docs/theory/projection.md.
- * Cost     one sparse factorisation and a few solutions per round, no allocation.
- * Limits   a body without mass or inertia gets a small one here: the metric is ours to choose. Where that
- *          leaves too few digits (bodies of very different mass), a metric in which all bodies are alike
- *          takes over.
+ * Cost     one sparse factorisation and a few solutions per iteration, no allocation.
+ * Limits   bodies without mass or inertia get a small one here, since the metric is arbitrary. Where this
+ *          leaves too few digits (bodies of very different mass), a metric in which all bodies are equal is
+ *          used instead.
  */
 #include "constraints/kkt_sparse.h"
 #include "constraints/projection.h"
@@ -25,15 +26,15 @@
 struct lw_projection {
     lw_newton_euler *system;
     lw_kkt_sparse *kkt;
-    double *mass, *inertia;   /* the metric */
-    double *nothing, *wanted; /* u = 0; gamma */
+    double *mass, *inertia;   /* The metric. */
+    double *nothing, *wanted; /* u = 0; gamma. */
     double *step, *multiplier, *speed;
-    double length; /* of the mechanism */
-    bool alike;    /* the metric has the same mass and inertia for all bodies */
+    double length; /* The length of the mechanism. */
+    bool alike;    /* The metric has the same mass and inertia for all bodies. */
 };
 
-/* The metric of the state in the system, and the size of the mechanism: how far its joints are apart, how
- * large its bodies are. */
+/* Computes the metric of the state in the system, and the size of the mechanism: the extent of its joints or
+ * of its bodies. */
 static lw_status factor(lw_projection *p, lw_error *error) {
     const lw_newton_euler *s = p->system;
     const lw_model *model = s->model;
@@ -82,7 +83,7 @@ lw_projection *lw_projection_create(const lw_model *model, lw_hold hold) {
         lw_projection_destroy(p);
         return NULL;
     }
-    /* the first factor takes memory: now rather than in a step */
+    /* The first factorisation allocates: now rather than in a step. */
     lw_newton_euler_rows_at(p->system, 0, model->q0, model->v0);
     if (factor(p, NULL) == LW_ERROR_MEMORY) {
         lw_projection_destroy(p);
@@ -107,7 +108,7 @@ static lw_violation largest(const double *violation, int count) {
     return worst;
 }
 
-/* step = the smallest with H'step = wanted, or as near to it as there are digits: what is left is measured
+/* step = the smallest with H'step = wanted, as far as the digits allow; the residual is measured
  * afterwards. */
 static lw_status smallest_step(lw_projection *p, const double *wanted, lw_error *error) {
     lw_status status = factor(p, error);
@@ -120,7 +121,8 @@ static lw_status smallest_step(lw_projection *p, const double *wanted, lw_error 
     return LW_OK;
 }
 
-/* Once more with a metric in which all bodies are alike, where that of the masses has left something. */
+/* Repeats the step with a metric in which all bodies are equal, where that of the masses has left a
+ * residual. */
 static lw_status step_alike(lw_projection *p, const double *wanted, lw_error *error) {
     p->alike = true;
     lw_status status = smallest_step(p, wanted, error);
@@ -128,7 +130,7 @@ static lw_status step_alike(lw_projection *p, const double *wanted, lw_error *er
     return status;
 }
 
-/* The displacement that removes phi to first order. Rows of slip speak of velocities only, H is zero for them
+/* The displacement that removes phi to first order. Rows of slip have no position level; H is zero for them
  * here. */
 static lw_status displacement(lw_projection *p, lw_error *error) {
     const lw_rows *rows = p->system->rows;
@@ -141,7 +143,7 @@ static lw_status displacement(lw_projection *p, lw_error *error) {
     return smallest_step(p, p->wanted, error);
 }
 
-/* What velocities miss, H'V - rate, in wanted, with the sign turned. */
+/* The negative velocity error, rate - H'V, into wanted. */
 static void velocity_defect(lw_projection *p) {
     const lw_rows *rows = p->system->rows;
     lw_rows_velocities(p->system->model, rows, p->step);
@@ -149,8 +151,8 @@ static void velocity_defect(lw_projection *p) {
     for (int r = 0; r < rows->count; r++) p->wanted[r] = rows->rate[r] - p->wanted[r];
 }
 
-/* Far from the goal a linear step means little: no body turns by more than half a radian or moves by more
- * than half the mechanism in one round. */
+/* Far from the solution a linear step means little: no body rotates by more than half a radian or moves by
+ * more than half the mechanism in one iteration. */
 static double bounded(const lw_projection *p) {
     double most = 0;
     for (int k = 0; k < 6 * p->system->model->body_count; k++)
@@ -158,7 +160,7 @@ static double bounded(const lw_projection *p) {
     return most > 0.5 ? 0.5 / most : 1;
 }
 
-static const double closed = 1e-14; /* relative to the size of the mechanism: rounding of its positions */
+static const double closed = 1e-14; /* Relative to the size of the mechanism: rounding of its positions. */
 
 lw_status lw_project_positions(lw_projection *p, double t, double *q, int rounds, lw_violation *left,
                                lw_error *error) {
@@ -172,7 +174,7 @@ lw_status lw_project_positions(lw_projection *p, double t, double *q, int rounds
         left->rounds = round;
         if (!(left->largest > closed * p->length) || round == rounds || !isfinite(left->largest))
             return LW_OK;
-        /* at the end only rounding goes up and down */
+        /* In the end only rounding fluctuates. */
         stalled = left->largest < 0.5 * best ? 0 : stalled + 1;
         if (left->largest < 1e-12 && stalled > 0) return LW_OK;
         if (stalled > 20) return LW_OK;
@@ -182,7 +184,7 @@ lw_status lw_project_positions(lw_projection *p, double t, double *q, int rounds
         p->alike = false;
         if (status != LW_OK) return status;
         lw_rows_joint_speeds(s->model, rows, p->step, p->speed);
-        /* rows that contradict each other here must not move what is held */
+        /* Contradictory rows must not move coordinates that are held. */
         for (int r = 0; r < rows->tree_count; r++)
             if (rows->rows[r].kind != LW_ROW_TREE)
                 p->speed[s->model->joints[rows->rows[r].joint].info.v + rows->rows[r].component] = 0;
@@ -205,7 +207,7 @@ lw_status lw_project_velocities(lw_projection *p, double t, const double *q, dou
     lw_newton_euler_rows_at(s, t, q, v);
     velocity_defect(p);
     *left = largest(p->wanted, s->rows->count);
-    memcpy(v, s->data->v, (size_t)model->nv * sizeof *v); /* with the prescribed ones */
+    memcpy(v, s->data->v, (size_t)model->nv * sizeof *v); /* Including the prescribed ones. */
     if (!(left->largest > 0)) return LW_OK;
     for (int round = 0; round < 3; round++) {
         lw_status status = round < 1 ? smallest_step(p, p->wanted, error) : step_alike(p, p->wanted, error);
@@ -215,7 +217,7 @@ lw_status lw_project_velocities(lw_projection *p, double t, const double *q, dou
         lw_newton_euler_rows_at(s, t, q, v);
         velocity_defect(p);
         *left = largest(p->wanted, s->rows->count);
-        if (!(left->largest > 1e-11 * fastest(p))) break; /* one round leaves rounding */
+        if (!(left->largest > 1e-11 * fastest(p))) break; /* One iteration leaves rounding only. */
     }
     return LW_OK;
 }
@@ -228,17 +230,17 @@ lw_status lw_least_velocities(lw_projection *p, double t, const double *q, doubl
     if (status != LW_OK) return status;
     memcpy(v, s->data->v, (size_t)s->model->nv * sizeof *v);
     lw_rows_joint_speeds(s->model, s->rows, p->step, p->speed);
-    /* held and prescribed ones stay as they are, to the last digit */
+    /* Held and prescribed speeds remain unchanged to the last digit. */
     for (int r = 0; r < s->rows->tree_count; r++)
         if (s->rows->rows[r].kind != LW_ROW_TREE) {
             int speed = s->model->joints[s->rows->rows[r].joint].info.v + s->rows->rows[r].component;
             p->speed[speed] = v[speed];
         }
     memcpy(v, p->speed, (size_t)s->model->nv * sizeof *v);
-    return lw_project_velocities(p, t, q, v, left, error); /* rounding */
+    return lw_project_velocities(p, t, q, v, left, error); /* This removes rounding. */
 }
 
-/* What a run cannot go on with: a loop that stays open, as when prescribed motions contradict each other. */
+/* Fails if a loop stays open, as when prescribed motions contradict each other: a run cannot continue. */
 static lw_status must_close(const lw_projection *p, const lw_violation *left, double size, const char *level,
                             lw_error *error) {
     const double open = 1e-6;
@@ -290,8 +292,7 @@ lw_status lw_project_absolute(lw_projection *p, double t, double *y, lw_error *e
         lw_absolute_take_angles(s, y);
         left = largest(s->rows->phi, s->rows->count);
         if (!(left.largest > closed * p->length) || round == ROUNDS) break;
-        /* an overconstrained loop may open further before it closes; at the end only rounding goes up and
-         * down */
+        /* An overconstrained loop may open further before it closes; in the end only rounding fluctuates. */
         stalled = left.largest < 0.5 * best ? 0 : stalled + 1;
         if (stalled > (left.largest < 1e-12 * p->length ? 0 : 5)) break;
         best = fmin(best, left.largest);

@@ -1,16 +1,15 @@
 /* constraint_forces.c - physical reactions of closures and constraints by three schemes.
  *
- *   B'f = C'lambda,   rows of C = rows of B times factors: f = factors times lambda                      (32)
- *   (B M^-1 B') f = B ([0; xi] - M^-1 h)                                                                 (35)
- *   [B' M D'] [f; 0] = M vdot - h
- *   (36), (37)
- *   B'f = M vdot - h                                                                                     (38)
+ *   B'f = C'lambda,   rows of C = rows of B times factors: f = factors times lambda                  (32)
+ *   (B M^-1 B') f = B ([0; xi] - M^-1 h)                                                             (35)
+ *   [B' M D'] [f; 0] = M vdot - h                                                              (36), (37)
+ *   B'f = M vdot - h                                                                                 (38)
  *
- * (35)  B [0; xi] - B M^-1 h = B M^-1 (M [0; xi] - h): with M = L L' least squares of L^-1 B'f = L^-1 (M [0;
- * xi] - h), whose
- *       normal equations are (35); by reflections, because B M^-1 B' is singular where rows are redundant.
- * (37)  a square matrix needs independent rows: those that pivoting finds; the others carry nothing.
- * (38)  the equations of the dependent coordinates, C_D'lambda = (M vdot - h)_D: its factors are at hand.
+ *   (35)  With B [0; xi] - B M^-1 h = B M^-1 (M [0; xi] - h) and M = L L', these are the normal equations of
+ *         the least-squares problem L^-1 B'f = L^-1 (M [0; xi] - h). It is solved by reflections, because
+ *         B M^-1 B' is singular where rows are redundant.
+ *   (37)  A square matrix needs independent rows: those that pivoting finds. The others carry no force.
+ *   (38)  The equations of the dependent coordinates, C_D'lambda = (M vdot - h)_D: C_D is factored already.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 32-38, appendix B; docs/theory/partition.md, 5.
  * Cost     (35) O(n^3 + n^2 m), (37) O(n^3 + n^2 m), (38) O(m n); dense, no allocation.
@@ -60,7 +59,7 @@ void lw_constraint_forces_destroy(lw_constraint_forces *d) {
     d->orthogonal = d->square = NULL;
 }
 
-/* How many of the leading pivots of an n-row factor count. */
+/* The number of leading pivots of an n-row factor that exceed the tolerance. */
 static int rank_of(const double *R, size_t n, int pivots, double tolerance) {
     int rank = 0;
     while (rank < pivots && fabs(R[(size_t)rank * (n + 1)]) > tolerance) rank++;

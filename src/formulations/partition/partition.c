@@ -1,16 +1,16 @@
 /* partition.c - coordinate partitioning: choice of the set, dependent coordinates, tangent projection.
  *
- *   C_I v_I + C_D v_D + a = 0,   v_D = A v_I + eta,   vdot_D = A vdot_I + xi,   A = -C_D^-1 C_I
- *   (6-8)
- *   D = [I A'],   M_d = D M D',   M_d vdot_I = D (h - M [0; xi])
- *   (9-14)
+ *   C_I v_I + C_D v_D + a = 0,  v_D = A v_I + eta,  vdot_D = A vdot_I + xi,  A = -C_D^-1 C_I         (6-8)
+ *   D = [I A'],   M_d = D M D',   M_d vdot_I = D (h - M [0; xi])                                     (9-14)
  *
- * C_D = Q R by reflections: rows may be redundant, then C_D has more rows than columns and R is still
- * regular. Where redundant rows contradict each other a little (loops that do not quite close), least squares
- * is what they agree on best, and smooth: no row is ever left out.
- * Choice   by the projective criterion (criterion.c). A set is given up when its worth is less than half of
- *          the best one's: errors of v_D, those of v_I times about 1/sqrt(worth), are then 1.4 times as
- *          large, and to come back the ratio must change by four, so that no two sets take turns.
+ * C_D = Q R by reflections. Where rows are redundant, C_D has more rows than columns and R is still regular.
+ * Where redundant rows contradict each other slightly (loops that are not quite closed), the least-squares
+ * solution satisfies them best and is smooth; no row is ever left out.
+ *
+ * Choice   by the projective criterion (projective_criterion.c). A set is given up when its worth is less
+ *          than half of the best one's: errors of v_D, which are those of v_I times about 1/sqrt(worth), are
+ *          then 1.4 times as large. To return to it, the ratio must change by a factor of four, so that two
+ *          sets cannot alternate.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 5-15, 38; docs/theory/partition.md.
  * Cost     O(n^2 m + n^2 k), dense; a choice O(n^3 + n^2 m) more; no allocation.
@@ -22,12 +22,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double give_up = 0.5; /* of the best set's worth */
-/* Of a pivot: no nearer to a position where rank is lost is told from it. At a distance x from there rounding
- * of a closed loop, 1e-15, leaves 1e-15 / x of positions across, and turns the tangent space by 1e-15 /
- * x^2. */
+static const double give_up = 0.5; /* Relative to the worth of the best set. */
+/* The smallest pivot that can be distinguished from a loss of rank. At a distance x from a position where
+ * rank is lost, the rounding of a closed loop, 1e-15, leaves an error of 1e-15 / x in positions across the
+ * motion and rotates the tangent space by 1e-15 / x^2. */
 static const double lost = 1e-4;
-static const double doubt = 30; /* what is called independent with this much more tolerance surely is */
+/* Rows that are independent with a tolerance larger by this factor are certainly independent. */
+static const double doubt = 30;
 
 lw_partition *lw_partition_create(int n, int m, const lw_model *model, lw_arena *arena) {
     lw_partition *p = LW_NEW(arena, lw_partition, 1);
@@ -154,7 +155,7 @@ static void append(char *text, size_t size, const char *more) {
     snprintf(text + used, size - used, "%s%s", used ? ", " : "", more);
 }
 
-/* Names and cos^2 of those in one set that are not in the other (NULL: of all). */
+/* Names and cos^2 of the coordinates in one set that are not in the other (NULL: of all). */
 static void list(const lw_partition *p, const lw_coordinate_set *set, const lw_coordinate_set *other,
                  char *names, char *values, size_t size) {
     names[0] = values[0] = '\0';
@@ -191,11 +192,12 @@ lw_status lw_partition_reconsider(lw_partition *p, const lw_method_options *opti
     if (*changed) return lw_partition_choose(p, &p->run, error);
     if (p->fixed.count >= 0) return LW_OK;
     lw_status status = evaluate(p, p->tolerance, &freedom, error);
-    if (status == LW_OK && freedom < p->run.count) /* for good, so beyond all doubt */
+    /* The change is permanent, so the decision must be beyond doubt. */
+    if (status == LW_OK && freedom < p->run.count)
         status = evaluate(p, doubt * p->tolerance, &freedom, error);
     if (status != LW_OK) return status;
     if (freedom > p->run.count)
-        return LW_OK; /* rank is lost for a moment: what moves there may not move on */
+        return LW_OK; /* Rank is lost for a moment only: motions that are possible here may not continue. */
     double present = lw_criterion_worth(p->criterion, p->run.independent, p->run.count);
     int count = lw_criterion_choose(p->criterion, NULL, p->chosen, p->pivots);
     double best = 1;
@@ -282,7 +284,7 @@ lw_status lw_partition_factor_run(lw_partition *p, lw_error *error) {
     double tolerance = p->tolerance;
     p->tolerance = fmax(tolerance, lost);
     bool larger = lw_partition_choose(p, &p->query, NULL) == LW_OK &&
-                  p->query.count > p->run.count; /* else the set is at fault */
+                  p->query.count > p->run.count; /* Otherwise the set is at fault. */
     p->tolerance = tolerance;
     if (!larger) return status == LW_OK ? lw_partition_factor(p, &p->run, false, error) : status;
     p->crossing = p->crossed = true;
@@ -295,8 +297,8 @@ static bool in_loop(const lw_graph *graph, int loop, int joint) {
     return false;
 }
 
-/* The shortest loop with this joint in which coordinates are prescribed, and these with their values; -1:
- * none. */
+/* The shortest loop with this joint in which coordinates are prescribed, and these coordinates with their
+ * values; -1 if there is none. */
 static int driven_loop(const lw_model *model, int joint, const double *q, char *text, size_t size) {
     const lw_graph *graph = &model->graph;
     int best = -1, length = 0;
@@ -369,7 +371,7 @@ void lw_partition_multipliers(lw_partition *p, const double *force, double *lamb
 
 void lw_partition_tangent(lw_partition *p, const double *right, double *x) {
     for (int i = 0; i < p->n; i++) p->cos2[i] = 0;
-    lw_partition_dependent(p, right, p->cos2); /* free here: any x with C x = right */
+    lw_partition_dependent(p, right, p->cos2); /* cos2 is unused here; it receives any x with C x = right. */
     for (int i = 0; i < p->n; i++) p->x[i] = (x[i] - p->cos2[i]) / p->units[i];
     lw_dense_times(false, p->n, p->n, 1, p->M, p->x, 0, p->right);
     for (int i = 0; i < p->n; i++) {
@@ -382,7 +384,7 @@ void lw_partition_tangent(lw_partition *p, const double *right, double *x) {
 /* --- motion ---------------------------------------------------------------------------------------- */
 
 lw_status lw_partition_reduce(lw_partition *p, lw_error *error) {
-    const double largest_condition = 1e13; /* beyond, nothing is left of the lightest motion */
+    const double largest_condition = 1e13; /* Beyond this, no digits of the lightest motion are left. */
     int n = p->n, k = p->k;
     lw_dense_multiply(false, false, n, k, n, 1, p->M, p->D, 0, p->MD);
     lw_dense_multiply(true, false, k, k, n, 1, p->D, p->MD, 0, p->Md);
@@ -397,7 +399,7 @@ lw_status lw_partition_reduce(lw_partition *p, lw_error *error) {
 void lw_partition_move(lw_partition *p, const double *force, double *x) {
     int n = p->n, k = p->k;
     for (int i = 0; i < n; i++) p->x[i] = force[i] * p->units[i];
-    double *a = p->pivots; /* free here */
+    double *a = p->pivots; /* pivots is unused here. */
     lw_dense_times(true, n, k, 1, p->D, p->x, 0, a);
     lw_cholesky_solve(p->symmetric, k, p->Md, 1, a);
     lw_dense_times(false, n, k, 1, p->D, a, 0, p->x);

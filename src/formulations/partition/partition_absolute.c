@@ -1,14 +1,15 @@
 /* partition_absolute.c - the formulation `partition-absolute`: coordinate partitioning in absolute
  * coordinates.
  *
- * The same as `partition` (partition_joint.c), with the velocities of the bodies, (angular; of the centre of
- * mass) in world axes, as speeds and the rows of all joints, of the tree too: M = J is constant but for
- * rotations, C is sparse, and D is what the joints allow. Corrections of positions turn and shift the bodies
- * along their dependent speeds.
+ * It is the same as `partition` (partition_joint.c), with the velocities of the bodies, (angular; of the
+ * centre of mass) in world axes, as speeds, and with the rows of all joints, including those of the tree: M =
+ * J is constant except for rotations, C is sparse, and D describes the motions that the joints allow.
+ * Corrections of positions rotate and shift the bodies along their dependent speeds.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 5-15; docs/theory/partition.md, 6.
  * Cost     dense, O(n^2 m) with n = 6 bodies and m the rows of all joints; no allocation.
- * Limits   J may be singular, D J D' not; no closing conditions: they are those of joint coordinates.
+ * Limits   J may be singular, D J D' may not; there are no closing conditions, which belong to joint
+ *          coordinates.
  */
 #include "formulations/partition/partition.h"
 #include "formulations/common/absolute_method_base.h"
@@ -22,10 +23,11 @@ typedef struct absolute_method {
     lw_arena *arena;
     lw_partition *partition;
     double length;
-    bool running;                        /* solve is asked for a derivative: system and set are taken */
+    /* solve is called for a derivative: system and set have been taken. */
+    bool running;
     double *factor, *right, *multiplier; /* per row */
     double *x, *force;                   /* 6 per body */
-    double *y;                           /* state with v_D by (7) */
+    double *y;                           /* The state with v_D by (7). */
 } absolute_method;
 
 extern const lw_formulation lw_formulation_partition_absolute;
@@ -59,7 +61,8 @@ static void fill_C(absolute_method *m, bool positions) {
 }
 
 static void fill_M(absolute_method *m) {
-    static const int packed[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2}; /* of entries in a symmetric 3 x 3 matrix */
+    /* Index in the six numbers of a symmetric 3 x 3 matrix. */
+    static const int packed[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     const lw_newton_euler *s = m->absolute_base.system;
     lw_partition *p = m->partition;
     size_t n = (size_t)p->n;
@@ -97,7 +100,7 @@ static void put_speeds(const double *V, int bodies, double *y) {
     }
 }
 
-/* y with v_D by (7), or all speeds, as in partition_joint.c; C is factored. */
+/* y with v_D by (7), or with all speeds changed, as in partition_joint.c; C is factored. */
 static lw_status take_speeds(absolute_method *m, double *y, lw_error *error) {
     const lw_newton_euler *s = m->absolute_base.system;
     lw_status status = LW_OK;
@@ -114,8 +117,8 @@ static lw_status take_speeds(absolute_method *m, double *y, lw_error *error) {
 
 /* --- motion ---------------------------------------------------------------------------------------- */
 
-/* D mixes the speeds of all bodies, and where a light one is 1e10 times faster than the others, its rounding
- * is left in theirs. In H'a = gamma each row has the speeds of its own bodies only. */
+/* D combines the speeds of all bodies; where a light body is 1e10 times faster than the others, its rounding
+ * appears in theirs. In H'a = gamma each row has the speeds of its own bodies only. */
 static void correct_rows(absolute_method *m) {
     const lw_newton_euler *s = m->absolute_base.system;
     lw_partition *p = m->partition;
@@ -127,7 +130,7 @@ static void correct_rows(absolute_method *m) {
 }
 
 static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
-    enum { ROUNDS = 3 }; /* corrections by what M_d and the factors of C have left */
+    enum { ROUNDS = 3 }; /* Corrections by the residuals of M_d and the factors of C. */
     absolute_method *m = (absolute_method *)absolute_base;
     lw_newton_euler *s = absolute_base->system;
     lw_partition *p = m->partition;
@@ -185,11 +188,13 @@ static void displace(absolute_method *m, const double *step, double part, double
     }
 }
 
-/* The dependent positions for the others given, by Newton's method. */
+/* The dependent positions for given independent ones, by Newton's method. */
 static lw_status close_positions(absolute_method *m, double t, double *y, lw_error *error) {
     enum { ROUNDS = 40, PATIENCE = 10 };
     const double closed = 1e-14,
-                 open = 1e-6; /* of the mechanism's size: rounding; what a run cannot go on with */
+                 /* Relative to the size of the mechanism: rounding, and the largest gap with which a run can
+                  * continue. */
+        open = 1e-6;
     lw_newton_euler *s = m->absolute_base.system;
     lw_partition *p = m->partition;
     double best = HUGE_VAL;
@@ -200,7 +205,7 @@ static lw_status close_positions(absolute_method *m, double t, double *y, lw_err
         lw_absolute_take_angles(s, y);
         for (int r = 0; r < p->m; r++) gap = fmax(gap, fabs(s->rows->phi[r]));
         stalled = gap < 0.5 * best ? 0 : stalled + 1;
-        bool settled = gap < 1e-12 * m->length && stalled > 0; /* only rounding goes up and down */
+        bool settled = gap < 1e-12 * m->length && stalled > 0; /* Only rounding fluctuates. */
         if (!(gap > closed * m->length) || settled || round == ROUNDS || stalled > PATIENCE)
             return gap <= open * m->length
                        ? LW_OK
@@ -240,7 +245,7 @@ static lw_status close_speeds(absolute_method *m, double t, double *y, lw_error 
 static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     absolute_method *m = (absolute_method *)base;
     lw_absolute_to_state(base, t, q, v, y);
-    take_system(m); /* another run begins */
+    take_system(m); /* A new run begins. */
     lw_partition_begin(m->partition, t);
 }
 

@@ -1,24 +1,22 @@
-/* partition_joint.c - the formulation `partition`: joint coordinates of the spanning tree, the independent
- * ones chosen by the projective criterion and chosen again on the way.
+/* partition_joint.c - the formulation `partition`: joint coordinates of the spanning tree, of which the
+ * independent ones are chosen by the projective criterion and reconsidered during the run.
  *
- *   v_D = A v_I + eta                                    speeds that the state only carries along
- *   (7)
- *   x = [0; xi],   M_d vdot_I = -D tau(x)                tau: inverse dynamics of the tree, M x - h
- *   (8), (12-14)
- *   vdot = D'vdot_I + x
- *   (10)
+ *   v_D = A v_I + eta                                 speeds that the state merely carries               (7)
+ *   x = [0; xi],   M_d vdot_I = -D tau(x)             tau: inverse dynamics of the tree, M x - h (8), (12-14)
+ *   vdot = D'vdot_I + x                                                                                  (10)
  *
- * Rows   of closures, constraints and prescribed speeds (C = e_i): eta and xi hold what depends on time.
- * State  y = (q, v) of the tree, all of it, so that a change of coordinates changes nothing but which speeds
- *        are read: no number of y jumps, and multistep formulas go on. The set changes in project alone, at
- *        accepted steps.
- * Drift  project: q_D by Newton's method for the q_I given, v_D by (7); none: v_D by (7) alone; baumgarte:
- *        all speeds are read, and the rows hold at acceleration level with Baumgarte's terms; closed: q_D =
- *        g(q_I) (closing.c) wherever a state is looked at.
+ * Rows     of closures, constraints and prescribed speeds (C = e_i); eta and xi contain the terms that depend
+ *          on time.
+ * State    y = (q, v) of the whole tree, so that a change of coordinates changes only which speeds are read:
+ *          no entry of y jumps, and multistep formulas continue. The set changes in project only, at accepted
+ *          steps.
+ * Drift    project: q_D by Newton's method for given q_I, v_D by (7); none: v_D by (7) only; baumgarte: all
+ *          speeds are read, and the rows hold at acceleration level with Baumgarte's terms; closed: q_D =
+ *          g(q_I) (closing.c) at every state.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 5-15, 27-28; docs/theory/partition.md.
  * Cost     dense, O(n^2 m + n^2 k) per derivative; a choice per accepted step, O(n^3 + n^2 m); no allocation.
- * Limits   M may be singular, M_d not. Slip of rolling bodies has no position level, and no closing
+ * Limits   M may be singular, M_d may not. Slip of rolling bodies has no position level and no closing
  *          conditions.
  */
 #include "formulations/partition/closing.h"
@@ -34,23 +32,24 @@
 typedef struct partition_method {
     lw_loop_method loop_base;
     lw_partition *partition;
-    lw_constraint_forces *distribution;
+    lw_constraint_forces *constraint_forces;
     lw_scheme scheme;
-    lw_closing *closing; /* drift closed only */
-    int planned;         /* which choice the closing conditions are for; 0: none */
+    lw_closing *closing; /* Only with drift control `closed`. */
+    int planned;         /* The choice for which the closing conditions have been planned; 0: none. */
     bool *independent;
     double length;
     double *factor, *right, *multiplier; /* per row */
     double *q, *step;
-    double *particular, *before, *after; /* [0; xi]; M [0; xi] - h, M vdot - h */
-    double *wanted, *rest;               /* 6 per body: accelerations of bodies at vdot = 0, spatial ones */
+    double *particular, *before, *after; /* [0; xi];  M [0; xi] - h;  M vdot - h. */
+    /* 6 per body: accelerations of the bodies at vdot = 0, and the spatial ones. */
+    double *wanted, *rest;
 } partition_method;
 
 extern const lw_formulation lw_formulation_partition;
 
 /* --- the system at a state ------------------------------------------------------------------------- */
 
-/* Rows and C of the state in data; slip has no place among rows of positions. */
+/* Rows and C of the state in data; for positions, rows of slip are left out. */
 static void take_rows(partition_method *m, bool positions) {
     lw_loop_method *loop_base = &m->loop_base;
     const lw_model *model = loop_base->base.model;
@@ -73,8 +72,8 @@ static void take_system(partition_method *m, double t, const double *q, const do
     lw_partition_scale(m->partition);
 }
 
-/* Right-hand sides of the rows from those of closures and constraints, and from speeds (or their rates) at
- * prescribed ones. */
+/* Right-hand sides of the rows, from those of closures and constraints and from the prescribed speeds (or
+ * their rates). */
 static void take_right(partition_method *m, const double *of_loops, double sign, const double *of_speeds) {
     const lw_model *model = m->loop_base.base.model;
     int count = m->loop_base.rows->count;
@@ -87,11 +86,11 @@ static void take_right(partition_method *m, const double *of_loops, double sign,
             }
 }
 
-/* Accelerations of the bodies (angular; of the centre of mass, world axes) that speeds alone cause. */
+/* Accelerations of the bodies (angular; of the centre of mass; world axes) that depend on speeds only. */
 static void accelerations_at_rest(const partition_method *m, double *A) {
     const lw_model *model = m->loop_base.base.model;
     const lw_data *data = m->loop_base.data;
-    double *rest = m->rest; /* rates of the twists' components */
+    double *rest = m->rest; /* Rates of the components of the twists. */
     memset(rest, 0, 6 * sizeof *rest);
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
@@ -106,7 +105,7 @@ static void accelerations_at_rest(const partition_method *m, double *A) {
         lw_v3_add_cross(V, relative, own);
         lw_v3_add_cross(V, relative + 3, own + 3);
         lw_v3_add_cross(V + 3, relative, own + 3);
-        double a[3], turn[3], out[3]; /* of the point at c: vdot + wdot x c + w x (v + w x c) */
+        double a[3], turn[3], out[3]; /* Acceleration of the point at c: vdot + wdot x c + w x (v + w x c). */
         lw_v3_cross(V, c, turn);
         lw_v3_add(turn, V + 3, turn);
         lw_v3_copy(own + 3, a);
@@ -118,8 +117,9 @@ static void accelerations_at_rest(const partition_method *m, double *A) {
     }
 }
 
-/* v with v_D by (7), for the state in data; C is factored. Behind a position where rank was lost, v_I too has
- * what the freedom there let happen across the motion: then the smallest change of all speeds. */
+/* v with v_D by (7), for the state in data; C is factored. After a position where rank was lost, v_I may
+ * contain a component across the motion, which the additional freedom there has allowed: then all speeds
+ * change by the smallest amount. */
 static lw_status take_speeds(partition_method *m, double *v, lw_error *error) {
     take_right(m, m->loop_base.rows->rate, 1, m->loop_base.data->v);
     if (!m->partition->crossed) {
@@ -135,7 +135,7 @@ static lw_status take_speeds(partition_method *m, double *v, lw_error *error) {
 
 static bool by_closing(const partition_method *m) { return m->closing != NULL; }
 
-/* Closing conditions for the run's set. */
+/* Plans the closing conditions for the set of the run. */
 static lw_status plan(partition_method *m, lw_error *error) {
     const lw_partition *p = m->partition;
     for (int k = 0; k < p->n; k++) m->independent[k] = false;
@@ -146,8 +146,8 @@ static lw_status plan(partition_method *m, lw_error *error) {
     return status;
 }
 
-/* q_D = g(q_I) (27). The branch is that of the q_D which the state carries: integrated like the others, they
- * are off by local errors, and no trial step or state between steps leaves a trace. */
+/* q_D = g(q_I) (27). The branch is that of the q_D in the state: they are integrated like the others and have
+ * local errors only, so that no trial step or state between steps has an influence. */
 static lw_status take_positions(partition_method *m, double t, double *q, lw_error *error) {
     lw_status status = m->planned == m->partition->choices ? LW_OK : plan(m, error);
     if (status != LW_OK) return status;
@@ -158,7 +158,7 @@ static lw_status take_positions(partition_method *m, double t, double *q, lw_err
 /* --- motion ---------------------------------------------------------------------------------------- */
 
 static lw_status row_forces(partition_method *m, lw_scheme scheme, lw_error *error) {
-    return lw_constraint_forces_solve(m->distribution, m->partition, scheme, m->before, m->after,
+    return lw_constraint_forces_solve(m->constraint_forces, m->partition, scheme, m->before, m->after,
                                       m->multiplier, error);
 }
 
@@ -170,7 +170,7 @@ static void inverse(partition_method *m, double t, const double *tau, const doub
 }
 
 static lw_status solve(lw_loop_method *loop_base, double t, const double *tau, lw_error *error) {
-    enum { ROUNDS = 2 }; /* inverse dynamics knows better than M_d what is left: one correction */
+    enum { ROUNDS = 2 }; /* Inverse dynamics is more accurate than M_d: one correction by its residual. */
     partition_method *m = (partition_method *)loop_base;
     const lw_model *model = loop_base->base.model;
     lw_partition *p = m->partition;
@@ -226,8 +226,8 @@ static lw_status solve(lw_loop_method *loop_base, double t, const double *tau, l
                 data->drive[model->links[i].v + k] = m->multiplier[r] * m->factor[r];
                 r++;
             }
-    lw_take_state(model, data, t, m->q,
-                  loop_base->v); /* a plain model is not taken over by inverse dynamics */
+    /* Inverse dynamics does not take over the state of a model without prescribed motions and elements. */
+    lw_take_state(model, data, t, m->q, loop_base->v);
     memcpy(data->vdot, x, (size_t)nv * sizeof *x);
     return LW_OK;
 }
@@ -238,7 +238,9 @@ static lw_status solve(lw_loop_method *loop_base, double t, const double *tau, l
 static lw_status close_positions(partition_method *m, double t, double *q, lw_error *error) {
     enum { ROUNDS = 40, PATIENCE = 10 };
     const double closed = 1e-14,
-                 open = 1e-6; /* of the mechanism's size: rounding; what a run cannot go on with */
+                 /* Relative to the size of the mechanism: rounding, and the largest gap with which a run can
+                  * continue. */
+        open = 1e-6;
     const lw_model *model = m->loop_base.base.model;
     const lw_rows *rows = m->loop_base.rows;
     lw_partition *p = m->partition;
@@ -246,13 +248,13 @@ static lw_status close_positions(partition_method *m, double t, double *q, lw_er
     int stalled = 0;
     for (int round = 0;; round++) {
         lw_take_state(model, m->loop_base.data, t, q, NULL);
-        memcpy(q, m->loop_base.data->q, (size_t)model->nq * sizeof *q); /* with the prescribed ones */
+        memcpy(q, m->loop_base.data->q, (size_t)model->nq * sizeof *q); /* Including the prescribed ones. */
         take_rows(m, true);
         double gap = 0;
         for (int r = 0; r < rows->count; r++)
             gap = rows->phi[r] > gap || rows->phi[r] < -gap ? fabs(rows->phi[r]) : gap;
         stalled = gap < 0.5 * best ? 0 : stalled + 1;
-        bool settled = gap < 1e-12 * m->length && stalled > 0; /* only rounding goes up and down */
+        bool settled = gap < 1e-12 * m->length && stalled > 0; /* Only rounding fluctuates. */
         if (!(gap > closed * m->length) || settled || round == ROUNDS || stalled > PATIENCE)
             return gap <= open * m->length
                        ? LW_OK
@@ -263,7 +265,7 @@ static lw_status close_positions(partition_method *m, double t, double *q, lw_er
         memset(m->step, 0, (size_t)model->nv * sizeof *m->step);
         take_right(m, rows->phi, -1, NULL);
         lw_partition_dependent(p, m->right, m->step);
-        double most = 0; /* far away a linear step means little */
+        double most = 0; /* Far from the solution a linear step means little. */
         for (int k = 0; k < model->nv; k++) most = fmax(most, fabs(m->step[k]) / p->units[k]);
         lw_integrate_q(model, q, m->step, most > 0.5 ? 0.5 / most : 1);
     }
@@ -288,7 +290,7 @@ static lw_status close_speeds(partition_method *m, double t, const double *q, do
 static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     partition_method *m = (partition_method *)base;
     lw_tree_to_state(base, t, q, v, y);
-    take_system(m, t, q, v); /* another run begins */
+    take_system(m, t, q, v); /* A new run begins. */
     m->planned = 0;
     lw_partition_begin(m->partition, t);
 }
@@ -296,11 +298,12 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
 static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
     partition_method *m = (partition_method *)base;
     lw_loop_method_from_state(base, t, y, q, v);
-    if (by_closing(m) && m->planned && take_positions(m, t, q, NULL) == LW_OK)
-        close_speeds(m, t, q, v, NULL); /* what cannot be closed stays as it is: the run's own calls tell */
+    /* If the speeds cannot be made consistent they stay as they are; the calls of the run itself report
+     * it. */
+    if (by_closing(m) && m->planned && take_positions(m, t, q, NULL) == LW_OK) close_speeds(m, t, q, v, NULL);
 }
 
-/* Positions on the constraints, if that is what drift control is about. */
+/* Puts positions onto the constraints, if the drift control asks for it. */
 static lw_status keep_positions(partition_method *m, double t, double *q, lw_error *error) {
     if (m->partition->run.count < 0) return LW_OK;
     if (by_closing(m)) return take_positions(m, t, q, error);
@@ -314,8 +317,8 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     lw_status status = LW_OK;
     lw_normalise_q(base->model, y);
     if (m->partition->m == 0) return LW_OK;
-    /* on the constraints ranks are clear, so the set is looked at there; if the old one does not lead there,
-     * a new one may */
+    /* On the constraints ranks are clear, so the set is reconsidered there. If the old set does not lead
+     * there, a new one may. */
     lw_status closed = keep_positions(m, t, y, error);
     if (lw_partition_due(m->partition, t)) {
         take_system(m, t, y, v);
@@ -338,7 +341,7 @@ static void destroy(lw_method *base) {
     partition_method *m = (partition_method *)base;
     if (!m) return;
     lw_closing_destroy(m->closing);
-    lw_constraint_forces_destroy(m->distribution);
+    lw_constraint_forces_destroy(m->constraint_forces);
     lw_partition_destroy(m->partition);
     lw_loop_method_destroy(base);
 }
@@ -349,7 +352,7 @@ static bool build(partition_method *m) {
     int rows = lw_criterion_row_count(model);
     size_t bodies = 6 * ((size_t)model->body_count + 1), nv = (size_t)model->nv + 1;
     m->partition = lw_partition_create(model->nv, rows, model, arena);
-    if (m->partition) m->distribution = lw_constraint_forces_create(m->partition, arena);
+    if (m->partition) m->constraint_forces = lw_constraint_forces_create(m->partition, arena);
     bool closed = m->loop_base.options.drift == LW_DRIFT_CLOSED && rows > 0;
     if (closed) m->closing = lw_closing_create(model, arena);
     m->independent = LW_NEW(arena, bool, nv);
@@ -363,7 +366,7 @@ static bool build(partition_method *m) {
     m->after = LW_NEW(arena, double, nv);
     m->wanted = LW_NEW(arena, double, bodies);
     m->rest = LW_NEW(arena, double, bodies);
-    return m->partition && m->distribution && (m->closing || !closed) && !lw_arena_failed(arena);
+    return m->partition && m->constraint_forces && (m->closing || !closed) && !lw_arena_failed(arena);
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
