@@ -2,20 +2,21 @@
  *
  *   given q, v, tau     find vdot with  M vdot + c = tau + G'lambda,  G vdot = g
  *
- * Loops are eliminated locally and recursively in the sweeps of the tree (rcr_solve.c). Velocities are
- * eliminated exactly at every evaluation: the dependent ones follow from the independent ones, which are
- * chosen loop by loop with the projective criterion and looked at after each step (rcr_coordinate_choice.c).
- * Where no choice serves, and at the end of each step, what they have against the rows is taken off by the
- * smallest change in the mass metric, which is one more run of the same sweeps; so are positions after each
- * step, unless --drift none. Which rows are independent is found once (rcr_rows.c); the others sleep: they
- * cost nothing but a look at whether the accelerations satisfy them too. Where they do not, or pivots become
- * small, the state's own rows are taken. So accelerations depend on the state alone.
+ * Loops are eliminated locally and recursively in the sweeps of the tree (rcr_solve.c). Velocities are made
+ * consistent at every evaluation: the dependent ones follow from the independent ones, which are chosen loop
+ * by loop with the projective criterion and reconsidered after each step (rcr_coordinate_choice.c). Where no
+ * choice is suitable, and at the end of each step, the velocity error is removed by the smallest change in
+ * the mass metric, which is one more run of the same sweeps. Positions are projected in the same way after
+ * each step, unless --drift none. The independent rows are found once (rcr_rows.c); the others are asleep and
+ * cost no more than a test whether the accelerations satisfy them too. Where they do not, or where pivots
+ * become small, the rows that are independent at the state are used. So accelerations depend on the state
+ * alone.
  *
  * Source   Anderson & Critchley (2003), eqs 33-80, accelerations in the dual form: rows instead of columns
  *          are eliminated; Blajer, Schiehlen & Schirm (1994), eq. 23 (docs/theory/rcr.md: the duality, any
  *          pattern of loops, the choice).
- * Cost     O(n + m) for loops of bounded width, O(m^1.5) on plane nets. No allocation but in create.
- * Limits   each joint of the tree must move some inertia, or be held by loops that have some.
+ * Cost     O(n + m) for loops of bounded width, O(m^1.5) on plane nets. Only create allocates.
+ * Limits   each joint of the tree must move some inertia, or be determined by loops that have some.
  */
 #include "formulations/rcr/rcr_parts.h"
 #include "formulations/common/tree_method_base.h"
@@ -26,9 +27,8 @@
 
 extern const lw_formulation lw_formulation_rcr;
 
-/* Relative: */
-static const double exact = 1e-13; /* velocities: rounding */
-/* accelerations: where a sleeping row is off by more, others are taken */
+static const double exact = 1e-13; /* Relative rounding of velocities. */
+/* The largest relative error of accelerations in rows that are asleep; beyond it other rows are taken. */
 static const double satisfied = 1e-9;
 
 /* --- rows at a state -------------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ lw_subject lw_rcr_in_motion(const lw_rcr *m) {
                         .drive = m->loop_base.data->drive};
 }
 
-/* Wrenches of the rows that are awake on the bodies that they act on, from the rows' blocks. */
+/* Wrenches of the rows that are awake on their bodies, from the blocks of the rows. */
 static void place_wrenches(lw_rcr *m) {
     const lw_rows *rows = m->loop_base.rows;
     const lw_data *data = m->loop_base.data;
@@ -71,7 +71,7 @@ static void place_wrenches(lw_rcr *m) {
     }
 }
 
-/* Rows of the state in data by rows.c; returns the relative velocity defect. */
+/* Evaluates the rows of the state in data by model/rows.h; returns the relative velocity error. */
 static double ask_rows(lw_rcr *m) {
     lw_loop_method_rows(&m->loop_base);
     lw_loop_method_bias(&m->loop_base, m->bias);
@@ -79,8 +79,8 @@ static double ask_rows(lw_rcr *m) {
     return lw_loop_method_velocity_defect(&m->loop_base);
 }
 
-/* The same for closures that hold points, after lw_rcr_system_start; velocities only if asked for. Here l is
- * filled as well. */
+/* The same for closures that hold points, after lw_rcr_system_start; velocities only on request. l is filled
+ * as well. */
 static double ask_closures(lw_rcr *m, bool velocities) {
     const lw_model *model = m->loop_base.base.model;
     lw_data *data = m->loop_base.data;
@@ -110,7 +110,6 @@ void lw_rcr_list_bias(lw_rcr *m, const double *bias) {
     }
 }
 
-/* Rows at position level: slip is a matter of velocities only. Returns the row that is off most. */
 int lw_rcr_ask_positions(lw_rcr *m, double *worst) {
     const lw_rows *rows = m->loop_base.rows;
     int where = 0;
@@ -146,7 +145,6 @@ int lw_rcr_rank(const lw_rcr *m) {
     return count;
 }
 
-/* Rows of the state in data, ready for a run; returns how far its velocities are from them, if asked for. */
 double lw_rcr_evaluate(lw_rcr *m, const lw_subject *subject, bool velocities) {
     lw_rcr_system_start(m->system, subject);
     if (m->closures) return ask_closures(m, velocities);
@@ -162,17 +160,14 @@ void lw_rcr_still(lw_rcr *m) {
             if (model->links[i].prescribed >> k & 1) m->loop_base.data->vdot[model->links[i].v + k] = 0;
 }
 
-/* The smallest motion in the mass metric with G x = -l, into data->vdot; the state in data stays. */
 lw_status lw_rcr_smallest_motion(lw_rcr *m, const double *l, lw_error *error) {
     const lw_subject subject = lw_rcr_at_rest(m);
-    lw_rcr_still(m); /* prescribed motions have been taken already */
+    lw_rcr_still(m); /* The values of prescribed motions have been taken already. */
     lw_rcr_list_bias(m, l);
     lw_rcr_system_start(m->system, &subject);
     return lw_rcr_system_run(m->system, &subject, error);
 }
 
-/* Positions in data by the smallest motions that close the loops; returns the row that is off most then.
- * Velocities in data are lost. */
 int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error) {
     enum { ROUNDS = 10 };
     const double exact_position = 1e-15 * fmin(1, m->system->length);
@@ -196,7 +191,8 @@ void lw_rcr_columns(lw_rcr *m, bool all) {
     lw_choice_columns(m->choice, m->loop_base.data, world, all);
 }
 
-/* v by the smallest change in the mass metric; defect: what it has against the rows just evaluated. */
+/* Makes v consistent by the smallest change in the mass metric; loop_base.defect is its error in the rows
+ * just evaluated. */
 static lw_status project_speeds(lw_rcr *m, double t, lw_error *error) {
     const lw_model *model = m->loop_base.base.model;
     lw_data *data = m->loop_base.data;
@@ -207,10 +203,10 @@ static lw_status project_speeds(lw_rcr *m, double t, lw_error *error) {
     return LW_OK;
 }
 
-/* Takes off what v has against the rows: the dependent speeds follow from the independent ones, or, where no
- * choice of them will do, all change by the least. The rows follow. */
+/* Makes v consistent with the rows: the dependent speeds follow from the independent ones or, where no choice
+ * is suitable, all speeds change by the smallest amount. The rows are evaluated again. */
 static lw_status eliminate_speeds(lw_rcr *m, double t, lw_error *error) {
-    const double wide = 0.1; /* of the scale of a pivot */
+    const double wide = 0.1; /* Relative to the scale of a pivot. */
     const lw_subject subject = lw_rcr_in_motion(m);
     if (!(lw_rcr_evaluate(m, &subject, true) > exact)) return LW_OK;
     bool chosen = m->loop_base.integrating && m->choice->sound && !(m->owned && m->crossing.narrow < wide);
@@ -223,10 +219,10 @@ static lw_status eliminate_speeds(lw_rcr *m, double t, lw_error *error) {
     return status;
 }
 
-/* Looks at the choice of coordinates with the rows of the last run, whose columns have been taken. */
+/* Reconsiders the choice of coordinates with the rows of the last run, whose columns have been computed. */
 static void reconsider(lw_rcr *m, double t) {
     lw_loop_method *loop_base = &m->loop_base;
-    if (m->closures) { /* rows.c has looked at positions */
+    if (m->closures) { /* Where model/rows.h is used, the positions have been evaluated already. */
         lw_positions(loop_base->base.model, loop_base->data);
         lw_world_poses(loop_base->base.model, loop_base->data);
     }
@@ -244,7 +240,7 @@ static void list_lambda(lw_rcr *m) {
     }
 }
 
-/* Accelerations with the rows that are awake; where drift is possible, velocities first. */
+/* Accelerations with the rows that are awake. While integrating, velocities are made consistent first. */
 static lw_status attempt(lw_rcr *m, double t, const double *tau, lw_error *error) {
     lw_subject subject = lw_rcr_in_motion(m);
     lw_status status = LW_OK;
@@ -261,10 +257,10 @@ static lw_status attempt(lw_rcr *m, double t, const double *tau, lw_error *error
     return status == LW_OK && (m->delicate || !m->based) ? lw_rcr_correct(m, &subject, error) : status;
 }
 
-/* Where the rows of a loop depend on each other only as long as it is closed (Bennett, Bricard), a state with
- * a gap, as in the stages of a step, has the accelerations of one selection of rows or of another; near a
- * singular position they are wrong by the gap over the third power of the distance. So it is closed there;
- * false: it is not open by `gap` of a link. */
+/* Closes an open loop in a stage of a step. Where rows are dependent only as long as the loop is closed
+ * (Bennett, Bricard), the accelerations of an open state depend on the selection of rows; near a singular
+ * position they are wrong by the gap over the third power of the distance. Returns false if no loop is open
+ * by more than `gap` link lengths. */
 static bool close_stage(lw_rcr *m, double t, double gap, lw_error *error) {
     const lw_model *model = m->loop_base.base.model;
     lw_data *data = m->loop_base.data;
@@ -275,11 +271,12 @@ static bool close_stage(lw_rcr *m, double t, double gap, lw_error *error) {
     bool open = left > gap * m->system->length;
     if (open) lw_rcr_close(m, &left, &status, error);
     memcpy(data->v, m->before, (size_t)model->nv * sizeof *data->v);
-    if (open && model->motion_count) lw_take_prescribed(model, data, t); /* their accelerations */
+    /* The accelerations of prescribed motions. */
+    if (open && model->motion_count) lw_take_prescribed(model, data, t);
     return open;
 }
 
-/* The same, and whether these rows suit the state. A loop that is open is closed where that matters. */
+/* The same, and whether these rows suit the state. Open loops are closed where this matters. */
 static lw_status attempt_closed(lw_rcr *m, double t, const double *tau, bool *suits, lw_error *error) {
     const double fragile_gap = 1e-13, narrow_gap = 1e-16, close_to = 1e-11, narrow = 1e-3;
     if (m->owned && m->loop_base.integrating && m->crossing.narrow < narrow)
@@ -316,12 +313,12 @@ lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error) {
     return status;
 }
 
-/* The choice of coordinates where a run begins. The state in data stays. */
+/* Chooses coordinates where a simulation begins. The state in data is unchanged. */
 static void first_choice(lw_rcr *m, double t) {
     lw_data *data = m->loop_base.data;
     const lw_model *model = m->loop_base.base.model;
     const lw_subject subject = lw_rcr_at_rest(m);
-    double *q = m->moved; /* and v behind it */
+    double *q = m->moved; /* v is stored behind it. */
     lw_error ignored;
     m->asked = true;
     memcpy(q, data->q, (size_t)model->nq * sizeof *q);
@@ -347,7 +344,7 @@ static void first_choice(lw_rcr *m, double t) {
     memcpy(data->vdot, q + model->nq + model->nv, (size_t)model->nv * sizeof *q);
 }
 
-/* The largest of x in all loops, as an angle. */
+/* The largest rate of x in all loops, as an angle. */
 static double largest_rate(const lw_rcr *m, const double *x) {
     double largest = 0;
     for (int k = 0; k < m->choice->loop_speeds; k++)
@@ -373,8 +370,8 @@ static lw_status solve(lw_loop_method *loop_base, double t, const double *tau, l
 
 /* --- unique components ----------------------------------------------------------------------------- */
 
-/* A run at rest with all rows, of which those count as redundant that are not among the own ones; under the
- * wrenches of the multipliers in s->lambda if loaded. */
+/* A run at rest with all rows, of which those that are not among the own rows count as redundant; if loaded,
+ * under the wrenches of the multipliers in s->lambda. */
 static lw_status run_at_rest(lw_rcr *m, bool loaded, lw_error *error) {
     const lw_rows *rows = m->loop_base.rows;
     lw_rcr_system *s = m->system;
@@ -400,8 +397,9 @@ static lw_status run_at_rest(lw_rcr *m, bool loaded, lw_error *error) {
     return lw_rcr_system_run(s, &subject, error);
 }
 
-/* Multipliers that move nothing, arbitrary in every redundant row. A row that is redundant but for a pivot p
- * is so with sqrt(p) of other rows: these answer to what it does alone. */
+/* Multipliers that cause no motion, with arbitrary values in every redundant row. A row that is redundant
+ * except for a pivot p is so with errors of sqrt(p) in other rows; the other rows compensate its own
+ * effect. */
 static lw_status null_vector(lw_rcr *m, unsigned seed, lw_error *error) {
     double *null = m->loop_base.lambda;
     size_t rows = (size_t)m->loop_base.rows->count * sizeof *null;
@@ -412,10 +410,10 @@ static lw_status null_vector(lw_rcr *m, unsigned seed, lw_error *error) {
     return status;
 }
 
-/* Redundant rows leave open what multipliers that move nothing make the joints transmit. Two of these, of
- * arbitrary size in every redundant row, touch every component that any of them touches. Rows that are nearly
- * redundant are left out where others do what they did: the null vectors are exact to 1e-11 then, else, next
- * to a singular position, to 1e-8. */
+/* Redundant rows leave undetermined the reactions that multipliers without effect on the motion cause. Two
+ * such multipliers, with arbitrary values in every redundant row, touch every component that any of them
+ * touches. Nearly redundant rows are left out where others take over: the null vectors are then exact to
+ * 1e-11, otherwise, next to a singular position, to 1e-8. */
 static lw_status unique(lw_loop_method *loop_base, double t, bool *flags, lw_error *error) {
     (void)t;
     lw_rcr *m = (lw_rcr *)loop_base;
@@ -424,11 +422,13 @@ static lw_status unique(lw_loop_method *loop_base, double t, bool *flags, lw_err
     for (int k = 0; k < count; k++) flags[k] = true;
     lw_loop_method_rows(loop_base);
     if (m->loops->count == 0) return LW_OK;
-    memcpy(m->held, loop_base->lambda, (size_t)loop_base->rows->count * sizeof *m->held); /* of the state */
+    /* The multipliers of the state are saved. */
+    memcpy(m->held, loop_base->lambda, (size_t)loop_base->rows->count * sizeof *m->held);
     lw_rcr_own_rows(m);
-    /* of the largest component; 1e-9 as redundancy.c */
+    /* Relative to the largest component; 1e-9 as in redundancy.c. */
     const double threshold = m->crossing.within ? 1e-7 : 1e-9;
-    for (int t_ = 0; t_ < m->loops->count; t_++) { /* all rows, but no other pivots than these */
+    /* All rows take part, but only the own ones may be pivots. */
+    for (int t_ = 0; t_ < m->loops->count; t_++) {
         const lw_loop_constraint *loop = &m->loops->loops[t_];
         for (int k = m->own.awake[t_]; k < loop->count; k++) m->own.scale[loop->first + k] = HUGE_VAL;
         m->own.awake[t_] = loop->count;
@@ -502,9 +502,9 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     return LW_OK;
 }
 
-/* A joint of the tree that moves no inertia is taken if the loops determine its motion. That is tried at the
- * initial position, under arbitrary forces at all joints: a motion that nothing determines shows as soon as
- * something pushes it. */
+/* A joint of the tree that moves no inertia is accepted if the loops determine its motion. This is tested at
+ * the initial position under arbitrary forces at all joints: a motion that nothing determines shows as soon
+ * as a force acts on it. */
 static lw_status applies(const lw_model *model, lw_error *error) {
     const lw_method_options options = {.drift = LW_DRIFT_NONE};
     lw_error fault;
@@ -522,7 +522,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     return tried == LW_OK ? LW_OK : status;
 }
 
-/* Another run begins. */
+/* A new simulation begins. */
 static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     lw_rcr *m = (lw_rcr *)base;
     m->choice->made = m->choice->sound = m->asked = false;
@@ -534,7 +534,8 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     lw_tree_to_state(base, t, q, v, y);
 }
 
-/* Speeds at the end of a step; a run of the sweeps in any case: it tells how the coordinates do. */
+/* Speeds at the end of a step. The sweeps run in any case, because the choice of coordinates is judged by
+ * them. */
 static lw_status accept_speeds(lw_rcr *m, double t, lw_error *error) {
     const lw_subject subject = lw_rcr_in_motion(m);
     bool off = lw_rcr_evaluate(m, &subject, true) > exact;
@@ -542,10 +543,10 @@ static lw_status accept_speeds(lw_rcr *m, double t, lw_error *error) {
     return off ? project_speeds(m, t, error) : lw_rcr_smallest_motion(m, m->loop_base.defect, error);
 }
 
-/* The same, or at an instant between steps, with the rows that suit the state. closed: its positions are, so
- * that rows that sleep have to hold too. */
+/* The same, or for an instant between steps, with the rows that suit the state. closed: its positions are
+ * consistent, so that rows that are asleep have to hold too. */
 static lw_status consistent_speeds(lw_rcr *m, double t, bool next, bool closed, lw_error *error) {
-    const double slip = 1e-10; /* of the velocities */
+    const double slip = 1e-10; /* Relative to the velocities. */
     const lw_subject subject = lw_rcr_in_motion(m);
     lw_data *data = m->loop_base.data;
     size_t size = (size_t)m->loop_base.base.model->nv * sizeof *data->v;
@@ -559,10 +560,11 @@ static lw_status consistent_speeds(lw_rcr *m, double t, bool next, bool closed, 
     return next ? accept_speeds(m, t, error) : eliminate_speeds(m, t, error);
 }
 
-/* Near a singular position a motion that turns away sharply may lose what speeds it has across its new
- * direction: told. */
+/* Near a singular position a motion that turns back sharply may lose the speeds across its new direction;
+ * this is reported. */
 static void tell_loss(lw_rcr *m, double t) {
-    const double noted = 1e-3, close_by = 1e-4; /* of the speeds; of the widest pivot */
+    /* Relative to the speeds; and relative to the widest pivot. */
+    const double noted = 1e-3, close_by = 1e-4;
     lw_crossing_look(m);
     double lost = largest_rate(m, m->loop_base.data->vdot), speed = largest_rate(m, m->loop_base.data->v);
     if (m->crossing.narrow < close_by && lost > noted * speed)
@@ -579,9 +581,11 @@ static lw_status does_not_close(const lw_rcr *m, int row, double left, lw_error 
                    "the positions cannot be made consistent: %s is off by %.3g", what, left);
 }
 
-/* Closes the loops of q, with the rows that suit it. */
+/* Closes the loops of q with the rows that suit it. */
 static lw_status close_positions(lw_rcr *m, double t, double *q, lw_error *error) {
-    const double open = 1e-6, closed = 1e-11; /* of a link: a run cannot go on, the base does not do */
+    /* Relative to the length of a link: the largest gap with which a run can continue, and the largest one
+     * with which the base is accepted. */
+    const double open = 1e-6, closed = 1e-11;
     const lw_model *model = m->loop_base.base.model;
     lw_data *data = m->loop_base.data;
     double left;
@@ -612,7 +616,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     if (closed) status = close_positions(m, t, y, error);
     if (status != LW_OK) return status;
     lw_take_state(model, data, t, y, y + model->nq);
-    bool next = m->asked && t > m->latest; /* states between steps come later and change nothing */
+    bool next = m->asked && t > m->latest; /* States between steps are evaluated later and change nothing. */
     status = consistent_speeds(m, t, next, closed, error);
     memcpy(y + model->nq, data->v, (size_t)model->nv * sizeof *y);
     if (status != LW_OK || !next) return status;
@@ -636,9 +640,9 @@ lw_status lw_rcr_choose(lw_method *base, double t, const double *q, lw_error *er
     return LW_OK;
 }
 
-/* Instructions counted on four-bars, ladders, platforms, trellises, scissors, nets and hubs, of which this is
- * within a third: per body, four rows of a segment, pair of segments, and block that the elimination of a
- * loop changes; a look at each closure, awake or not. */
+/* Instructions counted on four-bars, ladders, platforms, trellises, scissors, nets and hubs; the prediction
+ * is within a third of these: per body, per four rows of a segment, per pair of segments, and per block that
+ * the elimination of a loop changes; plus the test of each closure, awake or not. */
 static double expense(lw_method *base) {
     const double per_instruction = 0.075; /* ns */
     const lw_rcr *m = (const lw_rcr *)base;
@@ -662,7 +666,7 @@ static double expense(lw_method *base) {
         const lw_coupling *near = loops->couplings + loops->loops[t].coupling;
         double rows = x->awake[t], others = 0, packs = 0;
         count += 6 * rows * rows * rows;
-        /* with itself, and all that come after it */
+        /* With itself and with all loops after it. */
         for (int j = loops->loops[t].couplings - 1; j >= 0; j--) {
             packs += (x->awake[near[j].loop] + 3) / 4, others++;
             count += 138 * others + 3.5 * rows * x->awake[near[j].loop] * packs;
@@ -681,7 +685,8 @@ const lw_formulation lw_formulation_rcr = {
     .passes = true,
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 10,
-    .no_baumgarte = true, /* speeds are made consistent in every evaluation: there is nothing to pull back */
+    /* Speeds are made consistent in every evaluation, so that there is no drift to stabilise. */
+    .no_baumgarte = true,
     .applies = applies,
     .create = create,
     .destroy = lw_loop_method_destroy,

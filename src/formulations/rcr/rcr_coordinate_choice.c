@@ -2,19 +2,19 @@
  * loop.
  *
  * The motion e_j of joint j alone has a share along the constraints, in the metric of the kinetic energy.
- * With the front R_t of loop t (rcr_dependent_speeds.c) and the compliance of its rows as the sweeps have
- * factored it, C d C' = G M^-1 G' less what loops before it take,
+ * With the front R_t of loop t (rcr_dependent_speeds.c) and the compliance of its rows as factored in the
+ * sweeps, C d C' = G M^-1 G' after elimination of the loops before it,
  *
  *   images            x_j = d^-1/2 C^-1 R_t(j)
- *   cos^2 of a set    det(X'X) / det(M_DD),    X the images of its members                               (17)
+ *   cos^2 of a set    det(X'X) / det(M_DD),    X the images of its members                           (17)
  *
- * Of a single loop this is det (Q M^-1)_II / det (M^-1)_II of the independent rest: (23a) itself where one
- * coordinate is left. The set is picked with pivoting, the largest share of what is left next, each pivot a
- * cos^2; then members are exchanged as long as (17) grows. A speed that loops further on share counts a
- * quarter: taken here, it leads those of this loop into their rows.
+ * For a single loop this is det (Q M^-1)_II / det (M^-1)_II of the independent rest: (23a) itself where one
+ * coordinate is left. The set is picked with pivoting: the largest remaining share comes next, and each pivot
+ * is a cos^2. Then members are exchanged as long as (17) grows. A speed that later loops share has a weight
+ * of one quarter: if this loop determines it, the independent speeds of this loop enter their rows.
  *
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 19-23; docs/theory/rcr.md, 5.
- * Cost     O(speeds on the way x rows^2) for each loop, O(n + m) for loops of bounded width; no allocation.
+ * Cost     O(speeds on the path x rows^2) for each loop, O(n + m) for loops of bounded width; no allocation.
  */
 #include "constraints/projective_criterion.h"
 #include "formulations/rcr/rcr_coordinate_choice.h"
@@ -23,9 +23,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double give_up = 0.5;     /* of the cos^2 that an exchange would give, as partition.c */
+static const double give_up = 0.5;     /* Relative to the cos^2 after the best exchange, as in partition.c. */
 static const double fair = 0.7;        /* cos^2: errors of v_D are at most 1.2 times those of v_I */
-static const double preference = 0.25; /* for speeds that loops further on have too */
+static const double preference = 0.25; /* The weight of speeds that are on the paths of later loops too. */
 
 /* --- masses ---------------------------------------------------------------------------------------- */
 
@@ -71,9 +71,9 @@ static double mass_of(const lw_choice *c, const lw_data *data, int a, int b) {
 
 /* --- picking --------------------------------------------------------------------------------------- */
 
-/* A front on its way to a set: n speeds, `rank` rows. Of speed j, from 6 j on: its image, what is left of
- * that, its parts along the members picked so far, and the same of e_j itself in the mass metric; square:
- * what is left there. */
+/* A front from which a set is picked: n speeds, `rank` rows. Of speed j, from 6 j on: its image, the
+ * remainder of that, its components along the members picked so far, and the same of e_j itself in the mass
+ * metric; square: the remainder there. */
 typedef struct field {
     lw_choice *c;
     const lw_data *data;
@@ -110,7 +110,7 @@ static void begin(const field *f) {
     for (int j = 0; j < f->n; j++) c->square[j] = mass_of(c, f->data, f->front->speed[j], f->front->speed[j]);
 }
 
-/* Member k is speed j: returns its pivot, cos^2 of what was left of it; 0: nothing was. */
+/* Makes speed j member k: returns its pivot, cos^2 of its remainder; 0 if nothing remained. */
 static double take(const field *f, int k, int j) {
     lw_choice *c = f->c;
     double along[6], share = left_of(f, j), square = c->square[j], mass[6];
@@ -131,7 +131,7 @@ static double take(const field *f, int k, int j) {
     return share / square;
 }
 
-/* cos^2 (17) of a set of places. */
+/* cos^2 (17) of a set of slots. */
 static double worth_of(const field *f, const int *set) {
     double worth = 1;
     begin(f);
@@ -152,7 +152,7 @@ static bool member(const int *set, int count, int j) {
 }
 
 static double pick_set(const field *f, int *set) {
-    const double alike = 1e-9; /* the first of equals, whatever rounding says */
+    const double alike = 1e-9; /* Among equal candidates the first is taken, independently of rounding. */
     double worth = 1;
     begin(f);
     for (int k = 0; k < f->rank; k++) {
@@ -181,7 +181,7 @@ static void invert(const field *f, const double *x, const int *set, double inver
         }
 }
 
-/* The exchange that makes (17) grow most, after worth_of(set), if it does so by more than `worthwhile`. */
+/* After worth_of(set): makes the exchange that increases (17) most, if the factor exceeds `worthwhile`. */
 static bool exchange(const field *f, double worthwhile, int *set) {
     const lw_choice *c = f->c;
     double shares[36], masses[36], most = worthwhile;
@@ -191,7 +191,8 @@ static bool exchange(const field *f, double worthwhile, int *set) {
     for (int j = 0; j < f->n; j++) {
         if (member(set, f->rank, j)) continue;
         for (int k = 0; k < f->rank; k++) {
-            double share = 0, mass = 0, own = 0; /* members' parts in e_j, by images and by masses */
+            /* Components of the members in e_j, by images and by masses. */
+            double share = 0, mass = 0, own = 0;
             for (int l = k; l < f->rank; l++) {
                 share += shares[6 * k + l] * c->along[6 * j + l];
                 mass += masses[6 * k + l] * c->mass[6 * j + l];
@@ -217,7 +218,8 @@ static double best_set(const field *f, int *set) {
     return worth;
 }
 
-/* Places of the set that loop t has had; false: some of it is not here, or another loop has taken it. */
+/* The slots of the set that loop t has had; false if one is missing here, or if another loop determines
+ * it. */
 static bool present_set(const field *f, int *set) {
     const lw_choice *c = f->c;
     if (!c->made || c->rank[f->loop] != f->rank) return false;
@@ -228,7 +230,7 @@ static bool present_set(const field *f, int *set) {
     return true;
 }
 
-/* What the set that loop t had before the last recall is worth now, if it is another one. */
+/* The present worth of the set that loop t had before the last recall, if it is another one. */
 static void look_back(const field *f, const int *set) {
     lw_choice *c = f->c;
     int former[6], count = 0;
@@ -243,7 +245,8 @@ static void look_back(const field *f, const int *set) {
 
 /* --- the choice ------------------------------------------------------------------------------------ */
 
-/* Chooses for loop t, or leaves its set as it is; before: the worth that it had. False: there is no set. */
+/* Chooses the set of loop t, or leaves it as it is; before: the worth that it had. Returns false if there is
+ * no set. */
 static bool choose(lw_choice *c, const lw_data *data, int t, double *before, bool *changed) {
     const lw_loop_constraint *loop = &c->loops->loops[t];
     const int *slot = c->system->pivot + loop->first;
@@ -367,7 +370,7 @@ static int differing(const lw_choice *c, int *count) {
 
 void lw_choice_reconsider(lw_choice *c, const lw_data *data, const lw_method_options *options, double t) {
     for (int k = 0; c->made && k < c->loops->count; k++)
-        if (c->system->rank[k] < c->rank[k]) return; /* what moves there may not move on */
+        if (c->system->rank[k] < c->rank[k]) return; /* Motions that are possible here may not continue. */
     compose(c, data);
     bool made = true;
     for (int k = 0; k < c->loops->count && made; k++) {

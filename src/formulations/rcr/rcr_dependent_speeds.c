@@ -1,20 +1,18 @@
 /* rcr_dependent_speeds.c - dependent speeds of closed loops from the independent ones, loop by loop.
  *
- *   column of speed j in a row:   s_j . w          s_j the joint's axis, w the wrench of the row on what the
- *   joint carries
- *   front of loop t:               R_t = G_t - sum over loops u < t of R_t(D_u) R_u
- *   (15)
- *   solved for its own set D_t:   R_t <- Delta_t^-1 R_t,   Delta_t = R_t(D_t)
- *   from the last loop to the first:   v_D,t = right_t - R_t v
- *   (16)
+ *   column of speed j in a row:       s_j . w    s_j the joint's axis, w the wrench of the row on the bodies
+ *                                                that the joint carries
+ *   front of loop t:                  R_t = G_t - sum over loops u < t of R_t(D_u) R_u               (15)
+ *   solved for its own set D_t:       R_t <- Delta_t^-1 R_t,   Delta_t = R_t(D_t)
+ *   from the last loop to the first:  v_D,t = right_t - R_t v                                        (16)
  *
- * which is an LU factorisation of G_D by blocks. Only corrections are computed, so that the independent
+ * This is an LU factorisation of G_D by blocks. Only corrections are computed, so that the independent
  * speeds, whose correction is zero, need no columns.
  *
  * Source   docs/theory/rcr.md, 5; Anderson & Critchley (2003), eqs 34-47, with Delta as a block.
- * Cost     O(n + m) for loops of bounded width; no allocation but in create.
- * Limits   a front has room for its own speeds and as many again: where a choice leads more speeds of other
- *          loops there, there is no choice, and rcr.c does without.
+ * Cost     O(n + m) for loops of bounded width; only create allocates.
+ * Limits   a front has memory for its own speeds and as many again. Where a choice would bring more speeds of
+ *          other loops into it, there is no choice, and rcr.c projects instead.
  */
 #include "formulations/rcr/rcr_coordinate_choice.h"
 
@@ -29,7 +27,7 @@ static int segment_at(const lw_loop_constraints *loops, int loop, int body) {
     return -1;
 }
 
-/* Ends of loop t with their ways; before there is room for them they are only counted. */
+/* The ends of loop t with their paths; the first call, without arrays, only counts them. */
 static void lay_paths(lw_choice *c, const lw_rows *rows, int t, int *ends, int *steps, int *speeds,
                       bool *seen) {
     const lw_loop_constraint *loop = &c->loops->loops[t];
@@ -165,7 +163,7 @@ void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, 
                 for (int k = 0; k < link->joint.nv; k++) {
                     int speed = link->v + k;
                     if (link->prescribed >> k & 1 || (!all && c->owner[speed] < 0)) continue;
-                    /* the axis at the end's origin: there the wrenches are known */
+                    /* The axis at the origin of the end, where the wrenches are known. */
                     double *s = c->axis + 6 * speed, arm[3], v[3];
                     double *G = c->G + c->loops->segments[step->segment].Y + k;
                     axis_of(link, data, &world[step->body], k, s);
@@ -203,7 +201,7 @@ static int find(lw_choice *c, lw_front *front, int rows, int speed) {
     return slot;
 }
 
-/* Takes out of the rows of loop t what loop u determines; false: no room. */
+/* Eliminates the speeds that loop u determines from the rows of loop t; false if the list is too short. */
 static bool take_out(lw_choice *c, int t, int u, int rows) {
     lw_front *own = &c->fronts[t];
     const lw_front *other = &c->fronts[u];
@@ -243,7 +241,8 @@ bool lw_front_load(lw_choice *c, int t, bool all, int rows, const int *slot, con
     for (int r = 0; r < rows; r++)
         front->right[r] = defect ? -defect[first + c->system->row[first + slot[r]]] : 0;
     c->work += (long)rows * front->count;
-    for (;;) { /* what u determines may bring in what loops between u and t do, so the first of them first */
+    /* The elimination of u may bring in speeds of loops between u and t, so the earliest loop comes first. */
+    for (;;) {
         int u = t;
         for (int n = 0; n < front->count; n++) {
             int owner = c->owner[front->speed[n]];
@@ -301,8 +300,8 @@ double lw_front_solve(lw_choice *c, int t, int rows, int *pick) {
 
 /* --- speeds ---------------------------------------------------------------------------------------- */
 
-/* Where the rows of the set are in the list of loop t, or those that are awake instead: any independent rows
- * of a closed loop give the same speeds. False: there are not as many. */
+/* The slots of the rows of the set in the list of loop t, or of those that are awake instead: any independent
+ * rows of a closed loop give the same speeds. Returns false if there are too few. */
 static bool rows_in_use(const lw_choice *c, int t, int slot[6], bool *same) {
     const lw_loop_constraint *loop = &c->loops->loops[t];
     const int *listed = c->system->row + loop->first, *wanted = c->row + loop->first;
@@ -318,7 +317,8 @@ static bool rows_in_use(const lw_choice *c, int t, int slot[6], bool *same) {
 }
 
 bool lw_choice_speeds(lw_choice *c, const double *defect, double *v) {
-    const double small = 0.1; /* of Delta at the last step: a set that has become so bad is not used */
+    /* Relative to Delta at the last step: a set that has deteriorated so much is not used. */
+    const double small = 0.1;
     const lw_loop_constraints *loops = c->loops;
     if (!c->made) return false;
     for (int t = 0; t < loops->count; t++) {

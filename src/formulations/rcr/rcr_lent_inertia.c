@@ -1,15 +1,14 @@
-/* rcr_lent_inertia.c - inertia lent to bodies that move none, for the elimination of the method rcr.
+/* rcr_lent_inertia.c - inertia lent to bodies whose joints move none, for the elimination of the method rcr.
  *
  * Where a loop is cut beside a body without mass, a joint of the open tree moves no inertia although the
  * closed loop determines its motion: its pivot D of the recursion vanishes. The elimination is then made with
  *
- *   M + e B     instead of M,     B the inertia of a body like its neighbours in the place of the massless
- *   one,
+ *   M + e B  instead of M,  B the inertia of a body like its neighbours at the position of the massless one,
  *
- * and its result corrected by what it leaves of the true equations (rcr_rows.c). With Z a basis of the
- * motions that the rows allow, each correction takes off all but e (Z'M Z + e Z'B Z)^-1 Z'B Z of the error.
- * So the corrections converge, some five digits each, if and only if the closed mechanism has inertia in all
- * its motions; otherwise the method refuses.
+ * and its result is corrected by the residual of the true equations (rcr_rows.c). With Z a basis of the
+ * motions that the rows allow, each correction reduces the error to e (Z'M Z + e Z'B Z)^-1 Z'B Z of itself.
+ * So the corrections converge, with about five digits each, if and only if the closed mechanism has inertia
+ * in all its motions; otherwise the method refuses.
  *
  * Source   docs/theory/rcr.md, (21).
  * Cost     one recursion of the tree, once.
@@ -23,12 +22,12 @@
 #include <math.h>
 #include <string.h>
 
-/* The share e of the least inertia in the loop. The elimination loses as many digits as it has, and a
+/* The share e of the smallest inertia in the loop. The elimination loses as many digits as e has, and a
  * correction gains as many. */
 static const double share = 1e-5;
 
-/* The bodies with inertia on the way of a loop, at the position in data: the middle of their centres, how far
- * they reach from there, and the least of their masses, or inertia over length^2. */
+/* The bodies with inertia on the path of a loop, at the position in data: the mean of their centres, their
+ * extent from there, and the smallest of their masses, or inertia over length^2. */
 typedef struct neighbours {
     double centre[3], length, mass;
     int count;
@@ -69,7 +68,7 @@ static void add_mass(const lw_model *model, const lw_data *data, int i, neighbou
 
 typedef void (*look)(const lw_model *, const lw_data *, int, neighbours *);
 
-/* At every body on the way of each loop; its base is one of them. */
+/* Visits every body on the path of each loop, including its base. */
 static void look_along(const lw_rcr *m, look at, neighbours *of_loop) {
     const lw_model *model = m->loop_base.base.model;
     const lw_loop_constraints *loops = m->loops;
@@ -92,7 +91,7 @@ static void survey_loops(const lw_rcr *m, neighbours *of_loop) {
     look_along(m, add_mass, of_loop);
 }
 
-/* Lends inertia to body i; false: no loop that passes it has any. */
+/* Lends inertia to body i; false if no loop that passes it has any. */
 static bool lend(const lw_rcr *m, const neighbours *of_loop, int i, lw_link *link) {
     const lw_loop_constraints *loops = m->loops;
     const lw_pose *world = &m->loop_base.data->world[i];
@@ -137,7 +136,8 @@ lw_status lw_rcr_lend(lw_rcr *m, lw_error *error) {
     velocities(&r);
     for (int i = n; i >= 1; i--) {
         int bad = 0, parent = links[i].parent;
-        sum before = r.sums[parent ? links[parent].slot : 0]; /* what its brothers have handed over */
+        /* The terms that its siblings have handed over. */
+        sum before = r.sums[parent ? links[parent].slot : 0];
         BY_JOINT(&links[i], eliminate, &r, i, &bad)
         if (!bad) continue;
         if (!m->lends) {

@@ -1,17 +1,18 @@
-/* rcr_rank.c - which rows of closed loops are independent at a position: a matter of geometry, not of masses.
+/* rcr_rank.c - which rows of closed loops are independent at a position; this depends on geometry only, not
+ * on masses.
  *
- *   front of loop t:   R_t = G_t - sum over loops u < t of R_t(D_u) R_u
- *   (15)
- *   its pivots        the largest entry left next, rows and speeds in any order; D_t are the speeds that they
- *   belong to
+ *   front of loop t:  R_t = G_t - sum over loops u < t of R_t(D_u) R_u                               (15)
+ *   its pivots        the largest remaining entry is next, rows and speeds in any order; D_t are the speeds
+ *                     of the pivots
  *
- * Lengths count relative to the size of the loop, so that an entry is an angle. A row of which nothing is
- * left but less than `least` depends on others: 1e-4 is the gap up to which a loop may be open, and the
- * distance from a singular position, in rad. In the compliances of the sweeps (8) the same would be 1e-8, and
- * times the ratio of the masses.
+ * Lengths are relative to the size of the loop, so that an entry is an angle. A row of which less than
+ * `least` remains depends on others: 1e-4 is the gap up to which a loop may be open, and the distance from a
+ * singular position, in rad. In the compliances of the sweeps (8) the same limit would be 1e-8 times the
+ * ratio of the masses.
  *
- * Source   docs/theory/rcr.md, 4; the fronts are those of rcr_dependent_speeds.c with all speeds of the ways.
- * Cost     O(n + m) for loops of bounded width; no allocation but in create.
+ * Source   docs/theory/rcr.md, 4; the fronts are those of rcr_dependent_speeds.c with all speeds of the
+ *          paths.
+ * Cost     O(n + m) for loops of bounded width; only create allocates.
  */
 #include "formulations/rcr/rcr_rank.h"
 #include "model/joint.h"
@@ -24,7 +25,7 @@ enum { ROWS = 6 };
 
 /* --- size of the loops ------------------------------------------------------------------------------- */
 
-/* The longest way along links from a joint of loop t to where its rows act. */
+/* The longest path along links from a joint of loop t to the points where its rows act. */
 static double size_of(const lw_choice *c, const double *K, int t) {
     const lw_front *front = &c->fronts[t];
     double size = 0;
@@ -44,11 +45,12 @@ static double size_of(const lw_choice *c, const double *K, int t) {
     return size;
 }
 
-/* Of a loop whose joints meet in one point the way is zero or rounding; its lengths are angles of the longest
- * way in the mechanism. Divided by rounding, what rounding leaves of a row that vanishes, a hinge beside one
- * of the same axes, would pass for a pivot. */
+/* The size of a loop whose joints meet in one point, for which the path is zero or rounding: the longest path
+ * in the mechanism. If the residue of a vanishing row (a hinge beside one with the same axes) were divided by
+ * rounding, it would appear as a pivot. */
 static double size_without_path(const lw_choice *c, const double *size, double *longest) {
-    const double rounding = 1e-9; /* of the longest: 1e-16 is rounding, and no mechanism is built with 1e-9 */
+    /* Relative to the longest: 1e-16 is rounding, and no mechanism is built with 1e-9. */
+    const double rounding = 1e-9;
     *longest = 0;
     for (int t = 0; t < c->loops->count; t++) *longest = fmax(*longest, size[t]);
     for (int i = 1; i <= c->model->body_count; i++)
@@ -120,7 +122,7 @@ static void load(lw_rank *x, int t) {
             x->W[ROWS * n + r] = scale[r] * c->G[on_path->at + on_path->stride * r];
     }
     if (c->rows->rows[loop->first].joint >= 0) return;
-    for (int r = 0; r < loop->count; r++) { /* factors of couplings may be of any size */
+    for (int r = 0; r < loop->count; r++) { /* Factors of couplings may have any size. */
         double most = 0;
         for (int n = 0; n < x->n; n++) most = fmax(most, fabs(x->W[ROWS * n + r]));
         for (int n = 0; n < x->n && most > 1; n++) x->W[ROWS * n + r] /= most;
@@ -135,7 +137,7 @@ static void drop(lw_rank *x, int n) {
     memcpy(x->W + ROWS * n, x->W + ROWS * x->n, ROWS * sizeof *x->W);
 }
 
-/* Inserts what loop u determines. */
+/* Eliminates the speeds that loop u determines. */
 static void take_out(lw_rank *x, int t, int u) {
     const lw_choice *c = x->choice;
     int rows = c->loops->loops[t].count, rank = x->found[u], count = x->count[u];
@@ -163,13 +165,13 @@ static void swap(double *a, double *b) {
     *a = *b, *b = x;
 }
 
-/* A speed as an angle of the loop. */
+/* The factor that makes a speed an angle of the loop. */
 static double weight(const lw_rank *x, int t, int speed) {
     const lw_link *link = &x->choice->model->links[x->choice->body_of[speed]];
     return lw_joint_speed_turns(link->joint.type, speed - link->v) ? 1 : x->size[t];
 }
 
-/* Pivots of the front of loop t; those picked stand first in the list. */
+/* Finds the pivots of the front of loop t; the rows picked come first in the list. */
 static int solve(lw_rank *x, int t, double least) {
     const lw_loop_constraint *loop = &x->choice->loops->loops[t];
     int rows = loop->count, *row = x->row + loop->first;
@@ -182,7 +184,8 @@ static int solve(lw_rank *x, int t, double least) {
             double size = weight(x, t, x->list[n]);
             for (int r = k; r < rows; r++) {
                 double entry = size * fabs(x->W[ROWS * n + r]);
-                if (entry > most * (1 + 1e-9)) most = entry, best = r, at = n; /* the first of equals */
+                /* The first of equal entries. */
+                if (entry > most * (1 + 1e-9)) most = entry, best = r, at = n;
             }
         }
         if (!(most > least)) return k;
@@ -209,7 +212,8 @@ int lw_rank_find(lw_rank *x, double least) {
     for (int t = 0; t < c->loops->count; t++) {
         load(x, t);
         for (;
-             /* what u determines may bring in what loops between u and t do, so the first of them first */
+             /* The elimination of u may bring in speeds of loops between u and t, so the earliest loop comes
+              * first. */
              ;) {
             int u = t;
             for (int n = 0; n < x->n; n++) {

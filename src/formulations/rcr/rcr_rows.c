@@ -1,23 +1,24 @@
-/* rcr_rows.c - which rows take part in the sweeps of the method rcr, and what is done where these lose
- * digits.
+/* rcr_rows.c - which rows take part in the sweeps of the method rcr, and corrections where these lose digits.
  *
- * Once, from the model's initial position or one that is closed beside it: the rows that are independent
- * there (rcr_rank.c), the base, and their pivots in the sweeps, as a scale. A state takes the base as long as
- * its pivots are not far below that scale and the accelerations satisfy the rows that sleep. Otherwise it
- * takes the rows that are independent there, wide pivots first: a row of one loop may do what one of another
- * did (three parallel cranks, two of them in line). So nothing depends on states looked at before.
+ * The base is found once, at the model's initial position or at a closed one beside it: the rows that are
+ * independent there (rcr_rank.c), with their pivots in the sweeps as a scale. A state uses the base as long
+ * as its pivots are not far below that scale and the accelerations satisfy the rows that are asleep.
+ * Otherwise it uses the rows that are independent at the state, large pivots first; a row of one loop may
+ * then replace one of another (three parallel cranks, two of them in line). So nothing depends on states
+ * evaluated before.
  *
- * Where bodies of one loop differ much in inertia, the compliance of the light ones hides that of the others
- * in (8): its pivots lose digits. Then what accelerations and multipliers leave of the equations is computed,
+ * Where the bodies of a loop differ much in inertia, the compliance of the light ones hides that of the
+ * others in (8), and its pivots lose digits. Then the residuals of accelerations and multipliers are
+ * computed,
  *
- *   rest_j = tau_j - (joint force that vdot, loads and K lambda ask for),     left_r = K'a + l
+ *   rest_j = tau_j - (joint force that vdot, loads and K lambda require),     left_r = K'a + l
  *
- * and the same elimination, at rest under rest and left, gives a correction; as often as it makes the rest
- * smaller.
+ * and the same elimination, at rest under rest and left, gives a correction. It is repeated as long as it
+ * makes the residual smaller.
  *
  * Source   docs/theory/rcr.md, 4.
- * Cost     a look at sleeping rows, O(1) each; own rows about as much as two runs; a correction one run and
- *          an inverse dynamics.
+ * Cost     O(1) for the test of each row that is asleep; own rows about as much as two runs; a correction one
+ *          run and an inverse dynamics.
  */
 #include "constraints/projection.h"
 #include "formulations/rcr/rcr_parts.h"
@@ -28,14 +29,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Pivots of rcr_rank.c: rows that depend on others at a closed position, or at a singular one, have less than
- * `redundant`, or 0.01 of the least pivot where the loops are wide open if that is less; near a singular
- * position they have `wide` of that. */
+/* Pivots of rcr_rank.c. Rows that depend on others at a closed or singular position have pivots below
+ * `redundant`, or below 0.01 of the smallest pivot far from singular positions if that is less; near a
+ * singular position pivots are below `wide` times that. */
 static const double redundant = 1e-4, wide = 0.015;
 
 /* --- a state's own rows ------------------------------------------------------------------------------ */
 
-/* Independent rows at the position in data. */
+/* The number of independent rows at the position in data. */
 static int find(lw_rcr *m, double least) {
     const lw_subject subject = lw_rcr_at_rest(m);
     lw_rcr_system_select(m->system, &m->whole);
@@ -54,7 +55,7 @@ static double least_pivot(const lw_rcr *m, int *where) {
     return least;
 }
 
-/* The rows found become a selection. */
+/* Makes the rows found a selection. */
 static void take_found(const lw_rcr *m, lw_selection *x) {
     for (int t = 0; t < m->loops->count; t++) {
         const lw_loop_constraint *loop = &m->loops->loops[t];
@@ -90,7 +91,7 @@ void lw_rcr_own_rows(lw_rcr *m) {
         c->near[t] = lost || m->finder->least[t] < open;
         if (lost) c->narrowest = t;
     }
-    if (total < 0) { /* no room for the fronts */
+    if (total < 0) { /* The fronts exceed their memory. */
         lw_rcr_system_select(m->system, m->based ? &m->base : &m->whole);
         return;
     }
@@ -98,7 +99,7 @@ void lw_rcr_own_rows(lw_rcr *m) {
     lw_rcr_system_select(m->system, &m->own);
 }
 
-/* The scales of a selection are the pivots that the last run has found. */
+/* The scales of a selection become the pivots of the last run. */
 static void take_scale(const lw_rcr *m, const lw_selection *x) {
     const lw_rcr_system *s = m->system;
     for (int t = 0; t < s->loops->count; t++) {
@@ -110,7 +111,7 @@ static void take_scale(const lw_rcr *m, const lw_selection *x) {
 }
 
 void lw_rcr_keep_rows(lw_rcr *m) {
-    const double fair = 0.1; /* near a singular position the base has to tell how far that is */
+    const double fair = 0.1; /* Near a singular position the base has to be used to measure the distance. */
     m->keeps = m->owned && m->based && m->crossing.narrow > fair;
     if (!m->keeps) return;
     memcpy(m->kept.awake, m->own.awake, (size_t)m->loops->count * sizeof *m->own.awake);
@@ -128,7 +129,7 @@ static double chance(unsigned *seed) {
     return (double)*seed / 2147483648.0 - 1;
 }
 
-/* Any speeds of the joints in loops, prescribed ones among them, as angles of at most 1. */
+/* Arbitrary speeds of the joints in loops, including prescribed ones, as angles of at most 1. */
 static void any_speeds(const lw_rcr *m, unsigned seed, double *v) {
     const lw_model *model = m->loop_base.base.model;
     memset(v, 0, (size_t)model->nv * sizeof *v);
@@ -152,9 +153,9 @@ static double fastest_of(const lw_rcr *m, const double *v) {
     return fastest;
 }
 
-/* A closed position at or near the one in data; false: none has been found. */
+/* A closed position at or near the one in data; false if none has been found. */
 static bool close_reference(lw_rcr *m) {
-    const double closed = 1e-9; /* of a link */
+    const double closed = 1e-9; /* Relative to the length of a link. */
     const lw_model *model = m->loop_base.base.model;
     double left;
     lw_rcr_system_select(m->system, &m->whole);
@@ -170,9 +171,9 @@ static bool close_reference(lw_rcr *m) {
     return status == LW_OK && violation.largest <= closed * m->system->length;
 }
 
-/* From the position in data, whose rows have just been found, to one at some distance. */
+/* Moves from the position in data, whose rows have just been found, to one at some distance. */
 static bool move_on(lw_rcr *m, lw_error *error) {
-    const double distance = 0.2, closed = 1e-9; /* rad; of a link */
+    const double distance = 0.2, closed = 1e-9; /* In rad; relative to the length of a link. */
     const lw_model *model = m->loop_base.base.model;
     lw_data *data = m->loop_base.data;
     const lw_subject subject = lw_rcr_in_motion(m);
@@ -185,13 +186,13 @@ static bool move_on(lw_rcr *m, lw_error *error) {
     if (lw_rcr_smallest_motion(m, m->loop_base.defect, error) != LW_OK) return false;
     for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
     double fastest = fastest_of(m, data->v);
-    if (!(fastest > 1e-6)) return false; /* nothing moves */
+    if (!(fastest > 1e-6)) return false; /* Nothing moves. */
     lw_integrate_q(model, data->q, data->v, distance / fastest);
     memcpy(m->moved, data->q, (size_t)model->nq * sizeof *m->moved);
     lw_rcr_close(m, &left, &status, error);
     if (status == LW_OK && left <= closed * m->system->length) return true;
-    memcpy(data->q, m->moved,
-           (size_t)model->nq * sizeof *m->moved); /* from a singular position no row may be missing */
+    /* Starting from a singular position, no row may be missing. */
+    memcpy(data->q, m->moved, (size_t)model->nq * sizeof *m->moved);
     if (find(m, redundant) < 0) return false;
     take_found(m, &m->own);
     lw_rcr_system_select(m->system, &m->own);
@@ -199,7 +200,8 @@ static bool move_on(lw_rcr *m, lw_error *error) {
     return status == LW_OK && left <= closed * m->system->length;
 }
 
-/* The widest of two positions: its rows into the finder, q in data. */
+/* Takes that one of two positions whose smallest pivot is larger: its rows into the finder, its q into
+ * data. */
 static void find_widest(lw_rcr *m) {
     const lw_model *model = m->loop_base.base.model;
     lw_data *data = m->loop_base.data;
@@ -221,9 +223,9 @@ static void find_widest(lw_rcr *m) {
     find(m, redundant);
 }
 
-/* Are the rows that sleep satisfied where the loops are open? */
+/* Are there rows asleep that are not satisfied where the loops are open? */
 static bool is_fragile(lw_rcr *m) {
-    const double gap = 1e-6, satisfied = 1e-9; /* rad; relative */
+    const double gap = 1e-6, satisfied = 1e-9; /* In rad; relative. */
     const lw_model *model = m->loop_base.base.model;
     lw_data *data = m->loop_base.data;
     lw_subject subject = lw_rcr_at_rest(m);
@@ -242,7 +244,7 @@ static bool is_fragile(lw_rcr *m) {
 }
 
 lw_status lw_rcr_survey(lw_rcr *m, lw_error *error) {
-    const double lost = 1e4; /* digits */
+    const double lost = 1e4; /* The factor of cancellation from which results are corrected. */
     const lw_model *model = m->loop_base.base.model;
     lw_data *data = m->loop_base.data;
     lw_arena *arena = m->loop_base.arena;
@@ -314,7 +316,7 @@ static double rows_defect(const lw_rcr *m, const lw_loop_constraint *loop, int f
 }
 
 double lw_rcr_sleeping_defect(const lw_rcr *m) {
-    const double noticeable = 1e-9; /* of the largest accelerations: anything less is rounding */
+    const double noticeable = 1e-9; /* Relative to the largest accelerations: smaller errors are rounding. */
     const lw_rcr_system *s = m->system;
     double most = 0, relative = 0, largest = 0;
     for (int t = 0; t < m->loops->count; t++) {
@@ -334,13 +336,14 @@ double lw_rcr_sleeping_defect(const lw_rcr *m) {
 
 /* --- corrections ---------------------------------------------------------------------------------------- */
 
-/* What the solution in moved, held and a leaves of the rows that are awake, and of the joints' equations. */
+/* The residuals of the solution in moved, held and a: of the rows that are awake and of the equations of the
+ * joints. */
 static void find_rest(lw_rcr *m, const lw_subject *subject) {
     const lw_model *model = m->loop_base.base.model;
     const lw_rows *rows = m->loop_base.rows;
     lw_data *data = m->loop_base.data;
     lw_rcr_system *s = m->system;
-    double *load = m->loop_base.body; /* of bodies 1 .. n */
+    double *load = m->loop_base.body; /* Of bodies 1 .. n. */
     lw_rcr_evaluate(m, subject, false);
     if (subject->load)
         memcpy(load, subject->load + 6, 6 * (size_t)model->body_count * sizeof *load);
@@ -383,7 +386,7 @@ static void add(int count, const double *x, double *to) {
 
 lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error) {
     enum { ROUNDS = 8 };
-    const double rounding = 1e-13, good = 1e-8; /* of the accelerations */
+    const double rounding = 1e-13, good = 1e-8; /* Relative to the accelerations. */
     const lw_model *model = m->loop_base.base.model;
     lw_data *data = m->loop_base.data;
     lw_rcr_system *s = m->system;
@@ -416,7 +419,8 @@ lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error) 
     memcpy(data->drive, m->push, (size_t)nv * sizeof *m->push);
     memcpy(s->lambda, m->held, (size_t)rows * sizeof *m->held);
     for (int i = 0; i <= n; i++) memcpy(data->nodes[i].a, m->a + 6 * i, 6 * sizeof *m->a);
-    double size = largest(nv, m->moved); /* of a mechanism that cannot move: what its bodies would do */
+    /* For a mechanism that cannot move, the accelerations that its bodies would have. */
+    double size = largest(nv, m->moved);
     for (int i = 1; i <= n; i++) size = fmax(size, largest(3, m->a + 6 * i + 3) / s->length);
     if (!m->delicate || before <= good * size) return LW_OK;
     if (m->lends)

@@ -1,12 +1,13 @@
-/* rcr_singular.c - runs of the method rcr that start or come to rest in a singular position, where more than
- * one motion leads out.
+/* rcr_singular.c - simulations by the method rcr that start or come to rest in a singular position, from
+ * which more than one motion leads out.
  *
- * With x the multipliers that are new there, G'x = 0, and g the velocity terms, G vdot = g: velocities of a
- * motion that goes on have x'g(v) = 0. A start with others is refused; so is one at rest whose accelerations
- * a, with one more freedom, have x'g(a) != 0, and a run that comes to rest like that. Every sentence names
- * the joint or constraint that closes the loop.
+ * With x the multipliers that are new there, G'x = 0, and g the velocity terms, G vdot = g, the velocities of
+ * a motion that can continue satisfy x'g(v) = 0. A start with other velocities is refused; so is a start at
+ * rest whose accelerations a, with one more degree of freedom, have x'g(a) != 0, and a simulation that comes
+ * to rest in this way. Every message names the joint or constraint that closes the loop.
  *
- * Runs of other methods, which have no way through, ask here whether they have come to such a position.
+ * Simulations by other methods, which cannot pass through, ask here whether they have come to such a
+ * position.
  *
  * Source   docs/theory/rcr.md, 5, singular positions.
  * Cost     a few calls at the start, and after steps that end in a singular position.
@@ -17,11 +18,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double fitting = 1e-4;    /* accelerations: no motion goes on with more at the start */
-static const double noticeable = 1e-9; /* accelerations, of the largest: anything less is rounding */
-/* accelerations, of the largest in the run: with less it stays where it is */
+/* Relative accelerations: no motion continues with a larger error at the start. */
+static const double fitting = 1e-4;
+static const double noticeable = 1e-9; /* Relative to the largest accelerations: smaller ones are rounding. */
+/* Relative to the largest accelerations of the simulation: with less the mechanism stays where it is. */
 static const double settling = 1e-2;
-/* rad: no nearer to a singular position is told from it (rcr_solve.c: vanished) */
+/* rad: positions nearer to a singular one cannot be distinguished from it (rcr_solve.c: vanished). */
 static const double near = 1e-4;
 
 static double largest_acceleration(const lw_rcr *m) {
@@ -31,8 +33,9 @@ static double largest_acceleration(const lw_rcr *m) {
     return largest;
 }
 
-/* The loop that the accelerations of the last run leave unsatisfied, or -1. Rows that depend on others are
- * satisfied with them, but in a singular position only if the velocities are right to second order too. */
+/* The loop that the accelerations of the last run do not satisfy, or -1. Dependent rows are satisfied
+ * together with the others, but in a singular position only if the velocities are correct to second order
+ * too. */
 static int unsatisfied(lw_rcr *m) {
     const lw_rows *rows = m->loop_base.rows;
     const lw_data *data = m->loop_base.data;
@@ -66,7 +69,7 @@ static int unsatisfied(lw_rcr *m) {
     return found;
 }
 
-/* The loop that `loop` closes "starts in", "comes to rest in" or "turns away from" a singular position. */
+/* Fails because the loop "starts in", "comes to rest in" or "turns away from" a singular position. */
 static lw_status singular_position(const lw_rcr *m, int loop, const char *how, const char *remedy,
                                    const char *what, lw_error *error) {
     const lw_model *model = m->loop_base.base.model;
@@ -79,7 +82,7 @@ static lw_status singular_position(const lw_rcr *m, int loop, const char *how, c
                       remedy, "the loop that it closes %s a singular position, %s", how, what);
 }
 
-/* The largest of x in the loop of a loop, as an angle. */
+/* The largest rate of x in a loop, as an angle. */
 static double loop_rate(const lw_rcr *m, int loop, const double *x) {
     const lw_front *front = &m->choice->fronts[loop];
     double largest = 0;
@@ -88,12 +91,12 @@ static double loop_rate(const lw_rcr *m, int loop, const double *x) {
     return largest;
 }
 
-/* Of loops at rest in a singular position, with the accelerations in data: the loop with which they cannot
- * move along them, or -1. At rest is one whose speeds v and accelerations a have v^2 <= slack + reach a, a >
- * least; whatever else moves. The state stays. */
+/* Among loops at rest in a singular position, with the accelerations in data: the loop that cannot move along
+ * these, or -1. A loop is at rest if its speeds v and accelerations a satisfy v^2 <= slack + reach a, a >
+ * least; other parts may move. The state is unchanged. */
 static lw_status undecided(lw_rcr *m, double t, double slack, double reach, double least, int *loop,
                            lw_error *error) {
-    const double fast = 100; /* so fast that gravity and other forces do not matter */
+    const double fast = 100; /* So fast that gravity and other forces do not matter. */
     const lw_model *model = m->loop_base.base.model;
     lw_data *data = m->loop_base.data;
     double *v = m->loop_base.v, fastest = 0;
@@ -120,14 +123,12 @@ static lw_status undecided(lw_rcr *m, double t, double slack, double reach, doub
     return status;
 }
 
-/* A mechanism that comes to a singular position goes straight on. One that starts there may have been given
- * velocities, or, at rest, be moved by its forces, in a direction in which nothing goes on. */
 lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error) {
-    const double gap = 1e-6; /* m, rad */
+    const double gap = 1e-6; /* m, rad. */
     lw_status status = lw_rcr_run(m, t, NULL, error);
     if (status != LW_OK || m->loop_base.rows->count == 0) return status;
     int loop = unsatisfied(m);
-    for (int r = 0; r < m->loop_base.rows->count; r++) /* gaps have other consequences */
+    for (int r = 0; r < m->loop_base.rows->count; r++) /* Gaps have other consequences. */
         if (fabs(m->loop_base.rows->phi[r]) > gap) return LW_OK;
     if (loop >= 0)
         return singular_position(m, loop, "starts in",
@@ -141,9 +142,6 @@ lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error) {
                              error);
 }
 
-/* After a step, with fewer independent rows than there have been: a mechanism that passes goes on, one whose
- * speeds take it no farther than it can be told from the singular position comes to rest there, and where
- * more than one motion leads out. */
 lw_status lw_rcr_look_at_rest(lw_rcr *m, double t, lw_error *error) {
     lw_status status = lw_rcr_run(m, t, NULL, error);
     if (status != LW_OK) return status;
@@ -166,8 +164,8 @@ lw_status lw_rcr_reverses(const lw_rcr *m, double t, lw_error *error) {
                              error);
 }
 
-/* Is a speed in the loop of the loop prescribed? Then the position may be a dead point, where no motion goes
- * on. */
+/* Is a speed in the loop prescribed? Then the position may be a dead point, from which no motion
+ * continues. */
 static bool driven(const lw_rcr *m, int loop) {
     const lw_choice *choice = m->choice;
     const lw_front *front = &choice->fronts[loop];
@@ -188,7 +186,7 @@ lw_status lw_rcr_blocked(lw_method *base, double t, const double *q, const doubl
     if (m->crossing.narrow > 0 && !(stuck && m->crossing.within && !dead)) return LW_OK;
     for (int k = 0; k < m->loops->count; k++)
         if (m->crossing.near[k]) speed = fmax(speed, loop_rate(m, k, v));
-    if (!(speed * step > near)) return LW_OK; /* it rests there */
+    if (!(speed * step > near)) return LW_OK; /* It rests there. */
     char how[64], what[200];
     snprintf(how, sizeof how, "has come at t = %.6g to", t);
     snprintf(what, sizeof what, "where it could branch off%s: by method %s %s",

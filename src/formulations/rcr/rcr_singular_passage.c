@@ -1,38 +1,37 @@
-/* rcr_singular_passage.c - the way of the method rcr through a singular position: accelerations by their
- * limit along the motion.
+/* rcr_singular_passage.c - the passage of the method rcr through a singular position: accelerations as limits
+ * along the motion.
  *
- * At distance delta (rad) from a singular position the rows still hold, along the direction that is about to
- * become free, but with delta in front: a gap e of the loop makes the accelerations wrong by e / delta^3,
- * with rounding for e too, and where the pivots vanish (rcr_solve.c) they are those of one more freedom. On
- * the branch on which the mechanism moves they are smooth. So, near,
+ * At a distance delta (rad) from a singular position the rows determine the direction that is about to become
+ * free only with a factor delta. A gap e of the loop makes the accelerations wrong by e / delta^3, where e is
+ * at least rounding; and where the pivots vanish (rcr_solve.c) the accelerations are those of a mechanism
+ * with one more degree of freedom. On the branch of the motion they are smooth. So, near a singular position,
  *
- *   q(s), v(s)     a curve through the state: q + s v in the joints of the loop, closed; v made consistent
- *   there
- *   F(s)           speeds, accelerations and drive forces at q(s), v(s) under the forces of the state
- *   F(0)           by the polynomial through F(-10h) .. F(10h), s = 0 left out
+ *   q(s), v(s)   a curve through the state: q + s v in the joints of the loop, closed; v consistent there
+ *   F(s)         speeds, accelerations and drive forces at q(s), v(s) under the forces of the state
+ *   F(0)         by the polynomial through F(-10h) .. F(10h), s = 0 left out
  *
- * with h so long that the loop's joints move by 0.06 rad: what is left is 1e-11, of rounding and of the
- * polynomial alike. Any smooth curve on the branch will do, since its polynomial is taken at s = 0; forces
- * are not moved along, so that they need not be smooth.
+ * with h so large that the loop's joints move by 0.06 rad. The errors of rounding and of the polynomial are
+ * then both about 1e-11. Any smooth curve on the branch is suitable, since its polynomial is evaluated at s =
+ * 0. The forces are those of the state and need not be smooth.
  *
  * Whether the motion goes straight through is seen from the positions: a mechanism that only comes near, like
- * a parallelogram with sides that differ a little, turns away, and q(0) of the polynomial is not the state's.
- * Then nothing is changed.
+ * a parallelogram whose sides differ slightly, turns back, and q(0) of the polynomial is not that of the
+ * state. Then nothing is changed.
  *
  * Source   docs/theory/rcr.md, 5, singular positions.
- * Cost     twenty closings and runs, near singular positions only; elsewhere a look at the pivots. No
- *          allocation but in create.
+ * Cost     twenty projections and runs near singular positions; elsewhere a test of the pivots. Only create
+ *          allocates.
  */
 #include "formulations/rcr/rcr_parts.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SIDES = 10 }; /* pairs of places */
+enum { SIDES = 10 }; /* Pairs of samples. */
 static const double distances[] = {0.06, 0.075, 0.045,
-                                   0.1}; /* rad, from place to place: the first that will do */
-static const double passage = 1e-2;      /* of the scale of a pivot: delta = 0.1 */
-/* rad: a motion that ends in so little may end in the singular position */
+                                   0.1}; /* rad, from sample to sample: the first that is suitable is used. */
+static const double passage = 1e-2;      /* Relative to the scale of a pivot: delta = 0.1. */
+/* rad: a motion that ends within this distance may end in the singular position. */
 static const double stopping = 4e-4;
 
 bool lw_crossing_create(lw_rcr *m) {
@@ -71,7 +70,7 @@ static double largest_inverse(const lw_rcr_system *s, int t) {
     return largest;
 }
 
-/* The smallest pivot of the last run, with rows of the base, relative to its scale; its loop becomes the
+/* The smallest pivot of the last run with rows of the base, relative to its scale; its loop becomes the
  * narrowest. */
 static double width_of(lw_rcr *m) {
     double most = 1;
@@ -83,11 +82,13 @@ static double width_of(lw_rcr *m) {
 }
 
 void lw_crossing_look(lw_rcr *m) {
-    if (!m->owned) m->crossing.narrow = width_of(m); /* else rcr_rows.c knows */
+    if (!m->owned) m->crossing.narrow = width_of(m); /* Otherwise rcr_rows.c has set it. */
 }
 
 bool lw_crossing_closes(lw_rcr *m, double t, const double *y) {
-    const double wide_open = 3e-5; /* of a link: rows that are redundant in a closed loop are so up to 1e-4 */
+    /* Relative to the length of a link: rows that are redundant in a closed loop remain so up to a gap of
+     * 1e-4. */
+    const double wide_open = 3e-5;
     lw_crossing *c = &m->crossing;
     const lw_loop_method *loop_base = &m->loop_base;
     double open;
@@ -96,7 +97,7 @@ bool lw_crossing_closes(lw_rcr *m, double t, const double *y) {
     int row = lw_rcr_ask_positions(m, &open);
     bool passes = c->narrow < passage, gapes = m->fragile && open > wide_open * m->system->length;
     bool closes = passes || gapes;
-    if (!(t > m->latest)) return closes; /* between steps nothing is told */
+    if (!(t > m->latest)) return closes; /* Nothing is reported between steps. */
     if (closes && !c->reported)
         lw_note(&loop_base->options, t, "closing", "loop of \"%s\": closed, it was open by %.2g; %s",
                 lw_choice_closing(m->choice, passes ? c->narrowest : m->loops->loop_of_row[row]), open,
@@ -106,9 +107,9 @@ bool lw_crossing_closes(lw_rcr *m, double t, const double *y) {
     return closes;
 }
 
-/* --- places beside the state -------------------------------------------------------------------------- */
+/* --- samples beside the state ------------------------------------------------------------------------- */
 
-/* Speeds x of the joints on the way of loop t into shift; returns the largest, as an angle. */
+/* Copies the speeds x of the joints on the path of loop t into shift; returns the largest, as an angle. */
 static double speed_on_path(lw_rcr *m, int t, const double *x) {
     const lw_choice *choice = m->choice;
     const lw_front *front = &choice->fronts[t];
@@ -124,8 +125,8 @@ static double speed_on_path(lw_rcr *m, int t, const double *x) {
     return largest;
 }
 
-/* The shift from place to place along x of the loops that are near; returns the largest of x there, as an
- * angle. */
+/* Computes the shift from sample to sample along x, in the loops that are near a singular position; returns
+ * the largest rate of x there, as an angle. */
 static double direct(lw_rcr *m, double distance, const double *x) {
     lw_crossing *c = &m->crossing;
     int nv = m->loop_base.base.model->nv;
@@ -139,7 +140,7 @@ static double direct(lw_rcr *m, double distance, const double *x) {
 
 /* Positions of the state, moved by `steps` shifts and closed, into data; prescribed joints move along. */
 static bool move(lw_rcr *m, double steps, lw_error *error) {
-    const double closed = 1e-12; /* of a link */
+    const double closed = 1e-12; /* Relative to the length of a link. */
     const lw_model *model = m->loop_base.base.model;
     double left;
     lw_status status;
@@ -149,8 +150,8 @@ static bool move(lw_rcr *m, double steps, lw_error *error) {
     return status == LW_OK && left <= closed * m->system->length;
 }
 
-/* Speeds of the state made consistent there, and accelerations. False: there are none, or that is a singular
- * position too. */
+/* Makes the speeds of the state consistent at the sample and computes accelerations. Returns false if there
+ * are none, or if the sample is near a singular position too. */
 static bool run(lw_rcr *m, double width, lw_error *error) {
     const lw_model *model = m->loop_base.base.model;
     const lw_crossing *c = &m->crossing;
@@ -161,7 +162,8 @@ static bool run(lw_rcr *m, double width, lw_error *error) {
     lw_rcr_evaluate(m, &subject, true);
     if (lw_rcr_smallest_motion(m, m->loop_base.defect, error) != LW_OK) return false;
     for (int k = 0; k < model->nv; k++) data->v[k] += data->vdot[k];
-    memcpy(data->vdot, c->vdot, (size_t)model->nv * sizeof *data->vdot); /* the prescribed ones */
+    /* The accelerations of prescribed speeds. */
+    memcpy(data->vdot, c->vdot, (size_t)model->nv * sizeof *data->vdot);
     lw_rcr_evaluate(m, &subject, false);
     if (lw_rcr_system_run(m->system, &subject, error) != LW_OK || lw_rcr_rank(m) < m->generic) return false;
     return !m->system->weak || width_of(m) >= 0.9 * width;
@@ -171,7 +173,8 @@ static void add(int count, double weight, const double *x, double *sum) {
     for (int k = 0; k < count; k++) sum[k] += weight * x[k];
 }
 
-/* F(0) into limit_*. False: some place is missing, or as near to a singular position as the state. */
+/* F(0) into limit_*. Returns false if some sample fails, or is as near to a singular position as the
+ * state. */
 static bool extrapolate(lw_rcr *m, double width) {
     lw_crossing *c = &m->crossing;
     const lw_data *data = m->loop_base.data;
@@ -180,7 +183,7 @@ static bool extrapolate(lw_rcr *m, double width) {
     lw_error ignored;
     memset(c->limit_q, 0, (size_t)nq * sizeof *c->limit_q);
     memset(c->limit_v, 0, speeds), memset(c->limit_vdot, 0, speeds), memset(c->limit_drive, 0, speeds);
-    double weight = (double)SIDES / (SIDES + 1); /* (-1)^(k+1) n!^2 / ((n - k)! (n + k)!) of place k */
+    double weight = (double)SIDES / (SIDES + 1); /* (-1)^(k+1) n!^2 / ((n - k)! (n + k)!) for sample k. */
     for (int sample = 1; sample <= SIDES; sample++) {
         for (int side = -1; side <= 1; side += 2) {
             if (!move(m, side * sample, &ignored) || !run(m, width, &ignored)) return false;
@@ -211,9 +214,9 @@ static void put_back(lw_rcr *m, const double *v, const double *vdot, const doubl
     memcpy(data->v, v, speeds), memcpy(data->vdot, vdot, speeds), memcpy(data->drive, drive, speeds);
 }
 
-/* Is q(0) the state? A loop that is open by e may be sqrt(e) beside the branch. */
+/* Is q(0) the state? A loop that is open by e may be at a distance sqrt(e) from the branch. */
 static bool straight(lw_rcr *m) {
-    const double apart = 1e-6, share = 100; /* of a link, rad */
+    const double apart = 1e-6, share = 100; /* Relative to the length of a link, or in rad. */
     const lw_crossing *c = &m->crossing;
     const lw_model *model = m->loop_base.base.model;
     double open, most = 0, length = m->system->length;
@@ -237,7 +240,8 @@ void lw_crossing_limit(lw_rcr *m, double t) {
     if (!m->owned || !c->within) return;
     keep(m);
     double acceleration = direct(m, 1, c->vdot), speed = direct(m, 1, c->v);
-    if (speed * speed <= 2 * stopping * acceleration) return; /* which way on is not known (rcr_singular.c) */
+    /* The continuation is unknown (rcr_singular.c). */
+    if (speed * speed <= 2 * stopping * acceleration) return;
     const lw_subject subject = lw_rcr_at_rest(m);
     const int narrowest = c->narrowest;
     lw_error ignored;

@@ -42,12 +42,12 @@ lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const 
     s->L = LW_NEW(arena, double, loops->block_size + 1);
     s->E = LW_NEW(arena, double, 6 * m);
     s->e = LW_NEW(arena, double, m);
-    s->l = LW_NEW(arena, double, m + 4); /* packs reach beyond its end */
+    s->l = LW_NEW(arena, double, m + 4); /* Packs extend beyond its end. */
     s->lambda = LW_NEW(arena, double, m);
     if (lw_arena_failed(arena)) return NULL;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
-        bool centred = link->inertia.mass > 0; /* without mass the centre is anywhere */
+        bool centred = link->inertia.mass > 0; /* Without mass the centre is arbitrary. */
         if (link->parent || centred)
             s->length = fmax(s->length, lw_v3_norm(link->parent ? link->p : model->bodies[i].com));
     }
@@ -81,7 +81,7 @@ void lw_rcr_system_select(lw_rcr_system *s, const lw_selection *x) {
         s->placed[t] = false;
         s->rank[t] = 0;
         const int ends[2] = {loop->K_first, loop->K_second};
-        for (int side = 0; side < 2; side++) /* of rows that do not take part */
+        for (int side = 0; side < 2; side++) /* Clears the wrenches of rows that do not take part. */
             for (int row = s->awake[t]; row < loop->count && ends[side] >= 0; row++)
                 for (int k = 0; k < 6; k++) s->K[ends[side] + lw_wrench_at(row) + 4 * k] = 0;
     }
@@ -107,7 +107,7 @@ lw_status lw_rcr_system_run(lw_rcr_system *s, const lw_subject *subject, lw_erro
 double lw_rcr_system_cancellation(const lw_rcr_system *s) {
     const lw_loop_constraints *loops = s->loops;
     const lw_data *data = s->data;
-    double *diagonal = s->e; /* a run sets it anew */
+    double *diagonal = s->e; /* A run overwrites it. */
     for (int t = 0; t < loops->count; t++)
         for (int k = 0; k < s->awake[t]; k++) diagonal[loops->loops[t].first + k] = 0;
     for (int i = 1; i <= s->model->body_count; i++) {
@@ -117,7 +117,7 @@ double lw_rcr_system_cancellation(const lw_rcr_system *s) {
             const lw_segment *segment = &loops->segments[n];
             for (int row = 0; row < s->awake[segment->loop]; row++)
                 for (int k = 0; k < link->joint.nv; k++) {
-                    if (link->prescribed >> k & 1) continue; /* does not give way */
+                    if (link->prescribed >> k & 1) continue; /* A prescribed speed does not yield. */
                     double give = aligned ? data->nodes[i].d : data->joint_D[6 * (link->v + k) + k];
                     double y = s->Y[segment->Y + link->joint.nv * (row / 4 * 4) + 4 * k + row % 4];
                     if (give > 0) diagonal[segment->row + row] += y * y * give;
