@@ -19,6 +19,9 @@ typedef struct lw_data lw_data;
 
 lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, lw_data **data);
 void lw_data_destroy(lw_data *data);
+/* The model's inputs (model.h) for all calls with this data: each call takes the numbers that stand in the array
+ * at that time, which has to live on. NULL: the model's defaults, as after lw_data_create. */
+void lw_data_set_inputs(const lw_model *model, lw_data *data, const double *inputs);
 
 /* vdot from q, v and additional generalised forces tau (NULL: none); all force elements of the model act.
  * O(n). LW_ERROR_SINGULAR: a massless body leaves some acceleration undetermined; error (may be NULL) names
@@ -89,6 +92,8 @@ lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator
                           lw_batch **batch);
 void lw_batch_destroy(lw_batch *batch);
 int lw_batch_lanes(const lw_batch *batch); /* states per vector instruction on this machine */
+/* As lw_data_set_inputs; the same inputs act on all states. */
+void lw_batch_set_inputs(lw_batch *batch, const double *inputs);
 
 /* tau may be NULL. LW_ERROR_SINGULAR if any state is; its accelerations are then not finite. */
 lw_status lw_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,

@@ -65,6 +65,16 @@ int lw_model_constraint_count(const lw_model *model);
 const char *lw_model_constraint_name(const lw_model *model, int constraint);
 lw_constraint_type lw_model_constraint_type(const lw_model *model, int constraint);
 
+/* Inputs, 0 .. count-1, in the order of the spec: numbers that force laws, applied forces and drives use and
+ * that the caller may change at run time. */
+int lw_model_input_count(const lw_model *model);
+int lw_model_input(const lw_model *model, const char *name); /* -1 if there is none */
+const char *lw_model_input_name(const lw_model *model, int input);
+double lw_model_input_default(const lw_model *model, int input);
+/* Outputs: a model has none yet. */
+int lw_model_output_count(const lw_model *model);
+int lw_model_output(const lw_model *model, const char *name); /* -1 if there is none */
+
 /* The graph (Mufti 1983, eqs 1, 22-25). Arc h_i is the joint into body i; the joints that carry a body from
  * ground are the base arcs. With one base arc, entry (body, arc) gives C of (1) for arcs 2 .. n and -e1 of
  * (22) for arc 1. */

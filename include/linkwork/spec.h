@@ -154,8 +154,9 @@ typedef struct lw_force_spec {
     const char *joint;
     int coordinate; /* which of the joint's speeds, from 0 */
 
-    /* spring, torsion: tension-positive law of x (elongation: length or coordinate minus free value) and v
-     * (its rate) and t. It has a potential if it is an expression of x alone or a table. */
+    /* Laws, drives and applied forces are expressions of what is said here, of parameters and of inputs.
+     * spring, torsion: tension-positive law of x (elongation: length or coordinate minus free value) and v
+     * (its rate) and t. It has a potential if it is an expression of x and parameters alone or a table. */
     double stiffness, damping;
     double free_length;   /* spring: natural length; torsion: the coordinate's value without force */
     bool has_free_length; /* spring: otherwise the length in the initial state */
@@ -225,6 +226,9 @@ lw_status lw_spec_set_file(lw_spec *spec, const char *file);
 void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]);
 /* A constant that expressions may use; a second call with the same name changes it. */
 lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value);
+/* An input: a number that laws, drives and applied forces may use and that the caller may change at run time
+ * (lw_data_set_inputs). value is its default; a second call with the same name changes that. */
+lw_status lw_spec_set_input(lw_spec *spec, const char *name, double value);
 lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run);
 
 /* Each add copies what it is given and returns LW_ERROR_MEMORY or LW_OK; faults are found when compiling. */
@@ -239,7 +243,9 @@ const double *lw_spec_gravity(const lw_spec *spec);
 const lw_run_spec *lw_spec_run(const lw_spec *spec);
 size_t lw_spec_parameter_count(const lw_spec *spec);
 const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value);
-size_t lw_spec_body_count(const lw_spec *spec); /* ground does not count */
+size_t lw_spec_input_count(const lw_spec *spec);
+const char *lw_spec_input(const lw_spec *spec, size_t index, double *value); /* its default */
+size_t lw_spec_body_count(const lw_spec *spec);                              /* ground does not count */
 size_t lw_spec_joint_count(const lw_spec *spec);
 size_t lw_spec_force_count(const lw_spec *spec);
 size_t lw_spec_constraint_count(const lw_spec *spec);

@@ -225,6 +225,11 @@ void lw_batch_destroy(lw_batch *batch) {
 
 int lw_batch_lanes(const lw_batch *batch) { return batch->lanes->width; }
 
+void lw_batch_set_inputs(lw_batch *batch, const double *inputs) {
+    for (int k = 0; k < batch->worker_count; k++)
+        lw_data_set_inputs(batch->model, batch->workers[k].data, inputs);
+}
+
 /* No tau of any state turns a body where nothing resists: lw_idle_torque. */
 static lw_status check_idle(lw_batch *batch, const lw_states *states, lw_error *error) {
     const lw_model *model = batch->model;

@@ -10,7 +10,7 @@
  *     ^ or ** (right to left: 2^3^2 = 2^9; stronger than a sign: -2^2 = -4)
  * Comparisons and logic give 0 or 1; everything but 0 is true.
  *
- * Names: the caller's variables and constants, pi, e. Functions: see the table below; log is the natural
+ * Names: the caller's variables, constants and inputs, pi, e. Functions: see the table below; log is the natural
  * logarithm, angles are radians, mod has the sign of its second argument, step(x, x0, h0, x1, h1) goes from
  * h0 to h1 while x goes from x0 to x1, as a cubic (step5: a quintic, with a continuous second derivative),
  * ramp(x) is max(x, 0).
@@ -198,7 +198,8 @@ static const lw_constant *find_constant(const lw_constant *constants, size_t cou
 bool lw_names_have(const lw_expression_names *names, const char *text, size_t length) {
     word w = {text, length};
     return find_variable(names, w) < names->variable_count ||
-           find_constant(names->constants, names->constant_count, w) != NULL;
+           find_constant(names->constants, names->constant_count, w) ||
+           find_constant(names->inputs, names->input_count, w);
 }
 
 bool lw_reserved_word(const char *text) {
@@ -211,12 +212,20 @@ bool lw_reserved_word(const char *text) {
            (w.length > 1 && lw_is_unit(text, w.length));
 }
 
-/* Name number i of all that a word could be meant to be: variables, constants, built-in ones, functions. */
+const char *lw_name_taken(const char *text) {
+    if (strlen(text) == 1 && strchr("tqvx", text[0])) return "a variable of force laws and motions";
+    return lw_reserved_word(text) ? "a function, unit or constant" : NULL;
+}
+
+/* Name number i of all that a word could be meant to be: variables, constants, inputs, built-in constants,
+ * functions. */
 static const char *candidate(const lw_expression_names *names, size_t i) {
     if (i < names->variable_count) return names->variables[i];
     i -= names->variable_count;
     if (i < names->constant_count) return names->constants[i].name;
     i -= names->constant_count;
+    if (i < names->input_count) return names->inputs[i].name;
+    i -= names->input_count;
     if (i < BUILTIN) return builtin[i].name;
     i -= BUILTIN;
     return i < FUNCTIONS ? functions[i].name : NULL;
@@ -246,7 +255,7 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
                        "write a product with *");
     } else {
         int used = snprintf(remedy, sizeof remedy, "names known here:");
-        size_t count = p->names->variable_count + p->names->constant_count + BUILTIN;
+        size_t count = p->names->variable_count + p->names->constant_count + p->names->input_count + BUILTIN;
         for (size_t i = 0; i < count; i++) {
             const char *name = candidate(p->names, i);
             if ((size_t)used + strlen(name) + 8 > sizeof remedy) {
@@ -257,6 +266,18 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
         }
     }
     return fail(p, offset, remedy, "unknown %s \"%.*s\"", kind, SHOW(w));
+}
+
+/* An input where none may stand. */
+static bool fail_input(parser *p, word w, size_t offset) {
+    if (p->names->input_use == LW_INPUTS_NOT_IN_MOTIONS)
+        return fail(p, offset, "drive the joint by a force that pulls it to the input, e.g. k*(u - q) - c*v",
+                    "\"%.*s\" is an input, a number without speed and acceleration, and a prescribed motion "
+                    "needs both",
+                    SHOW(w));
+    return fail(p, offset, "use a parameter; inputs may stand in laws, drives and applied forces",
+                "\"%.*s\" is an input, which may change at run time, and this value must be constant",
+                SHOW(w));
 }
 
 /* The character at offset as a person can read it: itself if it is printable, else \xNN. */
@@ -373,7 +394,7 @@ static bool emit(parser *p, lw_op op, size_t offset) {
     for (size_t i = first; i < first + arity; i++) {
         if (p->code[i].op != LW_OP_CONSTANT) return true;
     }
-    double value = lw_machine_value(p->code + first, arity + 1, NULL);
+    double value = lw_machine_value(p->code + first, arity + 1, NULL, NULL);
     if (!isfinite(value)) return fail_fold(p, op, p->code + first, value, offset);
     p->code[first] = (lw_instruction){.value = value, .op = LW_OP_CONSTANT};
     p->length = first + 1;
@@ -485,6 +506,7 @@ static bool parse_name(parser *p) {
     bool called = skip_space(p) == '(';
     size_t variable = find_variable(p->names, w);
     const lw_constant *constant = find_constant(p->names->constants, p->names->constant_count, w);
+    const lw_constant *input = find_constant(p->names->inputs, p->names->input_count, w);
     const struct function *f = find_function(w);
     if (!constant) constant = find_constant(builtin, BUILTIN, w);
 
@@ -495,6 +517,13 @@ static bool parse_name(parser *p) {
             return false;
         const lw_meaning *measures = p->names->variable_measures;
         p->measures[p->height - 1] = measures ? measures[variable] : (lw_meaning){.kind = LW_MEANING_UNKNOWN};
+        return true;
+    }
+    if (input) {
+        if (p->names->input_use != LW_INPUTS_ALLOWED) return fail_input(p, w, offset);
+        if (!append(p, (lw_instruction){.op = LW_OP_INPUT, .input = (int)(input - p->names->inputs)}, offset))
+            return false;
+        p->measures[p->height - 1] = input->meaning;
         return true;
     }
     if (constant) {

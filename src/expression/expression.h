@@ -18,5 +18,8 @@ size_t lw_expression_compile(const char *text, const lw_expression_names *names,
 /* Is this word reserved (a function, a built-in constant, a word of the language, or a unit of more than one
  * letter), so that no parameter may have it? */
 bool lw_reserved_word(const char *word);
+/* Who has this word, so that no parameter, input or index may have it: "a function, unit or constant", or a
+ * variable of laws; NULL: nobody. */
+const char *lw_name_taken(const char *word);
 
 #endif

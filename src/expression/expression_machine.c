@@ -19,6 +19,7 @@
 #define LN10 2.302585092994045684
 
 size_t lw_op_arity(lw_op op) {
+    if (op == LW_OP_INPUT) return 0;
     if (op >= LW_OP_STEP) return 5;
     if (op == LW_OP_IF) return 3;
     if (op >= LW_OP_FIRST_BINARY) return 2;
@@ -139,7 +140,8 @@ static lw_jet blend(lw_op op, double u) {
 }
 
 /* One instruction on a stack that ends at p, the next free place; returns its new end. */
-static inline double *run_value(const lw_instruction *i, const double *variables, double *p) {
+static inline double *run_value(const lw_instruction *i, const double *variables, const double *inputs,
+                                double *p) {
     lw_op op = (lw_op)i->op;
     if (op == LW_OP_CONSTANT) {
         *p++ = i->value;
@@ -153,6 +155,8 @@ static inline double *run_value(const lw_instruction *i, const double *variables
     } else if (op == LW_OP_IF) {
         p -= 2;
         p[-1] = p[-1] != 0 ? p[0] : p[1];
+    } else if (op == LW_OP_INPUT) {
+        *p++ = inputs[i->input];
     } else {
         p -= 4;
         double x = p[-1], x0 = p[0], h0 = p[1], x1 = p[2], h1 = p[3];
@@ -161,9 +165,10 @@ static inline double *run_value(const lw_instruction *i, const double *variables
     return p;
 }
 
-double lw_machine_value(const lw_instruction *code, size_t length, const double *variables) {
+double lw_machine_value(const lw_instruction *code, size_t length, const double *variables,
+                        const double *inputs) {
     double stack[LW_MACHINE_STACK], *p = stack;
-    for (const lw_instruction *i = code; i < code + length; i++) p = run_value(i, variables, p);
+    for (const lw_instruction *i = code; i < code + length; i++) p = run_value(i, variables, inputs, p);
     return stack[0];
 }
 
@@ -312,7 +317,8 @@ static lw_jet step_jet(lw_op op, lw_jet x, lw_jet x0, lw_jet h0, lw_jet x1, lw_j
 }
 
 /* As run_value. */
-static inline lw_jet *run_jet(const lw_instruction *i, const lw_jet *variables, lw_jet *p) {
+static inline lw_jet *run_jet(const lw_instruction *i, const lw_jet *variables, const double *inputs,
+                              lw_jet *p) {
     lw_op op = (lw_op)i->op;
     if (op == LW_OP_CONSTANT) {
         *p++ = constant(i->value);
@@ -326,6 +332,8 @@ static inline lw_jet *run_jet(const lw_instruction *i, const lw_jet *variables, 
     } else if (op == LW_OP_IF) {
         p -= 2;
         p[-1] = p[-1].f != 0 ? p[0] : p[1];
+    } else if (op == LW_OP_INPUT) {
+        *p++ = constant(inputs[i->input]);
     } else {
         p -= 4;
         p[-1] = step_jet(op, p[-1], p[0], p[1], p[2], p[3]);
@@ -333,9 +341,10 @@ static inline lw_jet *run_jet(const lw_instruction *i, const lw_jet *variables, 
     return p;
 }
 
-lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables) {
+lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables,
+                      const double *inputs) {
     lw_jet stack[LW_MACHINE_STACK], *p = stack;
-    for (const lw_instruction *i = code; i < code + length; i++) p = run_jet(i, variables, p);
+    for (const lw_instruction *i = code; i < code + length; i++) p = run_jet(i, variables, inputs, p);
     return stack[0];
 }
 
@@ -417,11 +426,11 @@ static lw_jet with_outcome(lw_op op, const lw_jet *x, double outcome) {
 }
 
 lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_jet *variables,
-                           const double *held) {
+                           const double *inputs, const double *held) {
     lw_jet stack[LW_MACHINE_STACK], *p = stack;
     for (const lw_instruction *i = code; i < code + length; i++) {
         if (!i->slot || isnan(held[i->slot - 1])) {
-            p = run_jet(i, variables, p);
+            p = run_jet(i, variables, inputs, p);
             continue;
         }
         p -= lw_op_arity((lw_op)i->op);
@@ -432,18 +441,18 @@ lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_j
 }
 
 double lw_machine_value_held(const lw_instruction *code, size_t length, const double *variables,
-                             const double *held) {
+                             const double *inputs, const double *held) {
     lw_jet at[LW_MAX_VARIABLES] = {{0}};
     unsigned used = 0;
     for (const lw_instruction *i = code; i < code + length; i++)
         if (i->op == LW_OP_VARIABLE) used |= 1u << i->variable;
     for (int k = 0; k < LW_MAX_VARIABLES; k++)
         if (used >> k & 1) at[k].f = variables[k];
-    return lw_machine_jet_held(code, length, at, held).f;
+    return lw_machine_jet_held(code, length, at, inputs, held).f;
 }
 
-double lw_machine_look(const lw_instruction *code, size_t length, const double *variables, unsigned without,
-                       const double *held, double *outcomes) {
+double lw_machine_look(const lw_instruction *code, size_t length, const double *variables,
+                       const double *inputs, unsigned without, const double *held, double *outcomes) {
     double stack[LW_MACHINE_STACK], *p = stack, least = HUGE_VAL;
     for (const lw_instruction *i = code; i < code + length; i++) {
         size_t operands = lw_op_arity((lw_op)i->op);
@@ -455,7 +464,7 @@ double lw_machine_look(const lw_instruction *code, size_t length, const double *
                 least = fmin(least, outcome == *was ? distance : -fmax(distance, 1e-300));
             if (outcomes) outcomes[i->slot - 1] = outcome;
         }
-        p = run_value(i, variables, p);
+        p = run_value(i, variables, inputs, p);
     }
     return least;
 }

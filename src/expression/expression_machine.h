@@ -57,9 +57,11 @@ typedef enum lw_op {
     LW_OP_MIN,
     LW_OP_MAX,
 
-    LW_OP_IF,   /* condition, then, else */
-    LW_OP_STEP, /* x, x0, h0, x1, h1: cubic blend */
-    LW_OP_STEP5 /* the same, quintic */
+    LW_OP_IF,    /* condition, then, else */
+    LW_OP_STEP,  /* x, x0, h0, x1, h1: cubic blend */
+    LW_OP_STEP5, /* the same, quintic */
+
+    LW_OP_INPUT /* pushes input number `input`; last, so that programs without inputs run as fast as ever */
 } lw_op;
 
 typedef struct lw_instruction {
@@ -68,27 +70,32 @@ typedef struct lw_instruction {
     unsigned char variable;
     unsigned char slot; /* of a condition: 1 + the place of its outcome; or 0 */
     unsigned char uses; /* of a condition: bit k, its operands depend on variable k */
+    int input;
 } lw_instruction;
 
 /* How many operands an instruction takes from the stack; each pushes one result. */
 size_t lw_op_arity(lw_op op);
 
-/* Runs a valid program (stack within LW_MACHINE_STACK, one result). */
-double lw_machine_value(const lw_instruction *code, size_t length, const double *variables);
-lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables);
+/* Runs a valid program (stack within LW_MACHINE_STACK, one result). inputs: their values; may be NULL if the
+ * program uses none. They do not change along the curve of a jet. */
+double lw_machine_value(const lw_instruction *code, size_t length, const double *variables,
+                        const double *inputs);
+lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables,
+                      const double *inputs);
 
-/* Conditions: comparisons, sign, floor, ceil, mod, and steps of no width, where they depend on variables.
+/* Conditions: comparisons, sign, floor, ceil, mod, and steps of no width, where they depend on variables (what
+ * depends on inputs alone changes only when the caller changes these).
  * Finds their slots and what they use; returns how many there are. */
 int lw_machine_conditions(lw_instruction *code, size_t length);
 /* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. */
 double lw_machine_value_held(const lw_instruction *code, size_t length, const double *variables,
-                             const double *held);
+                             const double *inputs, const double *held);
 lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_jet *variables,
-                           const double *held);
+                           const double *inputs, const double *held);
 /* The outcomes (may be NULL) of conditions that use no variable of the mask `without`, NAN of others. held:
  * outcomes as they were; returns the distance to where the first of these changes, negative where one has,
  * HUGE_VAL where there is none. */
-double lw_machine_look(const lw_instruction *code, size_t length, const double *variables, unsigned without,
-                       const double *held, double *outcomes);
+double lw_machine_look(const lw_instruction *code, size_t length, const double *variables,
+                       const double *inputs, unsigned without, const double *held, double *outcomes);
 
 #endif

@@ -27,16 +27,27 @@ typedef struct lw_syntax {
     char remedy[160];
 } lw_syntax;
 
-/* Names that an expression may use; a variable hides a constant of the same name. */
+/* May inputs stand in an expression? If not, their names are known all the same, and refused with the reason.
+ */
+typedef enum lw_input_use {
+    LW_INPUTS_ALLOWED = 0,
+    LW_INPUTS_NOT_IN_CONSTANTS,
+    LW_INPUTS_NOT_IN_MOTIONS
+} lw_input_use;
+
+/* Names that an expression may use; a variable hides a constant or an input of the same name. */
 typedef struct lw_expression_names {
     const lw_constant *constants;
     size_t constant_count;
     const char *const *variables;
     size_t variable_count;
     const lw_meaning *variable_measures; /* what each variable measures; NULL: not known */
+    const lw_constant *inputs;           /* values come from outside at run time; those here do not matter */
+    size_t input_count;
+    lw_input_use input_use;
 } lw_expression_names;
 
-/* Does word[0..length) name a constant or a variable? */
+/* Does word[0..length) name a constant, a variable or an input? */
 bool lw_names_have(const lw_expression_names *names, const char *word, size_t length);
 
 #endif

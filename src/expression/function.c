@@ -29,7 +29,7 @@ typedef struct piece {
 struct lw_function {
     const lw_instruction *code; /* an expression, or NULL for a table */
     size_t length;
-    bool uses[LW_MAX_VARIABLES];
+    bool uses[LW_MAX_VARIABLES], uses_inputs;
     int conditions;
     const double *x; /* points of the table, `count` of them */
     size_t count;
@@ -38,12 +38,10 @@ struct lw_function {
 
 /* --- expressions ---------------------------------------------------------------------------------- */
 
-lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_constant *constants,
-                                 size_t constant_count, const char *const *variables, size_t variable_count,
+lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_expression_names *names,
                                  lw_syntax *syntax) {
     lw_instruction program[LW_EXPRESSION_LENGTH];
-    const lw_expression_names names = {constants, constant_count, variables, variable_count, NULL};
-    size_t length = lw_expression_compile(text, &names, program, NULL, syntax);
+    size_t length = lw_expression_compile(text, names, program, NULL, syntax);
     if (length == 0) return NULL;
 
     lw_function *function = LW_NEW(arena, lw_function, 1);
@@ -58,23 +56,26 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_con
     function->conditions = lw_machine_conditions(code, length);
     for (size_t i = 0; i < length; i++) {
         if (code[i].op == LW_OP_VARIABLE) function->uses[code[i].variable] = true;
+        if (code[i].op == LW_OP_INPUT) function->uses_inputs = true;
     }
     return function;
 }
 
-bool lw_number_meaning(const char *text, const lw_constant *constants, size_t constant_count, double *value,
-                       lw_meaning *measure, lw_syntax *syntax) {
+bool lw_number_meaning(const char *text, const lw_expression_names *names, double *value, lw_meaning *measure,
+                       lw_syntax *syntax) {
     lw_instruction program[LW_EXPRESSION_LENGTH];
-    const lw_expression_names names = {constants, constant_count, NULL, 0, NULL};
-    size_t length = lw_expression_compile(text, &names, program, measure, syntax);
+    lw_expression_names constant = *names;
+    constant.input_use = LW_INPUTS_NOT_IN_CONSTANTS;
+    size_t length = lw_expression_compile(text, &constant, program, measure, syntax);
     if (length == 0) return false;
-    *value = lw_machine_value(program, length, NULL);
+    *value = lw_machine_value(program, length, NULL, NULL);
     return true;
 }
 
 bool lw_number(const char *text, const lw_constant *constants, size_t constant_count, double *value,
                lw_syntax *syntax) {
-    return lw_number_meaning(text, constants, constant_count, value, NULL, syntax);
+    const lw_expression_names names = {.constants = constants, .constant_count = constant_count};
+    return lw_number_meaning(text, &names, value, NULL, syntax);
 }
 
 /* --- tables --------------------------------------------------------------------------------------- */
@@ -168,6 +169,13 @@ bool lw_function_uses(const lw_function *function, size_t variable) {
     return variable < LW_MAX_VARIABLES && function->uses[variable];
 }
 
+bool lw_function_uses_inputs(const lw_function *function) { return function->uses_inputs; }
+
+void lw_function_mark_inputs(const lw_function *function, bool *used) {
+    for (size_t k = 0; k < function->length; k++)
+        if (function->code[k].op == LW_OP_INPUT) used[function->code[k].input] = true;
+}
+
 bool lw_function_may_jump(const lw_function *function) {
     if (!function->code) return true;
     for (size_t k = 0; k < function->length; k++) {
@@ -183,14 +191,14 @@ bool lw_function_is_constant(const lw_function *function) {
     return function->code && function->length == 1 && function->code[0].op == LW_OP_CONSTANT;
 }
 
-double lw_function_value(const lw_function *function, const double *variables) {
-    if (function->code) return lw_machine_value(function->code, function->length, variables);
+double lw_function_value(const lw_function *function, const double *variables, const double *inputs) {
+    if (function->code) return lw_machine_value(function->code, function->length, variables, inputs);
     const piece *p = find_piece(function, variables[0]);
     return piece_value(p, variables[0] - p->x);
 }
 
-lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables) {
-    if (function->code) return lw_machine_jet(function->code, function->length, variables);
+lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables, const double *inputs) {
+    if (function->code) return lw_machine_jet(function->code, function->length, variables, inputs);
     lw_jet x = variables[0];
     const piece *p = find_piece(function, x.f);
     double s = x.f - p->x;
@@ -200,20 +208,22 @@ lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables) {
 
 int lw_function_conditions(const lw_function *function) { return function->conditions; }
 
-double lw_function_value_held(const lw_function *function, const double *variables, const double *held) {
-    if (!held || !function->conditions) return lw_function_value(function, variables);
-    return lw_machine_value_held(function->code, function->length, variables, held);
+double lw_function_value_held(const lw_function *function, const double *variables, const double *inputs,
+                              const double *held) {
+    if (!held || !function->conditions) return lw_function_value(function, variables, inputs);
+    return lw_machine_value_held(function->code, function->length, variables, inputs, held);
 }
 
-lw_jet lw_function_jet_held(const lw_function *function, const lw_jet *variables, const double *held) {
-    if (!held || !function->conditions) return lw_function_jet(function, variables);
-    return lw_machine_jet_held(function->code, function->length, variables, held);
+lw_jet lw_function_jet_held(const lw_function *function, const lw_jet *variables, const double *inputs,
+                            const double *held) {
+    if (!held || !function->conditions) return lw_function_jet(function, variables, inputs);
+    return lw_machine_jet_held(function->code, function->length, variables, inputs, held);
 }
 
-double lw_function_look(const lw_function *function, const double *variables, unsigned without,
-                        const double *held, double *outcomes) {
+double lw_function_look(const lw_function *function, const double *variables, const double *inputs,
+                        unsigned without, const double *held, double *outcomes) {
     if (!function->conditions) return HUGE_VAL;
-    return lw_machine_look(function->code, function->length, variables, without, held, outcomes);
+    return lw_machine_look(function->code, function->length, variables, inputs, without, held, outcomes);
 }
 
 /* --- integrals ------------------------------------------------------------------------------------ */
@@ -260,7 +270,7 @@ typedef struct integrand {
 
 static double sample(integrand *f, double x) {
     f->variables[0] = x;
-    return lw_function_value(f->function, f->variables);
+    return lw_function_value(f->function, f->variables, NULL);
 }
 
 static interval integrate(integrand *f, double left, double right, int depth) {

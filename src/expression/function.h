@@ -3,7 +3,8 @@
  * An expression is compiled once against named constants (the parameters) and a list of variables, into a
  * short program for a stack machine; evaluating allocates nothing, needs no lock, and costs a few ns per
  * operation. With jets it carries the exact first and second derivatives with respect to one parameter that
- * all variables may depend on (time, in prescribed motions).
+ * all variables may depend on (time, in prescribed motions). Inputs are numbers that the caller may change
+ * from one evaluation to the next.
  */
 #ifndef LW_FUNCTION_H
 #define LW_FUNCTION_H
@@ -12,11 +13,10 @@
 
 typedef struct lw_function lw_function;
 
-/* Compiles text (its language: expression.c); memory comes from the arena. variables: names in the order in
- * which values are given later; they hide constants of the same name. NULL on failure, with syntax (which may
- * be NULL) filled. Constants that overflow, divide by zero or are not numbers are failures. */
-lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_constant *constants,
-                                 size_t constant_count, const char *const *variables, size_t variable_count,
+/* Compiles text (its language: expression.c); memory comes from the arena. Values of variables and inputs are
+ * given later, in the order of their names. NULL on failure, with syntax (which may be NULL) filled.
+ * Constants that overflow, divide by zero or are not numbers are failures. */
+lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_expression_names *names,
                                  lw_syntax *syntax);
 /* A table of y over ascending x as a function of variable number 0: straight between the points, or smooth (a
  * monotone cubic with continuous slope); beyond both ends a straight line with the slope there. NULL if there
@@ -24,27 +24,34 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_con
 lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y, size_t count, bool smooth);
 
 bool lw_function_uses(const lw_function *function, size_t variable);
+bool lw_function_uses_inputs(const lw_function *function);
+/* Sets used[k] for each input k that it uses. */
+void lw_function_mark_inputs(const lw_function *function, bool *used);
 bool lw_function_is_constant(const lw_function *function);
 /* Does it hold something whose slope jumps (if, abs, sign, floor, ceil, mod, min, max, ramp, a comparison, a
  * table)? */
 bool lw_function_may_jump(const lw_function *function);
 
-double lw_function_value(const lw_function *function, const double *variables);
-lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables);
+/* inputs may be NULL if the function uses none; they do not change along the curve of a jet. */
+double lw_function_value(const lw_function *function, const double *variables, const double *inputs);
+lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables, const double *inputs);
 
 /* Conditions in it, at which it may jump: comparisons, sign, floor, ceil, mod, steps of no width. Their
  * outcomes can be held, so that it goes on smoothly where one would change. held: one outcome per condition,
  * NAN: not held; NULL: none is. */
 int lw_function_conditions(const lw_function *function);
-double lw_function_value_held(const lw_function *function, const double *variables, const double *held);
-lw_jet lw_function_jet_held(const lw_function *function, const lw_jet *variables, const double *held);
+double lw_function_value_held(const lw_function *function, const double *variables, const double *inputs,
+                              const double *held);
+lw_jet lw_function_jet_held(const lw_function *function, const lw_jet *variables, const double *inputs,
+                            const double *held);
 /* Outcomes (may be NULL) at these variables, NAN of conditions that depend on one of the mask `without`.
  * Returns how far it is to where the first of the outcomes `held` (may be NULL) changes, as a difference of
  * its operands: negative where one has changed, HUGE_VAL where none can. */
-double lw_function_look(const lw_function *function, const double *variables, unsigned without,
-                        const double *held, double *outcomes);
+double lw_function_look(const lw_function *function, const double *variables, const double *inputs,
+                        unsigned without, const double *held, double *outcomes);
 
-/* Integral of the function over variable 0 from a to b (others held at variables[1..]): for potentials.
+/* Integral of a function without inputs over variable 0 from a to b (others held at variables[1..]): for
+ * potentials.
  * Tables exactly, expressions by adaptive Gauss-Kronrod to 1e-13 of the integral of the magnitude; kinks and
  * jumps cost time, and what is narrower than a few per cent of the range and touches neither end may be
  * overlooked. variables may be NULL if there is only variable 0. */
@@ -54,8 +61,8 @@ double lw_function_integral(const lw_function *function, double a, double b, con
  * failure. */
 bool lw_number(const char *text, const lw_constant *constants, size_t constant_count, double *value,
                lw_syntax *syntax);
-/* The same, and what it measures. */
-bool lw_number_meaning(const char *text, const lw_constant *constants, size_t constant_count, double *value,
-                       lw_meaning *measure, lw_syntax *syntax);
+/* The same, and what it measures. names: without variables; inputs in it are refused. */
+bool lw_number_meaning(const char *text, const lw_expression_names *names, double *value, lw_meaning *measure,
+                       lw_syntax *syntax);
 
 #endif

@@ -264,7 +264,7 @@ bool lw_units_fit(const char *text, lw_quantity quantity, lw_syntax *syntax) {
     at += strspn(text + at, " \t\r\n");
     if (text[at] == '\0') return true;
 
-    const lw_expression_names none = {NULL, 0, NULL, 0, NULL};
+    const lw_expression_names none = {.constants = NULL};
     lw_units units;
     if (lw_units_read(text, at, &none, &units) != LW_UNITS_FOUND) return true;
     if (text[units.end + strspn(text + units.end, " \t\r\n")] != '\0') return true;

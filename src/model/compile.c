@@ -11,6 +11,7 @@
  * Cost     O((n + joints) log), plus the length of the loops.
  */
 #include "model/compile.h"
+#include "expression/expression.h"
 #include "model/data.h"
 
 #include <float.h>
@@ -66,17 +67,38 @@ int lw_compile_joint(lw_compiler *compiler, const char *kind, const char *name, 
     return find(compiler, &compiler->joints, "joint", kind, name, place, joint);
 }
 
-const lw_function *lw_compile_function(lw_compiler *compiler, const char *kind, const char *name,
-                                       lw_place place, const char *what, const char *text,
-                                       const char *const *variables, size_t variable_count) {
+static const lw_function *compile_function(lw_compiler *compiler, const char *kind, const char *name,
+                                           lw_place place, const char *what, const char *text,
+                                           const char *const *variables, size_t variable_count,
+                                           lw_input_use use) {
+    const lw_expression_names names = {.constants = compiler->constants,
+                                       .constant_count = compiler->spec->parameter_count,
+                                       .variables = variables,
+                                       .variable_count = variable_count,
+                                       .inputs = compiler->inputs,
+                                       .input_count = compiler->spec->input_count,
+                                       .input_use = use};
     lw_syntax syntax;
-    const lw_function *function =
-        lw_function_compile(compiler->model->arena, text, compiler->constants,
-                            compiler->spec->parameter_count, variables, variable_count, &syntax);
-    if (!function)
+    const lw_function *function = lw_function_compile(compiler->model->arena, text, &names, &syntax);
+    if (function)
+        lw_function_mark_inputs(function, compiler->input_used);
+    else
         lw_compile_error(compiler, kind, name, place, syntax.remedy, "%s \"%s\": %s", what, text,
                          syntax.message);
     return function;
+}
+
+const lw_function *lw_compile_function(lw_compiler *compiler, const char *kind, const char *name,
+                                       lw_place place, const char *what, const char *text,
+                                       const char *const *variables, size_t variable_count) {
+    return compile_function(compiler, kind, name, place, what, text, variables, variable_count,
+                            LW_INPUTS_ALLOWED);
+}
+
+const lw_function *lw_compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, const char *text) {
+    static const char *const of_time[] = {"t"};
+    return compile_function(compiler, "joint", joint->name, joint->place, "motion", text, of_time, 1,
+                            LW_INPUTS_NOT_IN_MOTIONS);
 }
 
 /* --- names ---------------------------------------------------------------------------------------- */
@@ -242,6 +264,44 @@ static lw_status compile_state(lw_compiler *compiler) {
 
 /* --- all of it ------------------------------------------------------------------------------------ */
 
+/* Names and defaults of the inputs. Parameters and inputs share one namespace. */
+static lw_status compile_inputs(lw_compiler *compiler) {
+    const lw_spec *spec = compiler->spec;
+    lw_model *model = compiler->model;
+    int count = (int)spec->input_count;
+    model->input_defaults = LW_NEW(model->arena, double, count + 1);
+    if (!model->input_defaults || lw_names_create(model->arena, count, &model->input_names) != LW_OK)
+        return LW_ERROR_MEMORY;
+    for (int k = 0; k < count; k++) {
+        const lw_parameter *input = &spec->inputs[k];
+        model->input_names.names[k] = lw_arena_text(model->arena, input->name);
+        if (!model->input_names.names[k]) return LW_ERROR_MEMORY;
+        model->input_defaults[k] = input->value;
+        compiler->inputs[k] = (lw_constant){.name = input->name, .value = input->value};
+        if (!lw_finite(&input->value, 1))
+            lw_compile_error(compiler, "input", input->name, input->place, "give a finite number",
+                             "its default is not finite");
+        const char *taken = lw_name_taken(input->name);
+        for (size_t j = 0; j < spec->parameter_count && !taken; j++)
+            if (strcmp(spec->parameters[j].name, input->name) == 0) taken = "a parameter";
+        if (taken)
+            lw_compile_error(compiler, "input", input->name, input->place, "choose another name",
+                             "its name is taken by %s", taken);
+    }
+    lw_names_sort(&model->input_names);
+    return LW_OK;
+}
+
+static void warn_of_unused_inputs(lw_compiler *compiler) {
+    const lw_spec *spec = compiler->spec;
+    for (size_t k = 0; k < spec->input_count; k++) {
+        if (compiler->input_used[k]) continue;
+        lw_compile_warning(compiler, "input", spec->inputs[k].name, spec->inputs[k].place,
+                           "use it in a law, a drive or an applied force, or remove it",
+                           "nothing depends on it");
+    }
+}
+
 static lw_status compile_header(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     lw_model *model = compiler->model;
@@ -262,7 +322,7 @@ static lw_status compile_header(lw_compiler *compiler) {
     for (size_t k = 0; k < spec->parameter_count; k++)
         compiler->constants[k] =
             (lw_constant){.name = spec->parameters[k].name, .value = spec->parameters[k].value};
-    return model->name && model->file ? LW_OK : LW_ERROR_MEMORY;
+    return model->name && model->file ? compile_inputs(compiler) : LW_ERROR_MEMORY;
 }
 
 /* Is what element k does finite? Looks only where it acts. */
@@ -307,6 +367,8 @@ static lw_status compile(lw_compiler *compiler) {
     compiler->posed = LW_NEW(compiler->scratch, bool, spec->body_count + 1);
     compiler->drafts = LW_NEW(compiler->scratch, lw_joint_draft, spec->joint_count + 1);
     compiler->constants = LW_NEW(compiler->scratch, lw_constant, spec->parameter_count + 1);
+    compiler->inputs = LW_NEW(compiler->scratch, lw_constant, spec->input_count + 1);
+    compiler->input_used = LW_NEW(compiler->scratch, bool, spec->input_count + 1);
     if (lw_arena_failed(compiler->scratch)) return LW_ERROR_MEMORY;
     lw_status status = compile_header(compiler);
     if (status == LW_OK) status = compile_names(compiler);
@@ -348,6 +410,7 @@ static lw_status compile(lw_compiler *compiler) {
     if (status == LW_OK) status = compile_state(compiler);
     if (status == LW_OK) status = lw_compile_lengths(compiler);
     if (status == LW_OK && !compiler->errors) status = check_forces(compiler);
+    if (status == LW_OK && !compiler->errors) warn_of_unused_inputs(compiler);
     return status;
 }
 
@@ -358,10 +421,12 @@ void lw_spec_check_parts(const lw_spec *spec, lw_report *report) {
         .spec = spec, .report = report, .partial = true, .scratch = scratch, .model = &model};
     for (size_t k = 0; k < spec->body_count; k++) lw_validate_body(&compiler, &spec->bodies[k]);
     for (size_t k = 0; k < spec->joint_count; k++) lw_validate_joint(&compiler, &spec->joints[k]);
-    compiler.reference = scratch ? LW_NEW(scratch, lw_pose, spec->body_count + 1) : NULL;
-    compiler.drafts = scratch ? LW_NEW(scratch, lw_joint_draft, spec->joint_count + 1) : NULL;
-    compiler.constants = scratch ? LW_NEW(scratch, lw_constant, spec->parameter_count + 1) : NULL;
-    if (compiler.reference && compiler.drafts && compiler.constants && compile_header(&compiler) == LW_OK &&
+    compiler.reference = LW_NEW(scratch, lw_pose, spec->body_count + 1);
+    compiler.drafts = LW_NEW(scratch, lw_joint_draft, spec->joint_count + 1);
+    compiler.constants = LW_NEW(scratch, lw_constant, spec->parameter_count + 1);
+    compiler.inputs = LW_NEW(scratch, lw_constant, spec->input_count + 1);
+    compiler.input_used = LW_NEW(scratch, bool, spec->input_count + 1);
+    if (scratch && !lw_arena_failed(scratch) && compile_header(&compiler) == LW_OK &&
         compile_names(&compiler) == LW_OK && lw_compile_forces(&compiler) == LW_OK)
         (void)lw_compile_constraints(&compiler); /* out of memory: the reader has told enough */
     lw_arena_destroy(scratch);

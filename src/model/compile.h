@@ -37,6 +37,8 @@ typedef struct lw_compiler {
     bool *posed;            /* The pose is given explicitly. */
     lw_joint_draft *drafts; /* spec's joints */
     lw_constant *constants; /* parameters, for expressions */
+    lw_constant *inputs;
+    bool *input_used; /* in some expression */
     lw_model *model;
 } lw_compiler;
 
@@ -51,10 +53,12 @@ int lw_compile_body(lw_compiler *compiler, const char *kind, const char *name, l
                     const char *body);
 int lw_compile_joint(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
                      const char *joint);
-/* A function of the named variables; NULL after an error. */
+/* A function of the named variables and of inputs (of t alone: without inputs, for motions); NULL after an
+ * error. */
 const lw_function *lw_compile_function(lw_compiler *compiler, const char *kind, const char *name,
                                        lw_place place, const char *what, const char *text,
                                        const char *const *variables, size_t variable_count);
+const lw_function *lw_compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, const char *text);
 
 /* validate.c: false after an error. */
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body);

@@ -39,8 +39,7 @@ lw_status lw_compile_motions(lw_compiler *compiler) {
                 return LW_OK;
             }
             for (int c = 0; c < motion->count; c++)
-                motion->functions[c] = lw_compile_function(compiler, "joint", joint->name, joint->place,
-                                                           "motion", joint->motion[k + c], of_time, 1);
+                motion->functions[c] = lw_compile_motion(compiler, joint, joint->motion[k + c]);
             for (int c = 0; c < motion->count; c++)
                 if (motion->functions[c] && lw_function_may_jump(motion->functions[c]))
                     lw_compile_warning(
@@ -179,8 +178,8 @@ static void compile_law(lw_compiler *compiler, const lw_force_spec *spec, lw_for
     } else if (spec->law.expression) {
         force->law = lw_compile_function(compiler, "force", spec->name, spec->place, "law",
                                          spec->law.expression, of_elongation, 3);
-        force->law_is_potential =
-            force->law && !lw_function_uses(force->law, 1) && !lw_function_uses(force->law, 2);
+        force->law_is_potential = force->law && !lw_function_uses(force->law, 1) &&
+                                  !lw_function_uses(force->law, 2) && !lw_function_uses_inputs(force->law);
     }
 }
 

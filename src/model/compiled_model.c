@@ -39,6 +39,21 @@ lw_constraint_type lw_model_constraint_type(const lw_model *model, int k) {
     return model->constraints[k].type;
 }
 
+int lw_model_input_count(const lw_model *model) { return model->input_names.count; }
+int lw_model_input(const lw_model *model, const char *name) {
+    return lw_names_find(&model->input_names, name);
+}
+const char *lw_model_input_name(const lw_model *model, int input) { return model->input_names.names[input]; }
+double lw_model_input_default(const lw_model *model, int input) { return model->input_defaults[input]; }
+int lw_model_output_count(const lw_model *model) {
+    (void)model;
+    return 0;
+}
+int lw_model_output(const lw_model *model, const char *name) {
+    (void)model, (void)name;
+    return -1;
+}
+
 int lw_model_incidence(const lw_model *model, int body, int arc) {
     if (body == arc) return -1;
     return model->links[arc].parent == body ? 1 : 0;

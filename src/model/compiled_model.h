@@ -118,7 +118,7 @@ typedef struct lw_force {
     /* The loop at whose cut joint it acts, with q and v counted from that joint's first; otherwise -1. */
     int closure;
     double stiffness, damping, free_length;
-    const lw_function *law;   /* of x, v, t */
+    const lw_function *law;   /* of x, v, t and inputs, as drive and components are */
     bool law_is_potential;    /* law of x alone */
     const lw_function *drive; /* of t, q, v */
     double viscous, coulomb, smoothing;
@@ -187,6 +187,8 @@ struct lw_model {
     lw_idle *idle;
     lw_graph graph;
     lw_names body_names, joint_names; /* By label, and in the spec's order. */
+    lw_names input_names;             /* In the spec's order. */
+    double *input_defaults;
 };
 
 /* The longest arm on a body, in metres: the largest distance of a joint, a constraint's point or the centre

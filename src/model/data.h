@@ -65,6 +65,7 @@ struct lw_data {
     double *S;      /* 6 per speed: motion subspace in the child's internal axes. */
     /* The state with prescribed entries filled in (lw_take_state). */
     double *q, *v, *vdot;
+    const double *inputs; /* Values in the model's order; their owner may change them between calls. */
     /* Force elements (lw_forces). */
     double *tau;      /* Per speed: forces of joint elements and of the caller. */
     double *load;     /* 6 per body: wrench (torque about the internal origin; force) in internal axes. */

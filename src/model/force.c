@@ -12,6 +12,7 @@
  *   friction   tau = -(viscous v + coulomb tanh(v / smoothing))
  *
  * Source   docs/theory/tree.md, section "Force elements".
+ * Laws, applied forces and drives may depend on the inputs of data, too; such a law has no potential.
  * Every element books its energy: a potential, or power as drives, forces or dissipation.
  * Cost     O(elements), no allocation.
  */
@@ -46,10 +47,11 @@ static void load_body(lw_data *data, int body, const double at[3], const double 
 /* A law or drive of element k; speed: which of its variables that is. */
 static double value_of(const lw_function *f, const lw_data *data, int k, const double variables[3],
                        int speed) {
-    if (!data->still || !data->still[k]) return lw_function_value_held(f, variables, lw_held(data, k));
+    if (!data->still || !data->still[k])
+        return lw_function_value_held(f, variables, data->inputs, lw_held(data, k));
     lw_jet at[3];
     for (int c = 0; c < 3; c++) at[c] = (lw_jet){variables[c], c == speed, 0};
-    lw_jet jet = lw_function_jet_held(f, at, lw_held(data, k));
+    lw_jet jet = lw_function_jet_held(f, at, data->inputs, lw_held(data, k));
     return jet.f - (isfinite(jet.d) ? jet.d * variables[speed] : 0);
 }
 
@@ -170,7 +172,7 @@ static void applied(const lw_force *force, lw_data *data, const double *held, do
     double x[3], xdot[3], F[6], w[3], w_against[3], v_against[3], at[3];
     for (int k = 0; k < 6; k++) {
         const lw_function *component = force->components[k];
-        F[k] = component ? lw_function_value_held(component, &t, held) : 0;
+        F[k] = component ? lw_function_value_held(component, &t, data->inputs, held) : 0;
         if (component && held) held += lw_function_conditions(component);
     }
     point_motion(data, force->bodies[0], force->frames[0].p, x, xdot);

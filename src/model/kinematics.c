@@ -46,8 +46,13 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
     }
     lw_m3_identity(data->world[0].R);
     lw_m3_identity(data->motion[0].R);
+    data->inputs = model->input_defaults;
     *out = data;
     return LW_OK;
+}
+
+void lw_data_set_inputs(const lw_model *model, lw_data *data, const double *inputs) {
+    data->inputs = inputs ? inputs : model->input_defaults;
 }
 
 void lw_data_destroy(lw_data *data) {
@@ -85,13 +90,13 @@ void lw_take_prescribed(const lw_model *model, lw_data *data, double t) {
         const lw_link *link = &model->links[motion->body];
         int v = link->v + motion->speed;
         if (motion->count == 1) {
-            lw_jet jet = lw_function_jet(motion->functions[0], &time);
+            lw_jet jet = lw_function_jet(motion->functions[0], &time, NULL);
             data->q[link->q + motion->speed] = jet.f;
             data->v[v] = jet.d;
             data->vdot[v] = jet.dd;
         } else {
             lw_jet angle[3];
-            for (int i = 0; i < 3; i++) angle[i] = lw_function_jet(motion->functions[i], &time);
+            for (int i = 0; i < 3; i++) angle[i] = lw_function_jet(motion->functions[i], &time, NULL);
             int at = lw_joint_quaternion(link->joint.type);
             cardan_motion(angle, data->q + link->q + at, data->v + v, data->vdot + v);
         }

@@ -89,21 +89,35 @@ void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]) {
     memcpy(spec->gravity, gravity, sizeof spec->gravity);
 }
 
-lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value) {
+/* Changes the entry of that name, or adds one. */
+static lw_status set_named(lw_arena *arena, lw_parameter **list, size_t *count, size_t *capacity,
+                           const char *name, double value, lw_place place) {
     if (!name) name = "";
-    for (size_t k = 0; k < spec->parameter_count; k++) {
-        if (strcmp(spec->parameters[k].name, name) == 0) {
-            spec->parameters[k].value = value;
-            return LW_OK;
-        }
+    for (size_t k = 0; k < *count; k++) {
+        if (strcmp((*list)[k].name, name) != 0) continue;
+        (*list)[k].value = value;
+        return LW_OK;
     }
-    const char *copy = lw_arena_text(spec->arena, name);
-    lw_parameter *list = with_room(spec->arena, spec->parameters, spec->parameter_count,
-                                   &spec->parameter_capacity, sizeof *list);
-    if (!copy || !list) return LW_ERROR_MEMORY;
-    spec->parameters = list;
-    list[spec->parameter_count++] = (lw_parameter){copy, value};
+    const char *copy = lw_arena_text(arena, name);
+    lw_parameter *longer = with_room(arena, *list, *count, capacity, sizeof *longer);
+    if (!copy || !longer) return LW_ERROR_MEMORY;
+    *list = longer;
+    longer[(*count)++] = (lw_parameter){copy, value, place};
     return LW_OK;
+}
+
+lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value) {
+    return set_named(spec->arena, &spec->parameters, &spec->parameter_count, &spec->parameter_capacity, name,
+                     value, (lw_place){0, 0});
+}
+
+lw_status lw_spec_place_input(lw_spec *spec, const char *name, double value, lw_place place) {
+    return set_named(spec->arena, &spec->inputs, &spec->input_count, &spec->input_capacity, name, value,
+                     place);
+}
+
+lw_status lw_spec_set_input(lw_spec *spec, const char *name, double value) {
+    return lw_spec_place_input(spec, name, value, (lw_place){0, 0});
 }
 
 lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
@@ -234,6 +248,7 @@ const char *lw_spec_file(const lw_spec *spec) { return spec->file; }
 const double *lw_spec_gravity(const lw_spec *spec) { return spec->gravity; }
 const lw_run_spec *lw_spec_run(const lw_spec *spec) { return &spec->run; }
 size_t lw_spec_parameter_count(const lw_spec *spec) { return spec->parameter_count; }
+size_t lw_spec_input_count(const lw_spec *spec) { return spec->input_count; }
 size_t lw_spec_body_count(const lw_spec *spec) { return spec->body_count; }
 size_t lw_spec_joint_count(const lw_spec *spec) { return spec->joint_count; }
 size_t lw_spec_force_count(const lw_spec *spec) { return spec->force_count; }
@@ -243,6 +258,12 @@ const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value) 
     if (index >= spec->parameter_count) return NULL;
     if (value) *value = spec->parameters[index].value;
     return spec->parameters[index].name;
+}
+
+const char *lw_spec_input(const lw_spec *spec, size_t index, double *value) {
+    if (index >= spec->input_count) return NULL;
+    if (value) *value = spec->inputs[index].value;
+    return spec->inputs[index].name;
 }
 
 lw_body_spec *lw_spec_body(lw_spec *spec, size_t index) {

@@ -13,6 +13,7 @@
 typedef struct lw_parameter {
     const char *name;
     double value;
+    lw_place place; /* {0, 0}: not known */
 } lw_parameter;
 
 /* The places of the values of a body or joint in the model file, for messages; {0, 0} if unknown. */
@@ -31,13 +32,14 @@ struct lw_spec {
     double gravity[3];
     lw_run_spec run;
 
-    lw_parameter *parameters;
+    lw_parameter *parameters, *inputs; /* an input's value is its default */
     lw_body_spec *bodies;
     lw_joint_spec *joints;
     lw_force_spec *forces;
     lw_constraint_spec *constraints;
-    size_t parameter_count, body_count, joint_count, force_count, constraint_count;
-    size_t parameter_capacity, body_capacity, joint_capacity, force_capacity, constraint_capacity;
+    size_t parameter_count, input_count, body_count, joint_count, force_count, constraint_count;
+    size_t parameter_capacity, input_capacity, body_capacity, joint_capacity, force_capacity,
+        constraint_capacity;
 
     /* Places of bodies and joints by index, as far as the reader has given them. */
     lw_body_places *body_places;
@@ -45,6 +47,8 @@ struct lw_spec {
     size_t body_place_count, joint_place_count, body_place_capacity, joint_place_capacity;
 };
 
+/* lw_spec_set_input with the place of the input in the model file. */
+lw_status lw_spec_place_input(lw_spec *spec, const char *name, double value, lw_place place);
 /* Stores the places of the body or joint that was added last. */
 lw_status lw_spec_place_body(lw_spec *spec, const lw_body_places *places);
 lw_status lw_spec_place_joint(lw_spec *spec, const lw_joint_places *places);

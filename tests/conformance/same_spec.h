@@ -188,6 +188,12 @@ static void same_head(const lw_spec *a, const lw_spec *b) {
         same_text("parameter", "name", lw_spec_parameter(a, k, &x), lw_spec_parameter(b, k, &y));
         same_number(lw_spec_parameter(a, k, NULL), "value", x, y);
     }
+    same_int("model", "inputs", (int)lw_spec_input_count(a), (int)lw_spec_input_count(b));
+    for (size_t k = 0; k < lw_spec_input_count(a); k++) {
+        double x, y;
+        same_text("input", "name", lw_spec_input(a, k, &x), lw_spec_input(b, k, &y));
+        same_number(lw_spec_input(a, k, NULL), "default", x, y);
+    }
 }
 
 static void same_spec(lw_spec *a, lw_spec *b) {

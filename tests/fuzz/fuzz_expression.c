@@ -29,12 +29,12 @@ static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); 
 
 static void evaluate(const lw_function *function) {
     static const double points[][VARIABLES] = {{0, 0, 0}, {0.3, -2, 1}, {-1, 1e-9, 5}, {1e9, -1e300, 0.5}};
-    double first = lw_function_value(function, points[0]);
+    double first = lw_function_value(function, points[0], NULL);
     for (size_t k = 0; k < sizeof points / sizeof *points; k++) {
         lw_jet jets[VARIABLES];
         for (size_t i = 0; i < VARIABLES; i++) jets[i] = (lw_jet){points[k][i], i == 2, 0};
-        double value = lw_function_value(function, points[k]);
-        DEMAND(same(value, lw_function_jet(function, jets).f));
+        double value = lw_function_value(function, points[k], NULL);
+        DEMAND(same(value, lw_function_jet(function, jets, NULL).f));
         if (lw_function_is_constant(function)) DEMAND(same(value, first) && isfinite(value));
     }
     DEMAND(lw_function_integral(function, 0.5, 0.5, points[1]) == 0);
@@ -49,8 +49,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     text[size] = '\0';
 
     lw_syntax syntax = {.offset = SIZE_MAX};
-    lw_function *function =
-        lw_function_compile(arena, text, constants, CONSTANTS, variables, VARIABLES, &syntax);
+    lw_function *function = lw_function_compile(arena, text,
+                                                &(lw_expression_names){.constants = constants,
+                                                                       .constant_count = CONSTANTS,
+                                                                       .variables = variables,
+                                                                       .variable_count = VARIABLES},
+                                                &syntax);
     if (function) {
         evaluate(function);
     } else {

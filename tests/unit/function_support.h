@@ -26,7 +26,12 @@ static const lw_constant constants[] = {{.name = "m", .value = 2},
 static const char *const variables[] = {"t", "x"};
 
 static inline lw_function *compile(lw_arena *arena, const char *text, lw_syntax *syntax) {
-    return lw_function_compile(arena, text, constants, COUNT(constants), variables, 2, syntax);
+    return lw_function_compile(arena, text,
+                               &(lw_expression_names){.constants = constants,
+                                                      .constant_count = COUNT(constants),
+                                                      .variables = variables,
+                                                      .variable_count = 2},
+                               syntax);
 }
 
 static inline lw_function *must_compile(lw_arena *arena, const char *text) {

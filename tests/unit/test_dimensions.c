@@ -33,14 +33,18 @@ static lw_fitness judge(const char *text, lw_quantity quantity, bool *refused) {
                  {"M", "2 kg"}, {"n", "4"},   {"a", "30 deg"}};
     for (size_t k = 0; k < COUNT(given); k++) {
         constants[k] = (lw_constant){.name = given[k].name, .text = given[k].text};
-        assert_true(
-            lw_number_meaning(given[k].text, NULL, 0, &constants[k].value, &constants[k].meaning, NULL));
+        assert_true(lw_number_meaning(given[k].text, &(lw_expression_names){.constants = NULL},
+                                      &constants[k].value, &constants[k].meaning, NULL));
         if (constants[k].meaning.kind == LW_MEANING_NUMBER) constants[k].meaning.kind = LW_MEANING_UNKNOWN;
     }
     const lw_meaning variables[] = {lw_quantity_meaning(LW_LENGTH, LW_MEANING_VARIABLE),
                                     lw_quantity_meaning(LW_SPEED, LW_MEANING_VARIABLE),
                                     lw_quantity_meaning(LW_TIME, LW_MEANING_VARIABLE)};
-    const lw_expression_names all = {constants, COUNT(given), names, 3, variables};
+    const lw_expression_names all = {.constants = constants,
+                                     .constant_count = COUNT(given),
+                                     .variables = names,
+                                     .variable_count = 3,
+                                     .variable_measures = variables};
     lw_instruction code[LW_EXPRESSION_LENGTH];
     lw_meaning meaning;
     lw_syntax syntax;
@@ -253,7 +257,8 @@ static void random_expressions(void **state) {
         lw_meaning meaning;
         lw_syntax syntax;
         if (d.length >= sizeof d.text) continue;
-        if (!lw_number_meaning(d.text, NULL, 0, &value, &meaning, &syntax)) {
+        if (!lw_number_meaning(d.text, &(lw_expression_names){.constants = NULL}, &value, &meaning,
+                               &syntax)) {
             /* a difference may be 0, an exponent above 9: no matter of dimensions */
             if (strstr(syntax.message, "division by zero") || strstr(syntax.message, "unit's exponent"))
                 continue;
@@ -264,7 +269,8 @@ static void random_expressions(void **state) {
 
         for (int leaf = 0; leaf < d.leaves; leaf++, exchanged++) {
             draft other = draw(seed, leaf, e);
-            if (lw_number_meaning(other.text, NULL, 0, &value, &meaning, NULL) &&
+            if (lw_number_meaning(other.text, &(lw_expression_names){.constants = NULL}, &value, &meaning,
+                                  NULL) &&
                 lw_meaning_same(&meaning, &wanted))
                 fail_msg("seed %d: %s and %s have one dimension", (int)seed, d.text, other.text);
         }

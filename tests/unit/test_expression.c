@@ -22,7 +22,7 @@ static void check_examples(const example *examples, size_t count) {
     lw_arena *arena = lw_arena_create(NULL);
     const double at[2] = {0.5, 2};
     for (size_t i = 0; i < count; i++) {
-        double value = lw_function_value(must_compile(arena, examples[i].text), at);
+        double value = lw_function_value(must_compile(arena, examples[i].text), at, NULL);
         if (!(fabs(value - examples[i].value) <= 2 * DBL_EPSILON * fabs(examples[i].value))) {
             fail_msg("\"%s\" is %.17g, not %.17g", examples[i].text, value, examples[i].value);
         }
@@ -392,7 +392,7 @@ static void test_limits(void **state) {
             fail_msg("case %zu: %s", i, f ? "accepted" : syntax.message);
         }
         if (f) {
-            assert_true(isfinite(lw_function_value(f, (double[]){0.5, 0.25})));
+            assert_true(isfinite(lw_function_value(f, (double[]){0.5, 0.25}, NULL)));
         } else {
             assert_true(syntax.offset <= strlen(text));
         }
@@ -437,8 +437,8 @@ static void test_hostile_text(void **state) {
         free(exact);
         if (f) {
             accepted++;
-            double value = lw_function_value(f, (double[]){0.5, 2});
-            lw_jet jet = lw_function_jet(f, (lw_jet[]){{0.5, 1, 0}, {2, 3, 4}});
+            double value = lw_function_value(f, (double[]){0.5, 2}, NULL);
+            lw_jet jet = lw_function_jet(f, (lw_jet[]){{0.5, 1, 0}, {2, 3, 4}}, NULL);
             if (!(value == jet.f || (isnan(value) && isnan(jet.f)))) {
                 fail_msg("\"%s\" (state %llu): value %g, jet %g", text, (unsigned long long)start, value,
                          jet.f);
@@ -487,13 +487,19 @@ static void test_words_and_constants(void **state) {
                              {.name = "g", .value = 5},  {.name = "h", .value = 7},
                              {.name = "N", .value = 11}, {.name = "J", .value = 13},
                              {.name = "W", .value = 17}, {.name = "x", .value = 19}};
-    f = lw_function_compile(arena, "m*s*g*h*N*J*W*x", letters, COUNT(letters), variables, 2, NULL);
+    f = lw_function_compile(arena, "m*s*g*h*N*J*W*x",
+                            &(lw_expression_names){.constants = letters,
+                                                   .constant_count = COUNT(letters),
+                                                   .variables = variables,
+                                                   .variable_count = 2},
+                            NULL);
     assert_non_null(f);
-    assert_true(lw_function_value(f, (double[]){0, 0.5}) == 510510.0 / 2);
+    assert_true(lw_function_value(f, (double[]){0, 0.5}, NULL) == 510510.0 / 2);
 
     lw_syntax syntax;
     const char *const five[] = {"a", "b", "c", "d", "f"};
-    assert_null(lw_function_compile(arena, "a", NULL, 0, five, 5, &syntax));
+    assert_null(lw_function_compile(arena, "a",
+                                    &(lw_expression_names){.variables = five, .variable_count = 5}, &syntax));
     double value = 0;
     assert_true(lw_number("2*length + 30 deg", constants, COUNT(constants), &value, &syntax));
     assert_true(fabs(value - 6 - PI / 6) < 1e-15);

@@ -235,8 +235,8 @@ static void test_jets_against_series(void **state) {
         if (!function) fail_msg("round %d: %s: %s", (int)round, r.text, syntax.message);
         lw_jet at[2];
         for (int i = 0; i < 2; i++) at[i] = (lw_jet){r.at[i].c[0], r.at[i].c[1], 2 * r.at[i].c[2]};
-        lw_jet jet = lw_function_jet(function, at);
-        double value = lw_function_value(function, (double[]){at[0].f, at[1].f});
+        lw_jet jet = lw_function_jet(function, at, NULL);
+        double value = lw_function_value(function, (double[]){at[0].f, at[1].f}, NULL);
         /* Both ways round each of up to 60 operations, whose condition is bounded by the coefficients met: a
          * relative 1e-12 of the square of the largest (second derivatives are products of two). */
         double tolerance = 1e-12 * (1 + r.largest * r.largest);
@@ -295,10 +295,10 @@ static void test_jets_against_differences(void **state) {
         double v[5];
         for (int k = -2; k <= 2; k++) {
             double s = k * h;
-            v[k + 2] =
-                lw_function_value(f, (double[]){0.4 + 0.5 * s - 0.3 * s * s, 1.8 - 0.7 * s + 0.4 * s * s});
+            v[k + 2] = lw_function_value(
+                f, (double[]){0.4 + 0.5 * s - 0.3 * s * s, 1.8 - 0.7 * s + 0.4 * s * s}, NULL);
         }
-        lw_jet jet = lw_function_jet(f, (lw_jet[]){{0.4, 0.5, -0.6}, {1.8, -0.7, 0.8}});
+        lw_jet jet = lw_function_jet(f, (lw_jet[]){{0.4, 0.5, -0.6}, {1.8, -0.7, 0.8}}, NULL);
         double d = (v[0] - 8 * v[1] + 8 * v[3] - v[4]) / (12 * h);
         double dd = (-v[0] + 16 * v[1] - 30 * v[2] + 16 * v[3] - v[4]) / (12 * h * h);
         if (jet.f != v[2] || !(fabs(jet.d - d) < 1e-7) || !(fabs(jet.dd - dd) < 1e-7)) {
@@ -343,7 +343,8 @@ static void test_jets_at_singular_points(void **state) {
     };
     lw_arena *arena = lw_arena_create(NULL);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        lw_jet j = lw_function_jet(must_compile(arena, cases[i].text), (lw_jet[]){{3, 0, 0}, {0, 1, 2}});
+        lw_jet j =
+            lw_function_jet(must_compile(arena, cases[i].text), (lw_jet[]){{3, 0, 0}, {0, 1, 2}}, NULL);
         lw_jet want = cases[i].jet;
         /* small whole numbers: a few roundings */
         if (!(fabs(j.f - want.f) < 1e-14) || !(fabs(j.d - want.d) < 1e-14) ||
@@ -355,18 +356,18 @@ static void test_jets_at_singular_points(void **state) {
     static const char *const steep[] = {"sqrt(x)", "cbrt(x)", "asin(1 + x)", "acos(x - 1)", "x^0.5", "x^1.5"};
     for (size_t i = 0; i < COUNT(steep); i++) {
         const lw_function *f = must_compile(arena, steep[i]);
-        lw_jet moving = lw_function_jet(f, (lw_jet[]){{3, 0, 0}, {0, 1, 2}});
-        lw_jet resting = lw_function_jet(f, (lw_jet[]){{3, 0, 0}, {0, 0, 0}});
+        lw_jet moving = lw_function_jet(f, (lw_jet[]){{3, 0, 0}, {0, 1, 2}}, NULL);
+        lw_jet resting = lw_function_jet(f, (lw_jet[]){{3, 0, 0}, {0, 0, 0}}, NULL);
         if (!isfinite(moving.f) || (isfinite(moving.d) && isfinite(moving.dd)) || resting.d != 0 ||
             resting.dd != 0)
             fail_msg("%s: %g %g %g, resting %g %g", steep[i], moving.f, moving.d, moving.dd, resting.d,
                      resting.dd);
     }
     /* Undefined values stay undefined. */
-    lw_jet j = lw_function_jet(must_compile(arena, "sqrt(x - 1)"), (lw_jet[]){{3, 0, 0}, {0, 1, 2}});
+    lw_jet j = lw_function_jet(must_compile(arena, "sqrt(x - 1)"), (lw_jet[]){{3, 0, 0}, {0, 1, 2}}, NULL);
     assert_true(isnan(j.f) && isnan(j.d) && isnan(j.dd));
-    assert_true(isnan(lw_function_value(must_compile(arena, "min(1, sqrt(x - 1))"), (double[]){3, 0})));
-    assert_true(isnan(lw_function_value(must_compile(arena, "max(sqrt(x - 1), 1)"), (double[]){3, 0})));
+    assert_true(isnan(lw_function_value(must_compile(arena, "min(1, sqrt(x - 1))"), (double[]){3, 0}, NULL)));
+    assert_true(isnan(lw_function_value(must_compile(arena, "max(sqrt(x - 1), 1)"), (double[]){3, 0}, NULL)));
     lw_arena_destroy(arena);
 }
 

@@ -65,6 +65,7 @@ lw_status lw_checked_accelerations(lw_checked *c, lw_method *method, const lw_me
         .speeds = f->speeds ? f->speeds(method) : v,
         .free_speeds = f->frees_speeds,
         .tau = tau,
+        .inputs = options ? options->inputs : NULL,
         .vdot = vdot,
         .reactions = reactions,
         .multipliers = c->multipliers,

@@ -380,6 +380,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         method->q && method->v)
         status = lw_director_create(model, full, &method->d, error);
     if (status == LW_OK) { /* the first factorisations choose pivots, which takes memory */
+        lw_data_set_inputs(model, method->d->data, options->inputs);
         for (int k = 0; k < 3; k++) method->q[3 + 4 * k] = 1;
         method->d->options = *options;
         method->reduction.base.state_size = lw_director_state_size(method->d);

@@ -28,13 +28,13 @@ static double mean_of_law(const lw_function *law, double x0, double x1, double *
     /* below this the middle's value is the mean to rounding */
     if (fabs(change) <= 1e-6 * (fabs(middle) + 1e-6)) {
         const lw_jet jets[3] = {{middle, 1, 0}, {0, 0, 0}, {0, 0, 0}};
-        lw_jet at = lw_function_jet(law, jets);
+        lw_jet at = lw_function_jet(law, jets, NULL);
         *slope = 0.5 * at.d;
         return at.f;
     }
     const double end[3] = {x1, 0, 0};
     double mean = lw_function_integral(law, x0, x1, variables) / change;
-    *slope = (lw_function_value(law, end) - mean) / change;
+    *slope = (lw_function_value(law, end, NULL) - mean) / change;
     return mean;
 }
 
@@ -52,7 +52,7 @@ static double mean_tension(const lw_force *force, lw_director *d, double x0, dou
         return total;
     }
     const lw_jet jets[3] = {{0.5 * (x0 + x1), 0.5, 0}, {rate, 1 / h, 0}, {d->step.t0 + 0.5 * h, 0, 0}};
-    lw_jet law = lw_function_jet(force->law, jets);
+    lw_jet law = lw_function_jet(force->law, jets, d->data->inputs);
     d->step.work.forces -= law.f * change;
     *slope += law.d;
     return total + law.f;
@@ -78,7 +78,7 @@ static double push(const lw_force *force, lw_director *d, double change, double 
     double h = d->step.h, rate = change / h;
     if (force->type == LW_FORCE_DRIVE) {
         const lw_jet jets[3] = {{d->step.t0 + 0.5 * h, 0, 0}, {x, x_slope, 0}, {rate, 1 / h, 0}};
-        lw_jet drive = lw_function_jet(force->drive, jets);
+        lw_jet drive = lw_function_jet(force->drive, jets, d->data->inputs);
         d->step.work.drives += drive.f * change;
         *slope = drive.d;
         return drive.f;
@@ -151,7 +151,7 @@ static void about_axis(const lw_force *force, lw_director *d, const int blocks[4
         if (force->law) {
             const lw_jet jets[3] = {
                 {x, 0, 0}, {rate, 1 / d->step.h, 0}, {d->step.t0 + 0.5 * d->step.h, 0, 0}};
-            lw_jet law = lw_function_jet(force->law, jets);
+            lw_jet law = lw_function_jet(force->law, jets, d->data->inputs);
             tau -= law.f, slope -= law.d;
             d->step.work.forces -= law.f * change;
         }
@@ -202,7 +202,7 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
            T[3], M[36];
     int body = force->bodies[0], other = force->bodies[1];
     for (int k = 0; k < 6; k++)
-        value[k] = force->components[k] ? lw_function_value(force->components[k], &t) : 0;
+        value[k] = force->components[k] ? lw_function_value(force->components[k], &t, d->data->inputs) : 0;
     lw_director_point(&d->bodies[body], force->frames[0].p, c);
     lw_v3_copy(value, F), lw_v3_copy(value + 3, T);
     if (force->follows_body) { /* components in the user's body axes, in the middle of the step */

@@ -276,6 +276,7 @@ static void destroy(lw_method *base) {
 static lw_flow *flow_of(const massless_method *m) {
     lw_flow *flow = lw_flow_create(m->shape);
     if (!flow) return NULL;
+    lw_data_set_inputs(m->shape->model, flow->data, m->looped.options.inputs);
     for (int k = 0; k < m->shape->count; k++) {
         lw_dampers_skipped(flow->dampers)[k] =
             m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC && !m->kinds.latent[k];
@@ -394,7 +395,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         fine = (m->projection = lw_projection_create(model, LW_HOLD_NONE)) &&
                (m->system = lw_loop_system_create(m->flow->loops, arena));
     if (any && fine && shape->dense) lw_springs_loops(m->springs, m->projection);
-    if (any && fine) fine = lw_follow_create(shape, &m->kinds, m->flow->dampers, arena, &m->follow);
+    if (any && fine)
+        fine = lw_follow_create(shape, &m->kinds, m->flow->dampers, options->inputs, arena, &m->follow);
     if (!fine) {
         destroy(&m->looped.base);
         return lw_out_of_memory(error);

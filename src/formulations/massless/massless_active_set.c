@@ -50,7 +50,7 @@ static bool reaches(const lw_null_shape *shape, const lw_force *force, const boo
 }
 
 bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, const lw_dampers *dampers,
-                      lw_arena *arena, lw_follow **follow) {
+                      const double *inputs, lw_arena *arena, lw_follow **follow) {
     const lw_model *model = shape->model;
     bool wanting = false;
     *follow = NULL;
@@ -84,6 +84,7 @@ bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, co
     if (!f->outcomes) return false;
     if (!f->elements && !f->directions) return true;
     if (lw_data_create(model, NULL, &f->data) != LW_OK) return false;
+    lw_data_set_inputs(model, f->data, inputs);
     *follow = f;
     return true;
 }
@@ -126,12 +127,12 @@ static double look(const lw_model *model, const lw_data *data, const lw_force *f
     if (force->type != LW_FORCE_APPLIED) {
         unsigned speed = variables_of(model, data, force, t, x);
         const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
-        return f ? lw_function_look(f, x, speed, held, outcomes) : HUGE_VAL;
+        return f ? lw_function_look(f, x, data->inputs, speed, held, outcomes) : HUGE_VAL;
     }
     for (int k = 0; k < 6; k++) {
         const lw_function *f = force->components[k];
         if (!f) continue;
-        least = fmin(least, lw_function_look(f, &t, 0, held, outcomes));
+        least = fmin(least, lw_function_look(f, &t, data->inputs, 0, held, outcomes));
         int own = lw_function_conditions(f);
         if (held) held += own;
         if (outcomes) outcomes += own;

@@ -26,7 +26,7 @@ typedef struct lw_follow {
 
 /* NULL in *follow: nothing can change. False when memory is out. */
 bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, const lw_dampers *dampers,
-                      lw_arena *arena, lw_follow **follow);
+                      const double *inputs, lw_arena *arena, lw_follow **follow);
 void lw_follow_destroy(lw_follow *follow);
 /* Conditions of elements and dampers of the flow are as at the beginning of the stretch; or (release) as each
  * state says. */

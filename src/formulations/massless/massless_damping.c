@@ -49,12 +49,13 @@ static bool is_linear(const lw_force *force) {
     if (force->type == LW_FORCE_FRICTION) return force->coulomb == 0;
     return !law_uses(force->law, 1);
 }
-/* Is its slope a function of position or time, so that it may vanish in a region? */
+/* Is its slope a function of position, time or inputs, so that it may vanish in a region? */
 static bool is_latent(const lw_force *force) {
     const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
     bool drive = force->type == LW_FORCE_DRIVE; /* of t, q, v; a law of x, v, t */
-    return drive ? law_uses(f, 2) && (law_uses(f, 0) || law_uses(f, 1))
-                 : force->damping == 0 && law_uses(f, 1) && (law_uses(f, 0) || law_uses(f, 2));
+    bool inputs = f && lw_function_uses_inputs(f);
+    return drive ? law_uses(f, 2) && (law_uses(f, 0) || law_uses(f, 1) || inputs)
+                 : force->damping == 0 && law_uses(f, 1) && (law_uses(f, 0) || law_uses(f, 2) || inputs);
 }
 /* Does its power depend on speeds otherwise than by damping? */
 static bool pushes(const lw_force *force) {
@@ -64,7 +65,8 @@ static bool pushes(const lw_force *force) {
 /* Derivative by the speed (variable k) of a law or drive. It may vanish or be infinite at rest, as those of v
  * |v| and of a root do, though the force rises with the speed: there the mean slope around counts, and next
  * to it a little of that at least, with which Newton's method finds its way. */
-double lw_law_slope(const lw_function *f, const double *held, const double variables[3], int k) {
+double lw_law_slope(const lw_function *f, const double *inputs, const double *held, const double variables[3],
+                    int k) {
     const double width = 1e-3, little = 1e-9; /* of a speed, m/s or rad/s; of the mean slope */
     lw_jet at[3];
     double before[3], after[3];
@@ -72,20 +74,22 @@ double lw_law_slope(const lw_function *f, const double *held, const double varia
         at[c] = (lw_jet){variables[c], c == k, 0};
         before[c] = variables[c] - (c == k ? width : 0), after[c] = variables[c] + (c == k ? width : 0);
     }
-    lw_jet now = lw_function_jet_held(f, at, held);
+    lw_jet now = lw_function_jet_held(f, at, inputs, held);
     double tangent = now.d;
     /* where it hardly changes that far, the mean is no other */
     if (isfinite(tangent) && tangent != 0 && fabs(now.dd) * width <= fabs(tangent)) return tangent;
-    double mean =
-        (lw_function_value_held(f, after, held) - lw_function_value_held(f, before, held)) / (2 * width);
+    double rise =
+        lw_function_value_held(f, after, inputs, held) - lw_function_value_held(f, before, inputs, held);
+    double mean = rise / (2 * width);
     if (!isfinite(tangent) || tangent == 0) return mean;
     return tangent * mean >= 0 && fabs(tangent) < little * fabs(mean) ? little * mean : tangent;
 }
 
-double lw_joint_damping(const lw_force *force, const double *held, double q, double v, double t) {
+double lw_joint_damping(const lw_force *force, const double *inputs, const double *held, double q, double v,
+                        double t) {
     if (force->type == LW_FORCE_DRIVE) {
         const double variables[3] = {t, q, v};
-        return -lw_law_slope(force->drive, held, variables, 2);
+        return -lw_law_slope(force->drive, inputs, held, variables, 2);
     }
     if (force->type == LW_FORCE_FRICTION) {
         if (force->coulomb == 0) return force->viscous;
@@ -93,7 +97,8 @@ double lw_joint_damping(const lw_force *force, const double *held, double q, dou
         return force->viscous + force->coulomb / force->smoothing * (1 - share_of * share_of);
     }
     const double variables[3] = {q - force->free_length, v, t};
-    return force->damping + (law_uses(force->law, 1) ? lw_law_slope(force->law, held, variables, 1) : 0);
+    return force->damping +
+           (law_uses(force->law, 1) ? lw_law_slope(force->law, inputs, held, variables, 1) : 0);
 }
 
 /* Does it act on one joint speed, or between two bodies? */
@@ -531,7 +536,7 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
         shares += to->count;
         to->constant = (to->kind == IN_JOINT || to->kind == ON_LINE) && is_linear(force);
         to->latent = is_latent(force);
-        if (to->constant) to->c = lw_joint_damping(force, NULL, 0, 0, 0);
+        if (to->constant) to->c = lw_joint_damping(force, NULL, NULL, 0, 0, 0);
         if (to->kind == IN_BUSHING) {
             int from, end;
             span(force, &from, &end);

@@ -89,8 +89,10 @@ struct lw_dampers {
 
 /* c of an element in a joint, at coordinate q and speed v; of a law or drive: the derivative by the speed
  * (variable k). held: outcomes of its conditions, or NULL. */
-double lw_joint_damping(const lw_force *force, const double *held, double q, double v, double t);
-double lw_law_slope(const lw_function *f, const double *held, const double variables[3], int k);
+double lw_joint_damping(const lw_force *force, const double *inputs, const double *held, double q, double v,
+                        double t);
+double lw_law_slope(const lw_function *f, const double *inputs, const double *held, const double variables[3],
+                    int k);
 /* Does the law (may be NULL) depend on this variable? */
 static inline bool law_uses(const lw_function *f, size_t variable) {
     return f && lw_function_uses(f, variable);

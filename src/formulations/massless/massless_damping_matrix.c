@@ -39,8 +39,8 @@ static double cut_damping(const lw_model *model, lw_data *data, const lw_force *
     lw_damper_bodies(model, force, bodies);
     for (int side = 0; h && side < 2; side++)
         wrench_on(&data->world[bodies[side]], at, W + 6 * force->v, h + 6 * side);
-    return lw_joint_damping(force, held_of(model, data, force), force->q >= 0 ? q[force->q] : 0, v[force->v],
-                            t);
+    return lw_joint_damping(force, data->inputs, held_of(model, data, force), force->q >= 0 ? q[force->q] : 0,
+                            v[force->v], t);
 }
 
 /* What its element has left (LW_LINE). */
@@ -60,7 +60,7 @@ static double line_damping(const lw_data *data, const lw_force *force, const dou
     double length = lw_v3_norm(along);
     if (!(length > 0)) return 0; /* as in force.c: no line, no force */
     const double variables[3] = {length - force->free_length, line[12], t};
-    return force->damping + lw_law_slope(force->law, held, variables, 1);
+    return force->damping + lw_law_slope(force->law, data->inputs, held, variables, 1);
 }
 
 /* c of a damper other than a bushing. */
@@ -71,8 +71,8 @@ static double damping(const lw_dampers *d, const damper *own, lw_data *data, dou
     if (own->kind == IN_CUT) return cut_damping(model, data, force, t, h);
     if (own->kind == ON_LINE)
         return line_damping(data, force, held_of(model, data, force), line_of(d, data, own), t);
-    return lw_joint_damping(force, held_of(model, data, force), force->q >= 0 ? data->q[force->q] : 0,
-                            data->v[own->speed], t);
+    return lw_joint_damping(force, data->inputs, held_of(model, data, force),
+                            force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);
 }
 
 /* rate += sign times the rates of a bushing for a twist of a body: axes (columns) and point as seen from

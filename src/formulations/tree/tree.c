@@ -52,7 +52,6 @@ static void destroy(lw_method *base) {
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    (void)options; /* a tree cannot drift */
     tree_method *method = calloc(1, sizeof *method);
     if (method) method->tau = calloc((size_t)model->nv + 1, sizeof *method->tau);
     if (!method || !method->tau || lw_data_create(model, NULL, &method->data) != LW_OK) {
@@ -60,6 +59,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         free(method);
         return lw_out_of_memory(error);
     }
+    lw_data_set_inputs(model, method->data, options->inputs);
     method->base.formulation = &lw_formulation_tree;
     method->base.model = model;
     method->base.state_size = model->nq + model->nv;

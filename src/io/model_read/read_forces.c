@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const lw_law_variables time_only = {{"t"}, {LW_TIME}};
+static const lw_law_variables time_only = {{"t"}, {LW_TIME}, LW_INPUTS_ALLOWED};
 
 /* Friction between standing still and sliding, where no smoothing is given: m/s or rad/s. */
 static const double default_smoothing = 1e-3;
@@ -64,7 +64,8 @@ static void read_law(lw_reader *reader, const lw_yaml *entry, lw_coordinate_quan
     if (law && table) {
         lw_reader_fault(reader, table->place, "keep one of them", "both law and table are given");
     } else if (law) {
-        const lw_law_variables variables = {{"x", "v", "t"}, {measured.coordinate, measured.speed, LW_TIME}};
+        const lw_law_variables variables = {
+            {"x", "v", "t"}, {measured.coordinate, measured.speed, LW_TIME}, LW_INPUTS_ALLOWED};
         force->law.expression = lw_reader_function(reader, law, "law", measured.force, &variables);
     } else if (table) {
         read_table(reader, table, measured, &force->law);
@@ -182,7 +183,8 @@ static bool read_drive(lw_reader *reader, const lw_yaml *entry, lw_force_spec *f
                         "%s given", node ? "both force and torque are" : "neither force nor torque is");
         return false;
     }
-    const lw_law_variables variables = {{"t", "q", "v"}, {LW_TIME, measured.coordinate, measured.speed}};
+    const lw_law_variables variables = {
+        {"t", "q", "v"}, {LW_TIME, measured.coordinate, measured.speed}, LW_INPUTS_ALLOWED};
     force->drive = lw_reader_function(reader, node ? node : torque, node ? "force" : "torque", measured.force,
                                       &variables);
     return good;

@@ -191,7 +191,7 @@ static void read_state(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *j
 }
 
 static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
-    static const lw_law_variables time_only = {{"t"}, {LW_TIME}};
+    static const lw_law_variables time_only = {{"t"}, {LW_TIME}, LW_INPUTS_NOT_IN_MOTIONS};
     const lw_yaml *node = lw_yaml_get(entry, "motion");
     size_t count = (size_t)lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
     if (!node || node->kind == LW_YAML_NULL) return;

@@ -1,7 +1,7 @@
 /* read_model.c - model files (docs/model-format.md) to specs.
  *
  * A file is read whole (at most LW_YAML_MAX_BYTES), made a tree (yaml.c), and read section by section:
- * parameters first, then bodies, joints, forces, constraints, whatever their order in the file, so that each
+ * parameters and inputs first, then bodies, joints, forces, constraints, whatever their order in the file, so that each
  * reference is checked where it stands. Faults are reported in the order of the file. Cost O(size of the file
  * + number of objects).
  */
@@ -169,8 +169,9 @@ static bool good_version(lw_reader *reader, const lw_yaml *root) {
 
 static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *settings,
                       size_t setting_count) {
-    static const char *const keys[] = {"linkwork", "name",   "description", "parameters", "gravity", "bodies",
-                                       "joints",   "forces", "constraints", "run",        NULL};
+    static const char *const keys[] = {"linkwork", "name",        "description", "parameters",
+                                       "inputs",   "gravity",     "bodies",      "joints",
+                                       "forces",   "constraints", "run",         NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
     reader->bodies.incomplete = lw_reader_suggested(reader, root, "bodies"); /* it stands under another key */
@@ -189,7 +190,8 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
         return;
     }
     lw_reader_check(reader, lw_spec_set_file(reader->spec, reader->file));
-    lw_read_parameters(reader, lw_yaml_get(root, "parameters"), settings, setting_count);
+    lw_read_parameters(reader, lw_yaml_get(root, "parameters"), lw_yaml_get(root, "inputs"), settings,
+                       setting_count);
     if (reader->out_of_memory) return;
     if (!reader->only_run) {
         read_gravity(reader, lw_yaml_get(root, "gravity"));

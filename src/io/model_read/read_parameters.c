@@ -1,10 +1,12 @@
-/* read_parameters.c - the parameters of a model: named numbers that may refer to each other in any order.
+/* read_parameters.c - the parameters and inputs of a model: named numbers. Parameters may refer to each other in
+ * any order; the default of an input may refer to parameters, and nothing that must be constant to an input.
  *
  * Each is an expression of the others. They are evaluated depth first along their references, with an own
  * stack, in O(length of all expressions * number of parameters); a reference back onto the stack is a cycle
  * and is named. Settings from outside replace expressions before anything is evaluated.
  */
 #include "io/model_read/reader.h"
+#include "model/spec_storage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +19,7 @@ typedef struct parameter {
     const lw_yaml *node; /* where it stands; NULL if set from outside */
     const char *given;   /* its expression in the file where it is set from outside, else NULL */
     lw_place place;
+    lw_constant *input; /* NULL: it is a parameter */
     state state;
     lw_name_scan scan; /* how far its references are followed */
 } parameter;
@@ -35,7 +38,8 @@ static size_t index_of(const job *j, const char *name) {
 }
 
 static void name_object(lw_reader *reader, const parameter *p) {
-    snprintf(reader->object, sizeof reader->object, "parameter \"%.80s\"", p->name);
+    snprintf(reader->object, sizeof reader->object, "%s \"%.80s\"", p->input ? "input" : "parameter",
+             p->name);
 }
 
 /* The stack from first on, and first again: "a -> b -> a". */
@@ -60,8 +64,8 @@ static bool keeps_dimension(job *j, const parameter *p, lw_meaning *measure, lw_
     lw_reader *reader = j->reader;
     lw_meaning given;
     double value;
-    if (!p->given ||
-        !lw_number_meaning(p->given, reader->constants, reader->parameter_count, &value, &given, NULL) ||
+    const lw_expression_names names = lw_reader_names(reader);
+    if (!p->given || !lw_number_meaning(p->given, &names, &value, &given, NULL) ||
         given.kind != LW_MEANING_SURE)
         return true;
     if (measure->kind != LW_MEANING_SURE) {
@@ -84,12 +88,19 @@ static void evaluate(job *j, parameter *p) {
     lw_syntax syntax;
     lw_meaning measure;
     double value;
-    if (lw_number_meaning(p->text, reader->constants, reader->parameter_count, &value, &measure, &syntax) &&
+    const lw_expression_names names = lw_reader_names(reader);
+    if (lw_number_meaning(p->text, &names, &value, &measure, &syntax) &&
         keeps_dimension(j, p, &measure, &syntax)) {
         p->state = DONE;
         if (measure.kind == LW_MEANING_NUMBER) measure.kind = LW_MEANING_UNKNOWN; /* k: 5 may be 5 N/m */
-        reader->constants[reader->parameter_count++] = (lw_constant){p->name, value, measure, p->text};
-        lw_reader_check(reader, lw_spec_set_parameter(reader->spec, p->name, value));
+        const lw_constant constant = {p->name, value, measure, p->text};
+        if (p->input) {
+            *p->input = constant;
+            lw_reader_check(reader, lw_spec_set_input(reader->spec, p->name, value));
+        } else {
+            reader->constants[reader->parameter_count++] = constant;
+            lw_reader_check(reader, lw_spec_set_parameter(reader->spec, p->name, value));
+        }
         return;
     }
     p->state = FAILED;
@@ -115,7 +126,7 @@ static size_t next_reference(job *j, parameter *p) {
         memcpy(word, start, length);
         word[length] = '\0';
         size_t other = index_of(j, word);
-        if (other < j->count) return other;
+        if (other < j->count && !j->parameters[other].input) return other; /* an input is a fault: evaluate */
     }
     return j->count;
 }
@@ -142,11 +153,23 @@ static void resolve(job *j, size_t first) {
     }
 }
 
-static void collect(job *j, const lw_yaml *section) {
+/* Parameters and inputs share one namespace. */
+static bool may_be_added(const job *j, const lw_yaml *key, const char *noun) {
+    if (!lw_reader_new_name(j->reader, key, noun)) return false;
+    const lw_named *other = lw_results_table_find(&j->names, key->text);
+    if (!other) return true;
+    if (noun[0] == 'i' && !j->parameters[index_of(j, key->text)].input)
+        lw_reader_fault(j->reader, key->place, "choose another name",
+                        "the name \"%s\" is taken by a parameter in line %d", key->text, other->place.line);
+    return false; /* or a double key, which is reported as such */
+}
+
+static void collect(job *j, const lw_yaml *section, bool inputs) {
     lw_reader *reader = j->reader;
+    const char *noun = inputs ? "input" : "parameter";
     for (size_t k = 0; k < section->count; k++) {
         const lw_yaml *key = section->items[2 * k], *value = section->items[2 * k + 1];
-        if (!lw_reader_new_name(reader, key, "parameter") || index_of(j, key->text) < j->count) continue;
+        if (!may_be_added(j, key, noun)) continue;
         parameter *p = &j->parameters[j->count];
         *p = (parameter){.name = key->text, .node = value, .place = value->place};
         if (!lw_results_table_add(&j->names, reader->arena, key->text, key->place)) {
@@ -154,13 +177,18 @@ static void collect(job *j, const lw_yaml *section) {
             return;
         }
         j->count++;
+        if (inputs) {
+            p->input = &reader->inputs[reader->input_count++];
+            *p->input = (lw_constant){.name = p->name};
+            lw_reader_check(reader, lw_spec_place_input(reader->spec, p->name, 0, key->place));
+        }
         name_object(reader, p);
         if (value->kind == LW_YAML_TEXT) {
             p->text = value->text;
         } else {
             p->state = FAILED;
             lw_reader_fault(reader, value->place, "give a number or an expression, e.g. 2, 20 mm, 2*pi/L",
-                            "its value is %s",
+                            "its %s is %s", inputs ? "default" : "value",
                             value->kind == LW_YAML_NULL   ? "empty"
                             : value->kind == LW_YAML_LIST ? "a list"
                                                           : "a mapping");
@@ -192,24 +220,33 @@ static void override(job *j, const lw_setting *settings, size_t count) {
     }
 }
 
-void lw_read_parameters(lw_reader *reader, const lw_yaml *section, const lw_setting *settings,
-                        size_t setting_count) {
+/* The section if it is a mapping of a sound size, else an empty one. */
+static const lw_yaml *checked(lw_reader *reader, const lw_yaml *section, const char *name,
+                              const char *remedy) {
     static const lw_yaml none = {.kind = LW_YAML_MAP};
-    if (!section || section->kind == LW_YAML_NULL) section = &none;
-    if (section->kind != LW_YAML_MAP || section->count > LW_MAX_PARAMETERS) {
-        lw_reader_fault(reader, section->place, "write parameters: {L: 1, m: 2 kg}",
-                        "parameters must be a mapping from names to at most %d numbers", LW_MAX_PARAMETERS);
-        section = &none;
-    }
+    if (!section || section->kind == LW_YAML_NULL) return &none;
+    if (section->kind == LW_YAML_MAP && section->count <= LW_MAX_PARAMETERS) return section;
+    lw_reader_fault(reader, section->place, remedy, "%s must be a mapping from names to at most %d numbers",
+                    name, LW_MAX_PARAMETERS);
+    return &none;
+}
+
+void lw_read_parameters(lw_reader *reader, const lw_yaml *parameters, const lw_yaml *inputs,
+                        const lw_setting *settings, size_t setting_count) {
+    parameters = checked(reader, parameters, "parameters", "write parameters: {L: 1, m: 2 kg}");
+    inputs = checked(reader, inputs, "inputs", "write inputs: {throttle: 0 N m}");
+    size_t most = parameters->count + inputs->count;
     job j = {.reader = reader};
-    j.parameters = LW_NEW(reader->arena, parameter, section->count + 1);
-    j.stack = LW_NEW(reader->arena, size_t, section->count + 1);
-    reader->constants = LW_NEW(reader->arena, lw_constant, section->count + LW_MAX_INDICES);
+    j.parameters = LW_NEW(reader->arena, parameter, most + 1);
+    j.stack = LW_NEW(reader->arena, size_t, most + 1);
+    reader->constants = LW_NEW(reader->arena, lw_constant, parameters->count + LW_MAX_INDICES);
+    reader->inputs = LW_NEW(reader->arena, lw_constant, inputs->count + 1);
     if (lw_arena_failed(reader->arena)) {
         reader->out_of_memory = true;
         return;
     }
-    collect(&j, section);
+    collect(&j, parameters, false);
+    collect(&j, inputs, true);
     override(&j, settings, setting_count);
     for (size_t k = 0; k < j.count; k++) j.parameters[k].scan.text = j.parameters[k].text;
     for (size_t k = 0; k < j.count && !reader->out_of_memory; k++) {
@@ -217,9 +254,10 @@ void lw_read_parameters(lw_reader *reader, const lw_yaml *section, const lw_sett
     }
     /* faulty ones get some number, so that their use is not a second fault */
     for (size_t k = 0; k < j.count; k++) {
-        if (j.parameters[k].state != FAILED) continue;
+        if (j.parameters[k].state != FAILED || j.parameters[k].input) continue;
         reader->constants[reader->parameter_count++] =
             (lw_constant){.name = j.parameters[k].name, .value = 7};
+        lw_reader_check(reader, lw_spec_set_parameter(reader->spec, j.parameters[k].name, 7));
     }
     reader->object[0] = '\0';
 }

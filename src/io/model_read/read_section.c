@@ -366,9 +366,12 @@ static bool good_indices(lw_reader *reader, const lw_yaml *indices) {
         for (size_t j = 0; j < reader->parameter_count && !taken; j++) {
             taken = strcmp(reader->constants[j].name, key->text) == 0;
         }
-        if (taken) {
-            lw_reader_fault(reader, key->place, "rename the index", "index \"%.40s\" is a parameter's name",
-                            key->text);
+        bool input = false;
+        for (size_t j = 0; j < reader->input_count && !input; j++)
+            input = strcmp(reader->inputs[j].name, key->text) == 0;
+        if (taken || input) {
+            lw_reader_fault(reader, key->place, "rename the index", "index \"%.40s\" is %s name", key->text,
+                            taken ? "a parameter's" : "an input's");
         } else {
             lw_reader_new_name(reader, key, "index");
         }

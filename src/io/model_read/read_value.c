@@ -197,6 +197,13 @@ static size_t constant_count(const lw_reader *reader) {
     return reader->parameter_count + reader->index_count;
 }
 
+lw_expression_names lw_reader_names(const lw_reader *reader) {
+    return (lw_expression_names){.constants = reader->constants,
+                                 .constant_count = constant_count(reader),
+                                 .inputs = reader->inputs,
+                                 .input_count = reader->input_count};
+}
+
 /* Is the text one number without unit, such as 90 or -1.5e3? */
 static bool is_bare_number(const char *text) {
     size_t sign = *text == '-' || *text == '+', length = number_length(text + sign);
@@ -278,8 +285,8 @@ bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, 
     lw_meaning measure;
     if (!is_text(reader, node, what, "give a number or an expression, e.g. 2, 30 deg, L/2")) return false;
     double number;
-    if (lw_number_meaning(node->text, reader->constants, constant_count(reader), &number, &measure,
-                          &syntax) &&
+    const lw_expression_names names = lw_reader_names(reader);
+    if (lw_number_meaning(node->text, &names, &number, &measure, &syntax) &&
         lw_units_fit(node->text, quantity, &syntax)) {
         if (!fits(reader, node, what, quantity, &measure, false)) return false;
         if (quantity == LW_ANGLE) question_angle(reader, node, what, number);
@@ -293,13 +300,13 @@ bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, 
 bool lw_reader_mixed_numbers(lw_reader *reader, const lw_yaml *node, const char *what,
                              const lw_quantity *quantities, size_t count, double *values) {
     bool good = true;
+    const lw_expression_names names = lw_reader_names(reader);
     if (!lw_reader_list(reader, node, what, count)) return false;
     for (size_t k = 0; k < count; k++) {
         const lw_yaml *item = node->items[k];
         lw_meaning measure;
         if (item->kind == LW_YAML_TEXT && quantities[k] != LW_ANGLE &&
-            lw_number_meaning(item->text, reader->constants, constant_count(reader), &values[k], &measure,
-                              NULL) &&
+            lw_number_meaning(item->text, &names, &values[k], &measure, NULL) &&
             (!lw_meaning_is_known(&measure) || lw_meaning_fit(&measure, quantities[k], false) == LW_FITS)) {
             continue;
         }
@@ -342,7 +349,8 @@ bool lw_reader_integer(lw_reader *reader, const char *text, const lw_yaml *node,
                        long *value) {
     double number;
     lw_syntax syntax;
-    if (!lw_number(text, reader->constants, constant_count(reader), &number, &syntax)) {
+    const lw_expression_names names = lw_reader_names(reader);
+    if (!lw_number_meaning(text, &names, &number, NULL, &syntax)) {
         report_syntax(reader, node, what, &syntax, text == node->text);
         return false;
     }
@@ -557,8 +565,14 @@ const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const cha
 
     lw_instruction program[LW_EXPRESSION_LENGTH];
     lw_meaning measures[LW_MAX_VARIABLES], measure;
-    lw_expression_names names = {reader->constants, reader->parameter_count, variables->names,
-                                 count_names(variables->names), measures};
+    lw_expression_names names = {.constants = reader->constants,
+                                 .constant_count = reader->parameter_count,
+                                 .variables = variables->names,
+                                 .variable_count = count_names(variables->names),
+                                 .variable_measures = measures,
+                                 .inputs = reader->inputs,
+                                 .input_count = reader->input_count,
+                                 .input_use = variables->inputs};
     lw_syntax syntax = {0};
     bool uses_time = false;
     for (size_t k = 0; k < LW_MAX_VARIABLES; k++)
@@ -586,14 +600,13 @@ bool lw_reader_new_name(lw_reader *reader, const lw_yaml *word, const char *noun
     while (is_letter(text[length]) || (length > 0 && is_digit(text[length]))) length++;
     if (length == 0 || text[length] || length > LW_MAX_NAME) {
         lw_reader_fault(reader, word->place, "use letters, digits and _, e.g. arm_length",
-                        "\"%.40s\" cannot be the name of a %s", text, noun);
+                        "\"%.40s\" cannot be the name of %s %s", text, strchr("aeiou", noun[0]) ? "an" : "a",
+                        noun);
         return false;
     }
-    bool variable = length == 1 && strchr("tqvx", text[0]);
-    if (variable || lw_reserved_word(text)) {
+    const char *taken = lw_name_taken(text);
+    if (taken)
         lw_reader_fault(reader, word->place, "choose another name", "the name \"%s\" is taken by %s", text,
-                        variable ? "a variable of force laws and motions" : "a function, unit or constant");
-        return false;
-    }
-    return true;
+                        taken);
+    return !taken;
 }

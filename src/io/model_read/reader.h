@@ -15,10 +15,10 @@
 #include <linkwork/io.h>
 
 enum {
-    LW_MAX_INDICES = 4,      /* of one repeat */
-    LW_MAX_OBJECTS = 250000, /* of one model; each costs 2 to 3 kB when compiled */
-    LW_MAX_PARAMETERS = 10000,
-    LW_MAX_NAME = 80 /* bytes */
+    LW_MAX_INDICES = 4,        /* of one repeat */
+    LW_MAX_OBJECTS = 250000,   /* of one model; each costs 2 to 3 kB when compiled */
+    LW_MAX_PARAMETERS = 10000, /* and as many inputs */
+    LW_MAX_NAME = 80           /* bytes */
 };
 
 /* --- names ---------------------------------------------------------------------------------------- */
@@ -62,6 +62,8 @@ typedef struct lw_reader {
 
     lw_constant *constants; /* parameters, then the indices of the repeat we are in */
     size_t parameter_count, index_count;
+    lw_constant *inputs; /* their values are defaults */
+    size_t input_count;
 
     lw_name_table bodies, joints, forces, constraints;
     lw_name_table connected; /* names of bodies in joints (read_loose.c) */
@@ -99,6 +101,8 @@ lw_place lw_reader_place(const lw_yaml *map, const char *key);
 /* Is the node a list of count entries? */
 bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count);
 
+/* What a number may be an expression of: parameters and indices; the names of inputs, to refuse them. */
+lw_expression_names lw_reader_names(const lw_reader *reader);
 /* The value must measure the quantity, as far as units and parameters with units say what it measures. */
 bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
                       double *value);
@@ -119,15 +123,17 @@ const char *lw_reader_text(lw_reader *reader, const lw_yaml *node, const char *w
 typedef struct lw_law_variables {
     const char *names[LW_MAX_VARIABLES + 1];
     lw_quantity quantities[LW_MAX_VARIABLES];
+    lw_input_use inputs;
 } lw_law_variables;
-/* An expression of variables, checked; indices of a repeat are replaced by their values. */
+/* An expression of variables, parameters and inputs, checked; indices of a repeat are replaced by their
+ * values. */
 const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
                                const lw_law_variables *variables);
 
 /* A number that is a value of YAML but not of expressions, such as .nan, gets the message of nan. */
 void lw_reader_explain(const char *text, lw_syntax *syntax);
 
-/* May this word become a parameter or an index? */
+/* May this word become a parameter, an input or an index? */
 bool lw_reader_new_name(lw_reader *reader, const lw_yaml *word, const char *noun);
 
 /* The same for the value of a key that may be missing: then nothing happens and the value stays. */
@@ -175,8 +181,9 @@ bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *
 
 /* --- the sections --------------------------------------------------------------------------------- */
 
-void lw_read_parameters(lw_reader *reader, const lw_yaml *section, const lw_setting *settings,
-                        size_t setting_count);
+/* Parameters and inputs. */
+void lw_read_parameters(lw_reader *reader, const lw_yaml *parameters, const lw_yaml *inputs,
+                        const lw_setting *settings, size_t setting_count);
 void lw_read_bodies(lw_reader *reader, const lw_yaml *section);
 void lw_read_joints(lw_reader *reader, const lw_yaml *section);
 void lw_read_forces(lw_reader *reader, const lw_yaml *section);

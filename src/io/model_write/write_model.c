@@ -468,23 +468,24 @@ static void put_constraint(lw_writer *w, const lw_spec *spec, const lw_names *jo
 
 /* --- the whole ------------------------------------------------------------------------------------ */
 
-static void put_parameters(lw_writer *w, const lw_spec *spec) {
-    if (spec->parameter_count > 0) lw_put(w, "parameters:\n");
-    for (size_t k = 0; k < spec->parameter_count; k++) {
-        const char *name = spec->parameters[k].name;
+/* Section parameters or inputs: named numbers. */
+static void put_named_numbers(lw_writer *w, const char *section, const char *noun, const lw_parameter *list,
+                              size_t count) {
+    if (count > 0) lw_put(w, section);
+    for (size_t k = 0; k < count; k++) {
+        const char *name = list[k].name;
         const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
         bool is_word = *name && name[strspn(name, letters)] == '\0' && !(*name >= '0' && *name <= '9');
-        bool is_variable = *name && !name[1] && strchr("tqvx", *name);
-        snprintf(w->object, sizeof w->object, "parameter \"%.80s\"", name);
-        if (!is_word || is_variable || lw_reserved_word(name)) {
+        snprintf(w->object, sizeof w->object, "%s \"%.80s\"", noun, name);
+        if (!is_word || lw_name_taken(name)) {
             lw_write_fault(w, LW_ERROR_ARGUMENT,
                            "use letters, digits and _, and no name of a variable, function or unit",
-                           "a model file cannot hold a parameter of this name");
+                           "a model file cannot hold %s %s of this name", noun[0] == 'i' ? "an" : "a", noun);
         }
         lw_put(w, "  ");
-        lw_put_name(w, "parameter", name);
+        lw_put_name(w, noun, name);
         lw_put(w, ": ");
-        lw_put_number(w, spec->parameters[k].value);
+        lw_put_number(w, list[k].value);
         lw_put(w, "\n");
     }
     w->object[0] = '\0';
@@ -530,7 +531,8 @@ static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints) {
     lw_put(w, "linkwork: 1\nname: ");
     lw_put_text(w, spec->name);
     lw_put(w, "\n");
-    put_parameters(w, spec);
+    put_named_numbers(w, "parameters:\n", "parameter", spec->parameters, spec->parameter_count);
+    put_named_numbers(w, "inputs:\n", "input", spec->inputs, spec->input_count);
     lw_put(w, "gravity: ");
     lw_put_numbers(w, spec->gravity, 3);
     lw_put(w, "\n");
