@@ -10,10 +10,10 @@
  *     ^ or ** (right to left: 2^3^2 = 2^9; stronger than a sign: -2^2 = -4)
  * Comparisons and logic give 0 or 1; everything but 0 is true.
  *
- * Names: the caller's variables, constants and inputs, pi, e. Functions: see the table below; log is the natural
- * logarithm, angles are radians, mod has the sign of its second argument, step(x, x0, h0, x1, h1) goes from
- * h0 to h1 while x goes from x0 to x1, as a cubic (step5: a quintic, with a continuous second derivative),
- * ramp(x) is max(x, 0).
+ * Names: the caller's variables, constants and inputs, pi, e. Functions: see the table below; log is the
+ * natural logarithm, angles are radians, mod has the sign of its second argument, step(x, x0, h0, x1, h1)
+ * goes from h0 to h1 while x goes from x0 to x1, as a cubic (step5: a quintic, with a continuous second
+ * derivative), ramp(x) is max(x, 0).
  *
  * Units. A word in the place of an operator, directly behind an operand, is a unit and multiplies the
  * operand: `2 m` is two metres and `2*m` is twice the parameter m. units.c has the grammar of `5 N/mm` and

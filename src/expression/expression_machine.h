@@ -83,9 +83,9 @@ double lw_machine_value(const lw_instruction *code, size_t length, const double 
 lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables,
                       const double *inputs);
 
-/* Conditions: comparisons, sign, floor, ceil, mod, and steps of no width, where they depend on variables (what
- * depends on inputs alone changes only when the caller changes these).
- * Finds their slots and what they use; returns how many there are. */
+/* Conditions: comparisons, sign, floor, ceil, mod, and steps of no width, where they depend on variables
+ * (what depends on inputs alone changes only when the caller changes these). Finds their slots and what they
+ * use; returns how many there are. */
 int lw_machine_conditions(lw_instruction *code, size_t length);
 /* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. */
 double lw_machine_value_held(const lw_instruction *code, size_t length, const double *variables,

@@ -42,8 +42,8 @@ typedef struct lw_method_options {
     const char *independent;
     /* For formulations with .schemes: the scheme of the reactions, 35, 37 or 38; 0 means the default. */
     int scheme;
-    /* Values of the model's inputs for as long as the method exists; every evaluation reads the numbers that stand
-     * there at that moment. NULL means the model's defaults. */
+    /* Values of the model's inputs for as long as the method exists; every evaluation reads the numbers that
+     * stand there at that moment. NULL means the model's defaults. */
     const double *inputs;
     /* Receives notes about a run (lw_note). May be NULL. */
     void (*note)(double t, const char *kind, const char *text, void *context);

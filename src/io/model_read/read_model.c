@@ -1,9 +1,9 @@
 /* read_model.c - model files (docs/model-format.md) to specs.
  *
  * A file is read whole (at most LW_YAML_MAX_BYTES), made a tree (yaml.c), and read section by section:
- * parameters and inputs first, then bodies, joints, forces, constraints, whatever their order in the file, so that each
- * reference is checked where it stands. Faults are reported in the order of the file. Cost O(size of the file
- * + number of objects).
+ * parameters and inputs first, then bodies, joints, forces, constraints, whatever their order in the file, so
+ * that each reference is checked where it stands. Faults are reported in the order of the file. Cost O(size
+ * of the file + number of objects).
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,5 +1,6 @@
-/* read_parameters.c - the parameters and inputs of a model: named numbers. Parameters may refer to each other in
- * any order; the default of an input may refer to parameters, and nothing that must be constant to an input.
+/* read_parameters.c - the parameters and inputs of a model: named numbers. Parameters may refer to each other
+ * in any order; the default of an input may refer to parameters, and nothing that must be constant to an
+ * input.
  *
  * Each is an expression of the others. They are evaluated depth first along their references, with an own
  * stack, in O(length of all expressions * number of parameters); a reference back onto the stack is a cycle
