@@ -1,19 +1,20 @@
 /* assemble.c - consistent positions and velocities of closed loops; mobility and redundant rows.
  *
  * Positions   Gauss-Newton in the mass metric (constraints/projection.c) from the given ones: first with the
- *             coordinates held that the user gave, then, if that does not close, with all free; if that ends
- *             in a local minimum, from disturbed positions, always the same ones. Where that leaves a choice,
- *             the position nearest to the initial coordinates of all joints (assemble_nearest.c), so that it
- *             does not matter where loops are cut. Where the caller has other coordinates than the initial
- *             ones, these are changed as little as possible instead.
+ *             coordinates held that the user gave, then, if the loops do not close, with all free; if this
+ *             ends in a local minimum, from perturbed positions, always the same ones. Where a choice
+ *             remains, the position nearest to the initial coordinates of all joints is taken
+ *             (assemble_nearest.c), so that it does not matter where loops are cut. If the caller's
+ *             coordinates are not the initial ones, they are changed as little as possible instead.
  * Velocities  one linear problem, in the same two stages. Speeds that are neither given nor prescribed are
- *             those of least kinetic energy, so that it does not matter where loops are cut; joints that no
- *             loop or constraint has a part in stay at rest. Where the caller has other speeds than zero
- *             there, these are changed as little as possible instead.
- * Afterwards accelerations must exist that satisfy the rows.
+ *             those of least kinetic energy, so that it does not matter where loops are cut; joints that are
+ *             not part of a loop or constraint stay at rest. If the caller has speeds other than zero there,
+ *             they are changed as little as possible instead.
+ *
+ * Finally, accelerations that satisfy the rows must exist.
  *
  * Source   docs/theory/projection.md, docs/theory/redundancy.md.
- * Cost     a few sparse factorisations; some hundred where positions are left open; allocates.
+ * Cost     a few sparse factorisations; some hundred where positions are not determined; allocates.
  */
 #include "analyses/assemble_nearest.h"
 #include "constraints/redundancy.h"
@@ -31,7 +32,7 @@
 static const double closes = 1e-9; /* relative to size: anything worse is a gap, not an error of iteration */
 static const double nearer = 1e-6; /* of two positions: less is the same one */
 enum { ROUNDS = 200, ATTEMPTS = 12 };
-enum { STARTS = 12 }; /* to find the nearest position, or fewer if that takes long */
+enum { STARTS = 12 }; /* Starting points of the search for the nearest position; fewer if it takes long. */
 
 typedef struct assembler {
     const lw_model *model;
@@ -41,7 +42,7 @@ typedef struct assembler {
     lw_error *error;
 } assembler;
 
-/* How large the mechanism is: what a gap is measured against. */
+/* The size of the mechanism, relative to which gaps are measured. */
 static double size_of(const lw_newton_euler *s) {
     double size = lw_body_length(s);
     for (int j = 0; j < s->model->joint_count; j++) size = fmax(size, lw_v3_norm(s->rows->joints[j].at));
@@ -93,7 +94,7 @@ static culprit culprit_of(const lw_model *model, const lw_row *row) {
     return (culprit){"constraint", constraint->name, constraint->place};
 }
 
-/* What does not close, for people. */
+/* Describes a row that does not close, for messages. */
 static void describe_gap(const lw_newton_euler *s, const lw_violation *left, char *text, size_t size) {
     const lw_row *row = &s->rows->rows[left->row];
     if (row->joint < 0) {
@@ -109,7 +110,7 @@ static void describe_gap(const lw_newton_euler *s, const lw_violation *left, cha
              lw_v3_norm(turn) * 180 / LW_PI);
 }
 
-/* Tries to close from the start and from disturbed positions; the best is in trial. */
+/* Tries to close the loops from the start and from perturbed positions; the best is in trial. */
 static lw_status close_positions(assembler *a, lw_assemble_nearest *nearest, lw_hold hold, lw_violation *best,
                                  double *size, bool *closed, culprit *open, char *gap, size_t gap_size) {
     const lw_model *model = a->model;
@@ -124,7 +125,7 @@ static lw_status close_positions(assembler *a, lw_assemble_nearest *nearest, lw_
         memcpy(q, a->start, nq * sizeof *q);
         if (attempt > 0) disturb(model, hold, 0.3 * attempt, *size, &random, speed, q);
         status = lw_assemble_nearest_close(nearest, a->start, q, ROUNDS, &left, a->error);
-        if (status == LW_ERROR_SINGULAR) { /* a bad place to start from */
+        if (status == LW_ERROR_SINGULAR) { /* An unsuitable starting point. */
             status = LW_OK;
             continue;
         }
@@ -145,7 +146,7 @@ static lw_status close_positions(assembler *a, lw_assemble_nearest *nearest, lw_
     return status;
 }
 
-/* Are all coordinates the initial ones that are neither given nor prescribed? */
+/* Are all coordinates that are neither given nor prescribed the initial ones? */
 static bool leaves_positions_open(const lw_model *model, const double *q) {
     for (int j = 0; j < model->joint_count; j++) {
         const lw_joint_entry *entry = &model->joints[j];
@@ -154,7 +155,7 @@ static bool leaves_positions_open(const lw_model *model, const double *q) {
         int rotation = lw_joint_quaternion(entry->info.type);
         unsigned prescribed = (unsigned)entry->info.prescribed;
         for (int k = 0; k < entry->joint.nq; k++) {
-            bool turns = rotation >= 0 && k >= rotation; /* prescribed as a whole */
+            bool turns = rotation >= 0 && k >= rotation; /* Prescribed as a whole. */
             if ((turns ? prescribed >> rotation : prescribed >> k & 1) == 0 && own[k] != initial[k])
                 return false;
         }
@@ -162,8 +163,8 @@ static bool leaves_positions_open(const lw_model *model, const double *q) {
     return true;
 }
 
-/* Joints that loops and constraints have a part in: those of loops and couplings, and those between the
- * bodies of another constraint. coupled: nv flags of workspace. */
+/* Marks the joints that are part of loops and constraints: those of loops and couplings, and those between
+ * the bodies of another constraint. coupled: nv flags of workspace. */
 static void find_tied(const lw_model *model, bool *coupled, bool *tied) {
     for (int l = 0; l < lw_model_loop_count(model); l++)
         for (int k = 0, sense; k < lw_model_loop_length(model, l); k++)
@@ -187,7 +188,7 @@ static void find_tied(const lw_model *model, bool *coupled, bool *tied) {
     }
 }
 
-/* A model whose joints can hold other values than those that are given. */
+/* A copy of the model whose joints can hold other values than the given ones. */
 typedef struct holder {
     lw_model model;
     bool *tied; /* per joint, then workspace */
@@ -206,8 +207,8 @@ static bool holder_create(const lw_model *model, holder *h) {
 
 static void holder_discard(holder *h) { free(h->model.joints), free(h->tied); }
 
-/* The nearest of several positions: trial, and those that are found downhill from disturbed ones. model holds
- * what is given and what is determined, which so stays on its branch. */
+/* The nearest of several positions: trial, and those found by descent from perturbed ones. model holds the
+ * given and the determined coordinates, which therefore stay on their branch. */
 static lw_status start_elsewhere(assembler *a, const lw_model *model, double size, double gap,
                                  lw_violation *left) {
     size_t nq = (size_t)model->nq;
@@ -242,8 +243,8 @@ static lw_status start_elsewhere(assembler *a, const lw_model *model, double siz
     return status;
 }
 
-/* From trial, which closes, to the nearest position: downhill from there, then from elsewhere. Joints that no
- * loop or constraint has a part in take their initial coordinates. */
+/* From trial, which is closed, to the nearest position: by descent from there, then from elsewhere. Joints
+ * that are not part of a loop or constraint take their initial coordinates. */
 static lw_status choose_nearest(assembler *a, double size, lw_violation *left) {
     const lw_model *model = a->model;
     double gap = fmax(2 * left->largest, closes * fmin(size, 1)), distance;
@@ -278,7 +279,7 @@ static lw_status positions(assembler *a, double *q, lw_assembly *summary) {
     bool open_to_choice = leaves_positions_open(a->model, q);
     memcpy(a->start, q, (size_t)a->model->nq * sizeof *q);
     for (int stage = given ? 0 : 1; stage < 2 && !closed; stage++) {
-        /* with given values first near by, then elsewhere; they may be approximate */
+        /* With given values first nearby, then elsewhere; they may be approximate. */
         lw_hold hold = stage == 0 ? LW_HOLD_Q : LW_HOLD_NONE;
         lw_assemble_nearest *nearest = lw_assemble_nearest_create(a->model, hold, a->t);
         if (!nearest) return lw_out_of_memory(a->error);
@@ -321,7 +322,8 @@ static bool leaves_open(const lw_model *model, const double *v) {
     return true;
 }
 
-/* Velocities of least energy: given speeds are held, and joints that are not tied stay at rest. */
+/* Velocities of least energy: given speeds are held, and joints outside loops and constraints stay at
+ * rest. */
 static lw_status least_velocities(assembler *a, const double *q, double *v, lw_violation *left) {
     lw_projection *projection = NULL;
     holder h;
@@ -393,12 +395,13 @@ static lw_status velocities(assembler *a, const double *q, double *v, lw_assembl
     return LW_OK;
 }
 
-/* Motions that agree in place and speed may still contradict each other from there on, and where a mechanism
- * can branch not all speeds lead along a branch. */
+/* Motions that agree in position and speed may still contradict each other afterwards, and in a singular
+ * position not all speeds lead along a branch. */
 static lw_status accelerations(assembler *a, const double *q, const double *v) {
     lw_projection *projection = lw_projection_create(a->model, LW_HOLD_NONE);
     if (!projection) return lw_out_of_memory(a->error);
-    const double contradicts = 1e-6; /* of the accelerations that speeds and motions ask for, or of 1 */
+    /* Relative to the accelerations that speeds and motions require, or to 1. */
+    const double contradicts = 1e-6;
     const lw_rows *rows = lw_projection_system(projection)->rows;
     lw_violation left;
     double asked = 1;
@@ -452,10 +455,10 @@ struct lw_mobility {
     char (*sentence)[160];
 };
 
-/* Beyond this many entries of the matrix of rows and speeds it is not taken as a dense one. */
+/* Beyond this number of entries the matrix of rows and speeds is not treated as dense. */
 static const double dense_entries = 4e5;
 
-/* Which rows beyond the tree are independent: by orthogonal factors, or, of a large mechanism, by sparse
+/* Which rows beyond the tree are independent: by orthogonal factors or, for a large mechanism, by sparse
  * elimination. */
 static lw_status find_rank(const lw_newton_euler *s, bool *kept, lw_mobility *mobility, lw_error *error) {
     double entries = (double)mobility->rows * s->model->nv;

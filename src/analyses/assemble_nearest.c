@@ -1,33 +1,32 @@
-/* assemble_nearest.c - start positions that the user left open: nearest to the joints' initial coordinates,
- * whatever is cut.
+/* assemble_nearest.c - initial positions that the model leaves open: the closed position nearest to the
+ * joints' initial coordinates, independent of the cuts.
  *
  *   minimise  f = 1/2 sum over all joints of |x|^2   with  phi = 0,
- *   x = deviation of a joint from its initial place: angles and rotation vectors in rad, slides divided by
- *   the length of the mechanism.
+ *   x = deviation of a joint from its initial coordinates: angles and rotation vectors in rad, slides divided
+ *       by the length of the mechanism.
  *
- * The sum goes over joints that close loops, too, and no mass has a part in it; so the result depends neither
- * on where loops are cut nor on what bodies weigh. Given and prescribed coordinates do not move and do not
- * count. Angles count to the nearest turn, unless a coupling tells turns apart.
+ * The sum includes joints that close loops, and no mass enters; so the result depends neither on the cuts nor
+ * on the masses. Given and prescribed coordinates are fixed and do not contribute. Angles are taken in the
+ * nearest revolution, unless a coupling distinguishes revolutions.
  *
- *   gradient   G = sum of x_k W_k / scale^2, wrenches on the bodies; W dual to the joint's motion (joint.h).
- *   For a rotation vector x
- *              d(|x|^2)/2 = x'w, because x is an eigenvector of the derivative of exp
- *   tangent    J d - H lambda = -G, H'd = 0: the steepest way down that keeps the rows, and multipliers
+ *   gradient   G = sum of x_k W_k / scale^2, wrenches on the bodies; W dual to the joint's motion (joint.h);
+ *              for a rotation vector x, d(|x|^2)/2 = x'w, because x is an eigenvector of the derivative of
+ *              exp
+ *   tangent    J d - H lambda = -G, H'd = 0: the steepest descent that satisfies the rows, and multipliers
  *   Newton     conjugate gradients on B = d(G - H lambda), projected by the same system; B p by differences
- *   along p,
- *              within a ball (Steihaug)
- *   back       by projection.c; a step counts if f falls as the quadratic model says
+ *              along p, within a ball (Steihaug)
+ *   closing    by projection.c; a step is accepted if f falls as the quadratic model predicts
  *
- * B is positive definite on the tangent where rows do not bend, because every joint coordinate counts; so
- * nothing stays undetermined.
+ * B is positive definite on the tangent space where rows are linear, because every joint coordinate
+ * contributes; so nothing remains undetermined.
  *
  * Source   docs/theory/projection.md, 5; N. I. M. Gould, M. E. Hribar & J. Nocedal, SIAM J. Sci. Comput. 23
  *          (2001) 1376, projected conjugate gradients with an update of the residual; T. Steihaug, SIAM J.
  *          Numer. Anal. 20 (1983) 626.
- * Cost     sparse: a factorisation per round, a solution and two evaluations of the rows per direction, up to
- *          EFFORT. Allocates.
- * Limits   where EFFORT ends it (rings of fifty and more bodies), the position is nearer than the one it
- *          began with, not the nearest.
+ * Cost     sparse: a factorisation per iteration, a solution and two evaluations of the rows per direction,
+ *          up to EFFORT. Allocates.
+ * Limits   where EFFORT ends the search (rings of fifty and more bodies), the position is nearer than the
+ *          starting point, but not the nearest.
  */
 #include "analyses/assemble_nearest.h"
 #include "constraints/kkt_sparse.h"
@@ -38,30 +37,31 @@
 #include <string.h>
 
 enum { ROUNDS = 100, DIRECTIONS = 300, CLOSING_ROUNDS = 40 };
-enum { EFFORT = 50000 }; /* directions times speeds that one search may take: a quarter of a second */
+enum { EFFORT = 50000 }; /* Directions times speeds that one search may take: a quarter of a second. */
 
 struct lw_assemble_nearest {
     const lw_model *model;
     lw_hold hold;
     double t;
-    double length;                    /* what slides are measured by */
-    lw_newton_euler *system, *beside; /* at q; where differences are taken */
+    double length;                    /* The length that makes slides dimensionless. */
+    lw_newton_euler *system, *beside; /* At q; and at the positions where differences are taken. */
     lw_projection *projection;
     lw_kkt_sparse *kkt;
-    bool *coupled;                             /* per speed: a coupling tells its turns apart */
-    double *mass, *inertia;                    /* the metric J: 1 for turns, 1 / length^2 for displacements */
+    bool *coupled; /* Per speed: a coupling distinguishes its revolutions. */
+    /* The metric J: 1 for rotations, 1 / length^2 for displacements. */
+    double *mass, *inertia;
     double *trial, *next, *speed;              /* coordinates; speeds of the tree */
     double *G, *tangent, *lambda;              /* at q */
     double *step, *p, *g, *r, *Bp, *left, *mu; /* conjugate gradients */
-    double *nothing;                           /* zeros, as many as rows, and as body displacements */
+    double *nothing;                           /* Zeros, for rows and for body displacements. */
     double f;
-    long effort; /* so far */
+    long effort; /* The effort so far. */
 };
 
 /* --- how far from the initial coordinates ---------------------------------------------------------- */
 
-/* A length that no cut, no mass and no order of joints has a part in: twice the root mean square distance of
- * a body's joints from their centre, of the body with the largest; or a constraint's length. */
+/* A length that does not depend on cuts, masses or the order of joints: twice the root mean square distance
+ * of a body's joints from their centre, for the body where it is largest; or the length of a constraint. */
 static double length_of(const lw_model *model, double *sums) {
     double length = 0;
     for (int pass = 0; pass < 2; pass++) { /* centres first: 5 numbers per body: count, sum, then squares */
@@ -86,7 +86,7 @@ static double length_of(const lw_model *model, double *sums) {
 
 static double in_nearest_revolution(double angle) { return angle - 2 * LW_PI * round(angle / (2 * LW_PI)); }
 
-/* Deviation of a joint at q per speed; zero for those that are held or prescribed. */
+/* Deviation of a joint at q, per speed; zero for held or prescribed ones. */
 static void deviation(const lw_assemble_nearest *n, int joint, const double *q, double x[LW_JOINT_MAX_V]) {
     const lw_joint_entry *entry = &n->model->joints[joint];
     const lw_joint_info *info = &entry->info;
@@ -140,7 +140,7 @@ static double distance(const lw_assemble_nearest *n, const lw_newton_euler *s, d
     return f;
 }
 
-/* The rows at a position; slip has no part in them. */
+/* The rows at a position, without those of slip. */
 static void rows_at(const lw_assemble_nearest *n, lw_newton_euler *s, const double *q) {
     lw_newton_euler_rows_at(s, n->t, q, NULL);
     for (int r = 0; r < s->rows->count; r++) {
@@ -150,12 +150,13 @@ static void rows_at(const lw_assemble_nearest *n, lw_newton_euler *s, const doub
     }
 }
 
-/* q moved by a part of a displacement of the bodies that keeps the rows. */
+/* Moves q by a part of a displacement of the bodies that satisfies the rows. */
 static void move(lw_assemble_nearest *n, const double *q, const double *d, double part, double *out) {
     const lw_rows *rows = n->system->rows;
     if (out != q) memcpy(out, q, (size_t)n->model->nq * sizeof *q);
     lw_rows_joint_speeds(n->model, rows, d, n->speed);
-    for (int r = 0; r < rows->tree_count; r++) /* held and prescribed ones to the last digit */
+    /* Held and prescribed coordinates are kept to the last digit. */
+    for (int r = 0; r < rows->tree_count; r++)
         if (rows->rows[r].kind != LW_ROW_TREE)
             n->speed[n->model->joints[rows->rows[r].joint].info.v + rows->rows[r].component] = 0;
     lw_integrate_q(n->model, out, n->speed, part);
@@ -204,7 +205,7 @@ static lw_status polish(lw_assemble_nearest *n, double *q, lw_error *error) {
     return LW_OK;
 }
 
-/* The rows that hold a value leave some of it where its body weighs little beside others. */
+/* The rows that hold a value do so inaccurately where its body is light relative to others. */
 lw_status lw_assemble_nearest_close(lw_assemble_nearest *n, const double *given, double *q, int rounds,
                                     lw_violation *left, lw_error *error) {
     const double rounding = 1e-14, nearly = 1e-6;
@@ -216,7 +217,7 @@ lw_status lw_assemble_nearest_close(lw_assemble_nearest *n, const double *given,
         status = polish(n, q, error);
     if (status != LW_OK) return status;
     rows_at(n, n->system, q);
-    memcpy(q, n->system->data->q, (size_t)n->model->nq * sizeof *q); /* with the prescribed ones */
+    memcpy(q, n->system->data->q, (size_t)n->model->nq * sizeof *q); /* Including the prescribed ones. */
     *left = violation(n->system->rows);
     left->rounds = done;
     return LW_OK;
@@ -244,7 +245,7 @@ static double metric_dot(const lw_assemble_nearest *n, const double *a, const do
 
 /* Bp = change of G - H lambda along p. */
 static void times_B(lw_assemble_nearest *n, const double *q, const double *p, double *Bp) {
-    const double change = 1e-5; /* truncation 1e-10, rounding 1e-11 of it */
+    const double change = 1e-5; /* Truncation 1e-10, rounding 1e-11 of it. */
     int size = 6 * n->model->body_count;
     double most = 0;
     for (int k = 0; k < size; k++) most = fmax(most, fabs(p[k]) / (k % 6 < 3 ? 1 : n->length));
@@ -260,15 +261,15 @@ static void times_B(lw_assemble_nearest *n, const double *q, const double *p, do
     }
 }
 
-/* How far along p a step d reaches the ball's surface. */
+/* The distance along p at which a step d reaches the surface of the ball. */
 static double to_surface(const lw_assemble_nearest *n, const double *d, const double *p, double radius) {
     double a = metric_dot(n, p, p), b = metric_dot(n, d, p), c = metric_dot(n, d, d) - radius * radius;
     double root = sqrt(fmax(b * b - a * c, 0));
     return a > 0 ? (root - b) / a : 0;
 }
 
-/* step = minimum of the quadratic model in the ball, as closely as the tangent's size asks for; returns by
- * how much f falls there. */
+/* step = minimum of the quadratic model in the ball, with an accuracy that depends on the size of the
+ * tangent; returns the predicted decrease of f. */
 static lw_status newton(lw_assemble_nearest *n, const double *q, double radius, double *falls,
                         lw_error *error) {
     int size = 6 * n->model->body_count;
@@ -294,7 +295,7 @@ static lw_status newton(lw_assemble_nearest *n, const double *q, double radius, 
         if (ends) return LW_OK;
         lw_status status = lw_kkt_sparse_solve(n->kkt, n->r, n->nothing, n->g, n->mu, error);
         if (status != LW_OK) return status;
-        times_metric(n, n->g, n->r); /* without what rows balance, which would grow by rounding */
+        times_metric(n, n->g, n->r); /* Removes the part that rows balance, which would grow by rounding. */
         double former = left;
         left = metric_dot(n, n->g, n->g);
         if (!(left > enough * enough * first)) return LW_OK;
@@ -303,7 +304,7 @@ static lw_status newton(lw_assemble_nearest *n, const double *q, double radius, 
     return LW_OK;
 }
 
-/* --- all of it -------------------------------------------------------------------------------------- */
+/* --- the whole search -------------------------------------------------------------------------------- */
 
 static double *zeros(size_t count) { return calloc(count + 1, sizeof(double)); }
 
@@ -352,7 +353,7 @@ static lw_status prepare(lw_assemble_nearest *n) {
     return LW_OK;
 }
 
-/* tangent and multipliers of the position in system. */
+/* Tangent and multipliers at the position in system. */
 static lw_status find_tangent(lw_assemble_nearest *n, lw_error *error) {
     for (int k = 0; k < 6 * n->model->body_count; k++) n->step[k] = -n->G[k];
     lw_status status = lw_kkt_sparse_factor(n->kkt, n->inertia, n->mass, n->system->rows, error);
@@ -360,9 +361,9 @@ static lw_status find_tangent(lw_assemble_nearest *n, lw_error *error) {
                            : status;
 }
 
-/* How far the tangent opens the rows, relative to the mechanism. In long chains of loops there are motions
- * that open them by so little that the solver lets them pass (softness, kkt_sparse.c): f does not fall along
- * these, once they are closed again. */
+/* How far the tangent opens the rows, relative to the mechanism. Long chains of loops have motions that open
+ * them so little that the solver permits them (softness, kkt_sparse.c): f does not decrease along these once
+ * the loops are closed again. */
 static double opening(const lw_assemble_nearest *n) {
     const lw_rows *rows = n->system->rows;
     double most = 0;
@@ -372,12 +373,13 @@ static double opening(const lw_assemble_nearest *n) {
     return most;
 }
 
-/* Downhill from q, as far as it goes. */
+/* Descends from q as far as possible. */
 static lw_status descend(lw_assemble_nearest *n, double gap, double *q, lw_violation *left, bool *chosen,
                          lw_error *error) {
-    const double nothing = 1e-10;          /* of G: what the solver leaves where the rows determine all */
-    const double last = 1e-7;              /* a Newton step after which only rounding is left, squared */
-    const double vague = 1e-10;            /* of f: too little to be told from rounding */
+    /* Relative to G: the residual of the solver where the rows determine everything. */
+    const double nothing = 1e-10;
+    const double last = 1e-7;              /* A Newton step after which, squared, only rounding is left. */
+    const double vague = 1e-10;            /* Relative to f: too small to be distinguished from rounding. */
     const double leak = 1e-8, none = 1e-3; /* see opening */
     double radius = 1, falls;
     for (int round = 0; round < ROUNDS && radius > last && !lw_assemble_nearest_spent(n); round++) {
@@ -413,7 +415,8 @@ static lw_status descend(lw_assemble_nearest *n, double gap, double *q, lw_viola
     return LW_OK;
 }
 
-/* Angles that nobody gave, in the turn nearest to their initial ones, as those of cut joints are. */
+/* Puts angles that are not given into the revolution nearest to their initial values, like those of cut
+ * joints. */
 static void unwind(const lw_assemble_nearest *n, double *q) {
     for (int j = 0; j < n->model->joint_count; j++) {
         const lw_joint_info *info = &n->model->joints[j].info;
@@ -454,14 +457,14 @@ lw_status lw_assemble_nearest_descend(lw_assemble_nearest *n, double gap, double
 
 lw_status lw_assemble_nearest_fixed(lw_assemble_nearest *n, const double *q, bool *fixed, lw_error *error) {
     enum { PROBES = 3 };
-    const double still = 1e-8; /* of the most that moves: what the solver leaves */
+    const double still = 1e-8; /* Relative to the largest motion: the residual of the solver. */
     const lw_model *model = n->model;
     for (int j = 0; j < model->joint_count; j++) fixed[j] = !model->joints[j].info.cut;
     rows_at(n, n->system, q);
     lw_status status = lw_kkt_sparse_factor(n->kkt, n->inertia, n->mass, n->system->rows, error);
     for (int probe = 0; probe < PROBES && status == LW_OK; probe++) {
         double most = 0;
-        for (int k = 0; k < 6 * model->body_count; k++) /* in no direction in particular */
+        for (int k = 0; k < 6 * model->body_count; k++) /* In an arbitrary direction. */
             n->r[k] = cos(1 + 7 * probe + 1.7 * k) / (k % 6 < 3 ? 1 : n->length);
         status = lw_kkt_sparse_solve(n->kkt, n->r, n->nothing, n->g, n->mu, error);
         if (status != LW_OK) break;

@@ -2,21 +2,20 @@
  *
  * States     the assembled initial state, and STATES more at equal times along the run of the guide, so that
  *            no special configuration decides. The reference is the first exact method, tree and lagrange
- *            before the others, that has answers for all of them which pass the balance check. Answers that
- *            do not pass it are failures; a method that tells why it has none declines.
- * Difference of accelerations: largest |vdot - reference| relative to the largest of |reference|, |v|^2 and
- * |g|, which
- *            are the terms that add up to accelerations and leave their rounding in them, even where they
- *            cancel. Of reactions: unique components only, relative to the largest one.
- * Allowed    1e-9, or what rounding makes of states that are hard for every method: 100 epsilon times the
- *            smallest condition number that an exact method tells.
- * Time       of one call: processor time of batches of calls that methods make in turns; median of the
- *            batches.
- * Run        the same options for each. The guide is the first method, in the same order, whose run comes to
- *            its end and is not doubtful: not every method passes singular positions. It makes a second run,
- *            with a hundredth of the tolerance or half the step; its difference from the first is what the
- *            tolerance explains, up to a factor. A run that ends further away than that, or whose verdict is
- *            doubtful, differs. One that stops with a reason has given no wrong number.
+ *            before the others, whose answers for all states pass the balance check. Answers that do not pass
+ *            it are failures; a method that gives a reason instead of an answer declines.
+ * Difference of accelerations: the largest |vdot - reference| relative to the largest of |reference|, |v|^2
+ * and |g|, which are the terms of accelerations and determine their rounding, even where they cancel. Of
+ * reactions: unique components only, relative to the largest one.
+ * Allowed    1e-9, or the effect of rounding at states that are ill-conditioned for every method: 100 epsilon
+ *            times the smallest condition number that an exact method reports.
+ * Time       of one call: processor time of batches of calls, between which the methods alternate; median of
+ *            the batches.
+ * Run        the same options for each. The guide is the first method, in the same order, whose run is
+ *            completed and not doubtful, since not every method passes singular positions. It makes a second
+ *            run, with a hundredth of the tolerance or half the step; its difference from the first is what
+ *            the tolerance explains, up to a factor. A run that ends further away than that, or whose verdict
+ *            is doubtful, differs. One that stops with a reason has given no wrong number.
  *
  * Cost       a few tenths of a second for each method, and its run; allocates.
  */
@@ -51,17 +50,17 @@ typedef struct contest {
     const lw_formulation **formulations; /* as results */
     lw_method **methods;
     lw_comparison *results;
-    int count, reference, guide; /* indices; -1: none */
+    int count, reference, guide; /* Indices; -1 if there is none. */
     state states[STATES + 1];
     int state_count;
-    double *vdot, *reactions; /* of the method looked at */
+    double *vdot, *reactions; /* Of the method under examination. */
     bool *unique;
-    double *q_end, *v_end; /* of its run */
+    double *q_end, *v_end; /* Of its run. */
     double *poses;         /* 12 per body: at the end of the guide's run */
     lw_data *data;
     lw_checked *checked;
-    double explained;    /* of final differences, by the tolerance; NaN: not known */
-    double patience_end; /* when the run is given up */
+    double explained;    /* The part of final differences that the tolerance explains; NaN if unknown. */
+    double patience_end; /* When the run is abandoned. */
 } contest;
 
 static double clock_seconds(clockid_t clock) {
@@ -88,7 +87,7 @@ static lw_status stopped(lw_error *error) {
     return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped on request");
 }
 
-/* The file is known to whoever asks. */
+/* Without the file name, which the caller knows. */
 static void put_reason(char *text, size_t size, const lw_error *error) {
     lw_error sentence = *error;
     sentence.file[0] = '\0';
@@ -96,7 +95,7 @@ static void put_reason(char *text, size_t size, const lw_error *error) {
     lw_error_format(&sentence, text, size);
 }
 
-/* --- who takes part ------------------------------------------------------------------------------- */
+/* --- participants ---------------------------------------------------------------------------------- */
 
 static bool asked_for(const lw_compare_options *options, const char *name) {
     if (!options->methods) return true;
@@ -172,7 +171,7 @@ static void create(contest *c, int k) {
     r->reaction_diff = c->options->no_reactions ? NAN : 0;
 }
 
-/* Without an answer that could be wrong it has only declined. */
+/* Without an answer that could be wrong the method has only declined. */
 static void fail(contest *c, int k, bool answered, const lw_error *error) {
     lw_comparison *r = &c->results[k];
     r->verdict = answered ? LW_VERDICT_FAILED : LW_VERDICT_DECLINED;
@@ -184,9 +183,9 @@ static bool takes_part(const contest *c, int k) {
     lw_verdict verdict = c->results[k].verdict;
     return c->methods[k] && verdict != LW_VERDICT_FAILED && verdict != LW_VERDICT_DECLINED;
 }
-/* Has it accelerations of its own? */
+/* Does it compute its own accelerations? */
 static bool solves(const contest *c, int k) { return takes_part(c, k) && !c->formulations[k]->borrows; }
-/* Is it to agree with the others to rounding? */
+/* Must it agree with the others to rounding? */
 static bool is_exact(const contest *c, int k) { return !(c->results[k].accuracy > 0); }
 
 /* --- states --------------------------------------------------------------------------------------- */
@@ -237,7 +236,7 @@ static void set_scales(const lw_model *model, state *at) {
     if (!(at->load > 0)) at->load = 1;
 }
 
-/* False: it has failed, or declined. */
+/* False if it has failed or declined. */
 static bool solve(contest *c, int k, const state *at) {
     lw_error error = {0};
     lw_comparison *r = &c->results[k];
@@ -255,7 +254,7 @@ static bool solve(contest *c, int k, const state *at) {
     return status == LW_OK;
 }
 
-/* The reference's answer for the state; false: it has none. */
+/* The reference's answer for the state; false if it has none. */
 static bool answer(contest *c, state *at) {
     if (!solve(c, c->reference, at)) return false;
     size_t loads = 6 * (size_t)c->model->joint_count;
@@ -278,8 +277,8 @@ static void compare_at(contest *c, int k, const state *at) {
     r->states++;
 }
 
-/* How hard the states are: the condition number of the exact method that finds them easiest; NaN if none
- * tells. A method that makes them harder than that shows it in its difference. */
+/* The conditioning of the states: the smallest condition number that an exact method reports; NaN if none
+ * does. A method that makes them worse shows it in its difference. */
 static double best_condition(const contest *c) {
     double best = NAN;
     for (int k = 0; k < c->count; k++)
@@ -291,7 +290,7 @@ static void judge(contest *c, int k) {
     lw_comparison *r = &c->results[k];
     double condition = best_condition(c);
     r->allowed = isfinite(condition) ? fmax(agreement, rounding * condition) : agreement;
-    /* reactions add up along a mechanism, and so does their rounding */
+    /* Reactions add up along a mechanism, and so does their rounding. */
     double loads = 10 * r->allowed;
     bool same = r->max_rel_diff <= r->allowed && (c->options->no_reactions || r->reaction_diff <= loads);
     if (r->verdict != LW_VERDICT_AGREES || same) return;
@@ -305,8 +304,8 @@ static void judge(contest *c, int k) {
     put_reason(r->reason, sizeof r->reason, &error);
 }
 
-/* Whom to trust most: the recursion on trees, which other tests check best, then the method that takes
- * everything, then in the order of the registry. */
+/* The order of trust: the recursion on trees, which other tests check best, then the method that accepts
+ * every topology, then the order of the registry. */
 static int trust(const contest *c, int k) {
     static const char *const first[] = {"tree", "lagrange"};
     for (int i = 0; i < 2; i++)
@@ -314,7 +313,7 @@ static int trust(const contest *c, int k) {
     return 2 + k;
 }
 
-/* The most trusted exact method that gets an answer for all states so far. */
+/* The most trusted exact method that has an answer for all states so far. */
 static void choose_reference(contest *c) {
     for (bool known = false; !known;) {
         int best = -1;
@@ -330,7 +329,7 @@ static void choose_reference(contest *c) {
 
 /* --- time of a call ------------------------------------------------------------------------------- */
 
-/* Processor time of some calls, on the states in turns. */
+/* Processor time of some calls, which cycle through the states. */
 static double time_of(contest *c, int k, long calls) {
     const lw_formulation *f = c->formulations[k];
     double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -366,8 +365,9 @@ static lw_status measure_times(contest *c, lw_error *error) {
         if (!tell(c, k, "time of a call")) status = stopped(error);
         calls[k] = calibrate(c, k);
     }
+    /* The methods alternate, so that a slow moment of the machine affects all alike. */
     for (int b = 0; b < BATCHES && status == LW_OK; b++)
-        for (int k = 0; k < c->count; k++) /* in turns: a slow moment of the machine hits all alike */
+        for (int k = 0; k < c->count; k++)
             if (solves(c, k)) batch[k][b] = time_of(c, k, calls[k]) / (double)calls[k];
     for (int k = 0; k < c->count && status == LW_OK; k++) {
         if (!solves(c, k)) continue;
@@ -505,7 +505,7 @@ static void compare_end(contest *c, int k) {
     r->final_diff = final_difference(c, r->run.t_end);
 }
 
-/* Runs in the order of trust, until one comes to its end without doubts. The others' reasons stand in the
+/* Runs in the order of trust, until one is completed without doubt. The reasons of the others are in the
  * results. */
 static lw_status choose_guide(contest *c, bool *ran, lw_error *error) {
     for (;;) {
@@ -558,12 +558,12 @@ static void judge_run(contest *c, int k) {
                 r->final_diff, c->results[c->guide].method, r->final_allowed);
     else
         return;
-    if (r->verdict == LW_VERDICT_DIFFERS) return; /* it has said why */
+    if (r->verdict == LW_VERDICT_DIFFERS) return; /* It has given the reason. */
     r->verdict = LW_VERDICT_DIFFERS;
     put_reason(r->reason, sizeof r->reason, &error);
 }
 
-/* --- all of it ------------------------------------------------------------------------------------ */
+/* --- the whole comparison ---------------------------------------------------------------------------- */
 
 static lw_status hold(contest *c, bool *ran, lw_error *error) {
     for (int k = 0; k < c->count; k++) {
@@ -572,7 +572,7 @@ static lw_status hold(contest *c, bool *ran, lw_error *error) {
     }
     c->state_count = 1;
     choose_reference(c);
-    if (c->reference < 0) return LW_OK; /* everyone has said why */
+    if (c->reference < 0) return LW_OK; /* Every method has given its reason. */
     if (!c->options->no_run) {
         lw_status status = choose_guide(c, ran, error);
         if (status != LW_OK) return status;

@@ -1,12 +1,12 @@
 /* criterion_merits.c - the projective criterion as a tool: the coordinates of a model by name, at a position
  * and along a motion.
  *
- * Joint coordinates: M and C of the spanning tree. Absolute coordinates: M = diag(m, m, m, I) of every body,
- * C the rows of all joints, so that each is tied by all the joints it has. What the singular value
- * decomposition chooses is the same greedy choice with the unit matrix for M.
+ * For joint coordinates, M and C are those of the spanning tree. For absolute coordinates, M = diag(m, m, m,
+ * I) for every body, and C has the rows of all joints. The choice by singular value decomposition is the same
+ * greedy choice with the unit matrix for M.
  *
  * Sweep    the driven coordinate gets the motion q = t in a copy of the model, and positions follow by
- *          Gauss-Newton from the last one, with shorter steps where that fails or jumps to another branch.
+ *          Gauss-Newton from the last one, with shorter steps where this fails or jumps to another branch.
  *          Where even tiny steps fail, the coordinate is at a dead point.
  * Source   Blajer, Schiehlen & Schirm (1994), eqs 16-26, fig. 3; docs/theory/partition.md.
  * Cost     O(n^3) for n coordinates, dense.
@@ -29,7 +29,7 @@ struct lw_merits {
     double worth, length;
     bool bounded;
     lw_merit *merits;
-    /* workspace; the arena is NULL once it has been given back */
+    /* Workspace; the arena is NULL once it has been freed. */
     lw_arena *arena;
     lw_data *data;           /* joint coordinates */
     lw_rows *loops;          /* joint coordinates */
@@ -165,7 +165,7 @@ static double absolute_matrices(lw_merits *m, double t, const double *q) {
     return lw_criterion_tolerance(rows, m->length);
 }
 
-/* Numbers the coordinates in the order in which they are chosen; the smallest pivot. */
+/* Numbers the coordinates in the order in which they are chosen; returns the smallest pivot. */
 static double choose(lw_merits *m, lw_criterion *criterion, bool svd) {
     int count = lw_criterion_choose(criterion, NULL, m->chosen, m->pivots);
     double least = count < m->freedom ? 0 : 1;
@@ -204,12 +204,12 @@ typedef struct walk {
     const lw_model *driven; /* the coordinate follows t */
     lw_projection *projection;
     double length;
-    double x, *q, *trial; /* where it is; the positions */
+    double x, *q, *trial; /* The present value of the coordinate; the positions. */
     double step;          /* the longest */
 } walk;
 
-/* Neither another branch nor another turn: what one short step may do, in rad; of the mechanism's length
- * where joints slide. */
+/* The largest change in one short step, in rad or relative to the mechanism's length for slides: larger ones
+ * lead to another branch or revolution. */
 static const double turn = 0.5;
 
 static bool jumps(const walk *w, const double *from, const double *to) {
@@ -224,7 +224,7 @@ static bool jumps(const walk *w, const double *from, const double *to) {
     return false;
 }
 
-/* One step to the value x; false: there is no position near by. */
+/* One step to the value x; false if there is no position nearby. */
 static lw_status try_step(walk *w, double x, bool *done, lw_error *error) {
     enum { ROUNDS = 30 };
     const double closes = 1e-10; /* relative to the size */
@@ -235,7 +235,8 @@ static lw_status try_step(walk *w, double x, bool *done, lw_error *error) {
     *done = false;
     if (status == LW_ERROR_SINGULAR) return LW_OK;
     if (status != LW_OK) return status;
-    memcpy(w->trial, lw_projection_system(w->projection)->data->q, nq * sizeof *w->q); /* driven too */
+    /* Including the driven one. */
+    memcpy(w->trial, lw_projection_system(w->projection)->data->q, nq * sizeof *w->q);
     lw_normalise_q(w->driven, w->trial);
     *done = left.largest <= closes * fmax(w->length, 1) && !jumps(w, w->q, w->trial);
     if (!*done) return LW_OK;
@@ -244,9 +245,9 @@ static lw_status try_step(walk *w, double x, bool *done, lw_error *error) {
     return LW_OK;
 }
 
-/* Goes to the value x, or as far as it can. */
+/* Goes to the value x, or as far as possible. */
 static lw_status go_to(walk *w, double x, bool *arrived, lw_error *error) {
-    const double tiny = 1e-9; /* of a step: the place of a dead point */
+    const double tiny = 1e-9; /* Relative to a step: the accuracy of the location of a dead point. */
     double step = w->step;
     lw_status status = LW_OK;
     while (status == LW_OK && w->x != x && step > tiny * w->step) {

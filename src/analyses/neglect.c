@@ -1,18 +1,18 @@
-/* neglect.c - small inertia left out of a spec, and the error that makes in a run.
+/* neglect.c - small inertia removed from a spec, and the resulting error of a run.
  *
- * What is neglected (neglect_ratios.c says against what a body is measured): its mass, if that is below the
+ * What is neglected (neglect_ratios.c defines the reference values of a body): its mass, if that is below the
  * ratio. Of its principal moments e0 <= e1 <= e2: all, if all are below it; e0 alone, if only that is: a thin
- * rod with moments 0, (e1 + e2)/2, (e1 + e2)/2 stays, which differs by as much as e0 at most (e2 - e1 <= e0).
- * Body matrices are linear in the factor s: s = 0 neglects, s = 1 is the true body, and any s in between or
- * moderately above is a body too. What is small so stays all the same where nothing else determines a motion,
- * or where it is felt (neglect_participation.c).
+ * rod with moments 0, (e1 + e2)/2, (e1 + e2)/2 remains, which differs by at most e0 (e2 - e1 <= e0). Body
+ * matrices are linear in the factor s: s = 0 neglects, s = 1 is the true body, and any s in between or
+ * moderately above is a possible body too. Small inertia is kept nevertheless where nothing else determines a
+ * motion, or where its participation is large (neglect_participation.c).
  *
  * The error (docs/theory/neglect.md). Singular perturbation theory (arnold2013, 3) gives y(s) = y(0) + s c +
  * O(s^2) away from the first instants. S is chosen so that S times the largest neglected ratio is 1/100; if
- * y(2S) - y(0) is not about twice y(S) - y(0), S was too large and is divided by ten, three times at most, or
+ * y(2S) - y(0) is not about twice y(S) - y(0), S was too large and is divided by ten, at most three times, or
  * until S = 1.
  *
- * Cost     finding: as compiling. Estimating: three runs, of which none is stiffer than mildly so.
+ * Cost     finding: as compiling. Estimating: three runs, of which none is more than mildly stiff.
  */
 #include "analyses/neglect_participation.h"
 #include "analyses/neglect_ratios.h"
@@ -26,14 +26,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* times the ratio: of the energy of what is left, that a small inertia may have */
+/* The largest admissible participation of a small inertia, in units of the ratio. */
 static const double much = 10;
 static const double mild = 1e-2;      /* the ratio that the runs of the estimate have */
 static const double rounding = 1e-13; /* a principal moment below this part of the largest is zero */
 enum { SAMPLES = 100, TRIES = 4 };
 
-/* Mass and inertia of a body: what stays, and what is neglected; and the whole, so that nothing is lost by
- * rounding. */
+/* Mass and inertia of a body: the part that is kept and the part that is neglected; and the whole, so that
+ * nothing is lost by rounding. */
 typedef struct part {
     size_t index; /* in the spec */
     double mass[2], inertia[2][6];
@@ -45,7 +45,7 @@ struct lw_neglect {
     int count;
     lw_neglected *list;
     part *parts;
-    bool *cuts;               /* for each joint: it closes a loop of the model without the inertia */
+    bool *cuts;               /* For each joint: it closes a loop of the model without the inertia. */
     double *errors, *motions; /* of the estimate, for each joint */
 };
 
@@ -63,7 +63,7 @@ static void split_inertia(const lw_neglect_ratios *b, double ratio, lw_neglected
         return;
     }
     if (b->moments < 3 || !(b->smallest_ratio < ratio)) return;
-    if (e[0] <= rounding * e[2]) return; /* it is a rod already */
+    if (e[0] <= rounding * e[2]) return; /* It is a rod already. */
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double moment = (e[1] + e[2]) / 2;
     for (int k = 0; k < 6; k++) {
@@ -98,8 +98,8 @@ void lw_neglect_scale(lw_neglect *neglect, double factor) {
 static bool neglects_mass(const lw_neglected *n) { return n->mass > 0 && !n->mass_kept; }
 static bool neglects_inertia(const lw_neglected *n) { return n->inertia > 0 && !n->inertia_kept; }
 
-/* Keeps of a body what may determine a motion of it, a rotation or not: moments of inertia for rotations
- * first, since a mass does for both. False: it has nothing left to keep. */
+/* Keeps the inertia of a body that may determine one of its motions, a rotation or not: moments of inertia
+ * for rotations first, since a mass serves both. Returns false if nothing is left to keep. */
 static bool keep_for(lw_neglected *n, bool turns, lw_kept why) {
     if (turns && neglects_inertia(n))
         n->inertia_kept = why;
@@ -112,7 +112,7 @@ static bool keep_for(lw_neglected *n, bool turns, lw_kept why) {
     return true;
 }
 
-/* Keeps inertia of the bodies that directions of a kind name; with `body`, of that one alone. */
+/* Keeps inertia of the bodies that are named by directions of a kind; with `body`, of that one only. */
 static bool keep_along(lw_neglect *neglect, const lw_directions *directions, lw_direction_kind kind,
                        const char *body, lw_kept why) {
     bool any = false;
@@ -127,8 +127,8 @@ static bool keep_along(lw_neglect *neglect, const lw_directions *directions, lw_
     return any;
 }
 
-/* Keeps the inertia without which springs alone would hold a body, in no stable balance: of the one that is
- * named, and if that was not all, of all that springs alone hold. */
+/* Keeps the inertia without which only springs would determine a body's motion, in no stable equilibrium: of
+ * the body that is named and, if that is not sufficient, of all such bodies. */
 static bool keep_balanced(lw_neglect *neglect, const lw_model *model, const lw_directions *directions,
                           bool *first) {
     lw_error error = {0};
@@ -143,8 +143,8 @@ static bool keep_balanced(lw_neglect *neglect, const lw_model *model, const lw_d
     return any || keep_along(neglect, directions, LW_DIRECTION_ALGEBRAIC, NULL, LW_KEPT_BALANCES);
 }
 
-/* Keeps the inertia without which nothing would determine a motion, of the body that the direction names, and
- * looks again: others may be determined by then. */
+/* Keeps the inertia without which a motion would be undetermined, of the body that the direction names, and
+ * tests again: others may be determined by then. */
 static lw_status keep_determined(lw_neglect *neglect, lw_error *error) {
     bool first = true;
     for (bool again = true; again;) {
@@ -171,7 +171,7 @@ static lw_status keep_determined(lw_neglect *neglect, lw_error *error) {
 static lw_status compile_alike(lw_neglect *neglect, lw_model **model, lw_error *error) {
     lw_spec *spec = neglect->spec;
     size_t joints = lw_spec_joint_count(spec);
-    for (size_t j = 0; j < joints; j++) { /* exchanged, and exchanged back */
+    for (size_t j = 0; j < joints; j++) { /* The cuts are exchanged, and later restored. */
         lw_joint_spec *joint = lw_spec_joint(spec, j);
         bool requested = joint->cut;
         joint->cut = neglect->cuts[j];
@@ -195,7 +195,7 @@ static lw_status compile_alike(lw_neglect *neglect, lw_model **model, lw_error *
     return status;
 }
 
-/* Keeps what is felt most, if that is too much; the rest may be felt less by then. */
+/* Keeps the inertia with the largest participation, if that is too large; the others may then have less. */
 static lw_status keep_participating(lw_neglect *neglect, double limit, bool *again, lw_error *error) {
     lw_model *with = NULL, *without = NULL;
     lw_participation *participation = calloc((size_t)neglect->count + 1, sizeof *participation);
@@ -215,7 +215,7 @@ static lw_status keep_participating(lw_neglect *neglect, double limit, bool *aga
     if (status == LW_OK)
         status = lw_participation_find(with, without, participation, neglect->count, error);
     else if (status == LW_ERROR_UNSUPPORTED)
-        status = LW_OK; /* there is no tree of both: the estimate will tell so */
+        status = LW_OK; /* There is no common tree: the estimate will show it. */
     double most = 0;
     for (int k = 0; status == LW_OK && k < neglect->count; k++) {
         lw_neglected *n = &neglect->list[k];
@@ -324,7 +324,7 @@ double lw_neglect_largest(const lw_neglect *neglect) {
     return largest;
 }
 
-/* --- the error made by it ------------------------------------------------------------------------- */
+/* --- the resulting error ----------------------------------------------------------------------------- */
 
 /* A run whose coordinates at the samples are kept: without the inertia, with S and with 2 S times as much. */
 typedef struct record {
@@ -356,13 +356,13 @@ static bool interrupted(void *context) {
     return options->interrupted && options->interrupted(options->context);
 }
 
-/* Of all runs: tighter than the user's, but not so tight that a BDF code takes forever. */
+/* Of all runs: tighter than the user's, but not so tight that a BDF code takes too long. */
 static double tolerance_of(const lw_run_options *options) {
     return fmax(1e-9, (options->tolerance > 0 ? options->tolerance : 1e-8) / 10);
 }
 
-/* One run. Without the inertia it is the user's own; with it, a stiff integrator is safe and every method
- * would do. */
+/* One run. Without the inertia it is the user's own; with it a stiff integrator is safe, and every method is
+ * suitable. */
 static lw_status run_with(estimate *e, double factor, record *to, lw_error *error) {
     lw_run_options options = *e->options;
     lw_model *model;
@@ -450,8 +450,8 @@ static void find_motions(const estimate *e, const lw_model *model) {
     }
 }
 
-/* The first factor: what is neglected is small with it still, and a thin rod, whose moment along grows with
- * it, still a body. */
+/* The first factor: the neglected inertia is still small with it, and a thin rod, whose axial moment grows
+ * with it, is still a possible body. */
 static double first_scale(const lw_neglect *neglect) {
     double S = mild / lw_neglect_largest(neglect);
     for (int k = 0; k < neglect->count; k++) {
@@ -481,7 +481,7 @@ static lw_status try_scales(estimate *e, const lw_model *model, lw_error *error)
         double at_s = largest_over_run(e, model, 1, 0, NULL, NULL, NULL);
         double at_2s = S > 1 ? largest_over_run(e, model, 0, 1, NULL, NULL, NULL) : NAN;
         result->order = at_s > 0 && at_2s > 0 ? log2(at_2s / at_s) : NAN;
-        /* the errors of the runs themselves are some ten tolerances */
+        /* The errors of the runs themselves are some ten tolerances. */
         result->resolved = at_s > 100 * tolerance_of(e->options);
         result->trusted = S <= 1 || !result->resolved || fabs(result->order - 1) < 0.25;
         if (result->trusted) break;
@@ -492,7 +492,8 @@ static lw_status try_scales(estimate *e, const lw_model *model, lw_error *error)
     return LW_OK;
 }
 
-/* Assembled with the true inertia as the user wrote it, in the coordinates of model. */
+/* The initial state assembled with the true inertia as written in the model, in the coordinates of
+ * `model`. */
 static lw_status initial_state(estimate *e, const lw_model *model, lw_error *error) {
     const lw_run_options *options = e->options;
     lw_model *with;

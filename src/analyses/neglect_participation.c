@@ -1,18 +1,18 @@
-/* neglect_participation.c - how much of small inertia is felt by the motions that are left without it.
+/* neglect_participation.c - the participation of small inertia in the motions that remain without it.
  *
  * Without the small inertia A = sum A_b the mechanism has the mass matrix M0, and may have motions N without
- * mass (M0 N = 0). These follow all others as springs and dampers bid them: for a motion w that grows or
+ * mass (M0 N = 0). Springs and dampers determine how these follow all others: for a motion w that grows or
  * decays at the rate s
  *
  *   N'(K + s C) T w = 0,      T w = w + N z,      K = -dQ/dq,  C = -dQ/dv
  *
- * (without s this is Guyan's static condensation). Then
+ * (for s = 0 this is Guyan's static condensation). Then
  *
- *   felt of b = max over w of (T w)'A_b T w / w'M0 w
+ *   participation of b = max over w of (T w)'A_b T w / w'M0 w
  *
- * is to first order the relative change of inertia that b means for a motion that is left, whatever the
- * coordinates and units: a mass at the long end of a lever and a rotor behind a gear are felt as large as
- * they are. Rates s: some that a run can show.
+ * is, to first order, the relative change of inertia due to b in a remaining motion, in any coordinates and
+ * units: a mass at the long end of a lever and a rotor behind a gear count with their effective inertia. The
+ * rates s are some that a run can show.
  *
  * Loops and constraints J v = 0: all motions are v = Z y, J Z = 0. Speeds are scaled by the mass matrix of
  * the true bodies, so that its diagonal is one.
@@ -58,7 +58,7 @@ typedef struct view {
     double *work[4];  /* n x n each */
     double *values;
     int *order;
-    double *still; /* 6 per body: its velocity by prescribed motions alone */
+    double *still; /* 6 per body: its velocity due to prescribed motions alone. */
     squares *sums; /* per body */
 } view;
 
@@ -93,7 +93,7 @@ static void view_destroy(view *s) {
     if (s->arena) lw_arena_destroy(s->arena);
 }
 
-/* --- the motions that are left ---------------------------------------------------------------------- */
+/* --- the remaining motions ---------------------------------------------------------------------------- */
 
 /* Which speeds are free, and their units: those of the true mass matrix, or of the largest of the kind. */
 static void choose_units(view *s, const double *M) {
@@ -159,7 +159,7 @@ static bool sort_motions(view *s, const double *M0) {
     return true;
 }
 
-/* --- what those without mass do ----------------------------------------------------------------------- */
+/* --- the motions without mass ------------------------------------------------------------------------- */
 
 /* K and C by central differences of the forces at rest. */
 static void find_stiffness(view *s, double length) {
@@ -199,7 +199,7 @@ static void follow(view *s, double rate) {
     for (int i = 0; i < n * n; i++) D[i] = s->K[i] + rate * s->C[i];
     lw_dense_multiply(true, false, k, n, n, 1, N, D, 0, side); /* N'D */
     lw_dense_multiply(false, false, k, k, n, 1, side, N, 0, A);
-    double *B = s->work[0]; /* D is done */
+    double *B = s->work[0]; /* D is no longer needed. */
     lw_dense_multiply(false, false, k, d, n, -1, side, s->motions, 0, B);
     double *Vt = s->work[1];
     int rank = lw_svd(s->space, k, k, A, s->values, U, Vt, held);
@@ -211,16 +211,15 @@ static void follow(view *s, double rate) {
     lw_dense_multiply(false, false, n, d, k, 1, N, B, 1, s->followed);
 }
 
-/* --- energies
- * ---------------------------------------------------------------------------------------------- */
+/* --- energies ----------------------------------------------------------------------------------------- */
 
 static void add_square(double S[6], const double x[3]) {
     S[0] += x[0] * x[0], S[1] += x[1] * x[1], S[2] += x[2] * x[2];
     S[3] += x[0] * x[1], S[4] += x[0] * x[2], S[5] += x[1] * x[2];
 }
 
-/* Sums of v v' and w w' over all columns of followed, for each body. What prescribed motions add is taken
- * off. */
+/* Sums of v v' and w w' over all columns of followed, for each body, without the contribution of prescribed
+ * motions. */
 static void sum_motions(view *s) {
     const lw_model *model = s->model;
     double *speed = s->work[0], *still = s->still;

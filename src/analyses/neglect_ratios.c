@@ -1,17 +1,18 @@
-/* neglect_ratios.c - the bodies that are coupled with each other, and what each of them is measured against.
+/* neglect_ratios.c - sets of coupled bodies, and the values to which the inertia of each body is compared.
  *
  * Bodies are coupled by joints, by force elements between two bodies and by constraints; ground couples
  * nothing. Sets of coupled bodies are found by union with path halving. Per set M is the largest mass and J
  * the largest principal moment of inertia of a body about the point of its joint if that is a hinge (for a
- * point at distance r: m r^2), else about its centre of mass. Body b is measured against
+ * point at distance r: m r^2), otherwise about its centre of mass. The reference values of body b are
  *
- *   its mass        M
- *   its moments     R = J E + M' sum (r.r E - r r'),   r from its centre of mass to where it is tied to
- *   others
+ *   for its mass        M
+ *   for its moments     R = J E + M' sum (r.r E - r r'),  r from its centre of mass to the points where it is
+ *                       connected to others
  *
- * with M' the largest mass of another body. R is what its moments would be if that hung at each of these
- * places. No ratio of the body's own numbers enters, so that it may have inertia without mass. The ratio of
- * all moments I is the largest eigenvalue of R^-1 I, that of the smallest one e about u alone is e / u'R u.
+ * with M' the largest mass of another body. R is the inertia that such a mass attached at each of these
+ * points would have. No ratio of the body's own numbers enters, so that it may have inertia without mass. The
+ * ratio of all moments I is the largest eigenvalue of R^-1 I, that of the smallest one e about u alone is e /
+ * u'R u.
  *
  * Cost     O(n log n), compiling included.
  */
@@ -75,7 +76,7 @@ static void couple_all(const lw_model *model, int *set) {
     }
 }
 
-/* --- what they weigh ------------------------------------------------------------------------------- */
+/* --- masses and moments -------------------------------------------------------------------------------- */
 
 /* Of a set of coupled bodies: the largest mass and whose it is, the largest of another body, the largest
  * moment. */
@@ -97,7 +98,7 @@ static double moment_at_joint(const lw_model *model, int b) {
     return e[2];
 }
 
-/* Adds r.r E - r r' for one place. */
+/* Adds r.r E - r r' for one point. */
 static void add_point(double sums[6], const double com[3], const double point[3]) {
     double r[3];
     lw_v3_sub(point, com, r);
@@ -105,7 +106,7 @@ static void add_point(double sums[6], const double com[3], const double point[3]
     sums[3] -= r[0] * r[1], sums[4] -= r[0] * r[2], sums[5] -= r[1] * r[2];
 }
 
-/* The sums of all bodies over the places where they are tied to others, in their internal axes. */
+/* The sums of all bodies over the points where they are connected to others, in their internal axes. */
 static void add_points(const lw_model *model, double (*sums)[6]) {
     for (int side = 0; side < 2; side++) {
         for (int j = 0; j < model->joint_count; j++) {
@@ -127,7 +128,8 @@ static void add_points(const lw_model *model, double (*sums)[6]) {
     }
 }
 
-/* The direction of the smallest principal moment e: S - e E maps everything to the plane across it. */
+/* The direction of the smallest principal moment e: S - e E maps everything to the plane perpendicular to
+ * it. */
 static void thin_axis(const double S[6], double e, double u[3]) {
     const double rows[3][3] = {{S[0] - e, S[3], S[4]}, {S[3], S[1] - e, S[5]}, {S[4], S[5], S[2] - e}};
     double best = 0;
@@ -176,7 +178,8 @@ static void look_at(const lw_model *model, const lw_body_spec *body, lw_neglect_
     }
 }
 
-/* Against the heaviest mass, the greatest moment, and the other mass that hangs at the places of the body. */
+/* The ratios relative to the largest mass, the largest moment, and the other mass attached at the points of
+ * the body. */
 static void measure(const lw_model *model, const extremes *of, const double second_moments[6],
                     lw_neglect_ratios *b) {
     double other = b->label == of->heavy_body ? of->next : of->heaviest;

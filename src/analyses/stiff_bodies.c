@@ -3,14 +3,13 @@
  * About a state the accelerations change by -B_K dq and -B_D dv, with B_K = M^-1 K and B_D = M^-1 D, K and D
  * the stiffness and damping of all elements together. The fastest rate is the larger of sqrt(rho(B_K)), an
  * oscillation, and rho(B_D), a decay; both radii are real and come from power iteration with differences of
- * forward dynamics. In the vector found the light body has most of the kinetic energy, whatever the
- * coordinates are.
+ * forward dynamics. In the vector found the light body has most of the kinetic energy, in any coordinates.
  *
- * The rate is compared with that of the same mechanism in which every body with small inertia has as much as
- * what it is measured against (neglect_ratios.h): it is lifted. Bodies without inertia always are: they are
- * not stiff, but for method massless. If the rate is much larger, smallness is the cause. The body is named
- * and lifted, and the next one looked for. Light bodies that joints tie to it are named with it: the forces
- * on it act on them once its own inertia is neglected.
+ * The rate is compared with that of the same mechanism in which the inertia of every light body is raised to
+ * its reference value (neglect_ratios.h); such a body is called lifted. Bodies without inertia are always
+ * lifted: they are not stiff, but belong to method massless. If the rate is much larger, small inertia is the
+ * cause. The body is named and lifted, and the next one is sought. Light bodies connected to it by joints are
+ * named with it: the forces on it act on them once its own inertia is neglected.
  *
  * Cost     O(n) for each of at most ROUNDS + 1 times 4 ITERATIONS calls.
  */
@@ -25,7 +24,7 @@
 static const double light = 1e-2; /* ratio below which a body may be the cause */
 static const double much = 30;    /* times the rate of the rest */
 static const double shared = 0.2; /* bodies with this part of the largest energy are as fast */
-/* radians or decay times within a run that an explicit integrator feels */
+/* The number of radians or decay times within a run from which an explicit integrator is affected. */
 static const double per_run = 1000;
 enum { ITERATIONS = 24, ROUNDS = 16 };
 
@@ -34,12 +33,12 @@ typedef struct search {
     size_t count;
     lw_neglect_ratios *bodies;
     bool *lifted;
-    /* of the model at hand */
+    /* The present model. */
     lw_model *model;
     lw_data *data;
     double *q, *v, *x, *energy; /* initial state, the vector, kinetic energies of the bodies */
     double *moved, *there, *back;
-    /* bodies that joints tie to each other, -1 for ground */
+    /* Bodies that are connected by joints; -1 for ground. */
     int (*edges)[2];
     int edge_count;
 } search;
@@ -85,7 +84,7 @@ static double largest(const double *x, int n) {
     return most;
 }
 
-/* rho(B_K) or rho(B_D); its vector stays in x. The start has all directions in it, none of them special. */
+/* rho(B_K) or rho(B_D); its vector remains in x. The starting vector has components in all directions. */
 static lw_status radius(search *s, bool damping, double *rho, lw_error *error) {
     int nv = s->model->nv;
     *rho = 0;
@@ -131,7 +130,7 @@ static lw_status fastest(search *s, double *rate, bool *oscillates, lw_error *er
 
 /* --- lifting -------------------------------------------------------------------------------------- */
 
-/* What a body is measured against is added to its moments, so that they stay those of a body. */
+/* The reference values are added to the moments of the body, so that it remains a possible one. */
 static void lift(search *s, size_t k) {
     const lw_neglect_ratios *b = &s->bodies[k];
     lw_body_spec *body = lw_spec_body(s->spec, k);
@@ -177,7 +176,7 @@ static void name_body(search *s, size_t k, const lw_stiff_body *as, lw_stiff_bod
     b->ratio = ratio_of(&s->bodies[k]);
 }
 
-/* Light bodies next to those named, and next to these, until there are no more. */
+/* Light bodies next to those named, and next to these, and so on. */
 static void name_tied(search *s, const lw_stiff_body *as, lw_stiff_body *found, int room, int *count) {
     for (bool again = true; again;) {
         again = false;
@@ -200,7 +199,7 @@ static lw_status look(search *s, lw_stiff_body *found, int room, int *count, lw_
     lw_status status = fastest(s, &rest, &oscillates, error);
     restore(s);
     const double end = lw_spec_run(s->spec)->end > 0 ? lw_spec_run(s->spec)->end : 10;
-    rest = fmax(rest, 10 / end); /* nothing slower matters in such a run */
+    rest = fmax(rest, 10 / end); /* Slower rates do not matter in such a run. */
     for (size_t k = 0; k < s->count; k++)
         if (without_inertia(&s->bodies[k])) lift(s, k);
     for (int round = 0; status == LW_OK && round < ROUNDS && *count < room; round++) {
@@ -209,7 +208,7 @@ static lw_status look(search *s, lw_stiff_body *found, int room, int *count, lw_
         double most = 0;
         for (size_t k = 0; k < s->count; k++)
             if (is_candidate(s, k)) most = fmax(most, s->energy[k]);
-        if (!(most > 0)) break; /* something else is fast */
+        if (!(most > 0)) break; /* Something else is fast. */
         const lw_stiff_body as = {.rate = rate, .rest = rest, .oscillates = oscillates};
         for (size_t k = 0; k < s->count; k++)
             if (is_candidate(s, k) && s->energy[k] >= shared * most) name_body(s, k, &as, found, room, count);
@@ -219,7 +218,7 @@ static lw_status look(search *s, lw_stiff_body *found, int room, int *count, lw_
     return status;
 }
 
-/* Which bodies of the spec the joints tie to each other. */
+/* Which bodies of the spec are connected by joints. */
 static bool find_edges(search *s, const lw_model *model) {
     int *index = calloc((size_t)model->body_count + 1, sizeof *index); /* by label */
     s->edges = calloc((size_t)model->joint_count + 1, sizeof *s->edges);
@@ -249,7 +248,7 @@ lw_status lw_stiff_bodies(lw_spec *spec, lw_stiff_body *bodies, int room, int *c
     lw_model *model;
     status = lw_compile_quietly(spec, &model, error);
     if (status == LW_OK) {
-        /* coordinates of other trees of the same mechanism are at most so many */
+        /* The coordinates of other trees of the same mechanism are at most this many. */
         size_t n = LW_JOINT_MAX_Q * s.count + 1;
         s.lifted = calloc(s.count, sizeof *s.lifted);
         s.q = calloc(7 * n + s.count, sizeof(double));
@@ -262,7 +261,7 @@ lw_status lw_stiff_bodies(lw_spec *spec, lw_stiff_body *bodies, int room, int *c
     }
     lw_model_destroy(model);
     if (status == LW_OK) status = look(&s, bodies, room, count, error);
-    /* Where no accelerations follow from the forces even so, nothing can be said of rates. */
+    /* If no accelerations follow from the forces even so, no rates can be determined. */
     if (status == LW_ERROR_SINGULAR) *count = 0, status = LW_OK;
     free(s.bodies), free(s.lifted), free(s.q), free(s.edges);
     return status;

@@ -1,12 +1,9 @@
 /* projective_criterion.c - the projective criterion of coordinate partitioning, and choices of independent
  * coordinates by it.
  *
- *   C D' = 0,   M_d = D M D'                                                                          (9),
- *   (13)
- *   cos^2 alpha_i = d_i' M_d^-1 d_i / M^-1(i,i)          d_i the i-th column of D
- *   (23a)
- *   cos^2 beta_i  = b_i' M_c^+ b_i / M^-1(i,i)           b_i the i-th column of C M^-1, M_c = C M^-1 C'
- *   (23b)
+ *   C D' = 0,   M_d = D M D'                                                                      (9), (13)
+ *   cos^2 alpha_i = d_i' M_d^-1 d_i / M^-1(i,i)          d_i the i-th column of D                     (23a)
+ *   cos^2 beta_i  = b_i' M_c^+ b_i / M^-1(i,i)         b_i the i-th column of C M^-1, M_c = C M^-1 C' (23b)
  *
  * Symbols  D' = Z, an orthonormal basis of the null space of C by reflections: (23a) is the same for every
  *          basis. W = L_d^-1 Z' with M_d = L_d L_d': column i is k_i in the tangent space, its square is

@@ -16,7 +16,7 @@ typedef enum lw_archive_mode { LW_ARCHIVE_MEASURE, LW_ARCHIVE_WRITE, LW_ARCHIVE_
 typedef struct lw_archive {
     lw_archive_mode mode;
     unsigned char *bytes; /* when measuring: NULL */
-    size_t size, used;    /* of the bytes; used goes on counting past the size */
+    size_t size, used;    /* The capacity in bytes; used continues to count beyond it. */
 } lw_archive;
 
 /* The next `size` bytes of the archive and those at data; past the end of the archive nothing happens to

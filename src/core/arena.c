@@ -53,7 +53,7 @@ lw_arena *lw_arena_create(const lw_allocator *allocator) {
 void lw_arena_destroy(lw_arena *arena) {
     if (!arena) return;
     lw_allocator allocator = arena->allocator;
-    if (!allocator.release) return; /* the allocator gives all back by itself */
+    if (!allocator.release) return; /* The allocator frees all of it. */
     for (chunk *piece = arena->last; piece;) {
         chunk *previous = piece->previous;
         allocator.release(piece, allocator.context);

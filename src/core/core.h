@@ -30,8 +30,8 @@ void lw_complain(lw_report *report, lw_severity severity, const char *file, lw_p
 /* Does this byte continue a UTF-8 character that began before it? */
 static inline bool lw_utf8_continues(char byte) { return ((unsigned char)byte & 0xC0) == 0x80; }
 
-/* lw_closest for names that do not stand in one array: try each, the first of several equally close ones
- * wins; then name is the closest, or NULL. */
+/* lw_closest for names that are not in one array: try each; the first of several equally close ones wins.
+ * Afterwards name is the closest, or NULL. */
 typedef struct lw_closest_search {
     const char *word, *name;
     int length, edits;

@@ -33,7 +33,7 @@ struct lw_batch {
     const lw_batch_simd *lanes;
     int worker_count, started; /* workers[0] is the caller */
     worker *workers;
-    /* the job: written only while nobody has joined in and none may */
+    /* The job; written only while no thread has joined and none may. */
     work work;
     lw_states states;
     double *tau;
@@ -81,10 +81,10 @@ static void work_along(worker *own) {
     }
 }
 
-/* A sleeping thread takes some 50 us to wake up, as long as a thousand states: so a thread looks out for what
- * it waits for during about that time before it goes to sleep, and while all are awake nobody touches the
- * lock. Who goes to sleep says so before the last look; who has something to tell looks for sleepers
- * afterwards (both in the one order of all sequentially consistent operations): one of the two sees the
+/* A sleeping thread takes some 50 us to wake up, as long as a thousand states. So a thread polls for about
+ * that time before it goes to sleep, and while all are awake none touches the lock. A thread announces that
+ * it goes to sleep before its last poll, and a thread that posts an event checks for sleepers afterwards
+ * (both in the single order of all sequentially consistent operations), so that one of the two notices the
  * other. */
 enum { LOOKS = 4000 }; /* about 0.1 ms */
 
@@ -94,7 +94,7 @@ static inline void breathe(void) {
 #endif
 }
 
-/* A thread that wakes up when the others have done all the work does not join in, so nobody waits for it: on
+/* A thread that wakes up when the others have done all the work does not join, so that none waits for it: on
  * a busy machine a batch is not slower than on one thread. */
 static bool join_in(lw_batch *batch) {
     int busy = atomic_load(&batch->busy);
@@ -110,7 +110,7 @@ static void leave(lw_batch *batch) {
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* No more joining in, as soon as nobody is busy. */
+/* Closes the job as soon as no thread is busy. */
 static bool close_job(lw_batch *batch) {
     int nobody = 0;
     return atomic_load(&batch->busy) == 0 && atomic_compare_exchange_strong(&batch->busy, &nobody, CLOSED);

@@ -21,7 +21,7 @@ void lw_take_forces(const lw_model *model, lw_data *data, double t, const double
 void lw_inverse_held(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                      const double *vdot, double *tau);
 void lw_mass_matrix_held(const lw_model *model, lw_data *data, double t, const double *q, double *mass);
-/* Takes what these moments ask for off again, for the state and accelerations in data, after
+/* Subtracts the contribution of these moments, for the state and accelerations in data, after
  * lw_take_forces. */
 void lw_idle_forget(const lw_model *model, lw_data *data);
 /* LW_ERROR_SINGULAR if the caller's tau turns a body about an axis where nothing resists, for the state in

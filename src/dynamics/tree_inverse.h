@@ -13,7 +13,7 @@
 
 /* --- inverse dynamics (docs/theory/tree.md, 19-20) ------------------------------------------------ */
 
-/* Leaves, whose slot is -1, share swings[0]: nobody reads it. */
+/* Leaves, whose slot is -1, share swings[0], which is never read. */
 INLINE swing *swing_of(const recursion *r, const lw_link *link) { return &r->swings[1 + link->slot]; }
 
 /* With K = alpha~ + w~ w~ a point x of the body accelerates by a + K x. So the body needs the force m a + K h
@@ -134,7 +134,7 @@ static void general_inwards(const recursion *r, int i, REAL *tau) {
     add_wrench(r, link->parent, at->p, f);
 }
 
-/* tau that vdot asks for; afterwards wrenches + 6 i is the one that joint i transmits, child's axes. */
+/* tau for given vdot; afterwards wrenches + 6 i is the wrench that joint i transmits, in the child's axes. */
 static inline void inverse(const recursion *r, const REAL *vdot, REAL *tau) {
     turn_joints(r);
     swing *ground = swing_of(r, &r->model->links[0]);

@@ -31,11 +31,12 @@ typedef LW_SWING(REAL) swing;
 
 typedef struct recursion {
     const lw_model *model;
-    node *nodes;         /* 0 .. n */
-    place *places;       /* 0 .. n */
-    sum *sums;           /* by slot */
-    swing *swings;       /* one for leaves, then by slot */
-    REAL *wrenches;      /* 6 per body, 0 .. n: what inverse dynamics asks of its joint */
+    node *nodes;   /* 0 .. n */
+    place *places; /* 0 .. n */
+    sum *sums;     /* by slot */
+    swing *swings; /* one for leaves, then by slot */
+    /* 6 per body, 0 .. n: the wrench that its joint has to transmit (inverse dynamics). */
+    REAL *wrenches;
     REAL *S, *U, *D;     /* 6 per speed, for joints other than aligned ones */
     REAL *u;             /* per speed */
     REAL *sine, *cosine; /* per speed, of aligned revolute joints */
@@ -145,7 +146,7 @@ INLINE void constant3(const double x[3], REAL out[3]) {
     for (int k = 0; k < 3; k++) out[k] = real(x[k]);
 }
 
-/* Wrench that speeds and force elements ask of body i alone:  (w x J w; w x (w x h)) - load. */
+/* The wrench that speeds and force elements require of body i alone: (w x J w; w x (w x h)) - load. */
 INLINE void body_wrench(const recursion *r, int i, const REAL w[3], REAL f[6]) {
     const lw_rigid_inertia *I = &r->model->links[i].inertia;
     REAL momentum[3], h[3];
@@ -297,8 +298,8 @@ static void general_velocity(const recursion *r, int i) {
         general_##kind(__VA_ARGS__);                                                                         \
     }
 
-/* Asks for the first lines of 64 bytes of an array's entry i before a pass reaches it. A large model does not
- * fit the caches, and the processor does not foresee such steps by itself. i may lie outside the array. */
+/* Prefetches the first cache lines of an array's entry i before a pass reaches it. A large model does not fit
+ * into the caches, and the processor does not predict such strides. i may lie outside the array. */
 enum { AHEAD = 12 };
 INLINE void look_ahead(const void *array, size_t size, int lines, int i) {
     uintptr_t at = (uintptr_t)array + (uintptr_t)((intptr_t)i * (intptr_t)size);
@@ -314,8 +315,7 @@ static inline void velocities(const recursion *r) {
     }
 }
 
-/* --- what a joint hands outwards: the parent's acceleration, seen from the child, and bias
- * ------------------------ */
+/* --- what a joint hands outwards: the parent's acceleration, seen from the child, and bias ----------- */
 
 INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
     const lw_link *link = &r->model->links[i];

@@ -5,8 +5,8 @@
 
 #include "expression/expression_machine.h"
 
-/* Puts what the result measures in the place of operands[0]. last: the value of the last operand if it is
- * constant, else NULL. false, with message and remedy of syntax (which may be NULL), if the operands
+/* Replaces operands[0] by the dimension of the result. last: the value of the last operand if it is constant,
+ * otherwise NULL. Returns false, with message and remedy in syntax (which may be NULL), if the operands
  * contradict each other. */
 bool lw_meaning_operation(lw_op op, lw_meaning *operands, const double *last, lw_syntax *syntax);
 

@@ -280,7 +280,7 @@ static bool fail_input(parser *p, word w, size_t offset) {
                 SHOW(w));
 }
 
-/* The character at offset as a person can read it: itself if it is printable, else \xNN. */
+/* The character at offset in readable form: itself if it is printable, otherwise \xNN. */
 static void show_character(const char *text, size_t offset, char shown[8]) {
     unsigned code;
     size_t length = lw_utf8(text + offset, 4, &code);
@@ -290,7 +290,7 @@ static void show_character(const char *text, size_t offset, char shown[8]) {
         (void)snprintf(shown, 8, "\\x%02X", (unsigned char)text[offset]);
 }
 
-/* What stands at p->at can neither go on nor end the expression. */
+/* The text at p->at can neither continue nor end the expression. */
 static bool fail_unexpected(parser *p, bool operand_missing) {
     char c = p->text[p->at], shown[8];
     show_character(p->text, p->at, shown);

@@ -9,17 +9,17 @@
 #define LW_EXPRESSION_LENGTH 2048
 
 /* Compiles text into code[0..LW_EXPRESSION_LENGTH) and returns the program's length; 0 on failure, with
- * syntax (which may be NULL) filled. All that does not depend on a variable is computed here: a constant
- * expression becomes one LW_OP_CONSTANT. measure (which may be NULL) says what the value measures; a sum of a
- * length and a mass, and whatever else contradicts itself, is a failure. */
+ * syntax (which may be NULL) filled. Everything that does not depend on a variable is computed here: a
+ * constant expression becomes one LW_OP_CONSTANT. measure (which may be NULL) receives the dimension of the
+ * value; contradictory dimensions, as in the sum of a length and a mass, are a failure. */
 size_t lw_expression_compile(const char *text, const lw_expression_names *names, lw_instruction *code,
                              lw_meaning *measure, lw_syntax *syntax);
 
 /* Is this word reserved (a function, a built-in constant, a word of the language, or a unit of more than one
  * letter), so that no parameter may have it? */
 bool lw_reserved_word(const char *word);
-/* Who has this word, so that no parameter, input or index may have it: "a function, unit or constant", or a
- * variable of laws; NULL: nobody. */
+/* The owner of a reserved word, which no parameter, input or index may have: "a function, unit or constant",
+ * or a variable of laws; NULL if it is free. */
 const char *lw_name_taken(const char *word);
 
 #endif

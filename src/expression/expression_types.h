@@ -27,8 +27,8 @@ typedef struct lw_syntax {
     char remedy[160];
 } lw_syntax;
 
-/* May inputs stand in an expression? If not, their names are known all the same, and refused with the reason.
- */
+/* May inputs be used in an expression? If not, their names are known all the same, and refused with the
+ * reason. */
 typedef enum lw_input_use {
     LW_INPUTS_ALLOWED = 0,
     LW_INPUTS_NOT_IN_CONSTANTS,

@@ -205,8 +205,7 @@ lw_units_result lw_units_read(const char *text, size_t at, const lw_expression_n
     return read_product(&r, at, 0, false, units);
 }
 
-/* --- what units measure
- * ----------------------------------------------------------------------------------- */
+/* --- what units measure ------------------------------------------------------------------------------ */
 
 static const struct quantity {
     const char *name, *unit;
@@ -292,8 +291,7 @@ bool lw_units_fit(const char *text, lw_quantity quantity, lw_syntax *syntax) {
     return false;
 }
 
-/* --- measures
- * --------------------------------------------------------------------------------------------- */
+/* --- measures ---------------------------------------------------------------------------------------- */
 
 static lw_meaning measure_of(lw_dimension d, lw_meaning_kind kind) {
     return (lw_meaning){kind, true, d.length, d.mass, d.time, d.angle};

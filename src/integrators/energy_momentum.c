@@ -38,8 +38,9 @@ typedef struct conserving {
     long steps, rejected, evaluations;
 } conserving;
 
-static const double remainder_of_step = 1e-9; /* of h: what is left before t_stop and not worth a step */
-static const double instant = 1e-6;           /* of a step: shorter parts of it are nothing */
+/* Relative to h: a remainder before t_stop that is not worth a step. */
+static const double remainder_of_step = 1e-9;
+static const double instant = 1e-6; /* of a step: shorter parts of it are nothing */
 static const double safety = 0.9, smallest_factor = 0.2, largest_factor = 4;
 
 static lw_status create(const lw_integrator *integrator, int order, lw_system *system,

@@ -367,7 +367,7 @@ static lw_status look_inside(erk *run) {
     return status;
 }
 
-/* Do the steps before tell what is within this one? A failure there is left to the other way. */
+/* Do the preceding steps determine the states within this one? If not, the other method is used. */
 static bool ask_neighbours(erk *run) {
     lw_neighbours *n = &run->neighbours;
     const double h = run->t_end - run->begin;

@@ -49,7 +49,8 @@ bool lw_event_at(lw_event *event, lw_system *system, double t, const double *y) 
     return system->root_count && look(system, t, y, event->after);
 }
 
-/* The part of the way at which the first of the lines between the values at both ends is zero. */
+/* The fraction of the interval at which the first of the straight lines between the values at both ends is
+ * zero. */
 static double first_zero(const lw_event *event, int count, const double weight[2]) {
     double least = 1;
     for (int k = 0; k < count; k++) {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double REMAINDER = 1e-9; /* of h: what is left before t_stop and not worth a step */
+static const double REMAINDER = 1e-9; /* Relative to h: a remainder before t_stop that is not worth a step. */
 
 lw_status lw_fixed_step_create(const lw_integrator *integrator, lw_take_step take, lw_system *system,
                                const lw_integrator_options *options, double t, const double *y,

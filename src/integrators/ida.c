@@ -57,7 +57,7 @@ static int residual(double t, N_Vector y, N_Vector ydot, N_Vector result, void *
     return lw_sundials_residual(data, t, y, ydot, result);
 }
 
-/* Where IDA wants a matrix. */
+/* The state at which IDA requires a matrix. */
 typedef struct {
     double t, c;
     N_Vector y, ydot, r;
@@ -99,16 +99,17 @@ static bool is_steady(lw_system *system) {
     return !hints || hints->stiffness_change(hints->subject, false) < much;
 }
 
-/* Do the last ones serve: is M asked for because c has changed, and not because Newton's method does not
- * converge? */
+/* Can the last differences be reused: is M requested because c has changed, and not because Newton's method
+ * does not converge? */
 static bool serves(const ida *run, double c, long steps, long failures) {
-    /* IDA asks by itself where c is below this part of what it was, or beyond its inverse */
+    /* IDA itself requests a matrix where c is below this part of its former value, or beyond the inverse. */
     const double least = 0.6;
     const double ratio = c / run->matrix_c;
     if (!run->whole_known || !run->rated_known || (ratio >= least && ratio <= 1 / least)) return false;
     if (steps - run->whole_step > OLDEST || run->whole_served >= OFTEN || failures != run->whole_failures)
         return false;
-    /* c before times F_ydot, which is taken off again, has an error of 1e-8: it must not hide what is left */
+    /* The former c times F_ydot, which is subtracted, has an error of 1e-8, which must not hide the
+     * result. */
     const double most = 100, grown = run->whole_c / c;
     if (!(grown < most && grown > 1 / most)) return false;
     return is_steady(run->base.base.system);
@@ -178,9 +179,10 @@ static int jacobian_times(double t, N_Vector y, N_Vector ydot, N_Vector r, N_Vec
     return 0;
 }
 
-/* What comes out is scaled by IDA with 2 / (1 + c / c of the matrix) afterwards, since its matrix is an old
- * one. The quadratures are solved for with the present c, and the scaling is taken off them beforehand: a
- * part of their correction left out in every step would grow, because nothing else controls them. */
+/* IDA scales the result afterwards by 2 / (1 + c / c of the matrix), since its matrix is an old one. The
+ * quadratures are solved for with the present c, and the scaling is compensated for them beforehand: if a
+ * part of their correction were omitted in every step, the error would grow, because nothing else controls
+ * them. */
 static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector b, double tolerance) {
     ida *run = (ida *)lw_sundials_of(x);
     double c = 1;

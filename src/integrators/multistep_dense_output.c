@@ -116,8 +116,8 @@ static void correct(const lw_neighbours *n, double theta, int count, double *val
     }
 }
 
-/* By how much errors of the states before are magnified: the largest sum of their weights in the step. Some
- * places will do. */
+/* The amplification of errors of the preceding states: the largest sum of their weights in the step, at a few
+ * positions. */
 static double magnified(const lw_neighbours *n) {
     double of_y[LW_NEIGHBOUR_NODES], of_f[LW_NEIGHBOUR_NODES], most = 0;
     for (int k = 1; k < PLACES; k++) {
@@ -145,7 +145,7 @@ bool lw_neighbours_enter(lw_neighbours *n, double t, double h, const double *y_b
     return false;
 }
 
-/* phi_k for k = rates + 1: c_kj, the place where its slope is largest. Some places will do. */
+/* phi_k for k = rates + 1: c_kj, and the position of its largest slope among a few. */
 static void choose(lw_neighbours *n) {
     const int k = n->rates;
     double value[LW_NEIGHBOUR_RATES], slope[LW_NEIGHBOUR_RATES], steepest = 0;

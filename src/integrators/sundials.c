@@ -237,9 +237,10 @@ bool lw_sundials_newton(lw_sundials *run) {
     return run->first && run->second && run->nonlinear;
 }
 
-/* Is some equation as far from solved as before the first round? Corrections tell that only if the matrix is
- * right: one that was made when the system was much stiffer makes next to none. So the equations are looked
- * at themselves, in units of what they would move if they were not stiff. */
+/* Is the residual of some equation as large as before the first iteration? Corrections show this only if the
+ * matrix is right: a matrix that was made when the system was much stiffer gives nearly none. So the
+ * residuals themselves are examined, in units of the change that they would cause if the equations were not
+ * stiff. */
 static bool is_stale(const lw_sundials *run, N_Vector weights) {
     const double *first = NV_DATA_S(run->first), *second = NV_DATA_S(run->second), *w = NV_DATA_S(weights);
     for (int k = 0; k < run->controlled; k++)
@@ -321,7 +322,7 @@ int lw_sundials_answer(lw_sundials *run, double t, lw_status status) {
 }
 
 int lw_sundials_derivative(lw_sundials *run, double t, N_Vector y, N_Vector ydot) {
-    if (is_final(&run->failure)) return -1; /* CVODE's functional iteration asks again */
+    if (is_final(&run->failure)) return -1; /* CVODE's functional iteration evaluates again. */
     return lw_sundials_answer(run, t,
                               lw_checked_derivative(run->base.system, t, NV_DATA_S(y), NV_DATA_S(ydot),
                                                     &run->evaluations, &run->failure));
@@ -380,8 +381,8 @@ void lw_sundials_add_before(const lw_sundials *run, lw_integrator_statistics *st
 
 /* --- stepping ------------------------------------------------------------------------------------- */
 
-/* Each step, where the solver takes the state back. Of one that drifts only what is put out, which tells
- * whether its loops still close. */
+/* Each step is projected where the solver takes the state back. Of a solver that drifts only the output is
+ * projected, which shows whether its loops still close. */
 static lw_status project(lw_sundials *run, double t, N_Vector y, lw_error *error) {
     lw_system *system = run->base.system;
     if (!system->project) return LW_OK;
@@ -442,7 +443,7 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
                                       run->order ? run->order(run) : 0, NV_DATA_S(run->y), error);
 }
 
-/* Tells the solver where to stop, when that has changed. */
+/* Sets the solver's stop time, if it has changed. */
 static lw_status begin(lw_sundials *run, double t_stop, lw_error *error) {
     if ((run->started && t_stop == run->t_stop) || !(t_stop > run->end)) return LW_OK;
     int flag = run->start(run, t_stop);

@@ -184,7 +184,7 @@ lw_orthogonal *lw_orthogonal_create(int m, int n, bool svd) {
     int size = 3 * small + large;
     if (svd) {
         if (size < 4 * small * small + 7 * small)
-            size = 4 * small * small + 7 * small; /* about what it asks for */
+            size = 4 * small * small + 7 * small; /* About the size that LAPACK requests. */
         dgesdd_("A", &rows, &columns, &none, &rows, &none, &none, &rows, &none, &columns, &best, &query, NULL,
                 &info);
         if ((int)best > size) size = (int)best;

@@ -382,7 +382,7 @@ static lw_status compile(lw_compiler *compiler) {
         status = lw_compile_draft(compiler, &spec->joints[j], &compiler->drafts[j]);
         if (status != LW_OK) return status;
     }
-    if (!usable) { /* no tree without all joints; still look at what the rest says */
+    if (!usable) { /* Without all joints there is no tree, but the other parts are still checked. */
         bool joined = true;
         for (size_t j = 0; j < spec->joint_count; j++) {
             int *bodies = compiler->drafts[j].bodies;
@@ -428,7 +428,7 @@ void lw_spec_check_parts(const lw_spec *spec, lw_report *report) {
     compiler.input_used = LW_NEW(scratch, bool, spec->input_count + 1);
     if (scratch && !lw_arena_failed(scratch) && compile_header(&compiler) == LW_OK &&
         compile_names(&compiler) == LW_OK && lw_compile_forces(&compiler) == LW_OK)
-        (void)lw_compile_constraints(&compiler); /* out of memory: the reader has told enough */
+        (void)lw_compile_constraints(&compiler); /* Out of memory: the reader has reported enough. */
     lw_arena_destroy(scratch);
 }
 

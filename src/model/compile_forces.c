@@ -67,8 +67,9 @@ static bool finite_or_error(lw_compiler *compiler, const char *kind, const char 
     return false;
 }
 
-/* The joint coordinate and speed that an element acts on; -1 and an error if there is none. At a joint that
- * closes a loop they count from that joint's first, and *closure is the loop; NULL: not allowed there. */
+/* The joint coordinate and speed on which an element acts; -1 and an error if there is none. At a joint that
+ * closes a loop they are counted from that joint's first, and *closure is the loop; closure NULL: such joints
+ * are not allowed. */
 static void find_coordinate(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
                             const char *joint_name, int coordinate, bool needs_q, int *q, int *v,
                             int *closure) {

@@ -31,8 +31,8 @@ static bool perpendicular_part(const double a[3], const double z[3], double out[
     return true;
 }
 
-/* Axes of a joint frame from the axes a user gave, in the same coordinates; x_hint (may be NULL) is the
- * wished x direction where the user left it open. */
+/* Axes of a joint frame from the user's axes, in the same coordinates; x_hint (may be NULL) is the x
+ * direction where the user has not given one. */
 static void frame_axes(lw_joint_type type, const lw_joint_geometry *geometry, const double *x_hint,
                        double R[9]) {
     double z[3], x[3];
@@ -88,7 +88,7 @@ static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec,
         frame_axes(type, &spec->geometry[1], aligned ? x : NULL, draft->frames[1].R);
 }
 
-/* Warns of a joint in body frames whose zero angle nobody has said: one axis on each side, and no x
+/* Warns of a joint in body frames whose zero angle is not defined: one axis on each side, and no x
  * direction. */
 static void warn_of_open_angle(lw_compiler *compiler, const lw_joint_spec *spec,
                                const lw_joint_draft *draft) {

@@ -8,8 +8,8 @@
 
 /* --- tree ----------------------------------------------------------------------------------------- */
 
-/* Says why a wish to cut is not followed. Wishes come first but for the rule on massless bodies (graph.c), so
- * there are three reasons. */
+/* Explains why a requested cut is not made. Requests have priority over everything but the rule on massless
+ * bodies (graph.c), so there are three reasons. */
 static void explain_request(lw_compiler *compiler, int joint, const bool *massless, bool in_loop) {
     const lw_joint_spec *spec = &compiler->spec->joints[joint];
     const lw_joint_draft *draft = &compiler->drafts[joint];
@@ -104,9 +104,9 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
     return explain_requests(compiler, massless);
 }
 
-/* Products of inertia that are rounding, and nothing else: of the diagonal, or larger than the moments beside
- * them allow, where validate.c has found both to be nothing. Left in, they would pass for inertia where there
- * is none. */
+/* Removes products of inertia that are mere rounding: relative to the diagonal, or larger than the moments
+ * beside them allow, where validate.c has found both negligible. Otherwise they would count as inertia where
+ * there is none. */
 static void drop_rounding(double I[6]) {
     static const int row[3] = {0, 0, 1}, column[3] = {1, 2, 2};
     double e[3];

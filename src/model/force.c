@@ -55,7 +55,7 @@ static double value_of(const lw_function *f, const lw_data *data, int k, const d
     return jet.f - (isfinite(jet.d) ? jet.d * variables[speed] : 0);
 }
 
-/* Tension of a spring-damper with elongation x and rate v; books potential and power. k: the element's
+/* Tension of a spring-damper with elongation x and rate v; accounts for potential and power. k: the element's
  * number. */
 static double tension(const lw_force *force, int k, lw_data *data, double t, double x, double v,
                       bool integrate) {

@@ -73,7 +73,8 @@ static bool loads_massless(const search *s, const lw_edge *edge) {
     return massless && edge->freedom < 6;
 }
 
-/* How much a cut at this edge would be regretted: 0 the most. A wish to cut outranks keep. */
+/* The class of an edge, from 0 for the joints most needed in the tree to 9 for a requested cut
+ * (docs/theory/graph.md). */
 static int edge_class(const search *s, const lw_edge *edge) {
     if (loads_massless(s, edge)) return edge->requested_cut ? 2 : edge->keep ? 0 : 1;
     if (edge->requested_cut) return 9;

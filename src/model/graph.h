@@ -23,7 +23,7 @@ typedef struct lw_edge {
     /* How much it needs coordinates. Joints that do are not cut if avoidable; otherwise the one with the
      * weakest reason is. */
     lw_keep keep;
-    bool requested_cut; /* The model asks for a cut here. */
+    bool requested_cut; /* The model requests a cut here. */
 } lw_edge;
 
 typedef struct lw_graph {

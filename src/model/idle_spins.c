@@ -102,8 +102,7 @@ static int still_twists(survey *s, int i, double out[6][6]) {
     return count;
 }
 
-/* --- rows
- * ------------------------------------------------------------------------------------------------ */
+/* --- rows -------------------------------------------------------------------------------------------- */
 
 static void add_row(survey *s, bool element) {
     s->rows[s->row_count++] = (row){s->part_count, 0, element, -1};
@@ -269,18 +268,17 @@ static double entry_at(const survey *s, const row *r, int unknown) {
         force = fmax(force, lw_v3_norm(own->wrench + 3));
         if (own->body == s->owner[unknown]) sum += lw_v6_dot(own->wrench, s->basis[unknown]);
     }
-    return force > 0.5 ? sum / s->length : sum; /* a unit of force, else a torque */
+    return force > 0.5 ? sum / s->length : sum; /* A unit force; otherwise a torque. */
 }
 
-/* --- positions
- * --------------------------------------------------------------------------------------------- */
+/* --- positions --------------------------------------------------------------------------------------- */
 
 static double random_unit(survey *s) { /* -1 .. 1 */
     s->random = s->random * 6364136223846793005u + 1442695040888963407u;
     return (double)(s->random >> 11) / 4503599627370496.0 - 1;
 }
 
-/* Position 0 is the start; the others are random, each joint by itself: that loops are open there does not
+/* Position 0 is the start; the others are random for each joint separately, with open loops, which does not
  * matter. */
 static void take_position(survey *s, int position) {
     const lw_model *model = s->model;
@@ -315,8 +313,7 @@ static void take_position(survey *s, int position) {
     make_rows(s);
 }
 
-/* --- systems
- * ------------------------------------------------------------------------------------------------ */
+/* --- systems ----------------------------------------------------------------------------------------- */
 
 static int find(int *set, int x) {
     while (set[x] != x) x = set[x] = set[set[x]];
@@ -414,8 +411,7 @@ static void spin_of(const survey *s, const motions *of, int k, int body, double 
         if (s->owner[of->unknowns[c]] == body) lw_v3_axpy(of->N[k * of->n + c], s->basis[of->unknowns[c]], w);
 }
 
-/* --- who holds them
- * ------------------------------------------------------------------------------------------ */
+/* --- who holds them ---------------------------------------------------------------------------------- */
 
 /* Its size changes nothing but rounding and Newton's method of the directors, for which it should be a small
  * part of this: the body's own largest moment, or what the masses beside it would have on its length. */
@@ -496,7 +492,8 @@ static void take_spin(const survey *s, motions *of, int body, const double axis[
     of->count--;
 }
 
-/* All of a system's, or none where something slides too: that stays undetermined, and is told in full. */
+/* Takes all motions of a system, or none where something slides too: these remain undetermined and are
+ * reported. */
 static void hold_spins(survey *s, motions *of) {
     double axis[SYSTEM_MAX][3];
     int body[SYSTEM_MAX], count = 0;
@@ -507,8 +504,7 @@ static void hold_spins(survey *s, motions *of) {
     for (int k = 0; k < count && of->count == 0; k++) hold(s, body[k], axis[k]);
 }
 
-/* --- words
- * ------------------------------------------------------------------------------------------------------ */
+/* --- words ------------------------------------------------------------------------------------------- */
 
 /* "about [x, y, z] (its own axes), the line through joints "a" and "b"", for a motion of the body. */
 static void describe(const survey *s, int body, const double axis[3], char *text, size_t size) {
@@ -586,8 +582,7 @@ static void complain_of_gyroscope(survey *s, int body, const double w[3]) {
         line);
 }
 
-/* --- all of it
- * --------------------------------------------------------------------------------------------------- */
+/* --- all of it --------------------------------------------------------------------------------------- */
 
 /* The rows of each system as lists; head: per unknown, at the one that stands for its system. */
 static void list_rows(survey *s, int *head) {
@@ -673,7 +668,7 @@ static lw_status look_at_systems(survey *s) {
     for (int u = 0; u < n; u++) start[find(s->system, u) + 1]++, idle[u] = INT32_MAX;
     for (int u = 0; u < n; u++) start[u + 1] += start[u];
     for (int u = 0; u < n; u++) list[start[find(s->system, u)]++] = u; /* start is now the end of each */
-    /* the random ones, the start, and the first random one for what is left */
+    /* The random positions, the start, and the first random one for the remaining motions. */
     for (int p = POSITIONS - 1; p >= -1; p--) {
         take_position(s, p < 0 ? 1 : p);
         list_rows(s, head);
@@ -780,8 +775,7 @@ lw_status lw_compile_idle(lw_compiler *compiler) {
     return status;
 }
 
-/* --- in a state
- * --------------------------------------------------------------------------------------------------- */
+/* --- in a state -------------------------------------------------------------------------------------- */
 
 void lw_idle_loads(const lw_model *model, lw_data *data) {
     for (int k = 0; k < model->idle_count; k++) {

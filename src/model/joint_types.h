@@ -64,7 +64,7 @@ typedef struct lw_joint_descriptor {
     /* of the slides and turns; those of a ball are common to all types */
     lw_motion_names names[LW_JOINT_MOTIONS];
 
-    /* in a model file: "axes" for a list; else the key of z, beside which x may stand */
+    /* In a model file: "axes" for a list; otherwise the key of z, beside which x may be given. */
     const char *axis_key;
     int fewest_axes, most_axes; /* that the user may give */
     lw_frame_rule frame;        /* what the axes say */
@@ -99,7 +99,7 @@ static inline int lw_joint_coordinate_of_speed(lw_joint_type type, int k) {
     return d->ball && k >= d->slides ? -1 : k;
 }
 
-/* Do the axes stand in the model file as a list? */
+/* Are the axes given as a list in the model file? */
 bool lw_joint_axes_are_listed(lw_joint_type type);
 /* Can the second body have any pose relative to the first? */
 bool lw_joint_is_free(lw_joint_type type);

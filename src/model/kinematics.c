@@ -241,7 +241,7 @@ void lw_body_velocity(const lw_model *model, lw_data *data, double t, const doub
     lw_m3_mul_v(data->world[body].R, local, linear);
 }
 
-/* Adds the column of every speed on the way from ground to the body: twist of the point `target` (world). */
+/* Adds the column of every speed on the path from ground to the body: twist of the point `target` (world). */
 static void jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
                      const double point[3], double *angular, double *linear) {
     lw_take_state(model, data, t, q, NULL);
@@ -303,8 +303,8 @@ static void relative_motion(const lw_model *model, int body, int base, const dou
     }
 }
 
-/* An angle of a cut joint that has its own entry in q, and its speed, from coordinates alone: the way from
- * the body where the two branches of the loop meet is enough. */
+/* An angle of a cut joint that has its own entry in q, and its speed, from coordinates alone: only the paths
+ * from the body where the two branches of the loop meet are needed. */
 static double cut_angle(const lw_model *model, const lw_cut_angle *angle, const double *q, const double *v,
                         double near, double *speed) {
     const lw_joint_entry *entry = &model->joints[model->closures[angle->closure]];

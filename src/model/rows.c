@@ -474,7 +474,7 @@ void lw_rows_joint_speeds(const lw_model *model, const lw_rows *rows, const doub
 int lw_row_count(const lw_model *model) {
     lw_rows rows = {0};
     builder b = {.rows = &rows};
-    build(&b, model, LW_HOLD_NONE); /* without room for them it only counts */
+    build(&b, model, LW_HOLD_NONE); /* Without arrays it only counts. */
     return rows.count;
 }
 

@@ -114,7 +114,7 @@ static bool tetrahedron_moments(const lw_shape *shape, moments *out) {
     }
     lw_v3_cross(edges[0], edges[1], normal);
     double volume = fabs(lw_v3_dot(normal, edges[2])) / 6;
-    /* Four points in a plane: what is left of the volume is rounding. */
+    /* Four points in a plane: the computed volume is rounding. */
     out->volume = volume > 1e-14 * longest * longest * longest ? volume : 0;
     return longest > 0;
 }

@@ -43,7 +43,7 @@ static void copy_texts(text_copier *copier, const char **texts, int count) {
 
 /* --- lists ---------------------------------------------------------------------------------------- */
 
-/* The list with room for one more item: itself, or a copy twice as long; NULL when memory is out. */
+/* The list with space for one more item: itself, or a copy twice as long; NULL when memory is out. */
 static void *with_room(lw_arena *arena, void *items, size_t count, size_t *capacity, size_t item_size) {
     if (count < *capacity) return items;
     size_t longer = *capacity ? 2 * *capacity : 8;

@@ -260,7 +260,7 @@ void lw_validate_planar(lw_compiler *compiler) {
         lw_m3_mul(world[i], own->frame.R, body);
         const double normal[3] = {body[2], body[5], body[8]};
         for (int j = i; j > 0; j = model->links[j].parent) {
-            /* a planar body on the way was checked before, all the way to ground */
+            /* A planar body on the path was checked before, all the way to ground. */
             if (j != i && model->bodies[j].kind == LW_BODY_PLANAR) {
                 lw_m3_mul(world[j], model->bodies[j].frame.R, body);
                 const double other[3] = {body[2], body[5], body[8]};

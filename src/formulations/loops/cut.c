@@ -54,7 +54,7 @@ extern const lw_formulation lw_formulation_cut;
 
 /* Of a pivot relative to the largest of its kind: redundant rows leave rounding. */
 static const double vanished = 1e-12;
-/* A condition beyond which digits are lost: what is left of the rows is looked at then. */
+/* The condition beyond which digits are lost: then the residuals of the rows are examined. */
 static const double doubtful = 1e6, certain = 1e-9; /* certain: a correction, of the accelerations */
 
 /* --- one column: vdot = M^-1 tau with the inertias that the recursion for eta has left -------------- */

@@ -1,15 +1,11 @@
 /* augmented_bodies.c - augmented bodies: rotational equations of a mechanism without the translations of its
  * tree.
  *
- *   M rddot - H_r f = p,   -H_r'rddot = g      with  p = u1 + H*_r lambda*,  g = u3 + H_w'wdot          (10),
- *   (17)
+ *   M rddot - H_r f = p,   -H_r'rddot = g      with  p = u1 + H*_r lambda*,  g = u3 + H_w'wdot   (10), (17)
  *   rddot = E p - B'g,   f = -(B p + A g)                                                               (19)
- *   E = N (N'M N)^-1 N',   B = T2 - T2 M E,   A = B M B',   D = -H_w B
- *   (20-27)
- *   K = I + D M D',   N* = D H*_r + H*_w,   S = H*_r'E H*_r                                             (28),
- *   (71)
- *   right = u2 + D (u1 + M B'u3),   right* = u3* + H*_r'(E u1 - B'u3)                                   (28),
- *   (72)
+ *   E = N (N'M N)^-1 N',   B = T2 - T2 M E,   A = B M B',   D = -H_w B                              (20-27)
+ *   K = I + D M D',   N* = D H*_r + H*_w,   S = H*_r'E H*_r                                      (28), (71)
+ *   right = u2 + D (u1 + M B'u3),   right* = u3* + H*_r'(E u1 - B'u3)                            (28), (72)
  *
  * Symbols   f, H_r, H_w   translational rows of the tree's joints; u3 = -gamma of them
  *           *             rows of closures and constraints; u3* = -gamma of them
@@ -361,7 +357,7 @@ static bool carried(const lw_augmented_bodies *a, int i) {
     return a->force_at[root + 1] > a->force_at[root];
 }
 
-/* From centres of mass to the joint of body i: on itself, on the body that it hangs from. */
+/* From centres of mass to the joint of body i: on itself, and on the body to which it is attached. */
 static void arms(const lw_augmented_bodies *a, int i, double own[3], double other[3]) {
     const lw_rows *rows = a->s->rows;
     const double *at = rows->joints[a->s->model->bodies[i].joint_index].at;
@@ -370,7 +366,7 @@ static void arms(const lw_augmented_bodies *a, int i, double own[3], double othe
 }
 
 /* The vectors d_ik. own: first of the barycentre from the centre of mass, then from barycentre to own joint;
- * out: from the barycentre of the body that i hangs from to the joint of i. */
+ * out: from the barycentre of the body to which i is attached to the joint of i. */
 static void find_barycentres(lw_augmented_bodies *a) {
     int n = a->n;
     double own[3], other[3];

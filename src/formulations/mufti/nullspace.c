@@ -266,8 +266,8 @@ static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     double ratio = columns > 0 ? m->R[0] / m->R[(size_t)(columns - 1) * (size_t)(m->M + 1)] : 1;
     m->condition = ratio * ratio;
     lw_independence_at(m->independence, s);
-    m->redundant =
-        m->K < m->N && m->independence->rows - m->independence->rank == m->N - m->K; /* else a border case */
+    /* Otherwise a borderline case. */
+    m->redundant = m->K < m->N && m->independence->rows - m->independence->rank == m->N - m->K;
     lw_status status = lw_refine(m->refinement, solver, m, m->absolute_base.base.formulation->name, error);
     if (status == LW_OK && m->redundant) lw_least_multipliers(m->independence, s, s->lambda);
     return status;

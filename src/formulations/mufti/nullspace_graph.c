@@ -64,7 +64,7 @@ static void find_paths(graph_method *method) {
         for (int k = tree->slide_at[i]; k < tree->slide_at[i + 1]; k++) {
             double *column = method->R + (size_t)k * height;
             lw_v3_axpy(method->length, tree->slide + 3 * k, column + 3 * (i - 1));
-            for (int j = i + 1; j <= tree->n; j++) /* and all that hangs on it */
+            for (int j = i + 1; j <= tree->n; j++) /* And all bodies attached to it. */
                 if (tree->up[j])
                     lw_v3_add(column + 3 * (j - 1), column + 3 * (tree->up[j] - 1), column + 3 * (j - 1));
         }

@@ -144,9 +144,10 @@ static double unbalanced(const penalty_method *m, int *body) {
     return worst;
 }
 
-/* The rows give way by lambda / k. With these multipliers as forces they would give way by far less, so what
- * that changes is the error, where the rows hold at all. An error out of proportion to 1 / penalty means rows
- * that carry more than the masses which they meet: heavy bodies that hang on light ones. */
+/* The rows yield by lambda / k. With these multipliers as applied forces they would yield far less, so the
+ * change in such a step is the error, as long as the rows are enforced at all. An error out of proportion to
+ * 1 / penalty means that rows transmit forces too large for the masses on which they act: heavy bodies
+ * attached to light ones. */
 static lw_status judge(const penalty_method *m, lw_error *error) {
     const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;

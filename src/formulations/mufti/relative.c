@@ -1,11 +1,9 @@
 /* relative.c - the formulation `relative`: accelerations of the rotations in the joints, the fewest unknowns
  * of its kind.
  *
- *   wdot = Z vdot + w0,   Z = -T'P,   w0 = -T'Pdot gammadot                                          (43),
- *   (58-60)
+ *   wdot = Z vdot + w0,   Z = -T'P,   w0 = -T'Pdot gammadot                                   (43), (58-60)
  *   [  Z'K Z  -Z'N ] [ vdot    ]   [ Z'(right - K w0)     ]
- *   [ -N'Z    -S   ] [ lambda* ] = [ right_star + N'w0    ]                                          (57),
- *   (61), (73)
+ *   [ -N'Z    -S   ] [ lambda* ] = [ right_star + N'w0    ]                                (57), (61), (73)
  *   Q lambda = T (K wdot - right - N lambda*)                                                        (56)
  *
  * Symbols   P     axes of rotation, one for each speed that turns and is not prescribed; three for a free
@@ -41,7 +39,7 @@ typedef struct relative_method {
     int *speed, *torque_row; /* component of a rate in its joint; row */
     double *P, *dual;    /* 3 per rate: axis, with the sense of the tree; 3 per rotational row: dual to Q */
     double *w0, *torque; /* 3 per body: w0, then wdot; torque left over beyond its joint */
-    double *rows;        /* per row of closures and constraints: what is left of it */
+    double *rows;        /* Per row of closures and constraints: its residual. */
     double *TKT, *TN, *A, *G; /* T K T', T N, Z'K Z, Z'N */
     double *x;                /* right-hand sides, then vdot and lambda* */
 } relative_method;

@@ -1,7 +1,6 @@
 /* schur.c - the formulation `schur`: reaction forces first, then each body by itself.
  *
- *   H'J^-1 H lambda = gamma - H'J^-1 u,   a = J^-1 (u + H lambda)                              (12)-(14),
- *   (50)
+ *   H'J^-1 H lambda = gamma - H'J^-1 u,   a = J^-1 (u + H lambda)                           (12)-(14), (50)
  *
  * by the appendix's way, which never forms the matrix on the left:
  *
@@ -82,8 +81,8 @@ static void out_of(const schur_method *method, const double *x, const double *w,
 
 /* --- factors -------------------------------------------------------------------------------------- */
 
-/* A' and F', row by row of H. Where a row turns something without inertia it counts as if that had the
- * inertia of the whole mechanism: what else such a row has may be nothing but rounding. */
+/* A' and F', row by row of H. Where a row rotates a body without inertia it is scaled as if that body had the
+ * inertia of the whole mechanism, because the other entries of such a row may be mere rounding. */
 static void fill(schur_method *method) {
     const lw_newton_euler *s = method->absolute_base.system;
     const lw_rows *rows = s->rows;

@@ -86,8 +86,8 @@ lw_status lw_closing_positions(lw_closing *c, double t, double *q, lw_error *err
 
 /* --- for people -------------------------------------------------------------------------------------- */
 
-/* The shortest loop that has all joints of a step, by the joint that closes it; else that of any of them; or
- * -1. */
+/* The shortest loop that contains all joints of a step, by the joint that closes it; otherwise that of any of
+ * them; or -1. */
 static int loop_of(const lw_closing *c, const lw_closing_step *s) {
     const lw_graph *graph = &c->model->graph;
     int best = -1, most = 0;
@@ -169,7 +169,7 @@ static void describe(const lw_closing *c, const lw_closing_step *s, char *text, 
     snprintf(text, size, "%s%s %s (%s) in closed form", where, what, kinds, names);
 }
 
-/* The independent coordinates near a step, with their values: those of its loop, or else all. */
+/* The independent coordinates near a step, with their values: those of its loop, or otherwise all. */
 static void given_near(const lw_closing *c, const lw_closing_step *s, const double *q, char *text,
                        size_t size) {
     const lw_graph *graph = &c->model->graph;

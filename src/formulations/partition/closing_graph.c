@@ -262,7 +262,7 @@ static bool coaxial(const lw_closing *c, int node, int first, int second, lw_clo
 
 /* Counts the implied hinges, and writes them down if there is where to. */
 static int imply_hinges(const lw_closing *c, const int *start, const int *at, lw_closing_edge *out) {
-    enum { MOST = 64 }; /* hinges on one axis of a body that are looked at */
+    enum { MOST = 64 }; /* The number of coaxial hinges of a body that are considered. */
     lw_closing_edge edge;
     int count = 0;
     for (int i = 0; i < c->nodes; i++)

@@ -217,7 +217,7 @@ static bool try_pair(const lw_closing *c, lw_closing_step *s) {
         return hinges_apart(c, s, 2, 0) && hinges_apart(c, s, 2, 1);
     }
     for (int side = 0; side < 2; side++)
-        if (is_rod(c, c->group[e->nodes[side]])) return false; /* how a rod spins is nobody's concern */
+        if (is_rod(c, c->group[e->nodes[side]])) return false; /* The spin of a rod is irrelevant. */
     const double none[3] = {
         0, 0, 0}; /* concentric balls, and a ball in a universal joint, say nothing of directions */
     if (!apart(c, s->edges[0], s->from[0], s->edges[1], 1 - s->from[1], none)) return false;

@@ -22,7 +22,7 @@ typedef struct ring {
     double n[3][3];           /* the plane's direction in the groups: before edge k */
 } ring;
 
-/* Frames of the first `edges` edges in their groups' frames; those of rods are as they stand in the rod. */
+/* Frames of the first `edges` edges in the frames of their groups; those of rods in the frame of the rod. */
 static void look(const lw_closing *c, const lw_closing_step *s, const lw_pose *poses, int edges, ring *r) {
     for (int k = 0; k < edges; k++) {
         lw_closing_end(c, poses, s->edges[k], s->from[k], &r->start[k]);
@@ -127,7 +127,7 @@ static double branch(lw_closing *c, lw_closing_step *s, double h, double size) {
 
 /* --- joining ------------------------------------------------------------------------------------------ */
 
-/* Groups 2 and, unless T13 is NULL, 3 join group 1: the nodes tell which. */
+/* Merges groups 2 and, unless T13 is NULL, 3 into group 1, which the nodes identify. */
 static void join(lw_closing *c, int one, int two, const lw_pose *T12, int three, const lw_pose *T13) {
     lw_pose before = c->pose[one], inverse, moved, T;
     lw_closing_join(c, one, two, T12);

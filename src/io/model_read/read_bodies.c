@@ -118,7 +118,7 @@ static bool read_matrix(lw_reader *reader, const lw_yaml *node, double inertia[6
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < i; j++) {
             double gap = fabs(m[i][j] - m[j][i]);
-            if (gap <= 1e-9 * scale || gap <= nothing) continue; /* room for rounded entries */
+            if (gap <= 1e-9 * scale || gap <= nothing) continue; /* Tolerance for rounded entries. */
             lw_reader_fault(reader, node->place, "entries ij and ji of an inertia are equal",
                             "inertia is not symmetric: entry %d%d is %g, entry %d%d is %g", i + 1, j + 1,
                             m[i][j], j + 1, i + 1, m[j][i]);
@@ -164,7 +164,7 @@ static bool read_inertia(lw_reader *reader, const lw_yaml *node, lw_body_kind ki
 /* Of a shape and a density that give no mass: is it because the product is not finite? */
 static bool mass_overflows(const lw_shape *shape) {
     double total, com[3], inertia[6];
-    const double huge = 1e100; /* its cube may overflow by itself */
+    const double huge = 1e100; /* Its cube may overflow. */
     for (int k = 0; k < 3; k++) {
         if (shape->size[k] > huge) return true;
         for (int i = 0; i < 4; i++) {
@@ -269,7 +269,7 @@ static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
     lw_reader_check(reader, status == LW_OK ? lw_spec_place_body(reader->spec, &places) : status);
 }
 
-/* Second names stand for bodies that may come later, so they are looked at when all are known. */
+/* Second names may refer to bodies that come later, so they are resolved when all are known. */
 static void resolve_second_names(lw_reader *reader) {
     for (size_t k = 0; k < reader->bodies.count; k++) {
         lw_named *named = &reader->bodies.items[k];

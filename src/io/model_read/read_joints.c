@@ -129,7 +129,7 @@ static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec
 
 /* --- initial state and motion --------------------------------------------------------------------- */
 
-/* A number if there is one value, else a list. */
+/* A number if there is one value, otherwise a list. */
 static bool read_values(lw_reader *reader, const lw_yaml *node, const char *what,
                         const lw_quantity *quantities, int count, double *values) {
     if (count == 1 && node->kind != LW_YAML_LIST)
@@ -137,7 +137,7 @@ static bool read_values(lw_reader *reader, const lw_yaml *node, const char *what
     return lw_reader_mixed_numbers(reader, node, what, quantities, (size_t)count, values);
 }
 
-/* Two keys that say the same thing in different ways. */
+/* Two keys that express the same quantity in different ways. */
 static bool exclude(lw_reader *reader, const lw_yaml *map, const char *one, const char *other) {
     const lw_yaml *node = lw_yaml_get(map, other);
     if (!node || !lw_yaml_get(map, one)) return true;

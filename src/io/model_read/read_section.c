@@ -85,7 +85,7 @@ static void report_unknown(lw_reader *reader, const lw_yaml *node, const char *w
                            const char *name, const lw_name_table *table, const char *extra) {
     char remedy[160];
     if (table->incomplete) return;
-    /* Searching for similar names is dear; nobody reads the hundredth suggestion. */
+    /* The search for similar names is expensive, and the hundredth suggestion is useless. */
     const char *closest = reader->faults < 100 ? lw_results_table_closest(table, name, extra) : NULL;
     if (!lw_did_you_mean(closest, remedy, sizeof remedy))
         snprintf(remedy, sizeof remedy, "name one of the %s", noun);
@@ -332,8 +332,8 @@ static void repeat_index(repetition *job, size_t level) {
     for (long value = first; value <= last && may_go_on(job); value++) one_step(job, level, (double)value);
 }
 
-/* How many steps the ranges ask for, as far as they are numbers and parameters alone; a range of another
- * index counts as one. */
+/* The number of objects that the ranges require, as far as they are numbers and parameters only; a range of
+ * another index counts as one. */
 static double asked_steps(const repetition *job) {
     double steps = 1;
     for (size_t level = 0; level < job->indices->count; level++) {
@@ -399,7 +399,7 @@ static void read_entries(lw_reader *reader, const lw_yaml *section, const char *
                                 "at most %d",
                                 steps, LW_MAX_OBJECTS);
                 table->incomplete = true;
-            } else if (!repeat && !count_steps(&job, 1)) { /* one fault will do */
+            } else if (!repeat && !count_steps(&job, 1)) { /* One fault is sufficient. */
                 table->incomplete = true;
                 k = section->count;
             } else {

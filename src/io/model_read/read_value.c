@@ -419,7 +419,7 @@ static bool from_axis(lw_reader *reader, const lw_yaml *node, double q[4]) {
 static bool from_quaternion(lw_reader *reader, const lw_yaml *node, const char *what, double q[4]) {
     if (!lw_reader_numbers(reader, node, what, LW_PLAIN_NUMBER, 4, q)) return false;
     double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
-    if (fabs(length - 1) > 1e-3) { /* room for a quaternion copied with few digits */
+    if (fabs(length - 1) > 1e-3) { /* Tolerance for a quaternion given with few digits. */
         lw_reader_fault(reader, node->place,
                         "a quaternion [w, x, y, z] has length 1; or write {axis: [x, y, z], angle: a}",
                         "%s [%g, %g, %g, %g] has length %g", what, q[0], q[1], q[2], q[3], length);

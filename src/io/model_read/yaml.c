@@ -35,10 +35,10 @@ typedef struct builder {
     const char *file;
     lw_report *report;
     size_t faults;
-    bool broken; /* a fault that leaves no tree to go on with */
+    bool broken; /* A fault after which there is no tree to work on. */
     bool out_of_memory;
 
-    lw_yaml *nodes; /* what is left of the current block */
+    lw_yaml *nodes; /* The unused part of the current block. */
     size_t nodes_left, node_count;
     const lw_yaml **pointers;
     size_t pointers_left;

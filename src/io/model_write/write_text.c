@@ -160,7 +160,7 @@ static bool is_word(unsigned c) {
 }
 static bool is_digit(unsigned c) { return c >= '0' && c <= '9'; }
 
-/* Words that YAML readers, old and new, take for something else. */
+/* Words that YAML readers, old and new, interpret as something else. */
 static bool has_other_meaning(const char *text) {
     static const char *const words[] = {"null",  "Null",  "NULL", "true", "True", "TRUE", "false",
                                         "False", "FALSE", "yes",  "Yes",  "YES",  "no",   "No",

@@ -16,7 +16,7 @@ typedef struct lw_writer {
     size_t line; /* where the last line begins */
 
     int depth;   /* braces open, the entry's own included */
-    bool fresh;  /* nothing stands in the innermost braces yet */
+    bool fresh;  /* The innermost braces are still empty. */
     size_t item; /* where the entry's last key begins; the line if it may not be moved */
     size_t part; /* where the last key begins; the same */
 
@@ -41,9 +41,9 @@ void lw_fit(lw_writer *writer, size_t part);
 
 void lw_put_number(lw_writer *writer, double value);
 void lw_put_numbers(lw_writer *writer, const double *values, int count);
-/* A text, in quotes where YAML wants them; NULL is null. */
+/* A text, in quotes where YAML requires them; NULL is written as null. */
 void lw_put_text(lw_writer *writer, const char *text);
-/* A name by the rules of the reader: what names it, e.g. body, stands in the fault. */
+/* A name by the rules of the reader; the kind of object, e.g. body, appears in the fault. */
 void lw_put_name(lw_writer *writer, const char *what, const char *name);
 
 #endif

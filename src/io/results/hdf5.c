@@ -168,7 +168,7 @@ static size_t chunk_rows(const lw_head *head, size_t *chunks) {
     return (size_t)rows;
 }
 
-/* No lock: the results may be read while the run goes on. */
+/* No lock: the results may be read during the run. */
 static hid_t open_file(const char *path, unsigned intent) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
     if (H5Pset_file_locking(access, false, true) >= 0) file = H5Fopen(path, intent, access);

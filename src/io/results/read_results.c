@@ -137,7 +137,7 @@ static ending read_metadata(table_reader *reader) {
     }
 }
 
-/* Goes on to the next line that is neither metadata nor blank; END_LINE if there is one. */
+/* Advances to the next line that is neither metadata nor blank; END_LINE if there is one. */
 static ending find_line(table_reader *reader) {
     for (;;) {
         int letter = peek(reader);
@@ -278,7 +278,7 @@ static lw_status take_value(table_reader *reader, lw_column *column, int line, l
     return fail_at(reader, error, line, object, "correct the value or leave it empty", message);
 }
 
-/* Reads one row; *dropped tells that it was the torn last one. */
+/* Reads one row; *dropped: it was an incomplete last row. */
 static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) {
     lw_results_table *table = &reader->table;
     size_t count = 0;

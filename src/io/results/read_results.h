@@ -25,7 +25,7 @@ struct lw_results_table {
     void (*close)(lw_results_table *table);
 };
 
-/* What stands in the file, not its name, decides its format. */
+/* The contents of the file, not its name, decide on its format. */
 lw_status lw_results_table_open(const char *path, lw_results_table **table, lw_error *error);
 lw_status lw_results_table_read(lw_results_table *table, lw_error *error);
 void lw_results_table_close(lw_results_table *table);

@@ -28,7 +28,7 @@ typedef struct lw_head {
 } lw_head;
 
 /* A writer embeds lw_writer as its first member. Rows are written at least once a second. The first fault is
- * kept: row returns it as a status, close tells it and releases the writer in every case. */
+ * kept: row returns it as a status, and close reports it and releases the writer in every case. */
 typedef struct lw_writer lw_writer;
 typedef struct lw_format {
     const char *endings[3]; /* of a path, with the dot */
