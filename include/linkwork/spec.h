@@ -224,8 +224,15 @@ void lw_spec_destroy(lw_spec *spec);
 lw_status lw_spec_set_file(lw_spec *spec, const char *file);
 /* World frame, m/s^2; (0, 0, -9.81) unless set. */
 void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]);
-/* A constant that expressions may use; a second call with the same name changes it. */
-lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value);
+/* Adds a constant that expressions may use. LW_ERROR_ARGUMENT: there is one of this name. */
+lw_status lw_spec_add_parameter(lw_spec *spec, const char *name, double value);
+/* Changes a parameter, in SI units, and with it all that depends on it: expressions, other parameters, and the
+ * numbers that a model file gives by expressions of it. The spec is then, to the last bit, the one that reading
+ * with the new value gives, but fields that the caller has changed keep the caller's values. Refused, with the
+ * spec as it was: a name that is not there (error suggests one), a value with which some expression has none, and
+ * a value with which the file would describe other objects (a range of repeat): then the file has to be read
+ * again with the setting. error may be NULL. */
+lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value, lw_error *error);
 /* An input: a number that laws, drives and applied forces may use and that the caller may change at run time
  * (lw_data_set_inputs). value is its default; a second call with the same name changes that. */
 lw_status lw_spec_set_input(lw_spec *spec, const char *name, double value);

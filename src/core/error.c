@@ -57,8 +57,8 @@ lw_status lw_out_of_memory(lw_error *error) {
 lw_status lw_fail_at(lw_error *error, lw_status status, const char *file, lw_place place, const char *kind,
                      const char *name, const char *remedy, const char *format, ...) {
     if (!error) return status;
-    char object[sizeof error->object];
-    snprintf(object, sizeof object, "%s \"%s\"", kind, name);
+    char object[sizeof error->object] = "";
+    if (name) snprintf(object, sizeof object, "%s \"%s\"", kind, name);
     va_list arguments;
     va_start(arguments, format);
     fill(error, status, object, remedy, format, arguments);

@@ -102,13 +102,33 @@ static lw_status set_named(lw_arena *arena, lw_parameter **list, size_t *count, 
     lw_parameter *longer = with_room(arena, *list, *count, capacity, sizeof *longer);
     if (!copy || !longer) return LW_ERROR_MEMORY;
     *list = longer;
-    longer[(*count)++] = (lw_parameter){copy, value, place};
+    longer[(*count)++] = (lw_parameter){.name = copy, .value = value, .place = place};
     return LW_OK;
 }
 
-lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value) {
-    return set_named(spec->arena, &spec->parameters, &spec->parameter_count, &spec->parameter_capacity, name,
-                     value, (lw_place){0, 0});
+lw_status lw_spec_place_parameter(lw_spec *spec, const char *name, lw_place place) {
+    size_t before = spec->parameter_count;
+    lw_status status = set_named(spec->arena, &spec->parameters, &spec->parameter_count,
+                                 &spec->parameter_capacity, name, 0, place);
+    if (status == LW_OK && spec->parameter_count == before) status = LW_ERROR_ARGUMENT;
+    if (status == LW_OK) spec->parameters[before].evaluated = before;
+    return status;
+}
+
+lw_status lw_spec_evaluated(lw_spec *spec, size_t index, double value, const char *text) {
+    lw_parameter *p = &spec->parameters[index];
+    p->text = lw_arena_text(spec->arena, text);
+    p->value = value;
+    spec->parameters[spec->evaluated_count++].evaluated = index;
+    return text && !p->text ? LW_ERROR_MEMORY : LW_OK;
+}
+
+lw_status lw_spec_add_parameter(lw_spec *spec, const char *name, double value) {
+    for (size_t k = 0; name && k < spec->parameter_count; k++)
+        if (strcmp(spec->parameters[k].name, name) == 0) return LW_ERROR_ARGUMENT;
+    lw_status status = lw_spec_place_parameter(spec, name, (lw_place){0, 0});
+    if (status == LW_OK) spec->parameters[spec->parameter_count - 1].value = value;
+    return status;
 }
 
 lw_status lw_spec_place_input(lw_spec *spec, const char *name, double value, lw_place place) {

@@ -7,6 +7,7 @@
 #define LW_SPEC_STORAGE_H
 
 #include "core/core.h"
+#include "model/binding_types.h"
 
 #include <linkwork/spec.h>
 
@@ -14,6 +15,10 @@ typedef struct lw_parameter {
     const char *name;
     double value;
     lw_place place; /* {0, 0}: not known */
+    /* The expression that the value comes from; NULL if the value was set. */
+    const char *text;
+    /* The parameter that is evaluated at this position, counted from the first evaluation. */
+    size_t evaluated;
 } lw_parameter;
 
 /* The places of the values of a body or joint in the model file, for messages; {0, 0} if unknown. */
@@ -45,8 +50,15 @@ struct lw_spec {
     lw_body_places *body_places;
     lw_joint_places *joint_places;
     size_t body_place_count, joint_place_count, body_place_capacity, joint_place_capacity;
+
+    lw_bindings bindings;
+    size_t evaluated_count; /* parameters that the reader has evaluated */
 };
 
+/* Adds a parameter that stands at this place of the model file; its value follows by lw_spec_evaluated. The calls
+ * of lw_spec_evaluated come in an order in which each expression needs earlier parameters only. */
+lw_status lw_spec_place_parameter(lw_spec *spec, const char *name, lw_place place);
+lw_status lw_spec_evaluated(lw_spec *spec, size_t index, double value, const char *text);
 /* lw_spec_set_input with the place of the input in the model file. */
 lw_status lw_spec_place_input(lw_spec *spec, const char *name, double value, lw_place place);
 /* Stores the places of the body or joint that was added last. */

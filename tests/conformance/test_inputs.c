@@ -309,7 +309,7 @@ static void test_compile_faults(void **state) {
         const lw_joint_spec joint = {.name = "free", .type = LW_JOINT_FREE, .bodies = {LW_GROUND, "rod"}};
         assert_int_equal(lw_spec_add_body(spec, &body), LW_OK);
         assert_int_equal(lw_spec_add_joint(spec, &joint), LW_OK);
-        assert_int_equal(lw_spec_set_parameter(spec, cases[c].parameter, 2), LW_OK);
+        assert_int_equal(lw_spec_add_parameter(spec, cases[c].parameter, 2), LW_OK);
         assert_int_equal(lw_spec_set_input(spec, cases[c].input, cases[c].value), LW_OK);
         lw_status status = lw_model_compile(spec, NULL, report, &model);
         assert_int_equal(status, c + 1 == sizeof cases / sizeof *cases ? LW_OK : LW_ERROR_MODEL);

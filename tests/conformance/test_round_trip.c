@@ -384,9 +384,9 @@ static void enrich(lw_random *random, lw_spec *spec) {
         random_vector(random, LW_JOINT_MAX_Q, 1, joint->q);
         random_vector(random, LW_JOINT_MAX_V, 1, joint->v);
     }
-    assert_int_equal(lw_spec_set_parameter(spec, "a_b", odd_number(random)), LW_OK);
-    assert_int_equal(lw_spec_set_parameter(spec, "b2", odd_number(random)), LW_OK);
-    assert_int_equal(lw_spec_set_parameter(spec, "_c", odd_number(random)), LW_OK);
+    assert_int_equal(lw_spec_add_parameter(spec, "a_b", odd_number(random)), LW_OK);
+    assert_int_equal(lw_spec_add_parameter(spec, "b2", odd_number(random)), LW_OK);
+    assert_int_equal(lw_spec_add_parameter(spec, "_c", odd_number(random)), LW_OK);
     lw_run_spec run = {0};
     if (random_below(random, 2)) run.end = random_between(random, 1, 2);
     if (random_below(random, 2)) run.step = 1e-3;
@@ -628,7 +628,7 @@ static void test_faults(void **unused) {
                                             .geometry[0] = {.axis_count = 2}}),
                  "joint \"j\"", "first body has 2 axes, its second 0");
     lw_spec *spec = lw_spec_create("faulty");
-    assert_int_equal(lw_spec_set_parameter(spec, "sin", 1), LW_OK);
+    assert_int_equal(lw_spec_add_parameter(spec, "sin", 1), LW_OK);
     cannot_write(spec, "parameter \"sin\"", "cannot hold a parameter of this name");
     spec = lw_spec_create("faulty");
     assert_int_equal(lw_spec_set_run(spec, &(lw_run_spec){.end = -1}), LW_OK);

@@ -38,11 +38,16 @@ static void settings_are_copied(void **state) {
     assert_int_equal(lw_spec_set_file(spec, text), LW_OK);
     assert_int_equal(
         lw_spec_set_run(spec, &(lw_run_spec){.end = 2, .step = 0.1, .method = text, .drift = text}), LW_OK);
-    assert_int_equal(lw_spec_set_parameter(spec, text, 1.5), LW_OK);
+    assert_int_equal(lw_spec_add_parameter(spec, text, 1.5), LW_OK);
     lw_spec_set_gravity(spec, (const double[3]){1, 2, 3});
     strcpy(text, "second");
-    assert_int_equal(lw_spec_set_parameter(spec, text, 2.5), LW_OK);
-    assert_int_equal(lw_spec_set_parameter(spec, "first", 3.5), LW_OK);
+    assert_int_equal(lw_spec_add_parameter(spec, text, 2.5), LW_OK);
+    assert_int_equal(lw_spec_add_parameter(spec, "first", 4.5), LW_ERROR_ARGUMENT);
+    assert_int_equal(lw_spec_set_parameter(spec, "first", 3.5, NULL), LW_OK);
+    lw_error error;
+    assert_int_equal(lw_spec_set_parameter(spec, "frist", 3.5, &error), LW_ERROR_ARGUMENT);
+    assert_string_equal(error.message, "there is no parameter \"frist\" to set");
+    assert_string_equal(error.remedy, "did you mean \"first\"?");
 
     assert_string_equal(lw_spec_name(spec), "first");
     assert_string_equal(lw_spec_file(spec), "first");
@@ -143,7 +148,7 @@ static void lists_grow_in_order(void **state) {
     for (int k = 0; k < 50; k++) {
         char name[16];
         snprintf(name, sizeof name, "p%d", k);
-        assert_int_equal(lw_spec_set_parameter(spec, name, k), LW_OK);
+        assert_int_equal(lw_spec_add_parameter(spec, name, k), LW_OK);
     }
     assert_int_equal(lw_spec_body_count(spec), MANY);
     assert_int_equal(lw_spec_joint_count(spec), MANY);

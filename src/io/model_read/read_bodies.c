@@ -109,30 +109,27 @@ static bool read_shape(lw_reader *reader, const lw_yaml *body, lw_shape *shape) 
 /* --- mass ----------------------------------------------------------------------------------------- */
 
 static bool read_matrix(lw_reader *reader, const lw_yaml *node, double inertia[6]) {
-    double m[3][3];
-    for (int k = 0; k < 3; k++) {
-        if (!lw_reader_numbers(reader, node->items[k], "row of inertia", LW_INERTIA, 3, m[k])) return false;
-    }
-    double scale = fabs(m[0][0]) + fabs(m[1][1]) + fabs(m[2][2]);
-    const double nothing = 1e-30; /* kg m^2: beside a diagonal of zeros; whether it is, validate.c looks */
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < i; j++) {
-            double gap = fabs(m[i][j] - m[j][i]);
-            if (gap <= 1e-9 * scale || gap <= nothing) continue; /* Tolerance for rounded entries. */
-            lw_reader_fault(reader, node->place, "entries ij and ji of an inertia are equal",
-                            "inertia is not symmetric: entry %d%d is %g, entry %d%d is %g", i + 1, j + 1,
-                            m[i][j], j + 1, i + 1, m[j][i]);
+    double m[9], six[6];
+    size_t mark = reader->waiting_count;
+    for (int k = 0; k < 3; k++)
+        if (!lw_reader_numbers(reader, node->items[k], "row of inertia", LW_INERTIA, 3, m + 3 * k))
             return false;
-        }
+    if (lw_binding_apply(LW_BIND_INERTIA, m, six)) {
+        memcpy(inertia, six, sizeof six);
+        lw_reader_bind_group(reader, mark, LW_BIND_INERTIA, m, inertia);
+        return true;
     }
-    double six[6] = {m[0][0],
-                     m[1][1],
-                     m[2][2],
-                     0.5 * (m[0][1] + m[1][0]),
-                     0.5 * (m[0][2] + m[2][0]),
-                     0.5 * (m[1][2] + m[2][1])};
-    memcpy(inertia, six, sizeof six);
-    return true;
+    int worst[2] = {0, 1};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < i; j++)
+            if (fabs(m[3 * i + j] - m[3 * j + i]) >
+                fabs(m[3 * worst[0] + worst[1]] - m[3 * worst[1] + worst[0]]))
+                worst[0] = i, worst[1] = j;
+    int i = worst[0] > worst[1] ? worst[0] : worst[1], j = worst[0] + worst[1] - i;
+    lw_reader_fault(reader, node->place, "entries ij and ji of an inertia are equal",
+                    "inertia is not symmetric: entry %d%d is %g, entry %d%d is %g", i + 1, j + 1,
+                    m[3 * i + j], j + 1, i + 1, m[3 * j + i]);
+    return false;
 }
 
 /* [xx, yy, zz], [xx, yy, zz, xy, xz, yz], three rows, or the one number of a planar body. */
@@ -213,6 +210,8 @@ static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, b
         lw_status status = lw_shape_inertia(&body->shape, body->mass, rho, &total, body->com, body->inertia);
         if (status == LW_OK) {
             body->mass = total;
+            lw_reader_bind_group(reader, 0, LW_BIND_SHAPE, &rho, &body->mass);
+            lw_reader_bind_keeps(reader, (density ? 0u : 1u) | (com ? 0xEu : 0u) | (inertia ? 0x3F0u : 0u));
         } else if (rho > 0 && mass_overflows(&body->shape)) {
             lw_reader_fault(reader, density->place, "check the units of density and lengths",
                             "density %g makes the mass too large to compute with", rho);
@@ -267,6 +266,8 @@ static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
                                    .rotation = lw_reader_place(entry, "rotation")};
     lw_status status = lw_spec_add_body(reader->spec, &body);
     lw_reader_check(reader, status == LW_OK ? lw_spec_place_body(reader->spec, &places) : status);
+    if (status == LW_OK)
+        lw_reader_bound(reader, LW_OWNER_BODY, reader->spec->body_count - 1, &body, sizeof body);
 }
 
 /* Second names may refer to bodies that come later, so they are resolved when all are known. */

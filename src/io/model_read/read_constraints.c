@@ -1,6 +1,7 @@
 /* read_constraints.c - section constraints: distances, couplings of joint coordinates, rolling.
  */
 #include "io/model_read/reader.h"
+#include "model/spec_storage.h"
 
 #include <string.h>
 
@@ -16,6 +17,7 @@ static bool read_distance(lw_reader *reader, const lw_yaml *entry, lw_constraint
             "one place are a spherical joint",
             "length %g is not positive", constraint->length);
     }
+    lw_reader_bind_rule(reader, &constraint->length, LW_RULE_POSITIVE);
     return good;
 }
 
@@ -62,7 +64,9 @@ static bool read_rolling(lw_reader *reader, const lw_yaml *entry, lw_constraint_
     if (radius) lw_reader_number(reader, radius, "radius", LW_LENGTH, &constraint->radius);
     lw_reader_key_numbers(reader, entry, "point", LW_LENGTH, 3, constraint->points[1]);
     lw_reader_key_numbers(reader, entry, "normal", LW_ANY_QUANTITY, 3, constraint->normal);
-    lw_reader_key_numbers(reader, entry, "axis", LW_ANY_QUANTITY, 3, constraint->axis);
+    size_t mark = reader->waiting_count;
+    if (lw_reader_key_numbers(reader, entry, "axis", LW_ANY_QUANTITY, 3, constraint->axis))
+        lw_reader_bind_group(reader, mark, LW_BIND_DIRECTION, constraint->axis, constraint->axis);
     const lw_yaml *axis = lw_yaml_get(entry, "axis");
     if (axis && constraint->axis[0] == 0 && constraint->axis[1] == 0 && constraint->axis[2] == 0 &&
         axis->kind == LW_YAML_LIST) {
@@ -101,7 +105,11 @@ static void read_constraint(lw_reader *reader, lw_named *named, const lw_yaml *e
     lw_reader_keys(reader, entry, types[type].keys);
     bool good = types[type].read(reader, entry, &constraint);
     if (good && reader->faults == before) {
-        lw_reader_check(reader, lw_spec_add_constraint(reader->spec, &constraint));
+        lw_status status = lw_spec_add_constraint(reader->spec, &constraint);
+        lw_reader_check(reader, status);
+        if (status == LW_OK)
+            lw_reader_bound(reader, LW_OWNER_CONSTRAINT, reader->spec->constraint_count - 1, &constraint,
+                            sizeof constraint);
     }
 }
 

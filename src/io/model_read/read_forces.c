@@ -1,6 +1,7 @@
 /* read_forces.c - section forces: springs, torsion springs, bushings, applied forces, drives, friction.
  */
 #include "io/model_read/reader.h"
+#include "model/spec_storage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -240,7 +241,14 @@ static void read_force(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     lw_force_spec force = {.name = named->name, .type = (lw_force_type)type, .place = named->place};
     lw_reader_keys(reader, entry, types[type].keys);
     bool good = types[type].read(reader, entry, &force);
-    if (good && reader->faults == before) lw_reader_check(reader, lw_spec_add_force(reader->spec, &force));
+    if (!good || reader->faults > before) return;
+    lw_status status = lw_spec_add_force(reader->spec, &force);
+    lw_reader_check(reader, status);
+    if (status != LW_OK) return;
+    size_t index = reader->spec->force_count - 1, table = (size_t)force.law.table_size * sizeof(double);
+    lw_reader_bound(reader, LW_OWNER_FORCE, index, &force, sizeof force);
+    lw_reader_bound(reader, LW_OWNER_TABLE_X, index, force.law.table_x, table);
+    lw_reader_bound(reader, LW_OWNER_TABLE_Y, index, force.law.table_y, table);
 }
 
 void lw_read_forces(lw_reader *reader, const lw_yaml *section) {

@@ -307,6 +307,8 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     const lw_joint_places places = places_of(entry, &joint);
     lw_status status = lw_spec_add_joint(reader->spec, &joint);
     lw_reader_check(reader, status == LW_OK ? lw_spec_place_joint(reader->spec, &places) : status);
+    if (status == LW_OK)
+        lw_reader_bound(reader, LW_OWNER_JOINT, reader->spec->joint_count - 1, &joint, sizeof joint);
 }
 
 void lw_read_joints(lw_reader *reader, const lw_yaml *section) {

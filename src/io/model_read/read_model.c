@@ -78,8 +78,10 @@ static lw_status read_all(int file, const char *path, lw_report *report, char **
 
 static void read_gravity(lw_reader *reader, const lw_yaml *node) {
     double gravity[3];
-    if (node && lw_reader_numbers(reader, node, "gravity", LW_ACCELERATION, 3, gravity))
-        lw_spec_set_gravity(reader->spec, gravity);
+    reader->waiting_count = 0;
+    if (!node || !lw_reader_numbers(reader, node, "gravity", LW_ACCELERATION, 3, gravity)) return;
+    lw_spec_set_gravity(reader->spec, gravity);
+    lw_reader_bound(reader, LW_OWNER_GRAVITY, 0, gravity, sizeof gravity);
 }
 
 /* A list of names as one text, separated by commas, which no name has. */
@@ -105,6 +107,7 @@ static void read_run(lw_reader *reader, const lw_yaml *node) {
     if (!node || node->kind == LW_YAML_NULL) return;
     snprintf(reader->object, sizeof reader->object, "run");
     lw_run_spec run = {.place = node->place};
+    reader->waiting_count = 0;
     if (lw_reader_keys(reader, node, keys)) {
         double *numbers[] = {&run.end, &run.step, &run.tolerance, &run.output};
         static const lw_quantity quantities[] = {LW_TIME, LW_TIME, LW_PLAIN_NUMBER, LW_TIME};
@@ -135,7 +138,12 @@ static void read_run(lw_reader *reader, const lw_yaml *node) {
             !(run.baumgarte[0] > 0 && run.baumgarte[1] > 0))
             lw_reader_fault(reader, baumgarte->place, "give alpha and beta, e.g. [10, 10]",
                             "baumgarte [%g, %g] is not positive", run.baumgarte[0], run.baumgarte[1]);
-        lw_reader_check(reader, lw_spec_set_run(reader->spec, &run));
+        for (int k = 0; k < 4; k++)
+            lw_reader_bind_rule(reader, numbers[k], k == 2 ? LW_RULE_FRACTION : LW_RULE_POSITIVE);
+        for (int k = 0; k < 2; k++) lw_reader_bind_rule(reader, &run.baumgarte[k], LW_RULE_POSITIVE);
+        lw_status status = lw_spec_set_run(reader->spec, &run);
+        lw_reader_check(reader, status);
+        if (status == LW_OK) lw_reader_bound(reader, LW_OWNER_RUN, 0, &run, sizeof run);
     }
     reader->object[0] = '\0';
 }

@@ -84,6 +84,13 @@ static bool keeps_dimension(job *j, const parameter *p, lw_meaning *measure, lw_
     return false;
 }
 
+/* The default of an input, if it depends on parameters. */
+static void bind_default(lw_reader *reader, const parameter *p, double value) {
+    const lw_yaml node = {.text = p->text, .place = p->place};
+    lw_reader_bind(reader, &node, &value);
+    lw_reader_bound(reader, LW_OWNER_INPUT, (size_t)(p->input - reader->inputs), &value, sizeof value);
+}
+
 static void evaluate(job *j, parameter *p) {
     lw_reader *reader = j->reader;
     lw_syntax syntax;
@@ -98,9 +105,11 @@ static void evaluate(job *j, parameter *p) {
         if (p->input) {
             *p->input = constant;
             lw_reader_check(reader, lw_spec_set_input(reader->spec, p->name, value));
+            bind_default(reader, p, value);
         } else {
             reader->constants[reader->parameter_count++] = constant;
-            lw_reader_check(reader, lw_spec_set_parameter(reader->spec, p->name, value));
+            lw_reader_check(reader,
+                            lw_spec_evaluated(reader->spec, (size_t)(p - j->parameters), value, p->text));
         }
         return;
     }
@@ -182,6 +191,8 @@ static void collect(job *j, const lw_yaml *section, bool inputs) {
             p->input = &reader->inputs[reader->input_count++];
             *p->input = (lw_constant){.name = p->name};
             lw_reader_check(reader, lw_spec_place_input(reader->spec, p->name, 0, key->place));
+        } else {
+            lw_reader_check(reader, lw_spec_place_parameter(reader->spec, p->name, value->place));
         }
         name_object(reader, p);
         if (value->kind == LW_YAML_TEXT) {
@@ -258,7 +269,7 @@ void lw_read_parameters(lw_reader *reader, const lw_yaml *parameters, const lw_y
         if (j.parameters[k].state != FAILED || j.parameters[k].input) continue;
         reader->constants[reader->parameter_count++] =
             (lw_constant){.name = j.parameters[k].name, .value = 7};
-        lw_reader_check(reader, lw_spec_set_parameter(reader->spec, j.parameters[k].name, 7));
+        lw_reader_check(reader, lw_spec_evaluated(reader->spec, k, 7, NULL));
     }
     reader->object[0] = '\0';
 }

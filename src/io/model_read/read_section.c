@@ -169,6 +169,7 @@ bool lw_reader_coordinate(lw_reader *reader, const lw_yaml *map, const lw_named 
     if (lw_number(text, reader->constants, reader->parameter_count + reader->index_count, &number, NULL)) {
         for (int k = 0; k < count; k++) {
             if (number != k) continue;
+            lw_reader_bind_structure(reader, text, node->place, number);
             *coordinate = k;
             return true;
         }
@@ -272,6 +273,7 @@ static void read_once(repetition *job) {
         size_t before = reader->faults, warnings = reader->warnings;
         named->key = job->key->text;
         reader->warned = job->warned;
+        reader->waiting_count = 0;
         if (!job->faulty) job->read(reader, named, job->entry);
         job->faulty = job->faulty || reader->faults > before;
         job->warned = job->warned || reader->warnings > warnings;
@@ -305,7 +307,11 @@ static void repeat_index(repetition *job, size_t level) {
         if (!count_steps(job, (long)range->count)) stop(job);
         for (size_t k = 0; k < range->count && may_go_on(job); k++) {
             double value;
+            size_t mark = reader->waiting_count;
             if (lw_reader_number(reader, range->items[k], "index", LW_PLAIN_NUMBER, &value)) {
+                reader->waiting_count =
+                    mark; /* no value of an object, but one that decides how many there are */
+                lw_reader_bind_structure(reader, range->items[k]->text, range->items[k]->place, value);
                 one_step(job, level, value);
             } else {
                 stop(job);

@@ -291,6 +291,7 @@ bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, 
         if (!fits(reader, node, what, quantity, &measure, false)) return false;
         if (quantity == LW_ANGLE) question_angle(reader, node, what, number);
         *value = number;
+        lw_reader_bind(reader, node, value);
         return true;
     }
     report_syntax(reader, node, what, &syntax, true);
@@ -308,6 +309,7 @@ bool lw_reader_mixed_numbers(lw_reader *reader, const lw_yaml *node, const char 
         if (item->kind == LW_YAML_TEXT && quantities[k] != LW_ANGLE &&
             lw_number_meaning(item->text, &names, &values[k], &measure, NULL) &&
             (!lw_meaning_is_known(&measure) || lw_meaning_fit(&measure, quantities[k], false) == LW_FITS)) {
+            lw_reader_bind(reader, item, &values[k]);
             continue;
         }
         char entry[96]; /* only a fault needs its name */
@@ -360,6 +362,7 @@ bool lw_reader_integer(lw_reader *reader, const char *text, const lw_yaml *node,
         return false;
     }
     *value = (long)number;
+    lw_reader_bind_structure(reader, text, node->place, number);
     return true;
 }
 
@@ -387,46 +390,36 @@ int lw_reader_choice(lw_reader *reader, const lw_yaml *node, const char *what, c
     return -1;
 }
 
-/* Half-angle formulas; q = qx qy qz for Cardan angles. */
-static void from_cardan(const double angles[3], double q[4]) {
-    double cx = cos(angles[0] / 2), sx = sin(angles[0] / 2);
-    double cy = cos(angles[1] / 2), sy = sin(angles[1] / 2);
-    double cz = cos(angles[2] / 2), sz = sin(angles[2] / 2);
-    q[0] = cx * cy * cz - sx * sy * sz;
-    q[1] = sx * cy * cz + cx * sy * sz;
-    q[2] = cx * sy * cz - sx * cy * sz;
-    q[3] = cx * cy * sz + sx * sy * cz;
-}
-
 static bool from_axis(lw_reader *reader, const lw_yaml *node, double q[4]) {
-    double axis[3], angle;
+    double given[4]; /* axis, angle */
+    size_t mark = reader->waiting_count;
     const lw_yaml *axis_node = lw_reader_need(reader, node, "axis", "write {axis: [x, y, z], angle: a}");
     const lw_yaml *angle_node = lw_reader_need(reader, node, "angle", "write {axis: [x, y, z], angle: a}");
-    bool good = axis_node && lw_reader_numbers(reader, axis_node, "axis", LW_ANY_QUANTITY, 3, axis);
-    good = angle_node && lw_reader_number(reader, angle_node, "angle", LW_ANGLE, &angle) && good;
+    bool good = axis_node && lw_reader_numbers(reader, axis_node, "axis", LW_ANY_QUANTITY, 3, given);
+    good = angle_node && lw_reader_number(reader, angle_node, "angle", LW_ANGLE, &given[3]) && good;
     if (!good) return false;
-    double length = hypot(hypot(axis[0], axis[1]), axis[2]);
-    if (!(length > 0)) {
+    if (!lw_binding_apply(LW_BIND_AXIS_ANGLE, given, q)) {
         lw_reader_fault(reader, axis_node->place, "give any non-zero vector, e.g. [0, 0, 1]",
                         "axis [0, 0, 0] has no direction");
         return false;
     }
-    q[0] = cos(angle / 2);
-    for (int k = 0; k < 3; k++) q[k + 1] = sin(angle / 2) * (axis[k] / length);
+    lw_reader_bind_group(reader, mark, LW_BIND_AXIS_ANGLE, given, q);
     return true;
 }
 
 static bool from_quaternion(lw_reader *reader, const lw_yaml *node, const char *what, double q[4]) {
-    if (!lw_reader_numbers(reader, node, what, LW_PLAIN_NUMBER, 4, q)) return false;
-    double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
-    if (fabs(length - 1) > 1e-3) { /* Tolerance for a quaternion given with few digits. */
+    double given[4];
+    size_t mark = reader->waiting_count;
+    if (!lw_reader_numbers(reader, node, what, LW_PLAIN_NUMBER, 4, given)) return false;
+    if (!lw_binding_apply(LW_BIND_QUATERNION, given, q)) {
+        double length = hypot(hypot(given[0], given[1]), hypot(given[2], given[3]));
         lw_reader_fault(reader, node->place,
                         "a quaternion [w, x, y, z] has length 1; or write {axis: [x, y, z], angle: a}",
-                        "%s [%g, %g, %g, %g] has length %g", what, q[0], q[1], q[2], q[3], length);
+                        "%s [%g, %g, %g, %g] has length %g", what, given[0], given[1], given[2], given[3],
+                        length);
         return false;
     }
-    if (fabs(length - 1) <= 1e-15) return true; /* as it is, so that what was written reads back exactly */
-    for (int k = 0; k < 4; k++) q[k] /= length;
+    lw_reader_bind_group(reader, mark, LW_BIND_QUATERNION, given, q);
     return true;
 }
 
@@ -437,9 +430,11 @@ bool lw_reader_rotation(lw_reader *reader, const lw_yaml *node, const char *what
     if (!lw_yaml_get(node, "cardan"))
         return lw_reader_keys(reader, node, axis_keys) && from_axis(reader, node, rotation);
     double angles[3];
+    size_t mark = reader->waiting_count;
     lw_reader_keys(reader, node, cardan_keys);
     if (!lw_reader_key_numbers(reader, node, "cardan", LW_ANGLE, 3, angles)) return false;
-    from_cardan(angles, rotation);
+    lw_binding_apply(LW_BIND_CARDAN, angles, rotation);
+    lw_reader_bind_group(reader, mark, LW_BIND_CARDAN, angles, rotation);
     return true;
 }
 
@@ -536,8 +531,7 @@ size_t lw_next_name(lw_name_scan *scan) {
     return 0;
 }
 
-/* The text with the indices of the repeat replaced by their values: the spec knows parameters only. */
-static const char *without_indices(lw_reader *reader, const char *text) {
+const char *lw_reader_without_indices(lw_reader *reader, const char *text) {
     text_buffer buffer = {reader, NULL, 0, 0};
     const lw_constant *indices = reader->constants + reader->parameter_count;
     size_t done = 0, length;
@@ -560,7 +554,7 @@ const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const cha
     char remedy[160];
     list_names(remedy, sizeof remedy, "give a number or an expression of ", variables->names);
     if (!is_text(reader, node, what, remedy)) return NULL;
-    const char *text = reader->index_count > 0 ? without_indices(reader, node->text) : node->text;
+    const char *text = reader->index_count > 0 ? lw_reader_without_indices(reader, node->text) : node->text;
     if (!text) return NULL;
 
     lw_instruction program[LW_EXPRESSION_LENGTH];

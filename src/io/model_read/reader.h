@@ -11,6 +11,7 @@
 
 #include "expression/function.h"
 #include "expression/units.h"
+#include "model/bindings.h"
 
 #include <linkwork/io.h>
 
@@ -49,6 +50,13 @@ const char *lw_results_table_closest(const lw_name_table *names, const char *wor
 
 /* --- reader --------------------------------------------------------------------------------------- */
 
+/* A binding of a value that is not in the spec yet. */
+typedef struct lw_waiting {
+    lw_binding binding;
+    const double *results; /* where they stand at the moment */
+    lw_operand operands[LW_MAX_OPERANDS];
+} lw_waiting;
+
 typedef struct lw_reader {
     const char *file;
     lw_report *report;
@@ -80,6 +88,9 @@ typedef struct lw_reader {
     size_t suggestion_count;
 
     size_t objects; /* entries and steps of repeats so far */
+
+    lw_waiting *waiting; /* bindings of the entry that is being read */
+    size_t waiting_count, waiting_capacity;
 } lw_reader;
 
 void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...)
@@ -130,6 +141,9 @@ typedef struct lw_law_variables {
 const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
                                const lw_law_variables *variables);
 
+/* The text with the indices of the repeat replaced by their values: the spec knows parameters only. */
+const char *lw_reader_without_indices(lw_reader *reader, const char *text);
+
 /* A number that is a value of YAML but not of expressions, such as .nan, gets the message of nan. */
 void lw_reader_explain(const char *text, lw_syntax *syntax);
 
@@ -150,6 +164,25 @@ typedef struct lw_name_scan {
     bool operand; /* something that a unit may follow stands before */
 } lw_name_scan;
 size_t lw_next_name(lw_name_scan *scan); /* length of the next name, 0 at the end; add it to at to go on */
+
+/* --- what depends on parameters (reader_bindings.c) ------------------------------------------------ */
+
+/* Binds a number that has been read, if its expression mentions a parameter. lw_reader_number and its relatives do
+ * so by themselves. */
+void lw_reader_bind(lw_reader *reader, const lw_yaml *node, const double *value);
+/* A bound number must keep this rule. */
+void lw_reader_bind_rule(lw_reader *reader, const double *value, lw_binding_rule rule);
+/* Takes the bindings of operands, numbers that were read since waiting_count was `mark`, together to one of the
+ * results that were computed from them. */
+void lw_reader_bind_group(lw_reader *reader, size_t mark, lw_binding_kind kind, const double *operands,
+                          const double *results);
+/* Results of the body's LW_BIND_SHAPE that the file gives itself: lw_binding.kept. */
+void lw_reader_bind_keeps(lw_reader *reader, unsigned kept);
+/* A number from which names or counts are made. */
+void lw_reader_bind_structure(lw_reader *reader, const char *text, lw_place place, double value);
+/* The values in start[0..size) now belong to this object of the spec. */
+void lw_reader_bound(lw_reader *reader, lw_binding_owner owner, size_t object, const void *start,
+                     size_t size);
 
 /* --- references and repetition (read_section.c) --------------------------------------------------- */
 
