@@ -361,7 +361,26 @@ static lw_status check_forces(lw_compiler *compiler) {
     return LW_OK;
 }
 
-static lw_status compile(lw_compiler *compiler) {
+static lw_status compile_elements(lw_compiler *compiler) {
+    lw_status status = lw_compile_forces(compiler);
+    return status == LW_OK ? lw_compile_constraints(compiler) : status;
+}
+
+/* Some joint is unusable, and there is no tree without it; elements and constraints are still looked at. Bodies that are not connected are so whatever the
+ * geometry of their joints, as long as these name their bodies. */
+static lw_status compile_without_joints(lw_compiler *compiler) {
+    bool joined = true;
+    for (size_t j = 0; j < compiler->spec->joint_count; j++) {
+        int *bodies = compiler->drafts[j].bodies;
+        if (bodies[0] == bodies[1]) bodies[0] = 0; /* one of them is wrong; it may have meant ground */
+        joined &= bodies[0] >= 0 && bodies[1] >= 0 && bodies[0] != bodies[1];
+    }
+    lw_status status = joined ? lw_compile_graph(compiler) : LW_OK;
+    return status == LW_OK ? compile_elements(compiler) : status;
+}
+
+/* Everything that needs no tree: header, names, bodies and joints by themselves. *usable: all joints are. */
+static lw_status compile_drafts(lw_compiler *compiler, bool *usable) {
     const lw_spec *spec = compiler->spec;
     compiler->reference = LW_NEW(compiler->scratch, lw_pose, spec->body_count + 1);
     compiler->posed = LW_NEW(compiler->scratch, bool, spec->body_count + 1);
@@ -374,36 +393,26 @@ static lw_status compile(lw_compiler *compiler) {
     if (status == LW_OK) status = compile_names(compiler);
     if (status == LW_OK) status = compile_parts(compiler);
     if (status == LW_OK) status = lw_compile_reference(compiler);
+    *usable = true;
+    for (size_t j = 0; j < spec->joint_count && status == LW_OK; j++) {
+        *usable &= compiler->drafts[j].usable;
+        if (compiler->drafts[j].usable)
+            status = lw_compile_draft(compiler, &spec->joints[j], &compiler->drafts[j]);
+    }
+    return status;
+}
+
+static lw_status compile(lw_compiler *compiler) {
+    bool usable;
+    lw_status status = compile_drafts(compiler, &usable);
     if (status != LW_OK) return status;
-    bool usable = true;
-    for (size_t j = 0; j < spec->joint_count; j++) {
-        usable &= compiler->drafts[j].usable;
-        if (!compiler->drafts[j].usable) continue;
-        status = lw_compile_draft(compiler, &spec->joints[j], &compiler->drafts[j]);
-        if (status != LW_OK) return status;
-    }
-    if (!usable) { /* Without all joints there is no tree, but the other parts are still checked. */
-        bool joined = true;
-        for (size_t j = 0; j < spec->joint_count; j++) {
-            int *bodies = compiler->drafts[j].bodies;
-            if (bodies[0] == bodies[1]) bodies[0] = 0; /* one of them is wrong; it may have meant ground */
-            joined &= bodies[0] >= 0 && bodies[1] >= 0 && bodies[0] != bodies[1];
-        }
-        if (joined)
-            status = lw_compile_graph(compiler); /* loose bodies are loose, whatever their joints' geometry */
-        if (status == LW_OK) status = lw_compile_forces(compiler);
-        return status == LW_OK ? lw_compile_constraints(compiler) : status;
-    }
+    if (!usable) return compile_without_joints(compiler);
     status = lw_compile_graph(compiler);
     if (status != LW_OK) return status;
-    if (compiler->model->graph.unreached) {
-        status = lw_compile_forces(compiler);
-        return status == LW_OK ? lw_compile_constraints(compiler) : status;
-    }
+    if (compiler->model->graph.unreached) return compile_elements(compiler);
     status = lw_compile_tree(compiler);
     if (status == LW_OK) status = lw_compile_motions(compiler);
-    if (status == LW_OK) status = lw_compile_forces(compiler);
-    if (status == LW_OK) status = lw_compile_constraints(compiler);
+    if (status == LW_OK) status = compile_elements(compiler);
     if (status != LW_OK || compiler->errors) return status;
     lw_validate_planar(compiler);
     status = lw_compile_cut_angles(compiler);

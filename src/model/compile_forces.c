@@ -15,101 +15,127 @@ static const char *const of_drive[] = {"t", "q", "v"};
 
 /* --- prescribed motion ---------------------------------------------------------------------------- */
 
+/* The functions of one motion: of a coordinate, or of the three Cardan angles of a rotation. */
+static void compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, lw_motion *motion) {
+    for (int c = 0; c < motion->count; c++)
+        motion->functions[c] = lw_compile_motion(compiler, joint, joint->motion[motion->speed + c]);
+    for (int c = 0; c < motion->count; c++)
+        if (motion->functions[c] && lw_function_may_jump(motion->functions[c]))
+            lw_compile_warning(
+                compiler, "joint", joint->name, joint->place,
+                "use smooth functions such as step(t, t0, h0, t1, h1), or drive the joint by a force",
+                "its motion \"%s\" may jump; a jump of speed is an impact, which is not simulated",
+                joint->motion[motion->speed + c]);
+    if (joint->has_q || joint->has_v)
+        lw_compile_warning(compiler, "joint", joint->name, joint->place, "leave q and v out",
+                           "its motion is prescribed, so initial q and v that are given do not count");
+}
+
+/* All motions of one joint; false: an error leaves the others alone. */
+static bool compile_joint_motions(lw_compiler *compiler, int body) {
+    lw_model *model = compiler->model;
+    const lw_link *link = &model->links[body];
+    const lw_joint_spec *joint = &compiler->spec->joints[model->bodies[body].joint_index];
+    for (int k = 0; k < link->joint.nv; k++) {
+        if (!(link->prescribed >> k & 1)) continue;
+        lw_motion *motion = &model->motions[model->motion_count++];
+        bool angles = lw_joint_coordinate_of_speed(link->joint.type, k) < 0;
+        *motion = (lw_motion){.body = body, .speed = k, .count = angles ? 3 : 1};
+        if (angles && (link->prescribed >> k & 7) != 7) {
+            lw_compile_error(compiler, "joint", joint->name, joint->place,
+                             "give all three Cardan angles (rotation = Rx(a) Ry(b) Rz(c)) or none",
+                             "the rotation of a %s joint is prescribed in part",
+                             lw_joint_type_name(joint->type));
+            return false;
+        }
+        compile_motion(compiler, joint, motion);
+        k += motion->count - 1;
+    }
+    return true;
+}
+
 lw_status lw_compile_motions(lw_compiler *compiler) {
-    const lw_spec *spec = compiler->spec;
     lw_model *model = compiler->model;
     int most = 0;
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++) most += model->links[i].prescribed >> k & 1;
     model->motions = LW_NEW(model->arena, lw_motion, most + 1);
     if (!model->motions) return LW_ERROR_MEMORY;
-    for (int i = 1; i <= model->body_count; i++) {
-        const lw_link *link = &model->links[i];
-        const lw_joint_spec *joint = &spec->joints[model->bodies[i].joint_index];
-        for (int k = 0; k < link->joint.nv; k++) {
-            if (!(link->prescribed >> k & 1)) continue;
-            lw_motion *motion = &model->motions[model->motion_count++];
-            bool angles = lw_joint_coordinate_of_speed(link->joint.type, k) < 0;
-            *motion = (lw_motion){.body = i, .speed = k, .count = angles ? 3 : 1};
-            if (angles && (link->prescribed >> k & 7) != 7) {
-                lw_compile_error(compiler, "joint", joint->name, joint->place,
-                                 "give all three Cardan angles (rotation = Rx(a) Ry(b) Rz(c)) or none",
-                                 "the rotation of a %s joint is prescribed in part",
-                                 lw_joint_type_name(joint->type));
-                return LW_OK;
-            }
-            for (int c = 0; c < motion->count; c++)
-                motion->functions[c] = lw_compile_motion(compiler, joint, joint->motion[k + c]);
-            for (int c = 0; c < motion->count; c++)
-                if (motion->functions[c] && lw_function_may_jump(motion->functions[c]))
-                    lw_compile_warning(
-                        compiler, "joint", joint->name, joint->place,
-                        "use smooth functions such as step(t, t0, h0, t1, h1), or drive the joint by a force",
-                        "its motion \"%s\" may jump; a jump of speed is an impact, which is not simulated",
-                        joint->motion[k + c]);
-            if (joint->has_q || joint->has_v)
-                lw_compile_warning(
-                    compiler, "joint", joint->name, joint->place, "leave q and v out",
-                    "its motion is prescribed, so initial q and v that are given do not count");
-            k += motion->count - 1;
-        }
-    }
+    for (int i = 1; i <= model->body_count; i++)
+        if (!compile_joint_motions(compiler, i)) return LW_OK;
     model->depends_on_time |= model->motion_count > 0;
     return LW_OK;
 }
 
 /* --- force elements ------------------------------------------------------------------------------- */
 
-static bool finite_or_error(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
-                            const char *what, const double *x, int count) {
+/* The force element or constraint that messages are about. */
+typedef struct object {
+    const char *kind, *name;
+    lw_place place;
+} object;
+
+static object force_object(const lw_force_spec *spec) { return (object){"force", spec->name, spec->place}; }
+
+static object constraint_object(const lw_constraint_spec *spec) {
+    return (object){"constraint", spec->name, spec->place};
+}
+
+static bool finite_or_error(lw_compiler *compiler, object who, const char *what, const double *x, int count) {
     if (lw_finite(x, count)) return true;
-    lw_compile_error(compiler, kind, name, place, "give finite numbers", "%s is not finite", what);
+    lw_compile_error(compiler, who.kind, who.name, who.place, "give finite numbers", "%s is not finite",
+                     what);
     return false;
 }
 
-/* The joint coordinate and speed on which an element acts; -1 and an error if there is none. At a joint that
- * closes a loop they are counted from that joint's first, and *closure is the loop; closure NULL: such joints
- * are not allowed. */
-static void find_coordinate(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
-                            const char *joint_name, int coordinate, bool needs_q, int *q, int *v,
-                            int *closure) {
+/* The coordinate of a joint that an object names. */
+typedef struct wanted_coordinate {
+    const char *joint;
+    int number;
+    bool needs_angle; /* a speed alone, as of a spherical joint, is not enough */
+    bool may_be_cut;  /* the joint may close a loop */
+} wanted_coordinate;
+
+/* Numbers of coordinate and speed, or -1. At a joint that closes a loop they count from that joint's first,
+ * and closure is the loop; otherwise it is -1. */
+typedef struct found_coordinate {
+    int q, v, closure;
+} found_coordinate;
+
+static found_coordinate find_coordinate(lw_compiler *compiler, object who, wanted_coordinate wanted) {
     const lw_model *model = compiler->model;
-    *q = *v = -1;
-    if (closure) *closure = -1;
-    int joint = lw_compile_joint(compiler, kind, name, place, joint_name);
-    if (joint < 0 || !compiler->drafts[joint].usable) return;
+    const found_coordinate none = {-1, -1, -1};
+    int joint = lw_compile_joint(compiler, who.kind, who.name, who.place, wanted.joint);
+    if (joint < 0 || !compiler->drafts[joint].usable) return none;
     const lw_joint *type = &compiler->drafts[joint].joint;
-    if (coordinate < 0 || coordinate >= type->nv) {
+    if (wanted.number < 0 || wanted.number >= type->nv) {
         char remedy[96] = "choose a joint that moves";
         if (type->nv) snprintf(remedy, sizeof remedy, "count from 0 to %d", type->nv - 1);
-        lw_compile_error(compiler, kind, name, place, remedy, "joint \"%s\" (%s) has no coordinate %d",
-                         joint_name, lw_joint_type_name(type->type), coordinate);
-        return;
+        lw_compile_error(compiler, who.kind, who.name, who.place, remedy,
+                         "joint \"%s\" (%s) has no coordinate %d", wanted.joint,
+                         lw_joint_type_name(type->type), wanted.number);
+        return none;
     }
-    int own = lw_joint_coordinate_of_speed(type->type, coordinate);
-    if (own < 0 && needs_q) {
+    int own = lw_joint_coordinate_of_speed(type->type, wanted.number);
+    if (own < 0 && wanted.needs_angle) {
         lw_compile_error(
-            compiler, kind, name, place, "use a bushing between its bodies",
-            "coordinate %d of joint \"%s\" (%s) is an angular velocity, not the rate of an angle", coordinate,
-            joint_name, lw_joint_type_name(type->type));
-        return;
+            compiler, who.kind, who.name, who.place, "use a bushing between its bodies",
+            "coordinate %d of joint \"%s\" (%s) is an angular velocity, not the rate of an angle",
+            wanted.number, wanted.joint, lw_joint_type_name(type->type));
+        return none;
     }
-    if (!model->links) return;
+    if (!model->links) return none;
     const lw_joint_info *info = &model->joints[joint].info;
-    if (info->cut && !closure) {
-        lw_compile_error(compiler, kind, name, place,
+    if (!info->cut) return (found_coordinate){own < 0 ? -1 : info->q + own, info->v + wanted.number, -1};
+    if (!wanted.may_be_cut) {
+        lw_compile_error(compiler, who.kind, who.name, who.place,
                          "couple another joint of the loop, or take out its cut: true",
-                         "joint \"%s\" closes a loop and has no coordinates", joint_name);
-        return;
+                         "joint \"%s\" closes a loop and has no coordinates", wanted.joint);
+        return none;
     }
-    if (info->cut) {
-        *closure = 0;
-        while (model->closures[*closure] != joint) ++*closure;
-        *v = coordinate, *q = own;
-        return;
-    }
-    *v = info->v + coordinate;
-    if (own >= 0) *q = info->q + own;
+    int closure = 0;
+    while (model->closures[closure] != joint) closure++;
+    return (found_coordinate){own, wanted.number, closure};
 }
 
 /* A point of the world (reference configuration) or of a body, in the body's internal frame. */
@@ -140,13 +166,13 @@ static void place_axes(const lw_compiler *compiler, int body, lw_geometry_frame 
     lw_m3_mul(model->bodies[model->graph.label[body]].frame.R, local, out);
 }
 
-static bool find_bodies(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
-                        const char *const wanted[2], int users[2], int labels[2]) {
+static bool find_bodies(lw_compiler *compiler, object who, const char *const wanted[2], int users[2],
+                        int labels[2]) {
     for (int side = 0; side < 2; side++)
-        users[side] = lw_compile_body(compiler, kind, name, place, wanted[side]);
+        users[side] = lw_compile_body(compiler, who.kind, who.name, who.place, wanted[side]);
     if (users[0] < 0 || users[1] < 0) return false;
     if (users[0] == users[1]) {
-        lw_compile_error(compiler, kind, name, place, "name two different bodies",
+        lw_compile_error(compiler, who.kind, who.name, who.place, "name two different bodies",
                          "acts between body \"%s\" and itself", wanted[0]);
         return false;
     }
@@ -158,8 +184,7 @@ static bool find_bodies(lw_compiler *compiler, const char *kind, const char *nam
 static void compile_law(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
     const double *numbers[] = {&spec->stiffness, &spec->damping, &spec->free_length};
     static const char *const names[] = {"stiffness", "damping", "free length"};
-    for (int k = 0; k < 3; k++)
-        finite_or_error(compiler, "force", spec->name, spec->place, names[k], numbers[k], 1);
+    for (int k = 0; k < 3; k++) finite_or_error(compiler, force_object(spec), names[k], numbers[k], 1);
     if (spec->damping < 0)
         lw_compile_warning(compiler, "force", spec->name, spec->place,
                            "damping takes energy out when it is positive",
@@ -184,10 +209,14 @@ static void compile_law(lw_compiler *compiler, const lw_force_spec *spec, lw_for
     }
 }
 
-static void compile_bushing(lw_compiler *compiler, const lw_force_spec *spec, const int users[2],
-                            lw_force *force) {
-    finite_or_error(compiler, "force", spec->name, spec->place, "stiffness", spec->bushing_stiffness, 6);
-    finite_or_error(compiler, "force", spec->name, spec->place, "damping", spec->bushing_damping, 6);
+static void compile_bushing(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
+    int users[2];
+    if (!finite_or_error(compiler, force_object(spec), "a point", spec->points[0], 6) ||
+        !finite_or_error(compiler, force_object(spec), "rotation", spec->rotation, 4) ||
+        !find_bodies(compiler, force_object(spec), spec->bodies, users, force->bodies))
+        return;
+    finite_or_error(compiler, force_object(spec), "stiffness", spec->bushing_stiffness, 6);
+    finite_or_error(compiler, force_object(spec), "damping", spec->bushing_damping, 6);
     memcpy(force->bushing_stiffness, spec->bushing_stiffness, sizeof force->bushing_stiffness);
     memcpy(force->bushing_damping, spec->bushing_damping, sizeof force->bushing_damping);
     double quaternion[4], R[9];
@@ -212,7 +241,7 @@ static void compile_applied(lw_compiler *compiler, const lw_force_spec *spec, lw
     int body = lw_compile_body(compiler, "force", spec->name, spec->place, spec->bodies[0]);
     int against =
         spec->bodies[1] ? lw_compile_body(compiler, "force", spec->name, spec->place, spec->bodies[1]) : 0;
-    finite_or_error(compiler, "force", spec->name, spec->place, "point", spec->points[0], 3);
+    finite_or_error(compiler, force_object(spec), "point", spec->points[0], 3);
     for (int k = 0; k < 6; k++) {
         const char *text = k < 3 ? spec->force[k] : spec->torque[k - 3];
         if (text)
@@ -227,64 +256,76 @@ static void compile_applied(lw_compiler *compiler, const lw_force_spec *spec, lw
     memcpy(force->frames[0].R, compiler->model->bodies[force->bodies[0]].frame.R, sizeof force->frames[0].R);
 }
 
-static void compile_force(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
-    const char *name = spec->name;
+static void compile_spring(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
     int users[2];
+    compile_law(compiler, spec, force);
+    if (spec->has_free_length && spec->free_length < 0)
+        lw_compile_error(compiler, "force", spec->name, spec->place, "give zero or a positive length",
+                         "free length %g is negative", spec->free_length);
+    if (finite_or_error(compiler, force_object(spec), "a point", spec->points[0], 6) &&
+        find_bodies(compiler, force_object(spec), spec->bodies, users, force->bodies))
+        for (int side = 0; side < 2; side++)
+            place_point(compiler, users[side], spec->frame, spec->points[side], force->frames[side].p);
+}
+
+/* The coordinate that a torsion spring, a drive or friction acts on. */
+static void compile_coordinate(lw_compiler *compiler, const lw_force_spec *spec, bool needs_angle,
+                               lw_force *force) {
+    const wanted_coordinate wanted = {spec->joint, spec->coordinate, needs_angle, true};
+    found_coordinate found = find_coordinate(compiler, force_object(spec), wanted);
+    force->q = found.q, force->v = found.v, force->closure = found.closure;
+}
+
+static void compile_drive(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
+    if (spec->drive)
+        force->drive = lw_compile_function(compiler, "force", spec->name, spec->place, "force", spec->drive,
+                                           of_drive, 3);
+    else
+        lw_compile_error(compiler, "force", spec->name, spec->place, "give an expression of t, q and v",
+                         "has no force");
+    compile_coordinate(compiler, spec, force->drive && lw_function_uses(force->drive, 1), force);
+}
+
+static void compile_friction(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
+    if (!isfinite(spec->viscous) || !isfinite(spec->coulomb) || spec->viscous < 0 || spec->coulomb < 0)
+        lw_compile_error(compiler, "force", spec->name, spec->place, "give zero or positive numbers",
+                         "friction (viscous %g, coulomb %g) is negative or not finite", spec->viscous,
+                         spec->coulomb);
+    if (spec->coulomb != 0 && !(spec->smoothing > 0 && isfinite(spec->smoothing)))
+        lw_compile_error(compiler, "force", spec->name, spec->place,
+                         "give the speed below which friction fades, e.g. 0.01",
+                         "smoothing %g is not a speed", spec->smoothing);
+    force->viscous = spec->viscous;
+    force->coulomb = spec->coulomb;
+    force->smoothing = spec->smoothing;
+    compile_coordinate(compiler, spec, false, force);
+}
+
+static void compile_force(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
     force->type = spec->type;
-    force->q = force->v = -1;
+    force->q = force->v = force->closure = -1;
     switch (spec->type) {
     case LW_FORCE_SPRING:
-        compile_law(compiler, spec, force);
-        if (spec->has_free_length && spec->free_length < 0)
-            lw_compile_error(compiler, "force", name, spec->place, "give zero or a positive length",
-                             "free length %g is negative", spec->free_length);
-        if (finite_or_error(compiler, "force", name, spec->place, "a point", spec->points[0], 6) &&
-            find_bodies(compiler, "force", name, spec->place, spec->bodies, users, force->bodies))
-            for (int side = 0; side < 2; side++)
-                place_point(compiler, users[side], spec->frame, spec->points[side], force->frames[side].p);
+        compile_spring(compiler, spec, force);
         break;
     case LW_FORCE_BUSHING:
-        if (finite_or_error(compiler, "force", name, spec->place, "a point", spec->points[0], 6) &&
-            finite_or_error(compiler, "force", name, spec->place, "rotation", spec->rotation, 4) &&
-            find_bodies(compiler, "force", name, spec->place, spec->bodies, users, force->bodies))
-            compile_bushing(compiler, spec, users, force);
+        compile_bushing(compiler, spec, force);
         break;
     case LW_FORCE_APPLIED:
         compile_applied(compiler, spec, force);
         break;
     case LW_FORCE_TORSION:
         compile_law(compiler, spec, force);
-        find_coordinate(compiler, "force", name, spec->place, spec->joint, spec->coordinate, true, &force->q,
-                        &force->v, &force->closure);
+        compile_coordinate(compiler, spec, true, force);
         break;
     case LW_FORCE_DRIVE:
-        if (spec->drive)
-            force->drive =
-                lw_compile_function(compiler, "force", name, spec->place, "force", spec->drive, of_drive, 3);
-        else
-            lw_compile_error(compiler, "force", name, spec->place, "give an expression of t, q and v",
-                             "has no force");
-        find_coordinate(compiler, "force", name, spec->place, spec->joint, spec->coordinate,
-                        force->drive && lw_function_uses(force->drive, 1), &force->q, &force->v,
-                        &force->closure);
+        compile_drive(compiler, spec, force);
         break;
     case LW_FORCE_FRICTION:
-        if (!isfinite(spec->viscous) || !isfinite(spec->coulomb) || spec->viscous < 0 || spec->coulomb < 0)
-            lw_compile_error(compiler, "force", name, spec->place, "give zero or positive numbers",
-                             "friction (viscous %g, coulomb %g) is negative or not finite", spec->viscous,
-                             spec->coulomb);
-        if (spec->coulomb != 0 && !(spec->smoothing > 0 && isfinite(spec->smoothing)))
-            lw_compile_error(compiler, "force", name, spec->place,
-                             "give the speed below which friction fades, e.g. 0.01",
-                             "smoothing %g is not a speed", spec->smoothing);
-        force->viscous = spec->viscous;
-        force->coulomb = spec->coulomb;
-        force->smoothing = spec->smoothing;
-        find_coordinate(compiler, "force", name, spec->place, spec->joint, spec->coordinate, false, &force->q,
-                        &force->v, &force->closure);
+        compile_friction(compiler, spec, force);
         break;
     default:
-        lw_compile_error(compiler, "force", name, spec->place, NULL, "unknown force type %d",
+        lw_compile_error(compiler, "force", spec->name, spec->place, NULL, "unknown force type %d",
                          (int)spec->type);
     }
 }
@@ -299,7 +340,6 @@ lw_status lw_compile_forces(lw_compiler *compiler) {
         lw_force *force = &model->forces[k];
         force->name = lw_arena_text(model->arena, spec->forces[k].name);
         if (!force->name) return LW_ERROR_MEMORY;
-        force->closure = -1;
         compile_force(compiler, &spec->forces[k], force);
         model->depends_on_time |=
             (force->law && !force->law_is_potential && lw_function_uses(force->law, 2)) ||
@@ -387,7 +427,7 @@ static void compile_rolling(lw_compiler *compiler, const lw_constraint_spec *spe
         lw_compile_error(compiler, "constraint", name, spec->place, "give a positive radius",
                          "radius %g is not a length", spec->radius);
     double normal = lw_v3_norm(spec->normal), axis = lw_v3_norm(spec->axis);
-    finite_or_error(compiler, "constraint", name, spec->place, "axis", spec->axis, 3);
+    finite_or_error(compiler, constraint_object(spec), "axis", spec->axis, 3);
     if (!(normal > 0) || !isfinite(normal)) {
         lw_compile_error(compiler, "constraint", name, spec->place,
                          "give any non-zero vector, e.g. [0, 0, 1]",
@@ -415,19 +455,46 @@ static void compile_coupling(lw_compiler *compiler, const lw_constraint_spec *sp
     }
     bool any = false;
     for (int k = 0; k < spec->terms; k++) {
-        find_coordinate(compiler, "constraint", spec->name, spec->place, spec->joints[k],
-                        spec->coordinates[k], true, &constraint->coordinates[k], &constraint->speeds[k],
-                        NULL);
+        const wanted_coordinate wanted = {spec->joints[k], spec->coordinates[k], true, false};
+        found_coordinate found = find_coordinate(compiler, constraint_object(spec), wanted);
+        constraint->coordinates[k] = found.q, constraint->speeds[k] = found.v;
         constraint->factors[k] = spec->factors[k];
         any |= spec->factors[k] != 0;
     }
-    finite_or_error(compiler, "constraint", spec->name, spec->place, "a factor", spec->factors, spec->terms);
-    finite_or_error(compiler, "constraint", spec->name, spec->place, "offset", &spec->offset, 1);
+    finite_or_error(compiler, constraint_object(spec), "a factor", spec->factors, spec->terms);
+    finite_or_error(compiler, constraint_object(spec), "offset", &spec->offset, 1);
     if (!any)
         lw_compile_error(compiler, "constraint", spec->name, spec->place,
                          "give at least one that is not zero", "all its factors are zero");
     constraint->terms = spec->terms;
     constraint->offset = spec->offset;
+}
+
+static void compile_constraint(lw_compiler *compiler, const lw_constraint_spec *spec,
+                               lw_constraint *constraint) {
+    int users[2];
+    constraint->type = spec->type;
+    constraint->place = spec->place;
+    if (spec->type == LW_CONSTRAINT_COUPLING) {
+        compile_coupling(compiler, spec, constraint);
+        return;
+    }
+    if (spec->type != LW_CONSTRAINT_DISTANCE && spec->type != LW_CONSTRAINT_ROLLING) {
+        lw_compile_error(compiler, "constraint", spec->name, spec->place, NULL, "unknown constraint type %d",
+                         (int)spec->type);
+        return;
+    }
+    if (!finite_or_error(compiler, constraint_object(spec), "a point", spec->points[0], 6) ||
+        !find_bodies(compiler, constraint_object(spec), spec->bodies, users, constraint->bodies))
+        return;
+    for (int side = 0; side < 2; side++)
+        place_point(compiler, users[side], spec->frame, spec->points[side], constraint->points[side]);
+    if (spec->type == LW_CONSTRAINT_ROLLING)
+        compile_rolling(compiler, spec, users, constraint);
+    else if (!isfinite(spec->length) || spec->length < 0)
+        lw_compile_error(compiler, "constraint", spec->name, spec->place, "give a positive length",
+                         "length %g is not a length", spec->length);
+    constraint->length = spec->length;
 }
 
 lw_status lw_compile_constraints(lw_compiler *compiler) {
@@ -437,35 +504,9 @@ lw_status lw_compile_constraints(lw_compiler *compiler) {
     model->constraints = LW_NEW(model->arena, lw_constraint, spec->constraint_count + 1);
     if (!model->constraints) return LW_ERROR_MEMORY;
     for (size_t k = 0; k < spec->constraint_count; k++) {
-        const lw_constraint_spec *from = &spec->constraints[k];
-        lw_constraint *constraint = &model->constraints[k];
-        int users[2];
-        constraint->name = lw_arena_text(model->arena, from->name);
-        if (!constraint->name) return LW_ERROR_MEMORY;
-        constraint->type = from->type;
-        constraint->place = from->place;
-        if (from->type == LW_CONSTRAINT_COUPLING) {
-            compile_coupling(compiler, from, constraint);
-            continue;
-        }
-        if (from->type != LW_CONSTRAINT_DISTANCE && from->type != LW_CONSTRAINT_ROLLING) {
-            lw_compile_error(compiler, "constraint", from->name, from->place, NULL,
-                             "unknown constraint type %d", (int)from->type);
-            continue;
-        }
-        if (!finite_or_error(compiler, "constraint", from->name, from->place, "a point", from->points[0],
-                             6) ||
-            !find_bodies(compiler, "constraint", from->name, from->place, from->bodies, users,
-                         constraint->bodies))
-            continue;
-        for (int side = 0; side < 2; side++)
-            place_point(compiler, users[side], from->frame, from->points[side], constraint->points[side]);
-        if (from->type == LW_CONSTRAINT_ROLLING)
-            compile_rolling(compiler, from, users, constraint);
-        else if (!isfinite(from->length) || from->length < 0)
-            lw_compile_error(compiler, "constraint", from->name, from->place, "give a positive length",
-                             "length %g is not a length", from->length);
-        constraint->length = from->length;
+        model->constraints[k].name = lw_arena_text(model->arena, spec->constraints[k].name);
+        if (!model->constraints[k].name) return LW_ERROR_MEMORY;
+        compile_constraint(compiler, &spec->constraints[k], &model->constraints[k]);
     }
     return LW_OK;
 }

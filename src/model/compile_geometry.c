@@ -194,56 +194,84 @@ static bool leads_on(const lw_compiler *compiler, int joint) {
     return compiler->drafts[joint].usable && spec->frame == LW_GEOMETRY_BODY && !lw_joint_is_free(spec->type);
 }
 
-lw_status lw_compile_reference(lw_compiler *compiler) {
-    const lw_spec *spec = compiler->spec;
-    int nb = (int)spec->body_count, nj = (int)spec->joint_count;
-    bool *known = LW_NEW(compiler->scratch, bool, nb + 1);
-    bool *in_world = LW_NEW(compiler->scratch, bool, nb + 1);
-    int *queue = LW_NEW(compiler->scratch, int, nb + 1);
-    int *start = LW_NEW(compiler->scratch, int, nb + 2), *at = LW_NEW(compiler->scratch, int, 2 * nj + 1);
-    if (lw_arena_failed(compiler->scratch)) return LW_ERROR_MEMORY;
-    int tail = 0;
-    for (int i = 0; i <= nb; i++) {
+/* The search for reference poses: from bodies that have one, across joints, to their neighbours. */
+typedef struct search {
+    bool *known;      /* the body has a pose, or one was made up for it */
+    bool *in_world;   /* some joint of the body is given in the world */
+    int *queue, tail; /* known bodies, in the order in which they became so */
+    int *start, *at;  /* joints of body i that lead on: at[start[i]] .. at[start[i + 1] - 1] */
+} search;
+
+static lw_status search_create(const lw_compiler *compiler, search *s) {
+    int nb = (int)compiler->spec->body_count, nj = (int)compiler->spec->joint_count;
+    *s = (search){.known = LW_NEW(compiler->scratch, bool, nb + 1),
+                  .in_world = LW_NEW(compiler->scratch, bool, nb + 1),
+                  .queue = LW_NEW(compiler->scratch, int, nb + 1),
+                  .start = LW_NEW(compiler->scratch, int, nb + 2),
+                  .at = LW_NEW(compiler->scratch, int, 2 * nj + 1)};
+    return lw_arena_failed(compiler->scratch) ? LW_ERROR_MEMORY : LW_OK;
+}
+
+static void find_out(search *s, int body) {
+    s->known[body] = true;
+    s->queue[s->tail++] = body;
+}
+
+/* Ground and the bodies whose pose the user gives. */
+static void take_given_poses(lw_compiler *compiler, search *s) {
+    for (int i = 0; i <= (int)compiler->spec->body_count; i++) {
+        const lw_body_spec *body = i > 0 ? &compiler->spec->bodies[i - 1] : NULL;
         lw_pose *pose = &compiler->reference[i];
         lw_m3_identity(pose->R);
-        bool given = i == 0 || spec->bodies[i - 1].has_pose;
-        if (i > 0 && given) {
-            double q[4];
-            memcpy(q, spec->bodies[i - 1].rotation, sizeof q);
-            lw_quat_normalise(q);
-            lw_rot_quat(q, pose->R);
-            lw_v3_copy(spec->bodies[i - 1].position, pose->p);
-        }
-        compiler->posed[i] = known[i] = given;
-        if (given) queue[tail++] = i;
+        compiler->posed[i] = !body || body->has_pose;
+        if (!compiler->posed[i]) continue;
+        find_out(s, i);
+        if (!body) continue;
+        double q[4];
+        memcpy(q, body->rotation, sizeof q);
+        lw_quat_normalise(q);
+        lw_rot_quat(q, pose->R);
+        lw_v3_copy(body->position, pose->p);
     }
-    /* body-frame joints by body, in compressed rows: at[start[i]] .. at[start[i + 1] - 1] */
+}
+
+static void sort_joints(const lw_compiler *compiler, search *s) {
+    const lw_spec *spec = compiler->spec;
+    int nb = (int)spec->body_count, nj = (int)spec->joint_count;
     for (int j = 0; j < nj; j++)
         for (int side = 0; side < 2 && leads_on(compiler, j); side++)
-            start[compiler->drafts[j].bodies[side]]++;
-    for (int i = 1; i <= nb; i++) start[i] += start[i - 1];
-    start[nb + 1] = start[nb];
+            s->start[compiler->drafts[j].bodies[side]]++;
+    for (int i = 1; i <= nb; i++) s->start[i] += s->start[i - 1];
+    s->start[nb + 1] = s->start[nb];
     for (int j = nj - 1; j >= 0; j--)
         for (int side = 0; side < 2 && leads_on(compiler, j); side++)
-            at[--start[compiler->drafts[j].bodies[side]]] = j;
+            s->at[--s->start[compiler->drafts[j].bodies[side]]] = j;
     for (int j = 0; j < nj; j++)
         for (int side = 0; side < 2 && compiler->drafts[j].usable; side++)
-            if (spec->joints[j].frame == LW_GEOMETRY_WORLD) in_world[compiler->drafts[j].bodies[side]] = true;
-    /* first from what is given; then from bodies that a joint in the world places, then from
-     * any that is left */
+            if (spec->joints[j].frame == LW_GEOMETRY_WORLD)
+                s->in_world[compiler->drafts[j].bodies[side]] = true;
+}
+
+lw_status lw_compile_reference(lw_compiler *compiler) {
+    int nb = (int)compiler->spec->body_count;
+    search s;
+    if (search_create(compiler, &s) != LW_OK) return LW_ERROR_MEMORY;
+    take_given_poses(compiler, &s);
+    sort_joints(compiler, &s);
+    /* First from what is given. Where that leads nowhere a body stays in the axes of the world: at first one
+     * that a joint in the world places, then any that is left. */
     for (int head = 0, pass = 0, next = 1;; head++) {
-        for (; head == tail && pass < 2; next = 1, pass++)
-            for (; head == tail && next <= nb; next++)
-                if (!known[next] && (pass == 1 || in_world[next])) known[next] = true, queue[tail++] = next;
-        if (head == tail) break;
-        int body = queue[head];
-        for (int k = start[body]; k < start[body + 1]; k++) {
-            int side = compiler->drafts[at[k]].bodies[0] == body ? 0 : 1;
-            int other = compiler->drafts[at[k]].bodies[1 - side];
-            if (known[other]) continue;
-            pose_across(compiler, at[k], side, &compiler->reference[other]);
-            known[other] = true;
-            queue[tail++] = other;
+        for (; head == s.tail && pass < 2; next = 1, pass++)
+            for (; head == s.tail && next <= nb; next++)
+                if (!s.known[next] && (pass == 1 || s.in_world[next])) find_out(&s, next);
+        if (head == s.tail) break;
+        int body = s.queue[head];
+        for (int k = s.start[body]; k < s.start[body + 1]; k++) {
+            int joint = s.at[k], side = compiler->drafts[joint].bodies[0] == body ? 0 : 1;
+            int other = compiler->drafts[joint].bodies[1 - side];
+            if (s.known[other]) continue;
+            pose_across(compiler, joint, side, &compiler->reference[other]);
+            find_out(&s, other);
         }
     }
     return LW_OK;

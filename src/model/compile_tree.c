@@ -55,14 +55,11 @@ static lw_keep element_needs(const lw_force_spec *force, const lw_joint *joint) 
     return turns && force->type != LW_FORCE_FRICTION ? LW_KEEP_TURNS : LW_KEEP_ELEMENT;
 }
 
-lw_status lw_compile_graph(lw_compiler *compiler) {
+/* Joints as edges of the graph, with what speaks against cutting them: values that are given to them, and
+ * elements, constraints and motions that need their coordinates. */
+static void describe_edges(const lw_compiler *compiler, lw_edge *edges) {
     const lw_spec *spec = compiler->spec;
-    int nb = (int)spec->body_count, nj = (int)spec->joint_count;
-    bool *massless = LW_NEW(compiler->scratch, bool, nb + 1);
-    lw_edge *edges = LW_NEW(compiler->scratch, lw_edge, nj + 1);
-    if (lw_arena_failed(compiler->scratch)) return LW_ERROR_MEMORY;
-    for (int i = 0; i < nb; i++) massless[i + 1] = spec->bodies[i].mass == 0;
-    for (int j = 0; j < nj; j++) {
+    for (size_t j = 0; j < spec->joint_count; j++) {
         const lw_joint_draft *draft = &compiler->drafts[j];
         edges[j].bodies[0] = draft->bodies[0];
         edges[j].bodies[1] = draft->bodies[1];
@@ -85,10 +82,13 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
             int joint = name ? lw_names_find(&compiler->joints, name) : -1;
             if (joint >= 0) keep(&edges[joint], LW_KEEP_ALWAYS);
         }
-    lw_graph *graph = &compiler->model->graph;
-    lw_status status = lw_graph_analyse(compiler->model->arena, nb, massless, nj, edges, graph);
-    if (status != LW_OK) return status;
-    for (int i = 1; i <= nb && graph->unreached; i++)
+}
+
+/* Errors of bodies that hang in the air, warnings of loops that are closed at a massless body. */
+static void judge_graph(lw_compiler *compiler) {
+    const lw_spec *spec = compiler->spec;
+    const lw_graph *graph = &compiler->model->graph;
+    for (int i = 1; i <= (int)spec->body_count && graph->unreached; i++)
         if (graph->label[i] < 0 && lw_names_find(&compiler->bodies, compiler->bodies.names[i]) == i)
             lw_compile_error(compiler, "body", spec->bodies[i - 1].name, spec->bodies[i - 1].place,
                              "join it to ground or to a body that is; a joint of type free lets it float",
@@ -101,8 +101,24 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
                 "give one body of the loop mass, or weld massless bodies to their neighbours",
                 "closes a loop at a massless body, because every joint of the loop touches one");
     }
+}
+
+lw_status lw_compile_graph(lw_compiler *compiler) {
+    const lw_spec *spec = compiler->spec;
+    lw_model *model = compiler->model;
+    int nb = (int)spec->body_count, nj = (int)spec->joint_count;
+    bool *massless = LW_NEW(compiler->scratch, bool, nb + 1);
+    lw_edge *edges = LW_NEW(compiler->scratch, lw_edge, nj + 1);
+    if (lw_arena_failed(compiler->scratch)) return LW_ERROR_MEMORY;
+    for (int i = 0; i < nb; i++) massless[i + 1] = spec->bodies[i].mass == 0;
+    describe_edges(compiler, edges);
+    lw_status status = lw_graph_analyse(model->arena, nb, massless, nj, edges, &model->graph);
+    if (status != LW_OK) return status;
+    judge_graph(compiler);
     return explain_requests(compiler, massless);
 }
+
+/* --- inertia and frames --------------------------------------------------------------------------- */
 
 /* Removes products of inertia that are mere rounding: relative to the diagonal, or larger than the moments
  * beside them allow, where validate.c has found both negligible. Otherwise they would count as inertia where
@@ -226,21 +242,12 @@ static lw_status assign_columns(lw_model *model) {
     return LW_OK;
 }
 
-lw_status lw_compile_tree(lw_compiler *compiler) {
+/* --- links ---------------------------------------------------------------------------------------- */
+
+static lw_status enter_joints(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     lw_model *model = compiler->model;
-    const lw_graph *graph = &model->graph;
-    int nb = model->body_count, nj = model->joint_count;
-    model->links = LW_NEW(model->arena, lw_link, nb + 1);
-    model->bodies = LW_NEW(model->arena, lw_body, nb + 1);
-    model->joints = LW_NEW(model->arena, lw_joint_entry, nj + 1);
-    model->closures = LW_NEW(model->arena, int, graph->loop_count + 1);
-    if (lw_arena_failed(model->arena)) return LW_ERROR_MEMORY;
-    lw_body *ground = &model->bodies[0];
-    ground->name = LW_GROUND;
-    model->links[0].parent = ground->joint_index = -1;
-    lw_m3_identity(ground->frame.R);
-    for (int j = 0; j < nj; j++) {
+    for (int j = 0; j < model->joint_count; j++) {
         lw_joint_entry *entry = &model->joints[j];
         entry->name = lw_arena_text(model->arena, spec->joints[j].name);
         if (!entry->name) return LW_ERROR_MEMORY;
@@ -248,74 +255,106 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
         entry->info =
             (lw_joint_info){.name = entry->name, .type = spec->joints[j].type, .child = -1, .q = -1, .v = -1};
         for (int side = 0; side < 2; side++)
-            entry->info.bodies[side] = graph->label[compiler->drafts[j].bodies[side]];
+            entry->info.bodies[side] = model->graph.label[compiler->drafts[j].bodies[side]];
         for (int k = 0; k < LW_JOINT_MAX_Q; k++) entry->winding[k] = -1;
     }
-    for (int i = 1; i <= nb; i++) {
-        const lw_body_spec *body = &spec->bodies[graph->body[i] - 1];
-        int j = graph->edge[i];
-        lw_joint_draft draft = compiler->drafts[j];
-        lw_link *link = &model->links[i];
-        lw_body *own = &model->bodies[i];
-        lw_joint_info *info = &model->joints[j].info;
-        info->reversed = info->bodies[0] == i;
-        link->parent = graph->parent[i];
-        own->joint_index = j;
-        own->name = lw_arena_text(model->arena, body->name);
-        if (!own->name) return LW_ERROR_MEMORY;
-        own->kind = body->kind;
-        own->shape = body->shape;
-        own->place = body->place;
-        link->prescribed = (unsigned char)draft.prescribed;
-        if (info->reversed) reverse_joint(&draft.joint, draft.frames);
-        link->joint = draft.joint;
-        link->q = model->nq, link->v = model->nv;
-        model->nq += draft.joint.nq, model->nv += draft.joint.nv;
-        info->child = i;
-        info->q = link->q, info->v = link->v;
-        info->q_count = draft.joint.nq, info->v_count = draft.joint.nv;
-        info->prescribed = draft.prescribed;
-        lw_pose *mine = &draft.frames[info->reversed ? 0 : 1],
-                *theirs = &draft.frames[info->reversed ? 1 : 0];
-        const lw_pose *parent = &model->bodies[link->parent].frame;
-        lw_pose_compose(parent->R, parent->p, theirs->R, theirs->p, link->R, link->p);
-        align(link, mine);
-        link->sign = (float)link->joint.sign;
-        double identity[9];
-        lw_m3_identity(identity);
-        link->joint.straight = memcmp(link->R, identity, sizeof identity) == 0;
-        lw_pose_invert(mine->R, mine->p, own->frame.R, own->frame.p);
-        link_inertia(body, link, own);
-    }
-    if (lw_names_create(model->arena, nb + 1, &model->body_names) != LW_OK ||
-        lw_names_create(model->arena, nj, &model->joint_names) != LW_OK)
+    return LW_OK;
+}
+
+static lw_status enter_body(lw_model *model, const lw_body_spec *body, lw_body *own) {
+    own->name = lw_arena_text(model->arena, body->name);
+    own->kind = body->kind;
+    own->shape = body->shape;
+    own->place = body->place;
+    return own->name ? LW_OK : LW_ERROR_MEMORY;
+}
+
+/* Gives a link the joint of its draft, and numbers the joint's coordinates and speeds. */
+static void enter_coordinates(lw_model *model, int i, const lw_joint_draft *draft) {
+    lw_link *link = &model->links[i];
+    lw_joint_info *info = &model->joints[model->bodies[i].joint_index].info;
+    link->joint = draft->joint;
+    link->prescribed = (unsigned char)draft->prescribed;
+    link->q = model->nq, link->v = model->nv;
+    model->nq += draft->joint.nq, model->nv += draft->joint.nv;
+    info->child = i;
+    info->q = link->q, info->v = link->v;
+    info->q_count = draft->joint.nq, info->v_count = draft->joint.nv;
+    info->prescribed = draft->prescribed;
+}
+
+/* Chooses the internal frame of a body. Its parent has one already; mine and theirs are the joint's frames on
+ * the body and on the parent. */
+static void choose_frame(lw_model *model, int i, lw_pose *mine, const lw_pose *theirs) {
+    lw_link *link = &model->links[i];
+    lw_body *own = &model->bodies[i];
+    const lw_pose *parent = &model->bodies[link->parent].frame;
+    double identity[9];
+    lw_pose_compose(parent->R, parent->p, theirs->R, theirs->p, link->R, link->p);
+    align(link, mine);
+    link->sign = (float)link->joint.sign;
+    lw_m3_identity(identity);
+    link->joint.straight = memcmp(link->R, identity, sizeof identity) == 0;
+    lw_pose_invert(mine->R, mine->p, own->frame.R, own->frame.p);
+}
+
+static lw_status enter_link(lw_compiler *compiler, int i) {
+    lw_model *model = compiler->model;
+    const lw_graph *graph = &model->graph;
+    const lw_body_spec *body = &compiler->spec->bodies[graph->body[i] - 1];
+    int j = graph->edge[i];
+    lw_joint_draft draft = compiler->drafts[j];
+    bool reversed = model->joints[j].info.bodies[0] == i;
+    model->joints[j].info.reversed = reversed;
+    model->links[i].parent = graph->parent[i];
+    model->bodies[i].joint_index = j;
+    if (enter_body(model, body, &model->bodies[i]) != LW_OK) return LW_ERROR_MEMORY;
+    if (reversed) reverse_joint(&draft.joint, draft.frames);
+    enter_coordinates(model, i, &draft);
+    choose_frame(model, i, &draft.frames[reversed ? 0 : 1], &draft.frames[reversed ? 1 : 0]);
+    link_inertia(body, &model->links[i], &model->bodies[i]);
+    return LW_OK;
+}
+
+static lw_status sort_names(lw_model *model) {
+    if (lw_names_create(model->arena, model->body_count + 1, &model->body_names) != LW_OK ||
+        lw_names_create(model->arena, model->joint_count, &model->joint_names) != LW_OK)
         return LW_ERROR_MEMORY;
-    for (int i = 0; i <= nb; i++) model->body_names.names[i] = model->bodies[i].name;
-    for (int j = 0; j < nj; j++) model->joint_names.names[j] = model->joints[j].name;
+    for (int i = 0; i <= model->body_count; i++) model->body_names.names[i] = model->bodies[i].name;
+    for (int j = 0; j < model->joint_count; j++) model->joint_names.names[j] = model->joints[j].name;
     lw_names_sort(&model->body_names);
     lw_names_sort(&model->joint_names);
-    lw_status status = assign_slots(compiler);
-    if (status == LW_OK) status = assign_columns(model);
-    if (status != LW_OK) return status;
-    model->turns = LW_NEW(model->arena, lw_turn, 2 * nb + 2);
+    return LW_OK;
+}
+
+/* Lists the coordinates whose sine and cosine every evaluation needs: first those of revolute kernels, then
+ * those of universal joints. */
+static lw_status list_turns(lw_model *model) {
+    model->turns = LW_NEW(model->arena, lw_turn, 2 * model->body_count + 2);
     if (!model->turns) return LW_ERROR_MEMORY;
-    for (int i = 1; i <= nb; i++) {
+    for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         if (link->kernel >= LW_KERNEL_REVOLUTE && link->kernel < LW_KERNEL_PRISMATIC)
             model->turns[model->turn_count++] = (lw_turn){link->q, link->v, link->sign};
-        model->revolute_count = model->turn_count;
     }
-    for (int i = 1; i <= nb; i++) {
+    model->revolute_count = model->turn_count;
+    for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         for (int k = 0; k < 2 && link->joint.kernel == LW_KERNEL_UNIVERSAL; k++)
             model->turns[model->turn_count++] = (lw_turn){link->q + k, link->v + k, 1};
     }
-    for (int j = 0; j < nj; j++) {
+    return LW_OK;
+}
+
+/* Joints as the user gave them, between internal frames: for rows and reactions. */
+static void place_joints(lw_compiler *compiler) {
+    lw_model *model = compiler->model;
+    for (int j = 0; j < model->joint_count; j++) {
         const lw_joint_draft *draft = &compiler->drafts[j];
         lw_joint_entry *entry = &model->joints[j];
         entry->joint = draft->joint;
-        entry->given_q = spec->joints[j].has_q;
-        entry->given_v = spec->joints[j].has_v;
+        entry->given_q = compiler->spec->joints[j].has_q;
+        entry->given_v = compiler->spec->joints[j].has_v;
         memcpy(entry->initial, draft->q, sizeof entry->initial);
         for (int side = 0; side < 2; side++) {
             const lw_pose *frame = &model->bodies[entry->info.bodies[side]].frame;
@@ -323,6 +362,30 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
                             entry->frames[side].R, entry->frames[side].p);
         }
     }
+}
+
+/* What a user gave to a joint that is cut, and that a cut joint cannot have. */
+static void explain_cut(lw_compiler *compiler, int j) {
+    const lw_joint_spec *spec = &compiler->spec->joints[j];
+    if (spec->has_q || spec->has_v)
+        lw_compile_warning(
+            compiler, "joint", spec->name, spec->place,
+            "give them to another joint of the loop, or cut elsewhere",
+            "closes a loop and has no coordinates of its own: its v does not count, its q only as a wish "
+            "where the loop leaves a choice");
+    if (compiler->drafts[j].prescribed && spec->cut)
+        lw_compile_error(
+            compiler, "joint", spec->name, spec->place, "take out cut: true",
+            "its motion is prescribed, but where a loop is cut there are no coordinates to prescribe");
+    else if (compiler->drafts[j].prescribed)
+        lw_compile_error(
+            compiler, "joint", spec->name, spec->place, "move the motion to another joint of the loop",
+            "its motion is prescribed, but every joint of its loop must be kept, so it would be cut");
+}
+
+static void enter_closures(lw_compiler *compiler) {
+    lw_model *model = compiler->model;
+    const lw_graph *graph = &model->graph;
     model->closure_count = graph->loop_count;
     for (int k = 0; k < graph->loop_count; k++) {
         int j = graph->loop_edge[graph->loop_start[k]];
@@ -330,20 +393,30 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
         entry->info.cut = true;
         entry->info.rows = 6 - entry->joint.nv;
         model->closures[k] = j;
-        if (spec->joints[j].has_q || spec->joints[j].has_v)
-            lw_compile_warning(
-                compiler, "joint", entry->name, entry->place,
-                "give them to another joint of the loop, or cut elsewhere",
-                "closes a loop and has no coordinates of its own: its v does not count, its q only as a wish "
-                "where the loop leaves a choice");
-        if (compiler->drafts[j].prescribed && spec->joints[j].cut)
-            lw_compile_error(
-                compiler, "joint", entry->name, entry->place, "take out cut: true",
-                "its motion is prescribed, but where a loop is cut there are no coordinates to prescribe");
-        else if (compiler->drafts[j].prescribed)
-            lw_compile_error(
-                compiler, "joint", entry->name, entry->place, "move the motion to another joint of the loop",
-                "its motion is prescribed, but every joint of its loop must be kept, so it would be cut");
+        explain_cut(compiler, j);
     }
+}
+
+lw_status lw_compile_tree(lw_compiler *compiler) {
+    lw_model *model = compiler->model;
+    int nb = model->body_count;
+    model->links = LW_NEW(model->arena, lw_link, nb + 1);
+    model->bodies = LW_NEW(model->arena, lw_body, nb + 1);
+    model->joints = LW_NEW(model->arena, lw_joint_entry, model->joint_count + 1);
+    model->closures = LW_NEW(model->arena, int, model->graph.loop_count + 1);
+    if (lw_arena_failed(model->arena)) return LW_ERROR_MEMORY;
+    lw_body *ground = &model->bodies[0];
+    ground->name = LW_GROUND;
+    model->links[0].parent = ground->joint_index = -1;
+    lw_m3_identity(ground->frame.R);
+    lw_status status = enter_joints(compiler);
+    for (int i = 1; i <= nb && status == LW_OK; i++) status = enter_link(compiler, i);
+    if (status == LW_OK) status = sort_names(model);
+    if (status == LW_OK) status = assign_slots(compiler);
+    if (status == LW_OK) status = assign_columns(model);
+    if (status == LW_OK) status = list_turns(model);
+    if (status != LW_OK) return status;
+    place_joints(compiler);
+    enter_closures(compiler);
     return LW_OK;
 }

@@ -112,60 +112,73 @@ static void inverse_jacobian_transpose(const double phi[3], const double x[3], d
     for (int k = 0; k < 3; k++) out[k] = x[k] - 0.5 * first[k] + g * second[k];
 }
 
-/* line: see LW_LINE; may be NULL. */
-static void bushing(const lw_force *force, lw_data *data, double *line) {
-    const lw_pose *wa = &data->world[force->bodies[0]], *wb = &data->world[force->bodies[1]];
-    double a[3], va[3], b[3], vb[3];
-    point_motion(data, force->bodies[0], force->frames[0].p, a, va);
-    point_motion(data, force->bodies[1], force->frames[1].p, b, vb);
-    double Ra[9], Rb[9], R[9];
-    lw_m3_mul(wa->R, force->frames[0].R, Ra);
-    lw_m3_mul(wb->R, force->frames[1].R, Rb);
-    lw_m3_tmul(Ra, Rb, R);
+/* The second frame of a bushing as its first frame sees it. */
+typedef struct bushing_motion {
+    double Ra[9], Rb[9], b[3];   /* frames and the second one's point in the world */
+    double d[3], d_dot[3], w[3]; /* displacement, its rate, and relative angular velocity, in the first */
+    double phi[3];               /* rotation vector of the second in the first */
+} bushing_motion;
 
-    double wa_world[3], wb_world[3], gap[3], rate[3], w[3], d[3], d_dot[3], w_first[3], quaternion[4], phi[3];
+static void bushing_moves(const lw_force *force, const lw_data *data, bushing_motion *m) {
+    const lw_pose *wa = &data->world[force->bodies[0]], *wb = &data->world[force->bodies[1]];
+    double a[3], va[3], vb[3], R[9], quaternion[4];
+    point_motion(data, force->bodies[0], force->frames[0].p, a, va);
+    point_motion(data, force->bodies[1], force->frames[1].p, m->b, vb);
+    lw_m3_mul(wa->R, force->frames[0].R, m->Ra);
+    lw_m3_mul(wb->R, force->frames[1].R, m->Rb);
+    lw_m3_tmul(m->Ra, m->Rb, R);
+
+    double wa_world[3], wb_world[3], gap[3], rate[3], w[3], spin[3];
     lw_m3_mul_v(wa->R, data->motion[force->bodies[0]].V, wa_world);
     lw_m3_mul_v(wb->R, data->motion[force->bodies[1]].V, wb_world);
-    lw_v3_sub(b, a, gap);
+    lw_v3_sub(m->b, a, gap);
     lw_v3_sub(vb, va, rate);
-    double spin[3];
     lw_v3_cross(wa_world, gap, spin); /* the first frame turns under the gap */
     lw_v3_sub(rate, spin, rate);
     lw_v3_sub(wb_world, wa_world, w);
-    lw_m3_tmul_v(Ra, gap, d);
-    lw_m3_tmul_v(Ra, rate, d_dot);
-    lw_m3_tmul_v(Ra, w, w_first);
+    lw_m3_tmul_v(m->Ra, gap, m->d);
+    lw_m3_tmul_v(m->Ra, rate, m->d_dot);
+    lw_m3_tmul_v(m->Ra, w, m->w);
     lw_quat_rot(R, quaternion);
-    lw_quat_log(quaternion, phi);
-    if (line) {
-        double arm[3];
-        lw_m3_tmul(wb->R, Ra, line);
-        lw_v3_sub(b, wa->p, arm);
-        lw_m3_tmul_v(wa->R, arm, line + 9);
-        lw_v3_copy(d_dot, line + 12);
-        lw_v3_copy(w_first, line + 15);
-    }
+    lw_quat_log(quaternion, m->phi);
+}
 
+/* line: see LW_LINE. */
+static void bushing_line(const lw_force *force, const lw_data *data, const bushing_motion *m, double *line) {
+    const lw_pose *wa = &data->world[force->bodies[0]], *wb = &data->world[force->bodies[1]];
+    double arm[3];
+    lw_m3_tmul(wb->R, m->Ra, line);
+    lw_v3_sub(m->b, wa->p, arm);
+    lw_m3_tmul_v(wa->R, arm, line + 9);
+    lw_v3_copy(m->d_dot, line + 12);
+    lw_v3_copy(m->w, line + 15);
+}
+
+/* line: see LW_LINE; may be NULL. */
+static void bushing(const lw_force *force, lw_data *data, double *line) {
     const double *K = force->bushing_stiffness, *C = force->bushing_damping;
     double f[3], n_damp[3], k_phi[3], n_spring[3], world_force[3], world_torque[3], part[3];
+    bushing_motion m;
+    bushing_moves(force, data, &m);
+    if (line) bushing_line(force, data, &m, line);
     data->gross[0] = data->gross[1] = 0;
     for (int k = 0; k < 3; k++) {
-        f[k] = -K[k] * d[k] - C[k] * d_dot[k];
-        data->gross[1] += fabs(K[k] * d[k]) + fabs(C[k] * d_dot[k]);
-        data->gross[0] += fabs(K[3 + k] * phi[k]) + fabs(C[3 + k] * w_first[k]);
-        n_damp[k] = -C[3 + k] * w_first[k];
-        k_phi[k] = -K[3 + k] * phi[k];
-        data->potential += 0.5 * (K[k] * d[k] * d[k] + K[3 + k] * phi[k] * phi[k]);
-        data->power.dissipation += C[k] * d_dot[k] * d_dot[k] + C[3 + k] * w_first[k] * w_first[k];
+        f[k] = -K[k] * m.d[k] - C[k] * m.d_dot[k];
+        data->gross[1] += fabs(K[k] * m.d[k]) + fabs(C[k] * m.d_dot[k]);
+        data->gross[0] += fabs(K[3 + k] * m.phi[k]) + fabs(C[3 + k] * m.w[k]);
+        n_damp[k] = -C[3 + k] * m.w[k];
+        k_phi[k] = -K[3 + k] * m.phi[k];
+        data->potential += 0.5 * (K[k] * m.d[k] * m.d[k] + K[3 + k] * m.phi[k] * m.phi[k]);
+        data->power.dissipation += C[k] * m.d_dot[k] * m.d_dot[k] + C[3 + k] * m.w[k] * m.w[k];
     }
-    inverse_jacobian_transpose(phi, k_phi, n_spring); /* in the second frame's axes */
-    lw_m3_mul_v(Ra, f, world_force);
-    lw_m3_mul_v(Ra, n_damp, world_torque);
-    lw_m3_mul_v(Rb, n_spring, part);
+    inverse_jacobian_transpose(m.phi, k_phi, n_spring); /* in the second frame's axes */
+    lw_m3_mul_v(m.Ra, f, world_force);
+    lw_m3_mul_v(m.Ra, n_damp, world_torque);
+    lw_m3_mul_v(m.Rb, n_spring, part);
     lw_v3_add(world_torque, part, world_torque);
-    load_body(data, force->bodies[1], b, world_force, world_torque);
+    load_body(data, force->bodies[1], m.b, world_force, world_torque);
     for (int k = 0; k < 3; k++) world_force[k] = -world_force[k], world_torque[k] = -world_torque[k];
-    load_body(data, force->bodies[0], b, world_force, world_torque);
+    load_body(data, force->bodies[0], m.b, world_force, world_torque);
 }
 
 static void applied(const lw_force *force, lw_data *data, const double *held, double t) {
@@ -303,4 +316,15 @@ void lw_forces_clear(const lw_model *model, lw_data *data) {
 void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
     lw_forces_clear(model, data);
     lw_forces_add(model, data, 0, model->force_count, t, potential);
+}
+
+/* The gyroscopic torques of the moments of idle spins are taken away (docs/theory/idle.md). */
+void lw_idle_loads(const lw_model *model, lw_data *data) {
+    for (int k = 0; k < model->idle_count; k++) {
+        const lw_idle *idle = &model->idle[k];
+        const double *w = data->motion[idle->body].V, *u = idle->axis;
+        double torque[3];
+        lw_v3_cross(w, u, torque);
+        lw_v3_axpy(idle->moment * lw_v3_dot(u, w), torque, data->load + 6 * idle->body);
+    }
 }

@@ -601,10 +601,9 @@ static void list_rows(survey *s, int *head) {
 /* A dead end: bodies with neither mass nor inertia that only one joint connects to others. Nothing would
  * change without them, so that their mass was forgotten, rather: this stays an error. */
 static bool is_dead_end(const survey *s, const motions *of) {
-    const lw_model *model = s->model;
     int bonds = 0;
     for (int c = 0; c < of->n; c++) {
-        const lw_rigid_inertia *I = &model->links[s->owner[of->unknowns[c]]].inertia;
+        const lw_rigid_inertia *I = &s->model->links[s->owner[of->unknowns[c]]].inertia;
         if (I->mass > 0 || I->second[0] + I->second[1] + I->second[2] > 0) return false;
     }
     for (int r = 0; r < s->bond_count; r++) {
@@ -635,19 +634,67 @@ static bool are_spins(const survey *s, const motions *of) {
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < of->count; k++)
             for (int c = 0; c < of->n; c++) {
-                double V[6], size, along;
+                double V[6];
                 single &= s->owner[of->unknowns[c]] == s->owner[of->unknowns[0]];
                 twist_of(s, of, k, s->owner[of->unknowns[c]], V);
-                size = lw_v6_dot(V, V);
+                double size = lw_v6_dot(V, V);
                 if (pass == 0) {
                     if (size > square) memcpy(line, V, sizeof line), square = size;
                     continue;
                 }
-                along = lw_v6_dot(V, line) / square;
+                double along = lw_v6_dot(V, line) / square;
                 for (int i = 0; i < 6; i++)
                     if (!(fabs(V[i] - along * line[i]) < 1e-7)) return single;
             }
     return true;
+}
+
+/* The systems of unknowns, and how many idle motions each has at all positions so far. */
+typedef struct systems {
+    int *end, *list; /* unknowns of the system with this root: list[end[root - 1]] .. list[end[root] - 1] */
+    int *head;       /* its rows */
+    int *idle;
+    bool *bad; /* bodies whose gyroscopic torque was complained of */
+} systems;
+
+static void sort_systems(const survey *s, systems *all) {
+    int n = s->unknowns;
+    for (int u = 0; u < n; u++) all->end[find(s->system, u) + 1]++, all->idle[u] = INT32_MAX;
+    for (int u = 0; u < n; u++) all->end[u + 1] += all->end[u];
+    for (int u = 0; u < n; u++) all->list[all->end[find(s->system, u)]++] = u;
+}
+
+/* Complains of every body whose own spin has a gyroscopic torque and would be idle otherwise. */
+static void find_gyroscopes(survey *s, const motions *of, bool *bad) {
+    for (int k = 0; k < of->count; k++)
+        for (int c = 0; c < of->n; c++) {
+            int body = s->owner[of->unknowns[c]];
+            double w[3];
+            if (!s->gyroscopic[body] || bad[body]) continue;
+            spin_of(s, of, k, body, w);
+            if (!(lw_v3_norm(w) > 1e-6)) continue;
+            bad[body] = true;
+            complain_of_gyroscope(s, body, w);
+        }
+}
+
+/* One system at position p. At random positions its idle motions are counted. They are held at the start, unless
+ * that is a singular position where more motions are loose; then at a random position. */
+static lw_status look_at_system(survey *s, int p, int root, systems *all, motions *of) {
+    if (p > 0) {
+        if (!find_motions(s, all->head[root], false, of)) return LW_ERROR_MEMORY;
+        find_gyroscopes(s, of, all->bad);
+    }
+    if (!find_motions(s, all->head[root], true, of)) return LW_ERROR_MEMORY;
+    if (p > 0) {
+        all->idle[root] = of->count < all->idle[root] ? of->count : all->idle[root];
+        if (!are_spins(s, of)) all->idle[root] = 0;
+        return LW_OK;
+    }
+    if (p == 0 && of->count != all->idle[root]) return LW_OK;
+    if (!is_dead_end(s, of)) hold_spins(s, of);
+    all->idle[root] = 0;
+    return LW_OK;
 }
 
 /* What holds at two random positions holds wherever the ranks are full; the axis is taken from the start if
@@ -655,50 +702,27 @@ static bool are_spins(const survey *s, const motions *of) {
 static lw_status look_at_systems(survey *s) {
     lw_arena *scratch = s->compiler->scratch;
     int n = s->unknowns, room = n > SYSTEM_MAX ? SYSTEM_MAX : n;
-    int *head = LW_NEW(scratch, int, n + 1), *start = LW_NEW(scratch, int, n + 2),
-        *list = LW_NEW(scratch, int, n + 1);
-    int *idle = LW_NEW(scratch, int, n + 1); /* system -> idle motions, at every position so far */
-    bool *bad = LW_NEW(scratch, bool, s->model->body_count + 1);
+    systems all = {.end = LW_NEW(scratch, int, n + 2),
+                   .list = LW_NEW(scratch, int, n + 1),
+                   .head = LW_NEW(scratch, int, n + 1),
+                   .idle = LW_NEW(scratch, int, n + 1),
+                   .bad = LW_NEW(scratch, bool, s->model->body_count + 1)};
     motions of = {.N = LW_NEW(scratch, double, room *room + 1)};
-    if (lw_arena_failed(scratch) || !of.N) return LW_ERROR_MEMORY;
+    if (lw_arena_failed(scratch)) return LW_ERROR_MEMORY;
     for (int p = 0; p < POSITIONS; p++) {
         take_position(s, p);
         join_systems(s);
     }
-    for (int u = 0; u < n; u++) start[find(s->system, u) + 1]++, idle[u] = INT32_MAX;
-    for (int u = 0; u < n; u++) start[u + 1] += start[u];
-    for (int u = 0; u < n; u++) list[start[find(s->system, u)]++] = u; /* start is now the end of each */
+    sort_systems(s, &all);
     /* The random positions, the start, and the first random one for the remaining motions. */
     for (int p = POSITIONS - 1; p >= -1; p--) {
         take_position(s, p < 0 ? 1 : p);
-        list_rows(s, head);
+        list_rows(s, all.head);
         for (int root = 0; root < n; root++) {
-            of.n = start[root] - (root ? start[root - 1] : 0);
-            if (of.n == 0 || of.n > SYSTEM_MAX || (idle[root] == 0 && p <= 0)) continue;
-            memcpy(of.unknowns, list + start[root] - of.n, (size_t)of.n * sizeof *list);
-            if (p > 0) {
-                if (!find_motions(s, head[root], false, &of)) return LW_ERROR_MEMORY;
-                for (int k = 0; k < of.count; k++)
-                    for (int c = 0; c < of.n; c++) {
-                        int body = s->owner[of.unknowns[c]];
-                        double w[3];
-                        if (!s->gyroscopic[body] || bad[body]) continue;
-                        spin_of(s, &of, k, body, w);
-                        if (!(lw_v3_norm(w) > 1e-6)) continue;
-                        bad[body] = true;
-                        complain_of_gyroscope(s, body, w);
-                    }
-            }
-            if (!find_motions(s, head[root], true, &of)) return LW_ERROR_MEMORY;
-            if (p > 0) {
-                idle[root] = of.count < idle[root] ? of.count : idle[root];
-                if (!are_spins(s, &of)) idle[root] = 0;
-                continue;
-            }
-            if (p == 0 && of.count != idle[root])
-                continue; /* a singular position: other motions are loose there, too */
-            if (!is_dead_end(s, &of)) hold_spins(s, &of);
-            idle[root] = 0;
+            of.n = all.end[root] - (root ? all.end[root - 1] : 0);
+            if (of.n == 0 || of.n > SYSTEM_MAX || (all.idle[root] == 0 && p <= 0)) continue;
+            memcpy(of.unknowns, all.list + all.end[root] - of.n, (size_t)of.n * sizeof *all.list);
+            if (look_at_system(s, p, root, &all, &of) != LW_OK) return LW_ERROR_MEMORY;
         }
     }
     tell(s);
@@ -773,16 +797,4 @@ lw_status lw_compile_idle(lw_compiler *compiler) {
     status = look_at_systems(&s);
     lw_data_destroy(s.data);
     return status;
-}
-
-/* --- in a state -------------------------------------------------------------------------------------- */
-
-void lw_idle_loads(const lw_model *model, lw_data *data) {
-    for (int k = 0; k < model->idle_count; k++) {
-        const lw_idle *idle = &model->idle[k];
-        const double *w = data->motion[idle->body].V, *u = idle->axis;
-        double torque[3];
-        lw_v3_cross(w, u, torque);
-        lw_v3_axpy(idle->moment * lw_v3_dot(u, w), torque, data->load + 6 * idle->body);
-    }
 }

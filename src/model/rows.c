@@ -185,63 +185,91 @@ static void take_coordinates(const lw_joint_entry *entry, const lw_data *data, b
     }
 }
 
+/* A joint at work: its frames on both bodies in the world, and the pose of the second in the first. */
+typedef struct joint_place {
+    lw_pose one, two, relative;
+} joint_place;
+
+static void place_joint(const lw_joint_entry *entry, const lw_data *data, joint_place *p) {
+    const lw_pose *world1 = &data->world[entry->info.bodies[0]],
+                  *world2 = &data->world[entry->info.bodies[1]];
+    lw_pose inverse;
+    lw_pose_compose(world1->R, world1->p, entry->frames[0].R, entry->frames[0].p, p->one.R, p->one.p);
+    lw_pose_compose(world2->R, world2->p, entry->frames[1].R, entry->frames[1].p, p->two.R, p->two.p);
+    lw_pose_invert(p->one.R, p->one.p, inverse.R, inverse.p);
+    lw_pose_compose(inverse.R, inverse.p, p->two.R, p->two.p, p->relative.R, p->relative.p);
+}
+
+/* Coordinates: those of the state, or where these are to be fitted, and at a cut, those nearest to the pose. */
+static void find_coordinates(const lw_joint_entry *entry, const lw_data *data, bool fit, const joint_place *p,
+                             double *q) {
+    const lw_joint_info *info = &entry->info;
+    if (info->cut)
+        lw_cut_guess(entry, data->q, q);
+    else if (fit)
+        memcpy(q, data->q + info->q, (size_t)entry->joint.nq * sizeof *q);
+    if (info->cut || fit) lw_joint_fit(&entry->joint, p->relative.R, p->relative.p, q);
+    take_coordinates(entry, data, fit, q);
+}
+
+/* Fitted coordinates and speeds become those of the state. */
+static void keep_coordinates(const lw_joint_entry *entry, const lw_joint_state *state, lw_data *data) {
+    const lw_joint_info *info = &entry->info;
+    if (!info->cut) {
+        memcpy(data->q + info->q, state->q, (size_t)entry->joint.nq * sizeof *state->q);
+        memcpy(data->v + info->v, state->v, (size_t)entry->joint.nv * sizeof *state->v);
+        return;
+    }
+    for (int k = 0; k < entry->joint.nq; k++)
+        if (entry->winding[k] >= 0) data->q[entry->winding[k]] = state->q[k];
+}
+
+/* The relative pose is joint(q) and then a small motion: the error, in world axes. */
+static void find_error(const joint_place *p, const lw_pose *joint, double error[6]) {
+    double turn[9], quaternion[4], rotation[3], gap[3], slide[3];
+    lw_m3_tmul(joint->R, p->relative.R, turn);
+    lw_quat_rot(turn, quaternion);
+    lw_quat_log(quaternion, rotation);
+    lw_v3_sub(p->relative.p, joint->p, gap);
+    lw_m3_tmul_v(p->relative.R, gap, slide);
+    lw_m3_mul_v(p->two.R, rotation, error);
+    lw_m3_mul_v(p->two.R, slide, error + 3);
+}
+
 static void evaluate_joint(const lw_model *model, lw_data *data, bool fit, int index, lw_rows *rows) {
     const lw_joint_entry *entry = &model->joints[index];
     const lw_joint_info *info = &entry->info;
     lw_joint_state *state = &rows->joints[index];
     const lw_body_state *body1 = &rows->bodies[info->bodies[0]], *body2 = &rows->bodies[info->bodies[1]];
-    const lw_pose *world1 = &data->world[info->bodies[0]], *world2 = &data->world[info->bodies[1]];
-    bool own = !info->cut;
-    lw_pose one, two, inverse, relative, joint;
-    lw_pose_compose(world1->R, world1->p, entry->frames[0].R, entry->frames[0].p, one.R, one.p);
-    lw_pose_compose(world2->R, world2->p, entry->frames[1].R, entry->frames[1].p, two.R, two.p);
-    lw_pose_invert(one.R, one.p, inverse.R, inverse.p);
-    lw_pose_compose(inverse.R, inverse.p, two.R, two.p, relative.R, relative.p);
-    lw_v3_copy(two.p, state->at);
-
-    if (!own) lw_cut_guess(entry, data->q, state->q);
-    if (own && fit) memcpy(state->q, data->q + info->q, (size_t)entry->joint.nq * sizeof *state->q);
-    if (!own || fit) lw_joint_fit(&entry->joint, relative.R, relative.p, state->q);
-    take_coordinates(entry, data, fit, state->q);
+    joint_place p;
+    lw_pose joint;
+    place_joint(entry, data, &p);
+    lw_v3_copy(p.two.p, state->at);
+    find_coordinates(entry, data, fit, &p, state->q);
 
     /* wrenches and relative twist in world axes, at the point on the second body */
     double W[36], V1[6], V2[6], twist[6];
     lw_joint_dual(&entry->joint, state->q, W);
-    for (int k = 0; k < 12; k++) lw_m3_mul_v(two.R, W + 3 * k, state->W + 3 * k);
+    for (int k = 0; k < 12; k++) lw_m3_mul_v(p.two.R, W + 3 * k, state->W + 3 * k);
     lw_v3_copy(body1->w, V1), velocity_at(body1, state->at, V1 + 3);
     lw_v3_copy(body2->w, V2), velocity_at(body2, state->at, V2 + 3);
     for (int k = 0; k < 6; k++) twist[k] = V2[k] - V1[k];
     for (int k = 0; k < entry->joint.nv; k++) {
-        bool known = own && (!fit || info->prescribed >> k & 1);
+        bool known = !info->cut && (!fit || info->prescribed >> k & 1);
         state->v[k] = known ? data->v[info->v + k] : lw_v6_dot(state->W + 6 * k, twist);
     }
-    if (own && fit) {
-        memcpy(data->q + info->q, state->q, (size_t)entry->joint.nq * sizeof *state->q);
-        memcpy(data->v + info->v, state->v, (size_t)entry->joint.nv * sizeof *state->v);
-    }
-    for (int k = 0; !own && fit && k < entry->joint.nq; k++)
-        if (entry->winding[k] >= 0) data->q[entry->winding[k]] = state->q[k];
+    if (fit) keep_coordinates(entry, state, data);
 
     /* c = bias + V_2 x (V_2 - V_1) + (0; w_2 x r_2' - w_1 x r_1') */
     double S[6 * LW_JOINT_MAX_V], bias[6];
     lw_joint_motion(&entry->joint, state->q, state->v, joint.R, joint.p, S, bias);
     lw_twist_cross(V2, twist, state->c);
-    lw_m3_mul_v(two.R, bias, V1);
-    lw_m3_mul_v(two.R, bias + 3, V1 + 3);
+    lw_m3_mul_v(p.two.R, bias, V1);
+    lw_m3_mul_v(p.two.R, bias + 3, V1 + 3);
     for (int k = 0; k < 6; k++) state->c[k] += V1[k];
     lw_v3_add_cross(body2->w, body2->rdot, state->c + 3);
     lw_v3_add_cross(body1->rdot, body1->w, state->c + 3);
-
-    /* error: the relative pose = joint(q) then a small motion, seen in the second frame's axes, then in the
-     * world's */
-    double turn[9], quaternion[4], rotation[3], gap[3], slide[3];
-    lw_m3_tmul(joint.R, relative.R, turn);
-    lw_quat_rot(turn, quaternion);
-    lw_quat_log(quaternion, rotation);
-    lw_v3_sub(relative.p, joint.p, gap);
-    lw_m3_tmul_v(relative.R, gap, slide);
-    lw_m3_mul_v(two.R, rotation, state->error);
-    lw_m3_mul_v(two.R, slide, state->error + 3);
+    find_error(&p, &joint, state->error);
 }
 
 static double *block_of(lw_rows *rows, const lw_row *row, int body) {
@@ -332,59 +360,77 @@ static void coupling_row(const lw_model *model, const lw_data *data, int r, lw_r
     }
 }
 
-/* Three rows along the plane's normal and across it. d runs from the centre to the touching point: -radius n
- * for a sphere, and for a disc along the steepest direction of its own plane, m = n - (n.a) a. */
-static void rolling_rows(const lw_data *data, const lw_constraint *constraint, int r, lw_rows *rows) {
+/* Where a sphere or a disc touches its plane. d runs from the centre to the touching point: -radius n for a
+ * sphere, and for a disc along the steepest direction of its own plane, m = n - (n.a) a. */
+typedef struct contact {
+    double n[3], centre[3], centre_dot[3], origin[3], origin_dot[3];
+    double d[3], d_dot[3], touch[3];
+} contact;
+
+static void find_contact(const lw_data *data, const lw_constraint *constraint, const lw_rows *rows,
+                         contact *c) {
     int roller = constraint->bodies[0], plane = constraint->bodies[1];
-    const lw_body_state *body = &rows->bodies[roller], *base = &rows->bodies[plane];
-    double n[3], a[3], n_dot[3], a_dot[3], centre[3], centre_dot[3], origin[3], origin_dot[3];
+    double a[3], n_dot[3], a_dot[3], m[3], m_dot[3], *n = c->n;
     lw_m3_mul_v(data->world[plane].R, constraint->normal, n);
     lw_m3_mul_v(data->world[roller].R, constraint->axis, a);
-    lw_v3_cross(base->w, n, n_dot);
-    lw_v3_cross(body->w, a, a_dot);
-    constraint_point(data, rows, constraint, 0, centre, centre_dot);
-    constraint_point(data, rows, constraint, 1, origin, origin_dot);
-
-    double m[3], m_dot[3], na = lw_v3_dot(n, a), na_dot = lw_v3_dot(n_dot, a) + lw_v3_dot(n, a_dot);
+    lw_v3_cross(rows->bodies[plane].w, n, n_dot);
+    lw_v3_cross(rows->bodies[roller].w, a, a_dot);
+    constraint_point(data, rows, constraint, 0, c->centre, c->centre_dot);
+    constraint_point(data, rows, constraint, 1, c->origin, c->origin_dot);
+    double na = lw_v3_dot(n, a), na_dot = lw_v3_dot(n_dot, a) + lw_v3_dot(n, a_dot);
     for (int k = 0; k < 3; k++) {
         m[k] = n[k] - na * a[k];
         m_dot[k] = n_dot[k] - na_dot * a[k] - na * a_dot[k];
     }
-    double size = lw_v3_norm(m), radius = constraint->radius, d[3], d_dot[3], touch[3];
+    double size = lw_v3_norm(m), radius = constraint->radius;
     if (!(size > 0)) size = 1; /* a disc flat on the plane touches nowhere in particular */
     double growth = lw_v3_dot(m, m_dot) / (size * size);
     for (int k = 0; k < 3; k++) {
-        d[k] = -radius * m[k] / size;
-        d_dot[k] = -radius * (m_dot[k] - growth * m[k]) / size;
-        touch[k] = centre[k] + d[k];
+        c->d[k] = -radius * m[k] / size;
+        c->d_dot[k] = -radius * (m_dot[k] - growth * m[k]) / size;
+        c->touch[k] = c->centre[k] + c->d[k];
     }
+}
+
+/* Two directions across the normal of a plane, which turn with it. */
+static void tangents(const double R[9], const double n[3], double first[3], double second[3]) {
+    double axis[3];
+    lw_m3_mul_v(R, (const double[3]){1, 0, 0}, axis);
+    if (fabs(lw_v3_dot(axis, n)) > 0.9) lw_m3_mul_v(R, (const double[3]){0, 1, 0}, axis);
+    lw_v3_cross(n, axis, first);
+    double length = lw_v3_norm(first);
+    for (int k = 0; k < 3; k++) first[k] /= length;
+    lw_v3_cross(n, first, second);
+}
+
+/* Three rows, along the plane's normal and across it. */
+static void rolling_rows(const lw_data *data, const lw_constraint *constraint, int r, lw_rows *rows) {
+    int roller = constraint->bodies[0], plane = constraint->bodies[1];
+    const lw_body_state *body = &rows->bodies[roller], *base = &rows->bodies[plane];
+    contact c;
+    find_contact(data, constraint, rows, &c);
 
     /* relative acceleration of the two material points at the touching point, but for wdot and rddot */
     double quick[3] = {0, 0, 0}, path[3], part[3];
-    add_centripetal(body, centre, 1, quick);
-    lw_v3_add_cross(body->w, d_dot, quick);
-    add_centripetal(base, origin, -1, quick);
-    for (int k = 0; k < 3; k++) path[k] = centre_dot[k] + d_dot[k] - origin_dot[k];
+    add_centripetal(body, c.centre, 1, quick);
+    lw_v3_add_cross(body->w, c.d_dot, quick);
+    add_centripetal(base, c.origin, -1, quick);
+    for (int k = 0; k < 3; k++) path[k] = c.centre_dot[k] + c.d_dot[k] - c.origin_dot[k];
     lw_v3_cross(base->w, path, part);
     lw_v3_sub(quick, part, quick);
 
     double first[3], second[3], gap[3];
-    lw_m3_mul_v(data->world[plane].R, (const double[3]){1, 0, 0}, gap); /* turns with the plane */
-    if (fabs(lw_v3_dot(gap, n)) > 0.9) lw_m3_mul_v(data->world[plane].R, (const double[3]){0, 1, 0}, gap);
-    lw_v3_cross(n, gap, first);
-    double length = lw_v3_norm(first);
-    for (int k = 0; k < 3; k++) first[k] /= length;
-    lw_v3_cross(n, first, second);
-    const double *direction[3] = {n, first, second};
-    lw_v3_sub(touch, origin, gap);
+    tangents(data->world[plane].R, c.n, first, second);
+    const double *direction[3] = {c.n, first, second};
+    lw_v3_sub(c.touch, c.origin, gap);
     for (int k = 0; k < 3; k++) {
         double w[6] = {0};
         lw_v3_copy(direction[k], w + 3);
-        add_wrench(rows, &rows->rows[r + k], roller, 1, w, touch);
-        add_wrench(rows, &rows->rows[r + k], plane, -1, w, touch);
+        add_wrench(rows, &rows->rows[r + k], roller, 1, w, c.touch);
+        add_wrench(rows, &rows->rows[r + k], plane, -1, w, c.touch);
         rows->rate[r + k] = 0;
         rows->gamma[r + k] = -lw_v3_dot(direction[k], quick);
-        rows->phi[r + k] = k == 0 ? lw_v3_dot(n, gap) : 0; /* slip is a matter of velocities only */
+        rows->phi[r + k] = k == 0 ? lw_v3_dot(c.n, gap) : 0; /* slip is a matter of velocities only */
     }
 }
 

@@ -69,6 +69,55 @@ static double inertia_noise(const lw_spec *spec, const lw_body_spec *body) {
 /* The place of a value, or of its object if that is not known. */
 static lw_place first_known(lw_place value, lw_place object) { return value.line > 0 ? value : object; }
 
+static void validate_spatial_inertia(lw_compiler *compiler, const lw_body_spec *body, lw_place place) {
+    double e[3];
+    lw_principal_moments(body->inertia, e);
+    for (int k = 0; k < 2; k++)
+        if (fabs(e[k]) < 1e-15 * e[2]) e[k] = 0; /* rounding */
+    double scale = fmax(fabs(e[0]), fabs(e[2]));
+    if (e[0] < -tolerance * scale && e[0] < -inertia_noise(compiler->spec, body))
+        lw_compile_error(compiler, "body", body->name, place,
+                         "check the signs of the products of inertia and the centre they refer to",
+                         "inertia is not positive: its principal moments are %.6g, %.6g, %.6g", e[0], e[1],
+                         e[2]);
+    else if (e[0] + e[1] < e[2] * (1 - tolerance) && e[0] >= -tolerance * scale)
+        lw_compile_warning(compiler, "body", body->name, place,
+                           "it is taken as given, as rotors and measured arms need it; if it is meant as a "
+                           "solid, check units and axes",
+                           "inertia breaks the triangle inequality by %.3g: principal moments %.6g + %.6g "
+                           "< %.6g, which no solid has",
+                           e[2] - (e[0] + e[1]), fmax(0, e[0]), fmax(0, e[1]), e[2]);
+}
+
+static void validate_inertia(lw_compiler *compiler, const lw_body_spec *body, lw_place place) {
+    const double *I = body->inertia;
+    bool any = false;
+    if (!lw_finite(I, 6)) {
+        lw_compile_error(compiler, "body", body->name, place, "give finite numbers", "inertia is not finite");
+        return;
+    }
+    for (int k = 0; k < 6; k++) any |= I[k] != 0;
+    switch (body->kind) {
+    case LW_BODY_SPATIAL:
+        validate_spatial_inertia(compiler, body, place);
+        break;
+    case LW_BODY_PLANAR:
+        if (I[2] < 0)
+            lw_compile_error(compiler, "body", body->name, place, "give zero or a positive moment of inertia",
+                             "inertia %g about the plane's normal is negative", I[2]);
+        break;
+    case LW_BODY_POINT:
+        if (any)
+            lw_compile_error(compiler, "body", body->name, place,
+                             "leave the inertia out, or make the body spatial",
+                             "a point mass has no inertia, but one is given");
+        break;
+    default:
+        lw_compile_error(compiler, "body", body->name, body->place, NULL, "unknown body kind %d",
+                         (int)body->kind);
+    }
+}
+
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
     const char *name = body->name;
     const lw_body_places *places = lw_spec_body_places(compiler->spec, body);
@@ -86,47 +135,7 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
     if (body->has_pose && body->rotation[0] == 0 && lw_v3_norm(body->rotation + 1) == 0)
         lw_compile_error(compiler, "body", name, first_known(places->rotation, body->place),
                          "no rotation is [1, 0, 0, 0]", "rotation quaternion [0, 0, 0, 0] has no direction");
-    const double *I = body->inertia;
-    if (!lw_finite(I, 6)) {
-        lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
-                         "give finite numbers", "inertia is not finite");
-        return false;
-    }
-    if (body->kind != LW_BODY_SPATIAL && body->kind != LW_BODY_PLANAR && body->kind != LW_BODY_POINT) {
-        lw_compile_error(compiler, "body", name, body->place, NULL, "unknown body kind %d", (int)body->kind);
-    } else if (body->kind == LW_BODY_POINT) {
-        for (int k = 0; k < 6; k++)
-            if (I[k] != 0) {
-                lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
-                                 "leave the inertia out, or make the body spatial",
-                                 "a point mass has no inertia, but one is given");
-                break;
-            }
-    } else if (body->kind == LW_BODY_PLANAR) {
-        if (I[2] < 0)
-            lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
-                             "give zero or a positive moment of inertia",
-                             "inertia %g about the plane's normal is negative", I[2]);
-    } else {
-        double e[3];
-        lw_principal_moments(I, e);
-        for (int k = 0; k < 2; k++)
-            if (fabs(e[k]) < 1e-15 * e[2]) e[k] = 0; /* rounding */
-        double scale = fmax(fabs(e[0]), fabs(e[2]));
-        if (e[0] < -tolerance * scale && e[0] < -inertia_noise(compiler->spec, body))
-            lw_compile_error(compiler, "body", name, first_known(places->inertia, body->place),
-                             "check the signs of the products of inertia and the centre they refer to",
-                             "inertia is not positive: its principal moments are %.6g, %.6g, %.6g", e[0],
-                             e[1], e[2]);
-        else if (e[0] + e[1] < e[2] * (1 - tolerance) && e[0] >= -tolerance * scale)
-            lw_compile_warning(
-                compiler, "body", name, first_known(places->inertia, body->place),
-                "it is taken as given, as rotors and measured arms need it; if it is meant as a "
-                "solid, check units and axes",
-                "inertia breaks the triangle inequality by %.3g: principal moments %.6g + %.6g "
-                "< %.6g, which no solid has",
-                e[2] - (e[0] + e[1]), fmax(0, e[0]), fmax(0, e[1]), e[2]);
-    }
+    validate_inertia(compiler, body, first_known(places->inertia, body->place));
     return compiler->errors == before;
 }
 
