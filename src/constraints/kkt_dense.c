@@ -14,10 +14,10 @@
 #include "linalg/dense.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct lw_kkt_dense {
+    lw_arena *arena;
     int n, m, soft;
     bool doubtful;
     double norm, condition; /* condition: 0 if it is not known yet */
@@ -27,17 +27,22 @@ struct lw_kkt_dense {
 };
 
 lw_kkt_dense *lw_kkt_dense_create(int n, int m, int soft, bool doubtful) {
-    lw_kkt_dense *kkt = calloc(1, sizeof *kkt);
-    if (!kkt) return NULL;
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_kkt_dense *kkt = LW_NEW(arena, lw_kkt_dense, 1);
+    if (!kkt) {
+        lw_arena_destroy(arena);
+        return NULL;
+    }
     size_t size = (size_t)n + (size_t)m;
+    kkt->arena = arena;
     kkt->n = n, kkt->m = m, kkt->soft = soft;
     kkt->doubtful = doubtful;
     kkt->condition = 1;
-    kkt->matrix = calloc(size * size + 1, sizeof *kkt->matrix);
-    kkt->scale = calloc(size + 1, sizeof *kkt->scale);
-    kkt->most = calloc(size + 1, sizeof *kkt->most);
+    kkt->matrix = LW_NEW(arena, double, size *size + 1);
+    kkt->scale = LW_NEW(arena, double, size + 1);
+    kkt->most = LW_NEW(arena, double, size + 1);
     kkt->work = lw_symmetric_create(n + m);
-    if (kkt->matrix && kkt->scale && kkt->most && kkt->work) return kkt;
+    if (!lw_arena_failed(arena) && kkt->work) return kkt;
     lw_kkt_dense_destroy(kkt);
     return NULL;
 }
@@ -45,7 +50,7 @@ lw_kkt_dense *lw_kkt_dense_create(int n, int m, int soft, bool doubtful) {
 void lw_kkt_dense_destroy(lw_kkt_dense *kkt) {
     if (!kkt) return;
     lw_symmetric_destroy(kkt->work);
-    free(kkt->matrix), free(kkt->scale), free(kkt->most), free(kkt);
+    lw_arena_destroy(kkt->arena);
 }
 
 lw_status lw_kkt_dense_singular(lw_error *error) {

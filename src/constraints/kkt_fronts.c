@@ -67,6 +67,7 @@ typedef struct left_over {
 } left_over;
 
 struct lw_fronts {
+    lw_arena *arena; /* of what never grows */
     int bodies, rows;
     const int *row_start, *row_body;
     lw_kkt_order order;
@@ -143,13 +144,10 @@ static bool reserve_stack(lw_fronts *f, size_t numbers, size_t indices) {
 /* Each row goes to the first of its bodies. */
 static bool assign_rows(lw_fronts *f) {
     size_t m = (size_t)f->rows + 1, n = (size_t)f->bodies + 2;
-    int *first = calloc(m, sizeof *first);
-    f->own_start = calloc(n, sizeof *f->own_start);
-    f->own = calloc(m, sizeof *f->own);
-    if (!first || !f->own_start || !f->own) {
-        free(first);
-        return false;
-    }
+    int *first = LW_NEW(f->arena, int, m);
+    f->own_start = LW_NEW(f->arena, int, n);
+    f->own = LW_NEW(f->arena, int, m);
+    if (lw_arena_failed(f->arena)) return false;
     for (int r = 0; r < f->rows; r++) {
         int earliest = f->bodies - 1; /* a row that touches nothing goes to the last */
         for (int b = f->row_start[r]; b < f->row_start[r + 1]; b++)
@@ -159,21 +157,25 @@ static bool assign_rows(lw_fronts *f) {
     }
     for (int k = 2; k <= f->bodies; k++) f->own_start[k] += f->own_start[k - 1];
     for (int r = 0; r < f->rows; r++) f->own[f->own_start[first[r] + 1]++] = r;
-    free(first);
     return true;
 }
 
 lw_fronts *lw_fronts_create(int bodies, int rows, const int *start, const int *body) {
-    lw_fronts *f = calloc(1, sizeof *f);
-    if (!f) return NULL;
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_fronts *f = LW_NEW(arena, lw_fronts, 1);
+    if (!f) {
+        lw_arena_destroy(arena);
+        return NULL;
+    }
     size_t n = (size_t)bodies + 1;
+    f->arena = arena;
     f->bodies = bodies, f->rows = bodies > 0 ? rows : 0;
     f->row_start = start, f->row_body = body;
-    f->fronts = calloc(2 * n, sizeof *f->fronts);
-    f->leaves = calloc(n, sizeof *f->leaves);
-    f->offset = calloc(n, sizeof *f->offset);
-    if (f->fronts && f->leaves && f->offset && lw_kkt_order_make(&f->order, bodies, rows, start, body) &&
-        assign_rows(f) && reserve_front(f, 24))
+    f->fronts = LW_NEW(arena, front, 2 * n);
+    f->leaves = LW_NEW(arena, left_over, n);
+    f->offset = LW_NEW(arena, int, n);
+    if (lw_kkt_order_make(&f->order, bodies, rows, start, body, arena) && assign_rows(f) &&
+        reserve_front(f, 24))
         return f;
     lw_fronts_destroy(f);
     return NULL;
@@ -181,12 +183,10 @@ lw_fronts *lw_fronts_create(int bodies, int rows, const int *start, const int *b
 
 void lw_fronts_destroy(lw_fronts *f) {
     if (!f) return;
-    lw_kkt_order_free(&f->order);
-    free(f->own_start), free(f->own), free(f->offset), free(f->fronts), free(f->panels), free(f->stack);
-    free(f->indices), free(f->stack_index), free(f->stack_seen), free(f->leaves);
+    free(f->panels), free(f->stack), free(f->indices), free(f->stack_index), free(f->stack_seen);
     free(f->F), free(f->seen), free(f->l1), free(f->l2), free(f->index), free(f->target), free(f->local);
     free(f->shears), free(f->reach);
-    free(f);
+    lw_arena_destroy(f->arena);
 }
 
 const lw_kkt_order *lw_fronts_order(const lw_fronts *f) { return &f->order; }

@@ -4,7 +4,7 @@
 #ifndef LW_KKT_ORDER_H
 #define LW_KKT_ORDER_H
 
-#include <stdbool.h>
+#include "core/core.h"
 
 typedef struct lw_kkt_order {
     int bodies;
@@ -17,9 +17,9 @@ typedef struct lw_kkt_order {
     int components;
 } lw_kkt_order;
 
-/* Bodies 0 .. bodies - 1; row r connects body[start[r]] .. body[start[r + 1] - 1]. Returns false when memory
- * is out. */
-bool lw_kkt_order_make(lw_kkt_order *order, int bodies, int rows, const int *start, const int *body);
-void lw_kkt_order_free(lw_kkt_order *order);
+/* Bodies 0 .. bodies - 1; row r connects body[start[r]] .. body[start[r + 1] - 1]. The order lives in the
+ * arena. Returns false when memory is out. */
+bool lw_kkt_order_make(lw_kkt_order *order, int bodies, int rows, const int *start, const int *body,
+                       lw_arena *arena);
 
 #endif

@@ -27,7 +27,6 @@
 #include "constraints/kkt_fronts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* E of rows of length 1, relative to the inverse of the heaviest mass: small against the modes that matter,
@@ -36,6 +35,7 @@
 static const double softest = 1e-6, hardest = LW_FRONTS_HARDEST;
 
 struct lw_kkt_sparse {
+    lw_arena *arena;
     const lw_model *model;
     int bodies, rows, size, components;
     int *row_block;                     /* rows + 1: blocks of a row */
@@ -58,34 +58,36 @@ struct lw_kkt_sparse {
 /* --- structure ------------------------------------------------------------------------------------- */
 
 lw_kkt_sparse *lw_kkt_sparse_create(const lw_model *model, const lw_rows *rows) {
-    lw_kkt_sparse *kkt = calloc(1, sizeof *kkt);
-    if (!kkt) return NULL;
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_kkt_sparse *kkt = LW_NEW(arena, lw_kkt_sparse, 1);
+    if (!kkt) {
+        lw_arena_destroy(arena);
+        return NULL;
+    }
     size_t n = (size_t)model->body_count + 1, m = (size_t)rows->count + 1, b = (size_t)rows->block_count + 1;
+    kkt->arena = arena;
     kkt->model = model;
     kkt->bodies = model->body_count;
     kkt->rows = rows->count;
     kkt->size = 6 * kkt->bodies + kkt->rows;
-    kkt->row_block = calloc(m, sizeof *kkt->row_block);
-    kkt->body = calloc(b, sizeof *kkt->body);
-    kkt->length = calloc(n, sizeof *kkt->length);
-    kkt->heaviest = calloc(n, sizeof *kkt->heaviest);
-    kkt->gap = calloc(n, sizeof *kkt->gap);
-    kkt->strongest = calloc(n, sizeof *kkt->strongest);
-    kkt->row_scale = calloc(m, sizeof *kkt->row_scale);
-    kkt->E = calloc(m, sizeof *kkt->E);
-    kkt->J = calloc(6 * n, sizeof *kkt->J);
-    kkt->M = calloc(n, sizeof *kkt->M);
-    kkt->G = calloc(6 * b, sizeof *kkt->G);
-    kkt->x = calloc(6 * n + m, sizeof *kkt->x);
-    kkt->residual = calloc(6 * n + m, sizeof *kkt->residual);
-    kkt->before = calloc(6 * n + m, sizeof *kkt->before);
-    kkt->own = calloc(n, sizeof *kkt->own);
-    kkt->reach = calloc(n, sizeof *kkt->reach);
-    kkt->force = calloc(n, sizeof *kkt->force);
-    bool fine = kkt->row_block && kkt->body && kkt->length && kkt->heaviest && kkt->gap && kkt->strongest &&
-                kkt->row_scale && kkt->E && kkt->J && kkt->M && kkt->G && kkt->x && kkt->residual &&
-                kkt->before && kkt->own && kkt->reach && kkt->force;
-    if (fine) {
+    kkt->row_block = LW_NEW(arena, int, m);
+    kkt->body = LW_NEW(arena, int, b);
+    kkt->length = LW_NEW(arena, double, n);
+    kkt->heaviest = LW_NEW(arena, double, n);
+    kkt->gap = LW_NEW(arena, double, n);
+    kkt->strongest = LW_NEW(arena, double, n);
+    kkt->row_scale = LW_NEW(arena, double, m);
+    kkt->E = LW_NEW(arena, double, m);
+    kkt->J = LW_NEW(arena, double, 6 * n);
+    kkt->M = LW_NEW(arena, double, n);
+    kkt->G = LW_NEW(arena, double, 6 * b);
+    kkt->x = LW_NEW(arena, double, 6 * n + m);
+    kkt->residual = LW_NEW(arena, double, 6 * n + m);
+    kkt->before = LW_NEW(arena, double, 6 * n + m);
+    kkt->own = LW_NEW(arena, double, n);
+    kkt->reach = LW_NEW(arena, double, n);
+    kkt->force = LW_NEW(arena, double, n);
+    if (!lw_arena_failed(arena)) {
         for (int r = 0; r < rows->count; r++) kkt->row_block[r] = rows->rows[r].block;
         kkt->row_block[rows->count] = rows->block_count;
         for (int k = 0; k < rows->block_count; k++) kkt->body[k] = rows->body[k] - 1;
@@ -103,10 +105,7 @@ lw_kkt_sparse *lw_kkt_sparse_create(const lw_model *model, const lw_rows *rows) 
 void lw_kkt_sparse_destroy(lw_kkt_sparse *kkt) {
     if (!kkt) return;
     lw_fronts_destroy(kkt->fronts);
-    free(kkt->row_block), free(kkt->body), free(kkt->length), free(kkt->heaviest), free(kkt->gap),
-        free(kkt->strongest);
-    free(kkt->row_scale), free(kkt->E), free(kkt->J), free(kkt->M), free(kkt->G), free(kkt->x);
-    free(kkt->residual), free(kkt->before), free(kkt->own), free(kkt->reach), free(kkt->force), free(kkt);
+    lw_arena_destroy(kkt->arena);
 }
 
 /* As fmax and fmin, which are calls: numbers that are none are looked for at the end. */

@@ -13,24 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- lists that grow ------------------------------------------------------------------------------ */
-
-typedef struct list {
-    int *item, count, room;
-} list;
-
-static bool append(list *l, int x) {
-    if (l->count == l->room) {
-        int room = l->room ? 2 * l->room : 8;
-        int *item = realloc(l->item, (size_t)room * sizeof *item);
-        if (!item) return false;
-        l->item = item, l->room = room;
-    }
-    l->item[l->count++] = x;
-    return true;
-}
-
-static void take_out(list *l, int x) {
+static void take_out(lw_list *l, int x) {
     for (int k = 0; k < l->count; k++)
         if (l->item[k] == x) {
             l->item[k] = l->item[--l->count];
@@ -43,24 +26,18 @@ static void take_out(list *l, int x) {
 typedef struct draft {
     const lw_model *model;
     const lw_rows *rows;
+    lw_arena *scratch;
     int count;
     int *first, *size, *base; /* per loop */
-    list *at_body;            /* per body: loops with a segment there */
+    lw_list *at_body;         /* per body: loops with a segment there */
     /* Per loop: coupled loops that are not yet eliminated or, after its elimination, those left at that
      * time. */
-    list *neighbours;
+    lw_list *neighbours;
     int *order; /* loops in the order of elimination */
     int *rank;  /* Per loop: its position in that order. */
     int *seen;  /* Per loop: the last visit that has reached it. */
     int visit;
 } draft;
-
-static void discard(draft *d) {
-    for (int i = 0; d->at_body && i <= d->model->body_count; i++) free(d->at_body[i].item);
-    for (int t = 0; d->neighbours && t < d->count; t++) free(d->neighbours[t].item);
-    free(d->first), free(d->size), free(d->base), free(d->at_body), free(d->neighbours), free(d->order),
-        free(d->rank), free(d->seen);
-}
 
 static bool same_loop(const lw_row *a, const lw_row *b) {
     return a->joint == b->joint && a->constraint == b->constraint;
@@ -103,62 +80,59 @@ static void see(draft *d, int loop) {
     for (int k = 0; k < d->neighbours[loop].count; k++) d->seen[d->neighbours[loop].item[k]] = d->visit;
 }
 
-static bool lay_segments(draft *d, int loop) {
+static void lay_segments(draft *d, int loop) {
     const lw_row *row = &d->rows->rows[d->first[loop]];
     see(d, loop);
     for (int k = row->block; k < row->block + row->count; k++)
         for (int i = d->rows->body[k]; i != d->base[loop]; i = d->model->links[i].parent) {
-            list *at = &d->at_body[i];
+            lw_list *at = &d->at_body[i];
             /* The segment exists already, from another body of the loop. */
             if (at->count && at->item[at->count - 1] == loop) break;
             for (int n = 0; n < at->count; n++) {
                 int other = at->item[n];
                 if (d->seen[other] == d->visit) continue;
                 d->seen[other] = d->visit;
-                if (!append(&d->neighbours[loop], other) || !append(&d->neighbours[other], loop))
-                    return false;
+                lw_list_append(&d->neighbours[loop], other, d->scratch);
+                lw_list_append(&d->neighbours[other], loop, d->scratch);
             }
-            if (!append(at, loop)) return false;
+            lw_list_append(at, loop, d->scratch);
         }
-    return true;
 }
 
 /* Eliminates a loop from the graph: its neighbours become each other's. */
-static bool eliminate(draft *d, int loop, int position) {
-    list *near = &d->neighbours[loop];
+static void eliminate(draft *d, int loop, int position) {
+    lw_list *near = &d->neighbours[loop];
     d->order[position] = loop;
     d->rank[loop] = position;
     for (int j = 0; j < near->count; j++) {
-        list *other = &d->neighbours[near->item[j]];
+        lw_list *other = &d->neighbours[near->item[j]];
         take_out(other, loop);
         see(d, near->item[j]);
         for (int k = 0; k < near->count; k++)
-            if (d->seen[near->item[k]] != d->visit && !append(other, near->item[k])) return false;
+            if (d->seen[near->item[k]] != d->visit) lw_list_append(other, near->item[k], d->scratch);
     }
-    return true;
 }
 
 /* Loops waiting with the same number of neighbours, first come, first served. */
 typedef struct queue {
-    list waiting;
+    lw_list waiting;
     int next;
 } queue;
 
 /* Orders the loops of one base: the next is one with the fewest neighbours, and among these the one that has
  * had so few for the longest time. Consecutive eliminations then rarely depend on each other, so that the
  * processor can overlap them. */
-static bool order_group(draft *d, const int *group, int count, bool *inside, int *position) {
+static void order_group(draft *d, const int *group, int count, bool *inside, int *position) {
     int most = 0;
     for (int k = 0; k < count; k++) {
         inside[group[k]] = true;
         if (d->neighbours[group[k]].count > most) most = d->neighbours[group[k]].count;
     }
     int room = d->count > most ? d->count : most, left = count, fewest = 0;
-    queue *queues = calloc((size_t)room + 1, sizeof *queues);
-    bool fine = queues != NULL;
-    for (int k = 0; fine && k < count; k++)
-        fine = append(&queues[d->neighbours[group[k]].count].waiting, group[k]);
-    while (fine && left > 0) {
+    queue *queues = LW_NEW(d->scratch, queue, room + 1);
+    for (int k = 0; queues && k < count; k++)
+        lw_list_append(&queues[d->neighbours[group[k]].count].waiting, group[k], d->scratch);
+    while (!lw_arena_failed(d->scratch) && left > 0) {
         queue *q = &queues[fewest];
         if (q->next == q->waiting.count) {
             fewest++;
@@ -169,65 +143,59 @@ static bool order_group(draft *d, const int *group, int count, bool *inside, int
             continue; /* It has moved to another queue. */
         inside[loop] = false;
         left--;
-        fine = eliminate(d, loop, (*position)++);
-        const list *near = &d->neighbours[loop];
-        for (int k = 0; fine && k < near->count; k++) {
+        eliminate(d, loop, (*position)++);
+        const lw_list *near = &d->neighbours[loop];
+        for (int k = 0; k < near->count; k++) {
             int other = near->item[k], neighbours = d->neighbours[other].count;
             if (!inside[other]) continue;
-            fine = append(&queues[neighbours].waiting, other);
+            lw_list_append(&queues[neighbours].waiting, other, d->scratch);
             if (neighbours < fewest) fewest = neighbours;
         }
     }
-    for (int k = 0; queues && k <= room; k++) free(queues[k].waiting.item);
-    free(queues);
-    return fine;
 }
 
-static bool order_loops(draft *d) {
+static void order_loops(draft *d) {
     int n = d->model->body_count, position = 0;
-    int *count = calloc((size_t)n + 2, sizeof *count), *group = calloc((size_t)d->count + 1, sizeof *group);
-    bool *inside = calloc((size_t)d->count + 1, sizeof *inside);
-    bool fine = count && group && inside;
-    for (int t = 0; fine && t < d->count; t++) count[d->base[t] + 1]++;
-    for (int b = 0; fine && b <= n; b++) count[b + 1] += count[b];
-    for (int t = 0; fine && t < d->count; t++)
-        group[count[d->base[t]]++] = t; /* count[b] is now the end of b */
-    for (int b = n; fine && b >= 0; b--) {
+    int *count = LW_NEW(d->scratch, int, n + 2), *group = LW_NEW(d->scratch, int, d->count + 1);
+    bool *inside = LW_NEW(d->scratch, bool, d->count + 1);
+    if (lw_arena_failed(d->scratch)) return;
+    for (int t = 0; t < d->count; t++) count[d->base[t] + 1]++;
+    for (int b = 0; b <= n; b++) count[b + 1] += count[b];
+    for (int t = 0; t < d->count; t++) group[count[d->base[t]]++] = t; /* count[b] is now the end of b */
+    for (int b = n; b >= 0; b--) {
         int from = b > 0 ? count[b - 1] : 0, size = count[b] - from;
-        if (size > 0) fine = order_group(d, group + from, size, inside, &position);
+        if (size > 0) order_group(d, group + from, size, inside, &position);
     }
-    free(count), free(group), free(inside);
-    return fine;
 }
 
 /* whole, active: NULL, or the loops whose order is kept, and which of them take part. */
 static bool make_draft(draft *d, const lw_loop_constraints *whole, const bool *active) {
     const lw_rows *rows = d->rows;
     size_t m = (size_t)rows->count + 1, n = (size_t)d->model->body_count + 1;
-    d->first = calloc(m, sizeof *d->first);
-    d->size = calloc(m, sizeof *d->size);
-    d->base = calloc(m, sizeof *d->base);
-    d->order = calloc(m, sizeof *d->order);
-    d->rank = calloc(m, sizeof *d->rank);
-    d->at_body = calloc(n, sizeof *d->at_body);
-    d->neighbours = calloc(m, sizeof *d->neighbours);
-    d->seen = calloc(m, sizeof *d->seen);
-    if (!d->first || !d->size || !d->base || !d->order || !d->rank || !d->at_body || !d->neighbours ||
-        !d->seen)
-        return false;
+    d->first = LW_NEW(d->scratch, int, m);
+    d->size = LW_NEW(d->scratch, int, m);
+    d->base = LW_NEW(d->scratch, int, m);
+    d->order = LW_NEW(d->scratch, int, m);
+    d->rank = LW_NEW(d->scratch, int, m);
+    d->at_body = LW_NEW(d->scratch, lw_list, n);
+    d->neighbours = LW_NEW(d->scratch, lw_list, m);
+    d->seen = LW_NEW(d->scratch, int, m);
+    if (lw_arena_failed(d->scratch)) return false;
     for (int r = 0; r < rows->count; r++) {
         if (r == 0 || !same_loop(&rows->rows[r], &rows->rows[r - 1])) d->first[d->count++] = r;
         d->size[d->count - 1]++;
     }
     for (int t = 0; t < d->count; t++) {
         d->base[t] = base_of(d->model, rows, d->first[t]);
-        if ((!whole || active[whole->loop_of_row[d->first[t]]]) && !lay_segments(d, t)) return false;
+        if (!whole || active[whole->loop_of_row[d->first[t]]]) lay_segments(d, t);
     }
-    if (!whole) return order_loops(d);
+    if (!whole) {
+        order_loops(d);
+        return !lw_arena_failed(d->scratch);
+    }
     for (int t = 0; t < d->count; t++) d->order[whole->loop_of_row[d->first[t]]] = t;
-    for (int position = 0; position < d->count; position++)
-        if (!eliminate(d, d->order[position], position)) return false;
-    return true;
+    for (int position = 0; position < d->count; position++) eliminate(d, d->order[position], position);
+    return !lw_arena_failed(d->scratch);
 }
 
 /* --- the result ----------------------------------------------------------------------------------- */
@@ -280,7 +248,7 @@ static bool number_loops(draft *d, lw_loop_constraints *loops, lw_arena *arena) 
     int coupling = 0, target = 0;
     for (int position = 0; position < d->count; position++) {
         int t = d->order[position], m = d->size[t];
-        list *near = &d->neighbours[t];
+        lw_list *near = &d->neighbours[t];
         lw_loop_constraint *loop = &loops->loops[position];
         *loop = (lw_loop_constraint){.first = d->first[t],
                                      .count = m,
@@ -306,7 +274,7 @@ static bool number_loops(draft *d, lw_loop_constraints *loops, lw_arena *arena) 
     return true;
 }
 
-static bool number_segments(draft *d, lw_loop_constraints *loops, lw_arena *arena) {
+static bool allocate_segments(const draft *d, lw_loop_constraints *loops, lw_arena *arena) {
     int n = d->model->body_count, segments = 0, pairs = 0;
     for (int i = 0; i <= n; i++) {
         int k = d->at_body[i].count;
@@ -318,10 +286,14 @@ static bool number_segments(draft *d, lw_loop_constraints *loops, lw_arena *aren
     loops->segments = LW_NEW(arena, lw_segment, segments + 1);
     loops->pairs = LW_NEW(arena, lw_segment_pair, pairs + 1);
     loops->wrench_start = LW_NEW(arena, int, d->rows->block_count + 1);
-    if (lw_arena_failed(arena)) return false;
-    int segment = 0;
+    return !lw_arena_failed(arena);
+}
+
+/* The segments of every body, in the order of their loops. */
+static void number_segments(draft *d, lw_loop_constraints *loops) {
+    int n = d->model->body_count, segment = 0;
     for (int i = 0; i <= n; i++) {
-        list *at = &d->at_body[i];
+        lw_list *at = &d->at_body[i];
         loops->segment_start[i] = segment;
         for (int k = 0; k < at->count; k++) at->item[k] = d->rank[at->item[k]];
         if (at->count) qsort(at->item, (size_t)at->count, sizeof *at->item, compare_ints);
@@ -339,7 +311,11 @@ static bool number_segments(draft *d, lw_loop_constraints *loops, lw_arena *aren
         if (here > loops->Z_size) loops->Z_size = here;
     }
     loops->segment_start[n + 1] = segment;
-    int pair = 0;
+}
+
+/* Pairs of segments at one body, and where each segment goes on at the body's parent. */
+static void number_pairs(const draft *d, lw_loop_constraints *loops) {
+    int n = d->model->body_count, pair = 0;
     for (int i = 0; i <= n; i++) {
         loops->pair_start[i] = pair;
         for (int a = loops->segment_start[i]; a < loops->segment_start[i + 1]; a++) {
@@ -352,10 +328,12 @@ static bool number_segments(draft *d, lw_loop_constraints *loops, lw_arena *aren
         }
     }
     loops->pair_start[n + 1] = pair;
-    return true;
 }
 
-static void connect(const draft *d, const int *closure_of_joint, lw_loop_constraints *loops) {
+static bool connect(const draft *d, lw_loop_constraints *loops) {
+    int *closure_of_joint = LW_NEW(d->scratch, int, d->model->joint_count + 1);
+    if (!closure_of_joint) return false;
+    for (int k = 0; k < d->model->closure_count; k++) closure_of_joint[d->model->closures[k]] = k;
     for (int t = 0; t < loops->count; t++) {
         const lw_loop_constraint *loop = &loops->loops[t];
         lw_coupling *near = loops->couplings + loop->coupling;
@@ -383,16 +361,17 @@ static void connect(const draft *d, const int *closure_of_joint, lw_loop_constra
         if (loop->bodies[0]) loop->K_first = wrenches_at(loops, t, loop->bodies[0]);
         if (loop->bodies[1]) loop->K_second = wrenches_at(loops, t, loop->bodies[1]);
     }
+    return true;
 }
 
 /* Marks which entries a run writes first and to which it adds, in the order of the inward sweep, so that
  * nothing has to be cleared beforehand. */
 static bool find_first(const draft *d, lw_loop_constraints *loops) {
-    bool *K = calloc((size_t)loops->K_size + 1, sizeof *K),
-         *L = calloc((size_t)loops->block_size + 1, sizeof *L);
-    bool fine = K && L;
-    for (int k = 0; fine && k < d->rows->block_count; k++) K[loops->wrench_start[k]] = true;
-    for (int i = d->model->body_count; fine && i >= 0; i--) {
+    bool *K = LW_NEW(d->scratch, bool, loops->K_size + 1),
+         *L = LW_NEW(d->scratch, bool, loops->block_size + 1);
+    if (lw_arena_failed(d->scratch)) return false;
+    for (int k = 0; k < d->rows->block_count; k++) K[loops->wrench_start[k]] = true;
+    for (int i = d->model->body_count; i >= 0; i--) {
         for (int t = loops->at_base[i]; t < loops->at_base[i] + loops->based[i]; t++) {
             int count = loops->loops[t].couplings, target = loops->loops[t].target;
             for (int at = target; at < target + count * (count + 1) / 2; at++) {
@@ -412,23 +391,22 @@ static bool find_first(const draft *d, lw_loop_constraints *loops) {
             L[loops->pairs[k].block] = true;
         }
     }
-    free(K), free(L);
-    return fine;
+    return true;
 }
 
 static lw_loop_constraints *make_loops(const lw_model *model, const lw_rows *rows,
                                        const lw_loop_constraints *whole, const bool *active,
                                        lw_arena *arena) {
-    draft d = {.model = model, .rows = rows};
+    draft d = {.model = model, .rows = rows, .scratch = lw_arena_create(NULL)};
     lw_loop_constraints *loops = LW_NEW(arena, lw_loop_constraints, 1);
-    int *closure = calloc((size_t)model->joint_count + 1, sizeof *closure);
-    bool fine = loops && closure && make_draft(&d, whole, active) && number_loops(&d, loops, arena) &&
-                number_segments(&d, loops, arena);
-    for (int k = 0; fine && k < model->closure_count; k++) closure[model->closures[k]] = k;
-    if (fine) connect(&d, closure, loops);
-    fine = fine && find_first(&d, loops);
-    free(closure);
-    discard(&d);
+    bool fine = loops && make_draft(&d, whole, active) && number_loops(&d, loops, arena) &&
+                allocate_segments(&d, loops, arena);
+    if (fine) {
+        number_segments(&d, loops);
+        number_pairs(&d, loops);
+        fine = connect(&d, loops) && find_first(&d, loops);
+    }
+    lw_arena_destroy(d.scratch);
     return fine ? loops : NULL;
 }
 

@@ -15,31 +15,11 @@
 #include "constraints/row_independence.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-lw_status lw_redundancy_create(const lw_newton_euler *s, lw_redundancy **out, lw_error *error) {
-    *out = NULL;
-    lw_redundancy *r = calloc(1, sizeof *r);
-    lw_independence *d = lw_independence_create(s->model, s->rows, false);
-    double *X = NULL;
-    if (!r || !d) goto fail;
-    lw_independence_at(d, s);
+/* l = P [-R11^-1 R12; I], in the units of the rows. X: room for as many numbers. */
+static void find_nulls(const lw_independence *d, lw_redundancy *r, double *X) {
     int m = d->rows, speeds = d->speeds;
-    r->rows = m;
-    r->speeds = speeds;
-    r->rank = d->rank;
-    r->size = d->size;
-    r->mobility = speeds - r->rank;
-    r->nulls = m - r->rank;
-    r->kept = calloc((size_t)m + 1, sizeof *r->kept);
-    r->unit = calloc((size_t)m + 1, sizeof *r->unit);
-    r->null = calloc((size_t)m * (size_t)r->nulls + 1, sizeof *r->null);
-    X = calloc((size_t)m * (size_t)r->nulls + 1, sizeof *X);
-    if (!r->kept || !r->unit || !r->null || !X) goto fail;
-    memcpy(r->kept, d->kept, (size_t)m * sizeof *r->kept);
-    memcpy(r->unit, d->unit, (size_t)m * sizeof *r->unit);
-    /* l = P [-R11^-1 R12; I], in the units of the rows */
     for (int c = 0; c < r->nulls; c++)
         for (int k = 0; k < r->rank; k++)
             X[k + c * r->rank] = -d->G[k + (size_t)(r->rank + c) * (size_t)speeds];
@@ -50,20 +30,41 @@ lw_status lw_redundancy_create(const lw_newton_euler *s, lw_redundancy **out, lw
         null[d->order[r->rank + c]] = 1;
         for (int k = 0; k < m; k++) null[k] *= r->unit[k];
     }
-    free(X);
+}
+
+lw_status lw_redundancy_create(const lw_newton_euler *s, lw_redundancy **out, lw_error *error) {
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_redundancy *r = LW_NEW(arena, lw_redundancy, 1);
+    lw_independence *d = lw_independence_create(s->model, s->rows, false);
+    if (r && d) {
+        lw_independence_at(d, s);
+        size_t m = (size_t)d->rows;
+        *r = (lw_redundancy){.arena = arena,
+                             .rows = d->rows,
+                             .speeds = d->speeds,
+                             .rank = d->rank,
+                             .size = d->size,
+                             .mobility = d->speeds - d->rank,
+                             .nulls = d->rows - d->rank};
+        r->kept = LW_NEW(arena, bool, m + 1);
+        r->unit = LW_NEW(arena, double, m + 1);
+        r->null = LW_NEW(arena, double, m *(size_t)r->nulls + 1);
+        double *X = LW_NEW(arena, double, m *(size_t)r->nulls + 1);
+        if (!lw_arena_failed(arena)) {
+            memcpy(r->kept, d->kept, m * sizeof *r->kept);
+            memcpy(r->unit, d->unit, m * sizeof *r->unit);
+            find_nulls(d, r, X);
+        }
+    }
+    bool fine = d && !lw_arena_failed(arena);
     lw_independence_destroy(d);
-    *out = r;
-    return LW_OK;
-fail:
-    free(X);
-    lw_independence_destroy(d);
-    lw_redundancy_destroy(r);
-    return lw_out_of_memory(error);
+    if (!fine) lw_arena_destroy(arena);
+    *out = fine ? r : NULL;
+    return fine ? LW_OK : lw_out_of_memory(error);
 }
 
 void lw_redundancy_destroy(lw_redundancy *r) {
-    if (!r) return;
-    free(r->kept), free(r->unit), free(r->null), free(r);
+    if (r) lw_arena_destroy(r->arena);
 }
 
 /* Adds a wrench (torque; force) acting at x to one given at `at`. */
@@ -121,8 +122,8 @@ lw_status lw_unique_reactions(const lw_newton_euler *s, bool *unique, lw_error *
     lw_redundancy *redundancy;
     lw_status status = lw_redundancy_create(s, &redundancy, error);
     if (status != LW_OK) return status;
-    double *F = calloc(6 * (size_t)model->body_count + 1, sizeof *F);
-    double *wrench = calloc((size_t)count + 1, sizeof *wrench);
+    double *F = LW_NEW(redundancy->arena, double, 6 * model->body_count + 1);
+    double *wrench = LW_NEW(redundancy->arena, double, count + 1);
     double size = redundancy->size;
     const double threshold = 1e-9; /* of the largest component: methods are to agree to that */
     for (int c = 0; F && wrench && c < redundancy->nulls; c++) {
@@ -136,7 +137,6 @@ lw_status lw_unique_reactions(const lw_newton_euler *s, bool *unique, lw_error *
             if (wrench[k] > threshold * largest) unique[k] = false;
     }
     if (!F || !wrench) status = lw_out_of_memory(error);
-    free(F), free(wrench);
     lw_redundancy_destroy(redundancy);
     return status;
 }

@@ -9,6 +9,7 @@
 /* Results for the state in the system (lw_newton_euler_at or lw_newton_euler_rows_at). Rows are counted from
  * rows->tree_count, the first that does not belong to the tree. */
 typedef struct lw_redundancy {
+    lw_arena *arena;
     int rows;     /* The number of rows of closures and constraints. */
     int speeds;   /* The number of speeds of the tree that are not prescribed. */
     int rank;     /* The rank of the rows in these speeds. */

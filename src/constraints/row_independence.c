@@ -23,7 +23,6 @@
 #include "model/joint.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- rows in the speeds of the tree ---------------------------------------------------------------- */
@@ -213,27 +212,32 @@ static int number_speeds(const lw_model *model, int *number) {
 }
 
 lw_independence *lw_independence_create(const lw_model *model, const lw_rows *rows, bool least) {
-    lw_independence *d = calloc(1, sizeof *d);
-    if (!d) return NULL;
-    size_t m = (size_t)(rows->count - rows->tree_count), nv = (size_t)model->nv;
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_independence *d = LW_NEW(arena, lw_independence, 1);
+    size_t m = (size_t)(rows->count - rows->tree_count), bodies = (size_t)model->body_count;
+    int *number = LW_NEW(arena, int, model->nv + 1);
+    if (lw_arena_failed(arena)) {
+        lw_arena_destroy(arena);
+        return NULL;
+    }
+    d->arena = arena;
     d->rows = (int)m;
-    d->number = calloc(nv + 1, sizeof *d->number);
-    if (d->number) d->speeds = number_speeds(model, d->number);
-    d->kept = calloc(m + 1, sizeof *d->kept);
-    d->order = calloc(m + 1, sizeof *d->order);
-    d->unit = calloc(m + 1, sizeof *d->unit);
-    d->G = calloc(m * (size_t)d->speeds + 1, sizeof *d->G);
-    d->S = calloc(m > 0 ? 36 * (size_t)model->body_count + 1 : 1, sizeof *d->S);
-    d->F = calloc(6 * (size_t)model->body_count + 1, sizeof *d->F);
+    d->number = number;
+    d->speeds = number_speeds(model, number);
+    d->kept = LW_NEW(arena, bool, m + 1);
+    d->order = LW_NEW(arena, int, m + 1);
+    d->unit = LW_NEW(arena, double, m + 1);
+    d->G = LW_NEW(arena, double, m *(size_t)d->speeds + 1);
+    d->S = LW_NEW(arena, double, m > 0 ? 36 * bodies + 1 : 1);
+    d->F = LW_NEW(arena, double, 6 * bodies + 1);
     d->work = lw_orthogonal_create(d->speeds, (int)m, false);
     if (least) {
-        d->null = calloc(m * (size_t)rows->count + 1, sizeof *d->null);
-        d->gram = calloc(m * m + 1, sizeof *d->gram);
-        d->c = calloc(m + 1, sizeof *d->c);
+        d->null = LW_NEW(arena, double, m *(size_t)rows->count + 1);
+        d->gram = LW_NEW(arena, double, m *m + 1);
+        d->c = LW_NEW(arena, double, m + 1);
         d->symmetric = lw_symmetric_create((int)m);
     }
-    bool all = d->number && d->kept && d->order && d->unit && d->G && d->S && d->F && d->work;
-    if (all && (!least || (d->null && d->gram && d->c && d->symmetric))) return d;
+    if (!lw_arena_failed(arena) && d->work && (!least || d->symmetric)) return d;
     lw_independence_destroy(d);
     return NULL;
 }
@@ -242,7 +246,5 @@ void lw_independence_destroy(lw_independence *d) {
     if (!d) return;
     lw_orthogonal_destroy(d->work);
     lw_symmetric_destroy(d->symmetric);
-    free(d->null), free(d->gram), free(d->c);
-    free(d->number), free(d->kept), free(d->order), free(d->unit), free(d->G), free(d->S), free(d->F),
-        free(d);
+    lw_arena_destroy(d->arena);
 }

@@ -9,6 +9,7 @@
 
 /* Rows are counted from rows->tree_count, the first that does not belong to the tree. */
 typedef struct lw_independence {
+    lw_arena *arena;
     int rows;     /* The number of rows of closures and constraints. */
     int speeds;   /* The number of speeds of the tree that are not prescribed. */
     int rank;     /* The rank of the rows in these speeds. */

@@ -114,3 +114,14 @@ char *lw_arena_text(lw_arena *arena, const char *text) {
     if (copy) memcpy(copy, text, size);
     return copy;
 }
+
+void lw_list_append(lw_list *list, int value, lw_arena *arena) {
+    if (list->count == list->room) {
+        int room = list->room ? 2 * list->room : 16;
+        int *item = LW_NEW(arena, int, room);
+        if (!item) return;
+        if (list->count) memcpy(item, list->item, (size_t)list->count * sizeof *item);
+        list->item = item, list->room = room;
+    }
+    list->item[list->count++] = value;
+}

@@ -55,4 +55,10 @@ char *lw_arena_text(lw_arena *arena, const char *text);          /* a copy; NULL
 /* LW_NEW(arena, double, n): n zeroed doubles. */
 #define LW_NEW(arena, type, count) ((type *)lw_arena_take((arena), (size_t)(count), sizeof(type)))
 
+/* A list of numbers that grows, in the memory of an arena. Where that has failed append does nothing. */
+typedef struct lw_list {
+    int *item, count, room;
+} lw_list;
+void lw_list_append(lw_list *list, int value, lw_arena *arena);
+
 #endif

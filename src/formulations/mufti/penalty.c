@@ -144,32 +144,27 @@ static double unbalanced(const penalty_method *m, int *body) {
     return worst;
 }
 
-/* The rows yield by lambda / k. With these multipliers as applied forces they would yield far less, so the
- * change in such a step is the error, as long as the rows are enforced at all. An error out of proportion to
- * 1 / penalty means that rows transmit forces too large for the masses on which they act: heavy bodies
- * attached to light ones. */
-static lw_status judge(const penalty_method *m, lw_error *error) {
+/* What forces alone would cause on the mechanism as a whole: angular, and so for dimensionless lengths. */
+static double usual_acceleration(const penalty_method *m) {
     const lw_newton_euler *s = m->absolute_base.system;
-    const lw_rows *rows = s->rows;
-    const double share = 3e4, open = 1e-2,
-                 lost = 1e-4; /* 1e-4 of the accelerations with the default penalty */
-    double force = 0, mass = 0, worst = 0;
-    int lightest = 0;
-    double missing = unbalanced(m, &lightest);
-    if (!(missing < lost)) {
-        const lw_body *body = &s->model->bodies[lightest];
-        return lw_fail_at(
-            error, LW_ERROR_SINGULAR, s->model->file, body->place, "body", body->name,
-            "take an exact method, such as rcr or lagrange, or a smaller penalty (--penalty)",
-            "with penalty %g rounding leaves %.2g of the forces on it: its inertia is lost beside "
-            "what the rows resist",
-            m->penalty, missing);
-    }
+    double force = 0, mass = 0;
     for (int i = 0; i < s->model->body_count; i++) {
         force += lw_v3_norm(s->u + 6 * i) / m->length + lw_v3_norm(s->u + 6 * i + 3);
         mass += s->mass[i] * m->length;
     }
-    double usual = mass > 0 ? force / mass : 0; /* angular, and so dimensionless lengths */
+    return mass > 0 ? force / mass : 0;
+}
+
+/* The rows yield by lambda / k. With these multipliers as applied forces they would yield far less, so the
+ * change in such a step is the error, as long as the rows are enforced at all. An error out of proportion to
+ * 1 / penalty means that rows transmit forces too large for the masses on which they act: heavy bodies
+ * attached to light ones. Returns the error over the largest that is allowed, 1e-4 of the accelerations with
+ * the default penalty. */
+static double yielding(const penalty_method *m) {
+    const lw_newton_euler *s = m->absolute_base.system;
+    const lw_rows *rows = s->rows;
+    const double share = 3e4, open = 1e-2;
+    double usual = usual_acceleration(m), worst = 0;
     for (int i = 0; i < s->model->body_count; i++) {
         double change = 0, size = usual * usual;
         for (int k = 6 * i; k < 6 * i + 6; k++) {
@@ -187,15 +182,31 @@ static lw_status judge(const penalty_method *m, lw_error *error) {
         if (m->k[r] > 0 && s->lambda[r] != 0)
             worst = fmax(worst, fabs(s->lambda[r]) / (m->k[r] * terms * open));
     }
-    if (worst < 1) return LW_OK;
+    return worst;
+}
+
+static lw_status judge(const penalty_method *m, lw_error *error) {
+    const lw_model *model = m->absolute_base.system->model;
+    const double lost = 1e-4;
+    int lightest = 0;
+    double missing = unbalanced(m, &lightest);
+    if (!(missing < lost)) {
+        const lw_body *body = &model->bodies[lightest];
+        return lw_fail_at(
+            error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
+            "take an exact method, such as rcr or lagrange, or a smaller penalty (--penalty)",
+            "with penalty %g rounding leaves %.2g of the forces on it: its inertia is lost beside "
+            "what the rows resist",
+            m->penalty, missing);
+    }
+    if (yielding(m) < 1) return LW_OK;
     return lw_fail(
         error, LW_ERROR_SINGULAR, NULL, "take an exact method, such as rcr or lagrange",
         "with penalty %g the rows give way by more than they should: bodies of very different mass hang on "
         "each other%s",
         m->penalty,
-        s->model->closure_count || s->model->constraint_count
-            ? ", or the mechanism is near a singular position"
-            : "");
+        model->closure_count || model->constraint_count ? ", or the mechanism is near a singular position"
+                                                        : "");
 }
 
 static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {

@@ -78,15 +78,10 @@ static void accelerations(const lw_newton_euler *s, double length, double *turni
 /* Rows that follow from others may contradict them where a loop does not quite close. */
 static bool asked(const lw_refinement *r, int row) { return row < r->first || r->met[row - r->first]; }
 
-/* What a and lambda of the system leave, and its size. */
-static leftover remaining(lw_refinement *r) {
+/* The balance of the bodies without forces in rows: what is left, and the sizes of its terms. */
+static void leave_bodies(lw_refinement *r) {
     const lw_newton_euler *s = r->s;
-    const lw_rows *rows = s->rows;
-    int n = s->model->body_count;
-    double length = lw_body_length(s), turning, linear, forces = 0, torques = 0;
-    leftover worst = {0, 0, -1, -1};
-    accelerations(s, length, &turning, &linear);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < s->model->body_count; i++) {
         double Iw[3], *u = r->u + 6 * i;
         const double *a = s->a + 6 * i;
         lw_s3_mul_v(s->inertia + 6 * i, a, Iw);
@@ -98,6 +93,13 @@ static leftover remaining(lw_refinement *r) {
         r->force[i] = lw_v3_norm(s->u + 6 * i + 3) + s->mass[i] * lw_v3_norm(a + 3);
         r->arm[i] = 0;
     }
+}
+
+/* The rows: what is left of them, and their forces in the balance of the bodies. turning, linear: the largest
+ * accelerations of any body. */
+static void leave_rows(lw_refinement *r, double turning, double linear, leftover *worst) {
+    const lw_newton_euler *s = r->s;
+    const lw_rows *rows = s->rows;
     for (int k = 0; k < rows->count; k++) {
         const lw_row *row = &rows->rows[k];
         double sum = rows->gamma[k], terms = fabs(sum), far = 0;
@@ -116,8 +118,18 @@ static leftover remaining(lw_refinement *r) {
             if (force > 0) r->arm[i] = fmax(r->arm[i], lw_v3_norm(arm) / (force * force));
         }
         r->gamma[k] = sum;
-        if (asked(r, k)) note(&worst, fabs(sum), terms + far_motion * far, 0, 0, -1, k);
+        if (asked(r, k)) note(worst, fabs(sum), terms + far_motion * far, 0, 0, -1, k);
     }
+}
+
+/* What a and lambda of the system leave, and its size. */
+static leftover remaining(lw_refinement *r) {
+    int n = r->s->model->body_count;
+    double length = lw_body_length(r->s), turning, linear, forces = 0, torques = 0;
+    leftover worst = {0, 0, -1, -1};
+    accelerations(r->s, length, &turning, &linear);
+    leave_bodies(r);
+    leave_rows(r, turning, linear, &worst);
     for (int i = 0; i < n; i++) {
         r->torque[i] += r->arm[i] * r->force[i]; /* arms are rounded too */
         forces = fmax(forces, r->force[i]), torques = fmax(torques, r->torque[i]);

@@ -413,17 +413,17 @@ static void find_tied(lw_closing *c) {
     }
 }
 
-bool lw_closing_graph(lw_closing *c, lw_arena *arena) {
+/* Memory of the graph, and of scratch for building it. */
+typedef struct scratch {
+    int *first_edge;         /* per joint: its first edge */
+    int *start, *at, *queue; /* per node: at[start[i]] .. at[start[i + 1] - 1] are its edges */
+} scratch;
+
+static bool allocate(lw_closing *c, scratch *x, lw_arena *arena) {
     const lw_model *model = c->model;
-    builder b = {.c = c};
-    build(&b, model);
-    c->nodes = b.nodes, c->edge_count = b.edges, c->chain_count = b.chains;
     size_t nodes = (size_t)c->nodes, edges = (size_t)c->edge_count;
     c->edges = LW_NEW(arena, lw_closing_edge, edges + 1);
     c->chains = LW_NEW(arena, lw_closing_chain, c->chain_count + 1);
-    int *first_edge = LW_NEW(arena, int, model->joint_count + 1);
-    int *start = LW_NEW(arena, int, nodes + 2), *at = LW_NEW(arena, int, 2 * edges + 1);
-    int *queue = LW_NEW(arena, int, nodes + 1);
     c->walk = LW_NEW(arena, int, edges + 1);
     c->walk_from = LW_NEW(arena, int, edges + 1);
     c->entry_of = LW_NEW(arena, int, nodes);
@@ -431,33 +431,58 @@ bool lw_closing_graph(lw_closing *c, lw_arena *arena) {
     c->chain_q = LW_NEW(arena, double, LW_JOINT_MAX_Q * c->chain_count + 1);
     c->edge_of_speed = LW_NEW(arena, int, model->nv + 1);
     c->world = LW_NEW(arena, lw_pose, nodes);
-    if (lw_arena_failed(arena)) return false;
-    build(&b, model);
+    x->first_edge = LW_NEW(arena, int, model->joint_count + 1);
+    x->start = LW_NEW(arena, int, nodes + 2);
+    x->at = LW_NEW(arena, int, 2 * edges + 1);
+    x->queue = LW_NEW(arena, int, nodes + 1);
+    return !lw_arena_failed(arena);
+}
+
+/* Where edges are found: from joints, from chains, and from speeds. */
+static void index_edges(lw_closing *c, int *first_edge) {
     for (int e = c->edge_count - 1; e >= 0; e--)
         if (c->edges[e].joint >= 0) first_edge[c->edges[e].joint] = e;
     for (int k = 0; k < c->chain_count; k++)
-        lw_joint_zero(model->joints[c->chains[k].joint].joint.type, c->chain_q + LW_JOINT_MAX_Q * k);
+        lw_joint_zero(c->model->joints[c->chains[k].joint].joint.type, c->chain_q + LW_JOINT_MAX_Q * k);
     for (int e = 0; e < c->edge_count; e++)
         for (int k = 0; c->edges[e].v >= 0 && k < (c->edges[e].kind == LW_EDGE_BALL ? 3 : 1); k++)
             c->edge_of_speed[c->edges[e].v + k] = e;
-    list_walk(c, first_edge);
-    find_tied(c);
+}
 
-    lw_closing_place(c, model->q0);
+/* The size of the mechanism in its initial state. */
+static void find_length(lw_closing *c) {
+    lw_closing_place(c, c->model->q0);
     for (int i = 0; i < c->rods; i++) c->length = fmax(c->length, lw_v3_norm(c->world[i].p));
     for (int e = 0; e < c->edge_count; e++)
         for (int side = 0; side < 2; side++)
             c->length = fmax(c->length, lw_v3_norm(c->edges[e].ends[side].p));
     if (!(c->length > 0)) c->length = 1;
+}
 
-    list_edges_of_nodes(c, c->edge_count, start, at);
-    if (!find_planes(c, start, at, queue, arena)) return false;
-    int implied = imply_hinges(c, start, at, NULL);
+/* Appends the implied hinges to the edges. */
+static bool append_hinges(lw_closing *c, const scratch *x, lw_arena *arena) {
+    size_t edges = (size_t)c->edge_count;
+    int implied = imply_hinges(c, x->start, x->at, NULL);
     lw_closing_edge *all = LW_NEW(arena, lw_closing_edge, edges + (size_t)implied + 1);
     if (!all) return false;
     memcpy(all, c->edges, edges * sizeof *all);
-    imply_hinges(c, start, at, all + edges);
+    imply_hinges(c, x->start, x->at, all + edges);
     c->edges = all;
     c->edge_count += implied;
     return true;
+}
+
+bool lw_closing_graph(lw_closing *c, lw_arena *arena) {
+    builder b = {.c = c};
+    scratch x;
+    build(&b, c->model);
+    c->nodes = b.nodes, c->edge_count = b.edges, c->chain_count = b.chains;
+    if (!allocate(c, &x, arena)) return false;
+    build(&b, c->model);
+    index_edges(c, x.first_edge);
+    list_walk(c, x.first_edge);
+    find_tied(c);
+    find_length(c);
+    list_edges_of_nodes(c, c->edge_count, x.start, x.at);
+    return find_planes(c, x.start, x.at, x.queue, arena) && append_hinges(c, &x, arena);
 }

@@ -169,66 +169,84 @@ static void inverse(partition_method *m, double t, const double *tau, const doub
     for (int k = 0; tau && k < model->nv; k++) out[k] -= tau[k];
 }
 
-static lw_status solve(lw_loop_method *loop_base, double t, const double *tau, lw_error *error) {
-    enum { ROUNDS = 2 }; /* Inverse dynamics is more accurate than M_d: one correction by its residual. */
-    partition_method *m = (partition_method *)loop_base;
-    const lw_model *model = loop_base->base.model;
+/* Positions, matrices and speeds of the system: in a run dependent ones follow from the others. */
+static lw_status take_state(partition_method *m, double t, lw_error *error) {
+    lw_loop_method *base = &m->loop_base;
     lw_partition *p = m->partition;
-    lw_data *data = loop_base->data;
-    const lw_rows *rows = loop_base->rows;
-    bool baumgarte = loop_base->options.drift == LW_DRIFT_BAUMGARTE;
-    int nv = model->nv;
-    memcpy(m->q, data->q, (size_t)model->nq * sizeof *m->q);
-    memcpy(loop_base->v, data->v, (size_t)nv * sizeof *loop_base->v);
+    lw_data *data = base->data;
+    bool baumgarte = base->options.drift == LW_DRIFT_BAUMGARTE;
     lw_status status = LW_OK;
-    if (loop_base->integrating && by_closing(m) && p->run.count >= 0)
-        status = take_positions(m, t, m->q, error);
+    memcpy(m->q, data->q, (size_t)base->base.model->nq * sizeof *m->q);
+    memcpy(base->v, data->v, (size_t)base->base.model->nv * sizeof *base->v);
+    if (base->integrating && by_closing(m) && p->run.count >= 0) status = take_positions(m, t, m->q, error);
     if (status != LW_OK) return status;
-    take_system(m, t, m->q, loop_base->v);
-    if (loop_base->integrating) {
+    take_system(m, t, m->q, base->v);
+    if (base->integrating) {
         status = lw_partition_factor_run(p, error);
     } else {
         status = lw_partition_choose(p, &p->query, error);
         if (status == LW_OK) status = lw_partition_factor(p, &p->query, false, error);
     }
+    if (status != LW_OK || !base->integrating || baumgarte || base->rows->count == 0) return status;
+    status = take_speeds(m, base->v, error);
     if (status != LW_OK) return status;
-    if (loop_base->integrating && !baumgarte && rows->count > 0) {
-        status = take_speeds(m, loop_base->v, error);
-        if (status != LW_OK) return status;
-        lw_take_state(model, data, t, m->q, loop_base->v);
-        lw_loop_method_rows(loop_base);
+    lw_take_state(base->base.model, data, t, m->q, base->v);
+    lw_loop_method_rows(base);
+    return LW_OK;
+}
+
+/* Computes accelerations x: dependent ones from the rows alone, then all of them so that M x = h up to forces
+ * in the rows. Inverse dynamics is more accurate than M_d: one correction by its residual. */
+static void find_accelerations(partition_method *m, double t, const double *tau, double *x) {
+    enum { ROUNDS = 2 };
+    int nv = m->loop_base.base.model->nv;
+    memset(x, 0, (size_t)nv * sizeof *x);
+    lw_partition_dependent(m->partition, m->right, x);
+    inverse(m, t, tau, x, m->before);
+    memcpy(m->after, m->before, (size_t)nv * sizeof *m->after);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int k = 0; k < nv; k++) m->after[k] = -m->after[k];
+        lw_partition_move(m->partition, m->after, x);
+        inverse(m, t, tau, x, m->after);
     }
+}
+
+/* Multipliers of the rows, and forces of prescribed speeds, which stand behind these. */
+static void take_multipliers(partition_method *m) {
+    lw_loop_method *base = &m->loop_base;
+    const lw_model *model = base->base.model;
+    int rows = base->rows->count;
+    for (int r = 0; r < rows; r++) base->lambda[r] = m->multiplier[r] * m->factor[r];
+    memset(base->data->drive, 0, (size_t)model->nv * sizeof *base->data->drive);
+    for (int i = 1, r = rows; i <= model->body_count; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++)
+            if (model->links[i].prescribed >> k & 1) {
+                base->data->drive[model->links[i].v + k] = m->multiplier[r] * m->factor[r];
+                r++;
+            }
+}
+
+static lw_status solve(lw_loop_method *loop_base, double t, const double *tau, lw_error *error) {
+    partition_method *m = (partition_method *)loop_base;
+    const lw_model *model = loop_base->base.model;
+    lw_data *data = loop_base->data;
+    const lw_rows *rows = loop_base->rows;
+    lw_status status = take_state(m, t, error);
+    if (status != LW_OK) return status;
     lw_loop_method_stabilise(loop_base);
     accelerations_at_rest(m, m->wanted);
     lw_rows_transposed(rows, m->wanted, loop_base->defect);
     for (int r = 0; r < rows->count; r++) loop_base->defect[r] = rows->gamma[r] - loop_base->defect[r];
     take_right(m, loop_base->defect, 1, data->vdot);
-
-    status = lw_partition_reduce(p, error);
+    status = lw_partition_reduce(m->partition, error);
     if (status != LW_OK) return status;
-    double *x = m->particular;
-    memset(x, 0, (size_t)nv * sizeof *x);
-    lw_partition_dependent(p, m->right, x);
-    inverse(m, t, tau, x, m->before);
-    memcpy(m->after, m->before, (size_t)nv * sizeof *m->after);
-    for (int round = 0; round < ROUNDS; round++) {
-        for (int k = 0; k < nv; k++) m->after[k] = -m->after[k];
-        lw_partition_move(p, m->after, x);
-        inverse(m, t, tau, x, m->after);
-    }
+    find_accelerations(m, t, tau, m->particular);
     status = row_forces(m, m->scheme, error);
     if (status != LW_OK) return status;
-    for (int r = 0; r < rows->count; r++) loop_base->lambda[r] = m->multiplier[r] * m->factor[r];
-    memset(data->drive, 0, (size_t)nv * sizeof *data->drive);
-    for (int i = 1, r = rows->count; i <= model->body_count; i++)
-        for (int k = 0; k < model->links[i].joint.nv; k++)
-            if (model->links[i].prescribed >> k & 1) {
-                data->drive[model->links[i].v + k] = m->multiplier[r] * m->factor[r];
-                r++;
-            }
+    take_multipliers(m);
     /* Inverse dynamics does not take over the state of a model without prescribed motions and elements. */
     lw_take_state(model, data, t, m->q, loop_base->v);
-    memcpy(data->vdot, x, (size_t)nv * sizeof *x);
+    memcpy(data->vdot, m->particular, (size_t)model->nv * sizeof *data->vdot);
     return LW_OK;
 }
 

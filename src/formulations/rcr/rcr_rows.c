@@ -384,55 +384,78 @@ static void add(int count, const double *x, double *to) {
     for (int k = 0; k < count; k++) to[k] += x[k];
 }
 
-lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error) {
-    enum { ROUNDS = 8 };
-    const double rounding = 1e-13, good = 1e-8; /* Relative to the accelerations. */
-    const lw_model *model = m->loop_base.base.model;
+/* Copies the solution of the system to, or back from, where corrections are added up. */
+static void save_solution(lw_rcr *m) {
+    const lw_data *data = m->loop_base.data;
+    size_t nv = (size_t)m->loop_base.base.model->nv;
+    memcpy(m->moved, data->vdot, nv * sizeof *m->moved);
+    memcpy(m->push, data->drive, nv * sizeof *m->push);
+    memcpy(m->held, m->system->lambda, (size_t)m->loop_base.rows->count * sizeof *m->held);
+    for (int i = 0; i <= m->loop_base.base.model->body_count; i++)
+        memcpy(m->a + 6 * i, data->nodes[i].a, 6 * sizeof *m->a);
+}
+
+static void restore_solution(lw_rcr *m) {
     lw_data *data = m->loop_base.data;
-    lw_rcr_system *s = m->system;
-    int nv = model->nv, rows = m->loop_base.rows->count, n = model->body_count;
-    double before = HUGE_VAL;
-    memcpy(m->moved, data->vdot, (size_t)nv * sizeof *m->moved);
-    memcpy(m->push, data->drive, (size_t)nv * sizeof *m->push);
-    memcpy(m->held, s->lambda, (size_t)rows * sizeof *m->held);
-    for (int i = 0; i <= n; i++) memcpy(m->a + 6 * i, data->nodes[i].a, 6 * sizeof *m->a);
-    for (int round = 0; round < ROUNDS; round++) {
-        lw_subject still = lw_rcr_at_rest(m);
-        find_rest(m, subject);
-        still.tau = m->rest;
-        still.drive = m->force;
-        lw_rcr_still(m);
-        lw_rcr_list_bias(m, m->left);
-        lw_rcr_system_start(s, &still);
-        lw_status status = lw_rcr_system_run(s, &still, error);
-        if (status != LW_OK) return status;
-        double change = largest(nv, data->vdot), all = largest(nv, m->moved);
-        if (!(change < 0.5 * before)) break;
-        before = change;
-        add(nv, data->vdot, m->moved);
-        add(rows, s->lambda, m->held);
-        if (model->motion_count) add(nv, m->force, m->push);
-        for (int i = 1; i <= n; i++) add(6, data->nodes[i].a, m->a + 6 * i);
-        if (!(change > rounding * all)) break;
-    }
-    memcpy(data->vdot, m->moved, (size_t)nv * sizeof *m->moved);
-    memcpy(data->drive, m->push, (size_t)nv * sizeof *m->push);
-    memcpy(s->lambda, m->held, (size_t)rows * sizeof *m->held);
-    for (int i = 0; i <= n; i++) memcpy(data->nodes[i].a, m->a + 6 * i, 6 * sizeof *m->a);
-    /* For a mechanism that cannot move, the accelerations that its bodies would have. */
-    double size = largest(nv, m->moved);
-    for (int i = 1; i <= n; i++) size = fmax(size, largest(3, m->a + 6 * i + 3) / s->length);
-    if (!m->delicate || before <= good * size) return LW_OK;
+    size_t nv = (size_t)m->loop_base.base.model->nv;
+    memcpy(data->vdot, m->moved, nv * sizeof *m->moved);
+    memcpy(data->drive, m->push, nv * sizeof *m->push);
+    memcpy(m->system->lambda, m->held, (size_t)m->loop_base.rows->count * sizeof *m->held);
+    for (int i = 0; i <= m->loop_base.base.model->body_count; i++)
+        memcpy(data->nodes[i].a, m->a + 6 * i, 6 * sizeof *m->a);
+}
+
+/* Solves once more for what is left of the equations, at rest. */
+static lw_status find_correction(lw_rcr *m, const lw_subject *subject, lw_error *error) {
+    lw_subject still = lw_rcr_at_rest(m);
+    find_rest(m, subject);
+    still.tau = m->rest;
+    still.drive = m->force;
+    lw_rcr_still(m);
+    lw_rcr_list_bias(m, m->left);
+    lw_rcr_system_start(m->system, &still);
+    return lw_rcr_system_run(m->system, &still, error);
+}
+
+static lw_status uncertain(const lw_rcr *m, double by, lw_error *error) {
     if (m->lends)
         return lw_fail(
             error, LW_ERROR_SINGULAR, NULL,
             "take method massless or lagrange, or give bodies without mass some",
             "the closed loops do not determine how bodies without mass move: corrections still change "
             "accelerations by %.1g",
-            before / size);
+            by);
     return lw_fail(
         error, LW_ERROR_SINGULAR, NULL, "take method massless, or give light bodies more mass",
         "bodies of the closed loops differ so much in mass and inertia that method rcr loses all digits: its "
         "accelerations are uncertain by %.1g",
-        before / size);
+        by);
+}
+
+lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error) {
+    enum { ROUNDS = 8 };
+    const double rounding = 1e-13, good = 1e-8; /* Relative to the accelerations. */
+    const lw_model *model = m->loop_base.base.model;
+    const lw_data *data = m->loop_base.data;
+    const lw_rcr_system *s = m->system;
+    int nv = model->nv, n = model->body_count;
+    double before = HUGE_VAL;
+    save_solution(m);
+    for (int round = 0; round < ROUNDS; round++) {
+        lw_status status = find_correction(m, subject, error);
+        if (status != LW_OK) return status;
+        double change = largest(nv, data->vdot), all = largest(nv, m->moved);
+        if (!(change < 0.5 * before)) break;
+        before = change;
+        add(nv, data->vdot, m->moved);
+        add(m->loop_base.rows->count, s->lambda, m->held);
+        if (model->motion_count) add(nv, m->force, m->push);
+        for (int i = 1; i <= n; i++) add(6, data->nodes[i].a, m->a + 6 * i);
+        if (!(change > rounding * all)) break;
+    }
+    restore_solution(m);
+    /* For a mechanism that cannot move, the accelerations that its bodies would have. */
+    double size = largest(nv, m->moved);
+    for (int i = 1; i <= n; i++) size = fmax(size, largest(3, m->a + 6 * i + 3) / s->length);
+    return !m->delicate || before <= good * size ? LW_OK : uncertain(m, before / size, error);
 }
