@@ -48,6 +48,15 @@ lw_status lw_accelerations_checked(const lw_model *model, const char *method, do
                                    const double *v, double *vdot, double *reactions, bool *unique,
                                    double *balance, lw_error *error);
 
+typedef struct lw_simulation lw_simulation;
+
+/* An event of the caller's own: the instant at which a value passes through zero. The value is a continuous
+ * function of the state; that of a time event is t - (that time). */
+typedef struct lw_event_function {
+    double (*value)(double t, const double *q, const double *v, void *context);
+    int direction; /* +1: from negative to positive; -1: from positive to negative; 0: both */
+} lw_event_function;
+
 typedef struct lw_run_options {
     const char *method; /* NULL: auto */
     const char *
@@ -81,6 +90,16 @@ typedef struct lw_run_options {
     /* Told of every accepted step: where it ends, its length, its order where that varies (else 0). May be
      * NULL. */
     void (*step_taken)(double t, double h, int order, void *context);
+    /* A force of the caller's own: adds to the generalised forces tau, which are zero before. Its result may
+     * depend on its arguments only, since an integrator asks for states that it then gives up. NULL: none.
+     * Its work is booked with that of forces. */
+    void (*force)(double t, const double *q, const double *v, double *tau, void *context);
+    /* Events of the caller's own. When one has happened, the simulation stands at that instant, and
+     * `happened` may look at it and change its state and inputs; true: it goes on. False, and if happened is
+     * NULL: the call that was advancing it returns LW_EVENT. */
+    const lw_event_function *events;
+    int event_count;
+    bool (*happened)(lw_simulation *simulation, int event, void *context);
     void *context;
 } lw_run_options;
 

@@ -22,7 +22,8 @@ typedef enum lw_status {
     LW_ERROR_UNSUPPORTED, /* the model is right, but the chosen method cannot do it */
     LW_ERROR_SINGULAR,    /* the motion is not determined in this state */
     LW_ERROR_INTEGRATION, /* the integrator gave up */
-    LW_ERROR_STOPPED      /* the caller asked to stop */
+    LW_ERROR_STOPPED,     /* the caller asked to stop */
+    LW_EVENT              /* no error: an event of the caller's has ended the call before its time */
 } lw_status;
 
 /* Where in a model file something stands; line and column count from 1, 0 means unknown. */

@@ -85,7 +85,7 @@ static void add_wrench(lw_newton_euler *s, int body, double factor, const double
     for (int k = 0; k < 3; k++) u[k] += factor * (w[k] + moment[k]), u[3 + k] += factor * w[3 + k];
 }
 
-static void gather_forces(lw_newton_euler *s, double t, const double *tau) {
+void lw_newton_euler_forces(lw_newton_euler *s, double t, const double *tau) {
     const lw_model *model = s->model;
     lw_data *data = s->data;
     lw_forces(model, data, t, false);
@@ -128,7 +128,7 @@ void lw_newton_euler_rows_at(lw_newton_euler *s, double t, const double *q, cons
 
 void lw_newton_euler_at(lw_newton_euler *s, double t, const double *q, const double *v, const double *tau) {
     lw_newton_euler_rows_at(s, t, q, v);
-    gather_forces(s, t, tau);
+    lw_newton_euler_forces(s, t, tau);
 }
 
 /* The quaternion of tree joint i as the quaternions of its bodies make it: with them it moves on without a
@@ -199,11 +199,6 @@ void lw_newton_euler_rows_at_absolute(lw_newton_euler *s, double t, const double
     if (model->motion_count) lw_take_prescribed(model, data, t);
     lw_rows_evaluate(model, data, true, s->rows);
     turn_inertias(s);
-}
-
-void lw_newton_euler_at_absolute(lw_newton_euler *s, double t, const double *y) {
-    lw_newton_euler_rows_at_absolute(s, t, y);
-    gather_forces(s, t, NULL);
 }
 
 void lw_newton_euler_stabilise(lw_newton_euler *s, double alpha, double beta) {

@@ -39,10 +39,11 @@ void lw_newton_euler_destroy(lw_newton_euler *s);
 void lw_newton_euler_at(lw_newton_euler *s, double t, const double *q, const double *v, const double *tau);
 /* Evaluates rows and inertia only, without forces: all that projections of positions and velocities need. */
 void lw_newton_euler_rows_at(lw_newton_euler *s, double t, const double *q, const double *v);
-/* Evaluates the system at absolute coordinates y: 13 per body (centre of mass, quaternion of the internal
+/* Adds the forces to rows and inertia that have been evaluated; tau may be NULL. */
+void lw_newton_euler_forces(lw_newton_euler *s, double t, const double *tau);
+/* Evaluates rows and inertia at absolute coordinates y: 13 per body (centre of mass, quaternion of the internal
  * frame, velocity of the centre of mass, angular velocity; world axes), then the angles of joints, of which
  * only the number of revolutions is used. The joint coordinates of s->data are filled in too. */
-void lw_newton_euler_at_absolute(lw_newton_euler *s, double t, const double *y);
 void lw_newton_euler_rows_at_absolute(lw_newton_euler *s, double t, const double *y);
 
 int lw_absolute_size(const lw_newton_euler *s);

@@ -146,6 +146,8 @@ const char *lw_status_text(lw_status status) {
         return "the motion is not determined in this state";
     case LW_ERROR_INTEGRATION:
         return "the integrator gave up";
+    case LW_EVENT:
+        return "an event has happened";
     case LW_ERROR_STOPPED:
         return "stopped by the caller";
     }

@@ -12,8 +12,9 @@
 #ifndef LW_FORMULATION_H
 #define LW_FORMULATION_H
 
-#include "core/newton_hints.h"
+#include "core/archive.h"
 #include "core/core.h"
+#include "core/newton_hints.h"
 #include "model/data.h"
 #include <linkwork/dynamics.h>
 
@@ -32,6 +33,8 @@ typedef enum lw_drift {
     LW_DRIFT_CLOSED
 } lw_drift;
 
+typedef struct lw_outer_force lw_outer_force;
+
 typedef struct lw_method_options {
     lw_drift drift;
     double baumgarte_alpha, baumgarte_beta; /* e'' + 2 alpha e' + beta^2 e = 0 */
@@ -48,7 +51,20 @@ typedef struct lw_method_options {
     /* Receives notes about a run (lw_note). May be NULL. */
     void (*note)(double t, const char *kind, const char *text, void *context);
     void *note_context;
+    lw_outer_force *force; /* A force of the caller's own that acts on derivatives; NULL if there is none. */
 } lw_method_options;
+
+/* A force of the caller's own in a run. */
+struct lw_outer_force {
+    void (*add)(double t, const double *q, const double *v, double *tau, void *context); /* NULL: none */
+    void *context;
+    double *tau;  /* of the last evaluation */
+    double power; /* its power there */
+};
+
+/* tau of this state; NULL: there is none. */
+const double *lw_outer_tau(const lw_method_options *options, const lw_model *model, double t, const double *q,
+                           const double *v);
 
 /* Reports an event at time t to the user: a change of coordinates, a halved step, a warning. kind is one
  * word. To be called for accepted steps only (project, step), never for trial states of an integrator. */
@@ -74,6 +90,7 @@ typedef struct lw_formulation {
     bool no_baumgarte; /* It has no such terms and rejects LW_DRIFT_BAUMGARTE. */
     bool partitions;   /* Its independent coordinates can be prescribed by the user. */
     const lw_reaction_schemes *schemes; /* NULL if there is only one scheme for its reactions. */
+    bool no_force;                      /* Its steps have no place for a force of the caller's own. */
     /* It passes through singular positions along the branch of its motion. */
     bool passes;
     /* Advice for the Newton method of a stiff integrator, valid as long as the method lives. NULL: the
@@ -90,6 +107,10 @@ typedef struct lw_formulation {
     /* Conversion to and from joint coordinates. */
     void (*to_state)(lw_method *method, double t, const double *q, const double *v, double *y);
     void (*from_state)(lw_method *method, double t, const double *y, double *q, double *v);
+    /* Hands what the run since the last to_state has decided (independent coordinates, rows that take part) to
+     * the archive: of all that a method keeps, this alone has an influence on later results. NULL if it
+     * decides nothing. */
+    void (*archive)(lw_method *method, lw_archive *archive);
 
     /* Accelerations at joint coordinates; reactions as in dynamics.h with uniqueness flags (either may be
      * NULL). */

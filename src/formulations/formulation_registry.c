@@ -63,6 +63,17 @@ lw_status lw_formulation_named(const char *name, const lw_formulation **formulat
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL, remedy, "unknown method \"%s\"", name);
 }
 
+const double *lw_outer_tau(const lw_method_options *options, const lw_model *model, double t, const double *q,
+                           const double *v) {
+    lw_outer_force *force = options->force;
+    if (!force || !force->add) return NULL;
+    for (int k = 0; k < model->nv; k++) force->tau[k] = 0;
+    force->add(t, q, v, force->tau, force->context);
+    force->power = 0;
+    for (int k = 0; k < model->nv; k++) force->power += force->tau[k] * v[k];
+    return force->tau;
+}
+
 void lw_note(const lw_method_options *options, double t, const char *kind, const char *format, ...) {
     if (!options->note) return;
     char text[512];

@@ -235,20 +235,6 @@ static lw_status restart(lw_integration *integration, double t, const double *y,
     return LW_OK;
 }
 
-static void archive(lw_integration *integration, lw_archive *archive) {
-    conserving *run = (conserving *)integration;
-    LW_ARCHIVE_MANY(archive, run->y_begin, integration->system->size);
-    LW_ARCHIVE_MANY(archive, run->y_end, integration->system->size);
-    LW_ARCHIVE_ONE(archive, run->t_start);
-    LW_ARCHIVE_ONE(archive, run->h);
-    LW_ARCHIVE_ONE(archive, run->begin);
-    LW_ARCHIVE_ONE(archive, run->end);
-    LW_ARCHIVE_ONE(archive, run->grid);
-    LW_ARCHIVE_ONE(archive, run->steps);
-    LW_ARCHIVE_ONE(archive, run->rejected);
-    LW_ARCHIVE_ONE(archive, run->evaluations);
-}
-
 static void statistics(const lw_integration *integration, lw_integrator_statistics *statistics) {
     const conserving *run = (const conserving *)integration;
     *statistics = (lw_integrator_statistics){
@@ -265,7 +251,6 @@ const lw_integrator lw_energy_momentum = {
     .advance = advance,
     .step = one_step,
     .restart = restart,
-    .archive = archive,
     .statistics = statistics,
 };
 
@@ -279,6 +264,5 @@ const lw_integrator lw_energy_momentum_4 = {
     .advance = advance,
     .step = one_step,
     .restart = restart,
-    .archive = archive,
     .statistics = statistics,
 };

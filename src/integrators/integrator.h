@@ -80,7 +80,7 @@ typedef struct lw_integrator {
     lw_status (*step)(lw_integration *integration, double t_stop, double *t, double *y, lw_error *error);
     /* Restarts at (t, y) like a new integration, but without allocation. The statistics continue. */
     lw_status (*restart)(lw_integration *integration, double t, const double *y, lw_error *error);
-    /* Hands everything on which later steps depend to the archive. NULL: a library hides part of it; then
+    /* Hands everything on which later steps depend to the archive. NULL: part of it cannot be had; then
      * repeating the steps from the last start reproduces the same bits. */
     void (*archive)(lw_integration *integration, lw_archive *archive);
     void (*statistics)(const lw_integration *integration, lw_integrator_statistics *statistics);

@@ -399,6 +399,15 @@ static lw_status within(lw_integration *integration, double t, double *y, lw_err
     return LW_OK;
 }
 
+/* Nothing that Newton's method has learnt outlives a start, so that steps from there depend on it alone. */
+static void forget(lw_sundials *run) {
+    run->rate = run->expected = 1;
+    run->change = 0;
+    run->fresh = run->noisy = false;
+    run->solved = run->refused = 0;
+    run->crawled = 0;
+}
+
 /* Crosses the event at which the last step ends, and begins anew. */
 static lw_status cross(lw_sundials *run, double t_stop, lw_error *error) {
     lw_integrator_statistics now;
@@ -408,7 +417,7 @@ static lw_status cross(lw_sundials *run, double t_stop, lw_error *error) {
         lw_event_cross(&run->event, &run->base, run->end, t_stop - run->t_start, NV_DATA_S(run->y), error);
     if (status) return status;
     run->begin = run->end;
-    run->crawled = 0;
+    forget(run);
     int flag = run->restart(run, t_stop);
     return flag < 0 ? gave_up(run, flag, error) : LW_OK;
 }
@@ -472,7 +481,7 @@ lw_status lw_sundials_restart(lw_integration *integration, double t, const doubl
     run->before = now;
     run->failure = (lw_error){0};
     run->t_start = run->begin = run->end = t;
-    run->crawled = 0;
+    forget(run);
     run->started = false;
     lw_event_reset(&run->event, t);
     memcpy(NV_DATA_S(run->y), y, sizeof *y * (size_t)integration->system->size);

@@ -153,7 +153,8 @@ lw_status lw_absolute_derivative(lw_method *base, double t, const double *y, dou
                                  lw_error *error) {
     lw_absolute_method *method = (lw_absolute_method *)base;
     lw_newton_euler *s = method->system;
-    lw_newton_euler_at_absolute(s, t, y);
+    lw_newton_euler_rows_at_absolute(s, t, y);
+    lw_newton_euler_forces(s, t, lw_outer_tau(&method->options, base->model, t, s->data->q, s->data->v));
     stabilise(method);
     lw_status status = method->solve(method, error);
     if (status != LW_OK) return status;
@@ -203,7 +204,8 @@ lw_status lw_jointed_derivative(lw_method *base, double t, const double *y, doub
     lw_absolute_method *method = (lw_absolute_method *)base;
     lw_newton_euler *s = method->system;
     const lw_model *model = base->model;
-    lw_newton_euler_at(s, t, y, y + model->nq, NULL);
+    lw_newton_euler_rows_at(s, t, y, y + model->nq);
+    lw_newton_euler_forces(s, t, lw_outer_tau(&method->options, model, t, s->data->q, s->data->v));
     stabilise(method);
     lw_status status = method->solve(method, error);
     if (status != LW_OK) return status;

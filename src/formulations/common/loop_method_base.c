@@ -126,7 +126,8 @@ lw_status lw_loop_method_derivative(lw_method *base, double t, const double *y, 
     lw_data *data = method->data;
     lw_take_state(model, data, t, y, y + model->nq);
     method->integrating = true;
-    lw_status status = method->solve(method, t, NULL, error);
+    lw_status status =
+        method->solve(method, t, lw_outer_tau(&method->options, model, t, data->q, data->v), error);
     method->integrating = false;
     if (status != LW_OK) return status;
     lw_q_rate_stable(model, data->q, data->v, ydot);

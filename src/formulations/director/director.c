@@ -147,6 +147,11 @@ void lw_director_destroy(lw_director *d) {
 
 /* --- states --------------------------------------------------------------------------------------- */
 
+/* Steps have a memory, of rounding above all, that is worth nothing to others: it is not kept. */
+static void archive(lw_method *base, lw_archive *archive) {
+    if (archive->mode == LW_ARCHIVE_READ) lw_director_forget(((director_method *)base)->d);
+}
+
 static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     director_method *method = (director_method *)base;
     lw_director *d = method->d;
@@ -417,9 +422,9 @@ static lw_status create_full(const lw_model *model, const lw_method_options *opt
     .coordinates = LW_COORDINATES_DIRECTOR, .integrator = "energy-momentum", .no_baumgarte = true,           \
     .applies = applies, .destroy = destroy, .to_state = to_state, .from_state = from_state,                  \
     .accelerations = lw_absolute_method_accelerations, .multipliers = lw_absolute_method_multipliers,        \
-    .borrows = "lagrange", .derivative = derivative, .differential = differential, .step = step,             \
-    .project = project, .violation = violation, .reactions = reactions, .energy = energy,                    \
-    .condition = condition
+    .borrows = "lagrange", .no_force = true, .archive = archive, .derivative = derivative,                   \
+    .differential = differential, .step = step, .project = project, .violation = violation,                  \
+    .reactions = reactions, .energy = energy, .condition = condition
 
 const lw_formulation lw_formulation_director = {
     .name = "director",

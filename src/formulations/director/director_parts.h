@@ -41,6 +41,7 @@ typedef struct lw_director_progress {
     long newton, factored;         /* increments of all steps, and those among them with a new matrix */
     const lw_director_row *broken; /* the row that the last attempt violated, or NULL */
     bool warned;                   /* the user knows that rotations are too fast for the step */
+    bool forgotten;                /* the next sparse matrix needs a new choice of pivots */
     double halved_at;              /* begin of the last step of which the user knows that it was halved */
 } lw_director_progress;
 
@@ -191,6 +192,9 @@ lw_status lw_director_take_step(lw_director *d, double t, double h, const double
                                 lw_power *work, lw_error *error);
 int lw_director_state_size(const lw_director *d);
 /* Makes a state the begin of the next step. */
+/* The next step depends on the state alone, not on steps before: multipliers, what rounding has cut off,
+ * selected rows, pivots and reactions are forgotten. */
+void lw_director_forget(lw_director *d);
 void lw_director_load(lw_director *d, const double *y);
 /* The length of a change x of all coordinates in the metric of weight. */
 double lw_director_norm(const lw_director *d, const double *x);

@@ -35,6 +35,14 @@ static const double displaced = 1e-13;
 
 int lw_director_state_size(const lw_director *d) { return 24 * d->n + d->angle_count; }
 
+void lw_director_forget(lw_director *d) {
+    for (int r = 0; r < d->row_count; r++) d->rows[r].lambda = 0;
+    for (int k = 0; k < 12 * d->n; k++) d->step.q_end[12 + k] = d->step.v_end[12 + k] = NAN;
+    d->choice.rank = -1, d->choice.age = 0;
+    d->history.count = 0;
+    d->progress.forgotten = true;
+}
+
 void lw_director_load(lw_director *d, const double *y) {
     lw_director_step *s = &d->step;
     size_t n = 12 * (size_t)d->n;
@@ -109,7 +117,9 @@ static bool attempt(lw_director *d, double t, double h) {
     if (loop_rows && (cheap || d->choice.age++ % CHOICE_EVERY == 0))
         lw_director_choose(d, d->choice.rank < 0);
     if (d->recursive && solve(d, &lw_director_by_recursion, false)) return true;
-    if (solve(d, &lw_director_by_matrix, false) || solve(d, &lw_director_by_matrix, true)) return true;
+    const bool new_pivots = d->progress.forgotten;
+    d->progress.forgotten = false;
+    if (solve(d, &lw_director_by_matrix, new_pivots) || solve(d, &lw_director_by_matrix, true)) return true;
     return loop_rows && lw_director_choose(d, true) && solve(d, &lw_director_by_matrix, true);
 }
 

@@ -551,7 +551,8 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     if (m->shape->dense) return lw_loop_method_derivative(base, t, y, ydot, power, error);
     lw_take_state(model, data, t, y, y + model->nq);
     lw_flow_follows(m->flow, true);
-    lw_status status = lw_springs_consistent(m->flow, m->springs, t, NULL, error);
+    const double *tau = lw_outer_tau(&m->looped.options, model, t, data->q, data->v);
+    lw_status status = lw_springs_consistent(m->flow, m->springs, t, tau, error);
     lw_flow_follows(m->flow, false);
     if (status == LW_OK) status = accelerate_tree(m, false, error);
     if (status != LW_OK) return status;

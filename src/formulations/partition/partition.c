@@ -222,6 +222,15 @@ bool lw_partition_due(lw_partition *p, double t) {
     return true;
 }
 
+void lw_partition_archive(lw_partition *p, lw_archive *archive) {
+    LW_ARCHIVE_ONE(archive, p->run.count);
+    LW_ARCHIVE_MANY(archive, p->run.independent, p->n);
+    LW_ARCHIVE_ONE(archive, p->choices);
+    LW_ARCHIVE_ONE(archive, p->latest);
+    LW_ARCHIVE_ONE(archive, p->crossing);
+    LW_ARCHIVE_ONE(archive, p->crossed);
+}
+
 void lw_partition_accept(lw_partition *p, double t) {
     if (!(t < p->latest)) p->crossed = p->crossing;
 }

@@ -78,6 +78,9 @@ lw_status lw_partition_reconsider(lw_partition *p, const lw_method_options *opti
 /* The state at the end t of a step has been made consistent with the constraints. */
 void lw_partition_accept(lw_partition *p, double t);
 
+/* What the run has decided so far. */
+void lw_partition_archive(lw_partition *p, lw_archive *archive);
+
 /* Computes A = -C_D^-1 C_I for a set. LW_ERROR_SINGULAR, naming the set, if C_D does not have full rank,
  * unless deficient allows this. */
 lw_status lw_partition_factor(lw_partition *p, const lw_coordinate_set *set, bool deficient, lw_error *error);

@@ -174,6 +174,10 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     return status;
 }
 
+static void archive(lw_method *base, lw_archive *archive) {
+    lw_partition_archive(((absolute_method *)base)->partition, archive);
+}
+
 /* --- drift ----------------------------------------------------------------------------------------- */
 
 static void displace(absolute_method *m, const double *step, double part, double *y) {
@@ -340,6 +344,7 @@ const lw_formulation lw_formulation_partition_absolute = {
     .accelerations = lw_absolute_method_accelerations,
     .multipliers = lw_absolute_method_multipliers,
     .derivative = derivative,
+    .archive = archive,
     .project = project,
     .violation = lw_absolute_violation,
     .condition = condition,

@@ -313,6 +313,13 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     lw_partition_begin(m->partition, t);
 }
 
+/* The plan of closing conditions belongs to a set: it is made anew. */
+static void archive(lw_method *base, lw_archive *archive) {
+    partition_method *m = (partition_method *)base;
+    lw_partition_archive(m->partition, archive);
+    if (archive->mode == LW_ARCHIVE_READ) m->planned = 0;
+}
+
 static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
     partition_method *m = (partition_method *)base;
     lw_loop_method_from_state(base, t, y, q, v);
@@ -445,6 +452,7 @@ const lw_formulation lw_formulation_partition = {
     .multipliers = lw_loop_method_multipliers,
     .speeds = lw_loop_method_speeds,
     .derivative = lw_loop_method_derivative,
+    .archive = archive,
     .project = project,
     .violation = lw_loop_method_violation,
     .condition = condition,

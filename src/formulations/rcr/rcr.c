@@ -629,6 +629,27 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     return m->started && rank < m->generic ? lw_rcr_look_at_rest(m, t, error) : LW_OK;
 }
 
+static void archive(lw_method *base, lw_archive *archive) {
+    lw_rcr *m = (lw_rcr *)base;
+    const int rows = m->loop_base.rows->count;
+    lw_choice_archive(m->choice, archive);
+    LW_ARCHIVE_ONE(archive, m->asked);
+    LW_ARCHIVE_ONE(archive, m->latest);
+    LW_ARCHIVE_ONE(archive, m->started);
+    LW_ARCHIVE_ONE(archive, m->fastest);
+    LW_ARCHIVE_MANY(archive, m->start, base->model->nq);
+    LW_ARCHIVE_ONE(archive, m->keeps);
+    if (rows > 0) {
+        LW_ARCHIVE_MANY(archive, m->kept.awake, m->loops->count);
+        LW_ARCHIVE_MANY(archive, m->kept.row, rows);
+        LW_ARCHIVE_MANY(archive, m->kept.scale, rows);
+    }
+    LW_ARCHIVE_ONE(archive, m->crossing.reversed_at);
+    LW_ARCHIVE_ONE(archive, m->crossing.reversing_loop);
+    LW_ARCHIVE_ONE(archive, m->crossing.reported);
+    if (archive->mode == LW_ARCHIVE_READ) lw_rcr_system_forget(m->system);
+}
+
 lw_choice *lw_rcr_choice(lw_method *base) { return ((lw_rcr *)base)->choice; }
 
 lw_status lw_rcr_choose(lw_method *base, double t, const double *q, lw_error *error) {
@@ -696,6 +717,7 @@ const lw_formulation lw_formulation_rcr = {
     .multipliers = lw_loop_method_multipliers,
     .speeds = lw_loop_method_speeds,
     .derivative = lw_loop_method_derivative,
+    .archive = archive,
     .project = project,
     .blocked = lw_rcr_blocked,
     .violation = lw_loop_method_violation,

@@ -354,6 +354,25 @@ void lw_choice_recall(lw_choice *c) {
     c->sound = c->kept.sound, c->made = c->kept.made;
 }
 
+static void archive_made(const lw_choice *c, struct lw_choice_made *made, lw_archive *archive) {
+    LW_ARCHIVE_ONE(archive, made->sound);
+    LW_ARCHIVE_ONE(archive, made->made);
+    LW_ARCHIVE_MANY(archive, made->rank, c->loops->count);
+    LW_ARCHIVE_MANY(archive, made->worth, c->loops->count);
+    LW_ARCHIVE_MANY(archive, made->delta, c->loops->count);
+    LW_ARCHIVE_MANY(archive, made->dependent, c->rows->count);
+    LW_ARCHIVE_MANY(archive, made->row, c->rows->count);
+    LW_ARCHIVE_MANY(archive, made->owner, c->model->nv);
+}
+
+void lw_choice_archive(lw_choice *c, lw_archive *archive) {
+    struct lw_choice_made now = present(c);
+    archive_made(c, &now, archive);
+    archive_made(c, &c->kept, archive);
+    c->sound = now.sound, c->made = now.made;
+    LW_ARCHIVE_ONE(archive, c->changes);
+}
+
 /* The first loop that determines other speeds than before the last recall, and how many do. */
 static int differing(const lw_choice *c, int *count) {
     int first = -1;

@@ -109,6 +109,8 @@ void lw_choice_reconsider(lw_choice *c, const lw_data *data, const lw_method_opt
 void lw_choice_keep(lw_choice *c);
 void lw_choice_recall(lw_choice *c);
 
+void lw_choice_archive(lw_choice *c, lw_archive *archive);
+
 /* The name of the joint or constraint that closes a loop. */
 const char *lw_choice_closing(const lw_choice *c, int loop);
 

@@ -18,6 +18,7 @@ extern const lw_formulation lw_formulation_tree;
 typedef struct tree_method {
     lw_method base;
     lw_data *data;
+    lw_method_options options;
     double *tau; /* of the residual */
 } tree_method;
 
@@ -63,6 +64,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     method->base.formulation = &lw_formulation_tree;
     method->base.model = model;
     method->base.state_size = model->nq + model->nv;
+    method->options = *options;
     *out = &method->base;
     return LW_OK;
 }
@@ -88,7 +90,8 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     const lw_model *model = base->model;
     lw_data *data = ((tree_method *)base)->data;
     lw_take_state(model, data, t, y, y + model->nq);
-    lw_status status = lw_tree_solve(model, data, t, NULL, error);
+    const double *tau = lw_outer_tau(&((tree_method *)base)->options, model, t, data->q, data->v);
+    lw_status status = lw_tree_solve(model, data, t, tau, error);
     if (status != LW_OK) return status;
     lw_q_rate_stable(model, data->q, data->v, ydot);
     memcpy(ydot + model->nq, data->vdot, (size_t)model->nv * sizeof *ydot);

@@ -1,0 +1,444 @@
+/* simulation.c - an initial-value problem that the caller advances: creation, advancing, state, inputs.
+ *
+ * The state that the caller sees, (t, y), may lie within the last step of the integrator, which has gone
+ * ahead. As long as nothing is changed it goes on from the end of that step, so that the times asked for have
+ * no influence on the steps. What changes the state or the equations (an input, a new state, an event) makes
+ * the integrator begin anew at (t, y).
+ *
+ * Cost     advance: the integrator's evaluations, and one conversion of coordinates where the caller asks for
+ *          the state; nothing is allocated, unless another integrator takes over.
+ */
+#include "simulation/simulation_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- creation -------------------------------------------------------------------------------------- */
+
+static lw_status take_memory(lw_simulation *s, const lw_allocator *allocator, lw_error *error) {
+    const lw_model *model = s->model;
+    const lw_run_options *options = &s->plan.options;
+    const size_t n = (size_t)s->method->state_size + LW_POWERS;
+    const size_t nq = (size_t)model->nq + 1, nv = (size_t)model->nv + 1;
+    const size_t events = (size_t)options->event_count;
+    lw_arena *arena = s->arena;
+    s->y = LW_NEW(arena, double, n);
+    s->q = LW_NEW(arena, double, nq);
+    s->shown = LW_NEW(arena, double, nq);
+    s->v = LW_NEW(arena, double, nv);
+    s->work = LW_NEW(arena, double, 4 * n);
+    s->kept = LW_NEW(arena, double, n);
+    s->next_y = LW_NEW(arena, double, n);
+    s->crossed_y = LW_NEW(arena, double, n);
+    s->anchor.y = LW_NEW(arena, double, n);
+    lw_archive archive = {.mode = LW_ARCHIVE_MEASURE};
+    if (s->plan.formulation->archive) s->plan.formulation->archive(s->method, &archive);
+    s->anchor.decided_size = archive.used;
+    s->anchor.decided = LW_NEW(arena, unsigned char, archive.used + 1);
+    for (int k = 0; k < LW_EFFORT_STATES; k++) s->system.states[k] = LW_NEW(arena, double, n);
+    s->system.differential = LW_NEW(arena, bool, n);
+    s->sides = LW_NEW(arena, signed char, events + 1);
+    s->happened = LW_NEW(arena, bool, events + 1);
+    s->event_values = LW_NEW(arena, double, events + 1);
+    if (options->want_accelerations || options->want_reactions) s->vdot = LW_NEW(arena, double, nv);
+    if (options->want_reactions)
+        s->reactions = LW_NEW(arena, double, 6 * (size_t)lw_model_joint_count(model) + 1);
+    s->checked = lw_checked_create(model);
+    if (lw_arena_failed(arena) || !s->checked || lw_data_create(model, allocator, &s->data) != LW_OK)
+        return lw_out_of_memory(error);
+    s->data->inputs = s->inputs;
+    return LW_OK;
+}
+
+/* Inputs, force and notes are there before the method is created, which takes them along. */
+static lw_status create_method(lw_simulation *s, lw_error *error) {
+    const lw_run_options *options = &s->plan.options;
+    const int inputs = lw_model_input_count(s->model);
+    s->inputs = LW_NEW(s->arena, double, inputs + 1);
+    s->force = (lw_outer_force){.add = options->force,
+                                .context = options->context,
+                                .tau = LW_NEW(s->arena, double, s->model->nv + 1)};
+    if (lw_arena_failed(s->arena)) return lw_out_of_memory(error);
+    for (int k = 0; k < inputs; k++) s->inputs[k] = lw_model_input_default(s->model, k);
+    s->method_options = s->plan.method_options;
+    s->method_options.note = lw_simulation_tell;
+    s->method_options.note_context = s;
+    s->method_options.inputs = s->inputs;
+    s->method_options.force = options->force ? &s->force : NULL;
+    return s->plan.formulation->create(s->model, &s->method_options, &s->method, error);
+}
+
+/* The present state becomes (q, v) at t; the ledger's integrals stay. */
+static void take_state(lw_simulation *s, double t, const double *q, const double *v) {
+    s->t = t;
+    memcpy(s->q, q, (size_t)s->model->nq * sizeof *q);
+    memcpy(s->v, v, (size_t)s->model->nv * sizeof *v);
+    s->plan.formulation->to_state(s->method, t, s->q, s->v, s->y);
+    s->stale = true;
+}
+
+/* q and v of the present state, in the simulation's own arrays. */
+static void look(const lw_simulation *s) {
+    s->plan.formulation->from_state(s->method, s->t, s->y, s->q, s->v);
+}
+
+static lw_energy energy_of(lw_simulation *s) {
+    const lw_formulation *f = s->plan.formulation;
+    look(s);
+    return f->energy ? f->energy(s->method, s->t, s->y) : lw_energy_of(s->model, s->data, s->t, s->q, s->v);
+}
+
+static lw_status start(lw_simulation *s, lw_error *error) {
+    s->integrator = s->plan.integrator;
+    s->event = s->deferred = -1;
+    s->t_stop = HUGE_VAL;
+    s->summary = (lw_run_summary){.method = s->plan.formulation->name, .integrator = s->integrator->name};
+    lw_watch_start(&s->watch, s->model);
+    lw_passage_start(&s->passage, s->model, s->plan.formulation);
+    lw_simulation_system_make(s);
+    take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
+    lw_status status = lw_simulation_begin(s, error);
+    if (status != LW_OK) return status;
+    s->initial = energy_of(s);
+    s->lowest = s->initial.potential;
+    s->worked = 0;
+    return LW_OK;
+}
+
+lw_status lw_simulation_create(const lw_model *model, const lw_run_options *options,
+                               const lw_allocator *allocator, lw_simulation **simulation, lw_error *error) {
+    if (simulation) *simulation = NULL;
+    if (!model || !options || !simulation || options->event_count < 0 ||
+        (options->event_count > 0 && !options->events))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL,
+                       "a simulation needs a model, options and a place to be put");
+    lw_arena *arena = lw_arena_create(allocator);
+    lw_simulation *s = LW_NEW(arena, lw_simulation, 1);
+    if (!s) {
+        if (arena) lw_arena_destroy(arena);
+        return lw_out_of_memory(error);
+    }
+    s->arena = arena;
+    s->model = model;
+    lw_status status = lw_run_plan_make(model, options, arena, &s->plan, error);
+    if (status == LW_OK && s->plan.integrator->needs_step && options->event_count > 0)
+        status = lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose an integrator such as erk or bdf",
+                         "integrator %s does not look for events", s->plan.integrator->name);
+    if (status == LW_OK) status = create_method(s, error);
+    if (status == LW_OK) status = take_memory(s, allocator, error);
+    if (status == LW_OK) status = start(s, error);
+    if (status == LW_OK)
+        *simulation = s;
+    else
+        lw_simulation_destroy(s);
+    return status;
+}
+
+void lw_simulation_destroy(lw_simulation *s) {
+    if (!s) return;
+    if (s->integration) s->integrator->destroy(s->integration);
+    if (s->method) s->plan.formulation->destroy(s->method);
+    lw_data_destroy(s->data);
+    lw_checked_destroy(s->checked);
+    lw_passage_end(&s->passage);
+    lw_arena_destroy(s->arena);
+}
+
+/* --- advancing ------------------------------------------------------------------------------------- */
+
+void lw_simulation_mark(lw_simulation *s, double t, const double *y) {
+    const lw_formulation *f = s->plan.formulation;
+    lw_archive archive = {
+        .mode = LW_ARCHIVE_WRITE, .bytes = s->anchor.decided, .size = s->anchor.decided_size};
+    s->anchor.t = t;
+    s->anchor.t_stop = s->t_stop;
+    s->anchor.steps = 0;
+    memcpy(s->anchor.y, y, (size_t)s->system.base.size * sizeof *y);
+    if (!f->archive) return;
+    f->archive(s->method, &archive);
+    archive.mode = LW_ARCHIVE_READ,
+    archive.used = 0; /* what is not in the archive has no influence from here */
+    f->archive(s->method, &archive);
+}
+
+lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
+    const lw_formulation *f = s->plan.formulation;
+    lw_system *system = &s->system.base;
+    lw_status status = LW_OK;
+    if (system->root_count > s->plan.options.event_count) {
+        s->crossed_t = s->t;
+        memcpy(s->crossed_y, s->y, (size_t)system->size * sizeof *s->y);
+        status = f->cross(s->method, s->t, s->y, NULL, error);
+    }
+    if (status == LW_OK && f->project) status = f->project(s->method, s->t, s->y, error);
+    if (status != LW_OK) return status;
+    s->accepted = s->t;
+    lw_simulation_mark(s, s->t, s->y);
+    if (s->deferred >= 0) memset(s->happened, 0, (size_t)s->plan.options.event_count * sizeof *s->happened);
+    s->deferred = -1;
+    lw_simulation_event_await(s);
+    if (s->integration)
+        status = s->integrator->restart(s->integration, s->t, s->y, error);
+    else {
+        double *rate = system->derivative ? s->work : NULL;
+        if (rate) status = system->derivative(system, s->t, s->y, rate, error);
+        if (status == LW_OK)
+            status = s->integrator->create(system, &s->plan.integrator_options, s->t, s->y, rate,
+                                           &s->integration, error);
+    }
+    s->stale = status != LW_OK;
+    return status;
+}
+
+static lw_status change_integrator(lw_simulation *s, lw_error *error) {
+    lw_integrator_statistics now;
+    s->integrator->statistics(s->integration, &now);
+    s->before.steps += now.steps;
+    s->before.evaluations += now.evaluations;
+    s->before.rejected += now.rejected;
+    s->integrator->destroy(s->integration);
+    s->integration = NULL;
+    s->integrator = s->next;
+    s->next = NULL;
+    s->looked = (lw_integrator_statistics){0};
+    s->summary.integrator = s->integrator->name;
+    lw_effort_changes(&s->system.effort);
+    s->accepted = s->next_t;
+    lw_simulation_mark(s, s->next_t, s->next_y);
+    return s->integrator->create(&s->system.base, &s->plan.integrator_options, s->next_t, s->next_y, NULL,
+                                 &s->integration, error);
+}
+
+/* The state at t, by whichever integrator comes so far: one that is to be followed by another still serves
+ * times within its last step. */
+static lw_status integrate(lw_simulation *s, double t, lw_error *error) {
+    for (;;) {
+        lw_status status = s->next && t > s->next_t ? change_integrator(s, error) : LW_OK;
+        if (status == LW_OK) status = s->integrator->advance(s->integration, t, s->t_stop, s->y, error);
+        if (status != LW_ERROR_STOPPED || !s->next || s->event >= 0) return status;
+    }
+}
+
+/* The integrator has gone ahead to an event, and the caller comes there now. */
+static lw_status come_to_deferred(lw_simulation *s, lw_error *error) {
+    s->event = s->deferred;
+    s->deferred = -1;
+    lw_status status = s->integrator->advance(s->integration, s->accepted, s->t_stop, s->y, error);
+    return status == LW_OK ? LW_ERROR_STOPPED : status;
+}
+
+static lw_status take_step(lw_simulation *s, double *t, lw_error *error) {
+    lw_status status = s->next ? change_integrator(s, error) : LW_OK;
+    if (status == LW_OK) status = s->integrator->step(s->integration, s->t_stop, t, s->y, error);
+    return status == LW_ERROR_STOPPED && s->next && s->event < 0 ? LW_OK : status;
+}
+
+/* The simulation stands at an event. Who is told may change state and inputs; true: it goes on. */
+static bool tell_of_event(lw_simulation *s) {
+    const lw_run_options *options = &s->plan.options;
+    bool goes_on = options->happened != NULL;
+    s->stale = true;
+    for (int k = s->event; k < options->event_count && options->happened; k++) {
+        if (!s->happened[k]) continue;
+        s->event = k;
+        goes_on = options->happened(s, k, options->context) && goes_on;
+    }
+    if (goes_on) s->event = -1;
+    return goes_on;
+}
+
+/* What is said of how a run gets on, where the caller goes beyond the end that he has announced. */
+static void extend(lw_simulation *s, double t) {
+    if (t > s->system.effort.end) s->system.effort.end = t;
+}
+
+/* To t (step: to the end of the next step). */
+static lw_status go(lw_simulation *s, double t, bool step, double t_stop, lw_error *error) {
+    const size_t size = (size_t)s->system.base.size * sizeof *s->y;
+    s->event = -1;
+    s->target = step ? HUGE_VAL : t;
+    if (t_stop != s->t_stop) s->stale = true, s->t_stop = t_stop;
+    for (;;) {
+        lw_status status = s->stale ? lw_simulation_begin(s, error) : LW_OK;
+        double reached = t;
+        memcpy(s->kept, s->y, size);
+        if (status == LW_OK && s->deferred >= 0 && (step || t >= s->accepted))
+            status = come_to_deferred(s, error);
+        else if (status == LW_OK)
+            status = step ? take_step(s, &reached, error) : integrate(s, t, error);
+        if (status == LW_OK) {
+            s->t = reached;
+            return LW_OK;
+        }
+        s->stale = true;
+        if (status != LW_ERROR_STOPPED || s->event < 0) {
+            memcpy(s->y, s->kept, size);
+            return status;
+        }
+        s->t = s->accepted; /* where y is the state: by system_accepted or come_to_deferred */
+        if (!tell_of_event(s)) return LW_EVENT;
+        if (step || !(t > s->t)) return LW_OK;
+    }
+}
+
+lw_status lw_simulation_go(lw_simulation *s, double t, double t_stop, lw_error *error) {
+    extend(s, t);
+    return go(s, t, false, t_stop, error);
+}
+
+static lw_status is_missing(lw_error *error) {
+    return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "there is no simulation");
+}
+
+lw_status lw_simulation_advance(lw_simulation *s, double t, lw_error *error) {
+    if (!s) return is_missing(error);
+    if (!isfinite(t) || t < s->t)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
+                       "give a later time; lw_simulation_restore and lw_simulation_set_state go back",
+                       "the simulation stands at t = %.9g and cannot advance to %.9g", s->t, t);
+    if (t == s->t) return LW_OK;
+    return lw_simulation_go(s, t, HUGE_VAL, error);
+}
+
+lw_status lw_simulation_step(lw_simulation *s, lw_error *error) {
+    if (!s) return is_missing(error);
+    if (!s->stale && s->accepted > s->t) return lw_simulation_go(s, s->accepted, HUGE_VAL, error);
+    extend(s, s->t);
+    return go(s, s->t, true, HUGE_VAL, error);
+}
+
+/* --- looking at it --------------------------------------------------------------------------------- */
+
+const lw_model *lw_simulation_model(const lw_simulation *s) { return s ? s->model : NULL; }
+const char *lw_simulation_method(const lw_simulation *s) { return s ? s->plan.formulation->name : NULL; }
+const char *lw_simulation_method_reason(const lw_simulation *s) { return s ? s->plan.why : NULL; }
+const char *lw_simulation_integrator(const lw_simulation *s) { return s ? s->integrator->name : NULL; }
+double lw_simulation_time(const lw_simulation *s) { return s ? s->t : NAN; }
+int lw_simulation_event(const lw_simulation *s) { return s ? s->event : -1; }
+
+lw_status lw_simulation_state(const lw_simulation *s, double *q, double *v) {
+    if (!s) return LW_ERROR_ARGUMENT;
+    look(s);
+    if (q) memcpy(q, s->q, (size_t)s->model->nq * sizeof *q);
+    if (v) memcpy(v, s->v, (size_t)s->model->nv * sizeof *v);
+    return LW_OK;
+}
+
+const double *lw_simulation_tau(lw_simulation *s, double t, const double *q, const double *v) {
+    return lw_outer_tau(&s->method_options, s->model, t, q, v);
+}
+
+lw_status lw_simulation_accelerations(lw_simulation *s, double *vdot, double *reactions, lw_error *error) {
+    if (!s) return is_missing(error);
+    look(s);
+    return lw_checked_accelerations(s->checked, s->method, &s->method_options, s->t, s->q, s->v,
+                                    lw_simulation_tau(s, s->t, s->q, s->v), vdot, reactions, NULL, NULL,
+                                    error);
+}
+
+lw_status lw_simulation_ledger(lw_simulation *s, lw_ledger *ledger) {
+    if (!s || !ledger) return LW_ERROR_ARGUMENT;
+    const double *books = s->y + s->method->state_size;
+    const lw_energy energy = energy_of(s);
+    *ledger = (lw_ledger){energy.kinetic, energy.potential, books[0], books[1], books[2], 0};
+    ledger->unaccounted = (energy.kinetic - s->initial.kinetic) + (energy.potential - s->initial.potential) -
+                          books[0] - books[1] + books[2];
+    return LW_OK;
+}
+
+lw_status lw_simulation_summary(const lw_simulation *s, lw_run_summary *summary) {
+    if (!s || !summary) return LW_ERROR_ARGUMENT;
+    lw_integrator_statistics now = {0};
+    if (s->integration) s->integrator->statistics(s->integration, &now);
+    *summary = s->summary;
+    summary->t_end = s->t;
+    summary->steps = s->before.steps + now.steps;
+    summary->evaluations = s->before.evaluations + now.evaluations;
+    summary->rejected = s->before.rejected + now.rejected;
+    return LW_OK;
+}
+
+/* --- changing it ----------------------------------------------------------------------------------- */
+
+lw_status lw_simulation_set_state(lw_simulation *s, double t, const double *q, const double *v,
+                                  lw_error *error) {
+    if (!s) return is_missing(error);
+    if (!isfinite(t) || !q || !v)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give q and v of the model's sizes, and a time",
+                       "a state at t = %g cannot be set", t);
+    const double *const arrays[] = {q, v};
+    const int sizes[] = {s->model->nq, s->model->nv};
+    for (int a = 0; a < 2; a++)
+        for (int k = 0; k < sizes[a]; k++)
+            if (!isfinite(arrays[a][k]))
+                return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give finite numbers", "%s[%d] is %g",
+                               a ? "v" : "q", k, arrays[a][k]);
+    const size_t size = (size_t)s->system.base.size * sizeof *s->y;
+    const lw_formulation *f = s->plan.formulation;
+    const double before = s->t;
+    const lw_energy had = energy_of(s);
+    memcpy(s->kept, s->y, size);
+    take_state(s, t, q, v);
+    lw_status status = f->project ? f->project(s->method, t, s->y, error) : LW_OK;
+    if (status != LW_OK) {
+        s->t = before;
+        memcpy(s->y, s->kept, size);
+        return status;
+    }
+    const lw_energy has = energy_of(s);
+    s->y[s->method->state_size + 1] += has.kinetic + has.potential - had.kinetic - had.potential;
+    return LW_OK;
+}
+
+lw_status lw_simulation_reset(lw_simulation *s, lw_error *error) {
+    if (!s) return is_missing(error);
+    for (int k = 0; k < lw_model_input_count(s->model); k++)
+        s->inputs[k] = lw_model_input_default(s->model, k);
+    if (s->integrator != s->plan.integrator) {
+        s->integrator->destroy(s->integration);
+        s->integration = NULL;
+    }
+    s->next = NULL;
+    s->before = s->looked = (lw_integrator_statistics){0};
+    s->warned = s->told_jumps = false;
+    s->checked_at = 0;
+    lw_passage_end(&s->passage);
+    memset(s->y, 0, (size_t)s->system.base.size * sizeof *s->y);
+    return start(s, error);
+}
+
+lw_status lw_simulation_set_input(lw_simulation *s, int input, double value) {
+    if (!s || input < 0 || input >= lw_model_input_count(s->model) || !isfinite(value))
+        return LW_ERROR_ARGUMENT;
+    if (s->inputs[input] == value) return LW_OK;
+    s->inputs[input] = value;
+    s->stale = true;
+    return LW_OK;
+}
+
+lw_status lw_simulation_set_inputs(lw_simulation *s, const double *values) {
+    if (!s || !values) return LW_ERROR_ARGUMENT;
+    const int count = lw_model_input_count(s->model);
+    for (int k = 0; k < count; k++)
+        if (!isfinite(values[k])) return LW_ERROR_ARGUMENT;
+    for (int k = 0; k < count; k++) (void)lw_simulation_set_input(s, k, values[k]);
+    return LW_OK;
+}
+
+double lw_simulation_input(const lw_simulation *s, int input) {
+    return s && input >= 0 && input < lw_model_input_count(s->model) ? s->inputs[input] : NAN;
+}
+
+lw_status lw_simulation_output(lw_simulation *s, int output, double *value) {
+    if (!s || !value || output < 0 || output >= lw_model_output_count(s->model)) return LW_ERROR_ARGUMENT;
+    *value = NAN;
+    return LW_ERROR_UNSUPPORTED;
+}
+
+lw_status lw_simulation_outputs(lw_simulation *s, double *values) {
+    if (!s || !values) return LW_ERROR_ARGUMENT;
+    lw_status status = LW_OK;
+    for (int k = 0; k < lw_model_output_count(s->model) && status == LW_OK; k++)
+        status = lw_simulation_output(s, k, values + k);
+    return status;
+}

@@ -1,0 +1,187 @@
+/* simulation_snapshot.c - saving a simulation and restoring it, to the last bit.
+ *
+ * A method has no history: what it gives depends on (t, y), on inputs and, where it has events, on the state
+ * at which it has last crossed one, which is kept and crossed again. So a snapshot is the present state, the
+ * inputs, the counts of the monitors, and the integrator. An integrator of our own hands its state to the
+ * archive; those of SUNDIALS do not show theirs, and take the steps since they last began anew once more.
+ *
+ * Layout   header (what the snapshot fits), members in the order of `walk`.
+ */
+#include "simulation/simulation_parts.h"
+
+#include <stdint.h>
+#include <string.h>
+
+typedef struct header {
+    char magic[8];
+    uint32_t version, size;
+    int32_t nq, nv, state, inputs, events, reserved; /* no padding: headers are compared as bytes */
+    char method[24], integrator[24];
+    uint64_t model;   /* a fingerprint */
+    uint64_t content; /* a checksum of what follows */
+} header;
+
+/* FNV-1a. */
+static uint64_t hash(uint64_t so_far, const void *data, size_t size) {
+    for (size_t i = 0; i < size; i++) so_far = (so_far ^ ((const unsigned char *)data)[i]) * 1099511628211u;
+    return so_far;
+}
+
+static const uint64_t hash_of_nothing = 14695981039346656037u;
+
+/* What a model consists of, as far as two models of the same sizes may differ: initial state, gravity,
+ * masses. */
+static uint64_t fingerprint(const lw_model *model) {
+    uint64_t h = hash(hash_of_nothing, model->q0, (size_t)model->nq * sizeof *model->q0);
+    h = hash(h, model->v0, (size_t)model->nv * sizeof *model->v0);
+    h = hash(h, model->gravity, sizeof model->gravity);
+    for (int b = 1; b <= model->body_count; b++)
+        h = hash(h, &model->links[b].inertia.mass, sizeof model->links[b].inertia.mass);
+    return h;
+}
+
+static header header_of(const lw_simulation *s, size_t size) {
+    header h = {.magic = "lwstate",
+                .version = 1,
+                .size = (uint32_t)size,
+                .nq = s->model->nq,
+                .nv = s->model->nv,
+                .state = s->method->state_size,
+                .inputs = lw_model_input_count(s->model),
+                .events = s->plan.options.event_count,
+                .model = fingerprint(s->model)};
+    strncpy(h.method, s->plan.formulation->name, sizeof h.method - 1);
+    strncpy(h.integrator, s->integrator->name, sizeof h.integrator - 1);
+    return h;
+}
+
+/* Everything after the header. */
+static void walk(lw_simulation *s, lw_archive *a) {
+    const int n = s->system.base.size, events = s->plan.options.event_count;
+    LW_ARCHIVE_ONE(a, s->t);
+    LW_ARCHIVE_MANY(a, s->y, n);
+    LW_ARCHIVE_MANY(a, s->inputs, lw_model_input_count(s->model));
+    LW_ARCHIVE_MANY(a, s->shown, s->model->nq);
+    LW_ARCHIVE_ONE(a, s->t_stop);
+    LW_ARCHIVE_ONE(a, s->stale);
+    LW_ARCHIVE_ONE(a, s->accepted);
+    LW_ARCHIVE_ONE(a, s->anchor.t);
+    LW_ARCHIVE_ONE(a, s->anchor.t_stop);
+    LW_ARCHIVE_ONE(a, s->anchor.steps);
+    LW_ARCHIVE_MANY(a, s->anchor.y, n);
+    LW_ARCHIVE_MANY(a, s->anchor.decided, s->anchor.decided_size);
+    if (s->plan.formulation->archive) s->plan.formulation->archive(s->method, a);
+    LW_ARCHIVE_ONE(a, s->crossed_t);
+    LW_ARCHIVE_MANY(a, s->crossed_y, n);
+    LW_ARCHIVE_ONE(a, s->system.base.root_count);
+    LW_ARCHIVE_ONE(a, s->event);
+    LW_ARCHIVE_ONE(a, s->deferred);
+    LW_ARCHIVE_MANY(a, s->sides, events);
+    LW_ARCHIVE_MANY(a, s->happened, events);
+    LW_ARCHIVE_ONE(a, s->system.effort);
+    LW_ARCHIVE_MANY(a, s->system.times, LW_EFFORT_STATES);
+    for (int k = 0; k < LW_EFFORT_STATES; k++) LW_ARCHIVE_MANY(a, s->system.states[k], n);
+    LW_ARCHIVE_ONE(a, s->before);
+    LW_ARCHIVE_ONE(a, s->looked);
+    LW_ARCHIVE_ONE(a, s->checked_at);
+    LW_ARCHIVE_ONE(a, s->passage.longest);
+    LW_ARCHIVE_ONE(a, s->passage.shorts);
+    LW_ARCHIVE_ONE(a, s->initial);
+    LW_ARCHIVE_ONE(a, s->lowest);
+    LW_ARCHIVE_ONE(a, s->worked);
+    LW_ARCHIVE_ONE(a, s->warned);
+    LW_ARCHIVE_ONE(a, s->told_jumps);
+    bool changes = s->next != NULL; /* only ever to bdf, which is told by its name */
+    LW_ARCHIVE_ONE(a, changes);
+    if (a->mode == LW_ARCHIVE_READ) s->next = changes ? lw_integrator_find("bdf") : NULL;
+    LW_ARCHIVE_ONE(a, s->next_t);
+    LW_ARCHIVE_MANY(a, s->next_y, n);
+    if (s->integrator->archive) s->integrator->archive(s->integration, a);
+}
+
+size_t lw_simulation_snapshot_size(const lw_simulation *s) {
+    if (!s) return 0;
+    lw_archive a = {.mode = LW_ARCHIVE_MEASURE};
+    walk((lw_simulation *)s, &a);
+    return sizeof(header) + a.used;
+}
+
+lw_status lw_simulation_save(const lw_simulation *s, void *buffer, size_t size) {
+    if (!s || !buffer || size < lw_simulation_snapshot_size(s)) return LW_ERROR_ARGUMENT;
+    const size_t needed = lw_simulation_snapshot_size(s);
+    header h = header_of(s, needed);
+    lw_archive a = {
+        .mode = LW_ARCHIVE_WRITE, .bytes = (unsigned char *)buffer + sizeof h, .size = needed - sizeof h};
+    walk((lw_simulation *)s, &a);
+    h.content = hash(hash_of_nothing, a.bytes, a.size);
+    memcpy(buffer, &h, sizeof h);
+    return LW_OK;
+}
+
+/* An integrator that shows nothing of itself comes to where it was by the same steps. */
+static lw_status repeat_steps(lw_simulation *s, lw_error *error) {
+    const lw_simulation_anchor anchor = s->anchor;
+    const lw_effort effort = s->system.effort;
+    const double accepted = s->accepted;
+    const lw_formulation *f = s->plan.formulation;
+    lw_archive decided = {.mode = LW_ARCHIVE_READ, .bytes = anchor.decided, .size = anchor.decided_size};
+    s->repeating = true;
+    if (f->archive) f->archive(s->method, &decided);
+    lw_status status = s->integrator->restart(s->integration, anchor.t, anchor.y, error);
+    for (long k = 0; k < anchor.steps && status == LW_OK; k++) {
+        double t;
+        status = s->integrator->step(s->integration, anchor.t_stop, &t, s->work, error);
+    }
+    s->repeating = false;
+    s->anchor = anchor;
+    s->system.effort = effort;
+    s->accepted = accepted;
+    return status;
+}
+
+static lw_status change_to(lw_simulation *s, const char *name, lw_error *error) {
+    if (strcmp(name, s->integrator->name) == 0) return LW_OK;
+    const lw_integrator *other = lw_integrator_find(name);
+    if (!other) return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "there is no integrator of its name");
+    s->integrator->destroy(s->integration);
+    s->integration = NULL;
+    s->integrator = other;
+    s->summary.integrator = other->name;
+    return other->create(&s->system.base, &s->plan.integrator_options, s->t, s->y, NULL, &s->integration,
+                         error);
+}
+
+lw_status lw_simulation_restore(lw_simulation *s, const void *buffer, size_t size, lw_error *error) {
+    if (!s || !buffer)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "there is no simulation, or no snapshot");
+    header h;
+    if (size < sizeof h)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "%zu bytes are no snapshot", size);
+    memcpy(&h, buffer, sizeof h);
+    header own = header_of(s, h.size);
+    memcpy(own.integrator, h.integrator, sizeof own.integrator);
+    if (size >= h.size && h.size >= sizeof h)
+        own.content = hash(hash_of_nothing, (const unsigned char *)buffer + sizeof h, h.size - sizeof h);
+    if (memcmp(&h, &own, sizeof h) != 0 || size < h.size)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
+                       "restore it into a simulation of the same model, method and options",
+                       "the snapshot is of another simulation, or damaged");
+    h.integrator[sizeof h.integrator - 1] = '\0';
+    lw_status status = change_to(s, h.integrator, error);
+    if (status != LW_OK) return status;
+    if (h.size != lw_simulation_snapshot_size(s))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "the snapshot is damaged");
+    lw_archive a = {
+        .mode = LW_ARCHIVE_READ, .bytes = (unsigned char *)buffer + sizeof h, .size = h.size - sizeof h};
+    walk(s, &a);
+    const lw_formulation *f = s->plan.formulation;
+    if (s->system.base.root_count > s->plan.options.event_count) {
+        memcpy(s->kept, s->crossed_y, (size_t)s->system.base.size * sizeof *s->y);
+        s->repeating = true;
+        status = f->cross(s->method, s->crossed_t, s->kept, NULL, error);
+        s->repeating = false;
+    }
+    if (status == LW_OK && !s->integrator->archive && !s->stale) status = repeat_steps(s, error);
+    if (status != LW_OK) s->stale = true;
+    return status;
+}

@@ -1,0 +1,354 @@
+/* simulation_system.c - the system of equations that integrators see, and what is watched while they work.
+ *
+ * The integrated vector is the formulation's state followed by the ledger's three integrals (work of drives,
+ * work of forces, dissipation), which take no part in error control. With every evaluation and every step the
+ * progress of the run is counted: does it come to an end, is it stiff, does a force jump, has it come to a
+ * singular position?
+ */
+#include "simulation/simulation_parts.h"
+#include "simulation/stiff_cause.h"
+#include "simulation/stiffness.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LOOK_EVERY = 1000 }; /* evaluations, times bodies */
+
+void lw_simulation_tell(double t, const char *kind, const char *text, void *context) {
+    lw_simulation *s = context;
+    const lw_run_options *options = &s->plan.options;
+    if (s->repeating) return;
+    s->summary.events++;
+    if (options->event) options->event(t, kind, text, options->context);
+}
+
+static void find_cause(lw_simulation_system *system, lw_cause *cause) {
+    const lw_simulation *s = system->simulation;
+    lw_find_cause(s->model, s->plan.formulation, &s->method_options, LW_EFFORT_STATES, system->times,
+                  (const double *const *)system->states, cause);
+}
+
+/* A run that does not come to an end: what makes its steps so short? */
+static lw_status no_end(lw_simulation_system *system, double t, const double *y, lw_error *error) {
+    lw_simulation *s = system->simulation;
+    const lw_effort *effort = &system->effort;
+    lw_cause cause;
+    char grown[80] = "";
+    find_cause(system, &cause);
+    s->plan.formulation->from_state(s->method, t, y, s->q, s->v);
+    lw_energy now = lw_energy_of(s->model, s->data, t, s->q, s->v);
+    double at_first = s->initial.kinetic + s->initial.potential, at_last = now.kinetic + now.potential;
+    const bool blown = !(fabs(at_last - at_first) < 1e3 * (fabs(at_first) + 1));
+    if (blown)
+        snprintf(grown, sizeof grown, "; the energy has gone from %.3g J to %.3g J", at_first, at_last);
+    const char *remedy =
+        cause.jumps
+            ? "let it change over a finite width, e.g. tanh(v/0.01) for sign(v), or `smoothing` of friction"
+        : s->warned && !s->plan.automatic ? "take --integrator bdf: the model is stiff"
+        : blown ? "look for a force that feeds energy, such as a negative damping, and for wrong units"
+        : cause.element
+            ? "look at its stiffness and damping, and at the mass that it acts on: units, powers of ten"
+            : "look at the masses, lengths and forces that act there: units, powers of ten";
+    lw_fail(error, LW_ERROR_INTEGRATION, cause.object[0] ? cause.object : NULL, remedy,
+            "near t = %.9g steps of %s are %.2g s long, and a run until t = %g needs about %.2g of them, "
+            "more than "
+            "%.2g (--max-steps): %s%s",
+            effort->t, s->integrator->name, effort->h, effort->end, effort->needs,
+            effort->most > 0 ? effort->most : lw_effort_allowed(effort->end - effort->start),
+            cause.text[0] ? cause.text : "what makes them so short is not known", grown);
+    return LW_ERROR_INTEGRATION;
+}
+
+/* Steps that are rejected by the hundred have met something that jumps: says what, once. */
+static void consider_jumps(lw_simulation_system *system) {
+    lw_simulation *s = system->simulation;
+    lw_integrator_statistics now;
+    if (s->told_jumps || !s->integration) return;
+    s->integrator->statistics(s->integration, &now);
+    const long rejected = now.rejected - s->looked.rejected, steps = now.steps - s->looked.steps;
+    s->looked = now;
+    if (rejected < 1000 || rejected < steps / 4) return;
+    lw_cause cause;
+    find_cause(system, &cause);
+    if (!cause.jumps) return;
+    char text[320];
+    s->told_jumps = true;
+    snprintf(text, sizeof text,
+             "%s jumps, and %ld of %ld steps were rejected for that; give it a finite width", cause.object,
+             rejected, rejected + steps);
+    lw_simulation_tell(system->effort.t, "warning", text, s);
+}
+
+static lw_status look_around(lw_simulation_system *system, double t, const double *y, lw_error *error) {
+    const lw_run_options *options = &system->simulation->plan.options;
+    const lw_effort_answer answer = lw_effort_evaluated(&system->effort);
+    const int place = lw_effort_nearly(&system->effort);
+    if (place > 0 || answer != LW_EFFORT_COUNTED) {
+        memcpy(system->states[place], y, (size_t)system->base.size * sizeof *y);
+        system->times[place] = t;
+    }
+    const int every = LOOK_EVERY / (system->simulation->model->body_count + 1) + 1;
+    if (system->simulation->repeating) return LW_OK;
+    if (system->effort.evaluations % every == 0 && options->interrupted &&
+        options->interrupted(options->context))
+        return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped near t = %g", t);
+    if (answer == LW_EFFORT_SPENT)
+        return lw_fail(error, LW_ERROR_INTEGRATION, NULL, "allow more (--max-steps), or give an earlier end",
+                       "after %ld steps, all that are allowed, the run has come to t = %.9g of %g",
+                       system->effort.steps, system->effort.t, options->end);
+    if (answer == LW_EFFORT_LOOKED) consider_jumps(system);
+    return answer == LW_EFFORT_HOPELESS ? no_end(system, t, y, error) : LW_OK;
+}
+
+static void put_power(const lw_power *power, double *out) {
+    out[0] = power->drives, out[1] = power->forces, out[2] = power->dissipation;
+}
+
+/* Stages of a fixed step may lie where nothing can be: a foot deep in the ground, a damper that has only just
+ * engaged. */
+static const char *const fixed_steps = "fixed steps may be too long here: take an integrator that chooses "
+                                       "them (erk, bdf), or shorter ones (--step)";
+
+/* Squares of larger rates overflow in the norms of integrators. */
+static const double largest_rate = 1e150;
+
+/* Names the joint of a rate that is not finite or too large, if the state says which that is. */
+static lw_status check_rates(const lw_simulation_system *system, double t, const double *ydot,
+                             lw_error *error) {
+    const lw_method *method = system->method;
+    const lw_model *model = method->model;
+    int k = 0;
+    while (k < method->state_size && fabs(ydot[k]) < largest_rate) k++;
+    if (k == method->state_size) return LW_OK;
+    const char *remedy =
+        system->effort.given && system->effort.steps > 0 ? fixed_steps
+        : isfinite(ydot[k])
+            ? "look at the forces and motions that act there, at masses and gravity: units, powers of ten"
+            : "look at the forces and motions that act there: is one infinite or undefined?";
+    int speed = k - model->nq;
+    if (method->formulation->coordinates != LW_COORDINATES_JOINT || speed < 0 || speed >= model->nv)
+        return lw_fail(error, LW_ERROR_SINGULAR, NULL, remedy, "a rate of the state is %.3g at t = %.9g",
+                       ydot[k], t);
+    int i = model->body_count;
+    while (model->links[i].v > speed) i--;
+    const lw_joint_entry *joint = &model->joints[model->bodies[i].joint_index];
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name, remedy,
+                      isfinite(ydot[k]) ? "its acceleration is %.3g at t = %.9g, which nothing can follow"
+                                        : "its acceleration is not finite (%g) at t = %.9g",
+                      ydot[k], t);
+}
+
+static lw_status system_derivative(lw_system *base, double t, const double *y, double *ydot,
+                                   lw_error *error) {
+    lw_simulation_system *system = (lw_simulation_system *)base;
+    lw_method *method = system->method;
+    lw_power power;
+    lw_status status = look_around(system, t, y, error);
+    if (status != LW_OK) return status;
+    status = method->formulation->derivative(method, t, y, ydot, &power, error);
+    if (status == LW_ERROR_SINGULAR && error && system->effort.given && system->effort.steps > 0)
+        snprintf(error->remedy, sizeof error->remedy, "%s", fixed_steps);
+    if (status != LW_OK) return status;
+    power.forces += system->simulation->force.power;
+    put_power(&power, ydot + method->state_size);
+    return check_rates(system, t, ydot, error);
+}
+
+static lw_status system_residual(lw_system *base, double t, const double *y, const double *ydot,
+                                 double *residual, lw_error *error) {
+    lw_method *method = ((lw_simulation_system *)base)->method;
+    int n = method->state_size;
+    lw_power power;
+    lw_status status = look_around((lw_simulation_system *)base, t, y, error);
+    if (status == LW_OK) status = method->formulation->residual(method, t, y, ydot, residual, &power, error);
+    if (status != LW_OK) return status;
+    put_power(&power, residual + n);
+    for (int k = 0; k < LW_POWERS; k++) residual[n + k] = ydot[n + k] - residual[n + k];
+    return LW_OK;
+}
+
+static lw_status system_step(lw_system *base, double t, double h, const double *y, double *next,
+                             lw_error *error) {
+    lw_method *method = ((lw_simulation_system *)base)->method;
+    int n = method->state_size;
+    lw_power work;
+    lw_status status = look_around((lw_simulation_system *)base, t, y, error);
+    if (status == LW_OK) status = method->formulation->step(method, t, h, y, next, &work, error);
+    if (status != LW_OK) return status;
+    put_power(&work, next + n);
+    for (int k = 0; k < LW_POWERS; k++) next[n + k] += y[n + k];
+    return LW_OK;
+}
+
+static lw_status system_project(lw_system *base, double t, double *y, lw_error *error) {
+    lw_method *method = ((lw_simulation_system *)base)->method;
+    return method->formulation->project(method, t, y, error);
+}
+
+static lw_status system_roots(lw_system *base, double t, const double *y, double *values, lw_error *error) {
+    lw_simulation *s = ((lw_simulation_system *)base)->simulation;
+    const lw_formulation *f = s->plan.formulation;
+    const int own = base->root_count - s->plan.options.event_count;
+    lw_simulation_event_roots(s, t, y, values + own);
+    return own > 0 ? f->roots(s->method, t, y, values, error) : LW_OK;
+}
+
+/* The method is released from its events; the caller's go on. */
+static void system_release(lw_system *base, double t) {
+    lw_simulation *s = ((lw_simulation_system *)base)->simulation;
+    s->plan.formulation->release(s->method, t);
+    base->root_count = s->plan.options.event_count;
+}
+
+/* The integrator begins anew after this. */
+static lw_status system_cross(lw_system *base, double t, double *y, lw_error *error) {
+    lw_simulation *s = ((lw_simulation_system *)base)->simulation;
+    const int n = s->method->state_size, own = base->root_count - s->plan.options.event_count;
+    lw_status status = LW_OK;
+    if (own > 0) {
+        lw_power work = {0};
+        double booked[LW_POWERS];
+        memcpy(s->crossed_y, y, (size_t)base->size * sizeof *y);
+        s->crossed_t = t;
+        status = s->plan.formulation->cross(s->method, t, y, &work, error);
+        put_power(&work, booked);
+        for (int k = 0; k < LW_POWERS; k++) y[n + k] += booked[k];
+    }
+    lw_simulation_mark(s, t, y);
+    return status;
+}
+
+/* --- stiffness ------------------------------------------------------------------------------------ */
+
+/* Another instance of the method, so that the run does not notice what is tried. */
+static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool *stiff, lw_cause *cause) {
+    const lw_formulation *f = s->plan.formulation;
+    const lw_effort *effort = &s->system.effort;
+    const int n = s->system.base.size;
+    lw_simulation_system other = s->system;
+    lw_method_options quiet = s->method_options;
+    lw_error error = {0};
+    quiet.note = NULL;
+    *stiff = false;
+    lw_status status = f->create(s->model, &quiet, &other.method, &error);
+    if (status != LW_OK) return status;
+    other.base.accepted = NULL;
+    other.effort.given = true;
+    double *state = s->work, *work = s->work + n;
+    f->from_state(s->method, t, y, s->q, s->v);
+    f->to_state(other.method, t, s->q, s->v, state);
+    memcpy(state + other.method->state_size, y + other.method->state_size, LW_POWERS * sizeof *y);
+    const double h = effort->step_mean, per_step = effort->evaluations_mean;
+    const double border = 1; /* of h rho, whatever the direction: accuracy alone may stay below */
+    if (h * lw_spectral_radius(&other.base, t, state, work) > border) {
+        const double pays = 5, rest = per_step * (effort->end - t) / h;
+        double most = fmin(fmax(200 * per_step, 1000 + 20.0 * n), rest / pays);
+        double reach = t + pays * most / per_step * h;
+        *stiff = lw_bdf_reaches(&other.base, &s->plan.integrator_options, t, state, reach, effort->end,
+                                (long)most);
+        /* work + n holds the state moved along the fastest motion */
+        const double times[2] = {t, t}, *const states[2] = {state, work + n};
+        if (*stiff) lw_find_cause(s->model, f, &s->method_options, 2, times, states, cause);
+    }
+    f->destroy(other.method);
+    return LW_OK;
+}
+
+/* An event that is still to be crossed belongs to the integrator that has found it. */
+static bool at_event(lw_simulation *s, double t, const double *y) {
+    lw_system *system = &s->system.base;
+    lw_error error = {0};
+    if (system->root_count <= 0) return false;
+    if (system->root_count > 4 * system->size || system->roots(system, t, y, s->work, &error) != LW_OK)
+        return true;
+    for (int k = 0; k < system->root_count; k++)
+        if (!(s->work[k] > 0)) return true;
+    return false;
+}
+
+/* Where stability bounds the steps of erk and bdf does better: says so, and goes on by bdf if nobody has
+ * asked for erk. */
+static lw_status consider_stiffness(lw_simulation *s, double t, const double *y, lw_error *error) {
+    (void)error;
+    if (s->warned || strcmp(s->integrator->name, "erk") != 0 || at_event(s, t, y)) return LW_OK;
+    bool stiff;
+    lw_cause cause = {0};
+    if (try_stiffness(s, t, y, &stiff, &cause) != LW_OK || !stiff) return LW_OK;
+    const lw_effort *effort = &s->system.effort;
+    const double rest = (effort->end - t) / effort->step_mean;
+    char text[256];
+    s->warned = true;
+    snprintf(text, sizeof text,
+             "stiff%s%s: erk takes steps of %.2g s and would need about %.2g for the rest; %s",
+             cause.object[0] ? " by " : "", cause.object, effort->step_mean, rest,
+             s->plan.automatic ? "bdf goes on" : "bdf is faster here (--integrator bdf)");
+    lw_simulation_tell(t, s->plan.automatic ? "integrator" : "warning", text, s);
+    if (!s->plan.automatic) return LW_OK;
+    memcpy(s->next_y, y, (size_t)s->system.base.size * sizeof *y);
+    s->next_t = t;
+    s->next = lw_integrator_find("bdf");
+    return LW_ERROR_STOPPED;
+}
+
+static lw_status system_accepted(lw_system *base, double t, double h, int order, const double *y,
+                                 lw_error *error) {
+    lw_simulation *s = ((lw_simulation_system *)base)->simulation;
+    const lw_run_options *options = &s->plan.options;
+    s->accepted = t;
+    s->anchor.steps++;
+    if (s->repeating) return LW_OK;
+    const bool time_to_look = lw_effort_stepped(&s->system.effort, t);
+    if (options->step_taken) options->step_taken(t, h, order, options->context);
+    if (lw_passage_due(&s->passage, h)) {
+        s->plan.formulation->from_state(s->method, t, y, s->q, s->v);
+        lw_status status = lw_passage_look(&s->passage, s->model, t, s->q, s->v, error);
+        if (status != LW_OK) return status;
+    }
+    if (options->event_count > 0) {
+        const int happened = lw_simulation_event_look(s, t, y);
+        if (t > s->target)
+            s->deferred = happened;
+        else if (happened >= 0) {
+            s->event = happened;
+            memcpy(s->y, y, (size_t)base->size * sizeof *y);
+            return LW_ERROR_STOPPED;
+        }
+    }
+    return time_to_look ? consider_stiffness(s, t, y, error) : LW_OK;
+}
+
+void lw_simulation_system_make(lw_simulation *s) {
+    const lw_formulation *f = s->plan.formulation;
+    const lw_run_options *options = &s->plan.options;
+    lw_system *system = &s->system.base;
+    const int n = s->method->state_size + LW_POWERS;
+    s->system.method = s->method;
+    s->system.simulation = s;
+    lw_effort *effort = &s->system.effort;
+    lw_effort_start(effort, options->start, options->end);
+    effort->given = s->plan.by_step;
+    effort->largest = options->step;
+    effort->most = (double)options->max_steps;
+    system->size = n;
+    /* Where motions are prescribed the state may be smooth, even exact, while the drives' power is not: then
+     * the books are under error control too. */
+    system->quadratures = s->model->motion_count ? 0 : LW_POWERS;
+    system->derivative = f->derivative ? system_derivative : NULL;
+    system->residual = f->residual ? system_residual : NULL;
+    system->step = f->step ? system_step : NULL;
+    system->project = f->project ? system_project : NULL;
+    system->accepted = system_accepted;
+    system->newton_hints = f->newton_hints ? f->newton_hints(s->method) : NULL;
+    if (f->differential) {
+        f->differential(s->method, s->system.differential);
+        for (int k = 1; k <= LW_POWERS; k++) s->system.differential[n - k] = true;
+        system->differential = s->system.differential;
+    }
+    if (s->integrator->needs_step) return; /* such steps have no events */
+    const int own = f->cross ? f->root_count(s->method) : 0;
+    system->root_count = own + options->event_count;
+    system->roots = system_roots, system->cross = system_cross;
+    system->release = own ? system_release : NULL;
+    if (own) system->quadratures = 0; /* next to an event power may rise without bound */
+}
