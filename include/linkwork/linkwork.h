@@ -12,6 +12,8 @@
 #include <linkwork/criterion.h>
 #include <linkwork/results.h>
 #include <linkwork/simulate.h>
+#include <linkwork/simulation.h>
+#include <linkwork/solver.h>
 #include <linkwork/compare.h>
 #include <linkwork/director.h>
 #include <linkwork/massless.h>

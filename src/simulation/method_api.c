@@ -2,12 +2,13 @@
  * accelerations and reactions of one state by one method.
  */
 #include "simulation/method_auto.h"
-#include "formulations/common/checked_accelerations.h"
 #include "integrators/integrator.h"
 #include <linkwork/simulate.h>
+#include <linkwork/solver.h>
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *coordinates_name(lw_coordinates coordinates) {
     switch (coordinates) {
@@ -52,36 +53,21 @@ const char *lw_integrator_summary(int index) { return lw_integrator_at(index)->s
 
 /* --- accelerations of one state --------------------------------------------------------------------- */
 
-/* The answer of one method to one state, checked. */
-typedef struct answer {
-    double *vdot, *reactions;
-    bool *unique;
-    double balance;
-} answer;
-
-static lw_status solve(const lw_model *model, const lw_formulation *f, lw_checked *checked, double t,
-                       const double *q, const double *v, answer *a, lw_error *error) {
-    const lw_method_options options = {0};
-    lw_method *method;
-    lw_status status = f->create(model, &options, &method, error);
-    if (status != LW_OK) return status;
-    status = lw_checked_accelerations(checked, method, &options, t, q, v, NULL, a->vdot, a->reactions,
-                                      a->unique, &a->balance, error);
-    f->destroy(method);
-    return status;
-}
-
 /* A method whose answer balances where another's does not, for the remedy; NULL: none does. Dense ones are
  * not asked about large models. */
-static const char *balanced_method(const lw_model *model, const lw_formulation *but, lw_checked *checked,
-                                   double t, const double *q, const double *v) {
+static const char *balanced_method(const lw_model *model, const char *but, double t, const double *q,
+                                   const double *v, double *vdot) {
     enum { LARGE = 200 }; /* bodies */
     for (int k = 0; k < lw_formulation_count(); k++) {
         const lw_formulation *f = lw_formulation_at(k);
-        answer none = {0};
-        if (f == but || f->accuracy > 0 || f->borrows || (f->dense && model->body_count > LARGE)) continue;
-        if (f->applies(model, NULL) == LW_OK && solve(model, f, checked, t, q, v, &none, NULL) == LW_OK)
-            return f->name;
+        if (strcmp(f->name, but) == 0 || f->accuracy > 0 || f->borrows) continue;
+        if ((f->dense && model->body_count > LARGE) || f->applies(model, NULL) != LW_OK) continue;
+        const lw_solver_options options = {.method = f->name};
+        lw_solver *solver;
+        lw_status status = lw_solver_create(model, &options, NULL, &solver, NULL);
+        if (status == LW_OK) status = lw_solver_accelerations(solver, t, q, v, NULL, vdot, NULL);
+        lw_solver_destroy(solver);
+        if (status == LW_OK) return f->name;
     }
     return NULL;
 }
@@ -89,26 +75,27 @@ static const char *balanced_method(const lw_model *model, const lw_formulation *
 lw_status lw_accelerations_checked(const lw_model *model, const char *name, double t, const double *q,
                                    const double *v, double *vdot, double *reactions, bool *unique,
                                    double *balance, lw_error *error) {
-    const lw_formulation *formulation;
     lw_error own;
     if (!error) error = &own;
-    const lw_method_choice_state at = {t, q, v};
-    lw_status status = lw_method_choose_at(name, model, &at, &formulation, NULL, 0, error);
+    const lw_solver_options options = {.method = name, .t = t, .q = q, .v = v};
+    lw_solver *solver;
+    lw_status status = lw_solver_create(model, &options, NULL, &solver, error);
     if (status != LW_OK) return status;
-    lw_checked *checked = lw_checked_create(model);
-    if (!checked) return lw_out_of_memory(error);
-    answer a = {vdot, reactions, unique, HUGE_VAL};
-    status = solve(model, formulation, checked, t, q, v, &a, error);
-    if (balance) *balance = a.balance;
-    if (status == LW_ERROR_SINGULAR && isfinite(a.balance)) { /* it has an answer, which does not balance */
-        const char *other = balanced_method(model, formulation, checked, t, q, v);
+    status = lw_solver_accelerations(solver, t, q, v, NULL, vdot, error);
+    double amount;
+    (void)lw_solver_balance(solver, &amount, NULL);
+    if (balance) *balance = amount;
+    if (status == LW_OK && (reactions || unique))
+        status = lw_solver_reactions(solver, reactions, unique, error);
+    if (status == LW_ERROR_SINGULAR && isfinite(amount)) { /* it has an answer, which does not balance */
+        const char *other = balanced_method(model, lw_solver_method(solver), t, q, v, vdot);
         if (other)
             snprintf(error->remedy, sizeof error->remedy, "take method %s, whose answer balances", other);
         else
             snprintf(error->remedy, sizeof error->remedy,
                      "no method balances there: look for masses or lengths that differ by too many decades");
     }
-    lw_checked_destroy(checked);
+    lw_solver_destroy(solver);
     return status;
 }
 
