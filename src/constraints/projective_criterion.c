@@ -267,6 +267,23 @@ int lw_criterion_row_count(const lw_model *model) {
     return count;
 }
 
+/* Joints below the body at which both branches of a row between two bodies meet move the two alike, which
+ * the row does not feel. Rounding of the two parts is left in their columns, and a light body there may
+ * accelerate 1e9 times as fast as the loop; so it goes. Rows of couplings count coordinates of joints. */
+static void clear_common(const lw_model *model, const lw_rows *loops, const lw_row *row, double *C) {
+    bool counts = row->constraint >= 0 && model->constraints[row->constraint].type == LW_CONSTRAINT_COUPLING;
+    if (row->count != 2 || counts) return;
+    int a = loops->body[row->block], b = loops->body[row->block + 1];
+    while (a != b) { /* parents have smaller numbers */
+        if (a > b)
+            a = model->links[a].parent;
+        else
+            b = model->links[b].parent;
+    }
+    for (; a > 0; a = model->links[a].parent)
+        memset(C + model->links[a].v, 0, (size_t)model->links[a].joint.nv * sizeof *C);
+}
+
 void lw_criterion_rows(const lw_model *model, const lw_data *data, const lw_rows *loops, double length,
                        double *C, double *factor) {
     size_t nv = (size_t)model->nv;
@@ -274,6 +291,7 @@ void lw_criterion_rows(const lw_model *model, const lw_data *data, const lw_rows
     for (int r = 0; r < loops->count; r++, C += nv) {
         const lw_row *row = &loops->rows[r];
         double square = 0, scale;
+        clear_common(model, loops, row, C);
         for (int b = row->block; b < row->block + row->count; b++) {
             const double *h = loops->H + 6 * b;
             square += lw_v3_dot(h, h) + length * length * lw_v3_dot(h + 3, h + 3);

@@ -96,10 +96,11 @@ static void judge_graph(lw_compiler *compiler) {
     for (int k = 0; k < graph->loop_count; k++) {
         const lw_joint_spec *cut = &spec->joints[graph->loop_edge[graph->loop_start[k]]];
         if (graph->loop_cut_at_massless[k])
-            lw_compile_warning(
-                compiler, "joint", cut->name, cut->place,
-                "give one body of the loop mass, or weld massless bodies to their neighbours",
-                "closes a loop at a massless body, because every joint of the loop touches one");
+            lw_compile_warning(compiler, "joint", cut->name, cut->place,
+                               "give one body of the loop mass, or weld massless bodies to their neighbours",
+                               "closes a loop at a massless body, because every joint of the loop touches "
+                               "one, or is prescribed "
+                               "or coupled");
     }
 }
 

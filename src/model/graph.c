@@ -18,10 +18,10 @@
  * made, shortest loops first, as long as one makes the total smaller and costs no closure row.
  *
  * Bodies without mass. A cut beside one leaves a joint of the open tree that moves no inertia, which most
- * methods for trees cannot take; so such cuts come last. In a row of cells with massless couplers this makes
- * one long chain of the whole row, and every loop reaches back to its beginning. So all is done once more as
- * if those bodies had mass, and that tree is taken if it more than halves the total length of the loops: rcr
- * lends such bodies inertia.
+ * methods for trees cannot take; so such cuts come last, before those of prescribed and coupled joints only.
+ * In a row of cells with massless couplers this makes one long chain of the whole row, and every loop reaches
+ * back to its beginning. So all is done once more as if those bodies had mass, and that tree is taken if it
+ * more than halves the total length of the loops: rcr lends such bodies inertia.
  *
  * Labels. Regular labelling of Mufti (1983), sect. 2: all leaves get the highest numbers and are removed, and
  * so on. A body is removed in round h, its height above the deepest leaf that hangs from it; so the labels
@@ -39,7 +39,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { CLASSES = 10 };
+enum { CLASSES = 9 };
 enum { WORK = 20000000 }; /* steps that shorter loops may cost: a small fraction of a second */
 typedef enum discipline { FIRST_IN_FIRST_OUT, LAST_IN_FIRST_OUT } discipline;
 
@@ -73,13 +73,15 @@ static bool loads_massless(const search *s, const lw_edge *edge) {
     return massless && edge->freedom < 6;
 }
 
-/* The class of an edge, from 0 for the joints most needed in the tree to 9 for a requested cut
- * (docs/theory/graph.md). */
+/* The class of an edge, from 0 for the joints most needed in the tree to 8 for a requested cut
+ * (docs/theory/graph.md). No method can treat a cut joint that is prescribed or coupled, since it has no
+ * coordinate; some methods can treat a cut beside a body without mass. */
 static int edge_class(const search *s, const lw_edge *edge) {
+    if (edge->keep == LW_KEEP_ALWAYS && !edge->requested_cut) return 0;
     if (loads_massless(s, edge)) return edge->requested_cut ? 2 : edge->keep ? 0 : 1;
-    if (edge->requested_cut) return 9;
-    if (edge->keep) return 3 + LW_KEEP_ALWAYS - (int)edge->keep;
-    return edge->freedom < 6 ? 7 : 8;
+    if (edge->requested_cut) return 8;
+    if (edge->keep) return 3 + LW_KEEP_VALUES - (int)edge->keep;
+    return edge->freedom < 6 ? 6 : 7;
 }
 
 static int other_body(const lw_edge *edge, int body) { return edge->bodies[edge->bodies[0] == body]; }

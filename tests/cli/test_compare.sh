@@ -33,8 +33,17 @@ json "all(m['completed'] == (m['method'] == 'rcr') and m['states'] == 6 and m['a
 json "all('singular position' in m['run_reason'] and 'method rcr passes' in m['run_reason'] for m in d if not m['completed'])"
 
 # A method may decline a state.
-expect 0 compare "$problems/andrews_squeezer/model.yaml" --json --method rcr,penalty --no-run
-json "[(m['method'], m['declines']) for m in d] == [('rcr', False), ('penalty', True)] and 'body \"HE\"' in d[1]['reason']"
+cat >"$work/frame.yaml" <<'YAML'
+linkwork: 1
+bodies:
+  frame: {mass: 1e-9, com: [0.5, 0, 0], inertia: [1e-10, 1e-10, 1e-10]}
+  heavy: {mass: 10, com: [1.5, 0, 0], inertia: [1, 1, 1]}
+joints:
+  a: {type: revolute, between: [ground, frame], point: [0, 0, 0], axis: [0, 0, 1]}
+  b: {type: revolute, between: [frame, heavy], point: [1, 0, 0], axis: [0, 1, 0]}
+YAML
+expect 0 compare "$work/frame.yaml" --json --method rcr,penalty --no-run
+json "[(m['method'], m['declines']) for m in d] == [('rcr', False), ('penalty', True)] and 'very different mass' in d[1]['reason']"
 
 # Only some methods; no run; a parameter.
 expect 0 compare "$work/pendulum.yaml" --json --method lagrange,tree --no-run --set l=2

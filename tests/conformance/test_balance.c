@@ -140,7 +140,10 @@ static void test_trees(void **unused) {
 
 static void test_loops(void **unused) {
     (void)unused;
-    for (int seed = 0; seed < count_of(400); seed++) {
+    const int known =
+        7537; /* rcr: what another selection of rows had left was added to those of the next loop */
+    for (int number = 0; number <= count_of(400); number++) {
+        int seed = number < count_of(400) ? number : known;
         random_loops loops;
         random_loops_build(&loops, seed);
         lw_model *model = compile_or_fail(loops.spec);

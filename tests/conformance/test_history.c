@@ -29,16 +29,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Methods that do not hold this yet, with the reason. */
-typedef struct excuse {
-    const char *method, *reason;
-} excuse;
-#define ROWS "derivatives of 1 of 40 random loops, a spherical one, follow the calls before"
-static const excuse excuses[] = {
-    {"rcr", ROWS},
-    {NULL, NULL},
-};
-
 enum { STATES = 5, OTHERS = 6, VISITS = 12, METHODS_MAX = 32 };
 typedef enum answer_kind {
     ACCELERATIONS,
@@ -451,13 +441,9 @@ static void nothing_depends_on_what_was_asked_before(void **state) {
     for (int m = 0; m < METHODS_MAX && tally[m].method; m++)
         for (int k = 0; k < KINDS; k++) {
             if (!tally[m].faults[k]) continue;
-            const char *reason = NULL;
-            for (const excuse *e = excuses; e->method; e++)
-                if (strcmp(e->method, tally[m].method) == 0) reason = e->reason;
-            print_message("%s: %d of %d answers on %s depend on those before, first at %s%s%s\n",
-                          tally[m].method, tally[m].faults[k], tally[m].visits, kind_names[k],
-                          tally[m].first[k], reason ? "; known: " : "", reason ? reason : "");
-            faults += !reason;
+            print_message("%s: %d of %d answers on %s depend on those before, first at %s\n", tally[m].method,
+                          tally[m].faults[k], tally[m].visits, kind_names[k], tally[m].first[k]);
+            faults++;
         }
     assert_int_equal(faults, 0);
 }

@@ -33,9 +33,19 @@ enum { MAX_NV = 6 * LOOP_BODIES, MAX_NQ = 7 * LOOP_BODIES, MAX_METHODS = 40, DIS
 static const double agreement = 1e-8;
 static const double allowance = 100;
 
+/* Of the 10^4, mechanisms with which something was wrong once: a single point on a loop, which was lent next to no
+ * inertia; a body that the sum J + H k H' of penalty lost. They are tried each time. */
+static const int known[] = {7063, 4577};
+enum { MECHANISMS = 640, KNOWN = sizeof known / sizeof *known };
+
 static int mechanisms(void) {
     const char *wish = getenv("LINKWORK_LONG");
-    return wish && strcmp(wish, "1") == 0 ? 10000 : 640;
+    return wish && strcmp(wish, "1") == 0 ? 10000 : MECHANISMS + KNOWN;
+}
+
+static int seed_of(int number) {
+    bool all = mechanisms() > MECHANISMS + KNOWN;
+    return all || number < MECHANISMS ? number : known[number - MECHANISMS];
 }
 
 /* --- mechanisms ------------------------------------------------------------------------------------ */
@@ -263,7 +273,8 @@ static void units_do_not_matter(void **state) {
     static subject s;
     static score scores[MAX_METHODS];
     assert_true(lw_formulation_count() <= MAX_METHODS);
-    for (int seed = 0; seed < mechanisms(); seed++) {
+    for (int number = 0; number < mechanisms(); number++) {
+        const int seed = seed_of(number);
         set_up(&s, seed);
         bool of_mass = seed % 2;
         int which = seed / 2 % 6;
@@ -287,7 +298,8 @@ static void light_bodies_are_moved_right(void **state) {
      * its neighbours moves by forces that are rounding of theirs, where a motion of its own is concerned. */
     const double checked_to = 1e-5, beyond = 1e-9;
     int undetermined = 0, uncertain = 0, asked = 0;
-    for (int seed = 0; seed < mechanisms(); seed++) {
+    for (int number = 0; number < mechanisms(); number++) {
+        const int seed = seed_of(number);
         double truth[MAX_NV], zero[MAX_NV] = {0};
         lw_random random = random_seed((uint64_t)seed + 340000);
         set_up(&s, seed);

@@ -58,15 +58,20 @@ static void join(problem *p, int a, int b, int freedom) {
 
 /* --- slow, literal versions of what graph.c does -------------------------------------------------- */
 
-/* The rules for cuts: 0 is the worst place to cut, 9 the best. */
-enum { REGRETS = 10 };
-static int regret(const problem *p, const lw_edge *edge) {
+static bool at_massless(const problem *p, const lw_edge *edge) {
     bool massless = (edge->bodies[0] && p->massless[edge->bodies[0]]) ||
                     (edge->bodies[1] && p->massless[edge->bodies[1]]);
+    return massless && edge->freedom < 6;
+}
+
+/* The rules for cuts: 0 is the worst place to cut, 8 the best. */
+enum { REGRETS = 9 };
+static int regret(const problem *p, const lw_edge *edge) {
     int wish = edge->requested_cut ? 2 : edge->keep ? 0 : 1;
-    if (massless && edge->freedom < 6) return wish;
-    if (wish == 1) return edge->freedom == 6 ? 8 : 7;
-    return wish == 2 ? 9 : 7 - (int)edge->keep;
+    if (wish == 0 && edge->keep == LW_KEEP_ALWAYS) return 0;
+    if (at_massless(p, edge)) return wish;
+    if (wish == 1) return edge->freedom == 6 ? 7 : 6;
+    return wish == 2 ? 8 : 6 - (int)edge->keep;
 }
 
 /* Steps from ground to every body over the edges in use (NULL: all), by relaxing until nothing changes; -1:
@@ -226,7 +231,7 @@ static void check_loop(const problem *p, const lw_graph *g, int k, int *cover) {
     assert_int_equal(g->loop_base[k], lowest);
     for (int side = 0; side < 2; side++)
         assert_true(is_ancestor(g, lowest, g->label[p->edges[edge[0]].bodies[side]]));
-    assert_int_equal(g->loop_cut_at_massless[k], regret(p, &p->edges[edge[0]]) < 3);
+    assert_int_equal(g->loop_cut_at_massless[k], at_massless(p, &p->edges[edge[0]]));
 }
 
 static void check_loops(const problem *p, const lw_graph *g) {
@@ -396,6 +401,13 @@ static void massless_bodies(void **state) {
     check(&none, &g);
     assert_int_equal(g.loop_edge[0], 0);
     assert_false(g.loop_cut_at_massless[0]);
+
+    problem coupled = four_bar(); /* the only joint that is at no massless body needs its coordinate */
+    coupled.massless[1] = coupled.massless[2] = true;
+    coupled.edges[3].keep = LW_KEEP_VALUES;
+    assert_int_equal(only_cut(&coupled), 3);
+    coupled.edges[3].keep = LW_KEEP_ALWAYS;
+    assert_int_not_equal(only_cut(&coupled), 3);
 
     problem ground = four_bar(); /* ground is never massless */
     ground.massless[0] = true;
@@ -615,11 +627,11 @@ static void best_of_all_spanning_trees(void **state) {
         lw_random random = random_seed((uint64_t)running);
         problem p = random_problem(&random, 5, 5, false);
         lw_graph g = analyse(&p);
-        int reached = p.body_count - g.unreached, fewest_at_massless = INT_MAX, here_at_massless = 0;
+        int reached = p.body_count - g.unreached, fewest = INT_MAX, cuts_here = 0; /* of classes 0 to 2 */
         int best[REGRETS] = {0}, here[REGRETS] = {0};
         for (unsigned set = 0; set < 1u << p.edge_count; set++) {
             bool use[MOST_EDGES];
-            int used = 0, cuts_at_massless = 0, kept[REGRETS] = {0}, distance[MOST_BODIES + 1], found = 0;
+            int used = 0, cuts = 0, kept[REGRETS] = {0}, distance[MOST_BODIES + 1], found = 0;
             for (int e = 0; e < p.edge_count; e++) {
                 use[e] = set >> e & 1;
                 used += use[e];
@@ -630,18 +642,18 @@ static void best_of_all_spanning_trees(void **state) {
             if (found != reached) continue;
             for (int e = 0; e < p.edge_count; e++) {
                 if (use[e]) kept[regret(&p, &p.edges[e])]++;
-                cuts_at_massless +=
-                    !use[e] && distance[p.edges[e].bodies[0]] >= 0 && regret(&p, &p.edges[e]) < 3;
+                cuts += !use[e] && distance[p.edges[e].bodies[0]] >= 0 && regret(&p, &p.edges[e]) < 3;
             }
-            if (cuts_at_massless < fewest_at_massless) fewest_at_massless = cuts_at_massless;
+            if (cuts < fewest) fewest = cuts;
             int c = 0;
             while (c < REGRETS - 1 && kept[c] == best[c]) c++;
             if (kept[c] > best[c]) memcpy(best, kept, sizeof best);
         }
         for (int i = 1; i <= reached; i++) here[regret(&p, &p.edges[g.edge[i]])]++;
-        for (int k = 0; k < g.loop_count; k++) here_at_massless += g.loop_cut_at_massless[k];
+        for (int k = 0; k < g.loop_count; k++)
+            cuts_here += regret(&p, &p.edges[g.loop_edge[g.loop_start[k]]]) < 3;
         assert_memory_equal(here, best, sizeof best);
-        assert_int_equal(here_at_massless, fewest_at_massless);
+        assert_int_equal(cuts_here, fewest);
     }
     running = -1;
 }

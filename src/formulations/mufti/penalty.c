@@ -3,13 +3,15 @@
  *   (J + H k H') a = u + H k gamma,   lambda = k (gamma - H'a)
  *
  * is the minimum of Gauss's function (39) plus 1/2 (H'a - gamma)' k (H'a - gamma). The rows are violated by
- * what the multipliers need, H'a - gamma = -lambda / k, so the error falls as 1 / k until rounding, which
- * grows as k, meets it. k_r = penalty times the mass that row r meets, so `penalty` has no unit.
+ * what the multipliers need, H'a - gamma = -lambda / k, so the error falls as 1 / k. Rounding of the sum
+ * grows as k; corrections by the two equations that it comes from take it off. k_r = penalty times the mass
+ * that row r meets, so `penalty` has no unit.
  *
  * Source   Mufti (1983), remark 1, eq. 39; docs/theory/penalty.md.
  * Cost     dense Cholesky, O(M^3) with M = 6 bodies. Dependent rows do no harm: H k H' does not ask for rank.
  * Check    what a step of the method of multipliers changes is the error; too large an error is refused.
- * Limits   approximate by design: about 1e-7 at best. J may be singular as long as J + H k H' is not.
+ * Limits   approximate by design: about 1e-7 with the default penalty. J may be singular as long as
+ *          J + H k H' is not.
  */
 #include "formulations/common/absolute_method_base.h"
 #include "constraints/characteristic_length.h"
@@ -18,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where the error of the method and that of rounding meet: docs/theory/penalty.md, section 3. */
+/* An error of about 1e-7, and room for bodies of 1e-6 of the others: docs/theory/penalty.md, section 3. */
 static const double default_penalty = 3e8;
 
 typedef struct penalty_method {
@@ -27,7 +29,9 @@ typedef struct penalty_method {
     double *k;            /* per row */
     double *Ht;           /* 6 per block: H in dimensionless coordinates, characteristic_length.h */
     double *A, *a, *next; /* next: a after a step of the method of multipliers */
+    double *next_lambda;  /* per row: the multipliers after that step */
     double *left;         /* forces that are left on each body, and the size of those on it */
+    double *open;         /* per row: k times what is left of it */
     lw_symmetric *symmetric;
     double condition;
 } penalty_method;
@@ -90,27 +94,55 @@ static void assemble(penalty_method *m) {
     }
 }
 
-/* (J + H k H') a = u + H (k gamma + lambda), in dimensionless coordinates. */
-static void minimise(penalty_method *m, double *a) {
+/* What a and the multipliers leave of J a - H lambda = u, into left, the first of both equations of (7). */
+static void take_balance(const penalty_method *m, const double *a, const double *lambda, double *left) {
+    const lw_newton_euler *s = m->absolute_base.system;
+    const lw_rows *rows = s->rows;
+    double Iw[3], square_length = m->length * m->length;
+    for (int i = 0; i < s->model->body_count; i++) {
+        lw_s3_mul_v(s->inertia + 6 * i, a + 6 * i, Iw);
+        for (int k = 0; k < 3; k++) {
+            left[6 * i + k] = s->u[6 * i + k] - Iw[k];
+            left[6 * i + 3 + k] =
+                s->u[6 * i + 3 + k] * m->length - s->mass[i] * square_length * a[6 * i + 3 + k];
+        }
+    }
+    for (int r = 0; r < rows->count; r++)
+        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
+            lw_v6_axpy(lambda[r], m->Ht + 6 * b, left + 6 * (rows->body[b] - 1));
+}
+
+/* H'a of one row. */
+static double along_row(const penalty_method *m, int r, const double *a) {
+    const lw_rows *rows = m->absolute_base.system->rows;
+    double sum = 0;
+    for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
+        sum += lw_v6_dot(m->Ht + 6 * b, a + 6 * (rows->body[b] - 1));
+    return sum;
+}
+
+/* Solves J a - H lambda = u, H'a + (lambda - given) / k = gamma, in dimensionless coordinates (7), (8): by
+ * elimination of lambda, and corrections by what the two equations leave. In the sum J + H k H' a light body
+ * loses its inertia beside k times that of a heavy one; in the two equations by themselves it does not. */
+static void minimise(penalty_method *m, const double *given, double *a, double *lambda) {
+    enum { CORRECTIONS = 2 };
     const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
     int M = 6 * s->model->body_count;
-    for (int k = 0; k < M; k++) a[k] = s->u[k] * (k % 6 < 3 ? 1 : m->length);
-    for (int r = 0; r < rows->count; r++)
-        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
-            lw_v6_axpy(m->k[r] * rows->gamma[r] + s->lambda[r], m->Ht + 6 * b, a + 6 * (rows->body[b] - 1));
-    lw_cholesky_solve(m->symmetric, M, m->A, 1, a);
-}
-
-/* lambda = k (gamma - H'a) */
-static void multipliers(penalty_method *m, const double *a) {
-    const lw_newton_euler *s = m->absolute_base.system;
-    const lw_rows *rows = s->rows;
-    for (int r = 0; r < rows->count; r++) {
-        double sum = rows->gamma[r];
-        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
-            sum -= lw_v6_dot(m->Ht + 6 * b, a + 6 * (rows->body[b] - 1));
-        s->lambda[r] = m->k[r] * sum;
+    memset(a, 0, (size_t)M * sizeof *a);
+    memset(lambda, 0, (size_t)rows->count * sizeof *lambda);
+    for (int round = 0; round <= CORRECTIONS; round++) {
+        double *step = m->left;
+        take_balance(m, a, lambda, step);
+        for (int r = 0; r < rows->count; r++) {
+            double already = given ? given[r] - lambda[r] : -lambda[r];
+            m->open[r] = m->k[r] * (rows->gamma[r] - along_row(m, r, a)) + already; /* k times what is left */
+            for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
+                lw_v6_axpy(m->open[r], m->Ht + 6 * b, step + 6 * (rows->body[b] - 1));
+        }
+        lw_cholesky_solve(m->symmetric, M, m->A, 1, step);
+        for (int r = 0; r < rows->count; r++) lambda[r] += m->open[r] - m->k[r] * along_row(m, r, step);
+        for (int k = 0; k < M; k++) a[k] += step[k];
     }
 }
 
@@ -120,23 +152,15 @@ static double unbalanced(const penalty_method *m, int *body) {
     const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
     int bodies = s->model->body_count;
-    double *left = m->left, *terms = m->left + 6 * bodies, worst = 0, Iw[3];
+    double *left = m->left, *terms = m->left + 6 * bodies, worst = 0;
+    take_balance(m, m->a, s->lambda, left);
     for (int i = 0; i < bodies; i++) {
-        lw_s3_mul_v(s->inertia + 6 * i, m->a + 6 * i, Iw);
         terms[i] = 0;
-        for (int k = 0; k < 6; k++) {
-            double inertia = k < 3 ? Iw[k] : s->mass[i] * m->length * m->length * m->a[6 * i + k];
-            double applied = s->u[6 * i + k] * (k < 3 ? 1 : m->length);
-            left[6 * i + k] = applied - inertia;
-            terms[i] += fabs(applied) + fabs(inertia);
-        }
+        for (int k = 0; k < 6; k++) terms[i] += fabs(s->u[6 * i + k]) * (k < 3 ? 1 : m->length);
     }
     for (int r = 0; r < rows->count; r++)
-        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++) {
-            int i = rows->body[b] - 1;
-            lw_v6_axpy(s->lambda[r], m->Ht + 6 * b, left + 6 * i);
-            for (int k = 0; k < 6; k++) terms[i] += fabs(s->lambda[r] * m->Ht[6 * b + k]);
-        }
+        for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
+            for (int k = 0; k < 6; k++) terms[rows->body[b] - 1] += fabs(s->lambda[r] * m->Ht[6 * b + k]);
     for (int i = 0; i < bodies; i++)
         for (int k = 0; k < 6; k++)
             if (fabs(left[6 * i + k]) > worst * terms[i])
@@ -213,7 +237,6 @@ static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     const double largest_condition = 1e15; /* beyond, nothing is left of J beside H k H' */
     penalty_method *m = (penalty_method *)absolute_base;
     lw_newton_euler *s = absolute_base->system;
-    const lw_rows *rows = s->rows;
     int M = 6 * s->model->body_count;
     m->length = lw_body_length(s);
     weigh_rows(m);
@@ -225,10 +248,8 @@ static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
             "give mass or inertia to bodies that move freely without any, or take a smaller penalty",
             "with penalty %g the equations of motion are singular to rounding", m->penalty);
 
-    memset(s->lambda, 0, (size_t)rows->count * sizeof *s->lambda);
-    minimise(m, m->a);
-    multipliers(m, m->a);
-    minimise(m, m->next);
+    minimise(m, NULL, m->a, s->lambda);
+    minimise(m, s->lambda, m->next, m->next_lambda);
     for (int k = 0; k < M; k++) s->a[k] = m->a[k] * (k % 6 < 3 ? 1 : m->length);
     return judge(m, error);
 }
@@ -254,6 +275,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->A = LW_NEW(arena, double, M *M + 1);
     m->a = LW_NEW(arena, double, M + 1);
     m->next = LW_NEW(arena, double, M + 1);
+    m->next_lambda = LW_NEW(arena, double, rows->count + 1);
+    m->open = LW_NEW(arena, double, rows->count + 1);
     m->left = LW_NEW(arena, double, 2 * M + 1);
     m->symmetric = lw_symmetric_create((int)M);
     if (lw_arena_failed(arena) || !m->symmetric) {

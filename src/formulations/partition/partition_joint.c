@@ -26,6 +26,7 @@
 #include "formulations/common/tree_method_base.h"
 #include "model/joint.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -211,6 +212,45 @@ static void find_accelerations(partition_method *m, double t, const double *tau,
     }
 }
 
+/* (12) is solved for the rounding of M x as well, a part eps of |M| |x|, so that vdot_I is uncertain by
+ * eps M_d^-1 |D| |M| |x| at worst. Next to a singular position a body without inertia about an axis may
+ * accelerate 1e9 times as fast as all others. The others then have lost their digits, and this bound alone
+ * tells it: the balance check grants the rounding of the fast one. step is workspace. */
+static lw_status keep_digits(partition_method *m, const double *x, double *step, lw_error *error) {
+    const double good = 3e-5;  /* of each acceleration; what passes the balance check is right to 1e-5 */
+    const double least = 1e-8; /* of the largest one: some hundred of its roundings, over `good` */
+    const lw_model *model = m->loop_base.base.model;
+    lw_partition *p = m->partition;
+    size_t n = (size_t)p->n;
+    double most = lw_v3_norm(model->gravity) / m->length, worst = 0, *a = p->pivots; /* free here */
+    int where = 0;
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(x[i]) / p->units[i]);
+        step[i] = 0;
+        for (size_t j = 0; j < n; j++) step[i] += DBL_EPSILON * fabs(p->M[i + j * n] * x[j]) / p->units[j];
+    }
+    for (int i = 0; i < p->k; i++) {
+        a[i] = 0;
+        for (size_t j = 0; j < n; j++) a[i] += fabs(p->D[j + (size_t)i * n]) * step[j];
+    }
+    lw_cholesky_solve(p->symmetric, p->k, p->Md, 1, a);
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = model->links[i].v; k < model->links[i].v + model->links[i].joint.nv; k++) {
+            double uncertain = 0;
+            for (int j = 0; j < p->k; j++) uncertain += fabs(p->D[(size_t)k + (size_t)j * n] * a[j]);
+            double share = uncertain / (fabs(x[k]) / p->units[k] + least * most);
+            if (share > worst) worst = share, where = i;
+        }
+    if (!(worst > good)) return LW_OK;
+    const lw_joint_entry *joint = &model->joints[model->bodies[where].joint_index];
+    return lw_fail_at(
+        error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
+        "take method lagrange, or give bodies without inertia about some axis a little",
+        "its acceleration is uncertain by up to %.1g of itself: other joints accelerate so fast "
+        "that their rounding is left in it",
+        worst);
+}
+
 /* Multipliers of the rows, and forces of prescribed speeds, which stand behind these. */
 static void take_multipliers(partition_method *m) {
     lw_loop_method *base = &m->loop_base;
@@ -241,7 +281,8 @@ static lw_status solve(lw_loop_method *loop_base, double t, const double *tau, l
     status = lw_partition_reduce(m->partition, error);
     if (status != LW_OK) return status;
     find_accelerations(m, t, tau, m->particular);
-    status = row_forces(m, m->scheme, error);
+    if (!loop_base->integrating) status = keep_digits(m, m->particular, m->step, error); /* what is shown */
+    if (status == LW_OK) status = row_forces(m, m->scheme, error);
     if (status != LW_OK) return status;
     take_multipliers(m);
     /* Inverse dynamics does not take over the state of a model without prescribed motions and elements. */

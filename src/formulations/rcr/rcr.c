@@ -357,8 +357,12 @@ static lw_status solve(lw_loop_method *loop_base, double t, const double *tau, l
     lw_status status = LW_OK;
     if (loop_base->integrating && !m->asked && m->loops->count > 0) first_choice(m, t);
     if (loop_base->integrating && !m->started) {
-        status = lw_rcr_look_at_start(m, t, error);
+        const lw_model *model = loop_base->base.model;
+        memcpy(m->given, loop_base->data->q, (size_t)model->nq * sizeof *m->given);
+        memcpy(m->given + model->nq, loop_base->data->v, (size_t)model->nv * sizeof *m->given);
+        status = lw_rcr_look_at_start(m, t, error); /* draws speeds onto the rows */
         m->started = status == LW_OK;
+        lw_take_state(model, loop_base->data, t, m->given, m->given + model->nq);
     }
     if (status == LW_OK) status = lw_rcr_run(m, t, tau, error);
     if (status != LW_OK) return status;
@@ -476,6 +480,7 @@ static bool take_memory(lw_rcr *m) {
     m->rest = LW_NEW(arena, double, nv);
     m->before = LW_NEW(arena, double, nv);
     m->moved = LW_NEW(arena, double, nq + 2 * nv);
+    m->given = LW_NEW(arena, double, nq + nv);
     m->force = LW_NEW(arena, double, nv);
     m->push = LW_NEW(arena, double, nv);
     m->a = LW_NEW(arena, double, 6 * (model->body_count + 1));

@@ -25,6 +25,8 @@
 /* The share e of the smallest inertia in the loop. The elimination loses as many digits as e has, and a
  * correction gains as many. */
 static const double share = 1e-5;
+/* Of a link: bodies that reach no farther than this are a point; rounding of inertia leaves 1e-8. */
+static const double point = 1e-6;
 
 /* The bodies with inertia on the path of a loop, at the position in data: the mean of their centres, their
  * extent from there, and the smallest of their masses, or inertia over length^2. */
@@ -86,8 +88,8 @@ static void survey_loops(const lw_rcr *m, neighbours *of_loop) {
     for (int t = 0; t < count; t++)
         for (int k = 0; k < 3 && of_loop[t].count > 0; k++) of_loop[t].centre[k] /= of_loop[t].count;
     look_along(m, add_length, of_loop);
-    for (int t = 0; t < count; t++)
-        if (!(of_loop[t].length > 0)) of_loop[t].length = m->system->length;
+    for (int t = 0; t < count; t++) /* of a single point, whose spread is rounding */
+        if (!(of_loop[t].length > point * m->system->length)) of_loop[t].length = m->system->length;
     look_along(m, add_mass, of_loop);
 }
 

@@ -65,6 +65,7 @@ typedef struct lw_rcr {
     double fastest; /* The largest joint acceleration so far, in rad/s^2 (lw_rcr_rate). */
     double *start;  /* The coordinates q at the start. */
     double *before; /* Per speed: the speeds of a state that is evaluated more than once. */
+    double *given;  /* The coordinates and speeds of the first state while it is examined. */
     /* Workspace. */
     double *zero; /* Per speed: zeros. */
     double *open; /* 6 per joint: the reactions that undetermined multipliers cause. */

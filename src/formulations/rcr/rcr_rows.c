@@ -380,6 +380,28 @@ static double largest(int count, const double *x) {
     return most;
 }
 
+/* Accelerations of the joints as angles, and, of a mechanism that cannot move, what its bodies would do. */
+static double size_of_motion(const lw_rcr *m) {
+    double size = 0;
+    for (int k = 0; k < m->loop_base.base.model->nv; k++) size = fmax(size, lw_rcr_rate(m, k, m->moved));
+    for (int i = 1; i <= m->loop_base.base.model->body_count; i++)
+        size = fmax(size, largest(3, m->a + 6 * i + 3) / m->system->length);
+    return size;
+}
+
+/* The largest change x of a joint's acceleration relative to that acceleration: a light body may accelerate
+ * 1e9 times as fast as others, and what is rounding of its acceleration is not rounding of theirs. */
+static double largest_share(const lw_rcr *m, const double *x, double size, int *where) {
+    const double least =
+        1e-8; /* Of the largest acceleration: the others may have a hundred of its roundings. */
+    double share = 0;
+    for (int k = 0; k < m->loop_base.base.model->nv; k++) {
+        double part = lw_rcr_rate(m, k, x) / (lw_rcr_rate(m, k, m->moved) + least * size);
+        if (!(part <= share)) share = part, *where = k;
+    }
+    return share;
+}
+
 static void add(int count, const double *x, double *to) {
     for (int k = 0; k < count; k++) to[k] += x[k];
 }
@@ -417,45 +439,44 @@ static lw_status find_correction(lw_rcr *m, const lw_subject *subject, lw_error 
     return lw_rcr_system_run(m->system, &still, error);
 }
 
-static lw_status uncertain(const lw_rcr *m, double by, lw_error *error) {
-    if (m->lends)
-        return lw_fail(
-            error, LW_ERROR_SINGULAR, NULL,
-            "take method massless or lagrange, or give bodies without mass some",
-            "the closed loops do not determine how bodies without mass move: corrections still change "
-            "accelerations by %.1g",
-            by);
-    return lw_fail(
-        error, LW_ERROR_SINGULAR, NULL, "take method massless, or give light bodies more mass",
-        "bodies of the closed loops differ so much in mass and inertia that method rcr loses all digits: its "
-        "accelerations are uncertain by %.1g",
-        by);
+/* Corrections do not settle: the acceleration of some speed still changes by a share of itself. */
+static lw_status uncertain(const lw_rcr *m, int speed, double share, lw_error *error) {
+    const lw_model *model = m->loop_base.base.model;
+    const lw_joint_entry *joint = &model->joints[model->bodies[m->choice->body_of[speed]].joint_index];
+    return lw_fail_at(
+        error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
+        m->lends ? "take method lagrange, or give bodies without mass or inertia some"
+                 : "take method lagrange or massless, or give light bodies more mass",
+        m->lends ? "the closed loops hardly determine how bodies without mass or inertia move: corrections "
+                   "still change its acceleration by %.1g of itself"
+                 : "bodies of the closed loops differ so much in mass and inertia that method rcr loses its "
+                   "digits: its acceleration is uncertain by %.1g of itself",
+        share);
 }
 
 lw_status lw_rcr_correct(lw_rcr *m, const lw_subject *subject, lw_error *error) {
-    enum { ROUNDS = 8 };
-    const double rounding = 1e-13, good = 1e-8; /* Relative to the accelerations. */
+    enum { ROUNDS = 12 };
+    const double rounding = 1e-13, good = 1e-8; /* Relative to the largest acceleration. */
+    const double good_share = 1e-5;             /* Relative to each one, as the balance check can tell. */
     const lw_model *model = m->loop_base.base.model;
     const lw_data *data = m->loop_base.data;
-    const lw_rcr_system *s = m->system;
-    int nv = model->nv, n = model->body_count;
-    double before = HUGE_VAL;
+    int nv = model->nv, n = model->body_count, where = 0;
+    double before = HUGE_VAL, share = HUGE_VAL; /* The largest change by the last correction. */
     save_solution(m);
     for (int round = 0; round < ROUNDS; round++) {
         lw_status status = find_correction(m, subject, error);
         if (status != LW_OK) return status;
-        double change = largest(nv, data->vdot), all = largest(nv, m->moved);
-        if (!(change < 0.5 * before)) break;
-        before = change;
+        double change = 0, own = largest_share(m, data->vdot, size_of_motion(m), &where);
+        for (int k = 0; k < nv; k++) change = fmax(change, lw_rcr_rate(m, k, data->vdot));
+        if (!(change < 0.5 * before || own < 0.5 * share)) break;
+        before = change, share = own;
         add(nv, data->vdot, m->moved);
-        add(m->loop_base.rows->count, s->lambda, m->held);
+        add(m->loop_base.rows->count, m->system->lambda, m->held);
         if (model->motion_count) add(nv, m->force, m->push);
         for (int i = 1; i <= n; i++) add(6, data->nodes[i].a, m->a + 6 * i);
-        if (!(change > rounding * all)) break;
+        if (!(share > rounding)) break;
     }
     restore_solution(m);
-    /* For a mechanism that cannot move, the accelerations that its bodies would have. */
-    double size = largest(nv, m->moved);
-    for (int i = 1; i <= n; i++) size = fmax(size, largest(3, m->a + 6 * i + 3) / s->length);
-    return !m->delicate || before <= good * size ? LW_OK : uncertain(m, before / size, error);
+    if (!m->delicate || (before <= good * size_of_motion(m) && share <= good_share)) return LW_OK;
+    return uncertain(m, where, share, error);
 }

@@ -36,7 +36,8 @@ lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const 
     s->lasting = LW_NEW(arena, bool, loops->count + 1);
     s->placed = LW_NEW(arena, bool, loops->count + 1);
     s->pivot = LW_NEW(arena, int, m);
-    s->K = LW_NEW(arena, double, loops->K_size + 1);
+    s->K_size = (size_t)loops->K_size;
+    s->K = LW_NEW(arena, double, s->K_size + 1);
     s->Y = LW_NEW(arena, double, loops->Y_size + 1);
     s->Z = LW_NEW(arena, double, loops->Z_size + 1);
     s->L = LW_NEW(arena, double, loops->block_size + 1);
@@ -76,15 +77,10 @@ void lw_rcr_system_select(lw_rcr_system *s, const lw_selection *x) {
     if (s->selected == x) return;
     s->selected = x;
     s->loops = x->loops, s->awake = x->awake, s->row = x->row, s->scale = x->scale;
-    for (int t = 0; t < s->loops->count; t++) {
-        const lw_loop_constraint *loop = &s->loops->loops[t];
-        s->placed[t] = false;
-        s->rank[t] = 0;
-        const int ends[2] = {loop->K_first, loop->K_second};
-        for (int side = 0; side < 2; side++) /* Clears the wrenches of rows that do not take part. */
-            for (int row = s->awake[t]; row < loop->count && ends[side] >= 0; row++)
-                for (int k = 0; k < 6; k++) s->K[ends[side] + lw_wrench_at(row) + 4 * k] = 0;
-    }
+    /* Packs reach beyond the rows that take part. Whatever another selection has left there, in another
+     * layout perhaps, would be added to the rows of the next loop. */
+    memset(s->K, 0, s->K_size * sizeof *s->K);
+    for (int t = 0; t < s->loops->count; t++) s->placed[t] = false, s->rank[t] = 0;
 }
 
 void lw_rcr_system_start(lw_rcr_system *s, const lw_subject *subject) {

@@ -33,6 +33,7 @@ typedef struct lw_rcr_system {
     bool *placed;
     /* Wrenches in internal axes about the internal origin: at segments, and of loops at their bases. */
     double *K;
+    size_t K_size; /* The number of doubles in K. */
     double *Y, *Z; /* S'K per segment, and D^-1 S'K of the segments at one body. */
     /* Blocks, in rows of LW_ABREAST(columns); after the elimination C (below the diagonal), 1 / d and
          * F. */
