@@ -181,7 +181,7 @@ static void print_table(const lw_model *model, const lw_run_options *run, const 
         printf("  %-20s %12s %9s %9s %10s  %s%s\n", r->method, compare_time(t[0], r->ns_per_call),
                r->reference ? "reference" : number(t[1], r->max_rel_diff),
                r->reference ? "" : number(t[2], r->reaction_diff), number(t[3], r->condition),
-               r->verdict == LW_VERDICT_APPROXIMATE ? "approximate"
+               r->verdict == LW_VERDICT_APPROXIMATE ? (r->reason[0] ? "approximate: " : "approximate")
                : r->verdict == LW_VERDICT_DIFFERS   ? "DIFFERS: "
                : r->verdict == LW_VERDICT_FAILED    ? "FAILED: "
                : r->verdict == LW_VERDICT_DECLINED  ? "declines: "

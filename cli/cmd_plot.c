@@ -44,12 +44,13 @@ static int plot(const cli_command *command, int argc, char **argv) {
     if (!out && !svg_name(rest.items[0], name, sizeof name))
         return cli_say(command, CLI_WRONG, "the results file's name is too long; give --out FILE.svg");
     if (!out) out = name;
-    const char *ending = strrchr(out, '.');
-    if (ending && !strchr(ending, '/') && strcasecmp(ending, ".svg") != 0)
+    const char *file = strrchr(out, '/'), *ending = strrchr(file ? file : out, '.');
+    int stem = ending ? (int)(ending - out) : (int)strlen(out);
+    if (!ending || strcasecmp(ending, ".svg") != 0)
         return cli_say(command, CLI_WRONG,
                        "--out: \"%s\" does not end in .svg, and only SVG pictures are drawn; give e.g. --out "
                        "%.*s.svg, which browsers show and convert",
-                       out, (int)(ending - out), out);
+                       out, stem, out);
     lw_error error = {0};
     lw_status status = lw_plot_results(rest.items[0], out, rest.items + 1, (size_t)(rest.count - 1), &error);
     if (status != LW_OK) return cli_fault(command, status, &error);

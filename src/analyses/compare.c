@@ -563,6 +563,20 @@ static void judge_run(contest *c, int k) {
     put_reason(r->reason, sizeof r->reason, &error);
 }
 
+/* Without an exact method there is nothing to compare with. The methods that are left say so; every other one
+ * has given its reason. */
+static void explain_no_reference(contest *c) {
+    for (int k = 0; k < c->count; k++) {
+        lw_comparison *r = &c->results[k];
+        lw_error error;
+        if (!takes_part(c, k) || r->reason[0]) continue;
+        lw_fail(&error, LW_ERROR_ARGUMENT, NULL, "compare it with an exact method too, such as lagrange",
+                "no exact method has an answer with which its own could be compared");
+        r->max_rel_diff = r->reaction_diff = NAN;
+        put_reason(r->reason, sizeof r->reason, &error);
+    }
+}
+
 /* --- the whole comparison ---------------------------------------------------------------------------- */
 
 static lw_status hold(contest *c, bool *ran, lw_error *error) {
@@ -572,12 +586,18 @@ static lw_status hold(contest *c, bool *ran, lw_error *error) {
     }
     c->state_count = 1;
     choose_reference(c);
-    if (c->reference < 0) return LW_OK; /* Every method has given its reason. */
+    if (c->reference < 0) {
+        explain_no_reference(c);
+        return LW_OK;
+    }
     if (!c->options->no_run) {
         lw_status status = choose_guide(c, ran, error);
         if (status != LW_OK) return status;
         choose_reference(c);
-        if (c->reference < 0) return LW_OK;
+        if (c->reference < 0) {
+            explain_no_reference(c);
+            return LW_OK;
+        }
     }
     c->results[c->reference].reference = true;
     for (int k = 0; k < c->count; k++) {

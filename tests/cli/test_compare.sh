@@ -45,6 +45,12 @@ YAML
 expect 0 compare "$work/frame.yaml" --json --method rcr,penalty --no-run
 json "[(m['method'], m['declines']) for m in d] == [('rcr', False), ('penalty', True)] and 'very different mass' in d[1]['reason']"
 
+# An approximate method alone has nothing that it could be compared with, and says so instead of a difference.
+expect 0 compare "$problems/four_bar/model.yaml" --json --method penalty --no-run
+json "d[0]['max_rel_diff'] is None and 'no exact method' in d[0]['reason'] and 'such as lagrange' in d[0]['reason']"
+expect 0 compare "$problems/four_bar/model.yaml" --method penalty --no-run
+says out "approximate: no exact method has an answer"
+
 # Only some methods; no run; a parameter.
 expect 0 compare "$work/pendulum.yaml" --json --method lagrange,tree --no-run --set l=2
 json "[m['method'] for m in d] == ['tree', 'lagrange'] and all('steps' not in m and m['states'] == 1 for m in d)"

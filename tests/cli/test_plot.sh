@@ -90,5 +90,8 @@ for ending in png PDF jpeg; do
     [[ ! -e $work/picture.$ending ]] || fail "picture.$ending was written"
 done
 expect 0 plot "$work/r.csv" pin.q --out "$work/picture.SVG"
+expect 2 plot "$work/r.csv" pin.q --out "$work/picture"
+says err "picture\" does not end in .svg, and only SVG pictures are drawn; give e.g. --out $work/picture.svg"
+[[ ! -e $work/picture ]] || fail "picture was written"
 
 echo passed
