@@ -55,7 +55,7 @@ lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **out
     *out = NULL;
     int count = absolute ? 6 * model->body_count : model->nv;
     if (count > COORDINATES_MAX)
-        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "look at a smaller model of the same kind",
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "examine a smaller model of the same kind",
                        "the criterion needs dense matrices, and there are %d coordinates; %d are allowed",
                        count, COORDINATES_MAX);
     lw_merits *m = calloc(1, sizeof *m);
@@ -285,7 +285,7 @@ static lw_status compile_driven(const lw_spec *spec, const lw_model *model, cons
             } else if (prescribed && coordinate < 0)
                 status = lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, model->joints[j].place, "joint",
                                     model->joints[j].name, "take its motion away for the sweep",
-                                    "its rotation is prescribed, and a sweep cannot hold that");
+                                    "its rotation is prescribed, and a sweep cannot hold a rotation");
             else if (prescribed) {
                 char *text = texts[j * LW_JOINT_MAX_V + k];
                 snprintf(text, sizeof *texts, "%.17g", q[info->q + coordinate]);

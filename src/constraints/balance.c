@@ -719,7 +719,7 @@ lw_status lw_balance_verdict(const lw_model *model, const lw_balance_result *res
     case LW_BALANCE_JOINT:
         place = model->joints[result->index].place;
         kind = "joint", name = model->joints[result->index].name;
-        what = "along its free directions it transmits something else than what acts there";
+        what = "along its free directions it does not transmit the applied forces";
         break;
     case LW_BALANCE_CLOSURE:
         place = model->joints[result->index].place;
@@ -745,5 +745,6 @@ lw_status lw_balance_verdict(const lw_model *model, const lw_balance_result *res
             "look at the forces and motions that act there: is one infinite, or of absurd size?",
             "method %s: forces or accelerations at t = %.9g are not finite", method, t);
     return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, place, kind, name, NULL,
-                      "method %s at t = %.9g: %s (%.2g of what acts there)", method, t, what, result->amount);
+                      "method %s at t = %.9g: %s (%.2g of the terms that act there)", method, t, what,
+                      result->amount);
 }

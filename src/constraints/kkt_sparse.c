@@ -397,8 +397,8 @@ lw_status lw_kkt_sparse_solve(lw_kkt_sparse *kkt, const double *u, const double 
         return lw_fail_at(
             error, LW_ERROR_SINGULAR, kkt->model->file, kkt->model->bodies[body + 1].place, "body",
             kkt->model->bodies[body + 1].name, remedy,
-            "its acceleration cannot be told from the sparse system: corrections still change it "
-            "by %.1g of what moves there",
+            "the sparse system does not determine its acceleration: corrections still change it "
+            "by %.1g of the accelerations around it",
             change);
     double left = residual_of(kkt, u, gamma, &body), missed = row_defect(kkt, &row);
     if (!(left < accurate))
@@ -409,11 +409,10 @@ lw_status lw_kkt_sparse_solve(lw_kkt_sparse *kkt, const double *u, const double 
     if (!(missed < accurate)) {
         char what[160];
         lw_row_describe(kkt->model, &kkt->now->rows[row], what, sizeof what);
-        return lw_fail(
-            error, LW_ERROR_SINGULAR, NULL, remedy,
-            "the accelerations that %s asks for cannot be met in the digits that there are: %.1g of "
-            "what moves there is left",
-            what, missed);
+        return lw_fail(error, LW_ERROR_SINGULAR, NULL, remedy,
+                       "the accelerations that %s requires cannot be reached in double precision: a "
+                       "residual of %.1g of the accelerations around it is left",
+                       what, missed);
     }
     memcpy(a, kkt->x, 6 * (size_t)kkt->bodies * sizeof *a);
     if (kkt->rows) memcpy(lambda, kkt->x + 6 * kkt->bodies, (size_t)kkt->rows * sizeof *lambda);

@@ -369,11 +369,11 @@ static void place_joints(lw_compiler *compiler) {
 static void explain_cut(lw_compiler *compiler, int j) {
     const lw_joint_spec *spec = &compiler->spec->joints[j];
     if (spec->has_q || spec->has_v)
-        lw_compile_warning(
-            compiler, "joint", spec->name, spec->place,
-            "give them to another joint of the loop, or cut elsewhere",
-            "closes a loop and has no coordinates of its own: its v does not count, its q only as a wish "
-            "where the loop leaves a choice");
+        lw_compile_warning(compiler, "joint", spec->name, spec->place,
+                           "give them to another joint of the loop, or cut elsewhere",
+                           "closes a loop and has no coordinates of its own: its v has no effect, its q only "
+                           "as a preference "
+                           "where the loop leaves a choice");
     if (compiler->drafts[j].prescribed && spec->cut)
         lw_compile_error(
             compiler, "joint", spec->name, spec->place, "take out cut: true",

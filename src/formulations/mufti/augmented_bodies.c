@@ -78,7 +78,8 @@ lw_status lw_augmented_applies(const char *method, const lw_model *model, int un
         return lw_fail_at(
             error, LW_ERROR_UNSUPPORTED, model->file, body->place, "body", body->name,
             "give it mass, or take method lagrange or massless",
-            "it slides, but neither it nor what hangs on it has mass; method %s divides by that", method);
+            "it slides, but neither it nor the bodies attached to it have mass; method %s divides by that",
+            method);
     }
     return lw_needs_determined(model, error);
 }

@@ -220,14 +220,14 @@ static lw_status judge(const penalty_method *m, lw_error *error) {
             error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
             "take an exact method, such as rcr or lagrange, or a smaller penalty (--penalty)",
             "with penalty %g rounding leaves %.2g of the forces on it: its inertia is lost beside "
-            "what the rows resist",
+            "the penalty of the rows",
             m->penalty, missing);
     }
     if (yielding(m) < 1) return LW_OK;
     return lw_fail(
         error, LW_ERROR_SINGULAR, NULL, "take an exact method, such as rcr or lagrange",
-        "with penalty %g the rows give way by more than they should: bodies of very different mass hang on "
-        "each other%s",
+        "with penalty %g the rows yield by more than they should: bodies of very different mass are "
+        "connected%s",
         m->penalty,
         model->closure_count || model->constraint_count ? ", or the mechanism is near a singular position"
                                                         : "");

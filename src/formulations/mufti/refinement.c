@@ -162,7 +162,7 @@ static lw_status lost(const lw_refinement *r, const leftover *at, const char *na
     char what[160];
     lw_row_describe(model, &r->s->rows->rows[at->row], what, sizeof what);
     return lw_fail(error, LW_ERROR_SINGULAR, NULL, remedy,
-                   "method %s misses the acceleration that %s asks for by %.1g of it: the equations of "
+                   "method %s misses the acceleration that %s requires by %.1g of it: the equations of "
                    "motion are singular "
                    "or nearly so",
                    name, what, at->wrong);

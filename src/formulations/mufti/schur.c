@@ -117,7 +117,7 @@ static lw_status undetermined(lw_error *error) {
     return lw_fail(
         error, LW_ERROR_SINGULAR, NULL,
         "give inertia to the bodies that turn freely without any, or take method massless",
-        "a body without inertia in some direction is not held there by its joints: its acceleration "
+        "a body without inertia in some direction is not constrained there by its joints: its acceleration "
         "is not determined");
 }
 

@@ -240,14 +240,13 @@ void lw_partition_accept(lw_partition *p, double t) {
 static lw_status singular_set(const lw_partition *p, const lw_coordinate_set *set, lw_error *error) {
     char names[160], values[160];
     list(p, set, NULL, names, values, sizeof names);
-    return lw_fail(
-        error, LW_ERROR_SINGULAR, NULL,
-        p->fixed.count >= 0
-            ? "name other coordinates, or none, so that they choose themselves"
-            : "take smaller steps (an adaptive integrator does by itself), so that other coordinates are "
-              "chosen before; or start from another state",
-        "the independent coordinates %s no longer determine the others: %d of %d do not follow",
-        names[0] ? names : "(none)", p->d - p->rank, p->d);
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL,
+                   p->fixed.count >= 0
+                       ? "name other coordinates, or none, so that they choose themselves"
+                       : "take smaller steps (an adaptive integrator does so automatically), "
+                         "so that other coordinates are chosen before; or start from another state",
+                   "the independent coordinates %s no longer determine the others: %d of %d do not follow",
+                   names[0] ? names : "(none)", p->d - p->rank, p->d);
 }
 
 lw_status lw_partition_factor(lw_partition *p, const lw_coordinate_set *set, bool deficient,

@@ -160,8 +160,7 @@ lw_status lw_rcr_reverses(const lw_rcr *m, double t, lw_error *error) {
     return singular_position(m, m->crossing.reversing_loop, how,
                              "give it lengths with which it goes straight through, or that differ from those "
                              "by 1e-7 of a link and more",
-                             "at less than 1e-4 rad: which way it goes on cannot be told from rounding",
-                             error);
+                             "at less than 1e-4 rad: rounding would decide how it continues", error);
 }
 
 /* Is a speed in the loop prescribed? Then the position may be a dead point, from which no motion
@@ -191,9 +190,9 @@ lw_status lw_rcr_blocked(lw_method *base, double t, const double *q, const doubl
     snprintf(how, sizeof how, "has come at t = %.6g to", t);
     snprintf(what, sizeof what, "where it could branch off%s: by method %s %s",
              dead ? " or, driven as it is, get no further" : "", method,
-             stuck ? "steps become ever shorter there" : "the way on cannot be told from rounding");
+             stuck ? "steps become ever shorter there" : "rounding would decide how it continues");
     return singular_position(m, m->crossing.narrowest, how,
-                             dead ? "method rcr passes such positions if there is a way on"
+                             dead ? "method rcr passes such positions if the motion can continue"
                                   : "method rcr passes such positions",
                              what, error);
 }

@@ -27,7 +27,7 @@ lw_status lw_results_fault(lw_error *error, const char *path, const char *action
     snprintf(object, sizeof object, "results file \"%.90s\"", path);
     const char *remedy = strcmp(action, "opened") == 0
                              ? "give a path in an existing folder where you may write"
-                             : "make room or write to another place; the rows so far are kept";
+                             : "free some space or write elsewhere; the rows so far are kept";
     return lw_fail(error, LW_ERROR_FILE, object, remedy, "cannot be %s: %s", action, reason);
 }
 
