@@ -41,9 +41,9 @@ void lw_newton_euler_at(lw_newton_euler *s, double t, const double *q, const dou
 void lw_newton_euler_rows_at(lw_newton_euler *s, double t, const double *q, const double *v);
 /* Adds the forces to rows and inertia that have been evaluated; tau may be NULL. */
 void lw_newton_euler_forces(lw_newton_euler *s, double t, const double *tau);
-/* Evaluates rows and inertia at absolute coordinates y: 13 per body (centre of mass, quaternion of the internal
- * frame, velocity of the centre of mass, angular velocity; world axes), then the angles of joints, of which
- * only the number of revolutions is used. The joint coordinates of s->data are filled in too. */
+/* Evaluates rows and inertia at absolute coordinates y: 13 per body (centre of mass, quaternion of the
+ * internal frame, velocity of the centre of mass, angular velocity; world axes), then the angles of joints,
+ * of which only the number of revolutions is used. The joint coordinates of s->data are filled in too. */
 void lw_newton_euler_rows_at_absolute(lw_newton_euler *s, double t, const double *y);
 
 int lw_absolute_size(const lw_newton_euler *s);

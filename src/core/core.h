@@ -19,7 +19,8 @@ lw_status lw_fail(lw_error *error, lw_status status, const char *object, const c
 /* LW_ERROR_MEMORY with its sentence. */
 lw_status lw_out_of_memory(lw_error *error);
 
-/* The same with a place in a file, and the object as kind and name: joint "pin"; both NULL if there is none. */
+/* The same with a place in a file, and the object as kind and name: joint "pin"; both NULL if there is
+ * none. */
 lw_status lw_fail_at(lw_error *error, lw_status status, const char *file, lw_place place, const char *kind,
                      const char *name, const char *remedy, const char *format, ...) LW_PRINTF(8, 9);
 

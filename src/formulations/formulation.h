@@ -107,8 +107,8 @@ typedef struct lw_formulation {
     /* Conversion to and from joint coordinates. */
     void (*to_state)(lw_method *method, double t, const double *q, const double *v, double *y);
     void (*from_state)(lw_method *method, double t, const double *y, double *q, double *v);
-    /* Hands what the run since the last to_state has decided (independent coordinates, rows that take part) to
-     * the archive: of all that a method keeps, this alone has an influence on later results. NULL if it
+    /* Hands what the run since the last to_state has decided (independent coordinates, rows that take part)
+     * to the archive: of all that a method keeps, this alone has an influence on later results. NULL if it
      * decides nothing. */
     void (*archive)(lw_method *method, lw_archive *archive);
 

@@ -1,10 +1,10 @@
 /* bindings.c - parameters of a spec that may be changed after reading.
  *
- * lw_spec_set_parameter gives the parameter its value in place of its expression, evaluates the parameters that
- * depend on it in the order in which the reader evaluated them, and then every binding. The spec is changed only
- * if all of that succeeds. A field that the caller has changed in between differs from what the binding has
- * written last and keeps the caller's value; all other fields get what a reading with the new value gives, to the
- * last bit, because both use lw_binding_apply and the same expressions.
+ * lw_spec_set_parameter gives the parameter its value in place of its expression, evaluates the parameters
+ * that depend on it in the order in which the reader evaluated them, and then every binding. The spec is
+ * changed only if all of that succeeds. A field that the caller has changed in between differs from what the
+ * binding has written last and keeps the caller's value; all other fields get what a reading with the new
+ * value gives, to the last bit, because both use lw_binding_apply and the same expressions.
  *
  * Repeats, names and coordinates that are made from parameters decide which objects there are. A change that
  * alters one of these numbers is refused.
@@ -362,8 +362,8 @@ static void take_over(lw_spec *spec, const double *results) {
     }
 }
 
-/* New values of the parameters: that of number `index`, and those whose expressions depend on it, in the order of
- * their evaluation. */
+/* New values of the parameters: that of number `index`, and those whose expressions depend on it, in the
+ * order of their evaluation. */
 static lw_status renew_parameters(const change *c, size_t index, double value) {
     const lw_spec *spec = c->spec;
     for (size_t k = 0; k < spec->parameter_count; k++)

@@ -17,11 +17,12 @@ int lw_binding_results(lw_binding_kind kind);
  * rule. */
 bool lw_binding_apply(lw_binding_kind kind, const double *operands, double *results);
 
-/* Adds a binding, whose results stand in the spec already; operand, result and shadow of `binding` are filled in
- * here. */
+/* Adds a binding, whose results stand in the spec already; operand, result and shadow of `binding` are filled
+ * in here. */
 lw_status lw_spec_bind(lw_spec *spec, const lw_binding *binding, const lw_operand *operands);
 
-/* The place of a binding's results in the spec; NULL if there is none or the caller has replaced the table. */
+/* The place of a binding's results in the spec; NULL if there is none or the caller has replaced the
+ * table. */
 double *lw_binding_location(const lw_spec *spec, const lw_binding *binding);
 
 #endif

@@ -366,8 +366,9 @@ static lw_status compile_elements(lw_compiler *compiler) {
     return status == LW_OK ? lw_compile_constraints(compiler) : status;
 }
 
-/* Some joint is unusable, and there is no tree without it; elements and constraints are still looked at. Bodies that are not connected are so whatever the
- * geometry of their joints, as long as these name their bodies. */
+/* Some joint is unusable, and there is no tree without it; elements and constraints are still looked at.
+ * Bodies that are not connected are so whatever the geometry of their joints, as long as these name their
+ * bodies. */
 static lw_status compile_without_joints(lw_compiler *compiler) {
     bool joined = true;
     for (size_t j = 0; j < compiler->spec->joint_count; j++) {

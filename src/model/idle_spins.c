@@ -678,8 +678,8 @@ static void find_gyroscopes(survey *s, const motions *of, bool *bad) {
         }
 }
 
-/* One system at position p. At random positions its idle motions are counted. They are held at the start, unless
- * that is a singular position where more motions are loose; then at a random position. */
+/* One system at position p. At random positions its idle motions are counted. They are held at the start,
+ * unless that is a singular position where more motions are loose; then at a random position. */
 static lw_status look_at_system(survey *s, int p, int root, systems *all, motions *of) {
     if (p > 0) {
         if (!find_motions(s, all->head[root], false, of)) return LW_ERROR_MEMORY;

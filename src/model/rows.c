@@ -200,7 +200,8 @@ static void place_joint(const lw_joint_entry *entry, const lw_data *data, joint_
     lw_pose_compose(inverse.R, inverse.p, p->two.R, p->two.p, p->relative.R, p->relative.p);
 }
 
-/* Coordinates: those of the state, or where these are to be fitted, and at a cut, those nearest to the pose. */
+/* Coordinates: those of the state, or where these are to be fitted, and at a cut, those nearest to the
+ * pose. */
 static void find_coordinates(const lw_joint_entry *entry, const lw_data *data, bool fit, const joint_place *p,
                              double *q) {
     const lw_joint_info *info = &entry->info;

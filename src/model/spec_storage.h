@@ -55,8 +55,8 @@ struct lw_spec {
     size_t evaluated_count; /* parameters that the reader has evaluated */
 };
 
-/* Adds a parameter that stands at this place of the model file; its value follows by lw_spec_evaluated. The calls
- * of lw_spec_evaluated come in an order in which each expression needs earlier parameters only. */
+/* Adds a parameter that stands at this place of the model file; its value follows by lw_spec_evaluated. The
+ * calls of lw_spec_evaluated come in an order in which each expression needs earlier parameters only. */
 lw_status lw_spec_place_parameter(lw_spec *spec, const char *name, lw_place place);
 lw_status lw_spec_evaluated(lw_spec *spec, size_t index, double value, const char *text);
 /* lw_spec_set_input with the place of the input in the model file. */

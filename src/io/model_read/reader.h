@@ -167,13 +167,13 @@ size_t lw_next_name(lw_name_scan *scan); /* length of the next name, 0 at the en
 
 /* --- what depends on parameters (reader_bindings.c) ------------------------------------------------ */
 
-/* Binds a number that has been read, if its expression mentions a parameter. lw_reader_number and its relatives do
- * so by themselves. */
+/* Binds a number that has been read, if its expression mentions a parameter. lw_reader_number and its
+ * relatives do so by themselves. */
 void lw_reader_bind(lw_reader *reader, const lw_yaml *node, const double *value);
 /* A bound number must keep this rule. */
 void lw_reader_bind_rule(lw_reader *reader, const double *value, lw_binding_rule rule);
-/* Takes the bindings of operands, numbers that were read since waiting_count was `mark`, together to one of the
- * results that were computed from them. */
+/* Takes the bindings of operands, numbers that were read since waiting_count was `mark`, together to one of
+ * the results that were computed from them. */
 void lw_reader_bind_group(lw_reader *reader, size_t mark, lw_binding_kind kind, const double *operands,
                           const double *results);
 /* Results of the body's LW_BIND_SHAPE that the file gives itself: lw_binding.kept. */

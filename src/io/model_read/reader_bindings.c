@@ -1,8 +1,8 @@
 /* reader_bindings.c - records which values of a model come from parameters (model/bindings.h).
  *
- * A value is read into an object that is added to the spec later, so its binding waits with the address of the
- * value; when the object is added, the address becomes an offset in it. Numbers from which another value is
- * computed, as the angles of a rotation, are taken together to one binding of that value.
+ * A value is read into an object that is added to the spec later, so its binding waits with the address of
+ * the value; when the object is added, the address becomes an offset in it. Numbers from which another value
+ * is computed, as the angles of a rotation, are taken together to one binding of that value.
  */
 #include "io/model_read/reader.h"
 #include "model/spec_storage.h"
