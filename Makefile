@@ -85,7 +85,7 @@ fuzz-merge: ## keep what fuzzing found: new inputs that reach new code go to tes
 
 bench: setup ## time the dynamics of trees, closed loops, bodies without mass, steps of director; figures also in results/bench*.csv
 	@$(CONFIGURE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_BENCH=ON
-	@cmake --build build-bench --target bench-tree bench-loops bench-massless bench-director bench-choice bench-balance bench-prediction -j $(JOBS)
+	@cmake --build build-bench --target bench-tree bench-loops bench-massless bench-director bench-choice bench-balance bench-prediction linkwork-program -j $(JOBS)
 	@mkdir -p results && build-bench/bench/bench-tree --csv results/bench.csv
 	@echo "" && build-bench/bench/bench-loops --csv results/bench-loops.csv
 	@echo "" && build-bench/bench/bench-massless --csv results/bench-massless.csv
@@ -93,6 +93,7 @@ bench: setup ## time the dynamics of trees, closed loops, bodies without mass, s
 	@echo "" && build-bench/bench/bench-choice --csv results/bench-choice.csv
 	@echo "" && build-bench/bench/bench-balance --csv results/bench-balance.csv
 	@echo "" && build-bench/bench/bench-prediction --csv results/bench-prediction.csv
+	@echo "" && python3 bench/large build-bench/linkwork --csv results/bench-large.csv
 
 bench-peers: setup ## the same models in other engines (installs them from Debian); results/bench-peers.csv
 	@bash tools/setup_peers
