@@ -10,12 +10,11 @@
  * for every body (1), S'(reaction) = tau for every joint (2), and H'a = gamma for every closure and
  * constraint (3). The residual is measured by
  *
- *   amount = max(0, |residual| - noise) / (own + k sum),   noise = c eps sum + g eps most + m d       (5)
+ *   amount = max(0, |residual| - noise) / (own + k sum),   noise = c eps sum + g eps most             (5)
  *
  * where sum is the sum of the magnitudes of all terms of the equation; own that of the terms of the body
  * itself (inertia, weight, elements, tau); most the largest force in the mechanism, times the body's length
- * for a torque; m the mass of the body; and d the error of accelerations that are formed as differences of
- * speeds. Rounding explains the noise, whether it arises in the equation itself or in the solution of all
+ * for a torque. Rounding explains the noise, whether it arises in the equation itself or in the solution of all
  * equations together. A light body between heavy ones transmits forces that are large compared with its own
  * inertia. Its residual is judged by its own terms, down to k times the transmitted forces.
  *
@@ -79,8 +78,7 @@ struct lw_balance {
     double acting;   /* The largest applied force: the bodies' own terms, and elements in joints. */
     /* Rounding relative to the largest force: g eps, or the accuracy of an approximate method. */
     double noise;
-    /* The noise of forces: that of `noise`, plus the error of differences of speeds times the mass of the
-     * mechanism. */
+    /* The noise of forces: `noise` times the largest force. */
     double floor;
 };
 
@@ -304,7 +302,7 @@ static double acting_in_joint(const lw_balance *b, int i) {
 /* Finds the lengths of bodies and the largest force; a torque counts as a force at the body's length. Arms
  * due to rounding alone, of a body whose joints meet in its centre of mass, are replaced: otherwise the
  * torques that it transmits would count as unlimited forces. */
-static void find_most(lw_balance *b, double accuracy, double roughness) {
+static void find_most(lw_balance *b, double accuracy) {
     double longest = 0;
     b->most = b->acting = 0;
     b->noise = fmax(solution_noise, accuracy);
@@ -320,11 +318,6 @@ static void find_most(lw_balance *b, double accuracy, double roughness) {
         b->acting = fmax(b->acting, fmax(own, acting_in_joint(b, i)));
     }
     b->floor = b->noise * b->most;
-    /* Rotors have inertia and may have no mass. */
-    for (int i = 1; roughness > 0 && i <= b->model->body_count; i++) {
-        const lw_rigid_inertia *I = &b->model->links[i].inertia;
-        b->floor += roughness * (I->mass + (I->second[0] + I->second[1] + I->second[2]) / b->sums[i].length);
-    }
 }
 
 /* Rounding of accelerations times inertia. Reactions from inverse dynamics have the rounding of all bodies
@@ -499,13 +492,11 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_
     for (int r = 0; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];
         double wanted = rows->gamma[r] - 2 * s->alpha * b->slack[r] - s->beta * s->beta * rows->phi[r];
-        double rest = -wanted, sum = fabs(wanted) + fabs(rows->gamma[r]),
-               rough = 0; /* Error of differences of speeds. */
+        double rest = -wanted, sum = fabs(wanted) + fabs(rows->gamma[r]);
         for (int k = row->block; k < row->block + row->count; k++) {
             const double *h = rows->H + 6 * k, *a = b->a + 6 * (rows->body[k] - 1);
             rest += lw_v6_dot(h, a);
             sum += lw_v3_norm(h) * lw_v3_norm(a) + lw_v3_norm(h + 3) * lw_v3_norm(a + 3);
-            rough += s->roughness * (lw_v3_norm(h) + lw_v3_norm(h + 3));
         }
         double unit = unit_of(b, r);
         double excuse = magnified * (open->gap * (sum + unit * fastest) + unit * contradicts);
@@ -513,7 +504,7 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_
         bool closure = row->joint >= 0;
         note_worst(worst,
                    amount_of(isfinite(rest) ? excused : rest, sum, sum,
-                             b->noise * unit * fastest + solution_noise * unbalanced(b, r) + rough),
+                             b->noise * unit * fastest + solution_noise * unbalanced(b, r)),
                    closure ? LW_BALANCE_CLOSURE : LW_BALANCE_CONSTRAINT,
                    closure ? row->joint : row->constraint);
     }
@@ -666,7 +657,7 @@ static void add_all_terms(lw_balance *b, const lw_balance_state *s) {
     for (int r = 0, next = 0; r < b->rows->count; r++)
         if (b->rows->rows[r].kind == LW_ROW_CONSTRAINT)
             add_constraint_force(b, &b->rows->rows[r], s->multipliers[next++]);
-    find_most(b, s->accuracy, s->roughness);
+    find_most(b, s->accuracy);
     rounding(b);
 }
 

@@ -39,8 +39,6 @@ typedef struct lw_balance_state {
     double alpha, beta; /* Baumgarte's parameters, for a vdot that contains such terms; otherwise 0. */
     /* Error of an approximate method, relative to the largest force; 0 for methods exact to rounding. */
     double accuracy;
-    /* Error of accelerations that are differences of speeds, in m/s^2; 0 for all other methods. */
-    double roughness;
 } lw_balance_state;
 
 /* The kind of equation with the largest residual. */

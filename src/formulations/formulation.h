@@ -171,9 +171,6 @@ typedef struct lw_formulation {
     /* The energies of y, where they differ from those of its joint coordinates (a discrete conservation law).
      * NULL: they do not differ. */
     lw_energy (*energy)(lw_method *method, double t, const double *y);
-    /* The error of the last accelerations due to differences of speeds, in m/s^2. NULL: it forms no such
-     * differences. */
-    double (*roughness)(lw_method *method);
     /* Estimated condition number of the matrix solved last. NULL: no matrix is solved. */
     double (*condition)(lw_method *method);
     /* The approximate time of a call of accelerations on a current machine, in ns, predicted from the

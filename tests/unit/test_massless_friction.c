@@ -2,7 +2,7 @@
  *
  *   loop        friction of several smoothings in a closed loop of bodies without mass: each force rises with its speed, so there is one
  *               balance at each instant. What is out of balance grows on the way there, in the metric of the dampers at hand
- *   sentences   friction that is saturated, forces that are no numbers, and a position where a joint of several speeds has one more motion
+ *   sentences   a stop that lets go by speed, positions out of the balance of springs, friction that is saturated, forces that are no numbers, and a position where a joint of several speeds has one more motion
  *               without mass than elsewhere: object, motion, remedy
  */
 #include "build.h"
@@ -131,6 +131,45 @@ static void refused(const char *text, const char *object, const char *message) {
     "  rail: {type: prismatic, between: [ground, b], axis: [0, 0, 1]}\nforces:\n"                            \
     "  pull: {type: drive, joint: rail, torque: \"" force "\"}\n"
 
+/* A knot without mass between a stop, which lets go by speed, and a bob on a spring. */
+#define STOP(q)                                                                                              \
+    "linkwork: 1\nbodies:\n  knot: {kind: point, mass: 0}\n  bob: {kind: point, mass: 1}\njoints:\n"         \
+    "  first: {type: prismatic, between: [ground, knot], axis: [1, 0, 0], " q "}\n"                          \
+    "  second: {type: prismatic, between: [knot, bob], axis: [1, 0, 0], q: -0.2}\n"                          \
+    "forces:\n  stop: {type: torsion, joint: first, law: \"max(0, 200*x + 3*v)\"}\n"                         \
+    "  pull: {type: torsion, joint: second, stiffness: 100}\n"
+
+/* The spring pulls the knot off the stop, which pushes only: no speed balances its forces. */
+static void a_law_that_lets_go_by_speed_is_named(void **state) {
+    (void)state;
+    refused(STOP("q: 0.1"), "knot", "force \"stop\" resists its translation along x (joint \"first\")");
+    refused(STOP("q: 0.1"), "knot", "which leave 40 N at the given one");
+}
+
+/* Springs alone hold the knot, 0.1 m from where they balance: 300 N/m leave 30 N. */
+static void accelerations_out_of_balance_are_refused(void **state) {
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\nbodies:\n  knot: {kind: point, mass: 0}\n  bob: {kind: point, mass: 1}\njoints:\n"
+        "  first: {type: prismatic, between: [ground, knot], axis: [1, 0, 0], q: 0.1}\n"
+        "  second: {type: prismatic, between: [knot, bob], axis: [1, 0, 0], q: -0.1}\n"
+        "forces:\n  push: {type: torsion, joint: first, stiffness: 200}\n"
+        "  pull: {type: torsion, joint: second, stiffness: 100}\n";
+    lw_model *model = compile_or_fail(read_text_spec(text));
+    double q[2] = {0.1, -0.1}, v[2] = {0}, vdot[2];
+    lw_error error = {0};
+    assert_int_equal(lw_accelerations(model, "massless", 0, q, v, vdot, NULL, NULL, &error),
+                     LW_ERROR_SINGULAR);
+    assert_non_null(strstr(error.object, "knot"));
+    assert_non_null(
+        strstr(error.message, "30 N of force are left that nothing balances, about 0.1 m from balance"));
+    assert_non_null(strstr(error.remedy, "begin where its forces balance"));
+    q[0] = -0.06, q[1] = -0.12; /* in balance: 12 N */
+    assert_int_equal(lw_accelerations(model, "massless", 0, q, v, vdot, NULL, NULL, &error), LW_OK);
+    assert_true(fabs(vdot[0] + vdot[1] - 12) < 1e-9); /* of the bob */
+    lw_model_destroy(model);
+}
+
 static void sentences_name_the_motion(void **state) {
     (void)state;
     refused(SLIDER("sqrt(0.005-t) - 10*v - v^3"), "b", "not finite");
@@ -143,6 +182,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(friction_in_a_loop_balances),
         cmocka_unit_test(sentences_name_the_motion),
+        cmocka_unit_test(a_law_that_lets_go_by_speed_is_named),
+        cmocka_unit_test(accelerations_out_of_balance_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

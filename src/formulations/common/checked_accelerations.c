@@ -72,7 +72,6 @@ lw_status lw_checked_accelerations(lw_checked *c, lw_method *method, const lw_me
         .alpha = baumgarte ? options->baumgarte_alpha : 0,
         .beta = baumgarte ? options->baumgarte_beta : 0,
         .accuracy = f->accuracy,
-        .roughness = f->roughness ? f->roughness(method) : 0,
     };
     lw_balance_result result = lw_balance_check(c->balance, &state);
     if (amount) *amount = result.amount;

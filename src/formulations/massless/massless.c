@@ -18,11 +18,10 @@
  */
 #include "formulations/massless/massless_method.h"
 #include "formulations/common/loop_method_base.h"
-#include "formulations/massless/massless_bias.h"
 #include "formulations/massless/massless_velocity.h"
 #include "formulations/massless/massless_active_set.h"
-#include "formulations/massless/massless_joints.h"
 #include "formulations/massless/massless_loops.h"
+#include "formulations/massless/massless_motion.h"
 #include "constraints/projection.h"
 #include "formulations/common/absolute_method_base.h"
 #include "formulations/common/tree_method_base.h"
@@ -39,155 +38,20 @@ static const double pull = 10;
  * a state out of balance feels this. */
 static const double draw = 1e4;
 
-/* --- accelerations of a tree
- * ----------------------------------------------------------------------------- */
-
-/* Takes from the accelerations y of a joint what moves no mass: of all that the speeds which stand for that
- * could be chosen for, the smallest remains, which is the same for every choice (the pseudo-inverse of
- * 17). */
-static void remove_still(const massless_method *m, int i, double *y) {
-    const lw_null_shape *shape = m->shape;
-    const lw_link *link = &shape->model->links[i];
-    int nv = link->joint.nv;
-    double basis[LW_JOINT_MAX_V][LW_JOINT_MAX_V], unit[LW_JOINT_MAX_V];
-    if (!shape->changing[i]) { /* all speeds but prescribed ones */
-        for (int k = 0; k < nv; k++)
-            if (shape->left_out[i] >> k & 1) y[k] = 0;
-        return;
-    }
-    const double *n = m->flow->null->value + m->entry[i];
-    if (link->kernel == LW_KERNEL_UNIVERSAL) {
-        double inverse = 1 / (n[0] * n[0] + n[1] * n[1]), along = (n[0] * y[0] + n[1] * y[1]) * inverse;
-        y[0] -= along * n[0], y[1] -= along * n[1];
-        return;
-    }
-    int count = __builtin_popcount(shape->left_out[i]);
-    if (link->kernel == LW_KERNEL_SPHERICAL && count == 1) {
-        lw_v3_axpy(-lw_v3_dot(n, y) / lw_v3_dot(n, n), n, y);
-        return;
-    }
-    for (int k = 0; k < nv; k++) unit[k] = lw_joint_speed_turns(link->joint.type, k) ? 1 : 1 / shape->length;
-    for (int d = 0; d < count; d++) { /* Gram-Schmidt, in units of length */
-        n = m->flow->null->value + shape->nodes[shape->node_start[m->direction[i] + d]].entry;
-        double *own = basis[d], square = 0, along = 0;
-        for (int k = 0; k < nv; k++) own[k] = unit[k] * n[k];
-        for (int e = 0; e < d; e++) {
-            double dot = 0;
-            for (int k = 0; k < nv; k++) dot += own[k] * basis[e][k];
-            for (int k = 0; k < nv; k++) own[k] -= dot * basis[e][k];
-        }
-        for (int k = 0; k < nv; k++) square += own[k] * own[k];
-        for (int k = 0; k < nv; k++) own[k] /= sqrt(square), along += own[k] * unit[k] * y[k];
-        for (int k = 0; k < nv; k++) y[k] -= along * own[k] / unit[k];
-    }
-}
-
-/* As eliminate and accelerate of tree_forward.h; joints of several speeds of which some are left out by
- * kernels of their own. */
-static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
-    const unsigned char *left_out = m->shape->left_out;
-    int body = 0;
-    for (int i = r->model->body_count; i >= 1; i--) {
-        const lw_link *link = &r->model->links[i];
-        int bad = 0;
-        look_ahead(r->model->links, sizeof(lw_link), 2, i - AHEAD);
-        if (left_out[i] && link->kernel >= LW_KERNEL_SPHERICAL)
-            deficient_eliminate(r, i, left_out[i], &bad);
-        else
-            BY_JOINT(link, eliminate, r, i, &bad)
-        if (bad && !body) body = i, *speed = bad;
-    }
-    return body;
-}
-static void accelerate_mixed(const massless_method *m, const recursion *r) {
-    const unsigned char *left_out = m->shape->left_out;
-    hang_ground(r);
-    for (int i = 1; i <= r->model->body_count; i++) {
-        const lw_link *link = &r->model->links[i];
-        look_ahead(r->model->links, sizeof(lw_link), 1, i + AHEAD);
-        if (!left_out[i] || link->kernel < LW_KERNEL_SPHERICAL)
-            BY_JOINT(link, accelerate, r, i)
-        else if (is_rigid(link, left_out[i]))
-            rigid_accelerate(r, i);
-        else {
-            double x[6], y[LW_JOINT_MAX_V];
-            deficient_rates(r, i, x, y);
-            remove_still(m, i, y);
-            deficient_accelerate(r, i, x, y);
-        }
-    }
-}
-
-/* The speeds that are left out at this position, where a joint has others too. */
-static void take_left_out(massless_method *m) {
-    const lw_null_shape *shape = m->shape;
-    const unsigned *left_out = m->flow->null->left_out;
-    for (int k = 0; k < shape->kinetic_count; k++) {
-        int i = shape->kinetic[k];
-        if (left_out[k] == m->taken[k] || !shape->left_out[i]) continue;
-        const lw_link *link = &shape->model->links[i];
-        m->taken[k] = left_out[k];
-        for (int v = 0; v < link->joint.nv; v++)
-            m->floor[link->v + v] = left_out[k] >> v & 1 ? HUGE_VAL : m->least[link->v + v];
-    }
-}
-
-/* A pivot that is sound elsewhere vanishes here. */
-static lw_status lost(const massless_method *m, int body, int speed, lw_error *error) {
-    const lw_model *model = m->shape->model;
-    const lw_joint_entry *joint = &model->joints[model->bodies[body].joint_index];
-    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
-                      "give the bodies it carries mass or inertia, or keep away from that position",
-                      "is in a singular position: nothing it carries (body \"%s\" and beyond) resists its %s "
-                      "(speed %d) there, "
-                      "though elsewhere something does",
-                      model->bodies[body].name,
-                      lw_joint_speed_turns(joint->info.type, speed - 1) ? "rotation" : "translation",
-                      speed - 1);
-}
-
-/* Velocities and bias; as_given: w is v. */
-static void find_velocities(massless_method *m, const recursion *r, bool as_given) {
-    bool apart = !as_given && m->shape->count;
-    lw_flow *flow = m->flow;
-    if (apart && !flow->apart_known) motion_apart(flow->null, flow->zeta, flow->apart, flow->twist);
-    velocities_apart(m->shape, r, flow->apart, apart ? flow->twist : NULL);
-}
-
-/* wdot into data->vdot, for the consistent velocity, forces and places that the flow has left in data.
- * as_given: w is v. */
-static lw_status accelerate_tree(massless_method *m, bool as_given, lw_error *error) {
-    const lw_model *model = m->shape->model;
-    recursion r = recursion_of(model, m->flow->data);
-    int speed, body;
-    r.floor = m->floor;
-    find_velocities(m, &r, as_given);
-    if (m->mixed) take_left_out(m);
-    body = m->mixed ? eliminate_mixed(m, &r, &speed) : eliminate(&r, &speed);
-    if (body) return lost(m, body, speed, error);
-    if (m->mixed)
-        accelerate_mixed(m, &r);
-    else
-        accelerate(&r);
-    return LW_OK;
-}
-
 /* --- rates of motions without mass
  * -------------------------------------------------------------------------- */
 
-/* vdot += d/dt (N zeta): the derivative of the consistent velocity along (q, w, t), w = v now, by differences
- * of fourth order. */
-static lw_status add_rates(massless_method *m, double t, const double *tau, double *vdot, lw_error *error) {
+/* rate = 12 h times the derivative of the consistent velocity along (q, w, t), w = v now, by differences with
+ * weights of the states at -2 h .. 2 h. */
+static lw_status difference_velocities(massless_method *m, double t, const double *tau, double h,
+                                       const double weight[5], const double *vdot, lw_error *error) {
     const lw_model *model = m->shape->model;
-    static const double weight[5] = {1, -8, 0, 8, -1};
+    const int nv = model->nv;
     lw_data *data = m->flow->data, *moved = m->ahead->data;
-    int nq = model->nq, nv = model->nv;
-    double fastest = 1;
-    for (int k = 0; k < nv; k++) fastest = fmax(fastest, fabs(data->v[k])), m->rate[k] = 0;
-    double h = (lw_dampers_linear(m->flow->dampers) ? 1e-4 : 1e-5) / fastest; /* others bend sooner */
+    memset(m->rate, 0, (size_t)nv * sizeof *m->rate);
     for (int side = -2; side <= 2; side++) {
-        if (!side) continue;
-        memcpy(m->q, data->q, (size_t)nq * sizeof *m->q);
+        if (weight[side + 2] == 0) continue;
+        memcpy(m->q, data->q, (size_t)model->nq * sizeof *m->q);
         lw_integrate_q(model, m->q, data->v, side * h);
         for (int k = 0; k < nv; k++) m->w[k] = data->v[k] + side * h * vdot[k];
         lw_take_state(model, moved, t + side * h, m->q, m->w);
@@ -196,8 +60,38 @@ static lw_status add_rates(massless_method *m, double t, const double *tau, doub
         if (status != LW_OK) return status;
         for (int k = 0; k < nv; k++) m->rate[k] += weight[side + 2] * (moved->v[k] - m->w[k]);
     }
-    for (int k = 0; k < nv; k++) vdot[k] += m->rate[k] / (12 * h);
     return LW_OK;
+}
+
+/* vdot += d/dt (N zeta), by differences of fourth order, or of second order to the side on which a velocity
+ * exists: where a damper has just engaged there may be none before. */
+static lw_status add_rates(massless_method *m, double t, const double *tau, double *vdot, lw_error *error) {
+    enum { SCHEMES = 3 };
+    static const double weight[SCHEMES][5] = {{1, -8, 0, 8, -1}, {0, 0, 0, 24, -6}, {6, -24, 0, 0, 0}};
+    /* laws bend sooner than N does */
+    const double h =
+        (lw_dampers_linear(m->flow->dampers) ? 1e-4 : 1e-5) / lw_null_fastest(m->shape, m->flow->data->v);
+    lw_status status = LW_OK;
+    for (int scheme = 0; scheme < SCHEMES; scheme++) {
+        lw_status own = difference_velocities(m, t, tau, h, weight[scheme], vdot, scheme ? NULL : error);
+        if (!scheme) status = own;
+        if (own != LW_OK) continue;
+        for (int k = 0; k < m->shape->model->nv; k++) vdot[k] += m->rate[k] / (12 * h);
+        return LW_OK;
+    }
+    return status;
+}
+
+/* Forces that are undefined, or of absurd size, leave numbers that are none. x: per speed. */
+static const char look_at_forces[] =
+    "look at the forces and motions that act there: is one undefined or of absurd size?";
+static lw_status finite_speeds(const lw_model *model, const double *x, double t, lw_error *error) {
+    int k = 0;
+    while (k < model->nv && isfinite(x[k])) k++;
+    if (k == model->nv) return LW_OK;
+    const lw_joint_entry *joint = &model->joints[model->bodies[lw_body_of_speed(model, k)].joint_index];
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
+                      look_at_forces, "carries forces that are not finite at t = %g", t);
 }
 
 /* --- closed loops
@@ -221,17 +115,43 @@ static void row_defects(massless_method *m, double *out) {
     lw_loop_method_row_defects(&m->looped, out);
 }
 
+/* Accelerations that are shown must not be rounding: the check of balance cannot tell where a motion that
+ * moves next to no mass decides on the forces of the others. */
+static lw_status check_certain(const massless_method *m, double t, lw_error *error) {
+    const double most = 1e-6;
+    const lw_model *model = m->shape->model;
+    int speed;
+    double uncertainty = lw_loop_uncertainty(m->system, &speed);
+    if (uncertainty <= most) return LW_OK;
+    const lw_joint_entry *joint = &model->joints[model->bodies[lw_body_of_speed(model, speed)].joint_index];
+    return lw_fail_at(
+        error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
+        "take method lagrange, or a position farther from the singular one",
+        "the mechanism is next to a singular position at t = %g, where method massless finds its "
+        "accelerations to %.2g of themselves only",
+        t, uncertainty);
+}
+
 static lw_status solve_loops(lw_loop_method *looped, double t, const double *tau, lw_error *error) {
     massless_method *m = (massless_method *)looped;
     lw_data *data = m->flow->data;
     lw_status status = lw_springs_consistent(m->flow, m->springs, t, tau, error);
+    if (status == LW_OK && m->springs && !looped->integrating && !m->any_position)
+        status = lw_springs_check_balance(m->springs, t, tau, error);
     if (status != LW_OK) return status;
     lw_loop_method_rows(looped);
     lw_loop_method_stabilise(looped);
     row_defects(m, looped->defect);
-    status =
-        lw_loop_solve(m->system, m->flow->null->rep, data, t, tau, looped->defect, looped->lambda, error);
-    return status == LW_OK && m->shape->count ? add_rates(m, t, tau, data->vdot, error) : status;
+    lw_loop_equations equations = {data, t, tau, m->flow->null->rep, NULL, looped->defect, looped->lambda};
+    status = lw_loop_solve(m->system, &equations, error);
+    if (status == LW_OK) status = finite_speeds(m->shape->model, data->vdot, t, error);
+    if (status == LW_OK && !looped->integrating) status = check_certain(m, t, error);
+    if (status != LW_OK || !m->shape->count) return status;
+    memcpy(m->wdot, data->vdot, (size_t)m->shape->model->nv * sizeof *m->wdot);
+    status = add_rates(m, t, tau, m->wdot, error);
+    equations.given = m->wdot;
+    if (status == LW_OK) status = lw_loop_solve(m->system, &equations, error);
+    return status == LW_OK ? finite_speeds(m->shape->model, data->vdot, t, error) : status;
 }
 
 /* A step that leaves springs out of balance by more, in rad or lengths, has met a jump. */
@@ -285,72 +205,6 @@ static lw_flow *flow_of(const massless_method *m) {
     if (!m->kinds.algebraic || lw_dampers_mix(flow->dampers, flow->arena)) return flow;
     lw_flow_destroy(flow);
     return NULL;
-}
-
-/* Floors of pivots: infinite where speeds are left out. In a long chain the composite inertia that compile.c
- * measures by may exceed what a body without mass carries by far, so there the pivots of some positions count
- * too. */
-static void find_floors(massless_method *m) {
-    const lw_model *model = m->shape->model;
-    const lw_null_shape *shape = m->shape;
-    lw_data *data = m->flow->data;
-    recursion r = recursion_of(model, data);
-    for (int i = 1; i <= model->body_count; i++)
-        for (int k = 0; k < model->links[i].joint.nv; k++)
-            m->floor[model->links[i].v + k] = shape->left_out[i] >> k & 1 ? HUGE_VAL : 0;
-    for (int k = 0; k < model->nv; k++) m->rate[k] = 0;
-    if (!shape->count) {
-        memcpy(m->floor, model->pivot_floor, (size_t)model->nv * sizeof *m->floor);
-        return;
-    }
-    r.floor = m->floor;
-    for (int s = 0; s < 3; s++) {
-        memcpy(m->q, model->q0, (size_t)model->nq * sizeof *m->q);
-        for (int k = 0; k < model->nv; k++) m->v[k] = sin(1.0 + k) * fmin(1, shape->length);
-        lw_integrate_q(model, m->q, m->v, 0.3 * s);
-        lw_take_state(model, data, 0, m->q, NULL);
-        memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
-        r.load = NULL;
-        velocities(&r);
-        int speed;
-        lw_null_at(m->flow->null, data);
-        if (m->mixed) take_left_out(m);
-        if (m->mixed)
-            eliminate_mixed(m, &r, &speed);
-        else
-            eliminate(&r, &speed);
-        for (int i = 1; i <= model->body_count; i++) {
-            const lw_link *link = &model->links[i];
-            for (int k = 0; k < link->joint.nv; k++) {
-                /* the kernel of free joints has the turning rows first */
-                int row = link->kernel == LW_KERNEL_FREE && !shape->left_out[i] ? (k + 3) % 6 : k;
-                double inverse =
-                    link->kernel < LW_KERNEL_SPHERICAL ? r.nodes[i].d : r.D[6 * (link->v + row) + row];
-                if (!(link->prescribed >> k & 1) && inverse > 0 && isfinite(inverse))
-                    m->rate[link->v + k] = fmax(m->rate[link->v + k], 1 / inverse);
-            }
-        }
-    }
-    double typical = 0;
-    for (int k = 0; k < model->nv; k++) typical += m->rate[k] / model->nv;
-    for (int i = 1; i <= model->body_count && !shape->dense; i++) {
-        const lw_link *link = &model->links[i];
-        double most[2] = {
-            0, 0}; /* a speed that has been left out or singular so far is like the joint's others */
-        for (int k = 0; k < link->joint.nv && shape->changing[i]; k++) {
-            double *of = &most[lw_joint_speed_turns(link->joint.type, k)];
-            *of = fmax(*of, m->rate[link->v + k]);
-        }
-        for (int k = 0; k < link->joint.nv && shape->changing[i]; k++)
-            m->rate[link->v + k] = most[lw_joint_speed_turns(link->joint.type, k)];
-    }
-    for (int k = 0; k < model->nv; k++) {
-        double seen = m->rate[k] > 0 ? 1e-11 * m->rate[k] : HUGE_VAL;
-        m->least[k] = fmin(model->pivot_floor[k], seen);
-        if (!isinf(m->floor[k])) m->floor[k] = m->least[k];
-        m->rate[k] = 0;
-    }
-    m->inertia = typical > 0 && isfinite(typical) ? typical : 1;
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
@@ -409,7 +263,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         if (!shape->dense) m->entry[shape->rep_body[k]] = shape->nodes[shape->node_start[k]].entry;
     }
     for (int k = 0; k < shape->kinetic_count; k++) m->taken[k] = ~0u;
-    find_floors(m);
+    lw_massless_find_floors(m);
     *out = &m->looped.base;
     return LW_OK;
 }
@@ -425,6 +279,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     lw_violation left;
     if (vdot) memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
     if (vdot && m->projection) lw_project_positions(m->projection, 0, q, 40, &left, NULL);
+    m->any_position = true; /* if there is no balance, a run says so */
     if (vdot) lw_formulation_massless.to_state(method, 0, q, model->v0, y);
     status = vdot ? lw_formulation_massless.accelerations(method, 0, y, y + nq, NULL, vdot, NULL, NULL, error)
                   : lw_out_of_memory(error);
@@ -480,12 +335,6 @@ static void tell_changes(const massless_method *m, double t, const double *q, co
                 model->joints[model->bodies[v_joint].joint_index].name, v_change);
 }
 
-double lw_massless_fastest(const lw_model *model, const double *v) {
-    double most = 1; /* m/s, rad/s */
-    for (int k = 0; k < model->nv; k++) most = fmax(most, fabs(v[k]));
-    return most;
-}
-
 /* What fails here is told by the derivative of that state. Where a damper stands nearly across a motion its
  * speed is next to infinite for a moment: then a tree starts with w as given, so that momenta keep their
  * figures beside it. */
@@ -499,7 +348,7 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     memcpy(y + model->nq, m->flow->data->v, (size_t)model->nv * sizeof *y);
     tell_changes(m, t, q, v, y);
     if (!m->shape->dense &&
-        lw_massless_fastest(model, m->flow->data->v) > 1e3 * lw_massless_fastest(model, m->v))
+        lw_null_fastest(m->shape, m->flow->data->v) > 1e3 * lw_null_fastest(m->shape, m->v))
         memcpy(y + model->nq, m->v, (size_t)model->nv * sizeof *y);
 }
 
@@ -525,12 +374,15 @@ static lw_status accelerations(lw_method *base, double t, const double *q, const
         return lw_loop_method_accelerations(base, t, q, v, tau, vdot, reactions, unique, error);
     lw_take_state(model, data, t, q, v);
     lw_status status = lw_springs_consistent(m->flow, m->springs, t, tau, error);
-    if (status == LW_OK) status = accelerate_tree(m, true, error);
+    if (status == LW_OK && m->springs && !m->any_position)
+        status = lw_springs_check_balance(m->springs, t, tau, error);
+    if (status == LW_OK) status = lw_massless_accelerate(m, true, error);
     if (status == LW_OK) {
         memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
         if (m->shape->count) status = add_rates(m, t, tau, vdot, error);
     }
     if (status != LW_OK) return status;
+    if (m->shape->count) lw_massless_accelerate_by_rates(m, vdot);
     memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
     if (reactions) lw_joint_reactions(model, data, t, q, m->v, vdot, reactions);
     if (unique)
@@ -554,7 +406,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     const double *tau = lw_outer_tau(&m->looped.options, model, t, data->q, data->v);
     lw_status status = lw_springs_consistent(m->flow, m->springs, t, tau, error);
     lw_flow_follows(m->flow, false);
-    if (status == LW_OK) status = accelerate_tree(m, false, error);
+    if (status == LW_OK) status = lw_massless_accelerate(m, false, error);
     if (status != LW_OK) return status;
     lw_q_rate_stable(model, data->q, data->v, ydot);
     memcpy(ydot + model->nq, data->vdot, (size_t)model->nv * sizeof *ydot);
@@ -563,78 +415,14 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     return LW_OK;
 }
 
-/* Row k: (M wdot + h - Q)_k by the Newton-Euler recursion with the bias of w, from the state that
- * `consistent` has left. */
-static void balance_rows(massless_method *m, const double *wdot, double *row) {
-    const lw_model *model = m->shape->model;
-    recursion r = recursion_of(model, m->flow->data);
-    find_velocities(m, &r, false);
-    hang_ground(&r);
-    for (int i = 1; i <= model->body_count; i++) {
-        const lw_link *link = &model->links[i];
-        double x[6], S[6], *f = r.wrenches + 6 * i, speeds[6];
-        const double *motion = subspace(&r, i, S);
-        carry(&r, i, x);
-        for (int k = 0; k < link->joint.nv; k++)
-            lw_v6_axpy(link->prescribed >> k & 1 ? r.vdot[link->v + k] : wdot[link->v + k], motion + 6 * k,
-                       x);
-        memcpy(r.nodes[i].a, x, sizeof x);
-        lw_rigid_mul(&link->inertia, x, f);
-        body_wrench(&r, i, r.nodes[i].w, speeds);
-        lw_v6_axpy(1, speeds, f);
-    }
-    for (int i = model->body_count; i >= 1; i--) {
-        const lw_link *link = &model->links[i];
-        const double *f = r.wrenches + 6 * i;
-        double S[6], moved[6];
-        const double *motion = subspace(&r, i, S);
-        for (int k = 0; k < link->joint.nv; k++)
-            row[link->v + k] = lw_v6_dot(motion + 6 * k, f) - r.tau[link->v + k];
-        if (!link->parent) continue;
-        if (link->kernel < LW_KERNEL_PRISMATIC) {
-            turn(link->kernel, r.cosine[link->v], r.sine[link->v], f, moved);
-            turn(link->kernel, r.cosine[link->v], r.sine[link->v], f + 3, moved + 3);
-            lw_v3_add_cross(link->p, moved + 3, moved);
-        } else if (link->kernel < LW_KERNEL_SPHERICAL) {
-            memcpy(moved, f, sizeof moved);
-            lw_v3_add_cross(r.places[i].p, moved + 3, moved);
-        } else
-            lw_wrench_to_parent(r.places[i].R, r.places[i].p, f, moved);
-        lw_v6_axpy(1, moved, r.wrenches + 6 * link->parent);
-    }
-}
-
-/* The part of a joint's accelerations that moves no mass: y without what remove_still leaves. It enters the
- * rows with a factor, so that their matrix is regular; multiplied by N' the rows say that it is zero. */
-static void add_still(massless_method *m, const double *wdot, double *row) {
-    const lw_model *model = m->shape->model;
-    for (int k = 0; k < m->shape->count; k++) {
-        int i = m->shape->rep_body[k];
-        const lw_link *link = &model->links[i];
-        if (m->direction[i] != k) continue;
-        double y[LW_JOINT_MAX_V];
-        memcpy(y, wdot + link->v, (size_t)link->joint.nv * sizeof *y);
-        remove_still(m, i, y);
-        for (int j = 0; j < link->joint.nv; j++) row[link->v + j] += m->inertia * (wdot[link->v + j] - y[j]);
-    }
-}
-
-/* Forces that are undefined, or of absurd size, leave numbers that are none. */
 static lw_status must_be_finite(const lw_model *model, const lw_power *power, const double *rows, double t,
                                 lw_error *error) {
-    static const char remedy[] =
-        "look at the forces and motions that act there: is one undefined or of absurd size?";
-    for (int k = 0; k < model->nv; k++)
-        if (!isfinite(rows[model->nq + k])) {
-            const lw_joint_entry *joint =
-                &model->joints[model->bodies[lw_body_of_speed(model, k)].joint_index];
-            return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
-                              remedy, "carries forces that are not finite at t = %g", t);
-        }
+    lw_status status = finite_speeds(model, rows + model->nq, t, error);
+    if (status != LW_OK) return status;
     bool fine = isfinite(power->drives) && isfinite(power->forces) && isfinite(power->dissipation);
     for (int k = 0; k < model->nq; k++) fine &= isfinite(rows[k]) != 0;
     return fine ? LW_OK
-                : lw_fail(error, LW_ERROR_SINGULAR, NULL, remedy,
+                : lw_fail(error, LW_ERROR_SINGULAR, NULL, look_at_forces,
                           "speeds or powers of bodies without mass exceed all numbers at t = %g", t);
 }
 
@@ -676,23 +464,15 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     lw_status status = lw_springs_consistent(m->flow, m->springs, t, NULL, error);
     lw_flow_follows(m->flow, false);
     if (status != LW_OK) return status;
-    balance_rows(m, ydot + nq, m->tau);
+    lw_massless_balance_rows(m, ydot + nq, m->tau);
     *power = data->power;
     power->drives += lw_prescribed_power(model, data, m->tau);
-    add_still(m, ydot + nq, m->tau);
+    lw_massless_add_still(m, ydot + nq, m->tau);
     memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
     if (m->springs) lw_springs_pull(m->springs, t, pull, m->v);
     memcpy(out + nq, m->tau, (size_t)model->nv * sizeof *out);
     lw_tree_residual(model, data, m->v, ydot, out);
     return must_be_finite(model, power, out, t, error);
-}
-
-/* Of add_rates: rounding of speeds over its step. */
-static double roughness(lw_method *base) {
-    const massless_method *m = (massless_method *)base;
-    double fastest = lw_massless_fastest(base->model, m->flow->data->v);
-    double step = lw_dampers_linear(m->flow->dampers) ? 1e-4 : 1e-5;
-    return m->shape->count ? 1e-14 * fastest * fastest / step : 0;
 }
 
 static double stiffness_change(void *flow, bool mark) { return lw_flow_change(flow, mark); }
@@ -719,7 +499,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
             v = m->v;
         }
         status = lw_springs_settle(m->springs, t, NULL, y, v, &moved, error);
-        if (status == LW_OK && moved > jump * (1 + m->shape->length))
+        if (status == LW_OK && moved > jump)
             lw_note(&m->looped.options, t, "jump",
                     "positions held by springs alone jump by %.3g, as a force on them does; the work of that "
                     "is not accounted for",
@@ -756,7 +536,6 @@ const lw_formulation lw_formulation_massless = {
     .frees_speeds = true,
     .derivative = derivative,
     .residual = residual,
-    .roughness = roughness,
     .project = project,
     .root_count = lw_massless_root_count,
     .roots = lw_massless_roots,

@@ -65,9 +65,9 @@ static bool pushes(const lw_force *force) {
 /* Derivative by the speed (variable k) of a law or drive. It may vanish or be infinite at rest, as those of v
  * |v| and of a root do, though the force rises with the speed: there the mean slope around counts, and next
  * to it a little of that at least, with which Newton's method finds its way. */
-double lw_law_slope(const lw_function *f, const double *inputs, const double *held, const double variables[3],
-                    int k) {
-    const double width = 1e-3, little = 1e-9; /* of a speed, m/s or rad/s; of the mean slope */
+double lw_law_slope(const lw_function *f, const law_context *context, const double variables[3], int k) {
+    const double width = 1e-3 * context->unit, little = 1e-9; /* of a speed, per second; of the mean slope */
+    const double *inputs = context->inputs, *held = context->held;
     lw_jet at[3];
     double before[3], after[3];
     for (int c = 0; c < 3; c++) {
@@ -85,11 +85,10 @@ double lw_law_slope(const lw_function *f, const double *inputs, const double *he
     return tangent * mean >= 0 && fabs(tangent) < little * fabs(mean) ? little * mean : tangent;
 }
 
-double lw_joint_damping(const lw_force *force, const double *inputs, const double *held, double q, double v,
-                        double t) {
+double lw_joint_damping(const lw_force *force, const law_context *context, double q, double v, double t) {
     if (force->type == LW_FORCE_DRIVE) {
         const double variables[3] = {t, q, v};
-        return -lw_law_slope(force->drive, inputs, held, variables, 2);
+        return -lw_law_slope(force->drive, context, variables, 2);
     }
     if (force->type == LW_FORCE_FRICTION) {
         if (force->coulomb == 0) return force->viscous;
@@ -97,8 +96,7 @@ double lw_joint_damping(const lw_force *force, const double *inputs, const doubl
         return force->viscous + force->coulomb / force->smoothing * (1 - share_of * share_of);
     }
     const double variables[3] = {q - force->free_length, v, t};
-    return force->damping +
-           (law_uses(force->law, 1) ? lw_law_slope(force->law, inputs, held, variables, 1) : 0);
+    return force->damping + (law_uses(force->law, 1) ? lw_law_slope(force->law, context, variables, 1) : 0);
 }
 
 /* Does it act on one joint speed, or between two bodies? */
@@ -536,7 +534,7 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
         shares += to->count;
         to->constant = (to->kind == IN_JOINT || to->kind == ON_LINE) && is_linear(force);
         to->latent = is_latent(force);
-        if (to->constant) to->c = lw_joint_damping(force, NULL, NULL, 0, 0, 0);
+        if (to->constant) to->c = lw_joint_damping(force, NULL, 0, 0, 0);
         if (to->kind == IN_BUSHING) {
             int from, end;
             span(force, &from, &end);
@@ -585,11 +583,30 @@ const bool *lw_dampers_loose(const lw_dampers *d) { return d->loose; }
 int lw_dampers_missing(const lw_dampers *d) { return d->missing; }
 bool lw_dampers_lost(const lw_dampers *d) { return d->missing >= 0; }
 int lw_dampers_driven(const lw_dampers *d) { return d->driven; }
+int lw_dampers_driver(const lw_dampers *d, const double *z) {
+    double most = 0;
+    int speed = -1;
+    for (const damper *own = d->dampers; own < d->dampers + d->count; own++) {
+        double rate = 0;
+        if (own->kind != IN_JOINT || !(own->c < 0)) continue;
+        for (const share *s = d->shares + own->share; s < d->shares + own->share + own->count; s++)
+            rate += d->null->value[s->first] * z[s->direction];
+        if (-own->c * rate * rate > most) most = -own->c * rate * rate, speed = own->speed;
+    }
+    return speed;
+}
 const lw_null_piece *lw_dampers_pieces(const lw_dampers *d, int *count) {
     *count = d->mixed ? 1 : d->piece_count;
     return d->mixed ? &d->whole : d->pieces;
 }
 const bool *lw_dampers_latent(const lw_dampers *d) { return d->latent; }
+int lw_dampers_latent_element(const lw_dampers *d, int k) {
+    for (const damper *own = d->dampers; own < d->dampers + d->count; own++)
+        for (const share *s = d->shares + own->share; s < d->shares + own->share + own->count; s++)
+            if (own->latent && s->direction == k)
+                return (int)(d->forces[own - d->dampers] - d->null->shape->model->forces);
+    return -1;
+}
 const bool *lw_dampers_still(const lw_dampers *d) { return d->still; }
 void lw_dampers_without_latent(lw_dampers *d, bool without) { d->without_latent = without; }
 const bool *lw_dampers_held(const lw_dampers *d) { return d->frozen || d->any_held ? d->held : NULL; }

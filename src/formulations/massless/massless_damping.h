@@ -87,12 +87,17 @@ struct lw_dampers {
     double *unit;
 };
 
+/* What a law or drive is evaluated with, beside its variables. */
+typedef struct law_context {
+    const double *inputs; /* of the caller, as data.h has them */
+    const double *held;   /* the outcomes of its conditions, or NULL: those of its variables */
+    double unit;          /* of its speed: 1 if that is a rotation, else the typical length */
+} law_context;
+
 /* c of an element in a joint, at coordinate q and speed v; of a law or drive: the derivative by the speed
- * (variable k). held: outcomes of its conditions, or NULL. */
-double lw_joint_damping(const lw_force *force, const double *inputs, const double *held, double q, double v,
-                        double t);
-double lw_law_slope(const lw_function *f, const double *inputs, const double *held, const double variables[3],
-                    int k);
+ * (variable k). */
+double lw_joint_damping(const lw_force *force, const law_context *context, double q, double v, double t);
+double lw_law_slope(const lw_function *f, const law_context *context, const double variables[3], int k);
 /* Does the law (may be NULL) depend on this variable? */
 static inline bool law_uses(const lw_function *f, size_t variable) {
     return f && lw_function_uses(f, variable);

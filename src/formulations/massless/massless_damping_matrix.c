@@ -32,15 +32,19 @@ static const double *held_of(const lw_model *model, const lw_data *data, const l
 }
 
 /* c of an element at a cut joint; h, if it is wanted, 6 for each body. */
-static double cut_damping(const lw_model *model, lw_data *data, const lw_force *force, double t, double *h) {
+static double cut_damping(const lw_null_shape *shape, lw_data *data, const lw_force *force, double t,
+                          double *h) {
+    const lw_model *model = shape->model;
     double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], W[36], at[3];
     int bodies[2];
     lw_cut_joint(model, data, force->closure, q, v, W, at);
     lw_damper_bodies(model, force, bodies);
     for (int side = 0; h && side < 2; side++)
         wrench_on(&data->world[bodies[side]], at, W + 6 * force->v, h + 6 * side);
-    return lw_joint_damping(force, data->inputs, held_of(model, data, force), force->q >= 0 ? q[force->q] : 0,
-                            v[force->v], t);
+    const lw_joint_type type = model->joints[model->closures[force->closure]].info.type;
+    const law_context context = {data->inputs, held_of(model, data, force),
+                                 lw_joint_speed_turns(type, force->v) ? 1 : shape->length};
+    return lw_joint_damping(force, &context, force->q >= 0 ? q[force->q] : 0, v[force->v], t);
 }
 
 /* What its element has left (LW_LINE). */
@@ -49,7 +53,7 @@ static const double *line_of(const lw_dampers *d, const lw_data *data, const dam
 }
 
 /* c of a spring, whose line lw_forces has left. */
-static double line_damping(const lw_data *data, const lw_force *force, const double *held,
+static double line_damping(const lw_data *data, const lw_force *force, const law_context *context,
                            const double line[LW_LINE], double t) {
     if (!law_uses(force->law, 1)) return force->damping;
     const lw_pose *first = &data->world[force->bodies[0]], *second = &data->world[force->bodies[1]];
@@ -60,19 +64,20 @@ static double line_damping(const lw_data *data, const lw_force *force, const dou
     double length = lw_v3_norm(along);
     if (!(length > 0)) return 0; /* as in force.c: no line, no force */
     const double variables[3] = {length - force->free_length, line[12], t};
-    return force->damping + lw_law_slope(force->law, data->inputs, held, variables, 1);
+    return force->damping + lw_law_slope(force->law, context, variables, 1);
 }
 
 /* c of a damper other than a bushing. */
 static double damping(const lw_dampers *d, const damper *own, lw_data *data, double t, double *h) {
-    const lw_model *model = d->null->shape->model;
+    const lw_null_shape *shape = d->null->shape;
+    const lw_model *model = shape->model;
     const lw_force *force = d->forces[own - d->dampers];
     if (own->constant) return own->c;
-    if (own->kind == IN_CUT) return cut_damping(model, data, force, t, h);
-    if (own->kind == ON_LINE)
-        return line_damping(data, force, held_of(model, data, force), line_of(d, data, own), t);
-    return lw_joint_damping(force, data->inputs, held_of(model, data, force),
-                            force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);
+    if (own->kind == IN_CUT) return cut_damping(shape, data, force, t, h);
+    const law_context context = {data->inputs, held_of(model, data, force),
+                                 own->kind == ON_LINE ? shape->length : shape->unit[own->speed]};
+    if (own->kind == ON_LINE) return line_damping(data, force, &context, line_of(d, data, own), t);
+    return lw_joint_damping(force, &context, force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);
 }
 
 /* rate += sign times the rates of a bushing for a twist of a body: axes (columns) and point as seen from
@@ -256,12 +261,6 @@ void lw_dampers_advance(const lw_dampers *d, const lw_null_piece *piece, const d
     }
 }
 
-/* What a direction is in lengths and angles: one of a speed that slides is a length. */
-static double unit_of(const lw_null *null, int k) {
-    const lw_link *link = &null->shape->model->links[null->shape->rep_body[k]];
-    return lw_joint_speed_turns(link->joint.type, null->rep[k] - link->v) ? 1 : null->shape->length;
-}
-
 void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size) {
     const lw_null *null = d->null;
     const lw_null_shape *shape = null->shape;
@@ -282,20 +281,25 @@ void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size
             size[k] += d->in_joints[shape->speed[e]];
             most = fmax(most, fabs(null->value[e]));
         }
-        size[k] *= most * most;
+        size[k] *= most * most * shape->square[null->rep[k]];
     }
 }
 
 /* --- L D L' -------------------------------------------------------------------------------------------- */
 
-/* The pivot of direction k is known: takes it or leaves it. Returns its inverse. */
-INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double pivot, int *lost) {
+/* The diagonal entry and the pivot of direction k are known: takes the pivot or leaves it. Returns the inverse
+ * of the pivot. */
+INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double diagonal, double pivot,
+                         int *lost) {
+    const double square = d->null->shape->square[d->null->rep[k]];
     double floor = d->floor[k];
+    d->diagonal[k] = square * diagonal;
+    pivot *= square;
     if (d->frozen && d->latent[k])
         floor = 0, pivot = fmax(pivot, d->least[k]); /* damped, unless it is held */
     d->pivot[k] = pivot;
     d->loose[k] = d->skipped[k] || d->held[k] || (other ? other->loose[k] : !(pivot > floor));
-    d->inverse[k] = d->loose[k] ? 0 : 1 / pivot;
+    d->inverse[k] = d->loose[k] ? 0 : square / pivot;
     d->loose_count += d->loose[k];
     if (*lost < 0 && d->loose[k] && !d->skipped[k] && !d->held[k]) *lost = k;
     if (d->driven < 0 && !d->skipped[k] && !d->held[k] && pivot < -d->floor[k]) d->driven = k;
@@ -308,9 +312,8 @@ INLINE void factor_full(lw_dampers *d, const lw_dampers *other, int first, const
     double *L = d->L + d->L_start[first], rows[LW_FULL_MAX][LW_FULL_MAX], inverse[LW_FULL_MAX];
 #pragma GCC unroll 6
     for (int i = 0; i < n; i++) {
-        d->diagonal[first + i] = value[i * (i + 1) / 2 + i];
         double pivot = full_row(n, i, value, inverse, rows, L);
-        inverse[i] = take_pivot(d, other, first + i, pivot, lost);
+        inverse[i] = take_pivot(d, other, first + i, value[i * (i + 1) / 2 + i], pivot, lost);
     }
 }
 
@@ -348,7 +351,7 @@ static void factor_piece(lw_dampers *d, const lw_null_piece *piece, const lw_dam
         const int *column = d->column + d->start[k];
         int last = d->start[k + 1] - 1 - d->start[k];
         for (int p = 0; p < last; p++) y[column[p]] = value[p];
-        double pivot = d->diagonal[k] = value[last];
+        double pivot = value[last];
         for (int e = d->row_start[k]; e < d->row_start[k + 1]; e++) {
             int i = d->row_column[e], end = d->row_place[e];
             double yi = y[i];
@@ -357,15 +360,19 @@ static void factor_piece(lw_dampers *d, const lw_null_piece *piece, const lw_dam
             d->L[end] = yi * d->inverse[i];
             pivot -= d->L[end] * yi;
         }
-        take_pivot(d, other, k, pivot, lost);
+        take_pivot(d, other, k, value[last], pivot, lost);
     }
 }
 
 /* Groups that are resisted in part only. */
 static int factor_mixed(lw_dampers *d) {
     int n = d->size;
-    for (int k = 0; k < n; k++)
-        if (d->within[k]) d->diagonal[k] = d->value[d->start[k + 1] - 1], d->unit[k] = unit_of(d->null, k);
+    const double *unit = d->null->shape->unit;
+    for (int k = 0; k < n; k++) {
+        if (!d->within[k]) continue;
+        d->unit[k] = unit[d->null->rep[k]];
+        d->diagonal[k] = d->unit[k] * d->unit[k] * d->value[d->start[k + 1] - 1];
+    }
     int bad = lw_mixed_factor(d->mixed, d->follow ? d->follow->mixed : NULL, d->start, d->column, d->value,
                               d->unit, d->floor, d->held, d->frozen, d->pivot, d->inverse, &d->driven);
     for (int k = 0; k < n; k++)

@@ -84,7 +84,7 @@ lw_status lw_massless_cross(lw_method *base, double t, double *y, lw_power *work
     for (int f = 0; f < 3; f++) lw_follow_hold(follow, flows[f]);
     memcpy(follow->q, y, nq * sizeof *y);
     memcpy(y, data->q, nq * sizeof *y);
-    if (m->shape->dense || lw_massless_fastest(model, data->v) < 1e3 * lw_massless_fastest(model, y + nq))
+    if (m->shape->dense || lw_null_fastest(m->shape, data->v) < 1e3 * lw_null_fastest(m->shape, y + nq))
         memcpy(y + nq, data->v, nv * sizeof *y);
     if (start || !work) return LW_OK;
     after = lw_energy_of(model, follow->data, t, data->q, data->v);

@@ -86,7 +86,7 @@ static void look_at(lw_flow *flow, lw_projection *projection, int s, double *q, 
     const lw_model *model = flow->model;
     uint64_t random = 4711u + (uint64_t)s;
     memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
-    for (int k = 0; k < model->nv; k++) v[k] = s ? 0.3 * chance(&random) * fmin(1, flow->shape->length) : 0;
+    for (int k = 0; k < model->nv; k++) v[k] = s ? 0.3 * chance(&random) * flow->shape->unit[k] : 0;
     lw_integrate_q(model, q, v, s ? 1 : 0);
     if (projection) {
         lw_violation left;
@@ -162,7 +162,7 @@ static int best_speed(const lw_flow *flow, const double *z, const double *u) {
                 if (flow->shape->body[m] == i) lw_v6_axpy(z[k], flow->null->twist + 6 * m, twist);
         bool moves = lw_v3_norm(twist) > 1e-6 || lw_v3_norm(twist + 3) > 1e-6 * length;
         for (int v = 0; v < link->joint.nv && moves; v++) {
-            double size = fabs(u[link->v + v]) / (lw_joint_speed_turns(link->joint.type, v) ? 1 : length);
+            double size = fabs(u[link->v + v]) / flow->shape->unit[link->v + v];
             if (!(link->prescribed >> v & 1) && size > 1.0001 * best) best = size, speed = link->v + v;
         }
     }
@@ -228,6 +228,25 @@ static bool name_by_speeds(lw_flow *flow, lw_null_kinds *kinds, lw_arena *arena)
     return true;
 }
 
+/* Names direction k, whose pivot is negative in the last factor, by the speed at which a negative damper drives
+ * the motion L^-T e_k, or else by the largest speed of that: damping added there acts against it. The
+ * direction that had this name gets the other one. */
+static bool name_driven(lw_flow *flow, int k, lw_null_kinds *kinds) {
+    const int n = flow->shape->count, nv = flow->model->nv;
+    double *z = calloc((size_t)(n + nv) + 1, sizeof *z), *u = z + n;
+    if (!z) return false;
+    z[k] = 1;
+    lw_dampers_upper(flow->dampers, z);
+    lw_null_times(flow->null, z, u);
+    int best = lw_dampers_driver(flow->dampers, z);
+    if (best < 0) best = best_speed(flow, z, u);
+    for (int other = 0; other < n && best >= 0; other++)
+        if (kinds->speed[other] == best) kinds->speed[other] = kinds->speed[k];
+    if (best >= 0) kinds->speed[k] = best;
+    free(z);
+    return true;
+}
+
 /* Names the motions that nothing holds, each by another speed: what is added there determines it. Others that
  * had such a name get a new one. */
 static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, lw_arena *arena) {
@@ -242,6 +261,9 @@ static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, 
                 lw_springs_free(springs, k, z);
             else
                 z[k] = 1;
+            /* In a group that chooses its pivots, k is a place of the factor: these motions span the group, and
+             * the others beside those of free ones might not. */
+            if (!loose && lw_dampers_within(flow->dampers)[k]) lw_dampers_upper(flow->dampers, z);
             int best = name_next(flow, &named, loose ? -1 : kinds->speed[k]);
             if (best >= 0) kinds->speed[k] = best;
         }
@@ -258,9 +280,8 @@ static double least_latent(const lw_null_shape *shape, const lw_springs *springs
         mass +=
             I->mass + 0.5 * (I->second[0] + I->second[1] + I->second[2]) / (shape->length * shape->length);
     }
-    int i = lw_body_of_speed(model, speed);
-    bool turns = lw_joint_speed_turns(model->links[i].joint.type, speed - model->links[i].v);
-    double least = 1e-6 * sqrt(lw_springs_stiffness(springs, k) * mass) * (turns ? shape->length : 1);
+    double arm = shape->length / shape->unit[speed]; /* of the mass about the axis of a rotation; else 1 */
+    double least = 1e-6 * sqrt(lw_springs_stiffness(springs, k) * mass) * arm * shape->square[speed];
     return isfinite(least) ? least : 0;
 }
 
@@ -300,6 +321,7 @@ static bool test_springs(lw_flow *flow, lw_flow *probe, lw_projection *projectio
     for (int b = 0; b < 2; b++) {
         memcpy(lw_dampers_skipped(both[b]->dampers), none, (size_t)n * sizeof *none);
         memset(lw_dampers_floors(both[b]->dampers), 0, (size_t)n * sizeof(double));
+        both[b]->classifying = true;
         fine = fine && lw_dampers_mix(both[b]->dampers, arena);
     }
     for (int s = 0; s < STATES && fine; s++) {
@@ -364,10 +386,8 @@ static bool vanishes(lw_flow *flow, int k, double floor, const double *q, const 
                      double *u) {
     static const double away[] = {0, 1.37e-6, 1.37e-4, 1.37e-3, 1.37e-2}, nothing = 1e-6;
     const lw_model *model = flow->model;
-    int speed = flow->null->rep[k], i = lw_body_of_speed(model, speed);
-    bool turns = lw_joint_speed_turns(model->links[i].joint.type, speed - model->links[i].v);
     memset(u, 0, (size_t)model->nv * sizeof *u);
-    lw_null_add(flow->null, k, turns ? 1 : flow->shape->length, u);
+    lw_null_add(flow->null, k, flow->shape->unit[flow->null->rep[k]], u);
     for (int n = 0; n < 10; n++) {
         memcpy(at, q, (size_t)model->nq * sizeof *at);
         lw_integrate_q(model, at, u, n % 2 ? -away[n / 2] : away[n / 2]);
@@ -423,6 +443,7 @@ lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena 
     kinds->latent = LW_NEW(arena, bool, n + 1);
     pivots seen = {0};
     double *q = LW_NEW(arena, double, model->nq + 1), *v = LW_NEW(arena, double, model->nv + 1);
+    bool *before = LW_NEW(arena, bool, n + 1); /* driven, at the states before */
     if (lw_arena_failed(arena)) return lw_out_of_memory(error);
     if (!n) return LW_OK;
     lw_flow *flow = lw_flow_create(shape), *probe = NULL;
@@ -432,8 +453,11 @@ lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena 
     if (fine) {
         for (int s = 0; s < STATES && fine; s++) {
             look_at(flow, projection, s, q, v);
+            memcpy(before, kinds->driven, (size_t)n * sizeof *before);
             inspect(flow, &seen, kinds->driven, kinds->floor);
             if (!s) fine = name_by_speeds(flow, kinds, arena);
+            for (int k = 0; k < n && fine; k++)
+                if (kinds->driven[k] && !before[k]) fine = name_driven(flow, k, kinds);
         }
         if (fine) fine = find_latent(flow, projection, &seen, q, v, kinds, arena);
         for (int k = 0; k < n; k++) {

@@ -255,12 +255,12 @@ static double chance(uint64_t *state) {
 }
 
 /* The initial position, closed, or one beside it. */
-static void position(const lw_model *model, lw_projection *projection, double length, int number, double *q,
-                     double *v, lw_data *data) {
+static void position(const lw_model *model, lw_projection *projection, const double *unit, int number,
+                     double *q, double *v, lw_data *data) {
     uint64_t random = 77u + (uint64_t)number;
     lw_violation left;
     memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
-    for (int k = 0; k < model->nv; k++) v[k] = 0.2 * chance(&random) * fmin(1, length);
+    for (int k = 0; k < model->nv; k++) v[k] = 0.2 * chance(&random) * unit[k];
     if (number) lw_integrate_q(model, q, v, 1);
     lw_project_positions(projection, 0, q, 60, &left, NULL);
     lw_take_state(model, data, 0, q, NULL);
@@ -285,7 +285,7 @@ lw_status lw_loops_structure(lw_null_shape *shape, int *mobility, lw_error *erro
     int fewest = -1, n = fine ? l->count : 0;
     for (int k = 0; k <= POSITIONS && fine; k++) {
         /* the last time at the initial position again, for the speeds that stand for them */
-        position(model, projection, shape->length, k % POSITIONS, q, v, data);
+        position(model, projection, shape->unit, k % POSITIONS, q, v, data);
         allowed(l, data);
         kinetic(l, data);
         int free_count = still(l), without = 0;
@@ -325,11 +325,18 @@ lw_status lw_loops_structure(lw_null_shape *shape, int *mobility, lw_error *erro
 struct lw_loop_system {
     lw_loop_null *null;
     lw_symmetric *symmetric;
-    double *M;             /* nv x nv */
-    double *q, *v, *vdot;  /* kept */
-    double *force;         /* per speed: what is left of Q - h */
-    double *small, *A, *x; /* of the free speeds */
-    double *rhs;           /* per row */
+    double *M;          /* nv x nv: the mass matrix */
+    double *q, *v;      /* the state, which mass matrix and inverse dynamics do not keep */
+    double *vdot;       /* per speed: the accelerations found so far */
+    double *force;      /* per speed: Q - h - M vdot + J'lambda */
+    double *A;          /* M + s E of the free speeds, in units */
+    double added;       /* s */
+    double *small;      /* Z'A Z, factored */
+    double *x;          /* per free speed, in units: by how much the last round changes vdot */
+    double uncertainty; /* what rounding leaves of the accelerations, relative */
+    int uncertain;      /* the speed of which it leaves most */
+    double *load;       /* per free speed, in units: what the forces leave */
+    double *rhs;        /* per row, in units: what the rows leave */
 };
 
 lw_loop_system *lw_loop_system_create(lw_loop_null *null, lw_arena *arena) {
@@ -346,6 +353,7 @@ lw_loop_system *lw_loop_system_create(lw_loop_null *null, lw_arena *arena) {
     s->small = LW_NEW(arena, double, nv *nv);
     s->A = LW_NEW(arena, double, nv *nv);
     s->x = LW_NEW(arena, double, nv);
+    s->load = LW_NEW(arena, double, nv);
     s->rhs = LW_NEW(arena, double, null->rows->count + 1);
     s->symmetric = lw_symmetric_create(null->count + 1);
     if (s->M && !lw_arena_failed(arena) && s->symmetric) return s;
@@ -357,77 +365,133 @@ void lw_loop_system_destroy(lw_loop_system *s) {
     if (s) lw_symmetric_destroy(s->symmetric);
 }
 
-lw_status lw_loop_solve(lw_loop_system *s, const int *reps, lw_data *data, double t, const double *tau,
-                        const double *defect, double *lambda, lw_error *error) {
+/* M + s E of the free speeds in their units, and Z'(M + s E) Z factored. */
+static bool factor_system(lw_loop_system *s, const lw_loop_equations *e) {
     lw_loop_null *l = s->null;
-    const lw_null_shape *shape = l->shape;
-    const lw_model *model = shape->model;
-    int n = l->count, m = l->rows->count, nv = model->nv, rank = l->rank, free_count = n - rank;
-    memcpy(s->q, data->q, (size_t)model->nq * sizeof *s->q);
-    memcpy(s->v, data->v, (size_t)nv * sizeof *s->v);
-    memset(s->vdot, 0, (size_t)nv * sizeof *s->vdot);
-    lw_mass_matrix_held(model, data, t, s->q, s->M);                /* may take the state anew, at rest */
-    lw_inverse_held(model, data, t, s->q, s->v, s->vdot, s->force); /* h + M (prescribed) - Q */
-    lw_take_state(model, data, t, s->q, s->v);
-    for (int k = 0; k < nv; k++) s->force[k] = (tau ? tau[k] : 0) - s->force[k];
-
-    /* in units: x_k = vdot_k / scale_k */
-    double largest = 0;
+    const int n = l->count, nv = l->shape->model->nv, free_count = n - l->rank;
+    double *AZ = l->basis;
+    lw_mass_matrix_held(l->shape->model, e->data, e->t, s->q, s->M); /* may take the state anew, at rest */
+    s->added = 0;
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
             double entry = s->M[l->speed[a] + (size_t)l->speed[b] * (size_t)nv] * l->scale[a] * l->scale[b];
             s->A[a + b * n] = entry;
-            if (a == b) largest = fmax(largest, entry);
+            if (a == b) s->added = fmax(s->added, entry);
         }
-    for (int k = 0; k < shape->count; k++)
+    if (!(s->added > 0)) s->added = 1;
+    for (int k = 0; k < l->shape->count; k++)
         for (int a = 0; a < n; a++)
-            if (l->speed[a] == reps[k]) s->A[a + a * n] += largest > 0 ? largest : 1;
-    for (int r = 0; r < m; r++)
-        s->rhs[r] = -defect[r] * (lw_row_is_length(model, l->rows, r) ? 1 / shape->length : 1);
-    /* x = Q_1 R_11^-T (rows kept) + Z z */
+            if (l->speed[a] == e->reps[k]) s->A[a + a * n] += s->added;
+    if (!free_count) return true;
+    lw_dense_multiply(false, false, n, free_count, n, 1, s->A, l->Z, 0, AZ);
+    lw_dense_multiply(true, false, free_count, free_count, n, 1, l->Z, AZ, 0, s->small);
+    return lw_cholesky_factor(s->symmetric, free_count, s->small, NULL);
+}
+
+/* What the equations leave at accelerations vdot and multipliers lambda: of forces, per free speed, and of
+ * rows, all in units. drive (per speed): what is left of forces at prescribed speeds. */
+static void find_rest(lw_loop_system *s, const lw_loop_equations *e, const double *vdot) {
+    const lw_loop_null *l = s->null;
+    const lw_model *model = l->shape->model;
+    const int n = l->count, m = l->rows->count, nv = model->nv;
+    lw_inverse_held(model, e->data, e->t, s->q, s->v, vdot, s->force); /* M vdot + h - Q */
+    lw_take_state(model, e->data, e->t, s->q, s->v);
+    for (int k = 0; k < nv; k++) {
+        s->force[k] = (e->tau ? e->tau[k] : 0) - s->force[k];
+        for (int r = 0; r < m; r++) s->force[k] += l->ties[k + (size_t)r * (size_t)nv] * e->lambda[r];
+    }
+    for (int a = 0; a < n; a++) s->load[a] = s->force[l->speed[a]] * l->scale[a];
+    for (int k = 0; k < l->shape->count; k++)
+        for (int a = 0; a < n; a++) {
+            double rest = (e->given ? e->given[l->speed[a]] : 0) - vdot[l->speed[a]];
+            if (l->speed[a] == e->reps[k]) s->load[a] += s->added * rest / l->scale[a];
+        }
+    for (int r = 0; r < m; r++) {
+        double rest = -e->defect[r];
+        for (int a = 0; a < n; a++) rest -= l->ties[l->speed[a] + (size_t)r * (size_t)nv] * vdot[l->speed[a]];
+        s->rhs[r] = rest * (lw_row_is_length(model, l->rows, r) ? 1 / l->shape->length : 1);
+    }
+}
+
+/* Adds to vdot and lambda what the rest asks for: x = Q_1 R_11^-T (rows kept) + Z z, J'lambda = A x - load. */
+static void solve_rest(lw_loop_system *s, double *vdot, double *lambda) {
+    lw_loop_null *l = s->null;
+    const int n = l->count, m = l->rows->count, rank = l->rank, free_count = n - rank;
     memset(s->x, 0, (size_t)n * sizeof *s->x);
     for (int k = 0; k < rank; k++) s->x[k] = s->rhs[l->order[k]];
     if (rank) {
         lw_qr_triangle(true, rank, n, l->J, 1, s->x, n);
         lw_qr_apply(l->qr, false, n, m, l->J, 1, s->x);
     }
-    double *load = s->vdot; /* Q - h - M x of the free speeds */
-    for (int a = 0; a < n; a++) load[a] = s->force[l->speed[a]] * l->scale[a];
-    lw_dense_times(false, n, n, -1, s->A, s->x, 1, load);
+    lw_dense_times(false, n, n, -1, s->A, s->x, 1, s->load);
     if (free_count) {
-        double *z = l->values, *AZ = l->basis;
-        lw_dense_times(true, n, free_count, 1, l->Z, load, 0, z);
-        lw_dense_multiply(false, false, n, free_count, n, 1, s->A, l->Z, 0, AZ);
-        lw_dense_multiply(true, false, free_count, free_count, n, 1, l->Z, AZ, 0, s->small);
-        if (!lw_cholesky_factor(s->symmetric, free_count, s->small, NULL))
-            return lw_fail(
-                error, LW_ERROR_SINGULAR, NULL, "choose another position, or give bodies without mass some",
-                "the mechanism is in a singular position at t = %g: a motion that its loops allow moves no "
-                "mass there",
-                t);
+        double *z = l->values;
+        lw_dense_times(true, n, free_count, 1, l->Z, s->load, 0, z);
         lw_cholesky_solve(s->symmetric, free_count, s->small, 1, z);
         lw_dense_times(false, n, free_count, 1, l->Z, z, 1, s->x);
-        lw_dense_times(false, n, free_count, -1, AZ, z, 1, load); /* A x + load: what the rows must give */
+        lw_dense_times(false, n, free_count, -1, l->basis, z, 1, s->load);
     }
-    for (int a = 0; a < n; a++) data->vdot[l->speed[a]] = s->x[a] * l->scale[a];
-    /* J'lambda = M vdot - (Q - h) = -load */
-    memset(lambda, 0, (size_t)m * sizeof *lambda);
-    if (rank) {
-        for (int a = 0; a < n; a++) s->x[a] = -load[a];
-        lw_qr_apply(l->qr, true, n, m, l->J, 1, s->x);
-        lw_qr_triangle(false, rank, n, l->J, 1, s->x, n);
-        for (int k = 0; k < rank; k++) {
-            int r = l->order[k];
-            lambda[r] = s->x[k] * (lw_row_is_length(model, l->rows, r) ? 1 / shape->length : 1);
-        }
+    for (int a = 0; a < n; a++) vdot[l->speed[a]] += s->x[a] * l->scale[a];
+    if (!rank) return;
+    for (int a = 0; a < n; a++) s->load[a] = -s->load[a];
+    lw_qr_apply(l->qr, true, n, m, l->J, 1, s->load);
+    lw_qr_triangle(false, rank, n, l->J, 1, s->load, n);
+    for (int k = 0; k < rank; k++) {
+        int r = l->order[k];
+        bool length = lw_row_is_length(l->shape->model, l->rows, r);
+        lambda[r] += s->load[k] * (length ? 1 / l->shape->length : 1);
     }
-    /* drives of prescribed speeds: M vdot + h - Q - J'lambda there */
-    for (int k = 0; model->motion_count && k < nv; k++) {
-        double drive = -s->force[k];
-        for (int a = 0; a < n; a++)
-            drive += s->M[k + (size_t)l->speed[a] * (size_t)nv] * data->vdot[l->speed[a]];
-        for (int r = 0; r < m; r++) drive -= l->ties[k + (size_t)r * (size_t)nv] * lambda[r];
-        data->drive[k] = drive;
+}
+
+/* How far the last round has changed the accelerations, each against those of its joint (1/s^2 at least): what
+ * rounding leaves of them. The joint that it changed most is kept. */
+static void find_uncertainty(lw_loop_system *s) {
+    const lw_loop_null *l = s->null;
+    const lw_model *model = l->shape->model;
+    s->uncertainty = 0;
+    for (int a = 0; a < l->count; a++) {
+        const lw_link *link = &model->links[lw_body_of_speed(model, l->speed[a])];
+        double size = 1;
+        for (int k = link->v; k < link->v + link->joint.nv; k++)
+            size = fmax(size, fabs(s->vdot[k]) / l->shape->unit[k]);
+        if (fabs(s->x[a]) > s->uncertainty * size)
+            s->uncertainty = fabs(s->x[a]) / size, s->uncertain = l->speed[a];
     }
+}
+
+double lw_loop_uncertainty(const lw_loop_system *s, int *speed) {
+    *speed = s->uncertain;
+    return s->uncertainty;
+}
+
+/* Light bodies among heavy ones, or motions that move next to no mass, have accelerations that are large and
+ * felt nowhere else; two more rounds, from what the equations leave, find those of the other bodies to what
+ * rounding allows, and tell how far that is. */
+lw_status lw_loop_solve(lw_loop_system *s, const lw_loop_equations *e, lw_error *error) {
+    enum { ROUNDS = 3 };
+    const lw_model *model = s->null->shape->model;
+    lw_data *data = e->data;
+    memcpy(s->q, data->q, (size_t)model->nq * sizeof *s->q);
+    memcpy(s->v, data->v, (size_t)model->nv * sizeof *s->v);
+    memset(s->vdot, 0, (size_t)model->nv * sizeof *s->vdot);
+    memset(e->lambda, 0, (size_t)s->null->rows->count * sizeof *e->lambda);
+    if (!factor_system(s, e)) {
+        lw_take_state(model, data, e->t, s->q, s->v);
+        return lw_fail(
+            error, LW_ERROR_SINGULAR, NULL, "choose another position, or give bodies without mass some",
+            "the mechanism is in a singular position at t = %g: a motion that its loops allow moves "
+            "no mass there",
+            e->t);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        find_rest(s, e, s->vdot);
+        solve_rest(s, s->vdot, e->lambda);
+        find_uncertainty(s);
+    }
+    if (model->motion_count) { /* prescribed speeds take what is left */
+        find_rest(s, e, s->vdot);
+        for (int k = 0; k < model->nv; k++) data->drive[k] = -s->force[k];
+    }
+    for (int a = 0; a < s->null->count; a++) data->vdot[s->null->speed[a]] = s->vdot[s->null->speed[a]];
     return LW_OK;
 }

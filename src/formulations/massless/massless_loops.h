@@ -23,10 +23,20 @@ typedef struct lw_loop_system lw_loop_system;
 
 lw_loop_system *lw_loop_system_create(lw_loop_null *null, lw_arena *arena);
 void lw_loop_system_destroy(lw_loop_system *system);
-/* Accelerations (zero at the speeds `reps` that stand for directions), multipliers, and drives of prescribed
- * speeds, at the state in data, of which lw_loop_null_at has been told. defect: what the rows leave when
- * these accelerations are zero. */
-lw_status lw_loop_solve(lw_loop_system *system, const int *reps, lw_data *data, double t, const double *tau,
-                        const double *defect, double *lambda, lw_error *error);
+/* The equations of motion at the state in data, after lw_loop_null_at at that state. */
+typedef struct lw_loop_equations {
+    lw_data *data;
+    double t;
+    const double *tau;    /* of the caller; may be NULL */
+    const int *reps;      /* per direction: the speed that represents it */
+    const double *given;  /* per speed: the accelerations that those speeds are to have; NULL: zero */
+    const double *defect; /* per row: what it leaves when only prescribed speeds accelerate */
+    double *lambda;       /* per row: the multipliers, out */
+} lw_loop_equations;
+
+/* Accelerations, multipliers, and drives of prescribed speeds. */
+lw_status lw_loop_solve(lw_loop_system *system, const lw_loop_equations *equations, lw_error *error);
+/* What rounding leaves undecided of the last accelerations, relative to those of a joint, and of which speed. */
+double lw_loop_uncertainty(const lw_loop_system *system, int *speed);
 
 #endif

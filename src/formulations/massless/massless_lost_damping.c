@@ -23,7 +23,7 @@ static bool vanishes_around(lw_springs *s, int k, double t, const double *tau) {
     static const double nothing = 1e-6; /* of the floor of the pivot */
     lw_flow *flow = s->flow, *probe = s->probe;
     const lw_model *model = flow->model;
-    const double unit = s->unit[flow->null->rep[k]];
+    const double unit = flow->shape->unit[flow->null->rep[k]];
     memset(s->z, 0, (size_t)flow->shape->count * sizeof *s->z);
     s->z[k] = 1;
     lw_dampers_upper(flow->dampers, s->z);
@@ -84,6 +84,35 @@ static bool let_go(lw_springs *s, double t, const double *tau, const double *w) 
     return true;
 }
 
+/* The sentence about a law that resists some speeds only, where no speed balances the forces: status and error
+ * say that nothing resists, or that no speed is found, and stay where no such law acts. */
+static lw_status say_let_go(lw_springs *s, double t, const double *tau, lw_status status, lw_error *error) {
+    lw_flow *flow = s->flow;
+    const lw_model *model = flow->model;
+    const bool *latent = lw_dampers_latent(flow->dampers);
+    double most = -1;
+    int worst = -1;
+    memcpy(flow->data->v, flow->given, (size_t)model->nv * sizeof *flow->given);
+    lw_flow_at(flow, t, tau, NULL); /* the forces at the given speeds */
+    for (int k = 0; k < flow->shape->count; k++) {
+        double size = fabs(flow->gamma[k]) * flow->shape->unit[flow->null->rep[k]];
+        if (latent[k] && isfinite(size) && size > most) most = size, worst = k;
+    }
+    if (worst < 0) return status;
+    const int speed = flow->null->rep[worst], element = lw_dampers_latent_element(flow->dampers, worst);
+    const lw_body *body = &model->bodies[lw_body_of_speed(model, speed)];
+    char motion[96];
+    lw_describe_speed(model, speed, motion, sizeof motion);
+    return lw_fail_at(
+        error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
+        "let that law depend on position or time where it lets go, not on the speed, or give the "
+        "motion inertia or another damper",
+        "force \"%s\" resists its %s (joint \"%s\"), which moves no mass, at some speeds only, "
+        "and at t = %g no speed balances the forces on it, which leave %.4g %s at the given one",
+        model->forces[element].name, motion, model->joints[body->joint_index].name, t,
+        fabs(flow->gamma[worst]), strncmp(motion, "rotation", 8) == 0 ? "N m" : "N");
+}
+
 lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
                                 lw_error *error) {
     if (springs && lw_dampers_still(flow->dampers))
@@ -91,9 +120,8 @@ lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, co
     lw_status status = lw_flow_velocity(flow, t, tau, error);
     bool found = status == LW_OK;
     if (found && springs) status = lw_springs_velocity(springs, t, tau, error);
-    if (status == LW_ERROR_SINGULAR && !found && springs && lw_dampers_still(flow->dampers) &&
-        let_go(springs, t, tau, flow->given))
-        status = LW_OK;
+    if (status == LW_ERROR_SINGULAR && !found && springs && lw_dampers_still(flow->dampers))
+        status = let_go(springs, t, tau, flow->given) ? LW_OK : say_let_go(springs, t, tau, status, error);
     /* not before: these have no part in the balance of motions without mass (docs/theory/idle.md, 4) */
     lw_idle_loads(flow->model, flow->data);
     return status;
@@ -142,11 +170,10 @@ static bool is_lost(const lw_springs *s, int k) {
 /* Is it away from balance, too? Then its speed is infinite, c x^2 dx/dt = force, but for an instant only, x^3
  * ~ t: it does not go where springs would hold it. After solve, which leaves -g. */
 static bool passes(const lw_springs *s, int k) {
-    double h = springs_root3 * fmin(1, s->flow->shape->length),
-           far = springs_near * (s->flow->shape->length + 1);
     if (!is_lost(s, k)) return false;
-    if (!s->lost[k]) return fabs(s->solution[k]) > far;
-    return fabs(s->g[k]) > springs_near * s->noise[s->group[s->direction[k]]] * h / springs_roundings;
+    if (!s->lost[k]) return fabs(s->solution[k]) > springs_near;
+    double effort = s->noise[s->group[s->direction[k]]] * springs_root3 / springs_roundings;
+    return fabs(s->g[k]) > springs_near * effort;
 }
 bool lw_springs_pass_some(const lw_springs *s) {
     for (int k = 0; k < s->count; k++)
@@ -172,7 +199,7 @@ bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q
     double size = 0;
     for (int k = 0; k < s->count; k++) {
         s->step[k] = is_lost(s, k) ? way[k] : 0;
-        size = fmax(size, fabs(s->step[k]) / springs_unit(s, k));
+        size = fmax(size, fabs(s->step[k]));
     }
     if (!(size > 0) || !isfinite(size)) return false;
     memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
@@ -204,6 +231,6 @@ void lw_springs_take_passing(lw_springs *s) {
 
 /* Moves q aside along the forces. */
 bool lw_springs_pass(lw_springs *s, double t, const double *tau, double *q, const double *v) {
-    for (int k = 0; k < s->count; k++) s->down[k] = -s->g[k] * springs_unit(s, k) * springs_unit(s, k);
+    for (int k = 0; k < s->count; k++) s->down[k] = -s->g[k];
     return lw_springs_step_aside(s, t, tau, q, v, s->down);
 }

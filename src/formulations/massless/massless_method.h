@@ -28,14 +28,26 @@ typedef struct massless_method {
     double *q, *v, *w, *wdot, *rate; /* per coordinate or speed */
     double *tau;
     lw_newton_hints hints;
+    bool any_position; /* positions out of the balance of springs have accelerations, too: for `applies` */
 } massless_method;
 
 /* Positions and velocities in balance: q, v of the flow's data. start: positions go down to the next stable
  * one. work (may be NULL): of drives and forces on the way down. */
 lw_status lw_massless_settle(massless_method *m, bool start, double t, const double *q, const double *v,
                              lw_power *work, lw_error *error);
-double lw_massless_fastest(const lw_model *model, const double *v);
 void lw_massless_from_state(lw_method *base, double t, const double *y, double *q, double *v);
+
+/* Recursions of a tree (massless_recursion.c), after the flow has found velocity, forces and poses.
+ * lw_massless_accelerate: wdot into data->vdot; as_given: w is v. lw_massless_accelerate_by_rates: all
+ * accelerations from those that vdot has for the speeds which represent motions without mass.
+ * lw_massless_find_floors: the least pivots of the articulated inertias, from a few positions.
+ * lw_massless_balance_rows: M wdot + h - Q. lw_massless_add_still: adds the accelerations without mass of each
+ * joint, times a typical inertia, which makes the matrix of the rows regular. */
+lw_status lw_massless_accelerate(massless_method *m, bool as_given, lw_error *error);
+void lw_massless_accelerate_by_rates(massless_method *m, double *vdot);
+void lw_massless_find_floors(massless_method *m);
+void lw_massless_balance_rows(massless_method *m, const double *wdot, double *row);
+void lw_massless_add_still(massless_method *m, const double *wdot, double *row);
 
 /* Events (massless_events.c): entries of lw_formulation. */
 int lw_massless_root_count(lw_method *base);

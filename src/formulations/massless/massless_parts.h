@@ -51,7 +51,9 @@ typedef struct lw_null_shape {
     const lw_model *model;
     lw_arena *arena;
     bool dense; /* closed loops: every speed and body belongs to every direction, found by massless_loops.c */
-    double length;
+    double length;  /* typical of the mechanism */
+    double *unit;   /* per speed: what it and its coordinate are measured by, `length` or, if it turns, 1 */
+    double *square; /* per speed: the square of that */
     /* Per body, bit k: speed k of its joint represents a direction. Where other speeds of the joint respond,
      * this holds at some position, and elsewhere others may represent as many directions. */
     unsigned char *left_out;
@@ -92,6 +94,9 @@ lw_null_shape *lw_null_shape_create(const lw_model *model);
 void lw_null_shape_destroy(lw_null_shape *shape);
 /* For massless_loops.c: `count` dense directions for these speeds. */
 bool lw_null_shape_fill(lw_null_shape *shape, int count, const int *reps);
+
+/* The largest of the speeds, in rad/s or typical lengths per second, but 1/s at least. */
+double lw_null_fastest(const lw_null_shape *shape, const double *v);
 
 /* The indicator of body i's own inertia: the projector onto the twists (angular; linear / length) that move
  * its mass. Returns its rank. */
@@ -176,11 +181,12 @@ int lw_dampers_factor(lw_dampers *dampers, lw_data *data, double t);
 /* The same piece by piece. */
 void lw_dampers_begin(lw_dampers *dampers);
 void lw_dampers_factor_piece(lw_dampers *dampers, const lw_null_piece *piece, lw_data *data, double t);
-/* Of the last factor: the diagonal of N'C N, the pivots. */
+/* Of the last factor: the diagonal of N'C N and the pivots, both times the square of the unit of the speed
+ * that represents the direction: a rate of damping times length^2, whichever speed that is. */
 const double *lw_dampers_diagonal(const lw_dampers *dampers);
 const double *lw_dampers_pivots(const lw_dampers *dampers);
-/* Per direction: skipped (no damper ever resists it), and the floor of its pivot; to be filled by whoever
- * classifies. */
+/* Per direction: skipped (no damper ever resists it), and the floor of its pivot, in the same unit; to be
+ * filled by whoever classifies. */
 bool *lw_dampers_skipped(lw_dampers *dampers);
 double *lw_dampers_floors(lw_dampers *dampers);
 /* Of the last factor: skipped, held, or without a pivot at that position; and how many are. */
@@ -191,9 +197,13 @@ int lw_dampers_missing(const lw_dampers *dampers);
 bool lw_dampers_lost(const lw_dampers *dampers);
 /* Of the last factor: a direction that is driven rather than damped, or -1. */
 int lw_dampers_driven(const lw_dampers *dampers);
+/* Of the last factor: the speed at which a negative damper in a joint does most work along N z, or -1. */
+int lw_dampers_driver(const lw_dampers *dampers, const double *z);
 /* Directions that some damper reaches whose slope depends on position or time, and may vanish in a region
  * (latent); whether these dampers are left out. */
 const bool *lw_dampers_latent(const lw_dampers *dampers);
+/* The element of such a damper that reaches direction k, or -1. */
+int lw_dampers_latent_element(const lw_dampers *dampers, int k);
 /* Per element: whether it is such a damper; NULL: there are none. */
 const bool *lw_dampers_still(const lw_dampers *dampers);
 void lw_dampers_without_latent(lw_dampers *dampers, bool without);
@@ -213,8 +223,8 @@ void lw_dampers_groups(const lw_dampers *dampers, int *of);
  * basis, itself: that of its last factor; NULL: a new one. */
 bool lw_dampers_mix(lw_dampers *dampers, lw_arena *arena);
 void lw_dampers_follow(lw_dampers *dampers, const lw_dampers *leader);
-/* Per direction: what N'C N has on its diagonal if every damper that it may reach takes all of its speed;
- * rounding is measured by it. */
+/* Per direction: what the diagonal would be if every damper that it may reach took all of its speed; rounding
+ * is measured by it. */
 void lw_dampers_sizes(const lw_dampers *dampers, lw_data *data, double t, double *size);
 /* x = (N'C N)^-1 x, zero at skipped directions;  x = L^-1 x;  x = L^-T x. */
 void lw_dampers_solve(const lw_dampers *dampers, double *x);
@@ -243,6 +253,7 @@ struct lw_flow {
     double *twist;  /* ... and 6 per body: the twists by it; both only where they are known */
     bool apart_known;
     struct lw_flow_kept *kept;  /* from one state to the next: massless_velocity.h */
+    bool classifying;           /* directions that are driven rather than damped are no error */
     bool sprung;                /* directions whose pivot is lost are left to springs, not an error */
     struct lw_loop_null *loops; /* closed loops: massless_loops.c; else NULL */
 };
@@ -268,7 +279,7 @@ lw_status lw_flow_steady(lw_flow *flow, double t, const double *tau, lw_error *e
 typedef struct lw_null_kinds {
     lw_direction_kind *kind; /* per direction */
     bool *driven;            /* per direction: negative damping */
-    double *floor;           /* per direction: of its pivot in N'C N */
+    double *floor;           /* per direction: of its pivot in N'C N, as lw_dampers_floors has it */
     int *speed;              /* per direction: the one to name it by, of a joint whose body moves */
     bool *wanting;           /* per direction: without latent dampers nothing resists it */
     bool *
@@ -304,6 +315,10 @@ lw_status lw_springs_descend(lw_springs *springs, double t, const double *tau, d
 void lw_springs_loops(lw_springs *springs, lw_projection *loops);
 /* Adds to the velocity of the flow what keeps them in balance. */
 lw_status lw_springs_velocity(lw_springs *springs, double t, const double *tau, lw_error *error);
+
+/* Whether the given position balances the forces along the algebraic directions, after lw_springs_velocity:
+ * accelerations of a position that does not would satisfy no law. LW_ERROR_SINGULAR names the worst one. */
+lw_status lw_springs_check_balance(lw_springs *springs, double t, const double *tau, lw_error *error);
 
 /* lw_flow_velocity and lw_springs_velocity (springs may be NULL), and, where no velocity balances because
  * dampers that only push have let go, the one that springs ask for. */

@@ -24,14 +24,16 @@ typedef struct group {
     int *order;  /* per pivot: its member */
     int *kept;   /* the order to take */
     int found;   /* pivots above the floor */
-    double *L;   /* size x size, row by row: rows in the order of pivots */
-    double *d;   /* per pivot */
+    double
+        *L; /* size x size, row by row: rows in the order of pivots, of the matrix in units of directions */
+    double *d; /* per pivot */
     double *x;
 } group;
 
 struct lw_mixed {
     int count;
     group *groups;
+    const double *unit; /* of the last factor, per direction */
 };
 
 /* Groups beyond this keep the order of the directions: their matrix is sparse. */
@@ -101,7 +103,7 @@ static void exchange(group *g, int a, int b) {
 /* L D L' in place; returns the first direction whose pivot does not exceed the floor, or -1. rank: of pivots
  * to take; kept: whether in the order that is kept; frozen: all of them, those that are too small as the
  * floor. */
-static int factor_group(group *g, int rank, bool kept, bool frozen, const double *unit, double floor) {
+static int factor_group(group *g, int rank, bool kept, bool frozen, double floor) {
     int n = g->size, lost = -1;
     g->found = rank;
     for (int p = 0; p < rank; p++) {
@@ -111,8 +113,7 @@ static int factor_group(group *g, int rank, bool kept, bool frozen, const double
                 if (g->order[k] == g->kept[p]) best = k;
                 continue;
             }
-            double now = unit[g->member[g->order[k]]], before = unit[g->member[g->order[best]]];
-            if (g->L[k * n + k] * now * now > g->L[best * n + best] * before * before) best = k;
+            if (fabs(g->L[k * n + k]) > fabs(g->L[best * n + best])) best = k;
         }
         double pivot = g->L[best * n + best];
         if (frozen && !(pivot > floor)) {
@@ -121,8 +122,11 @@ static int factor_group(group *g, int rank, bool kept, bool frozen, const double
             for (int i = p + 1; i < n; i++) g->L[i * n + p] = 0;
             continue;
         }
-        if (!(pivot > floor)) { /* nor do the next ones; no exchange: who follows takes those before only */
-            lost = g->member[g->order[best]];
+        if (pivot < -floor && lost < 0)
+            lost = g->member[g->order[best]]; /* driven; others are found all the same */
+        if (!(fabs(pivot) >
+              floor)) { /* nor do the next ones; no exchange: who follows takes those before only */
+            if (lost < 0) lost = g->member[g->order[best]];
             g->found = p;
             break;
         }
@@ -149,6 +153,7 @@ int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const
                     const double *value, const double *unit, const double *floor, const bool *held,
                     bool frozen, double *pivot, double *inverse, int *driven) {
     int lost = -1;
+    m->unit = unit;
     for (int k = 0; k < m->count; k++) {
         group *g = &m->groups[k];
         int n = g->size;
@@ -161,7 +166,7 @@ int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const
             for (int j = 0; j < n; j++) g->L[i * n + j] = 0;
             for (int p = start[row]; p < start[row + 1]; p++) {
                 while (g->member[at] < column[p]) at++;
-                g->L[i * n + at] = value[p];
+                g->L[i * n + at] = unit[row] * unit[g->member[at]] * value[p];
             }
             for (int j = 0; j < i; j++) g->L[j * n + i] = g->L[i * n + j];
         }
@@ -171,42 +176,44 @@ int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const
         int rank = 0; /* those that are held are the last of the slots */
         while (rank < g->rank && !held[g->slot[rank]]) rank++;
         int bad = factor_group(g, another ? follow->groups[k].found : rank, follow != NULL,
-                               frozen && least < HUGE_VAL, unit,
+                               frozen && least < HUGE_VAL,
                                another || isinf(least) ? 0
                                : frozen                ? least / 4
                                                        : least);
         if (lost < 0) lost = bad;
-        for (int p = g->found; p < n && !isinf(least) && !frozen; p++)
-            if (g->L[p * n + p] < -least) *driven = g->member[g->order[p]];
+        /* without a floor, as when directions are classified, more than rounding of the first pivot */
+        double below = isinf(least) ? 1e-9 * fabs(g->found ? g->d[0] : g->L[0]) : least;
+        for (int p = 0; p < n && !frozen; p++)
+            if ((p < g->found ? g->d[p] : g->L[p * n + p]) < -below) *driven = g->member[g->order[p]];
         for (int p = 0; p < n; p++) {
             pivot[g->slot[p]] = p < g->found ? g->d[p] : p == g->found ? left_over(g) : 0;
-            inverse[g->slot[p]] = p < g->found ? 1 / g->d[p] : 0;
+            inverse[g->slot[p]] = p < g->found ? unit[g->slot[p]] * unit[g->slot[p]] / g->d[p] : 0;
         }
     }
     return lost;
 }
 
-/* x = L^-1 P x, into slots. */
-static void group_lower(const group *g, double *x) {
+/* x = L^-1 P x, forces of directions into forces of slots. */
+static void group_lower(const group *g, const double *unit, double *x) {
     int n = g->size;
-    for (int p = 0; p < n; p++) g->x[p] = x[g->member[g->order[p]]];
+    for (int p = 0; p < n; p++) g->x[p] = unit[g->member[g->order[p]]] * x[g->member[g->order[p]]];
     for (int p = 0; p < n; p++)
         for (int c = 0; c < p && c < g->found; c++) g->x[p] -= g->L[p * n + c] * g->x[c];
-    for (int p = 0; p < n; p++) x[g->slot[p]] = g->x[p];
+    for (int p = 0; p < n; p++) x[g->slot[p]] = g->x[p] / unit[g->slot[p]];
 }
 
-/* x = P'L^-T x, from slots. */
-static void group_upper(const group *g, double *x) {
+/* x = P'L^-T x, displacements of slots into displacements of directions. */
+static void group_upper(const group *g, const double *unit, double *x) {
     int n = g->size;
-    for (int p = 0; p < n; p++) g->x[p] = x[g->slot[p]];
+    for (int p = 0; p < n; p++) g->x[p] = x[g->slot[p]] / unit[g->slot[p]];
     for (int c = g->found - 1; c >= 0; c--)
         for (int p = c + 1; p < n; p++) g->x[c] -= g->L[p * n + c] * g->x[p];
-    for (int p = 0; p < n; p++) x[g->member[g->order[p]]] = g->x[p];
+    for (int p = 0; p < n; p++) x[g->member[g->order[p]]] = unit[g->member[g->order[p]]] * g->x[p];
 }
 
 void lw_mixed_lower(const lw_mixed *m, double *x) {
-    for (int k = 0; k < m->count; k++) group_lower(&m->groups[k], x);
+    for (int k = 0; k < m->count; k++) group_lower(&m->groups[k], m->unit, x);
 }
 void lw_mixed_upper(const lw_mixed *m, double *x) {
-    for (int k = 0; k < m->count; k++) group_upper(&m->groups[k], x);
+    for (int k = 0; k < m->count; k++) group_upper(&m->groups[k], m->unit, x);
 }

@@ -31,6 +31,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,7 +99,6 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->solution = LW_NEW(arena, double, room);
         s->group = LW_NEW(arena, int, n + 1);
         s->effort = LW_NEW(arena, double, model->body_count + 1 + model->nv);
-        s->unit = LW_NEW(arena, double, model->nv + 1);
         s->noise = LW_NEW(arena, double, room);
         s->unstable = LW_NEW(arena, int, room);
         s->lost = LW_NEW(arena, bool, room);
@@ -110,10 +110,6 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->down = LW_NEW(arena, double, room);
         fine = !lw_arena_failed(arena);
     }
-    for (int i = 1; i <= model->body_count && fine; i++)
-        for (int k = 0; k < model->links[i].joint.nv; k++)
-            s->unit[model->links[i].v + k] =
-                lw_joint_speed_turns(model->links[i].joint.type, k) ? 1 : shape->length;
     if (fine) { /* counted, then placed, by the root of the group */
         int *size = place, at = 0;
         for (int k = 0; k < n; k++)
@@ -176,13 +172,11 @@ static bool balance(lw_springs *s, double t, const double *q, const double *v, c
     return true;
 }
 
-/* z = the displacement or velocity of all directions for `x` of the algebraic ones of index k in their groups
- * (or all: k < 0). */
 void lw_springs_spread(lw_springs *s, int k, const double *x) {
     memset(s->z, 0, (size_t)s->flow->shape->count * sizeof *s->z);
     for (int g = 0; g < s->groups; g++)
         for (int j = s->start[g]; j < s->start[g + 1]; j++)
-            if (k < 0 || j - s->start[g] == k) s->z[s->direction[j]] = x ? x[j] : 1;
+            if (k < 0 || j - s->start[g] == k) s->z[s->direction[j]] = springs_unit(s, j) * (x ? x[j] : 1);
     lw_dampers_upper(s->flow->dampers, s->z);
 }
 
@@ -213,11 +207,12 @@ static void find_efforts(lw_springs *s, double t, const double *tau) {
         }
         int first = force ? force->v : 0, end = force ? first + 1 : model->nv;
         if (force) data->tau[first] = 0, lw_forces_add(model, data, f, f + 1, t, false);
-        for (int k = first; k < end; k++) of_speed[k] += fabs(data->tau[k]) * s->unit[k];
+        for (int k = first; k < end; k++) of_speed[k] += fabs(data->tau[k]) * s->flow->shape->unit[k];
     }
 }
 
-/* How large the terms are that the balance of direction k is made of, if its motion reached all of each. */
+/* How large the terms are that the balance of direction k is made of, if its motion reached all of each; in
+ * the units of g. */
 static double effort_along(const lw_springs *s, int k) {
     const lw_null *null = s->probe->null;
     const lw_null_shape *shape = null->shape;
@@ -230,10 +225,10 @@ static double effort_along(const lw_springs *s, int k) {
     }
     for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++) {
         int speed = shape->speed[e];
-        most = fmax(most, fabs(null->value[e]) / s->unit[speed]);
+        most = fmax(most, fabs(null->value[e]) / shape->unit[speed]);
         sum += of_speed[speed];
     }
-    return most * sum;
+    return most * sum * shape->unit[null->rep[k]];
 }
 
 /* L U with row pivoting, in place. Pivots that do not exceed `noise` are replaced, their number of
@@ -316,7 +311,7 @@ static int find_unstable(int n, const double *G, double *A, double noise) {
 static void differentiate(lw_springs *s, double t, const double *tau) {
     const lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
-    const double h = springs_root3 * fmin(1, flow->shape->length);
+    const double h = springs_root3;
     take_loose(s);
     for (int g = 0; g < s->groups; g++) s->noise[g] = 0;
     for (int k = 0; k < s->largest; k++) {
@@ -333,7 +328,8 @@ static void differentiate(lw_springs *s, double t, const double *tau) {
             int n = s->start[g + 1] - s->start[g];
             for (int i = 0; i < n && k < n; i++) {
                 int d = s->direction[s->start[g] + i];
-                s->G[g][i * n + k] = fine ? (s->plus[d] - s->minus[d]) / (2 * h) : 0;
+                double unit = springs_unit(s, s->start[g] + i);
+                s->G[g][i * n + k] = fine ? unit * (s->plus[d] - s->minus[d]) / (2 * h) : 0;
             }
         }
     }
@@ -355,7 +351,10 @@ int lw_springs_factor(lw_springs *s, double t, const double *tau) {
         int n = s->start[g + 1] - s->start[g];
         int unstable = find_unstable(n, s->G[g], s->room, s->noise[g]);
         s->unstable[g] = unstable < 0 ? -1 : s->direction[s->start[g] + unstable];
-        for (int k = 0; k < n; k++) s->stiffness[s->start[g] + k] = fabs(s->G[g][k * n + k]);
+        for (int k = 0; k < n; k++) {
+            double unit = springs_unit(s, s->start[g] + k);
+            s->stiffness[s->start[g] + k] = fabs(s->G[g][k * n + k]) / (unit * unit);
+        }
         int bad = factor_group(n, s->G[g], s->order[g], s->noise[g], s->lost + s->start[g]);
         if (bad >= 0 && first_bad < 0) first_bad = s->direction[s->start[g] + bad];
     }
@@ -389,7 +388,7 @@ void lw_springs_free(lw_springs *s, int direction, double *z) {
             for (int j = i + 1; j <= k && !lost[i]; j++)
                 x[i] -= s->G[g][i * n + j] * x[j] / s->G[g][i * n + i];
         }
-        for (int i = 0; i <= k; i++) z[own[i]] = x[i];
+        for (int i = 0; i <= k; i++) z[own[i]] = springs_unit(s, s->start[g] + i) * x[i];
     }
     lw_dampers_upper(s->flow->dampers, z);
 }
@@ -440,16 +439,17 @@ static lw_status slack(const lw_springs *s, int k, double t, lw_error *error) {
                "and do not resist it in its position", t);
 }
 
-/* The balance at the position of the flow, along the algebraic directions: from the forces there are, or,
- * where laws of latent dampers act, from those that are without speeds: what such a damper does where it
- * counts for none is left out. */
+/* The balance at the position of the flow, along the algebraic directions: from the forces in the flow, or from
+ * those of the probe where laws of latent dampers act, which count at rest there, and where the flow's forces
+ * contain the loads of idle spins, which are no part of the balance. */
 static void take_balance(lw_springs *s, double t, const double *tau) {
     const lw_flow *flow = s->flow;
-    if (!s->probe->data->still || !balance(s, t, flow->data->q, flow->data->v, tau, s->z)) {
+    const bool as_they_are = !s->probe->data->still && !flow->model->idle_count;
+    if (as_they_are || !balance(s, t, flow->data->q, flow->data->v, tau, s->z)) {
         lw_null_forces(flow->null, flow->data, s->z);
         lw_dampers_lower(flow->dampers, s->z);
     }
-    for (int k = 0; k < s->count; k++) s->g[k] = s->z[s->direction[k]];
+    for (int k = 0; k < s->count; k++) s->g[k] = springs_unit(s, k) * s->z[s->direction[k]];
 }
 
 /* At a balance: is it stable? */
@@ -460,6 +460,41 @@ static lw_status check_stable(const lw_springs *s, double t, lw_error *error) {
     return say(s, s->unstable[g], error,
                "give it mass or damping there, or positions from which it finds a stable balance",
                "in an unstable balance", t);
+}
+
+/* The algebraic direction whose forces are out of balance by the largest share of their sizes, if that share
+ * exceeds what the balance check lets pass and more than rounding of the position; else -1. Leaves -g and the
+ * displacement to the balance. */
+static int out_of_balance(lw_springs *s, double t, const double *tau) {
+    static const double share = 5e-7;    /* of the forces on the direction, as LW_BALANCE_ENOUGH */
+    static const double rounding = 1e-9; /* of an angle or of the typical length */
+    double most = share;
+    int bad = -1;
+    take_balance(s, t, tau);
+    solve(s);
+    for (int k = 0; k < s->count; k++) {
+        double size = effort_along(s, s->direction[k]);
+        if (!is_sprung(s, s->direction[k]) || !(fabs(s->solution[k]) > rounding)) continue;
+        if (fabs(s->g[k]) > most * size) most = fabs(s->g[k]) / size, bad = k;
+    }
+    return bad;
+}
+
+lw_status lw_springs_check_balance(lw_springs *s, double t, const double *tau, lw_error *error) {
+    if (!lw_dampers_loose_count(s->flow->dampers)) return LW_OK;
+    int k = out_of_balance(s, t, tau);
+    if (k < 0) return LW_OK;
+    const lw_link *link = &s->flow->model->links[s->flow->shape->rep_body[s->direction[k]]];
+    const bool turns = lw_joint_speed_turns(link->joint.type, s->flow->null->rep[s->direction[k]] - link->v);
+    const double unit = springs_unit(s, k);
+    char what[160];
+    snprintf(what, sizeof what,
+             "which moves no mass, and %.4g %s of force are left that nothing balances, about %.3g %s from "
+             "balance",
+             fabs(s->g[k]) / unit, turns ? "N m" : "N", unit * fabs(s->solution[k]), turns ? "rad" : "m");
+    return say(s, s->direction[k], error,
+               "begin where its forces balance, as a run does by itself, or give it mass or damping", what,
+               t);
 }
 
 /* --- what they are for
@@ -489,14 +524,12 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
             stays = !lw_springs_pass(s, t, tau, q, v);
             continue;
         }
-        double far = flow->shape->length + 1;
-        if (!(most > 1e-14 * far) || (most < 1e-9 * far && most > 0.5 * last))
-            return check_stable(s, t, error);
+        if (!(most > 1e-14) || (most < 1e-9 && most > 0.5 * last)) return check_stable(s, t, error);
         last = most;
         memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
         lw_springs_spread(s, -1, s->solution);
         lw_null_times(flow->null, s->z, s->u);
-        double part = most > 0.5 * far ? 0.5 * far / most : 1;
+        double part = most > 0.5 ? 0.5 / most : 1;
         lw_integrate_q(model, q, s->u, part);
         *moved = fmax(*moved, part * most);
     }
@@ -517,31 +550,27 @@ static bool is_definite(int n, const double *A, double *room) {
     return true;
 }
 
-/* The step down of group g: (mu D - G) z = g, D the metric, with the least mu of a geometric series that
+/* The step down of group g: (mu - G) z = g with the least mu of a geometric series that
  * makes the matrix positive definite and the step no longer than the radius; mu = 0 is Newton's step. away:
  * from a balance, along the motion that leaves it fastest. Returns the size of the step, or HUGE_VAL where
  * there is none. */
 static double step_down(lw_springs *s, int g, bool away) {
     int from = s->start[g], n = s->start[g + 1] - from;
     double mu = 0, most = 0, *A = s->shifted, *z = s->step + from;
-    for (int k = 0; k < n * n; k++)
-        most = fmax(most, springs_unit(s, from + k / n) * springs_unit(s, from + k % n) * fabs(s->G[g][k]));
+    for (int k = 0; k < n * n; k++) most = fmax(most, fabs(s->G[g][k]));
     if (!(most > 0) || !isfinite(most)) return n ? HUGE_VAL : 0;
     for (int tries = 0; tries<200; tries++, mu = mu> 0 ? 2 * mu : 1e-6 * most) {
         for (int k = 0; k < n * n; k++) A[k] = -s->G[g][k];
-        for (int i = 0; i < n; i++)
-            A[i * n + i] += mu / (springs_unit(s, from + i) * springs_unit(s, from + i));
+        for (int i = 0; i < n; i++) A[i * n + i] += mu;
         if (!is_definite(n, A, s->room) || factor_group(n, A, s->order[g], s->noise[g], s->lost + from) >= 0)
             continue;
-        for (int i = 0; i < n; i++) z[i] = away ? sin(1.0 + i) * springs_unit(s, from + i) : s->g[from + i];
+        for (int i = 0; i < n; i++) z[i] = away ? sin(1.0 + i) : s->g[from + i];
         double size = 0;
         for (int power = 0; power < (away ? 20 : 1); power++) { /* inverse iteration */
-            for (int i = 0; i < n; i++)
-                s->down[from + i] =
-                    away ? z[i] / (springs_unit(s, from + i) * springs_unit(s, from + i)) : z[i];
+            for (int i = 0; i < n; i++) s->down[from + i] = z[i];
             solve_group(n, A, s->order[g], s->down + from, z);
             size = 0;
-            for (int i = 0; i < n; i++) size = fmax(size, fabs(z[i]) / springs_unit(s, from + i));
+            for (int i = 0; i < n; i++) size = fmax(size, fabs(z[i]));
             for (int i = 0; i < n && away; i++) z[i] *= 1e-3 / size;
         }
         if (away) return isfinite(size) ? 1e-3 : HUGE_VAL;
@@ -555,7 +584,7 @@ static bool goes_down(const lw_springs *s, int g) {
     double before = 0, after = 0;
     for (int k = s->start[g]; k < s->start[g + 1]; k++) {
         before += s->g[k] * s->step[k];
-        after += s->plus[s->direction[k]] * s->step[k];
+        after += springs_unit(s, k) * s->plus[s->direction[k]] * s->step[k];
     }
     return after > -0.5 * fabs(before);
 }
@@ -666,13 +695,11 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
     bool passing = lw_springs_pass_some(s);
     if (passing)
         lw_springs_take_passing(s);
-    else if (most < springs_near * (flow->shape->length + 1)) {
+    else if (most < springs_near) {
         lw_status status = check_stable(s, t, error);
         if (status != LW_OK) return status;
     }
-    double fastest = 1;
-    for (int k = 0; k < model->nv; k++) fastest = fmax(fastest, fabs(flow->data->v[k]));
-    double h = springs_root3 / fastest;
+    double h = springs_root3 / lw_null_fastest(flow->shape, flow->data->v);
     for (int side = 0; side < 2; side++) {
         double dt = side ? -h : h;
         memcpy(s->q, flow->data->q, (size_t)model->nq * sizeof *s->q);
@@ -682,7 +709,7 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
             return no_balance(s, s->direction[0], t, error);
     }
     for (int k = 0; k < s->count; k++)
-        s->g[k] = (s->plus[s->direction[k]] - s->minus[s->direction[k]]) / (2 * h);
+        s->g[k] = springs_unit(s, k) * (s->plus[s->direction[k]] - s->minus[s->direction[k]]) / (2 * h);
     solve(s);
     for (int k = 0; k < s->count && passing; k++)
         if (isfinite(s->down[k])) s->solution[k] = s->down[k];

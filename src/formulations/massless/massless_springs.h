@@ -29,7 +29,6 @@ struct lw_springs {
     double *g, *solution; /* per algebraic direction */
     int *group;           /* per direction: its group, -1 if that has no candidates */
     double *effort;       /* 1 per body, then 1 per speed: sizes of the forces there, as torques */
-    double *unit;         /* per speed: a length, or 1 where it turns */
     double *noise;        /* per group: of differences */
     int *unstable;        /* per group: the direction at which the balance is unstable, or -1 */
     bool *lost;           /* per algebraic direction: nothing holds it */
@@ -38,16 +37,18 @@ struct lw_springs {
 };
 
 static const double springs_root3 = 6.1e-6; /* of epsilon: step of central differences, relative */
-static const double springs_near = 1e-3;    /* of the length: what a step of an integrator leaves, and more */
+static const double springs_near =
+    1e-3; /* of an angle or the length: what a step of an integrator leaves, and more */
 static const double springs_roundings = 1e-14; /* in g, relative to its terms */
 
-/* What z of an algebraic direction is measured by: an angle, or the typical length. */
+/* What displacements along algebraic direction k are measured by: an angle, or the typical length. g, G and
+ * their solutions are in these units: g = unit L^-1 N'Q, a torque whatever the direction is. */
 static inline double springs_unit(const lw_springs *s, int k) {
-    return s->unit[s->flow->null->rep[s->direction[k]]];
+    return s->flow->shape->unit[s->flow->null->rep[s->direction[k]]];
 }
 
-/* z = the displacement or velocity of all directions for `x` of the algebraic ones of index k in their groups
- * (or all: k < 0). */
+/* z = the displacement or velocity of all directions for `x` (NULL: 1), in their units, of the algebraic ones
+ * of index k in their groups (or all: k < 0). */
 void lw_springs_spread(lw_springs *s, int k, const double *x);
 
 /* --- positions where a damper is lost (massless_lost_damping.c)

@@ -551,6 +551,13 @@ lw_null_shape *lw_null_shape_create(const lw_model *model) {
     shape->arena = arena;
     shape->length = typical_length(model);
     shape->dense = model->closure_count || model->constraint_count;
+    shape->unit = LW_NEW(arena, double, model->nv + 1);
+    shape->square = LW_NEW(arena, double, model->nv + 1);
+    for (int i = 1; i <= model->body_count && !lw_arena_failed(arena); i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++) {
+            double unit = lw_joint_speed_turns(model->links[i].joint.type, k) ? 1 : shape->length;
+            shape->unit[model->links[i].v + k] = unit, shape->square[model->links[i].v + k] = unit * unit;
+        }
     shape->left_out = LW_NEW(arena, unsigned char, model->body_count + 1);
     shape->plain = LW_NEW(arena, unsigned char, model->body_count + 1);
     shape->changing = LW_NEW(arena, unsigned char, model->body_count + 1);
@@ -569,6 +576,12 @@ lw_null_shape *lw_null_shape_create(const lw_model *model) {
     if (fine) return shape;
     lw_arena_destroy(arena);
     return NULL;
+}
+
+double lw_null_fastest(const lw_null_shape *shape, const double *v) {
+    double most = 1;
+    for (int k = 0; k < shape->model->nv; k++) most = fmax(most, fabs(v[k]) / shape->unit[k]);
+    return most;
 }
 
 bool lw_null_shape_fill(lw_null_shape *shape, int count, const int *reps) {

@@ -99,7 +99,7 @@ static lw_status factor(lw_flow *flow, double t, int loose, lw_error *error) {
 }
 lw_status lw_flow_lost(const lw_flow *flow, int loose, lw_error *error) {
     int lost = lw_dampers_missing(flow->dampers), driven = lw_dampers_driven(flow->dampers);
-    if (lost < 0) return LW_OK;
+    if (lost < 0 || (flow->classifying && driven >= 0)) return LW_OK;
     if (driven >= 0) return lw_undetermined_speed(flow->model, flow->null->rep[driven], true, error);
     if (flow->sprung && lw_dampers_loose_count(flow->dampers) <= loose) return LW_OK;
     return lw_undetermined_speed(flow->model, flow->null->rep[lost], false, error);
@@ -150,7 +150,8 @@ static double imbalance(lw_flow *flow) {
 static double first_imbalance(lw_flow *flow) {
     const double *pivot = lw_dampers_pivots(flow->dampers);
     const bool *loose = lw_dampers_loose(flow->dampers);
-    for (int k = 0; k < flow->shape->count; k++) flow->weight[k] = loose[k] ? 0 : 1 / pivot[k];
+    for (int k = 0; k < flow->shape->count; k++)
+        flow->weight[k] = loose[k] ? 0 : flow->shape->square[flow->null->rep[k]] / pivot[k];
     return imbalance(flow);
 }
 
@@ -196,10 +197,10 @@ static int worst(const lw_flow *flow) {
 /* Is the next step none? At rest a law such as v |v| leaves forces that are as small as their slopes;
  * elsewhere a damper feels how the velocities at its ends are rounded. */
 static bool negligible(const lw_flow *flow) {
-    double most = 0, fastest = 1; /* m/s, rad/s */
-    for (int k = 0; k < flow->shape->count; k++) most = fmax(most, fabs(flow->step[k]));
-    for (int k = 0; k < flow->model->nv; k++) fastest = fmax(fastest, fabs(flow->data->v[k]));
-    return most < 1e-15 * fastest;
+    double most = 0;
+    for (int k = 0; k < flow->shape->count; k++)
+        most = fmax(most, fabs(flow->step[k]) / flow->shape->unit[flow->null->rep[k]]);
+    return most < 1e-15 * lw_null_fastest(flow->shape, flow->data->v);
 }
 
 /* Has a step left rounding only, and were dampers as good as linear on its way? Then their slopes need not be
@@ -366,7 +367,7 @@ static bool is_base(lw_flow *flow) {
 
 /* One step from the base, by its factor. False if it leads too far for that. */
 static bool step_nearby(lw_flow *flow, double t, const double *tau) {
-    const double far = 1e-3; /* of a speed, m/s or rad/s: no difference of first order */
+    const double far = 1e-3; /* rad/s, or typical lengths per second: no difference of first order */
     const int count = flow->shape->count;
     if (look_with(flow, flow->kept->base.zeta, NULL) != LW_OK) return false;
     if (is_base(flow)) return true;
@@ -375,7 +376,7 @@ static bool step_nearby(lw_flow *flow, double t, const double *tau) {
     memcpy(flow->step, flow->gamma, (size_t)count * sizeof *flow->step);
     lw_dampers_solve(flow->dampers, flow->step);
     for (int k = 0; k < count; k++)
-        if (!(fabs(flow->step[k]) < far)) return false;
+        if (!(fabs(flow->step[k]) < far * flow->shape->unit[flow->null->rep[k]])) return false;
     advance(flow, flow->step, 1, t, tau);
     return true;
 }

@@ -1,0 +1,318 @@
+/* massless_recursion.c - accelerations and rows of a tree with motions without mass, by recursions.
+ *
+ *   wdot    from the articulated-body recursion (17) in which the speeds that represent motions without mass are
+ *           left out: their pivot counts as infinite, and their wdot is zero
+ *   vdot    the same outward pass with given accelerations of these speeds
+ *   rows    M wdot + h - Q by a Newton-Euler recursion, without articulated inertias
+ *
+ * Source   Arnold (2013), eqs 17, 25, 26; docs/theory/massless.md, 2, 5 and 6. The kernels are those of
+ *          tree_forward.h and massless_joints.h.
+ * Cost     O(n), no allocation.
+ */
+#include "formulations/massless/massless_method.h"
+#include "formulations/massless/massless_bias.h"
+#include "formulations/massless/massless_joints.h"
+#include "model/joint.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Takes from the accelerations y of a joint what moves no mass: of all that the speeds which stand for that
+ * could be chosen for, the smallest remains, which is the same for every choice (the pseudo-inverse of
+ * 17). */
+static void remove_still(const massless_method *m, int i, double *y) {
+    const lw_null_shape *shape = m->shape;
+    const lw_link *link = &shape->model->links[i];
+    int nv = link->joint.nv;
+    double basis[LW_JOINT_MAX_V][LW_JOINT_MAX_V], unit[LW_JOINT_MAX_V];
+    if (!shape->changing[i]) { /* all speeds but prescribed ones */
+        for (int k = 0; k < nv; k++)
+            if (shape->left_out[i] >> k & 1) y[k] = 0;
+        return;
+    }
+    const double *n = m->flow->null->value + m->entry[i];
+    if (link->kernel == LW_KERNEL_UNIVERSAL) {
+        double inverse = 1 / (n[0] * n[0] + n[1] * n[1]), along = (n[0] * y[0] + n[1] * y[1]) * inverse;
+        y[0] -= along * n[0], y[1] -= along * n[1];
+        return;
+    }
+    int count = __builtin_popcount(shape->left_out[i]);
+    if (link->kernel == LW_KERNEL_SPHERICAL && count == 1) {
+        lw_v3_axpy(-lw_v3_dot(n, y) / lw_v3_dot(n, n), n, y);
+        return;
+    }
+    for (int k = 0; k < nv; k++) unit[k] = 1 / shape->unit[link->v + k];
+    for (int d = 0; d < count; d++) { /* Gram-Schmidt, in units of length */
+        n = m->flow->null->value + shape->nodes[shape->node_start[m->direction[i] + d]].entry;
+        double *own = basis[d], square = 0, along = 0;
+        for (int k = 0; k < nv; k++) own[k] = unit[k] * n[k];
+        for (int e = 0; e < d; e++) {
+            double dot = 0;
+            for (int k = 0; k < nv; k++) dot += own[k] * basis[e][k];
+            for (int k = 0; k < nv; k++) own[k] -= dot * basis[e][k];
+        }
+        for (int k = 0; k < nv; k++) square += own[k] * own[k];
+        for (int k = 0; k < nv; k++) own[k] /= sqrt(square), along += own[k] * unit[k] * y[k];
+        for (int k = 0; k < nv; k++) y[k] -= along * own[k] / unit[k];
+    }
+}
+
+/* As eliminate and accelerate of tree_forward.h; joints of several speeds of which some are left out by
+ * kernels of their own. */
+static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
+    const unsigned char *left_out = m->shape->left_out;
+    int body = 0;
+    for (int i = r->model->body_count; i >= 1; i--) {
+        const lw_link *link = &r->model->links[i];
+        int bad = 0;
+        look_ahead(r->model->links, sizeof(lw_link), 2, i - AHEAD);
+        if (left_out[i] && link->kernel >= LW_KERNEL_SPHERICAL)
+            deficient_eliminate(r, i, left_out[i], &bad);
+        else
+            BY_JOINT(link, eliminate, r, i, &bad)
+        if (bad && !body) body = i, *speed = bad;
+    }
+    return body;
+}
+/* Adds to the accelerations y of a joint the motions without mass with which the speeds that represent these
+ * accelerate as given. */
+static void take_given(const massless_method *m, int i, const double *given, double *y) {
+    const lw_null_shape *shape = m->shape;
+    const lw_null *null = m->flow->null;
+    const lw_link *link = &shape->model->links[i];
+    const int first = m->direction[i], count = __builtin_popcount(shape->left_out[i]);
+    for (int k = first; k < first + count; k++) {
+        const double *n = null->value + shape->nodes[shape->node_start[k]].entry;
+        const double by = given[null->rep[k]] - y[null->rep[k] - link->v];
+        for (int l = 0; l < link->joint.nv; l++) y[l] += by * n[l];
+    }
+}
+
+/* Accelerations of a joint of which every speed is left out, as given. */
+static void accelerate_given(const recursion *r, int i, const double *given) {
+    const lw_link *link = &r->model->links[i];
+    double x[6], S[6];
+    const double *motion = subspace(r, i, S);
+    carry(r, i, x);
+    for (int k = 0; k < link->joint.nv; k++) {
+        r->vdot[link->v + k] = given[link->v + k];
+        lw_v6_axpy(given[link->v + k], motion + 6 * k, x);
+    }
+    memcpy(r->nodes[i].a, x, sizeof x);
+}
+
+/* given: accelerations of the speeds that represent motions without mass; NULL: wdot, of which these have no
+ * part. */
+static void accelerate_mixed(const massless_method *m, const recursion *r, const double *given) {
+    const unsigned char *left_out = m->shape->left_out;
+    hang_ground(r);
+    for (int i = 1; i <= r->model->body_count; i++) {
+        const lw_link *link = &r->model->links[i];
+        look_ahead(r->model->links, sizeof(lw_link), 1, i + AHEAD);
+        if (!left_out[i] || (link->kernel < LW_KERNEL_SPHERICAL && !given))
+            BY_JOINT(link, accelerate, r, i)
+        else if (given && is_rigid(link, left_out[i]))
+            accelerate_given(r, i, given);
+        else if (is_rigid(link, left_out[i]))
+            rigid_accelerate(r, i);
+        else {
+            double x[6], y[LW_JOINT_MAX_V];
+            deficient_rates(r, i, x, y);
+            if (given)
+                take_given(m, i, given, y);
+            else
+                remove_still(m, i, y);
+            deficient_accelerate(r, i, x, y);
+        }
+    }
+}
+
+/* The speeds that are left out at this position, where a joint has others too. */
+static void take_left_out(massless_method *m) {
+    const lw_null_shape *shape = m->shape;
+    const unsigned *left_out = m->flow->null->left_out;
+    for (int k = 0; k < shape->kinetic_count; k++) {
+        int i = shape->kinetic[k];
+        if (left_out[k] == m->taken[k] || !shape->left_out[i]) continue;
+        const lw_link *link = &shape->model->links[i];
+        m->taken[k] = left_out[k];
+        for (int v = 0; v < link->joint.nv; v++)
+            m->floor[link->v + v] = left_out[k] >> v & 1 ? HUGE_VAL : m->least[link->v + v];
+    }
+}
+
+/* A pivot that is sound elsewhere vanishes here. */
+static lw_status lost(const massless_method *m, int body, int speed, lw_error *error) {
+    const lw_model *model = m->shape->model;
+    const lw_joint_entry *joint = &model->joints[model->bodies[body].joint_index];
+    return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
+                      "give the bodies it carries mass or inertia, or keep away from that position",
+                      "is in a singular position: nothing it carries (body \"%s\" and beyond) resists its %s "
+                      "(speed %d) there, "
+                      "though elsewhere something does",
+                      model->bodies[body].name,
+                      lw_joint_speed_turns(joint->info.type, speed - 1) ? "rotation" : "translation",
+                      speed - 1);
+}
+
+/* Velocities and bias; as_given: w is v. */
+static void find_velocities(massless_method *m, const recursion *r, bool as_given) {
+    bool apart = !as_given && m->shape->count;
+    lw_flow *flow = m->flow;
+    if (apart && !flow->apart_known) motion_apart(flow->null, flow->zeta, flow->apart, flow->twist);
+    velocities_apart(m->shape, r, flow->apart, apart ? flow->twist : NULL);
+}
+
+/* wdot into data->vdot, for the consistent velocity, forces and places that the flow has left in data.
+ * as_given: w is v. */
+lw_status lw_massless_accelerate(massless_method *m, bool as_given, lw_error *error) {
+    const lw_model *model = m->shape->model;
+    recursion r = recursion_of(model, m->flow->data);
+    int speed, body;
+    r.floor = m->floor;
+    find_velocities(m, &r, as_given);
+    if (m->mixed) take_left_out(m);
+    body = m->mixed ? eliminate_mixed(m, &r, &speed) : eliminate(&r, &speed);
+    if (body) return lost(m, body, speed, error);
+    if (m->mixed)
+        accelerate_mixed(m, &r, NULL);
+    else
+        accelerate(&r);
+    return LW_OK;
+}
+
+/* All accelerations of a tree from those that the speeds which represent motions without mass have in vdot, by
+ * the same articulated inertias: differences have left errors in vdot, and afterwards these are motions
+ * without mass, so that every body balances to rounding. */
+void lw_massless_accelerate_by_rates(massless_method *m, double *vdot) {
+    const lw_model *model = m->shape->model;
+    const recursion r = recursion_of(model, m->flow->data);
+    accelerate_mixed(m, &r, vdot);
+    memcpy(vdot, r.vdot, (size_t)model->nv * sizeof *vdot);
+}
+
+/* --- floors of pivots --------------------------------------------------------------------------------- */
+
+/* Floors of pivots: infinite where speeds are left out. In a long chain the composite inertia that compile.c
+ * measures by may exceed what a body without mass carries by far, so there the pivots of some positions count
+ * too. */
+void lw_massless_find_floors(massless_method *m) {
+    const lw_model *model = m->shape->model;
+    const lw_null_shape *shape = m->shape;
+    lw_data *data = m->flow->data;
+    recursion r = recursion_of(model, data);
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++)
+            m->floor[model->links[i].v + k] = shape->left_out[i] >> k & 1 ? HUGE_VAL : 0;
+    for (int k = 0; k < model->nv; k++) m->rate[k] = 0;
+    if (!shape->count) {
+        memcpy(m->floor, model->pivot_floor, (size_t)model->nv * sizeof *m->floor);
+        return;
+    }
+    r.floor = m->floor;
+    for (int s = 0; s < 3; s++) {
+        memcpy(m->q, model->q0, (size_t)model->nq * sizeof *m->q);
+        for (int k = 0; k < model->nv; k++) m->v[k] = sin(1.0 + k) * shape->unit[k];
+        lw_integrate_q(model, m->q, m->v, 0.3 * s);
+        lw_take_state(model, data, 0, m->q, NULL);
+        memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
+        r.load = NULL;
+        velocities(&r);
+        int speed;
+        lw_null_at(m->flow->null, data);
+        if (m->mixed) take_left_out(m);
+        if (m->mixed)
+            eliminate_mixed(m, &r, &speed);
+        else
+            eliminate(&r, &speed);
+        for (int i = 1; i <= model->body_count; i++) {
+            const lw_link *link = &model->links[i];
+            for (int k = 0; k < link->joint.nv; k++) {
+                /* the kernel of free joints has the turning rows first */
+                int row = link->kernel == LW_KERNEL_FREE && !shape->left_out[i] ? (k + 3) % 6 : k;
+                double inverse =
+                    link->kernel < LW_KERNEL_SPHERICAL ? r.nodes[i].d : r.D[6 * (link->v + row) + row];
+                if (!(link->prescribed >> k & 1) && inverse > 0 && isfinite(inverse))
+                    m->rate[link->v + k] = fmax(m->rate[link->v + k], 1 / inverse);
+            }
+        }
+    }
+    double typical = 0;
+    for (int k = 0; k < model->nv; k++) typical += m->rate[k] / model->nv;
+    for (int i = 1; i <= model->body_count && !shape->dense; i++) {
+        const lw_link *link = &model->links[i];
+        double most[2] = {
+            0, 0}; /* a speed that has been left out or singular so far is like the joint's others */
+        for (int k = 0; k < link->joint.nv && shape->changing[i]; k++) {
+            double *of = &most[lw_joint_speed_turns(link->joint.type, k)];
+            *of = fmax(*of, m->rate[link->v + k]);
+        }
+        for (int k = 0; k < link->joint.nv && shape->changing[i]; k++)
+            m->rate[link->v + k] = most[lw_joint_speed_turns(link->joint.type, k)];
+    }
+    for (int k = 0; k < model->nv; k++) {
+        double seen = m->rate[k] > 0 ? 1e-11 * m->rate[k] : HUGE_VAL;
+        m->least[k] = fmin(model->pivot_floor[k], seen);
+        if (!isinf(m->floor[k])) m->floor[k] = m->least[k];
+        m->rate[k] = 0;
+    }
+    m->inertia = typical > 0 && isfinite(typical) ? typical : 1;
+}
+
+/* --- rows --------------------------------------------------------------------------------------------- */
+
+/* Row k: (M wdot + h - Q)_k by the Newton-Euler recursion with the bias of w, from the state that
+ * `consistent` has left. */
+void lw_massless_balance_rows(massless_method *m, const double *wdot, double *row) {
+    const lw_model *model = m->shape->model;
+    recursion r = recursion_of(model, m->flow->data);
+    find_velocities(m, &r, false);
+    hang_ground(&r);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        double x[6], S[6], *f = r.wrenches + 6 * i, speeds[6];
+        const double *motion = subspace(&r, i, S);
+        carry(&r, i, x);
+        for (int k = 0; k < link->joint.nv; k++)
+            lw_v6_axpy(link->prescribed >> k & 1 ? r.vdot[link->v + k] : wdot[link->v + k], motion + 6 * k,
+                       x);
+        memcpy(r.nodes[i].a, x, sizeof x);
+        lw_rigid_mul(&link->inertia, x, f);
+        body_wrench(&r, i, r.nodes[i].w, speeds);
+        lw_v6_axpy(1, speeds, f);
+    }
+    for (int i = model->body_count; i >= 1; i--) {
+        const lw_link *link = &model->links[i];
+        const double *f = r.wrenches + 6 * i;
+        double S[6], moved[6];
+        const double *motion = subspace(&r, i, S);
+        for (int k = 0; k < link->joint.nv; k++)
+            row[link->v + k] = lw_v6_dot(motion + 6 * k, f) - r.tau[link->v + k];
+        if (!link->parent) continue;
+        if (link->kernel < LW_KERNEL_PRISMATIC) {
+            turn(link->kernel, r.cosine[link->v], r.sine[link->v], f, moved);
+            turn(link->kernel, r.cosine[link->v], r.sine[link->v], f + 3, moved + 3);
+            lw_v3_add_cross(link->p, moved + 3, moved);
+        } else if (link->kernel < LW_KERNEL_SPHERICAL) {
+            memcpy(moved, f, sizeof moved);
+            lw_v3_add_cross(r.places[i].p, moved + 3, moved);
+        } else
+            lw_wrench_to_parent(r.places[i].R, r.places[i].p, f, moved);
+        lw_v6_axpy(1, moved, r.wrenches + 6 * link->parent);
+    }
+}
+
+/* The part of a joint's accelerations that moves no mass: y without what remove_still leaves. It enters the
+ * rows with a factor, so that their matrix is regular; multiplied by N' the rows say that it is zero. */
+void lw_massless_add_still(massless_method *m, const double *wdot, double *row) {
+    const lw_model *model = m->shape->model;
+    for (int k = 0; k < m->shape->count; k++) {
+        int i = m->shape->rep_body[k];
+        const lw_link *link = &model->links[i];
+        if (m->direction[i] != k) continue;
+        double y[LW_JOINT_MAX_V];
+        memcpy(y, wdot + link->v, (size_t)link->joint.nv * sizeof *y);
+        remove_still(m, i, y);
+        for (int j = 0; j < link->joint.nv; j++) row[link->v + j] += m->inertia * (wdot[link->v + j] - y[j]);
+    }
+}
