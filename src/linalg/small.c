@@ -1,4 +1,5 @@
-/* small.c - eigenvalues and axes of symmetric 3 x 3 matrices by Jacobi's rotations.
+/* small.c - matrices of fixed or small size: eigenvalues and axes of symmetric 3 x 3 matrices by Jacobi's
+ * rotations, and inverses by Gauss-Jordan elimination with row pivoting.
  *
  * Each rotation in the plane (i, j) makes the entry ij vanish:
  *
@@ -63,4 +64,37 @@ void lw_s3_axes_ascending(const double S[6], double e[3], double axes[9]) {
             exchange(&e[k], &e[k + 1]);
             for (int i = 0; i < 3; i++) exchange(&axes[3 * i + k], &axes[3 * i + k + 1]);
         }
+}
+
+/* Brings the largest entry of column c, from the diagonal on, to the diagonal; returns the row it was in. */
+static int pivot_row(int n, double *A, int c) {
+    int best = c;
+    for (int r = c + 1; r < n; r++)
+        if (fabs(A[r * n + c]) > fabs(A[best * n + c])) best = r;
+    for (int j = 0; j < n && best != c; j++) exchange(&A[c * n + j], &A[best * n + j]);
+    return best;
+}
+
+bool lw_invert(int n, double *A) {
+    if (n == 1) {
+        A[0] = 1 / A[0];
+        return isfinite(A[0]);
+    }
+    int row[LW_INVERT_MAX];
+    for (int c = 0; c < n; c++) {
+        row[c] = pivot_row(n, A, c);
+        double pivot = 1 / A[c * n + c];
+        if (!isfinite(pivot)) return false;
+        A[c * n + c] = 1;
+        for (int j = 0; j < n; j++) A[c * n + j] *= pivot;
+        for (int r = 0; r < n; r++) {
+            if (r == c) continue;
+            double x = A[r * n + c];
+            A[r * n + c] = 0;
+            for (int j = 0; j < n; j++) A[r * n + j] -= x * A[c * n + j];
+        }
+    }
+    for (int c = n - 1; c >= 0; c--)
+        for (int r = 0; r < n && row[c] != c; r++) exchange(&A[r * n + c], &A[r * n + row[c]]);
+    return true;
 }

@@ -28,6 +28,7 @@
  *          others are solved by director_newton.c.
  */
 #include "formulations/director/director_recursive_newton.h"
+#include "linalg/small.h"
 #include "model/joint.h"
 
 #include <math.h>
@@ -314,104 +315,89 @@ static void add_inertia(const lw_director *d, int i, const double f[12], double 
     }
 }
 
-/* Columns S at q1 and S~ (both 6 per speed), and how S~'W changes with dt_i (Z) and dt_p (Zp). */
-static void columns(const lw_director *d, int i, const hinge *g, const double W[6], double *S, double *T,
-                    double *Z, double *Zp) {
-    const lw_director_joint *joint = &d->joints[i];
-    const lw_recursive_body *b = &d->recursive->bodies[i];
-    const double *own = d->step.q1 + 12 * i, *parent = d->step.q1 + 12 * b->parent;
-    double arm[3], end[3], F[3], moment[3], sense = joint->side ? 1 : -1;
-    memset(S, 0, 36 * sizeof *S), memset(T, 0, 36 * sizeof *T);
-    memset(Z, 0, 36 * sizeof *Z), memset(Zp, 0, 36 * sizeof *Zp);
-    if (joint->free) {
-        for (int k = 0; k < 6; k++) S[7 * k] = T[7 * k] = 1;
-        return;
-    }
-    lw_v3_copy(W, F), lw_wide_narrow(3, g->arm, arm);
-    lw_v3_cross(arm, F, moment);
-    lw_v3_add(moment, W + 3, moment);
-    double at[3], from_parent[3]; /* the joint's point at q1, seen from both centres */
-    lw_director_combine(g->on_parent ? joint->point[1] : joint->point[joint->side],
-                        g->on_parent ? parent : own, at);
-    lw_v3_sub(own, at, end);
-    lw_v3_sub(at, parent, from_parent);
-    int turns = joint->ball ? 3 : joint->moves;
-    for (int k = 0; k < turns; k++) {
-        const lw_director_move *move = &joint->move[k];
-        double *s = S + 6 * k, *t = T + 6 * k, *z = Z + 6 * k, *zp = Zp + 6 * k, n[3] = {0, 0, 0},
-               n1[3] = {0, 0, 0};
-        bool spherical = joint->ball;
-        if (!spherical && !move->turns) {
-            double basis[3][3], *first = (joint->side ? zp : z) + 3, part[3];
-            lw_wide_narrow(3, g->direction[k], t);
-            lw_director_combine(move->vector, joint->side ? parent : own, s);
-            for (int a = 0; a < 3; a++) s[a] *= sense * move->factor;
-            for (int j = 0; j < 3; j++) {
-                lw_director_combine(joint->basis[j], joint->side ? parent : own, basis[j]);
-                lw_v3_cross(basis[j], t, part);
-                lw_v3_axpy(-0.5 * lw_v3_dot(g->basis[j], F), part, first);
-            }
-            continue;
-        }
-        if (spherical)
-            n[k] = n1[k] = 1;
-        else {
-            bool mine = move->side == joint->side;
-            double part[3];
-            lw_wide_narrow(3, g->direction[k], n);
-            lw_director_combine(move->vector, mine ? own : parent, n1);
-            for (int a = 0; a < 3; a++) n1[a] *= sense;
-            lw_v3_cross(n1, moment, part);
-            lw_v3_axpy(0.5, part, (mine ? z : zp) + 3);
-        }
-        lw_v3_copy(n1, s + 3), lw_v3_cross(n1, end, s);
-        lw_v3_copy(n, t + 3), lw_v3_cross(n, arm, t);
-        double push[3], part[3];
-        lw_v3_cross(F, n, push);
-        if (g->on_parent) {
-            lw_v3_axpy(0.5, push, z), lw_v3_axpy(-0.5, push, zp);
-            lw_v3_cross(from_parent, push, part);
-            lw_v3_axpy(-0.5, part, zp + 3);
-        } else {
-            lw_v3_cross(end, push, part);
-            lw_v3_axpy(0.5, part, z + 3);
-        }
+/* The columns of a joint, 6 numbers per speed: S at q1 and S~ in the middle of the step. Z and Zp tell how S~'W
+ * changes with the increments dt_i of the body and dt_p of its parent. */
+typedef struct columns {
+    double S[36], T[36], Z[36], Zp[36];
+} columns;
+
+/* What the columns of all moves of a joint have in common: both bodies at q1, and the load that it carries. */
+typedef struct joint_load {
+    const double *own, *parent;
+    const double *F;               /* the force */
+    double arm[3], moment[3];      /* from the joint to the centre in the middle of the step; torque there */
+    double end[3], from_parent[3]; /* at q1: from the joint to the centre, from the parent's to the joint */
+} joint_load;
+
+static void slide_column(const lw_director_joint *joint, const hinge *g, const joint_load *load, int k,
+                         columns *c) {
+    const lw_director_move *move = &joint->move[k];
+    const double *first = joint->side ? load->parent : load->own;
+    double sense = joint->side ? 1 : -1, *s = c->S + 6 * k, *t = c->T + 6 * k, part[3];
+    double *turning = (joint->side ? c->Zp : c->Z) + 6 * k + 3; /* the first body turns the direction */
+    lw_wide_narrow(3, g->direction[k], t);
+    lw_director_combine(move->vector, first, s);
+    for (int a = 0; a < 3; a++) s[a] *= sense * move->factor;
+    for (int j = 0; j < 3; j++) {
+        double basis[3];
+        lw_director_combine(joint->basis[j], first, basis);
+        lw_v3_cross(basis, t, part);
+        lw_v3_axpy(-0.5 * lw_v3_dot(g->basis[j], load->F), part, turning);
     }
 }
 
-/* Inverse of a k x k matrix, row by row, in place of A; false: singular. */
-static bool invert(int k, double *A) {
-    if (k == 1) {
-        A[0] = 1 / A[0];
-        return isfinite(A[0]);
+static void turn_column(const lw_director_joint *joint, const hinge *g, const joint_load *load, int k,
+                        columns *c) {
+    double *s = c->S + 6 * k, *t = c->T + 6 * k, *z = c->Z + 6 * k, *zp = c->Zp + 6 * k;
+    double n[3] = {0, 0, 0}, n1[3] = {0, 0, 0}, push[3], part[3]; /* the axis in the middle and at q1 */
+    if (joint->ball)
+        n[k] = n1[k] = 1;
+    else {
+        const lw_director_move *move = &joint->move[k];
+        bool mine = move->side == joint->side;
+        double sense = joint->side ? 1 : -1;
+        lw_wide_narrow(3, g->direction[k], n);
+        lw_director_combine(move->vector, mine ? load->own : load->parent, n1);
+        for (int a = 0; a < 3; a++) n1[a] *= sense;
+        lw_v3_cross(n1, load->moment, part);
+        lw_v3_axpy(0.5, part, (mine ? z : zp) + 3);
     }
-    int swap[6];
-    for (int c = 0; c < k; c++) {
-        int best = c;
-        for (int r = c + 1; r < k; r++)
-            if (fabs(A[r * k + c]) > fabs(A[best * k + c])) best = r;
-        swap[c] = best;
-        for (int j = 0; j < k && best != c; j++) {
-            double x = A[c * k + j];
-            A[c * k + j] = A[best * k + j], A[best * k + j] = x;
-        }
-        double pivot = 1 / A[c * k + c];
-        if (!isfinite(pivot)) return false;
-        A[c * k + c] = 1;
-        for (int j = 0; j < k; j++) A[c * k + j] *= pivot;
-        for (int r = 0; r < k; r++) {
-            if (r == c) continue;
-            double x = A[r * k + c];
-            A[r * k + c] = 0;
-            for (int j = 0; j < k; j++) A[r * k + j] -= x * A[c * k + j];
-        }
+    lw_v3_copy(n1, s + 3), lw_v3_cross(n1, load->end, s);
+    lw_v3_copy(n, t + 3), lw_v3_cross(n, load->arm, t);
+    lw_v3_cross(load->F, n, push);
+    if (g->on_parent) {
+        lw_v3_axpy(0.5, push, z), lw_v3_axpy(-0.5, push, zp);
+        lw_v3_cross(load->from_parent, push, part);
+        lw_v3_axpy(-0.5, part, zp + 3);
+    } else {
+        lw_v3_cross(load->end, push, part);
+        lw_v3_axpy(0.5, part, z + 3);
     }
-    for (int c = k - 1; c >= 0; c--)
-        for (int r = 0; r < k && swap[c] != c; r++) {
-            double x = A[r * k + c];
-            A[r * k + c] = A[r * k + swap[c]], A[r * k + swap[c]] = x;
-        }
-    return true;
+}
+
+static void find_columns(const lw_director *d, int i, const hinge *g, const double W[6], columns *c) {
+    const lw_director_joint *joint = &d->joints[i];
+    joint_load load = {
+        .own = d->step.q1 + 12 * i, .parent = d->step.q1 + 12 * d->recursive->bodies[i].parent, .F = W};
+    memset(c, 0, sizeof *c);
+    if (joint->free) {
+        for (int k = 0; k < 6; k++) c->S[7 * k] = c->T[7 * k] = 1;
+        return;
+    }
+    lw_wide_narrow(3, g->arm, load.arm);
+    lw_v3_cross(load.arm, W, load.moment);
+    lw_v3_add(load.moment, W + 3, load.moment);
+    double at[3]; /* the joint's point at q1 */
+    lw_director_combine(joint->point[g->on_parent ? 1 : joint->side], g->on_parent ? load.parent : load.own,
+                        at);
+    lw_v3_sub(load.own, at, load.end);
+    lw_v3_sub(at, load.parent, load.from_parent);
+    int moves = joint->ball ? 3 : joint->moves;
+    for (int k = 0; k < moves; k++)
+        if (joint->ball || joint->move[k].turns)
+            turn_column(joint, g, &load, k, c);
+        else
+            slide_column(joint, g, &load, k, c);
 }
 
 /* X~'A, and A X, for a body that stands at arm from its parent. */
@@ -426,70 +412,95 @@ static void shift_columns(const double arm[3], double A[36]) { /* column of a ro
     }
 }
 
-/* Eliminates a body: its factors, and what is left for its parent. */
-static bool eliminate(lw_director *d, int i, const hinge *g, const lw_wide f[12], const double W[6]) {
-    lw_director_recursive *s = d->recursive;
-    lw_recursive_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
+/* Finds D^-1 and D^-1 E of a body; E, 6 per speed, too. D = Z S and E = Z X + S~'A_ip + Zp, where Z is
+ * S~'A + Z. */
+static bool factor_joint(lw_director *d, int i, columns *c, double E[36]) {
+    const lw_director_recursive *s = d->recursive;
+    lw_recursive_body *b = &s->bodies[i];
     bool free = d->joints[i].free, elements = s->first_force[i] < s->first_force[i + 1];
-    double A[36], T[36], S[36], Z[36], Zp[36], E[36], across[3], twelve[12];
-    const double *F = W;
     int n = b->speeds;
-    lw_wide_narrow(12, f, twelve);
-    add_inertia(d, i, twelve, b->A);
-    memcpy(A, b->A, sizeof A);
-    lw_v3_sub(d->step.q1 + 12 * i, d->step.q1 + 12 * b->parent, b->arm);
-    columns(d, i, g, W, S, T, Z, Zp);
-    memcpy(b->S, S, 6 * (size_t)n * sizeof *S);
-    for (int k = 0; k < n; k++) { /* Z = S~'A + Z, then D = Z S, E = Z X + S~'A_ip + Zp */
-        double *z = Z + 6 * k, *e = E + 6 * k;
-        for (int j = 0; j < 6; j++) z[j] += lw_v6_dot(T + 6 * k, A + 6 * j);
-        for (int l = 0; l < n; l++) b->inverse[k * n + l] = lw_v6_dot(z, S + 6 * l);
-        for (int j = 0; j < 6; j++) e[j] = Zp[6 * k + j] + (free ? 0 : z[j]);
-        for (int j = 0; j < 6 && elements; j++) e[j] += lw_v6_dot(T + 6 * k, s->to_parent + 6 * j);
+    for (int k = 0; k < n; k++) {
+        double *z = c->Z + 6 * k, *e = E + 6 * k;
+        for (int j = 0; j < 6; j++) z[j] += lw_v6_dot(c->T + 6 * k, b->A + 6 * j);
+        for (int l = 0; l < n; l++) b->inverse[k * n + l] = lw_v6_dot(z, c->S + 6 * l);
+        for (int j = 0; j < 6; j++) e[j] = c->Zp[6 * k + j] + (free ? 0 : z[j]);
+        for (int j = 0; j < 6 && elements; j++) e[j] += lw_v6_dot(c->T + 6 * k, s->to_parent + 6 * j);
         if (!free) lw_v3_add_cross(b->arm, z, e + 3);
     }
-    if (!invert(n, b->inverse)) return false;
+    if (!lw_invert(n, b->inverse)) return false;
     for (int k = 0; k < n; k++)
         for (int j = 0; j < 6; j++) {
             double sum = 0;
             for (int l = 0; l < n; l++) sum += b->inverse[k * n + l] * E[6 * l + j];
             b->E[6 * k + j] = sum;
         }
-    if (b->parent == 0) return true;
-    /* C = X~'A + A_pi + dX~'W of the body, in place of A; what dt_p does at once */
-    if (free)
-        memset(A, 0, 36 * sizeof *A);
+    return true;
+}
+
+/* C = X~'A + A_pi + dX~'W of the body: what its increment adds to dW of its parent. What an increment of the
+ * parent does at once is added to the parent's A. F: the force that the joint carries. */
+static void carry_over(lw_director *d, int i, const hinge *g, const double F[3], double C[36]) {
+    lw_director_recursive *s = d->recursive;
+    lw_recursive_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
+    bool elements = s->first_force[i] < s->first_force[i + 1];
+    double across[3];
+    if (d->joints[i].free)
+        memset(C, 0, 36 * sizeof *C);
     else {
+        memcpy(C, b->A, 36 * sizeof *C);
         lw_wide_narrow(3, g->across, across);
-        shift_rows(across, A);
+        shift_rows(across, C);
         shift_rows(across, s->to_parent);
         const double cross[9] = {0, F[2], -F[1], -F[2], 0, F[0], F[1], -F[0], 0}; /* F~ column by column */
         for (int j = 0; j < 3; j++)
             for (int a = 0; a < 3; a++) {
-                A[3 + a + 6 * j] -= 0.5 * cross[3 * j + a];
+                C[3 + a + 6 * j] -= 0.5 * cross[3 * j + a];
                 p->A[3 + a + 6 * j] += 0.5 * cross[3 * j + a];
             }
         for (int k = 0; k < 36 && elements; k++) p->A[k] += s->to_parent[k];
     }
-    for (int k = 0; k < 36 && elements; k++) A[k] += s->from_parent[k];
-    for (int k = 0; k < n; k++) { /* Z = C S */
-        for (int a = 0; a < 6; a++) Z[6 * k + a] = 0;
+    for (int k = 0; k < 36 && elements; k++) C[k] += s->from_parent[k];
+}
+
+/* Finds H = C S D^-1, and adds to the parent's A what the body leaves: C X - H E. */
+static void reduce_to_parent(lw_director *d, int i, const columns *c, double C[36], const double E[36]) {
+    lw_recursive_body *b = &d->recursive->bodies[i], *p = &d->recursive->bodies[b->parent];
+    int n = b->speeds;
+    double CS[36];
+    for (int k = 0; k < n; k++) {
+        for (int a = 0; a < 6; a++) CS[6 * k + a] = 0;
         for (int j = 0; j < 6; j++)
-            for (int a = 0; a < 6; a++) Z[6 * k + a] += A[6 * j + a] * S[6 * k + j];
+            for (int a = 0; a < 6; a++) CS[6 * k + a] += C[6 * j + a] * c->S[6 * k + j];
     }
     for (int k = 0; k < n; k++)
         for (int a = 0; a < 6; a++) {
             double sum = 0;
-            for (int l = 0; l < n; l++) sum += Z[6 * l + a] * b->inverse[l * n + k];
+            for (int l = 0; l < n; l++) sum += CS[6 * l + a] * b->inverse[l * n + k];
             b->H[6 * k + a] = sum;
         }
-    if (!free) {
-        shift_columns(b->arm, A);
-        for (int k = 0; k < 36; k++) p->A[k] += A[k];
+    if (!d->joints[i].free) {
+        shift_columns(b->arm, C);
+        for (int k = 0; k < 36; k++) p->A[k] += C[k];
     }
     for (int k = 0; k < n; k++)
         for (int j = 0; j < 6; j++)
             for (int a = 0; a < 6; a++) p->A[6 * j + a] -= b->H[6 * k + a] * E[6 * k + j];
+}
+
+/* Eliminates a body: its factors, and what is left for its parent. W is the load that its joint carries. */
+static bool eliminate(lw_director *d, int i, const hinge *g, const lw_wide f[12], const double W[6]) {
+    lw_recursive_body *b = &d->recursive->bodies[i];
+    double E[36], C[36], twelve[12];
+    columns c;
+    lw_wide_narrow(12, f, twelve);
+    add_inertia(d, i, twelve, b->A);
+    lw_v3_sub(d->step.q1 + 12 * i, d->step.q1 + 12 * b->parent, b->arm);
+    find_columns(d, i, g, W, &c);
+    memcpy(b->S, c.S, 6 * (size_t)b->speeds * sizeof *b->S);
+    if (!factor_joint(d, i, &c, E)) return false;
+    if (b->parent == 0) return true;
+    carry_over(d, i, g, W, C);
+    reduce_to_parent(d, i, &c, C, E);
     return true;
 }
 
@@ -535,29 +546,53 @@ static void keep_reaction(lw_director *d, int i, const lw_wide W[6], const lw_wi
     }
 }
 
+/* The right-hand side of a body's speeds, and what is left of it for the parent. all: W + k. */
+static void reduce_right(lw_director *d, int i, const hinge *g, const lw_wide W[6], const double known[6],
+                         const lw_wide all[6]) {
+    lw_recursive_body *b = &d->recursive->bodies[i], *p = &d->recursive->bodies[b->parent];
+    double rho[6], across[3];
+    lw_wide moment[3];
+    along_moves(&d->joints[i], g, all, rho);
+    for (int k = 0; k < b->speeds; k++) {
+        b->y[k] = 0;
+        for (int l = 0; l < b->speeds; l++) b->y[k] += b->inverse[k * b->speeds + l] * rho[l];
+    }
+    if (b->parent == 0) return;
+    for (int k = 0; k < b->speeds; k++)
+        for (int a = 0; a < 6; a++) p->k[a] -= b->H[6 * k + a] * rho[k];
+    if (d->joints[i].free) return;
+    lw_wide_cross(g->across, W, moment);
+    for (int a = 0; a < 3; a++) p->W[a] += W[a], p->W[3 + a] += W[3 + a] + moment[a];
+    lw_wide_narrow(3, g->across, across);
+    for (int a = 0; a < 6; a++) p->k[a] += known[a];
+    lw_v3_add_cross(across, known, p->k + 3);
+}
+
+/* From the leaves to ground: balance, and with a new matrix the factors too. reactions (may be NULL) receives
+ * what the joints transmit. False: a matrix is singular, or, with reactions, the step is none since directors or
+ * axes in its middle no longer span. */
 static bool inwards(lw_director *d, bool matrix, double *reactions) {
     lw_director_recursive *s = d->recursive;
-    lw_wide middle[12], parent[12], f[12], W[6];
+    lw_wide middle[12], parent[12], f[12], W[6], all[6];
     hinge g;
     s->clear = false;
     s->fresh = matrix;
-    bool use = s->known && s->far;
+    bool use_loads = s->known && s->far;
     if (reactions || matrix) s->known = true;
     d->step.work = (lw_power){0, 0, 0};
     for (int i = d->n; i >= 1; i--) {
-        lw_recursive_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
-        bool free = d->joints[i].free;
-        double rho[6], known[6];
+        lw_recursive_body *b = &s->bodies[i];
+        double known[6];
         lw_director_recursive_fetch(d, i - LW_FETCH_AHEAD);
         add_elements(d, i, matrix);
         lw_wide_middle(d, i, middle);
         lw_wide_middle(d, b->parent, parent);
         balance(d, i, middle, f, W);
         for (int k = 0; k < 6; k++) W[k] += b->W[k], b->W[k] = 0;
-        if (!free) hinge_at(d, i, middle, parent, &g);
+        if (!d->joints[i].free) hinge_at(d, i, middle, parent, &g);
         if (matrix) {
             double load[6];
-            for (int k = 0; k < 6; k++) load[k] = use ? d->step.h * b->load[k] : (double)W[k];
+            for (int k = 0; k < 6; k++) load[k] = use_loads ? d->step.h * b->load[k] : (double)W[k];
             if (!eliminate(d, i, &g, f, load)) return false;
         }
         if (reactions) {
@@ -565,25 +600,9 @@ static bool inwards(lw_director *d, bool matrix, double *reactions) {
             for (int k = 0; k < 6; k++) b->load[k] = (double)W[k] / d->step.h;
             keep_reaction(d, i, W, middle, parent, reactions);
         }
-        lw_wide all[6];
         for (int k = 0; k < 6; k++) all[k] = W[k] + b->k[k], known[k] = b->k[k], b->k[k] = 0;
         if (matrix) lw_wide_narrow(6, all, b->load);
-        along_moves(&d->joints[i], &g, all, rho);
-        for (int k = 0; k < b->speeds; k++) {
-            b->y[k] = 0;
-            for (int l = 0; l < b->speeds; l++) b->y[k] += b->inverse[k * b->speeds + l] * rho[l];
-        }
-        if (b->parent == 0) continue;
-        for (int k = 0; k < b->speeds; k++)
-            for (int a = 0; a < 6; a++) p->k[a] -= b->H[6 * k + a] * rho[k];
-        if (free) continue;
-        lw_wide moment[3];
-        double across[3];
-        lw_wide_cross(g.across, W, moment);
-        for (int a = 0; a < 3; a++) p->W[a] += W[a], p->W[3 + a] += W[3 + a] + moment[a];
-        lw_wide_narrow(3, g.across, across);
-        for (int a = 0; a < 6; a++) p->k[a] += known[a];
-        lw_v3_add_cross(across, known, p->k + 3);
+        reduce_right(d, i, &g, W, known, all);
     }
     s->clear = true;
     return true;
