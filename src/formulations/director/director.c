@@ -7,10 +7,10 @@
  *          (director).
  * Rates    (1) after multiplication by P_int' are the equations of Newton and Euler (37) with the rows of
  *          joints: the stationary-point system, solved by kkt_sparse.c; its solution is that of (9).
- * Joint coordinates   poses from the nearest rotation; speeds from the smallest change of the rates v, in the
- * mass metric,
- *          that satisfies all rows: v of the discrete scheme does so only to O(h^2). Momenta survive that
- *          change, the kinetic energy does not, and so has an entry of its own.
+ * Joints   coordinates from the poses, whose rotations are those nearest to the directors; speeds from the
+ *          smallest change of the rates v, in the mass metric, that satisfies all rows. The rates of the
+ *          discrete scheme do so only to O(h^2). The change keeps momenta but not the kinetic energy, which
+ *          therefore is computed from v itself (`energy`).
  *
  * Source   Betsch and Leyendecker (2006); docs/theory/director.md.
  * Limits   no rolling: its rows have no position level. Bodies without inertia must be held by others.
@@ -85,8 +85,8 @@ static bool allocate_choice(lw_director *d) {
     return !lw_arena_failed(d->arena) && d->choice.orthogonal;
 }
 
-/* By what increments are measured: inertias, and a little where there are none; and the size of the
- * mechanism. */
+/* Sets the weights by which increments are measured, inertias and a little more where there are none, and the
+ * length of the mechanism. */
 static void weigh(lw_director *d) {
     double mass = 0, euler = 0;
     for (int i = 1; i <= d->n; i++) {
@@ -168,14 +168,15 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     memcpy(method->q + 12, y, n * sizeof *y);
     for (int k = 0; k < d->angle_count; k++)
         y[2 * n + (size_t)k] = lw_measure_value(&d->measures[d->angle_measure[k]], method->q, 0);
-    for (int k = 0; k < base->model->nq; k++) { /* which turn they are in, q says */
+    for (int k = 0; k < base->model->nq; k++) { /* The joint coordinates know the number of full turns. */
         int measure = d->coordinate[k];
         if (measure >= 0 && d->measures[measure].angle >= 0)
             y[2 * n + (size_t)d->measures[measure].angle] = s->data->q[k];
     }
 }
 
-/* Poses, best twists and angles as absolute coordinates of the stationary-point system. */
+/* Writes poses, velocities and angles of y as absolute coordinates of the Newton-Euler system, and the
+ * momenta of the bodies. */
 static void to_absolute(director_method *method, const double *y) {
     lw_director *d = method->d;
     lw_newton_euler *s = method->reduction.system;
@@ -199,8 +200,8 @@ static void to_absolute(director_method *method, const double *y) {
     }
 }
 
-/* The velocities closest to the rates in the mass metric that satisfy all rows: J V - H lambda = momenta, H'V
- * = rate. */
+/* Finds the velocities V closest to the rates, in the mass metric, that satisfy all rows:
+ * J V - H lambda = momenta, H'V = rate. */
 static bool fit_velocities(director_method *method) {
     lw_newton_euler *s = method->reduction.system;
     return lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL) == LW_OK &&
@@ -215,11 +216,11 @@ static void from_state(lw_method *base, double t, const double *y, double *q, do
     lw_newton_euler_rows_at_absolute(s, t, method->absolute);
     memcpy(q, s->data->q, (size_t)base->model->nq * sizeof *q);
     memcpy(v, s->data->v, (size_t)base->model->nv * sizeof *v);
-    lw_same_signs(base->model, base->model->q0, q); /* directors know no signs */
-    if (!fit_velocities(method)) return;            /* then the rates as they are must do */
+    lw_same_signs(base->model, base->model->q0, q); /* Directors do not know the sign of a quaternion. */
+    if (!fit_velocities(method)) return;            /* The speeds are then those of the rates as they are. */
     for (int k = 0; k < base->model->nv; k++) method->ydot[k] = v[k];
     lw_rows_joint_speeds(base->model, s->rows, method->V, v);
-    for (int i = 1; i <= base->model->body_count; i++) /* prescribed ones exactly */
+    for (int i = 1; i <= base->model->body_count; i++) /* Prescribed speeds are exact. */
         for (int k = 0; k < base->model->links[i].joint.nv; k++)
             if (base->model->links[i].prescribed >> k & 1)
                 v[base->model->links[i].v + k] = method->ydot[base->model->links[i].v + k];
@@ -297,7 +298,8 @@ static lw_status step(lw_method *base, double t, double h, const double *y, doub
     return lw_director_take_step(method->d, t, h, y, next, work, error);
 }
 
-/* The rates satisfy the hidden constraints only to O(h^2), each step by itself: not a matter of accuracy. */
+/* The error of the rates tells nothing of the accuracy: each step by itself they satisfy the hidden
+ * constraints only to O(h^2). */
 static void differential(lw_method *base, bool *out) {
     int n = 12 * ((director_method *)base)->d->n;
     for (int k = 0; k < base->state_size; k++) out[k] = k < n || k >= 2 * n;
@@ -316,7 +318,8 @@ static lw_energy energy(lw_method *base, double t, const double *y) {
     return lw_director_energy(method->d, method->q, method->v, y + 2 * n);
 }
 
-/* Positions: rigidity of the bodies, joints, loops, constraints. Velocities: what the rates violate. */
+/* The largest violation of rigidity, joints, loops and constraints by the positions, and of the rows by the
+ * rates. */
 static void violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
     director_method *method = (director_method *)base;
     lw_director *d = method->d;
@@ -332,7 +335,8 @@ static void violation(lw_method *base, double t, const double *y, double *positi
             }
 }
 
-/* Of the last step, or before the first of what was solved for accelerations. */
+/* The condition of Newton's matrix in the last step; before the first step, of the system that was solved for
+ * accelerations. */
 static double condition(lw_method *base) {
     director_method *method = (director_method *)base;
     return method->d->step.h != 0 ? lw_director_condition(method->d) : lw_kkt_sparse_condition(method->kkt);
@@ -384,14 +388,14 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     if (method->kkt && method->absolute && method->momentum && method->V && method->lambda && method->ydot &&
         method->q && method->v)
         status = lw_director_create(model, full, &method->d, error);
-    if (status == LW_OK) { /* the first factorisations choose pivots, which takes memory */
+    if (status == LW_OK) { /* The first factorisations choose pivots, which takes memory. */
         lw_data_set_inputs(model, method->d->data, options->inputs);
         for (int k = 0; k < 3; k++) method->q[3 + 4 * k] = 1;
         method->d->options = *options;
         method->reduction.base.state_size = lw_director_state_size(method->d);
         lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
         status = lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);
-        if (status != LW_ERROR_MEMORY) status = LW_OK; /* a singular state says so when it is solved */
+        if (status != LW_ERROR_MEMORY) status = LW_OK; /* A singular state is reported when it is solved. */
         double *y = numbers((size_t)method->reduction.base.state_size);
         if (y) {
             to_state(&method->reduction.base, 0, model->q0, model->v0, y);

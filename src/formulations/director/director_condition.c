@@ -1,25 +1,22 @@
 /* director_condition.c - condition numbers of the iteration matrices of betsch2006, Tables II to V.
  *
- * director-full   [ K     h G(qm)' ]   K = (2/h) M + h sum lambda Phi''/2 + forces      all rows that have
- * multipliers
- *                 [ G(q1)    0     ]
- * director        [ Z'P(qm)'K P(q1) ]  P null-space matrix of the tree (187), K with the multipliers of its
- * joints;
- *                 [ C(q1) P(q1)     ]  C closure rows (190), Z an orthonormal basis of the null space of
- *                 C(qm) P(qm). Without
- * loops Z = 1 and no C.
+ * director-full   [ K     h G(qm)' ]    K = (2/h) M + h sum lambda Phi''/2 + forces, with all rows that have
+ *                 [ G(q1)    0     ]    multipliers
+ * director        [ Z'P(qm)'K P(q1) ]   P the null-space matrix of the tree (187), K with the multipliers of
+ *                 [ C(q1) P(q1)     ]   its joints, C the closure rows (190), Z an orthonormal basis of the null
+ *                                       space of C(qm) P(qm); without loops Z = 1, and there is no C
  *
- * Both are the derivatives of what the schemes solve: d(P'r) = P'dr + dP'r with r = -h G'lambda at the
- * solution, and G P = 0 along all motions, so dP'r = P'dG'(h lambda): the multipliers stand in for the
- * derivative of P.
+ * Both matrices are the derivatives of what the schemes solve: d(P'r) = P'dr + dP'r with r = -h G'lambda at
+ * the solution, and G P = 0 along all motions, so dP'r = P'dG'(h lambda). The multipliers take the place of
+ * the derivative of P.
  *
- * Where closure rows depend on each other the paper does not say which it takes. In the last step those are
- * taken here that pivoting on the rows as (190) writes them chooses, lengths and cosines as they are; every
- * step but the last is the method's own.
+ * Where closure rows depend on each other the paper does not say which ones it takes. Here the last step
+ * takes those that pivoting chooses on the rows as (190) writes them, in their own units; every other step is
+ * the method's own.
  *
- * The condition number is |A| |A^-1|. Rows and columns of A differ by powers of h, so A^-1 comes from a
- * matrix with rows and columns scaled to size one, whose inverse has small relative errors: singular values
- * of A itself would be lost beyond 1e16.
+ * The condition number is |A| |A^-1|. Rows and columns of A differ by powers of h, so that the small singular
+ * values of A itself would be lost beyond 1e16. Therefore A^-1 comes from the matrix with rows and columns
+ * scaled to size one, whose inverse has small relative errors.
  *
  * Source   Betsch and Leyendecker (2006), section 5.
  * Cost     cubic in the number of unknowns. Allocates: an analysis, not a step.
@@ -31,11 +28,10 @@
 #include <linkwork/director.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static double *matrix(int rows, int columns) {
-    return calloc((size_t)rows * (size_t)columns + 1, sizeof(double));
+static double *matrix(lw_arena *arena, int rows, int columns) {
+    return LW_NEW(arena, double, (size_t)rows *(size_t)columns + 1);
 }
 
 /* --- condition of a square matrix ----------------------------------------------------------------- */
@@ -46,16 +42,11 @@ typedef struct decomposition {
     double *A, *s, *U, *Vt, *row, *column;
 } decomposition;
 
-static bool decomposition_create(decomposition *x, int n) {
+static bool decomposition_create(decomposition *x, int n, lw_arena *arena) {
     *x = (decomposition){.n = n, .work = lw_orthogonal_create(n, n, true)};
-    x->A = matrix(n, n), x->U = matrix(n, n), x->Vt = matrix(n, n);
-    x->s = matrix(n, 1), x->row = matrix(n, 1), x->column = matrix(n, 1);
-    return x->work && x->A && x->U && x->Vt && x->s && x->row && x->column;
-}
-
-static void decomposition_clear(decomposition *x) {
-    free(x->A), free(x->U), free(x->Vt), free(x->s), free(x->row), free(x->column);
-    lw_orthogonal_destroy(x->work);
+    x->A = matrix(arena, n, n), x->U = matrix(arena, n, n), x->Vt = matrix(arena, n, n);
+    x->s = matrix(arena, n, 1), x->row = matrix(arena, n, 1), x->column = matrix(arena, n, 1);
+    return x->work && !lw_arena_failed(arena);
 }
 
 static double norm(decomposition *x, const double *A) {
@@ -64,7 +55,8 @@ static double norm(decomposition *x, const double *A) {
     return x->s[0];
 }
 
-/* Factors that bring the largest entry of every row and column near one: powers of two, exact. */
+/* Finds factors that bring the largest entry of every row and column near one. They are powers of two, so
+ * that scaling is exact. */
 static void equilibrate(decomposition *x, const double *A) {
     int n = x->n;
     for (int k = 0; k < n; k++) x->row[k] = x->column[k] = 1;
@@ -80,10 +72,10 @@ static void equilibrate(decomposition *x, const double *A) {
             }
 }
 
-static lw_status condition_of(int n, double *A, double *condition, lw_error *error) {
+static lw_status condition_of(int n, double *A, double *condition, lw_arena *arena, lw_error *error) {
     decomposition x;
-    if (!decomposition_create(&x, n)) {
-        decomposition_clear(&x);
+    if (!decomposition_create(&x, n, arena)) {
+        lw_orthogonal_destroy(x.work);
         return lw_out_of_memory(error);
     }
     double own = norm(&x, A);
@@ -99,7 +91,7 @@ static lw_status condition_of(int n, double *A, double *condition, lw_error *err
             A[r + c * n] = x.column[r] * sum * x.row[c];
         }
     *condition = least > 0 ? own * norm(&x, A) : INFINITY;
-    decomposition_clear(&x);
+    lw_orthogonal_destroy(x.work);
     return isfinite(*condition)
                ? LW_OK
                : lw_fail(error, LW_ERROR_SINGULAR, NULL, NULL, "Newton's matrix is singular");
@@ -107,29 +99,25 @@ static lw_status condition_of(int n, double *A, double *condition, lw_error *err
 
 /* --- director-full -------------------------------------------------------------------------------- */
 
-/* Rows without multipliers stand in the matrix as a one on the diagonal: without them. */
-static lw_status full_condition(lw_director *d, double *condition, lw_error *error) {
+/* Rows without multipliers are a one on the diagonal of the matrix. The condition is that of the others. */
+static lw_status full_condition(lw_director *d, double *condition, lw_arena *arena, lw_error *error) {
     int size = lw_block_matrix_size(d->sparse.matrix), n = 0;
-    int *kept = calloc((size_t)size + 1, sizeof *kept);
-    double *all = matrix(size, size), *A = matrix(size, size);
-    lw_status status = kept && all && A ? LW_OK : lw_out_of_memory(error);
-    if (status == LW_OK) {
-        lw_block_matrix_dense(d->sparse.matrix, all);
-        for (int k = 0; k < 12 * d->n; k++) kept[n++] = k;
-        for (int r = 0; r < d->row_count; r++)
-            if (!d->rows[r].dropped) kept[n++] = lw_block_matrix_start(d->sparse.matrix, d->n + r);
-        for (int c = 0; c < n; c++)
-            for (int r = 0; r < n; r++) A[r + c * n] = all[kept[r] + kept[c] * size];
-        status = condition_of(n, A, condition, error);
-    }
-    free(kept), free(all), free(A);
-    return status;
+    int *kept = LW_NEW(arena, int, size + 1);
+    double *all = matrix(arena, size, size), *A = matrix(arena, size, size);
+    if (lw_arena_failed(arena)) return lw_out_of_memory(error);
+    lw_block_matrix_dense(d->sparse.matrix, all);
+    for (int k = 0; k < 12 * d->n; k++) kept[n++] = k;
+    for (int r = 0; r < d->row_count; r++)
+        if (!d->rows[r].dropped) kept[n++] = lw_block_matrix_start(d->sparse.matrix, d->n + r);
+    for (int c = 0; c < n; c++)
+        for (int r = 0; r < n; r++) A[r + c * n] = all[kept[r] + kept[c] * size];
+    return condition_of(n, A, condition, arena, error);
 }
 
 /* --- director ------------------------------------------------------------------------------------- */
 
 typedef struct reduced {
-    int speeds, ties;         /* free speeds of the tree; closure rows with multipliers */
+    int speeds, ties;         /* numbers of free speeds of the tree, and of closure rows with multipliers */
     double *middle, *end;     /* P(qm), P(q1): 6 per body x speeds */
     double *C_middle, *C_end; /* closure rows in speeds: ties x speeds */
     double *A;                /* P(qm)'K P(q1): speeds x speeds */
@@ -168,55 +156,52 @@ static int columns_at(const lw_director *d, place at, double *P) {
     return speeds;
 }
 
-/* As many closure rows as now, but those that pivoting on the rows as they are, in their own units, takes at
- * the begin of the step that starts from y. */
-static lw_status choose_rows(lw_director *d, const double *y, lw_error *error) {
-    int ties = d->row_count - d->first_loop_row, nv = d->model->nv, kept = 0;
-    for (int r = d->first_loop_row; r < d->row_count; r++) kept += !d->rows[r].dropped;
-    if (kept == ties) return LW_OK;
-    double *P = matrix(6 * d->n, nv), *C = matrix(nv, ties);
-    int *order = calloc((size_t)ties + 1, sizeof *order);
-    lw_orthogonal *work = lw_orthogonal_create(nv, ties, false);
-    lw_status status = P && C && order && work ? LW_OK : lw_out_of_memory(error);
-    if (status == LW_OK) {
-        lw_director_load(d, y);
-        for (int k = 0; k < d->measure_count; k++)
-            lw_measure_slope(&d->measures[k], d->step.q0, d->measures[k].slope);
-        int speeds = columns_at(d, BEGIN, P);
-        for (int r = 0; r < ties; r++)
-            row_in_speeds(d, d->first_loop_row + r, BEGIN, P, speeds, 1, C + speeds * r);
-        lw_qr_factor(work, speeds, ties, C, order, 0);
-        for (int k = 0; k < ties; k++) {
-            lw_director_row *row = &d->rows[d->first_loop_row + order[k]];
-            row->dropped = k >= kept;
-            row->lambda = 0;
-        }
+/* Chooses as many closure rows as are kept now, but those that pivoting on the rows as they are, in their own
+ * units, takes at the begin of the step that starts from y. */
+static lw_status choose_rows(lw_director *d, const double *y, lw_arena *arena, lw_error *error) {
+    int first = d->first_loop_row, rows = d->row_count - first, nv = d->model->nv, kept = 0;
+    for (int r = first; r < d->row_count; r++) kept += !d->rows[r].dropped;
+    if (kept == rows) return LW_OK;
+    double *P = matrix(arena, 6 * d->n, nv), *C = matrix(arena, nv, rows);
+    int *order = LW_NEW(arena, int, rows + 1);
+    lw_orthogonal *work = lw_orthogonal_create(nv, rows, false);
+    if (lw_arena_failed(arena) || !work) {
+        lw_orthogonal_destroy(work);
+        return lw_out_of_memory(error);
     }
-    free(P), free(C), free(order);
+    lw_director_load(d, y);
+    for (int k = 0; k < d->measure_count; k++)
+        lw_measure_slope(&d->measures[k], d->step.q0, d->measures[k].slope);
+    int speeds = columns_at(d, BEGIN, P);
+    for (int r = 0; r < rows; r++) row_in_speeds(d, first + r, BEGIN, P, speeds, 1, C + speeds * r);
+    lw_qr_factor(work, speeds, rows, C, order, 0);
+    for (int k = 0; k < rows; k++) {
+        lw_director_row *row = &d->rows[first + order[k]];
+        row->dropped = k >= kept;
+        row->lambda = 0;
+    }
     lw_orthogonal_destroy(work);
-    return status;
+    return LW_OK;
 }
 
-static bool reduced_create(const lw_director *d, reduced *x) {
+static bool reduced_create(const lw_director *d, reduced *x, lw_arena *arena) {
     *x = (reduced){0};
     for (int r = d->first_loop_row; r < d->row_count; r++) x->ties += !d->rows[r].dropped;
     int nv = d->model->nv, twists = 6 * d->n;
-    x->middle = matrix(twists, nv), x->end = matrix(twists, nv), x->A = matrix(nv, nv);
-    x->C_middle = matrix(x->ties, nv), x->C_end = matrix(x->ties, nv);
-    return x->middle && x->end && x->A && x->C_middle && x->C_end;
-}
-
-static void reduced_clear(reduced *x) {
-    free(x->middle), free(x->end), free(x->A), free(x->C_middle), free(x->C_end);
+    x->middle = matrix(arena, twists, nv), x->end = matrix(arena, twists, nv);
+    x->A = matrix(arena, nv, nv);
+    x->C_middle = matrix(arena, x->ties, nv), x->C_end = matrix(arena, x->ties, nv);
+    return !lw_arena_failed(arena);
 }
 
 /* P, C and P'K P. K is the part of Newton's matrix that belongs to the bodies, in their twists. */
-static bool reduced_fill(lw_director *d, reduced *x) {
+static bool reduced_fill(lw_director *d, reduced *x, lw_arena *arena) {
     int twists = 6 * d->n, size = lw_block_matrix_size(d->sparse.matrix);
-    double *in = matrix(size, 1), *out = matrix(size, 1);
+    double *in = matrix(arena, size, 1), *out = matrix(arena, size, 1);
+    if (lw_arena_failed(arena)) return false;
     x->speeds = columns_at(d, MIDDLE, x->middle);
     columns_at(d, END, x->end);
-    for (int k = 0; k < x->speeds && in && out; k++) {
+    for (int k = 0; k < x->speeds; k++) {
         memcpy(in, x->end + twists * k, (size_t)twists * sizeof *in);
         lw_block_matrix_times(d->sparse.matrix, in, out);
         lw_dense_times(true, twists, x->speeds, 1, x->middle, out, 0, x->A + x->speeds * k);
@@ -227,17 +212,16 @@ static bool reduced_fill(lw_director *d, reduced *x) {
         row_in_speeds(d, r, END, x->end, x->speeds, x->ties, x->C_end + tie);
         tie++;
     }
-    bool fine = in && out;
-    free(in), free(out);
-    return fine;
+    return true;
 }
 
-/* [Z'A; C(q1)] in place of A, Z from the singular vectors of C(qm). */
-static bool close_loops(reduced *x) {
+/* Puts [Z'A; C(q1)] in the place of A, with Z from the singular vectors of C(qm). */
+static bool close_loops(reduced *x, lw_arena *arena) {
     int n = x->speeds, m = x->ties;
-    double *s = matrix(n, 1), *U = matrix(m, m), *Vt = matrix(n, n), *closed = matrix(n, n);
+    double *s = matrix(arena, n, 1), *U = matrix(arena, m, m), *Vt = matrix(arena, n, n),
+           *closed = matrix(arena, n, n);
     lw_orthogonal *work = lw_orthogonal_create(m, n, true);
-    bool fine = s && U && Vt && closed && work;
+    bool fine = work && !lw_arena_failed(arena);
     if (fine) {
         lw_svd(work, m, n, x->C_middle, s, U, Vt, 0);
         for (int c = 0; c < n; c++) {
@@ -247,18 +231,15 @@ static bool close_loops(reduced *x) {
         }
         memcpy(x->A, closed, (size_t)n * (size_t)n * sizeof *closed);
     }
-    free(s), free(U), free(Vt), free(closed);
     lw_orthogonal_destroy(work);
     return fine;
 }
 
-static lw_status reduced_condition(lw_director *d, double *condition, lw_error *error) {
+static lw_status reduced_condition(lw_director *d, double *condition, lw_arena *arena, lw_error *error) {
     reduced x;
-    bool fine = reduced_create(d, &x) && reduced_fill(d, &x);
-    if (fine && x.ties > 0) fine = close_loops(&x);
-    lw_status status = fine ? condition_of(x.speeds, x.A, condition, error) : lw_out_of_memory(error);
-    reduced_clear(&x);
-    return status;
+    bool fine = reduced_create(d, &x, arena) && reduced_fill(d, &x, arena);
+    if (fine && x.ties > 0) fine = close_loops(&x, arena);
+    return fine ? condition_of(x.speeds, x.A, condition, arena, error) : lw_out_of_memory(error);
 }
 
 /* --- the call ------------------------------------------------------------------------------------- */
@@ -272,62 +253,64 @@ static void listen(double t, const char *kind, const char *text, void *context) 
     if (strcmp(kind, "halved") == 0) ((halvings *)context)->any = true;
 }
 
-/* The state of the method at the model's initial, assembled state. */
+/* The state of the method at the model's initial state, assembled, with room for another state behind it. */
 static lw_status initial_state(const lw_formulation *f, const lw_model *model, double **state, int *size,
-                               lw_error *error) {
+                               lw_arena *arena, lw_error *error) {
     const lw_method_options options = {0};
     lw_method *method = NULL;
-    double *q = matrix(lw_model_q_size(model), 1), *v = matrix(lw_model_v_size(model), 1);
-    lw_status status = q && v ? LW_OK : lw_out_of_memory(error);
-    if (status == LW_OK) {
-        lw_model_initial_state(model, q, v);
-        status = lw_assemble(model, 0, q, v, NULL, error);
-    }
+    double *q = matrix(arena, lw_model_q_size(model), 1), *v = matrix(arena, lw_model_v_size(model), 1);
+    if (lw_arena_failed(arena)) return lw_out_of_memory(error);
+    lw_model_initial_state(model, q, v);
+    lw_status status = lw_assemble(model, 0, q, v, NULL, error);
     if (status == LW_OK) status = f->create(model, &options, &method, error);
-    if (status == LW_OK) {
-        *size = method->state_size;
-        *state = matrix(2 * *size, 1); /* and room for the next */
-        if (*state)
-            f->to_state(method, 0, q, v, *state);
-        else
-            status = lw_out_of_memory(error);
-        f->destroy(method);
-    }
-    free(q), free(v);
-    return status;
+    if (status != LW_OK) return status;
+    *size = method->state_size;
+    *state = matrix(arena, 2 * *size, 1);
+    if (*state) f->to_state(method, 0, q, v, *state);
+    f->destroy(method);
+    return *state ? LW_OK : lw_out_of_memory(error);
 }
 
-lw_status lw_newton_condition(const lw_model *model, const char *method, double h, long steps,
-                              double *condition, lw_error *error) {
-    bool full = strcmp(method, "director-full") == 0;
+/* All steps from y, the last with the rows that the paper would take. */
+static lw_status take_steps(lw_director *d, double h, long steps, double *y, int size, lw_arena *arena,
+                            lw_error *error) {
     halvings heard = {false};
-    const lw_method_options options = {.note = listen, .note_context = &heard};
-    lw_director *d = NULL;
-    double *y = NULL;
-    int size = 0;
-    if ((!full && strcmp(method, "director") != 0) || !(h > 0) || steps < 1)
-        return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
-                       "give director or director-full, h > 0 and at least one step",
-                       "no condition number of %ld steps of %g s by \"%s\"", steps, h, method);
-    const lw_formulation *f = lw_formulation_find(method);
-    lw_status status = f->applies(model, error);
-    if (status == LW_OK) status = initial_state(f, model, &y, &size, error);
-    if (status == LW_OK) status = lw_director_create(model, full, &d, error);
-    if (status == LW_OK) d->options = options;
+    lw_status status = LW_OK;
+    d->options = (lw_method_options){.note = listen, .note_context = &heard};
     for (long k = 0; k < steps && status == LW_OK; k++) {
         lw_power work;
-        if (k > 0 && k == steps - 1) status = choose_rows(d, y, error);
+        if (k > 0 && k == steps - 1) status = choose_rows(d, y, arena, error);
         if (status == LW_OK) status = lw_director_take_step(d, (double)k * h, h, y, y + size, &work, error);
         if (k < steps - 1) memcpy(y, y + size, (size_t)size * sizeof *y);
     }
     if (status == LW_OK && heard.any)
         status =
             lw_fail(error, LW_ERROR_INTEGRATION, NULL, "give a smaller step", "a step of %g s was halved", h);
+    return status;
+}
+
+lw_status lw_newton_condition(const lw_model *model, const char *method, double h, long steps,
+                              double *condition, lw_error *error) {
+    bool full = strcmp(method, "director-full") == 0;
+    if ((!full && strcmp(method, "director") != 0) || !(h > 0) || steps < 1)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
+                       "give director or director-full, h > 0 and at least one step",
+                       "no condition number of %ld steps of %g s by \"%s\"", steps, h, method);
+    const lw_formulation *f = lw_formulation_find(method);
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_director *d = NULL;
+    double *y = NULL;
+    int size = 0;
+    lw_status status = f->applies(model, error);
+    if (status == LW_OK) status = initial_state(f, model, &y, &size, arena, error);
+    if (status == LW_OK) status = lw_director_create(model, full, &d, error);
+    if (status == LW_OK) status = take_steps(d, h, steps, y, size, arena, error);
     if (status == LW_OK) {
-        lw_director_last_matrix(d); /* one that is singular says so as its condition */
-        status = full ? full_condition(d, condition, error) : reduced_condition(d, condition, error);
+        lw_director_last_matrix(d); /* A singular matrix shows as its condition. */
+        status =
+            full ? full_condition(d, condition, arena, error) : reduced_condition(d, condition, arena, error);
     }
     lw_director_destroy(d);
-    free(y);
+    lw_arena_destroy(arena);
     return status;
 }

@@ -7,8 +7,7 @@
  * Discrete derivatives (docs/theory/director.md, 3), D at the middle qm of q0 and q1:
  *   product    grad(qm)
  *   length l   grad(l^2)(qm) / (l0 + l1)
- *   angle      (e / (2 sin(e/2))) (cos m grad s(qm) - sin m grad c(qm)),  e the change, m the mean of both
- *   angles
+ *   angle      (e / (2 sin(e/2))) (cos m grad s(qm) - sin m grad c(qm)),   e = change, m = mean of both angles
  *
  * Source   Betsch and Leyendecker (2006), eqs 16-37; angles and lengths are ours.
  * Cost     O(1) each, no allocation.
@@ -47,7 +46,8 @@ void lw_director_body_of(const lw_model *model, int i, lw_director_body *out) {
     J[5] = I->second[5] + m * c[1] * c[2];
     double half = 0.5 * (J[0] + J[1] + J[2]);
     for (int k = 0; k < 6; k++) E[k] = (k < 3 ? half : 0) - J[k];
-    /* what the shift to the centre of mass leaves of nothing is rounding, and would tilt the axes */
+    /* Products that the shift to the centre of mass leaves are rounding if they are this small; they would
+     * tilt the axes. */
     double rounding = 1e-15 * (I->second[0] + I->second[1] + I->second[2]);
     for (int k = 3; k < 6; k++)
         if (fabs(E[k]) < rounding) E[k] = 0;
@@ -186,7 +186,7 @@ void lw_measure_finish(lw_measure *m) {
     for (int k = 0; k < 2; k++) {
         lw_bilinear *p = k ? &m->s : &m->c;
         for (int side = 0; side < 2; side++) {
-            bool moves = m->kind == LW_MEASURE_MOVING && side == 0; /* its vector comes with every step */
+            bool moves = m->kind == LW_MEASURE_MOVING && side == 0; /* Its vector is set in every step. */
             p->has_a[side] = moves || any(p->a[side]);
             p->has_b[side] = any(p->b[side]);
         }
@@ -211,7 +211,7 @@ static inline factors factors_at(const lw_bilinear *p, const int bodies[2], cons
     return f;
 }
 
-/* They are linear in q. */
+/* The factors are linear in q, so that their mean is their value in the middle. */
 static inline factors halfway(const factors *x, const factors *y) {
     factors f;
     for (int k = 0; k < 3; k++) f.a[k] = 0.5 * (x->a[k] + y->a[k]), f.b[k] = 0.5 * (x->b[k] + y->b[k]);
@@ -254,7 +254,7 @@ double lw_measure_value(const lw_measure *m, const double *q, double near) {
     return m->sign * c;
 }
 
-/* Gradient where the factors of c and s are these. */
+/* The gradient of a measure, from the factors of c and s. */
 static void slope_at(const lw_measure *m, const factors *fc, const factors *fs, double slope[24]) {
     memset(slope, 0, 24 * sizeof *slope);
     if (m->kind == LW_MEASURE_MOVING) {
@@ -324,7 +324,7 @@ void lw_measure_step(lw_measure *m, double from, const double *q0, const double 
     m->curve_c = m->sign;
     if (m->kind == LW_MEASURE_LENGTH) {
         m->to = m->sign * sqrt(fmax(value, 0));
-        double sum = fabs(m->from) + fabs(m->to); /* points that coincide pull nowhere */
+        double sum = fabs(m->from) + fabs(m->to); /* Points that coincide have no direction. */
         m->curve_c = sum > 0 ? m->sign / sum : 0;
         add_gradient(&m->c, &middle, m->curve_c, m->D);
         for (int k = 0; k < 24 && slopes; k++) m->bend[k] = sum > 0 ? -m->sign * m->D[k] / sum : 0;
@@ -332,7 +332,9 @@ void lw_measure_step(lw_measure *m, double from, const double *q0, const double 
     }
     m->to = m->sign * (m->kind == LW_MEASURE_MOVING ? lw_v3_dot(s[1].a, s[1].b) : value);
     add_gradient(&m->c, &middle, m->sign, m->D);
-    if (slopes) memset(m->bend, 0, 24 * sizeof *m->bend); /* sweeps share this room between measures */
+    if (slopes)
+        memset(m->bend, 0,
+               24 * sizeof *m->bend); /* The recursive solver shares this memory between measures. */
 }
 
 double lw_measure_along(const double D[24], const int bodies[2], const double *change) {

@@ -1,13 +1,15 @@
 /* director_forces.c - force elements in a step of the energy-momentum scheme.
  *
- *   potential V of a measure m     ((V(m1) - V(m0)) / (m1 - m0)) D      D the measure's discrete derivative
- *   damper, drive, friction        force at the middle of the step, with the speed (m1 - m0) / h, times D
- *   applied force, torque          at the middle of the step; work F.(x1 - x0), T.w with w of d1 - d0 = w x
- *   d_middle rotations without a coordinate director_torques.c
+ *   potential V of a measure m            ((V(m1) - V(m0)) / (m1 - m0)) D, D the measure's discrete derivative
+ *   damper, drive, friction               force in the middle of the step, with the speed (m1 - m0) / h, times D
+ *   applied force, torque                 in the middle of the step; work F.(x1 - x0), and T.w with the w of
+ *                                         d1 - d0 = w x d_middle
+ *   rotations without a coordinate        director_torques.c
  *
- * The first quotient is never a difference of potentials: for a linear law it is the mean force, for others
- * the mean of the law between m0 and m1, found by quadrature. So what the potentials lose and what is booked
- * in d->step.work is the change of kinetic energy to rounding, and forces in pairs keep both momenta.
+ * The first quotient is never computed as a difference of potentials: for a linear law it is the mean force,
+ * for other laws the mean of the law between m0 and m1, found by quadrature. Then the change of kinetic
+ * energy is, to rounding, what the potentials lose and what is booked in step.work, and forces in pairs keep
+ * both momenta.
  *
  * Source   docs/theory/director.md, 5; the discrete derivative is Gonzalez's, as in Betsch and Leyendecker
  *          (2006), eq 10.
@@ -25,7 +27,7 @@
 static double mean_of_law(const lw_function *law, double x0, double x1, double *slope) {
     double change = x1 - x0, middle = 0.5 * (x0 + x1);
     const double variables[3] = {middle, 0, 0};
-    /* below this the middle's value is the mean to rounding */
+    /* Below this the value in the middle is the mean to rounding. */
     if (fabs(change) <= 1e-6 * (fabs(middle) + 1e-6)) {
         const lw_jet jets[3] = {{middle, 1, 0}, {0, 0, 0}, {0, 0, 0}};
         lw_jet at = lw_function_jet(law, jets, NULL);
@@ -71,8 +73,8 @@ static lw_measure *joint_measure(const lw_director *d, const lw_force *force) {
     return at < 0 ? NULL : &d->measures[at];
 }
 
-/* Drive and friction: force along a coordinate that changes by so much, and is in the middle at x, its
- * derivative by the change too. */
+/* The force of a drive or of friction along a coordinate that changes by `change` and is x in the middle of
+ * the step. slope is its derivative by the change, x_slope that of x. */
 static double push(const lw_force *force, lw_director *d, double change, double x, double x_slope,
                    double *slope) {
     double h = d->step.h, rate = change / h;
@@ -96,7 +98,7 @@ static double push(const lw_force *force, lw_director *d, double change, double 
 
 /* --- elements on rotations without a coordinate --------------------------------------------------- */
 
-/* Of a joint with a quaternion; else zero. */
+/* The number of speeds of a joint before those of its quaternion; zero for other joints. */
 static int speeds_before_rotation(const lw_joint *joint) {
     int at = lw_joint_quaternion(joint->type);
     return at > 0 ? at : 0;
@@ -142,7 +144,7 @@ static void about_axis(const lw_force *force, lw_director *d, const int blocks[4
     lw_director_combine(vector, d->step.qm + 12 * bodies[1], axis);
     lw_director_relative_turn(d, bodies, w, couple);
     double change = lw_v3_dot(axis, w), tau;
-    if (force->type == LW_FORCE_TORSION) { /* its coordinate is always zero: only the rate counts */
+    if (force->type == LW_FORCE_TORSION) { /* The coordinate is always zero: only the rate counts. */
         double rate = change / d->step.h, x = -force->free_length;
         tau = -force->stiffness * x - force->damping * rate;
         slope = -force->damping / d->step.h;
@@ -176,14 +178,14 @@ static void bushing(const lw_force *force, lw_director *d, int first, const int 
 
 /* --- applied forces ------------------------------------------------------------------------------- */
 
-/* How a torque M (sum r q1) changes with q1. */
+/* The derivative by q1 of a torque M (sum r q1). */
 static void slope_of(const double r[4], const double M[9], double slope[36]) {
     for (int k = 0; k < 4; k++)
         for (int j = 0; j < 3; j++)
             for (int i = 0; i < 3; i++) slope[i + 3 * (3 * k + j)] = r[k] * M[3 * i + j];
 }
 
-/* The same for factor times (x times what moves). */
+/* The same for the torque factor x ~ (sum r q1), a cross product. */
 static void cross_slope_of(const double r[4], const double x[3], double factor, double slope[36]) {
     const double M[9] = {
         0, -factor * x[2], factor * x[1], factor * x[2], 0, -factor * x[0], -factor * x[1], factor * x[0], 0};
@@ -205,7 +207,7 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
         value[k] = force->components[k] ? lw_function_value(force->components[k], &t, d->data->inputs) : 0;
     lw_director_point(&d->bodies[body], force->frames[0].p, c);
     lw_v3_copy(value, F), lw_v3_copy(value + 3, T);
-    if (force->follows_body) { /* components in the user's body axes, in the middle of the step */
+    if (force->follows_body) { /* The components are in the user's body axes, in the middle of the step. */
         double internal[3];
         lw_m3_mul_v(force->frames[0].R, value, internal);
         lw_director_vector(&d->bodies[body], internal, force_of);
@@ -227,7 +229,7 @@ static void applied(const lw_force *force, lw_director *d, const int blocks[4], 
     }
     if (other == 0) return;
 
-    /* the opposite on the other body, at the point of it that is there in the middle of the step */
+    /* The opposite acts on the other body, at the point of it that is there in the middle of the step. */
     double at[3], arm[3], moment[3], opposite[3];
     lw_director_combine(c, d->step.qm + 12 * body, at);
     lw_v3_sub(at, d->step.qm + 12 * other, arm);

@@ -24,12 +24,12 @@
 
 #include <string.h>
 
-/* Counts, and writes down if there is where to. */
+/* Counts measures, rows and so on; writes them if `writes` is set. */
 typedef struct builder {
     lw_director *d;
     int measures, rows, terms, angles, aims;
     bool writes;
-    lw_director_row nowhere; /* a row while counting */
+    lw_director_row nowhere; /* takes rows while they are counted */
 } builder;
 
 /* A joint's frames as combinations of its bodies' coordinates. */
@@ -62,7 +62,7 @@ static int add_measure(builder *b, const lw_measure *measure) {
     return b->measures++;
 }
 
-/* p2 - p1 as second factor. */
+/* Sets a factor of a product to p2 - p1. */
 static void put_gap(const frames *f, double out[2][4]) {
     copy(f->point[0], -1, out[0]);
     copy(f->point[1], 1, out[1]);
@@ -76,7 +76,7 @@ static lw_measure blank(lw_measure_kind kind, const frames *f) {
                         .block = {-1, -1, -1, -1}};
 }
 
-/* A vector on the first body times p2 - p1. */
+/* The measure: a vector on the first body times p2 - p1. */
 static int along(builder *b, const frames *f, const double vector[4]) {
     lw_measure m = blank(LW_MEASURE_PRODUCT, f);
     copy(vector, 1, m.c.a[0]);
@@ -84,7 +84,7 @@ static int along(builder *b, const frames *f, const double vector[4]) {
     return add_measure(b, &m);
 }
 
-/* Axis k of the first frame times axis l of the second. */
+/* The measure: axis k of the first frame times axis l of the second. */
 static int across(builder *b, const frames *f, int k, int l) {
     lw_measure m = blank(LW_MEASURE_PRODUCT, f);
     copy(f->axis[0][k], 1, m.c.a[0]);
@@ -92,7 +92,7 @@ static int across(builder *b, const frames *f, int k, int l) {
     return add_measure(b, &m);
 }
 
-/* Component k of p2 - p1 in the world. */
+/* The measure: component k of p2 - p1 in the world. */
 static int world(builder *b, const frames *f, int k) {
     lw_measure m = blank(LW_MEASURE_PRODUCT, f);
     m.c.fixed[k] = 1;
@@ -100,7 +100,7 @@ static int world(builder *b, const frames *f, int k) {
     return add_measure(b, &m);
 }
 
-/* The angle with cosine k1.l2 and sine m1.n2. */
+/* The measure: the angle with cosine k1.l2 and sine m1.n2, axes of the first and second frame. */
 static int angle(builder *b, const frames *f, double sign, int k, int l, int m, int n) {
     lw_measure a = blank(LW_MEASURE_ANGLE, f);
     a.sign = sign;
@@ -145,7 +145,7 @@ static void combine_axes(const frames *f, const double components[3], double out
                  components[2] * f->axis[0][2][i];
 }
 
-/* Coordinate axes perpendicular to a. */
+/* The coordinate axes perpendicular to axis a. */
 static int next_axis(int a) { return (a + 1) % 3; }
 static int last_axis(int a) { return (a + 2) % 3; }
 
@@ -155,7 +155,7 @@ static void slide_basis(const lw_joint *joint, double basis[3][3]) {
     if (lw_joint_describe(joint->type)->axes_are_slides) {
         double W[36];
         lw_joint_dual(joint, NULL,
-                      W); /* the first wrenches are the forces of the basis reciprocal to the axes */
+                      W); /* The first wrenches are the forces of the basis reciprocal to the axes. */
         for (int k = 0; k < 3; k++) lw_v3_copy(W + 6 * k + 3, basis[k]);
         return;
     }
@@ -227,7 +227,7 @@ static void add_position_rows(builder *b, lw_director_row_kind kind, int index, 
     int last = about->screws ? joint->axis : slide_index(joint, slides - 1);
     slid[last] = true;
     for (int k = 0; k < slides; k++) slid[slide_index(joint, k)] = true;
-    for (int k = 1; k < 3; k++) { /* as lw_joint_dual orders them */
+    for (int k = 1; k < 3; k++) { /* in the order of lw_joint_dual */
         int a = (last + k) % 3;
         if (!slid[a]) simple_row(b, kind, index, component, true, along_basis(b, f, joint, a, 1));
     }
@@ -251,7 +251,7 @@ static void add_rotation_rows(builder *b, lw_director_row_kind kind, int index, 
         simple_row(b, kind, index, component, false, across(b, f, turn_axis(joint, 0), turn_axis(joint, 1)));
 }
 
-/* Rows of what a joint keeps; coordinates are its measures. */
+/* The rows of a joint; coordinates are the measures of its coordinates. */
 static void add_joint_rows(builder *b, lw_director_row_kind kind, int index, const frames *f,
                            const int *coordinates) {
     const lw_joint *joint = &b->d->model->joints[index].joint;
@@ -292,7 +292,7 @@ static void add_prescribed_rows(builder *b, int index, const frames *f, const in
     }
 }
 
-/* Which way each speed moves the body that a joint of the tree carries. */
+/* Describes how each speed of a joint of the tree moves the body that the joint carries. */
 static void describe_moves(const lw_director *d, int body, const frames *f, const int *coordinates,
                            lw_director_joint *out) {
     const lw_joint_entry *entry = &d->model->joints[d->model->bodies[body].joint_index];
@@ -321,7 +321,7 @@ static void describe_moves(const lw_director *d, int body, const frames *f, cons
         move->index = turns ? turn_axis(joint, k - about->slides) : slide_index(joint, k);
         move->sense = joint->nv == 1 && !about->axes_are_slides ? joint->sign : 1;
         move->side =
-            turns && k > about->slides; /* the second of two turns is about an axis of the second body */
+            turns && k > about->slides; /* The second of two turns is about an axis of the second body. */
         if (about->axes_are_slides)
             combine_axes(f, joint->axes + 3 * k, move->vector);
         else

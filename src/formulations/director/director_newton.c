@@ -1,17 +1,16 @@
 /* director_newton.c - the discrete equations of a step and their derivative.
  *
- *   (2/h) M (q1 - q0) - 2 M v0 + h DV + h G(qm)'lambda = 0,   Phi(q1) = 0          (10) with v1 = 2 (q1 - q0)
- *   / h - v0
+ *   (2/h) M (q1 - q0) - 2 M v0 + h DV + h G(qm)'lambda = 0,   Phi(q1) = 0       (10), v1 = 2 (q1 - q0) / h - v0
  *
- * director-full solves these in the increments of q1 and lambda. director takes from the balance of each body
- * what P_int(qm)' leaves of it, six equations, and moves the body by P_int(q1) times six increments of its
- * twist; with the rows of the joints Newton's direction is then that of the reduced scheme
+ * director-full solves these equations for increments of q1 and lambda. director multiplies the balance f of
+ * each body by P_int(qm)', which leaves six equations, and moves the body by P_int(q1) times six increments
+ * of its twist. Together with the rows of the joints Newton's direction is then that of the reduced scheme
  * (docs/theory/director.md, 6), and the matrix has the graph of the tree.
  *
- *   d(P_int'f) = P_int' df + (sum dd_k x f_k) / 2,   f the balance of a body
+ *   d(P_int'f) = P_int' df + (sum dd_k x f_k) / 2
  *
  * Source   Betsch and Leyendecker (2006), eqs 10-15, 39, 67-74.
- * Cost     O(bodies + rows + elements), no allocation but in create.
+ * Cost     O(bodies + rows + elements), no allocation.
  */
 #include "formulations/director/director_parts.h"
 
@@ -55,7 +54,8 @@ void lw_director_add_product(lw_director *d, int i, int j, int block, const doub
     add_cross_cross(A + 3 + 3 * stride, stride, -factor, x, y);
 }
 
-/* Twelve components of a force on a body, or of a gradient, as the equations and unknowns see them. */
+/* Projects twelve components of a force or a gradient to the equations or unknowns of a body: none for
+ * director-full, the six of P_int'f for director. */
 static const double *project(const lw_director *d, const double *q, int body, const double f[12],
                              double wrench[6]) {
     if (d->full) return f;
@@ -89,7 +89,7 @@ void lw_director_add_torque_slope(lw_director *d, int body, int other, int block
     if (body == 0 || other == 0) return;
     int stride;
     double *A = d->solver->block(d, body, other, block, &stride), dual[9], part[3];
-    if (!d->full) { /* by the twist of the other body: slope P_int */
+    if (!d->full) { /* The derivative by the twist of the other body is slope P_int. */
         for (int b = 0; b < 3; b++)
             for (int a = 0; a < 3; a++) A[3 + a + b * stride] -= d->step.h * slope[a + 3 * b];
         for (int a = 0; a < 3; a++) {
@@ -169,7 +169,7 @@ static void add_row(lw_director *d, int r) {
     }
 }
 
-/* Inertia of a body, and for director the rotation of its equations. */
+/* Adds the inertia of a body to the matrix, and for director the derivative of P_int'. */
 static void add_body(lw_director *d, int i) {
     const lw_director_body *body = &d->bodies[i];
     int stride;
@@ -198,8 +198,8 @@ void lw_director_row_values(lw_director *d) {
     for (int r = 0; r < d->row_count; r++) find_value(d, &d->rows[r]);
 }
 
-/* How far Newton is to move a row. Those of the tree's joints are met by the parameters; what is left of them
- * is rounding, which would go into the rates divided by h. */
+/* How far Newton's method is to move a row. The parameters of the tree satisfy the rows of its joints; what
+ * is left of these is rounding, which would enter the rates divided by h. */
 static double wanted_of_row(const lw_director *d, lw_director_row *row) {
     find_value(d, row);
     return row->dropped || (row->kind == LW_DIRECTOR_JOINT && !d->full) ? 0 : row->value;
@@ -211,15 +211,15 @@ static double inertia_of(const lw_director *d, int i, int k) {
 
 static void add_inertia(lw_director *d, int i) {
     for (int k = 0; k < 4; k++)
-        for (int a = 12 * i + 3 * k; a < 12 * i + 3 * k + 3; a++) /* v1 - v0, rounded once */
+        for (int a = 12 * i + 3 * k; a < 12 * i + 3 * k + 3; a++) /* v1 - v0 is rounded once. */
             d->step.residual[a] +=
                 inertia_of(d, i, k) *
                 (fma(2 / d->step.h, d->step.change[a], -2 * d->step.v0[a]) - 2 * d->step.low_v[a]);
 }
 
-/* -P_int(qm)'(forces + M (v1 - v0)) with more digits. Directors of a fast body change by what is almost
- * parallel to them: products that nearly vanish, and whose rounding is the same in step after step of a
- * steady motion. */
+/* Computes -P_int(qm)'(forces + M (v1 - v0)) with long doubles. The directors of a fast body change by
+ * vectors almost parallel to them, so that products nearly vanish, and their rounding is the same in step
+ * after step of a steady motion. */
 static void exact_balance(lw_director *d, int i, double *right) {
     lw_director_rest(d, i);
     long double f[12], m[12], torque[3], factor = 2 / d->step.h;

@@ -7,9 +7,9 @@
  *   Q_i = Q_parent exp(u_1 n_1) exp(u_2 n_2)                              (116), (126), (152), (188)
  *   p_2 = p_1 + sum x_k a_k                                               (98), (127), (138), (189)
  *
- * Only changes are computed, never differences of places: with a quaternion (q0, q) d changes by
- * 2 (q0 q x d + q x (q x d)) / |(q0, q)|^2. The rates
- * 2 (q_n+1 - q_n) / h - v_n then carry rounding of their own size, not of 1 / h times the places.
+ * Only changes are computed, never differences of coordinates: a rotation by the quaternion (q0, q) changes d
+ * by 2 (q0 q x d + q x (q x d)) / |(q0, q)|^2. The rates 2 (q_n+1 - q_n) / h - v_n then have rounding errors
+ * of their own size, not of 1 / h times that of the coordinates.
  *
  * Null-space matrix (84), (113), (122), (133), (149): a turn about n moves the body by (n x (phi - p_2); n),
  * a slide by the vector that is perpendicular to all other vectors of the joint's basis: in the middle of a
@@ -24,15 +24,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Q = Q * exp(angle axis), axis a unit vector. */
+/* Replaces Q by Q * exp(angle axis); axis is a unit vector. */
 static void turn_by(double *Q, const double axis[3], double angle) {
     double s = sin(0.5 * angle), q[4] = {cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2]}, product[4];
     lw_quat_mul(Q, q, product);
     memcpy(Q, product, sizeof product);
 }
 
-/* Changes of the directors by a rotation. Q need not have unit length: bringing it there would round the
- * solution that Newton has found, each time in the same sense. */
+/* Changes of the directors by a rotation. Q need not have unit length: normalising it would round the
+ * solution that Newton's method has found, each time in the same sense. */
 static void turn_directors(const double *Q, const double *q0, double *change) {
     double factor = 2 / (Q[0] * Q[0] + lw_v3_dot(Q + 1, Q + 1));
     for (int k = 3; k < 12; k += 3) {
@@ -47,8 +47,7 @@ static void turn_with_joint(lw_director *d, const lw_director_joint *joint, int 
     double *Q = d->step.turn + 4 * body;
     const int *bodies = d->model->joints[d->model->bodies[body].joint_index].info.bodies;
     memcpy(Q, d->step.turn + 4 * parent, 4 * sizeof *Q);
-    for (int k = 0; k < joint->moves;
-         k++) { /* seen from the second body the order is reversed, and the sense */
+    for (int k = 0; k < joint->moves; k++) { /* Seen from the second body, order and sense are reversed. */
         const lw_director_move *move = &joint->move[joint->side ? k : joint->moves - 1 - k];
         if (!move->turns) continue;
         double axis[3];
@@ -60,7 +59,7 @@ static void turn_with_joint(lw_director *d, const lw_director_joint *joint, int 
 static void place_at_joint(lw_director *d, const lw_director_joint *joint, int body, int parent) {
     double *change = d->step.change + 12 * body, part[3];
     const int *bodies = d->model->joints[d->model->bodies[body].joint_index].info.bodies;
-    lw_v3_set(change, 0, 0, 0); /* so that the next but one is the change of the arm alone */
+    lw_v3_set(change, 0, 0, 0); /* The combination below is then the change of the arm alone. */
     double arm[3], sum[3];
     lw_director_combine(joint->point[1 - joint->side], d->step.change + 12 * parent, sum);
     lw_director_combine(joint->point[joint->side], change, arm);
@@ -77,14 +76,14 @@ static void place_at_joint(lw_director *d, const lw_director_joint *joint, int b
     lw_v3_copy(sum, change);
 }
 
-/* The combination c of a change with its rest, or of places with what was cut off them. */
+/* Adds factor times the combination c of numbers x whose digits beyond a double are in rest. */
 static void combine_long(const double c[4], const double *x, const double *rest, long double factor,
                          long double out[3]) {
     for (int a = 0; a < 3; a++)
         for (int k = 0; k < 4; k++) out[a] += factor * c[k] * (x[3 * k + a] + (long double)rest[3 * k + a]);
 }
 
-/* As turn_directors and place_at_joint. */
+/* The same equations as turn_directors and place_at_joint, with long doubles. */
 void lw_director_rest(lw_director *d, int body) {
     const lw_director_joint *joint = &d->joints[body];
     const double *Q = d->step.turn + 4 * body, *q0 = d->step.q0 + 12 * body, *low = d->step.low_q + 12 * body;
@@ -122,8 +121,8 @@ void lw_director_rest(lw_director *d, int body) {
     for (int a = 0; a < 3; a++) rest[a] = (double)(sum[a] - change[a]);
 }
 
-/* Reparametrisation: change, q1 and qm from turn and u, body by body from ground (95, 118, 126, 136, 154,
- * 188, 189). */
+/* Reparametrisation: computes change, q1 and qm from turn and u, body by body from ground (95, 118, 126, 136,
+ * 154, 188, 189). */
 static void place_bodies(lw_director *d) {
     for (int i = 1; i <= d->n; i++) {
         const lw_director_joint *joint = &d->joints[i];
@@ -138,7 +137,7 @@ static void place_bodies(lw_director *d) {
     }
 }
 
-/* A rotation with Cayley vector w: what the scheme makes of a constant angular velocity w / h. */
+/* The rotation with Cayley vector w, by which the scheme answers a constant angular velocity w / h. */
 static void cayley(const double w[3], double *Q) {
     Q[0] = 1;
     for (int k = 0; k < 3; k++) Q[1 + k] = 0.5 * w[k];
@@ -167,7 +166,7 @@ void lw_director_start(lw_director *d) {
             d->step.u[move->speed] = move->turns ? 2 * atan(0.5 * change) : change;
         }
     }
-    for (int r = 0; r < d->row_count; r++) { /* prescribed ones are known */
+    for (int r = 0; r < d->row_count; r++) { /* Prescribed coordinates are known. */
         const lw_director_row *row = &d->rows[r];
         if (row->target < 0) continue;
         const lw_joint_info *info = &d->model->joints[row->joint].info;
@@ -257,14 +256,14 @@ void lw_director_aim_at(lw_director *d) {
     }
 }
 
-/* Of three vectors' reciprocal basis the one with number k. */
+/* Vector k of the reciprocal basis of three vectors. */
 static void reciprocal(double basis[3][3], int k, double out[3]) {
     lw_v3_cross(basis[(k + 1) % 3], basis[(k + 2) % 3], out);
     double volume = lw_v3_dot(basis[k], out);
     for (int i = 0; i < 3; i++) out[i] /= volume;
 }
 
-/* Twist (velocity of the centre; angular velocity) of a body alone. */
+/* The twist (velocity of the centre; angular velocity) of a body for a unit of speed k of its joint. */
 static void twist_of_speed(const lw_director *d, const double *q, int body, int k, bool middle,
                            double twist[6]) {
     const lw_director_joint *joint = &d->joints[body];
@@ -295,7 +294,7 @@ static void twist_of_speed(const lw_director *d, const double *q, int body, int 
             lw_v3_cross(twist + 3, arm, twist);
             continue;
         }
-        if (joint->screws) { /* it follows the turn as its row does */
+        if (joint->screws) { /* The slide of a screw follows its turn as its row does. */
             const lw_measure *m = &d->measures[move->measure];
             double wrench[6];
             lw_director_wrench(q + 12 * body, (middle ? m->D : m->slope) + 12 * joint->side, wrench);
@@ -311,7 +310,7 @@ void lw_director_column(const lw_director *d, const double *q, int body, int k, 
     memset(out, 0, 6 * (size_t)d->n * sizeof *out);
     double *own = out + 6 * (body - 1);
     twist_of_speed(d, q, body, k, middle, own);
-    for (int i = body + 1; i <= d->n; i++) { /* all that it carries moves with it */
+    for (int i = body + 1; i <= d->n; i++) { /* All bodies that it carries move with it. */
         int parent = d->model->links[i].parent;
         if (parent < body) continue;
         const double *from = out + 6 * (parent - 1);

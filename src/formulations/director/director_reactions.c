@@ -1,9 +1,8 @@
 /* director_reactions.c - joint reactions from the multipliers of a step.
  *
  * A row with multiplier lambda acts on its bodies with -lambda D', an element with force f against a measure
- * with -f D'; P_int(qm)' makes wrenches of these twelve components, at the centre of mass. What a joint
- * transmits to its second body is the sum over its own rows and coordinates, at its point there. That is a
- * mean over the step.
+ * with -f D'. P_int(qm)' turns these twelve components into a wrench at the centre of mass. A joint transmits
+ * to its second body the sum over its own rows and coordinates, at its point there: a mean over the step.
  *
  * The rates v violate the hidden constraints by e with e_n+1 = -e_n + c h^2: a part that changes its sign in
  * every step, and so the multipliers have a part like e / h = O(h) that does. The mean of two steps of the
@@ -19,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Adds what a measure with force f does to the second body of a joint: (force; torque about its centre). */
+/* Adds the wrench of a measure with force f on the second body of a joint: force, torque about its centre. */
 static void add_measure(const lw_director *d, int joint, const lw_measure *m, double f, double *wrench) {
     int second = d->model->joints[joint].info.bodies[1], side = m->bodies[1] == second;
     double own[6];
@@ -35,8 +34,8 @@ void lw_director_coordinate_loads(const lw_director *d, int joint, const int *co
         }
 }
 
-/* In the place of the oldest, or of the newest where several are tried from the same time on, as for
- * samples between the ends of a step. */
+/* The memory is that of the oldest step, or of the newest where several steps begin at the same time, as for
+ * samples within a step. */
 double *lw_director_reactions_room(lw_director *d) {
     lw_director_past *kept = d->history.kept, fresh = kept[LW_DIRECTOR_KEPT - 1];
     bool again = false;
@@ -69,7 +68,7 @@ void lw_director_keep_reactions(lw_director *d) {
     for (int k = 0; k < model->closure_count; k++)
         lw_director_coordinate_loads(d, model->closures[k], d->cut_coordinate + LW_JOINT_MAX_Q * k,
                                      now + 6 * model->closures[k]);
-    for (int j = 0; j < model->joint_count; j++) { /* from the centre to the joint */
+    for (int j = 0; j < model->joint_count; j++) { /* Moves the wrenches from the centre to the joint. */
         const lw_joint_entry *entry = &model->joints[j];
         int second = entry->info.bodies[1];
         double point[4], at[3], arm[3];
@@ -81,7 +80,7 @@ void lw_director_keep_reactions(lw_director *d) {
     }
 }
 
-/* The last step that ended where this one began and was as long, or NULL. */
+/* The last step that ended where this one began and had the same length, or NULL. */
 static const lw_director_past *twin(const lw_director *d, const lw_director_past *one) {
     const double near = 1e-4 * fabs(one->h);
     for (const lw_director_past *k = d->history.kept; k < d->history.kept + d->history.count; k++)
@@ -101,10 +100,10 @@ bool lw_director_reactions_at(const lw_director *d, double t, double *reactions)
         one[pairs] = k, two[pairs++] = other;
     }
     double slope = pairs == 2 ? (t - one[0]->begin) / (one[0]->begin - one[1]->begin) : 0;
-    if (!(fabs(slope) <= 8)) slope = 0; /* too far off for a line to mean anything */
+    if (!(fabs(slope) <= 8)) slope = 0; /* The line is not trusted so far away. */
     for (size_t k = 0; k < count; k++) {
         double mean[2];
-        for (int i = 0; i < 2; i++) /* the first step has but itself */
+        for (int i = 0; i < 2; i++) /* The first step has no other to be averaged with. */
             mean[i] = two[i] ? 0.5 * (one[i]->reactions[k] + two[i]->reactions[k]) : one[i]->reactions[k];
         reactions[k] = mean[0] + slope * (mean[0] - mean[1]);
     }

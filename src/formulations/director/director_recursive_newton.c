@@ -1,31 +1,34 @@
 /* director_recursive_newton.c - Newton's iteration of a step for trees, in two sweeps: from the leaves to
  * ground, and back.
  *
- * The balance of a body is r = P_int(qm)'f, six numbers; W is the sum over all that it carries. With the
- * columns S of its joint and the transport X from its parent, both of the null-space matrix, without a mark
- * at q1 and with ~ in the middle of the step (58, 69, 180):
+ * The balance of a body is r = P_int(qm)'f, six numbers; W is the sum of the balances of the body and all
+ * that it carries. S are the columns of its joint and X the transport from its parent, parts of the
+ * null-space matrix; they are taken at q1, and with ~ in the middle of the step (58, 69, 180). The reduced
+ * scheme is
  *
- *   W_i = r_i + sum over its children X~'W,   S~'W_i = 0                                        the reduced
- *   scheme
+ *   W_i = r_i + sum over children of X~'W,   S~'W_i = 0
+ *
+ * and its derivative for increments dt of the twists, du of the speeds:
+ *
  *   dt_i = X dt_p + S du,   dW_i = A_i dt_i + A_ip dt_p + k_i
  *   (S~'A_i + Z) dt_i + (S~'A_ip + Z_p) dt_p = -S~'(W_i + k_i),   Z dt_i + Z_p dt_p = dS~'W_i
  *
- * The last gives du = -D^-1 (S~'(W_i + k_i) + E dt_p), and with it A_p and k_p, as in articulated-body
- * recursions. No multiplier and no matrix larger than 6 x 6 is ever formed. What an element between a body
- * and its parent or ground adds to A_i, A_ip, A_pi, A_pp is what director_newton.c adds to blocks. A body is
- * worked on once on the way in and once on the way out, and looked at once more for each child. Where the
- * bodies do not fit into the caches it is this that decides the time: of a chain the parent is next and still
- * there; of a branched tree, whose labels go from level to level, it has to be fetched again.
+ * The last equation gives du = -D^-1 (S~'(W_i + k_i) + E dt_p), and with it A_p and k_p, as in
+ * articulated-body recursions. No multiplier and no matrix larger than 6 x 6 is ever formed. An element
+ * between a body and its parent or ground adds to A_i, A_ip, A_pi, A_pp what director_newton.c adds to the
+ * blocks of the sparse matrix. Each pass works on a body once, and reads it once more for each child. Where
+ * the bodies do not fit into the caches, these accesses decide the time: in a chain the parent comes next and
+ * is still in the cache; in a branched tree, whose labels go from level to level, it has to be fetched again.
  *
- * Balance, W and S~ have more digits (long double), so that S~'W, a difference of large numbers, is as exact
- * as the step needs (docs/theory/director.md, 6: Rounding). Rotations in the step are kept with more digits
- * too: rows of joints then hold to these, and their forces do no work.
+ * Balance, W and S~ are long doubles, so that S~'W, a difference of large numbers, is as exact as the step
+ * needs (docs/theory/director.md, 6: Rounding). So are the rotations in the step: rows of joints then hold to
+ * as many digits, and their forces do no work.
  *
  * Source   Betsch and Leyendecker (2006), eqs 58, 69, 116, 180-189; the derivative of the null-space matrix
  *          is ours.
  * Cost     O(bodies + elements), no allocation but in create.
  * Limits   trees without screws and prescribed motions whose elements act between neighbours or on one body;
- *          others are solved by director_newton.c.
+ *          director_sparse.c solves the others.
  */
 #include "formulations/director/director_recursive_newton.h"
 #include "linalg/small.h"
@@ -38,7 +41,8 @@ enum { ROWS_EVERY = 64 };
 
 /* --- structure ------------------------------------------------------------------------------------ */
 
-/* The body nearer to the leaves of two that are neighbours or one; 0: they are not. */
+/* Of two bodies that are neighbours in the tree, or the same: the one nearer to the leaves. 0: they are
+ * neither. */
 static int owner(const lw_director *d, const int bodies[2]) {
     int low = bodies[0] < bodies[1] ? bodies[0] : bodies[1], high = bodies[0] + bodies[1] - low;
     return low == 0 || low == high || d->model->links[high].parent == low ? high : 0;
@@ -57,7 +61,7 @@ static bool is_tree(const lw_director *d) {
     return true;
 }
 
-/* Numbers of count things, sorted by owner: first[i] .. first[i + 1] of list. */
+/* Sorts count things by their owner: those of body i are list[first[i]] .. list[first[i + 1] - 1]. */
 static void sort_by_owner(int n, int count, const int *owners, int *first, int *list) {
     for (int k = 0; k < count; k++)
         if (owners[k]) first[owners[k] + 1]++;
@@ -149,8 +153,8 @@ void lw_director_recursive_fetch(const lw_director *d, int i) {
         fetch(&d->model->forces[s->forces[f]], 128);
 }
 
-/* Each body is at work while its own elements are added: those add to its own block, to that of its parent, and
- * to the two blocks between them. */
+/* Each body is at work while its own elements are added: those add to its own block, to that of its parent,
+ * and to the two blocks between them. */
 static double *block(lw_director *d, int i, int j, int number, int *stride) {
     lw_director_recursive *s = d->recursive;
     (void)number;
@@ -159,8 +163,8 @@ static double *block(lw_director *d, int i, int j, int number, int *stride) {
     return i == s->at ? s->to_parent : s->from_parent;
 }
 
-/* Slopes of a body's measures are used at once: those of all bodies have the same room, which stays in the
- * nearest cache. */
+/* The derivatives of a body's measures are used at once. So those of all bodies share the same memory, which
+ * stays in the nearest cache. */
 static void share_slopes(lw_director *d) {
     const lw_director_recursive *s = d->recursive;
     for (int i = 1; i <= d->n; i++)
@@ -187,7 +191,7 @@ void lw_director_recursive_clear(lw_director *d) {
 
 /* --- inwards -------------------------------------------------------------------------------------- */
 
-/* What stands between a body and its parent in the middle of the step, with all digits. */
+/* The joint between a body and its parent in the middle of the step, in long doubles. */
 typedef struct hinge {
     lw_wide arm[3];          /* from the joint to the body's centre */
     lw_wide across[3];       /* from the parent's centre to the body's */
@@ -230,7 +234,7 @@ static void hinge_at(const lw_director *d, int i, const lw_wide own[12], const l
     }
 }
 
-/* S~'w of all speeds. */
+/* Computes S~'w for all speeds of a joint. */
 static void along_moves(const lw_director_joint *joint, const hinge *g, const lw_wide w[6], double *out) {
     lw_wide moment[3];
     if (joint->free) {
@@ -247,11 +251,12 @@ static void along_moves(const lw_director_joint *joint, const hinge *g, const lw
         out[k] = (double)lw_wide_dot(g->direction[k], joint->move[k].turns ? moment : w);
 }
 
-/* Balance of a body, with what its elements have added: f its twelve components; middle: its coordinates. */
+/* The balance of a body with the forces that its elements have added: twelve components f and the wrench W.
+ * middle: its coordinates in the middle of the step. */
 static void balance(lw_director *d, int i, const lw_wide middle[12], lw_wide f[12], lw_wide W[6]) {
     const lw_director_body *body = &d->bodies[i];
     bool loaded = d->recursive->loaded[i];
-    lw_wide factor = 2 / d->step.h, torque[3]; /* rounded as where rates are stored */
+    lw_wide factor = 2 / d->step.h, torque[3]; /* The factor is rounded as in store_rates. */
     for (int k = 0; k < 12; k++) {
         int a = 12 * i + k;
         double inertia = k < 3 ? body->mass : body->euler[k / 3 - 1];
@@ -315,13 +320,14 @@ static void add_inertia(const lw_director *d, int i, const double f[12], double 
     }
 }
 
-/* The columns of a joint, 6 numbers per speed: S at q1 and S~ in the middle of the step. Z and Zp tell how S~'W
- * changes with the increments dt_i of the body and dt_p of its parent. */
+/* The columns of a joint, 6 numbers per speed: S at q1 and S~ in the middle of the step. Z and Zp tell how
+ * S~'W changes with the increments dt_i of the body and dt_p of its parent. */
 typedef struct columns {
     double S[36], T[36], Z[36], Zp[36];
 } columns;
 
-/* What the columns of all moves of a joint have in common: both bodies at q1, and the load that it carries. */
+/* What the columns of all moves of a joint have in common: both bodies at q1, and the load that it
+ * carries. */
 typedef struct joint_load {
     const double *own, *parent;
     const double *F;               /* the force */
@@ -504,15 +510,15 @@ static bool eliminate(lw_director *d, int i, const hinge *g, const lw_wide f[12]
     return true;
 }
 
-/* The directors in the middle still span: see director_step.c. */
+/* Whether the directors in the middle still span space: see middles_span in director_sparse.c. */
 static bool spans(const lw_wide m[12]) {
     lw_wide normal[3];
     lw_wide_cross(m + 3, m + 6, normal);
     return lw_wide_dot(normal, m + 9) > 1e-3L;
 }
 
-/* So do the axes of a universal joint: where they are parallel in the middle, one of its two equations is
- * lost. */
+/* Whether the axes of a universal joint do: where they are parallel in the middle, one of its two equations
+ * is lost. */
 static bool turns_span(const lw_director_joint *joint, const hinge *g) {
     lw_wide normal[3];
     if (!joint->crossed) return true;
@@ -520,7 +526,7 @@ static bool turns_span(const lw_director_joint *joint, const hinge *g) {
     return lw_wide_dot(normal, normal) > 1e-3L;
 }
 
-/* What the joint has done to its second body, at its point there, as in director_reactions.c. */
+/* Keeps the wrench of a joint on its second body, at its point there, as in director_reactions.c. */
 static void keep_reaction(lw_director *d, int i, const lw_wide W[6], const lw_wide middle[12],
                           const lw_wide parent[12], double *reactions) {
     const lw_director_joint *joint = &d->joints[i];
@@ -569,8 +575,8 @@ static void reduce_right(lw_director *d, int i, const hinge *g, const lw_wide W[
 }
 
 /* From the leaves to ground: balance, and with a new matrix the factors too. reactions (may be NULL) receives
- * what the joints transmit. False: a matrix is singular, or, with reactions, the step is none since directors or
- * axes in its middle no longer span. */
+ * what the joints transmit. False: a matrix is singular, or, with reactions, the step is none since directors
+ * or axes in its middle no longer span. */
 static bool inwards(lw_director *d, bool matrix, double *reactions) {
     lw_director_recursive *s = d->recursive;
     lw_wide middle[12], parent[12], f[12], W[6], all[6];
@@ -610,7 +616,7 @@ static bool inwards(lw_director *d, bool matrix, double *reactions) {
 
 /* --- outwards ------------------------------------------------------------------------------------- */
 
-/* Increments of a body from those of its parent; du of its speeds. */
+/* Computes the increments of a body from those of its parent, and du of its speeds. */
 static void increments(lw_director *d, int i, double du[6]) {
     lw_recursive_body *b = &d->recursive->bodies[i];
     const double *of_parent = d->recursive->bodies[b->parent].delta;
@@ -626,9 +632,9 @@ static void increments(lw_director *d, int i, double du[6]) {
     }
 }
 
-/* What the joint will transmit after the increment, W + dW; the derivative of the next matrix is taken for
- * that, as it would be with multipliers among the unknowns. With W itself, which is far off while a long
- * chain is, Newton would go astray. */
+/* The load that the joint will transmit after the increment, W + dW. The next matrix is evaluated with this
+ * load, as it would be with multipliers among the unknowns. With W itself, which is far off as long as a long
+ * chain is, Newton's method would diverge. */
 static void expect_load(const lw_director *d, lw_recursive_body *b) {
     for (int j = 0; j < 6; j++)
         for (int a = 0; a < 6; a++) b->load[a] += b->A[6 * j + a] * b->delta[j];

@@ -1,5 +1,5 @@
-/* director_recursive_newton.h - what both files of the recursive solver share: its memory, and vectors of long
- * doubles ("wide": with more digits).
+/* director_recursive_newton.h - what both files of the recursive solver share: its memory, and vectors of
+ * long doubles ("wide": with more digits).
  */
 #ifndef LW_DIRECTOR_RECURSIVE_NEWTON_H
 #define LW_DIRECTOR_RECURSIVE_NEWTON_H

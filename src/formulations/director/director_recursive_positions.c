@@ -1,14 +1,13 @@
 /* director_recursive_positions.c - where the bodies of a tree are at the end of a step, from its rotations
  * and joint increments.
  *
- *   Q_i = Q_parent exp(u_1 n_1) exp(u_2 n_2)            rotations in the step; n at its begin (116), (126),
- *   (188)
- *   p_2 - p_1 = Q_1 (p_2 - p_1) + sum u_k a_k           what slides: turned with the first body, grown along
- *   its vectors (98), (189)
+ *   Q_i = Q_parent exp(u_1 n_1) exp(u_2 n_2)            rotations in the step, n at its begin (116), (126), (188)
+ *   p_2 - p_1 = Q_1 (p_2 - p_1) + sum u_k a_k           of a slide: turned with the first body, and grown along
+ *                                                       that body's vectors (98), (189)
  *
- * As in director_nullspace.c only changes are computed; here with more digits (long double) and in the order
- * of the bodies, each once. What a double does not hold of a change is its rest. So rows of joints hold to
- * more digits than places have.
+ * As in director_nullspace.c only changes are computed, here with long doubles, and body by body, each once.
+ * The digits of a change that a double does not hold go to step.rest. So the rows of joints hold to more
+ * digits than coordinates have.
  *
  * Source   Betsch and Leyendecker (2006), sections 4.4, 4.5, 5.4.1.
  * Cost     O(bodies), no allocation.
@@ -18,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What a rotation changes a vector by. */
+/* The change of a vector x by the rotation Q; factor = 2 / |Q|^2. */
 static void turned(const lw_wide Q[4], lw_wide factor, const lw_wide x[3], lw_wide out[3]) {
     lw_wide first[3], second[3];
     lw_wide_cross(Q + 1, x, first);
@@ -29,7 +28,8 @@ static lw_wide factor_of(const lw_wide Q[4]) {
     return 2 / (Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3]);
 }
 
-/* The parent moves the body, and so do the joint's turns, in the order of director_nullspace.c. */
+/* The rotation of a body: that of its parent, then the joint's turns, in the order of
+ * director_nullspace.c. */
 static void turn_with_joint(lw_director *d, const lw_director_joint *joint, int i, const lw_wide own[12],
                             const lw_wide parent[12]) {
     lw_recursive_body *b = &d->recursive->bodies[i];
@@ -48,7 +48,7 @@ static void turn_with_joint(lw_director *d, const lw_director_joint *joint, int 
     }
 }
 
-/* Changes of the centre: p_2 = p_1 + gap, where the gap turns with the first body and grows along its
+/* The change of the centre: p_2 = p_1 + gap, where the gap turns with the first body and grows along its
  * vectors. */
 static void place_at_joint(const lw_director *d, const lw_director_joint *joint, int i, const lw_wide own[12],
                            const lw_wide parent[12], lw_wide change[12]) {
@@ -99,14 +99,14 @@ void lw_director_recursive_place(lw_director *d, int i) {
     }
 }
 
-/* Angular velocity of the rates at the begin. */
+/* The angular velocity of a body at the begin of the step. */
 static void spin_of(const lw_director *d, int i, double w[3]) {
     lw_v3_set(w, 0, 0, 0);
     for (int k = 12 * i + 3; k < 12 * i + 12; k += 3) lw_v3_add_cross(d->step.q0 + k, d->step.v0 + k, w);
     for (int a = 0; a < 3; a++) w[a] *= 0.5;
 }
 
-/* Rate of a slide: of p_2 as the first body sees it, along the vector that measures it. */
+/* The rate of a slide: the velocity of p_2 as seen from the first body, along the vector that measures it. */
 static double slide_rate(const lw_director *d, const lw_director_joint *joint, const lw_director_move *move,
                          int first, int second, const double w[3]) {
     double p[3], gap[3], v[3], rate[3], measure[3];

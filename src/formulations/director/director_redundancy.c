@@ -1,9 +1,10 @@
 /* director_redundancy.c - which rows of closures and constraints are kept, and which depend on them.
  *
- * The rows that close loops, in the speeds of the tree, may depend on each other; then only as many as their
- * rank may have multipliers. At the begin of a step, where all of them hold, the rank is what it is; in its
- * middle they look independent. So at q0 the matrix rows x free speeds is factored with pivoting over the
- * rows. The present choice stays as long as its smallest pivot is not much below the best one's.
+ * The rows that close loops may depend on each other as functions of the speeds of the tree; then only as
+ * many as their rank may have multipliers. The true rank shows at the begin of a step, where all rows hold;
+ * in the middle they look independent. So the matrix (rows x free speeds) at q0 is factored with pivoting
+ * over the rows. The present choice is kept as long as its smallest pivot is not much below that of the best
+ * choice.
  *
  * Source   docs/theory/director.md, 7: on the six-body linkage of betsch2006 it matters which row is dropped.
  * Cost     O(speeds (bodies + rows) + speeds rows^2), no allocation. Trees have no such rows.
@@ -15,11 +16,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Pivots below this are zero: rows and speeds are dimensionless, and both of the order of one. */
+/* Pivots below this count as zero. Rows and speeds are dimensionless, and both of the order of one. */
 static const double zero = 1e-8;
 
-/* A row's component along velocities of the bodies (6 each), or with NULL its size: what it is to each of its
- * bodies, lengths over the mechanism's. */
+/* The rate of a row for velocities V of the bodies (6 numbers each). With V NULL, the size of the row: the
+ * root of the sum of squares over its bodies, where lengths are divided by that of the mechanism. */
 static double along(const lw_director *d, const lw_director_row *row, const double *V) {
     double sum = 0, L = d->length;
     for (int t = row->term; t < row->term + row->terms; t++) {
@@ -37,7 +38,8 @@ static double along(const lw_director *d, const lw_director_row *row, const doub
     return V ? sum : sqrt(sum);
 }
 
-/* Rows from tie on at q0, one column each: component along every speed that is not prescribed. */
+/* Fills one column of A for each row from first_loop_row on: its rate for every speed that is not prescribed,
+ * at q0. Returns the number of these speeds. */
 static int fill(lw_director *d, double *A) {
     int rows = d->row_count - d->first_loop_row, speeds = 0;
     for (int r = 0; r < rows; r++) {
@@ -58,7 +60,7 @@ static int fill(lw_director *d, double *A) {
     return speeds;
 }
 
-/* Smallest pivot of the rows in order[0 .. rank), taken as columns of A. */
+/* The smallest pivot of the given rows, which are columns of A. */
 static double smallest_pivot(lw_director *d, const double *A, int speeds, const int *rows, int rank) {
     int nv = d->model->nv;
     for (int k = 0; k < rank; k++)
@@ -86,7 +88,7 @@ bool lw_director_choose(lw_director *d, bool fresh) {
         if (!d->rows[d->first_loop_row + r].dropped) mine[kept++] = r;
     if (!fresh && rank <= kept && kept <= speeds) {
         double best = rank ? fabs(d->choice.work[rank - 1 + (size_t)(rank - 1) * (size_t)speeds]) : 0;
-        if (rank < kept) return false; /* a position where the rank is lower for a moment */
+        if (rank < kept) return false; /* A position where the rank is lower for a moment. */
         if (kept == 0 || smallest_pivot(d, d->choice.matrix, speeds, mine, kept) > 0.5 * best) return false;
     }
     bool changed = false;

@@ -1,28 +1,30 @@
 /* director_torques.c - torques on rotations that have no coordinate: two bodies against each other, and their
  * derivatives.
  *
- * With w of d1 - d0 = w x d_m for each body, w = w_2 - w_1 its relative rotation in the step, T does the work
- * T.w.
+ * Each body has a rotation w_i in the step, d1 - d0 = w_i x d_m. With the relative rotation w = w_2 - w_1 a
+ * torque T between the bodies does the work T.w.
  *
  *   about an axis a of the second body    T = tau(a.w / h) a, a in the middle of the step
  *   damping of a bushing                  T = - sum C_k (a_k.w / h) a_k, a_k of the first frame in the middle
  *   stiffness of a bushing                T = T_m + c w,   c = (U_0 - U_1 - w.T_m) / |w|^2
  *
- * The last is Gonzalez' derivative. U = sum k phi^2 / 2 with the rotation vector phi of the second frame in
- * the first; the torque in the
- * axes of the second frame is F = J^-T(phi) (-k phi), J the right Jacobian of SO(3):   J^-T x = x - phi x x /
- * 2 + g phi x (phi x x), g = 1 / a^2 - 1 / (2 a tan(a / 2)), a = |phi|. The mean of F at both ends does its
- * work to third order in w, however far both bodies turn together, if
+ * The last is Gonzalez' discrete derivative. U = sum k phi^2 / 2 with the rotation vector phi of the second
+ * frame in the first. In the axes of the second frame the torque is F = J^-T(phi) (-k phi), with J the right
+ * Jacobian of SO(3):
+ *
+ *   J^-T x = x - phi x x / 2 + g phi x (phi x x),   g = 1 / a^2 - 1 / (2 a tan(a / 2)),   a = |phi|
+ *
+ * The mean of F at both ends does its work to third order in w, however far both bodies turn together, if
  *
  *   T_m = s sum (F_0 + F_1)_i / 2  b_i,      s = 1 / (1 + w_1.w_2 / 4)
  *
- * with the vectors b reciprocal to the axes of the second frame in the middle: w_1 and w_2 are Cayley's
- * vectors, so the relative rotation is that of s (w + w_2 x w / 2).
+ * with the vectors b reciprocal to the axes of the second frame in the middle: w_1 and w_2 are Cayley
+ * vectors, so that the relative rotation is that of s (w + w_2 x w / 2).
  *
- * Derivatives are by the directors of q1, which director-full moves freely; so all is a function of directors
- * that need not be orthonormal. w: K(d_m) w = sum d_m x (d1 - d0) (director_coordinates.c). phi: of the
- * rotation next to the products R_ij of both frames' axes; like w it does not notice a small stretch, which c
- * would divide by |w|.
+ * Derivatives are by the directors of q1. director-full moves these freely, so all functions here are defined
+ * for directors that need not be orthonormal: w by K(d_m) w = sum d_m x (d1 - d0) (director_coordinates.c),
+ * phi by the rotation nearest to the products R_ij of both frames' axes. Neither notices a small stretch,
+ * which c would divide by |w|.
  *
  * Source   docs/theory/director.md, 5 and 6.
  * Cost     O(1) each, no allocation.
@@ -48,18 +50,18 @@ void lw_director_relative_turn(const lw_director *d, const int bodies[2], double
     lw_v3_sub(own[1], own[0], w);
 }
 
-/* slope += x y', y a row of derivatives by the q1 of one body. */
+/* slope += x y', where y is a row of derivatives by q1 of one body. */
 static void add_outer(const double x[3], const double y[12], double slope[36]) {
     for (int b = 0; b < 12; b++)
         for (int a = 0; a < 3; a++) slope[a + 3 * b] += x[a] * y[b];
 }
 
-/* out = x' turn: how x.w changes. */
+/* out = x' turn, the derivative of x.w. */
 static void along_turn(const double x[3], const double turn[36], double out[12]) {
     for (int b = 0; b < 12; b++) out[b] = lw_v3_dot(x, turn + 3 * b);
 }
 
-/* An axis (combination of one body's coordinates) moves: slope += factor d(axis). */
+/* Adds factor times the derivative of an axis, a combination of one body's coordinates. */
 static void add_axis(const double axis[4], double factor, double slope[36]) {
     for (int k = 0; k < 4; k++)
         for (int a = 0; a < 3; a++) slope[a + 3 * (3 * k + a)] += factor * axis[k];
@@ -71,7 +73,7 @@ void lw_director_add_about(const double axis[4], int side, const double a[3], co
         double row[12], push[3];
         along_turn(a, couple->turn[body], row);
         for (int k = 0; k < 4 && body == side;
-             k++) /* the axis of the middle moves half as far as that of the end */
+             k++) /* In the middle the axis moves half as far as at the end. */
             lw_v3_axpy(0.5 * axis[k], w, row + 3 * k);
         for (int i = 0; i < 3; i++) push[i] = slope * a[i];
         add_outer(push, row, couple->slope[body]);
@@ -144,7 +146,7 @@ static void local_torque(const double k[3], const double phi[3], double F[3], do
     }
 }
 
-/* x += half of phi times x, and g of it twice: the inverse of J. */
+/* x = J^-1(phi) x = x + phi x x / 2 + g phi x (phi x x). */
 static void inverse_jacobian(const double phi[3], double x[3]) {
     double first[3], second[3], bend, g = coefficient(lw_v3_dot(phi, phi), &bend);
     lw_v3_cross(phi, x, first);
@@ -228,13 +230,13 @@ static void middle_torque(const lw_director *d, const lw_force *force, const dou
     for (int k = 0; k < 3; k++) T[k] = s * sum[k];
     for (int side = 0; side < 2 && slope; side++)
         for (int b = 0; b < 12; b++) {
-            const double *turn = couple->turn[side] + 3 * b; /* of w: of -w_1 and of w_2 */
+            const double *turn = couple->turn[side] + 3 * b; /* the derivative of -w_1 or of w_2 */
             double *out = slope[side] + 3 * b, bend = 0.25 * s * lw_v3_dot(own[1 - side], turn);
             for (int k = 0; k < 3; k++) out[k] = (side ? -bend : bend) * T[k];
             for (int i = 0; i < 3; i++) {
                 double change = 0.5 * s * F_slope[side][i + 3 * b];
                 if (side == 1)
-                    change -= 0.5 * c.vector[1][i][b / 3] * T[b % 3]; /* of the axis in the middle */
+                    change -= 0.5 * c.vector[1][i][b / 3] * T[b % 3]; /* due to the axis in the middle */
                 lw_v3_axpy(change, reciprocal[i], out);
             }
         }
@@ -252,7 +254,7 @@ static void stiffness(const lw_director *d, const lw_force *force, const double 
     middle_torque(d, force, F, F_slope, couple, mean, couple ? mean_slope : NULL);
     for (int i = 0; i < 3; i++)
         missing -= 0.5 * k[i] * (phi[1][i] - phi[0][i]) * (phi[1][i] + phi[0][i]) + mean[i] * w[i];
-    /* what is missing is of third order in w: below this it is rounding, and is left away */
+    /* The missing work is of third order in w. Below this it is rounding, and is not corrected. */
     double square = lw_v3_dot(w, w);
     bool corrected = square > 1e-11;
     if (corrected) c = missing / square;
