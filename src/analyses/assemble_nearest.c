@@ -33,13 +33,13 @@
 #include "model/joint.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS = 100, DIRECTIONS = 300, CLOSING_ROUNDS = 40 };
 enum { EFFORT = 50000 }; /* Directions times speeds that one search may take: a quarter of a second. */
 
 struct lw_assemble_nearest {
+    lw_arena *arena;
     const lw_model *model;
     lw_hold hold;
     double t;
@@ -306,43 +306,36 @@ static lw_status newton(lw_assemble_nearest *n, const double *q, double radius, 
 
 /* --- the whole search -------------------------------------------------------------------------------- */
 
-static double *zeros(size_t count) { return calloc(count + 1, sizeof(double)); }
-
 void lw_assemble_nearest_destroy(lw_assemble_nearest *n) {
     if (!n) return;
     lw_kkt_sparse_destroy(n->kkt);
     lw_projection_destroy(n->projection);
     lw_newton_euler_destroy(n->system);
     lw_newton_euler_destroy(n->beside);
-    double *all[] = {n->mass, n->inertia, n->trial, n->next, n->speed, n->G,    n->tangent, n->lambda,
-                     n->step, n->p,       n->g,     n->r,    n->Bp,    n->left, n->mu,      n->nothing};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
-    free(n->coupled), free(n);
+    lw_arena_destroy(n->arena);
 }
 
 static lw_status prepare(lw_assemble_nearest *n) {
     const lw_model *model = n->model;
+    lw_arena *arena = n->arena;
     size_t bodies = (size_t)model->body_count, six = 6 * bodies;
     double **wanted[] = {&n->G, &n->tangent, &n->step, &n->p, &n->g, &n->r, &n->Bp, &n->left, &n->inertia};
     n->system = lw_newton_euler_create(model, n->hold);
     n->beside = lw_newton_euler_create(model, n->hold);
     n->projection = lw_projection_create(model, n->hold);
-    n->mass = zeros(bodies);
-    n->trial = zeros((size_t)model->nq), n->next = zeros((size_t)model->nq);
-    n->speed = zeros((size_t)model->nv);
-    n->coupled = calloc((size_t)model->nv + 1, sizeof *n->coupled);
-    bool good =
-        n->system && n->beside && n->projection && n->mass && n->trial && n->next && n->speed && n->coupled;
-    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
-        if (!(*wanted[k] = zeros(six))) good = false;
-    if (!good) return LW_ERROR_MEMORY;
+    if (!n->system || !n->beside || !n->projection) return LW_ERROR_MEMORY;
     size_t rows = (size_t)n->system->rows->count;
     n->kkt = lw_kkt_sparse_create(model, n->system->rows);
-    n->lambda = zeros(rows), n->mu = zeros(rows), n->nothing = zeros(rows > six ? rows : six);
-    double *sums = zeros(5 * (bodies + 1));
-    if (sums) n->length = length_of(model, sums);
-    free(sums);
-    if (!n->kkt || !n->lambda || !n->mu || !n->nothing || !sums) return LW_ERROR_MEMORY;
+    n->mass = LW_NEW(arena, double, bodies + 1);
+    n->trial = LW_NEW(arena, double, model->nq + 1), n->next = LW_NEW(arena, double, model->nq + 1);
+    n->speed = LW_NEW(arena, double, model->nv + 1);
+    n->coupled = LW_NEW(arena, bool, model->nv + 1);
+    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++) *wanted[k] = LW_NEW(arena, double, six + 1);
+    n->lambda = LW_NEW(arena, double, rows + 1), n->mu = LW_NEW(arena, double, rows + 1);
+    n->nothing = LW_NEW(arena, double, (rows > six ? rows : six) + 1);
+    double *sums = LW_NEW(arena, double, 5 * (bodies + 1));
+    if (!n->kkt || lw_arena_failed(arena)) return LW_ERROR_MEMORY;
+    n->length = length_of(model, sums);
     for (size_t i = 0; i < bodies; i++) {
         n->mass[i] = 1 / (n->length * n->length);
         for (int k = 0; k < 3; k++) n->inertia[6 * i + (size_t)k] = 1;
@@ -433,8 +426,13 @@ static void unwind(const lw_assemble_nearest *n, double *q) {
 }
 
 lw_assemble_nearest *lw_assemble_nearest_create(const lw_model *model, lw_hold hold, double t) {
-    lw_assemble_nearest *n = calloc(1, sizeof *n);
-    if (!n) return NULL;
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_assemble_nearest *n = LW_NEW(arena, lw_assemble_nearest, 1);
+    if (!n) {
+        lw_arena_destroy(arena);
+        return NULL;
+    }
+    n->arena = arena;
     n->model = model, n->hold = hold, n->t = t;
     if (prepare(n) == LW_OK) return n;
     lw_assemble_nearest_destroy(n);

@@ -41,6 +41,7 @@ typedef struct part {
 } part;
 
 struct lw_neglect {
+    lw_arena *arena;
     lw_spec *spec;
     int count;
     lw_neglected *list;
@@ -268,17 +269,18 @@ lw_status lw_neglect_create(lw_spec *spec, double ratio, lw_neglect **result, lw
     lw_neglect_ratios *weights;
     lw_status status = lw_weigh_bodies(spec, &weights, error);
     if (status != LW_OK) return status;
-    lw_neglect *n = calloc(1, sizeof *n);
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_neglect *n = LW_NEW(arena, lw_neglect, 1);
     if (n) {
+        n->arena = arena;
         n->spec = spec;
-        n->list = calloc(bodies + 1, sizeof *n->list);
-        n->parts = calloc(bodies + 1, sizeof *n->parts);
-        n->cuts = calloc(joints + 1, sizeof *n->cuts);
-        n->errors = calloc(joints + 1, sizeof *n->errors);
-        n->motions = calloc(joints + 1, sizeof *n->motions);
+        n->list = LW_NEW(arena, lw_neglected, bodies + 1);
+        n->parts = LW_NEW(arena, part, bodies + 1);
+        n->cuts = LW_NEW(arena, bool, joints + 1);
+        n->errors = LW_NEW(arena, double, joints + 1);
+        n->motions = LW_NEW(arena, double, joints + 1);
     }
-    if (!n || !n->list || !n->parts || !n->cuts || !n->errors || !n->motions)
-        status = lw_out_of_memory(error);
+    if (lw_arena_failed(arena)) status = lw_out_of_memory(error);
     for (size_t k = 0; status == LW_OK && k < bodies; k++) {
         part p = {.index = k};
         lw_neglected found = {.body = lw_spec_body(spec, k)->name};
@@ -296,19 +298,15 @@ lw_status lw_neglect_create(lw_spec *spec, double ratio, lw_neglect **result, lw
         for (int k = 0; k < n->count; k++)
             n->list[k].kept = !neglects_mass(&n->list[k]) && !neglects_inertia(&n->list[k]);
     }
-    if (status != LW_OK) {
-        lw_neglect_destroy(n);
-        return status;
-    }
-    *result = n;
-    return LW_OK;
+    if (status == LW_OK)
+        *result = n;
+    else
+        lw_arena_destroy(arena);
+    return status;
 }
 
 void lw_neglect_destroy(lw_neglect *neglect) {
-    if (!neglect) return;
-    free(neglect->list), free(neglect->parts), free(neglect->cuts);
-    free(neglect->errors), free(neglect->motions);
-    free(neglect);
+    if (neglect) lw_arena_destroy(neglect->arena);
 }
 
 int lw_neglect_count(const lw_neglect *neglect) { return neglect->count; }
@@ -525,21 +523,19 @@ lw_status lw_neglect_estimate(lw_neglect *neglect, const lw_run_options *options
     lw_status status = compile_alike(neglect, &model, error);
     if (status != LW_OK) return status;
     size_t nq = (size_t)lw_model_q_size(model), nv = (size_t)lw_model_v_size(model);
-    bool room = true;
-    e.q = calloc(nq + 1, sizeof(double));
-    e.v = calloc(nv + 1, sizeof(double));
-    for (int k = 0; k < 3; k++) {
-        e.runs[k] = (record){.options = options, .nq = (int)nq};
-        e.runs[k].q = calloc((SAMPLES + 1) * nq + 1, sizeof(double));
-        e.runs[k].times = calloc(SAMPLES + 1, sizeof(double));
-        room = room && e.runs[k].q && e.runs[k].times;
-    }
-    if (!room || !e.q || !e.v) status = lw_out_of_memory(error);
+    lw_arena *arena = lw_arena_create(NULL);
+    e.q = LW_NEW(arena, double, nq + 1);
+    e.v = LW_NEW(arena, double, nv + 1);
+    for (int k = 0; k < 3; k++)
+        e.runs[k] = (record){.options = options,
+                             .nq = (int)nq,
+                             .q = LW_NEW(arena, double, (SAMPLES + 1) * nq + 1),
+                             .times = LW_NEW(arena, double, SAMPLES + 1)};
+    if (lw_arena_failed(arena)) status = lw_out_of_memory(error);
     if (status == LW_OK) status = initial_state(&e, model, error);
     if (status == LW_OK) status = try_scales(&e, model, error);
     lw_neglect_scale(neglect, 1);
-    for (int k = 0; k < 3; k++) free(e.runs[k].q), free(e.runs[k].times);
-    free(e.q), free(e.v);
+    lw_arena_destroy(arena);
     lw_model_destroy(model);
     return status;
 }

@@ -44,6 +44,13 @@ lw_absolute_method *lw_absolute_method_create(size_t size, const lw_formulation 
     return NULL;
 }
 
+lw_status lw_absolute_method_finish(lw_absolute_method *method, bool fine, lw_method **out, lw_error *error) {
+    *out = fine ? &method->base : NULL;
+    if (fine) return LW_OK;
+    if (method) method->base.formulation->destroy(&method->base);
+    return lw_out_of_memory(error);
+}
+
 void lw_absolute_method_destroy(lw_absolute_method *method) {
     if (!method) return;
     lw_projection_destroy(method->projection);

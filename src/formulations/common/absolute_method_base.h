@@ -25,6 +25,9 @@ lw_absolute_method *lw_absolute_method_create(size_t size, const lw_formulation 
                                               const lw_model *model, const lw_method_options *options,
                                               lw_status (*solve)(lw_absolute_method *method,
                                                                  lw_error *error));
+/* The end of a method's create. fine: its own parts are there, too; otherwise it is destroyed (method may be
+ * NULL then) and the status is LW_ERROR_MEMORY. */
+lw_status lw_absolute_method_finish(lw_absolute_method *method, bool fine, lw_method **out, lw_error *error);
 /* Frees everything that lw_absolute_method_create made, including the method. */
 void lw_absolute_method_destroy(lw_absolute_method *method);
 

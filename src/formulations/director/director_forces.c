@@ -197,59 +197,79 @@ static void add_force(lw_director *d, int body, const double c[4], double factor
         lw_v3_axpy(-d->step.h * factor * c[k], F, d->step.residual + 12 * body + 3 * k);
 }
 
-static void applied(const lw_force *force, lw_director *d, const int blocks[4], bool matrix) {
-    const double centre[4] = {1, 0, 0, 0}, half[9] = {0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5},
-                 minus[9] = {-0.5, 0, 0, 0, -0.5, 0, 0, 0, -0.5};
-    double t = d->step.t0 + 0.5 * d->step.h, value[6], c[4], force_of[4] = {0}, torque_of[4] = {0}, F[3],
-           T[3], M[36];
-    int body = force->bodies[0], other = force->bodies[1];
+/* An applied force and torque in the middle of the step: values, and as combinations of the coordinates of its
+ * body if they follow the body (else zero). point: where it acts, as such a combination. */
+typedef struct applied_load {
+    double F[3], T[3], force_of[4], torque_of[4], point[4];
+} applied_load;
+
+static applied_load applied_at(const lw_director *d, const lw_force *force) {
+    applied_load load = {.force_of = {0}, .torque_of = {0}};
+    double t = d->step.t0 + 0.5 * d->step.h, value[6], internal[3];
+    int body = force->bodies[0];
     for (int k = 0; k < 6; k++)
         value[k] = force->components[k] ? lw_function_value(force->components[k], &t, d->data->inputs) : 0;
-    lw_director_point(&d->bodies[body], force->frames[0].p, c);
-    lw_v3_copy(value, F), lw_v3_copy(value + 3, T);
-    if (force->follows_body) { /* The components are in the user's body axes, in the middle of the step. */
-        double internal[3];
-        lw_m3_mul_v(force->frames[0].R, value, internal);
-        lw_director_vector(&d->bodies[body], internal, force_of);
-        lw_m3_mul_v(force->frames[0].R, value + 3, internal);
-        lw_director_vector(&d->bodies[body], internal, torque_of);
-        lw_director_combine(force_of, d->step.qm + 12 * body, F);
-        lw_director_combine(torque_of, d->step.qm + 12 * body, T);
-    }
-    double step[3], w[3] = {0, 0, 0};
-    lw_director_combine(c, d->step.change + 12 * body, step);
-    if (body) lw_director_turn(d->step.qm + 12 * body, d->step.change + 12 * body, w);
-    d->step.work.forces += lw_v3_dot(F, step) + lw_v3_dot(T, w);
-    add_force(d, body, c, 1, F);
-    lw_director_add_torque(d, body, T, matrix);
-    if (matrix && force->follows_body) {
-        lw_director_add_product(d, body, body, blocks[0], c, force_of, -0.5 * d->step.h);
-        slope_of(torque_of, half, M);
-        lw_director_add_torque_slope(d, body, body, blocks[0], M);
-    }
-    if (other == 0) return;
+    lw_director_point(&d->bodies[body], force->frames[0].p, load.point);
+    lw_v3_copy(value, load.F), lw_v3_copy(value + 3, load.T);
+    if (!force->follows_body) return load;
+    /* The components are in the user's body axes, in the middle of the step. */
+    lw_m3_mul_v(force->frames[0].R, value, internal);
+    lw_director_vector(&d->bodies[body], internal, load.force_of);
+    lw_m3_mul_v(force->frames[0].R, value + 3, internal);
+    lw_director_vector(&d->bodies[body], internal, load.torque_of);
+    lw_director_combine(load.force_of, d->step.qm + 12 * body, load.F);
+    lw_director_combine(load.torque_of, d->step.qm + 12 * body, load.T);
+    return load;
+}
 
-    /* The opposite acts on the other body, at the point of it that is there in the middle of the step. */
-    double at[3], arm[3], moment[3], opposite[3];
-    lw_director_combine(c, d->step.qm + 12 * body, at);
+/* The load on its own body. */
+static void apply_to_body(const lw_force *force, lw_director *d, const applied_load *load,
+                          const int blocks[4], bool matrix) {
+    const double half[9] = {0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5};
+    int body = force->bodies[0];
+    double step[3], w[3] = {0, 0, 0}, M[36];
+    lw_director_combine(load->point, d->step.change + 12 * body, step);
+    if (body) lw_director_turn(d->step.qm + 12 * body, d->step.change + 12 * body, w);
+    d->step.work.forces += lw_v3_dot(load->F, step) + lw_v3_dot(load->T, w);
+    add_force(d, body, load->point, 1, load->F);
+    lw_director_add_torque(d, body, load->T, matrix);
+    if (!matrix || !force->follows_body) return;
+    lw_director_add_product(d, body, body, blocks[0], load->point, load->force_of, -0.5 * d->step.h);
+    slope_of(load->torque_of, half, M);
+    lw_director_add_torque_slope(d, body, body, blocks[0], M);
+}
+
+/* The opposite on the other body, at the point of that body that is there in the middle of the step. */
+static void apply_opposite(const lw_force *force, lw_director *d, const applied_load *load,
+                           const int blocks[4], bool matrix) {
+    const double centre[4] = {1, 0, 0, 0}, minus[9] = {-0.5, 0, 0, 0, -0.5, 0, 0, 0, -0.5};
+    int body = force->bodies[0], other = force->bodies[1];
+    double at[3], arm[3], moment[3], opposite[3], w[3], M[36];
+    lw_director_combine(load->point, d->step.qm + 12 * body, at);
     lw_v3_sub(at, d->step.qm + 12 * other, arm);
-    lw_v3_cross(arm, F, moment);
-    for (int k = 0; k < 3; k++) opposite[k] = -moment[k] - T[k];
+    lw_v3_cross(arm, load->F, moment);
+    for (int k = 0; k < 3; k++) opposite[k] = -moment[k] - load->T[k];
     lw_director_turn(d->step.qm + 12 * other, d->step.change + 12 * other, w);
-    d->step.work.forces += lw_v3_dot(opposite, w) - lw_v3_dot(F, d->step.change + 12 * other);
-    add_force(d, other, centre, -1, F);
+    d->step.work.forces += lw_v3_dot(opposite, w) - lw_v3_dot(load->F, d->step.change + 12 * other);
+    add_force(d, other, centre, -1, load->F);
     lw_director_add_torque(d, other, opposite, matrix);
     if (!matrix) return;
-    cross_slope_of(c, F, 0.5, M); /* -arm x F = F x arm */
+    cross_slope_of(load->point, load->F, 0.5, M); /* -arm x F = F x arm */
     lw_director_add_torque_slope(d, other, body, blocks[2], M);
-    cross_slope_of(centre, F, -0.5, M);
+    cross_slope_of(centre, load->F, -0.5, M);
     lw_director_add_torque_slope(d, other, other, blocks[3], M);
     if (!force->follows_body) return;
-    lw_director_add_product(d, other, body, blocks[2], centre, force_of, 0.5 * d->step.h);
-    cross_slope_of(force_of, arm, -0.5, M);
+    lw_director_add_product(d, other, body, blocks[2], centre, load->force_of, 0.5 * d->step.h);
+    cross_slope_of(load->force_of, arm, -0.5, M);
     lw_director_add_torque_slope(d, other, body, blocks[2], M);
-    slope_of(torque_of, minus, M);
+    slope_of(load->torque_of, minus, M);
     lw_director_add_torque_slope(d, other, body, blocks[2], M);
+}
+
+static void applied(const lw_force *force, lw_director *d, const int blocks[4], bool matrix) {
+    applied_load load = applied_at(d, force);
+    apply_to_body(force, d, &load, blocks, matrix);
+    if (force->bodies[1]) apply_opposite(force, d, &load, blocks, matrix);
 }
 
 /* --- idle spins ------------------------------------------------------------------------------------- */

@@ -44,8 +44,9 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     return lw_augmented_applies("barycentre", model, unknowns, error);
 }
 
-static void solve_for(barycentre_method *method, const double *u, const double *gamma, double *acceleration,
+static void solve_for(lw_absolute_method *base, const double *u, const double *gamma, double *acceleration,
                       double *lambda) {
+    barycentre_method *method = (barycentre_method *)base;
     lw_augmented_bodies *a = method->augmented;
     size_t size = 3 * (size_t)a->n;
     double *x = method->x, *u4 = x + size, *right_star = u4 + method->torques;
@@ -56,13 +57,6 @@ static void solve_for(barycentre_method *method, const double *u, const double *
     lw_kkt_dense_solve(method->kkt, x);
     for (int k = 0; k < method->torques; k++) lambda[method->torque_row[k]] = u4[k];
     lw_augmented_expand(a, u, gamma, x, right_star, acceleration, lambda);
-}
-
-static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
-                        lw_error *error) {
-    (void)error;
-    solve_for(method, u, gamma, a, lambda);
-    return LW_OK;
 }
 
 static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
@@ -83,7 +77,7 @@ static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     memcpy(method->G + size * (size_t)torques, a->N, size * (size_t)a->stars * sizeof *method->G);
     status =
         lw_kkt_dense_factor(method->kkt, a->K, method->G, a->S, method->independence->kept, a->stars, error);
-    if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "barycentre", error);
+    if (status == LW_OK) status = lw_refine(method->refinement, solve_for, &method->absolute_base, error);
     if (status == LW_OK) lw_least_multipliers(method->independence, s, s->lambda);
     return status;
 }
@@ -119,12 +113,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                         lw_error *error) {
     barycentre_method *method = (barycentre_method *)lw_absolute_method_create(
         sizeof *method, &lw_formulation_barycentre, model, options, solve);
-    if (!method || !build(method)) {
-        if (method) destroy(&method->absolute_base.base);
-        return lw_out_of_memory(error);
-    }
-    *out = &method->absolute_base.base;
-    return LW_OK;
+    return lw_absolute_method_finish((lw_absolute_method *)method, method && build(method), out, error);
 }
 
 static double condition(lw_method *base) { return lw_kkt_dense_condition(((barycentre_method *)base)->kkt); }

@@ -45,12 +45,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
         status = lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);
     }
-    if (status == LW_ERROR_MEMORY) { /* a singular state says so when it is solved */
-        if (method) destroy(&method->absolute_base.base);
-        return lw_out_of_memory(error);
-    }
-    *out = &method->absolute_base.base;
-    return LW_OK;
+    /* A singular state is reported when it is solved. */
+    return lw_absolute_method_finish((lw_absolute_method *)method, status != LW_ERROR_MEMORY, out, error);
 }
 
 static double condition(lw_method *base) { return lw_kkt_sparse_condition(((lagrange_method *)base)->kkt); }

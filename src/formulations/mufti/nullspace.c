@@ -209,7 +209,9 @@ static lw_status singular(lw_error *error) {
                    "the equations of motion are singular: some acceleration is not determined");
 }
 
-static void solve_for(nullspace_method *m, const double *u, const double *gamma, double *a, double *lambda) {
+static void solve_for(lw_absolute_method *base, const double *u, const double *gamma, double *a,
+                      double *lambda) {
+    nullspace_method *m = (nullspace_method *)base;
     int columns = m->M - m->K;
     for (int r = 0; r < m->N; r++) m->gamma[r] = gamma[r] * m->scale[r];
     m->variant->particular(m, m->gamma, m->a);
@@ -233,13 +235,6 @@ static void solve_for(nullspace_method *m, const double *u, const double *gamma,
     /* The smallest multipliers let redundant rows on a light body carry a share of the forces on heavy ones,
      * and rounding of these would move it: so refine without any load on rows that follow from others. */
     if (m->redundant) lw_unload_multipliers(m->independence, m->absolute_base.system, lambda);
-}
-
-static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
-                        lw_error *error) {
-    (void)error;
-    solve_for(method, u, gamma, a, lambda);
-    return LW_OK;
 }
 
 static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
@@ -268,7 +263,7 @@ static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     lw_independence_at(m->independence, s);
     /* Otherwise a borderline case. */
     m->redundant = m->K < m->N && m->independence->rows - m->independence->rank == m->N - m->K;
-    lw_status status = lw_refine(m->refinement, solver, m, m->absolute_base.base.formulation->name, error);
+    lw_status status = lw_refine(m->refinement, solve_for, &m->absolute_base, error);
     if (status == LW_OK && m->redundant) lw_least_multipliers(m->independence, s, s->lambda);
     return status;
 }
@@ -313,12 +308,8 @@ static lw_status create(const lw_formulation *formulation, const variant *how, c
     m->met = LW_NEW(arena, bool, N + 1);
     m->independence = lw_independence_create(model, rows, true);
     m->refinement = lw_refinement_create(m->absolute_base.system, 0, m->met);
-    if (lw_arena_failed(arena) || !m->orthogonal || !m->motion || !m->independence || !m->refinement) {
-        destroy(&m->absolute_base.base);
-        return lw_out_of_memory(error);
-    }
-    *out = &m->absolute_base.base;
-    return LW_OK;
+    bool fine = !lw_arena_failed(arena) && m->orthogonal && m->motion && m->independence && m->refinement;
+    return lw_absolute_method_finish(&m->absolute_base, fine, out, error);
 }
 
 static double condition(lw_method *base) { return ((nullspace_method *)base)->condition; }

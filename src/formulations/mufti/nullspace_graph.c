@@ -114,7 +114,9 @@ static void form_H(graph_method *method) {
 
 /* --- solution ------------------------------------------------------------------------------------- */
 
-static void solve_for(graph_method *method, const double *u, const double *gamma, double *a, double *lambda) {
+static void solve_for(lw_absolute_method *base, const double *u, const double *gamma, double *a,
+                      double *lambda) {
+    graph_method *method = (graph_method *)base;
     lw_augmented_bodies *tree = method->tree;
     const lw_newton_euler *s = tree->s;
     const lw_rows *rows = s->rows;
@@ -149,13 +151,6 @@ static void solve_for(graph_method *method, const double *u, const double *gamma
     for (int k = 0; k < tree->forces; k++) lambda[tree->force_row[k]] = method->f[k];
 }
 
-static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
-                        lw_error *error) {
-    (void)error;
-    solve_for(method, u, gamma, a, lambda);
-    return LW_OK;
-}
-
 static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     graph_method *method = (graph_method *)absolute_base;
     lw_augmented_directions(method->tree);
@@ -165,7 +160,7 @@ static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     form_H(method);
     lw_status status = lw_kkt_dense_factor(method->kkt, method->J, method->H, NULL,
                                            method->independence->kept, method->independence->rows, error);
-    if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "nullspace-graph", error);
+    if (status == LW_OK) status = lw_refine(method->refinement, solve_for, &method->absolute_base, error);
     if (status == LW_OK)
         lw_least_multipliers(method->independence, absolute_base->system, absolute_base->system->lambda);
     return status;
@@ -218,12 +213,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                         lw_error *error) {
     graph_method *method = (graph_method *)lw_absolute_method_create(
         sizeof *method, &lw_formulation_nullspace_graph, model, options, solve);
-    if (!method || !build(method)) {
-        if (method) destroy(&method->absolute_base.base);
-        return lw_out_of_memory(error);
-    }
-    *out = &method->absolute_base.base;
-    return LW_OK;
+    return lw_absolute_method_finish((lw_absolute_method *)method, method && build(method), out, error);
 }
 
 static double condition(lw_method *base) { return lw_kkt_dense_condition(((graph_method *)base)->kkt); }

@@ -279,12 +279,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->open = LW_NEW(arena, double, rows->count + 1);
     m->left = LW_NEW(arena, double, 2 * M + 1);
     m->symmetric = lw_symmetric_create((int)M);
-    if (lw_arena_failed(arena) || !m->symmetric) {
-        destroy(&m->absolute_base.base);
-        return lw_out_of_memory(error);
-    }
-    *out = &m->absolute_base.base;
-    return LW_OK;
+    return lw_absolute_method_finish(&m->absolute_base, !lw_arena_failed(arena) && m->symmetric, out, error);
 }
 
 static double condition(lw_method *base) { return ((penalty_method *)base)->condition; }

@@ -144,7 +144,9 @@ static lw_status factor(rates_method *method, lw_error *error) {
 
 /* --- solution ------------------------------------------------------------------------------------- */
 
-static void solve_for(rates_method *method, const double *u, const double *gamma, double *a, double *lambda) {
+static void solve_for(lw_absolute_method *base, const double *u, const double *gamma, double *a,
+                      double *lambda) {
+    rates_method *method = (rates_method *)base;
     const lw_newton_euler *s = method->absolute_base.system;
     const lw_rows *rows = s->rows;
     int bodies = s->model->body_count, turns = 3 * bodies;
@@ -175,17 +177,10 @@ static void solve_for(rates_method *method, const double *u, const double *gamma
     }
 }
 
-static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
-                        lw_error *error) {
-    (void)error;
-    solve_for(method, u, gamma, a, lambda);
-    return LW_OK;
-}
-
 static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     rates_method *method = (rates_method *)absolute_base;
     lw_status status = factor(method, error);
-    if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "rates", error);
+    if (status == LW_OK) status = lw_refine(method->refinement, solve_for, &method->absolute_base, error);
     if (status == LW_OK)
         lw_least_multipliers(method->independence, absolute_base->system, absolute_base->system->lambda);
     return status;
@@ -250,12 +245,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                                                                      model, options, solve);
     if (!method) return lw_out_of_memory(error);
     lw_newton_euler_rows_at(method->absolute_base.system, 0, model->q0, model->v0); /* for the zeros of W */
-    if (!make_room(method)) {
-        destroy(&method->absolute_base.base);
-        return lw_out_of_memory(error);
-    }
-    *out = &method->absolute_base.base;
-    return LW_OK;
+    return lw_absolute_method_finish(&method->absolute_base, make_room(method), out, error);
 }
 
 const lw_formulation lw_formulation_rates = {

@@ -168,17 +168,15 @@ static lw_status lost(const lw_refinement *r, const leftover *at, const char *na
                    name, what, at->wrong);
 }
 
-lw_status lw_refine(lw_refinement *r, lw_solver_of *solve, void *method, const char *name, lw_error *error) {
+lw_status lw_refine(lw_refinement *r, lw_solver_of *solve, lw_absolute_method *method, lw_error *error) {
     enum { ROUNDS = 12 };
     const double rounding = 2e-16, gain = 0.5;
     lw_newton_euler *s = r->s;
-    lw_status status = solve(method, s->u, s->rows->gamma, s->a, s->lambda, error);
-    if (status != LW_OK) return status;
+    solve(method, s->u, s->rows->gamma, s->a, s->lambda);
     leftover now = remaining(r);
     for (int round = 0; round < ROUNDS && (round == 0 || now.left > rounding) && isfinite(now.left);
          round++) {
-        status = solve(method, r->u, r->gamma, r->a, r->lambda, error);
-        if (status != LW_OK) return status;
+        solve(method, r->u, r->gamma, r->a, r->lambda);
         add(r, 1);
         leftover next = remaining(r);
         /* the first correction also serves rows that are not judged */
@@ -190,5 +188,5 @@ lw_status lw_refine(lw_refinement *r, lw_solver_of *solve, void *method, const c
         now = next;
         if (slow) break;
     }
-    return now.wrong < wrong ? LW_OK : lost(r, &now, name, error);
+    return now.wrong < wrong ? LW_OK : lost(r, &now, method->base.formulation->name, error);
 }

@@ -4,12 +4,12 @@
 #ifndef LW_REFINEMENT_H
 #define LW_REFINEMENT_H
 
-#include "constraints/newton_euler_system.h"
+#include "formulations/common/absolute_method_base.h"
 
 /* Solves J a - H lambda = u, H'a = gamma for any right-hand sides with the factors of the state in the
  * system. */
-typedef lw_status lw_solver_of(void *method, const double *u, const double *gamma, double *a, double *lambda,
-                               lw_error *error);
+typedef void lw_solver_of(lw_absolute_method *method, const double *u, const double *gamma, double *a,
+                          double *lambda);
 
 typedef struct lw_refinement {
     lw_newton_euler *s;
@@ -24,8 +24,8 @@ typedef struct lw_refinement {
 /* Returns NULL when memory is out. The arena of s owns the result. */
 lw_refinement *lw_refinement_create(lw_newton_euler *s, int first, const bool *met);
 /* Computes s->a and s->lambda from s->u and the rows' gamma. LW_ERROR_SINGULAR names the body or the row if
- * the factors are too inaccurate for the refinement to converge. name is that of the method. */
-lw_status lw_refine(lw_refinement *refinement, lw_solver_of *solve, void *method, const char *name,
+ * the factors are too inaccurate for the refinement to converge. */
+lw_status lw_refine(lw_refinement *refinement, lw_solver_of *solve, lw_absolute_method *method,
                     lw_error *error);
 
 #endif

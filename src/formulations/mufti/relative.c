@@ -179,8 +179,9 @@ static void turn(const relative_method *method, const double *x, double *w) {
     for (int k = 0; k < 3 * a->n; k++) w[k] += part[k];
 }
 
-static void solve_for(relative_method *method, const double *u, const double *gamma, double *acceleration,
+static void solve_for(lw_absolute_method *base, const double *u, const double *gamma, double *acceleration,
                       double *lambda) {
+    relative_method *method = (relative_method *)base;
     lw_augmented_bodies *a = method->augmented;
     double *x = method->x, *star = x + method->rates, *torque = method->torque, *w = method->w0;
     lw_augmented_right(a, u, gamma);
@@ -200,13 +201,6 @@ static void solve_for(relative_method *method, const double *u, const double *ga
     lw_augmented_expand(a, u, gamma, w, star, acceleration, lambda);
 }
 
-static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
-                        lw_error *error) {
-    (void)error;
-    solve_for(method, u, gamma, a, lambda);
-    return LW_OK;
-}
-
 static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     relative_method *method = (relative_method *)absolute_base;
     lw_augmented_bodies *a = method->augmented;
@@ -218,7 +212,7 @@ static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     project(method);
     status = lw_kkt_dense_factor(method->kkt, method->A, method->G, a->S, method->independence->kept,
                                  a->stars, error);
-    if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "relative", error);
+    if (status == LW_OK) status = lw_refine(method->refinement, solve_for, &method->absolute_base, error);
     if (status == LW_OK)
         lw_least_multipliers(method->independence, absolute_base->system, absolute_base->system->lambda);
     return status;
@@ -284,12 +278,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                         lw_error *error) {
     relative_method *method = (relative_method *)lw_absolute_method_create(
         sizeof *method, &lw_formulation_relative, model, options, solve);
-    if (!method || !build(method)) {
-        if (method) destroy(&method->absolute_base.base);
-        return lw_out_of_memory(error);
-    }
-    *out = &method->absolute_base.base;
-    return LW_OK;
+    return lw_absolute_method_finish((lw_absolute_method *)method, method && build(method), out, error);
 }
 
 static double condition(lw_method *base) { return lw_kkt_dense_condition(((relative_method *)base)->kkt); }

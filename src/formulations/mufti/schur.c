@@ -149,7 +149,9 @@ static lw_status factor(schur_method *method, lw_error *error) {
 
 /* --- solution ------------------------------------------------------------------------------------- */
 
-static void solve_for(schur_method *method, const double *u, const double *gamma, double *a, double *lambda) {
+static void solve_for(lw_absolute_method *base, const double *u, const double *gamma, double *a,
+                      double *lambda) {
+    schur_method *method = (schur_method *)base;
     const lw_newton_euler *s = method->absolute_base.system;
     int count = method->count, idle = method->idle, size = method->size, left = count - idle;
     double *c = method->c, *w = method->w, *mu = method->mu, *rows = method->rows;
@@ -188,17 +190,10 @@ static void solve_for(schur_method *method, const double *u, const double *gamma
     for (int j = 0; j < count; j++) lambda[method->row[j]] = method->scale[j] * rows[j];
 }
 
-static lw_status solver(void *method, const double *u, const double *gamma, double *a, double *lambda,
-                        lw_error *error) {
-    (void)error;
-    solve_for(method, u, gamma, a, lambda);
-    return LW_OK;
-}
-
 static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     schur_method *method = (schur_method *)absolute_base;
     lw_status status = factor(method, error);
-    if (status == LW_OK) status = lw_refine(method->refinement, solver, method, "schur", error);
+    if (status == LW_OK) status = lw_refine(method->refinement, solve_for, &method->absolute_base, error);
     if (status == LW_OK)
         lw_least_multipliers(method->independence, absolute_base->system, absolute_base->system->lambda);
     return status;
@@ -254,12 +249,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                         lw_error *error) {
     schur_method *method = (schur_method *)lw_absolute_method_create(sizeof *method, &lw_formulation_schur,
                                                                      model, options, solve);
-    if (!method || !make_room(method)) {
-        if (method) destroy(&method->absolute_base.base);
-        return lw_out_of_memory(error);
-    }
-    *out = &method->absolute_base.base;
-    return LW_OK;
+    return lw_absolute_method_finish((lw_absolute_method *)method, method && make_room(method), out, error);
 }
 
 const lw_formulation lw_formulation_schur = {
