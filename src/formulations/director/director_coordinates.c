@@ -75,10 +75,7 @@ void lw_director_polar(const double A[9], double out[9]) {
     memcpy(out, A, 9 * sizeof *out);
     for (int round = 0; round < 8; round++) {
         double change = 0;
-        lw_v3_cross(out + 3, out + 6, X);
-        lw_v3_cross(out + 6, out, X + 3);
-        lw_v3_cross(out, out + 3, X + 6);
-        double det = lw_v3_dot(out, X);
+        double det = lw_cofactors(out, X);
         for (int k = 0; k < 9; k++) {
             double next = 0.5 * (out[k] + X[k] / det);
             change = fmax(change, fabs(next - out[k]));
@@ -118,11 +115,7 @@ void lw_director_wrench(const double *q, const double f[12], double wrench[6]) {
 }
 
 void lw_director_dual(const double *q, double dual[9]) {
-    const double *d = q + 3;
-    lw_v3_cross(d + 3, d + 6, dual);
-    lw_v3_cross(d + 6, d, dual + 3);
-    lw_v3_cross(d, d + 3, dual + 6);
-    double volume = lw_v3_dot(d, dual);
+    double volume = lw_cofactors(q + 3, dual);
     for (int k = 0; k < 9; k++) dual[k] /= volume;
 }
 
@@ -144,10 +137,7 @@ static void turn_inverse(const double *middle, double C[9]) {
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) K[3 * i + j] += (i == j ? square : 0) - d[i] * d[j];
     }
-    lw_v3_cross(K + 3, K + 6, C);
-    lw_v3_cross(K + 6, K, C + 3);
-    lw_v3_cross(K, K + 3, C + 6);
-    double det = lw_v3_dot(K, C);
+    double det = lw_cofactors(K, C);
     for (int i = 0; i < 9; i++) C[i] /= det;
 }
 
@@ -159,9 +149,8 @@ void lw_director_turn(const double *middle, const double *change, double w[3]) {
 }
 
 void lw_director_turn_slope(const double *middle, const double *change, const double w[3], double slope[36]) {
-    double C
-        /* K dw = sum (d x dx + dx x change / 2 - (d.dx) w + (d.w) dx / 2 + (w.dx) d / 2) for dx of an end */
-        [9];
+    double C[9];
+    /* K dw = sum (d x dx + dx x change / 2 - (d.dx) w + (d.w) dx / 2 + (w.dx) d / 2) for dx of an end */
     turn_inverse(middle, C);
     memset(slope, 0, 9 * sizeof *slope);
     for (int k = 3; k < 12; k += 3) {

@@ -45,6 +45,13 @@ void lw_director_rotation(const lw_director_body *body, const double *q, double 
 /* The angular momentum of the rates v about the centre of mass, and the inertia there. */
 void lw_director_spin(const lw_director_body *body, const double *q, const double *v, double momentum[3],
                       double inertia[6]);
+/* The matrix C of cofactors of A, and the determinant of A: C'A = det(A) I. */
+static inline double lw_cofactors(const double A[9], double C[9]) {
+    lw_v3_cross(A + 3, A + 6, C);
+    lw_v3_cross(A + 6, A, C + 3);
+    lw_v3_cross(A, A + 3, C + 6);
+    return lw_v3_dot(A, C);
+}
 /* The reciprocal basis of the directors. */
 void lw_director_dual(const double *q, double dual[9]);
 /* P_int'f: the force and torque of twelve components f. And back: the f with P_int'f = (0; torque). */

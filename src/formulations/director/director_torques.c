@@ -164,10 +164,7 @@ static void phi_slope_of(const corners *c, int side, const double R[9], const do
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             K[3 * i + j] = (i == j ? H[0] + H[4] + H[8] : 0) - 0.5 * (H[3 * i + j] + H[3 * j + i]);
-    lw_v3_cross(K + 3, K + 6, C);
-    lw_v3_cross(K + 6, K, C + 3);
-    lw_v3_cross(K, K + 3, C + 6);
-    double det = lw_v3_dot(K, C);
+    double det = lw_cofactors(K, C);
     memset(slope, 0, 9 * sizeof *slope);
     for (int m = 1; m < 4; m++)
         for (int x = 0; x < 3; x++) {
