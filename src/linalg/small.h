@@ -14,7 +14,8 @@ void lw_s3_axes(const double S[6], double e[3], double axes[9]);
 void lw_s3_axes_ascending(const double S[6], double e[3], double axes[9]);
 
 enum { LW_INVERT_MAX = 6 };
-/* Puts the inverse of A, n x n with n <= LW_INVERT_MAX, row by row, in the place of A. False: A is singular. */
+/* Puts the inverse of A, n x n with n <= LW_INVERT_MAX, row by row, in the place of A. False: A is
+ * singular. */
 bool lw_invert(int n, double *A);
 
 #endif

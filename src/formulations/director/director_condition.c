@@ -3,8 +3,8 @@
  * director-full   [ K     h G(qm)' ]    K = (2/h) M + h sum lambda Phi''/2 + forces, with all rows that have
  *                 [ G(q1)    0     ]    multipliers
  * director        [ Z'P(qm)'K P(q1) ]   P the null-space matrix of the tree (187), K with the multipliers of
- *                 [ C(q1) P(q1)     ]   its joints, C the closure rows (190), Z an orthonormal basis of the null
- *                                       space of C(qm) P(qm); without loops Z = 1, and there is no C
+ *                 [ C(q1) P(q1)     ]   its joints, C the closure rows (190), Z an orthonormal basis of
+ *                                       the null space of C(qm) P(qm); without loops Z = 1, and there is no C
  *
  * Both matrices are the derivatives of what the schemes solve: d(P'r) = P'dr + dP'r with r = -h G'lambda at
  * the solution, and G P = 0 along all motions, so dP'r = P'dG'(h lambda). The multipliers take the place of

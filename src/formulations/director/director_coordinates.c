@@ -7,7 +7,7 @@
  * Discrete derivatives (docs/theory/director.md, 3), D at the middle qm of q0 and q1:
  *   product    grad(qm)
  *   length l   grad(l^2)(qm) / (l0 + l1)
- *   angle      (e / (2 sin(e/2))) (cos m grad s(qm) - sin m grad c(qm)),   e = change, m = mean of both angles
+ *   angle      (e / (2 sin(e/2))) (cos m grad s(qm) - sin m grad c(qm)),  e = change, m = mean of both angles
  *
  * Source   Betsch and Leyendecker (2006), eqs 16-37; angles and lengths are ours.
  * Cost     O(1) each, no allocation.

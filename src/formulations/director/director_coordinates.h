@@ -1,7 +1,7 @@
 /* director_coordinates.h - a mechanism in director coordinates: twelve numbers per body, and the scalar
  * functions of them from which everything else is made.
  *
- *   q_i = (phi, d_1, d_2, d_3)   centre of mass and principal axes of body i in the world (21), v_i rates (22)
+ *   q_i = (phi, d_1, d_2, d_3)   centre of mass and principal axes of body i in the world (21), v_i rates
  *
  * Ground is body 0 with phi = 0 and d_k the world's axes. A measure is a scalar function of the coordinates
  * of two bodies that does not change if both move together as one rigid body: a product of two vectors that

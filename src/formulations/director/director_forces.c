@@ -1,10 +1,10 @@
 /* director_forces.c - force elements in a step of the energy-momentum scheme.
  *
- *   potential V of a measure m            ((V(m1) - V(m0)) / (m1 - m0)) D, D the measure's discrete derivative
- *   damper, drive, friction               force in the middle of the step, with the speed (m1 - m0) / h, times D
- *   applied force, torque                 in the middle of the step; work F.(x1 - x0), and T.w with the w of
- *                                         d1 - d0 = w x d_middle
- *   rotations without a coordinate        director_torques.c
+ *   potential V of a measure m           ((V(m1) - V(m0)) / (m1 - m0)) D, D the measure's discrete derivative
+ *   damper, drive, friction              force in the middle of a step, with the speed (m1 - m0) / h, times D
+ *   applied force, torque                in the middle of the step; work F.(x1 - x0), and T.w with the w of
+ *                                        d1 - d0 = w x d_middle
+ *   rotations without a coordinate       director_torques.c
  *
  * The first quotient is never computed as a difference of potentials: for a linear law it is the mean force,
  * for other laws the mean of the law between m0 and m1, found by quadrature. Then the change of kinetic
@@ -197,8 +197,8 @@ static void add_force(lw_director *d, int body, const double c[4], double factor
         lw_v3_axpy(-d->step.h * factor * c[k], F, d->step.residual + 12 * body + 3 * k);
 }
 
-/* An applied force and torque in the middle of the step: values, and as combinations of the coordinates of its
- * body if they follow the body (else zero). point: where it acts, as such a combination. */
+/* An applied force and torque in the middle of the step: values, and as combinations of the coordinates of
+ * its body if they follow the body (else zero). point: where it acts, as such a combination. */
 typedef struct applied_load {
     double F[3], T[3], force_of[4], torque_of[4], point[4];
 } applied_load;

@@ -1,6 +1,6 @@
 /* director_newton.c - the discrete equations of a step and their derivative.
  *
- *   (2/h) M (q1 - q0) - 2 M v0 + h DV + h G(qm)'lambda = 0,   Phi(q1) = 0       (10), v1 = 2 (q1 - q0) / h - v0
+ *   (2/h) M (q1 - q0) - 2 M v0 + h DV + h G(qm)'lambda = 0,   Phi(q1) = 0     (10), v1 = 2 (q1 - q0) / h - v0
  *
  * director-full solves these equations for increments of q1 and lambda. director multiplies the balance f of
  * each body by P_int(qm)', which leaves six equations, and moves the body by P_int(q1) times six increments

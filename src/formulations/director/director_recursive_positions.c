@@ -1,9 +1,9 @@
 /* director_recursive_positions.c - where the bodies of a tree are at the end of a step, from its rotations
  * and joint increments.
  *
- *   Q_i = Q_parent exp(u_1 n_1) exp(u_2 n_2)            rotations in the step, n at its begin (116), (126), (188)
- *   p_2 - p_1 = Q_1 (p_2 - p_1) + sum u_k a_k           of a slide: turned with the first body, and grown along
- *                                                       that body's vectors (98), (189)
+ *   Q_i = Q_parent exp(u_1 n_1) exp(u_2 n_2)        rotations in the step, n at its begin (116), (126), (188)
+ *   p_2 - p_1 = Q_1 (p_2 - p_1) + sum u_k a_k       of a slide: turned with the first body, and grown along
+ *                                                   that body's vectors (98), (189)
  *
  * As in director_nullspace.c only changes are computed, here with long doubles, and body by body, each once.
  * The digits of a change that a double does not hold go to step.rest. So the rows of joints hold to more
