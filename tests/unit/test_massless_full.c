@@ -1,4 +1,4 @@
-/* test_massless_full.c - the kernels for joints whose motions without mass are many or turn (massless_null.c, massless_small_ldl.h): directions, their
+/* test_massless_full.c - the kernels for joints whose motions without mass are many or turn (massless_null.c): directions, their
  * sums, the forces along them and N'C N are those that mass matrix, velocities and forces of the whole model give.
  */
 #include "build.h"

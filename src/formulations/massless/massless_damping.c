@@ -240,20 +240,6 @@ static bool matrix_structure(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
-/* Runs of directions each of which shares dampers with each, and with no other. */
-static void find_full(lw_dampers *d) {
-    int n = d->size, count;
-    for (int k = 0; k < n; k += count) {
-        int last = k;
-        while (d->parent[last] == last + 1) last++;
-        count = last - k + 1;
-        bool full = d->parent[last] < 0 && (count < 4 || count == 6); /* those with kernels */
-        for (int l = k; l <= last && full; l++)                       /* columns k .. l */
-            full = d->start[l + 1] - d->start[l] == l - k + 1 && d->column[d->start[l]] == k;
-        for (int l = k; l <= last && full; l++) d->full[l] = l == k ? (unsigned char)count : INSIDE;
-    }
-}
-
 /* The elimination tree, the columns of L, and of each row its columns, so that each comes after those that it
  * needs. */
 static bool factor_structure(lw_dampers *d, lw_arena *arena) {
@@ -274,7 +260,6 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     d->latent = LW_NEW(arena, bool, n + 1);
     d->least = LW_NEW(arena, double, n + 1);
     d->within = LW_NEW(arena, bool, n + 1);
-    d->full = LW_NEW(arena, unsigned char, n + 1);
     d->unit = LW_NEW(arena, double, n + 1);
     bool fine = flag && pattern && !lw_arena_failed(arena);
     for (int k = 0; k < n && fine; k++) {
@@ -312,7 +297,6 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
         }
     }
     free(flag), free(pattern);
-    if (fine) find_full(d);
     return fine;
 }
 
@@ -640,6 +624,6 @@ bool lw_dampers_mix(lw_dampers *d, lw_arena *arena) {
     lw_dampers_groups(d, of);
     bool fine = lw_mixed_create(d->size, of, d->skipped, d->within, arena, &d->mixed);
     for (int k = 0; k < d->size; k++)
-        if (d->within[k]) d->L_count[k] = d->full[k] = 0;
+        if (d->within[k]) d->L_count[k] = 0;
     return fine;
 }

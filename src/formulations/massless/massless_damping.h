@@ -12,8 +12,6 @@ typedef struct share {
     int direction, first, second;
 } share;
 
-enum { INSIDE = 255 }; /* lw_dampers.full */
-
 typedef enum damper_kind { IN_JOINT, ON_LINE, IN_BUSHING, IN_CUT } damper_kind;
 
 /* What is needed at each state stands together: one line of memory. */
@@ -61,9 +59,6 @@ struct lw_dampers {
     /* L by columns, D; of each row its columns, in the order in which they are known, and the places in L */
     int *parent, *L_start, *L_count, *L_row, *row_start, *row_column, *row_place;
     double *L, *inverse, *pivot, *work;
-    /* per direction: of so many from here on each shares dampers with each, and with no other; INSIDE at
-     * those after the first; or 0 */
-    unsigned char *full;
     unsigned epoch; /* of factors that are kept: lw_null_piece.known */
     bool *skipped;
     double *floor;

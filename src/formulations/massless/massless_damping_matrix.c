@@ -11,11 +11,12 @@
  * Cost     O(dampers + entries of L), no allocation.
  */
 #include "formulations/massless/massless_damping.h"
-#include "formulations/massless/massless_small_ldl.h"
 #include "model/joint.h"
 
 #include <math.h>
 #include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
 
 /* A wrench (torque; force) at a world point, in a body's internal frame. */
 static void wrench_on(const lw_pose *world, const double at[3], const double wrench[6], double out[6]) {
@@ -167,12 +168,7 @@ static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, d
     for (int b = piece->block; b < piece->block_end; b++) {
         const lw_null_block *block = &null->shape->blocks[b];
         if (!d->gathered[b]) continue;
-        if (block->count == 1)
-            assemble_joints(d, block, base, 1);
-        else if (block->count == 3)
-            assemble_joints(d, block, base, 3);
-        else
-            assemble_joints(d, block, base, block->count);
+        assemble_joints(d, block, base, block->count);
     }
     for (int k = piece->damper; k < piece->damper_end; k++) {
         damper *own = &d->dampers[k];
@@ -180,14 +176,10 @@ static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, d
         const int *pair = d->pairs + own->pair;
         if (own->kind == IN_BUSHING) {
             const double *line = line_of(d, data, own);
-            if (own->from == 3 && own->count == 3)
-                assemble_bushing(d, own, line, base, 3, 6, 3);
-            else if (own->from == 3)
+            if (own->from == 3)
                 assemble_bushing(d, own, line, base, 3, 6, own->count);
             else if (own->end == 3)
                 assemble_bushing(d, own, line, base, 0, 3, own->count);
-            else if (own->count == 6)
-                assemble_bushing(d, own, line, base, 0, 6, 6);
             else
                 assemble_bushing(d, own, line, base, 0, 6, own->count);
             continue;
@@ -306,36 +298,6 @@ INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double d
     return d->inverse[k];
 }
 
-/* n directions from `first` on, which are full (massless_small_ldl.h). */
-INLINE void factor_full(lw_dampers *d, const lw_dampers *other, int first, const double *value, int *lost,
-                        int n) {
-    double *L = d->L + d->L_start[first], rows[LW_FULL_MAX][LW_FULL_MAX], inverse[LW_FULL_MAX];
-#pragma GCC unroll 6
-    for (int i = 0; i < n; i++) {
-        double pivot = full_row(n, i, value, inverse, rows, L);
-        inverse[i] = take_pivot(d, other, first + i, value[i * (i + 1) / 2 + i], pivot, lost);
-    }
-}
-
-/* Calls what(..., n) with the number of full directions from k on as a constant. */
-#define BY_COUNT(d, k, what, ...)                                                                            \
-    switch ((d)->full[k]) {                                                                                  \
-    case 1:                                                                                                  \
-        what(__VA_ARGS__, 1);                                                                                \
-        break;                                                                                               \
-    case 2:                                                                                                  \
-        what(__VA_ARGS__, 2);                                                                                \
-        break;                                                                                               \
-    case 3:                                                                                                  \
-        what(__VA_ARGS__, 3);                                                                                \
-        break;                                                                                               \
-    case 6:                                                                                                  \
-        what(__VA_ARGS__, 6);                                                                                \
-        break;                                                                                               \
-    default:                                                                                                 \
-        break;                                                                                               \
-    }
-
 /* The factor of a piece, whose matrix is in d->value. */
 static void factor_piece(lw_dampers *d, const lw_null_piece *piece, const lw_dampers *other, int *lost) {
     double *y = d->work; /* zero between calls */
@@ -343,11 +305,6 @@ static void factor_piece(lw_dampers *d, const lw_null_piece *piece, const lw_dam
     for (int k = piece->first; k < piece->end; k++) {
         if (d->within[k]) continue; /* no entry of L leads to or from it */
         const double *value = d->value + d->start[k] - base;
-        if (d->full[k]) {
-            BY_COUNT(d, k, factor_full, d, other, k, value, lost)
-            k += d->full[k] - 1;
-            continue;
-        }
         const int *column = d->column + d->start[k];
         int last = d->start[k + 1] - 1 - d->start[k];
         for (int p = 0; p < last; p++) y[column[p]] = value[p];
@@ -405,50 +362,23 @@ int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
     return d->missing;
 }
 
-/* L^-1 x and L^-T x of directions that are not full. */
-static void lower_others(const lw_dampers *d, const lw_null_piece *piece, double *x) {
+/* L^-1 x and L^-T x for the directions of a piece. */
+static void lower_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
     for (int k = piece->first; k < piece->end; k++)
-        for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k] && !d->full[k]; p++)
-            x[d->L_row[p]] -= d->L[p] * x[k];
+        for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++) x[d->L_row[p]] -= d->L[p] * x[k];
     if (d->mixed) lw_mixed_lower(d->mixed, x);
 }
-static void upper_others(const lw_dampers *d, const lw_null_piece *piece, double *x) {
+static void upper_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
     for (int k = piece->end - 1; k >= piece->first; k--)
-        for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k] && !d->full[k]; p++)
-            x[k] -= d->L[p] * x[d->L_row[p]];
+        for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++) x[k] -= d->L[p] * x[d->L_row[p]];
     if (d->mixed) lw_mixed_upper(d->mixed, x);
 }
-INLINE void lower_full(const lw_dampers *d, int k, double *x, int n) {
-    full_lower(n, d->L + d->L_start[k], x + k);
-}
-INLINE void upper_full(const lw_dampers *d, int k, double *x, int n) {
-    full_upper(n, d->L + d->L_start[k], x + k);
-}
-INLINE void solve_full(const lw_dampers *d, int k, double *x, int n) {
-    full_solve(n, d->L + d->L_start[k], d->inverse + k, x + k);
-}
 
-void lw_dampers_lower(const lw_dampers *d, double *x) {
-    for (int k = 0; k < d->size; k++) BY_COUNT(d, k, lower_full, d, k, x)
-    lower_others(d, &d->whole, x);
-}
-void lw_dampers_upper(const lw_dampers *d, double *x) {
-    for (int k = 0; k < d->size; k++) BY_COUNT(d, k, upper_full, d, k, x)
-    upper_others(d, &d->whole, x);
-}
+void lw_dampers_lower(const lw_dampers *d, double *x) { lower_piece(d, &d->whole, x); }
+void lw_dampers_upper(const lw_dampers *d, double *x) { upper_piece(d, &d->whole, x); }
 void lw_dampers_solve_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
-    bool others = false;
-    for (int k = piece->first; k < piece->end; k++) {
-        BY_COUNT(d, k, solve_full, d, k, x)
-        if (d->full[k])
-            k += d->full[k] - 1;
-        else
-            others = true;
-    }
-    if (!others) return;
-    lower_others(d, piece, x);
-    for (int k = piece->first; k < piece->end; k++)
-        if (!d->full[k]) x[k] *= d->inverse[k];
-    upper_others(d, piece, x);
+    lower_piece(d, piece, x);
+    for (int k = piece->first; k < piece->end; k++) x[k] *= d->inverse[k];
+    upper_piece(d, piece, x);
 }
 void lw_dampers_solve(const lw_dampers *d, double *x) { lw_dampers_solve_piece(d, &d->whole, x); }

@@ -37,21 +37,6 @@ static void rigid_ball_eliminate(const recursion *r, int i) {
     hand_over(r, link, at->p, none, none, C1, f1, -1);
 }
 
-/* The same of a rigid free joint, whose body has no mass either: the wrench of the elements and what its
- * children have handed over. */
-static void rigid_free_eliminate(const recursion *r, int i) {
-    const lw_link *link = &r->model->links[i];
-    const place *at = &r->places[i];
-    const double none[9] = {0};
-    double f[6], f1[6];
-    if (link->parent == 0) return;
-    for (int k = 0; k < 6; k++)
-        f[k] = (link->slot < 0 ? 0 : r->sums[link->slot].f[k]) - (r->load ? r->load[6 * i + k] : 0);
-    r3_turn(at->R, f, f1);
-    r3_turn(at->R, f + 3, f1 + 3);
-    hand_over(r, link, at->p, none, none, none, f1, -1);
-}
-
 /* As spherical_eliminate, whose torque is tau where all forces balance: here f + A A^+ (tau - f). */
 static void ball_eliminate(const recursion *r, int i, int *bad) {
     const lw_link *link = &r->model->links[i];
@@ -96,12 +81,10 @@ static void deficient_eliminate(const recursion *r, int i, unsigned left_out, in
         rigid_ball_eliminate(r, i);
     else if (link->kernel == LW_KERNEL_SPHERICAL)
         ball_eliminate(r, i, bad);
-    else if (link->kernel == LW_KERNEL_FREE && rigid)
-        rigid_free_eliminate(r, i);
-    else if (link->kernel == LW_KERNEL_FREE)
-        joint_eliminate(r, i, bad, 6, 0, false);
     else if (rigid)
         joint_eliminate(r, i, bad, 0, 0, false);
+    else if (link->kernel == LW_KERNEL_FREE)
+        joint_eliminate(r, i, bad, 6, 0, false);
     else
         general_eliminate(r, i, bad);
 }

@@ -180,31 +180,6 @@ static void resistance(const lw_null *null, const recursion *r, int i, int at, c
         for (int l = 0; l < k; l++) G[6 * l + k] = G[6 * k + l];
 }
 
-/* The same of a ball joint without own inertia, S = (1; 0), where all children are ball or universal joints.
- * False where they are not. */
-static bool ball_resistance(const lw_null *null, const recursion *r, int at, double *G) {
-    const lw_null_shape *shape = null->shape;
-    double weight = 1 / (shape->length * shape->length), A[6] = {0};
-    if (!shape->bare[at]) return false;
-    for (int c = shape->child_start[at]; c < shape->child_start[at + 1]; c++) {
-        const lw_link *link = &r->model->links[shape->child[c]];
-        const double *p = r->places[shape->child[c]].p, *R = r->places[shape->child[c]].R,
-                     *axis = r->S + 6 * link->v;
-        if (link->kernel != LW_KERNEL_SPHERICAL && link->kernel != LW_KERNEL_UNIVERSAL) return false;
-        double square = lw_v3_dot(p, p);
-        for (int k = 0; k < 3; k++)
-            for (int l = 0; l <= k; l++) A[sym(k, l)] += weight * ((k == l ? square : 0) - p[k] * p[l]);
-        if (link->kernel == LW_KERNEL_SPHERICAL) continue;
-        double across[3];
-        for (int k = 0; k < 3; k++) across[k] = axis[0] * R[3 * k + 2] - axis[2] * R[3 * k];
-        for (int k = 0; k < 3; k++)
-            for (int l = 0; l <= k; l++) A[sym(k, l)] += across[k] * across[l];
-    }
-    for (int k = 0; k < 3; k++)
-        for (int l = 0; l < 3; l++) G[6 * k + l] = A[sym(k, l)];
-    return true;
-}
-
 /* Gauss-Jordan step of the n x n matrix G (rows of 6) at pivot p: afterwards G_pk = (S'K S)^-1 S'K S_k in the
  * rows p stepped at. */
 INLINE void step_at(int n, int p, double *G) {
@@ -220,66 +195,21 @@ INLINE void step_at(int n, int p, double *G) {
     for (int l = 0; l < n; l++) G[6 * p + l] *= inverse;
 }
 
-/* G of a universal joint's two speeds, (00, 01, 11), where all children are ball or universal joints: as in
- * resistance, with S (S0, 0, S2; 0), (0, 1, 0; 0). False where they are not. */
-static bool universal_resistance(const lw_null *null, const recursion *r, int at, const double *S,
-                                 double G[3]) {
-    const lw_null_shape *shape = null->shape;
-    double weight = 1 / (shape->length * shape->length);
-    if (!shape->bare[at]) return false;
-    G[0] = G[1] = G[2] = 0;
-    for (int c = shape->child_start[at]; c < shape->child_start[at + 1]; c++) {
-        const lw_link *link = &r->model->links[shape->child[c]];
-        const double *p = r->places[shape->child[c]].p, *R = r->places[shape->child[c]].R,
-                     *axis = r->S + 6 * link->v;
-        if (link->kernel != LW_KERNEL_SPHERICAL && link->kernel != LW_KERNEL_UNIVERSAL) return false;
-        double x[3] = {-S[2] * p[1], S[2] * p[0] - S[0] * p[2], S[0] * p[1]};
-        G[0] += weight * lw_v3_dot(x, x);
-        G[1] += weight * (x[0] * p[2] - x[2] * p[0]);
-        G[2] += weight * (p[0] * p[0] + p[2] * p[2]);
-        if (link->kernel == LW_KERNEL_SPHERICAL) continue;
-        double first = S[0] * (axis[0] * R[2] - axis[2] * R[0]) + S[2] * (axis[0] * R[8] - axis[2] * R[6]),
-               second = axis[0] * R[5] - axis[2] * R[3];
-        G[0] += first * first, G[1] += first * second, G[2] += second * second;
-    }
-    return true;
-}
-/* Its direction; as simple_root. */
-static bool universal_root(lw_null *null, const recursion *r, int i, int at, const lw_null_block *block) {
-    const lw_null_shape *shape = null->shape;
-    const double *S = r->S + 6 * r->model->links[i].v;
-    const lw_null_node *root = &shape->nodes[shape->node_start[block->first]];
-    double G[3], *n = null->value + root->entry, *twist = null->twist + 6 * root->moved;
-    if (!universal_resistance(null, r, at, S, G)) return false;
-    int rep = null->follow ? null->follow->left_out[at] >> 1 & 1 : !(G[2] > G[0]);
-    null->left_out[at] = 1u << rep;
-    null->rep[block->first] = r->model->links[i].v + rep;
-    n[rep] = 1;
-    double pivot = G[rep ? 0 : 2];
-    n[1 - rep] = pivot > 0 ? -G[1] / pivot : 0; /* zero: a singular position, where it need not respond */
-    twist[0] = n[0] * S[0], twist[1] = n[1], twist[2] = n[0] * S[2];
-    twist[3] = twist[4] = twist[5] = 0;
-    return true;
-}
-
 /* Directions of a simple body, from the first on: which speeds stand for them, their parts of the joint, the
- * body's twists. Largest pivots, each against its own motion, so that units do not matter, respond first. nv
- * and ball, its joint is one: constants where that pays. */
-INLINE void simple_root(lw_null *null, const recursion *r, int i, int at, const lw_null_block *block, int nv,
-                        bool ball) {
+ * body's twists. Largest pivots, each against its own motion, so that units do not matter, respond
+ * first. */
+static void simple_root(lw_null *null, const recursion *r, int i, int at, const lw_null_block *block) {
     const lw_null_shape *shape = null->shape;
     const lw_link *link = &r->model->links[i];
-    int count = block->count;
+    const int count = block->count, nv = link->joint.nv;
     unsigned fixed = link->prescribed, left = ~fixed & ((1u << nv) - 1),
              wanted = null->follow ? null->follow->left_out[at] : 0;
     double G[36], square[LW_JOINT_MAX_V], S[6];
     const double *motion = subspace(r, i, S);
-    if (!ball || !ball_resistance(null, r, at, G)) resistance(null, r, i, at, motion, G);
+    resistance(null, r, i, at, motion, G);
     for (int k = 0; k < nv; k++)
-        square[k] =
-            ball ? 1
-                 : lw_v3_dot(motion + 6 * k, motion + 6 * k) +
-                       lw_v3_dot(motion + 6 * k + 3, motion + 6 * k + 3) / (shape->length * shape->length);
+        square[k] = lw_v3_dot(motion + 6 * k, motion + 6 * k) +
+                    lw_v3_dot(motion + 6 * k + 3, motion + 6 * k + 3) / (shape->length * shape->length);
     for (int step = 0; step < block->responding; step++) {
         int best = -1;
         for (int k = 0; k < nv; k++)
@@ -299,8 +229,7 @@ INLINE void simple_root(lw_null *null, const recursion *r, int i, int at, const 
         for (int k = 0; k < nv; k++)
             n[k] = (fixed | null->left_out[at]) >> k & 1 ? k == rep : -G[6 * k + rep];
         for (int c = 0; c < 6; c++) twist[c] = 0;
-        for (int k = 0; k < nv && !ball; k++) lw_v6_axpy(n[k], motion + 6 * k, twist);
-        for (int k = 0; k < nv && ball; k++) twist[k] = n[k];
+        for (int k = 0; k < nv; k++) lw_v6_axpy(n[k], motion + 6 * k, twist);
         left &= left - 1;
     }
 }
@@ -431,11 +360,7 @@ static void start(lw_null *null, const recursion *r, const lw_null_block *block)
     const lw_null_shape *shape = null->shape;
     int i = shape->rep_body[block->first], at = shape->kinetic_of[i], v = r->model->links[i].v;
     if (shape->simple[at]) {
-        const lw_link *link = &r->model->links[i];
-        if (link->kernel == LW_KERNEL_SPHERICAL)
-            simple_root(null, r, i, at, block, 3, true);
-        else if (link->kernel != LW_KERNEL_UNIVERSAL || !universal_root(null, r, i, at, block))
-            simple_root(null, r, i, at, block, link->joint.nv, false);
+        simple_root(null, r, i, at, block);
         return;
     }
     unsigned left = null->left_out[at];

@@ -82,14 +82,7 @@ static void finish_piece(lw_flow *flow, const lw_null_piece *piece, double t) {
     for (const lw_null_block *block = blocks; block < end; block++)
         if (!block->alone) clear(flow, block);
     for (const lw_null_block *block = blocks; block < end; block++)
-        if (block->count == 1)
-            power += move_block(flow, block, in_joints, 1);
-        else if (block->count == 2)
-            power += move_block(flow, block, in_joints, 2);
-        else if (block->count == 3)
-            power += move_block(flow, block, in_joints, 3);
-        else
-            power += move_block(flow, block, in_joints, block->count);
+        power += move_block(flow, block, in_joints, block->count);
     flow->data->power.dissipation += power;
     lw_dampers_advance(flow->dampers, piece, flow->zeta, flow->twist, flow->data);
 }
