@@ -19,8 +19,8 @@ typedef struct lw_data lw_data;
 
 lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, lw_data **data);
 void lw_data_destroy(lw_data *data);
-/* The model's inputs (model.h) for all calls with this data: each call takes the numbers that stand in the array
- * at that time, which has to live on. NULL: the model's defaults, as after lw_data_create. */
+/* The model's inputs (model.h) for all calls with this data: each call takes the numbers that stand in the
+ * array at that time, which has to live on. NULL: the model's defaults, as after lw_data_create. */
 void lw_data_set_inputs(const lw_model *model, lw_data *data, const double *inputs);
 
 /* vdot from q, v and additional generalised forces tau (NULL: none); all force elements of the model act.

@@ -4,6 +4,10 @@
  * every body after its parent, leaves last), names the joints that close loops, and lays everything out in
  * flat arrays. Body 0 is ground. Tree joint i joins body i to its parent; coordinates q and speeds v are
  * stacked in that order. Joints are known by their index in the spec, or by name.
+ *
+ * Every index is checked. To a question about an object that is not there, or a model that is NULL, the
+ * answer is NULL for a pointer, -1 for an index or a kind, 0 for a count or a relation, NaN for a number, and
+ * zeros for a struct.
  */
 #ifndef LINKWORK_MODEL_H
 #define LINKWORK_MODEL_H
@@ -91,7 +95,7 @@ int lw_model_loop_joint(const lw_model *model, int loop, int index,
                         int *sense);                     /* along it, starting with the cut joint */
 int lw_model_loop_base(const lw_model *model, int loop); /* the body where its two branches meet */
 
-/* The initial state. */
+/* The initial state; q and v may be NULL. */
 void lw_model_initial_state(const lw_model *model, double *q, double *v);
 
 #ifdef __cplusplus

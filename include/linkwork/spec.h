@@ -5,6 +5,9 @@
  * in radians; quaternions (w, x, y, z); a rotation maps body axes to world axes.
  *
  * Strings and arrays given to lw_spec_add_* are copied. "ground" is a body that always exists.
+ *
+ * Every index is checked. To a question about an object that is not there, or a spec that is NULL, the answer
+ * is NULL for a pointer and 0 for a count; calls that add or change return LW_ERROR_ARGUMENT.
  */
 #ifndef LINKWORK_SPEC_H
 #define LINKWORK_SPEC_H
@@ -220,18 +223,26 @@ typedef struct lw_spec lw_spec;
 lw_spec *lw_spec_create(const char *name);
 void lw_spec_destroy(lw_spec *spec);
 
+/* A spec as bytes, with a checksum, the same on every machine: for caches, other processes, and programs
+ * without model files. *needed (may be NULL) receives how many bytes it takes; with buffer NULL that is all.
+ * A buffer of less than that is LW_ERROR_ARGUMENT. */
+lw_status lw_spec_save(const lw_spec *spec, void *buffer, size_t size, size_t *needed);
+/* The spec again, with parameters that can be set as before. Bytes that are damaged, cut off or of another
+ * version are LW_ERROR_FILE, and *spec is NULL. */
+lw_status lw_spec_load(const void *bytes, size_t size, lw_spec **spec, lw_error *error);
+
 /* The name under which faults of this spec are reported, normally the model file's path. */
 lw_status lw_spec_set_file(lw_spec *spec, const char *file);
 /* World frame, m/s^2; (0, 0, -9.81) unless set. */
 void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]);
 /* Adds a constant that expressions may use. LW_ERROR_ARGUMENT: there is one of this name. */
 lw_status lw_spec_add_parameter(lw_spec *spec, const char *name, double value);
-/* Changes a parameter, in SI units, and with it all that depends on it: expressions, other parameters, and the
- * numbers that a model file gives by expressions of it. The spec is then, to the last bit, the one that reading
- * with the new value gives, but fields that the caller has changed keep the caller's values. Refused, with the
- * spec as it was: a name that is not there (error suggests one), a value with which some expression has none, and
- * a value with which the file would describe other objects (a range of repeat): then the file has to be read
- * again with the setting. error may be NULL. */
+/* Changes a parameter, in SI units, and with it all that depends on it: expressions, other parameters, and
+ * the numbers that a model file gives by expressions of it. The spec is then, to the last bit, the one that
+ * reading with the new value gives, but fields that the caller has changed keep the caller's values. Refused,
+ * with the spec as it was: a name that is not there (error suggests one), a value with which some expression
+ * has none, and a value with which the file would describe other objects (a range of repeat): then the file
+ * has to be read again with the setting. error may be NULL. */
 lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value, lw_error *error);
 /* An input: a number that laws, drives and applied forces may use and that the caller may change at run time
  * (lw_data_set_inputs). value is its default; a second call with the same name changes that. */

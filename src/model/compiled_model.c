@@ -9,42 +9,89 @@ void lw_model_destroy(lw_model *model) {
     if (model) lw_arena_destroy(model->arena);
 }
 
-const char *lw_model_name(const lw_model *model) { return model->name; }
-const char *lw_model_file(const lw_model *model) { return model->file; }
-int lw_model_q_size(const lw_model *model) { return model->nq; }
-int lw_model_v_size(const lw_model *model) { return model->nv; }
-const double *lw_model_gravity(const lw_model *model) { return model->gravity; }
-const lw_run_spec *lw_model_run(const lw_model *model) { return &model->run; }
+/* --- indices -------------------------------------------------------------------------------------- */
 
-int lw_model_body_count(const lw_model *model) { return model->body_count; }
-int lw_model_body(const lw_model *model, const char *name) { return lw_names_find(&model->body_names, name); }
-const char *lw_model_body_name(const lw_model *model, int body) { return model->bodies[body].name; }
-int lw_model_body_parent(const lw_model *model, int body) { return model->links[body].parent; }
-int lw_model_body_joint(const lw_model *model, int body) { return model->bodies[body].joint_index; }
-double lw_model_body_mass(const lw_model *model, int body) { return model->links[body].inertia.mass; }
-lw_body_kind lw_model_body_kind(const lw_model *model, int body) { return model->bodies[body].kind; }
-const lw_shape *lw_model_body_shape(const lw_model *model, int body) { return &model->bodies[body].shape; }
+static bool is_body(const lw_model *model, int body) {
+    return model && body >= 0 && body <= model->body_count;
+}
+static bool is_joint(const lw_model *model, int joint) {
+    return model && joint >= 0 && joint < model->joint_count;
+}
+static bool is_force(const lw_model *model, int force) {
+    return model && force >= 0 && force < model->force_count;
+}
+static bool is_constraint(const lw_model *model, int constraint) {
+    return model && constraint >= 0 && constraint < model->constraint_count;
+}
+static bool is_input(const lw_model *model, int input) {
+    return model && input >= 0 && input < model->input_names.count;
+}
+static bool is_loop(const lw_model *model, int loop) {
+    return model && loop >= 0 && loop < model->graph.loop_count;
+}
 
-int lw_model_joint_count(const lw_model *model) { return model->joint_count; }
+/* --- questions ------------------------------------------------------------------------------------ */
+
+const char *lw_model_name(const lw_model *model) { return model ? model->name : NULL; }
+const char *lw_model_file(const lw_model *model) { return model ? model->file : NULL; }
+int lw_model_q_size(const lw_model *model) { return model ? model->nq : 0; }
+int lw_model_v_size(const lw_model *model) { return model ? model->nv : 0; }
+const double *lw_model_gravity(const lw_model *model) { return model ? model->gravity : NULL; }
+const lw_run_spec *lw_model_run(const lw_model *model) { return model ? &model->run : NULL; }
+
+int lw_model_body_count(const lw_model *model) { return model ? model->body_count : 0; }
+int lw_model_body(const lw_model *model, const char *name) {
+    return model && name ? lw_names_find(&model->body_names, name) : -1;
+}
+const char *lw_model_body_name(const lw_model *model, int body) {
+    return is_body(model, body) ? model->bodies[body].name : NULL;
+}
+int lw_model_body_parent(const lw_model *model, int body) {
+    return is_body(model, body) ? model->links[body].parent : -1;
+}
+int lw_model_body_joint(const lw_model *model, int body) {
+    return is_body(model, body) ? model->bodies[body].joint_index : -1;
+}
+double lw_model_body_mass(const lw_model *model, int body) {
+    return is_body(model, body) ? model->links[body].inertia.mass : NAN;
+}
+lw_body_kind lw_model_body_kind(const lw_model *model, int body) {
+    return is_body(model, body) ? model->bodies[body].kind : (lw_body_kind)-1;
+}
+const lw_shape *lw_model_body_shape(const lw_model *model, int body) {
+    return is_body(model, body) ? &model->bodies[body].shape : NULL;
+}
+
+int lw_model_joint_count(const lw_model *model) { return model ? model->joint_count : 0; }
 int lw_model_joint(const lw_model *model, const char *name) {
-    return lw_names_find(&model->joint_names, name);
+    return model && name ? lw_names_find(&model->joint_names, name) : -1;
 }
-lw_joint_info lw_model_joint_info(const lw_model *model, int joint) { return model->joints[joint].info; }
-
-int lw_model_force_count(const lw_model *model) { return model->force_count; }
-const char *lw_model_force_name(const lw_model *model, int force) { return model->forces[force].name; }
-int lw_model_constraint_count(const lw_model *model) { return model->constraint_count; }
-const char *lw_model_constraint_name(const lw_model *model, int k) { return model->constraints[k].name; }
-lw_constraint_type lw_model_constraint_type(const lw_model *model, int k) {
-    return model->constraints[k].type;
+lw_joint_info lw_model_joint_info(const lw_model *model, int joint) {
+    return is_joint(model, joint) ? model->joints[joint].info : (lw_joint_info){.name = NULL};
 }
 
-int lw_model_input_count(const lw_model *model) { return model->input_names.count; }
+int lw_model_force_count(const lw_model *model) { return model ? model->force_count : 0; }
+const char *lw_model_force_name(const lw_model *model, int force) {
+    return is_force(model, force) ? model->forces[force].name : NULL;
+}
+int lw_model_constraint_count(const lw_model *model) { return model ? model->constraint_count : 0; }
+const char *lw_model_constraint_name(const lw_model *model, int constraint) {
+    return is_constraint(model, constraint) ? model->constraints[constraint].name : NULL;
+}
+lw_constraint_type lw_model_constraint_type(const lw_model *model, int constraint) {
+    return is_constraint(model, constraint) ? model->constraints[constraint].type : (lw_constraint_type)-1;
+}
+
+int lw_model_input_count(const lw_model *model) { return model ? model->input_names.count : 0; }
 int lw_model_input(const lw_model *model, const char *name) {
-    return lw_names_find(&model->input_names, name);
+    return model && name ? lw_names_find(&model->input_names, name) : -1;
 }
-const char *lw_model_input_name(const lw_model *model, int input) { return model->input_names.names[input]; }
-double lw_model_input_default(const lw_model *model, int input) { return model->input_defaults[input]; }
+const char *lw_model_input_name(const lw_model *model, int input) {
+    return is_input(model, input) ? model->input_names.names[input] : NULL;
+}
+double lw_model_input_default(const lw_model *model, int input) {
+    return is_input(model, input) ? model->input_defaults[input] : NAN;
+}
 int lw_model_output_count(const lw_model *model) {
     (void)model;
     return 0;
@@ -55,30 +102,38 @@ int lw_model_output(const lw_model *model, const char *name) {
 }
 
 int lw_model_incidence(const lw_model *model, int body, int arc) {
+    if (!is_body(model, body) || !is_body(model, arc) || body == 0 || arc == 0) return 0;
     if (body == arc) return -1;
     return model->links[arc].parent == body ? 1 : 0;
 }
 
 int lw_model_path(const lw_model *model, int arc, int body) {
+    if (!is_body(model, body) || !is_body(model, arc) || arc == 0) return 0;
     while (body > arc) body = model->links[body].parent; /* parents have smaller labels */
     return body == arc ? -1 : 0;
 }
 
-int lw_model_loop_count(const lw_model *model) { return model->graph.loop_count; }
-int lw_model_loop_cut(const lw_model *model, int loop) { return model->closures[loop]; }
+int lw_model_loop_count(const lw_model *model) { return model ? model->graph.loop_count : 0; }
+int lw_model_loop_cut(const lw_model *model, int loop) {
+    return is_loop(model, loop) ? model->closures[loop] : -1;
+}
 int lw_model_loop_length(const lw_model *model, int loop) {
-    return model->graph.loop_start[loop + 1] - model->graph.loop_start[loop];
+    return is_loop(model, loop) ? model->graph.loop_start[loop + 1] - model->graph.loop_start[loop] : 0;
 }
 int lw_model_loop_joint(const lw_model *model, int loop, int index, int *sense) {
+    if (sense) *sense = 0;
+    if (index < 0 || index >= lw_model_loop_length(model, loop)) return -1;
     int at = model->graph.loop_start[loop] + index;
     if (sense) *sense = model->graph.loop_sense[at];
     return model->graph.loop_edge[at];
 }
-int lw_model_loop_base(const lw_model *model, int loop) { return model->graph.loop_base[loop]; }
+int lw_model_loop_base(const lw_model *model, int loop) {
+    return is_loop(model, loop) ? model->graph.loop_base[loop] : -1;
+}
 
 void lw_model_initial_state(const lw_model *model, double *q, double *v) {
-    memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
-    memcpy(v, model->v0, (size_t)model->nv * sizeof *v);
+    if (model && q) memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
+    if (model && v) memcpy(v, model->v0, (size_t)model->nv * sizeof *v);
 }
 
 double lw_longest_arm(const lw_model *model) {

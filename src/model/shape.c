@@ -133,6 +133,7 @@ static bool shape_moments(const lw_shape *shape, moments *out) {
 lw_status lw_shape_inertia(const lw_shape *shape, double mass, double density, double *total, double com[3],
                            double inertia[6]) {
     moments shape_of;
+    if (!shape || !total || !com || !inertia) return LW_ERROR_ARGUMENT;
     if (!shape_moments(shape, &shape_of)) return LW_ERROR_ARGUMENT;
     if (density > 0) {
         if (!(shape_of.volume > 0)) return LW_ERROR_ARGUMENT;

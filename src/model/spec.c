@@ -79,6 +79,7 @@ void lw_spec_destroy(lw_spec *spec) {
 /* --- settings ------------------------------------------------------------------------------------- */
 
 lw_status lw_spec_set_file(lw_spec *spec, const char *file) {
+    if (!spec) return LW_ERROR_ARGUMENT;
     const char *copy = lw_arena_text(spec->arena, file ? file : "");
     if (!copy) return LW_ERROR_MEMORY;
     spec->file = copy;
@@ -86,7 +87,7 @@ lw_status lw_spec_set_file(lw_spec *spec, const char *file) {
 }
 
 void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]) {
-    memcpy(spec->gravity, gravity, sizeof spec->gravity);
+    if (spec && gravity) memcpy(spec->gravity, gravity, sizeof spec->gravity);
 }
 
 /* Changes the entry of that name, or adds one. */
@@ -124,7 +125,8 @@ lw_status lw_spec_evaluated(lw_spec *spec, size_t index, double value, const cha
 }
 
 lw_status lw_spec_add_parameter(lw_spec *spec, const char *name, double value) {
-    for (size_t k = 0; name && k < spec->parameter_count; k++)
+    if (!spec || !name) return LW_ERROR_ARGUMENT;
+    for (size_t k = 0; k < spec->parameter_count; k++)
         if (strcmp(spec->parameters[k].name, name) == 0) return LW_ERROR_ARGUMENT;
     lw_status status = lw_spec_place_parameter(spec, name, (lw_place){0, 0});
     if (status == LW_OK) spec->parameters[spec->parameter_count - 1].value = value;
@@ -137,10 +139,12 @@ lw_status lw_spec_place_input(lw_spec *spec, const char *name, double value, lw_
 }
 
 lw_status lw_spec_set_input(lw_spec *spec, const char *name, double value) {
+    if (!spec || !name) return LW_ERROR_ARGUMENT;
     return lw_spec_place_input(spec, name, value, (lw_place){0, 0});
 }
 
 lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
+    if (!spec || !run) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
     lw_run_spec copy = *run;
     copy.method = copy_text(&copier, run->method);
@@ -156,6 +160,7 @@ lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
 /* --- elements ------------------------------------------------------------------------------------- */
 
 lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body) {
+    if (!spec || !body) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
     lw_body_spec copy = *body;
     copy.name = copy_name(&copier, body->name);
@@ -170,6 +175,7 @@ lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body) {
 }
 
 lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint) {
+    if (!spec || !joint) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
     lw_joint_spec copy = *joint;
     copy.name = copy_name(&copier, joint->name);
@@ -186,6 +192,7 @@ lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint) {
 }
 
 lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force) {
+    if (!spec || !force) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
     lw_force_spec copy = *force;
     copy.name = copy_name(&copier, force->name);
@@ -208,6 +215,7 @@ lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force) {
 }
 
 lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint) {
+    if (!spec || !constraint) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
     lw_constraint_spec copy = *constraint;
     copy.name = copy_name(&copier, constraint->name);
@@ -263,49 +271,49 @@ const lw_joint_places *lw_spec_joint_places(const lw_spec *spec, const lw_joint_
 
 /* --- reading -------------------------------------------------------------------------------------- */
 
-const char *lw_spec_name(const lw_spec *spec) { return spec->name; }
-const char *lw_spec_file(const lw_spec *spec) { return spec->file; }
-const double *lw_spec_gravity(const lw_spec *spec) { return spec->gravity; }
-const lw_run_spec *lw_spec_run(const lw_spec *spec) { return &spec->run; }
-size_t lw_spec_parameter_count(const lw_spec *spec) { return spec->parameter_count; }
-size_t lw_spec_input_count(const lw_spec *spec) { return spec->input_count; }
-size_t lw_spec_body_count(const lw_spec *spec) { return spec->body_count; }
-size_t lw_spec_joint_count(const lw_spec *spec) { return spec->joint_count; }
-size_t lw_spec_force_count(const lw_spec *spec) { return spec->force_count; }
-size_t lw_spec_constraint_count(const lw_spec *spec) { return spec->constraint_count; }
+const char *lw_spec_name(const lw_spec *spec) { return spec ? spec->name : NULL; }
+const char *lw_spec_file(const lw_spec *spec) { return spec ? spec->file : NULL; }
+const double *lw_spec_gravity(const lw_spec *spec) { return spec ? spec->gravity : NULL; }
+const lw_run_spec *lw_spec_run(const lw_spec *spec) { return spec ? &spec->run : NULL; }
+size_t lw_spec_parameter_count(const lw_spec *spec) { return spec ? spec->parameter_count : 0; }
+size_t lw_spec_input_count(const lw_spec *spec) { return spec ? spec->input_count : 0; }
+size_t lw_spec_body_count(const lw_spec *spec) { return spec ? spec->body_count : 0; }
+size_t lw_spec_joint_count(const lw_spec *spec) { return spec ? spec->joint_count : 0; }
+size_t lw_spec_force_count(const lw_spec *spec) { return spec ? spec->force_count : 0; }
+size_t lw_spec_constraint_count(const lw_spec *spec) { return spec ? spec->constraint_count : 0; }
 
 const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value) {
-    if (index >= spec->parameter_count) return NULL;
+    if (!spec || index >= spec->parameter_count) return NULL;
     if (value) *value = spec->parameters[index].value;
     return spec->parameters[index].name;
 }
 
 const char *lw_spec_input(const lw_spec *spec, size_t index, double *value) {
-    if (index >= spec->input_count) return NULL;
+    if (!spec || index >= spec->input_count) return NULL;
     if (value) *value = spec->inputs[index].value;
     return spec->inputs[index].name;
 }
 
 lw_body_spec *lw_spec_body(lw_spec *spec, size_t index) {
-    return index < spec->body_count ? &spec->bodies[index] : NULL;
+    return spec && index < spec->body_count ? &spec->bodies[index] : NULL;
 }
 
 lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index) {
-    return index < spec->joint_count ? &spec->joints[index] : NULL;
+    return spec && index < spec->joint_count ? &spec->joints[index] : NULL;
 }
 
 lw_force_spec *lw_spec_force(lw_spec *spec, size_t index) {
-    return index < spec->force_count ? &spec->forces[index] : NULL;
+    return spec && index < spec->force_count ? &spec->forces[index] : NULL;
 }
 
 lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index) {
-    return index < spec->constraint_count ? &spec->constraints[index] : NULL;
+    return spec && index < spec->constraint_count ? &spec->constraints[index] : NULL;
 }
 
 /* --- kinds ---------------------------------------------------------------------------------------- */
 
 static bool known_joint_type(lw_joint_type type) {
-    return type >= 0 && (int)type < lw_joint_descriptor_count;
+    return (unsigned)type < (unsigned)lw_joint_descriptor_count;
 }
 
 const char *lw_joint_type_name(lw_joint_type type) {
@@ -361,5 +369,5 @@ int lw_joint_type_q(lw_joint_type type, int axis_count) {
 }
 
 bool lw_joint_type_turns(lw_joint_type type, int speed) {
-    return known_joint_type(type) && lw_joint_speed_turns(type, speed);
+    return speed >= 0 && speed < lw_joint_type_v(type, LW_JOINT_MOTIONS) && lw_joint_speed_turns(type, speed);
 }

@@ -27,7 +27,7 @@ static bool mentions_parameter(const lw_reader *reader, const char *text) {
     return false;
 }
 
-static lw_waiting *wait(lw_reader *reader) {
+static lw_waiting *add_waiting(lw_reader *reader) {
     if (reader->waiting_count == reader->waiting_capacity) {
         size_t capacity = 2 * reader->waiting_capacity + 32;
         lw_waiting *longer = LW_NEW(reader->arena, lw_waiting, capacity);
@@ -46,7 +46,7 @@ static lw_waiting *wait(lw_reader *reader) {
 void lw_reader_bind(lw_reader *reader, const lw_yaml *node, const double *value) {
     if (!mentions_parameter(reader, node->text)) return;
     const char *text = reader->index_count > 0 ? lw_reader_without_indices(reader, node->text) : node->text;
-    lw_waiting *w = text ? wait(reader) : NULL;
+    lw_waiting *w = text ? add_waiting(reader) : NULL;
     if (!w) return;
     *w = (lw_waiting){.binding = {.kind = LW_BIND_NUMBER, .place = node->place}, .results = value};
     w->operands[0] = (lw_operand){text, *value};
@@ -79,7 +79,7 @@ void lw_reader_bind_group(lw_reader *reader, size_t mark, lw_binding_kind kind, 
     reader->waiting_count = left;
     /* a shape's mass depends on what was read before it, too */
     if (!any && (kind != LW_BIND_SHAPE || left == mark)) return;
-    lw_waiting *w = wait(reader);
+    lw_waiting *w = add_waiting(reader);
     if (w) *w = group;
 }
 

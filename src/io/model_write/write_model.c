@@ -326,7 +326,10 @@ static void put_law(lw_writer *w, const lw_force_spec *force) {
     if (!nothing(&force->stiffness, 1) || (!has_law && !has_damping))
         put_number(w, "stiffness", force->stiffness);
     if (has_damping) put_number(w, "damping", force->damping);
-    if (law->table_size > 0) {
+    if (law->table_size > 0 && (!law->table_x || !law->table_y)) {
+        lw_write_fault(w, LW_ERROR_ARGUMENT, "give both columns, or table_size 0",
+                       "its table of %d rows has no %s", law->table_size, law->table_x ? "y" : "x");
+    } else if (law->table_size > 0) {
         lw_put_key(w, "table");
         lw_open(w);
         put_numbers(w, "x", law->table_x, law->table_size);
