@@ -14,13 +14,13 @@ enum { POINTS = 361 };
 
 const char *info_cut_reason(const cli_model *m, int loop, char *text, size_t size) {
     int joint = lw_model_loop_cut(m->model, loop);
-    for (int k = m->move_count - 1; k >= 0; k--)
-        if (m->moves[k].to == joint) {
-            snprintf(text, size, "and not at %s: %s", lw_model_joint_info(m->model, m->moves[k].from).name,
-                     m->moves[k].why);
-            return text;
-        }
-    if (m->move_count == 0 && lw_spec_joint(m->spec, (size_t)joint)->cut)
+    for (int k = lw_model_cut_move_count(m->model) - 1; k >= 0; k--) {
+        const lw_cut_move *move = lw_model_cut_move(m->model, k);
+        if (move->to != joint) continue;
+        snprintf(text, size, "and not at %s: %s", lw_model_joint_info(m->model, move->from).name, move->why);
+        return text;
+    }
+    if (lw_model_cut_move_count(m->model) == 0 && lw_spec_joint(m->spec, (size_t)joint)->cut)
         return "as the model asks, cut: true";
     return "by the graph: not at bodies without mass, not where coordinates are wanted, most freedom, short "
            "loops";

@@ -41,37 +41,14 @@ int cli_split_settings(const cli_command *command, const cli_list *texts, lw_set
     return CLI_DONE;
 }
 
-/* Cuts that leave a singular tree, or poor coordinates, are moved, and the user is told. */
-static lw_status improve_cuts(cli_model *loaded) {
-    lw_error error = {0};
-    lw_status status = lw_cuts_choose(loaded->spec, loaded->model, loaded->moves, CLI_MOVES_MAX,
-                                      &loaded->move_count, &error);
-    if (status != LW_OK || loaded->move_count == 0) return status;
-    for (int k = 0; k < loaded->move_count && status == LW_OK; k++) {
-        const lw_cut_move *move = &loaded->moves[k];
-        lw_error warning = {.severity = LW_SEVERITY_WARNING,
-                            .place = lw_spec_joint(loaded->spec, (size_t)move->from)->place};
-        snprintf(warning.file, sizeof warning.file, "%s", lw_spec_file(loaded->spec));
-        snprintf(warning.object, sizeof warning.object, "joint \"%.90s\"",
-                 lw_spec_joint(loaded->spec, (size_t)move->from)->name);
-        snprintf(warning.message, sizeof warning.message,
-                 "its loop is cut at joint \"%.80s\" instead: %.380s",
-                 lw_spec_joint(loaded->spec, (size_t)move->to)->name, move->why);
-        snprintf(warning.remedy, sizeof warning.remedy, "write cut: true where it shall be cut");
-        status = lw_report_add(loaded->report, &warning);
-    }
-    lw_model_destroy(loaded->model);
-    loaded->model = NULL;
-    return status == LW_OK ? lw_model_compile(loaded->spec, NULL, NULL, &loaded->model) : status;
-}
-
 static int read_and_compile(const cli_command *command, const char *path, const lw_setting *settings,
                             int count, cli_model *loaded) {
     lw_report *report = loaded->report = lw_report_create();
     if (!report) return cli_say(command, CLI_FAILED, "out of memory");
     lw_status status = lw_read_model(path, settings, (size_t)count, report, &loaded->spec);
     if (status == LW_OK) status = lw_model_compile(loaded->spec, NULL, report, &loaded->model);
-    if (status == LW_OK) status = improve_cuts(loaded);
+    if (status == LW_OK && lw_model_cut_move_count(loaded->model) > 0)
+        status = lw_spec_keep_cuts(loaded->spec, loaded->model); /* for variants of it */
     loaded->errors = lw_report_errors(report);
     loaded->warnings = lw_report_size(report) - loaded->errors;
     if (status == LW_OK) return CLI_DONE;

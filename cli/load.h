@@ -5,16 +5,12 @@
 
 #include "options.h"
 
-enum { CLI_MOVES_MAX = 16 };
-
 typedef struct cli_model {
     const char *path;
     lw_spec *spec; /* what the user wrote */
     lw_model *model;
     lw_report *report; /* the faults, in the order in which they were found */
     size_t errors, warnings;
-    lw_cut_move moves[CLI_MOVES_MAX]; /* cuts of loops that were moved to where they are better */
-    int move_count;
 } cli_model;
 
 /* Parses a command line of options and one model file, reads and compiles the file; settings, which one of

@@ -294,7 +294,7 @@ static lw_status compile_driven(const lw_spec *spec, const lw_model *model, cons
         }
     }
     if (status == LW_OK) {
-        status = lw_model_compile(&variant, NULL, report, driven);
+        status = lw_compile_as_cut(&variant, NULL, report, driven);
         for (size_t k = 0; status != LW_OK && error && k < lw_report_size(report); k++)
             if (lw_report_get(report, k)->severity == LW_SEVERITY_ERROR) *error = *lw_report_get(report, k);
     }

@@ -132,7 +132,7 @@ static lw_status compile_option(const lw_spec *spec, const lw_model *present, lw
         lw_variant_cuts(present, variant.joints);
         variant.joints[lw_model_loop_cut(present, option->loop)].cut = false;
         variant.joints[option->joint].cut = true;
-        status = lw_model_compile(&variant, NULL, report, model);
+        status = lw_compile_as_cut(&variant, NULL, report, model);
     }
     bool cut = *model && (*model)->joints[option->joint].info.cut;
     for (size_t k = 0; !cut && k < lw_report_size(report); k++) {
@@ -255,6 +255,8 @@ int lw_cuts_best(const lw_cuts *cuts) {
     return best;
 }
 
+enum { MOVES_MAX = 16 };
+
 /* --- the automatic choice --------------------------------------------------------------------------- */
 
 static void explain(const lw_cuts *cuts, int best, lw_cut_move *move) {
@@ -277,8 +279,10 @@ static lw_status is_good(const lw_model *model, const double *q, bool *good, lw_
     return status;
 }
 
-lw_status lw_cuts_choose(lw_spec *spec, const lw_model *model, lw_cut_move *moves, int capacity, int *count,
-                         lw_error *error) {
+/* Moves the cuts of a compiled spec where that is needed: then the spec's joints get their cut flags, and it
+ * has to be compiled again. */
+static lw_status choose(lw_spec *spec, const lw_model *model, lw_cut_move *moves, int capacity, int *count,
+                        lw_error *error) {
     *count = 0;
     if (model->closure_count == 0 || model->nv > SPEEDS_MAX || count_trials(model) > TRIALS_MAX) return LW_OK;
     if (model->graph.short_beside_massless) return LW_OK; /* on purpose: loops would be long otherwise */
@@ -318,4 +322,60 @@ lw_status lw_cuts_choose(lw_spec *spec, const lw_model *model, lw_cut_move *move
     lw_model_destroy(moved);
     free(q), free(next_q), free(v);
     return status;
+}
+
+/* Moves are told as warnings, and kept in the model. */
+static lw_status keep_moves(const lw_spec *spec, lw_model *model, const lw_cut_move *moves, int count,
+                            lw_report *report) {
+    lw_cut_move *kept = LW_NEW(model->arena, lw_cut_move, count);
+    if (!kept) return LW_ERROR_MEMORY;
+    memcpy(kept, moves, (size_t)count * sizeof *kept);
+    model->moves = kept;
+    model->move_count = count;
+    for (int k = 0; k < count; k++) {
+        char object[112];
+        snprintf(object, sizeof object, "joint \"%.90s\"", spec->joints[moves[k].from].name);
+        lw_complain(report, LW_SEVERITY_WARNING, spec->file, spec->joints[moves[k].from].place, object,
+                    "write cut: true where it shall be cut",
+                    "its loop is cut at joint \"%.80s\" instead: %.380s", spec->joints[moves[k].to].name,
+                    moves[k].why);
+    }
+    return LW_OK;
+}
+
+lw_status lw_model_compile(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,
+                           lw_model **model) {
+    lw_cut_move moves[MOVES_MAX];
+    int count = 0;
+    if (model) *model = NULL;
+    if (!spec || !model) return LW_ERROR_ARGUMENT;
+    lw_status status = lw_compile_as_cut(spec, allocator, report, model);
+    if (status != LW_OK || (*model)->closure_count == 0) return status;
+    lw_spec variant = lw_variant(spec);
+    lw_error error = {0};
+    status = variant.joints ? choose(&variant, *model, moves, MOVES_MAX, &count, &error) : LW_ERROR_MEMORY;
+    if (status == LW_OK && count > 0) {
+        lw_model_destroy(*model);
+        status = lw_compile_as_cut(&variant, allocator, NULL, model);
+        if (status == LW_OK) status = keep_moves(spec, *model, moves, count, report);
+    }
+    free(variant.joints);
+    if (status == LW_OK) return LW_OK;
+    lw_complain(report, LW_SEVERITY_ERROR, spec->file, (lw_place){0, 0}, NULL, NULL, "%s",
+                error.message[0] ? error.message : lw_status_text(status));
+    lw_model_destroy(*model);
+    *model = NULL;
+    return status;
+}
+
+int lw_model_cut_move_count(const lw_model *model) { return model ? model->move_count : 0; }
+
+const lw_cut_move *lw_model_cut_move(const lw_model *model, int index) {
+    return model && index >= 0 && index < model->move_count ? &model->moves[index] : NULL;
+}
+
+lw_status lw_spec_keep_cuts(lw_spec *spec, const lw_model *model) {
+    if (!spec || !model || (int)spec->joint_count != model->joint_count) return LW_ERROR_ARGUMENT;
+    lw_variant_cuts(model, spec->joints);
+    return LW_OK;
 }

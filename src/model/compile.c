@@ -442,11 +442,9 @@ void lw_spec_check_parts(const lw_spec *spec, lw_report *report) {
     lw_arena_destroy(scratch);
 }
 
-lw_status lw_model_compile(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,
-                           lw_model **out) {
-    if (!out) return LW_ERROR_ARGUMENT;
+lw_status lw_compile_as_cut(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,
+                            lw_model **out) {
     *out = NULL;
-    if (!spec) return LW_ERROR_ARGUMENT;
     lw_arena *arena = lw_arena_create(allocator), *scratch = lw_arena_create(allocator);
     lw_model *model = LW_NEW(arena, lw_model, 1);
     lw_status status = LW_ERROR_MEMORY;

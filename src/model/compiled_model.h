@@ -15,6 +15,7 @@
 #include "model/graph.h"
 #include "model/joint_types.h"
 #include "model/names.h"
+#include <linkwork/criterion.h>
 #include <linkwork/model.h>
 
 typedef struct lw_pose {
@@ -153,6 +154,8 @@ typedef struct lw_idle {
 
 struct lw_model {
     lw_arena *arena;
+    const lw_cut_move *moves; /* cuts that lw_model_compile has moved */
+    int move_count;
     const char *name, *file;
     lw_run_spec run;
     double gravity[3];
@@ -203,5 +206,10 @@ static inline lw_rigid_inertia lw_true_inertia(const lw_model *model, int body) 
     for (int k = 0; k < 6 && model->idle_count; k++) I.second[k] -= model->bodies[body].held[k];
     return I;
 }
+
+/* Compiles a spec with the cuts that its graph asks for (lw_model_compile chooses better ones where these are
+ * poor). */
+lw_status lw_compile_as_cut(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,
+                            lw_model **model);
 
 #endif

@@ -2,6 +2,7 @@
  * unless the tree they leave is singular or its best coordinates are poor.
  */
 #include "build.h"
+#include "model/compiled_model.h"
 #include "random_loops.h"
 
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static const lw_body_spec in_the_hinge = {.kind = LW_BODY_POINT, .mass = 1, .com
 static lw_model *compile(const lw_spec *spec) {
     lw_model *model;
     lw_report *report = lw_report_create();
-    if (lw_model_compile(spec, NULL, report, &model) != LW_OK) {
+    if (lw_compile_as_cut(spec, NULL, report, &model) != LW_OK) {
         show_report(report);
         fail();
     }
@@ -54,17 +55,12 @@ static const char *cut_of(const lw_model *model, int loop) {
 
 /* The automatic choice; returns the model with the cuts it has led to. */
 static lw_model *choose(lw_spec *spec, lw_cut_move *move, int *count) {
-    enum { CAPACITY = 8 };
-    lw_cut_move moves[CAPACITY];
-    lw_error error = {0};
-    lw_model *model = compile(spec);
-    lw_status status = lw_cuts_choose(spec, model, moves, CAPACITY, count, &error);
-    if (status != LW_OK) print_error("%s\n", error.message);
-    assert_int_equal(status, LW_OK);
-    if (*count == 0) return model;
-    if (move) *move = moves[*count - 1];
-    lw_model_destroy(model);
-    return compile(spec);
+    lw_model *model = NULL;
+    assert_int_equal(lw_model_compile(spec, NULL, NULL, &model), LW_OK);
+    *count = lw_model_cut_move_count(model);
+    if (*count > 0 && move) *move = *lw_model_cut_move(model, *count - 1);
+    assert_null(lw_model_cut_move(model, *count));
+    return model;
 }
 
 /* Accelerations and reactions by a method that knows no cuts and by those that recur over the tree. */
@@ -195,6 +191,7 @@ static void singular_trees_are_cut_elsewhere(void **state) {
     assert_int_equal(lw_model_loop_cut(model, 0), move.to);
     assert_non_null(strstr(move.why, "\"coupler\""));
     recursions_work(model);
+    assert_int_equal(lw_spec_keep_cuts(spec, model), LW_OK);
     lw_model_destroy(model);
 
     /* and it stays there: nothing is left to improve */
