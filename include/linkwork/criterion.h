@@ -108,9 +108,9 @@ typedef struct lw_cut_move {
     char why[400];
 } lw_cut_move;
 
-/* Cuts that lw_model_compile has moved, by the rule of lw_cuts_best at the assembled initial state: those that
- * leave a singular tree, or poor coordinates. A cut that the user asks for stays, and so do all cuts of models
- * that cannot be assembled or are too large. NULL: there is none of this index. */
+/* Cuts that lw_model_compile has moved, by the rule of lw_cuts_best at the assembled initial state: those
+ * that leave a singular tree, or poor coordinates. A cut that the user asks for stays, and so do all cuts of
+ * models that cannot be assembled or are too large. NULL: there is none of this index. */
 int lw_model_cut_move_count(const lw_model *model);
 const lw_cut_move *lw_model_cut_move(const lw_model *model, int index);
 /* The spec's joints get the cut flags of its compiled model, so that variants of it keep the layout of q. */
