@@ -14,9 +14,9 @@
  *
  * where sum is the sum of the magnitudes of all terms of the equation; own that of the terms of the body
  * itself (inertia, weight, elements, tau); most the largest force in the mechanism, times the body's length
- * for a torque. Rounding explains the noise, whether it arises in the equation itself or in the solution of all
- * equations together. A light body between heavy ones transmits forces that are large compared with its own
- * inertia. Its residual is judged by its own terms, down to k times the transmitted forces.
+ * for a torque. Rounding explains the noise, whether it arises in the equation itself or in the solution of
+ * all equations together. A light body between heavy ones transmits forces that are large compared with its
+ * own inertia. Its residual is judged by its own terms, down to k times the transmitted forces.
  *
  * Source   Newton and Euler; docs/theory/balance.md, which has the equation numbers above. Nothing of the
  *          formulations is used; the kinematics of joints, the rows of closures and constraints

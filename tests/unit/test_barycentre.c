@@ -276,7 +276,7 @@ static void sliding_without_mass_is_refused(void **state) {
         lw_error error;
         assert_int_equal(lw_formulation_find(names[k])->applies(model, &error), LW_ERROR_UNSUPPORTED);
         assert_string_equal(error.object, "body \"light\"");
-        assert_non_null(strstr(error.message, "has mass"));
+        assert_non_null(strstr(error.message, "have mass"));
         assert_non_null(strstr(error.message, names[k]));
     }
     lw_model_destroy(model);

@@ -195,6 +195,7 @@ int lw_director_state_size(const lw_director *d);
 /* The next step depends on the state alone, not on steps before: multipliers, what rounding has cut off,
  * selected rows, pivots and reactions are forgotten. */
 void lw_director_forget(lw_director *d);
+void lw_director_recursive_forget(lw_director *d); /* the part of the recursive solver */
 void lw_director_load(lw_director *d, const double *y);
 /* The length of a change x of all coordinates in the metric of weight. */
 double lw_director_norm(const lw_director *d, const double *x);

@@ -743,3 +743,8 @@ const lw_director_solver lw_director_by_recursion = {
     .store = store,
     .block = block,
 };
+
+void lw_director_recursive_forget(lw_director *d) {
+    d->recursive->known = d->recursive->far = false;
+    d->recursive->age = 0;
+}

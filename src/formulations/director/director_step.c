@@ -41,6 +41,7 @@ void lw_director_forget(lw_director *d) {
     d->choice.rank = -1, d->choice.age = 0;
     d->history.count = 0;
     d->progress.forgotten = true;
+    if (d->recursive) lw_director_recursive_forget(d);
 }
 
 void lw_director_load(lw_director *d, const double *y) {

@@ -279,8 +279,8 @@ void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size
 
 /* --- L D L' -------------------------------------------------------------------------------------------- */
 
-/* The diagonal entry and the pivot of direction k are known: takes the pivot or leaves it. Returns the inverse
- * of the pivot. */
+/* The diagonal entry and the pivot of direction k are known: takes the pivot or leaves it. Returns the
+ * inverse of the pivot. */
 INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double diagonal, double pivot,
                          int *lost) {
     const double square = d->null->shape->square[d->null->rep[k]];

@@ -228,8 +228,8 @@ static bool name_by_speeds(lw_flow *flow, lw_null_kinds *kinds, lw_arena *arena)
     return true;
 }
 
-/* Names direction k, whose pivot is negative in the last factor, by the speed at which a negative damper drives
- * the motion L^-T e_k, or else by the largest speed of that: damping added there acts against it. The
+/* Names direction k, whose pivot is negative in the last factor, by the speed at which a negative damper
+ * drives the motion L^-T e_k, or else by the largest speed of that: damping added there acts against it. The
  * direction that had this name gets the other one. */
 static bool name_driven(lw_flow *flow, int k, lw_null_kinds *kinds) {
     const int n = flow->shape->count, nv = flow->model->nv;
@@ -261,8 +261,8 @@ static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, 
                 lw_springs_free(springs, k, z);
             else
                 z[k] = 1;
-            /* In a group that chooses its pivots, k is a place of the factor: these motions span the group, and
-             * the others beside those of free ones might not. */
+            /* In a group that chooses its pivots, k is a place of the factor: these motions span the group,
+             * and the others beside those of free ones might not. */
             if (!loose && lw_dampers_within(flow->dampers)[k]) lw_dampers_upper(flow->dampers, z);
             int best = name_next(flow, &named, loose ? -1 : kinds->speed[k]);
             if (best >= 0) kinds->speed[k] = best;

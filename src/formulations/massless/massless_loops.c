@@ -413,7 +413,8 @@ static void find_rest(lw_loop_system *s, const lw_loop_equations *e, const doubl
     }
 }
 
-/* Adds to vdot and lambda what the rest asks for: x = Q_1 R_11^-T (rows kept) + Z z, J'lambda = A x - load. */
+/* Adds to vdot and lambda what the rest asks for: x = Q_1 R_11^-T (rows kept) + Z z, J'lambda = A x -
+ * load. */
 static void solve_rest(lw_loop_system *s, double *vdot, double *lambda) {
     lw_loop_null *l = s->null;
     const int n = l->count, m = l->rows->count, rank = l->rank, free_count = n - rank;
@@ -443,8 +444,8 @@ static void solve_rest(lw_loop_system *s, double *vdot, double *lambda) {
     }
 }
 
-/* How far the last round has changed the accelerations, each against those of its joint (1/s^2 at least): what
- * rounding leaves of them. The joint that it changed most is kept. */
+/* How far the last round has changed the accelerations, each against those of its joint (1/s^2 at least):
+ * what rounding leaves of them. The joint that it changed most is kept. */
 static void find_uncertainty(lw_loop_system *s) {
     const lw_loop_null *l = s->null;
     const lw_model *model = l->shape->model;

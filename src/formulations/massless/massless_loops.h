@@ -36,7 +36,8 @@ typedef struct lw_loop_equations {
 
 /* Accelerations, multipliers, and drives of prescribed speeds. */
 lw_status lw_loop_solve(lw_loop_system *system, const lw_loop_equations *equations, lw_error *error);
-/* What rounding leaves undecided of the last accelerations, relative to those of a joint, and of which speed. */
+/* What rounding leaves undecided of the last accelerations, relative to those of a joint, and of which
+ * speed. */
 double lw_loop_uncertainty(const lw_loop_system *system, int *speed);
 
 #endif

@@ -84,8 +84,8 @@ static bool let_go(lw_springs *s, double t, const double *tau, const double *w) 
     return true;
 }
 
-/* The sentence about a law that resists some speeds only, where no speed balances the forces: status and error
- * say that nothing resists, or that no speed is found, and stay where no such law acts. */
+/* The sentence about a law that resists some speeds only, where no speed balances the forces: status and
+ * error say that nothing resists, or that no speed is found, and stay where no such law acts. */
 static lw_status say_let_go(lw_springs *s, double t, const double *tau, lw_status status, lw_error *error) {
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;

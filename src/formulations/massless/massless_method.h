@@ -41,8 +41,8 @@ void lw_massless_from_state(lw_method *base, double t, const double *y, double *
  * lw_massless_accelerate: wdot into data->vdot; as_given: w is v. lw_massless_accelerate_by_rates: all
  * accelerations from those that vdot has for the speeds which represent motions without mass.
  * lw_massless_find_floors: the least pivots of the articulated inertias, from a few positions.
- * lw_massless_balance_rows: M wdot + h - Q. lw_massless_add_still: adds the accelerations without mass of each
- * joint, times a typical inertia, which makes the matrix of the rows regular. */
+ * lw_massless_balance_rows: M wdot + h - Q. lw_massless_add_still: adds the accelerations without mass of
+ * each joint, times a typical inertia, which makes the matrix of the rows regular. */
 lw_status lw_massless_accelerate(massless_method *m, bool as_given, lw_error *error);
 void lw_massless_accelerate_by_rates(massless_method *m, double *vdot);
 void lw_massless_find_floors(massless_method *m);

@@ -1,7 +1,7 @@
 /* massless_recursion.c - accelerations and rows of a tree with motions without mass, by recursions.
  *
- *   wdot    from the articulated-body recursion (17) in which the speeds that represent motions without mass are
- *           left out: their pivot counts as infinite, and their wdot is zero
+ *   wdot    from the articulated-body recursion (17) in which the speeds that represent motions without mass
+ *           are left out: their pivot counts as infinite, and their wdot is zero
  *   vdot    the same outward pass with given accelerations of these speeds
  *   rows    M wdot + h - Q by a Newton-Euler recursion, without articulated inertias
  *
@@ -181,8 +181,8 @@ lw_status lw_massless_accelerate(massless_method *m, bool as_given, lw_error *er
     return LW_OK;
 }
 
-/* All accelerations of a tree from those that the speeds which represent motions without mass have in vdot, by
- * the same articulated inertias: differences have left errors in vdot, and afterwards these are motions
+/* All accelerations of a tree from those that the speeds which represent motions without mass have in vdot,
+ * by the same articulated inertias: differences have left errors in vdot, and afterwards these are motions
  * without mass, so that every body balances to rounding. */
 void lw_massless_accelerate_by_rates(massless_method *m, double *vdot) {
     const lw_model *model = m->shape->model;

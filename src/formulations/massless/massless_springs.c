@@ -439,9 +439,9 @@ static lw_status slack(const lw_springs *s, int k, double t, lw_error *error) {
                "and do not resist it in its position", t);
 }
 
-/* The balance at the position of the flow, along the algebraic directions: from the forces in the flow, or from
- * those of the probe where laws of latent dampers act, which count at rest there, and where the flow's forces
- * contain the loads of idle spins, which are no part of the balance. */
+/* The balance at the position of the flow, along the algebraic directions: from the forces in the flow, or
+ * from those of the probe where laws of latent dampers act, which count at rest there, and where the flow's
+ * forces contain the loads of idle spins, which are no part of the balance. */
 static void take_balance(lw_springs *s, double t, const double *tau) {
     const lw_flow *flow = s->flow;
     const bool as_they_are = !s->probe->data->still && !flow->model->idle_count;
