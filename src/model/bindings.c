@@ -35,8 +35,8 @@ int lw_binding_results(lw_binding_kind kind) {
 static bool unit_quaternion(const double given[4], double q[4]) {
     double length = hypot(hypot(given[0], given[1]), hypot(given[2], given[3]));
     memcpy(q, given, 4 * sizeof *q);
-    if (!(fabs(length - 1) <= 1e-3)) return false; /* room for a quaternion copied with few digits */
-    if (fabs(length - 1) <= 1e-15) return true;    /* as it is, so that what was written reads back exactly */
+    if (!(fabs(length - 1) <= 1e-3)) return false; /* A quaternion may be rounded to few digits. */
+    if (fabs(length - 1) <= 1e-15) return true;    /* A written quaternion reads back unchanged. */
     for (int k = 0; k < 4; k++) q[k] /= length;
     return true;
 }
@@ -49,7 +49,7 @@ static bool from_axis(const double given[4], double q[4]) {
     return true;
 }
 
-/* Half-angle formulas; q = qx qy qz. */
+/* The quaternion q = qx qy qz of three Cardan angles, by half-angle formulas. */
 static void from_cardan(const double angles[3], double q[4]) {
     double cx = cos(angles[0] / 2), sx = sin(angles[0] / 2);
     double cy = cos(angles[1] / 2), sy = sin(angles[1] / 2);
@@ -61,12 +61,12 @@ static void from_cardan(const double angles[3], double q[4]) {
 }
 
 static bool from_matrix(const double m[9], double six[6]) {
-    const double nothing = 1e-30; /* kg m^2: beside a diagonal of zeros; whether it is, validate.c looks */
+    const double nothing = 1e-30; /* kg m^2, where the diagonal is zero; validate.c judges the inertia. */
     double scale = fabs(m[0]) + fabs(m[4]) + fabs(m[8]);
     static const int upper[3] = {1, 2, 5}, lower[3] = {3, 6, 7};
     for (int k = 0; k < 3; k++) {
         double gap = fabs(m[upper[k]] - m[lower[k]]);
-        if (!(gap <= 1e-9 * scale || gap <= nothing)) return false; /* room for rounded entries */
+        if (!(gap <= 1e-9 * scale || gap <= nothing)) return false; /* Entries may be rounded. */
         six[k] = m[4 * k];
         six[3 + k] = 0.5 * (m[upper[k]] + m[lower[k]]);
     }
@@ -111,7 +111,7 @@ static void *with_room(lw_arena *arena, void *items, size_t count, size_t more, 
     return copy;
 }
 
-/* Texts are packed: the arena's own pieces are 64 bytes at least. */
+/* Texts share larger chunks, because every piece of an arena takes at least 64 bytes. */
 static const char *keep_text(lw_spec *spec, const char *text) {
     lw_bindings *b = &spec->bindings;
     size_t size = strlen(text) + 1, chunk = 4096;
@@ -205,7 +205,7 @@ lw_status lw_spec_bind(lw_spec *spec, const lw_binding *binding, const lw_operan
 
 typedef struct change {
     const lw_spec *spec;
-    const char *name;       /* of the parameter that is set */
+    const char *name;       /* name of the parameter that is set */
     lw_constant *constants; /* new values of all parameters */
     double *results;        /* new values of lw_bindings.written */
     lw_error *error;
@@ -274,7 +274,7 @@ static lw_status weigh(const change *c, const lw_binding *binding, double densit
                       "a density is not positive");
     if (dense) body->mass = 0;
     memcpy(results, (const char *)body + offsetof(lw_body_spec, mass), 10 * sizeof *results);
-    if (!(body->mass >= 0)) { /* as the reader leaves it; compiling reports it */
+    if (!(body->mass >= 0)) { /* The reader does the same; compiling reports the mass. */
         memset(results + 1, 0, 9 * sizeof *results);
         return LW_OK;
     }
@@ -338,7 +338,7 @@ static lw_status renew(const change *c, const lw_binding *binding) {
     return keep_rules(c, binding, results);
 }
 
-/* Writes what renew has found, where the caller has changed nothing. */
+/* Writes the new values into all fields that the caller has not changed. */
 static void take_over(lw_spec *spec, const double *results) {
     lw_bindings *b = &spec->bindings;
     for (lw_binding *binding = b->items; binding < b->items + b->count; binding++) {
@@ -362,8 +362,8 @@ static void take_over(lw_spec *spec, const double *results) {
     }
 }
 
-/* New values of the parameters: that of number `index`, and those whose expressions depend on it, in the
- * order of their evaluation. */
+/* Computes the new values of the parameter with number `index` and of all parameters whose expressions depend
+ * on it, in the order of their evaluation. */
 static lw_status renew_parameters(const change *c, size_t index, double value) {
     const lw_spec *spec = c->spec;
     for (size_t k = 0; k < spec->parameter_count; k++)

@@ -173,9 +173,10 @@ static lw_status compile_parts(lw_compiler *compiler) {
 
 /* --- initial state -------------------------------------------------------------------------------- */
 
-/* A lower bound of what body i alone contributes to the pivot of speed k, 0 if it contributes nothing for
- * sure. Exact for one speed; for several, the speeds before it may take away all but the least moment about
- * the centre of mass m c, or the mass that is felt at the origin, and oblique axes a little more. */
+/* A lower bound for the contribution of body i alone to the pivot of speed k; 0 where no positive bound is
+ * known. The bound is exact for a joint with one speed. With several speeds, elimination of the earlier ones
+ * leaves at least the least principal moment about the centre of mass c for a rotation, or the effective mass
+ * 1 / (1/m + |c|^2 / moment) at the origin for a slide; the factor 1e-3 allows for oblique axes. */
 static double own_pivot(const lw_model *model, const double *S, int i, int k) {
     const lw_link *link = &model->links[i];
     const lw_rigid_inertia *I = &link->inertia;
@@ -195,10 +196,11 @@ static double own_pivot(const lw_model *model, const double *S, int i, int k) {
     return I->mass > 0 ? 1e-3 / (1 / I->mass + square / e[0]) : 0;
 }
 
-/* A pivot of the articulated recursion is zero if it is below 1e-12 of the composite inertia that the joint
- * carries: some thousand roundings of the quantities it is the difference of. But what the body alone
- * contributes cannot be lost, so that half of it is a floor, too, and the lower one counts: in a long chain
- * the composite inertia grows with the cube of the length, and its 1e-12 may exceed a sound pivot. */
+/* A pivot of the articulated recursion counts as zero if it is below 1e-12 of the composite inertia that the
+ * joint carries, which is some thousand times the rounding error of the difference that forms the pivot. In a
+ * long chain the composite inertia grows with the cube of the length, and this bound may exceed a sound
+ * pivot. The contribution of the body alone cannot cancel, however; half of it is a second bound, and the
+ * smaller of the two is used. */
 static lw_status compile_floors(lw_model *model, lw_data *data) {
     model->pivot_floor = LW_NEW(model->arena, double, model->nv + 1);
     if (!model->pivot_floor) return LW_ERROR_MEMORY;
@@ -244,7 +246,7 @@ static lw_status compile_state(lw_compiler *compiler) {
     lw_fit_cut_angles(model, data->q);
     memcpy(model->q0, data->q, (size_t)model->nq * sizeof *model->q0);
     memcpy(model->v0, data->v, (size_t)model->nv * sizeof *model->v0);
-    /* what is given is finite (validate.c); motions need not be */
+    /* validate.c has checked that given values are finite; prescribed motions are checked here. */
     for (int k = 0; k < model->motion_count; k++) {
         const lw_motion *motion = &model->motions[k];
         const lw_link *link = &model->links[motion->body];
@@ -262,7 +264,7 @@ static lw_status compile_state(lw_compiler *compiler) {
     return status;
 }
 
-/* --- all of it ------------------------------------------------------------------------------------ */
+/* --- the whole compilation ------------------------------------------------------------------------ */
 
 /* Names and defaults of the inputs. Parameters and inputs share one namespace. */
 static lw_status compile_inputs(lw_compiler *compiler) {
@@ -325,7 +327,8 @@ static lw_status compile_header(lw_compiler *compiler) {
     return model->name && model->file ? compile_inputs(compiler) : LW_ERROR_MEMORY;
 }
 
-/* Is what element k does finite? Looks only where it acts. */
+/* Returns whether the loads, the joint force, the potential and the power of element k are finite. Only the
+ * entries that the element adds to are examined. */
 static bool force_is_finite(const lw_model *model, lw_data *data, int k) {
     const lw_force *force = &model->forces[k];
     const int *bodies =
@@ -366,21 +369,22 @@ static lw_status compile_elements(lw_compiler *compiler) {
     return status == LW_OK ? lw_compile_constraints(compiler) : status;
 }
 
-/* Some joint is unusable, and there is no tree without it; elements and constraints are still looked at.
- * Bodies that are not connected are so whatever the geometry of their joints, as long as these name their
- * bodies. */
+/* Continues when a joint is unusable, so that there is no tree: elements and constraints are still checked.
+ * If every joint names two bodies, the graph is examined too, since bodies without a connection to ground do
+ * not depend on the geometry of the joints. */
 static lw_status compile_without_joints(lw_compiler *compiler) {
     bool joined = true;
     for (size_t j = 0; j < compiler->spec->joint_count; j++) {
         int *bodies = compiler->drafts[j].bodies;
-        if (bodies[0] == bodies[1]) bodies[0] = 0; /* one of them is wrong; it may have meant ground */
+        if (bodies[0] == bodies[1]) bodies[0] = 0; /* One name is wrong; ground may have been meant. */
         joined &= bodies[0] >= 0 && bodies[1] >= 0 && bodies[0] != bodies[1];
     }
     lw_status status = joined ? lw_compile_graph(compiler) : LW_OK;
     return status == LW_OK ? compile_elements(compiler) : status;
 }
 
-/* Everything that needs no tree: header, names, bodies and joints by themselves. *usable: all joints are. */
+/* Compiles what needs no tree: header, names, and every body and joint by itself. *usable says whether all
+ * joints are usable. */
 static lw_status compile_drafts(lw_compiler *compiler, bool *usable) {
     const lw_spec *spec = compiler->spec;
     compiler->reference = LW_NEW(compiler->scratch, lw_pose, spec->body_count + 1);
@@ -438,7 +442,8 @@ void lw_spec_check_parts(const lw_spec *spec, lw_report *report) {
     compiler.input_used = LW_NEW(scratch, bool, spec->input_count + 1);
     if (scratch && !lw_arena_failed(scratch) && compile_header(&compiler) == LW_OK &&
         compile_names(&compiler) == LW_OK && lw_compile_forces(&compiler) == LW_OK)
-        (void)lw_compile_constraints(&compiler); /* Out of memory: the reader has reported enough. */
+        /* A lack of memory is not reported here: the reader has already reported errors. */
+        (void)lw_compile_constraints(&compiler);
     lw_arena_destroy(scratch);
 }
 

@@ -1,7 +1,7 @@
 /* compile_forces.c - force elements, constraints and prescribed motions: from names and points of the user to
  * labels, coordinates and points in internal frames.
  *
- * Without a tree (broken joints, loose bodies) only what can be said without one is checked.
+ * Without a tree (unusable joints, bodies without connection) only the rules that need no tree are checked.
  */
 #include "model/compile.h"
 #include "model/data.h"
@@ -15,7 +15,8 @@ static const char *const of_drive[] = {"t", "q", "v"};
 
 /* --- prescribed motion ---------------------------------------------------------------------------- */
 
-/* The functions of one motion: of a coordinate, or of the three Cardan angles of a rotation. */
+/* Compiles the functions of one motion: one for a coordinate, or three for the Cardan angles of a
+ * rotation. */
 static void compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, lw_motion *motion) {
     for (int c = 0; c < motion->count; c++)
         motion->functions[c] = lw_compile_motion(compiler, joint, joint->motion[motion->speed + c]);
@@ -31,7 +32,8 @@ static void compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, lw
                            "its motion is prescribed, so initial q and v that are given do not count");
 }
 
-/* All motions of one joint; false: an error leaves the others alone. */
+/* Compiles all motions of one joint; returns false if an error ends the compilation of the joint's
+ * motions. */
 static bool compile_joint_motions(lw_compiler *compiler, int body) {
     lw_model *model = compiler->model;
     const lw_link *link = &model->links[body];
@@ -92,12 +94,13 @@ static bool finite_or_error(lw_compiler *compiler, object who, const char *what,
 typedef struct wanted_coordinate {
     const char *joint;
     int number;
-    bool needs_angle; /* a speed alone, as of a spherical joint, is not enough */
-    bool may_be_cut;  /* the joint may close a loop */
+    bool needs_angle; /* A speed without a coordinate, as in a spherical joint, is not enough. */
+    bool may_be_cut;  /* The joint may be one that closes a loop. */
 } wanted_coordinate;
 
-/* Numbers of coordinate and speed, or -1. At a joint that closes a loop they count from that joint's first,
- * and closure is the loop; otherwise it is -1. */
+/* The coordinate and speed that were found: their indices in q and v of the model, or -1. For a joint that
+ * closes a loop the indices count from the first coordinate and speed of this joint, and `closure` is the
+ * number of the loop; for a joint of the tree `closure` is -1. */
 typedef struct found_coordinate {
     int q, v, closure;
 } found_coordinate;
@@ -138,7 +141,8 @@ static found_coordinate find_coordinate(lw_compiler *compiler, object who, wante
     return (found_coordinate){own, wanted.number, closure};
 }
 
-/* A point of the world (reference configuration) or of a body, in the body's internal frame. */
+/* Converts a point, given in the world (reference configuration) or in the body, to the body's internal
+ * frame. */
 static void place_point(const lw_compiler *compiler, int body, lw_geometry_frame frame, const double point[3],
                         double out[3]) {
     const lw_model *model = compiler->model;
@@ -155,7 +159,7 @@ static void place_point(const lw_compiler *compiler, int body, lw_geometry_frame
     lw_pose_point(user->R, user->p, local, out);
 }
 
-/* Axes given in the world or in the body, in the body's internal frame. */
+/* Converts axes, given in the world or in the body, to the body's internal frame. */
 static void place_axes(const lw_compiler *compiler, int body, lw_geometry_frame frame, const double R[9],
                        double out[9]) {
     const lw_model *model = compiler->model;
@@ -228,7 +232,7 @@ static void compile_bushing(lw_compiler *compiler, const lw_force_spec *spec, lw
         place_point(compiler, users[side], spec->frame, point, force->frames[side].p);
     }
     place_axes(compiler, users[0], spec->frame, R, force->frames[0].R);
-    /* the second frame coincides with the first in the reference configuration */
+    /* The second frame coincides with the first in the reference configuration. */
     double world[9];
     if (spec->frame == LW_GEOMETRY_WORLD)
         memcpy(world, R, sizeof world);
@@ -268,7 +272,7 @@ static void compile_spring(lw_compiler *compiler, const lw_force_spec *spec, lw_
             place_point(compiler, users[side], spec->frame, spec->points[side], force->frames[side].p);
 }
 
-/* The coordinate that a torsion spring, a drive or friction acts on. */
+/* Finds the coordinate that a torsion spring, a drive or friction acts on. */
 static void compile_coordinate(lw_compiler *compiler, const lw_force_spec *spec, bool needs_angle,
                                lw_force *force) {
     const wanted_coordinate wanted = {spec->joint, spec->coordinate, needs_angle, true};
@@ -353,7 +357,7 @@ lw_status lw_compile_forces(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* Is there an element whose force depends on this coordinate of the joint that closes a loop? */
+/* Returns whether the force of some element depends on this coordinate of the joint that closes a loop. */
 static bool depends_on(const lw_model *model, int closure, int coordinate) {
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
@@ -367,7 +371,8 @@ static bool depends_on(const lw_model *model, int closure, int coordinate) {
 lw_status lw_compile_cut_angles(lw_compiler *compiler) {
     lw_model *model = compiler->model;
     model->cut_angles =
-        LW_NEW(model->arena, lw_cut_angle, 2 * model->closure_count + 1); /* at most two each */
+        /* A cut joint has at most two angles. */
+        LW_NEW(model->arena, lw_cut_angle, 2 * model->closure_count + 1);
     if (!model->cut_angles) return LW_ERROR_MEMORY;
     for (int c = 0; c < model->closure_count; c++) {
         lw_joint_entry *entry = &model->joints[model->closures[c]];

@@ -1,9 +1,9 @@
 /* compile_geometry.c - from points and axes of the user to frames: the reference configuration, and the frame
  * of every joint on both its bodies.
  *
- * Reference configuration: a body's pose is what the user gave; else, if a joint given in body frames leads
- * to it from a body whose pose is known, what that joint says at q = 0; else body frame = world frame, and
- * joints lead on from there.
+ * Reference configuration. The pose of a body is the one that the user gave. Otherwise, if a joint given in
+ * body frames connects the body to one whose pose is known, the pose follows from this joint at q = 0.
+ * Otherwise the body's frame is that of the world, and the poses of its neighbours follow from the joints.
  *
  * Cost     O(n + joints).
  */
@@ -14,14 +14,15 @@
 /* --- joint frames --------------------------------------------------------------------------------- */
 
 void lw_unit(const double a[3], double out[3]) {
-    /* by the largest first, so that no square over- or underflows */
+    /* Dividing by the largest component first keeps the squares from over- and underflow. */
     double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
     for (int k = 0; k < 3; k++) out[k] = a[k] / largest;
     double n = lw_v3_norm(out);
     for (int k = 0; k < 3; k++) out[k] /= n;
 }
 
-/* out = the part of a perpendicular to the unit vector z, as a unit vector; false if there is none. */
+/* Computes the unit vector along the part of a that is perpendicular to the unit vector z; returns false if
+ * this part is zero. */
 static bool perpendicular_part(const double a[3], const double z[3], double out[3]) {
     lw_v3_copy(a, out);
     lw_v3_axpy(-lw_v3_dot(a, z), z, out);
@@ -31,8 +32,8 @@ static bool perpendicular_part(const double a[3], const double z[3], double out[
     return true;
 }
 
-/* Axes of a joint frame from the user's axes, in the same coordinates; x_hint (may be NULL) is the x
- * direction where the user has not given one. */
+/* Computes the axes of a joint frame from the user's axes, in the same coordinates; x_hint (may be NULL) is
+ * the x direction where the user has not given one. */
 static void frame_axes(lw_joint_type type, const lw_joint_geometry *geometry, const double *x_hint,
                        double R[9]) {
     double z[3], x[3];
@@ -55,7 +56,7 @@ static void frame_axes(lw_joint_type type, const lw_joint_geometry *geometry, co
     lw_rot_columns_zx(z, x, R);
 }
 
-/* Frames of a joint on both bodies, in their user frames. */
+/* Computes the frames of a joint on both bodies, in the user's frames of the bodies. */
 static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec, lw_joint_draft *draft) {
     const lw_pose *a = &compiler->reference[draft->bodies[0]], *b = &compiler->reference[draft->bodies[1]];
     lw_pose inverse;
@@ -69,8 +70,9 @@ static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec,
         lw_pose_compose(inverse.R, inverse.p, world.R, world.p, draft->frames[1].R, draft->frames[1].p);
         return;
     }
-    /* Body geometry. Where both poses are explicit, directions left open are those that coincide in the
-     * reference configuration; otherwise those that coincide when the body axes do. */
+    /* The joint is given in body frames. If both poses are explicit, a direction that the user has not given
+     * on the second body coincides with that on the first in the reference configuration; otherwise it
+     * coincides when the axes of the bodies do. */
     bool aligned = compiler->posed[draft->bodies[0]] && compiler->posed[draft->bodies[1]];
     lw_joint_type type = spec->type;
     frame_axes(type, &spec->geometry[0], NULL, draft->frames[0].R);
@@ -78,7 +80,7 @@ static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec,
     lw_v3_copy(spec->geometry[1].point, draft->frames[1].p);
     double world[9], seen[9];
     lw_m3_mul(a->R, draft->frames[0].R, world);
-    lw_m3_tmul(b->R, world, seen); /* the first frame's axes in the second body, reference configuration */
+    lw_m3_tmul(b->R, world, seen); /* axes of the first frame in the second body, reference configuration */
     const double x[3] = {seen[0], seen[3], seen[6]};
     bool open = lw_joint_describe(type)->frame == LW_FRAME_OF_BODY ||
                 (spec->geometry[1].axis_count == 0 && draft->joint.nv == 0);
@@ -109,7 +111,7 @@ static void warn_of_open_angle(lw_compiler *compiler, const lw_joint_spec *spec,
             "zero is arbitrary");
 }
 
-/* Warns of poses that say where two bodies are, and a joint in body frames that says otherwise. */
+/* Warns if the explicit poses of two bodies contradict a joint in body frames between them. */
 static void compare_with_poses(lw_compiler *compiler, const lw_joint_spec *spec,
                                const lw_joint_draft *draft) {
     if (spec->frame != LW_GEOMETRY_BODY || !lw_joint_keeps_point(spec->type)) return;
@@ -148,7 +150,7 @@ lw_status lw_compile_draft(lw_compiler *compiler, const lw_joint_spec *spec, lw_
     if (spec->has_q) {
         for (int k = 0; k < joint->nq; k++) draft->q[k] = spec->q[k];
     } else if (lw_joint_quaternion(spec->type) >= 0 &&
-               spec->frame == LW_GEOMETRY_BODY) { /* starts where the poses say */
+               spec->frame == LW_GEOMETRY_BODY) { /* The poses give the initial q. */
         lw_pose first, second, inverse, relative;
         const lw_pose *a = &compiler->reference[draft->bodies[0]],
                       *b = &compiler->reference[draft->bodies[1]];
@@ -172,7 +174,8 @@ lw_status lw_compile_draft(lw_compiler *compiler, const lw_joint_spec *spec, lw_
 
 /* --- reference configuration ---------------------------------------------------------------------- */
 
-/* Pose of the second body of a body-frame joint from that of the first at q = 0, or the other way round. */
+/* Computes the pose of the second body of a body-frame joint at q = 0 from that of the first, or that of the
+ * first from the second. */
 static void pose_across(const lw_compiler *compiler, int joint, int from_side, lw_pose *to) {
     const lw_joint_spec *spec = &compiler->spec->joints[joint];
     const lw_joint_geometry *g = spec->geometry;
@@ -188,7 +191,7 @@ static void pose_across(const lw_compiler *compiler, int joint, int from_side, l
     lw_pose_compose(world.R, world.p, inverse.R, inverse.p, to->R, to->p);
 }
 
-/* Does a joint say where one body is from where the other is? */
+/* Returns whether the pose of one body of the joint determines the pose of the other at q = 0. */
 static bool leads_on(const lw_compiler *compiler, int joint) {
     const lw_joint_spec *spec = &compiler->spec->joints[joint];
     return compiler->drafts[joint].usable && spec->frame == LW_GEOMETRY_BODY && !lw_joint_is_free(spec->type);
@@ -196,10 +199,10 @@ static bool leads_on(const lw_compiler *compiler, int joint) {
 
 /* The search for reference poses: from bodies that have one, across joints, to their neighbours. */
 typedef struct search {
-    bool *known;      /* the body has a pose, or one was made up for it */
-    bool *in_world;   /* some joint of the body is given in the world */
-    int *queue, tail; /* known bodies, in the order in which they became so */
-    int *start, *at;  /* joints of body i that lead on: at[start[i]] .. at[start[i + 1] - 1] */
+    bool *known;      /* body -> its pose is given, derived or assumed */
+    bool *in_world;   /* body -> some joint of it is given in the world */
+    int *queue, tail; /* known bodies, in the order in which their poses became known */
+    int *start, *at;  /* joints of body i that determine poses: at[start[i]] .. at[start[i + 1] - 1] */
 } search;
 
 static lw_status search_create(const lw_compiler *compiler, search *s) {
@@ -217,7 +220,7 @@ static void find_out(search *s, int body) {
     s->queue[s->tail++] = body;
 }
 
-/* Ground and the bodies whose pose the user gives. */
+/* Starts the search with ground and the bodies whose poses the user gives. */
 static void take_given_poses(lw_compiler *compiler, search *s) {
     for (int i = 0; i <= (int)compiler->spec->body_count; i++) {
         const lw_body_spec *body = i > 0 ? &compiler->spec->bodies[i - 1] : NULL;
@@ -258,8 +261,8 @@ lw_status lw_compile_reference(lw_compiler *compiler) {
     if (search_create(compiler, &s) != LW_OK) return LW_ERROR_MEMORY;
     take_given_poses(compiler, &s);
     sort_joints(compiler, &s);
-    /* First from what is given. Where that leads nowhere a body stays in the axes of the world: at first one
-     * that a joint in the world places, then any that is left. */
+    /* Poses spread from the given ones across joints. When no body can be reached any more, a body is given
+     * the frame of the world: first those that have a joint given in the world, then any other. */
     for (int head = 0, pass = 0, next = 1;; head++) {
         for (; head == s.tail && pass < 2; next = 1, pass++)
             for (; head == s.tail && next <= nb; next++)

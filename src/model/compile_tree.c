@@ -48,14 +48,15 @@ static void keep(lw_edge *edge, lw_keep level) {
     if (level > edge->keep) edge->keep = level;
 }
 
-/* Slides have no turns. A drive may depend on its angle; that is not looked into here. */
+/* Returns what an element needs of the joint that it acts on. A slide has no revolutions to count. A drive
+ * may depend on its angle; its expression is not examined here. */
 static lw_keep element_needs(const lw_force_spec *force, const lw_joint *joint) {
     bool turns = force->coordinate >= 0 && force->coordinate < joint->nv &&
                  lw_joint_type_turns(joint->type, force->coordinate);
     return turns && force->type != LW_FORCE_FRICTION ? LW_KEEP_TURNS : LW_KEEP_ELEMENT;
 }
 
-/* Joints as edges of the graph, with what speaks against cutting them: values that are given to them, and
+/* Describes the joints as edges of the graph, with the reasons not to cut them: given initial values, and
  * elements, constraints and motions that need their coordinates. */
 static void describe_edges(const lw_compiler *compiler, lw_edge *edges) {
     const lw_spec *spec = compiler->spec;
@@ -84,7 +85,8 @@ static void describe_edges(const lw_compiler *compiler, lw_edge *edges) {
         }
 }
 
-/* Errors of bodies that hang in the air, warnings of loops that are closed at a massless body. */
+/* Reports errors for bodies without a connection to ground, and warnings for loops that are closed at a
+ * massless body. */
 static void judge_graph(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     const lw_graph *graph = &compiler->model->graph;
@@ -121,9 +123,9 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
 
 /* --- inertia and frames --------------------------------------------------------------------------- */
 
-/* Removes products of inertia that are mere rounding: relative to the diagonal, or larger than the moments
- * beside them allow, where validate.c has found both negligible. Otherwise they would count as inertia where
- * there is none. */
+/* Removes products of inertia that are mere rounding: those that are negligible relative to the diagonal, and
+ * those larger than the two moments allow, where validate.c has found both negligible. A remaining product
+ * would count as inertia where there is none. */
 static void drop_rounding(double I[6]) {
     static const int row[3] = {0, 0, 1}, column[3] = {1, 2, 2};
     double e[3];
@@ -136,7 +138,7 @@ static void drop_rounding(double I[6]) {
     for (int k = 0; k < 3 && negative; k++) I[k] = fmax(I[k], 0);
 }
 
-/* Inertia of a body in its internal frame. */
+/* Computes the inertia of a body in its internal frame. */
 static void link_inertia(const lw_body_spec *body, lw_link *link, lw_body *own) {
     const lw_pose *f = &own->frame;
     double about[6] = {0}, c[3];
@@ -157,16 +159,16 @@ static void link_inertia(const lw_body_spec *body, lw_link *link, lw_body *own) 
     lw_v3_copy(c, own->com);
 }
 
-/* Turns a pose's axes by half a turn about x: z and y change sign. */
+/* Rotates the axes of a pose by half a turn about x: y and z change sign. */
 static void flip(lw_pose *pose) {
     for (int i = 0; i < 9; i += 3) pose->R[i + 1] = -pose->R[i + 1], pose->R[i + 2] = -pose->R[i + 2];
 }
 
-/* Makes a joint ready to be evaluated from its second body to its first. */
+/* Reverses a joint, so that it is evaluated from its second body to its first. */
 static void reverse_joint(lw_joint *joint, lw_pose frames[2]) {
     if (joint->nv == 0) return;
     if (lw_joint_has_one_axis(
-            joint->type)) { /* about and along -z it is the same motion with the same coordinates */
+            joint->type)) { /* The same coordinates describe the reversed motion about and along -z. */
         flip(&frames[0]);
         flip(&frames[1]);
     } else if (lw_joint_describe(joint->type)->axes_are_slides)
@@ -175,9 +177,9 @@ static void reverse_joint(lw_joint *joint, lw_pose frames[2]) {
         joint->inverse = true;
 }
 
-/* Where a revolute or prismatic joint moves about or along a coordinate axis of the parent, gives the child
- * the parent's axes at q = 0: then the joint's base is not turned (model.h). mine is the joint's frame on the
- * child. */
+/* If a revolute or prismatic joint moves about or along a coordinate axis of the parent, the child's internal
+ * frame gets the parent's axes at q = 0, so that the joint's base is not rotated (compiled_model.h). `mine`
+ * is the joint's frame on the child. */
 static void align(lw_link *link, lw_pose *mine) {
     const double *B = link->R;
     link->kernel = LW_KERNEL_GENERAL;
@@ -200,10 +202,10 @@ static void align(lw_link *link, lw_pose *mine) {
     }
 }
 
-/* Gives each body that carries others a slot for the inertia that they hand over in a backward pass, and
- * takes it back when the pass has reached the body: a chain needs two, whatever its length, and they stay in
- * the cache. A forward pass needs what stands there from the body to its last child, which is the same time.
- * Ground has the slot behind the others. */
+/* Gives each body that carries others a slot for the inertia that they add in a backward pass. The slot is
+ * free again when the pass has reached the body, so that a chain of any length needs only two slots, which
+ * stay in the cache. A forward pass uses the slot from the body to its last child, which is the same range of
+ * labels. Ground has the slot behind the others. */
 static lw_status assign_slots(lw_compiler *compiler) {
     lw_model *model = compiler->model;
     int *vacant = LW_NEW(compiler->scratch, int, model->body_count + 1), vacancies = 0;
@@ -219,7 +221,8 @@ static lw_status assign_slots(lw_compiler *compiler) {
     return LW_OK;
 }
 
-/* Inwards, a branch's end is its width and its first column counts from that of the parent's branch. */
+/* Assigns the columns of every branch. During the backward loop `end` is the width of a branch, and `first`
+ * counts from the first column of the parent's branch; the forward loop makes both absolute. */
 static lw_status assign_columns(lw_model *model) {
     lw_branch *branches = LW_NEW(model->arena, lw_branch, model->body_count + 1);
     if (!branches) return LW_ERROR_MEMORY;
@@ -284,8 +287,8 @@ static void enter_coordinates(lw_model *model, int i, const lw_joint_draft *draf
     info->prescribed = draft->prescribed;
 }
 
-/* Chooses the internal frame of a body. Its parent has one already; mine and theirs are the joint's frames on
- * the body and on the parent. */
+/* Chooses the internal frame of a body, whose parent already has one. `mine` and `theirs` are the joint's
+ * frames on the body and on the parent. */
 static void choose_frame(lw_model *model, int i, lw_pose *mine, const lw_pose *theirs) {
     lw_link *link = &model->links[i];
     lw_body *own = &model->bodies[i];
@@ -347,7 +350,7 @@ static lw_status list_turns(lw_model *model) {
     return LW_OK;
 }
 
-/* Joints as the user gave them, between internal frames: for rows and reactions. */
+/* Expresses the joints as the user gave them in the internal frames, for rows and reactions. */
 static void place_joints(lw_compiler *compiler) {
     lw_model *model = compiler->model;
     for (int j = 0; j < model->joint_count; j++) {
@@ -365,7 +368,7 @@ static void place_joints(lw_compiler *compiler) {
     }
 }
 
-/* What a user gave to a joint that is cut, and that a cut joint cannot have. */
+/* Reports values that the user gave to a cut joint and that a cut joint cannot have. */
 static void explain_cut(lw_compiler *compiler, int j) {
     const lw_joint_spec *spec = &compiler->spec->joints[j];
     if (spec->has_q || spec->has_v)

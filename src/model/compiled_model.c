@@ -1,4 +1,4 @@
-/* compiled_model.c - what the compiled model tells about itself.
+/* compiled_model.c - the public functions that return properties of a compiled model.
  */
 #include "model/compiled_model.h"
 

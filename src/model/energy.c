@@ -1,5 +1,5 @@
-/* energy.c - kinetic and potential energy, linear and angular momentum of the tree. Moments that hold idle
- * spins do not count.
+/* energy.c - kinetic and potential energy, linear and angular momentum of the tree. The moments of inertia
+ * added for idle spins (idle_spins.c) are left out.
  *
  *   T = sum V'I V / 2,   U = - sum m g.c + U(elements),   p = sum m c',   L = sum (c x m c' + J w)
  *
@@ -40,7 +40,7 @@ void lw_momentum(const lw_model *model, lw_data *data, double t, const double *q
         double local[6], world[6];
         lw_rigid_mul(&model->links[i].inertia, data->motion[i].V, local);
         lw_wrench_to_parent(data->world[i].R, data->world[i].p, local,
-                            world); /* momenta transform like wrenches */
+                            world); /* Momenta transform like wrenches. */
         lw_v3_add(angular, world, angular);
         lw_v3_add(linear, world + 3, linear);
     }

@@ -44,7 +44,8 @@ static void load_body(lw_data *data, int body, const double at[3], const double 
     lw_v3_add(data->load + 6 * body + 3, local, data->load + 6 * body + 3);
 }
 
-/* A law or drive of element k; speed: which of its variables that is. */
+/* The value of a law or drive of element k; `speed` is the index of the variable that is its speed. Where
+ * data->still is set, the value is extrapolated to zero speed by its slope. */
 static double value_of(const lw_function *f, const lw_data *data, int k, const double variables[3],
                        int speed) {
     if (!data->still || !data->still[k])
@@ -55,8 +56,8 @@ static double value_of(const lw_function *f, const lw_data *data, int k, const d
     return jet.f - (isfinite(jet.d) ? jet.d * variables[speed] : 0);
 }
 
-/* Tension of a spring-damper with elongation x and rate v; accounts for potential and power. k: the element's
- * number. */
+/* The tension of a spring-damper, element k, with elongation x and rate v; potential and power are added to
+ * data. */
 static double tension(const lw_force *force, int k, lw_data *data, double t, double x, double v,
                       bool integrate) {
     double total = force->stiffness * x + force->damping * v;
@@ -82,7 +83,7 @@ static void unit_wrench(const lw_pose *world, const double at[3], const double d
     lw_v3_cross(at, h + 3, h);
 }
 
-/* h: see LW_LINE. */
+/* Applies a spring; h receives the derivatives that LW_LINE describes. */
 static void spring(const lw_force *force, int k, lw_data *data, double t, bool integrate, double h[LW_LINE]) {
     const int first = force->bodies[0], second = force->bodies[1];
     const lw_pose *one = &data->world[first], *two = &data->world[second];
@@ -91,7 +92,7 @@ static void spring(const lw_force *force, int k, lw_data *data, double t, bool i
     lw_pose_point(two->R, two->p, force->frames[1].p, b);
     lw_v3_sub(b, a, line);
     double length = lw_v3_norm(line);
-    if (length > 0) /* the line of coinciding points has no direction */
+    if (length > 0) /* The line between coinciding points has no direction. */
         for (int c = 0; c < 3; c++) unit[c] = line[c] / length;
     unit_wrench(one, force->frames[0].p, unit, h);
     unit_wrench(two, force->frames[1].p, unit, h + 6);
@@ -105,7 +106,8 @@ static void spring(const lw_force *force, int k, lw_data *data, double t, bool i
  *     y - phi x y / 2 + g phi x (phi x y),    g = 1/a^2 - (1 + cos a) / (2 a sin a). */
 static void inverse_jacobian_transpose(const double phi[3], const double x[3], double out[3]) {
     double a2 = lw_v3_dot(phi, phi), a = sqrt(a2), first[3], second[3];
-    /* below 0.01 the series to a^4; at pi the closed form is regular: (1 + cos a) / sin a -> 0 */
+    /* The series to a^4 serves below 0.01. The closed form is regular at pi, where (1 + cos a) / sin a ->
+     * 0. */
     double g = a < 1e-2 ? 1.0 / 12 + a2 / 720 + a2 * a2 / 30240 : 1 / a2 - 0.5 / (a * tan(0.5 * a));
     lw_v3_cross(phi, x, first);
     lw_v3_cross(phi, first, second);
@@ -114,9 +116,9 @@ static void inverse_jacobian_transpose(const double phi[3], const double x[3], d
 
 /* The second frame of a bushing as its first frame sees it. */
 typedef struct bushing_motion {
-    double Ra[9], Rb[9], b[3];   /* frames and the second one's point in the world */
-    double d[3], d_dot[3], w[3]; /* displacement, its rate, and relative angular velocity, in the first */
-    double phi[3];               /* rotation vector of the second in the first */
+    double Ra[9], Rb[9], b[3];   /* axes of both frames, and the origin of the second, in the world */
+    double d[3], d_dot[3], w[3]; /* displacement, its rate, relative angular velocity, in axes of the first */
+    double phi[3];               /* rotation vector of the second frame in the first */
 } bushing_motion;
 
 static void bushing_moves(const lw_force *force, const lw_data *data, bushing_motion *m) {
@@ -133,7 +135,7 @@ static void bushing_moves(const lw_force *force, const lw_data *data, bushing_mo
     lw_m3_mul_v(wb->R, data->motion[force->bodies[1]].V, wb_world);
     lw_v3_sub(m->b, a, gap);
     lw_v3_sub(vb, va, rate);
-    lw_v3_cross(wa_world, gap, spin); /* the first frame turns under the gap */
+    lw_v3_cross(wa_world, gap, spin); /* The first frame rotates. */
     lw_v3_sub(rate, spin, rate);
     lw_v3_sub(wb_world, wa_world, w);
     lw_m3_tmul_v(m->Ra, gap, m->d);
@@ -143,7 +145,7 @@ static void bushing_moves(const lw_force *force, const lw_data *data, bushing_mo
     lw_quat_log(quaternion, m->phi);
 }
 
-/* line: see LW_LINE. */
+/* Computes the derivatives of a bushing that LW_LINE describes. */
 static void bushing_line(const lw_force *force, const lw_data *data, const bushing_motion *m, double *line) {
     const lw_pose *wa = &data->world[force->bodies[0]], *wb = &data->world[force->bodies[1]];
     double arm[3];
@@ -154,7 +156,7 @@ static void bushing_line(const lw_force *force, const lw_data *data, const bushi
     lw_v3_copy(m->w, line + 15);
 }
 
-/* line: see LW_LINE; may be NULL. */
+/* Applies a bushing; `line`, which may be NULL, receives the derivatives that LW_LINE describes. */
 static void bushing(const lw_force *force, lw_data *data, double *line) {
     const double *K = force->bushing_stiffness, *C = force->bushing_damping;
     double f[3], n_damp[3], k_phi[3], n_spring[3], world_force[3], world_torque[3], part[3];
@@ -190,7 +192,7 @@ static void applied(const lw_force *force, lw_data *data, const double *held, do
     }
     point_motion(data, force->bodies[0], force->frames[0].p, x, xdot);
     const lw_pose *world = &data->world[force->bodies[0]], *against = &data->world[force->bodies[1]];
-    if (force->follows_body) { /* components in the user's body axes */
+    if (force->follows_body) { /* The components are those in the user's axes of the body. */
         double R[9], f[3], n[3];
         lw_m3_mul(world->R, force->frames[0].R, R);
         lw_m3_mul_v(R, F, f);
@@ -202,22 +204,22 @@ static void applied(const lw_force *force, lw_data *data, const double *held, do
     load_body(data, force->bodies[0], x, F, F + 3);
     lw_m3_mul_v(world->R, data->motion[force->bodies[0]].V, w);
     data->power.forces += lw_v3_dot(F, xdot) + lw_v3_dot(F + 3, w);
-    if (force->bodies[1] == 0) return; /* ground takes it without moving */
+    if (force->bodies[1] == 0) return; /* A force on ground does no work. */
 
     double reaction[6], gap[3];
     for (int k = 0; k < 6; k++) reaction[k] = -F[k];
     load_body(data, force->bodies[1], x, reaction, reaction + 3);
-    lw_v3_sub(x, against->p, gap); /* the point of the other body that is now at x */
+    lw_v3_sub(x, against->p, gap); /* point of the other body that is now at x */
     lw_m3_tmul_v(against->R, gap, at);
     point_motion(data, force->bodies[1], at, x, v_against);
     lw_m3_mul_v(against->R, data->motion[force->bodies[1]].V, w_against);
     data->power.forces -= lw_v3_dot(F, v_against) + lw_v3_dot(F + 3, w_against);
 }
 
-/* The coordinate and speed that an element in a joint acts on. */
+/* The state of the joint coordinate that an element acts on. */
 typedef struct in_joint {
     double q, v;
-    double W[36], at[3]; /* of a cut joint */
+    double W[36], at[3]; /* cut joint: its wrenches in world axes, and its point */
 } in_joint;
 
 static void look_at_joint(const lw_model *model, lw_data *data, const lw_force *force, in_joint *joint) {
@@ -232,7 +234,8 @@ static void look_at_joint(const lw_model *model, lw_data *data, const lw_force *
     joint->q = force->q >= 0 ? q[force->q] : 0;
 }
 
-/* tau acts on the coordinate: at a joint of the tree as such, at a cut one as a wrench between its bodies. */
+/* Applies tau to the coordinate: as a joint force in the tree, as a wrench between the bodies at a cut
+ * joint. */
 static void push_joint(const lw_model *model, lw_data *data, const lw_force *force, const in_joint *joint,
                        double tau) {
     if (force->closure < 0) {
@@ -247,7 +250,7 @@ static void push_joint(const lw_model *model, lw_data *data, const lw_force *for
     load_body(data, info->bodies[0], joint->at, against + 3, against);
 }
 
-/* Where element k leaves what others differentiate it by, or NULL. */
+/* The memory for the derivatives of element k (LW_LINE), or NULL if they are not stored. */
 static double *line_at(const lw_data *data, int k) {
     return data->line_of && data->line_of[k] >= 0 ? data->lines + LW_LINE * (size_t)data->line_of[k] : NULL;
 }
@@ -306,7 +309,7 @@ bool lw_force_in_joint(const lw_force *force) {
 void lw_forces_clear(const lw_model *model, lw_data *data) {
     data->potential = 0;
     data->power = (lw_power){0, 0, 0};
-    if (model->forces_need_world) /* otherwise no element loads a body */
+    if (model->forces_need_world) /* Otherwise no element loads a body. */
         memset(data->load, 0, 6 * ((size_t)model->body_count + 1) * sizeof *data->load);
     memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
     if (model->closure_count)
@@ -318,7 +321,7 @@ void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
     lw_forces_add(model, data, 0, model->force_count, t, potential);
 }
 
-/* The gyroscopic torques of the moments of idle spins are taken away (docs/theory/idle.md). */
+/* Cancels the gyroscopic torques of the moments of inertia added for idle spins (docs/theory/idle.md). */
 void lw_idle_loads(const lw_model *model, lw_data *data) {
     for (int k = 0; k < model->idle_count; k++) {
         const lw_idle *idle = &model->idle[k];

@@ -43,29 +43,35 @@ enum { CLASSES = 9 };
 enum { WORK = 20000000 }; /* steps that shorter loops may cost: a small fraction of a second */
 typedef enum discipline { FIRST_IN_FIRST_OUT, LAST_IN_FIRST_OUT } discipline;
 
-/* The problem, the rooted tree and the workspace. Bodies are the user's here; labels come last. */
+/* The problem, the rooted tree and the workspace. Bodies have the user's numbers; labels are assigned
+ * last. */
 typedef struct search {
     int body_count, edge_count;
     const bool *massless;
-    bool spares; /* cuts keep away from bodies without mass */
+    bool spares; /* Cuts beside bodies without mass are avoided. */
     const lw_edge *edges;
     int *start, *incident; /* the edges at each body, in the user's order, CSR */
     int *group;    /* class c, body b -> its component in the graph of classes < c, at c (n + 1) + b */
-    bool *entered; /* class c, component -> the search has been there */
-    bool *kept, *trial, *other; /* edge -> taken by the search; cut in the tree on trial; by the other rule */
-    int *order;                 /* the bodies reached, breadth first; the first is ground */
-    int reached;                /* how many */
-    int *up, *up_edge;          /* body -> its parent and the edge to it */
-    int *skip;                  /* body -> one of its ancestors */
-    int *depth;                 /* body -> edges between it and ground; -1 if there is no path */
-    int *meet, *length;         /* cut edge -> the body where its branches meet, edges in the loop */
-    int *cover;                 /* body -> how many loops its up_edge lies on */
-    bool *on_loop;              /* body -> its up_edge lies on the loop in view */
-    int *saving; /* such a body -> how much shorter all loops get if that edge is cut instead */
+    bool *entered; /* class c, component -> the search has entered it */
+    /* edge -> kept: it is in the tree of the present search; trial: it is cut in the tree of the search last
+     * in, first out; other: it is cut if cuts beside bodies without mass are not avoided */
+    bool *kept, *trial, *other;
+    int *order;        /* the bodies reached, breadth first in the tree; the first is ground */
+    int reached;       /* number of bodies reached */
+    int *up, *up_edge; /* body -> its parent and the edge to it */
+    int *skip;         /* body -> an ancestor for fast search (root_tree) */
+    int *depth;        /* body -> number of edges between it and ground; -1 if there is no path */
+    /* cut edge -> the body where its branches meet; number of edges in the loop */
+    int *meet, *length;
+    int *cover;    /* body -> number of loops through its up_edge */
+    bool *on_loop; /* body -> its up_edge lies on the marked loop (mark_loop) */
+    /* body on the marked loop -> decrease of the loops' total length if its up_edge is cut instead */
+    int *saving;
     int *key, *list, *spare, *bins;
 } search;
 
-/* Closing a loop at this edge would put forces on a massless body; a free joint transmits none. */
+/* Returns whether closing a loop at this edge would put forces on a massless body; a free joint transmits
+ * none. */
 static bool loads_massless(const search *s, const lw_edge *edge) {
     bool massless = false;
     for (int side = 0; side < 2 && s->spares; side++)
@@ -86,7 +92,7 @@ static int edge_class(const search *s, const lw_edge *edge) {
 
 static int other_body(const lw_edge *edge, int body) { return edge->bodies[edge->bodies[0] == body]; }
 
-/* +1 if leaving the edge's first body goes along it. */
+/* The sense in which a path that leaves the body passes the edge: +1 from its first body, otherwise -1. */
 static int sense_from(const lw_edge *edge, int body) { return edge->bodies[0] == body ? 1 : -1; }
 
 static void list_incident_edges(search *s) {
@@ -124,7 +130,8 @@ static bool *entry(search *s, int c, int body) {
     return &s->entered[row + (size_t)s->group[row + (size_t)body]];
 }
 
-/* The search by the entry rule. The groups of class 0 are single bodies, so none is entered twice. */
+/* The search, in which an edge of class c may only lead to a group that has not been entered. The groups of
+ * class 0 are single bodies, so that no body is entered twice. */
 static void grow_tree(search *s, discipline take, bool *cut) {
     memset(s->entered, 0, (size_t)CLASSES * (size_t)(s->body_count + 1) * sizeof *s->entered);
     memset(s->kept, 0, (size_t)s->edge_count * sizeof *s->kept);
@@ -145,8 +152,8 @@ static void grow_tree(search *s, discipline take, bool *cut) {
     for (int e = 0; e < s->edge_count; e++) cut[e] = *entry(s, 0, s->edges[e].bodies[0]) && !s->kept[e];
 }
 
-/* Parents and depths of the tree of the edges that are not cut. skip[b] is an ancestor of b so chosen that
- * any ancestor is found in O(log n) steps (Myers 1983). */
+/* Finds parents and depths in the tree of the edges that are not cut. skip[b] is an ancestor of b, chosen so
+ * that any ancestor is found in O(log n) steps (Myers 1983). */
 static void root_tree(search *s, const bool *cut) {
     for (int b = 0; b <= s->body_count; b++) s->up[b] = s->up_edge[b] = s->depth[b] = -1;
     s->order[0] = 0;
@@ -173,7 +180,7 @@ static int meeting_body(const search *s, int a, int b) {
     int deep = s->depth[a] < s->depth[b] ? b : a, other = deep == a ? b : a;
     while (s->depth[deep] > s->depth[other])
         deep = s->depth[s->skip[deep]] >= s->depth[other] ? s->skip[deep] : s->up[deep];
-    while (deep != other) { /* of equal depth, so that their skips are of equal depth, too */
+    while (deep != other) { /* Both have the same depth, and therefore also their skips. */
         bool skip = s->skip[deep] != s->skip[other];
         deep = skip ? s->skip[deep] : s->up[deep];
         other = skip ? s->skip[other] : s->up[other];
@@ -181,7 +188,7 @@ static int meeting_body(const search *s, int a, int b) {
     return deep;
 }
 
-/* meet and length of all loops; the sum of the lengths. */
+/* Computes `meet` and `length` of all loops; returns the sum of the lengths. */
 static int64_t measure_loops(search *s, const bool *cut) {
     int64_t total = 0;
     for (int e = 0; e < s->edge_count; e++) {
@@ -194,7 +201,8 @@ static int64_t measure_loops(search *s, const bool *cut) {
     return total;
 }
 
-/* Leaves the better tree rooted and its loops measured, and returns their total length. */
+/* Chooses between the trees of the two searches; roots the better one, measures its loops and returns their
+ * total length. */
 static int64_t choose_tree(search *s, bool *cut) {
     grow_tree(s, LAST_IN_FIRST_OUT, s->trial);
     root_tree(s, s->trial);
@@ -210,8 +218,8 @@ static int64_t choose_tree(search *s, bool *cut) {
     return measure_loops(s, cut);
 }
 
-/* Loops on each tree edge: a cut edge adds one on its two branches, so sum its ends, less the meeting body,
- * upwards. */
+/* Counts the loops through each tree edge. The loop of a cut edge consists of its two branches up to the body
+ * where they meet, so that the counts are sums over subtrees: +1 at both ends, -2 at the meeting body. */
 static void count_covers(search *s, const bool *cut) {
     memset(s->cover, 0, (size_t)(s->body_count + 1) * sizeof *s->cover);
     for (int e = 0; e < s->edge_count; e++) {
@@ -225,8 +233,8 @@ static void count_covers(search *s, const bool *cut) {
     }
 }
 
-/* The edge that had better close the loop of this cut edge: that of most freedom; of these, the one that
- * turns round the shortest branch, then the user's first. */
+/* The edge that should close the loop of this cut edge: the one with most degrees of freedom; among these,
+ * the one that reverses the shortest branch; among these, the user's first. */
 static int best_cut(const search *s, int cut_edge) {
     const lw_edge *edges = s->edges;
     int same = edge_class(s, &edges[cut_edge]);
@@ -246,7 +254,7 @@ static int best_cut(const search *s, int cut_edge) {
     return best;
 }
 
-/* All that is known of the tree and its loops, after cuts have moved; the total length of the loops. */
+/* Recomputes all data of the tree and its loops after cuts have moved; returns the loops' total length. */
 static int64_t view_tree(search *s, const bool *cut) {
     root_tree(s, cut);
     int64_t total = measure_loops(s, cut);
@@ -255,7 +263,7 @@ static int64_t view_tree(search *s, const bool *cut) {
 }
 
 static int64_t save_rows(search *s, bool *cut) {
-    /* An exchange touches no edge of another loop, so all are found in the same tree, then made. */
+    /* An exchange concerns no edge of another loop, so that all are found in the same tree and then made. */
     int *better = s->spare;
     for (int e = 0; e < s->edge_count; e++) better[e] = cut[e] ? best_cut(s, e) : e;
     for (int e = 0; e < s->edge_count; e++) {
@@ -275,7 +283,7 @@ static void counting_sort(search *s, int key_max, int count) {
     memcpy(s->list, s->spare, (size_t)count * sizeof *s->list);
 }
 
-/* Puts the marks on the edges of a loop, or takes them away; true if some edge is on other loops, too. */
+/* Marks the edges of a loop or removes the marks; returns whether some edge lies on other loops, too. */
 static bool mark_loop(search *s, int cut_edge, bool mark) {
     bool shared = false;
     for (int side = 0; side < 2; side++)
@@ -287,7 +295,8 @@ static bool mark_loop(search *s, int cut_edge, bool mark) {
     return shared;
 }
 
-/* What the loop of another cut edge would save at each edge that it has in common with the marked one. */
+/* Adds the decrease in length of the loop of another cut edge to the savings of each edge that this loop has
+ * in common with the marked one. */
 static void add_savings(search *s, int length, int other_cut) {
     const int *ends = s->edges[other_cut].bodies;
     int meet = s->meet[other_cut], common = 0;
@@ -299,8 +308,9 @@ static void add_savings(search *s, int length, int other_cut) {
             if (s->on_loop[b]) s->saving[b] += 2 * common - length;
 }
 
-/* The edge whose cut, instead of the k-th in the list of all, makes the loops shorter: that of most freedom;
- * of these, the one that saves most, then turns round the shortest branch, then the user's first. */
+/* The edge whose cut, instead of the k-th in the list of cut edges, makes the loops shorter: the one with
+ * most degrees of freedom; among these, the one that saves most, then the one that reverses the shortest
+ * branch, then the user's first. */
 static int shorter_cut(search *s, int count, int k, int64_t *work) {
     const lw_edge *edges = s->edges;
     int cut_edge = s->list[k];
@@ -353,8 +363,9 @@ static bool shorten_loops(search *s, bool *cut, int64_t *work) {
     return moved;
 }
 
-/* Both moves by turns until none is left. Neither costs rows or length, so this ends; if a pass through all
- * loops is too much work, only rows are saved. Returns the total length of the loops. */
+/* Makes both kinds of moves alternately until none is left. No move adds rows or length, so that the loop
+ * ends; if a pass through all loops is too much work, only moves that save rows are made. Returns the total
+ * length of the loops. */
 static int64_t move_cuts(search *s, bool *cut) {
     int64_t total = view_tree(s, cut), work = WORK, count = 0;
     for (int e = 0; e < s->edge_count; e++) count += cut[e];
@@ -377,7 +388,8 @@ static void label_bodies(search *s, lw_graph *graph) {
         int body = s->order[next], parent = s->up[body];
         if (height[parent] <= height[body]) height[parent] = height[body] + 1;
     }
-    for (int b = n; b >= 0; b--) s->key[b] = height[0] - height[b]; /* in place, so ground last */
+    /* height is key, so that ground is last. */
+    for (int b = n; b >= 0; b--) s->key[b] = height[0] - height[b];
     counting_sort(s, n, count);
 
     for (int b = 0; b <= n; b++) graph->body[b] = graph->label[b] = graph->parent[b] = graph->edge[b] = -1;
@@ -466,7 +478,7 @@ static bool take_memory(search *s, lw_arena *arena, lw_graph *graph) {
     return !lw_arena_failed(arena);
 }
 
-/* The cuts of one rule; the total length of the loops. */
+/* Chooses the cuts by one rule for bodies without mass; returns the total length of the loops. */
 static int64_t choose_cuts(search *s, bool *cut) {
     find_groups(s);
     int64_t total = choose_tree(s, cut);

@@ -4,14 +4,12 @@
  *   M n = 0,  J n = 0,  h n = 0      n a motion, J rows of joints and constraints, h the rates by which force
  *   elements do work
  *
- * M n = 0 says that every body whose inertia is regular stays. So the motions are found among the bodies
- * whose inertia is not, all others held: unknowns are the twists that move no mass of them, and what does not
- * share a row falls apart into small systems, however large the mechanism. A law has no part in it, only
- * where it acts; a motion must be idle wherever the joints are put (two random positions: a rank that is low
- * there is low everywhere).
+ * M n = 0 says that every body with regular inertia is at rest. The unknowns are therefore the twists of the
+ * other bodies that move no mass; they separate into small systems without common rows, however large the
+ * mechanism. Of a force element only the directions in which it acts matter, not its law. A motion must be
+ * idle in every position, which is tested at two random ones (a rank that is low there is low everywhere).
  *
- * Each is then given a moment of inertia B about an axis u of one body, which changes nothing else
- * (docs/theory/idle.md):
+ * For each such motion a body gets a moment of inertia B about an axis u, without any other effect:
  *
  *   body's torque   B u (u.wdot) + w x B u (u.w)  =  lw_idle_loads + ...,    lw_idle_loads = w x B u (u.w)
  *
@@ -20,7 +18,7 @@
  * Source   docs/theory/idle.md.
  * Cost     O(joints + elements), and the cube of the bodies that one motion may move together; nothing where
  *          all inertias are regular.
- * Limits   rotations (what slides without mass is not held); SYSTEM_MAX unknowns that hang together.
+ * Limits   rotations only (slides without mass are not held); SYSTEM_MAX unknowns in one system.
  */
 #include "linalg/small.h"
 #include "model/compile.h"
@@ -32,21 +30,22 @@
 #include <string.h>
 
 enum { SYSTEM_MAX = 120, POSITIONS = 3 };
-/* Entries of rows, with lengths in units of the mechanism's: rounding is some 1e-16 of these. */
+/* Row entries up to this, with lengths in units of the mechanism's, are zero; their rounding is some
+ * 1e-16. */
 static const double nothing = 1e-11;
-/* Pivots. Between a true zero and this, a position is next to a singular one. */
+/* Pivots up to this are zero; those that are not exactly zero show that a singular position is near. */
 static const double small_pivot = 1e-9;
 
-/* A rate: sum of wrench . twist over bodies, in their internal axes. */
+/* The rate of a row is the sum of wrench . twist over its parts, in internal axes of the bodies. */
 typedef struct part {
     int body;
     double wrench[6];
 } part;
 typedef struct row {
-    int first, count; /* parts */
-    /* of a force element; otherwise it is kept zero by a joint, a constraint or a prescribed motion */
+    int first, count; /* index of its first part; number of parts */
+    /* The row is that of a force element; otherwise a joint, constraint or motion keeps its rate zero. */
     bool element;
-    int next; /* row of the same system */
+    int next; /* next row of the same system, or -1 */
 } row;
 
 /* A joint, element or constraint between two bodies. */
@@ -59,23 +58,23 @@ typedef struct survey {
     lw_model *model;
     lw_data *data;
     double length;
-    int *first; /* body -> its first unknown; 0 .. n + 1 */
+    int *first; /* body, 0 .. n + 1 -> its first unknown */
     int *owner; /* unknown -> body */
     double (*basis)[6];
-    bool *gyroscopic; /* body -> turning about an axis without inertia it feels w x J w there */
+    bool *gyroscopic; /* body -> w x J w has a component about an axis without inertia */
     double *q;        /* LW_JOINT_MAX_Q per joint */
     row *rows;
     part *parts;
     int row_count, part_count, unknowns;
-    bond *bonds; /* of those that touch bodies with unknowns */
+    bond *bonds; /* those at bodies with unknowns */
     int bond_count;
-    int *system; /* unknown -> one of its system, by union */
+    int *system; /* unknown -> another of its system; a union-find forest */
     uint64_t random;
 } survey;
 
 /* --- bodies without inertia in some direction --------------------------------------------------------- */
 
-/* The twists of body i that move no mass: at most six, into out. */
+/* Writes the twists of body i that move no mass, at most six, into out; returns their number. */
 static int still_twists(survey *s, int i, double out[6][6]) {
     const lw_model *model = s->model;
     const lw_body *body = &model->bodies[i];
@@ -87,12 +86,12 @@ static int still_twists(survey *s, int i, double out[6][6]) {
     if (spec->kind == LW_BODY_PLANAR) about[2] = spec->inertia[2];
     lw_s3_rotate(body->frame.R, about, J);
     lw_s3_axes_ascending(J, e, A);
-    for (turning = 0; turning < 3 && e[turning] <= 1e-13 * e[2]; turning++) { /* e[2] = 0: all */
+    for (turning = 0; turning < 3 && e[turning] <= 1e-13 * e[2]; turning++) { /* all if e[2] = 0 */
         double *V = out[count++];
         for (int k = 0; k < 3; k++) V[k] = A[3 * k + turning];
         lw_v3_cross(c, V, V + 3); /* about the centre of mass */
     }
-    /* with moments 0, a, b about its principal axes the torque about the first is (b - a) times two speeds */
+    /* With principal moments 0, a, b the torque about the first axis is (b - a) times two speeds. */
     s->gyroscopic[i] = turning > 0 && turning < 3 && fabs(e[2] - e[1]) > 1e-9 * e[2];
     if (spec->mass > 0) return count;
     for (int k = 0; k < 3; k++) {
@@ -108,10 +107,10 @@ static void add_row(survey *s, bool element) {
     s->rows[s->row_count++] = (row){s->part_count, 0, element, -1};
 }
 
-/* A wrench in a frame (R, p) of the body's internal one. */
+/* Adds a wrench, given in a frame with pose (R, p) in the body's internal frame, to the last row. */
 static void add_part(survey *s, int body, double factor, const double R[9], const double p[3],
                      const double wrench[6]) {
-    if (s->first[body] == s->first[body + 1]) return; /* stays */
+    if (s->first[body] == s->first[body + 1]) return; /* The body is at rest. */
     part *own = &s->parts[s->part_count++];
     own->body = body;
     lw_wrench_to_parent(R, p, wrench, own->wrench);
@@ -119,7 +118,7 @@ static void add_part(survey *s, int body, double factor, const double R[9], cons
     s->rows[s->row_count - 1].count++;
 }
 
-/* The rate of what wrench k of a joint's six does work on (lw_joint_dual). */
+/* Adds the rate on which wrench k of the six of a joint (lw_joint_dual) does work. */
 static void add_joint_rate(survey *s, int joint, int k, double factor) {
     const lw_joint_entry *entry = &s->model->joints[joint];
     const double *q = s->q + (size_t)joint * LW_JOINT_MAX_Q;
@@ -133,19 +132,19 @@ static void add_joint_rate(survey *s, int joint, int k, double factor) {
 
 static int joint_of_speed(const lw_model *model, int speed, int *k) {
     int low = 1, high = model->body_count;
-    while (low < high) { /* the last body whose speeds begin at or before this one ... */
+    while (low < high) { /* Find the last body whose speeds begin at or before this one. */
         int middle = (low + high + 1) / 2;
         if (model->links[middle].v <= speed)
             low = middle;
         else
             high = middle - 1;
     }
-    while (model->links[low].joint.nv == 0) low--; /* ... and that has any */
+    while (model->links[low].joint.nv == 0) low--; /* Skip bodies without speeds. */
     *k = speed - model->links[low].v;
     return model->bodies[low].joint_index;
 }
 
-/* A wrench in world axes at a world point. */
+/* Adds a wrench, given in world axes at a world point, to the last row. */
 static void add_world_part(survey *s, int body, double factor, const double at[3], const double wrench[6]) {
     const lw_pose *world = &s->data->world[body];
     double R[9], p[3], arm[3];
@@ -177,7 +176,7 @@ static void add_force(survey *s, const lw_force *force) {
     case LW_FORCE_SPRING:
         add_line(s, bodies, force->frames[0].p, force->frames[1].p, true);
         break;
-    case LW_FORCE_BUSHING: /* on the second body at its place, against the first */
+    case LW_FORCE_BUSHING: /* It acts on the second body at its point, and opposite on the first. */
         lw_pose_point(world[bodies[1]].R, world[bodies[1]].p, force->frames[1].p, at);
         for (k = 0; k < 6; k++) {
             double wrench[6] = {0};
@@ -203,7 +202,7 @@ static void add_force(survey *s, const lw_force *force) {
             add_world_part(s, bodies[1], -1, at, wrench);
         }
         break;
-    default: /* in a joint */
+    default: /* The element acts in a joint. */
         if (force->closure >= 0)
             joint = s->model->closures[force->closure], k = force->v;
         else
@@ -227,7 +226,7 @@ static void add_constraint(survey *s, const lw_constraint *constraint) {
             add_joint_rate(s, joint, k, constraint->factors[term]);
         }
         break;
-    default: /* what rolls does not turn idly */
+    default: /* A body that rolls does not spin idly. */
         for (int side = 0; side < 2; side++)
             for (k = 0; k < 6; k++) {
                 double wrench[6] = {0};
@@ -238,7 +237,7 @@ static void add_constraint(survey *s, const lw_constraint *constraint) {
     }
 }
 
-/* All rows that touch a body with unknowns, at the position in q and data. */
+/* Makes all rows with parts at bodies with unknowns, at the position in q and data. */
 static void make_rows(survey *s) {
     const lw_model *model = s->model;
     s->row_count = s->part_count = 0;
@@ -268,7 +267,7 @@ static double entry_at(const survey *s, const row *r, int unknown) {
         force = fmax(force, lw_v3_norm(own->wrench + 3));
         if (own->body == s->owner[unknown]) sum += lw_v6_dot(own->wrench, s->basis[unknown]);
     }
-    return force > 0.5 ? sum / s->length : sum; /* A unit force; otherwise a torque. */
+    return force > 0.5 ? sum / s->length : sum; /* unit force, or else torque */
 }
 
 /* --- positions --------------------------------------------------------------------------------------- */
@@ -278,8 +277,8 @@ static double random_unit(survey *s) { /* -1 .. 1 */
     return (double)(s->random >> 11) / 4503599627370496.0 - 1;
 }
 
-/* Position 0 is the start; the others are random for each joint separately, with open loops, which does not
- * matter. */
+/* Position 0 is the start. In the others every joint has random coordinates, also those that close loops; the
+ * loops are then open, which does not matter. */
 static void take_position(survey *s, int position) {
     const lw_model *model = s->model;
     lw_take_state(model, s->data, 0, model->q0, model->v0);
@@ -334,8 +333,8 @@ static void join_systems(survey *s) {
     }
 }
 
-/* The null space of the m x n matrix A (row by row, lost): columns of N, orthonormal; how many. All pivots
- * are the largest left. */
+/* Computes an orthonormal basis of the null space of the m x n matrix A (row by row, overwritten), n entries
+ * of N per vector, by elimination with complete pivoting; returns its dimension. */
 static int null_space(int m, int n, double *A, double *N) {
     int at[SYSTEM_MAX], rank = 0; /* columns in the order of pivots */
     for (int c = 0; c < n; c++) at[c] = c;
@@ -378,9 +377,9 @@ static int null_space(int m, int n, double *A, double *N) {
     return n - rank;
 }
 
-/* One system at one position: the motions that rows allow, or with those of elements the idle ones. */
+/* The motions of a system that its constraint rows allow or, with rows of elements, the idle ones. */
 typedef struct motions {
-    int unknowns[SYSTEM_MAX], n; /* of the system */
+    int unknowns[SYSTEM_MAX], n; /* the unknowns of the system, and their number */
     int count;
     double *N; /* n per motion */
 } motions;
@@ -404,17 +403,17 @@ static bool find_motions(survey *s, int first_row, bool elements, motions *out) 
     return true;
 }
 
-/* The angular velocity of a body in motion k, internal axes. */
+/* Computes the angular velocity of a body in motion k, in internal axes. */
 static void spin_of(const survey *s, const motions *of, int k, int body, double w[3]) {
     lw_v3_set(w, 0, 0, 0);
     for (int c = 0; c < of->n; c++)
         if (s->owner[of->unknowns[c]] == body) lw_v3_axpy(of->N[k * of->n + c], s->basis[of->unknowns[c]], w);
 }
 
-/* --- who holds them ---------------------------------------------------------------------------------- */
+/* --- added moments of inertia ------------------------------------------------------------------------ */
 
-/* Its size changes nothing but rounding and Newton's method of the directors, for which it should be a small
- * part of this: the body's own largest moment, or what the masses beside it would have on its length. */
+/* The added moment as a part of suitable_moment: the largest moment of the body, or that of the neighbouring
+ * masses at its length. Its size matters only for rounding and for Newton's method of director. */
 static const double share = 1.0 / 64;
 
 static double suitable_moment(const survey *s, int body) {
@@ -451,10 +450,10 @@ static void hold(survey *s, int body, const double axis[3]) {
                            B * axis[0] * axis[1], B * axis[0] * axis[2], B * axis[1] * axis[2]};
     for (int k = 0; k < 6; k++) J[k] += own[k], held[k] += own[k];
     link->principal = J[3] == 0 && J[4] == 0 && J[5] == 0;
-    model->forces_need_world = true; /* lw_idle_loads loads bodies */
+    model->forces_need_world = true; /* lw_idle_loads acts on bodies. */
 }
 
-/* The body, and its axis, that turn most in the motions left; 0 if none turns. */
+/* Finds the body, and its axis, with the largest rotation in the remaining motions; 0 if no body rotates. */
 static int most_spun(const survey *s, const motions *of, double axis[3]) {
     double most = 1e-6;
     int best = 0, before = 0;
@@ -476,7 +475,7 @@ static int most_spun(const survey *s, const motions *of, double axis[3]) {
     return best;
 }
 
-/* Takes from the motions the one along which the body turns about the axis: those left do not. */
+/* Removes one motion, so that the body does not rotate about the axis in any of the remaining ones. */
 static void take_spin(const survey *s, motions *of, int body, const double axis[3]) {
     double rate[SYSTEM_MAX], w[3];
     int n = of->n, pivot = 0;
@@ -492,7 +491,7 @@ static void take_spin(const survey *s, motions *of, int body, const double axis[
     of->count--;
 }
 
-/* Takes all motions of a system, or none where something slides too: these remain undetermined and are
+/* Holds all motions of a system, or none if some of them are slides, which remain undetermined and are
  * reported. */
 static void hold_spins(survey *s, motions *of) {
     double axis[SYSTEM_MAX][3];
@@ -504,9 +503,9 @@ static void hold_spins(survey *s, motions *of) {
     for (int k = 0; k < count && of->count == 0; k++) hold(s, body[k], axis[k]);
 }
 
-/* --- words ------------------------------------------------------------------------------------------- */
+/* --- messages ---------------------------------------------------------------------------------------- */
 
-/* "about [x, y, z] (its own axes), the line through joints "a" and "b"", for a motion of the body. */
+/* Writes "[x, y, z] in its own axes, the line through joints "a" and "b"" for the axis of a motion. */
 static void describe(const survey *s, int body, const double axis[3], char *text, size_t size) {
     const lw_model *model = s->model;
     const lw_pose *frame = &model->bodies[body].frame;
@@ -548,7 +547,7 @@ static void tell(survey *s) {
     const lw_body *body = &model->bodies[model->idle[0].body];
     describe(s, model->idle[0].body, model->idle[0].axis, line, sizeof line);
     int used = 0, bodies = 1, before = model->idle[0].body;
-    for (int k = 1; k < model->idle_count; k++) { /* those of one body follow one another */
+    for (int k = 1; k < model->idle_count; k++) { /* Entries of a body are adjacent. */
         if (model->idle[k].body == before) continue;
         before = model->idle[k].body;
         if (used < 120)
@@ -582,9 +581,9 @@ static void complain_of_gyroscope(survey *s, int body, const double w[3]) {
         line);
 }
 
-/* --- all of it --------------------------------------------------------------------------------------- */
+/* --- the search -------------------------------------------------------------------------------------- */
 
-/* The rows of each system as lists; head: per unknown, at the one that stands for its system. */
+/* Lists the rows of each system; head[root] is the first row of the system whose root is this unknown. */
 static void list_rows(survey *s, int *head) {
     for (int u = 0; u < s->unknowns; u++) head[u] = -1;
     for (int r = s->row_count - 1; r >= 0; r--)
@@ -598,8 +597,8 @@ static void list_rows(survey *s, int *head) {
         }
 }
 
-/* A dead end: bodies with neither mass nor inertia that only one joint connects to others. Nothing would
- * change without them, so that their mass was forgotten, rather: this stays an error. */
+/* Returns whether the system consists of bodies without mass and inertia that only one joint, element or
+ * constraint connects to others. Their mass was probably forgotten, so that they remain an error. */
 static bool is_dead_end(const survey *s, const motions *of) {
     int bonds = 0;
     for (int c = 0; c < of->n; c++) {
@@ -616,7 +615,8 @@ static bool is_dead_end(const survey *s, const motions *of) {
     return bonds < 2;
 }
 
-/* The twist of a body in motion k, world axes at the world's origin, lengths in units of the mechanism's. */
+/* Computes the twist of a body in motion k at the world's origin, with lengths in units of the
+ * mechanism's. */
 static void twist_of(const survey *s, const motions *of, int k, int body, double out[6]) {
     double V[6] = {0};
     for (int c = 0; c < of->n; c++)
@@ -625,9 +625,9 @@ static void twist_of(const survey *s, const motions *of, int k, int body, double
     for (int i = 3; i < 6; i++) out[i] /= s->length;
 }
 
-/* Do the motions move one body only, or all that they move about one line? Then nothing but these bodies ever
- * looks different. A linkage without mass that flaps moves no mass either, but its shape changes, and what it
- * holds with it. */
+/* Returns whether the motions move one body only, or rotate all bodies about one common line. Such motions
+ * change the poses of these bodies only. A massless linkage with mobility of its own moves no mass either,
+ * but it changes its shape and thereby its effect on others. */
 static bool are_spins(const survey *s, const motions *of) {
     double line[6] = {0}, square = 0;
     bool single = true;
@@ -649,12 +649,12 @@ static bool are_spins(const survey *s, const motions *of) {
     return true;
 }
 
-/* The systems of unknowns, and how many idle motions each has at all positions so far. */
+/* The systems of unknowns. The root of a system is the unknown that represents it. */
 typedef struct systems {
-    int *end, *list; /* unknowns of the system with this root: list[end[root - 1]] .. list[end[root] - 1] */
-    int *head;       /* its rows */
-    int *idle;
-    bool *bad; /* bodies whose gyroscopic torque was complained of */
+    int *end, *list; /* unknowns of a system: list[end[root - 1]] .. list[end[root] - 1] */
+    int *head;       /* root -> first row of the system, or -1 */
+    int *idle;       /* root -> least number of idle motions at the positions so far */
+    bool *bad;       /* body -> its gyroscopic torque has been reported */
 } systems;
 
 static void sort_systems(const survey *s, systems *all) {
@@ -664,7 +664,7 @@ static void sort_systems(const survey *s, systems *all) {
     for (int u = 0; u < n; u++) all->list[all->end[find(s->system, u)]++] = u;
 }
 
-/* Complains of every body whose own spin has a gyroscopic torque and would be idle otherwise. */
+/* Reports every body that could spin freely if no gyroscopic torque acted on it. */
 static void find_gyroscopes(survey *s, const motions *of, bool *bad) {
     for (int k = 0; k < of->count; k++)
         for (int c = 0; c < of->n; c++) {
@@ -678,8 +678,8 @@ static void find_gyroscopes(survey *s, const motions *of, bool *bad) {
         }
 }
 
-/* One system at position p. At random positions its idle motions are counted. They are held at the start,
- * unless that is a singular position where more motions are loose; then at a random position. */
+/* Examines one system at position p. Its idle motions are counted at the random positions, and held at the
+ * start; if the start is a singular position with more motions, they are held at a random position. */
 static lw_status look_at_system(survey *s, int p, int root, systems *all, motions *of) {
     if (p > 0) {
         if (!find_motions(s, all->head[root], false, of)) return LW_ERROR_MEMORY;
@@ -697,8 +697,8 @@ static lw_status look_at_system(survey *s, int p, int root, systems *all, motion
     return LW_OK;
 }
 
-/* What holds at two random positions holds wherever the ranks are full; the axis is taken from the start if
- * the rank is that there. */
+/* Examines all systems. What holds at two random positions holds wherever the ranks are full; the axes are
+ * those at the start if the ranks are full there. */
 static lw_status look_at_systems(survey *s) {
     lw_arena *scratch = s->compiler->scratch;
     int n = s->unknowns, room = n > SYSTEM_MAX ? SYSTEM_MAX : n;
@@ -714,7 +714,7 @@ static lw_status look_at_systems(survey *s) {
         join_systems(s);
     }
     sort_systems(s, &all);
-    /* The random positions, the start, and the first random one for the remaining motions. */
+    /* The order is: random positions, the start, and the first random position for remaining motions. */
     for (int p = POSITIONS - 1; p >= -1; p--) {
         take_position(s, p < 0 ? 1 : p);
         list_rows(s, all.head);

@@ -1,5 +1,5 @@
-/* joint.c - what each type of joint does, for one state: motion (joint_motion.h), the wrenches it transmits,
- * its coordinates from a place, rates of coordinates, what its coordinates and speeds are.
+/* joint.c - joints of every type in one state: their motion (joint_motion.h), the wrenches that they
+ * transmit, coordinates from a relative pose, rates of coordinates, properties of coordinates and speeds.
  *
  * Cost     O(1), no allocation.
  */
@@ -13,8 +13,9 @@ void lw_joint_motion(const lw_joint *joint, const double *q, const double *v, do
     joint_motion(joint, q, v, R, p, S, bias);
 }
 
-/* qdot = q * (0, w) / 2, and for long runs + |w| (1 - |q|^2) q / 2: zero for |q| = 1, so the motion is
- * untouched, but errors of the length decay within about a radian of rotation whatever the integrator. */
+/* qdot = q * (0, w) / 2, and if stabilised + |w| (1 - |q|^2) q / 2. The second term is zero for |q| = 1, so
+ * that it does not change the motion, but with any integrator it makes errors of the length decay within
+ * about a radian of rotation. */
 static void quaternion_rate(const double *q, const double *w, bool stabilise, double *qdot) {
     const double pure[4] = {0, w[0], w[1], w[2]};
     lw_quat_mul(q, pure, qdot);
@@ -42,8 +43,8 @@ void lw_joint_direction(const lw_joint *joint, int k, double out[3]) {
         out[d->axis[k]] = 1;
 }
 
-/* A translation's axes completed to a basis by unit vectors across them, and its reciprocal basis: of the
- * added vectors that is they themselves. */
+/* Completes the axes of a translation to a basis by unit vectors perpendicular to them, and computes the
+ * reciprocal basis, in which the added vectors are unchanged. */
 static void reciprocal(const lw_joint *joint, double dual[9]) {
     double a[9];
     memcpy(a, joint->axes, 3 * (size_t)joint->nv * sizeof *a);
@@ -60,12 +61,13 @@ static void reciprocal(const lw_joint *joint, double dual[9]) {
     }
 }
 
-/* The sense of two successive turns about the coordinate axes a and b: a x b is this times the third axis. */
+/* The sign of two successive rotations about the coordinate axes a and b: a x b is this times the third
+ * axis. */
 static int handedness(int a, int b) { return b == (a + 1) % 3 ? 1 : -1; }
 
-/* The forces of a joint with slides: those dual to the slides into the columns at dual, those across the
- * slides, which are transmitted, into the columns at across; returns how many the latter are. The columns are
- * zero. */
+/* Computes the forces of a joint with slides: the forces dual to the slides in the columns at `dual`, and the
+ * transmitted forces perpendicular to the slides in the columns at `across`; returns the number of the
+ * latter. All columns are zero before. */
 static int slide_forces(const lw_joint *joint, const double *q, double *dual, double *across) {
     const lw_joint_descriptor *d = lw_joint_describe(joint->type);
     double R[9];
@@ -77,7 +79,7 @@ static int slide_forces(const lw_joint *joint, const double *q, double *dual, do
         for (int k = joint->nv; k < 3; k++) lw_v3_copy(basis + 3 * k, across + 6 * count++ + 3);
         return count;
     }
-    lw_m3_identity(R); /* the rows are the first frame's axes in the second */
+    lw_m3_identity(R); /* Rows are axes of the first frame in the second. */
     if (lw_joint_subspace_varies(joint->type)) joint_rotation(joint, q, R);
     bool slid[3] = {false, false, false};
     int last = 0;
@@ -86,7 +88,7 @@ static int slide_forces(const lw_joint *joint, const double *q, double *dual, do
         slid[a] = true;
         for (int i = 0; i < 3; i++) dual[6 * k + 3 + i] = joint->sign * R[3 * a + i];
     }
-    for (int k = 1; k < 3; k++) { /* the axes after that of the last slide, in their cyclic order */
+    for (int k = 1; k < 3; k++) { /* axes after that of the last slide, in cyclic order */
         int a = (last + k) % 3;
         if (!slid[a]) lw_v3_copy(R + 3 * a, across + 6 * count++ + 3);
     }
@@ -114,7 +116,7 @@ void lw_joint_dual(const lw_joint *joint, const double *q, double W[36]) {
         turn[a] = joint->sign;
         torque[a == 2 ? 0 : a + 1] = 1;
         torque[6 + (a == 0 ? 2 : a - 1)] = 1;
-    } else { /* the first axis is cos q e_a + sin q e_third, seen from the second body */
+    } else { /* In the second body the first axis is cos q e_a + sin q e_third. */
         int second = d->axis[slides + 1], third = 3 - a - second;
         double s = handedness(a, second) * sin(q[slides + 1]), cosine = cos(q[slides + 1]);
         turn[a] = cosine, turn[third] = s;
@@ -123,8 +125,8 @@ void lw_joint_dual(const lw_joint *joint, const double *q, double W[36]) {
     }
 }
 
-/* Which directions lw_joint_dual transmits forces along: as coordinate axes, in its order; returns how
- * many. */
+/* Lists the coordinate axes along which the joint transmits forces, in the order of lw_joint_dual; returns
+ * their number. */
 static int kept_positions(const lw_joint_descriptor *d, int out[3]) {
     int count = 0, last = d->slides ? d->axis[d->slides - 1] : 2;
     for (int k = 1; k <= 3; k++) {
@@ -153,14 +155,14 @@ const char *lw_joint_row_name(const lw_joint *joint, int k) {
     return rotations[d->turns == 1 ? (d->axis[d->slides] + 1 + k) % 3 : k];
 }
 
-/* The angle in the turn nearest to the guess. A guess that is no number, left by a trial step that
- * overflowed, counts for nothing. */
+/* The angle, with a multiple of 2 pi added so that it is nearest to the guess. A guess that is not finite,
+ * left by a trial step that overflowed, is ignored. */
 static double nearest_revolution(double angle, double guess) {
     double turns = round((guess - angle) / (2 * LW_PI));
     return isfinite(turns) ? angle + 2 * LW_PI * turns : angle;
 }
 
-/* The angle about coordinate axis a of the rotation R, in the turn nearest to the guess. */
+/* The angle about coordinate axis a of the rotation R, modulo 2 pi nearest to the guess. */
 static double angle_about(const double R[9], int a, double guess) {
     int b = (a + 1) % 3, c = (a + 2) % 3;
     return nearest_revolution(atan2(R[3 * c + b] - R[3 * b + c], R[4 * b] + R[4 * c]), guess);
@@ -192,7 +194,7 @@ void lw_joint_fit(const lw_joint *joint, const double R[9], const double p[3], d
     } else if (d->turns == 1) {
         double sign = single ? joint->sign : 1;
         angles[0] = sign * angle_about(R, single ? joint->axis : axis[0], sign * angles[0]);
-    } else if (d->turns == 2) { /* column b of Ra Rb is Ra e_b, row a is Rb' e_a */
+    } else if (d->turns == 2) { /* Column b of Ra Rb is Ra e_b, and row a is Rb' e_a. */
         int a = axis[0], b = axis[1], c = 3 - a - b, sense = handedness(a, b);
         angles[0] = nearest_revolution(atan2(sense * R[3 * c + b], R[4 * b]), angles[0]);
         angles[1] = nearest_revolution(atan2(sense * R[3 * a + c], R[4 * a]), angles[1]);

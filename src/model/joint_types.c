@@ -1,4 +1,4 @@
-/* joint_types.c - the table of joint types, and the questions that follow from it (joint_types.h).
+/* joint_types.c - the table of joint types, and properties that follow from it (joint_types.h).
  *
  * Source   docs/theory/tree.md, section "Joints".
  * Cost     O(1).
@@ -9,8 +9,8 @@
 
 enum { X, Y, Z };
 
-/* A motion by its word and its column: speeds and accelerations have the column's name with v and a before
- * it. */
+/* The name of a motion and those of its columns: the columns of speeds and accelerations have the prefixes v
+ * and a. */
 #define MOTION(word, column)                                                                                 \
     {                                                                                                        \
         word, { column, "v" column, "a" column }                                                             \
@@ -103,7 +103,7 @@ const lw_joint_descriptor lw_joint_descriptors[] = {
                        .fewest_axes = 0,
                        .most_axes = 2,
                        .kernel = LW_KERNEL_FREE},
-#ifdef LINKWORK_TEST_JOINT /* tests/conformance/test_added_joint.c: a type that no other file knows */
+#ifdef LINKWORK_TEST_JOINT /* a type that no other file names, for tests/conformance/test_added_joint.c */
     [LW_JOINT_TYPES] = {.name = "slot",
                         .slides = 1,
                         .turns = 1,
@@ -141,7 +141,7 @@ bool lw_joint_has_one_axis(lw_joint_type type) {
     return !d->ball && !d->axes_are_slides && d->slides + d->turns > 0;
 }
 
-/* Do turns leave the directions of the slides as they are? */
+/* Returns whether the joint has one rotation, and this rotation keeps the direction of its slide. */
 static bool slides_along_turn(const lw_joint_descriptor *d) {
     return d->turns == 1 && (d->slides == 0 || (d->slides == 1 && d->axis[0] == d->axis[1]));
 }
@@ -157,7 +157,7 @@ bool lw_joint_turns_in_place(lw_joint_type type) {
     return d->slides == 0 ? d->ball || d->turns > 0 : slides_along_turn(d);
 }
 
-/* Quaternions, angular velocities and accelerations of a ball. */
+/* Columns of a ball: quaternion, angular velocity and angular acceleration. */
 static const char *const ball_columns[3][4] = {
     {"qw", "qx", "qy", "qz"}, {"wx", "wy", "wz"}, {"alphax", "alphay", "alphaz"}};
 

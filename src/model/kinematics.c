@@ -2,8 +2,8 @@
  *
  *   V_i = X_i V_parent + S_i v_i
  *
- * Source   docs/theory/tree.md, 4-6. Here the twists are spatial; the recursions of the dynamics
- *          (dynamics/tree_recursion.h) have accelerations of points and do their own kinematics.
+ * Source   docs/theory/tree.md, 4-6. The twists of this file are spatial; the recursions of the dynamics
+ *          (dynamics/tree_recursion.h) use accelerations of points and have their own kinematics.
  * Cost     O(n), one pass in regular labelling, no allocation.
  */
 #include "model/data.h"
@@ -59,8 +59,8 @@ void lw_data_destroy(lw_data *data) {
     if (data) lw_arena_destroy(data->arena);
 }
 
-/* Rotation by Cardan angles, R = Rx(a) Ry(b) Rz(c): quaternion, angular velocity and acceleration in the
- * rotated axes (docs/theory/tree.md, 21). */
+/* Computes the quaternion of a rotation by Cardan angles, R = Rx(a) Ry(b) Rz(c), and its angular velocity and
+ * acceleration in the rotated axes (docs/theory/tree.md, 21). */
 static void cardan_motion(const lw_jet angle[3], double quaternion[4], double w[3], double wdot[3]) {
     double half[4], x[4], y[4], z[4];
     for (int k = 0; k < 3; k++) half[k] = 0.5 * angle[k].f;
@@ -151,7 +151,7 @@ void lw_world_poses(const lw_model *model, lw_data *data) {
     lw_world_poses_of(model, data, 1, model->body_count + 1);
 }
 
-/* Adds the velocity (angular; of the point at x) of a body to V, times sign; world axes. */
+/* Adds sign times the twist of a body (angular velocity; velocity of its point at x), in world axes, to V. */
 static void add_twist_at(const lw_data *data, int body, const double x[3], double sign, double V[6]) {
     const lw_pose *world = &data->world[body];
     double w[3], origin[3], arm[3];
@@ -241,7 +241,8 @@ void lw_body_velocity(const lw_model *model, lw_data *data, double t, const doub
     lw_m3_mul_v(data->world[body].R, local, linear);
 }
 
-/* Adds the column of every speed on the path from ground to the body: twist of the point `target` (world). */
+/* Computes the Jacobians of the angular velocity and of the velocity of a point of the body, in world axes:
+ * one column for every speed on the path from ground to the body. */
 static void jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
                      const double point[3], double *angular, double *linear) {
     lw_take_state(model, data, t, q, NULL);
@@ -282,8 +283,8 @@ void lw_point_jacobian(const lw_model *model, lw_data *data, double t, const dou
     jacobian(model, data, t, q, body, point, NULL, out);
 }
 
-/* Place of a body in the frame of one that carries it, and its twist relative to that one, in its own axes; v
- * may be NULL. */
+/* Computes the pose of a body in the frame of an ancestor, and its twist relative to the ancestor, in its own
+ * axes; v may be NULL. */
 static void relative_motion(const lw_model *model, int body, int base, const double *q, const double *v,
                             lw_pose *relative, double V[6]) {
     memset(relative, 0, sizeof *relative);
@@ -303,8 +304,8 @@ static void relative_motion(const lw_model *model, int body, int base, const dou
     }
 }
 
-/* An angle of a cut joint that has its own entry in q, and its speed, from coordinates alone: only the paths
- * from the body where the two branches of the loop meet are needed. */
+/* Computes an angle of a cut joint that has its own entry in q, and its speed. Both follow from the
+ * coordinates on the two branches of the loop, from the body where these meet. */
 static double cut_angle(const lw_model *model, const lw_cut_angle *angle, const double *q, const double *v,
                         double near, double *speed) {
     const lw_joint_entry *entry = &model->joints[model->closures[angle->closure]];
@@ -321,7 +322,7 @@ static double cut_angle(const lw_model *model, const lw_cut_angle *angle, const 
     fit[angle->coordinate] = near;
     lw_joint_fit(&entry->joint, relative.R, relative.p, fit);
 
-    /* both twists at the joint's point on the second body, in its frame there */
+    /* Both twists refer to the joint's point on the second body, in the joint's frame there. */
     lw_pose_invert(pose1.R, pose1.p, inverse.R, inverse.p);
     lw_pose_compose(inverse.R, inverse.p, two.R, two.p, relative.R, relative.p);
     lw_twist_to_child(relative.R, relative.p, V1, at1);
@@ -384,7 +385,7 @@ void lw_same_signs(const lw_model *model, const double *like, double *q) {
 }
 
 void lw_integrate_q(const lw_model *model, double *q, const double *v, double dt) {
-    for (int k = 0; k < model->cut_angle_count; k++) { /* into the turn; the tree then says the rest */
+    for (int k = 0; k < model->cut_angle_count; k++) { /* This selects the revolution. */
         const lw_cut_angle *angle = &model->cut_angles[k];
         double speed, now = cut_angle(model, angle, q, v, q[angle->q], &speed);
         q[angle->q] = now + dt * speed;

@@ -16,8 +16,7 @@ static int compare(const lw_names *names, int a, int b) {
     return order ? order : a - b;
 }
 
-/* Heap sort: qsort has no place for the names, and its cost for sorted input is not bounded by
- * the standard. */
+/* Heap sort: the comparison of qsort cannot be passed the names, and the standard does not bound its cost. */
 static void sift(const lw_names *names, int *order, int start, int end) {
     for (int root = start; 2 * root + 1 < end;) {
         int child = 2 * root + 1;

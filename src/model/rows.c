@@ -1,9 +1,10 @@
 /* rows.c - constraint rows of joints, closures, prescribed motions and constraints, at all three levels.
  *
- *   joint       W'(V_2 - V_1) = 0 for what it transmits, = v(t) for prescribed speeds, at its point on body 2
+ *   joint       W'(V_2 - V_1) = 0 for transmitted wrenches, = v(t) for prescribed speeds, at its point on
+ *               body 2
  *   distance    u'(x_2' - x_1') = 0,  u the unit vector along the line
  *   coupling    sum of factors times speeds = 0
- *   rolling     the point of the disc or sphere that touches has the velocity of the plane there
+ *   rolling     the touching point of the disc or sphere has the velocity of the plane's point there
  *
  * Source   Mufti (1983), eqs 6-9, 41-48, remarks 3 and 5, 62-66; docs/theory/rows.md derives every line
  *          below.
@@ -16,7 +17,7 @@
 
 /* --- structure ------------------------------------------------------------------------------------ */
 
-/* Counts rows and blocks, and writes them down if there is where to. */
+/* Counts rows and blocks, and stores them if `rows` has arrays for them. */
 typedef struct builder {
     lw_rows *rows;
     bool loops_only;
@@ -57,7 +58,7 @@ static void add_joint(builder *b, const lw_model *model, int joint, lw_hold hold
 }
 
 static int body_of_speed(const lw_model *model, int speed) {
-    int low = 1, high = model->body_count; /* the last body whose speeds start at or before this one ... */
+    int low = 1, high = model->body_count; /* Find the last body whose speeds start at or before this. */
     while (low < high) {
         int middle = (low + high + 1) / 2;
         if (model->links[middle].v <= speed)
@@ -65,7 +66,7 @@ static int body_of_speed(const lw_model *model, int speed) {
         else
             high = middle - 1;
     }
-    while (model->links[low].joint.nv == 0) low--; /* ... and that has any */
+    while (model->links[low].joint.nv == 0) low--; /* Skip bodies without speeds. */
     return low;
 }
 
@@ -108,7 +109,7 @@ static void build(builder *b, const lw_model *model, lw_hold hold) {
     b->rows->block_count = b->block;
 }
 
-/* Joints whose state the rows need: all of them, or those that close loops and those that are coupled. */
+/* Marks the joints whose state the rows need: all joints, or those that close loops or are coupled. */
 static void list_joints(const lw_model *model, bool loops_only, lw_rows *rows) {
     for (int j = 0; j < model->joint_count; j++) rows->needed[j] = !loops_only || model->joints[j].info.cut;
     for (int c = 0; c < model->constraint_count; c++)
@@ -166,7 +167,7 @@ static void evaluate_bodies(const lw_model *model, const lw_data *data, lw_rows 
     }
 }
 
-/* Velocity of the body's point at x. */
+/* Computes the velocity of the body's point at x. */
 static void velocity_at(const lw_body_state *body, const double x[3], double out[3]) {
     double arm[3];
     lw_v3_sub(x, body->r, arm);
@@ -174,18 +175,20 @@ static void velocity_at(const lw_body_state *body, const double x[3], double out
     lw_v3_add_cross(body->w, arm, out);
 }
 
-/* Prescribed coordinates of a joint from data; those of a tree joint that is not to be fitted, all. */
+/* Takes the coordinates of a tree joint from data: the prescribed ones or, unless they are to be fitted,
+ * all. */
 static void take_coordinates(const lw_joint_entry *entry, const lw_data *data, bool fit, double *q) {
     const lw_joint_info *info = &entry->info;
     if (info->cut) return;
     int at = lw_joint_quaternion(info->type);
     for (int k = 0; k < entry->joint.nq; k++) {
-        int speed = at >= 0 && k >= at ? (at == 0 ? 0 : 3) : k; /* a rotation is prescribed as a whole */
+        int speed = at >= 0 && k >= at ? (at == 0 ? 0 : 3) : k; /* Rotations are prescribed as a whole. */
         if (!fit || info->prescribed >> speed & 1) q[k] = data->q[info->q + k];
     }
 }
 
-/* A joint at work: its frames on both bodies in the world, and the pose of the second in the first. */
+/* A joint in one position: its frames on both bodies in the world, and the pose of the second in the
+ * first. */
 typedef struct joint_place {
     lw_pose one, two, relative;
 } joint_place;
@@ -200,8 +203,8 @@ static void place_joint(const lw_joint_entry *entry, const lw_data *data, joint_
     lw_pose_compose(inverse.R, inverse.p, p->two.R, p->two.p, p->relative.R, p->relative.p);
 }
 
-/* Coordinates: those of the state, or where these are to be fitted, and at a cut, those nearest to the
- * pose. */
+/* Finds the coordinates of a joint: those of the state or, at a cut and where coordinates are to be fitted,
+ * those that approximate the relative pose best. */
 static void find_coordinates(const lw_joint_entry *entry, const lw_data *data, bool fit, const joint_place *p,
                              double *q) {
     const lw_joint_info *info = &entry->info;
@@ -213,7 +216,7 @@ static void find_coordinates(const lw_joint_entry *entry, const lw_data *data, b
     take_coordinates(entry, data, fit, q);
 }
 
-/* Fitted coordinates and speeds become those of the state. */
+/* Stores fitted coordinates and speeds as those of the state. */
 static void keep_coordinates(const lw_joint_entry *entry, const lw_joint_state *state, lw_data *data) {
     const lw_joint_info *info = &entry->info;
     if (!info->cut) {
@@ -225,7 +228,8 @@ static void keep_coordinates(const lw_joint_entry *entry, const lw_joint_state *
         if (entry->winding[k] >= 0) data->q[entry->winding[k]] = state->q[k];
 }
 
-/* The relative pose is joint(q) and then a small motion: the error, in world axes. */
+/* Computes the error: the small motion, in world axes, that leads from the pose joint(q) to the relative
+ * pose. */
 static void find_error(const joint_place *p, const lw_pose *joint, double error[6]) {
     double turn[9], quaternion[4], rotation[3], gap[3], slide[3];
     lw_m3_tmul(joint->R, p->relative.R, turn);
@@ -248,7 +252,7 @@ static void evaluate_joint(const lw_model *model, lw_data *data, bool fit, int i
     lw_v3_copy(p.two.p, state->at);
     find_coordinates(entry, data, fit, &p, state->q);
 
-    /* wrenches and relative twist in world axes, at the point on the second body */
+    /* Wrenches and relative twist are in world axes, at the joint's point on the second body. */
     double W[36], V1[6], V2[6], twist[6];
     lw_joint_dual(&entry->joint, state->q, W);
     for (int k = 0; k < 12; k++) lw_m3_mul_v(p.two.R, W + 3 * k, state->W + 3 * k);
@@ -306,7 +310,7 @@ static void joint_row(const lw_model *model, const lw_data *data, int r, lw_rows
     rows->phi[r] = lw_v6_dot(w, state->error);
 }
 
-/* World position and velocity of a constraint's point on one of its bodies. */
+/* Computes the world position and velocity of a constraint's point on one of its bodies. */
 static void constraint_point(const lw_data *data, const lw_rows *rows, const lw_constraint *constraint,
                              int side, double x[3], double xdot[3]) {
     int body = constraint->bodies[side];
@@ -314,7 +318,7 @@ static void constraint_point(const lw_data *data, const lw_rows *rows, const lw_
     velocity_at(&rows->bodies[body], x, xdot);
 }
 
-/* w x (w x arm), the part of a point's acceleration that is not linear in wdot and rddot. */
+/* Adds factor times w x (w x arm), the part of a point's acceleration without wdot and rddot. */
 static void add_centripetal(const lw_body_state *body, const double x[3], double factor, double out[3]) {
     double arm[3], first[3], second[3];
     lw_v3_sub(x, body->r, arm);
@@ -384,7 +388,7 @@ static void find_contact(const lw_data *data, const lw_constraint *constraint, c
         m_dot[k] = n_dot[k] - na_dot * a[k] - na * a_dot[k];
     }
     double size = lw_v3_norm(m), radius = constraint->radius;
-    if (!(size > 0)) size = 1; /* a disc flat on the plane touches nowhere in particular */
+    if (!(size > 0)) size = 1; /* A disc parallel to the plane has no single contact point. */
     double growth = lw_v3_dot(m, m_dot) / (size * size);
     for (int k = 0; k < 3; k++) {
         c->d[k] = -radius * m[k] / size;
@@ -393,7 +397,7 @@ static void find_contact(const lw_data *data, const lw_constraint *constraint, c
     }
 }
 
-/* Two directions across the normal of a plane, which turn with it. */
+/* Computes two directions perpendicular to the normal of a plane, which rotate with the plane. */
 static void tangents(const double R[9], const double n[3], double first[3], double second[3]) {
     double axis[3];
     lw_m3_mul_v(R, (const double[3]){1, 0, 0}, axis);
@@ -404,14 +408,14 @@ static void tangents(const double R[9], const double n[3], double first[3], doub
     lw_v3_cross(n, first, second);
 }
 
-/* Three rows, along the plane's normal and across it. */
+/* Computes three rows: one along the plane's normal and two perpendicular to it. */
 static void rolling_rows(const lw_data *data, const lw_constraint *constraint, int r, lw_rows *rows) {
     int roller = constraint->bodies[0], plane = constraint->bodies[1];
     const lw_body_state *body = &rows->bodies[roller], *base = &rows->bodies[plane];
     contact c;
     find_contact(data, constraint, rows, &c);
 
-    /* relative acceleration of the two material points at the touching point, but for wdot and rddot */
+    /* the relative acceleration of the two material points at the contact, without terms in wdot and rddot */
     double quick[3] = {0, 0, 0}, path[3], part[3];
     add_centripetal(body, c.centre, 1, quick);
     lw_v3_add_cross(body->w, c.d_dot, quick);
@@ -431,7 +435,7 @@ static void rolling_rows(const lw_data *data, const lw_constraint *constraint, i
         add_wrench(rows, &rows->rows[r + k], plane, -1, w, c.touch);
         rows->rate[r + k] = 0;
         rows->gamma[r + k] = -lw_v3_dot(direction[k], quick);
-        rows->phi[r + k] = k == 0 ? lw_v3_dot(c.n, gap) : 0; /* slip is a matter of velocities only */
+        rows->phi[r + k] = k == 0 ? lw_v3_dot(c.n, gap) : 0; /* Slip has a velocity level only. */
     }
 }
 
@@ -478,7 +482,7 @@ void lw_rows_velocities(const lw_model *model, const lw_rows *rows, double *V) {
     }
 }
 
-/* The acceleration (or velocity, or displacement) across a joint, from A of the bodies, 6 each. */
+/* Computes the relative acceleration (or velocity, or displacement) at a joint from A, 6 per body. */
 static void relative_of(const lw_model *model, const lw_rows *rows, int joint, const double *A,
                         double relative[6]) {
     const lw_joint_info *info = &model->joints[joint].info;
@@ -521,7 +525,7 @@ void lw_rows_joint_speeds(const lw_model *model, const lw_rows *rows, const doub
 int lw_row_count(const lw_model *model) {
     lw_rows rows = {0};
     builder b = {.rows = &rows};
-    build(&b, model, LW_HOLD_NONE); /* Without arrays it only counts. */
+    build(&b, model, LW_HOLD_NONE); /* Without arrays, rows are only counted. */
     return rows.count;
 }
 

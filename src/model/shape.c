@@ -19,7 +19,7 @@ typedef struct {
     double second[6]; /* S */
 } moments;
 
-/* sum of s * d d' */
+/* Adds s d d' to the symmetric matrix out. */
 static void add_square(double s, const double d[3], double out[6]) {
     out[0] += s * d[0] * d[0];
     out[1] += s * d[1] * d[1];
@@ -29,7 +29,7 @@ static void add_square(double s, const double d[3], double out[6]) {
     out[5] += s * d[1] * d[2];
 }
 
-/* --- the shapes in their own axes; false if a size is not one ------------------------------------- */
+/* --- shapes in their own axes; the result is false if a size is not valid ------------------------- */
 
 static bool sizes_fit(const double *size, int count) {
     double largest = 0;
@@ -62,7 +62,7 @@ static bool solid_moments(const lw_shape *shape, moments *out) {
     }
 }
 
-/* From the shape's axes to the body's. */
+/* Transforms the moments from the shape's axes to the body's. */
 static bool place_moments(const lw_shape *shape, moments *out) {
     const double *q = shape->rotation, *p = shape->position;
     double R[9], centroid[3], second[6];
@@ -80,7 +80,7 @@ static bool place_moments(const lw_shape *shape, moments *out) {
     return true;
 }
 
-/* --- the shapes given by points, in body axes ----------------------------------------------------- */
+/* --- shapes given by points in body axes ---------------------------------------------------------- */
 
 static bool rod_moments(const lw_shape *shape, moments *out) {
     double along[3];
@@ -114,7 +114,7 @@ static bool tetrahedron_moments(const lw_shape *shape, moments *out) {
     }
     lw_v3_cross(edges[0], edges[1], normal);
     double volume = fabs(lw_v3_dot(normal, edges[2])) / 6;
-    /* Four points in a plane: the computed volume is rounding. */
+    /* The computed volume of four points in a plane is rounding. */
     out->volume = volume > 1e-14 * longest * longest * longest ? volume : 0;
     return longest > 0;
 }

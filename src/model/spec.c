@@ -10,7 +10,7 @@
 
 /* --- copies --------------------------------------------------------------------------------------- */
 
-/* Copies texts into an arena one after the other and remembers whether memory was out. */
+/* Copies texts into an arena one after the other, and records whether memory was exhausted. */
 typedef struct {
     lw_arena *arena;
     bool failed;
@@ -43,7 +43,8 @@ static void copy_texts(text_copier *copier, const char **texts, int count) {
 
 /* --- lists ---------------------------------------------------------------------------------------- */
 
-/* The list with space for one more item: itself, or a copy twice as long; NULL when memory is out. */
+/* Returns the list if it has space for one more item, otherwise a copy of twice the capacity, or NULL if
+ * there is no memory. */
 static void *with_room(lw_arena *arena, void *items, size_t count, size_t *capacity, size_t item_size) {
     if (count < *capacity) return items;
     size_t longer = *capacity ? 2 * *capacity : 8;
@@ -90,7 +91,7 @@ void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]) {
     if (spec && gravity) memcpy(spec->gravity, gravity, sizeof spec->gravity);
 }
 
-/* Changes the entry of that name, or adds one. */
+/* Changes the entry with this name, or adds one. */
 static lw_status set_named(lw_arena *arena, lw_parameter **list, size_t *count, size_t *capacity,
                            const char *name, double value, lw_place place) {
     if (!name) name = "";
@@ -234,7 +235,7 @@ lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constr
 /* --- places --------------------------------------------------------------------------------------- */
 
 lw_status lw_spec_place_body(lw_spec *spec, const lw_body_places *places) {
-    while (spec->body_place_count < spec->body_count) { /* others were added without places */
+    while (spec->body_place_count < spec->body_count) { /* Earlier bodies had no places. */
         lw_body_places *list = with_room(spec->arena, spec->body_places, spec->body_place_count,
                                          &spec->body_place_capacity, sizeof *list);
         if (!list) return LW_ERROR_MEMORY;

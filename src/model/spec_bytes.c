@@ -34,18 +34,18 @@ static const char magic[8] = {'l', 'i', 'n', 'k', 'w', 'o', 'r', 'k'};
 typedef struct walk {
     lw_archive archive;
     lw_spec *spec;
-    char *text; /* reading: room for all texts */
+    char *text; /* reading: memory for the remaining texts */
     bool failed;
 } walk;
 
 static bool reading(const walk *w) { return w->archive.mode == LW_ARCHIVE_READ; }
 
-/* Reading: bytes that are left. */
+/* The number of bytes that have not been read. */
 static size_t left(const walk *w) {
     return w->archive.used < w->archive.size ? w->archive.size - w->archive.used : 0;
 }
 
-/* Refuses the bytes if a condition on them does not hold. */
+/* Rejects the bytes if a condition on them does not hold. */
 static void demand(walk *w, bool condition) {
     if (reading(w) && !condition) w->failed = true;
 }
@@ -61,7 +61,7 @@ static void walk_integer(walk *w, uint64_t *value, int bytes) {
     for (int k = 0; k < bytes; k++) *value |= (uint64_t)b[k] << 8 * k;
 }
 
-/* An integer that must be from least to most. */
+/* Reads or writes an integer, which must lie between least and most. */
 static void walk_int(walk *w, int *value, int least, int most) {
     uint64_t bits = (uint32_t)*value;
     walk_integer(w, &bits, 4);
@@ -91,7 +91,7 @@ static void walk_numbers(walk *w, double *values, size_t count) {
         uint64_t bits;
         memcpy(&bits, &values[k], sizeof bits);
         walk_integer(w, &bits, 8);
-        if (reading(w)) memcpy(&values[k], &bits, sizeof bits); /* else it may be constant */
+        if (reading(w)) memcpy(&values[k], &bits, sizeof bits); /* Otherwise it may be constant. */
     }
 }
 
@@ -115,7 +115,8 @@ static void walk_text(walk *w, const char **text) {
     *text = "";
     demand(w, length <= left(w));
     if (w->failed) return;
-    /* the text takes the room of its code and its bytes, and there is as much room as there are bytes */
+    /* The text with its final zero takes less memory than its code and bytes, and the memory is as large as
+     * all bytes. */
     lw_archive_bytes(&w->archive, w->text, length);
     w->text[length] = '\0';
     demand(w, strlen(w->text) == length);
@@ -123,13 +124,13 @@ static void walk_text(walk *w, const char **text) {
     w->text += length + 1;
 }
 
-/* A text that is never NULL in a spec. */
+/* Reads or writes a text that is never NULL in a spec. */
 static void walk_name(walk *w, const char **text) {
     walk_text(w, text);
     if (reading(w) && !*text) *text = "";
 }
 
-/* How many objects of a list follow, each of which takes at least so many bytes. */
+/* Reads or writes the number of objects of a list, each of which takes at least `least` bytes. */
 static size_t walk_count(walk *w, size_t count, size_t least) {
     uint64_t number = count;
     walk_integer(w, &number, 4);
@@ -203,7 +204,7 @@ static int field_at(const field *fields, int offset) {
     return -1;
 }
 
-/* The offset of a field, if `count` neighbouring numbers begin there; else -1. */
+/* The offset of the field with this number if `count` adjacent numbers begin there, otherwise -1. */
 static int offset_of(const field *fields, int number, int count) {
     int offset = -1;
     for (; fields->count && count > 0; number -= (int)fields->count, fields++) {
@@ -211,7 +212,7 @@ static int offset_of(const field *fields, int number, int count) {
         if (number < 0) return -1;
         size_t at = fields->offset + (size_t)number * sizeof(double);
         int here = (int)fields->count - number;
-        if (offset >= 0 && (size_t)offset != at) return -1; /* not where the numbers before it end */
+        if (offset >= 0 && (size_t)offset != at) return -1; /* The numbers are not adjacent. */
         if (offset < 0) offset = (int)at;
         if (here >= count) return offset;
         return offset_of(fields + 1, 0, count - here) == (int)(at + (size_t)here * sizeof(double)) ? offset
@@ -311,7 +312,7 @@ static void walk_parameter(walk *w, lw_parameter *parameter) {
     walk_text(w, &parameter->text);
     uint64_t evaluated = parameter->evaluated;
     walk_integer(w, &evaluated, 4);
-    parameter->evaluated = (size_t)evaluated; /* walk_spec demands that it is an index */
+    parameter->evaluated = (size_t)evaluated; /* walk_spec checks this index. */
     walk_place(w, &parameter->place);
 }
 
@@ -328,7 +329,7 @@ static void walk_joint_places(walk *w, lw_joint_places *p) {
 
 /* --- lists ---------------------------------------------------------------------------------------- */
 
-/* What an object of zeros takes: the least that one can take. */
+/* The size of an object of zeros, which is the least size of an object. */
 #define LEAST(type, function)                                                                                \
     static size_t least_of_##type(void) {                                                                    \
         walk w = {.archive = {.mode = LW_ARCHIVE_MEASURE}};                                                  \
@@ -338,7 +339,7 @@ static void walk_joint_places(walk *w, lw_joint_places *p) {
         return w.archive.used;                                                                               \
     }
 
-/* A list of a spec: its count, and each of its objects. Writing leaves the objects as they are. */
+/* Reads or writes a list of a spec: its count and its objects. Writing does not change the objects. */
 #define LIST(name, type, function)                                                                           \
     LEAST(type, function)                                                                                    \
     static void name(walk *w, type **items, size_t *count, size_t *capacity) {                               \
@@ -388,7 +389,7 @@ static size_t owners(const lw_spec *spec, lw_binding_owner owner) {
     return 1;
 }
 
-/* The offset from the number of the field, for bytes that have been read. */
+/* Sets the offset of the results from the number of their field, after reading. */
 static void place_results(walk *w, lw_binding *b, int number) {
     int count = lw_binding_results(b->kind);
     bool table = b->owner == LW_OWNER_TABLE_X || b->owner == LW_OWNER_TABLE_Y;
@@ -424,7 +425,7 @@ static void walk_binding(walk *w, lw_binding *b) {
     if (reading(w)) place_results(w, b, number);
 }
 
-/* A binding whose table the caller has replaced does nothing any more. */
+/* Returns whether a binding still has a target; one whose table the caller has replaced has none. */
 static bool lives(const lw_spec *spec, const lw_binding *b) {
     return b->owner == LW_OWNER_NONE || lw_binding_location(spec, b);
 }
@@ -462,7 +463,7 @@ static void walk_bindings(walk *w, lw_bindings *all) {
             if (b->kind == LW_BIND_SHAPE) b->shadow = (int)shadows++;
             operands += (size_t)lw_binding_operands(b->kind), results += (size_t)lw_binding_results(b->kind);
         }
-        /* each operand and each result takes bytes of its own; the indices must be ints */
+        /* Each operand takes at least 12 bytes and each result 8; the indices must be ints. */
         demand(w, operands <= left(w) / 12 && results <= left(w) / 8 && operands + results < INT_MAX);
         if (w->failed) return;
         all->operands = LW_NEW(arena, lw_operand, operands + 1);
@@ -523,7 +524,7 @@ static void walk_head(walk *w, uint64_t *version, uint64_t *length) {
 lw_status lw_spec_save(const lw_spec *spec, void *buffer, size_t size, size_t *needed) {
     if (needed) *needed = 0;
     if (!spec) return LW_ERROR_ARGUMENT;
-    lw_spec copy = *spec; /* walks take what they may change when reading */
+    lw_spec copy = *spec; /* A walk may change its spec when reading. */
     walk measure = {.archive = {.mode = LW_ARCHIVE_MEASURE}, .spec = &copy};
     walk_spec(&measure);
     size_t total = HEAD + measure.archive.used + TAIL;

@@ -1,10 +1,11 @@
-/* validate.c - what is wrong with a body or a joint taken by itself.
+/* validate.c - checks of a body or a joint by itself.
  *
  * Rules    numbers are finite; mass >= 0;
- *          inertia is positive semidefinite (to 1e-9 of the largest moment: data are often rounded to that;
- *          and to what is nothing beside the masses and lengths of the model, inertia_noise). Moments a, b, c
- *          with a + b < c belong to no solid, but a rotor or a measured arm may well be given by the one
- *          moment that matters, and the equations of motion need no more than a positive inertia: a warning;
+ *          inertia is positive semidefinite, to 1e-9 of the largest moment, because data are often rounded to
+ *          nine digits, and to what is negligible beside the masses and lengths of the model
+ *          (inertia_noise). Moments a, b, c with a + b < c belong to no solid, but cause only a warning: a
+ *          rotor or a measured arm may be given by the one moment that matters, and the equations of motion
+ *          need no more than a positive inertia;
  *          axes have a direction; those of a universal joint are perpendicular, of a translation independent;
  *          planar bodies stay in their plane.
  */
@@ -28,7 +29,7 @@ void lw_principal_moments(const double S[6], double e[3]) {
     lw_s3_axes_ascending(S, e, axes);
 }
 
-/* Where a joint holds a body, in the body's frame. */
+/* Computes the joint's point on a body, in the body's frame. */
 static void joint_point(const lw_body_spec *body, const lw_joint_spec *joint, int side, double point[3]) {
     double R[9], from[3];
     if (joint->frame == LW_GEOMETRY_BODY || !body->has_pose) {
@@ -40,8 +41,8 @@ static void joint_point(const lw_body_spec *body, const lw_joint_spec *joint, in
     lw_m3_tmul_v(R, from, point);
 }
 
-/* m l^2 of a body, l the farthest of its joints from its centre of mass, or its largest moment if that is
- * more. */
+/* The larger of m l^2 and the largest moment of a body, where l is the distance of the farthest joint from
+ * the centre of mass. */
 static double moment_scale(const lw_spec *spec, const lw_body_spec *body) {
     double square = 0, moment = 0;
     for (size_t k = 0; k < spec->joint_count; k++)
@@ -57,8 +58,8 @@ static double moment_scale(const lw_spec *spec, const lw_body_spec *body) {
     return fmax(body->mass * square, moment);
 }
 
-/* What is nothing beside this inertia: 1e-15 of what the body's mass makes of the distance to its joints, or
- * 1e-28 of the largest such moment of the model. O(bodies x joints): for doubtful cases only. */
+/* The moment of inertia that is negligible for this body: 1e-15 of its moment_scale, or 1e-28 of the largest
+ * moment_scale of the model. The cost is O(bodies x joints), so that only doubtful cases call this. */
 static double inertia_noise(const lw_spec *spec, const lw_body_spec *body) {
     double greatest = 0;
     for (size_t k = 0; k < spec->body_count; k++)
@@ -66,14 +67,14 @@ static double inertia_noise(const lw_spec *spec, const lw_body_spec *body) {
     return fmax(1e-15 * moment_scale(spec, body), 1e-28 * greatest);
 }
 
-/* The place of a value, or of its object if that is not known. */
+/* The place of a value in the file, or that of its object if the value has none. */
 static lw_place first_known(lw_place value, lw_place object) { return value.line > 0 ? value : object; }
 
 static void validate_spatial_inertia(lw_compiler *compiler, const lw_body_spec *body, lw_place place) {
     double e[3];
     lw_principal_moments(body->inertia, e);
     for (int k = 0; k < 2; k++)
-        if (fabs(e[k]) < 1e-15 * e[2]) e[k] = 0; /* rounding */
+        if (fabs(e[k]) < 1e-15 * e[2]) e[k] = 0; /* It is rounding. */
     double scale = fmax(fabs(e[0]), fabs(e[2]));
     if (e[0] < -tolerance * scale && e[0] < -inertia_noise(compiler->spec, body))
         lw_compile_error(compiler, "body", body->name, place,
@@ -139,7 +140,7 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
     return compiler->errors == before;
 }
 
-/* What a joint's axis number k is called in a model file. */
+/* The name of a joint's axis number k in a model file. */
 static const char *axis_name(lw_joint_type type, int k) {
     if (lw_joint_axes_are_listed(type)) return "axis";
     return k == 1 ? "x" : lw_joint_describe(type)->axis_key;
@@ -236,8 +237,8 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
     return compiler->errors == before;
 }
 
-/* Does the tree joint of body i keep a plane with this normal (world axes, reference configuration)? It does
- * if it turns about the normal only and slides across it only. */
+/* Returns whether the tree joint keeps a plane with this normal (world axes, reference configuration): it
+ * does if it rotates about the normal only and slides perpendicular to the normal only. */
 static bool keeps_plane(const lw_link *link, const double world[9], const double normal[3]) {
     const lw_joint *joint = &link->joint;
     const lw_joint_descriptor *about = lw_joint_describe(joint->type);
@@ -269,7 +270,7 @@ void lw_validate_planar(lw_compiler *compiler) {
         lw_m3_mul(world[i], own->frame.R, body);
         const double normal[3] = {body[2], body[5], body[8]};
         for (int j = i; j > 0; j = model->links[j].parent) {
-            /* A planar body on the path was checked before, all the way to ground. */
+            /* The path from a planar body to ground was checked with that body. */
             if (j != i && model->bodies[j].kind == LW_BODY_PLANAR) {
                 lw_m3_mul(world[j], model->bodies[j].frame.R, body);
                 const double other[3] = {body[2], body[5], body[8]};
