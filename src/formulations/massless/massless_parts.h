@@ -1,10 +1,12 @@
-/* massless_parts.h - what the files of the method `massless` share (docs/theory/massless.md).
+/* massless_parts.h - the parts of the method `massless` that its files share (docs/theory/massless.md).
  *
- *   structure   which speeds stand for directions without mass, and what moves along: decided once per model
- *   null        the directions N(q) themselves, at one position
- *   dampers     what resists them: N'C N
- *   flow        the velocity v = w + N zeta that the balance of forces N'Q = 0 asks for; positions held by
- *   springs alone
+ *   structure   finds once per model which speeds represent massless directions and which bodies these move
+ *   null        computes the massless directions N(q) at one position
+ *   dampers     assembles and factors the damping matrix N'C N of these directions
+ *   flow        finds the velocity v = w + N zeta at which the forces balance, N'Q = 0
+ *   springs     finds the positions and velocities of the directions that springs alone hold
+ *
+ * A massless direction is a motion of the mechanism that moves no mass, one column of N.
  */
 #ifndef LW_MASSLESS_PARTS_H
 #define LW_MASSLESS_PARTS_H
@@ -21,219 +23,272 @@ extern const lw_formulation lw_formulation_massless;
  * that the body beyond it does not move. */
 typedef struct lw_null_node {
     int body;
-    int parent; /* the node before it; -1 at the root, whose joint the direction belongs to */
-    int entry;  /* the first of the joint's speeds in speed[] and value[] */
-    int moved;  /* the place of the body in body[] and twist[]; -1 where the path ends */
-    int kernel; /* of the joint, as in its lw_link */
-    float sign; /* of the joint */
+    int parent; /* The previous node of the path; -1 at the root, whose joint the direction belongs to. */
+    int entry;  /* The index of the joint's first speed in speed[] and value[]. */
+    int moved;  /* The index of the body in body[] and twist[]; -1 if the path ends here. */
+    int kernel; /* The kernel of the joint, as in its lw_link. */
+    float sign; /* The sign of the joint's axis, as in its lw_link. */
 } lw_null_node;
 
 typedef enum lw_root {
-    LW_ROOT_CONSTANT, /* all speeds of the joint represent directions, and its subspace S is constant */
-    LW_ROOT_TURNS,    /* all of them do, and S depends on position */
-    LW_ROOT_RESPONDS  /* some speeds of the joint respond to the others */
+    LW_ROOT_CONSTANT, /* All free speeds of the joint represent directions, and its subspace S is constant. */
+    LW_ROOT_TURNS,    /* All free speeds of the joint represent directions, and S depends on position. */
+    LW_ROOT_RESPONDS  /* Some speeds of the joint respond to the motion of the others. */
 } lw_root;
 
 /* Consecutive directions of one joint that share the same path. */
 typedef struct lw_null_block {
+    /* first is the first direction of the block, count the number of its directions. */
     int first, count;
-    int entries, moved; /* how many speeds and bodies each direction has: strides from one to the next */
-    int responding;     /* how many other speeds of the joint respond */
+    /* entries is the number of speeds of each direction and the stride of its values; moved is the number of
+     * bodies that each direction moves and the stride of its twists. */
+    int entries, moved;
+    int responding; /* The number of speeds of the joint that respond to those that represent directions. */
     lw_root root;
-    int entry, place; /* the first of its values and of its twists */
-    int body;         /* the body whose joint it belongs to */
-    int speed;        /* the first speed of that joint that represents a direction */
-    bool constant;    /* its values do not change with position */
-    bool alone;       /* it shares no speed and no body with another block */
+    int entry, place; /* The indices of the block's first value and of its first twist. */
+    int body;         /* The body whose joint the directions belong to. */
+    int speed;        /* The first speed of that joint that represents a direction. */
+    bool constant;    /* The values of the block do not change with position. */
+    bool alone;       /* The block shares no speed and no body with another block. */
 } lw_null_block;
 
 typedef struct lw_null_shape {
     const lw_model *model;
     lw_arena *arena;
-    bool dense; /* closed loops: every speed and body belongs to every direction, found by massless_loops.c */
-    double length;  /* typical of the mechanism */
-    double *unit;   /* per speed: what it and its coordinate are measured by, `length` or, if it turns, 1 */
-    double *square; /* per speed: the square of that */
-    /* Per body, bit k: speed k of its joint represents a direction. Where other speeds of the joint respond,
-     * this holds at some position, and elsewhere others may represent as many directions. */
+    /* The mechanism has closed loops: every speed and every body belongs to every direction, and
+     * massless_loops.c computes the directions. */
+    bool dense;
+    double length; /* A typical length of the mechanism. */
+    /* Per speed: the unit of the speed and of its coordinate, 1 for a rotation and `length` for a
+     * translation. */
+    double *unit;
+    double *square; /* Per speed: the square of its unit. */
+    /* Per body, bit k: speed k of its joint represents a direction. If other speeds of the joint respond,
+     * the bits hold at one position, and elsewhere other speeds may represent as many directions. */
     unsigned char *left_out;
-    int count; /* directions, from the leaves inwards */
+    int count; /* The number of directions, which are ordered from the leaves inwards. */
     int block_count;
     lw_null_block *blocks;
-    int *rep;        /* per direction: the speed that represents it */
-    int *rep_body;   /* per direction: the body of its joint */
-    int *node_start; /* count + 1 */
+    int *rep;        /* Per direction: the speed that represents it. */
+    int *rep_body;   /* Per direction: the body whose joint has that speed. */
+    int *node_start; /* count + 1: the range of each direction's path in nodes. */
     lw_null_node *nodes;
-    int *entry_start, *speed;    /* count + 1: the speeds of each direction */
-    int *moved_start, *body;     /* count + 1: the bodies that each direction moves */
-    int kinetic_count, *kinetic; /* bodies whose kinetic indicator is needed at each position, ascending */
-    int *kinetic_of;             /* per body: its place in kinetic, or -1 */
-    /* Per kinetic body: the speeds of its joint represent directions only, and all its children are plain. */
+    /* entry_start (count + 1) has the range of each direction in speed and in lw_null.value; speed has the
+     * speeds that take part in each direction. */
+    int *entry_start, *speed;
+    /* moved_start (count + 1) has the range of each direction in body and in lw_null.twist; body has the
+     * bodies that each direction moves. */
+    int *moved_start, *body;
+    /* The kinetic bodies, whose indicator is needed at each position; ascending. */
+    int kinetic_count, *kinetic;
+    int *kinetic_of; /* Per body: its index in kinetic, or -1. */
+    /* Per kinetic body: the body moves as the root of directions only, never further along the path of
+     * another direction, and all its children are plain. */
     unsigned char *simple;
-    int *child, *child_start; /* per kinetic body: its children */
-    int donor_count, *donors; /* bodies with an indicator, and those that contribute to one, descending */
-    double *own;              /* 36 per kinetic body: the indicator of its own inertia */
-    unsigned char *bare;      /* per kinetic body: that indicator is zero */
+    /* child has the children of the kinetic bodies; child_start (kinetic_count + 1) has the range of each
+     * kinetic body's children in child. */
+    int *child, *child_start;
+    /* The kinetic bodies that are not simple, and the children of these, which contribute to their
+     * indicators; descending. */
+    int donor_count, *donors;
+    double *own;         /* 36 per kinetic body: the indicator of its own inertia. */
+    unsigned char *bare; /* Per kinetic body: the indicator of its own inertia is zero. */
     /* Per body: the motions of its parent that move no mass of its subtree are those that its joint
      * absorbs. */
     unsigned char *plain;
-    /* Per body: which speeds of its joint represent directions may change with position. */
+    /* Per body: the choice of the speeds of its joint that represent directions may change with position. */
     unsigned char *changing;
-    /* Bodies whose relative pose is computed because it does not follow from the sines and cosines of q
-     * alone. */
+    /* The bodies whose relative pose must be computed because the sines and cosines of q alone do not give
+     * it; ascending. */
     int placed_count, *placed;
-    /* Bodies whose joint hands on other accelerations for w than for v; carried: because of the parent's
-     * motion too. */
+    /* The bodies at whose joint the bias accelerations of w differ from those of v; ascending. */
     int corrected_count, *corrected;
-    unsigned char *carried;
-    bool turning; /* the subspace of some of these joints depends on position */
+    unsigned char *carried; /* Per corrected body: some direction moves its parent. */
+    bool turning;           /* The subspace of some corrected joint depends on position. */
 } lw_null_shape;
 
-/* NULL when memory is out. A mechanism with closed loops gets an empty dense shape. */
+/* Returns NULL when memory is out. A mechanism with closed loops gets an empty dense shape. */
 lw_null_shape *lw_null_shape_create(const lw_model *model);
 void lw_null_shape_destroy(lw_null_shape *shape);
-/* For massless_loops.c: `count` dense directions for these speeds. */
+/* Fills the shape with `count` dense directions, which the speeds `reps` represent. massless_loops.c calls
+ * this for mechanisms with closed loops. Returns false when memory is out. */
 bool lw_null_shape_fill(lw_null_shape *shape, int count, const int *reps);
 
-/* The largest of the speeds, in rad/s or typical lengths per second, but 1/s at least. */
+/* Returns the largest speed in rad/s, or in typical lengths per second; at least 1/s. */
 double lw_null_fastest(const lw_null_shape *shape, const double *v);
 
-/* The indicator of body i's own inertia: the projector onto the twists (angular; linear / length) that move
- * its mass. Returns its rank. */
+/* Computes the indicator of the inertia of body i itself: the projector onto the twists
+ * (angular; linear / length) that move its mass. Returns the rank of the projector. */
 int lw_kinetic_own(const lw_model *model, int i, double length, double K[36]);
 
-/* Directions that share no damper with others, with their blocks and dampers: what is worked on while it is
- * at hand. */
+/* Consecutive directions that share no damper, body or speed with other directions. A piece is computed to
+ * the end, with its blocks and dampers, while its numbers are in the cache. */
 typedef struct lw_null_piece {
-    int first, end;
-    int block, block_end;
-    int damper, damper_end;
-    int element;     /* the smallest index of an element that acts on this piece or one before it */
-    int speed, body; /* the smallest speed and body that the piece or elements from that one on touch */
-    int placed, placed_end; /* bodies whose places are needed for this piece first */
-    bool constant;          /* its values do not change with position */
-    unsigned *known;        /* the epoch of its factor, if nothing that resists it changes either; or NULL */
+    int first, end;         /* The range of its directions. */
+    int block, block_end;   /* The range of its blocks. */
+    int damper, damper_end; /* The range of its dampers. */
+    int element;            /* The smallest index of an element that acts on this or an earlier piece. */
+    /* The smallest speed and the smallest body that this or an earlier piece, or an element from `element`
+     * on, uses. */
+    int speed, body;
+    /* The range in lw_dampers_placed of the bodies whose relative poses no earlier piece needs. */
+    int placed, placed_end;
+    bool constant; /* The values of its directions do not change with position. */
+    /* The epoch at which the piece was factored, if its matrix does not change with the state; NULL if its
+     * matrix may change. */
+    unsigned *known;
 } lw_null_piece;
 
 /* --- null (massless_null.c) ------------------------------------------------------------------------ */
 
 typedef struct lw_null {
     const lw_null_shape *shape;
-    const struct lw_null
-        *follow; /* whose choice of speeds to take, so that both have the same basis; NULL: an own one */
-    unsigned *left_out; /* per kinetic body: the speeds that stand for directions at this position */
-    int *rep;           /* per direction: its speed at this position */
-    double *value;      /* per entry */
-    double *twist;      /* 6 per moved body, internal axes */
-    double *K, *U, *D;  /* 36 each per kinetic body that is not simple */
+    /* The directions whose choice of representing speeds is taken over, so that both have the same basis;
+     * NULL: these directions choose their own speeds. */
+    const struct lw_null *follow;
+    unsigned *left_out; /* Per kinetic body: the speeds that represent directions at this position. */
+    int *rep;           /* Per direction: the speed that represents it at this position. */
+    double *value;      /* Per entry: the speed's part in the direction. */
+    double *twist;      /* 6 per moved body, in its internal axes. */
+    /* 36 each per kinetic body that is not simple: K is its indicator, U = K S of its joint, and D is the
+     * factor of S'K S. */
+    double *K, *U, *D;
 } lw_null;
 
+/* Returns NULL when memory is out. */
 lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena);
-/* Places of the joints and directions at the position data->q of a tree. */
+/* Computes the relative poses and the directions of a tree at the position data->q. */
 void lw_null_at(lw_null *null, lw_data *data);
-/* The same where lw_velocities has found the places. */
+/* Computes the directions of a tree whose relative poses lw_velocities has computed. */
 void lw_null_placed(lw_null *null, lw_data *data);
-/* The steps of both: the places that are needed, of bodies before `end` and from this place in shape->placed
- * on, from what lw_velocities has found, returns the next; other places (placed: none) and indicators; the
- * directions of a piece. */
+/* Copies the relative poses that lw_velocities has computed, of the bodies before `end` in shape->placed from
+ * index `from` on. Returns the index of the first body that is left. */
 int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end);
+/* Computes sines and cosines of the joints, the relative poses of shape->placed unless these are known
+ * (placed), and the indicators of the kinetic bodies. */
 void lw_null_prepare(lw_null *null, lw_data *data, bool placed);
+/* Computes the relative poses of the given bodies. */
 void lw_null_place(const lw_null *null, lw_data *data, int count, const int *bodies);
+/* Computes the directions of a piece, after lw_null_prepare. */
 void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece);
-/* x += N z, for all speeds; x += z n_k. */
+/* x += N z, for all speeds. */
 void lw_null_times(const lw_null *null, const double *z, double *x);
+/* x += z n_k, with n_k the direction k. */
 void lw_null_add(const lw_null *null, int k, double z, double *x);
-/* V of the bodies in data->motion += that of N z. */
+/* Adds the twists of N z to those of the bodies in data->motion. */
 void lw_null_move(const lw_null *null, const double *z, lw_data *data);
-/* out = N'Q for the loads and joint forces in data. */
+/* out = N'Q for the loads and joint forces in data, for all directions. */
 void lw_null_forces(const lw_null *null, const lw_data *data, double *out);
+/* out = N'Q for the directions of a piece. */
 void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, double *out);
-/* The same with all terms positive: what rounding of it is measured by. */
+/* out = the sum of the absolute values of all terms of N'Q, by which its rounding is measured. */
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out);
 
-/* --- dampers (massless_damping.c, massless_damping_matrix.c)
- * ---------------------------------------------- */
+/* --- dampers (massless_damping.c, massless_damping_matrix.c) ---------------------------------------- */
 
 typedef struct lw_dampers lw_dampers;
 
+/* Returns NULL when memory is out. */
 lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena);
-/* The pieces that can be factored and solved one by one. */
+/* Returns the pieces, which can be factored and solved one after the other. */
 const lw_null_piece *lw_dampers_pieces(const lw_dampers *dampers, int *count);
-/* Bodies that pieces refer to by placed. */
+/* Returns the list of bodies to which lw_null_piece.placed refers. */
 const int *lw_dampers_placed(const lw_dampers *dampers);
-/* Per speed: c of the dampers there that lw_dampers_advance leaves to its caller; NULL: there are none. */
+/* Returns, per speed, the sum c of the dampers that lw_dampers_advance leaves to its caller; NULL if there
+ * are none. */
 const double *lw_dampers_in_joints(const lw_dampers *dampers);
-/* Where elements are to leave what these need, line_of of data.h: each apart from others; or brief, each
- * until its piece is done. */
+/* Returns how many elements between bodies store derivatives (LW_LINE) for the dampers. */
 int lw_dampers_line_count(const lw_dampers *dampers);
+/* Selects and returns the indices for line_of of data.h. With `brief` false each element has a line of its
+ * own. With `brief` true a line serves other elements again when the piece that needs it is done; groups that
+ * choose their pivots (lw_dampers_mix) exclude this and get the separate lines. */
 const int *lw_dampers_lines(lw_dampers *dampers, bool brief);
-/* Is every one of them linear in the speeds? */
+/* Tells whether every damper is linear in the speeds. */
 bool lw_dampers_linear(const lw_dampers *dampers);
-/* ... and can forces follow a change of velocity by lw_dampers_advance alone? */
+/* Tells whether all forces follow a change of velocity by lw_dampers_advance alone: the mechanism is a tree,
+ * every damper is linear, and no drive, applied force or law without potential acts on a direction. */
 bool lw_dampers_steady(const lw_dampers *dampers);
-/* Forces and power of a piece's dampers in data follow when N z, which moves bodies by twists E, 6 each, has
- * been added to its velocities; after the factor at that position. */
+/* Updates the forces and the power of a piece's dampers in data, after N z has been added to the velocities
+ * of the piece. E: 6 per body, the change of its twist. The factor must be that of the present position. */
 void lw_dampers_advance(const lw_dampers *dampers, const lw_null_piece *piece, const double *z,
                         const double *E, lw_data *data);
-/* N'C N at the state in data, after lw_forces, with L D L' of it; directions that are skipped are left out of
- * it. Returns the direction whose pivot does not exceed its floor, or -1. */
+/* Assembles N'C N at the state in data, after lw_forces, and factors it as L D L' without the directions that
+ * are skipped. Returns the first direction whose pivot does not exceed its floor, or -1. */
 int lw_dampers_factor(lw_dampers *dampers, lw_data *data, double t);
-/* The same piece by piece. */
+/* Begins a factor piece by piece: no direction is loose, missing or driven so far. */
 void lw_dampers_begin(lw_dampers *dampers);
+/* Assembles and factors the matrix of one piece, after lw_dampers_begin. */
 void lw_dampers_factor_piece(lw_dampers *dampers, const lw_null_piece *piece, lw_data *data, double t);
-/* Of the last factor: the diagonal of N'C N and the pivots, both times the square of the unit of the speed
- * that represents the direction: a rate of damping times length^2, whichever speed that is. */
+/* Returns the diagonal of N'C N of the last factor, times the square of the unit of the speed that represents
+ * the direction: a damping times length^2, for rotations and translations alike. */
 const double *lw_dampers_diagonal(const lw_dampers *dampers);
+/* Returns the pivots of the last factor, in the unit of lw_dampers_diagonal. */
 const double *lw_dampers_pivots(const lw_dampers *dampers);
-/* Per direction: skipped (no damper ever resists it), and the floor of its pivot, in the same unit; to be
- * filled by whoever classifies. */
+/* Returns, per direction, whether it is skipped because no damper ever resists it. The classification fills
+ * this array. */
 bool *lw_dampers_skipped(lw_dampers *dampers);
+/* Returns, per direction, the floor of its pivot, in the unit of lw_dampers_diagonal. The classification
+ * fills this array. */
 double *lw_dampers_floors(lw_dampers *dampers);
-/* Of the last factor: skipped, held, or without a pivot at that position; and how many are. */
+/* Returns, per direction, whether the last factor has no pivot for it: the direction is skipped, held, or has
+ * lost its damper at that position. */
 const bool *lw_dampers_loose(const lw_dampers *dampers);
+/* Returns the number of loose directions. */
 int lw_dampers_loose_count(const lw_dampers *dampers);
-/* A direction that is neither skipped nor held and has lost its pivot, or -1; is there one? */
+/* Returns the first direction that is neither skipped nor held and has lost its pivot, or -1. */
 int lw_dampers_missing(const lw_dampers *dampers);
+/* Tells whether there is such a direction. */
 bool lw_dampers_lost(const lw_dampers *dampers);
-/* Of the last factor: a direction that is driven rather than damped, or -1. */
+/* Returns a direction of the last factor whose pivot is negative, so that it is driven rather than damped, or
+ * -1. */
 int lw_dampers_driven(const lw_dampers *dampers);
-/* Of the last factor: the speed at which a negative damper in a joint does most work along N z, or -1. */
+/* Returns the speed at which a negative damper in a joint does the most work along N z, with the damping of
+ * the last factor, or -1. */
 int lw_dampers_driver(const lw_dampers *dampers, const double *z);
-/* Directions that some damper reaches whose slope depends on position or time, and may vanish in a region
- * (latent); whether these dampers are left out. */
+/* Returns, per direction, whether a latent damper acts on it: a damper whose slope depends on position, time
+ * or inputs, and may vanish in a region. */
 const bool *lw_dampers_latent(const lw_dampers *dampers);
-/* The element of such a damper that reaches direction k, or -1. */
+/* Returns the element of a latent damper that acts on direction k, or -1. */
 int lw_dampers_latent_element(const lw_dampers *dampers, int k);
-/* Per element: whether it is such a damper; NULL: there are none. */
+/* Returns, per element, whether it is a latent damper; NULL if there are none. */
 const bool *lw_dampers_still(const lw_dampers *dampers);
+/* Leaves latent dampers out of N'C N, or takes them in again. */
 void lw_dampers_without_latent(lw_dampers *dampers, bool without);
-/* Directions that are left to springs, whatever their pivot is: at all states to come, until this is called
- * with NULL (freeze); or at the state of the last factor (hold), which counts them as lost no more. held:
- * NULL if there are none. */
+/* Leaves the held directions to springs at all states to come, whatever their pivots are, and keeps all other
+ * latent directions damped. NULL ends this. */
 void lw_dampers_freeze(lw_dampers *dampers, const bool *held);
+/* Leaves the held directions to springs at the state of the last factor, which no longer counts them as
+ * missing. */
 void lw_dampers_hold(lw_dampers *dampers, const bool *held);
+/* Returns, per direction, whether it is held; NULL if the dampers are not frozen and no direction is held. */
 const bool *lw_dampers_held(const lw_dampers *dampers);
+/* Tells whether lw_dampers_freeze is in effect. */
 bool lw_dampers_frozen(const lw_dampers *dampers);
-/* Per direction: its group chooses at each position which of its directions are damped (lw_dampers_mix). */
+/* Returns, per direction, whether its group chooses at each position which of its directions are damped
+ * (lw_dampers_mix). */
 const bool *lw_dampers_within(const lw_dampers *dampers);
-/* Per direction: the number of one direction of those that it shares dampers with. */
+/* Fills, per direction, the number of its group. Directions that dampers connect form a group, whose number
+ * is that of one of its directions. */
 void lw_dampers_groups(const lw_dampers *dampers, int *of);
-/* Groups with skipped directions beside others choose at each position which these are: to be called when
- * skipped is filled. False when memory is out. follow: whose choice to take, so that both have the same
- * basis, itself: that of its last factor; NULL: a new one. */
+/* Prepares groups that contain both skipped and other directions, which then choose their pivots at each
+ * position. Must be called when skipped is filled. Returns false when memory is out. */
 bool lw_dampers_mix(lw_dampers *dampers, lw_arena *arena);
+/* Sets the dampers whose choice of pivots is taken over, so that both have the same basis. If the leader is
+ * `dampers` itself, the choice of its last factor is kept; NULL: each factor chooses anew. */
 void lw_dampers_follow(lw_dampers *dampers, const lw_dampers *leader);
-/* Per direction: what the diagonal would be if every damper that it may reach took all of its speed; rounding
- * is measured by it. */
+/* size: per direction, the diagonal entry that would result if every damper that may act on the direction
+ * took all of its speed. The rounding of the diagonal is measured by this size. */
 void lw_dampers_sizes(const lw_dampers *dampers, lw_data *data, double t, double *size);
-/* x = (N'C N)^-1 x, zero at skipped directions;  x = L^-1 x;  x = L^-T x. */
+/* x = (N'C N)^-1 x, with zeros in D^-1 at loose directions. */
 void lw_dampers_solve(const lw_dampers *dampers, double *x);
+/* The same for the directions of a piece. */
 void lw_dampers_solve_piece(const lw_dampers *dampers, const lw_null_piece *piece, double *x);
+/* x = L^-1 x. */
 void lw_dampers_lower(const lw_dampers *dampers, double *x);
+/* x = L^-T x. */
 void lw_dampers_upper(const lw_dampers *dampers, double *x);
 
-/* --- flow (massless_velocity.c)
- * -------------------------------------------------------------------------- */
+/* --- flow (massless_velocity.c) --------------------------------------------------------------------- */
 
 typedef struct lw_flow lw_flow;
 struct lw_flow {
@@ -243,110 +298,124 @@ struct lw_flow {
     lw_data *data;
     lw_null *null;
     lw_dampers *dampers;
-    double *zeta;   /* per direction: of the last velocity */
-    double *gamma;  /* per direction: N'Q */
-    double *step;   /* per direction */
-    double *weight; /* per direction: of what is out of balance */
-    double *held;   /* per speed */
-    double *given;  /* per speed: w, of the last velocity that was asked for */
-    double *apart;  /* per speed: N zeta, ... */
-    double *twist;  /* ... and 6 per body: the twists by it; both only where they are known */
-    bool apart_known;
-    struct lw_flow_kept *kept;  /* from one state to the next: massless_velocity.h */
-    bool classifying;           /* directions that are driven rather than damped are no error */
-    bool sprung;                /* directions whose pivot is lost are left to springs, not an error */
-    struct lw_loop_null *loops; /* closed loops: massless_loops.c; else NULL */
+    double *zeta;   /* Per direction: zeta of the last velocity. */
+    double *gamma;  /* Per direction: N'Q. */
+    double *step;   /* Per direction: the last step of Newton's method. */
+    double *weight; /* Per direction: the weight of its unbalanced force in the norm of the imbalance. */
+    double *held;   /* Per speed: workspace. */
+    /* Per speed: the w from which the last velocity was found. It is kept only where springs and latent
+     * dampers act. */
+    double *given;
+    double *apart;              /* Per speed: N zeta, where the subspace of some joint turns. */
+    double *twist;              /* 6 per body: the twists of N zeta. */
+    bool apart_known;           /* apart and twist belong to the present zeta. */
+    struct lw_flow_kept *kept;  /* Data kept from one state to the next, see massless_velocity.h. */
+    bool classifying;           /* Directions that are driven rather than damped are not an error. */
+    bool sprung;                /* Directions that have lost their pivot are left to springs, not an error. */
+    struct lw_loop_null *loops; /* Closed loops, see massless_loops.c; NULL for trees. */
 };
 
+/* Returns NULL when memory is out. */
 lw_flow *lw_flow_create(const lw_null_shape *shape);
 void lw_flow_destroy(lw_flow *flow);
-/* Directions, forces and N'C N with its factor at the state in flow->data (lw_take_state); tau may be NULL.
- * Returns LW_ERROR_SINGULAR, and says where, if a pivot is lost. */
+/* Computes the directions, the forces, and N'C N with its factor at the state in flow->data (lw_take_state).
+ * tau may be NULL. Returns LW_ERROR_SINGULAR with the name of the direction if a pivot is lost that springs
+ * may not replace. */
 lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error);
-/* From the state (q, w) in flow->data: v = w + N zeta with N'Q(q, v, t) = 0 where dampers resist; data->v is
- * v afterwards, and forces and power are those at v. */
+/* Starts from the state (q, w) in flow->data and finds v = w + N zeta with N'Q(q, v, t) = 0 in all directions
+ * that dampers resist. Afterwards data->v is v, and forces and power are those at v. */
 lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error);
-/* What it means that directions have lost their pivots in the last factor; up to `loose` of them may be left
- * to springs. */
+/* Judges the last factor: returns LW_ERROR_SINGULAR if a direction is driven, or if directions have lost
+ * their pivots and springs may not hold them. At most `loose` directions may be left to springs. */
 lw_status lw_flow_lost(const lw_flow *flow, int loose, lw_error *error);
-/* LW_ERROR_SINGULAR with the sentence that there is none; a velocity whose square is still a number. */
+/* Returns LW_ERROR_SINGULAR with the message that no speed balances the forces on direction k. */
 lw_status lw_flow_not_found(const lw_flow *flow, int k, double t, lw_error *error);
+/* Speeds beyond this count as not found: their squares would come close to the largest double. */
 #define LW_OUT_OF_REACH 1e150
-/* lw_flow_velocity where dampers are steady (massless_steady.c). */
+/* lw_flow_velocity for dampers that are steady (massless_steady.c). */
 lw_status lw_flow_steady(lw_flow *flow, double t, const double *tau, lw_error *error);
 
-/* Which direction is what. */
+/* The classification of the directions. */
 typedef struct lw_null_kinds {
-    lw_direction_kind *kind; /* per direction */
-    bool *driven;            /* per direction: negative damping */
-    double *floor;           /* per direction: of its pivot in N'C N, as lw_dampers_floors has it */
-    int *speed;              /* per direction: the one to name it by, of a joint whose body moves */
-    bool *wanting;           /* per direction: without latent dampers nothing resists it */
-    bool *
-        /* per direction: wanting, and there are such: whether it is damped is a matter of the state */
-        latent;
-    int algebraic;    /* how many are */
-    int undetermined; /* the first that is, or -1 */
+    lw_direction_kind *kind; /* Per direction: what determines it. */
+    bool *driven;            /* Per direction: its damping is negative. */
+    double *floor;           /* Per direction: the floor of its pivot in N'C N, as in lw_dampers_floors. */
+    int *speed;              /* Per direction: the speed that names it, of a joint whose body moves. */
+    bool *wanting;           /* Per direction: nothing but latent dampers resists it, if anything does. */
+    /* Per direction: the direction is wanting, and a latent damper acts on it, so that the state decides
+     * whether it is damped. */
+    bool *latent;
+    int algebraic;    /* The number of directions that were found without a damper. */
+    int undetermined; /* The first undetermined direction, or -1. */
 } lw_null_kinds;
 
 /* --- springs (massless_springs.c): directions held by springs alone ----------------------------------- */
 
 typedef struct lw_springs lw_springs;
 
-/* `probe` is a flow of its own for states nearby. candidate: per direction, whether it may be algebraic at
- * some position, which it is where the dampers of the flow find it loose. NULL when memory is out. */
+/* probe: a separate flow, which evaluates states nearby. candidate: per direction, whether it may be
+ * algebraic at some position; it is algebraic wherever the dampers of the flow find it loose. Returns NULL
+ * when memory is out. */
 lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candidate, lw_arena *arena);
-/* d/dz of the balance L^-1 N'Q of the algebraic directions for displacements N L^-T z; factored. Returns the
- * direction at which it is singular, or -1. */
+/* Computes and factors G, the derivative of the balance L^-1 N'Q of the algebraic directions with respect to
+ * displacements N L^-T z. Returns the first direction at which G is singular, or -1. */
 int lw_springs_factor(lw_springs *springs, double t, const double *tau);
-/* Its entry on the diagonal, as a size. */
+/* Returns the absolute value of the diagonal entry of G at an algebraic direction, in N/m or N m/rad; 0 for
+ * other directions. */
 double lw_springs_stiffness(const lw_springs *springs, int direction);
-/* Was it singular there? Then N z is a motion that nothing holds. */
+/* Tells whether the last G was singular at the direction. */
 bool lw_springs_lost(const lw_springs *springs, int direction);
+/* Computes z such that N z is the motion at which G is singular, which nothing holds; zero if G is not
+ * singular at the direction. */
 void lw_springs_free(lw_springs *springs, int direction, double *z);
-/* Moves q along the algebraic directions until they balance. */
+/* Moves q along the algebraic directions until their forces balance. moved: the length of the longest step,
+ * in angles or typical lengths. */
 lw_status lw_springs_settle(lw_springs *springs, double t, const double *tau, double *q, const double *v,
                             double *moved, lw_error *error);
-/* Moves q along them, down to the next stable balance, at the start of a run and after a jump, or to where a
- * damper engages; LW_ERROR_SINGULAR where none is found: settle tells why. work (may be NULL): += that of
- * drives and forces on the way. loops: closed after each step there (may be NULL). */
+/* Moves q along the algebraic directions downhill to the next stable balance, or to the position at which a
+ * damper engages; for the start of a run and for jumps. work (may be NULL): the work of drives and forces on
+ * the path is added to it. Returns LW_ERROR_SINGULAR if no balance is found; lw_springs_settle reports the
+ * reason. */
 lw_status lw_springs_descend(lw_springs *springs, double t, const double *tau, double *q, const double *v,
                              lw_power *work);
+/* Sets the projection that closes loops after each step downhill; NULL if there are no loops. */
 void lw_springs_loops(lw_springs *springs, lw_projection *loops);
-/* Adds to the velocity of the flow what keeps them in balance. */
+/* Adds to the velocity of the flow the part that keeps the algebraic directions in balance. */
 lw_status lw_springs_velocity(lw_springs *springs, double t, const double *tau, lw_error *error);
 
-/* Whether the given position balances the forces along the algebraic directions, after lw_springs_velocity:
- * accelerations of a position that does not would satisfy no law. LW_ERROR_SINGULAR names the worst one. */
+/* Checks, after lw_springs_velocity, that the forces along the algebraic directions balance at the given
+ * position: accelerations at any other position would satisfy no law. LW_ERROR_SINGULAR names the direction
+ * that is farthest from balance. */
 lw_status lw_springs_check_balance(lw_springs *springs, double t, const double *tau, lw_error *error);
 
-/* lw_flow_velocity and lw_springs_velocity (springs may be NULL), and, where no velocity balances because
- * dampers that only push have let go, the one that springs ask for. */
+/* Calls lw_flow_velocity and lw_springs_velocity (springs may be NULL). If no velocity balances the forces
+ * because dampers that can only push have let go, springs determine the velocity of their directions. */
 lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
                                 lw_error *error);
 
-/* v += what brings positions back into balance at a rate (1/s), with the last factors, after
- * lw_springs_velocity. */
+/* Adds to v the velocity that brings positions back into balance at a rate (1/s), by the last factor of G,
+ * after lw_springs_velocity. */
 void lw_springs_pull(lw_springs *springs, double t, double rate, double *v);
 
-/* --- rows (massless_rows.c): the paper's equations (25), (26), (28) in (q, v)
- * ---------------------------- */
+/* --- rows (massless_rows.c): the paper's equations (25), (26), (28) in (q, v) ------------------------ */
 
-/* out: nq + nv rows at (y, ydot); force: room for nv. */
+/* out: nq + nv rows at (y, ydot). force: workspace of nv numbers. */
 void lw_massless_rows(const lw_model *model, lw_data *data, double t, const double *y, const double *ydot,
                       double *force, double *out, lw_power *power);
 
 /* --- classification (massless_kinds.c) ------------------------------------------------------------------ */
 
-/* Up to so many directions all may be found algebraic where dampers stand across them. */
+/* With up to so many directions, every direction may become algebraic at a position where its damper stands
+ * across it. */
 enum { LW_LOOSE_LIMIT = 200 };
 
 lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena *arena, lw_error *error);
-/* The body that a speed's joint carries. */
+/* Returns the body that the joint of a speed carries. */
 int lw_body_of_speed(const lw_model *model, int speed);
-/* "rotation about x", of that body. */
+/* Writes the motion of that body, such as "rotation about x", into text. */
 void lw_describe_speed(const lw_model *model, int speed, char *text, size_t size);
-/* LW_ERROR_SINGULAR with the sentence: nothing resists a motion without mass that has this speed. */
+/* Returns LW_ERROR_SINGULAR with the message that nothing resists a massless motion that has this speed, or
+ * (driven) that forces drive the motion rather than damp it. */
 lw_status lw_undetermined_speed(const lw_model *model, int speed, bool driven, lw_error *error);
 
 #endif
