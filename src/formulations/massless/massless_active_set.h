@@ -1,5 +1,5 @@
-/* massless_active_set.h - what determines motions without mass from one event to the next
- * (massless_active_set.c).
+/* massless_active_set.h - the conditions and dampers that determine massless motions, which are kept from one
+ * event to the next (massless_active_set.c). A stretch is the time between two events.
  */
 #ifndef LW_MASSLESS_ACTIVE_SET_H
 #define LW_MASSLESS_ACTIVE_SET_H
@@ -8,35 +8,39 @@
 
 typedef struct lw_follow {
     const lw_null_shape *shape;
-    int directions; /* that may be damped or not: latent */
-    const bool *latent;
-    int elements, *element; /* those with conditions that act on motions which no constant damper resists */
-    int *held_of;           /* per element of the model: the first of its outcomes, or -1 */
-    double *outcomes;
-    bool *loose;   /* per direction: it has no damper, ... */
-    bool *held;    /* ... in a region */
-    bool *once;    /* per direction: its change has been told */
-    bool begun;    /* there is such a stretch */
-    int *group;    /* per direction: one of those that it shares dampers with */
-    int *count;    /* per direction: of a group, how many are loose; room */
-    lw_data *data; /* for energies */
-    bool *before;  /* per direction, and ... */
-    double *q;     /* ... per coordinate: what was before an event */
+    int directions; /* The number of latent directions, of which the state decides whether they are damped. */
+    const bool *latent; /* Per direction: it is latent. */
+    /* The elements with conditions that act on motions which no constant damper resists. */
+    int elements, *element;
+    int *held_of;     /* Per element of the model: the index of its first outcome in outcomes, or -1. */
+    double *outcomes; /* The outcomes of the conditions in this stretch. */
+    bool *loose;      /* Per direction: it has no damper in this stretch. */
+    bool *held;       /* Per direction: it has no damper in a region, and springs hold it in this stretch. */
+    bool *once;       /* Per direction: a change from damped to held or back has been reported. */
+    bool begun;       /* A stretch has begun. */
+    int *group;       /* Per direction: the number of its group of directions that share dampers. */
+    int *count;       /* Per group: workspace for the number of its loose directions. */
+    lw_data *data;    /* For the evaluation of energies. */
+    bool *before;     /* Per direction: it was loose before the event. */
+    double *q;        /* Per coordinate: the position before the event. */
 } lw_follow;
 
-/* NULL in *follow: nothing can change. False when memory is out. */
+/* *follow is NULL if no event can change anything. Returns false when memory is out. */
 bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, const lw_dampers *dampers,
                       const double *inputs, lw_arena *arena, lw_follow **follow);
 void lw_follow_destroy(lw_follow *follow);
-/* Conditions of elements and dampers of the flow are as at the beginning of the stretch; or (release) as each
- * state says. */
+/* Keeps the outcomes of conditions and the held directions of the flow as they were when the stretch
+ * began. */
 void lw_follow_hold(const lw_follow *follow, lw_flow *flow);
+/* Lets each state decide outcomes and dampers again. */
 void lw_follow_release(lw_flow *flow);
-/* The state in the flow, whose velocity and factor are those by state, begins a stretch. */
+/* Begins a stretch with the state in the flow, whose velocity and factor have been found without anything
+ * held from before. */
 void lw_follow_begin(lw_follow *follow, lw_flow *flow, double t);
+/* Returns the number of event functions. */
 int lw_follow_root_count(const lw_follow *follow);
-/* At the state in the flow, with the velocity and the conditions of the stretch: values, positive while it
- * lasts. */
+/* Evaluates the event functions at the state in the flow, whose velocity belongs to the conditions of the
+ * stretch. The values are positive as long as the stretch lasts. */
 void lw_follow_roots(lw_follow *follow, lw_flow *flow, double t, double *values);
 
 #endif

@@ -1,11 +1,12 @@
-/* massless_bias.h - velocities of a tree, with the bias of w = v - N zeta instead of v.
+/* massless_bias.h - velocities of a tree, with the bias accelerations of w = v - N zeta instead of those of
+ * v.
  *
- * The accelerations that speeds alone make differ by (docs/theory/massless.md, 6)
+ * The two bias accelerations differ by (docs/theory/massless.md, eq. 6)
  *
- *     (S v) x X E - Sdot(v) e,      e = N zeta at the joint,  E the parent's twist by it
+ *     (S v) x X E - Sdot(v) e,      e = N zeta at the joint,  E the twist of the parent in the motion N zeta
  *
- * at the few joints that N moves, known once per model (shape->corrected). They are corrected on the way of
- * the velocities, while their numbers are at hand.
+ * at the few joints that N moves, which are known once per model (shape->corrected). The recursion of the
+ * velocities adds the difference while the numbers of the joint are in the cache.
  *
  * Source   Arnold (2013), eqs 29-32.
  * Cost     O(n).
@@ -15,14 +16,14 @@
 
 #include "formulations/massless/massless_joints.h"
 
-/* Of a free joint: R'e, and S° e along v. */
+/* For a free joint: local = R'e, and out = the derivative of S along v, times e. */
 INLINE void free_rate(const double *S, const double *v, const double *e, double local[3], double out[6]) {
     for (int k = 0; k < 3; k++) local[k] = S[3 + k] * e[0] + S[9 + k] * e[1] + S[15 + k] * e[2], out[k] = 0;
     lw_v3_cross(local, v + 3, out + 3);
 }
 
-/* S° v along v where S stands as joint_motion.h says (the joint is not inverted), times e instead of the
- * second v: from S itself. */
+/* out = Sdot(v) e, from S itself, for a joint that is not inverted; the columns of S are those of
+ * joint_motion.h. */
 INLINE void turning_rate(const lw_joint *joint, const double *S, const double *v, const double *e,
                          double out[6]) {
     const lw_joint_descriptor *about = lw_joint_describe(joint->type);
@@ -33,7 +34,8 @@ INLINE void turning_rate(const lw_joint *joint, const double *S, const double *v
         return;
     }
     if (!lw_joint_subspace_varies(joint->type)) return;
-    double w[3] = {0, 0, 0}; /* of the turns behind speed k, which turn its column: S_k° = S_k x w */
+    /* w: the angular velocity of the rotations after speed k, which turn its column: dS_k/dt = S_k x w. */
+    double w[3] = {0, 0, 0};
     for (int k = joint->nv - 1; k >= 0; k--) {
         double turned[3];
         bool turns = lw_joint_speed_turns(joint->type, k);
@@ -43,7 +45,7 @@ INLINE void turning_rate(const lw_joint *joint, const double *S, const double *v
     }
 }
 
-/* The joint's S differentiated along v, times e. */
+/* out = Sdot(v) e of joint i. */
 static void subspace_rate(const recursion *r, int i, const double *e, double out[6]) {
     const lw_link *link = &r->model->links[i];
     const lw_joint *joint = &link->joint;
@@ -55,7 +57,8 @@ static void subspace_rate(const recursion *r, int i, const double *e, double out
     double R[9], p[3], direct[6 * LW_JOINT_MAX_V], b[6];
     joint_place_direct(joint, r->q + link->q, R, p, direct);
     turning_rate(joint, direct, v, e, b);
-    double moving[6] = {0}, other[6] = {0}, across[6]; /* S = -Ad S_direct, and Ad turns with the joint */
+    /* S = -Ad S_direct, and Ad turns with the joint. */
+    double moving[6] = {0}, other[6] = {0}, across[6];
     joint_other_side(R, p, b, out);
     for (int k = 0; k < joint->nv; k++) {
         lw_v6_axpy(v[k], S + 6 * k, moving);
@@ -65,7 +68,7 @@ static void subspace_rate(const recursion *r, int i, const double *e, double out
     lw_v6_axpy(-1, across, out);
 }
 
-/* As general_velocity of tree_recursion.h, where place and S are known. */
+/* The same as general_velocity of tree_recursion.h, for a joint whose relative pose and S are known. */
 static void placed_velocity(const recursion *r, int i) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent];
@@ -86,7 +89,7 @@ static void placed_velocity(const recursion *r, int i) {
         slides = false;
         relative[0] = S[0] * v[0], relative[1] = v[1], relative[2] = S[2] * v[0];
         turning_rate(&link->joint, S, v, v, own->bias);
-    } else if (link->kernel == LW_KERNEL_FREE) { /* S is (0; R'), (1; 0) */
+    } else if (link->kernel == LW_KERNEL_FREE) { /* The columns of S are (0; R') and (1; 0). */
         free_rate(S, v, v, relative + 3, own->bias);
         lw_v3_copy(v + 3, relative);
     } else {
@@ -104,9 +107,10 @@ static void placed_velocity(const recursion *r, int i) {
     if (slides) r3_add_cross(t, relative + 3, own->bias + 3);
 }
 
-/* bias of body i += the difference. */
+/* The three functions add the difference to the bias of body i. E: the parent's twist in the motion N zeta;
+ * apart: N zeta per speed. The subspaces of aligned joints are constant, so these do not need apart. */
 INLINE void revolute_correct(const recursion *r, int i, const double *E, const double *apart, int a) {
-    (void)apart; /* S does not turn */
+    (void)apart;
     const lw_link *link = &r->model->links[i];
     int b = (a + 1) % 3, c = (a + 2) % 3;
     double linear[3], w[3], x[3], rate = link->sign * r->v[link->v], *bias = r->nodes[i].bias;
@@ -129,8 +133,7 @@ INLINE void prismatic_correct(const recursion *r, int i, const double *E, const 
 }
 static void general_correct(const recursion *r, int i, const double *E, const double *apart) {
     const lw_link *link = &r->model->links[i];
-    const double *v = r->v + link->v, *S = r->S + 6 * link->v,
-                 *e = apart + link->v; /* zero where no S turns */
+    const double *v = r->v + link->v, *S = r->S + 6 * link->v, *e = apart + link->v; /* zero if no S turns */
     double carried[6], moving[6] = {0}, own[6], *bias = r->nodes[i].bias;
     bool ball = link->kernel == LW_KERNEL_SPHERICAL, universal = link->kernel == LW_KERNEL_UNIVERSAL,
          floats = link->kernel == LW_KERNEL_FREE;
@@ -148,7 +151,7 @@ static void general_correct(const recursion *r, int i, const double *E, const do
         lw_v3_add_cross(moving, carried + 3, bias + 3);
         if (!ball && !universal) lw_v3_add_cross(moving + 3, carried, bias + 3);
     }
-    if (universal) { /* first axis (cos q1, 0, sin q1) */
+    if (universal) { /* The first axis is (cos q1, 0, sin q1). */
         double rate = v[1] * e[0];
         bias[0] += S[2] * rate, bias[2] -= S[0] * rate;
     } else if (floats) {
@@ -161,7 +164,7 @@ static void general_correct(const recursion *r, int i, const double *E, const do
     }
 }
 
-/* e per speed, where some S turns, and 6 per body: E of the bodies that N moves. Others keep zeros. */
+/* Computes the motion N zeta: e per speed, if some S turns, and E, 6 per body, the twists of the bodies. */
 static inline void motion_apart(const lw_null *null, const double *zeta, double *e, double *E) {
     const lw_null_shape *shape = null->shape;
     const lw_null_piece all = whole(shape);
@@ -172,8 +175,8 @@ static inline void motion_apart(const lw_null *null, const double *zeta, double 
     lw_null_times(null, zeta, e);
 }
 
-/* As velocities of tree_recursion.h, when lw_null_at has turned and placed the joints. E NULL: the bias of v
- * itself. */
+/* The same as velocities of tree_recursion.h, after lw_null_at, which has computed the relative poses of the
+ * joints. E NULL: the bias is that of v itself. */
 static inline void velocities_apart(const lw_null_shape *shape, const recursion *r, const double *e,
                                     const double *E) {
     const lw_model *model = r->model;

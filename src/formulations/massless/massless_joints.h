@@ -1,12 +1,13 @@
-/* massless_joints.h - the articulated-body recursion at joints of several speeds, some of which stand for
- * motions without mass.
+/* massless_joints.h - the articulated-body recursion at joints of several speeds, some of which represent
+ * massless directions.
  *
- *   I^ - U D^+ U',   f^ + U D^+ u + (that inertia) bias,   D^+ without the speeds that are left out (their
- *   floor is infinite)     (17)
+ *   inertia handed over   I^ - U D^+ U'                                                             (17)
+ *   force handed over     f^ + U D^+ u + (that inertia) bias
  *
- * No mass moves along these, so I^ n = 0. A joint of which every speed is left out is rigid: its U vanishes,
- * it hands over all that it carries. A ball joint hands over a mass matrix, as one with full rank does, since
- * U D^+ U' takes up all of A and B.
+ * D^+ is the inverse of D without the speeds that are left out, whose floor is infinite. No mass moves along
+ * these, so I^ n = 0. A joint of which every speed is left out is rigid: its U vanishes, and it hands over
+ * the whole inertia and force of its body. A ball joint hands over a mass matrix only, as a ball joint of
+ * full rank does, since U D^+ U' cancels A and B.
  *
  * Source   Arnold (2013), eqs 17, 25a; symbols of tree_recursion.h, kernels beside those of tree_forward.h.
  * Cost     O(1).
@@ -16,12 +17,12 @@
 
 #include "formulations/massless/massless_motion.h"
 
-/* Is every speed of the joint left out? */
+/* Tells whether every speed of the joint is left out. */
 static inline bool is_rigid(const lw_link *link, unsigned left_out) {
     return left_out == (1u << link->joint.nv) - 1;
 }
 
-/* What a rigid ball joint hands over: of the inertia the mass matrix C alone. */
+/* Hands over the inertia and force of a rigid ball joint; the inertia is the mass matrix C alone. */
 static void rigid_ball_eliminate(const recursion *r, int i) {
     const lw_link *link = &r->model->links[i];
     const place *at = &r->places[i];
@@ -37,7 +38,8 @@ static void rigid_ball_eliminate(const recursion *r, int i) {
     hand_over(r, link, at->p, none, none, C1, f1, -1);
 }
 
-/* As spherical_eliminate, whose torque is tau where all forces balance: here f + A A^+ (tau - f). */
+/* The same as spherical_eliminate for a deficient A. There the torque handed over is tau; here it is
+ * f + A A^+ (tau - f), which equals tau if all forces balance. */
 static void ball_eliminate(const recursion *r, int i, int *bad) {
     const lw_link *link = &r->model->links[i];
     double *L = r->D + 6 * link->v, *kept = r->U + 6 * link->v, *u = r->u + link->v;
@@ -52,7 +54,7 @@ static void ball_eliminate(const recursion *r, int i, int *bad) {
     *bad = factor(3, 0, L, r->floor + link->v);
     if (link->parent == 0) return;
     solve_lower(3, 0, L, y);
-    for (int m = 0; m < 3; m++) { /* columns of W = L^-1 B, V = D^+ W */
+    for (int m = 0; m < 3; m++) { /* the columns of W = L^-1 B and V = D^+ W */
         double w[3] = {B[m], B[3 + m], B[6 + m]};
         solve_lower(3, 0, L, w);
         for (int k = 0; k < 3; k++) W[3 * k + m] = w[k], V[3 * k + m] = L[7 * k] * w[k];
@@ -96,8 +98,10 @@ static void rigid_accelerate(const recursion *r, int i) {
     for (int k = 0; k < link->joint.nv; k++) r->vdot[link->v + k] = 0;
 }
 
-/* x: what the joint carries outwards, with prescribed accelerations; y: the joint's other accelerations D^+
- * (u - U'x), whose part without mass is arbitrary. nv, fixed: constants where that pays. */
+/* Computes the accelerations of a joint before the choice of their massless part. x: the acceleration that
+ * the joint carries outwards, with the prescribed accelerations of the joint. y: the other accelerations of
+ * the joint, D^+ (u - U'x), whose massless part is arbitrary. Callers pass nv and fixed as constants where
+ * the compiler gains by it. */
 INLINE void rates_by_motion(const recursion *r, int i, int nv, unsigned fixed, double x[6], double *y) {
     const lw_link *link = &r->model->links[i];
     const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v,
@@ -111,7 +115,7 @@ INLINE void rates_by_motion(const recursion *r, int i, int nv, unsigned fixed, d
 }
 INLINE void deficient_rates(const recursion *r, int i, double x[6], double y[LW_JOINT_MAX_V]) {
     const lw_link *link = &r->model->links[i];
-    if (link->kernel == LW_KERNEL_SPHERICAL) { /* U is (A; B'), B kept */
+    if (link->kernel == LW_KERNEL_SPHERICAL) { /* U = (A; B'), of which B is stored. */
         const double *B = r->U + 6 * link->v, *D = r->D + 6 * link->v;
         carry_general(r, i, x);
         for (int k = 0; k < 3; k++) y[k] = r->u[link->v + k] - r3_dot(B + 3 * k, x + 3);
@@ -124,7 +128,7 @@ INLINE void deficient_rates(const recursion *r, int i, double x[6], double y[LW_
         rates_by_motion(r, i, link->joint.nv, link->prescribed, x, y);
 }
 
-/* Accelerations of the joint and its body, from these. */
+/* Computes the accelerations of the joint and of its body from x and y of deficient_rates. */
 INLINE void deficient_accelerate(const recursion *r, int i, const double x[6], const double *y) {
     const lw_link *link = &r->model->links[i];
     const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v;

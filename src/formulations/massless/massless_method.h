@@ -1,4 +1,5 @@
-/* massless_method.h - inside of the method `massless`: what massless.c and massless_events.c share.
+/* massless_method.h - the object of the method `massless`, shared by massless.c, massless_recursion.c and
+ * massless_events.c.
  */
 #ifndef LW_MASSLESS_METHOD_H
 #define LW_MASSLESS_METHOD_H
@@ -9,47 +10,61 @@
 #include "constraints/projection.h"
 
 typedef struct massless_method {
-    lw_loop_method looped; /* its data are those of flow */
+    lw_loop_method looped; /* The base of methods with closed loops; its data are those of flow. */
     lw_null_shape *shape;
     lw_null_kinds kinds;
-    lw_flow *flow;  /* the state */
-    lw_flow *ahead; /* states nearby, for rates; NULL if there is no motion without mass */
-    lw_flow *probe; /* of springs; NULL if there are none */
-    lw_springs *springs, *springs_ahead; /* of directions that are algebraic, somewhere at least */
-    lw_projection *projection;           /* closed loops */
-    lw_loop_system *system;
-    lw_follow *follow;               /* what may change on the way; NULL: nothing */
-    bool mixed;                      /* some joint that goes by its S has speeds that are left out */
-    unsigned *taken;                 /* per kinetic body: the speeds that are left out by now */
-    int *direction, *entry;          /* per body: the first direction of its joint, and its first value */
-    double *floor;                   /* per speed */
-    double *least;                   /* per speed: its floor where it is not left out */
-    double inertia;                  /* typical of the mechanism */
-    double *q, *v, *w, *wdot, *rate; /* per coordinate or speed */
-    double *tau;
+    lw_flow *flow;  /* The present state. */
+    lw_flow *ahead; /* States nearby, for rates by differences; NULL if there are no massless directions. */
+    lw_flow *probe; /* States nearby, for the springs; NULL if no direction can be algebraic. */
+    /* The algebraic directions of flow (springs) and of ahead (springs_ahead); NULL if no direction can be
+     * algebraic at any position. */
+    lw_springs *springs, *springs_ahead;
+    lw_projection *projection; /* Closes loops; NULL for trees. */
+    lw_loop_system *system;    /* The equations of motion with closed loops; NULL for trees. */
+    lw_follow *follow;         /* What events can change in a run; NULL if they can change nothing. */
+    /* Some joint that is neither an aligned revolute nor an aligned prismatic one has speeds that represent
+     * massless directions. */
+    bool mixed;
+    unsigned *taken; /* Per kinetic body: the left-out speeds for which floor was last set. */
+    /* Per body: the first direction of its joint, and the index of that direction's first value. */
+    int *direction, *entry;
+    double *floor;  /* Per speed: the floor of its pivot; infinite for a speed that is left out. */
+    double *least;  /* Per speed: its floor wherever it is not left out. */
+    double inertia; /* A typical inertia of the mechanism. */
+    /* Workspace per coordinate (q) or per speed (v, wdot, rate); w has room for both. */
+    double *q, *v, *w, *wdot, *rate;
+    double *tau; /* Per speed: workspace for joint forces. */
     lw_newton_hints hints;
-    bool any_position; /* positions out of the balance of springs have accelerations, too: for `applies` */
+    /* Positions at which the springs are out of balance have accelerations, too; `applies` sets this. */
+    bool any_position;
 } massless_method;
 
-/* Positions and velocities in balance: q, v of the flow's data. start: positions go down to the next stable
- * one. work (may be NULL): of drives and forces on the way down. */
+/* Brings positions and velocities into balance; the result is q and v of the flow's data. start: positions
+ * first go downhill to the next stable balance. work (may be NULL): the work of drives and forces on the path
+ * downhill. */
 lw_status lw_massless_settle(massless_method *m, bool start, double t, const double *q, const double *v,
                              lw_power *work, lw_error *error);
+/* The position and the consistent velocity of the state y = (q, w). */
 void lw_massless_from_state(lw_method *base, double t, const double *y, double *q, double *v);
 
-/* Recursions of a tree (massless_recursion.c), after the flow has found velocity, forces and poses.
- * lw_massless_accelerate: wdot into data->vdot; as_given: w is v. lw_massless_accelerate_by_rates: all
- * accelerations from those that vdot has for the speeds which represent motions without mass.
- * lw_massless_find_floors: the least pivots of the articulated inertias, from a few positions.
- * lw_massless_balance_rows: M wdot + h - Q. lw_massless_add_still: adds the accelerations without mass of
- * each joint, times a typical inertia, which makes the matrix of the rows regular. */
+/* --- recursions of a tree (massless_recursion.c) -----------------------------------------------------
+ * All but lw_massless_find_floors use the velocity, the forces and the poses that the flow has found. */
+
+/* Computes wdot and stores it in data->vdot. as_given: w is v, so the bias is that of v. */
 lw_status lw_massless_accelerate(massless_method *m, bool as_given, lw_error *error);
+/* Computes all accelerations from those of the speeds that represent massless directions, which vdot has on
+ * entry; after lw_massless_accelerate, whose articulated inertias are used again. */
 void lw_massless_accelerate_by_rates(massless_method *m, double *vdot);
+/* Determines the floors of the pivots of the articulated inertias, from the pivots at a few positions. */
 void lw_massless_find_floors(massless_method *m);
+/* row = M wdot + h - Q. */
 void lw_massless_balance_rows(massless_method *m, const double *wdot, double *row);
+/* Adds the massless part of each joint's accelerations, times a typical inertia, to the rows of the joint.
+ * The matrix of the rows is then regular. */
 void lw_massless_add_still(massless_method *m, const double *wdot, double *row);
 
-/* Events (massless_events.c): entries of lw_formulation. */
+/* --- events (massless_events.c): entries of lw_formulation -------------------------------------------- */
+
 int lw_massless_root_count(lw_method *base);
 lw_status lw_massless_roots(lw_method *base, double t, const double *y, double *values, lw_error *error);
 lw_status lw_massless_cross(lw_method *base, double t, double *y, lw_power *work, lw_error *error);

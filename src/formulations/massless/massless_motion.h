@@ -1,9 +1,9 @@
-/* massless_motion.h - joints and kinetic indicators, for the search of motions without mass.
+/* massless_motion.h - joints and kinetic indicators, for the search of massless motions.
  *
- * The kinetic indicator K of a body is a semi-definite 6 x 6 matrix on twists (angular; linear / length) with
- * the null space of the articulated inertia (17a): K a = 0 says that the body can move by a, what it carries
- * responding, without any mass moving. It follows the recursion (17a) with indicators in place of inertias,
- * so masses of any size leave numbers of order one.
+ * The kinetic indicator K of a body is a semi-definite 6 x 6 matrix on twists (angular; linear / length) that
+ * has the null space of the articulated inertia (17a): K a = 0 means that the body can move by a, while the
+ * bodies it carries respond, without any mass moving. K follows the recursion (17a) with indicators in place
+ * of inertias, so its entries are of order one for masses of any size.
  */
 #ifndef LW_MASSLESS_MOTION_H
 #define LW_MASSLESS_MOTION_H
@@ -13,21 +13,27 @@
 #define LANES 1
 #include "dynamics/tree_forward.h"
 
-/* massless_null.c: indicators of the kinetic bodies at the places of r; the joint's part (may be NULL) and
- * the twist of a body at the root of the direction of speed k; the same of a body whose parent moves, after
- * it has responded. */
+/* --- massless_null.c ---------------------------------------------------------------------------------- */
+
+/* Computes the indicators of the kinetic bodies at the relative poses of r. */
 void lw_null_kinetics(lw_null *null, const recursion *r);
+/* Computes the direction that speed k of a joint represents, at its root: the values of the joint's speeds
+ * (value, may be NULL) and the twist of the body. */
 void lw_null_root(const lw_null *null, const recursion *r, int body, int k, double *value, double twist[6]);
+/* Computes the response of a joint to the twist of its parent: the values of its speeds (value, may be NULL)
+ * and the twist of its body. */
 void lw_null_respond(const lw_null *null, const recursion *r, int body, const double parent[6], double *value,
                      double twist[6]);
 
-/* All directions. */
+/* --- joints ------------------------------------------------------------------------------------------- */
+
+/* Returns a piece that has all directions. */
 static inline lw_null_piece whole(const lw_null_shape *shape) {
     return (lw_null_piece){.end = shape->count, .block_end = shape->block_count};
 }
 
-/* Twists of the bodies that the directions of a piece move, by N z, added to those that stand `size`
- * apart. */
+/* Adds the twists of N z, for the directions of a piece, to V, in which the twists of successive bodies are
+ * `size` numbers apart. */
 static inline void add_twists(const lw_null *null, const lw_null_piece *piece, const double *z, double *V,
                               int size) {
     const lw_null_shape *shape = null->shape;
@@ -36,14 +42,15 @@ static inline void add_twists(const lw_null *null, const lw_null_piece *piece, c
             lw_v6_axpy(z[k], null->twist + 6 * m, V + size * shape->body[m]);
 }
 
-/* Places of all joints at r->q: what tree_recursion.h otherwise does on the way of velocities. */
+/* Computes the relative poses of all joints at r->q, which the velocity recursion of tree_recursion.h
+ * computes otherwise. */
 static inline void place_joints(const recursion *r) {
     turn_joints(r);
     for (int i = 1; i <= r->model->body_count && r->model->revolute_count < r->model->body_count; i++)
         BY_JOINT(&r->model->links[i], place, r, i)
 }
 
-/* The motion subspace of joint i, 6 per speed. */
+/* Returns the motion subspace of joint i, 6 per speed; S is workspace for joints that store none. */
 static inline const double *subspace(const recursion *r, int i, double S[6]) {
     const lw_link *link = &r->model->links[i];
     if (link->kernel >= LW_KERNEL_SPHERICAL) return r->S + 6 * link->v;
@@ -51,7 +58,8 @@ static inline const double *subspace(const recursion *r, int i, double S[6]) {
     return S;
 }
 
-/* A twist of the parent, seen from body i; placed: where its joint goes by its place. */
+/* Transforms a twist of the parent into the axes and to the origin of body i, for a joint whose relative pose
+ * is stored. */
 static inline void placed_twist_to_child(const recursion *r, int i, const double parent[6], double out[6]) {
     const place *at = &r->places[i];
     double t[3];
@@ -60,6 +68,7 @@ static inline void placed_twist_to_child(const recursion *r, int i, const double
     lw_m3_tmul_v(at->R, parent, out);
     lw_m3_tmul_v(at->R, t, out + 3);
 }
+/* Transforms a twist of the parent into the axes and to the origin of body i, for any joint. */
 static inline void twist_to_child(const recursion *r, int i, const double parent[6], double out[6]) {
     const lw_link *link = &r->model->links[i];
     const int kernel = link->kernel;
@@ -80,17 +89,17 @@ static inline void twist_to_child(const recursion *r, int i, const double parent
     }
 }
 
-/* Are the free columns of S orthonormal, and each either a rotation or a translation? */
+/* Tells whether the columns of S are orthonormal and each is either a rotation or a translation. */
 static inline bool is_orthonormal(const lw_joint *joint) {
     const lw_joint_descriptor *about = lw_joint_describe(joint->type);
     return !joint->inverse && !about->screws && !about->axes_are_slides;
 }
 
-/* x_k with sum S_k x_k closest to -a in the metric of lengths, over the speeds that are not fixed; returns
- * what is left of |a|^2, relative. a += S x. */
+/* Finds the speeds x with S x closest to -a, in the metric in which lengths are measured by `length`, over
+ * the speeds that are not fixed, and adds S x to a. Returns the new |a|^2 relative to the old one. */
 static inline double take_up(int nv, unsigned fixed, const double *S, double length, double a[6],
                              double x[6]) {
-    static const double none[6] = {0}; /* floors: the columns of S are independent */
+    static const double none[6] = {0}; /* floors of zero, since the columns of S are independent */
     const double weight = 1 / (length * length);
     double D[36] = {0}, before = 0, after = 0;
     for (int k = 0; k < 6; k++) before += a[k] * a[k] * (k < 3 ? 1 : weight);
@@ -110,13 +119,13 @@ static inline double take_up(int nv, unsigned fixed, const double *S, double len
     return before > 0 ? after / before : 0;
 }
 
-/* A pivot relative to its own motion, and an eigenvalue of an indicator, below this count as zero: 1e-5 of
- * the length in geometry. */
+/* A pivot of S'K S relative to the square of its column of S, and an eigenvalue of an indicator, count as
+ * zero below this value. In geometry this is 1e-5 of the length. */
 #define LW_KINETIC_ZERO 1e-10
 
-/* Eliminates a joint from K: U = K S (S in units of length), L D L' of S'K S with 1 / D on the diagonal, K -=
- * U D^+ U'. Speeds that are fixed take no part. Speeds in *null are left out; decide: they are found here
- * first, by their pivots. */
+/* Eliminates a joint from K: computes U = K S (S in units of length), the factor L D L' of S'K S with 1 / D
+ * on its diagonal, and K - U D^+ U'. Fixed speeds take no part. The speeds in *null are left out of D^+; with
+ * `decide`, these are first found as the speeds whose pivots vanish. */
 static inline void eliminate_joint(int nv, unsigned fixed, bool decide, unsigned *null, const double *S,
                                    double length, double K[36], double U[36], double D[36]) {
     double s[36], W[36];
@@ -140,16 +149,16 @@ static inline void eliminate_joint(int nv, unsigned fixed, bool decide, unsigned
             pivot -= l * lw_v6_dot(s + 6 * i, W + 6 * j);
         }
         if (decide && !(pivot > LW_KINETIC_ZERO * square)) *null |= 1u << i;
-        D[7 * i] = *null >> i & 1 || !(pivot > 0) ? 0 : 1 / pivot; /* in singular positions it may vanish */
+        D[7 * i] = *null >> i & 1 || !(pivot > 0) ? 0 : 1 / pivot; /* may vanish at singular positions */
         for (int c = 0; c < 6; c++)
             for (int l = 0; l < 6; l++) K[6 * c + l] -= D[7 * i] * W[6 * i + c] * W[6 * i + l];
     }
 }
 
-/* parent += X'K X for joint i. */
+/* Adds X'K X of joint i to the indicator of the parent. */
 static inline void kinetic_to_parent(const recursion *r, int i, double length, const double K[36],
                                      double parent[36]) {
-    double X[36], T[36]; /* columns of X: unit twists of the parent, seen from the child */
+    double X[36], T[36]; /* The columns of X are the unit twists of the parent in the child's axes. */
     for (int c = 0; c < 6; c++) {
         double unit[6] = {0};
         unit[c] = c < 3 ? 1 : length;
