@@ -1,9 +1,9 @@
-/* batch.c - forward and inverse dynamics of many states of one model: vectors of states, shared out between
+/* batch.c - forward and inverse dynamics of many states of one model: vectors of states, distributed over
  * threads.
  *
- * The width of the vectors is chosen at run time by what the processor offers. Threads are started once, with
- * the batch, and take blocks of states from a common counter; the caller works along. Nothing is allocated in
- * a call.
+ * The width of the vectors is chosen at run time from the instructions of the processor. Threads are started
+ * once, with the batch; each has a share of the states, and the caller's thread has one, too. Nothing is
+ * allocated in a call.
  *
  * Cost     per state a fraction of the call for one state (docs/performance.md).
  */
@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* One thread's own things. */
+/* The data of one thread. */
 typedef struct worker {
     lw_batch *batch;
     lw_data *data;
@@ -22,7 +22,7 @@ typedef struct worker {
     pthread_t thread;
     lw_status status;
     lw_error error;
-    _Alignas(64) atomic_int taken; /* chunks of its share */
+    _Alignas(64) atomic_int taken; /* number of chunks of its share that have been taken */
 } worker;
 
 typedef enum work { FORWARD, INVERSE, QUIT } work;
@@ -31,26 +31,26 @@ struct lw_batch {
     lw_arena *arena;
     const lw_model *model;
     const lw_batch_simd *lanes;
-    int worker_count, started; /* workers[0] is the caller */
+    int worker_count, started; /* started: without workers[0], which is the caller */
     worker *workers;
-    /* The job; written only while no thread has joined and none may. */
+    /* The present job. It is written only while no thread has joined and none may join. */
     work work;
     lw_states states;
     double *tau;
-    _Alignas(64) atomic_uint round; /* counts the jobs */
-    atomic_int busy; /* threads that have joined in and not finished; CLOSED: none may join in */
-    /* for those that sleep */
+    _Alignas(64) atomic_uint round; /* number of jobs so far */
+    atomic_int busy; /* number of threads that have joined and not finished; CLOSED if none may join */
+    /* lock and conditions for threads that sleep */
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
-    atomic_int sleepers;       /* threads that wait for begin */
-    atomic_bool caller_sleeps; /* the caller waits for end */
+    atomic_int sleepers;       /* number of threads that wait for `begin` */
+    atomic_bool caller_sleeps; /* The caller waits for `end`. */
 };
 
 enum { CLOSED = -1 };
 
 enum { BLOCKS_AT_ONCE = 4 }; /* vectors of states that a thread takes at a time */
 
-/* One chunk: BLOCKS_AT_ONCE vectors of states. */
+/* Computes one chunk: BLOCKS_AT_ONCE vectors of states. */
 static void work_on(worker *own, int chunk) {
     const lw_batch *batch = own->batch;
     int width = batch->lanes->width, count = batch->states.count;
@@ -67,8 +67,8 @@ static void work_on(worker *own, int chunk) {
     }
 }
 
-/* Each thread has its own share of the chunks, the same in every call, so that states stay in its cache; one
- * that is done helps the others. */
+/* Each thread has its own share of the chunks, the same in every call, so that states stay in its cache; a
+ * thread that has finished its share takes chunks of the others. */
 static void work_along(worker *own) {
     lw_batch *batch = own->batch;
     int threads = batch->started + 1, size = BLOCKS_AT_ONCE * batch->lanes->width;
@@ -110,7 +110,7 @@ static void leave(lw_batch *batch) {
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* Closes the job as soon as no thread is busy. */
+/* Closes the job if no thread is busy; returns whether the job is closed. */
 static bool close_job(lw_batch *batch) {
     int nobody = 0;
     return atomic_load(&batch->busy) == 0 && atomic_compare_exchange_strong(&batch->busy, &nobody, CLOSED);
@@ -144,14 +144,14 @@ static void run(lw_batch *batch, work what, const lw_states *states, double *tau
         atomic_store(&batch->workers[k].taken, 0);
         batch->workers[k].status = LW_OK;
     }
-    atomic_store(&batch->busy, 0); /* opens the job */
+    atomic_store(&batch->busy, 0); /* Threads may join now. */
     atomic_fetch_add(&batch->round, 1);
     if (atomic_load(&batch->sleepers)) {
         pthread_mutex_lock(&batch->lock);
         pthread_cond_broadcast(&batch->begin);
         pthread_mutex_unlock(&batch->lock);
     }
-    if (what == QUIT) return; /* stays open: all join in */
+    if (what == QUIT) return; /* The job stays open, so that all threads join and end. */
     work_along(&batch->workers[0]);
     for (int look = 0; look < LOOKS; look++) {
         if (close_job(batch)) return;
@@ -205,7 +205,7 @@ lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator
             return LW_ERROR_MEMORY;
         }
         if (k == 0) continue;
-        if (pthread_create(&own->thread, NULL, serve, own) != 0) break; /* fewer threads do it too */
+        if (pthread_create(&own->thread, NULL, serve, own) != 0) break; /* Fewer threads suffice. */
         batch->started++;
     }
     *out = batch;
@@ -230,7 +230,7 @@ void lw_batch_set_inputs(lw_batch *batch, const double *inputs) {
         lw_data_set_inputs(batch->model, batch->workers[k].data, inputs);
 }
 
-/* No tau of any state turns a body where nothing resists: lw_idle_torque. */
+/* Checks that tau of no state acts on an idle spin, which has no inertia (lw_idle_torque). */
 static lw_status check_idle(lw_batch *batch, const lw_states *states, lw_error *error) {
     const lw_model *model = batch->model;
     lw_data *data = batch->workers[0].data;

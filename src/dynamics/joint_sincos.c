@@ -1,7 +1,7 @@
 /* joint_sincos.c - sines and cosines of the aligned revolute joints of one state.
  *
- * Every 64-bit x86 and ARM processor computes two doubles in the time of one, one with AVX2 four; the
- * recursions for one state would leave that unused.
+ * Every 64-bit x86 and ARM processor computes two doubles in the time of one, and with AVX2 four. The
+ * recursions for one state compute one joint after the other and cannot use this.
  */
 #define LANES 2
 #include "dynamics/joint_sincos.h"

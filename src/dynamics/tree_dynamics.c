@@ -1,7 +1,7 @@
 /* tree_dynamics.c - forward and inverse dynamics and joint reactions of a tree, for one state.
  *
- * The recursions stand in tree_forward.h and tree_inverse.h; here they meet the force elements, prescribed
- * motions and the caller.
+ * The recursions are in tree_forward.h and tree_inverse.h; this file adds force elements and prescribed
+ * motions, and checks the results.
  *
  * Cost     O(n), no allocation. Elements between bodies need world poses, which cost about as much as
  *          inverse dynamics.
@@ -53,14 +53,15 @@ lw_status lw_tree_solve(const lw_model *model, lw_data *data, double t, const do
     return solve_forward(&r, error);
 }
 
-/* Without force elements and prescribed motions the caller's arrays serve as they are. */
+/* Returns whether the model has neither force elements, prescribed motions nor idle spins, so that the
+ * caller's arrays are used without a copy. */
 static bool plain(const lw_model *model) {
     return model->motion_count == 0 && model->force_count == 0 && model->idle_count == 0;
 }
 
 /* --- idle spins (docs/theory/idle.md) -------------------------------------------------------------- */
 
-/* Angular accelerations into nodes[].a, for the state in data, after lw_velocities. */
+/* Computes the angular accelerations nodes[].a for the state in data, after lw_velocities. */
 static void turn_rates(const lw_model *model, lw_data *data, const double *vdot) {
     lw_node *nodes = data->nodes;
     lw_v3_set(nodes[0].a, 0, 0, 0);
@@ -128,7 +129,7 @@ lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, co
     lw_status status = solve_forward(&r, error);
     if (status != LW_OK) return status;
     memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
-    for (int k = 0; k < model->nv; k++) /* a force element may be infinite or undefined */
+    for (int k = 0; k < model->nv; k++) /* A force element may be infinite or undefined. */
         if (!isfinite(vdot[k]))
             return lw_fail(error, LW_ERROR_SINGULAR, NULL,
                            "look at the forces and motions of the model there",
@@ -136,8 +137,8 @@ lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, co
     return tau && model->idle_count ? lw_idle_torque(model, data, tau, vdot, error) : LW_OK;
 }
 
-/* tau are the joints' forces for vdot, less what elements do there; wrenches are the
- * transmitted ones. */
+/* Inverse dynamics: tau are the joint forces for vdot, without those of elements; data->wrenches are the
+ * transmitted wrenches. */
 static void invert(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                    const double *vdot, bool held, double *tau) {
     recursion r = recursion_of(model, data);
@@ -182,7 +183,8 @@ void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const do
         lw_m3_mul_v(world->R, data->wrenches + 6 * i + 3, force);
         lw_m3_mul_v(world->R, data->wrenches + 6 * i, torque);
         if (!entry->info.reversed) continue;
-        /* the child is the first body: turn the wrench round and move it to the point on the second */
+        /* The child is the first body, so that the wrench is reversed and moved to the point on the
+         * second. */
         double at[3], arm[3];
         const lw_pose *second = &data->world[entry->info.bodies[1]];
         lw_pose_point(second->R, second->p, entry->frames[1].p, at);
@@ -190,7 +192,7 @@ void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const do
         lw_v3_add_cross(arm, force, torque);
         for (int k = 0; k < 6; k++) force[k] = -force[k];
     }
-    for (int k = 0; k < model->closure_count; k++) { /* elements in the joints that close loops */
+    for (int k = 0; k < model->closure_count; k++) { /* elements in joints that close loops */
         double *reaction = reactions + 6 * model->closures[k];
         lw_v3_copy(data->cut_load + 6 * k + 3, reaction);
         lw_v3_copy(data->cut_load + 6 * k, reaction + 3);

@@ -1,13 +1,13 @@
 /* tree_mass_matrix.c - the joint-space mass matrix of a tree: composite rigid bodies.
  *
  *   Ic_i = I_i + sum over children of X' Ic X
- *   M_ij = S_i' X' Ic_j S_j                        for i on the way from ground to j
+ *   M_ij = S_i' X' Ic_j S_j                        for i on the path from ground to j
  *
  * Source   docs/theory/tree.md, 10.
- * Symbols  a column is the momentum Ic_j S_j, (angular; linear), of one speed. On its way inwards it stands
- *          in the axes and at the origin of the body that the pass has reached, and the columns of a branch
- *          move together, two at a time: every 64-bit x86 and ARM processor computes two doubles in the time
- *          of one.
+ * Symbols  a column is the momentum Ic_j S_j, (angular; linear), of one speed. During the backward pass it is
+ *          expressed in the axes and at the origin of the body that the pass has reached. The columns of a
+ *          branch are transformed two at a time, because every 64-bit x86 and ARM processor computes two
+ *          doubles in the time of one.
  * Cost     O(n d) with d the depth of the tree, plus clearing nv^2 entries; no allocation.
  */
 #include "dynamics/tree_dynamics.h"
@@ -15,8 +15,8 @@
 #define LANES 1
 #include "dynamics/tree_recursion.h"
 
-/* total = base + a rigid inertia J (about its origin), h, m given in the same axes but at p. With e = h + m
- * p, which is its moment about the new origin, and g = h + e:
+/* total = base + a rigid inertia with mass m, first moment h and second moment J in the same axes, about an
+ * origin at p. With e = h + m p, the first moment about the new origin, and g = h + e:
  *     J - p~h~ - h~p~ - m p~p~  =  J_ij + (p.g) d_ij - (p_i g_j + g_i p_j) / 2. */
 INLINE void add_shifted(const lw_rigid_inertia *base, double m, const double h[3], const double J[6],
                         const double p[3], lw_rigid_inertia *total) {
@@ -31,7 +31,7 @@ INLINE void add_shifted(const lw_rigid_inertia *base, double m, const double h[3
     total->mass = base->mass + m;
 }
 
-/* total = base + the composite inertia `own` of body i, carried to its parent. */
+/* total = base + the composite inertia `own` of body i, transformed to the parent's frame. */
 INLINE void revolute_compose(const recursion *r, int i, const lw_rigid_inertia *own,
                              const lw_rigid_inertia *base, lw_rigid_inertia *total, int a) {
     const lw_link *link = &r->model->links[i];
@@ -55,7 +55,7 @@ static void general_compose(const recursion *r, int i, const lw_rigid_inertia *o
 
 /* --- columns -------------------------------------------------------------------------------------- */
 
-typedef double pair __attribute__((vector_size(16))); /* of columns c and c + 1, c even */
+typedef double pair __attribute__((vector_size(16))); /* one component of columns c and c + 1, c even */
 
 /* The columns of one branch: component k of column c is at[6 * (c / 2) + k][c % 2]. */
 typedef struct columns {
@@ -63,8 +63,8 @@ typedef struct columns {
     unsigned first, end;
 } columns;
 
-/* Puts a column f where it belongs. Whole pairs are written: a processor waits where it reads more at once
- * than was written. */
+/* Stores f as column c. Whole pairs are written, because a processor stalls when a load is wider than the
+ * store before it. */
 INLINE void put_column(const columns *branch, unsigned c, const double f[6]) {
     pair *to = branch->at + 6 * (c / 2);
     if (c % 2)
@@ -73,7 +73,7 @@ INLINE void put_column(const columns *branch, unsigned c, const double f[6]) {
         for (int k = 0; k < 6; k++) to[k] = (pair){f[k], 0};
 }
 
-/* Ic S of the speeds of joint i into its own columns, the last ones of its branch. */
+/* Computes Ic S of the speeds of joint i in its own columns, the last ones of its branch. */
 INLINE void revolute_stir(const recursion *r, int i, const lw_rigid_inertia *I, const columns *branch,
                           int a) {
     double sign = r->model->links[i].sign, f[6];
@@ -99,8 +99,8 @@ static void general_stir(const recursion *r, int i, const lw_rigid_inertia *I, c
     }
 }
 
-/* Entry x of row v in columns c and c + 1, and below the diagonal. Where c + 1 is beyond the branch, what is
- * entered is overwritten later (lw_branch). */
+/* Stores x in row v, columns c and c + 1 of M, and symmetrically. If c + 1 is beyond the branch, the entry is
+ * overwritten later (lw_branch). */
 INLINE void enter(const lw_model *model, double *mass, int v, unsigned c, pair x) {
     const int *speeds = model->column_speeds + c;
     size_t nv = (size_t)model->nv, row = (size_t)v;
@@ -111,7 +111,7 @@ INLINE void enter(const lw_model *model, double *mass, int v, unsigned c, pair x
     }
 }
 
-/* A pair of columns in the parent's axes, shifted by p. */
+/* Shifts a pair of columns, given in the parent's axes, by p. */
 INLINE void shift_pair(const double p[3], const pair t[6], pair f[6]) {
     f[0] = t[0] + (p[1] * t[5] - p[2] * t[4]);
     f[1] = t[1] + (p[2] * t[3] - p[0] * t[5]);
@@ -119,8 +119,8 @@ INLINE void shift_pair(const double p[3], const pair t[6], pair f[6]) {
     for (int k = 3; k < 6; k++) f[k] = t[k];
 }
 
-/* Each column f of the branch of body i: its entries S_i'f of M, then (if it has a parent other than ground)
- * from body i to its parent. */
+/* Computes for each column f of the branch of body i its entries S_i'f of M and then, unless the parent is
+ * ground, transforms the column to the parent. */
 INLINE void revolute_climb(const recursion *r, int i, const columns *branch, double *mass, int a) {
     const lw_link *link = &r->model->links[i];
     const double cosine = r->cosine[link->v], sine = r->sine[link->v], sign = link->sign;
@@ -165,7 +165,8 @@ static void general_climb(const recursion *r, int i, const columns *branch, doub
     }
 }
 
-/* Body i: its rows of M and its columns to its parent, then its inertia there, too. */
+/* Treats body i: its own columns, its rows of M, and then the transformation of its columns and its inertia
+ * to the parent. */
 INLINE void revolute_pass(const recursion *r, int i, const lw_rigid_inertia *own,
                           const lw_rigid_inertia *base, lw_rigid_inertia *parent, const columns *branch,
                           double *mass, int a) {
@@ -206,7 +207,7 @@ void lw_mass_matrix_held(const lw_model *model, lw_data *data, double t, const d
     }
     for (int i = model->body_count; i >= 1; i--) {
         const lw_link *link = &model->links[i];
-        /* a leaf has its own only */
+        /* The composite inertia of a leaf is its own inertia. */
         const lw_rigid_inertia *own = link->slot < 0 ? &link->inertia : &composite[i];
         const columns branch = {(pair *)(void *)data->columns, (unsigned)model->branches[i].first,
                                 (unsigned)model->branches[i].end};
@@ -216,7 +217,8 @@ void lw_mass_matrix_held(const lw_model *model, lw_data *data, double t, const d
     }
 }
 
-/* Less B b b' for each moment B that holds an idle spin, b its rate by the speeds. */
+/* Subtracts B b b' for each moment B added for an idle spin, where b is the gradient of the spin's rate with
+ * respect to the speeds. */
 void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double *q, double *mass) {
     lw_mass_matrix_held(model, data, t, q, mass);
     size_t n = (size_t)model->nv;

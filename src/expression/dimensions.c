@@ -1,7 +1,8 @@
-/* dimensions.c - the rule of every operation for dimensions: meaning.c has the algebra.
+/* dimensions.c - the rule of every operation for dimensions; meaning.c has the algebra.
  *
- * Sums, comparisons and the like want two equal dimensions; sines, logarithms and exponents want none; the
- * rest follows from products and powers. Rounding down and cutting off at 0 keep the dimension.
+ * Sums, comparisons and similar operations need equal dimensions; sines, logarithms and exponents need
+ * operands without dimension; the others follow from products and powers. floor, ceil and ramp keep the
+ * dimension.
  */
 #include "expression/dimensions.h"
 
@@ -36,7 +37,7 @@ static bool not_plain(lw_op op, const lw_meaning *a, lw_syntax *syntax) {
     return false;
 }
 
-/* The sum of operands i and j in the place of the first. */
+/* Replaces operand i by the meaning of the sum of operands i and j. */
 static bool sum(lw_op op, lw_meaning *operands, int i, int j, lw_syntax *syntax) {
     lw_meaning result;
     if (!lw_meaning_sum(&operands[i], &operands[j], &result))

@@ -17,13 +17,13 @@
  *
  * Units. A word in the place of an operator, directly behind an operand, is a unit and multiplies the
  * operand: `2 m` is two metres and `2*m` is twice the parameter m. units.c has the grammar of `5 N/mm` and
- * `2 (N s/m)`. What could be read in two ways is refused with a remedy: `5 N/m` if a parameter m exists;
+ * `2 (N s/m)`. Ambiguous texts are refused with a remedy: `5 N/m` if a parameter m exists;
  * `x/2 mm` (but not `10 N/5 mm`, where the dividend carries a unit as well) and `2^3 mm`, where the unit
  * would bind to the last number only.
  *
- * Dimensions. Beside the stack of values runs one of what they measure (meaning.c): units, parameters with
- * units and the variables of laws have dimensions, and both sides of a sum or comparison must agree where
- * both are known.
+ * Dimensions. A second stack holds the dimensions of the values (meaning.c): units, parameters with units and
+ * the variables of laws have dimensions, and both sides of a sum or comparison must agree where both are
+ * known.
  *
  * Folding: an instruction whose operands are all constants is run at once; a result that is not finite is an
  * error.
@@ -48,7 +48,7 @@ static const struct function {
     lw_op op;
     int least, most; /* number of arguments */
     const char *form;
-    const char *domain; /* arguments that it takes, where it does not take all */
+    const char *domain; /* admissible arguments; NULL if all are */
 } functions[] = {
     {"sin", LW_OP_SIN, 1, 1, "sin(x)", NULL},
     {"cos", LW_OP_COS, 1, 1, "cos(x)", NULL},
@@ -84,7 +84,8 @@ enum { FUNCTIONS = sizeof functions / sizeof *functions };
 enum { OR = 1, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN, POWER }; /* levels of precedence */
 
 static const struct operator{
-    const char *text; /* one that begins another comes after it; of two for one op, the usual one first */
+    /* An operator stands after those that begin with it; of two for one operation, the usual one is first. */
+    const char *text;
     lw_op op;
     int level;
 }
@@ -123,19 +124,19 @@ typedef struct parser {
     size_t at;
     const lw_expression_names *names;
     lw_instruction *code;
-    size_t length;        /* of the program so far */
-    size_t height;        /* of the stack behind it */
-    lw_meaning *measures; /* of what is on the stack */
+    size_t length;        /* length of the program so far */
+    size_t height;        /* height of the stack after the program so far */
+    lw_meaning *measures; /* meanings of the values on the stack */
     int nesting;
-    size_t units_start, units_end; /* of the last units: did the operand that ends here carry some? */
+    size_t units_start, units_end; /* the last units in the text; an operand that ends there has units */
     lw_syntax *syntax;
 } parser;
 
-/* --- errors and words ----------------------------------------------------------------------------- */
+/* --- errors and names ----------------------------------------------------------------------------- */
 
 static bool fail(parser *p, size_t offset, const char *remedy, const char *format, ...) LW_PRINTF(4, 5);
 
-/* Always false, so that a rule can return it. */
+/* Reports a fault. The result is always false, so that a rule can return it. */
 static bool fail(parser *p, size_t offset, const char *remedy, const char *format, ...) {
     if (!p->syntax) return false;
     p->syntax->offset = offset;
@@ -185,7 +186,7 @@ static const struct function *find_function(word w) {
 static size_t find_variable(const lw_expression_names *names, word w) {
     size_t i = 0;
     while (i < names->variable_count && !word_is(w, names->variables[i])) i++;
-    return i; /* variable_count: none */
+    return i; /* This is variable_count if there is none. */
 }
 
 static const lw_constant *find_constant(const lw_constant *constants, size_t count, word w) {
@@ -217,7 +218,7 @@ const char *lw_name_taken(const char *text) {
     return lw_reserved_word(text) ? "a function, unit or constant" : NULL;
 }
 
-/* Name number i of all that a word could be meant to be: variables, constants, inputs, built-in constants,
+/* Name number i of all names that may have been meant: variables, constants, inputs, built-in constants,
  * functions. */
 static const char *candidate(const lw_expression_names *names, size_t i) {
     if (i < names->variable_count) return names->variables[i];
@@ -248,7 +249,7 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
     char remedy[sizeof p->syntax->remedy];
     const char *kind = called ? "function" : "name";
     if (lw_did_you_mean(closest(p->names, w), remedy, sizeof remedy)) {
-        /* that is the remedy */
+        /* The suggestion is the remedy. */
     } else if (called) {
         (void)snprintf(remedy, sizeof remedy,
                        "functions are sin, cos, exp, log, sqrt, abs, min, max, if, step, ...; "
@@ -268,7 +269,7 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
     return fail(p, offset, remedy, "unknown %s \"%.*s\"", kind, SHOW(w));
 }
 
-/* An input where none may stand. */
+/* Reports an input where none is allowed. */
 static bool fail_input(parser *p, word w, size_t offset) {
     if (p->names->input_use == LW_INPUTS_NOT_IN_MOTIONS)
         return fail(p, offset, "drive the joint by a force that pulls it to the input, e.g. k*(u - q) - c*v",
@@ -280,7 +281,7 @@ static bool fail_input(parser *p, word w, size_t offset) {
                 SHOW(w));
 }
 
-/* The character at offset in readable form: itself if it is printable, otherwise \xNN. */
+/* Writes the character at offset in readable form: the character if it is printable, otherwise \xNN. */
 static void show_character(const char *text, size_t offset, char shown[8]) {
     unsigned code;
     size_t length = lw_utf8(text + offset, 4, &code);
@@ -290,7 +291,7 @@ static void show_character(const char *text, size_t offset, char shown[8]) {
         (void)snprintf(shown, 8, "\\x%02X", (unsigned char)text[offset]);
 }
 
-/* The text at p->at can neither continue nor end the expression. */
+/* Reports that the text at p->at can neither continue nor end the expression. */
 static bool fail_unexpected(parser *p, bool operand_missing) {
     char c = p->text[p->at], shown[8];
     show_character(p->text, p->at, shown);
@@ -339,7 +340,7 @@ static bool push_constant(parser *p, double value, lw_meaning measure, size_t of
     return true;
 }
 
-/* A constant operation whose result is not finite: says which, with its operands. */
+/* Reports an operation on constants whose result is not finite, with its operands. */
 static bool fail_fold(parser *p, lw_op op, const lw_instruction *operand, double result, size_t offset) {
     const char *what = isnan(result) ? "is not a real number" : "is too large";
     double a = operand[0].value;
@@ -366,7 +367,7 @@ static bool fail_fold(parser *p, lw_op op, const lw_instruction *operand, double
     return fail(p, offset, "numbers reach to 1.8e308; check values and units", "a constant here %s", what);
 }
 
-/* What the result of an operation measures, in the place of its operands. */
+/* Replaces the meanings of the operands by that of the operation's result. */
 static bool measure(parser *p, lw_op op, size_t offset) {
     const char *name = "";
     const lw_instruction *last = &p->code[p->length - 1];
@@ -381,7 +382,8 @@ static bool measure(parser *p, lw_op op, size_t offset) {
     return false;
 }
 
-/* Appends an operation; runs it at once if its operands are constants. offset: where the user wrote it. */
+/* Appends an operation, or runs it at once if its operands are constants. offset is its position in the
+ * text. */
 static bool emit(parser *p, lw_op op, size_t offset) {
     size_t arity = lw_op_arity(op), first = p->length - arity;
     if (!measure(p, op, offset)) return false;
@@ -405,7 +407,7 @@ static bool emit(parser *p, lw_op op, size_t offset) {
 
 static bool parse_level(parser *p, int level);
 
-/* The digits go to strtod without their point, which a locale may spell differently: 12.5e3 as 125e2. */
+/* strtod receives the digits without a decimal point, which depends on the locale: 12.5e3 as 125e2. */
 static bool parse_number(parser *p) {
     const char *text = p->text + p->at;
     char digits[LONGEST_NUMBER + 16];
@@ -445,7 +447,7 @@ static bool parse_number(parser *p) {
     }
     size_t offset = p->at;
     p->at += n;
-    /* 2, 12, 0.5 are plain in a product, most likely; 9.81 or 2100 may well be a quantity */
+    /* In a product 2, 12 and 0.5 are most likely plain numbers; 9.81 or 2100 may be a quantity. */
     bool plain = 4 * value == floor(4 * value) && value <= 100;
     const lw_meaning meaning = {.kind = plain ? LW_MEANING_NUMBER : LW_MEANING_UNKNOWN, .direct = value == 1};
     return push_constant(p, value, meaning, offset);
@@ -466,10 +468,10 @@ static bool fail_argument_count(parser *p, const struct function *f, size_t coun
                 f->most > f->least ? "at least " : "", f->least, f->least == 1 ? "" : "s", count);
 }
 
-/* p->at is at the "(" of the call. */
+/* Parses the arguments of a call; p->at is at its "(". */
 static bool parse_call(parser *p, const struct function *f, size_t offset) {
     size_t opened = p->at++, start[MOST_ARGUMENTS + 1], count = 0;
-    bool folds = f->most > f->least; /* min, max: two by two */
+    bool folds = f->most > f->least; /* min and max are applied to pairs. */
 
     if (skip_space(p) == ')') return fail_argument_count(p, f, 0, offset);
     for (;;) {
@@ -511,7 +513,7 @@ static bool parse_name(parser *p) {
     if (!constant) constant = find_constant(builtin, BUILTIN, w);
 
     if (f && called) return parse_call(p, f, offset);
-    if (!called) p->at = offset + w.length; /* an operand ends at its last character */
+    if (!called) p->at = offset + w.length; /* White space is not part of an operand. */
     if (variable < p->names->variable_count) {
         if (!append(p, (lw_instruction){.op = LW_OP_VARIABLE, .variable = (unsigned char)variable}, offset))
             return false;
@@ -567,7 +569,7 @@ static bool parse_primary(parser *p) {
 
 /* --- units behind an operand ---------------------------------------------------------------------- */
 
-/* Behind an operand and its units, if any, an operator must stand. */
+/* Checks that an operator, or the end, follows an operand and its units. */
 static bool check_operator_follows(parser *p) {
     char c = skip_space(p), shown[8];
     word w = peek_word(p);
@@ -673,14 +675,14 @@ static const struct operator* peek_operator(parser *p) {
     return NULL;
 }
 
-/* Where the operand that was just read ends, without white space behind it. */
+/* The end of the operand that was just read, without the white space behind it. */
 static size_t last_end(const parser *p) {
     size_t end = p->at;
     while (end > 0 && strchr(" \t\r\n", p->text[end - 1])) end--;
     return end;
 }
 
-/* An operand and all operators behind it that bind at least as strongly as level. */
+/* Parses an operand and all operators behind it that bind at least as strongly as level. */
 static bool parse_level(parser *p, int level) {
     if (p->nesting >= NESTING) {
         return fail(p, p->at, "use fewer parentheses", "the expression is nested more than %d deep", NESTING);

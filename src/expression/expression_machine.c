@@ -6,11 +6,11 @@
  *
  * Where a value exists but a derivative does not (abs, sign, floor, ramp, min, max, if, hypot and comparisons
  * at their kinks; sqrt, cbrt at 0, asin, acos at +-1, where the slope is infinite) the branch that gives the
- * value is differentiated, and a slope that is not finite is taken as 0. NaN comes out only where the value
- * is undefined.
+ * value is differentiated, and a slope that is not finite is taken as 0. The result is NaN only where the
+ * value is undefined.
  *
- * Cost: about 3 ns per instruction plus the function itself; jets about twice that. No
- * allocation, no state, no conversion to integers.
+ * Cost: about 3 ns per instruction plus the function itself; for jets about twice as much. There is no
+ * allocation, no state and no conversion to integers.
  */
 #include "expression/expression_machine.h"
 
@@ -83,7 +83,7 @@ static double modulo(double a, double b) {
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-/* The usual exponents, for which pow takes ten times as long. */
+/* a^b, with products for the usual exponents, for which pow takes ten times as long. */
 static double power(double a, double b) {
     if (b == 1) return a;
     if (b == 2) return a * a;
@@ -139,7 +139,7 @@ static lw_jet blend(lw_op op, double u) {
     return (lw_jet){u * u * u * (10 - u * (15 - 6 * u)), 30 * u * u * r * r, 60 * u * r * (1 - 2 * u)};
 }
 
-/* One instruction on a stack that ends at p, the next free place; returns its new end. */
+/* Runs one instruction on a stack whose next free element is p; returns the new p. */
 static inline double *run_value(const lw_instruction *i, const double *variables, const double *inputs,
                                 double *p) {
     lw_op op = (lw_op)i->op;
@@ -182,17 +182,17 @@ static lw_jet multiply(lw_jet a, lw_jet b) {
     return (lw_jet){a.f * b.f, a.d * b.f + a.f * b.d, a.dd * b.f + 2 * a.d * b.d + a.f * b.dd};
 }
 
-/* From q b = a, differentiated once and twice. */
+/* The derivatives of q = a / b follow from q b = a, differentiated once and twice. */
 static lw_jet divide(lw_jet a, lw_jet b) {
     double q = a.f / b.f;
     double d = (a.d - q * b.d) / b.f;
     return (lw_jet){q, d, (a.dd - 2 * d * b.d - q * b.dd) / b.f};
 }
 
-/* g(u) with g = f, dg/du = g1, d2g/du2 = g2. Where a slope of g is infinite, as that of the root at 0, the
- * result is too, unless u rests there. */
+/* The jet of g(u) with g = f, dg/du = g1, d2g/du2 = g2. Where a slope of g is infinite, as that of the root
+ * at 0, the result is infinite, too, unless the derivatives of u are 0. */
 static lw_jet chain(lw_jet u, double f, double g1, double g2) {
-    if (isnan(g1)) g1 = 0; /* 0 times infinity, as in x^0 at 0, where the slope is 0 */
+    if (isnan(g1)) g1 = 0; /* This is 0 times infinity, as in x^0 at 0, where the slope is 0. */
     if (isnan(g2)) g2 = 0;
     double first = u.d == 0 ? 0 : g1 * u.d;
     double second = (u.dd == 0 ? 0 : g1 * u.dd) + (u.d == 0 ? 0 : g2 * u.d * u.d);
@@ -249,8 +249,8 @@ static lw_jet unary_jet(lw_op op, lw_jet u) {
     }
 }
 
-/* a^b. With b at rest (or a <= 0, where only whole b have values, which cannot change) by the rule for
- * constant exponents; otherwise from f = exp(w), w = b log a. */
+/* The jet of a^b: by the rule for constant exponents if the derivatives of b are 0, or a <= 0, where only
+ * integers b have values; otherwise from f = exp(w), w = b log a. */
 static lw_jet power_jet(lw_jet a, lw_jet b) {
     double n = b.f, f = power(a.f, n);
     if ((b.d == 0 && b.dd == 0) || a.f <= 0) {
@@ -260,7 +260,7 @@ static lw_jet power_jet(lw_jet a, lw_jet b) {
     return chain(w, f, f, f);
 }
 
-/* Polar coordinates of (x, y): radius r, and its direction c = x/r, s = y/r; at the origin, where there is no
+/* The jet of the radius r of (x, y), with the direction c = x/r, s = y/r. At the origin, which has no
  * direction, the derivatives are 0. */
 static lw_jet hypot_jet(lw_jet x, lw_jet y) {
     double r = hypot(x.f, y.f), c = x.f / r, s = y.f / r;
@@ -316,7 +316,7 @@ static lw_jet step_jet(lw_op op, lw_jet x, lw_jet x0, lw_jet h0, lw_jet x1, lw_j
     return add(h0, multiply(subtract(h1, h0), chain(u, w.f, w.d, w.dd)));
 }
 
-/* As run_value. */
+/* Runs one instruction on a stack of jets, as run_value does for numbers. */
 static inline lw_jet *run_jet(const lw_instruction *i, const lw_jet *variables, const double *inputs,
                               lw_jet *p) {
     lw_op op = (lw_op)i->op;
@@ -370,7 +370,7 @@ static bool is_condition(lw_op op) {
 
 int lw_machine_conditions(lw_instruction *code, size_t length) {
     enum { MOST = 255 };
-    unsigned char stack[LW_MACHINE_STACK], *p = stack; /* variables that each value depends on */
+    unsigned char stack[LW_MACHINE_STACK], *p = stack; /* bits of the variables that each value depends on */
     int count = 0;
     for (lw_instruction *i = code; i < code + length; i++) {
         unsigned char uses = i->op == LW_OP_VARIABLE ? (unsigned char)(1u << i->variable) : 0;
@@ -382,8 +382,8 @@ int lw_machine_conditions(lw_instruction *code, size_t length) {
     return count;
 }
 
-/* The outcome of a condition with operands x, and the distance to where it changes. A step that takes some
- * way is none: NAN. */
+/* The outcome of a condition with operands x, and the distance to the point where the outcome changes. A step
+ * of positive width is continuous and therefore no condition; its outcome is NAN. */
 static double outcome_of(lw_op op, const double *x, double *distance) {
     double whole, rest;
     switch (op) {
@@ -412,7 +412,7 @@ static double outcome_of(lw_op op, const double *x, double *distance) {
     }
 }
 
-/* What a condition leaves that has this outcome. */
+/* The result of a condition whose outcome is given. */
 static lw_jet with_outcome(lw_op op, const lw_jet *x, double outcome) {
     switch (op) {
     case LW_OP_MOD:

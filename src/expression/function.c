@@ -2,17 +2,18 @@
  *
  * Tables. Between points i and i+1, with h = x[i+1] - x[i] and D = (y[i+1] - y[i])/h, the function is
  *     y[i] + s (c1 + s (c2 + s c3)),   s = x - x[i];
- * straight: c1 = D; smooth: the cubic with slopes m[i], m[i+1] at its ends. The slopes are those of Fritsch
- * and Butland (1984): 0 where D changes sign, else the weighted harmonic mean of both neighbours; at the ends
- * from three points, limited. They satisfy the condition of Fritsch and Carlson (1980) for monotone cubics:
- * no overshoot, slope continuous, second order. The lines beyond the ends are pieces like the others, so
- * there are count + 1 pieces. Every piece knows the integral from x[0] to its anchor. Cost O(log count).
+ * without smoothing c1 = D, c2 = c3 = 0; a smooth table has the cubic with slopes m[i], m[i+1] at its ends.
+ * The slopes are those of Fritsch and Butland (1984): 0 where D changes sign, otherwise the weighted harmonic
+ * mean of D in both neighbouring intervals; at the ends they follow from three points and are limited. They
+ * satisfy the condition of Fritsch and Carlson (1980) for monotone cubics: there is no overshoot, the slope
+ * is continuous, and the order is two. The lines beyond the ends are pieces like the others, so that there
+ * are count + 1 pieces. Every piece stores the integral from x[0] to its anchor. Cost O(log count).
  *
  * Integrals of expressions. Gauss-Kronrod 7-15 on each interval, with the error estimate of QUADPACK;
- * intervals whose error is too large are halved, on a stack of fixed size. The outermost nodes leave 0.4 % of
- * the interval at either end unseen, where a contact that has just begun would hide; so the polynomial
- * through the 15 nodes is compared with the function at both ends as well, and the missing area counts as an
- * error.
+ * intervals whose error is too large are halved, on a stack of fixed size. There is no node in the outermost
+ * 0.4 % at either end, where the force of a contact that has just begun would be missed. The polynomial
+ * through the 15 nodes is therefore compared with the function at both ends as well, and the difference
+ * counts as an error.
  */
 #include "expression/function.h"
 #include "expression/expression.h"
@@ -27,13 +28,13 @@ typedef struct piece {
 } piece;
 
 struct lw_function {
-    const lw_instruction *code; /* an expression, or NULL for a table */
+    const lw_instruction *code; /* program of an expression; NULL for a table */
     size_t length;
     bool uses[LW_MAX_VARIABLES], uses_inputs;
     int conditions;
-    const double *x; /* points of the table, `count` of them */
+    const double *x; /* `count` points of the table */
     size_t count;
-    const piece *pieces; /* count + 1: piece i holds for x[i-1] <= x < x[i] */
+    const piece *pieces; /* count + 1 pieces; piece i holds for x[i-1] <= x < x[i] */
 };
 
 /* --- expressions ---------------------------------------------------------------------------------- */
@@ -84,8 +85,8 @@ static double slope_between(const double *x, const double *y, size_t i) {
     return (y[i + 1] - y[i]) / (x[i + 1] - x[i]);
 }
 
-/* Slope at an end from its two intervals (h0, d0 at the end itself): the parabola's, limited so as to be
- * monotone. */
+/* The slope at an end from the two nearest intervals (h0, d0 at the end): that of the parabola, limited so
+ * that the cubic is monotone. */
 static double end_slope(double h0, double h1, double d0, double d1) {
     double m = ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1);
     if (m * d0 <= 0) return 0;
@@ -111,7 +112,7 @@ static double piece_area(const piece *p, double s) {
     return p->area + s * (p->c0 + s * (p->c1 / 2 + s * (p->c2 / 3 + s * p->c3 / 4)));
 }
 
-/* The piece between points i and i+1; its anchor's area is set by the caller. */
+/* The piece between points i and i+1; the caller sets its area. */
 static piece make_piece(const double *x, const double *y, size_t count, size_t i, bool smooth) {
     double h = x[i + 1] - x[i], d = slope_between(x, y, i);
     if (!smooth) return (piece){x[i], y[i], d, 0, 0, 0};
@@ -230,7 +231,7 @@ double lw_function_look(const lw_function *function, const double *variables, co
 
 enum { HALVINGS = 48, INTERVALS = 4000 };
 
-/* Nodes 1..7 right of the centre, node 0 is the centre; the Gauss rule has the even ones. */
+/* Node 0 is the centre, nodes 1..7 are to the right of it; the Gauss rule has the even ones. */
 static const double node[8] = {0.0,
                                0.207784955007898467600689403773245,
                                0.405845151377397166906606412076961,
@@ -245,7 +246,8 @@ static const double kronrod[8] = {0.20948214108472782801299917, 0.20443294007529
                                   0.06309209262997855329070066, 0.02293532201052922496373200};
 static const double gauss[4] = {0.41795918367346938775510204, 0.38183005050511894495036977,
                                 0.27970539148927666790146777, 0.12948496616886969327061143};
-/* The polynomial through all 15 nodes, at +1: weights of the nodes on its own side and on the other. */
+/* Weights of the 15 nodes in the value of their polynomial at +1: of the nodes on the same side (near) and on
+ * the other side (far). */
 static const double near[8] = {-0.11292917291898148247, 0.13978343178290836279,  -0.17457035156224132155,
                                0.22117597022489271508,  -0.29141869591999058908, 0.42004719972088289115,
                                -0.70667399340457381918, 1.4539837311033123601};
@@ -259,7 +261,7 @@ static const double far[8] = {0,
                               0.006238528645340283077};
 
 typedef struct interval {
-    double left, right, area, magnitude, error; /* magnitude: integral of |f| */
+    double left, right, area, magnitude, error; /* The magnitude is the integral of |f|. */
     int depth;
 } interval;
 
@@ -295,13 +297,14 @@ static interval integrate(integrand *f, double left, double right, int depth) {
     double mean = 0.5 * area;
     for (int i = 0; i < 8; i++) spread += kronrod[i] * (fabs(r[i] - mean) + (i == 0 ? 0 : fabs(l[i] - mean)));
 
-    /* QUADPACK: the Kronrod rule is far better than its difference to the Gauss rule, once that is small. */
+    /* QUADPACK: the error of the Kronrod rule is far less than its difference from the Gauss rule once this
+     * difference is small. */
     double error = fabs(area - coarse);
     if (spread > 0) {
         double ratio = 200 * error / spread;
         error = ratio < 1 ? spread * ratio * sqrt(ratio) : fmax(spread, error);
     }
-    double unseen = 0.5 * (1 - node[7]); /* between the last node and the end: a triangle of this width */
+    double unseen = 0.5 * (1 - node[7]); /* width of a triangle between the last node and the end */
     error += unseen * (fabs(at_left - sample(f, left)) + fabs(at_right - sample(f, right)));
     half = fabs(half);
     return (interval){left,         right, area * (right < left ? -half : half), magnitude * half,
@@ -322,13 +325,13 @@ double lw_function_integral(const lw_function *function, double a, double b, con
     }
     interval stack[HALVINGS + 2];
     stack[0] = integrate(&f, a, b, 0);
-    double area = 0, magnitude = stack[0].magnitude; /* magnitude: over all of [a, b], as known so far */
+    double area = 0, magnitude = stack[0].magnitude; /* The magnitude is the present estimate for [a, b]. */
     size_t waiting = 1;
     int count = 1;
     while (waiting > 0) {
         interval i = stack[--waiting];
-        /* A share of the tolerance by width, but a small part of all of it to any interval:
-         * kinks need that. */
+        /* Each interval has a share of the tolerance in proportion to its width, but at least 5 %, which
+         * intervals with kinks need. */
         double share = fmax((i.right - i.left) / (b - a), 0.05);
         double tolerance = fmax(1e-13 * magnitude * share, 20 * DBL_EPSILON * i.magnitude);
         if (!(i.error > tolerance) || i.depth >= HALVINGS || count >= INTERVALS || !isfinite(i.error)) {

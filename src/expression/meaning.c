@@ -1,4 +1,4 @@
-/* meaning.c - the algebra of dimensions in expressions, lenient where people are.
+/* meaning.c - the algebra of dimensions in expressions, lenient where usual notation is.
  *
  * A number without unit fits anything: it may be plain (2*L) or a quantity in SI units (9.81*m). The compiler
  * calls small whole numbers and their quarters plain, and leaves others unknown. So
@@ -32,7 +32,7 @@ static bool has_dimension(const lw_meaning *m) {
     return !lw_meaning_same(m, &none);
 }
 
-/* A quantity whose dimension cancels is a ratio; or a number, if it was likely only. */
+/* A quantity whose dimension cancels is a ratio or, if its dimension was only likely, a number. */
 static lw_meaning settled(lw_meaning m) {
     if (!lw_meaning_is_known(&m) || has_dimension(&m) || !equal(m.angle, 0)) return m;
     return (lw_meaning){.kind = m.kind == LW_MEANING_SURE ? LW_MEANING_RATIO : LW_MEANING_NUMBER};
@@ -78,7 +78,7 @@ lw_meaning lw_meaning_power(const lw_meaning *a, double exponent) {
 bool lw_meaning_sum(const lw_meaning *a, const lw_meaning *b, lw_meaning *sum) {
     const lw_meaning *strong = a->kind < b->kind ? b : a, *weak = a->kind < b->kind ? a : b;
     *sum = *strong;
-    if (!lw_meaning_is_known(strong)) { /* t + 1, x + v, 2 + L: open, and a number only if both are */
+    if (!lw_meaning_is_known(strong)) { /* t + 1, x + v, 2 + L: the dimension of the sum stays open. */
         if (strong->kind == LW_MEANING_VARIABLE || weak->kind == LW_MEANING_UNKNOWN) {
             *sum = (lw_meaning){.kind = LW_MEANING_UNKNOWN};
         } else {

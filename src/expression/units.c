@@ -4,9 +4,9 @@
  *     factor  = (word | "(" ["1" "/"] units ")") [ ("^" | "**") ["-"] digit ]
  *
  * Outside parentheses, "*" or "/" belongs to the units only if a unit follows: in `5 N/2` or `5 N*(a + b)`
- * they are ordinary operators, and so they are before a function, as in `5 m/min(a, b)`. If the unit that
- * follows is a known name too (a parameter m in `5 N/m`), nobody can tell what is meant, and the caller is
- * told of the clash. A unit right behind a quotient (`5 N/m s`) is refused for the same reason.
+ * they are ordinary operators, and also before a function, as in `5 m/min(a, b)`. If the unit that follows is
+ * a known name too (a parameter m in `5 N/m`), the text is ambiguous, and the result is a clash. A unit right
+ * behind a quotient (`5 N/m s`) is refused for the same reason.
  *
  * Factors to SI are kept as numerator / denominator, both exact wherever the unit's definition is.
  */
@@ -80,7 +80,7 @@ static size_t word_length(const reader *r, size_t at) {
     return length;
 }
 
-/* A bound for exponents, whatever the text; no quantity has so large ones. */
+/* Bounds exponents for any text; no quantity has such large exponents. */
 static int saturated(int exponent) { return exponent > 999 ? 999 : exponent < -999 ? -999 : exponent; }
 
 /* The dimension of a times b^exponent. */
@@ -118,7 +118,7 @@ static lw_units_result read_exponent(const reader *r, lw_units *units) {
 
 static lw_units_result read_product(const reader *r, size_t at, int depth, bool checked, lw_units *units);
 
-/* checked: words that are known names clash. */
+/* Reads one factor. If `checked`, a unit that is also a known name is a clash. */
 static lw_units_result read_factor(const reader *r, size_t at, int depth, bool checked, lw_units *units) {
     at = skip_space(r, at);
     if (r->text[at] == '(') {
@@ -126,7 +126,7 @@ static lw_units_result read_factor(const reader *r, size_t at, int depth, bool c
         at = skip_space(r, at + 1);
         size_t one = skip_space(r, at + (r->text[at] == '1'));
         bool reciprocal = r->text[at] == '1' && r->text[one] == '/';
-        /* What is no complete group of units is an ordinary expression in parentheses. */
+        /* Parentheses with anything but units are an ordinary expression. */
         lw_units_result result = read_product(r, reciprocal ? one + 1 : at, depth + 1, checked, units);
         if (result == LW_UNITS_NONE || result == LW_UNITS_BAD_EXPONENT) return LW_UNITS_NONE;
         size_t end = skip_space(r, units->end);
@@ -154,9 +154,9 @@ static lw_units_result read_factor(const reader *r, size_t at, int depth, bool c
     return result;
 }
 
-/* Inside parentheses every operator must be followed by a unit; outside, an operator that is not ends the
- * units. A clash or an unclear product inside parentheses counts only if the whole group turns out to be
- * units. */
+/* Reads a product. Inside parentheses every operator must be followed by a unit; outside, an operator without
+ * a following unit ends the units. A clash or an unclear product inside parentheses counts only if the whole
+ * group consists of units. */
 static lw_units_result read_product(const reader *r, size_t at, int depth, bool checked, lw_units *units) {
     lw_units_result result = read_factor(r, at, depth, checked, units);
     bool quotient = false;
@@ -205,7 +205,7 @@ lw_units_result lw_units_read(const char *text, size_t at, const lw_expression_n
     return read_product(&r, at, 0, false, units);
 }
 
-/* --- what units measure ------------------------------------------------------------------------------ */
+/* --- quantities -------------------------------------------------------------------------------------- */
 
 static const struct quantity {
     const char *name, *unit;
@@ -242,7 +242,7 @@ static bool same(lw_dimension a, lw_dimension b) {
     return a.length == b.length && a.mass == b.mass && a.time == b.time;
 }
 
-/* What units of this dimension measure, NULL if that has no name here. */
+/* The name of the quantity with this dimension, or NULL if it has none. */
 static const char *measured(lw_dimension dimension) {
     for (int k = LW_ANGLE; k < LW_QUANTITIES; k++) {
         if (same(quantities[k].dimension, dimension)) return quantities[k].name;
@@ -342,7 +342,8 @@ lw_fitness lw_meaning_fit(const lw_meaning *m, lw_quantity quantity, bool uses_t
     bool in_length = fabs(m->length - wanted.length) > 1e-9, in_mass = fabs(m->mass - wanted.mass) > 1e-9;
     bool in_time = fabs(m->time - wanted.time) > 1e-9;
     if (m->kind ==
-        LW_MEANING_LIKELY) /* L^2/12 for the inertia of 1 kg, k/50 for a damping: one factor 1 is left out */
+        /* One factor 1 was left out, as in L^2/12 for the inertia of 1 kg, or k/50 for a damping. */
+        LW_MEANING_LIKELY)
         return in_length + in_mass + in_time == 1 ? LW_FITS : LW_MAY_FIT;
     return uses_time && in_time && !in_length && !in_mass ? LW_MAY_FIT
                                                           : LW_DOES_NOT_FIT; /* 5 N*t for 5 N/s*t */
