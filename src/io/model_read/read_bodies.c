@@ -1,8 +1,8 @@
 /* read_bodies.c - section bodies: mass, centre, inertia, shape and pose of each body, and second names of
  * bodies.
  *
- * Mass properties come from mass, com and inertia, or from a shape of given mass or density; what is given
- * counts more than what the shape says.
+ * Mass properties come from mass, com and inertia, or from a shape of given mass or density; values that are
+ * given have precedence over those of the shape.
  */
 #include "io/model_read/reader.h"
 #include "model/spec_storage.h"
@@ -22,7 +22,7 @@ static const char *const shape_names[] = {"none", "box", "cylinder",    "sphere"
                                           "cone", "rod", "tetrahedron", NULL};
 static const char *const size_keys[] = {"size", "radius", "length", "height", "points", NULL};
 
-/* Which key gives which part of the shape, e.g. a cylinder's radius and length. */
+/* Reads the keys that give the extent of the shape, e.g. a cylinder's radius and length. */
 static bool read_extent(lw_reader *reader, const lw_yaml *map, lw_shape *shape) {
     static const char *const extents[][3] = {
         [LW_SHAPE_BOX] = {"size"},      [LW_SHAPE_CYLINDER] = {"radius", "length"},
@@ -70,8 +70,8 @@ static bool read_extent(lw_reader *reader, const lw_yaml *map, lw_shape *shape) 
     return (!radius || lw_reader_number(reader, radius, "radius", LW_LENGTH, &shape->size[0])) && good;
 }
 
-/* shape: box, with its size among the body's keys, or shape: {type: box, size: ..., position: ..., rotation:
- * ...}. */
+/* Reads shape: box, with the size among the body's keys, or shape: {type: box, size: ..., position: ...,
+ * rotation: ...}. */
 static bool read_shape(lw_reader *reader, const lw_yaml *body, lw_shape *shape) {
     static const char *const shape_keys[] = {"type",   "size",     "radius",   "length", "height",
                                              "points", "position", "rotation", NULL};
@@ -132,7 +132,7 @@ static bool read_matrix(lw_reader *reader, const lw_yaml *node, double inertia[6
     return false;
 }
 
-/* [xx, yy, zz], [xx, yy, zz, xy, xz, yz], three rows, or the one number of a planar body. */
+/* Reads [xx, yy, zz], [xx, yy, zz, xy, xz, yz], three rows, or the one number of a planar body. */
 static bool read_inertia(lw_reader *reader, const lw_yaml *node, lw_body_kind kind, double inertia[6]) {
     memset(inertia, 0, 6 * sizeof *inertia);
     if (kind == LW_BODY_POINT) {
@@ -158,7 +158,7 @@ static bool read_inertia(lw_reader *reader, const lw_yaml *node, lw_body_kind ki
     return false;
 }
 
-/* Of a shape and a density that give no mass: is it because the product is not finite? */
+/* Returns whether a shape whose density gives no mass fails because the product is not finite. */
 static bool mass_overflows(const lw_shape *shape) {
     double total, com[3], inertia[6];
     const double huge = 1e100; /* Its cube may overflow. */
@@ -222,7 +222,7 @@ static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, b
         }
     }
     if (com) lw_reader_numbers(reader, com, "com", LW_LENGTH, 3, body->com);
-    if (!kind_good) return; /* the kind says what inertia is right */
+    if (!kind_good) return; /* The valid forms of inertia depend on the kind. */
     if (inertia) {
         read_inertia(reader, inertia, body->kind, body->inertia);
     } else if (good && !from_shape && body->mass > 0 && body->kind != LW_BODY_POINT) {
@@ -270,7 +270,7 @@ static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
         lw_reader_bound(reader, LW_OWNER_BODY, reader->spec->body_count - 1, &body, sizeof body);
 }
 
-/* Second names may refer to bodies that come later, so they are resolved when all are known. */
+/* Resolves second names when all bodies are known, since they may refer to later bodies. */
 static void resolve_second_names(lw_reader *reader) {
     for (size_t k = 0; k < reader->bodies.count; k++) {
         lw_named *named = &reader->bodies.items[k];

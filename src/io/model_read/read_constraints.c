@@ -99,7 +99,7 @@ static void read_constraint(lw_reader *reader, lw_named *named, const lw_yaml *e
     const lw_yaml *type_node =
         lw_reader_need(reader, entry, "type", "give type: distance, coupling or rolling");
     int type = type_node ? lw_reader_choice(reader, type_node, "constraint type", names) : -1;
-    if (type < 0) return; /* the type says which keys are right */
+    if (type < 0) return; /* The valid keys depend on the type. */
     lw_constraint_spec constraint = {
         .name = named->name, .type = (lw_constraint_type)type, .place = named->place};
     lw_reader_keys(reader, entry, types[type].keys);

@@ -8,7 +8,7 @@
 
 static const lw_law_variables time_only = {{"t"}, {LW_TIME}, LW_INPUTS_ALLOWED};
 
-/* Friction between standing still and sliding, where no smoothing is given: m/s or rad/s. */
+/* The speed over which friction changes from rest to sliding if no smoothing is given, m/s or rad/s. */
 static const double default_smoothing = 1e-3;
 
 /* --- laws ----------------------------------------------------------------------------------------- */
@@ -24,7 +24,7 @@ static double *read_column(lw_reader *reader, const lw_yaml *node, const char *w
     return values && lw_reader_numbers(reader, node, what, quantity, node->count, values) ? values : NULL;
 }
 
-/* table: {x: [...], force: [...], smooth: true}; a torque may be called so. */
+/* Reads table: {x: [...], force: [...], smooth: true}; a torque may have the key torque. */
 static void read_table(lw_reader *reader, const lw_yaml *node, lw_coordinate_quantities measured,
                        lw_law_spec *law) {
     static const char *const keys[] = {"x", "force", "torque", "smooth", NULL};
@@ -56,7 +56,7 @@ static void read_table(lw_reader *reader, const lw_yaml *node, lw_coordinate_qua
     law->table_y = y;
 }
 
-/* The linear terms and the law of a spring or torsion spring; at least one of them. */
+/* Reads the linear terms and the law of a spring or torsion spring, of which at least one must be given. */
 static void read_law(lw_reader *reader, const lw_yaml *entry, lw_coordinate_quantities measured,
                      lw_force_spec *force) {
     const lw_yaml *law = lw_yaml_get(entry, "law"), *table = lw_yaml_get(entry, "table");
@@ -86,7 +86,7 @@ static bool read_spring(lw_reader *reader, const lw_yaml *entry, lw_force_spec *
     return good;
 }
 
-/* The joint and the coordinate of it on which a torsion spring, drive or friction acts. */
+/* Reads the joint, and its coordinate, on which a torsion spring, drive or friction acts. */
 static bool read_joint_coordinate(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force,
                                   lw_coordinate_quantities *measured) {
     const lw_yaml *node = lw_reader_need(reader, entry, "joint", "name the joint on which it acts");
@@ -164,7 +164,7 @@ static bool read_applied(lw_reader *reader, const lw_yaml *entry, lw_force_spec 
         lw_reader_need(reader, entry, "point",
                        "say where the force acts: in the world, or with frame: body on the body");
     } else {
-        force->frame = LW_GEOMETRY_BODY; /* a torque alone acts alike everywhere */
+        force->frame = LW_GEOMETRY_BODY; /* A pure torque has no point of action. */
     }
     if (!vector && !torque) {
         lw_reader_fault(reader, entry->place, "give force: [x, y, z], torque: [x, y, z] or both",
@@ -237,7 +237,7 @@ static void read_force(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     const lw_yaml *type_node =
         lw_reader_need(reader, entry, "type", "give type: spring, torsion, bushing, ...");
     int type = type_node ? lw_reader_choice(reader, type_node, "force type", names) : -1;
-    if (type < 0) return; /* the type says which keys are right */
+    if (type < 0) return; /* The valid keys depend on the type. */
     lw_force_spec force = {.name = named->name, .type = (lw_force_type)type, .place = named->place};
     lw_reader_keys(reader, entry, types[type].keys);
     bool good = types[type].read(reader, entry, &force);

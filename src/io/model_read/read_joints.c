@@ -1,7 +1,7 @@
 /* read_joints.c - section joints: type, bodies, geometry, initial coordinates and speeds, prescribed motion.
  *
- * Geometry stands either in the entry itself (point and axes in the world, in the reference configuration) or
- * in first: {...} and second: {...} (point and axes in the frame of each body).
+ * Geometry is given either in the entry itself (point and axes in the world, in the reference configuration)
+ * or in first: {...} and second: {...} (point and axes in the frame of each body).
  */
 #include "io/model_read/reader.h"
 #include "model/joint_types.h"
@@ -24,7 +24,7 @@ static bool turns_freely(lw_joint_type type) { return lw_joint_describe(type)->b
 
 /* --- geometry ------------------------------------------------------------------------------------- */
 
-/* Which keys an entry, or first and second in it, may have. */
+/* Lists the geometry keys that an entry, or its first and second, may have. */
 static void geometry_keys(lw_joint_type type, key_list *list) {
     add_key(list, "point");
     add_key(list, lw_joint_describe(type)->axis_key);
@@ -84,7 +84,7 @@ static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec
     const lw_yaml *sides[2] = {lw_yaml_get(entry, "first"), lw_yaml_get(entry, "second")};
     if (!sides[0] && !sides[1]) {
         if (lw_joint_is_free(joint->type) && !lw_yaml_get(entry, "point") && !lw_yaml_get(entry, "axis") &&
-            !lw_yaml_get(entry, "x")) { /* it moves the body's own frame, from where its pose says */
+            !lw_yaml_get(entry, "x")) { /* It moves the body's frame, from the body's pose. */
             joint->frame = LW_GEOMETRY_BODY;
             return true;
         }
@@ -111,7 +111,7 @@ static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec
                    good;
             continue;
         }
-        bool axes_wanted = k == 0 || !first_alone; /* a joint that does not turn: the first axes say all */
+        bool axes_wanted = k == 0 || !first_alone; /* Without rotation the first axes are enough. */
         if (!axes_wanted) keys.keys[1] = NULL;
         good = lw_reader_keys(reader, sides[k], keys.keys) && good;
         if (sides[k]->kind != LW_YAML_MAP) continue;
@@ -129,7 +129,7 @@ static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec
 
 /* --- initial state and motion --------------------------------------------------------------------- */
 
-/* A number if there is one value, otherwise a list. */
+/* Reads a number if there is one value, otherwise a list. */
 static bool read_values(lw_reader *reader, const lw_yaml *node, const char *what,
                         const lw_quantity *quantities, int count, double *values) {
     if (count == 1 && node->kind != LW_YAML_LIST)
@@ -137,7 +137,7 @@ static bool read_values(lw_reader *reader, const lw_yaml *node, const char *what
     return lw_reader_mixed_numbers(reader, node, what, quantities, (size_t)count, values);
 }
 
-/* Two keys that express the same quantity in different ways. */
+/* Reports two keys that give the same quantity. */
 static bool exclude(lw_reader *reader, const lw_yaml *map, const char *one, const char *other) {
     const lw_yaml *node = lw_yaml_get(map, other);
     if (!node || !lw_yaml_get(map, one)) return true;
@@ -145,7 +145,7 @@ static bool exclude(lw_reader *reader, const lw_yaml *map, const char *one, cons
     return false;
 }
 
-/* What entry k of q measures; of a quaternion, plain numbers. */
+/* The quantity of entry k of q; those of a quaternion are plain numbers. */
 static lw_quantity coordinate_quantity(lw_joint_type type, int k) {
     int at = lw_joint_quaternion(type);
     bool quaternion = at >= 0 && k >= at;
@@ -165,7 +165,7 @@ static void read_state(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *j
     if (v) read_values(reader, v, "v", speeds, nv, joint->v);
     if (!turns_freely(joint->type)) return;
 
-    /* The coordinates by name: [position,] rotation, [velocity,] angular_velocity. */
+    /* The coordinates may be given by name: [position,] rotation, [velocity,] angular_velocity. */
     bool is_free = lw_joint_is_free(joint->type);
     exclude(reader, entry, "q", "rotation");
     exclude(reader, entry, "v", "angular_velocity");
@@ -204,7 +204,7 @@ static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *
     for (size_t k = 0; k < count; k++) {
         char what[64];
         snprintf(what, sizeof what, "entry %zu of motion", k + 1);
-        if (node->items[k]->kind == LW_YAML_NULL) continue; /* this one is free */
+        if (node->items[k]->kind == LW_YAML_NULL) continue; /* The coordinate is free. */
         joint->motion[k] = lw_reader_function(reader, node->items[k], what,
                                               lw_coordinate_quantity(joint->type, (int)k), &time_only);
     }
@@ -224,7 +224,7 @@ static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *
 
 /* --- joint ---------------------------------------------------------------------------------------- */
 
-/* Where the values of a sound entry stand. */
+/* The places in the file of the values of an entry without faults. */
 static lw_joint_places places_of(const lw_yaml *entry, const lw_joint_spec *joint) {
     lw_joint_places places = {.between = lw_reader_place(entry, "between"),
                               .lead = lw_reader_place(entry, "lead"),
@@ -232,7 +232,7 @@ static lw_joint_places places_of(const lw_yaml *entry, const lw_joint_spec *join
                               .v = lw_reader_place(entry, "v")};
     for (int side = 0; side < 2; side++) {
         const lw_yaml *map = lw_yaml_get(entry, side == 0 ? "first" : "second");
-        if (!map && side == 0) map = entry; /* the world's */
+        if (!map && side == 0) map = entry; /* The geometry is given in the world. */
         places.point[side] = lw_reader_place(map, "point");
         if (!lw_joint_axes_are_listed(joint->type)) {
             places.axes[side][0] = lw_reader_place(map, lw_joint_describe(joint->type)->axis_key);
@@ -259,7 +259,7 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     size_t before = reader->faults - reader->harmless;
     const lw_yaml *type_node = lw_reader_need(reader, entry, "type", "give type: revolute, prismatic, ...");
     int type = type_node ? lw_reader_choice(reader, type_node, "joint type", types) : -1;
-    if (type < 0) { /* the type says which keys are right; bodies all have */
+    if (type < 0) { /* The valid keys depend on the type, except `between`. */
         lw_reader_between(reader, entry, joint.bodies);
         return;
     }
@@ -290,7 +290,7 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     }
     const lw_yaml *cut = lw_yaml_get(entry, "cut");
     if (cut) lw_reader_flag(reader, cut, "cut", &joint.cut);
-    /* the number of coordinates follows from the type, or from its axes */
+    /* The number of coordinates follows from the type, or from the number of axes. */
     if (read_geometry(reader, entry, &joint) || !lw_joint_describe(joint.type)->axes_are_slides) {
         named->type = type;
         named->axis_count = joint.geometry[0].axis_count;
@@ -300,7 +300,8 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
         }
     }
     if (reader->faults - reader->harmless > before || (!bodies && reader->muted)) return;
-    /* the text has faults and is only checked any more, where a name that is not known is no new one */
+    /* The text has faults, so that the spec is only checked; these names, which no body has, cause no further
+     * fault. */
     if (!bodies)
         for (int k = 0; k < 2; k++)
             if (!joint.bodies[k]) joint.bodies[k] = k ? "?2" : "?1";

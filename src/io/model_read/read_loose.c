@@ -1,14 +1,14 @@
-/* read_loose.c - which bodies no joint connects to ground, in a text that has other faults.
+/* read_loose.c - finds bodies without a connection to ground in a text that has other faults.
  *
- * A sound text becomes a spec, and compiling that finds loose bodies (compile_tree.c). Of a faulty text the
- * spec lacks the faulty entries, so this looks at the text once more: all names of bodies count, and so does
- * every joint that says between which bodies it stands, whatever else is wrong with either. A name that no
- * body has may stand for ground and for each body whose name is similar, so that a slip of the pen in a joint
- * does not make its bodies loose. If some joint does not say what it joins, nothing is reported. Of a
- * repeated entry only the first loose body is.
+ * A text without faults becomes a spec, and compiling finds loose bodies (compile_tree.c). The spec of a
+ * faulty text lacks the faulty entries, so that the text is examined once more: all names of bodies count,
+ * and every joint that names its two bodies, whatever other faults they have. A name that no body has may
+ * mean ground or any body with a similar name, so that a misspelt name in a joint does not make its bodies
+ * loose. If some joint does not name its bodies, nothing is reported. Of a repeated entry only the first
+ * loose body is reported.
  *
- * Groups of connected names are found by union and find, with path halving. Cost O(objects), and of each
- * unknown name O(bodies); beyond MOST_COMPARISONS of names nothing is reported.
+ * Groups of connected names are found by union-find with path halving. Cost O(objects), and O(bodies) for
+ * each unknown name; if more than MOST_COMPARISONS of names are needed, nothing is reported.
  */
 #include "io/model_read/reader.h"
 
@@ -30,7 +30,7 @@ static void join(lw_name_table *names, size_t a, size_t b) {
     names->items[group_of(names, a)].joined = group_of(names, b);
 }
 
-/* The index of a name, which is added if need be; false when memory is out. */
+/* Finds the index of a name, which is added if it is new; returns false if there is no memory. */
 static bool index_of(lw_reader *reader, const char *name, size_t *index) {
     lw_name_table *names = &reader->connected;
     lw_named *named = lw_results_table_find(names, name);
@@ -43,7 +43,7 @@ static bool index_of(lw_reader *reader, const char *name, size_t *index) {
     return named != NULL;
 }
 
-/* One step of a joint's entry. */
+/* Joins the bodies of one step of a joint's entry. */
 static void connect(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
     (void)named;
     const lw_yaml *between = entry->kind == LW_YAML_MAP ? lw_yaml_get(entry, "between") : NULL;
@@ -60,13 +60,14 @@ static void connect(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
         if (!name || !index_of(reader, name, &ends[k])) return;
     }
     join(&reader->connected, ends[0],
-         ends[0] == ends[1] ? GROUND : ends[1]); /* one of two equal ones is wrong */
+         ends[0] == ends[1] ? GROUND : ends[1]); /* One of two equal names is wrong. */
 }
 
-/* Joins the names that no body has, which stand from index first on, to ground and to similar names. */
+/* Joins the names that no body has, from index first on, to ground and to similar names. */
 static void join_similar(lw_reader *reader, size_t first) {
     lw_name_table *names = &reader->connected;
-    if ((names->count - first) * first > MOST_COMPARISONS) names->incomplete = true; /* some seconds */
+    /* It would take seconds. */
+    if ((names->count - first) * first > MOST_COMPARISONS) names->incomplete = true;
     for (size_t k = first; k < names->count && !names->incomplete; k++) {
         join(names, k, GROUND);
         for (size_t body = 0; body < first; body++) {
@@ -85,7 +86,7 @@ void lw_report_loose(lw_reader *reader, const lw_yaml *joints) {
     }
     size_t known = names->count;
 
-    reader->muted = true; /* what is wrong with them is reported already */
+    reader->muted = true; /* Their faults have been reported. */
     reader->objects = 0;
     lw_reader_walk(reader, joints, names, connect);
     reader->muted = false;

@@ -1,9 +1,9 @@
 /* read_model.c - model files (docs/model-format.md) to specs.
  *
- * A file is read whole (at most LW_YAML_MAX_BYTES), made a tree (yaml.c), and read section by section:
- * parameters and inputs first, then bodies, joints, forces, constraints, whatever their order in the file, so
- * that each reference is checked where it stands. Faults are reported in the order of the file. Cost O(size
- * of the file + number of objects).
+ * A file is loaded whole (at most LW_YAML_MAX_BYTES), converted to a tree (yaml.c), and read section by
+ * section: parameters and inputs first, then bodies, joints, forces, constraints, in any order in the file,
+ * so that each reference can be checked when it is read. Faults are reported in the order of the file. Cost
+ * O(size of the file + number of objects).
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -84,7 +84,7 @@ static void read_gravity(lw_reader *reader, const lw_yaml *node) {
     lw_reader_bound(reader, LW_OWNER_GRAVITY, 0, gravity, sizeof gravity);
 }
 
-/* A list of names as one text, separated by commas, which no name has. */
+/* Converts a list of names to one text, separated by commas, which no name contains. */
 static const char *read_names(lw_reader *reader, const lw_yaml *list) {
     size_t length = 1;
     for (size_t k = 0; k < list->count; k++) {
@@ -182,7 +182,8 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
                                        "forces",   "constraints", "run",         NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
-    reader->bodies.incomplete = lw_reader_suggested(reader, root, "bodies"); /* it stands under another key */
+    /* The section is under a misspelt key. */
+    reader->bodies.incomplete = lw_reader_suggested(reader, root, "bodies");
     reader->joints.incomplete = lw_reader_suggested(reader, root, "joints");
     const lw_yaml *name = lw_yaml_get(root, "name"), *description = lw_yaml_get(root, "description");
     if (name && name->kind != LW_YAML_TEXT) {
@@ -218,7 +219,7 @@ static int compare_places(const void *a, const void *b) {
     lw_place p = first->place, q = second->place;
     if (p.line != q.line) return p.line < q.line ? -1 : 1;
     if (p.column != q.column) return p.column < q.column ? -1 : 1;
-    return (first > second) - (first < second); /* found earlier */
+    return (first > second) - (first < second); /* order in which they were found */
 }
 
 static void hand_over(const lw_report *found, lw_report *report) {
@@ -245,7 +246,7 @@ static lw_status read_text(lw_reader *reader, const char *text, size_t length, c
         if (reader->only_run && root) status = LW_OK;
         if (root) read_root(reader, root, settings, setting_count);
         if (status == LW_OK && (reader->faults > 0 || !reader->spec)) status = LW_ERROR_MODEL;
-        /* it will not be compiled then; what its sound parts say is wanted all the same */
+        /* A faulty model is not compiled, but faults of its other parts are reported, too. */
         if (status == LW_ERROR_MODEL && reader->spec) {
             lw_spec_check_parts(reader->spec, reader->report);
             lw_report_loose(reader, lw_yaml_get(root, "joints"));
@@ -266,7 +267,7 @@ static lw_status read_text(lw_reader *reader, const char *text, size_t length, c
 static lw_status read_file(lw_reader *reader, const char *path, const lw_setting *settings,
                            size_t setting_count, lw_report *report, lw_spec **spec) {
     *spec = NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* opening a pipe must not wait */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* Opening a pipe must not block. */
     if (file < 0) return open_fault(report, path);
     char *text = NULL;
     size_t length = 0;

@@ -1,4 +1,4 @@
-/* read_number.c - one number from outside a model file, written as in one: an expression with units.
+/* read_number.c - reads a number that is not in a model file but written as in one: an expression with units.
  */
 #include "core/core.h"
 #include "expression/function.h"

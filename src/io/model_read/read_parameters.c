@@ -1,10 +1,10 @@
 /* read_parameters.c - the parameters and inputs of a model: named numbers. Parameters may refer to each other
- * in any order; the default of an input may refer to parameters, and nothing that must be constant to an
- * input.
+ * in any order; the default of an input may refer to parameters; a value that must be constant may not refer
+ * to an input.
  *
- * Each is an expression of the others. They are evaluated depth first along their references, with an own
- * stack, in O(length of all expressions * number of parameters); a reference back onto the stack is a cycle
- * and is named. Settings from outside replace expressions before anything is evaluated.
+ * Each is an expression of the others. They are evaluated depth first along their references, with an
+ * explicit stack, in O(length of all expressions * number of parameters); a reference to a parameter on the
+ * stack is a cycle and is reported. Settings of the caller replace expressions before anything is evaluated.
  */
 #include "io/model_read/reader.h"
 #include "model/spec_storage.h"
@@ -17,12 +17,12 @@ typedef enum state { WAITING, ACTIVE, DONE, FAILED } state;
 typedef struct parameter {
     const char *name;
     const char *text;    /* its expression; NULL if faulty */
-    const lw_yaml *node; /* where it stands; NULL if set from outside */
-    const char *given;   /* its expression in the file where it is set from outside, else NULL */
+    const lw_yaml *node; /* its node in the file; NULL if the caller has set it */
+    const char *given;   /* its expression in the file if the caller has set it, otherwise NULL */
     lw_place place;
-    lw_constant *input; /* NULL: it is a parameter */
+    lw_constant *input; /* entry of an input; NULL for a parameter */
     state state;
-    lw_name_scan scan; /* how far its references are followed */
+    lw_name_scan scan; /* position of the next reference to follow */
 } parameter;
 
 typedef struct job {
@@ -43,7 +43,7 @@ static void name_object(lw_reader *reader, const parameter *p) {
              p->name);
 }
 
-/* The stack from first on, and first again: "a -> b -> a". */
+/* Reports a cycle: the stack from first on, and first again, as "a -> b -> a". */
 static void report_cycle(job *j, size_t first) {
     char path[256] = "";
     size_t used = 0, start = 0;
@@ -59,8 +59,8 @@ static void report_cycle(job *j, size_t first) {
     for (size_t k = start; k < j->height; k++) j->parameters[j->stack[k]].state = FAILED;
 }
 
-/* A parameter that is set from outside measures what it measures in the file, unless the file leaves that
- * open. false if it was set to something else. */
+/* A parameter that the caller sets must have the dimension that it has in the file, unless the file leaves it
+ * open. Returns false if it has another one. */
 static bool keeps_dimension(job *j, const parameter *p, lw_meaning *measure, lw_syntax *syntax) {
     lw_reader *reader = j->reader;
     lw_meaning given;
@@ -84,7 +84,7 @@ static bool keeps_dimension(job *j, const parameter *p, lw_meaning *measure, lw_
     return false;
 }
 
-/* The default of an input, if it depends on parameters. */
+/* Binds the default of an input, if it depends on parameters. */
 static void bind_default(lw_reader *reader, const parameter *p, double value) {
     const lw_yaml node = {.text = p->text, .place = p->place};
     lw_reader_bind(reader, &node, &value);
@@ -136,7 +136,7 @@ static size_t next_reference(job *j, parameter *p) {
         memcpy(word, start, length);
         word[length] = '\0';
         size_t other = index_of(j, word);
-        if (other < j->count && !j->parameters[other].input) return other; /* an input is a fault: evaluate */
+        if (other < j->count && !j->parameters[other].input) return other; /* Evaluation reports an input. */
     }
     return j->count;
 }
@@ -158,7 +158,7 @@ static void resolve(job *j, size_t first) {
         } else if (j->parameters[other].state == ACTIVE) {
             report_cycle(j, other);
         } else if (j->parameters[other].state == FAILED) {
-            p->state = FAILED; /* nothing new to say */
+            p->state = FAILED; /* The cause has been reported. */
         }
     }
 }
@@ -171,7 +171,7 @@ static bool may_be_added(const job *j, const lw_yaml *key, const char *noun) {
     if (noun[0] == 'i' && !j->parameters[index_of(j, key->text)].input)
         lw_reader_fault(j->reader, key->place, "choose another name",
                         "the name \"%s\" is taken by a parameter in line %d", key->text, other->place.line);
-    return false; /* or a double key, which is reported as such */
+    return false; /* A duplicate key is reported elsewhere. */
 }
 
 static void collect(job *j, const lw_yaml *section, bool inputs) {
@@ -232,7 +232,7 @@ static void override(job *j, const lw_setting *settings, size_t count) {
     }
 }
 
-/* The section if it is a mapping of a sound size, else an empty one. */
+/* The section if it is a mapping of admissible size, otherwise an empty mapping. */
 static const lw_yaml *checked(lw_reader *reader, const lw_yaml *section, const char *name,
                               const char *remedy) {
     static const lw_yaml none = {.kind = LW_YAML_MAP};
@@ -264,7 +264,7 @@ void lw_read_parameters(lw_reader *reader, const lw_yaml *parameters, const lw_y
     for (size_t k = 0; k < j.count && !reader->out_of_memory; k++) {
         if (j.parameters[k].state == WAITING) resolve(&j, k);
     }
-    /* faulty ones get some number, so that their use is not a second fault */
+    /* Faulty parameters get some number, so that their use is not a second fault. */
     for (size_t k = 0; k < j.count; k++) {
         if (j.parameters[k].state != FAILED || j.parameters[k].input) continue;
         reader->constants[reader->parameter_count++] =

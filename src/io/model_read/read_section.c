@@ -1,9 +1,9 @@
-/* read_section.c - what all sections share: names, references to them, repeat, and pairs of points.
+/* read_section.c - common parts of all sections: names, references to them, repeat, and pairs of points.
  *
- * An entry with  repeat: {i: 1..N, j: [1, 3]}  is read once for each value of i and j (j turns fastest;
- * ranges may use parameters and the indices before). Inside it i and j are numbers like parameters, and {i+1}
- * in a name or text is replaced by its value. Faults of a repeated entry are reported for the first step that
- * has any.
+ * An entry with  repeat: {i: 1..N, j: [1, 3]}  is read once for each value of i and j (j varies fastest;
+ * ranges may use parameters and earlier indices). Inside the entry i and j are numbers like parameters, and
+ * {i+1} in a name or text is replaced by its value. Faults of a repeated entry are reported for the first
+ * step that has any.
  */
 #include "io/model_read/reader.h"
 #include "model/joint_types.h"
@@ -56,7 +56,7 @@ lw_named *lw_results_table_add(lw_name_table *table, lw_arena *arena, const char
 }
 
 const char *lw_results_table_closest(const lw_name_table *table, const char *word, const char *extra) {
-    enum { MOST = 4096 }; /* a comparison is dear */
+    enum { MOST = 4096 }; /* Comparisons are expensive. */
     lw_closest_search search = lw_closest_to(word);
     lw_closest_try(&search, extra);
     for (size_t k = 0; k < table->count && k < MOST; k++) lw_closest_try(&search, table->items[k].name);
@@ -137,7 +137,7 @@ lw_coordinate_quantities lw_quantities_of(lw_quantity coordinate) {
 
 bool lw_reader_coordinate(lw_reader *reader, const lw_yaml *map, const lw_named *joint, int *coordinate) {
     const lw_yaml *node = lw_yaml_get(map, "coordinate");
-    if (!joint || joint->type < 0) return false; /* the joint's own faults are known */
+    if (!joint || joint->type < 0) return false; /* The joint's own faults have been reported. */
     lw_joint_type type = (lw_joint_type)joint->type;
     int count = lw_joint_type_v(type, joint->axis_count);
     char remedy[160];
@@ -209,14 +209,14 @@ bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *
 
 typedef struct repetition {
     lw_reader *reader;
-    const lw_yaml *key, *entry; /* of the object */
-    const lw_yaml *indices;     /* name: range, ... */
-    const char *noun;           /* NULL: names do not matter */
+    const lw_yaml *key, *entry; /* key and value of the object in the file */
+    const lw_yaml *indices;     /* mapping from names of indices to ranges */
+    const char *noun;           /* noun for the objects in messages; NULL if the objects get no names */
     lw_name_table *table;
     lw_entry_reader *read;
-    bool faulty;  /* a step had faults: the others only give their names, which may be referred to */
-    bool warned;  /* a step had warnings: the others have the same, most likely */
-    bool stopped; /* names or ranges have faults */
+    bool faulty;  /* A step had faults; of the other steps only the names are recorded, for references. */
+    bool warned;  /* A step had warnings; those of the other steps are most likely the same. */
+    bool stopped; /* Names or ranges have faults. */
 } repetition;
 
 static bool may_go_on(const repetition *job) { return !job->stopped && !job->reader->out_of_memory; }
@@ -226,7 +226,7 @@ static void stop(repetition *job) {
     job->table->incomplete = true;
 }
 
-/* Takes count of the objects that a model may have; false if there are not so many left. */
+/* Adds to the number of objects; returns false, with a fault, if a model may not have so many. */
 static bool count_steps(const repetition *job, long count) {
     lw_reader *reader = job->reader;
     if (count <= (long)(LW_MAX_OBJECTS - reader->objects)) {
@@ -256,7 +256,7 @@ static void read_once(repetition *job) {
         bool same_entry =
             other->place.line == job->key->place.line && other->place.column == job->key->place.column;
         if (!same_entry && strcmp(other->key, job->key->text) == 0)
-            return; /* a double key, reported as such */
+            return; /* The duplicate key has been reported. */
         lw_reader_fault(reader, job->key->place,
                         same_entry ? "put the index into the name, e.g. link{i}"
                                    : "names must differ; rename one",
@@ -295,7 +295,7 @@ static void one_step(repetition *job, size_t level, double value) {
     reader->index_count = level;
 }
 
-/* Key repeat: one index after the other, the last one turns fastest. */
+/* Repeats the entry over one index after the other; the last index varies fastest. */
 static void repeat_index(repetition *job, size_t level) {
     lw_reader *reader = job->reader;
     if (level == job->indices->count) {
@@ -310,7 +310,7 @@ static void repeat_index(repetition *job, size_t level) {
             size_t mark = reader->waiting_count;
             if (lw_reader_number(reader, range->items[k], "index", LW_PLAIN_NUMBER, &value)) {
                 reader->waiting_count =
-                    mark; /* no value of an object, but one that decides how many there are */
+                    mark; /* It is not a value of an object, but decides how many objects there are. */
                 lw_reader_bind_structure(reader, range->items[k]->text, range->items[k]->place, value);
                 one_step(job, level, value);
             } else {
@@ -334,12 +334,12 @@ static void repeat_index(repetition *job, size_t level) {
         stop(job);
         return;
     }
-    if (last >= first && !count_steps(job, last - first + 1)) stop(job); /* before any work is done */
+    if (last >= first && !count_steps(job, last - first + 1)) stop(job); /* checked before any work */
     for (long value = first; value <= last && may_go_on(job); value++) one_step(job, level, (double)value);
 }
 
-/* The number of objects that the ranges require, as far as they are numbers and parameters only; a range of
- * another index counts as one. */
+/* The number of objects that the ranges require, as far as these consist of numbers and parameters; a range
+ * that depends on another index counts as one. */
 static double asked_steps(const repetition *job) {
     double steps = 1;
     for (size_t level = 0; level < job->indices->count; level++) {

@@ -28,7 +28,7 @@ void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, cons
                 message);
 }
 
-/* A warning; of a repeated entry only the first step that has some is heard. */
+/* Reports a warning; of a repeated entry, only those of the first step that has any. */
 static void warn(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...)
     LW_PRINTF(4, 5);
 static void warn(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...) {
@@ -47,9 +47,9 @@ void lw_reader_check(lw_reader *reader, lw_status status) {
     if (status == LW_ERROR_MEMORY) reader->out_of_memory = true;
 }
 
-/* --- what a node is ------------------------------------------------------------------------------- */
+/* --- nodes and keys ------------------------------------------------------------------------------- */
 
-/* The node as a message shows it: a text in quotes, shortened, or its kind. */
+/* The node in a message: a shortened text in quotes, or its kind. */
 static const char *show(const lw_yaml *node, char shown[SHOWN]) {
     static const char *const kinds[] = {"empty", "a text", "a list", "a mapping"};
     if (node->kind != LW_YAML_TEXT) return kinds[node->kind];
@@ -83,7 +83,7 @@ static size_t count_names(const char *const *names) {
     return count;
 }
 
-/* Returns what it suggests, NULL if it can only list the names. */
+/* Writes a suggestion for a wrong name; returns the suggested name, or NULL if the text only lists names. */
 static const char *suggest(char *text, size_t size, const char *word, const char *start,
                            const char *const *names) {
     const char *closest = lw_closest(word, names, count_names(names));
@@ -111,7 +111,7 @@ bool lw_reader_keys(lw_reader *reader, const lw_yaml *node, const char *const *k
             size_t slot = reader->suggestion_count++ % (sizeof reader->suggested / sizeof *reader->suggested);
             reader->suggested[slot].map = node;
             reader->suggested[slot].key = suggest(remedy, sizeof remedy, key->text, "keys here: ", keys);
-            like_another = reader->suggested[slot].key != NULL; /* then what it stands for is missing */
+            like_another = reader->suggested[slot].key != NULL; /* Then the intended key is missing. */
         }
         size_t before = reader->faults;
         lw_reader_fault(reader, key->place, remedy, "unknown key %s", show(key, shown));
@@ -204,13 +204,13 @@ lw_expression_names lw_reader_names(const lw_reader *reader) {
                                  .input_count = reader->input_count};
 }
 
-/* Is the text one number without unit, such as 90 or -1.5e3? */
+/* Returns whether the text is one number without unit, such as 90 or -1.5e3. */
 static bool is_bare_number(const char *text) {
     size_t sign = *text == '-' || *text == '+', length = number_length(text + sign);
     return length > 0 && text[sign + length] == '\0';
 }
 
-/* The constant that the whole text names, NULL if it is no lone name of one. */
+/* The constant whose name is the whole text, or NULL. */
 static const lw_constant *lone_constant(const lw_reader *reader, const char *text) {
     for (size_t k = 0; k < constant_count(reader); k++) {
         if (strcmp(reader->constants[k].name, text) == 0) return &reader->constants[k];
@@ -218,7 +218,8 @@ static const lw_constant *lone_constant(const lw_reader *reader, const char *tex
     return NULL;
 }
 
-/* The parameters with units in an expression, as they are given: "(3 mm)" of m, "(m is 3 mm)" of 2*m + 1. */
+/* Writes the parameters with units in an expression as they are given: "(3 mm)" for m, "(m is 3 mm)" for
+ * 2*m + 1. */
 static void show_origin(const lw_reader *reader, const char *text, char *shown, size_t size) {
     const lw_constant *lone = lone_constant(reader, text);
     size_t used = 0, length;
@@ -237,7 +238,7 @@ static void show_origin(const lw_reader *reader, const char *text, char *shown, 
     if (used > 0) snprintf(shown + used, size - used, ")");
 }
 
-/* Does what an expression measures fit its place? Reports it if not. */
+/* Returns whether the dimension of an expression fits the quantity that is needed; reports it if not. */
 static bool fits(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
                  const lw_meaning *measure, bool uses_time) {
     lw_fitness fit = lw_meaning_fit(measure, quantity, uses_time);
@@ -268,9 +269,10 @@ static bool fits(lw_reader *reader, const lw_yaml *node, const char *what, lw_qu
     return false;
 }
 
-/* 90 where an angle is wanted is 14 turns and a bit; most likely degrees are meant. */
+/* Warns of a bare number of more than one turn for an angle, such as 90: most likely degrees are meant. */
 static void question_angle(lw_reader *reader, const lw_yaml *node, const char *what, double value) {
-    static const double turn = 6.2831853071795865 * (1 + 1e-6); /* a turn given with seven digits is one */
+    /* allows for a turn given with seven digits */
+    static const double turn = 6.2831853071795865 * (1 + 1e-6);
     if (fabs(value) <= turn) return;
     const lw_constant *constant = lone_constant(reader, node->text);
     if (!is_bare_number(constant && constant->text ? constant->text : node->text)) return;
@@ -312,7 +314,7 @@ bool lw_reader_mixed_numbers(lw_reader *reader, const lw_yaml *node, const char 
             lw_reader_bind(reader, item, &values[k]);
             continue;
         }
-        char entry[96]; /* only a fault needs its name */
+        char entry[96]; /* its name in messages */
         snprintf(entry, sizeof entry, "entry %zu of %s", k + 1, what);
         good = lw_reader_number(reader, item, entry, quantities[k], &values[k]) && good;
     }
@@ -327,7 +329,7 @@ bool lw_reader_numbers(lw_reader *reader, const lw_yaml *node, const char *what,
     if (!lw_reader_list(reader, node, what, count)) return false;
     for (size_t k = 0; k < MOST; k++) quantities[k] = quantity;
     if (count <= MOST) return lw_reader_mixed_numbers(reader, node, what, quantities, count, values);
-    for (size_t k = 0; k < count; k++) { /* a column of a table */
+    for (size_t k = 0; k < count; k++) { /* The list is a column of a table. */
         char entry[96];
         snprintf(entry, sizeof entry, "entry %zu of %s", k + 1, what);
         good = lw_reader_number(reader, node->items[k], entry, quantity, &values[k]) && good;
@@ -462,7 +464,7 @@ static void append(text_buffer *buffer, const char *part, size_t length) {
     buffer->text[buffer->length] = '\0';
 }
 
-/* Hands the text over to the arena. */
+/* Copies the text into the arena. */
 static const char *keep(text_buffer *buffer) {
     lw_reader *reader = buffer->reader;
     const char *kept =
@@ -504,7 +506,7 @@ const char *lw_reader_text(lw_reader *reader, const lw_yaml *node, const char *w
 
 size_t lw_next_name(lw_name_scan *scan) {
     const char *text = scan->text;
-    bool unit_may_follow = false; /* behind a name, parentheses are a function's */
+    bool unit_may_follow = false; /* Parentheses behind a name are those of a function. */
     for (size_t k = scan->at; text[k];) {
         size_t length = 0;
         if (is_letter(text[k])) {
@@ -582,7 +584,7 @@ const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const cha
     }
     bool constant = length == 1 && program[0].op == LW_OP_CONSTANT;
     if (!constant && measure.kind == LW_MEANING_LIKELY)
-        measure.kind = LW_MEANING_UNKNOWN; /* 5*x is a usual law */
+        measure.kind = LW_MEANING_UNKNOWN; /* 5*x is a common law. */
     if (!fits(reader, node, what, quantity, &measure, uses_time)) return NULL;
     if (quantity == LW_ANGLE && constant) question_angle(reader, node, what, program[0].value);
     return text;

@@ -1,8 +1,8 @@
 /* reader_bindings.c - records which values of a model come from parameters (model/bindings.h).
  *
- * A value is read into an object that is added to the spec later, so its binding waits with the address of
- * the value; when the object is added, the address becomes an offset in it. Numbers from which another value
- * is computed, as the angles of a rotation, are taken together to one binding of that value.
+ * A value is read into an object that is added to the spec later. Until then its binding is kept with the
+ * address of the value; when the object is added, the address becomes an offset in the object. Numbers from
+ * which another value is computed, as the angles of a rotation, form one binding of that value.
  */
 #include "io/model_read/reader.h"
 #include "model/spec_storage.h"
@@ -77,7 +77,7 @@ void lw_reader_bind_group(lw_reader *reader, size_t mark, lw_binding_kind kind, 
         any = true;
     }
     reader->waiting_count = left;
-    /* a shape's mass depends on what was read before it, too */
+    /* The mass of a shape depends also on the bindings before it. */
     if (!any && (kind != LW_BIND_SHAPE || left == mark)) return;
     lw_waiting *w = add_waiting(reader);
     if (w) *w = group;

@@ -1,11 +1,12 @@
-/* yaml.c - YAML text as a tree, on top of libfyaml's stream of events.
+/* yaml.c - YAML text as a tree, from libfyaml's stream of events.
  *
  * The tree is built here and not by libfyaml, so that limits hold while reading (nesting, nodes, anchors), a
- * faulty text never costs more than a good one, and all faults get a place and a remedy. An alias is a second
- * pointer to the same node, so the tree costs O(length of the text) whatever aliases it has; each node's
- * weight says what following all aliases would cost, and weights beyond LW_YAML_MAX_NODES are refused. Keys
- * are texts; double keys, tags and second documents are faults. Lines full of indicators are refused before
- * libfyaml sees them: as long as a line may still become a key it keeps every token, about 350 bytes each.
+ * faulty text never costs more than a correct one, and all faults get a place and a remedy. An alias is a
+ * second pointer to the same node, so that the tree costs O(length of the text) with any aliases; the weight
+ * of a node is the number of nodes with all aliases followed, and weights beyond LW_YAML_MAX_NODES are
+ * refused. Keys are texts; duplicate keys, tags and second documents are faults. Lines with very many
+ * indicators are refused before libfyaml reads them: as long as a line may still become a key, libfyaml keeps
+ * every token, about 350 bytes each.
  */
 #include "io/model_read/yaml.h"
 
@@ -16,7 +17,7 @@
 
 enum { BLOCK = 4096, MAX_LINE_INDICATORS = 100000 };
 
-/* A list or map whose end has not come yet; its items are on the builder's stack from item on. */
+/* A list or map whose end has not been read; its items are on the builder's stack from `item` on. */
 typedef struct open_node {
     lw_yaml *node;
     size_t item;
@@ -31,7 +32,7 @@ typedef struct anchor {
 
 typedef struct builder {
     lw_arena *arena;
-    const char *text; /* all of it */
+    const char *text; /* the whole text */
     const char *file;
     lw_report *report;
     size_t faults;
@@ -51,7 +52,7 @@ typedef struct builder {
     size_t anchor_count;
     const lw_yaml *root;
     int documents;
-    lw_place last; /* of the last event that has a place */
+    lw_place last; /* place of the last event that has one */
 } builder;
 
 #define COMPLAIN(b, place, remedy, ...)                                                                      \
@@ -61,7 +62,7 @@ typedef struct builder {
 
 /* --- characters ----------------------------------------------------------------------------------- */
 
-/* Can it begin or end a token inside brackets without one of the others beside it? */
+/* Returns whether the character can begin or end a token inside brackets by itself. */
 static bool is_indicator(unsigned char c) {
     switch (c) {
     case '[':
@@ -80,12 +81,11 @@ static bool is_indicator(unsigned char c) {
     }
 }
 
-/* The first byte that no YAML text may have, or the first line that would cost too much, is a fault; one is
- * enough, more would be noise. */
+/* Reports the first byte that no YAML text may contain, or the first line that would cost too much. */
 static bool check_characters(builder *b, const char *text, size_t length) {
     const unsigned char *bytes = (const unsigned char *)text;
     lw_place place = {1, 1};
-    int indicators = 0; /* of this line */
+    int indicators = 0; /* number in this line */
     for (size_t k = 0; k < length;) {
         unsigned char c = bytes[k];
         unsigned code;
@@ -157,9 +157,9 @@ static const lw_yaml **new_pointers(builder *b, size_t count) {
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static bool is_break(char c) { return c == '\n' || c == '\r'; }
 
-/* What stands between single quotes (YAML 1.2.2, 7.3.2): '' is a quote; blanks around a line break vanish,
- * one break is a space, n of them are n - 1. libfyaml 0.7 can do it, too, but loses memory over five quotes
- * in a line. */
+/* Decodes a text in single quotes (YAML 1.2.2, 7.3.2): '' is a quote; blanks around a line break are removed;
+ * one break becomes a space, and n breaks become n - 1. libfyaml 0.7 does the same, but leaks memory for five
+ * quotes in a line. */
 static size_t unquote(const char *raw, size_t length, char *out) {
     size_t used = 0;
     for (size_t k = 0; k < length;) {
@@ -179,7 +179,7 @@ static size_t unquote(const char *raw, size_t length, char *out) {
     return used;
 }
 
-/* A copy of a token's text. A NUL in it, which only an escape in quotes can make, is a fault. */
+/* Copies the text of a token. A NUL, which only an escape in quotes can produce, is a fault. */
 static char *token_text(builder *b, struct fy_token *token) {
     bool single = token && fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED;
     const struct fy_mark *start = single ? fy_token_start_mark(token) : NULL;
@@ -231,7 +231,7 @@ static void push(builder *b, const lw_yaml *item) {
 static void remember(builder *b, const char *name, const lw_yaml *node) {
     for (size_t k = 0; k < b->anchor_count; k++) {
         if (strcmp(b->anchors[k].name, name) == 0) {
-            b->anchors[k].node = node; /* YAML: the last anchor of a name counts */
+            b->anchors[k].node = node; /* In YAML the last anchor of a name counts. */
             return;
         }
     }
@@ -243,7 +243,7 @@ static void remember(builder *b, const char *name, const lw_yaml *node) {
     b->anchors[b->anchor_count++] = (anchor){name, node};
 }
 
-/* A finished node goes to the collection that is open, or becomes the root. */
+/* Adds a finished node to the open collection, or makes it the root. */
 static void deliver(builder *b, const lw_yaml *node, const char *anchor_name) {
     if (anchor_name) remember(b, anchor_name, node);
     if (b->depth == 0) {
@@ -325,7 +325,7 @@ static int compare_keys(const void *a, const void *b) {
     return order;
 }
 
-/* What the entries of a section of the model are called, NULL if it is none. */
+/* The noun for entries of a section of the model, or NULL if there is no such section. */
 static const char *entry_noun(const char *section) {
     static const char *const nouns[][2] = {{"parameters", "parameter"},
                                            {"bodies", "body"},
@@ -338,7 +338,7 @@ static const char *entry_noun(const char *section) {
     return NULL;
 }
 
-/* noun: what each key names, NULL if it names no object. */
+/* Reports duplicate keys. noun is the kind of object that each key names, or NULL. */
 static void check_double_keys(builder *b, const lw_yaml *map, const char *noun) {
     const lw_yaml **keys = malloc((map->count + 1) * sizeof *keys);
     if (!keys) {
@@ -376,7 +376,7 @@ static void close_collection(builder *b) {
     node->count = node->kind == LW_YAML_MAP ? count / 2 : count;
     b->item_count = closed->item;
     if (node->kind == LW_YAML_MAP) {
-        /* a section is a value of the root: its key was pushed before it was opened */
+        /* A section is a value of the root; its key was pushed before the section was opened. */
         bool section = b->depth == 1 && b->open[0].node->kind == LW_YAML_MAP && closed->item % 2 == 1;
         check_double_keys(b, node, section ? entry_noun(b->items[closed->item - 1]->text) : NULL);
     }
@@ -414,7 +414,7 @@ static void take_event(builder *b, struct fy_event *event) {
     }
 }
 
-/* --- libfyaml's own faults, in our words ---------------------------------------------------------- */
+/* --- translation of libfyaml's messages ----------------------------------------------------------- */
 
 static void translate(builder *b, const char *message, lw_place place) {
     static const struct {
@@ -466,7 +466,7 @@ static void report_parser_faults(builder *b, struct fy_diag *diag) {
         lw_place place = {fault->line, fault->column};
         if (!any)
             translate(b, fault->msg ? fault->msg : "unknown fault",
-                      place); /* the rest only follows from it */
+                      place); /* Further faults are consequences. */
         any = true;
     }
     if (!any) translate(b, "the text cannot be understood", b->last);
@@ -539,7 +539,7 @@ lw_place lw_yaml_place_in(const lw_yaml *text, size_t offset) {
     lw_place place = text->place;
     if (!text->exact) return place;
     for (size_t k = 0; k < offset && text->text[k]; k++) {
-        /* columns count characters, not bytes */
+        /* Columns count characters, not bytes. */
         place.column += !lw_utf8_continues(text->text[k]);
     }
     return place;
