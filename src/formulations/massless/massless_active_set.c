@@ -1,19 +1,18 @@
-/* massless_active_set.c - what determines motions without mass from one event to the next.
+/* massless_active_set.c - the conditions and dampers that determine massless motions between two events.
  *
- * Whether a damper resists a motion without mass may be a matter of the state: contacts, clutches, end stops,
- * dead zones. Conditions in laws, drives and applied forces, of position and time, make forces jump. In a run
- * both are held from one event to the next:
+ * The state may decide whether a damper resists a massless motion: contacts, clutches, end stops, dead zones.
+ * Conditions of position and time in laws, drives and applied forces make forces jump. In a run both are
+ * kept from one event to the next:
  *
- *   outcomes   of conditions in elements that act on motions which no constant damper resists; forces go on
- *   smoothly where one would
- *              change
- *   held       directions that springs hold; they stay algebraic where a damper would engage
+ *   outcomes   of the conditions in elements that act on motions which no constant damper resists; forces
+ *              continue smoothly where an outcome would change
+ *   held       the directions that springs hold; these stay algebraic where a damper would engage
  *
- * An event is where an outcome or the number of damped directions, of a group, is no longer that of the
- * state. What begins there depends on the state alone.
+ * An event occurs where an outcome, or the number of damped directions of a group, is no longer that of the
+ * state. What is kept after the event depends on the state alone.
  *
  * Source   docs/theory/massless.md, 8.
- * Cost     an evaluation of conditions, and a factor of N'C N; no allocation but in create.
+ * Cost     an evaluation of conditions, and two factors of N'C N; no allocation but in create.
  */
 #include "formulations/massless/massless_active_set.h"
 #include "model/joint.h"
@@ -22,8 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- creation
- * ---------------------------------------------------------------------------------------------- */
+/* --- creation ----------------------------------------------------------------------------------------- */
 
 static int conditions_of(const lw_force *force) {
     int count = 0;
@@ -34,7 +32,7 @@ static int conditions_of(const lw_force *force) {
     return count;
 }
 
-/* Does the element act on a motion that no constant damper resists? */
+/* Tells whether the element acts on a motion that no constant damper resists. */
 static bool reaches(const lw_null_shape *shape, const lw_force *force, const bool *wanting) {
     bool in_joint =
         force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING && force->type != LW_FORCE_APPLIED;
@@ -120,7 +118,8 @@ static unsigned variables_of(const lw_model *model, const lw_data *data, const l
     return 1u << 1;
 }
 
-/* How far its conditions are from changing, negative if one has; or (held NULL) their outcomes. */
+/* Returns how far the conditions of an element are from changing against the outcomes `held`, negative if one
+ * has changed. With held NULL the present outcomes are stored in `outcomes`. */
 static double look(const lw_model *model, const lw_data *data, const lw_force *force, double t,
                    const double *held, double *outcomes) {
     double x[3], least = HUGE_VAL;
@@ -160,12 +159,11 @@ void lw_follow_begin(lw_follow *f, lw_flow *flow, double t) {
     f->begun = true;
 }
 
-/* --- roots
- * ------------------------------------------------------------------------------------------------- */
+/* --- roots -------------------------------------------------------------------------------------------- */
 
 int lw_follow_root_count(const lw_follow *f) { return f->elements + (f->directions > 0); }
 
-/* N'C N at the state in the flow with floors times a factor, a power of two. */
+/* Factors N'C N at the state in the flow with all floors multiplied by a factor, a power of two. */
 static void factor_with(lw_flow *flow, double t, double factor) {
     double *floor = lw_dampers_floors(flow->dampers);
     for (int k = 0; k < flow->shape->count; k++) floor[k] *= factor;
@@ -173,16 +171,16 @@ static void factor_with(lw_flow *flow, double t, double factor) {
     for (int k = 0; k < flow->shape->count; k++) floor[k] /= factor;
 }
 
-/* How far the pivots of latent directions are from where their kind changes, as a logarithm; negative where
- * one is beyond. A direction stays damped down to a part of its floor, and held up to a multiple: errors of a
- * step do not lead to and fro. Of a group that chooses its pivots at each position only their number
- * tells. */
+/* Returns the logarithmic distance of the pivots of latent directions from the values at which these change
+ * between damped and held; negative if one is beyond. A direction stays damped down to half of its floor, and
+ * held up to twice its floor, so that errors of a step cannot switch it back and forth. In a group that
+ * chooses its pivots at each position only the number of damped directions counts. */
 static double pivot_distance(lw_follow *f, lw_flow *flow, double t) {
     const double most = 5, apart = 2;
     const bool *within = lw_dampers_within(flow->dampers), *loose = lw_dampers_loose(flow->dampers);
     const double *pivot = lw_dampers_pivots(flow->dampers), *floor = lw_dampers_floors(flow->dampers);
     double least = most;
-    for (int held = 0; held < 2; held++) { /* those that are damped, then those that are held */
+    for (int held = 0; held < 2; held++) { /* damped directions first, then held ones */
         double factor = held ? apart : 1 / apart;
         factor_with(flow, t, factor);
         memset(f->count, 0, (size_t)f->shape->count * sizeof *f->count);
@@ -204,10 +202,9 @@ static double pivot_distance(lw_follow *f, lw_flow *flow, double t) {
 }
 
 void lw_follow_roots(lw_follow *f, lw_flow *flow, double t, double *values) {
-    const double far =
-        /* of steps that take some way nothing changes at once: a number all the same, or it would count as an
-         * event */
-        1e300;
+    /* The distance is infinite if no condition of the element makes it jump, as with steps of positive width;
+     * a value that is not finite would count as an event. */
+    const double far = 1e300;
     const lw_model *model = f->shape->model;
     for (int e = 0; e < f->elements; e++) {
         int k = f->element[e];

@@ -1,12 +1,11 @@
-/* massless_damping.c - which dampers resist motions without mass, and the structure of N'C N with its
- * factors.
+/* massless_damping.c - the dampers that resist massless motions, and the structure of N'C N with its factors.
  *
- * A damper is a joint's speed with a force that depends on it (torsion, friction, drive), the line of a
- * spring, or a bushing with six rates. They are kept in the order of the directions, from the leaves inwards,
- * so that nothing fills in along a branch, and in pieces that share nothing, so that one can be finished
- * before the next is begun.
+ * A damper is a speed of a joint with a force that depends on it (torsion, friction, drive), the line of a
+ * spring, or a bushing with six rates. Dampers are ordered as the directions are, from the leaves inwards, so
+ * that L has no fill-in along a branch. They are divided into pieces that share nothing, so that one piece
+ * can be finished before the next is begun.
  *
- * Source   docs/theory/massless.md, 4.
+ * Source   docs/theory/massless.md, 3.
  * Cost     O(dampers log dampers + entries of L), once.
  */
 #include "formulations/massless/massless_damping.h"
@@ -17,16 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- which ------------------------------------------------------------------------------------------- */
+/* --- elements ---------------------------------------------------------------------------------------- */
 
-/* Components of a bushing that damp: translations come first. */
+/* Finds the range of the components of a bushing that damp. Translations come first. */
 static void span(const lw_force *force, int *from, int *end) {
     const double *c = force->bushing_damping;
     *from = c[0] != 0 || c[1] != 0 || c[2] != 0 ? 0 : 3;
     *end = c[3] != 0 || c[4] != 0 || c[5] != 0 ? 6 : 3;
 }
 
-/* Does the element resist speeds at all? */
+/* Tells whether the force of the element depends on speeds. */
 static bool resists(const lw_force *force) {
     int from = 0, end = 0;
     switch (force->type) {
@@ -44,29 +43,33 @@ static bool resists(const lw_force *force) {
         return false;
     }
 }
+/* Tells whether the force of the element is linear in the speeds. */
 static bool is_linear(const lw_force *force) {
     if (force->type == LW_FORCE_DRIVE) return false;
     if (force->type == LW_FORCE_FRICTION) return force->coulomb == 0;
     return !law_uses(force->law, 1);
 }
-/* Is its slope a function of position, time or inputs, so that it may vanish in a region? */
+/* Tells whether the slope of the element depends on position, time or inputs, so that it may vanish in a
+ * region. */
 static bool is_latent(const lw_force *force) {
     const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
-    bool drive = force->type == LW_FORCE_DRIVE; /* of t, q, v; a law of x, v, t */
+    bool drive = force->type == LW_FORCE_DRIVE; /* A drive depends on (t, q, v), a law on (x, v, t). */
     bool inputs = f && lw_function_uses_inputs(f);
     return drive ? law_uses(f, 2) && (law_uses(f, 0) || law_uses(f, 1) || inputs)
                  : force->damping == 0 && law_uses(f, 1) && (law_uses(f, 0) || law_uses(f, 2) || inputs);
 }
-/* Does its power depend on speeds otherwise than by damping? */
+/* Tells whether the power of the element depends on speeds in another way than by damping. */
 static bool pushes(const lw_force *force) {
     return force->type == LW_FORCE_APPLIED || force->type == LW_FORCE_DRIVE ||
            (force->law && !force->law_is_potential);
 }
-/* Derivative by the speed (variable k) of a law or drive. It may vanish or be infinite at rest, as those of v
- * |v| and of a root do, though the force rises with the speed: there the mean slope around counts, and next
- * to it a little of that at least, with which Newton's method finds its way. */
+/* The slope of a law may vanish or be infinite at rest, as for v |v| and for a root, though its force rises
+ * with the speed. Where it does, the mean slope over an interval around the speed replaces it, and where it
+ * is less than a small part of the mean slope, this part does, so that Newton's method converges. */
 double lw_law_slope(const lw_function *f, const law_context *context, const double variables[3], int k) {
-    const double width = 1e-3 * context->unit, little = 1e-9; /* of a speed, per second; of the mean slope */
+    /* width is half the interval of the mean slope, in the unit of the speed; little is a part of the mean
+     * slope. */
+    const double width = 1e-3 * context->unit, little = 1e-9;
     const double *inputs = context->inputs, *held = context->held;
     lw_jet at[3];
     double before[3], after[3];
@@ -76,7 +79,7 @@ double lw_law_slope(const lw_function *f, const law_context *context, const doub
     }
     lw_jet now = lw_function_jet_held(f, at, inputs, held);
     double tangent = now.d;
-    /* where it hardly changes that far, the mean is no other */
+    /* If the slope hardly changes over the interval, the mean slope is the same. */
     if (isfinite(tangent) && tangent != 0 && fabs(now.dd) * width <= fabs(tangent)) return tangent;
     double rise =
         lw_function_value_held(f, after, inputs, held) - lw_function_value_held(f, before, inputs, held);
@@ -99,7 +102,7 @@ double lw_joint_damping(const lw_force *force, const law_context *context, doubl
     return force->damping + (law_uses(force->law, 1) ? lw_law_slope(force->law, context, variables, 1) : 0);
 }
 
-/* Does it act on one joint speed, or between two bodies? */
+/* Tells whether the element acts on one joint speed, not between two bodies. */
 static bool in_joint(const lw_force *force) {
     return force->closure < 0 && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
            force->type != LW_FORCE_APPLIED;
@@ -115,7 +118,8 @@ void lw_damper_bodies(const lw_model *model, const lw_force *force, int bodies[2
     bodies[0] = from[0], bodies[1] = from[1];
 }
 
-/* Lists of the entries of every speed and of the moved places of every body, by direction. */
+/* Lists, per key (a speed or a body), of the items (values or twists of directions) that belong to it, with
+ * their directions, ascending. */
 typedef struct index {
     int *start, *item, *direction;
 } index_lists;
@@ -141,7 +145,8 @@ static bool make_index(int keys, int directions, const int *start, const int *ke
 }
 static void free_index(index_lists *lists) { free(lists->start), free(lists->item), free(lists->direction); }
 
-/* The shares of a force element, in the order of the directions; returns how many. out may be NULL. */
+/* Finds the shares of a force element, in the order of the directions. Returns their number. out may be
+ * NULL. */
 static int find_shares(const lw_model *model, const lw_force *force, const index_lists *speeds,
                        const index_lists *bodies, share *out) {
     int count = 0;
@@ -154,7 +159,7 @@ static int find_shares(const lw_model *model, const lw_force *force, const index
     lw_damper_bodies(model, force, pair);
     for (int side = 0; side < 2; side++)
         at[side] = bodies->start[pair[side]], end[side] = bodies->start[pair[side] + 1];
-    while (at[0] < end[0] || at[1] < end[1]) { /* merge by direction */
+    while (at[0] < end[0] || at[1] < end[1]) { /* Both lists are merged by direction. */
         int first = at[0] < end[0] ? bodies->direction[at[0]] : INT32_MAX,
             second = at[1] < end[1] ? bodies->direction[at[1]] : INT32_MAX;
         int k = first < second ? first : second;
@@ -167,7 +172,7 @@ static int find_shares(const lw_model *model, const lw_force *force, const index
     return count;
 }
 
-/* The first direction that a force element shares in, or -1. */
+/* Returns the first direction on which a force element acts, or -1. */
 static int first_direction(const lw_model *model, const lw_force *force, const index_lists *speeds,
                            const index_lists *bodies) {
     if (in_joint(force))
@@ -196,7 +201,7 @@ static int by_number(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* Rows of the matrix from all pairs of directions that share a damper. */
+/* Finds the rows of the matrix from all pairs of directions that share a damper. */
 static bool matrix_structure(lw_dampers *d, lw_arena *arena) {
     size_t pairs = (size_t)d->size;
     for (int k = 0; k < d->count; k++)
@@ -240,8 +245,8 @@ static bool matrix_structure(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
-/* The elimination tree, the columns of L, and of each row its columns, so that each comes after those that it
- * needs. */
+/* Finds the elimination tree, the columns of L, and the columns of each row in an order in which each comes
+ * after those that it depends on. */
 static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     int n = d->size, *flag = calloc((size_t)n + 1, sizeof *flag),
         *pattern = calloc((size_t)n + 1, sizeof *flag);
@@ -300,8 +305,8 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
-/* Does each direction of this block share something with each other, so that their matrix stands at the ends
- * of their rows? */
+/* Tells whether dampers connect all directions of this block with one another, so that the matrix of the
+ * block is at the ends of its rows. */
 static bool is_joined(const lw_dampers *d, const lw_null_block *block) {
     for (int k = block->first; k < block->first + block->count; k++) {
         int own = k - block->first, last = d->start[k + 1] - 1;
@@ -309,8 +314,8 @@ static bool is_joined(const lw_dampers *d, const lw_null_block *block) {
     }
     return true;
 }
-/* Takes from the list the constant ones in joints that one block alone feels: their sum per speed says all.
- * Negative ones stay, so that sizes are not less than they are. */
+/* Removes from the list the constant dampers in joints that act on the directions of a single block, and adds
+ * them up per speed. Negative dampers stay in the list, so that the sums are sums of sizes, too. */
 static bool gather_joints(lw_dampers *d, lw_arena *arena) {
     const lw_null_shape *shape = d->null->shape;
     int *block_of = calloc((size_t)d->size + 1, sizeof *block_of), kept = 0, shares = 0, pairs = 0;
@@ -341,7 +346,8 @@ static bool gather_joints(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
-/* The farthest direction that each moves the same body or speed with: key[start[k] ..] of direction k. */
+/* Finds, per direction, the last direction with which it shares a key, a body or a speed. The keys of
+ * direction k are key[start[k]] to key[start[k + 1] - 1]. */
 static void reach(int directions, const int *start, const int *key, int *last_of_key, int *farthest) {
     for (int k = 0; k < directions; k++)
         for (int e = start[k]; e < start[k + 1]; e++) last_of_key[key[e]] = k;
@@ -350,17 +356,15 @@ static void reach(int directions, const int *start, const int *key, int *last_of
             if (last_of_key[key[e]] > farthest[k]) farthest[k] = last_of_key[key[e]];
 }
 
-/* Pieces of directions that share no damper, body or speed, of some size, with their dampers. */
+/* Divides the directions into pieces that share no damper, body or speed with one another. */
 static bool find_pieces(lw_dampers *d, lw_arena *arena) {
-    enum {
-        ENOUGH = 512
-        /* directions or bodies: with all that belongs to them they fit into a second cache, and each array is
-     * read for a while */
-    };
+    /* A piece may end when it has so many directions or bodies: its data fit into the second-level cache, and
+     * each array is still read in long runs. */
+    enum { ENOUGH = 512 };
     const lw_null_shape *shape = d->null->shape;
     const lw_model *model = shape->model;
     lw_null_piece piece = {.constant = true};
-    int next = 0, nodes = 0, last = -1; /* directions up to `last` share something with earlier ones */
+    int next = 0, nodes = 0, last = -1; /* Directions up to `last` share something with earlier ones. */
     int keys = (model->nv > model->body_count ? model->nv : model->body_count) + 1;
     int *farthest = calloc((size_t)d->size + 1, sizeof *farthest),
         *scratch = calloc((size_t)keys, sizeof *scratch);
@@ -396,8 +400,8 @@ static bool find_pieces(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
-/* What each piece needs before it is worked on: the first of the elements that act on its speeds or bodies,
- * and the bodies whose places none before it needs. */
+/* Finds what each piece needs before it is computed: the first of the elements that act on its speeds or
+ * bodies, and the bodies whose relative poses no earlier piece needs. */
 static bool find_needs(lw_dampers *d, int most, const index_lists *speeds, const index_lists *bodies,
                        lw_arena *arena) {
     const lw_null_shape *shape = d->null->shape;
@@ -435,9 +439,9 @@ static int least(int count, const int *numbers, int than) {
     return than;
 }
 
-/* Goes through the pieces as lw_flow_steady does: which elements and with them which speeds and bodies are
- * there when each is worked on. What elements leave for a piece is not needed afterwards; where nothing else
- * waits, the next begins at the same place. */
+/* Goes through the pieces as lw_flow_steady does, and finds which elements, and with them which speeds and
+ * bodies, have been evaluated when each piece is computed. The lines that elements store for a piece are not
+ * needed after it; if no line waits for a later piece, the next piece uses the lines from the first on. */
 static void go_through(lw_dampers *d) {
     const lw_null_shape *shape = d->null->shape;
     const lw_model *model = shape->model;
@@ -470,7 +474,7 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
     const lw_model *model = shape->model;
     lw_dampers *d = LW_NEW(arena, lw_dampers, 1);
     index_lists speeds = {0}, bodies = {0};
-    int(*order)[2] = calloc((size_t)model->force_count + 1, sizeof *order); /* first direction, element */
+    int(*order)[2] = calloc((size_t)model->force_count + 1, sizeof *order); /* (first direction, element) */
     if (!d || !order) {
         free(order);
         return NULL;

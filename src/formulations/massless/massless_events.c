@@ -1,9 +1,9 @@
-/* massless_events.c - events of the method `massless`: a damper engages or lets go, a force jumps.
+/* massless_events.c - events of the method `massless`: a damper engages or lets go, or a force jumps.
  *
- * Between two events what determines each motion without mass is held (massless_active_set.c). At one,
- * positions that springs alone hold go down to their balance at once, while bodies with mass stay; what the
- * forces do on the way and the potential does not keep is booked as dissipation: with a small mass it would
- * be vibration, as fast as that is small.
+ * Between two events massless_active_set.c keeps what determines each massless motion. At an event, positions
+ * that springs alone hold move to their balance at once, while bodies with mass stay. The work of the forces
+ * on this path less the change of potential energy is booked as dissipation: with a small mass it would be
+ * the energy of a vibration, the faster the smaller the mass.
  *
  * Source   docs/theory/massless.md, 8.
  * Cost     roots: an evaluation and two factors of N'C N; cross: some ten evaluations. No allocation.
@@ -26,7 +26,7 @@ lw_status lw_massless_roots(lw_method *base, double t, const double *y, double *
     return status;
 }
 
-/* Which motions have changed from damped to held by springs or back: each is told once. */
+/* Reports the motions that have changed from damped to held by springs or back, each of them once. */
 static void tell_switches(massless_method *m, double t, const bool *before) {
     const lw_model *model = m->shape->model;
     lw_follow *follow = m->follow;
@@ -61,7 +61,7 @@ static void tell_jump(const massless_method *m, double t, const double *from, co
                 model->joints[model->bodies[joint].joint_index].name, most, lost);
 }
 
-/* Positions go down to their balance, as a small mass with little damping would, before heavy bodies have
+/* Positions go downhill to their balance, as a small mass with little damping would before heavy bodies have
  * moved. */
 lw_status lw_massless_cross(lw_method *base, double t, double *y, lw_power *work, lw_error *error) {
     massless_method *m = (massless_method *)base;
@@ -74,8 +74,8 @@ lw_status lw_massless_cross(lw_method *base, double t, double *y, lw_power *work
     lw_energy before = {0}, after;
     lw_power done = {0};
     for (int f = 0; f < 3; f++) lw_follow_release(flows[f]);
-    lw_massless_from_state(base, t, y, follow->q,
-                           m->rate); /* its velocities, not w, whose part without mass says nothing */
+    /* m->rate becomes the velocity of the state, not w, whose massless part is arbitrary. */
+    lw_massless_from_state(base, t, y, follow->q, m->rate);
     memcpy(follow->before, follow->loose, (size_t)m->shape->count * sizeof *follow->before);
     before = lw_energy_of(model, follow->data, t, follow->q, m->rate);
     lw_status status = lw_massless_settle(m, true, t, y, m->rate, &done, error);

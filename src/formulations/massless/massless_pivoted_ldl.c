@@ -1,12 +1,12 @@
-/* massless_pivoted_ldl.c - N'C N of groups of directions in which dampers resist some motions and springs
- * alone hold the others.
+/* massless_pivoted_ldl.c - the factor of N'C N for groups of directions in which dampers resist some motions
+ * and springs alone hold the others.
  *
  *   P B P' = L D L',     B the rows of N'C N of one group, D = (d_1 .. d_r, 0 .. 0)
  *
- * The rank r is known, but which directions are the damped ones is a matter of position: a damper that turns
- * with its bodies resists one speed here and another one there. The largest pivots are taken first, so L
- * stays small everywhere, and the last rows of L^-1 P span the null space of B. Results stand in fixed slots:
- * r of the group's directions are called damped, the others algebraic, whatever the order P of this position.
+ * The rank r is known, but the position decides which directions are damped: a damper that turns with its
+ * bodies resists one speed here and another one there. The largest pivots are taken first, so L is small at
+ * every position, and the last rows of L^-1 P span the null space of B. Results are stored in fixed slots:
+ * r directions of the group are called damped and the others algebraic, whatever the order P is.
  *
  * Source   docs/theory/massless.md, 4.
  * Cost     O(size^3) per group; no allocation but in create.
@@ -18,25 +18,25 @@
 #include <string.h>
 
 typedef struct group {
-    int size, rank;
-    int *member; /* directions, ascending */
-    int *slot;   /* per pivot: the direction in whose place it stands, damped ones first */
-    int *order;  /* per pivot: its member */
-    int *kept;   /* the order to take */
-    int found;   /* pivots above the floor */
-    double
-        *L; /* size x size, row by row: rows in the order of pivots, of the matrix in units of directions */
-    double *d; /* per pivot */
-    double *x;
+    int size, rank; /* The number of directions, and the number of those that are damped. */
+    int *member;    /* The directions of the group, ascending. */
+    int *slot;      /* Per pivot: the direction under whose number it is stored, damped ones first. */
+    int *order;     /* Per pivot: the index of its direction in member. */
+    int *kept;      /* The order of pivots that is to be taken over. */
+    int found;      /* The number of pivots above the floor. */
+    /* size x size, row by row: the matrix in units of length, then L with its rows in the order of pivots. */
+    double *L;
+    double *d; /* Per pivot: its value. */
+    double *x; /* Workspace. */
 } group;
 
 struct lw_mixed {
     int count;
     group *groups;
-    const double *unit; /* of the last factor, per direction */
+    const double *unit; /* Per direction: the unit of its speed, of the last factor. */
 };
 
-/* Groups beyond this keep the order of the directions: their matrix is sparse. */
+/* Larger groups are factored as a sparse matrix in the order of the directions. */
 enum { LARGEST = 100 };
 
 static bool take_group(group *g, int n, const int *of, int own, const bool *algebraic, lw_arena *arena) {
@@ -85,7 +85,7 @@ bool lw_mixed_create(int n, const int *of, const bool *algebraic, bool *within, 
     return true;
 }
 
-/* Exchanges pivots a and b: rows and columns of the matrix that is left, rows of L. */
+/* Exchanges pivots a and b: the rows and columns of the remaining matrix, and the rows of L. */
 static void exchange(group *g, int a, int b) {
     int n = g->size, member = g->order[a];
     if (a == b) return;
@@ -100,9 +100,9 @@ static void exchange(group *g, int a, int b) {
     }
 }
 
-/* L D L' in place; returns the first direction whose pivot does not exceed the floor, or -1. rank: of pivots
- * to take; kept: whether in the order that is kept; frozen: all of them, those that are too small as the
- * floor. */
+/* Computes L D L' in place. rank: the number of pivots to take. kept: the pivots are taken in the order of
+ * g->kept. frozen: all of these pivots are taken, and those that do not exceed the floor are replaced by it.
+ * Returns the first direction whose pivot does not exceed the floor, or -1. */
 static int factor_group(group *g, int rank, bool kept, bool frozen, double floor) {
     int n = g->size, lost = -1;
     g->found = rank;
@@ -123,15 +123,16 @@ static int factor_group(group *g, int rank, bool kept, bool frozen, double floor
             continue;
         }
         if (pivot < -floor && lost < 0)
-            lost = g->member[g->order[best]]; /* driven; others are found all the same */
-        if (!(fabs(pivot) >
-              floor)) { /* nor do the next ones; no exchange: who follows takes those before only */
+            lost = g->member[g->order[best]]; /* It is driven; the other pivots are still found. */
+        /* The remaining pivots do not exceed the floor either. Nothing is exchanged, since another factor
+         * takes over the pivots up to here only. */
+        if (!(fabs(pivot) > floor)) {
             if (lost < 0) lost = g->member[g->order[best]];
             g->found = p;
             break;
         }
-        /* columns before p hold L, so rows and columns may be exchanged as a whole: the matrix is symmetric
-         * from p on */
+        /* The columns before p contain L, and the matrix is symmetric from p on, so rows and columns may be
+         * exchanged as a whole. */
         exchange(g, p, best);
         g->d[p] = pivot;
         for (int i = p + 1; i < n; i++) g->x[i] = g->L[i * n + p] / pivot;
@@ -142,7 +143,7 @@ static int factor_group(group *g, int rank, bool kept, bool frozen, double floor
     return lost;
 }
 
-/* The largest pivot that has not been taken. */
+/* Returns the largest diagonal entry that has not been taken as a pivot. */
 static double left_over(const group *g) {
     double most = 0;
     for (int p = g->found; p < g->size; p++) most = fmax(most, g->L[p * g->size + p]);
@@ -160,8 +161,8 @@ int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const
         double least = HUGE_VAL;
         if (follow) memcpy(g->kept, follow->groups[k].order, (size_t)n * sizeof *g->kept);
         for (int i = 0; i < n; i++) g->order[i] = i;
-        for (int i = 0; i < n;
-             i++) { /* rows of the sparse matrix end at the diagonal; columns ascend as members do */
+        /* The rows of the sparse matrix end at the diagonal, and their columns ascend as the members do. */
+        for (int i = 0; i < n; i++) {
             int row = g->member[i], at = 0;
             for (int j = 0; j < n; j++) g->L[i * n + j] = 0;
             for (int p = start[row]; p < start[row + 1]; p++) {
@@ -173,7 +174,7 @@ int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const
         for (int p = 0; p < g->rank; p++)
             if (floor[g->slot[p]] > 0) least = fmin(least, floor[g->slot[p]]);
         bool another = follow && follow != m;
-        int rank = 0; /* those that are held are the last of the slots */
+        int rank = 0; /* Held directions have the last slots. */
         while (rank < g->rank && !held[g->slot[rank]]) rank++;
         int bad = factor_group(g, another ? follow->groups[k].found : rank, follow != NULL,
                                frozen && least < HUGE_VAL,
@@ -181,7 +182,8 @@ int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const
                                : frozen                ? least / 4
                                                        : least);
         if (lost < 0) lost = bad;
-        /* without a floor, as when directions are classified, more than rounding of the first pivot */
+        /* Without a floor, as in the classification, a pivot counts as negative if it is below minus the
+         * rounding of the first pivot. */
         double below = isinf(least) ? 1e-9 * fabs(g->found ? g->d[0] : g->L[0]) : least;
         for (int p = 0; p < n && !frozen; p++)
             if ((p < g->found ? g->d[p] : g->L[p * n + p]) < -below) *driven = g->member[g->order[p]];
@@ -193,7 +195,7 @@ int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const
     return lost;
 }
 
-/* x = L^-1 P x, forces of directions into forces of slots. */
+/* x = L^-1 P x, which transforms forces of directions into forces of slots. */
 static void group_lower(const group *g, const double *unit, double *x) {
     int n = g->size;
     for (int p = 0; p < n; p++) g->x[p] = unit[g->member[g->order[p]]] * x[g->member[g->order[p]]];
@@ -202,7 +204,7 @@ static void group_lower(const group *g, const double *unit, double *x) {
     for (int p = 0; p < n; p++) x[g->slot[p]] = g->x[p] / unit[g->slot[p]];
 }
 
-/* x = P'L^-T x, displacements of slots into displacements of directions. */
+/* x = P'L^-T x, which transforms displacements of slots into displacements of directions. */
 static void group_upper(const group *g, const double *unit, double *x) {
     int n = g->size;
     for (int p = 0; p < n; p++) g->x[p] = x[g->slot[p]] / unit[g->slot[p]];

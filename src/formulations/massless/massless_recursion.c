@@ -1,9 +1,9 @@
-/* massless_recursion.c - accelerations and rows of a tree with motions without mass, by recursions.
+/* massless_recursion.c - accelerations and rows of a tree with massless motions, by recursions.
  *
- *   wdot    from the articulated-body recursion (17) in which the speeds that represent motions without mass
- *           are left out: their pivot counts as infinite, and their wdot is zero
- *   vdot    the same outward pass with given accelerations of these speeds
- *   rows    M wdot + h - Q by a Newton-Euler recursion, without articulated inertias
+ *   wdot    follows from the articulated-body recursion (17) without the speeds that represent massless
+ *           directions: the floors of their pivots are infinite, and their wdot is zero
+ *   vdot    follows from the same outward pass with given accelerations of these speeds
+ *   rows    M wdot + h - Q follow from a Newton-Euler recursion, without articulated inertias
  *
  * Source   Arnold (2013), eqs 17, 25, 26; docs/theory/massless.md, 2, 5 and 6. The kernels are those of
  *          tree_forward.h and massless_joints.h.
@@ -17,15 +17,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Takes from the accelerations y of a joint what moves no mass: of all that the speeds which stand for that
- * could be chosen for, the smallest remains, which is the same for every choice (the pseudo-inverse of
- * 17). */
+/* Removes from the accelerations y of a joint their massless part. The result is the smallest of all
+ * accelerations that differ by massless ones, so it does not depend on the speeds that represent the
+ * directions (the pseudo-inverse of 17). */
 static void remove_still(const massless_method *m, int i, double *y) {
     const lw_null_shape *shape = m->shape;
     const lw_link *link = &shape->model->links[i];
     int nv = link->joint.nv;
     double basis[LW_JOINT_MAX_V][LW_JOINT_MAX_V], unit[LW_JOINT_MAX_V];
-    if (!shape->changing[i]) { /* all speeds but prescribed ones */
+    if (!shape->changing[i]) { /* All speeds that are not prescribed represent directions. */
         for (int k = 0; k < nv; k++)
             if (shape->left_out[i] >> k & 1) y[k] = 0;
         return;
@@ -42,7 +42,7 @@ static void remove_still(const massless_method *m, int i, double *y) {
         return;
     }
     for (int k = 0; k < nv; k++) unit[k] = 1 / shape->unit[link->v + k];
-    for (int d = 0; d < count; d++) { /* Gram-Schmidt, in units of length */
+    for (int d = 0; d < count; d++) { /* Gram-Schmidt orthogonalisation in units of length */
         n = m->flow->null->value + shape->nodes[shape->node_start[m->direction[i] + d]].entry;
         double *own = basis[d], square = 0, along = 0;
         for (int k = 0; k < nv; k++) own[k] = unit[k] * n[k];
@@ -57,8 +57,8 @@ static void remove_still(const massless_method *m, int i, double *y) {
     }
 }
 
-/* As eliminate and accelerate of tree_forward.h; joints of several speeds of which some are left out by
- * kernels of their own. */
+/* The same as eliminate of tree_forward.h, with the kernels of massless_joints.h for joints of several speeds
+ * of which some are left out. Returns the first body whose pivot is below its floor, or 0. */
 static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
     const unsigned char *left_out = m->shape->left_out;
     int body = 0;
@@ -74,7 +74,7 @@ static int eliminate_mixed(const massless_method *m, const recursion *r, int *sp
     }
     return body;
 }
-/* Adds to the accelerations y of a joint the motions without mass with which the speeds that represent these
+/* Adds massless motions to the accelerations y of a joint, so that the speeds which represent directions
  * accelerate as given. */
 static void take_given(const massless_method *m, int i, const double *given, double *y) {
     const lw_null_shape *shape = m->shape;
@@ -88,7 +88,7 @@ static void take_given(const massless_method *m, int i, const double *given, dou
     }
 }
 
-/* Accelerations of a joint of which every speed is left out, as given. */
+/* Sets the accelerations of a joint of which every speed is left out to the given ones. */
 static void accelerate_given(const recursion *r, int i, const double *given) {
     const lw_link *link = &r->model->links[i];
     double x[6], S[6];
@@ -101,8 +101,9 @@ static void accelerate_given(const recursion *r, int i, const double *given) {
     memcpy(r->nodes[i].a, x, sizeof x);
 }
 
-/* given: accelerations of the speeds that represent motions without mass; NULL: wdot, of which these have no
- * part. */
+/* The same as accelerate of tree_forward.h for joints of which some speeds are left out. given: the
+ * accelerations of the speeds that represent massless directions; NULL: the result is wdot, which has no
+ * massless part. */
 static void accelerate_mixed(const massless_method *m, const recursion *r, const double *given) {
     const unsigned char *left_out = m->shape->left_out;
     hang_ground(r);
@@ -127,7 +128,8 @@ static void accelerate_mixed(const massless_method *m, const recursion *r, const
     }
 }
 
-/* The speeds that are left out at this position, where a joint has others too. */
+/* Updates the floors of joints with left-out and other speeds, for the speeds that are left out at this
+ * position. */
 static void take_left_out(massless_method *m) {
     const lw_null_shape *shape = m->shape;
     const unsigned *left_out = m->flow->null->left_out;
@@ -141,7 +143,7 @@ static void take_left_out(massless_method *m) {
     }
 }
 
-/* A pivot that is sound elsewhere vanishes here. */
+/* Reports that a pivot vanishes at this position which does not vanish elsewhere. */
 static lw_status lost(const massless_method *m, int body, int speed, lw_error *error) {
     const lw_model *model = m->shape->model;
     const lw_joint_entry *joint = &model->joints[model->bodies[body].joint_index];
@@ -155,7 +157,7 @@ static lw_status lost(const massless_method *m, int body, int speed, lw_error *e
                       speed - 1);
 }
 
-/* Velocities and bias; as_given: w is v. */
+/* Computes velocities and bias accelerations. as_given: w is v, so the bias is that of v. */
 static void find_velocities(massless_method *m, const recursion *r, bool as_given) {
     bool apart = !as_given && m->shape->count;
     lw_flow *flow = m->flow;
@@ -163,8 +165,6 @@ static void find_velocities(massless_method *m, const recursion *r, bool as_give
     velocities_apart(m->shape, r, flow->apart, apart ? flow->twist : NULL);
 }
 
-/* wdot into data->vdot, for the consistent velocity, forces and places that the flow has left in data.
- * as_given: w is v. */
 lw_status lw_massless_accelerate(massless_method *m, bool as_given, lw_error *error) {
     const lw_model *model = m->shape->model;
     recursion r = recursion_of(model, m->flow->data);
@@ -181,9 +181,9 @@ lw_status lw_massless_accelerate(massless_method *m, bool as_given, lw_error *er
     return LW_OK;
 }
 
-/* All accelerations of a tree from those that the speeds which represent motions without mass have in vdot,
- * by the same articulated inertias: differences have left errors in vdot, and afterwards these are motions
- * without mass, so that every body balances to rounding. */
+/* The given accelerations contain errors of differences. Since all other accelerations follow from them by
+ * the same articulated inertias, the errors of the result are massless motions, and the forces on every body
+ * balance to rounding. */
 void lw_massless_accelerate_by_rates(massless_method *m, double *vdot) {
     const lw_model *model = m->shape->model;
     const recursion r = recursion_of(model, m->flow->data);
@@ -193,9 +193,9 @@ void lw_massless_accelerate_by_rates(massless_method *m, double *vdot) {
 
 /* --- floors of pivots --------------------------------------------------------------------------------- */
 
-/* Floors of pivots: infinite where speeds are left out. In a long chain the composite inertia that compile.c
- * measures by may exceed what a body without mass carries by far, so there the pivots of some positions count
- * too. */
+/* The floor of a speed that is left out is infinite. All other floors are at most those of the compiled
+ * model, which are a part of the composite inertia. In a long chain the composite inertia may exceed by far
+ * what a massless body carries, so floors are also at most 1e-11 of the pivots at some positions. */
 void lw_massless_find_floors(massless_method *m) {
     const lw_model *model = m->shape->model;
     const lw_null_shape *shape = m->shape;
@@ -228,7 +228,7 @@ void lw_massless_find_floors(massless_method *m) {
         for (int i = 1; i <= model->body_count; i++) {
             const lw_link *link = &model->links[i];
             for (int k = 0; k < link->joint.nv; k++) {
-                /* the kernel of free joints has the turning rows first */
+                /* The kernel of free joints stores the rows of rotations first. */
                 int row = link->kernel == LW_KERNEL_FREE && !shape->left_out[i] ? (k + 3) % 6 : k;
                 double inverse =
                     link->kernel < LW_KERNEL_SPHERICAL ? r.nodes[i].d : r.D[6 * (link->v + row) + row];
@@ -241,8 +241,9 @@ void lw_massless_find_floors(massless_method *m) {
     for (int k = 0; k < model->nv; k++) typical += m->rate[k] / model->nv;
     for (int i = 1; i <= model->body_count && !shape->dense; i++) {
         const lw_link *link = &model->links[i];
-        double most[2] = {
-            0, 0}; /* a speed that has been left out or singular so far is like the joint's others */
+        /* A speed that was left out or singular at all these positions gets the pivot of the joint's other
+         * speeds of its kind. */
+        double most[2] = {0, 0};
         for (int k = 0; k < link->joint.nv && shape->changing[i]; k++) {
             double *of = &most[lw_joint_speed_turns(link->joint.type, k)];
             *of = fmax(*of, m->rate[link->v + k]);
@@ -261,8 +262,8 @@ void lw_massless_find_floors(massless_method *m) {
 
 /* --- rows --------------------------------------------------------------------------------------------- */
 
-/* Row k: (M wdot + h - Q)_k by the Newton-Euler recursion with the bias of w, from the state that
- * `consistent` has left. */
+/* Row k is (M wdot + h - Q)_k, by the Newton-Euler recursion with the bias of w, at the state that
+ * lw_springs_consistent has found. */
 void lw_massless_balance_rows(massless_method *m, const double *wdot, double *row) {
     const lw_model *model = m->shape->model;
     recursion r = recursion_of(model, m->flow->data);
@@ -302,8 +303,9 @@ void lw_massless_balance_rows(massless_method *m, const double *wdot, double *ro
     }
 }
 
-/* The part of a joint's accelerations that moves no mass: y without what remove_still leaves. It enters the
- * rows with a factor, so that their matrix is regular; multiplied by N' the rows say that it is zero. */
+/* The massless part of a joint's accelerations is wdot less the result of remove_still. It enters the rows
+ * with a typical inertia as its factor, which makes their matrix regular. The product of N' and the rows
+ * states that this part is zero. */
 void lw_massless_add_still(massless_method *m, const double *wdot, double *row) {
     const lw_model *model = m->shape->model;
     for (int k = 0; k < m->shape->count; k++) {

@@ -1,16 +1,18 @@
-/* massless_steady.c - the velocity that linear dampers ask for along motions without mass.
+/* massless_steady.c - the velocity along massless motions that linear dampers resist.
  *
  *   v = w + N zeta,    (N'C N) zeta = N'Q(q, w, t)                                          (28b)
  *
- * Nothing joins the directions of one piece with those of another but the forces at w. So each piece is
- * finished while its numbers are at hand: the elements that act on it, its directions, their balance, N'C N
- * with its factor, zeta, and what that changes in forces and velocities. Done step by step for all, a long
- * chain would go through memory ten times. Pieces come from the leaves inwards; elements, which mostly stand
- * in the order of bodies, from the last on as far as a piece needs them.
+ * Only the forces at w connect the directions of one piece with those of another. So each piece is finished
+ * while its numbers are in the cache: the elements that act on it, its directions, their balance, N'C N with
+ * its factor, zeta, and the change of forces and velocities by N zeta. Done for all pieces step by step, the
+ * same work would read the data of a long chain from memory ten times. Pieces are ordered from the leaves
+ * inwards; elements, which mostly are in the order of bodies, are evaluated from the last one on, as far as
+ * a piece needs them.
  *
- * Source   Arnold (2013), eqs 28b, 31; docs/theory/massless.md, 4.
+ * Source   Arnold (2013), eqs 28b, 31; docs/theory/massless.md, 3.
  * Cost     O(n), no allocation.
- * Limits   dampers linear in speeds; no other element that such motions reach books power.
+ * Limits   All dampers are linear in the speeds, and no other element that acts on massless motions has a
+ *          power that depends on speeds.
  */
 #include "formulations/massless/massless_parts.h"
 #include "linalg/spatial.h"
@@ -19,17 +21,19 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Takes the last N zeta from the bodies and speeds of blocks that share some of them, which no other piece
- * does. */
+/* Sets N zeta and its twists to zero for the speeds and bodies of a block that shares some of them with
+ * another block. Other pieces do not share them. */
 static void clear(lw_flow *flow, const lw_null_block *block) {
     const lw_null_shape *shape = flow->shape;
-    for (int m = block->place; m < block->place + block->moved; m++) /* its directions move the same */
+    for (int m = block->place; m < block->place + block->moved;
+         m++) /* All directions of the block move the same bodies. */
         for (int c = 0; c < 6; c++) flow->twist[6 * shape->body[m] + c] = 0;
     int end = block->entry + block->count * block->entries;
     for (int e = block->entry; e < end && shape->turning; e++) flow->apart[shape->speed[e]] = 0;
 }
 
-/* Speed k changes by N zeta, and with it what the dampers of its joint do. Returns their power. */
+/* Adds the change N zeta to speed k, and updates the force of the dampers in its joint. Returns the change of
+ * their power. alone: no other block has this speed. */
 INLINE double change_speed(lw_flow *flow, const double *in_joints, int k, double change, bool alone) {
     lw_data *data = flow->data;
     double before = data->v[k], power = 0;
@@ -43,8 +47,8 @@ INLINE double change_speed(lw_flow *flow, const double *in_joints, int k, double
     return power;
 }
 
-/* N zeta of a block: speeds, and the twists of the bodies that it moves. count: of its directions, a constant
- * where that pays. */
+/* Adds N zeta of a block to the speeds, and computes the twists of the bodies that it moves. count: the
+ * number of its directions. Returns the change of the power of dampers in joints. */
 INLINE double move_block(lw_flow *flow, const lw_null_block *block, const double *in_joints, int count) {
     const lw_null_shape *shape = flow->shape;
     const double *value = flow->null->value + block->entry, *twist = flow->null->twist + 6 * block->place;
@@ -87,7 +91,8 @@ static void finish_piece(lw_flow *flow, const lw_null_piece *piece, double t) {
     lw_dampers_advance(flow->dampers, piece, flow->zeta, flow->twist, flow->data);
 }
 
-/* Places and twists of the bodies, and of what N and the recursions need. */
+/* Computes the poses and twists of the bodies, and copies the relative poses that N and the recursions
+ * need. */
 static void place_bodies(lw_flow *flow) {
     enum { STEP = 64 };
     int placed = 0, count = flow->model->body_count;
@@ -99,7 +104,8 @@ static void place_bodies(lw_flow *flow) {
     }
 }
 
-/* Forces at w of the elements before those that are there, as far as the piece needs. */
+/* Adds the forces at w of the elements that the piece needs and that have not been evaluated. from: the piece
+ * up to which they have been evaluated. */
 static void add_forces(lw_flow *flow, double t, const double *tau, lw_null_piece *from,
                        const lw_null_piece *piece) {
     lw_data *data = flow->data;
@@ -137,7 +143,7 @@ lw_status lw_flow_steady(lw_flow *flow, double t, const double *tau, lw_error *e
     if (status != LW_OK) return status;
     for (int k = 0; k < count; k++)
         if (!(fabs(flow->zeta[k]) < LW_OUT_OF_REACH)) return lw_flow_not_found(flow, k, t, error);
-    if (lw_dampers_loose_count(flow->dampers)) { /* springs go on from here */
+    if (lw_dampers_loose_count(flow->dampers)) { /* lw_springs_velocity needs the twists at v. */
         if (world) lw_null_move(flow->null, flow->zeta, data);
     } else
         flow->apart_known = true;

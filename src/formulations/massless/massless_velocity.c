@@ -1,13 +1,13 @@
-/* massless_velocity.c - the velocity that the balance of forces asks for along motions without mass.
+/* massless_velocity.c - the velocity along massless motions at which the forces balance.
  *
  *   v = w + N zeta    with    N'Q(q, v, t) = 0                                              (28b)
  *
- * by Newton's method with N'C N: one step where dampers are linear, some with a line search otherwise. What
- * dampers that are not linear cost is evaluations of their laws and slopes, so as few as possible: a state
- * that follows another begins with its zeta, and then one step is enough but where a law bends; next to a
- * state, for differences, the slopes there serve.
+ * The equation is solved by Newton's method with N'C N: one step if the dampers are linear, several steps
+ * with a line search otherwise. The cost of nonlinear dampers is the evaluation of their laws and slopes,
+ * which are saved in two ways: a state that follows another starts with the zeta of that state, and one step
+ * is then enough unless a law is curved there; states next to a given one, for differences, use its slopes.
  *
- * Source   Arnold (2013), eqs 28b, 31; docs/theory/massless.md, 3.
+ * Source   Arnold (2013), eqs 28b, 31; docs/theory/massless.md, 3 and 5.
  * Cost     O(n) per step, no allocation but in create.
  */
 #include "formulations/massless/massless_velocity.h"
@@ -18,16 +18,16 @@
 #include <string.h>
 
 struct lw_flow_kept {
-    double *w; /* per speed: what v was */
-    bool follows;
-    double *guess; /* per direction: zeta of the last state of those that follow one another, ... */
-    bool guessed;  /* ... if it was found */
-    bool nearby;
-    struct { /* the state that others are next to */
+    double *w;     /* Per speed: the velocity that was given. */
+    bool follows;  /* The states to come follow one another (lw_flow_follows). */
+    double *guess; /* Per direction: zeta of the last of the states that follow one another. */
+    bool guessed;  /* That zeta was found. */
+    bool nearby;   /* The states to come are next to base (lw_flow_nearby). */
+    struct { /* The state next to which others are evaluated: position, velocity, zeta, forces, power. */
         double *q, *v, *zeta, *tau, *load;
         lw_power power;
     } base;
-    double *marked; /* per direction: pivots that changes are measured from */
+    double *marked; /* Per direction: the pivots from which lw_flow_change measures. */
 };
 
 static struct lw_flow_kept *kept_create(const lw_null_shape *shape, lw_arena *arena) {
@@ -92,7 +92,8 @@ static void forces(lw_flow *flow, double t, const double *tau) {
     for (int k = 0; tau && k < flow->model->nv; k++) flow->data->tau[k] += tau[k];
 }
 
-/* N'C N with its factor. Where springs may hold them, `loose` directions are no error. */
+/* Computes N'C N with its factor. If springs may hold directions, up to `loose` directions without a pivot
+ * are no error. */
 static lw_status factor(lw_flow *flow, double t, int loose, lw_error *error) {
     lw_dampers_factor(flow->dampers, flow->data, t);
     return lw_flow_lost(flow, loose, error);
@@ -105,7 +106,7 @@ lw_status lw_flow_lost(const lw_flow *flow, int loose, lw_error *error) {
     return lw_undetermined_speed(flow->model, flow->null->rep[lost], false, error);
 }
 
-/* Places, motions of bodies, and directions. */
+/* Computes the poses and twists of the bodies, and the directions. */
 static lw_status find_directions(lw_flow *flow, lw_error *error) {
     if (flow->model->forces_need_world || flow->shape->dense) {
         lw_velocities(flow->model, flow->data);
@@ -129,7 +130,7 @@ lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error
     return factor(flow, t, flow->shape->count, error);
 }
 
-/* Adds N z to the velocities, with the forces that this makes. */
+/* Adds N z, times a part, to the velocities, and evaluates the forces anew. */
 static void advance(lw_flow *flow, const double *z, double part, double t, const double *tau) {
     lw_data *data = flow->data;
     double *scaled = flow->held; /* count <= nv */
@@ -139,7 +140,7 @@ static void advance(lw_flow *flow, const double *z, double part, double t, const
     forces(flow, t, tau);
 }
 
-/* What is out of balance, in the metric of the dampers as they were at first. */
+/* Returns the norm of the unbalanced forces in the metric of the dampers at the first velocity. */
 static double imbalance(lw_flow *flow) {
     double sum = 0, *x = flow->held;
     memcpy(x, flow->gamma, (size_t)flow->shape->count * sizeof *x);
@@ -147,6 +148,7 @@ static double imbalance(lw_flow *flow) {
     for (int k = 0; k < flow->shape->count; k++) sum += flow->weight[k] * x[k] * x[k];
     return sqrt(sum);
 }
+/* Sets this metric from the present factor, and returns the norm. */
 static double first_imbalance(lw_flow *flow) {
     const double *pivot = lw_dampers_pivots(flow->dampers);
     const bool *loose = lw_dampers_loose(flow->dampers);
@@ -155,7 +157,7 @@ static double first_imbalance(lw_flow *flow) {
     return imbalance(flow);
 }
 
-/* How large the forces are that should balance. */
+/* Returns the norm of the sizes of the forces that should balance. */
 static double force_size(lw_flow *flow) {
     double sum = 0, *x = flow->held;
     lw_null_force_sizes(flow->null, flow->data, x);
@@ -163,7 +165,6 @@ static double force_size(lw_flow *flow) {
     return sqrt(sum);
 }
 
-/* Names direction k, whose forces do not balance. */
 lw_status lw_flow_not_found(const lw_flow *flow, int k, double t, lw_error *error) {
     const lw_model *model = flow->model;
     int speed = flow->null->rep[k];
@@ -182,7 +183,7 @@ lw_status lw_flow_not_found(const lw_flow *flow, int k, double t, lw_error *erro
                       motion, joint, t);
 }
 
-/* The direction that is most out of balance. */
+/* Returns the direction that is farthest from balance. */
 static int worst(const lw_flow *flow) {
     int bad = 0;
     double most = -1;
@@ -194,8 +195,9 @@ static int worst(const lw_flow *flow) {
     return bad;
 }
 
-/* Is the next step none? At rest a law such as v |v| leaves forces that are as small as their slopes;
- * elsewhere a damper feels how the velocities at its ends are rounded. */
+/* Tells whether the next step is negligible against the speeds. At rest a law such as v |v| leaves forces
+ * that are as small as their slopes; elsewhere a damper is sensitive to the rounding of the velocities at its
+ * ends. */
 static bool negligible(const lw_flow *flow) {
     double most = 0;
     for (int k = 0; k < flow->shape->count; k++)
@@ -203,40 +205,41 @@ static bool negligible(const lw_flow *flow) {
     return most < 1e-15 * lw_null_fastest(flow->shape, flow->data->v);
 }
 
-/* Has a step left rounding only, and were dampers as good as linear on its way? Then their slopes need not be
- * asked for again. */
+/* Tells whether a step has left no more than rounding and the dampers were as good as linear along it. Then
+ * their slopes need not be evaluated again. */
 static bool is_balanced(lw_flow *flow, double before, double most) {
     const double linear = 1e-3, rounding = 1e-15;
     double now = imbalance(flow);
     return now <= linear * before && now <= rounding * most;
 }
 
-/* The work along the step of what is out of balance. */
+/* Returns the work of the unbalanced forces along the step. */
 static double work(const lw_flow *flow) {
     double sum = 0;
     for (int k = 0; k < flow->shape->count; k++) sum += flow->step[k] * flow->gamma[k];
     return sum;
 }
 
-/* Newton with a line search, from the first full step on. Forces of dampers have a potential in velocities,
- * which is convex as N'C N is positive, and a step goes down in it: too far is where the forces point back,
- * along the step, by more than half of what they pushed at its start. (What is out of balance may well grow
- * on the way, in a metric of any place.) */
+/* Newton's method with a line search, from the first full step on. The forces of dampers have a potential in
+ * the velocities, which is convex since N'C N is positive, and every step goes down in it. A step is too long
+ * if the forces at its end oppose it by more than half of the force along it at its start. (The norm of the
+ * unbalanced forces is no criterion: it may grow along such a step.) */
 static lw_status iterate(lw_flow *flow, double t, const double *tau, double before, double push,
                          lw_error *error) {
     enum { ROUNDS = 200 };
     double part = 1, best = before;
     int stalled = 0, loose = lw_dampers_loose_count(flow->dampers);
-    lw_status lost =
-        LW_OK; /* the last time, with its sentence in error: friction that is saturated, mostly */
+    /* The last failure of the factor, with its message in error; mostly due to saturated friction. */
+    lw_status lost = LW_OK;
     for (int round = 0; round < ROUNDS; round++) {
-        double most = force_size(flow); /* here: forces at w, or of a step too far, are no measure */
+        /* The sizes of the forces at this velocity; forces at w, or after too long a step, are no measure. */
+        double most = force_size(flow);
         lw_null_forces(flow->null, flow->data, flow->gamma);
         if (is_balanced(flow, before, most)) return LW_OK;
         bool far = !(work(flow) >= -0.5 * push);
         lw_status status = factor(flow, t, loose, error);
         double now = status == LW_OK ? imbalance(flow) : HUGE_VAL;
-        if ((far || status != LW_OK) && !(now <= 1e-13 * most)) { /* half the way */
+        if ((far || status != LW_OK) && !(now <= 1e-13 * most)) { /* The step is halved. */
             if (status != LW_OK) lost = status;
             if (part < 1e-15)
                 return stalled ? LW_OK : lost ? lost : lw_flow_not_found(flow, worst(flow), t, error);
@@ -244,7 +247,7 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
             advance(flow, flow->step, -part, t, tau);
             continue;
         }
-        /* at the end only rounding goes up and down */
+        /* At the end the norm fluctuates by rounding only. */
         stalled = now < 0.5 * best || now > 1e-9 * most ? 0 : stalled + 1;
         best = fmin(best, now);
         if (!(now > 1e-16 * most) || stalled > 1) return LW_OK;
@@ -257,8 +260,8 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
     return lost ? lost : lw_flow_not_found(flow, worst(flow), t, error);
 }
 
-/* Directions at rest, each by the speed that stands for it, from ground outwards: where friction is
- * saturated, its slope is lost. */
+/* Starts with the representing speeds of all directions at rest, from ground outwards: at other speeds
+ * friction may be saturated, and its slope vanishes. */
 static lw_status from_rest(lw_flow *flow, double t, const double *tau, lw_error *error) {
     for (int k = flow->shape->count - 1; k >= 0; k--) {
         flow->zeta[k] = -flow->data->v[flow->null->rep[k]];
@@ -267,7 +270,7 @@ static lw_status from_rest(lw_flow *flow, double t, const double *tau, lw_error 
     return lw_flow_at(flow, t, tau, error);
 }
 
-/* From the velocities, forces and factor that belong to this zeta. */
+/* Finds the balance, starting from the velocities, forces and factor that belong to the present zeta. */
 static lw_status balance(lw_flow *flow, double t, const double *tau, lw_error *error) {
     const int count = flow->shape->count;
     bool linear = lw_dampers_linear(flow->dampers);
@@ -280,13 +283,13 @@ static lw_status balance(lw_flow *flow, double t, const double *tau, lw_error *e
     for (int k = 0; k < count; k++)
         if (!(fabs(flow->zeta[k]) < LW_OUT_OF_REACH)) return lw_flow_not_found(flow, k, t, error);
     if (linear || none) return LW_OK;
-    lw_dampers_follow(flow->dampers, flow->dampers); /* one basis for all rounds */
+    lw_dampers_follow(flow->dampers, flow->dampers); /* All rounds use one basis. */
     lw_status status = iterate(flow, t, tau, before, push, error);
     lw_dampers_follow(flow->dampers, NULL);
     return status;
 }
 
-/* From v = w. */
+/* Finds the balance, starting from v = w. */
 static lw_status begin(lw_flow *flow, double t, const double *tau, lw_error *error) {
     lw_status status = lw_flow_at(flow, t, tau, error);
     if (!flow->shape->count) return status;
@@ -296,12 +299,11 @@ static lw_status begin(lw_flow *flow, double t, const double *tau, lw_error *err
     return status == LW_OK ? balance(flow, t, tau, error) : status;
 }
 
-/* --- states that follow one another
- * ---------------------------------------------------------------------- */
+/* --- successive states -------------------------------------------------------------------------------- */
 
 void lw_flow_follows(lw_flow *flow, bool on) { flow->kept->follows = on; }
 
-/* Directions, and velocities and forces for this zeta. */
+/* Computes the directions, and the velocities for the given zeta. */
 static lw_status look_with(lw_flow *flow, const double *zeta, lw_error *error) {
     lw_status status = find_directions(flow, error);
     memcpy(flow->zeta, zeta, (size_t)flow->shape->count * sizeof *flow->zeta);
@@ -310,7 +312,7 @@ static lw_status look_with(lw_flow *flow, const double *zeta, lw_error *error) {
     return status;
 }
 
-/* From the zeta before. False if that does not lead there. */
+/* Finds the balance, starting from the zeta of the state before. Returns false if this fails. */
 static bool go_on(lw_flow *flow, double t, const double *tau) {
     if (look_with(flow, flow->kept->guess, NULL) != LW_OK) return false;
     forces(flow, t, tau);
@@ -319,11 +321,11 @@ static bool go_on(lw_flow *flow, double t, const double *tau) {
            balance(flow, t, tau, NULL) == LW_OK;
 }
 
-/* --- states nearby
- * ------------------------------------------------------------------------------------------ */
+/* --- states nearby ------------------------------------------------------------------------------------ */
 
-/* Trees all of whose motions without mass are damped, by laws that cost something: linear dampers gain next
- * to nothing by what is kept, and with sizes of 1e-300 to 1e300 they lose digits by it. */
+/* Tells whether the mechanism is a tree all of whose massless motions are damped, and some damper is not
+ * linear. Linear dampers gain next to nothing by the data that are kept, and lose digits with sizes from
+ * 1e-300 to 1e300. */
 static bool is_plain(const lw_flow *flow) {
     return flow->shape->count && !flow->shape->dense && !lw_dampers_linear(flow->dampers) &&
            !lw_dampers_loose_count(flow->dampers) && !flow->model->idle_count;
@@ -334,7 +336,7 @@ void lw_flow_nearby(lw_flow *flow, bool on) {
     const lw_data *data = flow->data;
     struct lw_flow_kept *keep = flow->kept;
     keep->nearby = on && is_plain(flow);
-    flow->null->follow = keep->nearby ? flow->null : NULL; /* one basis */
+    flow->null->follow = keep->nearby ? flow->null : NULL; /* All these states use one basis. */
     if (!keep->nearby) return;
     memcpy(keep->base.q, data->q, (size_t)model->nq * sizeof *data->q);
     memcpy(keep->base.v, data->v, (size_t)model->nv * sizeof *data->v);
@@ -344,7 +346,8 @@ void lw_flow_nearby(lw_flow *flow, bool on) {
     keep->base.power = data->power;
 }
 
-/* Has only w moved, along motions without mass, or nothing? Then v and all forces are those of the base. */
+/* Tells whether the state differs from the base by a massless change of w only, or not at all. If so, v and
+ * all forces are set to those of the base. */
 static bool is_base(lw_flow *flow) {
     const struct lw_flow_kept *keep = flow->kept;
     const size_t speeds = (size_t)flow->model->nv * sizeof(double);
@@ -365,9 +368,9 @@ static bool is_base(lw_flow *flow) {
     return true;
 }
 
-/* One step from the base, by its factor. False if it leads too far for that. */
+/* Makes one step from the base by its factor. Returns false if the step is too long for a difference. */
 static bool step_nearby(lw_flow *flow, double t, const double *tau) {
-    const double far = 1e-3; /* rad/s, or typical lengths per second: no difference of first order */
+    const double far = 1e-3; /* rad/s, or typical lengths per second */
     const int count = flow->shape->count;
     if (look_with(flow, flow->kept->base.zeta, NULL) != LW_OK) return false;
     if (is_base(flow)) return true;
@@ -381,8 +384,7 @@ static bool step_nearby(lw_flow *flow, double t, const double *tau) {
     return true;
 }
 
-/* --- changes
- * -------------------------------------------------------------------------------------------------- */
+/* --- changes ------------------------------------------------------------------------------------------ */
 
 double lw_flow_change(lw_flow *flow, bool mark) {
     const double *pivot = lw_dampers_pivots(flow->dampers);
@@ -396,8 +398,7 @@ double lw_flow_change(lw_flow *flow, bool mark) {
     return most;
 }
 
-/* --- the velocity
- * --------------------------------------------------------------------------------------------- */
+/* --- the velocity ------------------------------------------------------------------------------------- */
 
 lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error) {
     const size_t speeds = (size_t)flow->model->nv * sizeof(double);
