@@ -1,12 +1,12 @@
-/* number.c - numbers as text, with a decimal point whatever the locale.
+/* number.c - numbers as text, with a decimal point in every locale.
  *
  * printf and strtod use the locale's decimal point, which the calling program may have set; a file must not
- * depend on it, so it is exchanged here.
+ * depend on the locale, so that its point is replaced here.
  *
- * Results files are mostly numbers, so those of usual size, 1e-4 <= |x| < 1e15, are printed without printf,
- * 10 times as fast, by exact integers: x = m 2^-s, N = m 10^k with k such that N 2^-s has 17 digits before
- * the point. A text of d digits is that rounded to a multiple p = 10^(17-d), c p; it reads back as x if it is
- * closer to x than half the distance to the next double: 2 |c p 2^s - N| < 10^k.
+ * Results files are mostly numbers. Those of usual size, 1e-4 <= |x| < 1e15, are therefore printed without
+ * printf, 10 times as fast, by exact integers: x = m 2^-s, N = m 10^k with k such that N 2^-s has 17 digits
+ * before the point. A text of d digits is this number rounded to a multiple c p of p = 10^(17-d); it reads
+ * back as x if it is closer to x than half the distance to the next double: 2 |c p 2^s - N| < 10^k.
  */
 #include "io/number.h"
 
@@ -22,7 +22,7 @@ static const char *decimal_point(void) {
     return point[0] ? point : ".";
 }
 
-/* The locale's point becomes "."; returns the new length. */
+/* Replaces the locale's point by "."; returns the new length. */
 static int use_point(char *text) {
     const char *point = decimal_point();
     char *place = strcmp(point, ".") == 0 ? NULL : strstr(text, point);
@@ -36,7 +36,7 @@ static int use_point(char *text) {
 
 __extension__ typedef unsigned __int128 wide;
 
-/* The integer v, which stands for v 10^-k, in fixed notation. */
+/* Prints v 10^-k in fixed notation. */
 static int print_scaled(uint64_t v, int k, char *text) {
     char digits[24]; /* from the last to the first */
     int count = 0, length = 0;
@@ -50,8 +50,8 @@ static int print_scaled(uint64_t v, int k, char *text) {
     return length;
 }
 
-/* Prints 1e-4 <= value < 1e15, but for powers of two, where the next double is closer on one side; returns 0
- * for these and others. */
+/* Prints 1e-4 <= value < 1e15, except powers of two, where the next double is closer on one side; returns 0
+ * for powers of two and values outside the range. */
 static int print_usual(double value, char *text) {
     static const double powers[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
                                     1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
@@ -77,7 +77,7 @@ static int print_usual(double value, char *text) {
 }
 
 int lw_number_print(double value, char text[LW_NUMBER_SIZE]) {
-    if (value == 0) { /* no "-0" */
+    if (value == 0) { /* The text is never "-0". */
         memcpy(text, "0", 2);
         return 1;
     }
@@ -112,7 +112,7 @@ bool lw_number_read(const char *text, double *value) {
     const char *place = strchr(text, '.'), *point = decimal_point();
     if (!place || strcmp(point, ".") == 0) return read_all(text, value);
 
-    char local[128]; /* longer numbers are not worth the trouble in a foreign locale */
+    char local[128]; /* In another locale longer numbers are not read. */
     size_t before = (size_t)(place - text), after = strlen(place + 1), width = strlen(point);
     if (before + width + after >= sizeof local) return false;
     memcpy(local, text, before);

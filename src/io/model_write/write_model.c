@@ -1,10 +1,10 @@
 /* write_model.c - a spec as a model file (docs/model-format.md), one line for each object.
  *
- * What the reader takes from a file it finds again, to the last bit: a value is left out only where leaving
- * it out gives the same. Quaternions of poses are written at unit length. What the format cannot hold is a
- * fault: numbers that are not finite, names with quotes or braces, shapes without extent, geometry that no
- * compiler accepts. What a spec does not keep is not written: expressions of parameters, units, repeats,
- * comments. Cost O(n log n) in the number of objects.
+ * A spec that was read from a file is written so that reading gives the same values to the last bit; a value
+ * is left out only if the reader's default is the same. Quaternions of poses are written with unit length.
+ * Contents that the format cannot represent are faults: numbers that are not finite, names with quotes or
+ * braces, shapes without extent, geometry that the compiler rejects. Expressions of parameters, units,
+ * repeats and comments are not written. Cost O(n log n) in the number of objects.
  */
 #include "io/model_write/write_model.h"
 
@@ -25,7 +25,7 @@
 
 /* --- values --------------------------------------------------------------------------------------- */
 
-/* All +0, which is what the reader puts where nothing is given. */
+/* Returns whether all values are +0, the reader's default. */
 static bool nothing(const double *values, size_t count) {
     static const double zeros[8];
     return memcmp(values, zeros, count * sizeof *values) == 0;
@@ -87,7 +87,8 @@ static void put_between(lw_writer *w, const char *const bodies[2]) {
     lw_put(w, "]");
 }
 
-/* The reader wants length 1, and keeps what has it but for rounding; all zero stands for none. */
+/* Normalises a quaternion, unless its length is 1 to rounding, which the reader keeps unchanged, or 0, which
+ * means that no rotation is given. */
 static void unit_rotation(const double q[4], double unit[4]) {
     double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
     bool is_unit = length == 0 || fabs(length - 1) <= 1e-15;
@@ -161,7 +162,8 @@ static void put_shape(lw_writer *w, const lw_shape *shape) {
     lw_close(w);
 }
 
-/* Centre and inertia that the reader takes where the file gives none: those of the shape, or zero. */
+/* Computes the centre and inertia that the reader uses if the file gives none: those of the shape, or
+ * zero. */
 static void default_mass(lw_writer *w, const lw_body_spec *body, double com[3], double inertia[6]) {
     lw_shape shape = body->shape;
     double total;
@@ -231,7 +233,8 @@ static void put_axes(lw_writer *w, lw_joint_type type, const lw_joint_geometry *
     }
 }
 
-/* Where it is the origin of the world. A free joint without any moves the body's own frame instead. */
+/* Returns whether a point at the world's origin may be left out. A free joint without a point moves the
+ * body's own frame instead. */
 static bool point_may_be_left_out(lw_joint_type type) {
     return !lw_joint_describe(type)->point_must_be_given && !lw_joint_is_free(type);
 }
@@ -260,7 +263,7 @@ static void put_geometry(lw_writer *w, const lw_joint_spec *joint) {
     }
 }
 
-/* One value stands alone, several in a list. */
+/* Writes one value as a number, several as a list. */
 static void put_values(lw_writer *w, const char *key, const double *values, int count) {
     if (count == 1) {
         put_number(w, key, values[0]);
@@ -298,13 +301,13 @@ static void put_joint(lw_writer *w, const lw_joint_spec *joint) {
 
 /* --- joint coordinates ---------------------------------------------------------------------------- */
 
-/* The joint that an element refers to, NULL if there is none of that name. */
+/* The joint with this name, or NULL if there is none. */
 static const lw_joint_spec *find_joint(const lw_spec *spec, const lw_names *joints, const char *name) {
     int index = name ? lw_names_find(joints, name) : -1;
     return index < 0 ? NULL : &spec->joints[index];
 }
 
-/* coordinate may be left out where the joint has one only. */
+/* Writes a joint and its coordinate, which is left out if the joint has only one. */
 static void put_coordinate(lw_writer *w, const lw_joint_spec *joint, const char *name, int coordinate) {
     char digits[16];
     put_name(w, "joint", "joint", name);
@@ -361,7 +364,7 @@ static void put_applied(lw_writer *w, const lw_force_spec *force) {
     if (force->bodies[1] && strcmp(force->bodies[1], LW_GROUND) != 0)
         put_name(w, "against", "body", force->bodies[1]);
     if (has_force || !has_torque || !in_body || !nothing(force->points[0], 3)) {
-        put_numbers(w, "point", force->points[0], 3); /* a torque alone needs none */
+        put_numbers(w, "point", force->points[0], 3); /* A pure torque needs no point. */
         if (in_body) put_word(w, "frame", "body");
     }
     if (has_force || !has_torque) put_texts(w, "force", force->force, 3);
@@ -423,7 +426,7 @@ static void put_coupling(lw_writer *w, const lw_spec *spec, const lw_names *join
         if (k > 0) lw_put(w, ", ");
         size_t brace = w->length;
         lw_open(w);
-        if (k > 0) w->part = brace; /* a line may break here */
+        if (k > 0) w->part = brace; /* A line may be broken here. */
         put_coordinate(w, find_joint(spec, joints, name), name, constraint->coordinates[k]);
         put_number(w, "factor", constraint->factors[k]);
         lw_close(w);
@@ -471,7 +474,7 @@ static void put_constraint(lw_writer *w, const lw_spec *spec, const lw_names *jo
 
 /* --- the whole ------------------------------------------------------------------------------------ */
 
-/* Section parameters or inputs: named numbers. */
+/* Writes the section parameters or inputs: named numbers. */
 static void put_named_numbers(lw_writer *w, const char *section, const char *noun, const lw_parameter *list,
                               size_t count) {
     if (count > 0) lw_put(w, section);
@@ -582,7 +585,7 @@ lw_status lw_write_model(const lw_spec *spec, const char *path, lw_error *error)
     char *text = NULL;
     size_t length = 0;
     lw_status status = lw_model_text(spec, &text, &length, error);
-    if (status != LW_OK) return status; /* a file that is there stays as it is */
+    if (status != LW_OK) return status; /* An existing file is left unchanged. */
 
     errno = 0;
     bool standard_output = strcmp(path, "-") == 0;

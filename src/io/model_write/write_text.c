@@ -1,9 +1,9 @@
 /* write_text.c - building the text of a model file: entries in braces, numbers, texts, names.
  *
- * Numbers have the fewest digits (15 to 17) that read back equal, -0 included. A text stands as it is where
- * no YAML reader could take it for anything else, and otherwise in double quotes, with escapes for what is
- * not printable. Lines longer than WIDTH are broken, before an item of the entry if that is enough, and
- * otherwise inside it.
+ * Numbers have the fewest digits (15 to 17) that read back equal, -0 included. A text is written without
+ * quotes if no YAML reader could take it for anything else, and otherwise in double quotes, with escapes for
+ * characters that are not printable. Lines longer than WIDTH are broken, before an item of the entry if this
+ * is enough, and otherwise inside the item.
  */
 #include "io/model_write/write_text.h"
 
@@ -56,9 +56,9 @@ void lw_put(lw_writer *writer, const char *text) { put_bytes(writer, text, strle
 
 /* --- entries -------------------------------------------------------------------------------------- */
 
-/* Breaks the line at position at, behind a blank; what follows moves by the size returned. */
+/* Breaks the line at position `at`, behind a blank; returns by how many bytes the following text moves. */
 static size_t break_line(lw_writer *writer, size_t at, size_t indent) {
-    const size_t more = indent; /* the blank becomes a line break */
+    const size_t more = indent; /* The blank becomes a line break. */
     if (!make_room(writer, more)) return 0;
     char *rest = writer->text + at;
     memmove(rest + more, rest, writer->length - at + 1);
@@ -75,7 +75,7 @@ void lw_fit(lw_writer *writer, size_t part) {
     if (writer->item > writer->line) {
         size_t moved = break_line(writer, writer->item, 4);
         if (part >= writer->item) part += moved;
-        writer->item = writer->line; /* it begins a line now */
+        writer->item = writer->line; /* The item begins a line now. */
     }
     bool begins_line = part <= writer->line + 6;
     if (writer->length - writer->line > WIDTH && !begins_line) (void)break_line(writer, part, 6);
@@ -86,7 +86,7 @@ void lw_put_entry(lw_writer *writer, const char *noun, const char *name) {
     lw_put(writer, "  ");
     lw_put_name(writer, noun, name);
     lw_put(writer, ": ");
-    writer->item = writer->line; /* the first item stays on the line of the name */
+    writer->item = writer->line; /* The first item stays on the line of the name. */
     lw_open(writer);
 }
 
@@ -112,7 +112,7 @@ void lw_open(lw_writer *writer) {
     lw_put(writer, "{");
     writer->depth++;
     writer->fresh = true;
-    writer->part = writer->line; /* nothing to break before yet */
+    writer->part = writer->line; /* There is no part to break before. */
 }
 
 void lw_close(lw_writer *writer) {
@@ -142,14 +142,14 @@ void lw_put_numbers(lw_writer *writer, const double *values, int count) {
         if (k > 0) lw_put(writer, ", ");
         size_t part = writer->length;
         lw_put_number(writer, values[k]);
-        if (k > 0 && count > 3) lw_fit(writer, part); /* a vector stays in one piece */
+        if (k > 0 && count > 3) lw_fit(writer, part); /* Vectors are not broken. */
     }
     lw_put(writer, "]");
 }
 
 /* --- texts ---------------------------------------------------------------------------------------- */
 
-/* Not printable, or a line break in some version of YAML. */
+/* Returns whether a character is not printable, or a line break in some version of YAML. */
 static bool needs_escape(unsigned code) {
     return code < 0x20 || (code >= 0x7F && code <= 0xA0) || code == 0x2028 || code == 0x2029 ||
            code == 0xFEFF || code == 0xFFFE || code == 0xFFFF;
@@ -160,7 +160,7 @@ static bool is_word(unsigned c) {
 }
 static bool is_digit(unsigned c) { return c >= '0' && c <= '9'; }
 
-/* Words that YAML readers, old and new, interpret as something else. */
+/* Returns whether some YAML reader, old or new, interprets the text as something else. */
 static bool has_other_meaning(const char *text) {
     static const char *const words[] = {"null",  "Null",  "NULL", "true", "True", "TRUE", "false",
                                         "False", "FALSE", "yes",  "Yes",  "YES",  "no",   "No",
@@ -171,7 +171,8 @@ static bool has_other_meaning(const char *text) {
     return false;
 }
 
-/* A text that stands without quotes, also inside brackets and braces: a word, a number or an expression. */
+/* Returns whether a text needs no quotes, also inside brackets and braces: a name, a number or an
+ * expression. */
 static bool is_plain(const char *text) {
     const char *at = text + (*text == '-');
     unsigned code = (unsigned char)*at;
@@ -245,7 +246,7 @@ void lw_put_name(lw_writer *writer, const char *what, const char *name) {
         lw_write_fault(writer, LW_ERROR_ARGUMENT, "use letters, digits, - and _, e.g. left_arm",
                        "a %s %s, which a model file cannot hold", what, fault);
     } else if (is_digit((unsigned char)name[0]) || strchr("-.(", name[0])) {
-        put_quoted(writer, name); /* other YAML readers would take 12 for a number */
+        put_quoted(writer, name); /* Other YAML readers take 12 for a number. */
     } else {
         lw_put_text(writer, name);
     }

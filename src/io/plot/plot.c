@@ -1,9 +1,9 @@
-/* plot.c - decides what a plot of a results file shows, and has it drawn.
+/* plot.c - chooses the contents of a plot of a results file, and calls the drawing.
  *
- * Asked for nothing: the joint coordinates that are angles, those that are displacements, then the energies
- * and what the energy ledger cannot account for. Quaternions appear only when a model has no other
- * coordinates. A file without any of these shows its first columns, a panel for each unit. "total" is a
- * column that every file with kinetic and potential has.
+ * By default a plot shows the joint coordinates that are angles, those that are displacements, then the
+ * energies and the residual of the energy ledger. Quaternions appear only if a model has no other
+ * coordinates. For a file without any of these its first columns are shown, with a panel for each unit.
+ * "total" is an additional column of every file with the columns kinetic and potential.
  */
 #include "io/plot/plot.h"
 #include "io/results/record.h"
@@ -64,14 +64,14 @@ static const char *quantity_of(const char *unit) {
     return "";
 }
 
-/* --- what is shown when nothing is asked for ------------------------------------------------------ */
+/* --- default contents ----------------------------------------------------------------------------- */
 
 static bool is_joint_coordinate(const lw_column *column, const char *unit) {
     return strcmp(column->unit, unit) == 0 && strncmp(column->name, "body.", 5) != 0 &&
            strncmp(column->name, "point(", 6) != 0;
 }
 
-/* A panel of the joint coordinates with this unit, if there are any. */
+/* Adds a panel of the joint coordinates with this unit, if there are any. */
 static bool add_coordinates(builder *b, const char *quantity, const char *unit) {
     lw_panel *panel = NULL;
     for (size_t k = 1; k < b->table->column_count; k++) {
@@ -106,7 +106,7 @@ static bool add_energies(builder *b) {
     return true;
 }
 
-/* A file without coordinates: its first columns, those of one unit together. */
+/* Adds the first columns of a file without coordinates, those of one unit in one panel. */
 static bool add_anything(builder *b) {
     for (size_t k = 1; k < b->table->column_count; k++) {
         const lw_column *column = &b->table->columns[k];
@@ -138,9 +138,9 @@ static lw_status choose_default(builder *b) {
     return LW_OK;
 }
 
-/* --- what the caller asks for --------------------------------------------------------------------- */
+/* --- requested contents --------------------------------------------------------------------------- */
 
-/* Finds a curve by name; false if the file has none such. */
+/* Finds a curve by name; returns false if the file has none with this name. */
 static bool find_curve(const lw_results_table *table, const char *name, lw_curve *curve) {
     *curve = (lw_curve){NULL, lw_results_table_column(table, name), -1};
     if (curve->column < 0 && strcmp(name, "total") == 0) {
@@ -153,7 +153,7 @@ static bool find_curve(const lw_results_table *table, const char *name, lw_curve
     return curve->column >= 0;
 }
 
-/* The names of all columns in a text of limited size. */
+/* Writes the names of all columns into a text of limited size. */
 static void list_names(const lw_results_table *table, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
@@ -195,8 +195,8 @@ static char *trim(char *text) {
     return text;
 }
 
-/* The axis is named after the unit that all curves share; or after all units, up to MOST_UNITS, and then the
- * legend says which curve has which. */
+/* Names the axis after the common unit of all curves or, if they differ, after up to MOST_UNITS units; the
+ * legend then has the unit of each curve. */
 static lw_status name_axis(builder *b, lw_panel *panel) {
     enum { MOST_UNITS = 4 };
     const char *units[MOST_UNITS] = {"", "", "", ""};
@@ -228,7 +228,7 @@ static lw_status name_axis(builder *b, lw_panel *panel) {
     return LW_OK;
 }
 
-/* The columns whose names match, all but the first, which is the horizontal axis. */
+/* Adds the columns whose names match, except the first, which is the horizontal axis. */
 static lw_status add_matching(builder *b, lw_panel *panel, const char *name) {
     size_t before = panel->curve_count;
     lw_curve curve;
@@ -243,7 +243,7 @@ static lw_status add_matching(builder *b, lw_panel *panel, const char *name) {
     return panel->curve_count > before ? LW_OK : no_such_column(b, name);
 }
 
-/* One panel: a column, or several joined by '+'. A name with a '+' of its own is found as a whole. */
+/* Adds one panel: a column, or several joined by '+'. A name that contains '+' is found as a whole. */
 static lw_status choose_panel(builder *b, const char *names) {
     lw_curve curve;
     size_t parts = count_of(names, '+') + 1;
@@ -300,7 +300,7 @@ static lw_status name_plot(builder *b, const char *results_path) {
     return LW_OK;
 }
 
-/* What the caller wants otherwise. */
+/* Replaces defaults by the caller's options. */
 static void override(builder *b, const lw_plot_options *options) {
     if (options->title) b->plot.title = options->title;
     if (options->subtitle) b->plot.subtitle = options->subtitle;

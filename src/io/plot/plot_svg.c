@@ -1,8 +1,8 @@
 /* plot_svg.c - draws panels of curves, one above the other, as a self-contained SVG.
  *
- * Light or dark follows the reader's preference (CSS prefers-color-scheme). Colours: after Okabe and Ito, so
- * that people with any kind of colour vision can tell them apart, with a lighter set for the dark; from the
- * ninth curve on, dashes.
+ * Light or dark follows the viewer's preference (CSS prefers-color-scheme). The colours are those of Okabe
+ * and Ito, which people with any kind of colour vision can distinguish, with a lighter set for dark
+ * backgrounds; curves from the ninth on are dashed.
  *
  * Of a curve with many points, each column of pixels keeps the first, lowest, highest and last point, so that
  * no peak is lost and the size of the file is bounded. Numbers that are not finite, or beyond LARGEST, leave
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define LARGEST 1e300
-#define LETTER 6.8 /* width of an average letter of the small font, on the safe side */
+#define LETTER 6.8 /* upper estimate of the mean width of a letter of the small font */
 
 static const double width = 920, right = 30, head = 64, plot_height = 200, legend_row = 20, legend_gap = 8;
 static const double tick_space = 24, panel_gap = 14, foot = 32;
@@ -54,7 +54,7 @@ lw_axis lw_axis_for(double lo, double hi, int ticks, double margin) {
     if (!(lo <= hi)) lo = 0, hi = 1;
     double size = fmax(fabs(lo), fabs(hi));
     if (size < 1 / LARGEST) lo = -1, hi = 1, size = 1;
-    /* A range that is lost in the rounding of its values is none. */
+    /* A range below the rounding of its values is not shown. */
     if (hi - lo < 1e-12 * size) {
         double middle = 0.5 * (lo + hi);
         lo = middle - 0.1 * size, hi = middle + 0.1 * size;
@@ -74,7 +74,7 @@ lw_axis lw_axis_of_decades(double lo, double hi, int ticks, double margin) {
     if (!(lo <= hi)) lo = 0, hi = 1;
     double extra = margin * (hi - lo);
     lw_axis axis = {.lo = lo - extra, .hi = hi + extra, .log = true};
-    if (floor(axis.hi) - ceil(axis.lo) < 1) { /* two ticks at least */
+    if (floor(axis.hi) - ceil(axis.lo) < 1) { /* An axis has at least two ticks. */
         axis.lo = floor(axis.lo);
         axis.hi = fmax(ceil(axis.hi), axis.lo + 1);
     }
@@ -82,14 +82,14 @@ lw_axis lw_axis_of_decades(double lo, double hi, int ticks, double margin) {
     return axis;
 }
 
-/* Ticks stand at k * step for whole k from tick_first to tick_last. */
+/* Ticks are at k * step for integers k from tick_first to tick_last. */
 static double tick_first(const lw_axis *axis) { return ceil(axis->lo / axis->step - 1e-9); }
 static double tick_last(const lw_axis *axis) { return floor(axis->hi / axis->step + 1e-9); }
 
 static int tick_text(const lw_axis *axis, double k, char text[LW_NUMBER_SIZE]) {
     double value = k * axis->step / pow(10, axis->exponent);
-    if (k == 0) value = 0;                                                 /* not -0 */
-    if (axis->log) return snprintf(text, LW_NUMBER_SIZE, "10%.0f", value); /* drawn with the power raised */
+    if (k == 0) value = 0;                                                 /* avoids -0 */
+    if (axis->log) return snprintf(text, LW_NUMBER_SIZE, "10%.0f", value); /* drawn with a raised exponent */
     return lw_number_print_fixed(value, axis->decimals, text);
 }
 
@@ -97,7 +97,7 @@ static double fraction(const lw_axis *axis, double value) {
     return (value - axis->lo) / (axis->hi - axis->lo);
 }
 
-/* What an axis measures. */
+/* The value on an axis: its logarithm if the axis is logarithmic. */
 static double scaled(bool log, double value) { return log ? log10(value) : value; }
 
 /* --- values --------------------------------------------------------------------------------------- */
@@ -142,7 +142,7 @@ static double text_width(const char *text) {
     return LETTER * letters;
 }
 
-/* Coordinates to a hundredth of a pixel, without the locale's decimal point. */
+/* Writes a coordinate to a hundredth of a pixel, independent of the locale's decimal point. */
 static void put_number(FILE *file, double value) {
     long hundredths = lround(100 * value);
     if (hundredths < 0) fputc('-', file);
@@ -175,7 +175,7 @@ static void put_rectangle(FILE *file, const char *class, double x, double y, dou
     fputs("/>\n", file);
 }
 
-/* A text from x to the right, cut where it would be longer than room. */
+/* Writes a text from x to the right, shortened to the width `room`. */
 static void put_text(FILE *file, const char *class, double x, double y, double room, const char *text) {
     double letter = strcmp(class, "title") == 0 ? 1.5 * LETTER : LETTER;
     fprintf(file, "<text class=\"%s\"", class);
@@ -186,7 +186,7 @@ static void put_text(FILE *file, const char *class, double x, double y, double r
     fputs("</text>\n", file);
 }
 
-/* "quantity [10^exponent unit]" as the content of a text element. */
+/* Writes "quantity [10^exponent unit]" as the content of a text element. */
 static void put_axis_name(FILE *file, const char *quantity, const char *unit, int exponent) {
     lw_put_xml(file, quantity, INT_MAX);
     if (!unit[0] && exponent == 0) return;
@@ -203,7 +203,7 @@ static void put_axis_name(FILE *file, const char *quantity, const char *unit, in
     }
 }
 
-/* The label of tick k, with a true minus sign. */
+/* Writes the label of tick k, with a typographic minus sign. */
 static void put_tick(FILE *file, const lw_axis *axis, double k, const char *anchor, double x, double y) {
     char text[LW_NUMBER_SIZE];
     (void)tick_text(axis, k, text);
@@ -220,7 +220,7 @@ static void put_tick(FILE *file, const lw_axis *axis, double k, const char *anch
 
 /* --- curves --------------------------------------------------------------------------------------- */
 
-/* Where a panel stands on the page and what it shows. */
+/* The area of a panel on the page, its table and its axes. */
 typedef struct {
     const lw_results_table *table;
     double x, y, w; /* left, top, width of the area */
@@ -245,9 +245,9 @@ static void put_point(FILE *file, char command, point p) {
     put_number(file, p.y);
 }
 
-/* Points that fall on one column of pixels, reduced to four. */
+/* The points in one column of pixels, reduced to four. */
 typedef struct {
-    bool any, started; /* started: the path has a point since the last gap */
+    bool any, started; /* started: the path has had a point since the last gap */
     double column;
     point first, lowest, highest, last;
     size_t count, lowest_at, highest_at;
@@ -257,7 +257,7 @@ static void flush_column(FILE *file, pixel_column *c) {
     if (!c->any) return;
     if (!c->started) {
         put_point(file, 'M', c->first);
-        put_point(file, 'L', c->first); /* a single point shows as a dot */
+        put_point(file, 'L', c->first); /* A single point is drawn as a dot. */
     } else {
         put_point(file, 'L', c->first);
     }
@@ -307,7 +307,7 @@ static void draw_curve(const panel_area *area, const lw_curve *curve, size_t ind
 
 /* --- panels --------------------------------------------------------------------------------------- */
 
-static const double swatch = 31; /* a piece of the curve before its name */
+static const double swatch = 31; /* width of the sample of the curve before its name */
 
 static double legend_entry_width(const char *label) { return swatch + text_width(label) + 17; }
 
@@ -366,7 +366,7 @@ static void draw_panel(const panel_area *area, const lw_panel *panel, FILE *file
     for (size_t k = 0; k < panel->curve_count; k++) draw_curve(area, &panel->curves[k], k, file);
 }
 
-/* Room for the widest tick label of all vertical axes. */
+/* The margin for the widest tick label of all vertical axes. */
 static double left_margin(const lw_plot *plot) {
     double widest = 0;
     for (size_t p = 0; p < plot->panel_count; p++) {

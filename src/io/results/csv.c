@@ -1,15 +1,15 @@
 /* csv.c - writes results as comma-separated values (RFC 4180), one row per sample.
  *
  *     # linkwork: <version>
- *     # model: <name>            and what else is told of the run, "# key: value"
+ *     # model: <name>            and other metadata of the run, "# key: value"
  *     #| <text of the model, line by line>
  *     t [s],<name [unit]>,...
  *     0,...
- *     # t_end: <time>            and what else is told of its end
+ *     # t_end: <time>            and other entries of the summary
  *
- * Numbers have the fewest digits (15 to 17) that read back equal; what is unknown is left empty. Rows are
- * collected in a buffer, which goes out when it is full or a second old, always at the end of a row: a run
- * that is killed leaves a readable file.
+ * Numbers have the fewest digits (15 to 17) that read back equal; unknown values are empty fields. Rows are
+ * collected in a buffer, which is written when it is full or a second old, always at the end of a row, so
+ * that a run that is killed leaves a readable file.
  */
 #include "io/number.h"
 #include "io/results/results_file.h"
@@ -28,14 +28,14 @@ typedef struct {
     const char *path;
     size_t columns;
     FILE *file;
-    int fault; /* errno of the first write that failed, 0 so far none */
+    int fault; /* errno of the first write that failed, or 0 */
 
     char *buffer;
-    size_t used, capacity; /* capacity: a row always fits after a flush */
+    size_t used, capacity; /* A row always fits into the capacity after a flush. */
     time_t flushed;
 } csv_writer;
 
-/* --- output; faults are kept for later ------------------------------------------------------------ */
+/* --- output; faults are recorded and reported at the end ------------------------------------------ */
 
 static void flush(csv_writer *csv) {
     if (csv->fault == 0 && csv->used > 0) {
@@ -67,7 +67,7 @@ static void put_entry(csv_writer *csv, const lw_entry *entry) {
     put_text(csv, "# ");
     put_text(csv, entry->key);
     put_text(csv, ": ");
-    /* what would end the line becomes a blank */
+    /* Characters that would end the line become blanks. */
     const char *value = entry->kind == LW_ENTRY_TEXT ? entry->text : text;
     for (; *value; value++) put(csv, (unsigned char)*value < ' ' ? " " : value, 1);
     put_text(csv, "\n");
@@ -85,12 +85,12 @@ static void put_model(csv_writer *csv, const char *text) {
     }
 }
 
-/* "name [unit]", with quotes if the name needs them. */
+/* Writes "name [unit]", with quotes if the name needs them. */
 static void put_column(csv_writer *csv, const lw_record_column *column) {
     bool quoted = strpbrk(column->name, ",\"\n\r") != NULL;
     if (quoted) put_text(csv, "\"");
     for (const char *c = column->name; *c; c++) {
-        if (*c == '"') put(csv, c, 1); /* doubled */
+        if (*c == '"') put(csv, c, 1); /* Quotes are doubled. */
         put(csv, c, 1);
     }
     if (column->unit[0]) {
@@ -152,7 +152,7 @@ static lw_status open_csv(const lw_head *head, lw_writer **writer, lw_error *err
         lw_arena_destroy(csv->arena);
         return lw_results_fault(error, head->path, "opened", strerror(fault));
     }
-    /* Our own buffer is enough: whole rows go to the system. */
+    /* The buffer of this file is enough, and passes whole rows to the system. */
     if (!standard_output) (void)setvbuf(csv->file, NULL, _IONBF, 0);
     put_head(csv, head);
     flush(csv);

@@ -1,21 +1,21 @@
 /* hdf5.c - writes and reads results as HDF5.
  *
- *     /               attributes: what is told of the run, by key
+ *     /               attributes: metadata of the run, by key
  *     /data           rows x columns, double, extendible, filled with NaN
  *     /columns        name of each column     /units   unit of each column
  *     /model_text     the text of the model
- *     /summary        a group; attributes: what is told of the end; absent from a run that was killed
+ *     /summary        a group; attributes: the summary; absent from a run that was killed
  *
- * Rows are collected and go out together when they fill the buffer or are a second old: extend, write,
- * flush; in between the library is not called, so that nothing is half-written. What a flush writes stays
- * readable at every point: the values go out before the extent that shows them, the chunks stand within the
- * recorded end of the file (reserve), and their index is a single node, written in one piece, as long as the
- * run is not longer than foretold. (SWMR mode, made for this, marks the file as in use, and readers refuse it
- * after a kill.) The format is that of HDF5 1.8 and before, which every reader knows. No compression, since a
- * chunk grows in place.
+ * Rows are collected and written together when they fill the buffer or are a second old: extend, write,
+ * flush; between flushes the library is not called, so that nothing is half-written. The file is readable at
+ * every moment of a flush: the values are written before the extent that includes them, the chunks are within
+ * the recorded end of the file (reserve), and their index is a single node, written in one piece, as long as
+ * the run is not longer than expected. (SWMR mode, made for this purpose, marks the file as in use, and
+ * readers refuse it after a kill.) The format is that of HDF5 1.8 and before, which every reader supports.
+ * There is no compression, since a chunk grows in place.
  *
- * Faults of HDF5 are not printed but noted: during each call here its messages come to note_fault, then the
- * caller's setting is put back.
+ * Faults of HDF5 are not printed but recorded: during each call of this file its messages are passed to
+ * note_fault; afterwards the caller's setting is restored.
  */
 #include "io/results/results_file.h"
 #include "io/results/read_results.h"
@@ -36,14 +36,15 @@ enum { BUFFER_BYTES = 1 << 20, SMALLEST_CHUNK = 1 << 16, LARGEST_CHUNK = 1 << 22
 
 enum { REASON_SIZE = 160 };
 
-/* While a call here works: the caller's way to print faults, and the cause of the first fault. */
+/* Error handling during a call: the caller's function for printing faults with its argument, and the cause of
+ * the first fault. */
 typedef struct {
     H5E_auto2_t print;
     void *context;
     char reason[REASON_SIZE];
 } watch;
 
-/* The cause, in the words of the system where HDF5 quotes them. */
+/* Takes the cause of a fault; where HDF5 quotes a message of the system, this message. */
 static herr_t take_reason(unsigned depth, const H5E_error2_t *entry, void *context) {
     static const char quotes[] = "error message = '";
     (void)depth;
@@ -51,7 +52,7 @@ static herr_t take_reason(unsigned depth, const H5E_error2_t *entry, void *conte
     if (quoted) text = quoted + strlen(quotes);
     int length = quoted ? (int)strcspn(text, "'") : (int)strlen(text);
     snprintf(context, REASON_SIZE, "%.*s", length, text);
-    return 1; /* the first is the cause */
+    return 1; /* The first entry is the cause. */
 }
 
 static herr_t note_fault(hid_t stack, void *context) {
@@ -69,7 +70,7 @@ static void watch_end(watch *w) { (void)H5Eset_auto2(H5E_DEFAULT, w->print, w->c
 
 /* --- texts, attributes and small datasets --------------------------------------------------------- */
 
-/* Of this size with the final zero, or H5T_VARIABLE. */
+/* The type of a text of this size, including the final zero, or H5T_VARIABLE. */
 static hid_t text_type(size_t size) {
     hid_t type = H5Tcopy(H5T_C_S1);
     if (H5Tset_size(type, size) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0) {
@@ -93,13 +94,13 @@ static bool put_entry(hid_t place, const lw_entry *entry) {
         return put_attribute(place, entry->key, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &entry->number);
     if (entry->kind == LW_ENTRY_INTEGER)
         return put_attribute(place, entry->key, H5T_STD_I64LE, H5T_NATIVE_LONG, &entry->integer);
-    hid_t type = text_type(H5T_VARIABLE); /* Python and MATLAB make a text of it, not bytes */
+    hid_t type = text_type(H5T_VARIABLE); /* Python and MATLAB read it as a text, not as bytes. */
     bool done = type >= 0 && put_attribute(place, entry->key, type, type, &entry->text);
     if (type >= 0) (void)H5Tclose(type);
     return done;
 }
 
-/* A dataset of texts of equal size; count 0: a single one, no list. */
+/* Writes a dataset of texts of equal size; with count 0 it is a single text and not a list. */
 static bool put_texts(hid_t file, const char *name, const char *texts, size_t size, size_t count) {
     hsize_t dims = count;
     hid_t type = text_type(size);
@@ -119,20 +120,20 @@ typedef struct {
     lw_arena *arena;
     const char *path;
     hid_t file, data;
-    hsize_t chunk_rows;  /* rows of a chunk */
-    hsize_t chunks_room; /* so many chunks, used or not, find room within the recorded end of the file */
-    hid_t tail;          /* stands behind them; see reserve */
+    hsize_t chunk_rows;  /* number of rows of a chunk */
+    hsize_t chunks_room; /* number of chunks, used or not, that fit before the recorded end of the file */
+    hid_t tail;          /* dataset behind the reserved space (reserve) */
     hsize_t tail_chunks;
     size_t columns;
-    double *rows; /* not yet in the file */
+    double *rows; /* rows that are not yet in the file */
     size_t used, capacity;
     hsize_t written;
     time_t flushed;
     bool failed;
-    char fault[REASON_SIZE]; /* of the first call that failed */
+    char fault[REASON_SIZE]; /* cause of the first failure */
 } hdf5_writer;
 
-/* Ends the watch over calls that were done or failed. */
+/* Restores the caller's error handling after calls that succeeded (done) or failed, and records a failure. */
 static bool settle(hdf5_writer *w, watch *over, bool done) {
     watch_end(over);
     if (!done && !w->failed) {
@@ -157,8 +158,8 @@ static bool put_column_texts(hdf5_writer *w, const lw_head *head, const char *na
     return put_texts(w->file, name, texts, size, head->column_count);
 }
 
-/* Rows per chunk: small enough for short runs, few enough chunks for long ones; a run of unknown length is
- * taken for a long one. */
+/* Chooses the rows per chunk: few for short runs, and so many for long runs that there are not too many
+ * chunks; a run of unknown length is treated as a long one. */
 static size_t chunk_rows(const lw_head *head, size_t *chunks) {
     double row = (double)(head->column_count * sizeof(double)), total = head->expected_rows * row;
     if (!(total > 0)) total = 1 << 28;
@@ -168,7 +169,7 @@ static size_t chunk_rows(const lw_head *head, size_t *chunks) {
     return (size_t)rows;
 }
 
-/* No lock: the results may be read during the run. */
+/* Opens a file without a lock, since the results may be read during the run. */
 static hid_t open_file(const char *path, unsigned intent) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
     if (H5Pset_file_locking(access, false, true) >= 0) file = H5Fopen(path, intent, access);
@@ -179,7 +180,7 @@ static hid_t open_file(const char *path, unsigned intent) {
 static hid_t create_file(const char *path, size_t chunks) {
     hid_t creation = H5Pcreate(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
     unsigned half_node = chunks > 64 ? (unsigned)(chunks / 2 + 1) : 32;
-    /* small data not apart: reserve relies on the order of what is taken */
+    /* Small data get no block of their own: reserve relies on the order of allocations. */
     if (H5Pset_istore_k(creation, half_node) >= 0 && H5Pset_file_locking(access, false, true) >= 0 &&
         H5Pset_small_data_block_size(access, 0) >= 0)
         file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access);
@@ -201,7 +202,7 @@ static hid_t create_data(hid_t file, size_t columns, hsize_t rows) {
     return data;
 }
 
-/* Room without a name: gone when it is closed. */
+/* Allocates space in the file as a dataset without a name, which is freed when the dataset is closed. */
 static hid_t take_room(hid_t file, hsize_t bytes) {
     hid_t space = H5Screate_simple(1, &bytes, NULL), properties = H5Pcreate(H5P_DATASET_CREATE);
     hid_t room = H5I_INVALID_HID;
@@ -213,12 +214,13 @@ static hid_t take_room(hid_t file, hsize_t bytes) {
     return room;
 }
 
-/* Makes room for the next chunks. A flush writes the file's end after the index; were a chunk beyond the
- * recorded end, a kill in between would leave an index that points out of the file. So room is taken and its
- * end recorded first, then given back for the chunks to use. Behind it stands the tail, since room at the
- * very end of the file would be cut off, as it is when the file is closed; it is given back when the next one
- * stands behind it. Both are too large for what is free already: the chunks that were reserved and not used,
- * and the one of make_index. */
+/* Reserves space for the next chunks. A flush writes the end of the file after the index; if a chunk were
+ * beyond the recorded end, a kill in between would leave an index that points out of the file. Space is
+ * therefore allocated and its end recorded first; then the space is freed for the chunks. A second dataset,
+ * the tail, follows this space, because HDF5 truncates free space at the very end of the file; a tail is
+ * freed when the next one has been allocated behind it. Both allocations are larger than the space that is
+ * already free (the chunks that were reserved and not used, and the one of make_index), so that they are
+ * placed behind it. */
 static bool reserve(hdf5_writer *w, hsize_t rows) {
     enum { CHUNKS = 8 };
     hsize_t needed = (rows + w->chunk_rows - 1) / w->chunk_rows;
@@ -235,7 +237,7 @@ static bool reserve(hdf5_writer *w, hsize_t rows) {
     return room >= 0 && H5Dclose(room) >= 0 && done;
 }
 
-/* The first chunk makes the index: this one, before there are rows to lose. */
+/* Writes a first chunk, which creates the index before there are rows that could be lost, and removes it. */
 static bool make_index(hdf5_writer *w) {
     const hsize_t one[2] = {1, w->columns}, none[2] = {0, w->columns};
     return H5Dset_extent(w->data, one) >= 0 &&
@@ -259,7 +261,7 @@ static bool put_head(hdf5_writer *w, const lw_head *head) {
     return w->data >= 0 && make_index(w) && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
 }
 
-/* The rows in the buffer become part of the file. */
+/* Writes the rows in the buffer to the file. */
 static bool commit(hdf5_writer *w) {
     const hsize_t start[2] = {w->written, 0}, count[2] = {w->used, w->columns};
     const hsize_t extent[2] = {w->written + w->used, w->columns};
@@ -275,7 +277,7 @@ static bool commit(hdf5_writer *w) {
     return done && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
 }
 
-/* The end of the run, put into the closed file. */
+/* Adds the summary of the run to the closed file. */
 static bool put_summary(const char *path, const lw_entry *summary, size_t count) {
     hid_t file = open_file(path, H5F_ACC_RDWR);
     if (file < 0) return false;
@@ -286,7 +288,7 @@ static bool put_summary(const char *path, const lw_entry *summary, size_t count)
     return H5Fclose(file) >= 0 && done;
 }
 
-/* Closing gives back what was not used of the reserve, since nothing stands behind it yet. */
+/* Closing the file frees the unused part of the reserved space, since no data follow it. */
 static lw_status close_hdf5(lw_writer *writer, const lw_entry *summary, size_t count, lw_error *error) {
     hdf5_writer *w = (hdf5_writer *)writer;
     watch over;
@@ -324,7 +326,7 @@ static hdf5_writer *create(const lw_head *head) {
 static lw_status open_hdf5(const lw_head *head, lw_writer **writer, lw_error *error) {
     hdf5_writer *w = create(head);
     if (!w) return lw_fail(error, LW_ERROR_MEMORY, "results file", NULL, "memory is out");
-    /* The system's own words for what most often goes wrong. */
+    /* Opening the file with fopen first gives the system's message for the most frequent faults. */
     errno = 0;
     FILE *file = fopen(w->path, "wb");
     if (!file) {
@@ -360,9 +362,9 @@ const lw_format lw_format_hdf5 = {{".h5", ".hdf5"}, open_hdf5, write_row, close_
 
 /* --- reading -------------------------------------------------------------------------------------- */
 
-/* A table with what it takes to read it. */
+/* A table and the state of its reader. */
 typedef struct {
-    lw_results_table table; /* first: lw_results_table is its public part */
+    lw_results_table table; /* the public part; it must be the first member */
     lw_arena *arena;
     const char *path;
     hid_t file, data;
@@ -393,7 +395,7 @@ static void close_table(lw_results_table *table) {
     lw_arena_destroy(reader->arena);
 }
 
-/* A text attribute, or "". */
+/* The text of an attribute, or "" if there is none. */
 static const char *get_attribute(hdf5_table *reader, const char *place, const char *key) {
     const char *kept = NULL;
     char *text = NULL;
@@ -411,7 +413,7 @@ static const char *get_attribute(hdf5_table *reader, const char *place, const ch
     return kept ? kept : "";
 }
 
-/* The texts of a list as long as the table has columns; text k starts at *size * k. NULL: there are none. */
+/* The texts of a list with one text per column; text k starts at *size * k. NULL if there is no such list. */
 static char *get_texts(hdf5_table *reader, const char *name, size_t *size) {
     char *texts = NULL;
     hid_t set = H5Dopen2(reader->file, name, H5P_DEFAULT);
@@ -421,7 +423,7 @@ static char *get_texts(hdf5_table *reader, const char *name, size_t *size) {
     *size = H5Tget_size(type) + 1;
     if (H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 && count > 0 &&
         (hsize_t)count == reader->dims[1] && *size < LONGEST_TEXT / (size_t)count) {
-        /* one character more, for the final zero */
+        /* The type has one more character, for the final zero. */
         hid_t longer = text_type(*size);
         texts = LW_NEW(reader->arena, char, *size *(size_t)count);
         if (texts && (H5Tset_cset(longer, H5Tget_cset(type)) < 0 ||
@@ -481,7 +483,7 @@ static lw_status get_head(hdf5_table *reader, const watch *over, lw_error *error
     return LW_OK;
 }
 
-/* Rows from first on, as many as fit into block, into the wanted columns. */
+/* Reads `count` rows from `first` on into the requested columns; block is the workspace. */
 static bool read_block(hdf5_table *reader, hsize_t first, hsize_t count, double *block) {
     const hsize_t start[2] = {first, 0}, size[2] = {count, reader->dims[1]};
     hid_t file_space = H5Dget_space(reader->data), memory_space = H5Screate_simple(2, size, NULL);

@@ -1,9 +1,9 @@
 /* read_results.c - reads columns of a results file: finds its format, and reads comma-separated values (RFC
- * 4180) as csv.c writes them; hdf5.c reads the other.
+ * 4180) as csv.c writes them; hdf5.c reads HDF5.
  *
- * Lines that start with # are metadata, "# key: value"; blank lines do not count; the first other line is the
- * header. A last row that is shorter than the others and has no end of line is what a killed run left, and is
- * dropped. One pass over the file, memory only for the wanted columns.
+ * Lines that start with # are metadata, "# key: value"; blank lines are ignored; the first other line is the
+ * header. A last row that is shorter than the others and has no end of line was left by a killed run, and is
+ * dropped. The file is read in one pass, with memory only for the requested columns.
  */
 #include "io/results/read_results.h"
 #include "io/number.h"
@@ -15,16 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer field means that a quote is open, or that this is no such file. */
+/* A longer field means that a quote is not closed, or that the file has another format. */
 enum { LONGEST_FIELD = 1 << 20 };
 
-/* A table with what it takes to read it. */
+/* A table and the state of its reader. */
 typedef struct {
-    lw_results_table table; /* first: lw_results_table is its public part */
+    lw_results_table table; /* the public part; it must be the first member */
     lw_arena *arena;
     const char *path;
     FILE *file;
-    int line;    /* where the next character stands */
+    int line;    /* line of the next character */
     char *field; /* the last field read */
     size_t field_length, field_capacity;
     size_t row_capacity;
@@ -72,11 +72,11 @@ static int peek(table_reader *reader) {
     return letter;
 }
 
-/* Reads one field into reader->field and says what ended it. */
+/* Reads one field into reader->field and returns how it ended. */
 static ending read_field(table_reader *reader) {
     bool quoted = false;
     reader->field_length = 0;
-    if (!append(reader, ' ')) return END_MEMORY; /* makes sure that there is a field to be empty */
+    if (!append(reader, ' ')) return END_MEMORY; /* An empty field needs memory, too. */
     reader->field_length = 0;
     reader->field[0] = '\0';
     for (;;) {
@@ -123,7 +123,7 @@ static bool take_metadata(table_reader *reader, const char *line) {
     return true;
 }
 
-/* The rest of a line after #. */
+/* Reads the rest of a line after #. */
 static ending read_metadata(table_reader *reader) {
     reader->field_length = 0;
     for (;;) {
@@ -154,7 +154,7 @@ static ending find_line(table_reader *reader) {
     }
 }
 
-/* "name [unit]" */
+/* Splits "name [unit]". */
 static bool split_header(table_reader *reader, lw_column *column) {
     const char *header = column->header, *bracket = strrchr(header, '[');
     size_t length = strlen(header);
@@ -278,7 +278,7 @@ static lw_status take_value(table_reader *reader, lw_column *column, int line, l
     return fail_at(reader, error, line, object, "correct the value or leave it empty", message);
 }
 
-/* Reads one row; *dropped: it was an incomplete last row. */
+/* Reads one row; *dropped says whether it was an incomplete last row. */
 static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) {
     lw_results_table *table = &reader->table;
     size_t count = 0;

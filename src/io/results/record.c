@@ -1,14 +1,14 @@
-/* record.c - which quantities a results file holds, and their values in a sample.
+/* record.c - the quantities of a results file, and their values in a sample.
  *
  * A list has items, separated by commas outside parentheses. An item is
- *     a word with objects     reaction(pin), position(*), point(load, 0, 0, -0.5)
- *     a word alone            ledger; reaction is short for reaction(*)
- *     ... and components      reaction(pin).f*
- *     the name of a column    crank.q, body.rod.*
+ *     a keyword with objects    reaction(pin), position(*), point(load, 0, 0, -0.5)
+ *     a keyword alone           ledger; reaction is short for reaction(*)
+ *     either with components    reaction(pin).f*
+ *     the name of a column      crank.q, body.rod.*
  * where * stands for any characters. Each quantity of each object is a vector of up to seven components; a
  * column is one component of one vector.
  *
- * Columns of joints; a cut joint has none but its reaction, for a weld the same:
+ * Columns of joints; cut joints and welds have only those of their reactions:
  *     revolute, screw   J.q [rad]                     J.v [rad/s]                  J.a [rad/s^2]
  *     prismatic         J.q [m]                       J.v [m/s]                    J.a [m/s^2]
  *     cylindrical       J.d [m], J.angle [rad]        J.vd, J.vangle               J.ad, J.aangle
@@ -33,7 +33,7 @@
 
 enum { MOST_COMPONENTS = 7, MOST_NAME = 512 };
 
-/* --- what there is -------------------------------------------------------------------------------- */
+/* --- quantities ----------------------------------------------------------------------------------- */
 
 typedef enum quantity {
     NOTHING, /* ends a list of quantities */
@@ -59,7 +59,8 @@ typedef struct component {
     const char *name, *unit;
 } component;
 
-/* What is not of a joint's type; the name of a column is prefix, object, infix, component. */
+/* Properties of the quantities that do not depend on a joint's type. The name of a column consists of prefix,
+ * object, infix and component. */
 static const struct {
     object_kind kind;
     const char *prefix, *infix;
@@ -91,7 +92,7 @@ static const struct {
     [VIOLATION] = {NO_OBJECT, "", "", {{"position_violation", ""}, {"velocity_violation", ""}}},
 };
 
-/* The words of a list. */
+/* The keywords of a list. */
 typedef struct word {
     const char *name;
     object_kind kind;
@@ -116,7 +117,7 @@ static const word words[] = {
 };
 enum { WORDS = sizeof words / sizeof *words };
 
-/* Everything that has a name before points are asked for. */
+/* All columns that have names in every list, that is, all but those of points. */
 static const word everything[] = {
     {"", JOINT_OBJECT, {COORDINATES, SPEEDS, ACCELERATIONS, REACTION}},
     {"", BODY_OBJECT, {POSITION, ROTATION, VELOCITY, SPIN}},
@@ -128,14 +129,14 @@ enum { EVERYTHING = sizeof everything / sizeof *everything };
 
 typedef struct column {
     quantity quantity;
-    int object; /* joint, body, or index into points */
+    int object; /* index of a joint, body or point */
     int component;
 } column;
 
 typedef struct point {
-    const char *text; /* "load, 0, 0, -0.5" */
+    const char *text; /* text in the list, as "load, 0, 0, -0.5" */
     int body;
-    double at[3]; /* internal frame */
+    double at[3]; /* position in the body's internal frame */
 } point;
 
 struct lw_record {
@@ -147,16 +148,16 @@ struct lw_record {
     lw_record_column *names;
     point *points;
     int point_count;
-    bool *taken;        /* by quantity, object, component: is a column already */
-    double *quaternion; /* 4 per body: the last one, zero at first */
+    bool *taken;        /* by quantity, object, component: it is already a column */
+    double *quaternion; /* 4 per body: the quaternion of the last row, at first zero */
     bool uses[QUANTITIES];
 
-    lw_error *error; /* while the list is parsed */
+    lw_error *error; /* used only while the list is parsed, as is item */
     const char *item;
 };
 
 bool lw_pattern_matches(const char *pattern, const char *text) {
-    const char *star = NULL, *again = NULL; /* where to go on when the rest after the last * does not match */
+    const char *star = NULL, *again = NULL; /* where to resume if the text after the last * does not match */
     while (*text) {
         if (*pattern == '*') {
             star = ++pattern;
@@ -178,7 +179,7 @@ static lw_status out_of_memory(lw_error *error) {
     return lw_fail(error, LW_ERROR_MEMORY, "record", NULL, "memory is out");
 }
 
-/* The components of a quantity of an object; returns how many. */
+/* Lists the components of a quantity of an object; returns their number. */
 static int components_of(const lw_record *record, quantity what, int object,
                          component list[MOST_COMPONENTS]) {
     memcpy(list, about[what].components, sizeof about[what].components);
@@ -249,7 +250,7 @@ static lw_status add(lw_record *record, quantity what, int object, int index, co
 
 /* --- faults --------------------------------------------------------------------------------------- */
 
-/* The names in a text of limited size. */
+/* Writes the names into a text of limited size. */
 static void list_names(const char *const *names, size_t count, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
@@ -263,7 +264,7 @@ static void list_names(const char *const *names, size_t count, char *text, size_
     }
 }
 
-/* what: "joint", "body", "quantity". Takes names for granted until the call ends. */
+/* Reports an unknown name; what is "joint", "body" or "quantity", and names are the valid ones. */
 static lw_status unknown(const lw_record *record, const char *what, const char *name,
                          const char *const *names, size_t count) {
     char object[112], list[190], remedy[256];
@@ -287,7 +288,7 @@ static int object_count(const lw_record *record, object_kind kind) {
     case JOINT_OBJECT:
         return record->model->joint_count;
     case BODY_OBJECT:
-        return record->model->body_count + 1; /* 0 is ground */
+        return record->model->body_count + 1; /* Body 0 is ground. */
     case POINT_OBJECT:
         return record->point_count;
     case NO_OBJECT:
@@ -306,7 +307,8 @@ static lw_status unknown_object(lw_record *record, object_kind kind, const char 
     return unknown(record, kind == JOINT_OBJECT ? "joint" : "body", name, names, (size_t)count);
 }
 
-/* No such column: what there is, words first; for a word with parentheses, the words alone. */
+/* Reports an unknown column. The valid names are the keywords and then all columns, or only the keywords if
+ * the name has parentheses. */
 static lw_status unknown_column(lw_record *record, const char *name) {
     size_t count = WORDS, capacity = WORDS;
     for (int e = 0; e < EVERYTHING; e++)
@@ -344,7 +346,7 @@ static char *trim(char *text) {
     return text;
 }
 
-/* Takes the text up to the next comma outside parentheses; *rest is NULL after the last. */
+/* Returns the text up to the next comma outside parentheses; *rest is NULL after the last item. */
 static char *next_item(char **rest) {
     char *start = *rest, *at = start;
     for (int depth = 0; *at && (*at != ',' || depth > 0); at++) depth += (*at == '(') - (*at == ')');
@@ -353,7 +355,7 @@ static char *next_item(char **rest) {
     return trim(start);
 }
 
-/* Adds those components of the quantities of an object that match; *found counts them. */
+/* Adds the components of the quantities of an object that match; *found counts them. */
 static lw_status add_object(lw_record *record, const quantity *quantities, int object, const char *part,
                             int *found) {
     for (; *quantities; quantities++) {
@@ -373,7 +375,7 @@ static int find_object(const lw_record *record, object_kind kind, const char *na
     return kind == JOINT_OBJECT ? lw_model_joint(record->model, name) : lw_model_body(record->model, name);
 }
 
-/* "load, 0, 0, -0.5": a point of a body, in its frame. */
+/* Parses a point of a body in the body's frame, as "load, 0, 0, -0.5". */
 static lw_status take_point(lw_record *record, char *text, int *index) {
     static const char remedy[] = "write e.g. point(load, 0, 0, -0.5), in metres and in the body's frame";
     char *rest = text, number[LW_NUMBER_SIZE], name[MOST_NAME];
@@ -401,7 +403,7 @@ static lw_status take_point(lw_record *record, char *text, int *index) {
     return new->text ? LW_OK : out_of_memory(record->error);
 }
 
-/* word(objects).part */
+/* Adds the columns of keyword(objects).part. */
 static lw_status add_word(lw_record *record, const word *w, char *objects, const char *part) {
     int found = 0, object = 0;
     lw_status status = LW_OK;
@@ -419,7 +421,7 @@ static lw_status add_word(lw_record *record, const word *w, char *objects, const
             if (status != LW_OK) return status;
         }
         if (named == 0 && strcmp(objects, "*") != 0) return unknown_object(record, w->kind, objects);
-        if (strcmp(part, "*") == 0) return LW_OK; /* all of none is no fault */
+        if (strcmp(part, "*") == 0) return LW_OK; /* An empty match of * is no fault. */
     } else {
         object = find_object(record, w->kind, objects);
         if (object < 0) return unknown_object(record, w->kind, objects);
@@ -437,7 +439,7 @@ static lw_status add_word(lw_record *record, const word *w, char *objects, const
     return status;
 }
 
-/* The name of a column, or a pattern of names. */
+/* Adds the columns whose names match a name or a pattern. */
 static lw_status add_columns(lw_record *record, const char *pattern) {
     int found = 0;
     for (int e = 0; e < EVERYTHING; e++) {
@@ -536,7 +538,7 @@ bool lw_record_reactions(const lw_record *record) { return record->uses[REACTION
 
 /* --- values --------------------------------------------------------------------------------------- */
 
-/* Poses, and twists if needed, of all bodies: what lw_body_pose and lw_body_velocity do for one. */
+/* Computes poses, and twists if needed, of all bodies, as lw_body_pose and lw_body_velocity do for one. */
 static void move_bodies(lw_record *record, const lw_sample *sample) {
     const bool *uses = record->uses;
     bool twists = uses[VELOCITY] || uses[SPIN] || uses[POINT_VELOCITY];
@@ -549,7 +551,7 @@ static void move_bodies(lw_record *record, const lw_sample *sample) {
     lw_world_poses(record->model, record->data);
 }
 
-/* Unit quaternion of the body's frame; of its two signs the one closer to the last row's. */
+/* Computes the unit quaternion of the body's frame, with the sign that is closer to the last row's. */
 static void body_quaternion(lw_record *record, int body, double *out) {
     double R[9], *last = record->quaternion + 4 * body, dot = 0;
     lw_m3_mul(record->data->world[body].R, record->model->bodies[body].frame.R, R);
@@ -570,7 +572,7 @@ static void take(const double *values, int first, int count, double *out) {
     for (int k = 0; k < count; k++) out[k] = values ? values[first + k] : NAN;
 }
 
-/* All components of a quantity of an object. */
+/* Evaluates all components of a quantity of an object. */
 static void evaluate(lw_record *record, const lw_sample *sample, quantity what, int object,
                      double out[MOST_COMPONENTS]) {
     const lw_model *model = record->model;

@@ -1,7 +1,7 @@
-/* results.c - a results file: what is recorded, which format, which metadata.
+/* results.c - results files: their quantities, format and metadata.
  *
- * The head tells the version, the model (name, file, text), the method and all options; the end tells the
- * summary and the energy ledger. The model's text is read once more from its file, if that is still there.
+ * The head has the version, the model (name, file, text), the method and all options; the end has the summary
+ * and the energy ledger. The model's text is read again from its file, if the file still exists.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "io/results/results_file.h"
@@ -51,7 +51,7 @@ static void add_integer(entries *list, const char *key, long integer) {
     list->at[list->count++] = (lw_entry){.key = key, .kind = LW_ENTRY_INTEGER, .integer = integer};
 }
 
-/* The settings, with commas between; NULL when memory is out. */
+/* The settings, separated by commas; NULL if there is no memory. */
 static const char *settings_text(lw_arena *arena, const lw_results_options *options) {
     size_t size = 1, used = 0;
     for (size_t k = 0; k < options->setting_count; k++) size += strlen(options->settings[k]) + 2;
@@ -108,7 +108,8 @@ static void describe_end(entries *list, const lw_run_summary *s) {
     for (int k = 0; k < s->verdict.reason_count; k++) add_text(list, keys[k], s->verdict.reasons[k]);
 }
 
-/* The text of the model's file, or NULL: no regular file (a pipe is empty by now), too long, unreadable. */
+/* The text of the model's file, or NULL if it is not a regular file (a pipe has been read), too long or
+ * unreadable. */
 static const char *model_text(lw_arena *arena, const char *path) {
     struct stat about;
     if (!path || !path[0] || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return NULL;
