@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 4, STATES = 40, MAX = 120, RUNS = 5, SAMPLES = 64 };
+enum { THREADS = 8, STATES = 40, MAX = 120, RUNS = 5, SAMPLES = 64 };
 static const char *const integrators[RUNS] = {"rk4", "erk", "adams", "bdf", "ida"};
 
 /* All that one thread computes. */

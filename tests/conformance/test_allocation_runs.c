@@ -1,0 +1,127 @@
+/* test_allocation_runs.c - solvers and simulations allocate nothing after creation: every method on many
+ * problems, with the integrators of our own (SUNDIALS has an allocation of its own in a start).
+ *
+ * With sanitizers, or without glibc, the calls run but nothing is counted (tests/support/allocations.h).
+ */
+#include "allocations.h"
+#include "problems.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX = 512 };
+
+static const char *const problems[] = {
+    "andrews_squeezer", "bennett",          "bricard",       "chain",
+    "double_wishbone",  "four_bar",         "free_tree",     "gantry",
+    "gyro_top",         "ladder",           "parallelogram", "pendulum",
+    "series_damper",    "six_body_linkage", "slider_crank",  "spring_chain",
+    "stewart_platform", "tumbling_body",
+};
+enum { PROBLEMS = sizeof problems / sizeof *problems };
+
+/* Runs the statement and fails if anything was allocated or freed. */
+#define QUIET(statement)                                                                                     \
+    do {                                                                                                     \
+        long before_ = allocations;                                                                          \
+        statement;                                                                                           \
+        long during_ = allocations - before_;                                                                \
+        if (during_) fail_msg("%s by %s: %ld allocations in %s", problem, method, during_, #statement);      \
+    } while (0)
+
+/* Products of matrices, for which OpenBLAS takes memory by itself on some processors. */
+static bool is_by_lapack(const char *method) {
+    return strcmp(method, "nullspace-svd") == 0 || strcmp(method, "partition-absolute") == 0;
+}
+
+static void solvers(void **state) {
+    (void)state;
+    int asked = 0;
+    for (int p = 0; p < PROBLEMS; p++) {
+        const char *problem = problems[p];
+        lw_model *model = read_problem(problem);
+        double q[MAX], v[MAX], vdot[MAX], amount;
+        double *reactions = calloc(6 * (size_t)lw_model_joint_count(model) + 1, sizeof *reactions);
+        lw_model_initial_state(model, q, v);
+        assert_int_equal(lw_assemble(model, 0, q, v, NULL, NULL), LW_OK);
+        for (int m = 0; m < lw_method_count(); m++) {
+            const char *method = lw_method_at(m).name;
+            const lw_solver_options options = {.method = method};
+            if (is_by_lapack(method)) continue;
+            lw_solver *solver;
+            if (lw_solver_create(model, &options, NULL, &solver, NULL) != LW_OK) continue;
+            lw_status status = lw_solver_accelerations(solver, 0, q, v, NULL, vdot, NULL);
+            if (status == LW_OK) {
+                QUIET(status = lw_solver_accelerations(solver, 0, q, v, vdot, vdot, NULL));
+                if (status == LW_OK) QUIET(status = lw_solver_reactions(solver, reactions, NULL, NULL));
+                if (status == LW_OK) QUIET(status = lw_solver_balance(solver, &amount, NULL));
+                asked++;
+            }
+            lw_solver_destroy(solver);
+        }
+        free(reactions);
+        lw_model_destroy(model);
+    }
+    print_message("%d solvers\n", asked);
+    assert_true(asked > 8 * PROBLEMS / 2);
+}
+
+static void simulations(void **state) {
+    (void)state;
+    static const char *const integrators[] = {"rk4", "erk"};
+    int run = 0;
+    for (int p = 0; p < PROBLEMS; p++) {
+        const char *problem = problems[p];
+        lw_model *model = read_problem(problem);
+        for (int m = 0; m < lw_method_count(); m++)
+            for (int i = 0; i < 2; i++) {
+                const char *method = lw_method_at(m).name;
+                if (strcmp(method, "penalty") == 0 || strncmp(method, "director", 8) == 0) continue;
+                if (is_by_lapack(method)) continue;
+                lw_run_options options;
+                lw_run_defaults(model, &options);
+                options.method = method;
+                options.integrator = integrators[i];
+                options.step = i == 0 ? 1e-4 : 0;
+                options.tolerance = i == 0 ? 0 : 1e-6;
+                lw_simulation *simulation;
+                double q[MAX], v[MAX];
+                if (lw_simulation_create(model, &options, NULL, &simulation, NULL) != LW_OK) continue;
+                const size_t size = lw_simulation_snapshot_size(simulation);
+                void *snapshot = malloc(size);
+                assert_non_null(snapshot);
+                lw_status status = lw_simulation_advance(simulation, 1e-3, NULL);
+                if (status == LW_OK) {
+                    QUIET(status = lw_simulation_advance(simulation, 3e-3, NULL));
+                    QUIET(lw_simulation_state(simulation, q, v));
+                    QUIET(lw_simulation_save(simulation, snapshot, size));
+                    QUIET(status = lw_simulation_step(simulation, NULL));
+                    QUIET(status = lw_simulation_restore(simulation, snapshot, size, NULL));
+                    QUIET(status = lw_simulation_set_state(simulation, 3e-3, q, v, NULL));
+                    QUIET(status = lw_simulation_advance(simulation, 4e-3, NULL));
+                    run++;
+                }
+                free(snapshot);
+                lw_simulation_destroy(simulation);
+            }
+        lw_model_destroy(model);
+    }
+    print_message("%d simulations\n", run);
+    assert_true(run > 8 * PROBLEMS);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solvers),
+        cmocka_unit_test(simulations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
