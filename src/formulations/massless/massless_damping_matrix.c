@@ -1,13 +1,13 @@
-/* massless_damping_matrix.c - what resists motions without mass, at one state: N'C N, and its factors.
+/* massless_damping_matrix.c - the damping matrix N'C N of massless motions at one state, and its factors.
  *
  *   N'C N = sum over dampers  c (h N)'(h N),      h v the rate of a damper, -c h v its force
  *
- * c is the derivative of a damper's force at the present rate, exact. The matrix is symmetric. It is factored
- * as L D L' in the order of the directions; those that no damper resists are known and left out: their pivots
- * vanish, and so do their columns. Groups with such ones beside others choose their pivots at each position
- * (massless_pivoted_ldl.c).
+ * c is the derivative of a damper's force at the present rate, exact. The matrix is symmetric, and is
+ * factored as L D L' in the order of the directions. Directions that no damper resists are known and left
+ * out: their pivots vanish, and so do their columns. Groups that contain such directions beside others choose
+ * their pivots at each position (massless_pivoted_ldl.c).
  *
- * Source   docs/theory/massless.md, 4.
+ * Source   docs/theory/massless.md, 3.
  * Cost     O(dampers + entries of L), no allocation.
  */
 #include "formulations/massless/massless_damping.h"
@@ -18,7 +18,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* A wrench (torque; force) at a world point, in a body's internal frame. */
+/* Transforms a wrench (torque; force) at a point of the world into the internal frame of a body. */
 static void wrench_on(const lw_pose *world, const double at[3], const double wrench[6], double out[6]) {
     double arm[3], n[3];
     lw_v3_sub(at, world->p, arm);
@@ -32,7 +32,7 @@ static const double *held_of(const lw_model *model, const lw_data *data, const l
     return lw_held(data, (int)(force - model->forces));
 }
 
-/* c of an element at a cut joint; h, if it is wanted, 6 for each body. */
+/* Returns c of an element at a cut joint, and stores h, 6 numbers for each body, unless h is NULL. */
 static double cut_damping(const lw_null_shape *shape, lw_data *data, const lw_force *force, double t,
                           double *h) {
     const lw_model *model = shape->model;
@@ -48,12 +48,12 @@ static double cut_damping(const lw_null_shape *shape, lw_data *data, const lw_fo
     return lw_joint_damping(force, &context, force->q >= 0 ? q[force->q] : 0, v[force->v], t);
 }
 
-/* What its element has left (LW_LINE). */
+/* Returns the line (LW_LINE) that the damper's element has stored. */
 static const double *line_of(const lw_dampers *d, const lw_data *data, const damper *own) {
     return data->lines + LW_LINE * (size_t)own->line[d->brief];
 }
 
-/* c of a spring, whose line lw_forces has left. */
+/* Returns c of a spring, whose line lw_forces has stored. */
 static double line_damping(const lw_data *data, const lw_force *force, const law_context *context,
                            const double line[LW_LINE], double t) {
     if (!law_uses(force->law, 1)) return force->damping;
@@ -63,12 +63,12 @@ static double line_damping(const lw_data *data, const lw_force *force, const law
     lw_pose_point(second->R, second->p, force->frames[1].p, b);
     lw_v3_sub(b, a, along);
     double length = lw_v3_norm(along);
-    if (!(length > 0)) return 0; /* as in force.c: no line, no force */
+    if (!(length > 0)) return 0; /* A spring of no length has no force, as in force.c. */
     const double variables[3] = {length - force->free_length, line[12], t};
     return force->damping + lw_law_slope(force->law, context, variables, 1);
 }
 
-/* c of a damper other than a bushing. */
+/* Returns c of a damper other than a bushing. At a cut joint h is stored unless it is NULL. */
 static double damping(const lw_dampers *d, const damper *own, lw_data *data, double t, double *h) {
     const lw_null_shape *shape = d->null->shape;
     const lw_model *model = shape->model;
@@ -81,8 +81,8 @@ static double damping(const lw_dampers *d, const damper *own, lw_data *data, dou
     return lw_joint_damping(force, &context, force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);
 }
 
-/* rate += sign times the rates of a bushing for a twist of a body: axes (columns) and point as seen from
- * it. */
+/* Adds to rate the rates of a bushing for a twist of a body, times sign. axes (columns) and at: the axes and
+ * the point of the bushing in the internal frame of the body. */
 INLINE void bushing_rate(const double twist[6], const double axes[9], const double at[3], double sign,
                          int from, int end, double rate[6]) {
     if (from == 0) {
@@ -96,7 +96,7 @@ INLINE void bushing_rate(const double twist[6], const double axes[9], const doub
         for (int k = 0; k < 3; k++)
             rate[3 + k] += sign * (axes[k] * twist[0] + axes[3 + k] * twist[1] + axes[6 + k] * twist[2]);
 }
-/* load += sign times the wrench of forces along (then torques about) these axes. */
+/* Adds to load the wrench of forces along these axes and of torques about them, times sign. */
 INLINE void bushing_load(const double force[6], const double axes[9], const double at[3], double sign,
                          int from, int end, double load[6]) {
     if (from == 0) {
@@ -112,7 +112,8 @@ INLINE void bushing_load(const double force[6], const double axes[9], const doub
     }
 }
 
-/* count: how many shares it has, a constant where that pays. */
+/* Adds a bushing with `count` shares to the matrix. from, end: the components that damp, constants at each
+ * call. */
 INLINE void assemble_bushing(lw_dampers *d, const damper *own, const double *line, int base, int from,
                              int end, int count) {
     const lw_force *element = d->forces[own - d->dampers];
@@ -136,12 +137,13 @@ INLINE void assemble_bushing(lw_dampers *d, const damper *own, const double *lin
     }
 }
 
-/* Constant dampers in the joints of a block: their matrix stands at the ends of its rows. count: of its
- * directions, a constant where that pays. */
+/* Adds the constant dampers in the joints of a block with `count` directions, whose matrix is at the ends of
+ * its rows. */
 INLINE void assemble_joints(lw_dampers *d, const lw_null_block *block, int base, int count) {
     const double *value = d->null->value + block->entry;
     const int *speed = d->null->shape->speed + block->entry;
-    int own = block->root != LW_ROOT_RESPONDS; /* the first speed of each direction is no other's */
+    int own = block->root !=
+              LW_ROOT_RESPONDS; /* The first speed of each direction belongs to no other direction. */
     double A[21] = {0};
     for (int e = own; e < block->entries; e++) {
         double c = d->in_joints[speed[e]], *at = A;
@@ -158,8 +160,8 @@ INLINE void assemble_joints(lw_dampers *d, const lw_null_block *block, int base,
     }
 }
 
-/* The matrix of a piece. Its values stand where those of any other do, so that they stay at hand:
- * value[start[first]] is d->value[0]. */
+/* Assembles the matrix of a piece. All pieces store their values from d->value[0] on, which therefore stays
+ * in the cache: the entry of index start[first] is d->value[0]. */
 static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, double t) {
     const lw_null *null = d->null;
     int base = d->start[piece->first];
@@ -203,7 +205,7 @@ static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, d
     }
 }
 
-/* E: how twists change, 6 per body. */
+/* Updates the forces and the power of a bushing. E: 6 per body, the change of its twist. */
 INLINE void advance_bushing(const lw_dampers *d, const damper *own, const double *E, lw_data *data, int from,
                             int end) {
     const lw_force *element = d->forces[own - d->dampers];
@@ -241,7 +243,7 @@ void lw_dampers_advance(const lw_dampers *d, const lw_null_piece *piece, const d
             for (int a = 0; a < own->count; a++) change += null->value[s[a].first] * z[s[a].direction];
             before = data->v[own->speed] - change;
             data->tau[own->speed] -= own->c * change;
-        } else { /* a spring: closed loops are not steady */
+        } else { /* a spring, since mechanisms with cut joints are not steady */
             const double *h = line_of(d, data, own);
             if (own->moves[0]) change -= lw_v6_dot(h, E + 6 * own->bodies[0]);
             if (own->moves[1]) change += lw_v6_dot(h + 6, E + 6 * own->bodies[1]);
@@ -279,8 +281,8 @@ void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size
 
 /* --- L D L' -------------------------------------------------------------------------------------------- */
 
-/* The diagonal entry and the pivot of direction k are known: takes the pivot or leaves it. Returns the
- * inverse of the pivot. */
+/* Stores the diagonal entry and the pivot of direction k, and decides whether the direction is loose. Returns
+ * the inverse of the pivot, or 0 for a loose direction. */
 INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double diagonal, double pivot,
                          int *lost) {
     const double square = d->null->shape->square[d->null->rep[k]];
@@ -288,7 +290,7 @@ INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double d
     d->diagonal[k] = square * diagonal;
     pivot *= square;
     if (d->frozen && d->latent[k])
-        floor = 0, pivot = fmax(pivot, d->least[k]); /* damped, unless it is held */
+        floor = 0, pivot = fmax(pivot, d->least[k]); /* The direction is damped unless it is held. */
     d->pivot[k] = pivot;
     d->loose[k] = d->skipped[k] || d->held[k] || (other ? other->loose[k] : !(pivot > floor));
     d->inverse[k] = d->loose[k] ? 0 : square / pivot;
@@ -298,12 +300,12 @@ INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double d
     return d->inverse[k];
 }
 
-/* The factor of a piece, whose matrix is in d->value. */
+/* Computes the factor of a piece, whose matrix is in d->value. */
 static void factor_piece(lw_dampers *d, const lw_null_piece *piece, const lw_dampers *other, int *lost) {
-    double *y = d->work; /* zero between calls */
+    double *y = d->work; /* It is zero between calls. */
     int base = d->start[piece->first];
     for (int k = piece->first; k < piece->end; k++) {
-        if (d->within[k]) continue; /* no entry of L leads to or from it */
+        if (d->within[k]) continue; /* L has no entry in its row or column. */
         const double *value = d->value + d->start[k] - base;
         const int *column = d->column + d->start[k];
         int last = d->start[k + 1] - 1 - d->start[k];
@@ -321,7 +323,7 @@ static void factor_piece(lw_dampers *d, const lw_null_piece *piece, const lw_dam
     }
 }
 
-/* Groups that are resisted in part only. */
+/* Factors the groups in which dampers resist some directions only. */
 static int factor_mixed(lw_dampers *d) {
     int n = d->size;
     const double *unit = d->null->shape->unit;
@@ -338,7 +340,7 @@ static int factor_mixed(lw_dampers *d) {
 }
 
 void lw_dampers_begin(lw_dampers *d) {
-    if (d->any_held && !d->frozen) { /* that was so at another state */
+    if (d->any_held && !d->frozen) { /* The held directions belong to another state. */
         memset(d->held, 0, (size_t)d->size * sizeof *d->held);
         d->any_held = false;
     }
@@ -351,7 +353,7 @@ void lw_dampers_factor_piece(lw_dampers *d, const lw_null_piece *piece, lw_data 
     if (piece->known && *piece->known == d->epoch) return;
     assemble(d, piece, data, t);
     factor_piece(d, piece, other, &d->missing);
-    if (d->mixed) bad = factor_mixed(d); /* then the piece is the whole */
+    if (d->mixed) bad = factor_mixed(d); /* The piece has all directions then. */
     if (d->missing < 0) d->missing = bad;
     if (piece->known && !other && d->driven < 0 && d->loose_count == loose) *piece->known = d->epoch;
 }
@@ -362,12 +364,13 @@ int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
     return d->missing;
 }
 
-/* L^-1 x and L^-T x for the directions of a piece. */
+/* x = L^-1 x for the directions of a piece. */
 static void lower_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
     for (int k = piece->first; k < piece->end; k++)
         for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++) x[d->L_row[p]] -= d->L[p] * x[k];
     if (d->mixed) lw_mixed_lower(d->mixed, x);
 }
+/* x = L^-T x for the directions of a piece. */
 static void upper_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
     for (int k = piece->end - 1; k >= piece->first; k--)
         for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++) x[k] -= d->L[p] * x[d->L_row[p]];

@@ -1,9 +1,10 @@
-/* massless_lost_damping.c - motions without mass whose damper is lost at the position of the state.
+/* massless_lost_damping.c - massless motions whose damper is lost at the position of the state.
  *
- * Two things may have happened. A damper stands across a motion that it resists next to this place, c x^2
- * dx/dt = force: away from balance the motion passes, in no time. Or there is no damper in a region: a
- * contact that is open, a clutch, a dead zone. There springs hold the motion, as where no damper ever is.
- * Somewhere close, within a region, the pivot vanishes altogether; next to a single place it does not.
+ * There are two cases. The damper may stand across a motion that it resists next to this position,
+ * c x^2 dx/dt = force: away from balance the motion passes the position in no time. Or the damper has no
+ * effect in a whole region, as with an open contact, a clutch or a dead zone: there springs hold the motion,
+ * as if there were no damper at all. In a region the pivot vanishes altogether at some position close by;
+ * next to a single position it does not.
  *
  * Source   docs/theory/massless.md, 4 and 8.
  * Cost     a few evaluations for each such direction; no allocation.
@@ -13,14 +14,15 @@
 #include <math.h>
 #include <string.h>
 
-/* --- regions
- * ------------------------------------------------------------------------------------------------ */
+/* --- regions ------------------------------------------------------------------------------------------ */
 
-/* Does the pivot of direction k vanish, at the position of the flow or close to it along its motion? */
+/* Tells whether the pivot of direction k vanishes, at the position of the flow or close to it along the
+ * motion. */
 static bool vanishes_around(lw_springs *s, int k, double t, const double *tau) {
-    /* of an angle or the typical length; no round numbers, which positions often are */
+    /* Distances as angles, or as parts of the typical length. They are no round numbers, since positions
+     * often are. */
     static const double away[] = {0, 1.37e-6, 1.37e-4, 1.37e-3, 1.37e-2};
-    static const double nothing = 1e-6; /* of the floor of the pivot */
+    static const double nothing = 1e-6; /* a part of the floor of the pivot */
     lw_flow *flow = s->flow, *probe = s->probe;
     const lw_model *model = flow->model;
     const double unit = flow->shape->unit[flow->null->rep[k]];
@@ -57,7 +59,7 @@ void lw_springs_find_regions(lw_springs *s, double t, const double *tau) {
     if (any) lw_dampers_hold(dampers, s->region);
 }
 
-/* The velocity from w with directions held. */
+/* Finds the velocity from w while springs hold the given directions. */
 static bool velocity_held(lw_springs *s, double t, const double *tau, const double *w, const bool *held) {
     lw_flow *flow = s->flow;
     memcpy(flow->data->v, w, (size_t)flow->model->nv * sizeof *w);
@@ -68,8 +70,9 @@ static bool velocity_held(lw_springs *s, double t, const double *tau, const doub
     return fine;
 }
 
-/* No velocity of the flow balances its forces from w, which was given: dampers that only push have let go.
- * Finds which, and the velocity with these directions held. False where that does not help. */
+/* Called if no velocity balances the forces from the given w: dampers that can only push may have let go.
+ * Finds the directions that have lost them, and the velocity while springs hold these directions. Returns
+ * false if there is no such velocity. */
 static bool let_go(lw_springs *s, double t, const double *tau, const double *w) {
     lw_flow *flow = s->flow;
     const int n = flow->shape->count;
@@ -77,15 +80,16 @@ static bool let_go(lw_springs *s, double t, const double *tau, const double *w) 
     bool any = false, all = true;
     for (int k = 0; k < n; k++) any |= s->region[k] = latent[k];
     if (lw_dampers_frozen(flow->dampers) || !any || !velocity_held(s, t, tau, w, s->region)) return false;
-    lw_dampers_factor(flow->dampers, flow->data, t); /* which are without a damper at that velocity? */
+    lw_dampers_factor(flow->dampers, flow->data,
+                      t); /* finds the directions without a damper at this velocity */
     for (int k = 0; k < n; k++) all &= loose[k] || !latent[k], s->region[k] = latent[k] && loose[k];
     if (!all && !velocity_held(s, t, tau, w, s->region)) return false;
     lw_dampers_hold(flow->dampers, s->region);
     return true;
 }
 
-/* The sentence about a law that resists some speeds only, where no speed balances the forces: status and
- * error say that nothing resists, or that no speed is found, and stay where no such law acts. */
+/* Reports that a law resists some speeds only and that no speed balances the forces. If no such law acts,
+ * status and error keep the earlier message that nothing resists or that no speed is found. */
 static lw_status say_let_go(lw_springs *s, double t, const double *tau, lw_status status, lw_error *error) {
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
@@ -93,7 +97,7 @@ static lw_status say_let_go(lw_springs *s, double t, const double *tau, lw_statu
     double most = -1;
     int worst = -1;
     memcpy(flow->data->v, flow->given, (size_t)model->nv * sizeof *flow->given);
-    lw_flow_at(flow, t, tau, NULL); /* the forces at the given speeds */
+    lw_flow_at(flow, t, tau, NULL); /* evaluates the forces at the given speeds */
     for (int k = 0; k < flow->shape->count; k++) {
         double size = fabs(flow->gamma[k]) * flow->shape->unit[flow->null->rep[k]];
         if (latent[k] && isfinite(size) && size > most) most = size, worst = k;
@@ -122,13 +126,14 @@ lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, co
     if (found && springs) status = lw_springs_velocity(springs, t, tau, error);
     if (status == LW_ERROR_SINGULAR && !found && springs && lw_dampers_still(flow->dampers))
         status = let_go(springs, t, tau, flow->given) ? LW_OK : say_let_go(springs, t, tau, status, error);
-    /* not before: these have no part in the balance of motions without mass (docs/theory/idle.md, 4) */
+    /* The loads of idle spins are added last, since they are no part of the balance of massless motions
+     * (docs/theory/idle.md, 4). */
     lw_idle_loads(flow->model, flow->data);
     return status;
 }
 
-/* Are there fewer directions without a damper at this part of the way? It has to count for more than next to
- * none: massless_active_set.c. */
+/* Tells whether fewer directions than `loose` are without a damper after a part of the step u. The caller has
+ * doubled the floors, at which a held direction becomes damped (massless_active_set.c). */
 static bool engaged(lw_springs *s, double t, const double *tau, const double *q, const double *v,
                     const double *u, double part, int loose) {
     const lw_model *model = s->flow->model;
@@ -157,18 +162,19 @@ double lw_springs_engages(lw_springs *s, double t, const double *tau, const doub
     return high;
 }
 
-/* --- a damper that stands across
- * ---------------------------------------------------------------------------- */
+/* --- a damper that stands across ---------------------------------------------------------------------- */
 
-/* A damper stands across direction k here, which it resists elsewhere. */
+/* Tells whether the damper of algebraic direction k stands across it at this position and resists it
+ * elsewhere. */
 static bool is_lost(const lw_springs *s, int k) {
     const bool *held = lw_dampers_held(s->flow->dampers);
     int d = s->direction[k];
     return !lw_dampers_skipped(s->flow->dampers)[d] && !(held && held[d]);
 }
 
-/* Is it away from balance, too? Then its speed is infinite, c x^2 dx/dt = force, but for an instant only, x^3
- * ~ t: it does not go where springs would hold it. After solve, which leaves -g. */
+/* Tells whether such a direction is away from balance, too. Then its speed is infinite, c x^2 dx/dt = force,
+ * but for an instant only, x^3 ~ t, so the motion does not go to the balance of the springs. Must follow
+ * solve, which leaves -g in g. */
 static bool passes(const lw_springs *s, int k) {
     if (!is_lost(s, k)) return false;
     if (!s->lost[k]) return fabs(s->solution[k]) > springs_near;
@@ -181,16 +187,13 @@ bool lw_springs_pass_some(const lw_springs *s) {
     return false;
 }
 
-/* The first direction that nothing holds where it is, or -1. */
 int lw_springs_slack(const lw_springs *s) {
     for (int k = 0; k < s->count; k++)
         if (s->lost[k] && !passes(s, k)) return s->direction[k];
     return -1;
 }
 
-/* Moves q along `way`, of directions without their damper, by the least distance at which no damper is lost;
- * the time that takes is the cube of it. False where there is none: nothing resists there in an extended
- * region. */
+/* Returns false if nothing resists the motion in an extended region. */
 bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q, const double *v,
                            const double *way) {
     static const double least = 1e-6, most = 1e-2;
@@ -218,7 +221,6 @@ bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q
     return false;
 }
 
-/* down = the speeds of directions that pass, with the pivot that counts as lost; HUGE_VAL: of others. */
 void lw_springs_take_passing(lw_springs *s) {
     const double *floor = lw_dampers_floors(s->flow->dampers),
                  *diagonal = lw_dampers_diagonal(s->flow->dampers);
@@ -229,7 +231,6 @@ void lw_springs_take_passing(lw_springs *s) {
     }
 }
 
-/* Moves q aside along the forces. */
 bool lw_springs_pass(lw_springs *s, double t, const double *tau, double *q, const double *v) {
     for (int k = 0; k < s->count; k++) s->down[k] = -s->g[k];
     return lw_springs_step_aside(s, t, tau, q, v, s->down);

@@ -1,26 +1,27 @@
-/* massless_springs.c - motions without mass that no damper resists: springs hold them, and the balance is one
- * of positions.
+/* massless_springs.c - massless motions that no damper resists: springs hold them, and their balance is a
+ * condition on positions.
  *
- *   g(q, t) = (L^-1 N'Q)_a = 0,      a the directions whose pivot of N'C N = L D L' vanishes
+ *   g(q, t) = (L^-1 N'Q)_a = 0,      a the directions whose pivots of N'C N = L D L' vanish
  *
- * g does not depend on velocities: the rows of L^-1 of these directions are the null vectors of N'C N.
- * Displacements along N L^-T e_a change it by G. From it follow the positions, by Newton's method, and the
- * velocities that keep it zero,
+ * g does not depend on velocities, since the rows of L^-1 of these directions are null vectors of N'C N.
+ * Displacements along N L^-T e_a change g by the columns of G. G determines the positions, by Newton's
+ * method, and the velocities that keep g at zero,
  *
  *   v += N L^-T eta,     G eta = -dg/dt along (v, t)
  *
- * G and dg/dt are central differences, G for all groups of directions at once that share neither bodies nor
- * elements. Entries of G are measured by the rounding of what they are made of: the forces of all elements on
- * the way of a direction, times their arms, whether they do work along it or not. What does not exceed that
- * holds nothing.
+ * G and dg/dt are central differences; G is computed at once for all groups of directions that share neither
+ * bodies nor elements. Entries of G are compared with the rounding of their terms: the forces of all elements
+ * on the path of a direction, times their arms, whether they do work along it or not. An entry that does not
+ * exceed this rounding holds nothing.
  *
- * A little mass instead of none leads to the same motion only if the balance is stable. Where G is symmetric,
- * -G must be positive definite; where it is not (forces that have no potential), its determinant must be
- * positive. A run starts at the next stable balance downhill, by steps in which the forces do work.
+ * A small mass instead of none leads to the same motion only if the balance is stable. If G is symmetric, -G
+ * must be positive definite; if it is not (forces without a potential), the determinant of -G must be
+ * positive. A run starts at the next stable balance downhill, which is reached by steps in which the forces
+ * do work.
  *
- * Which directions are algebraic may change with position: where a damper stands across a motion that it
- * resists elsewhere, springs hold that as well. Candidates are those that may be; those whose pivot is lost
- * at the position are taken.
+ * The position may decide which directions are algebraic: where a damper stands across a motion that it
+ * resists elsewhere, springs hold this motion, too. Candidates are the directions that may be algebraic;
+ * those whose pivot is lost at the position are taken.
  *
  * Source   docs/theory/massless.md, 4.
  * Cost     O(n) times the largest group, and the cube of each group; no allocation but in create.
@@ -35,8 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- groups
- * ---------------------------------------------------------------------------------------------- */
+/* --- groups ------------------------------------------------------------------------------------------- */
 
 static int root(int *up, int k) {
     while (up[k] != k) k = up[k] = up[up[k]];
@@ -46,7 +46,7 @@ static void unite(int *up, int a, int b) {
     if (a >= 0 && b >= 0) up[root(up, a)] = root(up, b);
 }
 
-/* Directions that share a body on their ways, or an element, belong together. */
+/* Unites directions that share a body on their paths, or an element, into one group. */
 static bool find_groups(const lw_null_shape *shape, int *up) {
     const lw_model *model = shape->model;
     int *of_body = malloc(((size_t)model->body_count + 1) * sizeof *of_body);
@@ -110,7 +110,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->down = LW_NEW(arena, double, room);
         fine = !lw_arena_failed(arena);
     }
-    if (fine) { /* counted, then placed, by the root of the group */
+    if (fine) { /* Candidates are counted, then sorted, by the root of their group. */
         int *size = place, at = 0;
         for (int k = 0; k < n; k++)
             if (candidate[k]) size[root(up, k)]++;
@@ -143,7 +143,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
     return fine ? s : NULL;
 }
 
-/* Those that are algebraic at the position of the flow. */
+/* Takes the candidates that are algebraic at the position of the flow. */
 static void take_loose(lw_springs *s) {
     const bool *loose = lw_dampers_loose(s->flow->dampers);
     s->count = s->largest = 0;
@@ -156,10 +156,10 @@ static void take_loose(lw_springs *s) {
     s->start[s->groups] = s->count;
 }
 
-/* --- differences
- * ------------------------------------------------------------------------------------------- */
+/* --- differences -------------------------------------------------------------------------------------- */
 
-/* L^-1 N'Q of the probe at (q, v, t). False where that cannot be had. */
+/* out = L^-1 N'Q at (q, v, t), evaluated by the probe in the basis of the flow. Returns false if the probe
+ * fails there. */
 static bool balance(lw_springs *s, double t, const double *q, const double *v, const double *tau,
                     double *out) {
     lw_flow *probe = s->probe;
@@ -180,8 +180,8 @@ void lw_springs_spread(lw_springs *s, int k, const double *x) {
     lw_dampers_upper(s->flow->dampers, s->z);
 }
 
-/* Sizes of the forces in the probe, element by element: they may cancel in sum, their rounding does not.
- * Loads and joint forces of the probe are used up. */
+/* Adds up the sizes of the forces in the probe, element by element: forces may cancel in their sum, but their
+ * rounding does not. Loads and joint forces of the probe are overwritten. */
 static void find_efforts(lw_springs *s, double t, const double *tau) {
     const lw_model *model = s->flow->model;
     lw_data *data = s->probe->data;
@@ -189,7 +189,7 @@ static void find_efforts(lw_springs *s, double t, const double *tau) {
     double *of_speed = s->effort + model->body_count + 1;
     memset(s->effort, 0, ((size_t)model->body_count + 1 + (size_t)model->nv) * sizeof *s->effort);
     for (int k = 0; k < model->nv; k++) data->tau[k] = tau ? tau[k] : 0;
-    for (int f = -1; f < model->force_count; f++) { /* -1: the caller's joint forces */
+    for (int f = -1; f < model->force_count; f++) { /* f = -1 stands for the caller's joint forces. */
         const lw_force *force = f < 0 ? NULL : &model->forces[f];
         bool in_joint = force && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
                         force->type != LW_FORCE_APPLIED;
@@ -211,8 +211,8 @@ static void find_efforts(lw_springs *s, double t, const double *tau) {
     }
 }
 
-/* How large the terms are that the balance of direction k is made of, if its motion reached all of each; in
- * the units of g. */
+/* Returns the size of the terms of the balance of direction k, in the units of g, as if the largest motion of
+ * the direction did work against each of the forces. */
 static double effort_along(const lw_springs *s, int k) {
     const lw_null *null = s->probe->null;
     const lw_null_shape *shape = null->shape;
@@ -231,8 +231,8 @@ static double effort_along(const lw_springs *s, int k) {
     return most * sum * shape->unit[null->rep[k]];
 }
 
-/* L U with row pivoting, in place. Pivots that do not exceed `noise` are replaced, their number of
- * column is told; returns the first, or -1. */
+/* Computes L U with row pivoting, in place. Pivots that do not exceed `noise` are replaced by 1, and their
+ * columns are marked in lost. Returns the first such column, or -1. */
 static int factor_group(int n, double *A, int *order, double noise, bool *lost) {
     int bad = -1;
     for (int k = 0; k < n; k++) order[k] = k;
@@ -270,8 +270,8 @@ static void solve_group(int n, const double *A, const int *order, const double *
     }
 }
 
-/* The direction of a group, counted from its first, at which its balance is unstable, or -1. Before
- * factor_group; A is spoiled. */
+/* Returns the direction of a group, counted from its first, at which its balance is unstable, or -1. G must
+ * not be factored yet. A is workspace. */
 static int find_unstable(int n, const double *G, double *A, double noise) {
     double worst = 0, sign = 1;
     int bad = -1;
@@ -282,7 +282,7 @@ static int find_unstable(int n, const double *G, double *A, double noise) {
             symmetric &= fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)) + noise;
         }
     for (int k = 0; k < n * n; k++) A[k] = -G[k];
-    for (int k = 0; k < n; k++) /* by name: the one with the largest force away from balance */
+    for (int k = 0; k < n; k++) /* The direction with the largest force away from balance is named. */
         if (A[k * n + k] < worst) worst = A[k * n + k], bad = k;
     for (int k = 0; k < n; k++) {
         int p = k;
@@ -296,9 +296,9 @@ static int find_unstable(int n, const double *G, double *A, double noise) {
         if (p != k) sign = -sign;
         if (pivot < 0) sign = -sign;
         if (symmetric && pivot < -noise) return bad >= 0 ? bad : k;
-        for (int i = k + 1; i < n && symmetric && !(pivot > noise); i++) /* a 2 x 2 minor below zero */
+        for (int i = k + 1; i < n && symmetric && !(pivot > noise); i++) /* a negative 2 x 2 minor */
             if (A[i * n + k] * A[i * n + k] > noise * fabs(A[i * n + i])) return bad >= 0 ? bad : k;
-        if (!(fabs(pivot) > noise)) return -1; /* lost, not unstable */
+        if (!(fabs(pivot) > noise)) return -1; /* The direction is lost, not unstable. */
         for (int i = k + 1; i < n; i++) {
             double l = A[i * n + k] / pivot;
             for (int j = k; j < n; j++) A[i * n + j] -= l * A[k * n + j];
@@ -307,7 +307,7 @@ static int find_unstable(int n, const double *G, double *A, double noise) {
     return sign > 0 ? -1 : bad >= 0 ? bad : 0;
 }
 
-/* G and its noise at the position of the flow. */
+/* Computes G and its noise at the position of the flow. */
 static void differentiate(lw_springs *s, double t, const double *tau) {
     const lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
@@ -339,7 +339,7 @@ static void differentiate(lw_springs *s, double t, const double *tau) {
             s->noise[s->group[d]] = fmax(s->noise[s->group[d]], springs_roundings / h * effort_along(s, d));
     for (int g = 0; g < s->groups; g++) {
         int n = s->start[g + 1] - s->start[g];
-        for (int k = 0; k < n * n; k++) /* differences leave 1e-11 */
+        for (int k = 0; k < n * n; k++) /* Differences have a relative error of 1e-11. */
             s->noise[g] = fmax(s->noise[g], 1e-9 * fabs(s->G[g][k]));
     }
 }
@@ -381,7 +381,7 @@ void lw_springs_free(lw_springs *s, int direction, double *z) {
         const bool *lost = s->lost + s->start[g];
         while (k < n && own[k] != direction) k++;
         if (k == n || !lost[k]) continue;
-        double *x = s->solution + s->start[g]; /* U x = 0 */
+        double *x = s->solution + s->start[g]; /* the solution of U x = 0 */
         x[k] = 1;
         for (int i = k - 1; i >= 0; i--) {
             x[i] = 0;
@@ -393,7 +393,7 @@ void lw_springs_free(lw_springs *s, int direction, double *z) {
     lw_dampers_upper(s->flow->dampers, z);
 }
 
-/* solution = -G^-1 g; returns the largest of it. */
+/* solution = -G^-1 g. Returns its largest absolute value. g becomes -g. */
 static double solve(lw_springs *s) {
     double most = 0;
     for (int k = 0; k < s->count; k++) s->g[k] = -s->g[k];
@@ -405,7 +405,7 @@ static double solve(lw_springs *s) {
     return most;
 }
 
-/* What springs alone hold, as object, motion and joint of a direction. */
+/* Reports an error of direction k, which springs alone hold, with its body, motion and joint. */
 static lw_status say(const lw_springs *s, int k, lw_error *error, const char *remedy, const char *what,
                      double t) {
     const lw_model *model = s->flow->model;
@@ -418,13 +418,14 @@ static lw_status say(const lw_springs *s, int k, lw_error *error, const char *re
                       model->joints[body->joint_index].name, what, t);
 }
 
-/* Newton's method has found none from here. */
-/* Is it a direction that springs hold as such? */
+/* Tells whether direction k never has a damper, or has lost it in a region. Otherwise its damper stands
+ * across it at this position only. */
 static bool is_sprung(const lw_springs *s, int k) {
     const bool *held = lw_dampers_held(s->flow->dampers);
     return lw_dampers_skipped(s->flow->dampers)[k] || (held && held[k]);
 }
 
+/* Reports that Newton's method has found no balance. */
 static lw_status no_balance(const lw_springs *s, int k, double t, lw_error *error) {
     if (!is_sprung(s, k)) return lw_undetermined_speed(s->flow->model, s->flow->null->rep[k], false, error);
     return say(s, k, error,
@@ -432,16 +433,16 @@ static lw_status no_balance(const lw_springs *s, int k, double t, lw_error *erro
                "and no balance is found from its position", t);
 }
 
-/* The springs do not resist the motion at this position, though elsewhere they do. */
+/* Reports that the springs do not resist the motion at this position, though elsewhere they do. */
 static lw_status slack(const lw_springs *s, int k, double t, lw_error *error) {
     if (!is_sprung(s, k)) return lw_undetermined_speed(s->flow->model, s->flow->null->rep[k], false, error);
     return say(s, k, error, "add a spring, a damper or inertia there, or begin at another position",
                "and do not resist it in its position", t);
 }
 
-/* The balance at the position of the flow, along the algebraic directions: from the forces in the flow, or
- * from those of the probe where laws of latent dampers act, which count at rest there, and where the flow's
- * forces contain the loads of idle spins, which are no part of the balance. */
+/* Computes g at the position of the flow. The forces are those of the flow, or those of the probe in two
+ * cases: if latent dampers act, whose laws the probe evaluates at rest; and if the flow's forces contain the
+ * loads of idle spins, which are no part of the balance. */
 static void take_balance(lw_springs *s, double t, const double *tau) {
     const lw_flow *flow = s->flow;
     const bool as_they_are = !s->probe->data->still && !flow->model->idle_count;
@@ -452,7 +453,7 @@ static void take_balance(lw_springs *s, double t, const double *tau) {
     for (int k = 0; k < s->count; k++) s->g[k] = springs_unit(s, k) * s->z[s->direction[k]];
 }
 
-/* At a balance: is it stable? */
+/* Reports an unstable balance. */
 static lw_status check_stable(const lw_springs *s, double t, lw_error *error) {
     int g = 0;
     while (g < s->groups && s->unstable[g] < 0) g++;
@@ -462,12 +463,12 @@ static lw_status check_stable(const lw_springs *s, double t, lw_error *error) {
                "in an unstable balance", t);
 }
 
-/* The algebraic direction whose forces are out of balance by the largest share of their sizes, if that share
- * exceeds what the balance check lets pass and more than rounding of the position; else -1. Leaves -g and the
- * displacement to the balance. */
+/* Returns the index of the algebraic direction whose forces are out of balance by the largest share of their
+ * sizes, if this share exceeds the tolerance of the balance check and the distance from balance exceeds the
+ * rounding of positions; else -1. Leaves -g in g and the displacement to the balance in solution. */
 static int out_of_balance(lw_springs *s, double t, const double *tau) {
-    static const double share = 5e-7;    /* of the forces on the direction, as LW_BALANCE_ENOUGH */
-    static const double rounding = 1e-9; /* of an angle or of the typical length */
+    static const double share = 5e-7;    /* a share of the forces on the direction, as LW_BALANCE_ENOUGH */
+    static const double rounding = 1e-9; /* an angle, or a part of the typical length */
     double most = share;
     int bad = -1;
     take_balance(s, t, tau);
@@ -497,8 +498,7 @@ lw_status lw_springs_check_balance(lw_springs *s, double t, const double *tau, l
                t);
 }
 
-/* --- what they are for
- * ---------------------------------------------------------------------------------------- */
+/* --- positions and velocities ------------------------------------------------------------------------- */
 
 lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *q, const double *v,
                             double *moved, lw_error *error) {
@@ -538,7 +538,7 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
 
 void lw_springs_loops(lw_springs *s, lw_projection *loops) { s->loops = loops; }
 
-/* Is the symmetric part of A positive definite? room: n x n. */
+/* Tells whether the symmetric part of A is positive definite. room: workspace, n x n. */
 static bool is_definite(int n, const double *A, double *room) {
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
@@ -550,9 +550,9 @@ static bool is_definite(int n, const double *A, double *room) {
     return true;
 }
 
-/* The step down of group g: (mu - G) z = g with the least mu of a geometric series that
- * makes the matrix positive definite and the step no longer than the radius; mu = 0 is Newton's step. away:
- * from a balance, along the motion that leaves it fastest. Returns the size of the step, or HUGE_VAL where
+/* Computes the step downhill of group g: (mu - G) z = g with the least mu of a geometric series for which the
+ * matrix is positive definite and the step no longer than the radius; mu = 0 gives Newton's step. away: the
+ * step leaves a balance along the motion that leaves it fastest. Returns the size of the step, or HUGE_VAL if
  * there is none. */
 static double step_down(lw_springs *s, int g, bool away) {
     int from = s->start[g], n = s->start[g + 1] - from;
@@ -579,7 +579,8 @@ static double step_down(lw_springs *s, int g, bool away) {
     return HUGE_VAL;
 }
 
-/* Does the step of group g go down? g before it, in s->g, and after it, in s->plus, along the step. */
+/* Tells whether the step of group g goes downhill, by the force along it at its start (s->g) and at its end
+ * (s->plus). */
 static bool goes_down(const lw_springs *s, int g) {
     double before = 0, after = 0;
     for (int k = s->start[g]; k < s->start[g + 1]; k++) {
@@ -589,8 +590,8 @@ static bool goes_down(const lw_springs *s, int g) {
     return after > -0.5 * fabs(before);
 }
 
-/* Leaves a position where a damper is lost, along the forces or from an unstable balance. False where it is
- * to stay. */
+/* Leaves a position where a damper is lost, along the forces or from an unstable balance. Returns false if
+ * the position is kept. */
 static bool leave(lw_springs *s, double t, const double *tau, double *q, const double *v) {
     lw_springs_factor(s, t, tau);
     take_balance(s, t, tau);
@@ -607,14 +608,17 @@ static bool leave(lw_springs *s, double t, const double *tau, double *q, const d
     return unstable && lw_springs_step_aside(s, t, tau, q, v, s->step);
 }
 
-/* work += that of drives and forces along the part of a step u from q; speeds have no share in it. */
+/* Adds to work the work of drives and forces along a part of the step u from q, without the effect of
+ * speeds. */
 static void add_work(lw_springs *s, double t, const double *tau, const double *q, double part,
                      lw_power *work) {
-    static const double node[3] = {0.1127016653792583, 0.5, 0.8872983346207417}; /* Gauss's, of degree 5 */
+    static const double node[3] = {0.1127016653792583, 0.5,
+                                   0.8872983346207417}; /* Gauss's rule of degree 5 */
     static const double weight[3] = {5.0 / 18, 4.0 / 9, 5.0 / 18}, slow = 1e-4;
     const lw_model *model = s->flow->model;
-    for (int n = 0; n < 6;
-         n++) { /* the second time without it: what prescribed motions do is no part of this */
+    /* The last three evaluations are without the step's speeds: they subtract the power that is due to
+     * prescribed motions. */
+    for (int n = 0; n < 6; n++) {
         double sign = n < 3 ? 1 : 0, factor = (n < 3 ? weight[n % 3] : -weight[n % 3]) * part / slow;
         memcpy(s->q, q, (size_t)model->nq * sizeof *s->q);
         lw_integrate_q(model, s->q, s->u, part * node[n % 3]);
@@ -626,7 +630,7 @@ static void add_work(lw_springs *s, double t, const double *tau, const double *q
     }
 }
 
-/* A trust region per group: forces do work along each step, so with a potential it falls, and the balance at
+/* Each group has a trust region. The forces do work along each step, so a potential falls, and the balance at
  * the end is stable. */
 lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double *q, const double *v,
                              lw_power *work) {
@@ -666,7 +670,7 @@ lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double 
         lw_integrate_q(model, s->q, s->u, 1);
         bool fine = balance(s, t, s->q, v, tau, s->plus), accepted = true;
         for (int g = 0; g < s->groups; g++) {
-            if (s->reach[g] < negligible) continue; /* it has arrived */
+            if (s->reach[g] < negligible) continue; /* The group is in balance. */
             bool down = fine && goes_down(s, g);
             s->radius[g] = down ? fmin(longest, 2 * s->radius[g]) : s->reach[g] / 4;
             accepted &= down;
