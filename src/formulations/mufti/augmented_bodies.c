@@ -10,13 +10,13 @@
  * Symbols   f, H_r, H_w   translational rows of the tree's joints; u3 = -gamma of them
  *           *             rows of closures and constraints; u3* = -gamma of them
  *           T2            path matrix in the directions of these rows, T2 H_r = 1
- *           N             translations that they leave free, H_r'N = 0; 1_n of the paper for a free-flying
- *           tree
+ *           N             translations that these rows leave free, H_r'N = 0; 1_n of the paper for a
+ *                         free-flying tree
  *
  * In the general form D is an operator: D x, D'x need sums over the tree only. Where every joint transmits a
  * whole force or none (ball, universal, pin, weld; free) D is the paper's array of vectors d_ik from the
  * barycentre of augmented body i to its own centre of mass (k = i) or to the joint that leads to body k; K
- * and the terms of velocities are then made of blocks, (30-38). A body that ground or a prescribed motion
+ * and the velocity terms are then composed of blocks, (30-38). A body that ground or a prescribed motion
  * carries is augmented by an infinite mass at that joint.
  *
  * Source   Mufti (1983), eqs 17-38, remarks 3 and 5, 65-73; docs/theory/barycentre.md.
@@ -42,10 +42,10 @@ bool lw_augmented_is_force(const lw_model *model, const lw_row *row) {
     const lw_joint *joint = &model->joints[row->joint].joint;
     int k = row->component - joint->nv;
     if (k < 0) return !lw_joint_speed_turns(joint->type, row->component);
-    return k < 3 - sliding_speeds(joint); /* forces come before torques */
+    return k < 3 - sliding_speeds(joint); /* Forces come before torques. */
 }
 
-/* Free directions of translation in the tree joint of body i. */
+/* The number of free directions of translation in the tree joint of body i. */
 static int free_slides(const lw_model *model, int i) {
     const lw_link *link = &model->links[i];
     int count = 0;
@@ -158,13 +158,13 @@ void lw_augmented_destroy(lw_augmented_bodies *a) {
 
 /* --- E, B, D as operators ------------------------------------------------------------------------- */
 
-/* Each body's vector becomes the sum over it and all beyond it. */
+/* Replaces each body's vector by the sum over the body and all bodies beyond it. */
 static void gather(const lw_augmented_bodies *a, double *x) {
     for (int i = a->n; i >= 1; i--)
         if (a->up[i]) lw_v3_axpy(1, x + 3 * (i - 1), x + 3 * (a->up[i] - 1));
 }
 
-/* Each body's vector is passed on to all beyond it. */
+/* Adds each body's vector to those of all bodies beyond it. */
 static void spread(const lw_augmented_bodies *a, double *x) {
     for (int i = 1; i <= a->n; i++)
         if (a->up[i]) lw_v3_axpy(1, x + 3 * (a->up[i] - 1), x + 3 * (i - 1));
@@ -274,7 +274,8 @@ static void complete_basis(int count, double basis[9]) {
     }
 }
 
-/* T2 and N: per joint the pseudo-inverse of its directions and what is perpendicular to them. */
+/* Computes T2 and N: for each joint the pseudo-inverse of its directions, and the directions perpendicular to
+ * them. */
 void lw_augmented_directions(lw_augmented_bodies *a) {
     const lw_model *model = a->s->model;
     const lw_rows *rows = a->s->rows;
@@ -291,9 +292,9 @@ void lw_augmented_directions(lw_augmented_bodies *a) {
     }
 }
 
-/* N'M N, factored. False if some free translation moves no mass of its own. */
+/* Factors N'M N; returns false if some free translation moves no mass of its own. */
 static bool factor_slides(lw_augmented_bodies *a) {
-    const double rounding = 1e-14; /* of the mass that slides */
+    const double rounding = 1e-14; /* relative to the mass that slides */
     size_t size = (size_t)a->slides;
     memset(a->slide_mass, 0, size * size * sizeof *a->slide_mass);
     for (int i = 1; i <= a->n; i++)
@@ -329,7 +330,7 @@ static void add_inertias(lw_augmented_bodies *a) {
     }
 }
 
-/* D M D' column by column: f = H_w'e, D'e = -B'f. */
+/* Computes D M D' column by column: f = H_w'e, D'e = -B'f. */
 static void form_K(lw_augmented_bodies *a) {
     size_t size = 3 * (size_t)a->n;
     for (size_t column = 0; column < size; column++) {
@@ -341,7 +342,7 @@ static void form_K(lw_augmented_bodies *a) {
         times_mass(a, a->x);
         lw_augmented_shift(a, a->x, a->K + column * size);
     }
-    for (size_t j = 0; j < size; j++) /* one triangle, so that it is symmetric to the last bit */
+    for (size_t j = 0; j < size; j++) /* One triangle is copied, so that K is exactly symmetric. */
         for (size_t i = 0; i < j; i++) a->K[i + j * size] = a->K[j + i * size];
     add_inertias(a);
 }
@@ -352,13 +353,14 @@ static double *d_of(const lw_augmented_bodies *a, int i, int k) {
     return a->d + 3 * ((size_t)(i - 1) + (size_t)a->n * (size_t)(k - 1));
 }
 
-/* Is the tree of body i carried, by a joint that transmits a force to ground? */
+/* Returns whether a joint of the tree of body i transmits a force to ground. */
 static bool carried(const lw_augmented_bodies *a, int i) {
     int root = a->root[i];
     return a->force_at[root + 1] > a->force_at[root];
 }
 
-/* From centres of mass to the joint of body i: on itself, and on the body to which it is attached. */
+/* Computes the vectors to the joint of body i from its centre of mass (own) and from that of the body to
+ * which it is attached (other). */
 static void arms(const lw_augmented_bodies *a, int i, double own[3], double other[3]) {
     const lw_rows *rows = a->s->rows;
     const double *at = rows->joints[a->s->model->bodies[i].joint_index].at;
@@ -366,8 +368,9 @@ static void arms(const lw_augmented_bodies *a, int i, double own[3], double othe
     lw_v3_sub(at, rows->bodies[a->up[i]].r, other);
 }
 
-/* The vectors d_ik. own: first of the barycentre from the centre of mass, then from barycentre to own joint;
- * out: from the barycentre of the body to which i is attached to the joint of i. */
+/* Computes the vectors d_ik. a->own is first the vector from the centre of mass to the barycentre, then from
+ * the barycentre to the body's own joint; a->out is the vector from the barycentre of the body to which i is
+ * attached to the joint of i. */
 static void find_barycentres(lw_augmented_bodies *a) {
     int n = a->n;
     double own[3], other[3];
@@ -375,7 +378,7 @@ static void find_barycentres(lw_augmented_bodies *a) {
     for (int i = 1; i <= n; i++) {
         double m = a->beyond[a->root[i]];
         arms(a, i, own, other);
-        if (carried(a, i)) { /* an infinite mass beyond the joint */
+        if (carried(a, i)) { /* There is an infinite mass beyond the joint. */
             lw_v3_copy(own, a->own + 3 * (i - 1));
             continue;
         }
@@ -389,7 +392,7 @@ static void find_barycentres(lw_augmented_bodies *a) {
         for (int k = 0; k < 3; k++) d[k] = -a->own[3 * (i - 1) + k];
         if (a->up[i]) lw_v3_sub(other, a->own + 3 * (a->up[i] - 1), a->out + 3 * (i - 1));
     }
-    for (int i = 1; i <= n; i++) { /* every barycentre is used: now the vectors to the own joints */
+    for (int i = 1; i <= n; i++) { /* own becomes the vector from the barycentre to the joint. */
         arms(a, i, own, other);
         lw_v3_sub(own, a->own + 3 * (i - 1), a->own + 3 * (i - 1));
     }
@@ -413,8 +416,8 @@ static void add_point(lw_augmented_bodies *a, int i, double m, const double d[3]
         for (size_t c = 0; c < 3; c++) own[r + rows * c] += m * ((r == c ? square : 0) - d[r] * d[c]);
 }
 
-/* A pair of bodies with the sum of m_k d_ik d_jk' = b c': its blocks of K, -b~c~ (31, 35), and of the terms
- * of velocities -b x (w_j x (w_j x c)) (34, 37). */
+/* Adds, for a pair of bodies with the sum of m_k d_ik d_jk' = b c', the blocks -b~c~ of K (31, 35) and the
+ * velocity terms -b x (w_j x (w_j x c)) (34, 37). */
 static void add_pair(lw_augmented_bodies *a, int i, int j, const double b[3], const double c[3]) {
     double *upper = block(a, i, j), *lower = block(a, j, i), dot = lw_v3_dot(b, c);
     size_t rows = 3 * (size_t)a->n;
@@ -431,13 +434,14 @@ static void add_pair(lw_augmented_bodies *a, int i, int j, const double b[3], co
     lw_v3_add_cross(second, c, a->velocity + 3 * (j - 1));
 }
 
-/* K, and the terms that velocities of ball joints cause (36, 37). */
+/* Computes K and the velocity terms of ball joints (36, 37). */
 static void form_blocks(lw_augmented_bodies *a) {
     int n = a->n;
     memset(a->K, 0, 9 * (size_t)n * (size_t)n * sizeof *a->K);
     memset(a->moment, 0, 3 * (size_t)n * sizeof *a->moment);
     memset(a->velocity, 0, 3 * (size_t)n * sizeof *a->velocity);
-    for (int i = 1; i <= n; i++) { /* point masses on the augmented bodies; moment: sum of m_k d_ik */
+    /* point masses on the augmented bodies; the moment is the sum of m_k d_ik */
+    for (int i = 1; i <= n; i++) {
         double m = a->s->mass[i - 1];
         add_point(a, i, m, d_of(a, i, i));
         lw_v3_axpy(m, d_of(a, i, i), a->moment + 3 * (i - 1));
@@ -471,8 +475,8 @@ static void form_blocks(lw_augmented_bodies *a) {
 
 /* --- one state ------------------------------------------------------------------------------------ */
 
-/* f = u3; blockwise without the part of ball joints, sum of c_ij w_i x (w_i x l_ij) in (10), whose terms are
- * made of blocks: what motion of the base and Baumgarte's terms leave. */
+/* Computes f = u3. In the blockwise form the part of ball joints, the sum of c_ij w_i x (w_i x l_ij) in (10),
+ * is left out, since form_blocks computes its terms; motion of the base and Baumgarte's terms remain. */
 static void translational_right(const lw_augmented_bodies *a, const double *gamma, bool without_balls,
                                 double *f) {
     const lw_rows *rows = a->s->rows;
@@ -517,7 +521,7 @@ static void form_stars(lw_augmented_bodies *a) {
     }
 }
 
-/* S = H*_r'E H*_r from the slides that lead to the bodies of a row, N'H*_r. */
+/* Computes S = H*_r'E H*_r from N'H*_r, the slides that lead to the bodies of a row. */
 static void form_S(lw_augmented_bodies *a) {
     const lw_rows *rows = a->s->rows;
     size_t slides = (size_t)a->slides, stars = (size_t)a->stars;

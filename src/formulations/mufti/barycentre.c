@@ -6,12 +6,12 @@
  *
  * Without rotational rows and closures (a tree of ball joints) this is K wdot = right (38), by Cholesky.
  *
- * K is a sum of masses, in which light bodies keep some of their digits only: refinement.c gives them back.
+ * K is a sum of masses, in which light bodies lose digits; refinement.c restores them.
  *
  * Source   Mufti (1983), eqs 28-38, 51, 65-73, remarks 3 and 5; docs/theory/barycentre.md. augmented_bodies.c
  *          builds K, N, S.
  * Cost     dense: (3 bodies + rotational rows + rows of closures and constraints)^3 / 3.
- * Limits   what slides freely must have mass.
+ * Limits   a body that slides freely must have mass.
  */
 #include "formulations/mufti/augmented_bodies.h"
 #include "constraints/row_independence.h"

@@ -1,9 +1,9 @@
-/* inertia_roots.c - principal axes and moments of all bodies, by Jacobi's rotations; once, for they turn with
- * the bodies.
+/* inertia_roots.c - principal axes and moments of all bodies, by Jacobi's rotations. They are computed once,
+ * since the axes rotate with the bodies.
  *
- * The moments about the centre of mass are what is left of those about the body's origin less m c^2, so a
- * moment below 1e-13 of the latter is zero: rounding leaves 1e-16. That is a ratio within one body, whatever
- * its unit and however light it is beside others.
+ * The moments about the centre of mass are differences of those about the body's origin and m c^2, with a
+ * rounding error of 1e-16 of the latter; a moment below 1e-13 of the moments about the origin counts as zero.
+ * The ratio concerns one body only, and depends neither on units nor on the masses of other bodies.
  *
  * Source   any text on the symmetric eigenvalue problem.
  * Cost     O(bodies); no allocation but in create.

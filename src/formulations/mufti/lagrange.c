@@ -40,7 +40,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         sizeof *method, &lw_formulation_lagrange, model, options, solve);
     lw_status status = LW_ERROR_MEMORY;
     if (method) method->kkt = lw_kkt_sparse_create(model, method->absolute_base.system->rows);
-    if (method && method->kkt) { /* the first factor takes memory: now rather than in a step */
+    if (method && method->kkt) { /* The first factorisation allocates, which must not happen in a step. */
         lw_newton_euler *s = method->absolute_base.system;
         lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
         status = lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);
@@ -51,7 +51,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
 
 static double condition(lw_method *base) { return lw_kkt_sparse_condition(((lagrange_method *)base)->kkt); }
 
-/* Rows and forces of each body, entries of the factor and its operations; times fitted as in rcr.c. */
+/* The expense of an evaluation: rows and forces of each body, entries of the factor, and its operations, with
+ * times fitted as in rcr.c. */
 static double expense(lw_method *base) {
     double entries, operations;
     lw_kkt_sparse_work(((lagrange_method *)base)->kkt, &entries, &operations);

@@ -5,17 +5,16 @@
  *   Z'J Z a' = Z'(u - J Y gamma),     H lambda = J a - u
  *   J = X X',  X'Z P = Q R            Z'J Z = P R'R P' is not formed: R has the root of its condition
  *
- * Three ways to Y and Z, K the rank of H (M x N):
- *   QR          H P = (Q1, Q2) (R11, R12; 0, 0)    Y = Q1 R11^-T on the K rows that P brings to the front,  Z
- *   = Q2
- *   partition   H'P = Q1 (R11, R12)                the K coordinates that P brings to the front depend on the
- *   others:
- *                                                  Y = P (R11^-1 Q1'; 0),  Z = P (-R11^-1 R12; E)
+ * Y and Z are computed in one of three ways, where K is the rank of H (M x N):
+ *   QR          H P = (Q1, Q2) (R11, R12; 0, 0)    Y = Q1 R11^-T on the K rows that P moves to the front,
+ *                                                  Z = Q2
+ *   partition   H'P = Q1 (R11, R12)                the K coordinates that P moves to the front depend on the
+ *                                                  others: Y = P (R11^-1 Q1'; 0),  Z = P (-R11^-1 R12; E)
  *   SVD         H = (V, V') (S, 0; 0, 0) (W, W')'  Y = V S^-1 W',  Z = V'
  *
- * All of it in dimensionless coordinates: linear accelerations in units of a length
- * (characteristic_length.h), columns of H of unit size. So rank decisions do not depend on units, and any K
- * will do: dependent rows do no harm.
+ * All coordinates are dimensionless: linear accelerations are in units of a length (characteristic_length.h),
+ * and the columns of H have unit size. Rank decisions therefore do not depend on units. Any K is admissible,
+ * so that dependent rows do no harm.
  *
  * Source   Mufti (1983), eqs 40, 67-73, appendix A-6 to A-10; docs/theory/nullspace.md.
  * Cost     O(M^2 N), M = 6 bodies, N rows; dense.
@@ -33,10 +32,10 @@
 
 typedef struct nullspace_method nullspace_method;
 
-/* One way to Y and Z. */
+/* One of the three ways to compute Y and Z. */
 typedef struct variant {
     bool svd, transposed;
-    int (*basis)(nullspace_method *method);                                       /* Z; returns K */
+    int (*basis)(nullspace_method *method);                                       /* computes Z, returns K */
     void (*particular)(nullspace_method *method, double *gamma, double *a);       /* a = Y gamma */
     void (*multipliers)(nullspace_method *method, double *force, double *lambda); /* H lambda = force */
 } variant;
@@ -45,19 +44,19 @@ struct nullspace_method {
     lw_absolute_method absolute_base;
     const variant *variant;
     int M, N, K;
-    int most; /* columns of Z at most: the rows of a tree are independent */
+    int most; /* the largest number of columns of Z: the rows of a tree are independent */
     double length;
-    double *scale; /* per row: makes its column of H one of unit size */
-    double *H;     /* M x N, or N x M for the partition; then its factors */
+    double *scale; /* per row: the factor that gives its column of H unit size */
+    double *H;     /* H, M x N, or N x M for the partition; then its factors */
     int *order;
     double *s, *V, *Wt; /* SVD only */
-    double *Z, *R;      /* R: X'Z, then its factors */
-    int *pivots;        /* of R */
+    double *Z, *R;      /* Z; X'Z, then its factors */
+    int *pivots;        /* order of the columns of R */
     double *a, *force, *reduced, *gamma, *lambda;
     lw_orthogonal *orthogonal, *motion;
-    bool *met;                     /* per row: refinement.h */
-    lw_independence *independence; /* for multipliers: those of rows that follow from others */
-    bool redundant;                /* there are such rows */
+    bool *met;                     /* per row: it must be satisfied (refinement.h) */
+    lw_independence *independence; /* finds the multipliers of dependent rows */
+    bool redundant;                /* There are dependent rows. */
     lw_refinement *refinement;
     lw_roots *roots;
     double condition;
@@ -135,7 +134,7 @@ static void qr_particular(nullspace_method *m, double *gamma, double *a) {
     lw_qr_apply(m->orthogonal, false, m->M, m->N, m->H, 1, a);
 }
 
-/* The rows that depend on others carry nothing. */
+/* The multipliers of rows that depend on others are zero. */
 static void qr_multipliers(nullspace_method *m, double *force, double *lambda) {
     lw_qr_apply(m->orthogonal, true, m->M, m->N, m->H, 1, force);
     lw_qr_triangle(false, m->K, m->M, m->H, 1, force, m->M);
@@ -170,7 +169,7 @@ static void partition_particular(nullspace_method *m, double *gamma, double *a) 
     for (int k = 0; k < m->M; k++) a[m->order[k]] = k < m->K ? gamma[k] : 0;
 }
 
-/* The smallest of all solutions. */
+/* Of all multipliers, those of least norm are computed. */
 static void partition_multipliers(nullspace_method *m, double *force, double *lambda) {
     for (int k = 0; k < m->N; k++) lambda[k] = k < m->K ? force[m->order[k]] : 0;
     lw_qr_triangle(true, m->K, m->N, m->H, 1, lambda, m->N);
@@ -188,7 +187,7 @@ static int svd_basis(nullspace_method *m) {
     return K;
 }
 
-/* V S^-1 W', and its transpose. */
+/* Multiplies by V S^-1 W'; svd_multipliers multiplies by the transpose. */
 static void svd_particular(nullspace_method *m, double *gamma, double *a) {
     lw_dense_times(false, m->N, m->N, 1, m->Wt, gamma, 0, m->lambda);
     for (int k = 0; k < m->K; k++) m->lambda[k] /= m->s[k];
@@ -232,13 +231,14 @@ static void solve_for(lw_absolute_method *base, const double *u, const double *g
     }
     m->variant->multipliers(m, m->force, m->lambda);
     for (int r = 0; r < m->N; r++) lambda[r] = m->lambda[r] * m->scale[r];
-    /* The smallest multipliers let redundant rows on a light body carry a share of the forces on heavy ones,
-     * and rounding of these would move it: so refine without any load on rows that follow from others. */
+    /* With the least multipliers, redundant rows on a light body carry a share of the forces on heavy bodies,
+     * whose rounding would accelerate the light one. Refinement therefore uses multipliers that are zero for
+     * rows that depend on others. */
     if (m->redundant) lw_unload_multipliers(m->independence, m->absolute_base.system, lambda);
 }
 
 static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
-    const double largest_condition = 1e13; /* of R: beyond, nothing is left of the lightest motion */
+    const double largest_condition = 1e13; /* of R; beyond it the lightest motion is lost in rounding. */
     nullspace_method *m = (nullspace_method *)absolute_base;
     lw_newton_euler *s = absolute_base->system;
     m->length = lw_body_length(s);
@@ -251,7 +251,8 @@ static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
             error, LW_ERROR_SINGULAR, NULL, "start from another state, or take a method in joint coordinates",
             "the rows of the joints have lost their rank: %d instead of at least %d", m->K, m->M - m->most);
 
-    /* where loops do not quite close, dependent rows contradict each other: of these only pivots are met */
+    /* Where loops do not close exactly, dependent rows contradict each other; then only pivot rows are
+     * satisfied. */
     for (int r = 0; r < m->N; r++) m->met[r] = m->K == m->N;
     for (int k = 0; k < m->K && m->variant->basis == qr_basis; k++) m->met[m->order[k]] = true;
     for (int j = 0; j < columns; j++)
@@ -261,7 +262,7 @@ static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
     double ratio = columns > 0 ? m->R[0] / m->R[(size_t)(columns - 1) * (size_t)(m->M + 1)] : 1;
     m->condition = ratio * ratio;
     lw_independence_at(m->independence, s);
-    /* Otherwise a borderline case. */
+    /* If the two rank decisions differ, it is a borderline case, and the rows count as independent. */
     m->redundant = m->K < m->N && m->independence->rows - m->independence->rank == m->N - m->K;
     lw_status status = lw_refine(m->refinement, solve_for, &m->absolute_base, error);
     if (status == LW_OK && m->redundant) lw_least_multipliers(m->independence, s, s->lambda);

@@ -1,8 +1,7 @@
 /* nullspace_graph.c - the formulation `nullspace-graph`: motion without the multipliers of the tree's forces,
- * Z written down from the graph.
+ * with Z from the graph.
  *
- *   rddot = N s - T2'H_w'wdot + T2'gamma,   qddot = (s; wdot)
- *   (40-d), (69)
+ *   rddot = N s - T2'H_w'wdot + T2'gamma,   qddot = (s; wdot)                                   (40-d), (69)
  *   Z = [ N  -T2'H_w' ; 0  1 ],   Z'H = 0 for the translational rows of the tree                      (40-d)
  *   [  Z'J Z   -H^ ] [ qddot  ]   [ Z'(u - J a_0) ]
  *   [ -H^'       0 ] [ lambda ] = [ H'a_0 - gamma ],   H^ = Z'H*,  a_0 = (T2'gamma; 0)              (67-73)
@@ -10,14 +9,14 @@
  *
  * Symbols   H_r, H_w, f    translational rows of the tree's joints; T2 their path matrix, T2 H_r = 1
  *           s, N           translations that these leave free, H_r'N = 0: the paper's r_1 and 1_n for a tree
- *           of ball joints
- *           H*, lambda     what is left: rotational rows of the tree (48), closures and constraints (66)
+ *                          of ball joints
+ *           H*, lambda     remaining rows: rotational rows of the tree (48), closures and constraints (66)
  *
- * Nothing is factored to find Z, and no rank is decided for it: the graph has it. The rows that are left make
- * a system of the same form (73), without those that depend on others (row_independence.c).
+ * Z follows from the graph without factorisation or rank decision. The remaining rows form a system of the
+ * same form (73), without those that depend on others (row_independence.c).
  *
  * Source   Mufti (1983), remark 2 (40-d), 67-73, remarks 3 and 5; docs/theory/nullspace.md, 6.
- * Cost     dense: (3 bodies + slides + rows that are left)^3 / 3; no allocation but in create.
+ * Cost     dense: (3 bodies + slides + remaining rows)^3 / 3; no allocation but in create.
  * Limits   J may be singular as long as the motion is determined.
  */
 #include "formulations/mufti/augmented_bodies.h"
@@ -32,15 +31,15 @@
 
 typedef struct graph_method {
     lw_absolute_method absolute_base;
-    lw_augmented_bodies *tree; /* its directions: slides, reach */
+    lw_augmented_bodies *tree; /* directions of the tree's joints: slides and reach */
     lw_independence *independence;
     lw_refinement *refinement;
     lw_kkt_dense *kkt;
-    int size; /* unknowns: slides, then 3 per body */
-    /* of the mechanism, a power of two: slides are counted in it, so that J has one unit, mass times its
-     * square */
+    int size; /* number of unknowns: slides, then 3 per body */
+    /* The length of the mechanism, a power of two. It is the unit of slides, so that all entries of J have
+     * the unit of mass times its square. */
     double length;
-    int left, *row; /* rows that are left: rotational ones of the tree, then closures and constraints */
+    int left, *row; /* remaining rows: rotational ones of the tree, then closures and constraints */
     double *R;      /* translations of Z: 3 bodies x size */
     double *MR;     /* M R */
     double *J;      /* Z'J Z */
@@ -54,7 +53,7 @@ extern const lw_formulation lw_formulation_nullspace_graph;
 
 /* --- matrices ------------------------------------------------------------------------------------- */
 
-/* The translations of Z, column by column. */
+/* Computes the translations of Z, column by column. */
 static void find_paths(graph_method *method) {
     const lw_augmented_bodies *tree = method->tree;
     const lw_rows *rows = tree->s->rows;
@@ -64,7 +63,7 @@ static void find_paths(graph_method *method) {
         for (int k = tree->slide_at[i]; k < tree->slide_at[i + 1]; k++) {
             double *column = method->R + (size_t)k * height;
             lw_v3_axpy(method->length, tree->slide + 3 * k, column + 3 * (i - 1));
-            for (int j = i + 1; j <= tree->n; j++) /* And all bodies attached to it. */
+            for (int j = i + 1; j <= tree->n; j++) /* all bodies beyond it */
                 if (tree->up[j])
                     lw_v3_add(column + 3 * (j - 1), column + 3 * (tree->up[j] - 1), column + 3 * (j - 1));
         }

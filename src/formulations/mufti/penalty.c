@@ -3,13 +3,13 @@
  *   (J + H k H') a = u + H k gamma,   lambda = k (gamma - H'a)
  *
  * is the minimum of Gauss's function (39) plus 1/2 (H'a - gamma)' k (H'a - gamma). The rows are violated by
- * what the multipliers need, H'a - gamma = -lambda / k, so the error falls as 1 / k. Rounding of the sum
- * grows as k; corrections by the two equations that it comes from take it off. k_r = penalty times the mass
- * that row r meets, so `penalty` has no unit.
+ * H'a - gamma = -lambda / k, so that the error falls as 1 / k. The rounding of J + H k H' grows as k;
+ * corrections with the residuals of the two original equations remove it. k_r is `penalty` times the mean
+ * inertia along row r, so that `penalty` has no unit.
  *
  * Source   Mufti (1983), remark 1, eq. 39; docs/theory/penalty.md.
- * Cost     dense Cholesky, O(M^3) with M = 6 bodies. Dependent rows do no harm: H k H' does not ask for rank.
- * Check    what a step of the method of multipliers changes is the error; too large an error is refused.
+ * Cost     dense Cholesky, O(M^3) with M = 6 bodies. Dependent rows do no harm: H k H' may have any rank.
+ * Check    the change in one step of the method of multipliers is the error; too large an error is refused.
  * Limits   approximate by design: about 1e-7 with the default penalty. J may be singular as long as
  *          J + H k H' is not.
  */
@@ -20,18 +20,20 @@
 #include <math.h>
 #include <string.h>
 
-/* An error of about 1e-7, and room for bodies of 1e-6 of the others: docs/theory/penalty.md, section 3. */
+/* The default gives an error of about 1e-7, and admits bodies of 1e-6 of the mass of others
+ * (docs/theory/penalty.md, section 3). */
 static const double default_penalty = 3e8;
 
 typedef struct penalty_method {
     lw_absolute_method absolute_base;
     double penalty, length;
-    double *k;            /* per row */
+    double *k;            /* per row: its stiffness */
     double *Ht;           /* 6 per block: H in dimensionless coordinates, characteristic_length.h */
     double *A, *a, *next; /* next: a after a step of the method of multipliers */
     double *next_lambda;  /* per row: the multipliers after that step */
-    double *left;         /* forces that are left on each body, and the size of those on it */
-    double *open;         /* per row: k times what is left of it */
+    /* residual forces on each body, and the sum of the magnitudes of all forces on it */
+    double *left;
+    double *open; /* per row: k times its residual */
     lw_symmetric *symmetric;
     double condition;
 } penalty_method;
@@ -43,8 +45,8 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     return status == LW_OK ? lw_needs_determined(model, error) : status;
 }
 
-/* k_r = penalty h'J h / |h|^4, the mean inertia along the row; where it meets none, that of the whole
- * mechanism. */
+/* k_r = penalty h'J h / |h|^4, the mean inertia along the row; where this is zero, the inertia of the whole
+ * mechanism is used. */
 static void weigh_rows(penalty_method *m) {
     const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
@@ -70,7 +72,7 @@ static void weigh_rows(penalty_method *m) {
     }
 }
 
-/* The lower triangle of J + H k H'. */
+/* Computes the lower triangle of J + H k H'. */
 static void assemble(penalty_method *m) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     const lw_newton_euler *s = m->absolute_base.system;
@@ -94,7 +96,7 @@ static void assemble(penalty_method *m) {
     }
 }
 
-/* What a and the multipliers leave of J a - H lambda = u, into left, the first of both equations of (7). */
+/* Computes left = u - J a + H lambda, the residual of the first of the equations (7). */
 static void take_balance(const penalty_method *m, const double *a, const double *lambda, double *left) {
     const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
@@ -112,7 +114,7 @@ static void take_balance(const penalty_method *m, const double *a, const double 
             lw_v6_axpy(lambda[r], m->Ht + 6 * b, left + 6 * (rows->body[b] - 1));
 }
 
-/* H'a of one row. */
+/* The entry of H'a of one row. */
 static double along_row(const penalty_method *m, int r, const double *a) {
     const lw_rows *rows = m->absolute_base.system->rows;
     double sum = 0;
@@ -121,9 +123,9 @@ static double along_row(const penalty_method *m, int r, const double *a) {
     return sum;
 }
 
-/* Solves J a - H lambda = u, H'a + (lambda - given) / k = gamma, in dimensionless coordinates (7), (8): by
- * elimination of lambda, and corrections by what the two equations leave. In the sum J + H k H' a light body
- * loses its inertia beside k times that of a heavy one; in the two equations by themselves it does not. */
+/* Solves J a - H lambda = u, H'a + (lambda - given) / k = gamma, in dimensionless coordinates (7), (8), by
+ * elimination of lambda and corrections with the residuals of the two equations. In the sum J + H k H' the
+ * inertia of a light body is lost beside k times that of a heavy one; in the two equations it is not. */
 static void minimise(penalty_method *m, const double *given, double *a, double *lambda) {
     enum { CORRECTIONS = 2 };
     const lw_newton_euler *s = m->absolute_base.system;
@@ -136,7 +138,7 @@ static void minimise(penalty_method *m, const double *given, double *a, double *
         take_balance(m, a, lambda, step);
         for (int r = 0; r < rows->count; r++) {
             double already = given ? given[r] - lambda[r] : -lambda[r];
-            m->open[r] = m->k[r] * (rows->gamma[r] - along_row(m, r, a)) + already; /* k times what is left */
+            m->open[r] = m->k[r] * (rows->gamma[r] - along_row(m, r, a)) + already; /* k times the residual */
             for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
                 lw_v6_axpy(m->open[r], m->Ht + 6 * b, step + 6 * (rows->body[b] - 1));
         }
@@ -146,8 +148,8 @@ static void minimise(penalty_method *m, const double *given, double *a, double *
     }
 }
 
-/* What rounding has left of the forces on a body, of their sum: one of little inertia is lost beside k. The
- * body where that is most. */
+/* Returns the largest residual of the forces on a body, relative to the sum of their magnitudes, and the body
+ * concerned. A body of little inertia, lost in rounding beside k, has a large residual. */
 static double unbalanced(const penalty_method *m, int *body) {
     const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
@@ -168,7 +170,7 @@ static double unbalanced(const penalty_method *m, int *body) {
     return worst;
 }
 
-/* What forces alone would cause on the mechanism as a whole: angular, and so for dimensionless lengths. */
+/* The acceleration that the forces would cause on the mechanism as a whole, with dimensionless lengths. */
 static double usual_acceleration(const penalty_method *m) {
     const lw_newton_euler *s = m->absolute_base.system;
     double force = 0, mass = 0;
@@ -179,11 +181,11 @@ static double usual_acceleration(const penalty_method *m) {
     return mass > 0 ? force / mass : 0;
 }
 
-/* The rows yield by lambda / k. With these multipliers as applied forces they would yield far less, so the
- * change in such a step is the error, as long as the rows are enforced at all. An error out of proportion to
- * 1 / penalty means that rows transmit forces too large for the masses on which they act: heavy bodies
- * attached to light ones. Returns the error over the largest that is allowed, 1e-4 of the accelerations with
- * the default penalty. */
+/* Returns the error over the largest error that is allowed, 1e-4 of the accelerations with the default
+ * penalty. The rows are violated by lambda / k. With these multipliers as applied forces the violation is far
+ * smaller, so that the change in such a step is the error, provided that the rows are enforced at all. An
+ * error out of proportion to 1 / penalty means that rows transmit forces too large for the masses on which
+ * they act: heavy bodies attached to light ones. */
 static double yielding(const penalty_method *m) {
     const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
@@ -234,7 +236,7 @@ static lw_status judge(const penalty_method *m, lw_error *error) {
 }
 
 static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
-    const double largest_condition = 1e15; /* beyond, nothing is left of J beside H k H' */
+    const double largest_condition = 1e15; /* Beyond it J is lost in the rounding of H k H'. */
     penalty_method *m = (penalty_method *)absolute_base;
     lw_newton_euler *s = absolute_base->system;
     int M = 6 * s->model->body_count;

@@ -6,15 +6,16 @@
  *   [  I       -L       ] [  wdot  ]   [           u_2            ]
  *   [ -L'   -C'M^-1 C   ] [ lambda ] = [ C'M^-1 u_1 - gamma       ]                                     (15)
  *
- * In an open chain the rows that have a translational part are independent by it, G = C'M^-1 C is positive
- * definite, and they are eliminated, too (index t; s: the rows that only turn, for which C = 0):
+ * In an open chain the translational parts of the rows that have one (index t) are independent. Their matrix
+ * G = C'M^-1 C is positive definite, and these rows are eliminated, too. The purely rotational rows, for
+ * which C = 0, remain (index s):
  *
  *   [ I + L_t G^-1 L_t'   -L_s ] [  wdot    ]
  *   [      -L_s'           0   ] [ lambda_s ] = ...                                                     (16)
  *
  * In a closed chain G is in general singular: the closures add columns to C, but hardly any rank (62). There
- * (15) is solved as it is, without the rows that depend on others (row_independence.c). Divisions by the
- * masses of light bodies leave few digits of the heavy ones in G; refinement.c gives them back.
+ * (15) is solved directly, without the rows that depend on others (row_independence.c). Divisions by the
+ * masses of light bodies leave few digits of the heavy ones in G; refinement.c restores them.
  *
  * Source   Mufti (1983), eqs 15, 16, 49, 63; docs/theory/rates.md.
  * Cost     O((bodies + rows)^3), dense; no allocation but in create.
@@ -33,26 +34,26 @@ typedef struct rates_method {
     lw_refinement *refinement;
     lw_kkt_dense *kkt;
     lw_symmetric *work;
-    int forces;        /* rows that are eliminated: t */
-    int stay;          /* rows that are not: s */
-    bool *eliminated;  /* per row */
-    int *index;        /* per row: among the eliminated ones, or those that stay */
-    int *start, *list; /* blocks by body: list[start[i]] .. */
-    int *row;          /* per block */
+    int forces;        /* number of eliminated rows (t) */
+    int stay;          /* number of other rows (s) */
+    bool *eliminated;  /* per row: it is eliminated */
+    int *index;        /* per row: its index among the eliminated rows, or among the others */
+    int *start, *list; /* blocks of body i: list[start[i]] .. list[start[i + 1] - 1] */
+    int *row;          /* per block: its row */
     double *K;         /* 3 bodies x 3 bodies: I, or I + L_t G^-1 L_t'; lower triangle */
     double *L;         /* 3 bodies x stay */
     double *S;         /* stay x stay: C'M^-1 C of a closed chain */
     double *G;         /* forces x forces, lower triangle, then its Cholesky factor */
     double *Y;         /* G^-1 L_t', forces x 3 bodies */
     double *x, *f;     /* wdot and lambda_s; lambda_t */
-    double norm;       /* of G */
+    double norm;       /* norm of G */
 } rates_method;
 
 extern const lw_formulation lw_formulation_rates;
 
 /* --- structure ------------------------------------------------------------------------------------ */
 
-/* Lists the blocks of each body, and gives each row its place. The state in the system is the initial one. */
+/* Lists the blocks of each body, and numbers the rows. The system is in the initial state. */
 static void number_rows(rates_method *method) {
     const lw_newton_euler *s = method->absolute_base.system;
     const lw_rows *rows = s->rows;
@@ -60,12 +61,12 @@ static void number_rows(rates_method *method) {
     bool open = rows->count == rows->tree_count;
     for (int r = 0; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];
-        /* W of a joint has the same zeros in all states */
+        /* W of a joint has the same zeros in all states. */
         method->eliminated[r] = open && lw_v3_norm(rows->joints[row->joint].W + 6 * row->component + 3) > 0;
         method->index[r] = method->eliminated[r] ? method->forces++ : method->stay++;
         for (int b = row->block; b < row->block + row->count; b++) {
             method->row[b] = r;
-            method->start[rows->body[b]]++; /* counts, one place further */
+            method->start[rows->body[b]]++; /* counts, shifted by one */
         }
     }
     for (int i = 0; i < n; i++) method->start[i + 1] += method->start[i];
@@ -76,7 +77,8 @@ static void number_rows(rates_method *method) {
 
 /* --- matrices ------------------------------------------------------------------------------------- */
 
-/* I into K, L_s, C'M^-1 C of the rows that stay; C'M^-1 C of the eliminated rows into G, L_t' into Y. */
+/* Fills K with I, L with L_s, S with C'M^-1 C of the remaining rows, G with that of the eliminated rows, and
+ * Y with L_t'. */
 static void fill(rates_method *method) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     const lw_newton_euler *s = method->absolute_base.system;
@@ -101,10 +103,10 @@ static void fill(rates_method *method) {
                     method->Y[index + (first + k) * forces] = h[k];
                 else
                     method->L[first + k + index * turns] = h[k];
-            for (int l = method->start[i]; l <= j; l++) { /* rows ascend, and so do their places */
+            for (int l = method->start[i]; l <= j; l++) { /* Rows ascend, and so do their indices. */
                 int other = method->row[method->list[l]];
                 double part = lw_v3_dot(h + 3, s->rows->H + 6 * method->list[l] + 3) / s->mass[i];
-                if (method->eliminated[r] != method->eliminated[other]) continue; /* then part is zero */
+                if (method->eliminated[r] != method->eliminated[other]) continue; /* The part is zero then. */
                 if (method->eliminated[r])
                     method->G[index + (size_t)method->index[other] * forces] += part;
                 else if (!open)
@@ -114,7 +116,7 @@ static void fill(rates_method *method) {
     }
 }
 
-/* K += L_t Y, column by column of both. */
+/* Adds L_t Y to K, column by column of both. */
 static void add_forces(rates_method *method) {
     const lw_newton_euler *s = method->absolute_base.system;
     int turns = 3 * s->model->body_count;

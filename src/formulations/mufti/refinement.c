@@ -2,29 +2,30 @@
  *
  *   r_u = u - J a + H lambda,   r_gamma = gamma - H'a,   a += da, lambda += dlambda  from  (r_u, r_gamma)
  *
- * A reduction forms sums of masses: the inertia of a light body vanishes in them beside that of heavy ones
- * but for some digits. The equations of the single bodies have lost nothing, and each is judged by what acts
- * on that body alone. So the factors need be right to a digit or so in every direction, and the result is as
- * good as the rows: light bodies between heavy ones are moved right, and their own small forces come out
- * right too.
+ * A reduction forms sums of masses, in which the inertia of a light body keeps only some digits beside that
+ * of heavy ones. The equations of the single bodies have lost nothing, and each residual is compared with the
+ * terms of its own equation. The factors need only be accurate to a digit or so in every direction, and the
+ * result is as accurate as the rows: light bodies between heavy ones, and the small forces on them, are
+ * computed correctly, too.
  *
- * Stops at rounding, or when nothing is gained any more. Where a body or row then misses its equation by more
- * than `wrong` of its own terms, that is an error and no result.
+ * Refinement ends at rounding, or when it no longer improves the result. If a body or row then violates its
+ * equation by more than `wrong` of its own terms, the solution is refused.
  *
  * Source   docs/theory/refinement.md.
- * Cost     O(bodies + rows) and one solution a round, two rounds as a rule; no allocation but in create.
+ * Cost     O(bodies + rows) and one solution per round, usually two rounds; no allocation but in create.
  */
 #include "formulations/mufti/refinement.h"
 #include "constraints/characteristic_length.h"
 
 #include <math.h>
 
-/* Of the largest forces on any body: what rounding there may leave elsewhere, where nothing acts. */
+/* The part of the largest forces on any body that rounding may leave as a residual on other bodies. */
 static const double far_forces = 1e-12;
-/* Of the largest accelerations: a row between bodies that hardly move. */
+/* The part of the largest accelerations that counts as a term of every row, for rows between bodies that
+ * hardly move. */
 static const double far_motion = 1e-6;
-/* A body or row off by more than this part of its terms is wrong, beyond what rounding of the largest forces
- * explains. */
+/* A residual is wrong if it exceeds the sum of the part `wrong` of the terms of its equation and the part
+ * `far_wrong` of the largest forces, which allows for their rounding. */
 static const double wrong = 1e-8, far_wrong = 1e-13;
 
 lw_refinement *lw_refinement_create(lw_newton_euler *s, int first, const bool *met) {
@@ -45,10 +46,11 @@ lw_refinement *lw_refinement_create(lw_newton_euler *s, int first, const bool *m
 }
 
 typedef struct leftover {
-    double left; /* the largest part that is left of any equation, of its own terms */
-    /* the same, beyond what rounding of the largest forces explains; above `wrong`: not a solution */
+    double left; /* the largest residual of any equation, relative to its own terms */
+    /* the largest residual relative to its terms and the rounding of the largest forces; above the constant
+     * `wrong` there is no solution */
     double wrong;
-    int body, row; /* where; -1: nowhere */
+    int body, row; /* body or row of this residual, otherwise -1 */
 } leftover;
 
 static void note(leftover *worst, double left, double terms, double far, double far_part, int body, int row) {
@@ -60,8 +62,8 @@ static void note(leftover *worst, double left, double terms, double far, double 
     if (off > worst->wrong) worst->wrong = off, worst->body = body, worst->row = row;
 }
 
-/* The largest accelerations, and what the forces would cause one by one: in equilibrium the former are
- * rounding of the latter. */
+/* The largest accelerations, at least those that the forces would cause without cancelling each other: in
+ * equilibrium the computed accelerations are only rounding. */
 static void accelerations(const lw_newton_euler *s, double length, double *turning, double *linear) {
     double mass = 0, force = 0;
     *turning = *linear = 0;
@@ -75,10 +77,11 @@ static void accelerations(const lw_newton_euler *s, double length, double *turni
     *turning = fmax(*turning, *linear / length);
 }
 
-/* Rows that follow from others may contradict them where a loop does not quite close. */
+/* Returns whether a row must be satisfied. A row that depends on others may contradict them where a loop does
+ * not close exactly. */
 static bool asked(const lw_refinement *r, int row) { return row < r->first || r->met[row - r->first]; }
 
-/* The balance of the bodies without forces in rows: what is left, and the sizes of its terms. */
+/* Computes the residuals of the bodies without the forces in rows, and the magnitudes of their terms. */
 static void leave_bodies(lw_refinement *r) {
     const lw_newton_euler *s = r->s;
     for (int i = 0; i < s->model->body_count; i++) {
@@ -95,8 +98,8 @@ static void leave_bodies(lw_refinement *r) {
     }
 }
 
-/* The rows: what is left of them, and their forces in the balance of the bodies. turning, linear: the largest
- * accelerations of any body. */
+/* Computes the residuals of the rows, and adds their forces to the residuals of the bodies. turning and
+ * linear are the largest accelerations of any body. */
 static void leave_rows(lw_refinement *r, double turning, double linear, leftover *worst) {
     const lw_newton_euler *s = r->s;
     const lw_rows *rows = s->rows;
@@ -122,7 +125,7 @@ static void leave_rows(lw_refinement *r, double turning, double linear, leftover
     }
 }
 
-/* What a and lambda of the system leave, and its size. */
+/* Computes the residuals of a and lambda of the system; returns the largest. */
 static leftover remaining(lw_refinement *r) {
     int n = r->s->model->body_count;
     double length = lw_body_length(r->s), turning, linear, forces = 0, torques = 0;
@@ -131,7 +134,7 @@ static leftover remaining(lw_refinement *r) {
     leave_bodies(r);
     leave_rows(r, turning, linear, &worst);
     for (int i = 0; i < n; i++) {
-        r->torque[i] += r->arm[i] * r->force[i]; /* arms are rounded too */
+        r->torque[i] += r->arm[i] * r->force[i]; /* Arms are rounded, too. */
         forces = fmax(forces, r->force[i]), torques = fmax(torques, r->torque[i]);
     }
     forces = fmax(forces, torques / length), torques = fmax(torques, forces * length);
@@ -179,7 +182,7 @@ lw_status lw_refine(lw_refinement *r, lw_solver_of *solve, lw_absolute_method *m
         solve(method, r->u, r->gamma, r->a, r->lambda);
         add(r, 1);
         leftover next = remaining(r);
-        /* the first correction also serves rows that are not judged */
+        /* The first correction also improves rows that need not be satisfied. */
         if (!(next.left < fmax(now.left, round == 0 ? 8 * rounding : 0))) {
             add(r, -1);
             break;

@@ -1,23 +1,22 @@
-/* relative.c - the formulation `relative`: accelerations of the rotations in the joints, the fewest unknowns
- * of its kind.
+/* relative.c - the formulation `relative`: the unknowns are the accelerations of the rotations in the joints,
+ * and the multipliers of closures and constraints.
  *
  *   wdot = Z vdot + w0,   Z = -T'P,   w0 = -T'Pdot gammadot                                   (43), (58-60)
  *   [  Z'K Z  -Z'N ] [ vdot    ]   [ Z'(right - K w0)     ]
  *   [ -N'Z    -S   ] [ lambda* ] = [ right_star + N'w0    ]                                (57), (61), (73)
  *   Q lambda = T (K wdot - right - N lambda*)                                                        (56)
  *
- * Symbols   P     axes of rotation, one for each speed that turns and is not prescribed; three for a free
- *           joint,
- *                 instead of wdot_1 in (61)
- *           Q     directions of the rotational rows; those of prescribed rotations are met by w0 like the
- *           others
+ * Symbols   P     axes of rotation, one for each rotational speed that is not prescribed; three for a free
+ *                 joint, instead of wdot_1 in (61)
+ *           Q     directions of the rotational rows, including those of prescribed rotations; w0 satisfies
+ *                 all of them
  *
  * Translations of the joints are eliminated with the tree's translations (augmented_bodies.c) and follow
  * afterwards.
  *
  * Source   Mufti (1983), eqs 42-48, 52-61, 65-73, remarks 3 and 5; docs/theory/relative.md.
  * Cost     dense: O(bodies^2) and (rates + rows of closures and constraints)^3 / 3; Cholesky for trees.
- * Limits   what slides freely must have mass.
+ * Limits   a body that slides freely must have mass.
  */
 #include "formulations/mufti/augmented_bodies.h"
 #include "constraints/row_independence.h"
@@ -35,10 +34,10 @@ typedef struct relative_method {
     lw_refinement *refinement;
     int rates;
     int *rate_at;            /* 1 .. n + 1: first rate of the joint of body i */
-    int *torque_at;          /* 1 .. n + 1: first rotational row of it */
-    int *speed, *torque_row; /* component of a rate in its joint; row */
+    int *torque_at;          /* 1 .. n + 1: first rotational row of the joint of body i */
+    int *speed, *torque_row; /* per rate: its speed in the joint; per rotational row: its row */
     double *P, *dual;    /* 3 per rate: axis, with the sense of the tree; 3 per rotational row: dual to Q */
-    double *w0, *torque; /* 3 per body: w0, then wdot; torque left over beyond its joint */
+    double *w0, *torque; /* 3 per body: w0, then wdot; residual torque of the bodies beyond its joint */
     double *rows;        /* Per row of closures and constraints: its residual. */
     double *TKT, *TN, *A, *G; /* T K T', T N, Z'K Z, Z'N */
     double *x;                /* right-hand sides, then vdot and lambda* */
@@ -54,11 +53,12 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     int rates = 0;
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++) rates += is_rate(&model->links[i], k);
-    int unknowns = rates + lw_augmented_stars(model), all = 3 * model->body_count; /* K is formed too */
+    int unknowns = rates + lw_augmented_stars(model), all = 3 * model->body_count; /* K is formed, too. */
     return lw_augmented_applies("relative", model, unknowns > all ? unknowns : all, error);
 }
 
-/* Sums over each body and all beyond it, here with every joint of the tree. */
+/* Replaces each body's vector by the sum over the body and all bodies beyond it, across every joint of the
+ * tree. */
 static void gather(const lw_model *model, double *x) {
     for (int i = model->body_count; i >= 1; i--)
         if (model->links[i].parent > 0) lw_v3_axpy(1, x + 3 * (i - 1), x + 3 * (model->links[i].parent - 1));
@@ -69,7 +69,7 @@ static void spread(const lw_model *model, double *x) {
         if (model->links[i].parent > 0) lw_v3_axpy(1, x + 3 * (model->links[i].parent - 1), x + 3 * (i - 1));
 }
 
-/* P and the duals of Q: (P, dual) is dual to the torques (W_k, Q). */
+/* Computes P and the duals of Q: (P, dual) is dual to the torques (W_k, Q). */
 static void find_axes(relative_method *method) {
     const lw_newton_euler *s = method->absolute_base.system;
     const lw_model *model = s->model;
@@ -91,9 +91,9 @@ static void find_axes(relative_method *method) {
     }
 }
 
-/* w0 = -T'(Pdot gammadot): the relative angular acceleration of a joint is
+/* Computes w0 = -T'(Pdot gammadot): the relative angular acceleration of a joint is
  *   sum P_k (vdot_k + W_k'c) + sum dual_r gamma_r.
- * Rows gamma that are not those of the state are what these have left: no speed has a part in them. */
+ * If gamma is not that of the state but a residual, the terms in c are left out. */
 static void find_offset(relative_method *method, const double *gamma) {
     const lw_newton_euler *s = method->absolute_base.system;
     const lw_model *model = s->model;
@@ -110,7 +110,7 @@ static void find_offset(relative_method *method, const double *gamma) {
     spread(model, method->w0);
 }
 
-/* T K T', T N: sums of rows, and of columns, over what each joint carries. */
+/* Computes T K T' and T N: sums of rows, and of columns, over the bodies that each joint carries. */
 static void gather_matrices(relative_method *method) {
     const lw_augmented_bodies *a = method->augmented;
     const lw_model *model = method->absolute_base.base.model;
@@ -152,8 +152,8 @@ static void project(relative_method *method) {
                     lw_v3_dot(method->P + 3 * k, method->TN + (size_t)r * size + 3 * (i - 1));
 }
 
-/* What wdot = w and lambda* = star leave of the equations: T (right - K w + N star), right_star + N'w + S
- * star. */
+/* Computes the residuals of the equations at wdot = w and lambda* = star: T (right - K w + N star) and
+ * right_star + N'w + S star. */
 static void remaining(const relative_method *method, const double *w, const double *star, double *torque,
                       double *rows) {
     const lw_augmented_bodies *a = method->augmented;

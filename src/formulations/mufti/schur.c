@@ -2,23 +2,22 @@
  *
  *   H'J^-1 H lambda = gamma - H'J^-1 u,   a = J^-1 (u + H lambda)                           (12)-(14), (50)
  *
- * by the appendix's way, which never forms the matrix on the left:
+ * by the algorithm of the appendix, which never forms the matrix on the left:
  *
- *   J = X^-T X^-1,   a = X x     principal axes over the roots of the moments, unit vectors over the roots of
- *   the masses
+ *   J = X^-T X^-1,   a = X x     X: principal axes over roots of moments, unit vectors over roots of masses
  *   A = X'H D,   A P = Q R       with column pivoting; D makes the columns unit vectors
  *   g = R^-T P'D gamma,   x = Q (g; c_2),   R (P'D^-1 lambda) = g - c_1,   (c_1; c_2) = Q'X'u
  *
- * H has the rows that row_independence.c keeps; the others follow from them, and their multipliers are zero.
+ * H has the rows that row_independence.c keeps; the others depend on them, and their multipliers are zero.
  *
- * Directions without inertia (all turns of a point, those of a planar body out of its plane, of a rod about
- * itself) have no place in X: a = X x + N w. The rows alone determine w, and the multipliers must balance the
- * torques there, F lambda = -N'u with F = N'H D. With F' = (U_1, U_2) (V; 0) both are done with before: what
- * is left are the rows U_2', with A U_2 in the place of A and lambda = D (U_1 mu_1 + U_2 mu_2).
+ * Directions without inertia (all rotations of a point, those of a planar body out of its plane, that of a
+ * rod about its axis) are not in X: a = X x + N w. The rows alone determine w, and the multipliers must
+ * balance the torques in these directions, F lambda = -N'u with F = N'H D. With F' = (U_1, U_2) (V; 0) both
+ * are eliminated first: the rows U_2' remain, with A U_2 instead of A and lambda = D (U_1 mu_1 + U_2 mu_2).
  *
  * Source   Mufti (1983), eqs 12-14, 50, A-3 to A-5, case 2; docs/theory/schur.md.
  * Cost     O(bodies rows^2), dense; no allocation but in create.
- * Limits   every body must have mass; what has no inertia must be held by the rows.
+ * Limits   every body must have mass; rows must hold all directions without inertia.
  */
 #include "constraints/row_independence.h"
 #include "formulations/common/absolute_method_base.h"
@@ -34,14 +33,14 @@ typedef struct schur_method {
     lw_refinement *refinement;
     lw_roots *roots;
     lw_orthogonal *work, *idle_work;
-    int size, idle;          /* coordinates with inertia, without */
-    int count, *row;         /* rows that are kept */
-    int *order, *idle_order; /* columns of A U_2, of F', in the order of pivoting */
+    int size, idle;          /* numbers of coordinates with and without inertia */
+    int count, *row;         /* rows that are kept: their number, and their indices */
+    int *order, *idle_order; /* columns of A U_2 and of F', in the order of pivoting */
     double *A;     /* A', count x size, times U; then A U_2, size x (count - idle), and its factors */
     double *At;    /* A' */
     double *F;     /* F', count x idle, and its factors */
     double *scale; /* D, per row of the list */
-    double *c, *w, *mu, *rows; /* size; idle; count; count */
+    double *c, *w, *mu, *rows; /* workspace of `size`, `idle`, `count` and `count` numbers */
     double condition;
 } schur_method;
 
@@ -81,8 +80,9 @@ static void out_of(const schur_method *method, const double *x, const double *w,
 
 /* --- factors -------------------------------------------------------------------------------------- */
 
-/* A' and F', row by row of H. Where a row rotates a body without inertia it is scaled as if that body had the
- * inertia of the whole mechanism, because the other entries of such a row may be mere rounding. */
+/* Fills A' and F', row by row of H. A row that rotates a body in a direction without inertia is scaled as if
+ * this body had the inertia of the whole mechanism, because the other entries of such a row may be mere
+ * rounding. */
 static void fill(schur_method *method) {
     const lw_newton_euler *s = method->absolute_base.system;
     const lw_rows *rows = s->rows;
@@ -161,7 +161,7 @@ static void solve_for(lw_absolute_method *base, const double *u, const double *g
         lw_qr_apply(method->idle_work, true, count, idle, method->F, 1, rows); /* U'D gamma */
         for (int k = 0; k < idle; k++) mu[k] = -w[method->idle_order[k]];      /* V'mu_1 = -N'u */
         lw_qr_triangle(true, idle, count, method->F, 1, mu, idle);
-        for (int k = 0; k < size; k++) /* what mu_1 does elsewhere */
+        for (int k = 0; k < size; k++) /* effect of mu_1 on the other coordinates */
             for (int j = 0; j < idle; j++) c[k] += method->At[(size_t)j + (size_t)k * (size_t)count] * mu[j];
     }
     lw_qr_apply(method->work, true, size, left, method->A, 1, c);
