@@ -1,20 +1,18 @@
 /* massless.c - the formulation `massless`: bodies without mass or inertia, joint coordinates.
  *
- *   state        (q, w): w is a velocity that equals the true one, v = w + N zeta, but for motions that move
- *   no mass
- *   derivative   qdot from v; wdot from the articulated-body recursion with generalised inverses (17): the
- *   speeds that stand for
- *                motions without mass are left out of it, and their wdot is zero
- *   residual     the same equations, (25) and (26), by a Newton-Euler recursion: no articulated inertia
+ *   state        (q, w): the velocity is v = w + N zeta, so w is correct up to massless motions
+ *   derivative   qdot follows from v; wdot follows from the articulated-body recursion with generalised
+ *                inverses (17), which leaves out the speeds that represent massless directions: their wdot is
+ *                zero
+ *   residual     the same equations, (25) and (26), by a Newton-Euler recursion without articulated inertias
  *
- * A consistent v is its own w. With closed loops w is v itself, whose part without mass is differentiated
- * along the motion and kept in balance after each step.
+ * A consistent v is its own w. With closed loops w is v itself, whose massless part is differentiated along
+ * the motion and brought back into balance after each step.
  *
- * Source   Arnold (2013), eqs 11-32; docs/theory/massless.md. The recursions stand in tree_forward.h,
- *          tree_inverse.h.
+ * Source   Arnold (2013), eqs 11-32; docs/theory/massless.md. The recursions are in massless_recursion.c.
  * Cost     trees O(n) per call; closed loops O(n^3). No allocation.
- * Limits   motions without mass must be held by dampers or springs: lw_null_classify names those that are
- *          not.
+ * Limits   Dampers or springs must determine all massless motions; lw_null_classify names those that are not
+ *          determined.
  */
 #include "formulations/massless/massless_method.h"
 #include "formulations/common/loop_method_base.h"
@@ -30,19 +28,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How fast the residual, which nobody projects, draws positions held by springs alone back into balance,
- * 1/s. */
+/* The rate, 1/s, at which the residual draws positions that springs alone hold back into balance, since its
+ * states are not projected. */
 static const double pull = 10;
-/* ... and speeds without mass in closed loops, whose rates are differences. Where dampers bend within one of
- * these, as friction does near rest, what they miss would turn with N into speeds that have mass; nothing but
- * a state out of balance feels this. */
+/* The rate, 1/s, at which the residual of closed loops draws massless speeds back into balance, since their
+ * rates are found by differences. If the law of a damper is curved within a difference, as friction is near
+ * rest, the error of the rate would turn with N into speeds that have mass. The term vanishes in balance. */
 static const double draw = 1e4;
 
-/* --- rates of motions without mass
- * -------------------------------------------------------------------------- */
+/* --- rates of massless motions ------------------------------------------------------------------------ */
 
-/* rate = 12 h times the derivative of the consistent velocity along (q, w, t), w = v now, by differences with
- * weights of the states at -2 h .. 2 h. */
+/* rate = 12 h times the derivative of N zeta along the motion from the present state, at which w = v, by
+ * differences with the given weights of the states at -2 h .. 2 h. */
 static lw_status difference_velocities(massless_method *m, double t, const double *tau, double h,
                                        const double weight[5], const double *vdot, lw_error *error) {
     const lw_model *model = m->shape->model;
@@ -55,7 +52,7 @@ static lw_status difference_velocities(massless_method *m, double t, const doubl
         lw_integrate_q(model, m->q, data->v, side * h);
         for (int k = 0; k < nv; k++) m->w[k] = data->v[k] + side * h * vdot[k];
         lw_take_state(model, moved, t + side * h, m->q, m->w);
-        memcpy(m->w, moved->v, (size_t)nv * sizeof *m->w); /* with prescribed ones */
+        memcpy(m->w, moved->v, (size_t)nv * sizeof *m->w); /* with the prescribed speeds */
         lw_status status = lw_springs_consistent(m->ahead, m->springs_ahead, t + side * h, tau, error);
         if (status != LW_OK) return status;
         for (int k = 0; k < nv; k++) m->rate[k] += weight[side + 2] * (moved->v[k] - m->w[k]);
@@ -63,12 +60,12 @@ static lw_status difference_velocities(massless_method *m, double t, const doubl
     return LW_OK;
 }
 
-/* vdot += d/dt (N zeta), by differences of fourth order, or of second order to the side on which a velocity
- * exists: where a damper has just engaged there may be none before. */
+/* vdot += d/dt (N zeta), by central differences of fourth order. If no velocity exists on one side, as before
+ * a damper has engaged, one-sided differences of second order are taken on the other side. */
 static lw_status add_rates(massless_method *m, double t, const double *tau, double *vdot, lw_error *error) {
     enum { SCHEMES = 3 };
     static const double weight[SCHEMES][5] = {{1, -8, 0, 8, -1}, {0, 0, 0, 24, -6}, {6, -24, 0, 0, 0}};
-    /* laws bend sooner than N does */
+    /* The curvature of laws requires shorter steps than that of N. */
     const double h =
         (lw_dampers_linear(m->flow->dampers) ? 1e-4 : 1e-5) / lw_null_fastest(m->shape, m->flow->data->v);
     lw_status status = LW_OK;
@@ -82,9 +79,10 @@ static lw_status add_rates(massless_method *m, double t, const double *tau, doub
     return status;
 }
 
-/* Forces that are undefined, or of absurd size, leave numbers that are none. x: per speed. */
+/* The remedy for forces that are undefined or of absurd size, which lead to results that are not finite. */
 static const char look_at_forces[] =
     "look at the forces and motions that act there: is one undefined or of absurd size?";
+/* Reports a number among x, per speed, that is not finite. */
 static lw_status finite_speeds(const lw_model *model, const double *x, double t, lw_error *error) {
     int k = 0;
     while (k < model->nv && isfinite(x[k])) k++;
@@ -94,10 +92,9 @@ static lw_status finite_speeds(const lw_model *model, const double *x, double t,
                       look_at_forces, "carries forces that are not finite at t = %g", t);
 }
 
-/* --- closed loops
- * --------------------------------------------------------------------------------------------- */
+/* --- closed loops ------------------------------------------------------------------------------------- */
 
-/* What the rows leave when nothing but prescribed speeds accelerates. */
+/* Computes the residuals of the rows if only prescribed speeds accelerate. */
 static void row_defects(massless_method *m, double *out) {
     const lw_model *model = m->shape->model;
     lw_data *data = m->flow->data;
@@ -115,8 +112,8 @@ static void row_defects(massless_method *m, double *out) {
     lw_loop_method_row_defects(&m->looped, out);
 }
 
-/* Accelerations that are shown must not be rounding: the check of balance cannot tell where a motion that
- * moves next to no mass decides on the forces of the others. */
+/* Refuses accelerations that consist of rounding. The check of balance cannot detect them where a motion that
+ * moves next to no mass determines the forces on the others. */
 static lw_status check_certain(const massless_method *m, double t, lw_error *error) {
     const double most = 1e-6;
     const lw_model *model = m->shape->model;
@@ -154,19 +151,18 @@ static lw_status solve_loops(lw_loop_method *looped, double t, const double *tau
     return status == LW_OK ? finite_speeds(m->shape->model, data->vdot, t, error) : status;
 }
 
-/* A step that leaves springs out of balance by more, in rad or lengths, has met a jump. */
+/* A step that leaves springs out of balance by more than this, in rad or typical lengths, has met a jump. */
 static const double jump = 0.01;
 
-/* --- the method
- * ------------------------------------------------------------------------------------------------ */
+/* --- the method --------------------------------------------------------------------------------------- */
 
-/* Shape and kinds; LW_ERROR_UNSUPPORTED if some motion is not determined. */
+/* Finds the massless directions and their kinds. Returns LW_ERROR_UNSUPPORTED if one is undetermined. */
 static lw_status look_at(const lw_model *model, lw_null_shape **out, lw_null_kinds *kinds, lw_error *error) {
     lw_null_shape *shape = lw_null_shape_create(model);
     *out = shape;
     if (!shape) return lw_out_of_memory(error);
     lw_status status = LW_OK;
-    enum { LIMIT = 400 }; /* speeds: a second or two to look at it */
+    enum { LIMIT = 400 }; /* So many speeds take a second or two to examine. */
     if (shape->dense && model->nv > LIMIT)
         return lw_fail(
             error, LW_ERROR_UNSUPPORTED, NULL, "take a recursive or a sparse method",
@@ -184,7 +180,7 @@ static lw_status look_at(const lw_model *model, lw_null_shape **out, lw_null_kin
 static void destroy(lw_method *base) {
     massless_method *m = (massless_method *)base;
     if (!m) return;
-    m->looped.data = NULL; /* the flow's */
+    m->looped.data = NULL; /* The flow owns the data. */
     lw_loop_system_destroy(m->system);
     lw_projection_destroy(m->projection);
     lw_follow_destroy(m->follow);
@@ -279,7 +275,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     lw_violation left;
     if (vdot) memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
     if (vdot && m->projection) lw_project_positions(m->projection, 0, q, 40, &left, NULL);
-    m->any_position = true; /* if there is no balance, a run says so */
+    m->any_position = true; /* A run reports that there is no balance. */
     if (vdot) lw_formulation_massless.to_state(method, 0, q, model->v0, y);
     status = vdot ? lw_formulation_massless.accelerations(method, 0, y, y + nq, NULL, vdot, NULL, NULL, error)
                   : lw_out_of_memory(error);
@@ -289,8 +285,6 @@ static lw_status applies(const lw_model *model, lw_error *error) {
     return status == LW_ERROR_SINGULAR ? LW_ERROR_UNSUPPORTED : status;
 }
 
-/* Positions and velocities in balance: q, v of the flow's data. work (may be NULL): of drives and forces on
- * the way down. */
 lw_status lw_massless_settle(massless_method *m, bool start, double t, const double *q, const double *v,
                              lw_power *work, lw_error *error) {
     const lw_model *model = m->shape->model;
@@ -310,7 +304,7 @@ lw_status lw_massless_settle(massless_method *m, bool start, double t, const dou
     return status == LW_OK ? lw_springs_consistent(m->flow, m->springs, t, NULL, error) : status;
 }
 
-/* Tells of initial values that bodies without mass cannot have. */
+/* Reports initial values that massless bodies cannot have and that have been changed. */
 static void tell_changes(const massless_method *m, double t, const double *q, const double *v,
                          const double *y) {
     const lw_model *model = m->shape->model;
@@ -335,9 +329,9 @@ static void tell_changes(const massless_method *m, double t, const double *q, co
                 model->joints[model->bodies[v_joint].joint_index].name, v_change);
 }
 
-/* What fails here is told by the derivative of that state. Where a damper stands nearly across a motion its
- * speed is next to infinite for a moment: then a tree starts with w as given, so that momenta keep their
- * figures beside it. */
+/* If this fails, the derivative at the state reports the reason. If a damper stands nearly across a motion,
+ * its speed is almost infinite for a moment. A tree then starts with w as given, so that the large speed does
+ * not cost digits of the momenta. */
 static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     massless_method *m = (massless_method *)base;
     const lw_model *model = base->model;
@@ -356,7 +350,7 @@ void lw_massless_from_state(lw_method *base, double t, const double *y, double *
     massless_method *m = (massless_method *)base;
     const lw_model *model = base->model;
     lw_data *data = m->flow->data;
-    lw_take_state(model, data, t, y, y + model->nq); /* prescribed entries exactly */
+    lw_take_state(model, data, t, y, y + model->nq); /* sets prescribed entries exactly */
     memcpy(v, data->v, (size_t)model->nv * sizeof *v);
     memcpy(q, data->q, (size_t)model->nq * sizeof *q);
     lw_normalise_q(model, q);
@@ -364,7 +358,7 @@ void lw_massless_from_state(lw_method *base, double t, const double *y, double *
         memcpy(v, data->v, (size_t)model->nv * sizeof *v);
 }
 
-/* A velocity that is not consistent is replaced by the one that is. */
+/* A velocity that is not consistent is replaced by the consistent one. */
 static lw_status accelerations(lw_method *base, double t, const double *q, const double *v, const double *tau,
                                double *vdot, double *reactions, bool *unique, lw_error *error) {
     massless_method *m = (massless_method *)base;
@@ -426,8 +420,8 @@ static lw_status must_be_finite(const lw_model *model, const lw_power *power, co
                           "speeds or powers of bodies without mass exceed all numbers at t = %g", t);
 }
 
-/* Closed loops: ydot - (derivative), where positions and velocities are drawn back to where loops and springs
- * want them. */
+/* The residual of closed loops: ydot less the derivative, which draws positions and velocities back to those
+ * at which loops are closed and springs balance. */
 static lw_status residual_loops(massless_method *m, double t, const double *y, const double *ydot,
                                 double *out, lw_power *power, lw_error *error) {
     const lw_model *model = m->shape->model;
@@ -437,7 +431,8 @@ static lw_status residual_loops(massless_method *m, double t, const double *y, c
     if (status != LW_OK) return status;
     lw_loop_method_velocity_defect(&m->looped);
     lw_loop_close(m->flow->loops, pull, m->looped.defect, out + nq);
-    for (int k = 0; k < model->nv; k++) out[nq + k] += draw * (data->v[k] - y[nq + k]); /* into balance */
+    for (int k = 0; k < model->nv; k++)
+        out[nq + k] += draw * (data->v[k] - y[nq + k]); /* draws v into balance */
     memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
     lw_loop_close(m->flow->loops, pull, m->looped.rows->phi, m->v);
     if (m->springs) lw_springs_pull(m->springs, t, pull, m->v);
@@ -446,8 +441,8 @@ static lw_status residual_loops(massless_method *m, double t, const double *y, c
     return must_be_finite(model, power, out, t, error);
 }
 
-/* Rows: qdot - N(q) v;  M wdot + h - Q, and wdot without mass, as above;  wdot - (the prescribed one) at
- * prescribed speeds. */
+/* The rows are qdot - H(q) v;  M wdot + h - Q with the massless part of wdot (lw_massless_add_still);  and
+ * wdot less the prescribed acceleration at prescribed speeds. */
 static lw_status residual(lw_method *base, double t, const double *y, const double *ydot, double *out,
                           lw_power *power, lw_error *error) {
     massless_method *m = (massless_method *)base;
@@ -494,7 +489,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     if (!m->shape->dense) {
         if (!m->kinds.algebraic && !(m->springs && lw_dampers_loose_count(m->flow->dampers))) return LW_OK;
         const double *v = y + nq;
-        if (m->follow && m->follow->directions) { /* their laws may tell speeds apart */
+        if (m->follow && m->follow->directions) { /* The laws of latent dampers depend on the speeds. */
             lw_massless_from_state(base, t, y, m->w, m->v);
             v = m->v;
         }

@@ -1,5 +1,4 @@
-/* massless_directions.c - the directions of a model that move no mass, for people: which, and what determines
- * them.
+/* massless_directions.c - the public list of a model's massless directions, and what determines them.
  *
  * Source   docs/theory/massless.md.
  * Cost     O(n) for trees, O(n^3) with closed loops; allocates.
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 
 struct lw_directions {
-    int dynamic, count;
+    int dynamic, count; /* The number of motions that move mass, and the number of massless directions. */
     lw_direction *list;
 };
 
@@ -30,7 +29,7 @@ static lw_status list_directions(const lw_null_shape *shape, const lw_null_kinds
     if (!out->list) return lw_out_of_memory(error);
     out->count = shape->count;
     for (int k = 0; k < shape->count; k++) {
-        /* from ground outwards, as bodies are labelled */
+        /* The list goes from ground outwards, as the numbers of bodies do. */
         lw_direction *d = &out->list[shape->dense ? k : shape->count - 1 - k];
         int body = lw_body_of_speed(model, kinds->speed[k]), joint = model->bodies[body].joint_index;
         *d = (lw_direction){.kind = kinds->kind[k],
@@ -46,16 +45,16 @@ static lw_status list_directions(const lw_null_shape *shape, const lw_null_kinds
     return LW_OK;
 }
 
-/* Where every body has mass and inertia in every direction there is nothing to look for, and all that loops
- * leave is dynamic. */
+/* If every body has mass and inertia in every direction, there are no massless directions, and all motions
+ * that the loops allow are dynamic. */
 static lw_status all_dynamic(const lw_model *model, lw_directions *out, lw_error *error) {
     double *q = calloc((size_t)model->nq + (size_t)model->nv + 1, sizeof *q);
     lw_mobility *mobility = NULL;
     lw_status status = q ? LW_OK : lw_out_of_memory(error);
     if (status == LW_OK) {
         lw_model_initial_state(model, q, q + model->nq);
-        lw_assemble(model, 0, q, q + model->nq, NULL,
-                    NULL); /* where it does not close, as it comes closest */
+        /* If the loops cannot be closed, q is the position that comes closest. */
+        lw_assemble(model, 0, q, q + model->nq, NULL, NULL);
         status = lw_mobility_create(model, 0, q, &mobility, error);
     }
     if (status == LW_OK) out->dynamic = lw_mobility_freedom(mobility);
@@ -119,7 +118,7 @@ lw_status lw_directions_balance(const lw_model *model, lw_error *error) {
     lw_run_defaults(model, &options);
     options.method = "massless";
     options.integrator = options.drift = NULL;
-    options.observe = stop; /* at the first sample, which is the initial state, settled */
+    options.observe = stop; /* The run stops at the first sample, the initial state in balance. */
     lw_status status = lw_simulate(model, &options, NULL, NULL, NULL, error);
     return status == LW_ERROR_STOPPED ? LW_OK : status;
 }

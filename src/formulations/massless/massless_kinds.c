@@ -1,11 +1,11 @@
-/* massless_kinds.c - what determines each motion without mass: a damper, a spring, or nothing; and how to say
- * so.
+/* massless_kinds.c - classifies massless motions by what determines them, a damper, a spring or nothing, and
+ * describes them in messages.
  *
- * At the initial position and at some beside it N'C N is factored; a direction whose pivot vanishes against
- * its diagonal at all of them has no damper of its own. If the balance of these directions changes with
- * position, springs hold them; the others are undetermined.
+ * N'C N is factored at the initial position and at some positions beside it. A direction whose pivot vanishes
+ * against its diagonal at all of them has no damper of its own. If the balance of these directions changes
+ * with position, springs hold them; the others are undetermined.
  *
- * Source   Arnold (2013), sect. 3.5: the regularity of d gamma / d zeta; docs/theory/massless.md, 4-6.
+ * Source   Arnold (2013), sect. 3.5: the regularity of d gamma / d zeta; docs/theory/massless.md, 3, 4 and 8.
  * Cost     that of a few evaluations; allocates.
  */
 #include "formulations/massless/massless_parts.h"
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- sentences --------------------------------------------------------------------------------------- */
+/* --- messages ---------------------------------------------------------------------------------------- */
 
 int lw_body_of_speed(const lw_model *model, int speed) {
     int body = model->body_count;
@@ -31,7 +31,7 @@ void lw_describe_speed(const lw_model *model, int speed, char *text, size_t size
     int i = lw_body_of_speed(model, speed);
     const lw_body *body = &model->bodies[i];
     const lw_link *link = &model->links[i];
-    /* the joint's own part of it, at zero displacement: the motion that a user knows */
+    /* The motion of the joint alone at zero displacement, which is the motion that a user knows. */
     double q[LW_JOINT_MAX_Q], R[9], p[3], all[6 * LW_JOINT_MAX_V], axis[3];
     lw_joint_zero(link->joint.type, q);
     lw_joint_motion(&link->joint, q, NULL, R, p, all, NULL);
@@ -77,11 +77,12 @@ static double chance(uint64_t *state) {
 }
 
 enum { STATES = 4 };
-static const double vanished = 1e-9; /* of a pivot against its diagonal */
-static const double rounding =
-    1e-20; /* of a pivot against what dampers could give: 1e-10 of a speed reaches them */
+/* A pivot has vanished if it does not exceed this part of its diagonal. */
+static const double vanished = 1e-9;
+/* A pivot is rounding if it does not exceed this part of lw_dampers_sizes: dampers see 1e-10 of the speed. */
+static const double rounding = 1e-20;
 
-/* State number s: the initial one at rest, then others beside it, closed where there are loops. */
+/* Takes state number s: 0 is the initial position at rest, others are beside it; loops are closed. */
 static void look_at(lw_flow *flow, lw_projection *projection, int s, double *q, double *v) {
     const lw_model *model = flow->model;
     uint64_t random = 4711u + (uint64_t)s;
@@ -93,19 +94,21 @@ static void look_at(lw_flow *flow, lw_projection *projection, int s, double *q, 
         lw_project_positions(projection, 0, q, 40, &left, NULL);
         lw_project_velocities(projection, 0, q, v, &left, NULL);
     }
-    for (int k = 0; k < model->nv; k++) v[k] *= 1e-3; /* smoothed friction resists near rest */
+    for (int k = 0; k < model->nv; k++) v[k] *= 1e-3; /* Smoothed friction resists near rest only. */
     lw_take_state(model, flow->data, 0, q, v);
 }
 
-/* What several states have shown of the pivots. Which directions of a group are damped may change from one to
- * the next, as the speeds that stand for them do; how many does not, but in singular positions. */
+/* The pivots of several states. The directions of a group that are damped may change from one state to the
+ * next, as the speeds that represent them do; their number does not change but in singular positions. */
 typedef struct pivots {
-    bool *
-        /* per direction: no damper of its own, at the first state where the fewest of its group have none */
-        none;
-    bool *sound;     /* at one state */
-    int *of;         /* per direction: its group */
-    int *most, *now; /* per group: how many are damped, at the best state and at this one */
+    /* Per direction: it has no damper of its own, at the first state at which the fewest directions of its
+     * group have none. */
+    bool *none;
+    bool *sound; /* Per direction: its pivot does not vanish at the last state. */
+    int *of;     /* Per direction: its group. */
+    /* Per group: the number of damped directions, at the state with the most of them and at the last
+     * state. */
+    int *most, *now;
 } pivots;
 
 static bool pivots_create(const lw_flow *flow, pivots *p, lw_arena *arena) {
@@ -121,7 +124,8 @@ static bool pivots_create(const lw_flow *flow, pivots *p, lw_arena *arena) {
     return true;
 }
 
-/* Pivots at the state in the flow: which vanish, and which are negative. */
+/* Examines the pivots at the state in the flow: those that vanish, and those that are negative. floor: per
+ * direction, raised to a part of the diagonal. */
 static void inspect(lw_flow *flow, pivots *p, bool *negative, double *floor) {
     int n = flow->shape->count;
     bool *skipped = lw_dampers_skipped(flow->dampers);
@@ -131,8 +135,8 @@ static void inspect(lw_flow *flow, pivots *p, bool *negative, double *floor) {
     if (lw_flow_at(flow, 0, NULL, NULL) != LW_OK) return;
     for (int k = 0; k < n; k++) skipped[k] = false, floors[k] = vanished * fabs(diagonal[k]);
     lw_dampers_factor(flow->dampers, flow->data, 0);
-    lw_dampers_sizes(flow->dampers, flow->data, 0,
-                     flow->weight); /* with latent ones: only a measure of rounding */
+    /* The sizes contain latent dampers, too, but they only measure rounding. */
+    lw_dampers_sizes(flow->dampers, flow->data, 0, flow->weight);
     memset(p->now, 0, (size_t)n * sizeof *p->now);
     for (int k = 0; k < n; k++) {
         bool sound = fabs(pivot[k]) > fmax(vanished * fabs(diagonal[k]), rounding * flow->weight[k]) &&
@@ -148,8 +152,7 @@ static void inspect(lw_flow *flow, pivots *p, bool *negative, double *floor) {
         if (p->now[k] > p->most[k]) p->most[k] = p->now[k];
 }
 
-/* The speed that a motion N z, u of all speeds, is best known by: the largest, of a joint whose body
- * moves. */
+/* Returns the speed that names the motion N z = u best: the largest one of a joint whose body moves. */
 static int best_speed(const lw_flow *flow, const double *z, const double *u) {
     const lw_model *model = flow->model;
     double best = 0;
@@ -169,13 +172,12 @@ static int best_speed(const lw_flow *flow, const double *z, const double *u) {
     return speed;
 }
 
-/* Motions that have names: z in directions, u = N z in speeds, and the speed that each is known by. No later
- * motion has a part at that speed, so that all names differ, and the speeds with names are coordinates of all
- * motions without mass. */
+/* The motions that have names. No later motion has a part at the speed that names an earlier one. So all
+ * names differ, and the speeds that are names are coordinates of all massless motions. */
 typedef struct names {
     int count;
-    double *z, *u;
-    int *speed;
+    double *z, *u; /* Per motion: z in directions, and u = N z in speeds. */
+    int *speed;    /* Per motion: the speed that names it. */
 } names;
 
 static bool names_create(const lw_flow *flow, names *named, lw_arena *arena) {
@@ -186,14 +188,16 @@ static bool names_create(const lw_flow *flow, names *named, lw_arena *arena) {
     return named->z && named->u && named->speed;
 }
 
+/* Returns z of the next motion, set to zero. */
 static double *next_motion(const lw_flow *flow, const names *named) {
     double *z = named->z + (size_t)named->count * (size_t)flow->shape->count;
     memset(z, 0, (size_t)flow->shape->count * sizeof *z);
     return z;
 }
 
-/* The name of the next motion: the wanted speed if it is free and the motion has a part there, else the one
- * it is best known by; -1: it is made of motions that have names. */
+/* Names the next motion, and returns the speed: the wanted one if the motion, without its parts along named
+ * motions, has kept at least half of its size there, else that of best_speed. Returns -1 if the motion is a
+ * combination of motions that have names. */
 static int name_next(const lw_flow *flow, names *named, int wanted) {
     int n = flow->shape->count, nv = flow->model->nv;
     double *z = named->z + (size_t)named->count * (size_t)n,
@@ -201,7 +205,7 @@ static int name_next(const lw_flow *flow, names *named, int wanted) {
     memset(u, 0, (size_t)nv * sizeof *u);
     lw_null_times(flow->null, z, u);
     double size = wanted >= 0 ? fabs(u[wanted]) : 0;
-    for (int before = 0; before < named->count; before++) { /* without what has a name */
+    for (int before = 0; before < named->count; before++) { /* The parts along named motions are removed. */
         const double *other = named->u + (size_t)before * (size_t)nv;
         double part = u[named->speed[before]] / other[named->speed[before]];
         for (int i = 0; i < nv; i++) u[i] -= part * other[i];
@@ -213,8 +217,8 @@ static int name_next(const lw_flow *flow, names *named, int wanted) {
     return best;
 }
 
-/* The names of all directions at the state in the flow: the speeds that stand for them, or in loops others of
- * bodies that move. */
+/* Names all directions at the state in the flow: by the speeds that represent them, or in closed loops by
+ * speeds of joints whose bodies move. */
 static bool name_by_speeds(lw_flow *flow, lw_null_kinds *kinds, lw_arena *arena) {
     names named;
     for (int k = 0; k < flow->shape->count; k++) kinds->speed[k] = flow->null->rep[k];
@@ -229,8 +233,8 @@ static bool name_by_speeds(lw_flow *flow, lw_null_kinds *kinds, lw_arena *arena)
 }
 
 /* Names direction k, whose pivot is negative in the last factor, by the speed at which a negative damper
- * drives the motion L^-T e_k, or else by the largest speed of that: damping added there acts against it. The
- * direction that had this name gets the other one. */
+ * drives the motion L^-T e_k, or else by the largest speed of this motion: damping that is added there
+ * opposes it. The direction that had this name gets the former name of k. */
 static bool name_driven(lw_flow *flow, int k, lw_null_kinds *kinds) {
     const int n = flow->shape->count, nv = flow->model->nv;
     double *z = calloc((size_t)(n + nv) + 1, sizeof *z), *u = z + n;
@@ -247,8 +251,8 @@ static bool name_driven(lw_flow *flow, int k, lw_null_kinds *kinds) {
     return true;
 }
 
-/* Names the motions that nothing holds, each by another speed: what is added there determines it. Others that
- * had such a name get a new one. */
+/* Names the motions that nothing holds, each by a different speed: a damper or spring that is added there
+ * determines the motion. Other directions that had such a name get a new one. */
 static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, lw_arena *arena) {
     names named;
     if (!names_create(flow, &named, arena)) return false;
@@ -261,8 +265,8 @@ static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, 
                 lw_springs_free(springs, k, z);
             else
                 z[k] = 1;
-            /* In a group that chooses its pivots, k is a place of the factor: these motions span the group,
-             * and the others beside those of free ones might not. */
+            /* In a group that chooses its pivots, k is a slot of the factor. The motions L^-T e_k of the
+             * slots span the group; the directions themselves beside free motions might not. */
             if (!loose && lw_dampers_within(flow->dampers)[k]) lw_dampers_upper(flow->dampers, z);
             int best = name_next(flow, &named, loose ? -1 : kinds->speed[k]);
             if (best >= 0) kinds->speed[k] = best;
@@ -270,22 +274,24 @@ static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, 
     return true;
 }
 
-/* The least pivot with which a latent damper counts: such that with the mass of the whole mechanism on the
- * springs there it would take 1e-6 of a critical damper's part. */
+/* Returns the least pivot at which a latent damper takes effect: 1e-6 of the critical damping of the whole
+ * mechanism's mass on the springs of direction k. */
 static double least_latent(const lw_null_shape *shape, const lw_springs *springs, int k, int speed) {
     const lw_model *model = shape->model;
     double mass = 0;
-    for (int i = 1; i <= model->body_count; i++) { /* rotors have inertia, and may have no mass */
+    for (int i = 1; i <= model->body_count; i++) { /* Rotors have inertia and may have no mass. */
         const lw_rigid_inertia *I = &model->links[i].inertia;
         mass +=
             I->mass + 0.5 * (I->second[0] + I->second[1] + I->second[2]) / (shape->length * shape->length);
     }
-    double arm = shape->length / shape->unit[speed]; /* of the mass about the axis of a rotation; else 1 */
+    double arm =
+        shape->length / shape->unit[speed]; /* the arm of the mass about the axis of a rotation; else 1 */
     double least = 1e-6 * sqrt(lw_springs_stiffness(springs, k) * mass) * arm * shape->square[speed];
     return isfinite(least) ? least : 0;
 }
 
-/* Floors of latent directions, by the springs that hold them where their damper is left out. */
+/* Sets the floors of latent directions by the stiffness of the springs that hold them without their
+ * damper. */
 static bool floor_latent(lw_flow *flow, lw_flow *probe, lw_projection *projection, const bool *none,
                          double *q, double *v, lw_null_kinds *kinds) {
     int n = flow->shape->count;
@@ -310,7 +316,7 @@ static bool floor_latent(lw_flow *flow, lw_flow *probe, lw_projection *projectio
     return springs != NULL;
 }
 
-/* Algebraic directions that springs do not hold at any of the states become undetermined. */
+/* Makes algebraic directions undetermined that springs hold at none of the states. */
 static bool test_springs(lw_flow *flow, lw_flow *probe, lw_projection *projection, const bool *none,
                          double *q, double *v, lw_null_kinds *kinds) {
     int n = flow->shape->count, loose = -1;
@@ -337,9 +343,9 @@ static bool test_springs(lw_flow *flow, lw_flow *probe, lw_projection *projectio
     return fine;
 }
 
-/* At the initial state itself, where a run begins: what has lost its damper there must be held by springs, or
- * is undetermined, whatever it is elsewhere. The flows are new, with the kinds and floors that the method
- * takes. */
+/* Tests the initial state itself, where a run begins: a direction that has lost its damper there must be held
+ * by springs, or it is undetermined, whatever it is elsewhere. The flows are new, with the kinds and floors
+ * that the method uses. */
 static bool test_start(lw_null_shape *shape, lw_projection *projection, double *q, double *v,
                        lw_null_kinds *kinds) {
     int n = shape->count;
@@ -363,7 +369,7 @@ static bool test_start(lw_null_shape *shape, lw_projection *projection, double *
     if (fine) {
         look_at(flow, projection, 0, q, v);
         lw_take_state(model, flow->data, 0, q, model->v0);
-        lw_flow_velocity(flow, 0, NULL, NULL); /* what fails otherwise is not a matter of directions */
+        lw_flow_velocity(flow, 0, NULL, NULL); /* Other failures do not concern the directions. */
         const bool *loose = lw_dampers_loose(flow->dampers);
         bool lost = lw_dampers_lost(flow->dampers);
         int driven = lw_dampers_driven(flow->dampers);
@@ -380,8 +386,8 @@ static bool test_start(lw_null_shape *shape, lw_projection *projection, double *
     return fine;
 }
 
-/* Does the pivot of direction k vanish at q, or close to it along its motion? As in massless_lost_damping.c,
- * of which this is the look beforehand. */
+/* Tells whether the pivot of direction k vanishes at q or close to it along the motion, with the distances of
+ * massless_lost_damping.c. */
 static bool vanishes(lw_flow *flow, int k, double floor, const double *q, const double *v, double *at,
                      double *u) {
     static const double away[] = {0, 1.37e-6, 1.37e-4, 1.37e-3, 1.37e-2}, nothing = 1e-6;
@@ -398,8 +404,8 @@ static bool vanishes(lw_flow *flow, int k, double floor, const double *q, const 
     return false;
 }
 
-/* Directions that nothing but latent dampers resists, if any: these are algebraic if there is none at the
- * initial state. */
+/* Finds the directions that no damper but latent ones resists, if anything does. They are algebraic if their
+ * damper has no effect at the initial state. */
 static bool find_latent(lw_flow *flow, lw_projection *projection, pivots *seen, double *q, double *v,
                         lw_null_kinds *kinds, lw_arena *arena) {
     int n = flow->shape->count;
@@ -443,7 +449,7 @@ lw_status lw_null_classify(lw_null_shape *shape, lw_null_kinds *kinds, lw_arena 
     kinds->latent = LW_NEW(arena, bool, n + 1);
     pivots seen = {0};
     double *q = LW_NEW(arena, double, model->nq + 1), *v = LW_NEW(arena, double, model->nv + 1);
-    bool *before = LW_NEW(arena, bool, n + 1); /* driven, at the states before */
+    bool *before = LW_NEW(arena, bool, n + 1); /* Per direction: it was driven at an earlier state. */
     if (lw_arena_failed(arena)) return lw_out_of_memory(error);
     if (!n) return LW_OK;
     lw_flow *flow = lw_flow_create(shape), *probe = NULL;

@@ -1,17 +1,17 @@
-/* massless_loops.c - motions without mass in mechanisms with closed loops, by dense algebra.
+/* massless_loops.c - massless motions of mechanisms with closed loops, by dense algebra.
  *
- *   N:  K N = 0,  J N = 0,        K = sum J_i'P_i J_i,  P_i the kinetic indicator of body i,  J the rows of
- *   loops and constraints
+ *   N:  K N = 0,  J N = 0,        K = sum J_i'P_i J_i
  *
- * J' = Q R with pivoting gives all motions Z that the loops allow; of these the singular vectors of Z'K Z
- * without kinetic part are the directions. A basis with ones at the speeds that stand for them varies
- * smoothly.
+ * P_i is the kinetic indicator of body i, J has the rows of loops and constraints. J' = Q R with pivoting
+ * gives all motions Z that the loops allow; the singular vectors of Z'K Z whose singular value vanishes are
+ * the massless directions. A basis with ones at the speeds that represent them varies smoothly with position.
  *
  *   [ M + s E   -J' ] [ vdot   ]   [ Q - h ]
- *   [ J          0  ] [ lambda ] = [ -b    ]       E ones at these speeds
+ *   [ J          0  ] [ lambda ] = [ -b    ]       E has ones at these speeds
  *
- * is regular where they are the only singularity. Multiplying by N' shows that vdot is zero at these speeds,
- * as Q is in balance, so s adds nothing. Dependent rows are left out by pivoting.
+ * is regular if the massless directions are the only singularity. Multiplication by N' shows that vdot is
+ * zero at these speeds, since Q is in balance, so s does not change the result. Dependent rows are left out
+ * by pivoting.
  *
  * Source   docs/theory/massless.md, 7.
  * Cost     O(n^3), no allocation but in create.
@@ -29,28 +29,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double kinetic_zero = 1e-10; /* of a singular value of Z'K Z */
+/* A singular value of Z'K Z counts as zero below this part of the largest one. */
+static const double kinetic_zero = 1e-10;
 
 struct lw_loop_null {
     const lw_null_shape *shape;
     lw_rows *rows;
-    int count; /* speeds that are not prescribed */
-    int *speed;
-    double *scale;           /* per such speed: a length where it slides */
-    double *P;               /* 36 per body */
-    lw_orthogonal *qr, *svd; /* workspaces */
-    int *order, rank;        /* of J' */
-    double *ties;            /* nv per row */
-    double *J;               /* J': count x rows, factored */
-    double *Z;               /* count x (count - rank) */
-    double *jacobian;        /* 6 x count of one body, for each: 6 per body and speed */
-    double *K, *KZ;          /* count x count */
-    double *values, *left, *right;
-    double *basis; /* count x directions */
+    int count;     /* The number of free speeds, which are not prescribed. */
+    int *speed;    /* Per free speed: its index among all speeds. */
+    double *scale; /* Per free speed: its unit, 1 for a rotation and the typical length otherwise. */
+    double *P;     /* 36 per body: the kinetic indicator of its own inertia. */
+    lw_orthogonal *qr, *svd; /* Workspaces of the QR factor and of the singular values. */
+    int *order, rank;        /* The order of the rows after pivoting, and the rank of J. */
+    double *ties;            /* nv per row: the constraint matrix. */
+    double *J;               /* count x rows: J' in units of length, factored. */
+    double *Z;               /* count x (count - rank): the motions that the loops allow. */
+    double *jacobian;        /* 6 per body and free speed: the twist of the body for this speed alone. */
+    double *K, *KZ;          /* count x count: K, and Z'K Z. */
+    double *values, *left, *right; /* The singular values and vectors of Z'K Z. */
+    double *basis;                 /* count x directions: the massless directions in units of length. */
 };
 
-/* --- the motions that loops allow
- * ------------------------------------------------------------------------ */
+/* --- the motions that loops allow --------------------------------------------------------------------- */
 
 lw_loop_null *lw_loop_null_create(const lw_null_shape *shape, lw_arena *arena) {
     const lw_model *model = shape->model;
@@ -100,7 +100,7 @@ void lw_loop_null_destroy(lw_loop_null *l) {
     l->qr = l->svd = NULL;
 }
 
-/* J' of the free speeds, in units of lengths, factored; Z. */
+/* Computes J' of the free speeds in units of length, its factor, and Z. */
 static void allowed(lw_loop_null *l, lw_data *data) {
     const lw_model *model = l->shape->model;
     int n = l->count, m = l->rows->count;
@@ -112,7 +112,7 @@ static void allowed(lw_loop_null *l, lw_data *data) {
             l->J[k + r * n] = unit * l->scale[k] * l->ties[l->speed[k] + r * model->nv];
     }
     l->rank = m && n ? lw_qr_factor(l->qr, n, m, l->J, l->order, LW_RANK_TOLERANCE) : 0;
-    /* rows that move nothing at all leave rounding only, of entries of order one */
+    /* Rows that no free speed changes have rounding only, of entries of order one. */
     while (l->rank && fabs(l->J[(size_t)(l->rank - 1) * (size_t)(n + 1)]) < LW_RANK_TOLERANCE) l->rank--;
     int free_count = n - l->rank;
     memset(l->Z, 0, (size_t)n * (size_t)(free_count + 1) * sizeof *l->Z);
@@ -120,7 +120,7 @@ static void allowed(lw_loop_null *l, lw_data *data) {
     if (m && free_count) lw_qr_apply(l->qr, false, n, m, l->J, free_count, l->Z);
 }
 
-/* K = sum J_i'P_i J_i of the free speeds; the twists of all bodies per speed stay in jacobian. */
+/* Computes K = sum J_i'P_i J_i of the free speeds; jacobian keeps the twists of all bodies per speed. */
 static void kinetic(lw_loop_null *l, const lw_data *data) {
     const lw_model *model = l->shape->model;
     int n = l->count;
@@ -147,7 +147,7 @@ static void kinetic(lw_loop_null *l, const lw_data *data) {
     }
 }
 
-/* Singular values of Z'K Z, descending, with the right singular vectors; returns how many there are. */
+/* Computes the singular values of Z'K Z, descending, with the singular vectors. Returns their number. */
 static int still(lw_loop_null *l) {
     int n = l->count, free_count = n - l->rank;
     if (!free_count) return 0;
@@ -157,7 +157,7 @@ static int still(lw_loop_null *l) {
     return free_count;
 }
 
-/* The last `count` singular vectors as motions of the free speeds. */
+/* Sets basis to the last `count` singular vectors, as motions of the free speeds. */
 static void take_last(lw_loop_null *l, int free_count, int count) {
     int n = l->count;
     for (int k = 0; k < count; k++)
@@ -177,7 +177,8 @@ lw_status lw_loop_null_at(lw_loop_null *l, lw_null *null, lw_data *data, lw_erro
     if (!count) return LW_OK;
     kinetic(l, data);
     int free_count = still(l);
-    /* one more without mass: a singular position. The last regular one must stand apart from rounding. */
+    /* If one more motion is massless, the position is singular: the smallest singular value that is not of a
+     * direction must exceed rounding. */
     if (free_count < count ||
         (free_count > count && !(l->values[free_count - count - 1] > 1e-13 * l->values[0])))
         return lw_fail(
@@ -185,8 +186,9 @@ lw_status lw_loop_null_at(lw_loop_null *l, lw_null *null, lw_data *data, lw_erro
             "bodies without mass are in a singular position: there are more motions without mass than "
             "elsewhere");
     take_last(l, free_count, count);
-    /* The basis is scaled to ones at the speeds that represent it: B := B (B_rep)^-1, by elimination on
-     * columns. The rows farthest from dependent are chosen, unless another basis is to be followed. */
+    /* The basis is transformed so that it has ones at the speeds that represent it, B := B (B_rep)^-1, by
+     * elimination on columns. The rows with the largest pivots are chosen, unless the choice of another basis
+     * is taken over. */
     for (int k = 0; k < count; k++) {
         int row = -1, best = k;
         for (int i = 0; i < n; i++) {
@@ -244,8 +246,7 @@ void lw_loop_close(lw_loop_null *l, double rate, const double *violation, double
     for (int a = 0; a < n; a++) v[l->speed[a]] -= rate * x[a] * l->scale[a];
 }
 
-/* --- structure
- * --------------------------------------------------------------------------------------------- */
+/* --- structure ---------------------------------------------------------------------------------------- */
 
 static double chance(uint64_t *state) {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -254,7 +255,7 @@ static double chance(uint64_t *state) {
     return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
 }
 
-/* The initial position, closed, or one beside it. */
+/* Takes the initial position (number 0) or one beside it, with its loops closed. */
 static void position(const lw_model *model, lw_projection *projection, const double *unit, int number,
                      double *q, double *v, lw_data *data) {
     uint64_t random = 77u + (uint64_t)number;
@@ -275,7 +276,7 @@ lw_status lw_loops_structure(lw_null_shape *shape, int *mobility, lw_error *erro
     double P[36];
     for (int i = 1; i <= model->body_count && !deficient; i++)
         deficient = lw_kinetic_own(model, i, shape->length, P) < 6;
-    if (!deficient) return LW_OK; /* every motion moves mass */
+    if (!deficient) return LW_OK; /* Every motion moves mass. */
     lw_arena *arena = lw_arena_create(NULL);
     lw_data *data = NULL;
     lw_projection *projection = lw_projection_create(model, LW_HOLD_NONE);
@@ -284,7 +285,7 @@ lw_status lw_loops_structure(lw_null_shape *shape, int *mobility, lw_error *erro
     bool fine = l && !lw_arena_failed(arena) && projection && lw_data_create(model, NULL, &data) == LW_OK;
     int fewest = -1, n = fine ? l->count : 0;
     for (int k = 0; k <= POSITIONS && fine; k++) {
-        /* the last time at the initial position again, for the speeds that stand for them */
+        /* The last round is at the initial position again, for the choice of the representing speeds. */
         position(model, projection, shape->unit, k % POSITIONS, q, v, data);
         allowed(l, data);
         kinetic(l, data);
@@ -299,8 +300,8 @@ lw_status lw_loops_structure(lw_null_shape *shape, int *mobility, lw_error *erro
         }
         if (fewest < 0 || without < fewest) fewest = without;
     }
-    if (fine &&
-        fewest > 0) { /* rows of the basis that are farthest from dependent: pivoting on its transpose */
+    /* Pivoting on the transpose of the basis finds the rows that are farthest from dependent. */
+    if (fine && fewest > 0) {
         double *T = LW_NEW(arena, double, (size_t)n *(size_t)fewest + 1);
         int *order = LW_NEW(arena, int, n + 1), *reps = LW_NEW(arena, int, fewest + 1);
         fine = !lw_arena_failed(arena);
@@ -319,24 +320,23 @@ lw_status lw_loops_structure(lw_null_shape *shape, int *mobility, lw_error *erro
     return fine ? LW_OK : lw_out_of_memory(error);
 }
 
-/* --- accelerations
- * -------------------------------------------------------------------------------------------- */
+/* --- accelerations ------------------------------------------------------------------------------------ */
 
 struct lw_loop_system {
     lw_loop_null *null;
-    lw_symmetric *symmetric;
-    double *M;          /* nv x nv: the mass matrix */
-    double *q, *v;      /* the state, which mass matrix and inverse dynamics do not keep */
-    double *vdot;       /* per speed: the accelerations found so far */
-    double *force;      /* per speed: Q - h - M vdot + J'lambda */
-    double *A;          /* M + s E of the free speeds, in units */
-    double added;       /* s */
-    double *small;      /* Z'A Z, factored */
-    double *x;          /* per free speed, in units: by how much the last round changes vdot */
-    double uncertainty; /* what rounding leaves of the accelerations, relative */
-    int uncertain;      /* the speed of which it leaves most */
-    double *load;       /* per free speed, in units: what the forces leave */
-    double *rhs;        /* per row, in units: what the rows leave */
+    lw_symmetric *symmetric; /* Workspace of the Cholesky factor. */
+    double *M;               /* nv x nv: the mass matrix. */
+    double *q, *v;           /* The state, which the mass matrix and inverse dynamics overwrite in data. */
+    double *vdot;            /* Per speed: the accelerations found so far. */
+    double *force;           /* Per speed: Q - h - M vdot + J'lambda. */
+    double *A;               /* M + s E of the free speeds, in units of length. */
+    double added;            /* s */
+    double *small;           /* Z'A Z, factored. */
+    double *x;               /* Per free speed, in units of length: the change of vdot in the last round. */
+    double uncertainty;      /* The relative error that rounding leaves in the accelerations. */
+    int uncertain;           /* The speed with the largest such error. */
+    double *load;            /* Per free speed, in units of length: the residual of the forces. */
+    double *rhs;             /* Per row, in units of length: the residual of the rows. */
 };
 
 lw_loop_system *lw_loop_system_create(lw_loop_null *null, lw_arena *arena) {
@@ -365,12 +365,12 @@ void lw_loop_system_destroy(lw_loop_system *s) {
     if (s) lw_symmetric_destroy(s->symmetric);
 }
 
-/* M + s E of the free speeds in their units, and Z'(M + s E) Z factored. */
+/* Computes A = M + s E of the free speeds in units of length, and factors Z'A Z. */
 static bool factor_system(lw_loop_system *s, const lw_loop_equations *e) {
     lw_loop_null *l = s->null;
     const int n = l->count, nv = l->shape->model->nv, free_count = n - l->rank;
     double *AZ = l->basis;
-    lw_mass_matrix_held(l->shape->model, e->data, e->t, s->q, s->M); /* may take the state anew, at rest */
+    lw_mass_matrix_held(l->shape->model, e->data, e->t, s->q, s->M); /* may set the state in data, at rest */
     s->added = 0;
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
@@ -388,8 +388,8 @@ static bool factor_system(lw_loop_system *s, const lw_loop_equations *e) {
     return lw_cholesky_factor(s->symmetric, free_count, s->small, NULL);
 }
 
-/* What the equations leave at accelerations vdot and multipliers lambda: of forces, per free speed, and of
- * rows, all in units. drive (per speed): what is left of forces at prescribed speeds. */
+/* Computes the residuals of the equations at accelerations vdot and multipliers lambda: load and rhs in units
+ * of length, and force per speed, which at prescribed speeds gives the force of the drive. */
 static void find_rest(lw_loop_system *s, const lw_loop_equations *e, const double *vdot) {
     const lw_loop_null *l = s->null;
     const lw_model *model = l->shape->model;
@@ -413,8 +413,8 @@ static void find_rest(lw_loop_system *s, const lw_loop_equations *e, const doubl
     }
 }
 
-/* Adds to vdot and lambda what the rest asks for: x = Q_1 R_11^-T (rows kept) + Z z, J'lambda = A x -
- * load. */
+/* Adds to vdot and lambda the corrections that the residuals require: x = Q_1 R_11^-T (rhs of the independent
+ * rows) + Z z and J'lambda = A x - load. */
 static void solve_rest(lw_loop_system *s, double *vdot, double *lambda) {
     lw_loop_null *l = s->null;
     const int n = l->count, m = l->rows->count, rank = l->rank, free_count = n - rank;
@@ -444,8 +444,8 @@ static void solve_rest(lw_loop_system *s, double *vdot, double *lambda) {
     }
 }
 
-/* How far the last round has changed the accelerations, each against those of its joint (1/s^2 at least):
- * what rounding leaves of them. The joint that it changed most is kept. */
+/* Measures the change of the accelerations in the last round, each relative to those of its joint (at least
+ * 1/s^2), as the error that rounding leaves. Keeps the speed with the largest change. */
 static void find_uncertainty(lw_loop_system *s) {
     const lw_loop_null *l = s->null;
     const lw_model *model = l->shape->model;
@@ -465,9 +465,9 @@ double lw_loop_uncertainty(const lw_loop_system *s, int *speed) {
     return s->uncertainty;
 }
 
-/* Light bodies among heavy ones, or motions that move next to no mass, have accelerations that are large and
- * felt nowhere else; two more rounds, from what the equations leave, find those of the other bodies to what
- * rounding allows, and tell how far that is. */
+/* Light bodies among heavy ones, and motions that move next to no mass, may have large accelerations that
+ * hardly affect other bodies. Two further rounds from the residuals find the accelerations of the other
+ * bodies as accurately as rounding allows, and measure this accuracy. */
 lw_status lw_loop_solve(lw_loop_system *s, const lw_loop_equations *e, lw_error *error) {
     enum { ROUNDS = 3 };
     const lw_model *model = s->null->shape->model;
@@ -489,7 +489,7 @@ lw_status lw_loop_solve(lw_loop_system *s, const lw_loop_equations *e, lw_error 
         solve_rest(s, s->vdot, e->lambda);
         find_uncertainty(s);
     }
-    if (model->motion_count) { /* prescribed speeds take what is left */
+    if (model->motion_count) { /* The drives of prescribed speeds take the residual. */
         find_rest(s, e, s->vdot);
         for (int k = 0; k < model->nv; k++) data->drive[k] = -s->force[k];
     }

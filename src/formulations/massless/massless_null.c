@@ -1,13 +1,14 @@
-/* massless_null.c - the directions that move no mass, at one position of a tree.
+/* massless_null.c - the massless directions of a tree at one position.
  *
- *   M(q) N(q) = 0,    N = (n_1 .. n_k),    n_k has a one at the speed that stands for it
+ *   M(q) N(q) = 0,    N = (n_1 .. n_k),    n_k has a one at the speed that represents it
  *
- * Each starts at its joint; its body's twist is carried outwards along the way that massless_structure.c has
- * found. A joint where the way stops takes up all of it, any other responds by x = -D^+ U'X a as in (19),
- * (20a) with indicators in place of inertias: no mass has any part in it.
+ * Each direction starts at its joint, and the twist of its body is carried outwards along the path that
+ * massless_structure.c has found. A joint where the path ends absorbs the whole motion; any other joint
+ * responds by x = -D^+ U'X a as in (19), (20a), with indicators in place of inertias, so that masses have no
+ * influence.
  *
- * Source   Arnold (2013), eqs 18-22, 27; docs/theory/massless.md, 3.
- * Cost     O(length of all ways), no allocation.
+ * Source   Arnold (2013), eqs 18-22, 27; docs/theory/massless.md, 1.
+ * Cost     O(total length of the paths), no allocation.
  */
 #include "formulations/massless/massless_motion.h"
 #include "model/joint.h"
@@ -52,8 +53,8 @@ lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena) {
     return null;
 }
 
-/* Which `count` speeds of a joint are farthest from resisting: those that are left when the largest pivots of
- * S'K S have been taken. Near a position where they change, either choice serves. */
+/* Chooses the `count` speeds of a joint that represent its directions: those that are left when the largest
+ * pivots of S'K S have been taken. Near a position where the choice changes, either choice is good. */
 static unsigned choose_left_out(int nv, unsigned fixed, int count, const double *S, double length,
                                 const double K[36]) {
     double s[36], A[36];
@@ -71,7 +72,8 @@ static unsigned choose_left_out(int nv, unsigned fixed, int count, const double 
         }
     for (int step = 0; step < free_count - count; step++) {
         int best = -1;
-        for (int k = 0; k < nv; k++) /* against its own motion, so that units do not matter */
+        for (int k = 0; k < nv;
+             k++) /* relative to the square of its column of S, so that units do not matter */
             if (left >> k & 1 && (best < 0 || A[7 * k] * lw_v6_dot(s + 6 * best, s + 6 * best) >
                                                   A[7 * best] * lw_v6_dot(s + 6 * k, s + 6 * k)))
                 best = k;
@@ -108,7 +110,7 @@ void lw_null_kinetics(lw_null *null, const recursion *r) {
                             null->U + 36 * at, null->D + 36 * at);
         }
         if (parent < 0 || shape->simple[parent]) continue;
-        if (shape->plain[i]) { /* all that the joint cannot take up */
+        if (shape->plain[i]) { /* The projector onto the motions that the joint cannot absorb. */
             for (int k = 0; k < 36; k++) K[k] = k % 7 == 0;
             eliminate_joint(link->joint.nv, link->prescribed, false, &none, motion, shape->length, K, U, D);
         }
@@ -116,10 +118,9 @@ void lw_null_kinetics(lw_null *null, const recursion *r) {
     }
 }
 
-/* --- a joint of which some speeds stand for directions, all children plain
- * ----------------------------------- */
+/* --- simple bodies: some speeds of the joint represent directions, and all children are plain -------- */
 
-/* Takes from a twist what the joint of body i can take up. */
+/* Removes from a twist the part that the joint of body i can absorb. */
 static void keep_rest(const recursion *r, int i, double length, double a[6]) {
     const lw_link *link = &r->model->links[i];
     double S[6], x[LW_JOINT_MAX_V];
@@ -132,8 +133,8 @@ static void keep_rest(const recursion *r, int i, double length, double a[6]) {
         if (!(link->prescribed >> k & 1)) lw_v6_axpy(-lw_v6_dot(motion + 6 * k, a), motion + 6 * k, a);
 }
 
-/* G = S'K S of a simple body, rows of 6: K sums the squares of what its children cannot take up and of what
- * its own inertia feels. */
+/* G = S'K S of a simple body, stored by rows of 6. K is the sum of the indicator of its own inertia and of
+ * the projectors onto the motions that its children cannot absorb. */
 static void resistance(const lw_null *null, const recursion *r, int i, int at, const double *S, double *G) {
     const lw_null_shape *shape = null->shape;
     int nv = r->model->links[i].joint.nv;
@@ -145,7 +146,8 @@ static void resistance(const lw_null *null, const recursion *r, int i, int at, c
         double rest[6 * LW_JOINT_MAX_V], turning[LW_JOINT_MAX_V] = {0};
         const lw_link *link = &r->model->links[child];
         if (link->kernel == LW_KERNEL_SPHERICAL || link->kernel == LW_KERNEL_UNIVERSAL) {
-            /* the velocity of its point and, at a universal joint, the turning across both axes */
+            /* These cannot absorb the velocity of the joint's point and, for a universal joint, the rotation
+             * about the normal to both axes. */
             const double *p = r->places[child].p, *R = r->places[child].R, *axis = r->S + 6 * link->v;
             bool universal = link->kernel == LW_KERNEL_UNIVERSAL;
             for (int k = 0; k < nv; k++) {
@@ -180,11 +182,11 @@ static void resistance(const lw_null *null, const recursion *r, int i, int at, c
         for (int l = 0; l < k; l++) G[6 * l + k] = G[6 * k + l];
 }
 
-/* Gauss-Jordan step of the n x n matrix G (rows of 6) at pivot p: afterwards G_pk = (S'K S)^-1 S'K S_k in the
- * rows p stepped at. */
+/* Makes a Gauss-Jordan step of the n x n matrix G (rows of 6) at pivot p. After all steps the rows p of the
+ * pivots are G_pk = ((S'K S)^-1 S'K S_k)_p. */
 INLINE void step_at(int n, int p, double *G) {
-    double inverse =
-        G[7 * p] > 0 ? 1 / G[7 * p] : 0; /* zero: a singular position, where it need not respond */
+    /* The pivot is zero at a singular position, where the speed need not respond. */
+    double inverse = G[7 * p] > 0 ? 1 / G[7 * p] : 0;
     for (int k = 0; k < n; k++) {
         if (k == p) continue;
         double factor = G[6 * k + p] * inverse;
@@ -195,9 +197,9 @@ INLINE void step_at(int n, int p, double *G) {
     for (int l = 0; l < n; l++) G[6 * p + l] *= inverse;
 }
 
-/* Directions of a simple body, from the first on: which speeds stand for them, their parts of the joint, the
- * body's twists. Largest pivots, each against its own motion, so that units do not matter, respond
- * first. */
+/* Computes the directions of a block at its root, a simple body: the speeds that represent them, the values
+ * of the joint's speeds, and the twists of the body. The speeds with the largest pivots respond; pivots are
+ * relative to the square of their column of S, so that units do not matter. */
 static void simple_root(lw_null *null, const recursion *r, int i, int at, const lw_null_block *block) {
     const lw_null_shape *shape = null->shape;
     const lw_link *link = &r->model->links[i];
@@ -234,10 +236,9 @@ static void simple_root(lw_null *null, const recursion *r, int i, int at, const 
     }
 }
 
-/* --- directions
- * ---------------------------------------------------------------------------------------------- */
+/* --- directions --------------------------------------------------------------------------------------- */
 
-/* x_k = -(D^+ U'a)_k of the speeds that respond; the others stay as they are. */
+/* x_k = -(D^+ U'a)_k for the speeds that respond; the others keep their values. */
 static void respond(int nv, unsigned fixed, const double *U, const double *D, const double a[6], double *x) {
     for (int k = 0; k < nv; k++) {
         if (fixed >> k & 1) continue;
@@ -260,7 +261,7 @@ void lw_null_root(const lw_null *null, const recursion *r, int i, int k, double 
     double S[6], n[LW_JOINT_MAX_V] = {0};
     const double *motion = subspace(r, i, S);
     n[k] = 1;
-    if (at >= 0) { /* those that respond: x = -(S'K S)^+ S'K S_k */
+    if (at >= 0) { /* The other speeds respond by x = -(S'K S)^+ S'K S_k. */
         const double *U = null->U + 36 * at, *D = null->D + 36 * at;
         double scaled[6];
         for (int c = 0; c < 6; c++) scaled[c] = motion[6 * k + c] / (c < 3 ? 1 : shape->length);
@@ -287,13 +288,13 @@ void lw_null_respond(const lw_null *null, const recursion *r, int i, const doubl
     if (value) memcpy(value, x, (size_t)nv * sizeof *value);
 }
 
-/* -R'x. */
+/* out = -R'x. */
 INLINE void turn_against(const double R[9], const double x[3], double out[3]) {
     for (int k = 0; k < 3; k++) out[k] = -(R[k] * x[0] + R[3 + k] * x[1] + R[6 + k] * x[2]);
 }
 
-/* As stop below, where each speed either turns or slides, across the others: its axis seen from the parent is
- * enough. */
+/* The same as stop below for joints whose columns of S are orthonormal rotations or translations: the axis of
+ * each speed in the axes of the parent is sufficient. */
 static void stop_orthonormal(const recursion *r, int i, int count, const double *parent, int twists,
                              double *value, int values) {
     const lw_link *link = &r->model->links[i];
@@ -311,8 +312,8 @@ static void stop_orthonormal(const recursion *r, int i, int count, const double 
     }
 }
 
-/* Joints that take up their parent's twist, so that their body stays: of a block of directions, `count`
- * twists and values, so far apart. */
+/* Computes the values of a joint that absorbs the twist of its parent, so that its body does not move, for
+ * the `count` directions of a block. twists, values: the strides from one direction to the next. */
 static void stop(const recursion *r, const lw_null_node *at, double length, int count, const double *parent,
                  int twists, double *value, int values) {
     const lw_link *link = &r->model->links[at->body];
@@ -355,7 +356,7 @@ static void stop(const recursion *r, const lw_null_node *at, double length, int 
     }
 }
 
-/* The part of a root in the directions of a block, where some speeds respond. */
+/* Computes the directions of a block at its root, if some speeds of the joint respond. */
 static void start(lw_null *null, const recursion *r, const lw_null_block *block) {
     const lw_null_shape *shape = null->shape;
     int i = shape->rep_body[block->first], at = shape->kinetic_of[i], v = r->model->links[i].v;
@@ -371,7 +372,7 @@ static void start(lw_null *null, const recursion *r, const lw_null_block *block)
     }
 }
 
-/* What the recursions keep of the place of joint i, from what lw_velocities has found. */
+/* Copies the relative pose of joint i that lw_velocities has computed to where the recursions expect it. */
 static void copy_place(const recursion *r, const lw_data *data, int i) {
     const lw_link *link = &r->model->links[i];
     const lw_body_motion *from = &data->motion[i];

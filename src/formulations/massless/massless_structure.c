@@ -1,14 +1,14 @@
-/* massless_structure.c - which joints of a tree can move without moving mass, and what moves along: decided
- * once per model.
+/* massless_structure.c - finds once per model which joints of a tree can move without moving mass, and which
+ * bodies and joints move along.
  *
- * The backward recursion (17a) with kinetic indicators (massless_motion.h) in place of inertias, at random
- * positions: a speed whose pivot of S'K S vanishes stands for a direction without mass. The joint's earlier
- * speeds respond, and so does all that the joint carries; the way outwards ends where a joint can take up the
- * motion, so that its body stays.
+ * The backward recursion (17a) runs at random positions with kinetic indicators (massless_motion.h) in place
+ * of inertias. A speed whose pivot of S'K S vanishes represents a massless direction. The other free speeds
+ * of the joint respond to it, and so does everything that the joint carries. The path outwards ends at a
+ * joint that can absorb the motion, so that its body does not move.
  *
  * Source   Arnold (2013), eqs 16, 17, 27 and lemma 3; assumption (23) is not needed. docs/theory/massless.md,
- *          2-3.
- * Cost     O(n) as long as directions are short (their ways outwards are added up); allocates.
+ *          1.
+ * Cost     O(n) plus the total length of the paths; allocates.
  */
 #include "formulations/massless/massless_motion.h"
 #include "model/compile.h"
@@ -18,8 +18,8 @@
 
 /* --- indicators ------------------------------------------------------------------------------------- */
 
-/* Eigenvalues (diagonal of A) and eigenvectors (columns of V) of a symmetric n x n matrix, rows of n, by
- * Jacobi's rotations. */
+/* Computes the eigenvalues (diagonal of A) and eigenvectors (columns of V) of a symmetric n x n matrix,
+ * stored by rows, by Jacobi's rotations. */
 static void eigen(int n, double *A, double *V) {
     for (int k = 0; k < n * n; k++) V[k] = k % (n + 1) == 0;
     for (int sweep = 0; sweep < 30; sweep++) {
@@ -48,8 +48,8 @@ static void eigen(int n, double *A, double *V) {
     }
 }
 
-/* Replaces a semi-definite matrix by the projector onto its range; returns the rank. What counts in it is of
- * order `size` at least. */
+/* Replaces a semi-definite matrix by the projector onto its range, and returns its rank. Eigenvalues count as
+ * zero against the largest one, or against `size` if this is larger. */
 static int make_projector(int n, double size, double *K) {
     double A[36], V[36], most = size;
     int rank = 0;
@@ -84,7 +84,7 @@ int lw_kinetic_own(const lw_model *model, int i, double length, double K[36]) {
     memset(K, 0, 36 * sizeof *K);
     double inner = about[0] + about[1] + about[2];
     int turning = 0;
-    if (inner > 1e-13 * trace) { /* else the subtraction has left its rounding only */
+    if (inner > 1e-13 * trace) { /* Otherwise the subtraction has left rounding only. */
         for (int k = 0; k < 9; k++) J[k] = about[at[k]];
         turning = make_projector(3, 0, J);
         for (int k = 0; k < 3; k++)
@@ -92,7 +92,7 @@ int lw_kinetic_own(const lw_model *model, int i, double length, double K[36]) {
     }
     if (!(m > 0)) return turning;
     if (turning == 3) return unit_matrix(K), 6;
-    for (int row = 0; row < 3; row++) { /* the velocity of the centre, e.v + (c x e).w */
+    for (int row = 0; row < 3; row++) { /* The velocity of the centre of mass along e is e.v + (c x e).w. */
         double h[6] = {0}, e[3] = {0};
         e[row] = 1;
         lw_v3_cross(c, e, h);
@@ -106,7 +106,7 @@ int lw_kinetic_own(const lw_model *model, int i, double length, double K[36]) {
 
 /* --- which speeds ------------------------------------------------------------------------------------- */
 
-/* Random positions, the same in every run (splitmix64). */
+/* Random numbers between -1 and 1, the same in every run (splitmix64). */
 static double chance(uint64_t *state) {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -126,8 +126,9 @@ static void random_position(const lw_model *model, double length, uint64_t *stat
     }
 }
 
-/* Prescribed positions at the start, or later: what is without mass at the start only is in a singular
- * position there. Where functions of time are undefined then, or lead far away, those of the start. */
+/* Sets prescribed positions to those at the start, or later: a motion that is massless at the start only is
+ * in a singular position there. If functions of time are undefined later, or lead far away, the positions at
+ * the start are taken. */
 static void take_prescribed(const lw_model *model, lw_data *data, double length, bool later) {
     static const double some_time = 0.618;
     lw_take_prescribed(model, data, later ? some_time : 0);
@@ -138,7 +139,7 @@ static void take_prescribed(const lw_model *model, lw_data *data, double length,
         }
 }
 
-/* A length typical of the mechanism. */
+/* Returns a typical length of the mechanism. */
 static double typical_length(const lw_model *model) {
     double total = 0;
     int count = 0;
@@ -150,9 +151,10 @@ static double typical_length(const lw_model *model) {
     return total > 0 && isfinite(total) ? total / count : 1;
 }
 
-/* One pass inwards at the position data->q; K has 36 numbers per body. Speeds whose pivots vanish into null,
- * per body. Each other pivot takes one from the rank of K, so that the joint is plain if what remains has the
- * rank of all that it cannot take up. */
+/* Makes one pass inwards at the position data->q. K: workspace, 36 numbers per body. null: per body, the
+ * speeds of its joint whose pivots vanish. plain: per body, as in lw_null_shape. Each pivot that does not
+ * vanish lowers the rank of K by one, so a joint is plain if the remaining rank is that of the motions which
+ * the joint cannot absorb. */
 static void inspect(const lw_model *model, lw_data *data, double length, double *K, unsigned char *null,
                     unsigned char *plain) {
     const recursion r = recursion_of(model, data);
@@ -177,7 +179,7 @@ static void inspect(const lw_model *model, lw_data *data, double length, double 
     }
 }
 
-/* --- which way ---------------------------------------------------------------------------------------- */
+/* --- paths -------------------------------------------------------------------------------------------- */
 
 /* A list that grows. */
 typedef struct list {
@@ -198,7 +200,7 @@ static bool push(list *l, int x) {
 typedef struct draft {
     list rep, rep_body, node_start, node_body, node_parent, node_entry, node_moved, entry_start, speed,
         moved_start, moved;
-    int *child, *child_start; /* children of each body */
+    int *child, *child_start; /* The children of all bodies, and the range of each body's children. */
 } draft;
 
 static void free_draft(draft *d) {
@@ -220,7 +222,8 @@ static bool list_children(const lw_model *model, draft *d) {
     return true;
 }
 
-/* speed: the only one of its joint that moves, or -1. */
+/* Appends a node to the path. speed: the only speed of its joint that takes part, or -1 if all do. stops: the
+ * path ends there. */
 static bool push_node(draft *d, const lw_model *model, int body, int parent, bool stops, int speed) {
     bool fine = push(&d->node_body, body) && push(&d->node_parent, parent) &&
                 push(&d->node_entry, d->speed.count) && push(&d->node_moved, stops ? -1 : d->moved.count);
@@ -230,15 +233,15 @@ static bool push_node(draft *d, const lw_model *model, int body, int parent, boo
     return fine && (stops || push(&d->moved, body));
 }
 
-/* Has joint i speeds that respond, beside those that stand for directions? */
+/* Tells whether joint i has free speeds that do not represent directions, and so respond. */
 static bool responds(const lw_null_shape *shape, int i) {
     const lw_link *link = &shape->model->links[i];
     unsigned all = (1u << link->joint.nv) - 1;
     return (all & ~(unsigned)link->prescribed & ~(unsigned)shape->left_out[i]) != 0;
 }
 
-/* The way of the direction of speed k of body i: bodies that move, and those at which it stops, by the
- * kinetic bodies' K, U, D in `null` at one position. */
+/* Finds the path of the direction that speed k of body i represents: the bodies that move, and those at which
+ * the path ends, by K, U, D of the kinetic bodies in `null` at one position. */
 static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, int k) {
     const lw_null_shape *shape = null->shape;
     const lw_model *model = shape->model;
@@ -247,14 +250,14 @@ static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, i
         !push(&d->entry_start, d->speed.count) || !push(&d->moved_start, d->moved.count) ||
         !push_node(d, model, i, -1, false, responds(shape, i) ? -1 : model->links[i].v + k))
         return false;
-    /* twists of the nodes, in step with them */
+    /* The twists of the nodes, in the same order. */
     int room = 16;
     double *twist = malloc(6 * (size_t)room * sizeof *twist);
     if (!twist) return false;
     lw_null_root(null, r, i, k, NULL, twist);
-    if (responds(
-            shape,
-            i)) { /* any of its speeds may come to stand for it: the way of all its directions together */
+    /* Elsewhere another speed of the joint may represent the direction, so the path is that of a combination
+     * of all directions of the joint. */
+    if (responds(shape, i)) {
         double other[6], weight = 0.3;
         unsigned left = null->left_out[shape->kinetic_of[i]];
         memset(twist, 0, 6 * sizeof *twist);
@@ -300,13 +303,14 @@ static int *settle(lw_arena *arena, const list *l, int last) {
     return out;
 }
 
-/* Does the motion subspace of a joint, seen from its body, depend on position? */
+/* Tells whether the motion subspace of a joint, in the axes of its body, depends on position. */
 static bool subspace_turns(const lw_link *link) {
     const lw_joint *joint = &link->joint;
     return link->kernel >= LW_KERNEL_SPHERICAL && (joint->inverse || lw_joint_subspace_varies(joint->type));
 }
 
-/* Bodies whose places are needed, and whose joint or parent some direction moves. */
+/* Lists the bodies whose relative poses are needed (placed) and the joints at which the bias of w differs
+ * from that of v (corrected). */
 static bool list_bodies(lw_null_shape *shape) {
     const lw_model *model = shape->model;
     enum { TOUCHED = 1, MOVED = 2, DONOR = 4 };
@@ -336,7 +340,7 @@ static bool list_bodies(lw_null_shape *shape) {
     return fine;
 }
 
-/* Do its values stay as they are? Those of hinges that take up a constant twist do. */
+/* Tells whether the values of the block are constant, as those of hinges that absorb a constant twist are. */
 static bool is_constant(const lw_null_shape *shape, const lw_null_block *block) {
     const lw_null_node *nodes = shape->nodes + shape->node_start[block->first],
                        *end = shape->nodes + shape->node_start[block->first + 1];
@@ -346,9 +350,11 @@ static bool is_constant(const lw_null_shape *shape, const lw_null_block *block) 
     return constant;
 }
 
-/* Marks blocks that share no key (speed, body) with another: those of direction k are key[start[k] ..]. */
+/* Marks the blocks that share no key, a speed or a body, with another block. The keys of direction k are
+ * key[start[k]] to key[start[k + 1] - 1]. */
 static bool mark_alone(lw_null_shape *shape, int keys, const int *start, const int *key) {
-    int *owner = calloc((size_t)keys + 1, sizeof *owner); /* 1 + block */
+    int *owner =
+        calloc((size_t)keys + 1, sizeof *owner); /* Per key: 1 + its block; -1 if several blocks have it. */
     for (int pass = 0; pass < 2 && owner; pass++)
         for (int b = 0; b < shape->block_count; b++) {
             lw_null_block *block = &shape->blocks[b];
@@ -363,7 +369,7 @@ static bool mark_alone(lw_null_shape *shape, int keys, const int *start, const i
     return fine;
 }
 
-/* Is the way of direction b that of a? */
+/* Tells whether directions a and b have the same path. */
 static bool same_way(const lw_null_shape *shape, int a, int b) {
     int count = shape->node_start[a + 1] - shape->node_start[a];
     const lw_null_node *one = shape->nodes + shape->node_start[a], *two = shape->nodes + shape->node_start[b];
@@ -403,7 +409,7 @@ static bool list_blocks(lw_null_shape *shape) {
            mark_alone(shape, shape->model->body_count + 1, shape->moved_start, shape->body);
 }
 
-/* Takes over what the draft has found. */
+/* Copies the draft into the shape. */
 static bool finish(lw_null_shape *shape, const draft *d) {
     lw_arena *arena = shape->arena;
     shape->count = d->rep.count;
@@ -428,12 +434,12 @@ static bool finish(lw_null_shape *shape, const draft *d) {
     return list_blocks(shape);
 }
 
-/* --- which indicators ----------------------------------------------------------------------------------- */
+/* --- kinetic bodies ------------------------------------------------------------------------------------- */
 
-/* How the indicator of a body is used: see lw_null_shape.simple. */
+/* The marks of kinetic bodies, see lw_null_shape.simple. */
 enum { SIMPLE = 1, GENERAL };
 
-/* Lists the bodies marked, with the indicators of their own inertias. */
+/* Lists the marked bodies as kinetic bodies, with the indicators of their own inertias. */
 static bool list_kinetic(lw_null_shape *shape, const unsigned char *mark) {
     const lw_model *model = shape->model;
     int n = model->body_count, count = 0, children = 0;
@@ -469,8 +475,8 @@ static bool list_kinetic(lw_null_shape *shape, const unsigned char *mark) {
     return shape->donors != NULL;
 }
 
-/* At each position indicators are needed where a joint that is on some way responds in part, and of what that
- * carries. */
+/* Keeps the indicators that are needed at each position: those of bodies that move on some path and whose
+ * joint has responding speeds, and those of the bodies which these carry by joints that are not plain. */
 static bool prune_kinetic(lw_null_shape *shape) {
     const lw_model *model = shape->model;
     unsigned char *mark = calloc((size_t)model->body_count + 1, 1);
@@ -489,8 +495,7 @@ static bool prune_kinetic(lw_null_shape *shape) {
     return fine;
 }
 
-/* --- all of it
- * -------------------------------------------------------------------------------------------- */
+/* --- the shape ------------------------------------------------------------------------------------------ */
 
 static bool build(lw_null_shape *shape, lw_data *data) {
     const lw_model *model = shape->model;
@@ -505,9 +510,12 @@ static bool build(lw_null_shape *shape, lw_data *data) {
         random_position(model, shape->length, &random, data->q);
         if (model->motion_count) take_prescribed(model, data, shape->length, k);
         inspect(model, data, shape->length, K, null, plain);
-        for (size_t i = 1; i < n; i++) { /* what vanishes at some position only is a singular position */
+        for (size_t i = 1; i < n;
+             i++) { /* A pivot that vanishes at one of the positions only is due to a singular position. */
             bool fewer = __builtin_popcount(null[i]) < __builtin_popcount(shape->left_out[i]);
-            if (!k || fewer) shape->left_out[i] = null[i]; /* which ones may differ, how many does not */
+            if (!k || fewer)
+                shape->left_out[i] =
+                    null[i]; /* The speeds may differ between positions, their number does not. */
             shape->plain[i] |= plain[i];
         }
     }
@@ -518,7 +526,8 @@ static bool build(lw_null_shape *shape, lw_data *data) {
         shape->changing[i] = shape->left_out[i] && responds(shape, (int)i);
         mark[i] = shape->plain[i] && !shape->changing[i] ? 0 : GENERAL;
     }
-    if (fine && any) { /* the ways, at the last position, with the indicators of all bodies that need one */
+    /* The paths are found at the last position, with the indicators of all bodies that need one. */
+    if (fine && any) {
         lw_arena *arena = lw_arena_create(NULL), *kept = shape->arena;
         shape->arena = arena;
         fine = arena && list_kinetic(shape, mark);
