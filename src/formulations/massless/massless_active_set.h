@@ -8,7 +8,7 @@
 
 typedef struct lw_follow {
     const lw_null_shape *shape;
-    int directions; /* The number of latent directions, of which the state decides whether they are damped. */
+    int directions;     /* The number of latent directions: the state decides whether they are damped. */
     const bool *latent; /* Per direction: it is latent. */
     /* The elements with conditions that act on motions which no constant damper resists. */
     int elements, *element;
@@ -19,7 +19,7 @@ typedef struct lw_follow {
     bool *once;       /* Per direction: a change from damped to held or back has been reported. */
     bool begun;       /* A stretch has begun. */
     int *group;       /* Per direction: the number of its group of directions that share dampers. */
-    int *count;       /* Per group: workspace for the number of its loose directions. */
+    int *count;       /* Per group: workspace, the change of the number of its loose directions. */
     lw_data *data;    /* For the evaluation of energies. */
     bool *before;     /* Per direction: it was loose before the event. */
     double *q;        /* Per coordinate: the position before the event. */

@@ -31,7 +31,7 @@ typedef struct massless_method {
     double *floor;  /* Per speed: the floor of its pivot; infinite for a speed that is left out. */
     double *least;  /* Per speed: its floor wherever it is not left out. */
     double inertia; /* A typical inertia of the mechanism. */
-    /* Workspace per coordinate (q) or per speed (v, wdot, rate); w has room for both. */
+    /* Workspace per coordinate (q) or per speed (v, wdot, rate); w is large enough for both. */
     double *q, *v, *w, *wdot, *rate;
     double *tau; /* Per speed: workspace for joint forces. */
     lw_newton_hints hints;
@@ -44,7 +44,7 @@ typedef struct massless_method {
  * downhill. */
 lw_status lw_massless_settle(massless_method *m, bool start, double t, const double *q, const double *v,
                              lw_power *work, lw_error *error);
-/* The position and the consistent velocity of the state y = (q, w). */
+/* Computes the position and the consistent velocity of the state y = (q, w). */
 void lw_massless_from_state(lw_method *base, double t, const double *y, double *q, double *v);
 
 /* --- recursions of a tree (massless_recursion.c) -----------------------------------------------------

@@ -194,8 +194,8 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena);
 const lw_null_piece *lw_dampers_pieces(const lw_dampers *dampers, int *count);
 /* Returns the list of bodies to which lw_null_piece.placed refers. */
 const int *lw_dampers_placed(const lw_dampers *dampers);
-/* Returns, per speed, the sum c of the dampers that lw_dampers_advance leaves to its caller; NULL if there
- * are none. */
+/* Returns, per speed, the sum of the coefficients c of the dampers that lw_dampers_advance leaves to its
+ * caller; NULL if there are none. */
 const double *lw_dampers_in_joints(const lw_dampers *dampers);
 /* Returns how many elements between bodies store derivatives (LW_LINE) for the dampers. */
 int lw_dampers_line_count(const lw_dampers *dampers);

@@ -74,8 +74,8 @@ double lw_springs_engages(lw_springs *s, double t, const double *tau, const doub
 bool lw_springs_pass_some(const lw_springs *s);
 /* Returns the first algebraic direction that nothing holds at its position and that does not pass, or -1. */
 int lw_springs_slack(const lw_springs *s);
-/* Sets down to the speeds of the directions that pass, with the largest pivot that still counts as lost in
- * place of their own; HUGE_VAL for all other directions. */
+/* Stores in `down` the speeds of the directions that pass, computed with the largest pivot that still counts
+ * as lost in place of their own pivot, and HUGE_VAL for all other directions. */
 void lw_springs_take_passing(lw_springs *s);
 /* Moves q along `way`, per algebraic direction, by the least distance at which no damper is lost; only
  * directions that have lost their damper move. The motion takes a time of the order of the cube of this
