@@ -1,12 +1,12 @@
 /* closing_dyads.c - the closed formulas behind closing conditions.
  *
- *   triangle    Kahan's formula for the half angle: with a >= b,  mu = c - (a - b) if b >= c, else b - (a -
- *   c)
+ *   triangle    Kahan's formula for the half angle: with a >= b,  mu = c - (a - b) if b >= c,
+ *               else b - (a - c)
  *                 tan^2(C/2) = ((a - b) + c) mu / ((a + (b + c)) ((a - c) + b))
- *               its factors keep all digits, so that the sides come out right to rounding even where the
- *               triangle is flat and the angle itself is only known to the square root of it
+ *               The factors keep all digits, so that the sides are correct to rounding even where the
+ *               triangle is flat and the angle itself is only known to the square root of rounding.
  *   chord       (length - across) (length + across)
- *   cardan      x of Ry(b) u is that of w, its y that of u: z = +- sqrt(w_y^2 + w_z^2 - u_y^2)
+ *   cardan      x of Ry(b) u is that of w, its y is that of u: z = +- sqrt(w_y^2 + w_z^2 - u_y^2)
  *
  * Source   docs/theory/closing.md, sections 2 and 3; (40)-(41) of Blajer, Schiehlen and Schirm (1994) are the
  *          triangle.
@@ -78,8 +78,8 @@ void lw_dyad_turn(const double n1[3], const double a1[3], const double n2[3], co
 void lw_dyad_swing(const double a[3], const double b[3], double R[9]) {
     double q[4], size = lw_v3_norm(a) * lw_v3_norm(b);
     lw_v3_cross(a, b, q + 1);
-    q[0] = size + lw_v3_dot(a, b); /* twice the half angle's cosine and sine, times a common factor */
-    if (!(q[0] > 1e-15 * size)) {  /* opposite: half a turn about anything across */
+    q[0] = size + lw_v3_dot(a, b); /* q is a multiple of cosine and sine of the half angle. */
+    if (!(q[0] > 1e-15 * size)) {  /* Opposite vectors: half a turn about any perpendicular. */
         double unit[3];
         for (int k = 0; k < 3; k++) unit[k] = a[k] / lw_v3_norm(a);
         q[0] = 0;

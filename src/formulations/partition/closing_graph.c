@@ -5,14 +5,14 @@
  *   free          slide, slide, slide, ball
  *   distance      ball, rod, ball
  *
- * in the order in which the joint's place is their product, so that coordinates and speeds are those of the
- * joint. Parallel axes: a turn keeps its axis, a slide every direction; so from the axis of a turn a
- * direction spreads over the bodies without any coordinate being looked at, and bodies that share it move in
- * parallel planes if nothing else lets them out.
+ * in the order in which their product is the pose of the joint, so that coordinates and speeds are those of
+ * the joint. Parallel axes: a turn keeps its axis, and a slide every direction. From the axis of a turn a
+ * direction therefore spreads over the bodies, whatever the coordinates are, and bodies with a common
+ * direction move in parallel planes unless other joints permit other motions.
  *
- * Implied edges: two hinges of one body on the same axis make a hinge between the other two; a universal
- * joint seen as a ball that does not spin (LW_EDGE_CROSS); a cylindrical joint seen in the plane across it
- * (loose).
+ * Implied edges: two hinges of one body on the same axis imply a hinge between the other two bodies; a
+ * universal joint as a whole is a ball that does not spin (LW_EDGE_CROSS); a cylindrical joint as a whole is
+ * a hinge in the plane perpendicular to it (loose).
  *
  * Source   docs/theory/closing.md, section 1.
  * Cost     O(joints) for planar mechanisms, plus the pairs of coaxial hinges; once for a model.
@@ -20,11 +20,11 @@
 #include "formulations/partition/closing_parts.h"
 #include "model/joint.h"
 
-#define PARALLEL 1e-9 /* the sine below which axes count as parallel, and the part of the length as coaxial */
+#define PARALLEL 1e-9 /* sine below which axes count as parallel, and part of the length as coaxial */
 
 /* --- edges ----------------------------------------------------------------------------------------- */
 
-/* Counts, and writes down if there is where to. */
+/* Counts edges, nodes and chains, and stores them if there are arrays. */
 typedef struct builder {
     lw_closing *c;
     int edges, nodes, chains;
@@ -37,8 +37,8 @@ static void add(builder *b, const lw_closing_edge *edge) {
 
 static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-/* Kind and axis of the edges of a joint, in the order of its coordinates, which is that of their product;
- * returns how many. */
+/* Lists kind and axis of the edges of a joint in the order of its coordinates, which is that of their
+ * product; returns their number. */
 static int elementary_edges(const lw_joint *joint, lw_closing_edge all[4]) {
     const lw_joint_descriptor *d = lw_joint_describe(joint->type);
     int plain = d->ball ? d->slides : joint->nv;
@@ -54,8 +54,8 @@ static int elementary_edges(const lw_joint *joint, lw_closing_edge all[4]) {
     return joint->nv == 0 ? 1 : plain + d->ball;
 }
 
-/* The last edge of a joint seen as the whole joint: a ball that does not spin, of two turns; a hinge in the
- * plane across it, of a slide and a turn about one axis. */
+/* Makes the edge that represents the whole joint, from its last edge: two turns make a ball that does not
+ * spin; a slide and a turn about one axis make a hinge in the plane perpendicular to the axis. */
 static bool implied_edge(const lw_joint_entry *entry, int first_edge, const lw_closing_edge *last,
                          lw_closing_edge *whole) {
     const lw_joint_descriptor *d = lw_joint_describe(entry->joint.type);
@@ -128,7 +128,7 @@ static void build(builder *b, const lw_model *model) {
         if (model->constraints[k].type == LW_CONSTRAINT_DISTANCE) add_distance(b, model, k);
 }
 
-/* Edges of the tree from ground outwards, with the side nearer to ground. */
+/* Lists the edges of the tree from ground outwards, with the side nearer to ground. */
 static void list_walk(lw_closing *c, const int *first_edge) {
     for (int i = 1; i <= c->model->body_count; i++) {
         int j = c->model->bodies[i].joint_index, first = first_edge[j], count = 1;
@@ -158,7 +158,8 @@ static double sine_between(const double a[3], const double b[3]) {
     return lw_v3_norm(cross);
 }
 
-/* The direction that an edge hands on from one of its nodes to the other; false if it does not keep it. */
+/* Transfers a direction across an edge from one of its nodes to the other; returns false if the edge does not
+ * keep the direction. */
 static bool hand_on(const lw_closing_edge *edge, int side, const double normal[3], double out[3]) {
     double local[3], axis[3];
     lw_m3_tmul_v(edge->ends[side].R, normal, local);
@@ -180,7 +181,8 @@ static void enter(lw_closing *c, int plane, int node, const double normal[3]) {
     c->entry_of[node] = c->entry_count++;
 }
 
-/* Spreads the axes of turns; at[start[i]] .. are the edges of node i. False when memory is out. */
+/* Spreads the axes of turns over the nodes; the edges of node i are at[start[i]] .. at[start[i + 1] - 1].
+ * Returns false if there is no memory. */
 static bool find_planes(lw_closing *c, const int *start, const int *at, int *queue, lw_arena *arena) {
     int room = 4 * c->edge_count + c->nodes;
     c->entries = LW_NEW(arena, lw_closing_entry, room);
@@ -206,8 +208,7 @@ static bool find_planes(lw_closing *c, const int *start, const int *at, int *que
                     continue;
                 if (edge->kind == LW_EDGE_TURN) edge->plane = plane;
                 if (there) continue;
-                if (c->entry_count == room)
-                    break; /* directions beyond the room are left to Newton's method */
+                if (c->entry_count == room) break; /* Further directions are left to Newton's method. */
                 enter(c, plane, other, normal);
                 queue[tail++] = other;
             }
@@ -218,7 +219,7 @@ static bool find_planes(lw_closing *c, const int *start, const int *at, int *que
     return true;
 }
 
-/* A frame on a node whose z is its normal of a plane, at a point. */
+/* Makes a frame on a node, at a point, whose z axis is the normal of a plane. */
 static void normal_frame(const lw_closing *c, int plane, int node, const double p[3], lw_pose *out) {
     double x[3];
     const double *z = lw_closing_normal(c, plane, node);
@@ -227,7 +228,8 @@ static void normal_frame(const lw_closing *c, int plane, int node, const double 
     lw_v3_copy(p, out->p);
 }
 
-/* If two turns of a node are coaxial, the hinge that they imply between the nodes beyond. */
+/* Makes the hinge between the nodes beyond that two coaxial turns of a node imply; returns false if they are
+ * not coaxial. */
 static bool coaxial(const lw_closing *c, int node, int first, int second, lw_closing_edge *out) {
     const lw_closing_edge *a = &c->edges[first], *b = &c->edges[second];
     if (a->plane < 0 || a->plane != b->plane || a->kind != LW_EDGE_TURN || b->kind != LW_EDGE_TURN ||
@@ -254,13 +256,13 @@ static bool coaxial(const lw_closing *c, int node, int first, int second, lw_clo
                              .first_part = -1,
                              .plane = a->plane};
     normal_frame(c, a->plane, far_a, a->ends[1 - sa].p, &out->ends[0]);
-    lw_v3_copy(b->ends[1 - sb].p, p); /* moved along the axis to where the first hinge is */
+    lw_v3_copy(b->ends[1 - sb].p, p); /* moved along the axis to the first hinge */
     lw_v3_axpy(-along, beyond, p);
     normal_frame(c, a->plane, far_b, p, &out->ends[1]);
     return true;
 }
 
-/* Counts the implied hinges, and writes them down if there is where to. */
+/* Counts the implied hinges, and stores them if out is not NULL. */
 static int imply_hinges(const lw_closing *c, const int *start, const int *at, lw_closing_edge *out) {
     enum { MOST = 64 }; /* The number of coaxial hinges of a body that are considered. */
     lw_closing_edge edge;
@@ -327,7 +329,7 @@ void lw_closing_edge_fit(const lw_closing_edge *edge, const lw_pose *relative, d
     }
 }
 
-/* The pose beyond an edge from the pose before it. */
+/* Computes the pose of the node beyond an edge from that of the node before it. */
 static void beyond(const lw_closing_edge *edge, int from, const double *own, const lw_pose *here,
                    lw_pose *there) {
     lw_pose relative, end, back, inverse;
@@ -352,7 +354,7 @@ void lw_closing_place(lw_closing *c, const double *q) {
         beyond(edge, from, edge->q >= 0 ? q + edge->q : NULL, &c->world[edge->nodes[from]],
                &c->world[edge->nodes[1 - from]]);
     }
-    for (int k = 0; k < c->chain_count; k++) { /* the nodes within joints that close loops */
+    for (int k = 0; k < c->chain_count; k++) { /* intermediate nodes of joints that close loops */
         const lw_closing_chain *chain = &c->chains[k];
         if (c->model->joints[chain->joint].info.cut)
             lw_closing_chain_fit(c, c->world, chain, c->chain_q + LW_JOINT_MAX_Q * k, c->world);
@@ -375,7 +377,7 @@ void lw_closing_chain_fit(const lw_closing *c, const lw_pose *poses, const lw_cl
     }
 }
 
-/* --- all of it ------------------------------------------------------------------------------------- */
+/* --- the whole graph ------------------------------------------------------------------------------- */
 
 static void list_edges_of_nodes(const lw_closing *c, int count, int *start, int *at) {
     memset(start, 0, ((size_t)c->nodes + 2) * sizeof *start);
@@ -386,7 +388,7 @@ static void list_edges_of_nodes(const lw_closing *c, int count, int *start, int 
         for (int side = 0; side < 2; side++) at[--start[c->edges[e].nodes[side]]] = e;
 }
 
-/* Which tree joints the loops and constraints can determine. */
+/* Marks the tree joints that loops and constraints can determine. */
 static void find_tied(lw_closing *c) {
     const lw_model *model = c->model;
     const lw_graph *graph = &model->graph;
@@ -405,7 +407,7 @@ static void find_tied(lw_closing *c) {
             continue;
         }
         int a = constraint->bodies[0], b = constraint->bodies[1];
-        while (a != b) { /* labels grow outwards */
+        while (a != b) { /* Labels increase outwards. */
             int *outer = a > b ? &a : &b;
             c->tied[*outer] = true;
             *outer = model->links[*outer].parent;
@@ -413,10 +415,10 @@ static void find_tied(lw_closing *c) {
     }
 }
 
-/* Memory of the graph, and of scratch for building it. */
+/* Workspace for building the graph. */
 typedef struct scratch {
     int *first_edge;         /* per joint: its first edge */
-    int *start, *at, *queue; /* per node: at[start[i]] .. at[start[i + 1] - 1] are its edges */
+    int *start, *at, *queue; /* edges of node i: at[start[i]] .. at[start[i + 1] - 1]; nodes to visit */
 } scratch;
 
 static bool allocate(lw_closing *c, scratch *x, lw_arena *arena) {
@@ -438,7 +440,7 @@ static bool allocate(lw_closing *c, scratch *x, lw_arena *arena) {
     return !lw_arena_failed(arena);
 }
 
-/* Where edges are found: from joints, from chains, and from speeds. */
+/* Indexes the edges by joint and by speed, and sets the coordinates of chains to zero. */
 static void index_edges(lw_closing *c, int *first_edge) {
     for (int e = c->edge_count - 1; e >= 0; e--)
         if (c->edges[e].joint >= 0) first_edge[c->edges[e].joint] = e;
@@ -449,7 +451,7 @@ static void index_edges(lw_closing *c, int *first_edge) {
             c->edge_of_speed[c->edges[e].v + k] = e;
 }
 
-/* The size of the mechanism in its initial state. */
+/* Computes the length of the mechanism in its initial state. */
 static void find_length(lw_closing *c) {
     lw_closing_place(c, c->model->q0);
     for (int i = 0; i < c->rods; i++) c->length = fmax(c->length, lw_v3_norm(c->world[i].p));

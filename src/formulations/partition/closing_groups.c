@@ -1,8 +1,8 @@
-/* closing_groups.c - groups of nodes that are rigid for the moment: how they grow together.
+/* closing_groups.c - groups of nodes that are rigid for given independent coordinates, and how they merge.
  *
  * A group is named after one of its nodes and has a frame of its own, in which the poses of its nodes are
- * given. When two groups join, the smaller one is brought into the frame of the larger: O(n log n) poses for
- * all joins of a plan.
+ * given. When two groups merge, the smaller one is transformed to the frame of the larger: O(n log n) poses
+ * for all merges of a plan.
  */
 #include "formulations/partition/closing_parts.h"
 

@@ -1,14 +1,14 @@
-/* closing_newton.c - what has no closed formula: Newton's method from the last position.
+/* closing_newton.c - Newton's method from the last position for coordinates without a closed formula.
  *
- *   C_D d = -phi              over the coordinates left, again and again
+ *   C_D d = -phi              over the remaining coordinates, repeated
  *
- * by reflections with pivoting, since rows may be redundant; lengths in units of that of the mechanism. Rows
- * that are closed already have no coordinates here and play no part.
+ * is solved by reflections with pivoting, since rows may be redundant; lengths are in units of that of the
+ * mechanism. Rows that are already satisfied do not depend on the remaining coordinates.
  *
- * Branch   a round moves no coordinate by more than half a radian or half the mechanism, all of them by no
- *          more than `farthest`, and between start and end det(C_D) must not change its sign: C_D(start)^+
- *          C_D(end) has a positive determinant. Otherwise it fails and says so.
- * Cost     O(rows unknowns^2) a round; dense.
+ * Branch   a round moves no coordinate by more than half a radian or half the mechanism, and all rounds
+ *          together by no more than `farthest`; between start and end det(C_D) must not change its sign:
+ *          C_D(start)^+ C_D(end) has a positive determinant. Otherwise the call fails.
+ * Cost     O(rows unknowns^2) per round; dense.
  */
 #include "formulations/partition/closing_parts.h"
 #include "constraints/loop_constraints.h"
@@ -35,7 +35,7 @@ bool lw_closing_newton_create(lw_closing *c, lw_arena *arena) {
     return !lw_arena_failed(arena) && c->orthogonal && c->orthogonal0;
 }
 
-/* The unit of a speed left: that of a slide is the mechanism. */
+/* The unit of a remaining speed: that of a slide is the length of the mechanism. */
 static double unit_of(const lw_closing *c, int speed) {
     return c->edges[c->edge_of_speed[speed]].kind == LW_EDGE_SLIDE ? c->length : 1;
 }
@@ -51,7 +51,7 @@ static void evaluate(lw_closing *c, double t, const double *q) {
     lw_rows_evaluate(c->model, c->data, false, c->rows);
 }
 
-/* C_D of the positions in data, in dimensionless numbers, into A. */
+/* Fills A with C_D at the position in data, in dimensionless numbers. */
 static void fill(lw_closing *c, double *A) {
     size_t m = (size_t)c->rows->count, nv = (size_t)c->model->nv;
     lw_loop_constraint_matrix(c->model, c->data, c->rows, c->G);
@@ -64,13 +64,13 @@ static void fill(lw_closing *c, double *A) {
         }
 }
 
-/* The rank: columns that are all rounding have none. */
+/* Factors A and returns its rank, which is 0 if all entries are rounding. */
 static int factor(lw_orthogonal *work, int m, int n, double *A, int *order) {
     int rank = lw_qr_factor(work, m, n, A, order, LW_RANK_TOLERANCE);
     return rank > 0 && fabs(A[0]) < LW_RANK_TOLERANCE ? 0 : rank;
 }
 
-/* The largest violation of what positions must satisfy. */
+/* The largest violation of the rows at position level. */
 static double worst_row(const lw_closing *c, int *row) {
     double worst = 0;
     *row = 0;
@@ -89,7 +89,7 @@ static bool has_slip(const lw_closing *c) {
     return false;
 }
 
-/* The sign of the determinant of the n x n matrix M, which is lost. */
+/* The sign of the determinant of the n x n matrix M, which is overwritten. */
 static double determinant_sign(int n, double *M) {
     double sign = 1;
     for (int k = 0; k < n; k++) {
@@ -111,7 +111,8 @@ static double determinant_sign(int n, double *M) {
     return sign;
 }
 
-/* Has det(C_D) kept its sign since the start, whose factors are in A0? The end is in data. */
+/* Returns whether det(C_D) has the same sign at the start, whose factors are in A0, and at the end, which is
+ * in data. */
 static bool same_branch(lw_closing *c) {
     int n = c->unknown_count, m = c->rows->count;
     fill(c, c->A);
@@ -134,7 +135,7 @@ static lw_status lost(const lw_closing *c, int row, const char *why, lw_error *e
         what, fabs(c->rows->phi[row]));
 }
 
-/* Moves the coordinates left by d, and returns the largest move. */
+/* Moves the remaining coordinates by d, and returns the largest move. */
 static double move(const lw_closing *c, const double *d, double *q) {
     double largest = 0;
     for (int j = 0; j < c->unknown_count; j++) {
@@ -144,7 +145,8 @@ static double move(const lw_closing *c, const double *d, double *q) {
             q[edge->q] += d[j] * unit_of(c, c->unknown[j]);
             continue;
         }
-        double turn[3] = {0, 0, 0}, by[4], old[4]; /* second frame's axes, so from the right */
+        /* in axes of the second frame, so that it multiplies from the right */
+        double turn[3] = {0, 0, 0}, by[4], old[4];
         for (; j < c->unknown_count && c->edge_of_speed[c->unknown[j]] == c->edge_of_speed[edge->v]; j++)
             turn[c->unknown[j] - edge->v] = d[j], largest = fmax(largest, fabs(d[j]));
         j--;

@@ -1,15 +1,15 @@
-/* closing_plan.c - the order in which groups of bodies grow together, for one set of independent speeds.
+/* closing_plan.c - the order in which groups of bodies merge, for one set of independent speeds.
  *
- *   1. what given coordinates and welds hold together is one group
- *   2. as long as there are any: joints whose both bodies are in one group; couplings with one unknown; two
- *   groups joined
- *      twice; three groups joined in a ring, by edges for which there is a closed formula
- *   3. the rest is left to Newton's method
+ *   1. Bodies that are connected by given coordinates and welds form one group. 2. As long as there are any,
+ *   the following are solved: joints whose two bodies are in one group; couplings
+ *      with one unknown; two groups connected twice, or three groups connected in a ring, by edges for which
+ *      there is a closed formula.
+ *   3. The remaining coordinates are left to Newton's method.
  *
- * Of the rings that are there the first is taken that is far from a dead point, or else the best: where loops
- * are redundant there is a choice. A ring of three groups is rigid whatever else hangs on it, so the order of
- * 2 does not matter for what can be solved. Whether axes are coaxial, or slides parallel, within a group is
- * looked up at the position last seen.
+ * Where loops are redundant there are several rings: the first one that is far from a dead point is taken,
+ * otherwise the best. A ring of three groups is rigid whatever is connected to it, so that the order of 2
+ * does not decide what can be solved. Whether axes are coaxial, or slides parallel, within a group is decided
+ * at the position evaluated last.
  *
  * Source   docs/theory/closing.md, section 2.
  * Cost     O(steps (edges + rings)), no allocation.
@@ -19,9 +19,9 @@
 #include <stdio.h>
 
 #define APART                                                                                                \
-    1e-9 /* part of the mechanism's length below which two places are one, and sine of parallel slides */
+    1e-9 /* part of the mechanism's length below which points coincide, and sine of parallel slides */
 
-/* --- what an edge is at the moment ------------------------------------------------------------------ */
+/* --- state of an edge ------------------------------------------------------------------------------- */
 
 static unsigned all_speeds(const lw_closing_edge *edge) {
     return edge->v < 0 ? 0 : edge->kind == LW_EDGE_BALL ? 7u : 1u;
@@ -38,14 +38,14 @@ static bool together(const lw_closing *c, const lw_closing_edge *edge) {
 static bool usable(const lw_closing *c, const lw_closing_edge *edge) {
     if (edge->kind == LW_EDGE_FIXED || edge->kind == LW_EDGE_SCREW || together(c, edge)) return false;
     if (edge->first_part < 0) return true;
-    /* as a whole only as long as both parts are free */
+    /* A joint can be taken as a whole only as long as both its parts are unknown. */
     const lw_closing_edge *part = &c->edges[edge->first_part];
     return !together(c, &part[0]) && !together(c, &part[1]);
 }
 
 static bool is_rod(const lw_closing *c, int group) { return group >= c->rods && c->size[group] == 1; }
 
-/* --- geometry at the position last seen ------------------------------------------------------------- */
+/* --- geometry at the position evaluated last -------------------------------------------------------- */
 
 static void place_of_end(const lw_closing *c, int edge, int side, double p[3]) {
     lw_pose end;
@@ -59,7 +59,7 @@ static void direction(const lw_closing *c, int edge, int side, double out[3]) {
     lw_m3_mul_v(end.R, c->edges[edge].axis, out);
 }
 
-/* How far two ends on one group are from each other, across the direction n. */
+/* Returns whether two ends on one group are apart, perpendicular to the direction n. */
 static bool apart(const lw_closing *c, int e, int e_side, int f, int f_side, const double n[3]) {
     double a[3], b[3];
     place_of_end(c, e, e_side, a);
@@ -77,7 +77,8 @@ static bool slides_cross(const lw_closing *c, int e, int e_side, int f, int f_si
     return lw_v3_norm(cross) > APART;
 }
 
-/* The direction of a plane in the world, from a node of it. */
+/* Computes the direction of a plane in the world from a node; returns false if the node is not in the
+ * plane. */
 static bool world_normal(const lw_closing *c, int plane, int node, double n[3]) {
     const double *own = lw_closing_normal(c, plane, node);
     if (own) lw_m3_mul_v(c->world[node].R, own, n);
@@ -86,7 +87,7 @@ static bool world_normal(const lw_closing *c, int plane, int node, double n[3]) 
 
 /* --- rings ------------------------------------------------------------------------------------------- */
 
-/* Does an edge move in the plane? Balls do, if the others keep them there. */
+/* Returns whether an edge moves in the plane; a ball does if the other edges keep it there. */
 static bool in_plane(const lw_closing *c, int plane, const lw_closing_edge *edge) {
     if (edge->kind == LW_EDGE_BALL) return edge->known == 0;
     if (edge->kind == LW_EDGE_TURN) return edge->plane == plane;
@@ -104,13 +105,13 @@ static void rotate(lw_closing_step *s) {
     s->from[0] = s->from[1], s->from[1] = s->from[2], s->from[2] = from;
 }
 
-static void reverse(lw_closing_step *s) { /* edge 0 stays, in the other sense */
+static void reverse(lw_closing_step *s) { /* Edge 0 stays first, but in the other sense. */
     int edge = s->edges[1], from = s->from[1];
     s->edges[1] = s->edges[2], s->edges[2] = edge;
     s->from[0] = 1 - s->from[0], s->from[1] = 1 - s->from[2], s->from[2] = 1 - from;
 }
 
-/* The kinds of the edges of a ring. */
+/* The numbers of edges of each kind in a ring, and its plane, or -1. */
 typedef struct census {
     int turns, slides, balls, crosses, loose, plane;
 } census;
@@ -136,7 +137,8 @@ static bool planar(const lw_closing *c, const lw_closing_step *s, int edges, con
     return true;
 }
 
-/* Are the two hinges of group k of a planar ring different? Of its nodes one belongs to the plane. */
+/* Returns whether the two hinges of group k of a planar ring are apart. One of their nodes must belong to the
+ * plane. */
 static bool hinges_apart(const lw_closing *c, const lw_closing_step *s, int edges, int k) {
     int before = (k + edges - 1) % edges;
     double n[3];
@@ -181,7 +183,7 @@ static bool try_rod(const lw_closing *c, lw_closing_step *s, const census *n) {
     bool massless = is_rod(c, c->group[c->edges[s->edges[1]].nodes[1 - s->from[1]]]);
     if (!massless && !apart(c, s->edges[1], 1 - s->from[1], s->edges[2], s->from[2], none)) return false;
     if (n->slides) return true;
-    double first[3], second[3]; /* the balls are off the axis */
+    double first[3], second[3]; /* The balls must be off the axis. */
     direction(c, s->edges[0], s->from[0], first);
     direction(c, s->edges[0], 1 - s->from[0], second);
     return apart(c, s->edges[0], s->from[0], s->edges[2], 1 - s->from[2], first) &&
@@ -219,7 +221,7 @@ static bool try_pair(const lw_closing *c, lw_closing_step *s) {
     for (int side = 0; side < 2; side++)
         if (is_rod(c, c->group[e->nodes[side]])) return false; /* The spin of a rod is irrelevant. */
     const double none[3] = {
-        0, 0, 0}; /* concentric balls, and a ball in a universal joint, say nothing of directions */
+        0, 0, 0}; /* Concentric balls, and a ball in a universal joint, do not determine directions. */
     if (!apart(c, s->edges[0], s->from[0], s->edges[1], 1 - s->from[1], none)) return false;
     if (n.balls == 2) {
         s->kind = LW_STEP_SPIN;
@@ -261,7 +263,8 @@ static int side_in(const lw_closing *c, int edge, int group) {
     return c->group[c->edges[edge].nodes[0]] == group ? 0 : 1;
 }
 
-/* Is the step better than the best so far? Done once it is good enough: redundant loops leave a choice. */
+/* Keeps the step if it is better than the best so far; returns whether the best is good enough to end the
+ * search. */
 static bool consider(const lw_closing *c, const lw_closing_step *s, lw_closing_step *best, double *quality) {
     const double enough = 0.2;
     double q = lw_closing_quality(c, s);
@@ -269,8 +272,8 @@ static bool consider(const lw_closing *c, const lw_closing_step *s, lw_closing_s
     return *quality > enough;
 }
 
-/* Rings through group g and its edges e and f; only from the group with the fewest edges, so that each is
- * seen once. */
+/* Tries the rings through group g and its edges e and f. They are tried only from the group with the fewest
+ * edges, which avoids repetition. */
 static bool ring_of(const lw_closing *c, int g, int e, int f, lw_closing_step *best, double *quality) {
     int e_side = side_in(c, e, g), f_side = side_in(c, f, g);
     int h = c->group[c->edges[e].nodes[1 - e_side]], k = c->group[c->edges[f].nodes[1 - f_side]];
@@ -350,7 +353,7 @@ static void take(lw_closing *c, const lw_closing_step *s) {
     }
 }
 
-/* --- what is left ------------------------------------------------------------------------------------- */
+/* --- remaining coordinates ---------------------------------------------------------------------------- */
 
 static lw_status refuse(const lw_closing *c, const lw_closing_edge *edge, const char *remedy, const char *why,
                         lw_error *error) {
@@ -368,7 +371,7 @@ static lw_status list_unknown(lw_closing *c, lw_error *error) {
             return refuse(c, edge, "take it as independent",
                           "its speed is not independent, but the joint is in no loop that could determine it",
                           error);
-        bool spun = edge->known == 0; /* a ball some of whose speeds are independent */
+        bool spun = edge->known == 0; /* otherwise a ball with some independent speeds */
         for (int s = 0; s < c->step_count && !spun; s++)
             spun = c->steps[s].kind == LW_STEP_SPIN && c->steps[s].edges[0] == c->walk[k];
         if (together(c, edge) && !spun)

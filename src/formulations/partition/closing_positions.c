@@ -1,15 +1,15 @@
-/* closing_positions.c - the steps of a plan at position level: where a group is in another.
+/* closing_positions.c - the steps of a plan at position level: the pose of a group in another.
  *
- * In a ring of groups 1, 2, 3 let A be the place of edge 0 (between 1 and 2), B that of edge 1 (2 and 3), C
- * that of edge 2 (3 and 1), an index telling in whose frame. The closed formulas give B_1 from lengths, and
- * then a group's place follows from two of its points. Out of a plane nothing needs to be solved: turns keep
- * the points of both bodies together.
+ * In a ring of groups 1, 2, 3 let A be the point of edge 0 (between 1 and 2), B that of edge 1 (2 and 3), C
+ * that of edge 2 (3 and 1); an index names the group in whose frame a point is expressed. The closed formulas
+ * give B_1 from lengths; the pose of a group then follows from two of its points. Perpendicular to a plane
+ * nothing needs to be solved: turns keep the points of both bodies together.
  *
  * Branch   every step with two solutions has a signed measure h, the height of the triangle or half the
- *          chord, whose sign is kept. Where |h| is small both solutions are near each other, and a guess that
- *          is clearly at the other one is followed (closing.h).
+ *          chord, whose sign is kept. Where |h| is small both solutions are close to each other, and a guess
+ *          that is clearly closer to the other one is followed (closing.h).
  * Source   docs/theory/closing.md, sections 2 to 4.
- * Cost     O(1) a step, and the joining of groups.
+ * Cost     O(1) per step, and the merging of groups.
  */
 #include "formulations/partition/closing_dyads.h"
 #include "formulations/partition/closing_parts.h"
@@ -19,10 +19,11 @@
 
 typedef struct ring {
     lw_pose start[3], end[3]; /* frames of edge k on the groups before and after it */
-    double n[3][3];           /* the plane's direction in the groups: before edge k */
+    double n[3][3];           /* direction of the plane in the group before edge k */
 } ring;
 
-/* Frames of the first `edges` edges in the frames of their groups; those of rods in the frame of the rod. */
+/* Computes the frames of the first `edges` edges in the frames of their groups; for rods, in that of the
+ * rod. */
 static void look(const lw_closing *c, const lw_closing_step *s, const lw_pose *poses, int edges, ring *r) {
     for (int k = 0; k < edges; k++) {
         lw_closing_end(c, poses, s->edges[k], s->from[k], &r->start[k]);
@@ -41,26 +42,27 @@ static void directions(const lw_closing *c, const lw_closing_step *s, const lw_p
     }
 }
 
-static void across(const double n[3], const double a[3], const double b[3], double out[3]) { /* b - a */
+/* b - a without its part along n */
+static void across(const double n[3], const double a[3], const double b[3], double out[3]) {
     lw_v3_sub(b, a, out);
     lw_v3_axpy(-lw_v3_dot(out, n), n, out);
 }
 
-/* A slide in the sense of the ring, in the frame of the group before it. */
+/* Computes the direction of a slide in the sense of the ring, in the frame of the group before it. */
 static void slide_direction(const lw_closing *c, const lw_closing_step *s, int k, const ring *r,
                             double e[3]) {
     lw_m3_mul_v(r->start[k].R, c->edges[s->edges[k]].axis, e);
     for (int i = 0; i < 3 && s->from[k] == 1; i++) e[i] = -e[i];
 }
 
-/* The place of the group behind edge k, a slide at zero, in the frame of that before it. */
+/* Computes the pose of the group behind edge k, a slide at zero, in the frame of the group before it. */
 static void slide_place(const ring *r, int k, lw_pose *T) {
     lw_pose inverse;
     lw_pose_invert(r->end[k].R, r->end[k].p, inverse.R, inverse.p);
     lw_pose_compose(r->start[k].R, r->start[k].p, inverse.R, inverse.p, T->R, T->p);
 }
 
-/* T->p such that point b of the inner frame falls on point a of the outer. */
+/* Sets T->p so that point b of the inner frame coincides with point a of the outer. */
 static void pin(const double a[3], const double b[3], lw_pose *T) {
     double turned[3];
     lw_m3_mul_v(T->R, b, turned);
@@ -76,11 +78,11 @@ double lw_closing_measure(const lw_closing *c, const lw_closing_step *s) {
     if (s->kind == LW_STEP_CARDAN) {
         const lw_pose *middle = &c->world[c->edges[first->first_part].nodes[1]];
         look(c, s, c->world, 2, &r);
-        lw_v3_sub(r.start[1].p, r.start[0].p, d); /* of the ball, from either group */
+        lw_v3_sub(r.start[1].p, r.start[0].p, d); /* vector from the universal joint to the ball */
         return middle->R[2] * d[0] + middle->R[5] * d[1] + middle->R[8] * d[2];
     }
     look(c, s, c->world, 3, &r);
-    if (first->kind == LW_EDGE_SLIDE) { /* PRR; a rod with a slide */
+    if (first->kind == LW_EDGE_SLIDE) { /* The step is PRR, or a rod with a slide. */
         slide_direction(c, s, 0, &r, e);
         lw_v3_sub(r.start[1].p, r.end[2].p, d);
         return lw_v3_dot(d, e);
@@ -113,7 +115,7 @@ double lw_closing_quality(const lw_closing *c, const lw_closing_step *s) {
     return h / lw_v3_norm(bc);
 }
 
-/* The sign to take where h >= 0 is the measure of the solutions, relative to `size`. */
+/* The sign of the solution to take, where h >= 0 is the measure of both solutions, relative to `size`. */
 static double branch(lw_closing *c, lw_closing_step *s, double h, double size) {
     const double near = 0.1, clearly = 0.25;
     if (h < near * size) {
@@ -144,7 +146,7 @@ static int node_before(const lw_closing *c, const lw_closing_step *s, int k) {
 
 /* --- steps -------------------------------------------------------------------------------------------- */
 
-/* An edge by its coordinates in trial. */
+/* Merges the groups at the ends of an edge, whose coordinates are in trial. */
 static void by_coordinates(lw_closing *c, int e) {
     const lw_closing_edge *edge = &c->edges[e];
     lw_pose near, far, inverse, relative, outer, T;
@@ -157,7 +159,7 @@ static void by_coordinates(lw_closing *c, int e) {
     lw_closing_join(c, edge->nodes[0], edge->nodes[1], &T);
 }
 
-/* The coordinates of an edge within a group, into trial. */
+/* Writes the coordinates of an edge within a group into trial. */
 static void read_coordinates(lw_closing *c, int e) {
     lw_pose near, far, inverse, relative;
     lw_closing_end(c, c->pose, e, 0, &near);
@@ -180,7 +182,7 @@ static void coupled(lw_closing *c, const lw_closing_step *s) {
     by_coordinates(c, s->edges[0]);
 }
 
-/* A joint of several coordinates between nodes of one group. */
+/* Solves a joint of several coordinates between nodes of one group. */
 static void fit(lw_closing *c, const lw_closing_step *s) {
     const lw_closing_chain *chain = &c->chains[s->edges[0]];
     const lw_joint_info *info = &c->model->joints[chain->joint].info;
@@ -249,13 +251,13 @@ static bool prr(lw_closing *c, lw_closing_step *s, double *gap) {
     return true;
 }
 
-/* Lengths of two slides along the unit vectors e and f with x e + y f = w, by the part g of f across e;
- * false if they are parallel to 1e-9. */
+/* Computes the lengths of two slides along the unit vectors e and f with x e + y f = w, from the part g of f
+ * perpendicular to e; returns false if they are parallel to 1e-9. */
 static bool two_slides(const double e[3], const double f[3], const double w[3], double *x, double *y) {
     double g[3], along = lw_v3_dot(e, f);
     lw_v3_copy(f, g);
     lw_v3_axpy(-along, e, g);
-    lw_v3_axpy(-lw_v3_dot(e, g), e, g); /* of a small difference, once more */
+    lw_v3_axpy(-lw_v3_dot(e, g), e, g); /* repeated, since the difference may be small */
     double square = lw_v3_dot(g, g);
     if (!(square > 1e-18)) return false;
     *y = lw_v3_dot(g, w) / square;
@@ -287,7 +289,7 @@ static bool ppr(lw_closing *c, lw_closing_step *s) {
 
 static bool is_closed(const lw_closing *c, double off, double *gap) {
     *gap = fabs(off);
-    return *gap <= 1e-9 * c->length; /* what a redundant closure may be off: as much as an assembled one is */
+    return *gap <= 1e-9 * c->length; /* A redundant closure may be as inaccurate as an assembled one. */
 }
 
 static bool rr(lw_closing *c, lw_closing_step *s, double *gap) {
@@ -334,7 +336,7 @@ static bool pp(lw_closing *c, lw_closing_step *s) {
     slide_direction(c, s, 1, &r, f2);
     slide_place(&r, 0, &T);
     lw_m3_mul_v(T.R, f2, f);
-    lw_pose_point(T.R, T.p, r.start[1].p, at); /* the second slide starts here, and ends at r.end[1] */
+    lw_pose_point(T.R, T.p, r.start[1].p, at); /* The second slide goes from here to r.end[1]. */
     lw_v3_sub(r.end[1].p, at, w);
     if (!two_slides(e, f, w, &x, &y)) return false;
     lw_v3_axpy(x, e, T.p);
@@ -371,7 +373,8 @@ static bool rod(lw_closing *c, lw_closing_step *s, double *gap) {
         double height = lw_v3_dot(w, e);
         lw_v3_sub(P2, r.end[0].p, w);
         height -= lw_v3_dot(w, n2);
-        if (!lw_dyad_chord(length, fabs(height), &off, gap)) return false; /* the rod, seen along the axis */
+        /* length of the rod perpendicular to the axis */
+        if (!lw_dyad_chord(length, fabs(height), &off, gap)) return false;
         if (!lw_dyad_triangle(a, b, off, &cosine, &sine, gap)) return false;
         sine *= branch(c, s, sine * b, b);
         lw_v3_cross(e, r1, up);
@@ -398,7 +401,7 @@ static bool spin(lw_closing *c, lw_closing_step *s, double *gap) {
         lw_m3_transpose(relative.R, R);
         memcpy(relative.R, R, sizeof R);
     }
-    lw_m3_mul(r.start[0].R, relative.R, R); /* the guess: start place end' */
+    lw_m3_mul(r.start[0].R, relative.R, R); /* The guess is start relative end'. */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) G[3 * i + j] = lw_v3_dot(R + 3 * i, r.end[0].R + 3 * j);
     lw_m3_mul_v(G, r2, turned);
@@ -416,25 +419,26 @@ static bool cardan(lw_closing *c, lw_closing_step *s, double *gap) {
     const lw_closing_edge *cross = &c->edges[s->edges[0]];
     int middle = c->edges[cross->first_part].nodes[1];
     look(c, s, c->pose, 2, &r);
-    lw_v3_sub(r.end[1].p, r.start[0].p, d1); /* to the ball, in groups 1 and 2 */
+    lw_v3_sub(r.end[1].p, r.start[0].p, d1); /* vectors to the ball, in groups 1 and 2 */
     lw_v3_sub(r.start[1].p, r.end[0].p, d2);
-    bool forward = s->from[0] == 0; /* group 1 has the joint's first frame */
+    bool forward = s->from[0] == 0; /* Group 1 has the joint's first frame. */
     lw_m3_tmul_v(r.start[0].R, d1, forward ? w : u);
     lw_m3_tmul_v(r.end[0].R, d2, forward ? u : w);
     double size = lw_v3_norm(u), h = hypot(w[1], w[2]);
     h = sqrt(fmax((h - fabs(u[1])) * (h + fabs(u[1])), 0));
     if (!lw_dyad_cardan(u, w, branch(c, s, h, size), R, S, gap)) return false;
-    /* the first frame carries the node within by R, that the second frame by S */
+    /* R is the rotation of the intermediate node in the first frame, S that of the second frame in the
+     * intermediate node. */
     lw_pose whole = {{0}, {0, 0, 0}};
     lw_m3_mul(R, S, whole.R);
     const lw_pose *first = forward ? &r.start[0] : &r.end[0], *second = forward ? &r.end[0] : &r.start[0];
     lw_pose_compose(first->R, first->p, whole.R, whole.p, turned.R, turned.p);
     lw_pose_invert(second->R, second->p, inverse.R, inverse.p);
     lw_pose_compose(turned.R, turned.p, inverse.R, inverse.p, T.R,
-                    T.p); /* group of `second` in that of `first` */
+                    T.p); /* pose of the group of `second` in that of `first` */
     lw_m3_mul(first->R, R, half.R);
     lw_v3_copy(first->p, half.p);
-    /* the node within is alone in its group, whose frame is its own */
+    /* The intermediate node is the only one of its group and has its frame. */
     join(c, cross->nodes[0], cross->nodes[1], &T, middle, &half);
     return true;
 }
