@@ -3,31 +3,31 @@
  *   K = [  J   -H ]     J block-diagonal, any of it may be zero;  E > 0 small
  *       [ -H'  -E ]
  *
- * Fronts come in the order of kkt_order.c. That of a body holds its six coordinates, the rows that meet no
- * body eliminated before, what the fronts below could not eliminate, and, as its border, the bodies that it
- * is tied to. In it pivots of order 1 and 2 are chosen by size:
+ * Fronts come in the order of kkt_order.c. The front of a body holds its six coordinates, the rows that act
+ * on no body eliminated before, the coordinates that the fronts below could not eliminate, and, as its
+ * border, the bodies with which it is coupled. Its pivots of order 1 and 2 are chosen by size:
  *
  *   d with |d| >= u |largest other entry of its column|,  or  D, 2 x 2, with |D^-1| (largest others of its
  *   two columns) <= 1/u.
  *
- * A body that is heavy against what its rows carry thus goes by its own mass, a light or massless one
- * together with rows that tell how it moves, and a coordinate for which neither will do waits in the next
- * front. No entry grows by more than 1/u from pivot to pivot whatever the masses are, and no pivot depends on
- * another matrix than this one.
+ * A body that is heavy compared with the entries of its rows is thus eliminated by its own mass, a light or
+ * massless one together with rows that determine its motion, and a coordinate that admits neither waits for
+ * the next front. No entry grows by more than 1/u from pivot to pivot, whatever the masses are, and no pivot
+ * depends on any other matrix.
  *
  * Where more rows wait than the border has coordinates, as on a bar that many others cross, some combinations
- * of them no longer touch the border. Rows are sheared, row_i -= m_i row_w with |m_i| <= 1, one row w for
- * each coordinate of the border, until the others are off it; these can then be eliminated here, and at most
- * as many rows wait as the border has coordinates. Fronts that go to the same one above, and would bring it
- * more rows than that, are joined and sheared on the way. Redundant nets thus cost what their bodies do, not
- * their rows.
+ * of them are zero in the border. Rows are sheared, row_i -= m_i row_w with |m_i| <= 1, one row w for each
+ * coordinate of the border, until the others are zero there; these can then be eliminated in the front, and
+ * at most as many rows wait as the border has coordinates. Left-overs of two fronts with the same parent that
+ * would give it more rows than the border has coordinates are joined and sheared first. The cost of redundant
+ * nets thus depends on their bodies, not on their rows.
  *
  * Source   Duff and Reid (1983), the multifrontal method for symmetric indefinite matrices;
  *          docs/theory/lagrange.md, 4.
  * Cost     sum over fronts of (pivots) (size)^2 / 2 multiplications, (waiting rows) (border)^2 / 2 for
  *          shears; bounded fronts on chains, trees, ladders, hubs: O(n).
- * Limits   memory is what the first matrix took and half as much again; only a state in which many more
- *          coordinates have to wait takes more.
+ * Limits   the memory is 1.5 times that of the first matrix; it grows only in a state in which many more
+ *          coordinates have to wait.
  */
 #include "constraints/kkt_fronts.h"
 
@@ -35,15 +35,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* u: a light body keeps its own pivot down to this share of the entries of its rows. Large values lose few
- * digits but make many coordinates wait. */
+/* The threshold u: a light body is eliminated by its own mass down to this part of the entries of its rows.
+ * Large values lose few digits but make many coordinates wait. */
 static const double threshold = 1e-3;
-/* Relative to the terms of which a pivot is the sum: smaller pivots are rounding. */
+/* Pivots below this part of the terms of which they are sums are rounding. */
 static const double rounding = 4e-15;
-/* Rows have length 1. An entry in which no more than this is left of a row is rounding, and so is the pivot
- * off^2 / E that such an entry gives, through the softness E of the row, to a coordinate without inertia. */
+/* Rows have length 1. An entry of a row below this is rounding, and so is the pivot off^2 / E that such an
+ * entry gives, through the softness E of the row, to a coordinate without inertia. */
 static const double off = 1e-14;
-/* This many rows may wait as they are: shears pay only where they remove many. */
+/* Fewer waiting rows are not sheared: shears pay only where they remove many. */
 enum { FEW_ROWS = 24 };
 
 typedef struct front {
@@ -67,11 +67,11 @@ typedef struct left_over {
 } left_over;
 
 struct lw_fronts {
-    lw_arena *arena; /* of what never grows */
+    lw_arena *arena; /* Memory of fixed size. */
     int bodies, rows;
     const int *row_start, *row_body;
     lw_kkt_order order;
-    int *own_start, *own; /* Per position: rows that touch no body eliminated before. */
+    int *own_start, *own; /* Per position: rows that act on no body eliminated before. */
     int *offset;          /* Per position: the index of a body's six coordinates in the present front. */
     front *fronts;        /* The fronts of the bodies, and those that join left-overs between them. */
     int count;
@@ -82,7 +82,7 @@ struct lw_fronts {
     /* All multipliers m; and per coordinate of a front: the largest terms of its row in the border. */
     double *shears, *reach;
     size_t panel_room, index_room, stack_room, stack_index_room, shear_room, shear_count;
-    left_over *leaves;    /* Of fronts whose parent has not been reached yet. */
+    left_over *leaves;    /* Left-overs of fronts whose parent has not been reached yet. */
     const front *sheared; /* The present front, once it is sheared. */
     double *F, *seen, *l1, *l2;
     int *index, *target;
@@ -141,7 +141,7 @@ static bool reserve_stack(lw_fronts *f, size_t numbers, size_t indices) {
     return index && seen;
 }
 
-/* Each row goes to the first of its bodies. */
+/* Assigns each row to the front of the first of its bodies. */
 static bool assign_rows(lw_fronts *f) {
     size_t m = (size_t)f->rows + 1, n = (size_t)f->bodies + 2;
     int *first = LW_NEW(f->arena, int, m);
@@ -149,7 +149,7 @@ static bool assign_rows(lw_fronts *f) {
     f->own = LW_NEW(f->arena, int, m);
     if (lw_arena_failed(f->arena)) return false;
     for (int r = 0; r < f->rows; r++) {
-        int earliest = f->bodies - 1; /* a row that touches nothing goes to the last */
+        int earliest = f->bodies - 1; /* A row without bodies goes to the last front. */
         for (int b = f->row_start[r]; b < f->row_start[r + 1]; b++)
             if (f->order.position[f->row_body[b]] < earliest) earliest = f->order.position[f->row_body[b]];
         first[r] = earliest;
@@ -193,8 +193,9 @@ const lw_kkt_order *lw_fronts_order(const lw_fronts *f) { return &f->order; }
 
 /* --- one front: assembly --------------------------------------------------------------------------- */
 
-/* Coordinates of front k: its body's six, its rows, those that wait from `below` fronts, then its neighbours'
- * six each. Returns how many can be eliminated here; *size is all of them. */
+/* Lists the coordinates of front k: six of its body, its rows, those that wait from the fronts `below`, then
+ * six of each neighbour. Returns how many may be eliminated in this front, or -1 if there is no memory; *size
+ * is the number of all. */
 static int gather(lw_fronts *f, int k, const left_over *below, int count, int *size) {
     const lw_kkt_order *order = &f->order;
     int summed = 6 + f->own_start[k + 1] - f->own_start[k], at = 0;
@@ -214,7 +215,7 @@ static int gather(lw_fronts *f, int k, const left_over *below, int count, int *s
     return summed;
 }
 
-/* Lower triangle, column by column. */
+/* Fills the lower triangle, column by column, with the entries of the body and its rows. */
 static void assemble_own(lw_fronts *f, int k, int size, const double *inertia, const double *mass,
                          const double *H, const double *E) {
     const double least = off * off / (rounding * LW_FRONTS_HARDEST);
@@ -247,7 +248,7 @@ static void assemble_own(lw_fronts *f, int k, int size, const double *inertia, c
     }
 }
 
-/* Adds what a front below has left; its waiting coordinates go to `first` and on. */
+/* Adds the left-over of a front below, whose waiting coordinates have the indices from `first` on. */
 static void assemble_below(lw_fronts *f, const left_over *below, int first, int size) {
     int *target = f->target;
     const int *index = f->stack_index + below->index;
@@ -275,7 +276,7 @@ static void swap_numbers(double *a, double *b) {
     *a = *b, *b = keep;
 }
 
-/* Exchanges coordinates i < j of the front, in the columns of L and in the shears too. */
+/* Exchanges coordinates i < j of the front, also in the columns of L and in the shears. */
 static void exchange(lw_fronts *f, int size, int i, int j) {
     if (i == j) return;
     double *F = f->F;
@@ -294,8 +295,8 @@ static void exchange(lw_fronts *f, int size, int i, int j) {
     }
 }
 
-/* Largest entry of column c off the diagonal from coordinate k on, but for `skip`; *partner is where, among
- * those below `summed` (-1: all of them are zero). */
+/* The largest entry of column c off the diagonal from coordinate k on, except `skip`. *partner is the
+ * coordinate of the largest entry below `summed`, or -1 if all of these are zero. */
 static double largest_of(const double *F, int size, int k, int summed, int c, int skip, int *partner) {
     size_t stride = (size_t)size;
     double inside = 0, outside = 0;
@@ -310,7 +311,8 @@ static double largest_of(const double *F, int size, int k, int summed, int c, in
     return inside > outside ? inside : outside;
 }
 
-/* column[i] -= w l[i] for i = from .. to - 1: the innermost loop, kept free of aliases for the compiler. */
+/* column[i] -= w l[i] for i = from .. to - 1. This is the innermost loop; `restrict` lets it be
+ * vectorised. */
 static inline void subtract(double *restrict column, const double *restrict l, double w, int from, int to) {
     for (int i = from; i < to; i++) column[i] -= w * l[i];
 }
@@ -320,7 +322,7 @@ static inline void subtract_two(double *restrict column, const double *restrict 
     for (int i = from; i < to; i++) column[i] -= w1 * l1[i] + w2 * l2[i];
 }
 
-/* A pivot of order 1 at place k. */
+/* Eliminates a pivot of order 1 at index k. */
 static void eliminate_one(lw_fronts *f, int size, int k) {
     size_t stride = (size_t)size;
     double *column = f->F + stride * (size_t)k, inverse = 1 / column[k], *l = f->l1, *seen = f->seen;
@@ -336,7 +338,7 @@ static void eliminate_one(lw_fronts *f, int size, int k) {
     column[k] = inverse;
 }
 
-/* A pivot of order 2 at places k and k + 1. */
+/* Eliminates a pivot of order 2 at indices k and k + 1. */
 static void eliminate_two(lw_fronts *f, int size, int k) {
     size_t stride = (size_t)size;
     double *one = f->F + stride * (size_t)k, *two = one + stride, *l1 = f->l1, *l2 = f->l2;
@@ -358,7 +360,8 @@ static void eliminate_two(lw_fronts *f, int size, int k) {
     one[k] = ia, one[k + 1] = ib, two[k + 1] = ic;
 }
 
-/* Tries coordinate c as the next pivot, alone or with a partner; returns how many were eliminated. */
+/* Tries coordinate c as the next pivot, alone or with a partner; returns the number of eliminated
+ * coordinates. */
 static int try_pivot(lw_fronts *f, int size, int k, int summed, int c) {
     double *F = f->F;
     size_t stride = (size_t)size;
@@ -367,7 +370,7 @@ static int try_pivot(lw_fronts *f, int size, int k, int summed, int c) {
     double nothing = rounding * f->seen[c];
     bool row = f->index[c] >= 6 * f->bodies;
     if (row && !(fabs(*d) > nothing) && !(largest > nothing))
-        *d = -nothing; /* it depends on others; softer here, which the corrections in kkt_sparse.c allow */
+        *d = -nothing; /* The row depends on others; the corrections in kkt_sparse.c admit any softness. */
     if (fabs(*d) >= threshold * largest && (row ? *d != 0 : fabs(*d) > nothing)) {
         exchange(f, size, k, c);
         eliminate_one(f, size, k);
@@ -390,7 +393,7 @@ static int try_pivot(lw_fronts *f, int size, int k, int summed, int c) {
     return 2;
 }
 
-/* From place k on, coordinates below `summed`; returns where it ends. */
+/* Eliminates coordinates below `summed` from index k on; returns the index of the first that remains. */
 static int eliminate_from(lw_fronts *f, int size, int k, int summed) {
     while (k < summed) {
         int done = 0;
@@ -403,13 +406,13 @@ static int eliminate_from(lw_fronts *f, int size, int k, int summed) {
 
 /* --- one front: shears ------------------------------------------------------------------------------ */
 
-/* Entry of coordinates i and j. */
+/* The entry of coordinates i and j. */
 static double *entry_of(lw_fronts *f, int size, int i, int j) {
     return f->F + (i > j ? (size_t)i + (size_t)size * (size_t)j : (size_t)j + (size_t)size * (size_t)i);
 }
 
-/* The largest entry in the border (from `summed` on) of rows from .. to - 1; rows that have come off it, but
- * for rounding, are cleared there. Returns the row, or -1 if all are off. */
+/* Finds the largest entry in the border (from `summed` on) of rows from .. to - 1, and clears rows that are
+ * only rounding there. Returns the row of this entry, or -1 if all rows are zero in the border. */
 static int strongest_row(lw_fronts *f, int size, int from, int to, int summed, int *border) {
     double best = 0;
     int strongest = -1;
@@ -427,7 +430,8 @@ static int strongest_row(lw_fronts *f, int size, int from, int to, int summed, i
     return strongest;
 }
 
-/* row_i -= m row_w and the same with columns, in everything that is not eliminated yet: from `before` on. */
+/* row_i -= m row_w and the same for columns, for all coordinates that are not eliminated, from `before`
+ * on. */
 static void shear_row(lw_fronts *f, int size, int before, int summed, int i, int w, double m) {
     double *own = f->F + (size_t)size * (size_t)i, *other = f->F + (size_t)size * (size_t)w;
     double across = *entry_of(f, size, i, w), square = *entry_of(f, size, w, w);
@@ -443,8 +447,9 @@ static void shear_row(lw_fronts *f, int size, int before, int summed, int i, int
     f->seen[i] = fmax(f->seen[i], fmax(change, m * m * f->seen[w]));
 }
 
-/* Combines the rows among the coordinates before .. summed - 1, which wait, until all but as many as the
- * border has coordinates are off it. Returns the end of those that may be eliminated now. */
+/* Combines the waiting rows among the coordinates before .. summed - 1, until at most as many as the border
+ * has coordinates are not zero in the border. Returns the end of the rows that may be eliminated now, or -1
+ * if there is no memory. */
 static int shear(lw_fronts *f, front *own, int before, int summed) {
     int size = own->size, top = summed, rows = 0;
     own->before = before, own->top = before, own->shears = 0, own->shear = f->shear_count;
@@ -510,7 +515,7 @@ static bool keep_rest(lw_fronts *f, const front *own, int summed, left_over *res
     return true;
 }
 
-/* Eliminates what can be in the front that has been assembled, and keeps it; *panel and *index go on behind
+/* Eliminates as much as possible of the assembled front, and stores it; *panel and *index are advanced behind
  * it. */
 static front *finish(lw_fronts *f, int size, int summed, size_t *panel, size_t *index) {
     front *own = &f->fronts[f->count++];
@@ -523,7 +528,7 @@ static front *finish(lw_fronts *f, int size, int summed, size_t *panel, size_t *
     return own;
 }
 
-/* Where the next left-over begins if those from `below` on have been taken in. */
+/* The position of the next left-over if those from `below` on have been assembled. */
 static left_over place_rest(const lw_fronts *f, int below, int depth) {
     left_over rest = {0};
     if (below < depth)
@@ -536,7 +541,8 @@ static left_over place_rest(const lw_fronts *f, int below, int depth) {
     return rest;
 }
 
-/* Would the last two left-overs bring the front above more rows than their common border has coordinates? */
+/* Returns whether the last two left-overs have the same parent and would give it more rows than the larger of
+ * their borders has coordinates. */
 static bool many_rows(const lw_fronts *f, int depth) {
     if (depth < 2) return false;
     const left_over *a = &f->leaves[depth - 2], *b = a + 1;
@@ -580,7 +586,7 @@ lw_fronts_status lw_fronts_factor(lw_fronts *f, const double *inertia, const dou
                                   const double *E, int *singular) {
     const lw_kkt_order *order = &f->order;
     size_t panel = 0, index = 0;
-    int depth = 0; /* fronts that have left something */
+    int depth = 0; /* number of left-overs */
     f->entries = f->operations = 0;
     f->shear_count = 0, f->count = 0;
     for (int k = 0; k < f->bodies; k++) {
@@ -642,7 +648,7 @@ static void sweep_down(const lw_fronts *f, const front *own, const int *index, i
     for (int p = to - 1; p >= from; p--) {
         const double *l = f->panels + own->panel + (size_t)p * (size_t)size;
         double sum = 0;
-        if (p > from && index[p - 1] < 0) { /* the second of two */
+        if (p > from && index[p - 1] < 0) { /* It is the second coordinate of a 2 x 2 pivot. */
             const double *first = l - size;
             double other = 0;
             for (int i = p + 1; i < size; i++) sum += l[i] * y[i], other += first[i] * y[i];

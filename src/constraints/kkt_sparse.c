@@ -1,27 +1,27 @@
-/* kkt_sparse.c - sparse solution of the stationary-point system, also with dependent rows and with bodies
- * light or massless.
+/* kkt_sparse.c - sparse solution of the stationary-point system, also with dependent rows and with light or
+ * massless bodies.
  *
  *   [  J   -H ] [   a    ]   [    u   ]
  *   [ -H'  -E ] [ lambda ] = [ -gamma ]
  *
- * E = 0 is the system itself, singular when rows of H' depend on each other. With a small diagonal E > 0 it
- * is not, and corrections by the residual of the system with E = 0,
+ * E = 0 is the system itself, which is singular if rows of H' depend on each other. With a small diagonal
+ * E > 0 the system is regular, and corrections by the residual of the system with E = 0,
  *
  *   K (E) d = r (E = 0),   x += d,
  *
- * converge to a solution of that: an error along a mode of H'J^-1 H with eigenvalue s shrinks by E / (E + s)
- * each time, and along the modes with s = 0, where lambda is not determined, nothing is to be corrected. So
- * no row has to be left out, and of all possible lambda the smallest comes out (docs/theory/lagrange.md, 3).
+ * converge to a solution of the latter: an error along a mode of H'J^-1 H with eigenvalue s shrinks by
+ * E / (E + s) in each correction, and along the modes with s = 0, where lambda is not determined, nothing is
+ * to be corrected. No row has to be left out, and of all possible lambda the result is the smallest
+ * (docs/theory/lagrange.md, 3).
  *
- * Bodies and rows are made comparable first: lengths of a body's own size, masses relative to the heaviest
- * body that hangs together with it, rows of length 1. Then s >= sigma^2 for the singular values sigma of H
- * whatever light bodies there are, and what is small in J is small because the body is light. The factor
- * (kkt_fronts.c) goes by the rows for such a body.
+ * Bodies and rows are scaled first: lengths by a body's own size, masses by the heaviest body of the
+ * connected component, rows to length 1. Then s >= sigma^2 for the singular values sigma of H, however light
+ * bodies are, and entries of J are small only because a body is light. The factorisation (kkt_fronts.c)
+ * eliminates such a body with its rows.
  *
- * Source   Mufti (1983), eqs 10, 49, 63; the treatment of dependent rows is ours (a proximal-point
- *          iteration).
- * Cost     sparse; the order is made once, the factor with its pivots at each state: a function of that state
- *          alone.
+ * Source   Mufti (1983), eqs 10, 49, 63; the treatment of dependent rows, a proximal-point iteration, is not
+ *          in the paper.
+ * Cost     sparse; the order is chosen once, the factor with its pivots at each state, from this state alone.
  */
 #include "constraints/kkt_sparse.h"
 #include "constraints/kkt_fronts.h"
@@ -29,28 +29,28 @@
 #include <math.h>
 #include <string.h>
 
-/* E of rows of length 1, relative to the inverse of the heaviest mass: small against the modes that matter,
- * large against rounding and against what an overconstrained loop looks like when it does not quite close,
- * which must not lock it. */
+/* Bounds of E for rows of length 1, relative to the inverse of the heaviest mass. E must be small compared
+ * with the modes that matter, and large compared with rounding and with the spurious modes of an
+ * overconstrained loop that does not close exactly, which must not lock the loop. */
 static const double softest = 1e-6, hardest = LW_FRONTS_HARDEST;
 
 struct lw_kkt_sparse {
     lw_arena *arena;
     const lw_model *model;
     int bodies, rows, size, components;
-    int *row_block;                     /* rows + 1: blocks of a row */
-    int *body;                          /* per block, from 0 */
-    const int *component;               /* per body */
-    double *length;                     /* per body */
-    double *heaviest, *gap, *strongest; /* per component: mass, open rows, force over mass */
-    double *row_scale, *E;              /* per row; E of the scaled system */
+    int *row_block;                     /* rows + 1: the first block of each row */
+    int *body;                          /* per block: its body, from 0 */
+    const int *component;               /* per body: its connected component */
+    double *length;                     /* per body: its unit of length */
+    double *heaviest, *gap, *strongest; /* per component: largest mass, violation, force over mass */
+    double *row_scale, *E;              /* per row: its scale; E of the scaled system */
     double *J, *M, *G;                  /* scaled inertias, masses, blocks */
     double *x, *residual, *before;      /* before: the last correction */
-    double *own, *reach, *force;        /* per body: find_reach, residual_of */
-    bool firm;                          /* no gap to speak of anywhere */
-    bool light;                         /* some body is so against the heaviest that it is tied to */
+    double *own, *reach, *force;        /* per body: see find_reach, residual_of */
+    bool firm;                          /* No violation is large enough for the softest E. */
+    bool light;                         /* Some body is light compared with the heaviest of its component. */
     const lw_rows *now;
-    const double *H, *inertia, *mass; /* of the state that was factored */
+    const double *H, *inertia, *mass; /* data of the state that was factored */
     lw_fronts *fronts;
     bool factored;
 };
@@ -108,7 +108,7 @@ void lw_kkt_sparse_destroy(lw_kkt_sparse *kkt) {
     lw_arena_destroy(kkt->arena);
 }
 
-/* As fmax and fmin, which are calls: numbers that are none are looked for at the end. */
+/* These replace fmax and fmin, which are function calls; NaN is detected at the end. */
 static inline double larger(double a, double b) { return a > b ? a : b; }
 static inline double smaller(double a, double b) { return a < b ? a : b; }
 
@@ -116,8 +116,9 @@ static inline double smaller(double a, double b) { return a < b ? a : b; }
 
 static double trace(const double I[6]) { return I[0] + I[1] + I[2]; }
 
-/* The longest arm at which a row acts on each body. Where joints sit at the centre of mass it is the radius
- * of gyration, as far as the mechanism is large, and where there is neither, that of the mechanism. */
+/* Computes the length of each body: the longest arm of a row about its centre of mass, or its radius of
+ * gyration, limited to the longest arm of the mechanism, if that is larger. A body without either has the
+ * longest arm of the mechanism. */
 static void find_lengths(lw_kkt_sparse *kkt) {
     double longest = 0, widest = 0;
     memset(kkt->length, 0, (size_t)kkt->bodies * sizeof *kkt->length);
@@ -143,9 +144,9 @@ static void find_lengths(lw_kkt_sparse *kkt) {
     }
 }
 
-/* Rows of length 1, masses relative to the heaviest of the component, and how far rows are from being met. */
+/* Scales rows to length 1 and masses by the heaviest of the component, and finds the violation of rows. */
 static void scale(lw_kkt_sparse *kkt) {
-    const double lightness = 1e-3; /* such bodies feel rounding of the forces between the others */
+    const double lightness = 1e-3; /* Rounding of forces between others affects them. */
     kkt->light = false;
     find_lengths(kkt);
     for (int c = 0; c < kkt->components; c++) kkt->heaviest[c] = kkt->gap[c] = 0;
@@ -180,7 +181,7 @@ static void scale(lw_kkt_sparse *kkt) {
     }
 }
 
-/* A mode that a gap of g alone makes looks like s = g^2; it is to be soft. */
+/* Chooses E. A violation g causes spurious modes with s = g^2, for which E must be large. */
 static void soften(lw_kkt_sparse *kkt) {
     const double share = 100;
     kkt->firm = true;
@@ -225,10 +226,10 @@ static double size_of(const double v[6]) {
     return most;
 }
 
-static const double nothing = 1e-14; /* of the largest force: some rounding */
+static const double nothing = 1e-14; /* relative to the largest force: rounding */
 
-/* Residual of the system with E = 0 at x, in its own units; returns its largest part about forces on one
- * body, relative to the terms of that body. */
+/* Computes the residual of the system with E = 0 at x, not scaled; returns the largest residual of the forces
+ * on one body, relative to the terms of this body. */
 static double residual_of(lw_kkt_sparse *kkt, const double *u, const double *gamma, int *where) {
     int n = 6 * kkt->bodies;
     const double *a = kkt->x, *lambda = kkt->x + n;
@@ -254,7 +255,7 @@ static double residual_of(lw_kkt_sparse *kkt, const double *u, const double *gam
             lw_v6_axpy(lambda[r], kkt->H + 6 * b, top + 6 * i);
         }
     }
-    double most = 0; /* rounding of the largest forces is all that acts on a body on which nothing acts */
+    double most = 0; /* Its rounding is allowed on bodies without forces. */
     for (int i = 0; i < kkt->bodies; i++) most = larger(most, force[i]);
     for (int i = 0; i < kkt->bodies; i++) {
         double left = 0;
@@ -265,7 +266,7 @@ static double residual_of(lw_kkt_sparse *kkt, const double *u, const double *gam
     return worst;
 }
 
-/* Residual in, correction d of the scaled system out, for which x is not changed yet. */
+/* Replaces the residual by the correction d of the scaled system; x is not changed. */
 static void solve_scaled(lw_kkt_sparse *kkt) {
     int n = kkt->bodies;
     double *d = kkt->residual;
@@ -291,9 +292,9 @@ static void move(lw_kkt_sparse *kkt, double share) {
     }
 }
 
-/* How fast each body's surroundings accelerate: itself, those it is tied to, what rows ask for; at least as
- * the forces on it would accelerate the heaviest body, for in equilibrium accelerations are rounding of
- * that. */
+/* Computes the reach of each body: the largest acceleration of the body, of those with which it shares rows,
+ * and of gamma in these rows; it is at least the acceleration that the forces on the body would give the
+ * heaviest body, because in equilibrium accelerations are only rounding. */
 static void find_reach(lw_kkt_sparse *kkt, const double *gamma) {
     for (int c = 0; c < kkt->components; c++) kkt->strongest[c] = 0;
     for (int i = 0; i < kkt->bodies; i++) {
@@ -311,8 +312,8 @@ static void find_reach(lw_kkt_sparse *kkt, const double *gamma) {
     }
 }
 
-/* The largest change of one body's acceleration that d makes, beyond a share `noise` of what the largest
- * force in the mechanism does to its heaviest body, relative to its reach. */
+/* The largest change of a body's acceleration by d relative to its reach, after subtraction of the part
+ * `noise` of the acceleration that the largest force in the mechanism gives its heaviest body. */
 static double change_of(const lw_kkt_sparse *kkt, double noise, int *where) {
     double worst = 0;
     for (int i = 0; i < kkt->bodies; i++) {
@@ -322,8 +323,8 @@ static double change_of(const lw_kkt_sparse *kkt, double noise, int *where) {
     return worst;
 }
 
-/* d = share of the correction before: the quotient that fits the accelerations best. Keeps d for the next
- * time. */
+/* The quotient of this correction and the one before that fits the accelerations best. d is kept for the next
+ * call. */
 static double quotient(lw_kkt_sparse *kkt) {
     double dot = 0, square = 0;
     for (int k = 0; k < 6 * kkt->bodies; k++) {
@@ -334,7 +335,7 @@ static double quotient(lw_kkt_sparse *kkt) {
     return square > 0 ? dot / square : 0;
 }
 
-/* Corrections (4) until accelerations change no more. What is left of the last change comes back. */
+/* Makes corrections (4) until the accelerations do not change any more. Returns the last change. */
 static double iterate(lw_kkt_sparse *kkt, const double *u, const double *gamma, int *where) {
     enum { ROUNDS = 60 };
     const double enough = 1e-15, rounding = 1e-11;
@@ -347,13 +348,13 @@ static double iterate(lw_kkt_sparse *kkt, const double *u, const double *gamma, 
         solve_scaled(kkt);
         move(kkt, 1);
         find_reach(kkt, gamma);
-        now = change_of(kkt, 2e-16, where); /* less is rounding */
+        now = change_of(kkt, 2e-16, where); /* A smaller change is rounding. */
         double share = quotient(kkt);
         if (!(now > enough) || (round > kkt->light && now * now < enough * before)) break;
         if (round > 0 && now > 0.3 * before) {
             if (now < rounding || share > 0.999) break;
-            /* one mode is left, soft (6) or with a pivot that is much rounding: its corrections to come are a
-             * geometric series */
+            /* A single mode remains, which is soft (6) or has an inaccurate pivot: its further corrections
+             * form a geometric series. */
             bool steady = fabs(share - last_share) < 0.1 * fabs(share);
             if (kkt->firm && steady && fabs(share) > 0.3) move(kkt, share / (1 - share));
         }
@@ -361,7 +362,7 @@ static double iterate(lw_kkt_sparse *kkt, const double *u, const double *gamma, 
         best = smaller(best, now), last_share = share;
         before = now;
     }
-    double all = 0; /* not a number if any is not */
+    double all = 0; /* NaN if any number is not finite */
     for (int k = 0; k < kkt->size; k++) all += 0 * kkt->x[k];
     if (isnan(all)) return NAN;
     /* Where rows contradict each other, multipliers grow with each round, and in the end their rounding moves
@@ -369,8 +370,8 @@ static double iterate(lw_kkt_sparse *kkt, const double *u, const double *gamma, 
     return change_of(kkt, 1e-13, where);
 }
 
-/* What a row misses beyond what its softness explains, relative to the accelerations around; *row is the
- * worst. */
+/* The largest violation of a row beyond the effect of its softness, relative to the reach of its bodies; *row
+ * is the row. */
 static double row_defect(const lw_kkt_sparse *kkt, int *row) {
     double worst = 0;
     for (int r = 0; r < kkt->rows; r++) {
@@ -419,9 +420,9 @@ lw_status lw_kkt_sparse_solve(lw_kkt_sparse *kkt, const double *u, const double 
     return LW_OK;
 }
 
-/* --- what it is like ------------------------------------------------------------------------------- */
+/* --- condition ------------------------------------------------------------------------------------- */
 
-/* Largest column sum of the scaled matrix. */
+/* The largest column sum of the scaled matrix. */
 static double norm_of(lw_kkt_sparse *kkt) {
     static const int symmetric[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     double *sum = kkt->residual, most = 0;
