@@ -1,5 +1,5 @@
-/* method_api.c - the registries of formulations and integrators as the public interface shows them;
- * accelerations and reactions of one state by one method.
+/* method_api.c - the public functions on the registries of formulations and integrators; accelerations and
+ * reactions of one state by one method.
  */
 #include "simulation/method_auto.h"
 #include "integrators/integrator.h"
@@ -53,8 +53,8 @@ const char *lw_integrator_summary(int index) { return lw_integrator_at(index)->s
 
 /* --- accelerations of one state --------------------------------------------------------------------- */
 
-/* A method whose answer balances where another's does not, for the remedy; NULL: none does. Dense ones are
- * not asked about large models. */
+/* Finds, for the remedy, a method other than `but` whose result passes the balance check; NULL if there is
+ * none. Dense methods are not tried on large models. */
 static const char *balanced_method(const lw_model *model, const char *but, double t, const double *q,
                                    const double *v, double *vdot) {
     enum { LARGE = 200 }; /* bodies */
@@ -87,7 +87,8 @@ lw_status lw_accelerations_checked(const lw_model *model, const char *name, doub
     if (balance) *balance = amount;
     if (status == LW_OK && (reactions || unique))
         status = lw_solver_reactions(solver, reactions, unique, error);
-    if (status == LW_ERROR_SINGULAR && isfinite(amount)) { /* it has an answer, which does not balance */
+    /* There is a result, but it fails the balance check. */
+    if (status == LW_ERROR_SINGULAR && isfinite(amount)) {
         const char *other = balanced_method(model, lw_solver_method(solver), t, q, v, vdot);
         if (other)
             snprintf(error->remedy, sizeof error->remedy, "take method %s, whose answer balances", other);

@@ -1,17 +1,17 @@
-/* method_auto.c - the automatic choice of a method, from what applies, what a call is predicted to cost, and
- * whether it works.
+/* method_auto.c - the automatic choice of a method, by applicability, predicted cost of a call, and a trial.
  *
- *   no loops, all directions with mass     tree: every other method does its work and more
- *   otherwise                              of those that predict their cost (lw_formulation.expense) the
- *   cheapest that passes a
- *                                          trial: accelerations of the assembled initial state that pass the
- *                                          balance check, and that state as one to begin a run with
- *   none of these applies or passes        what applies and passes, by rank; on large models no dense method
+ *   no loops, all directions with mass     tree: every other method does the same work and more
+ *   otherwise                              the cheapest of the methods that predict their cost
+ *                                          (lw_formulation.expense) and pass a trial: the accelerations of
+ *                                          the assembled initial state pass the balance check, and a run can
+ *                                          start from this state
+ *   none of these applies or passes        the first by rank that applies and passes; on large models no
+ *                                          dense method
  *
- * Predictions count the work that a method's own structure asks for (ties and their couplings, entries and
- * operations of a sparse factor), with times per unit fitted to measured calls: docs/choosing.md. A method is
- * created only if the least that it can cost (lw_formulation.least_expense) is below what the best so far is
- * predicted to cost.
+ * Predictions count the work that the structure of a method requires (loops and their couplings, entries and
+ * operations of a sparse factor), with times per unit fitted to measured calls (docs/choosing.md). A method
+ * is created only if its least possible cost (lw_formulation.least_expense) is below the predicted cost of
+ * the best so far.
  *
  * Cost     creates those candidates and evaluates each once.
  */
@@ -27,27 +27,27 @@
 
 enum {
     CANDIDATES = 32,
-    LARGE = 200 /* bodies: a dense method takes a second for a call, and 12 MB */
+    LARGE = 200 /* bodies, for which a dense method takes a second per call and 12 MB */
 };
 
 typedef struct candidate {
     const lw_formulation *formulation;
-    double expense; /* ns: the least before the trial, predicted afterwards; infinite: it did not pass */
+    double expense; /* ns: the least before the trial, the prediction after it; infinite if it failed */
     bool tried;
 } candidate;
 
 typedef struct trial {
     const lw_model *model;
     double t;
-    const double *q, *v; /* the state to try methods on; NULL: there is none */
-    double *own;         /* where that is, if it was assembled here */
+    const double *q, *v; /* the state on which methods are tried; NULL if there is none */
+    double *own;         /* memory of this state if it was assembled here */
     lw_checked *checked;
     candidate list[CANDIDATES];
     int count;
-    lw_error reason; /* why the first that failed did */
+    lw_error reason; /* the reason of the first method that failed */
 } trial;
 
-/* false: memory is out. */
+/* Prepares a trial; returns false if there is no memory. */
 static bool prepare(trial *t, const lw_model *model, const lw_method_choice_state *at) {
     size_t nq = (size_t)lw_model_q_size(model), nv = (size_t)lw_model_v_size(model);
     *t = (trial){.model = model, .checked = lw_checked_create(model)};
@@ -62,7 +62,7 @@ static bool prepare(trial *t, const lw_model *model, const lw_method_choice_stat
     lw_model_initial_state(model, numbers, numbers + nq);
     if (lw_assemble(model, 0, numbers, numbers + nq, NULL, &error) == LW_OK)
         t->q = numbers, t->v = numbers + nq;
-    return true; /* who runs the model is told why it cannot be assembled */
+    return true; /* A run reports why the model cannot be assembled. */
 }
 
 static void clear(trial *t) {
@@ -70,7 +70,7 @@ static void clear(trial *t) {
     lw_checked_destroy(t->checked);
 }
 
-/* Accelerations that balance, and the first steps of a run. */
+/* Tries a method: accelerations that pass the balance check, and the start of a run. */
 static lw_status begin(const trial *t, lw_method *method, double *y, double *ydot, double *q, double *v,
                        lw_error *error) {
     const lw_formulation *f = method->formulation;
@@ -82,14 +82,14 @@ static lw_status begin(const trial *t, lw_method *method, double *y, double *ydo
     f->to_state(method, t->t, q, v, y);
     lw_status status = f->project ? f->project(method, t->t, y, error) : LW_OK;
     if (status != LW_OK) return status;
-    if (f->frees_speeds) f->from_state(method, t->t, y, q, v); /* where bodies without mass settle */
+    if (f->frees_speeds) f->from_state(method, t->t, y, q, v); /* The method determines some speeds. */
     status = lw_checked_accelerations(t->checked, method, &options, t->t, q, v, NULL, NULL, NULL, NULL, NULL,
                                       error);
     if (status == LW_OK && f->derivative) status = f->derivative(method, t->t, y, ydot, &power, error);
     return status;
 }
 
-/* Whether a method gets through the trial; expense (may be NULL): what a call will cost, in ns. */
+/* Returns whether a method passes the trial; expense (may be NULL) is the predicted cost of a call, in ns. */
 static bool passes(trial *t, const lw_formulation *f, double *expense) {
     const lw_method_options options = {0};
     lw_method *method;
@@ -113,7 +113,7 @@ static int by_expense(const void *a, const void *b) {
     return (x->expense > y->expense) - (x->expense < y->expense);
 }
 
-/* The cheapest of those that predict their cost and pass, or -1. */
+/* The cheapest of the methods that predict their cost and pass, or -1. */
 static int cheapest(trial *t) {
     int best = -1;
     qsort(t->list, (size_t)t->count, sizeof *t->list, by_expense);
@@ -141,12 +141,14 @@ static void explain(const trial *t, int best, char *why, size_t size) {
     snprintf(why, size, "predicted to take %.3g us a call%s", 1e-3 * t->list[best].expense, others);
 }
 
-/* Method massless asks the least of a model; if it refuses one, it names what no method could do without. */
+/* Method massless requires the least of a model; if it refuses a model, it names a defect that no method
+ * tolerates. */
 static bool tells_more(const lw_formulation *f, const lw_error *reason) {
     return strcmp(f->name, "massless") == 0 && reason->object[0];
 }
 
-/* By rank, the first that applies and passes; with nothing to try it on, the first that applies. */
+/* Chooses the first method by rank that applies and passes the trial or, without a state for trials, the
+ * first that applies. */
 static lw_status first_by_rank(trial *t, const lw_formulation **formulation, char *why, size_t size,
                                lw_error *error) {
     lw_status refused = LW_OK;
@@ -154,13 +156,14 @@ static lw_status first_by_rank(trial *t, const lw_formulation **formulation, cha
         const lw_formulation *next = NULL;
         for (int k = 0; k < lw_formulation_count(); k++) {
             const lw_formulation *f = lw_formulation_at(k);
-            if (f->accuracy > 0 || f->borrows) continue; /* approximate, or no solution of its own */
+            /* It is approximate, or has no solution of its own. */
+            if (f->accuracy > 0 || f->borrows) continue;
             if (f->rank > rank && (!next || f->rank < next->rank)) next = f;
         }
         if (!next) break;
         rank = next->rank;
         if (next->dense && lw_model_body_count(t->model) > LARGE) continue;
-        bool tried = false; /* and failed */
+        bool tried = false; /* The method was tried and failed. */
         for (int k = 0; k < t->count; k++) tried |= t->list[k].formulation == next && t->list[k].tried;
         lw_error reason = {0};
         lw_status status = next->applies(t->model, &reason);
@@ -177,7 +180,7 @@ static lw_status first_by_rank(trial *t, const lw_formulation **formulation, cha
         return LW_OK;
     }
     if (t->reason.status == LW_OK) return refused;
-    if (error) *error = t->reason; /* some method applied and failed: that is the reason */
+    if (error) *error = t->reason; /* A method that applied and failed gives the reason. */
     return t->reason.status;
 }
 

@@ -1,19 +1,20 @@
-/* progress_monitor.c - how a run gets on, by counts of evaluations and steps, never by the clock: the same
- * run ends in the same place on every machine.
+/* progress_monitor.c - the progress of a run, by counts of evaluations and steps, never by the clock, so that
+ * the same run ends at the same time on every machine.
  *
  * End. After every WINDOW evaluations the steps that the whole run needs are predicted from the mean step h
  * of this window. A run of T seconds may need
  *
  *     N(T) = 1e6 max(1, sqrt(10 T / s))
  *
- * steps: 1e6 in up to 0.1 s, 1e7 in 10 s, 2e8 in an hour. Below that are steps of less than 0.1 microseconds
- * in short runs, in which sound crosses half a millimetre of steel: no motion of rigid bodies is so fast, but
- * a spring against next to no mass, a force that jumps to and fro, or energy out of bounds are. SLOW windows
- * in a row that predict more end the run, if they are half of all that there were: an impact late in a long
- * run does not condemn it. What a user gives (a fixed step, a largest one, a number of steps) is not judged.
+ * steps: 1e6 in up to 0.1 s, 1e7 in 10 s, 2e8 in an hour. More steps would be shorter than 0.1 microseconds
+ * in short runs, in which sound crosses half a millimetre of steel. No motion of rigid bodies is so fast; a
+ * spring on a very small mass, a force that jumps to and fro, or diverging energy are. SLOW windows in a row
+ * that predict more steps end the run if they are at least half of all windows, so that an impact late in a
+ * long run does not end it. Steps that the user gives (a fixed step, a largest step, a number of steps) are
+ * not judged.
  *
- * Stiffness. It is asked for (stiffness.c) after CHECK steps, after twice as many each time, and at every
- * CHECK-th step by then if steps have become much shorter than when it was last asked for.
+ * Stiffness is tested (stiffness.c) after CHECK steps, then after twice as many each time, and in between at
+ * every CHECK-th step if steps have become much shorter than at the last test.
  */
 #include "simulation/progress_monitor.h"
 
@@ -29,7 +30,7 @@ void lw_effort_start(lw_effort *effort, double start, double end) {
 
 double lw_effort_allowed(double span) { return 1e6 * fmax(1, sqrt(10 * span)); }
 
-/* The mean step of the last window, and the steps that the run needs if it goes on like that. */
+/* Computes the mean step of the last window, and the number of steps that the run needs at this rate. */
 static void predict(lw_effort *e) {
     const long steps = e->steps - e->steps_then;
     e->h = steps > 0 ? (e->t - e->t_then) / (double)steps : 0;

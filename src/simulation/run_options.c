@@ -1,5 +1,5 @@
-/* run_options.c - what a run is asked for: defaults from the model, names of integrators, drift controls and
- * schemes, and what is wrong with them.
+/* run_options.c - the options of a run: defaults from the model, names of integrators, drift controls and
+ * schemes, and their checks.
  */
 #include "simulation/run_options.h"
 
@@ -53,7 +53,7 @@ lw_status lw_run_find_integrator(const char *name, const lw_integrator **integra
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL, remedy, "unknown integrator \"%s\"", name);
 }
 
-/* The number of a scheme for reactions; 0: not given, -1: there is none of this name. */
+/* The number of a scheme for reactions; 0 if none is given, -1 if the name is unknown. */
 static int scheme_of(const char *name) {
     static const char *const names[] = {"35", "37", "38"};
     static const int numbers[] = {35, 37, 38};
@@ -127,7 +127,7 @@ lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_
     if (status == LW_OK) status = lw_run_drift(options->drift, &method_options, error);
     if (status == LW_OK) status = lw_run_find_integrator(lw_run_integrator(options), &integrator, error);
     if (status != LW_OK) return status;
-    (void)model; /* whatever the method says of it */
+    (void)model; /* Applicability is checked by the run. */
     bool automatic = !options->method || strcmp(options->method, "auto") == 0;
     return automatic ? LW_OK : lw_formulation_named(options->method, &formulation, error);
 }

@@ -1,7 +1,8 @@
-/* run_plan.c - what a run will be, decided once: assembled start, method, integrator, completed options.
+/* run_plan.c - decisions made once for a run: assembled start, method, integrator, completed options.
  *
- * The order matters: names and numbers that no run can have are refused before anything is computed, the
- * start is assembled before methods are tried on it, and the integrator is judged by what the method offers.
+ * The order matters: invalid names and numbers are refused before anything is computed, the start is
+ * assembled before methods are tried on it, and the integrator is checked against the functions that the
+ * method offers.
  */
 #include "simulation/run_plan.h"
 #include "simulation/method_auto.h"

@@ -1,4 +1,4 @@
-/* run_plan.h - what a run will be, decided once: assembled start, method, integrator, completed options.
+/* run_plan.h - decisions made once for a run: assembled start, method, integrator, completed options.
  */
 #ifndef LW_RUN_PLAN_H
 #define LW_RUN_PLAN_H
@@ -10,19 +10,20 @@
 
 typedef struct lw_run_plan {
     const lw_model *model;
-    lw_run_options options; /* as asked for; its method is the one chosen */
+    lw_run_options options; /* the caller's options, with the chosen method */
     const lw_formulation *formulation;
-    lw_method_options method_options; /* without note and inputs, which belong to whoever runs */
+    lw_method_options method_options; /* without note and inputs, which the simulation adds */
     const lw_integrator *integrator;
     lw_integrator_options integrator_options;
-    bool automatic;       /* nobody has named the integrator: another one may go on where that pays */
-    bool by_step;         /* the integrator works with fixed steps */
+    /* The caller has named no integrator, so that another may take over where it pays. */
+    bool automatic;
+    bool by_step;         /* The integrator works with fixed steps. */
     char why[256];        /* the reason for the method, as a sentence */
-    double *q, *v;        /* the start: closed, or as given */
-    lw_assembly assembly; /* how closing it went */
+    double *q, *v;        /* the start: assembled, or as given */
+    lw_assembly assembly; /* the result of the assembly */
 } lw_run_plan;
 
-/* Memory comes from the arena, and so do copies of the options' texts. */
+/* Makes a plan. Its memory, including copies of the options' texts, is in the arena. */
 lw_status lw_run_plan_make(const lw_model *model, const lw_run_options *options, lw_arena *arena,
                            lw_run_plan *plan, lw_error *error);
 

@@ -1,7 +1,8 @@
-/* simulate.c - a whole run: a simulation that is advanced from sample to sample, its books and its verdict.
+/* simulate.c - a whole run: a simulation that is advanced from sample to sample, its energy ledger and its
+ * verdict.
  *
- * At each requested time the state is turned into joint coordinates, the energies are computed from them, and
- * what the books do not explain is
+ * At each requested time the state is converted to joint coordinates, and the energies are computed from
+ * them. The energy that the ledger does not account for is
  *
  *   unaccounted = (T + U) - (T0 + U0) - drives - forces + dissipation
  *
@@ -15,12 +16,12 @@
 #include <string.h>
 #include <time.h>
 
-/* A check costs about as much as ten evaluations: accelerations, reactions and the balance, none of them by
- * the fastest way. Where nobody asked for accelerations it is made once in so many evaluations of the
- * integrator, and at both ends. */
+/* A check costs about as much as ten evaluations, for accelerations, reactions and the balance. If the caller
+ * does not request accelerations, it is made once in CHECK_EVERY evaluations of the integrator, and at both
+ * ends of the run. */
 enum { CHECK_EVERY = 250 };
 
-/* Accelerations and reactions of the sample, checked; those that are shown must have passed. */
+/* Computes and checks the accelerations and reactions of the sample; those that are shown must pass. */
 static lw_status check_sample(lw_simulation *s, double t, bool end, lw_error *error) {
     bool shown = s->vdot != NULL;
     if (!shown && s->plan.options.unchecked) return LW_OK;
@@ -37,16 +38,15 @@ static lw_status check_sample(lw_simulation *s, double t, bool end, lw_error *er
     return status;
 }
 
-/* Energy cannot come from nowhere: what the motion had, what the potential has given off and what was worked
- * are all there is, but for dampers that feed. A motion with ten times that which the books do not explain is
- * no error of a step any more, but a run that has blown up. Where they are off by less, the verdict
- * judges. */
+/* The energy of the motion can only come from the initial kinetic energy, the decrease of potential energy
+ * and the work that was done, apart from dampers that supply energy. If the energy is ten times this sum, and
+ * the ledger does not account for it, the run has diverged. Smaller deviations are left to the verdict. */
 static lw_status check_energy(lw_simulation *s, double t, const lw_ledger *ledger, lw_error *error) {
     s->lowest = fmin(s->lowest, ledger->potential);
     s->worked = fmax(s->worked, fmax(0, ledger->drives) + fmax(0, ledger->forces));
     const double had = s->initial.kinetic + (s->initial.potential - s->lowest) + s->worked;
     const double has = ledger->kinetic + (ledger->potential - s->lowest);
-    const double nothing = 1e-3 + 1e-6 * fabs(s->initial.potential); /* J, at rest */
+    const double nothing = 1e-3 + 1e-6 * fabs(s->initial.potential); /* J, for a mechanism at rest */
     if (isfinite(has) && (has <= 10 * had + nothing || fabs(ledger->unaccounted) < 0.1 * has)) return LW_OK;
     char remedy[160];
     if (lw_integrator_by_step(s->integrator->name, &s->plan.options))
@@ -65,7 +65,7 @@ static lw_status check_energy(lw_simulation *s, double t, const lw_ledger *ledge
         s->integrator->name, t, has, had);
 }
 
-/* Turns the present state into a sample, keeps the books and shows it to the observer. */
+/* Makes a sample of the present state, updates the ledger and calls the observer. */
 static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error) {
     const lw_run_options *options = &s->plan.options;
     const lw_formulation *f = s->plan.formulation;
@@ -73,9 +73,9 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
     lw_ledger *ledger = &summary->ledger;
     const double t = s->t;
     memcpy(s->shown, s->q, (size_t)s->model->nq * sizeof *s->q);
-    lw_simulation_ledger(s, ledger); /* brings q and v here */
-    /* Joint coordinates carry the signs of their quaternions along; those found from poses follow the last
-     * sample, so that curves have no jumps. */
+    lw_simulation_ledger(s, ledger); /* This computes q and v. */
+    /* Integrated joint coordinates keep the signs of their quaternions. Quaternions computed from poses get
+     * the signs of the last sample, so that curves have no jumps. */
     if (f->coordinates != LW_COORDINATES_JOINT) lw_same_signs(s->model, s->shown, s->q);
     summary->energy_final = ledger->kinetic + ledger->potential;
     if (first) summary->energy_initial = s->initial.kinetic + s->initial.potential;
@@ -111,7 +111,7 @@ static lw_status advance(lw_simulation *s, lw_error *error) {
     const lw_run_options *options = &s->plan.options;
     const double begin = s->t, span = options->end - options->start;
     double interval = options->output > 0 ? options->output : span / 1000;
-    /* A scheme that conserves is best seen at the ends of its steps. */
+    /* A conserving scheme conserves at the ends of its steps, so that these are the samples. */
     if (!(options->output > 0) && s->integrator->needs_step && s->plan.by_step)
         interval = options->step * fmax(1, ceil(interval / options->step - 1e-9));
     lw_status status = sample(s, true, false, error);
@@ -135,7 +135,7 @@ static double wall_clock(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Steps that were rejected in large numbers, where the cause has not been told. */
+/* Reports steps that were rejected in large numbers if the cause has not been reported. */
 static void tell_of_rejections(lw_simulation *s, const lw_run_summary *summary) {
     if (s->told_jumps || summary->rejected < 1000 || 4 * summary->rejected < summary->steps) return;
     char text[160];

@@ -1,12 +1,12 @@
 /* simulation.c - an initial-value problem that the caller advances: creation, advancing, state, inputs.
  *
- * The state that the caller sees, (t, y), may lie within the last step of the integrator, which has gone
- * ahead. As long as nothing is changed it goes on from the end of that step, so that the times asked for have
- * no influence on the steps. What changes the state or the equations (an input, a new state, an event) makes
- * the integrator begin anew at (t, y).
+ * The caller's state (t, y) may lie within the last step of the integrator, which is ahead of it. As long as
+ * nothing is changed the integrator continues from the end of its step, so that the requested times do not
+ * influence the steps. A change of the state or the equations (an input, a new state, an event) restarts the
+ * integrator at (t, y).
  *
- * Cost     advance: the integrator's evaluations, and one conversion of coordinates where the caller asks for
- *          the state; nothing is allocated, unless another integrator takes over.
+ * Cost     advance: the integrator's evaluations, and one conversion of coordinates when the caller requests
+ *          the state; nothing is allocated unless another integrator takes over.
  */
 #include "simulation/simulation_parts.h"
 
@@ -50,7 +50,7 @@ static lw_status take_memory(lw_simulation *s, const lw_allocator *allocator, lw
     return LW_OK;
 }
 
-/* Inputs, force and notes are there before the method is created, which takes them along. */
+/* Sets inputs, force and notes before the method, which keeps references to them, is created. */
 static lw_status create_method(lw_simulation *s, lw_error *error) {
     const lw_run_options *options = &s->plan.options;
     const int inputs = lw_model_input_count(s->model);
@@ -68,7 +68,7 @@ static lw_status create_method(lw_simulation *s, lw_error *error) {
     return s->plan.formulation->create(s->model, &s->method_options, &s->method, error);
 }
 
-/* The present state becomes (q, v) at t; the ledger's integrals stay. */
+/* Makes (q, v) at t the present state; the ledger's integrals are kept. */
 static void take_state(lw_simulation *s, double t, const double *q, const double *v) {
     s->t = t;
     memcpy(s->q, q, (size_t)s->model->nq * sizeof *q);
@@ -77,7 +77,7 @@ static void take_state(lw_simulation *s, double t, const double *q, const double
     s->stale = true;
 }
 
-/* q and v of the present state, in the simulation's own arrays. */
+/* Computes q and v of the present state in the simulation's own arrays. */
 static void look(const lw_simulation *s) {
     s->plan.formulation->from_state(s->method, s->t, s->y, s->q, s->v);
 }
@@ -157,7 +157,7 @@ void lw_simulation_mark(lw_simulation *s, double t, const double *y) {
     if (!f->archive) return;
     f->archive(s->method, &archive);
     archive.mode = LW_ARCHIVE_READ,
-    archive.used = 0; /* what is not in the archive has no influence from here */
+    archive.used = 0; /* Data outside the archive have no influence from here on. */
     f->archive(s->method, &archive);
 }
 
@@ -209,8 +209,7 @@ static lw_status change_integrator(lw_simulation *s, lw_error *error) {
                                  &s->integration, error);
 }
 
-/* The state at t, by whichever integrator comes so far: one that is to be followed by another still serves
- * times within its last step. */
+/* Computes the state at t. An integrator that is to be replaced still serves times within its last step. */
 static lw_status integrate(lw_simulation *s, double t, lw_error *error) {
     for (;;) {
         lw_status status = s->next && t > s->next_t ? change_integrator(s, error) : LW_OK;
@@ -219,7 +218,7 @@ static lw_status integrate(lw_simulation *s, double t, lw_error *error) {
     }
 }
 
-/* The integrator has gone ahead to an event, and the caller comes there now. */
+/* Advances the caller's state to an event that the integrator has already reached. */
 static lw_status come_to_deferred(lw_simulation *s, lw_error *error) {
     s->event = s->deferred;
     s->deferred = -1;
@@ -233,7 +232,7 @@ static lw_status take_step(lw_simulation *s, double *t, lw_error *error) {
     return status == LW_ERROR_STOPPED && s->next && s->event < 0 ? LW_OK : status;
 }
 
-/* The simulation stands at an event. Who is told may change state and inputs; true: it goes on. */
+/* Calls the caller's function at an event, which may change state and inputs; returns whether to continue. */
 static bool tell_of_event(lw_simulation *s) {
     const lw_run_options *options = &s->plan.options;
     bool goes_on = options->happened != NULL;
@@ -247,12 +246,12 @@ static bool tell_of_event(lw_simulation *s) {
     return goes_on;
 }
 
-/* What is said of how a run gets on, where the caller goes beyond the end that he has announced. */
+/* Moves the end of the run, from which progress is predicted, if the caller advances beyond it. */
 static void extend(lw_simulation *s, double t) {
     if (t > s->system.effort.end) s->system.effort.end = t;
 }
 
-/* To t (step: to the end of the next step). */
+/* Advances to t or, if `step`, to the end of the next step. */
 static lw_status go(lw_simulation *s, double t, bool step, double t_stop, lw_error *error) {
     const size_t size = (size_t)s->system.base.size * sizeof *s->y;
     s->event = -1;
@@ -275,7 +274,7 @@ static lw_status go(lw_simulation *s, double t, bool step, double t_stop, lw_err
             memcpy(s->y, s->kept, size);
             return status;
         }
-        s->t = s->accepted; /* where y is the state: by system_accepted or come_to_deferred */
+        s->t = s->accepted; /* y belongs to this time, by system_accepted or come_to_deferred. */
         if (!tell_of_event(s)) return LW_EVENT;
         if (step || !(t > s->t)) return LW_OK;
     }
@@ -307,7 +306,7 @@ lw_status lw_simulation_step(lw_simulation *s, lw_error *error) {
     return go(s, s->t, true, HUGE_VAL, error);
 }
 
-/* --- looking at it --------------------------------------------------------------------------------- */
+/* --- properties and state -------------------------------------------------------------------------- */
 
 const lw_model *lw_simulation_model(const lw_simulation *s) { return s ? s->model : NULL; }
 const char *lw_simulation_method(const lw_simulation *s) { return s ? s->plan.formulation->name : NULL; }
@@ -358,7 +357,7 @@ lw_status lw_simulation_summary(const lw_simulation *s, lw_run_summary *summary)
     return LW_OK;
 }
 
-/* --- changing it ----------------------------------------------------------------------------------- */
+/* --- changes --------------------------------------------------------------------------------------- */
 
 lw_status lw_simulation_set_state(lw_simulation *s, double t, const double *q, const double *v,
                                   lw_error *error) {

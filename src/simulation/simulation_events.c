@@ -1,10 +1,10 @@
-/* simulation_events.c - events of the caller's own: instants at which a value g(t, q, v) passes through zero.
+/* simulation_events.c - the caller's events: times at which a value g(t, q, v) passes through zero.
  *
- * Integrators look for roots that are positive until something happens. An event that is awaited from the
- * side where g has the sign s offers the root s g; one that is not awaited offers 1. After each step that is
- * accepted an event is awaited if g has the sign from which its direction starts; after it has happened it
- * is not, until a step ends where g has a sign again. So a value that begins at zero, or is left at zero by
- * the event itself, does not make the event happen again.
+ * Integrators find zeros of root functions that are positive before an event. An event that is awaited from
+ * the side where g has the sign s has the root function s g; one that is not awaited has 1. After each
+ * accepted step an event is awaited if g has the sign from which its direction starts. After it has happened
+ * it is not awaited until a step ends where g is not zero. A value that begins at zero, or is left at zero by
+ * the event itself, therefore does not trigger the event again.
  */
 #include "simulation/simulation_parts.h"
 
@@ -22,7 +22,7 @@ void lw_simulation_event_roots(lw_simulation *s, double t, const double *y, doub
         values[k] = s->sides[k] ? s->sides[k] * s->event_values[k] : 1;
 }
 
-/* The side from which an event with this value now is awaited. */
+/* The side from which an event with this present value is awaited. */
 static signed char side_of(const lw_event_function *event, double value) {
     return value > 0 && event->direction <= 0 ? 1 : value < 0 && event->direction >= 0 ? -1 : 0;
 }

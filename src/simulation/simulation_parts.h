@@ -1,8 +1,8 @@
-/* simulation_parts.h - what a simulation consists of, for the files that make it up.
+/* simulation_parts.h - the structure of a simulation, for the files that implement it.
  *
  * simulation.c            the object: creation, advancing, state, inputs
- * simulation_system.c     the system of equations that integrators see, and what is watched meanwhile
- * simulation_events.c     events of the caller's own
+ * simulation_system.c     the system of equations for integrators, and the monitoring of a run
+ * simulation_events.c     the caller's events
  * simulation_snapshot.c   saving and restoring
  * simulate.c              a whole run with samples, on top of the others
  */
@@ -24,16 +24,17 @@ typedef struct lw_simulation_system {
     bool *differential;
     lw_simulation *simulation;
     lw_effort effort;
-    /* States of evaluations shortly before the effort is looked at, and the one at hand. */
+    /* States of the evaluations numbered by lw_effort_nearly before the end of a window, and the present
+     * one. */
     double *states[LW_EFFORT_STATES], times[LW_EFFORT_STATES];
 } lw_simulation_system;
 
-/* Where the integrator has last begun anew; from there the same steps lead to the same bits. */
+/* The last restart of the integrator; from there the same steps give the same result to the last bit. */
 typedef struct lw_simulation_anchor {
     double t, *y;
-    double t_stop;          /* of the steps since */
-    long steps;             /* taken since */
-    unsigned char *decided; /* what the method had decided by then */
+    double t_stop;          /* the bound of the steps since then */
+    long steps;             /* number of steps since then */
+    unsigned char *decided; /* archive of the method's decisions at that time */
     size_t decided_size;
 } lw_simulation_anchor;
 
@@ -41,69 +42,69 @@ struct lw_simulation {
     lw_arena *arena;
     const lw_model *model;
     lw_run_plan plan;
-    lw_method_options method_options; /* the plan's, with note, inputs and force */
+    lw_method_options method_options; /* options of the plan, with note, inputs and force */
     lw_method *method;
     lw_data *data;
     lw_simulation_system system;
     double t, *y; /* the present state, with the ledger's integrals */
     double *q, *v;
-    double t_stop; /* the integrator does not step past it */
+    double t_stop; /* The integrator does not step past this time. */
     double *inputs;
     lw_outer_force force;
 
     const lw_integrator *integrator;
     lw_integration *integration;
-    lw_integrator_statistics before; /* of integrators before this one */
-    bool stale;                      /* state or equations have changed: the integrator must begin anew */
-    double accepted;                 /* where its last step has ended */
-    bool repeating;                  /* steps of before are taken again: nobody is told of them */
+    lw_integrator_statistics before; /* statistics of the integrators before this one */
+    bool stale;                      /* State or equations have changed: the integrator must restart. */
+    double accepted;                 /* end of its last step */
+    bool repeating;                  /* Earlier steps are repeated, without notifications. */
     lw_simulation_anchor anchor;
-    double crossed_t, *crossed_y; /* where the method has last crossed an event, and its state before that */
-    const lw_integrator *next;    /* the integrator that goes on from next_y at next_t; NULL: none */
+    double crossed_t, *crossed_y; /* time of the method's last event, and its state before the event */
+    const lw_integrator *next;    /* integrator that takes over from next_y at next_t, or NULL */
     double next_t, *next_y;
 
-    double target;        /* how far the call under way goes */
-    int deferred;         /* an event at `accepted`, which lies beyond the target; -1: none */
-    int event;            /* of the caller's, that has ended the last advance; -1: none */
-    signed char *sides;   /* per event: sign of its value while it is awaited; 0: it is not */
-    bool *happened;       /* per event: it has happened at the end of the last step */
-    double *event_values; /* of the caller's events, and work for all roots */
+    double target;        /* end of the present call */
+    int deferred;         /* event at `accepted`, which lies beyond the target, or -1 */
+    int event;            /* the caller's event that ended the last advance, or -1 */
+    signed char *sides;   /* per event: sign of its value while it is awaited, otherwise 0 */
+    bool *happened;       /* per event: it happened at the end of the last step */
+    double *event_values; /* values of the caller's events, and workspace for all roots */
 
-    double *work; /* 4 numbers per state */
-    double *kept; /* the state to which an error returns */
+    double *work; /* workspace, 4 numbers per state */
+    double *kept; /* state that is restored after an error */
     lw_checked *checked;
-    long checked_at; /* evaluations at the last check */
+    long checked_at; /* number of evaluations at the last check */
     lw_watch watch;
     lw_passage passage;
     lw_energy initial;
-    double lowest, worked; /* lowest potential energy so far; largest work that was given so far */
-    bool warned;           /* of stiffness */
-    bool told_jumps;       /* of steps that are rejected at jumps */
+    double lowest, worked; /* lowest potential energy so far; largest work done so far */
+    bool warned;           /* Stiffness has been reported. */
+    bool told_jumps;       /* Steps that are rejected at jumps have been reported. */
     lw_integrator_statistics looked;
     lw_run_summary summary;
-    double *shown;            /* q of the sample before */
-    double *vdot, *reactions; /* of a sample, if asked for */
+    double *shown;            /* q of the last sample */
+    double *vdot, *reactions; /* accelerations and reactions of a sample, if requested */
 };
 
-/* Fills the system that integrators see. */
+/* Fills the system for integrators. */
 void lw_simulation_system_make(lw_simulation *simulation);
-/* Passes on what a user should know. */
+/* Passes a notification to the caller. */
 void lw_simulation_tell(double t, const char *kind, const char *text, void *simulation);
-/* The integrator begins anew at (t, y). */
+/* Records that the integrator restarts at (t, y). */
 void lw_simulation_mark(lw_simulation *simulation, double t, const double *y);
-/* The equations hold from the present state on: tells the method, and makes the integrator begin anew. */
+/* Starts the method from the present state, and makes the integrator restart. */
 lw_status lw_simulation_begin(lw_simulation *simulation, lw_error *error);
-/* To t, or to an event before it; never a step past t_stop. */
+/* Advances to t or to an event before t, without a step past t_stop. */
 lw_status lw_simulation_go(lw_simulation *simulation, double t, double t_stop, lw_error *error);
-/* What the caller's own force adds in the present state; NULL: nothing. */
+/* The joint forces of the caller's own force in this state, or NULL if there is none. */
 const double *lw_simulation_tau(lw_simulation *simulation, double t, const double *q, const double *v);
 
-/* The caller's events. Values, positive where nothing has happened since they are awaited. */
+/* Root functions of the caller's events, which are positive as long as awaited events have not happened. */
 void lw_simulation_event_roots(lw_simulation *simulation, double t, const double *y, double *values);
-/* At a new start: those are awaited whose value has a sign, unless they have just happened. */
+/* At a restart: events whose value is not zero are awaited, unless they have just happened. */
 void lw_simulation_event_await(lw_simulation *simulation);
-/* After a step that ends in (t, y): the first that has happened there, else -1. Those that have not are
- * awaited if their value has a sign now. */
+/* After a step that ends in (t, y): returns the first event that has happened there, or -1. The others are
+ * awaited if their value is not zero now. */
 int lw_simulation_event_look(lw_simulation *simulation, double t, const double *y);
 
 #endif

@@ -1,11 +1,11 @@
 /* simulation_snapshot.c - saving a simulation and restoring it, to the last bit.
  *
- * A method has no history: what it gives depends on (t, y), on inputs and, where it has events, on the state
- * at which it has last crossed one, which is kept and crossed again. So a snapshot is the present state, the
- * inputs, the counts of the monitors, and the integrator. An integrator of our own hands its state to the
- * archive; those of SUNDIALS do not show theirs, and take the steps since they last began anew once more.
+ * A method has no history: its results depend on (t, y), on inputs and, if it has events, on the state at its
+ * last event, which is kept, so that the event can be repeated. A snapshot consists of the present state, the
+ * inputs, the counts of the monitors, and the integrator. An integrator of this library writes its state to
+ * the archive; those of SUNDIALS do not give access to theirs, and repeat the steps since their last restart.
  *
- * Layout   header (what the snapshot fits), members in the order of `walk`.
+ * Layout   header (which identifies the simulation), members in the order of `walk`.
  */
 #include "simulation/simulation_parts.h"
 
@@ -15,10 +15,10 @@
 typedef struct header {
     char magic[8];
     uint32_t version, size;
-    int32_t nq, nv, state, inputs, events, reserved; /* no padding: headers are compared as bytes */
+    int32_t nq, nv, state, inputs, events, reserved; /* There is no padding: headers are compared as bytes. */
     char method[24], integrator[24];
-    uint64_t model;   /* a fingerprint */
-    uint64_t content; /* a checksum of what follows */
+    uint64_t model;   /* fingerprint of the model */
+    uint64_t content; /* checksum of the data after the header */
 } header;
 
 /* FNV-1a. */
@@ -29,8 +29,7 @@ static uint64_t hash(uint64_t so_far, const void *data, size_t size) {
 
 static const uint64_t hash_of_nothing = 14695981039346656037u;
 
-/* What a model consists of, as far as two models of the same sizes may differ: initial state, gravity,
- * masses. */
+/* A hash of the data in which two models of the same sizes may differ: initial state, gravity, masses. */
 static uint64_t fingerprint(const lw_model *model) {
     uint64_t h = hash(hash_of_nothing, model->q0, (size_t)model->nq * sizeof *model->q0);
     h = hash(h, model->v0, (size_t)model->nv * sizeof *model->v0);
@@ -55,7 +54,7 @@ static header header_of(const lw_simulation *s, size_t size) {
     return h;
 }
 
-/* Everything after the header. */
+/* Reads or writes everything after the header. */
 static void walk(lw_simulation *s, lw_archive *a) {
     const int n = s->system.base.size, events = s->plan.options.event_count;
     LW_ARCHIVE_ONE(a, s->t);
@@ -91,7 +90,7 @@ static void walk(lw_simulation *s, lw_archive *a) {
     LW_ARCHIVE_ONE(a, s->worked);
     LW_ARCHIVE_ONE(a, s->warned);
     LW_ARCHIVE_ONE(a, s->told_jumps);
-    bool changes = s->next != NULL; /* only ever to bdf, which is told by its name */
+    bool changes = s->next != NULL; /* The next integrator is always bdf. */
     LW_ARCHIVE_ONE(a, changes);
     if (a->mode == LW_ARCHIVE_READ) s->next = changes ? lw_integrator_find("bdf") : NULL;
     LW_ARCHIVE_ONE(a, s->next_t);
@@ -118,7 +117,7 @@ lw_status lw_simulation_save(const lw_simulation *s, void *buffer, size_t size) 
     return LW_OK;
 }
 
-/* An integrator that shows nothing of itself comes to where it was by the same steps. */
+/* Brings an integrator that gives no access to its state to the saved state by repeating its steps. */
 static lw_status repeat_steps(lw_simulation *s, lw_error *error) {
     const lw_simulation_anchor anchor = s->anchor;
     const lw_effort effort = s->system.effort;

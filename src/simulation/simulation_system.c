@@ -1,9 +1,9 @@
-/* simulation_system.c - the system of equations that integrators see, and what is watched while they work.
+/* simulation_system.c - the system of equations for integrators, and the monitoring of a run.
  *
  * The integrated vector is the formulation's state followed by the ledger's three integrals (work of drives,
- * work of forces, dissipation), which take no part in error control. With every evaluation and every step the
- * progress of the run is counted: does it come to an end, is it stiff, does a force jump, has it come to a
- * singular position?
+ * work of forces, dissipation), which take no part in error control. Every evaluation and every step is
+ * counted, to find out whether the run will end, whether it is stiff, whether a force jumps, and whether it
+ * has come to a singular position.
  */
 #include "simulation/simulation_parts.h"
 #include "simulation/stiff_cause.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LOOK_EVERY = 1000 }; /* evaluations, times bodies */
+enum { LOOK_EVERY = 1000 }; /* number of evaluations, times that of bodies */
 
 void lw_simulation_tell(double t, const char *kind, const char *text, void *context) {
     lw_simulation *s = context;
@@ -29,7 +29,7 @@ static void find_cause(lw_simulation_system *system, lw_cause *cause) {
                   (const double *const *)system->states, cause);
 }
 
-/* A run that does not come to an end: what makes its steps so short? */
+/* Reports a run that will not end, with the cause of its short steps. */
 static lw_status no_end(lw_simulation_system *system, double t, const double *y, lw_error *error) {
     lw_simulation *s = system->simulation;
     const lw_effort *effort = &system->effort;
@@ -60,7 +60,7 @@ static lw_status no_end(lw_simulation_system *system, double t, const double *y,
     return LW_ERROR_INTEGRATION;
 }
 
-/* Steps that are rejected by the hundred have met something that jumps: says what, once. */
+/* Reports, once, the cause of hundreds of rejected steps, which is a force that jumps. */
 static void consider_jumps(lw_simulation_system *system) {
     lw_simulation *s = system->simulation;
     lw_integrator_statistics now;
@@ -105,7 +105,7 @@ static void put_power(const lw_power *power, double *out) {
     out[0] = power->drives, out[1] = power->forces, out[2] = power->dissipation;
 }
 
-/* Stages of a fixed step may lie where nothing can be: a foot deep in the ground, a damper that has only just
+/* Stages of a fixed step may be physically impossible: a foot deep in the ground, a damper that has only just
  * engaged. */
 static const char *const fixed_steps = "fixed steps may be too long here: take an integrator that chooses "
                                        "them (erk, bdf), or shorter ones (--step)";
@@ -113,7 +113,8 @@ static const char *const fixed_steps = "fixed steps may be too long here: take a
 /* Squares of larger rates overflow in the norms of integrators. */
 static const double largest_rate = 1e150;
 
-/* Names the joint of a rate that is not finite or too large, if the state says which that is. */
+/* Reports a rate that is not finite or too large, with its joint if the kind of state identifies the
+ * joint. */
 static lw_status check_rates(const lw_simulation_system *system, double t, const double *ydot,
                              lw_error *error) {
     const lw_method *method = system->method;
@@ -194,14 +195,14 @@ static lw_status system_roots(lw_system *base, double t, const double *y, double
     return own > 0 ? f->roots(s->method, t, y, values, error) : LW_OK;
 }
 
-/* The method is released from its events; the caller's go on. */
+/* Releases the method from its events; the caller's events remain. */
 static void system_release(lw_system *base, double t) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
     s->plan.formulation->release(s->method, t);
     base->root_count = s->plan.options.event_count;
 }
 
-/* The integrator begins anew after this. */
+/* Crosses an event; the integrator restarts afterwards. */
 static lw_status system_cross(lw_system *base, double t, double *y, lw_error *error) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
     const int n = s->method->state_size, own = base->root_count - s->plan.options.event_count;
@@ -221,7 +222,7 @@ static lw_status system_cross(lw_system *base, double t, double *y, lw_error *er
 
 /* --- stiffness ------------------------------------------------------------------------------------ */
 
-/* Another instance of the method, so that the run does not notice what is tried. */
+/* Tests stiffness with another instance of the method, so that the run is not affected. */
 static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool *stiff, lw_cause *cause) {
     const lw_formulation *f = s->plan.formulation;
     const lw_effort *effort = &s->system.effort;
@@ -240,14 +241,14 @@ static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool
     f->to_state(other.method, t, s->q, s->v, state);
     memcpy(state + other.method->state_size, y + other.method->state_size, LW_POWERS * sizeof *y);
     const double h = effort->step_mean, per_step = effort->evaluations_mean;
-    const double border = 1; /* of h rho, whatever the direction: accuracy alone may stay below */
+    const double border = 1; /* of h rho in any direction; accuracy alone may keep h rho below it. */
     if (h * lw_spectral_radius(&other.base, t, state, work) > border) {
         const double pays = 5, rest = per_step * (effort->end - t) / h;
         double most = fmin(fmax(200 * per_step, 1000 + 20.0 * n), rest / pays);
         double reach = t + pays * most / per_step * h;
         *stiff = lw_bdf_reaches(&other.base, &s->plan.integrator_options, t, state, reach, effort->end,
                                 (long)most);
-        /* work + n holds the state moved along the fastest motion */
+        /* work + n is the state displaced along the fastest motion. */
         const double times[2] = {t, t}, *const states[2] = {state, work + n};
         if (*stiff) lw_find_cause(s->model, f, &s->method_options, 2, times, states, cause);
     }
@@ -255,7 +256,7 @@ static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool
     return LW_OK;
 }
 
-/* An event that is still to be crossed belongs to the integrator that has found it. */
+/* Returns whether an event has still to be crossed, which the integrator that has found it must do. */
 static bool at_event(lw_simulation *s, double t, const double *y) {
     lw_system *system = &s->system.base;
     lw_error error = {0};
@@ -267,8 +268,8 @@ static bool at_event(lw_simulation *s, double t, const double *y) {
     return false;
 }
 
-/* Where stability bounds the steps of erk and bdf does better: says so, and goes on by bdf if nobody has
- * asked for erk. */
+/* Reports that stability bounds the steps of erk and that bdf needs less work; continues with bdf if the
+ * caller has not named erk. */
 static lw_status consider_stiffness(lw_simulation *s, double t, const double *y, lw_error *error) {
     (void)error;
     if (s->warned || strcmp(s->integrator->name, "erk") != 0 || at_event(s, t, y)) return LW_OK;
@@ -331,8 +332,8 @@ void lw_simulation_system_make(lw_simulation *s) {
     effort->largest = options->step;
     effort->most = (double)options->max_steps;
     system->size = n;
-    /* Where motions are prescribed the state may be smooth, even exact, while the drives' power is not: then
-     * the books are under error control too. */
+    /* With prescribed motions the state may be smooth, even exact, while the power of the drives is not; then
+     * the ledger's integrals are under error control, too. */
     system->quadratures = s->model->motion_count ? 0 : LW_POWERS;
     system->derivative = f->derivative ? system_derivative : NULL;
     system->residual = f->residual ? system_residual : NULL;
@@ -345,10 +346,10 @@ void lw_simulation_system_make(lw_simulation *s) {
         for (int k = 1; k <= LW_POWERS; k++) s->system.differential[n - k] = true;
         system->differential = s->system.differential;
     }
-    if (s->integrator->needs_step) return; /* such steps have no events */
+    if (s->integrator->needs_step) return; /* Such steps have no events. */
     const int own = f->cross ? f->root_count(s->method) : 0;
     system->root_count = own + options->event_count;
     system->roots = system_roots, system->cross = system_cross;
     system->release = own ? system_release : NULL;
-    if (own) system->quadratures = 0; /* next to an event power may rise without bound */
+    if (own) system->quadratures = 0; /* Close to an event power may be unbounded. */
 }

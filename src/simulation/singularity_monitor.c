@@ -1,23 +1,23 @@
-/* singularity_monitor.c - does a run stand before a singular position through which its method has no way?
+/* singularity_monitor.c - detects that a run approaches a singular position that its method cannot pass.
  *
- * At a distance of delta rad a loop that is open by e, be it by rounding, has accelerations that are wrong by
- * e / delta^3 (docs/theory/rcr.md, section 5). An integrator answers with ever shorter steps, each of which
- * ends nearer, until at 1e-8 rad rounding decides on which branch the linkage goes on: energy is kept and
- * loops are closed on either, so that nothing else would tell a wrong one. The run stops before.
+ * At a distance of delta rad a loop that is open by e, if only by rounding, has accelerations with an error
+ * of e / delta^3 (docs/theory/rcr.md, section 5). An integrator then takes ever shorter steps, each of which
+ * ends closer, until at 1e-8 rad rounding decides on which branch the linkage continues. Energy is conserved
+ * and loops are closed on both branches, so that no other check detects the wrong one. The run stops before.
  *
- *   near      some rows are independent with pivots below 1e-4 of the widest only (rcr_rank.c)
- *   moves     its loop would go further than 1e-4 rad in the longest step of the run; else it rests there
+ *   near      some rows are independent only with pivots below 1e-4 of the widest (rcr_rank.c)
+ *   moves     the loop would move more than 1e-4 rad in the longest step of the run; otherwise it is at rest
  *
- * Such a run has steps far shorter than those before, so that only these are looked at; what passes in one
- * step passes. Where many loops lose rank at once steps become short at a greater distance already: after
- * STUCK of them in a row 0.015 of the widest pivot, some
- * 0.03 rad, is near, for the methods too that have a way through (`partition` takes up to 125 of them for one
- * at a tolerance of 1e-12).
+ * Such a run has steps far shorter than before, so that only short steps are examined; a position that is
+ * passed in one long step is not. Where many loops lose rank at once, steps become short at a greater
+ * distance: after STUCK short steps in a row 0.015 of the widest pivot, some 0.03 rad, counts as near, also
+ * for methods that can pass a singular position (`partition` takes up to 125 short steps for one at a
+ * tolerance of 1e-12).
  *
- * Limits    Mechanisms that rcr does not take are not watched. Nor is a run by fixed steps, which pass or not
- *           by chance.
- * Cost      nothing on the way; a factorisation of the rows after short steps. The method rcr is created at
- *           the first of them.
+ * Limits    Mechanisms to which rcr does not apply are not monitored; nor is a run by fixed steps, which
+ *           passes or not by chance.
+ * Cost      a factorisation of the rows after each short step, otherwise nothing. The method rcr is created
+ *           at the first short step.
  */
 #include "simulation/singularity_monitor.h"
 
@@ -34,7 +34,7 @@ void lw_passage_start(lw_passage *p, const lw_model *model, const lw_formulation
 
 bool lw_passage_due(lw_passage *p, double h) {
     const double shorter =
-        1e-2; /* of the longest step: 1e-4 rad are less than that of any step that passes */
+        1e-2; /* relative to the longest step; steps that pass a singular position are longer */
     p->longest = fmax(p->longest, h);
     p->shorts = h < shorter * p->longest ? p->shorts + 1 : 0;
     bool stuck = p->shorts > 0 && p->shorts % STUCK == 0;

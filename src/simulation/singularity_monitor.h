@@ -1,4 +1,4 @@
-/* singularity_monitor.h - runs that come to a singular position by a method that has no way through
+/* singularity_monitor.h - detects runs that come to a singular position that their method cannot pass
  * (singularity_monitor.c).
  */
 #ifndef LW_SINGULARITY_MONITOR_H
@@ -7,17 +7,17 @@
 #include "formulations/formulation.h"
 
 typedef struct lw_passage {
-    const lw_formulation *formulation; /* of the run */
-    lw_method *rcr; /* tells how near a position is to a singular one; NULL: not needed yet */
+    const lw_formulation *formulation; /* the method of the run */
+    lw_method *rcr; /* computes the distance from a singular position; NULL until it is needed */
     bool watches;
-    double longest; /* step so far */
-    int shorts;     /* steps far shorter than that, the last ones */
+    double longest; /* the longest step so far */
+    int shorts;     /* number of the last steps in a row that were far shorter */
 } lw_passage;
 
 void lw_passage_start(lw_passage *passage, const lw_model *model, const lw_formulation *formulation);
-/* Told of every step: is one of h worth a look at the position at its end? */
+/* Called with every step h: returns whether the position at its end must be examined. */
 bool lw_passage_due(lw_passage *passage, double h);
-/* Fails with a sentence if the run has come to a singular position. */
+/* Fails with a message if the run has come to a singular position. */
 lw_status lw_passage_look(lw_passage *passage, const lw_model *model, double t, const double *q,
                           const double *v, lw_error *error);
 void lw_passage_end(lw_passage *passage);

@@ -1,9 +1,9 @@
 /* solver.c - accelerations, reactions and forces of single states: one method on one model for one thread.
  *
  * The state of the last call is kept, so that reactions, uniqueness and balance are computed only when they
- * are asked for; a call that is checked needs reactions in any case.
+ * are requested; a checked call always needs reactions.
  *
- * Cost     unchecked: one call of the method. Checked: that with reactions, and the check, O(n). No
+ * Cost     unchecked: one call of the method. Checked: one call with reactions, and the check, O(n). No
  *          allocation after creation.
  */
 #include "formulations/common/checked_accelerations.h"
@@ -28,8 +28,8 @@ struct lw_solver {
     bool known, has_tau;
     double t, *q, *v, *tau;
     double *vdot, *reactions;
-    bool has_reactions; /* they are those of that state */
-    double amount;      /* of the balance check there; NaN: not known yet */
+    bool has_reactions; /* `reactions` are those of this state. */
+    double amount;      /* result of the balance check for this state; NaN if it is not known */
 };
 
 void lw_solver_defaults(const lw_model *model, lw_solver_options *options) {
@@ -95,7 +95,7 @@ const char *lw_solver_method_reason(const lw_solver *s) { return s ? s->why : NU
 
 static const double *tau_of(const lw_solver *s) { return s->has_tau ? s->tau : NULL; }
 
-/* Accelerations and reactions of the state that is kept, with the check. */
+/* Computes and checks accelerations and reactions of the state that is kept. */
 static lw_status check(lw_solver *s, bool *unique, lw_error *error) {
     lw_status status = lw_checked_accelerations(s->checked, s->method, &s->options, s->t, s->q, s->v,
                                                 tau_of(s), s->vdot, s->reactions, unique, &s->amount, error);

@@ -1,21 +1,21 @@
-/* stiff_cause.c - what makes the accelerations of a model change so fast between two states a and b of a run?
+/* stiff_cause.c - finds the cause of fast changes of the accelerations between two states a and b of a run.
  *
- * Let x = vdot_b - vdot_a. With the mass matrix M, force elements e of generalised forces F_e and what is
- * left, R, of inertia and of motions,
+ * Let x = vdot_b - vdot_a. With the mass matrix M, force elements e with generalised forces F_e, and the
+ * remainder R from inertia and prescribed motions,
  *
  *     x'M x = sum_e x'(F_e,b - F_e,a) + R,
  *
- * since joints and closures do no work along x. If the elements have a good part of x'M x, the one with the
- * largest share is named as the cause; otherwise the motion itself is it, and the joint is named whose
+ * since joints and closures do no work along x. If the elements have at least the part good_part of x'M x,
+ * the one with the largest share is the cause; otherwise the motion itself is, and the joint is named whose
  * acceleration changes most. x'F_e is the power of the element's loads when the speeds are x.
  *
- * An element whose force jumps is told from one that is stiff by halving the way from a to b again and again:
- * what is left of the change goes to zero, or stays.
+ * An element whose force jumps is distinguished from a stiff one by repeated halving of the interval from a
+ * to b: the change within the interval remains for a jump, and otherwise tends to zero.
  *
- * Of several states the two are taken for which x'M x is largest: forces that jump to and fro are seen from
- * both sides.
+ * Of several states the two with the largest x'M x are taken, so that a force that jumps to and fro is
+ * examined on both sides.
  *
- * Cost     O(elements x bodies), memory of its own: for a sentence, not for steps.
+ * Cost     O(elements x bodies), with memory of its own: for messages, not for steps.
  */
 #include "simulation/stiff_cause.h"
 
@@ -24,18 +24,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double good_part = 0.3; /* of all elements together */
+static const double good_part = 0.3; /* of x'M x, for all elements together */
 
 typedef struct {
     const lw_model *model;
     lw_method *method;
     lw_data *data;
-    double *q, *v;         /* of the state at hand */
-    double *vdot[2], *x;   /* accelerations, their change */
-    double *twists;        /* 6 per body: with speeds x at b */
-    double *y;             /* between a and b */
-    const double *ends[2]; /* states a and b ... */
-    double times[2];       /* ... and their times */
+    double *q, *v;         /* coordinates and speeds of the present state */
+    double *vdot[2], *x;   /* accelerations at a and b, and their difference */
+    double *twists;        /* 6 per body: twists with speeds x at b */
+    double *y;             /* a state between a and b */
+    const double *ends[2]; /* states a and b */
+    double times[2];       /* times of a and b */
 } search;
 
 static void look(search *s, double t, const double *y) {
@@ -45,7 +45,7 @@ static void look(search *s, double t, const double *y) {
     lw_world_poses(s->model, s->data);
 }
 
-/* Loads of one element alone, in the state looked at. */
+/* Computes the loads of one element alone, in the state of the last look. */
 static void load(search *s, int element, double t) {
     lw_data *d = s->data;
     memset(d->load, 0, 6 * ((size_t)s->model->body_count + 1) * sizeof *d->load);
@@ -64,7 +64,7 @@ static double along(const search *s) {
     return sum;
 }
 
-/* x'M x at b, and the twists. */
+/* Computes the twists; returns x'M x at b. */
 static double find_twists(search *s) {
     lw_take_state(s->model, s->data, s->times[1], s->q, s->v);
     memcpy(s->data->v, s->x, (size_t)s->model->nv * sizeof *s->x);
@@ -98,7 +98,7 @@ static bool is_jump(search *s, int element, double at_a, double at_b) {
     return fabs(of_high - of_low) > 0.5 * fabs(at_b - at_a);
 }
 
-/* The size of what the element exerts, in the state loaded last: forces before torques. */
+/* The largest force or torque of the element, in the state loaded last. */
 static double strength(const search *s) {
     double force = 0, torque = 0;
     for (int b = 0; b <= s->model->body_count; b++) {
@@ -153,7 +153,7 @@ static bool accelerations(search *s, double t, const double *y, double *vdot) {
            LW_OK;
 }
 
-/* x and x'M x of two states; 0 if one of them has no accelerations. */
+/* Computes x of two states; returns x'M x, or 0 if one of them has no accelerations. */
 static double compare(search *s, const double *times, const double *const *states, const int pair[2]) {
     for (int side = 0; side < 2; side++) {
         s->ends[side] = states[pair[side]], s->times[side] = times[pair[side]];
@@ -164,7 +164,7 @@ static double compare(search *s, const double *times, const double *const *state
 }
 
 /* The element with the largest share in the change between the two states compared last, whose x'M x is
- * `all`; -1: forces have little to do with it. */
+ * `all`; -1 if the elements together have less than good_part of it. */
 static int largest_share(search *s, double all) {
     int best = -1;
     double most = 0, sum = 0;
@@ -182,8 +182,8 @@ static int largest_share(search *s, double all) {
     return sum > good_part ? best : -1;
 }
 
-/* Pairs of states in the order of their difference, the largest first. Where bodies move so fast that their
- * own inertia explains the largest one, the next ones may still show a force. */
+/* Examines pairs of states in the order of their difference, the largest first. If bodies move so fast that
+ * their own inertia is the cause of the largest difference, a force may still be found in the next ones. */
 static void judge(search *s, int count, const double *times, const double *const *states, lw_cause *cause) {
     enum { PAIRS = 5 };
     int pairs[PAIRS][2], known = 0;

@@ -1,17 +1,18 @@
-/* stiffness.c - does stability bound the steps of an explicit formula, and would an implicit one do better?
+/* stiffness.c - tests whether stability bounds the steps of an explicit formula, and whether an implicit one
+ * needs less work.
  *
- * A run is stiff where h rho is about where the formula's stability ends, rho being the spectral radius of J
- * = df/dy: accuracy alone would allow longer steps. rho comes from power iteration with differences of f,
+ * A run is stiff if h rho is about the stability limit of the formula, where rho is the spectral radius of
+ * J = df/dy: accuracy alone would allow longer steps. rho is found by power iteration with differences of f,
  *
  *     x <- J x = (f(t, y + e x) - f(t, y)) / e,       rho = (|J^m x| / |J^k x|)^(1 / (m - k))
  *
- * where the mean over an even number of products is right for oscillations too, J^2 = -w^2 I, whatever the
- * units of positions against speeds. But h rho does not tell whether an implicit formula pays: one that has
- * to follow undamped vibrations does not. That is tried, by bdf from the same state, with a bound on its
- * evaluations. Dense factors of n states count as n / 100 evaluations for each of them (n / 3 operations per
- * entry of J at about 1 ns, an evaluation at 40 ns for each state).
+ * where the mean over an even number of products is also correct for oscillations, J^2 = -w^2 I, in any units
+ * of positions and speeds. h rho does not show whether an implicit formula pays: it does not if the formula
+ * has to follow undamped vibrations. This is decided by a trial with bdf from the same state, with a bound on
+ * its evaluations. A dense factorisation of n states counts as n / 100 evaluations per column (n / 3
+ * operations per entry of J at about 1 ns, an evaluation at 40 ns per state).
  *
- * Cost     PRODUCTS + 1 evaluations; the trial as many as it is given.
+ * Cost     PRODUCTS + 1 evaluations; the trial takes at most the given number.
  */
 #include "simulation/stiffness.h"
 
@@ -33,7 +34,7 @@ double lw_spectral_radius(lw_system *system, double t, const double *y, double *
     double *f = work, *moved = work + n, *there = work + 2 * n, sum = 0;
     if (system->derivative(system, t, y, f, NULL) != LW_OK) return 0;
     memcpy(moved, y, sizeof *y * (size_t)n);
-    /* all directions, none of them special */
+    /* The start vector has components in all directions. */
     for (int k = 0; k < states; k++) moved[k] += e * (0.5 + 0.5 * cos(7.0 * k)) * (1 + fabs(y[k]));
     for (int i = 0; i < PRODUCTS; i++) {
         if (system->derivative(system, t, moved, there, NULL) != LW_OK) return 0;
@@ -46,7 +47,7 @@ double lw_spectral_radius(lw_system *system, double t, const double *y, double *
     return exp(sum / (PRODUCTS - SKIPPED));
 }
 
-/* A system that has had enough after a number of evaluations. */
+/* A system that fails after a given number of evaluations. */
 typedef struct {
     lw_system base;
     lw_system *inner;

@@ -1,18 +1,18 @@
-/* verdict.c - is a run to be trusted? ok, or doubtful with reasons in plain words.
+/* verdict.c - the verdict on a run: ok, or doubtful with reasons.
  *
  *   balance      some sample did not pass the balance check (docs/theory/balance.md)
  *   closure      loops and constraints were violated by more than
  *                    max(1e-6, 1e4 tolerance) of the mechanism's length; fixed steps: 1e-3
- *   energy       the books do not explain more than
+ *   energy       the ledger does not account for more than
  *                    max(1e-5, 1e4 tolerance max(1, steps / 1e4)), at most 1e-2, of the energy turned over
  *   steps        more steps were rejected than taken
  *
- * Energy turned over: the largest kinetic energy, the range of the potential energy, and all work that was
- * booked. Errors of an integrator add up over its steps, so that the limit grows with their number. A fixed
- * step has no tolerance that the errors could be in proportion to; 1e-2 of the energy turned over is too much
- * for any purpose. Where nothing moves, in equilibrium, nothing is turned over, and the books hold the
- * rounding of what the forces do: eps (1000 + steps) times the largest force times the mechanism's length is
- * never too much.
+ * The energy turned over is the largest kinetic energy, the range of the potential energy, and all work in
+ * the ledger. Errors of an integrator add up over its steps, so that the limit grows with their number. A run
+ * with fixed steps has no tolerance to which errors could be in proportion; 1e-2 of the energy turned over is
+ * too much for any purpose. In equilibrium no energy is turned over, and the ledger contains only the
+ * rounding of the work of forces: eps (1000 + steps) times the largest force times the mechanism's length is
+ * always allowed.
  *
  * Cost     a few comparisons per sample.
  */
@@ -66,7 +66,7 @@ static double turned_over(const lw_watch *w, const lw_ledger *l) {
 }
 
 void lw_watch_verdict(const lw_watch *w, const lw_watch_limits *limits, lw_run_summary *s) {
-    const double loose = 1e4; /* tolerances: what a run of ordinary length makes of them */
+    const double loose = 1e4; /* the factor by which errors of an ordinary run may exceed the tolerance */
     lw_run_verdict *verdict = &s->verdict;
     *verdict = (lw_run_verdict){.ok = true};
     s->balance_max = w->balance;
