@@ -1,7 +1,7 @@
-/* cli.h - what the commands of the program share: their table, exit statuses and how faults reach the user.
+/* cli.h - common parts of the commands of the program: their table, exit statuses, and the output of faults.
  *
- * The program uses the public headers of the library only. Results go to standard output, everything said
- * about the work (faults, progress, notes) to standard error.
+ * The program uses the public headers of the library only. Results go to standard output, messages about the
+ * work (faults, progress, notes) to standard error.
  */
 #ifndef LINKWORK_CLI_H
 #define LINKWORK_CLI_H
@@ -13,18 +13,18 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_WRONG = 2 };
 
 typedef struct cli_command {
     const char *name;
-    const char *arguments; /* as in the synopsis */
+    const char *arguments; /* arguments as in the synopsis */
     const char *summary;   /* one line */
     const char *details;   /* printed by --help after the options; may be "" */
     int (*run)(const struct cli_command *command, int argc,
-               char **argv); /* argv without program and command */
+               char **argv); /* argv excludes program and command. */
 } cli_command;
 
 extern const cli_command cli_run, cli_check, cli_info, cli_accel, cli_compare, cli_reproduce, cli_plot;
 
-/* The exit status that a status of the library stands for. */
+/* The exit status for a status of the library. */
 int cli_exit_of(lw_status status);
-/* Prints what a call of the library left in error on standard error; returns the exit status. */
+/* Prints the error of a call of the library on standard error; returns the exit status. */
 int cli_fault(const cli_command *command, lw_status status, const lw_error *error);
 /* Prints "linkwork COMMAND: message" on standard error and returns status. */
 int cli_say(const cli_command *command, int status, const char *format, ...);

@@ -10,7 +10,7 @@ typedef struct answer {
     const char *method;
     double *vdot, *reactions;
     bool *unique;
-    double balance; /* what the check has found */
+    double balance; /* result of the balance check */
 } answer;
 
 static void print_json(const lw_model *model, const answer *a) {

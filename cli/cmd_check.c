@@ -1,4 +1,4 @@
-/* cmd_check.c - linkwork check: every fault of a model at once, with places and remedies.
+/* cmd_check.c - linkwork check: all faults of a model at once, with places and remedies.
  */
 #include "json.h"
 #include "load.h"
@@ -19,7 +19,7 @@ static bool check_options(cli_model *loaded, const lw_model *model, const lw_run
     return false;
 }
 
-/* What the file suggests for a run: numbers, and one by one the names of method, integrator and drift
+/* Checks the run section of the file: numbers, and separately the names of method, integrator and drift
  * control. */
 static void check_run(cli_model *loaded, const lw_model *model) {
     lw_run_options given, options;
@@ -38,7 +38,7 @@ static void check_run(cli_model *loaded, const lw_model *model) {
     check_options(loaded, model, &options);
 }
 
-/* The same in a file with other faults: on a model that has the run section and nothing else. */
+/* Checks the run section of a file with other faults, on a model that has only this section. */
 static void check_run_alone(const cli_command *command, const cli_list *texts, cli_model *loaded) {
     lw_setting settings[CLI_LIST_MAX] = {0};
     lw_spec *spec = NULL;
@@ -58,7 +58,7 @@ static void add_fault(cli_model *loaded, const lw_error *fault) {
     (void)lw_report_add(loaded->report, fault);
 }
 
-/* Loops that do not close, speeds and motions that contradict each other. */
+/* Reports loops that do not close, and speeds and motions that contradict each other. */
 static bool check_assembly(const cli_command *command, cli_model *loaded) {
     lw_error error = {0};
     double *q = cli_numbers(command, lw_model_q_size(loaded->model));
@@ -69,15 +69,15 @@ static bool check_assembly(const cli_command *command, cli_model *loaded) {
     return status == LW_OK;
 }
 
-/* Would a run without other requests take method massless, or nothing at all? */
+/* Returns whether a run without other requests would use method massless, or have no method. */
 static bool takes_massless(const lw_model *model) {
     lw_error error = {0};
     const char *method = lw_method_auto(model, NULL, 0, &error);
     return !method || strcmp(method, "massless") == 0;
 }
 
-/* Motions that nothing determines, or that have no mass, speed or stable balance where a run begins, though
- * elsewhere they do. */
+/* Reports motions that are not determined, and motions without mass that have no speed or stable balance in
+ * the initial state. */
 static void check_motions(cli_model *loaded) {
     lw_directions *directions = NULL;
     lw_error error = {0};
@@ -96,7 +96,7 @@ static void check_motions(cli_model *loaded) {
 
 /* --- the report ------------------------------------------------------------------------------------ */
 
-/* In the order of the file; faults in one place as they were found. */
+/* Orders faults as in the file; faults at the same place keep the order in which they were found. */
 static int compare_places(const void *a, const void *b) {
     const lw_error *first = *(const lw_error *const *)a, *second = *(const lw_error *const *)b;
     if (first->place.line != second->place.line) return first->place.line < second->place.line ? -1 : 1;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the user asked for on the command line; 0 and NULL: not given. */
+/* The request on the command line; 0 and NULL mean that an option is not given. */
 typedef struct request {
     run_request run;
     const char *methods, *sweep;
@@ -30,7 +30,7 @@ static int check_request(const cli_command *command, const request *asked) {
     return run_request_check(command, run, "compare.csv");
 }
 
-/* Splits "tree,lagrange" in place of a copy. */
+/* Splits "tree,lagrange" in place. */
 static bool split_methods(char *text, cli_list *methods) {
     for (char *word = strtok(text, ", "); word; word = strtok(NULL, ", ")) {
         if (methods->count == CLI_LIST_MAX) return false;
@@ -125,7 +125,7 @@ static void print_json(const lw_comparison *results, int count) {
     json_end(&j);
 }
 
-/* "1.2e-16", or "-" for what was not measured. */
+/* The text "1.2e-16", or "-" for a number that was not measured. */
 static const char *number(char text[16], double x) {
     if (isnan(x))
         snprintf(text, 16, "-");
@@ -146,7 +146,7 @@ const char *compare_time(char text[16], double ns) {
     return text;
 }
 
-/* Reactions of loops and constraints by the schemes of blajer1994. */
+/* Prints reactions of loops and constraints by the schemes of blajer1994. */
 static void print_schemes(const lw_comparison *r) {
     char t[2][16];
     if (r->scheme_count == 0) return;

@@ -1,9 +1,10 @@
-/* cmd_info.c - linkwork info: what a model is: bodies and labels, joints, graph, loops, mobility, methods.
+/* cmd_info.c - linkwork info: properties of a model: bodies and labels, joints, graph, loops, mobility,
+ * methods.
  *
  * The graph is printed as Mufti (1983) writes it: incidence matrix C (1), path matrix T (25). With one base
  * arc, the joint that carries body b1, arcs are numbered as there: h0 is the base arc and h_k leads into body
- * b_(k+1), so C has the columns h1 .. h(n-1). With several base arcs h_i leads into body b_i, and the base
- * arcs, one -1 each, stand in a block of their own.
+ * b_(k+1), so that C has the columns h1 .. h(n-1). With several base arcs h_i leads into body b_i, and the
+ * base arcs, with one -1 each, are in a block of their own.
  */
 #include "info_closing.h"
 #include "info_criterion.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MATRIX_MAX = 30 }; /* bodies up to which the matrices are printed without being asked for */
+enum { MATRIX_MAX = 30 }; /* number of bodies up to which the matrices are printed without a request */
 
 static const char *kind_name(lw_body_kind kind) {
     return kind == LW_BODY_POINT ? "point" : kind == LW_BODY_PLANAR ? "planar" : "spatial";
@@ -27,7 +28,7 @@ static const char *force_type(const cli_model *m, const char *name) {
     return "";
 }
 
-/* Why a method does not apply, with the object concerned; the file is known. */
+/* The reason why a method does not apply, with the object concerned, without the file. */
 static const char *reason_of(lw_error *error, char *text, size_t size) {
     error->file[0] = '\0';
     error->place = (lw_place){0, 0};
@@ -35,10 +36,10 @@ static const char *reason_of(lw_error *error, char *text, size_t size) {
     return text;
 }
 
-/* --- numbers of the whole ------------------------------------------------------------------------- */
+/* --- totals --------------------------------------------------------------------------------------- */
 
 typedef struct totals {
-    int bases; /* bodies that hang on ground */
+    int bases; /* number of bodies connected to ground */
     int prescribed, closure_rows;
 } totals;
 
@@ -65,7 +66,7 @@ static void print_bodies(const lw_model *model) {
                kind_name(lw_model_body_kind(model, b)), lw_model_body_mass(model, b));
 }
 
-/* "3", "3..5", or "-" for none. */
+/* Writes "3", "3..5", or "-" for an empty range. */
 static void print_range(char *text, size_t size, int first, int count) {
     if (count == 0)
         snprintf(text, size, "-");
@@ -95,7 +96,7 @@ static void print_joints(const lw_model *model) {
     }
 }
 
-/* One block of C: the columns of the base arcs, or of all others. Arc a is written h_(a - shift). */
+/* Prints one block of C: the columns of the base arcs, or of all others. Arc a is called h_(a - shift). */
 static void print_incidence(const lw_model *model, bool base_arcs, int shift) {
     int n = lw_model_body_count(model);
     printf("  %4s", "");
@@ -247,8 +248,9 @@ static void json_joints(json *j, const lw_model *model) {
     json_array_end(j);
 }
 
-/* incidence: C, a row for each body, a column for each arc that does not start at ground; path: T, a row for
- * each arc, base arcs included, a column for each body. */
+/* Writes the members incidence, which is C with a row for each body and a column for each arc that does not
+ * start at ground, and path, which is T with a row for each arc, base arcs included, and a column for each
+ * body. */
 static void json_graph(json *j, const cli_model *m) {
     const lw_model *model = m->model;
     int n = lw_model_body_count(model);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The results file's name with .svg for its ending; false if it does not fit. */
+/* Makes the name of the results file with the ending .svg; returns false if it does not fit. */
 static bool svg_name(const char *results, char *svg, size_t size) {
     const char *const endings[] = {".csv", ".h5", ".hdf5"};
     size_t length = strlen(results);

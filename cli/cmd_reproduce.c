@@ -22,7 +22,7 @@ typedef struct chosen {
     const reproduce_item *item;
 } chosen;
 
-/* --- which items ---------------------------------------------------------------------------------- */
+/* --- choice of items ------------------------------------------------------------------------------ */
 
 static int choose_items(const cli_command *command, const reproduce_paper *paper, const char *item,
                         chosen *list, int *count) {
@@ -43,7 +43,7 @@ static int choose_items(const cli_command *command, const reproduce_paper *paper
     return cli_say(command, CLI_WRONG, "%s has no item \"%s\"; it has %s", paper->name, item, all);
 }
 
-/* "", "anderson2003", "anderson2003/fig6" */
+/* Chooses all items, those of "anderson2003", or the one item "anderson2003/fig6". */
 static int choose(const cli_command *command, const char *asked, chosen *list, int *count) {
     *count = 0;
     if (!asked) {
@@ -96,7 +96,8 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* LW_ERROR_STOPPED only if the user stopped it: what fails is told in the outcome. */
+/* Computes one item. The status is LW_ERROR_STOPPED only if the user stopped it; failures are in the
+ * outcome. */
 static lw_status work_on(const chosen *what, const char *folder, bool quick, reproduce_outcome *o) {
     double start = seconds_now();
     o->paper = what->paper;
@@ -116,7 +117,7 @@ static lw_status work_on(const chosen *what, const char *folder, bool quick, rep
     return status == LW_ERROR_STOPPED ? status : LW_OK;
 }
 
-/* --- what came out -------------------------------------------------------------------------------- */
+/* --- outcomes ------------------------------------------------------------------------------------- */
 
 static void print_outcome(const reproduce_outcome *o) {
     const reproduction *r = &o->work;
@@ -139,7 +140,7 @@ static void print_outcome(const reproduce_outcome *o) {
     fflush(stdout);
 }
 
-/* Every number of every item, one line each. */
+/* Prints every number of every item, one per line. */
 static void print_table(const reproduce_outcome *outcomes, int count) {
     char paper[24], here[24];
     int widths[3] = {5, 4, 8}; /* paper, item, quantity */
@@ -209,7 +210,7 @@ static void print_json(const reproduce_outcome *outcomes, int count) {
 
 typedef struct request {
     const char *out;
-    bool everything; /* no paper named: short on the way, one table at the end */
+    bool everything; /* No paper is named: short progress messages, and one table at the end. */
     bool as_json, quick, only_list;
 } request;
 
@@ -243,7 +244,7 @@ static int reproduce_all(const cli_command *command, const chosen *list, int cou
         printf("  their statements and formulas    %d of %d\n  checks of our own                %d of %d\n",
                sum.stated_ok, sum.stated, sum.own_ok, sum.own);
     }
-    if (asked->out && done > 1) { /* one item alone does not replace the page of all */
+    if (asked->out && done > 1) { /* A single item does not replace the page of all. */
         lw_status written = reproduce_page(asked->out, outcomes, done, asked->quick, &error);
         if (written != LW_OK)
             result = cli_fault(command, written, &error);

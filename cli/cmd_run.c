@@ -1,4 +1,4 @@
-/* cmd_run.c - linkwork run: simulates a model and tells how it went.
+/* cmd_run.c - linkwork run: simulates a model and prints a summary.
  */
 #include "json.h"
 #include "load.h"
@@ -11,7 +11,7 @@
 
 static const double default_tolerance = 1e-8, default_samples = 1000;
 
-/* What the user asked for on the command line; 0 and NULL: not given. */
+/* The request on the command line; 0 and NULL mean that an option is not given. */
 typedef struct request {
     run_request run;
     const char *method, *record, *baumgarte, *independent, *reactions;
@@ -25,19 +25,19 @@ typedef struct event {
     char kind[24], text[256];
 } event;
 
-/* One run: where its samples go and how far it came. */
+/* One run: the destination of its samples, and its progress. */
 typedef struct run {
     const cli_command *command;
     const lw_model *model;
-    lw_results *results; /* NULL: no results file */
+    lw_results *results; /* NULL without a results file */
     lw_status written;
     progress bar;
-    double t; /* of the last sample */
+    double t; /* time of the last sample */
     long samples;
-    char why[256]; /* auto took the method; "": the user or the model named it */
+    char why[256]; /* reason of the automatic choice; "" if the user or the model named the method */
     double *q, *v; /* initial, then final state */
     double *q_start;
-    event *events; /* what the method told */
+    event *events; /* notifications during the run */
     size_t event_count, event_room;
     lw_run_summary summary;
     run_neglect neglect;
@@ -53,7 +53,7 @@ static bool observe(const lw_sample *sample, void *context) {
     return !stop_wanted();
 }
 
-/* Keeps all of them; if memory is out, as many as there is room for (the summary counts). */
+/* Keeps a notification. If there is no memory it is dropped; the summary still counts it. */
 static void hear(double t, const char *kind, const char *text, void *context) {
     run *r = context;
     if (r->event_count == r->event_room) {
@@ -73,9 +73,9 @@ static bool interrupted(void *context) {
     return stop_wanted();
 }
 
-/* --- what was asked for --------------------------------------------------------------------------- */
+/* --- options of the run --------------------------------------------------------------------------- */
 
-/* --baumgarte ALPHA,BETA */
+/* Reads --baumgarte ALPHA,BETA. */
 static int read_baumgarte(const cli_command *command, request *asked) {
     if (!asked->baumgarte) return CLI_DONE;
     const char *comma = strchr(asked->baumgarte, ',');
@@ -104,26 +104,26 @@ static int check_request(const cli_command *command, request *asked) {
     return run_request_check(command, &asked->run, "results.csv");
 }
 
-/* Says everything that the options leave open, so that the results tell with what they were made. */
+/* Fills in defaults, so that the metadata of the results are complete. */
 static void complete(lw_run_options *options) {
     const char *first = lw_run_integrator(options);
-    /* auto begins with erk and may go on by another one, which the results tell at their end */
+    /* auto starts with erk and may change to another integrator, which the end of the results names. */
     options->integrator = !options->integrator && strcmp(first, "erk") == 0 ? "auto" : options->integrator;
     if (!options->integrator) options->integrator = first;
     if (lw_integrator_by_step(first, options))
-        options->tolerance = 0; /* it has none */
+        options->tolerance = 0; /* Fixed steps have no tolerance. */
     else if (!(options->tolerance > 0))
         options->tolerance = default_tolerance;
     if (!options->drift) options->drift = "project";
     if (!(options->output > 0)) options->output = (options->end - options->start) / default_samples;
 }
 
-/* The model's suggestions, overridden by the command line. */
+/* The model's defaults, overridden by the command line. */
 static lw_run_options options_of(const lw_model *model, const request *asked, bool neglected) {
     lw_run_options options;
     lw_run_defaults(model, &options);
     run_request_apply(&asked->run, &options);
-    if (neglected) options.method = "massless"; /* whatever the model suggests */
+    if (neglected) options.method = "massless"; /* overrides the model's default */
     if (asked->method) options.method = asked->method;
     if (asked->output > 0) options.output = asked->output;
     if (asked->penalty > 0) options.penalty = asked->penalty;
@@ -133,7 +133,7 @@ static lw_run_options options_of(const lw_model *model, const request *asked, bo
         options.drift = asked->run.drift ? asked->run.drift : "baumgarte";
         options.baumgarte_alpha = asked->alpha, options.baumgarte_beta = asked->beta;
     }
-    /* requests that only one method can fulfil choose it */
+    /* Only one method can fulfil these requests, which therefore choose it. */
     if (!options.method && (options.independent || options.reactions)) options.method = "partition";
     if (asked->most > 0) options.max_steps = asked->most < 1e18 ? (long)asked->most : 1000000000000000000;
     options.method = cli_method(options.method);
@@ -141,7 +141,7 @@ static lw_run_options options_of(const lw_model *model, const request *asked, bo
     return options;
 }
 
-/* --- how it went ---------------------------------------------------------------------------------- */
+/* --- summary -------------------------------------------------------------------------------------- */
 
 static void json_final(json *j, const run *r, lw_data *data) {
     json_object(j, "final");
@@ -265,7 +265,7 @@ static void print_text(FILE *out, const run *r) {
     }
 }
 
-/* The last lines of a run that is not to be trusted, where its other results are not. */
+/* Prints the last lines of a doubtful run: the reasons of its verdict. */
 static void print_doubts(FILE *out, const run *r) {
     const lw_run_verdict *verdict = &r->summary.verdict;
     for (int k = 0; k < verdict->reason_count; k++)
@@ -274,7 +274,7 @@ static void print_doubts(FILE *out, const run *r) {
 
 static int report(const run *r, const request *asked) {
     bool to_output =
-        asked->run.out && strcmp(asked->run.out, "-") == 0; /* the results themselves are there */
+        asked->run.out && strcmp(asked->run.out, "-") == 0; /* Standard output has the results. */
     if (asked->run.as_json) {
         lw_data *data;
         if (lw_data_create(r->model, NULL, &data) != LW_OK)
@@ -350,7 +350,7 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
     status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);
     progress_end(&r->bar);
     lw_status closed = lw_results_close(r->results, r->samples > 0 ? &r->summary : NULL,
-                                        &close_error); /* tells of writing */
+                                        &close_error); /* reports faults of writing */
     if (closed != LW_OK) return cli_fault(r->command, closed, &close_error);
     if (status == LW_OK) return CLI_DONE;
     int result = status == LW_ERROR_STOPPED

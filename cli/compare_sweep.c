@@ -4,8 +4,8 @@
  * The parameter doubles from the first value to the last. At each size every method is compared on the
  * initial state and timed. The exponent is the slope of log(time) against log(parameter) by least squares:
  * over all sizes, and over the last three, where constant parts count less. A method leaves the sweep when
- * the time it would need for the next size (creating, a few calls), extrapolated from the last two sizes,
- * exceeds the budget.
+ * its time for the next size (creation and a few calls), extrapolated from the last two sizes, exceeds the
+ * budget.
  */
 #include "compare_call.h"
 
@@ -13,21 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES_MAX = 40, LAST = 3, CALLS = 12 }; /* CALLS: the fewest that lw_compare makes */
+enum { SIZES_MAX = 40, LAST = 3, CALLS = 12 }; /* CALLS: least number of calls that lw_compare makes */
 static const double default_budget = 5;
 
 typedef struct size {
     double value;
-    lw_comparison *results; /* lw_method_count(); method NULL: it did not take part */
+    lw_comparison *results; /* lw_method_count() entries; method is NULL if it took no part */
 } size;
 
 typedef struct sweep {
     compare_call *call;
     char name[80];
     size sizes[SIZES_MAX];
-    int count; /* sizes done */
+    int count; /* number of completed sizes */
     double budget;
-    char (*left)[240]; /* per method: why it left the sweep; "" */
+    char (*left)[240]; /* per method: why it left the sweep, or "" */
 } sweep;
 
 static int bad_range(const compare_call *call, const char *range, const char *why) {
@@ -35,7 +35,7 @@ static int bad_range(const compare_call *call, const char *range, const char *wh
                    why);
 }
 
-/* "name=from..to" */
+/* Reads "name=from..to". */
 static int read_range(sweep *s, const char *range, double *from, double *to) {
     const char *equals = strchr(range, '='), *dots = equals ? strstr(equals, "..") : NULL;
     char first[64], last[64];
@@ -57,10 +57,10 @@ static int read_range(sweep *s, const char *range, double *from, double *to) {
     return CLI_DONE;
 }
 
-/* Time of creation and of the fewest calls, s. */
+/* The time of creation and of CALLS calls, s. */
 static double effort(const lw_comparison *r) { return r->setup_s + CALLS * 1e-9 * r->ns_per_call; }
 
-/* The next size may be too much for some methods. */
+/* Removes methods for which the next size would exceed the budget. */
 static void look_ahead(sweep *s) {
     const size *now = &s->sizes[s->count - 1], *before = s->count > 1 ? now - 1 : NULL;
     for (int k = 0; k < lw_method_count(); k++) {
@@ -79,7 +79,7 @@ static void look_ahead(sweep *s) {
     }
 }
 
-/* The methods still in the sweep on one size. */
+/* Compares the methods that are still in the sweep on one size. */
 static int compare_size(sweep *s, const lw_model *model) {
     compare_call *call = s->call;
     lw_comparison *found = calloc((size_t)lw_method_count(), sizeof *found);
@@ -136,7 +136,7 @@ static int all_sizes(sweep *s, const cli_model *loaded, const cli_list *settings
         if (result == CLI_DONE)
             result = compare_size(s, model.model);
         else
-            cli_tell(model.report); /* the same warnings at every size would be tiresome, faults are news */
+            cli_tell(model.report); /* Warnings, which repeat at every size, are not printed. */
         cli_close_model(&model);
         if (result != CLI_DONE) break;
         if (2 * value <= to * (1 + 1e-12)) look_ahead(s);
@@ -145,14 +145,14 @@ static int all_sizes(sweep *s, const cli_model *loaded, const cli_list *settings
     return result;
 }
 
-/* --- what came out -------------------------------------------------------------------------------- */
+/* --- results -------------------------------------------------------------------------------------- */
 
 static bool measured(const sweep *s, int at, int k) {
     return s->sizes[at].results[k].method && !isnan(s->sizes[at].results[k].ns_per_call);
 }
 
-/* Slope of log(time) against log(value) over the last `most` sizes at which the method was timed; NaN for
- * fewer than two. */
+/* The slope of log(time) against log(value) over the last `most` sizes at which the method was timed; NaN for
+ * fewer than two sizes. */
 static double exponent(const sweep *s, int k, int most) {
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
     for (int i = s->count - 1; i >= 0 && n < most; i--) {
@@ -163,7 +163,7 @@ static double exponent(const sweep *s, int k, int most) {
     return n >= 2 ? (n * xy - x * y) / (n * xx - x * x) : NAN;
 }
 
-/* The last comparison of a method; NULL: it took no part. */
+/* The last comparison of a method, or NULL if it took no part. */
 static const lw_comparison *last_of(const sweep *s, int k) {
     for (int i = s->count - 1; i >= 0; i--)
         if (s->sizes[i].results[k].method) return &s->sizes[i].results[k];

@@ -1,4 +1,4 @@
-/* info_closing.c - what linkwork info says of closed loops: assembly of the initial state, mobility,
+/* info_closing.c - the part of linkwork info on closed loops: assembly of the initial state, mobility,
  * redundant rows.
  */
 #include "info_closing.h"
@@ -8,8 +8,8 @@
 typedef struct closing {
     bool assembled;
     lw_assembly assembly;
-    lw_mobility *mobility; /* NULL: not known */
-    char fault[1024];      /* why not */
+    lw_mobility *mobility; /* NULL if it is not known */
+    char fault[1024];      /* why it is not known */
 } closing;
 
 static void examine(const lw_model *model, closing *c) {

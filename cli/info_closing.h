@@ -1,4 +1,4 @@
-/* info_closing.h - what linkwork info says of closed loops: assembly, mobility, redundant rows.
+/* info_closing.h - the part of linkwork info on closed loops: assembly, mobility, redundant rows.
  */
 #ifndef CLI_INFO_CLOSING_H
 #define CLI_INFO_CLOSING_H

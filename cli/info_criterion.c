@@ -10,7 +10,7 @@
 
 enum { POINTS = 361 };
 
-/* --- cuts as they are ----------------------------------------------------------------------------- */
+/* --- present cuts --------------------------------------------------------------------------------- */
 
 const char *info_cut_reason(const cli_model *m, int loop, char *text, size_t size) {
     int joint = lw_model_loop_cut(m->model, loop);
@@ -101,12 +101,12 @@ static void json_option(json *j, const lw_model *model, const lw_cut_option *opt
 
 /* --- along a motion --------------------------------------------------------------------------------- */
 
-/* What a sweep has gathered. */
+/* The data of a sweep. */
 typedef struct track {
     lw_sweep sweep;
     const char *name;
     int count, points, capacity;
-    double *values; /* per point: value; cos^2 alpha of each; svd of each */
+    double *values; /* per point: the value, then cos^2 alpha and then svd of each coordinate */
     bool full;
 } track;
 
@@ -128,7 +128,7 @@ static int bad_sweep(const cli_command *command, const char *text, const char *w
                    text, why);
 }
 
-/* The speed of the tree that a user calls so. */
+/* Finds the speed of the tree with the user's name. */
 static int find_speed(const cli_command *command, const cli_model *m, const lw_merits *merits,
                       const char *name, int *speed) {
     int count = lw_merits_count(merits), joint = lw_model_joint(m->model, name);
@@ -156,19 +156,19 @@ static int find_speed(const cli_command *command, const cli_model *m, const lw_m
                    close ? close : "", close ? "?" : "");
 }
 
-/* Does a coordinate turn? Its joint's type says so. */
+/* Returns whether a coordinate is an angle, by the type of its joint. */
 static bool is_angle(const lw_model *model, int speed) {
     for (int j = 0; j < lw_model_joint_count(model); j++) {
         lw_joint_info info = lw_model_joint_info(model, j);
         int k = speed - info.v;
         if (info.cut || k < 0 || k >= info.v_count) continue;
         return info.q_count == info.v_count &&
-               lw_joint_type_turns(info.type, k); /* angular velocities have no angle */
+               lw_joint_type_turns(info.type, k); /* Angular velocities of a ball have no angle. */
     }
     return false;
 }
 
-/* "name" or "name=from..to" */
+/* Reads "name" or "name=from..to". */
 static int read_sweep(const cli_command *command, const cli_model *m, const info_criterion *request,
                       const lw_merits *merits, const double *q, char name[112], track *t) {
     const char *equals = strrchr(request->sweep, '='), *dots = equals ? strstr(equals, "..") : NULL;
@@ -186,7 +186,7 @@ static int read_sweep(const cli_command *command, const cli_model *m, const info
             lw_joint_info info = lw_model_joint_info(m->model, j);
             if (!info.cut && t->sweep.speed >= info.v && t->sweep.speed < info.v + info.v_count)
                 t->sweep.from =
-                    q[info.q + t->sweep.speed - info.v]; /* angles: one coordinate for each speed */
+                    q[info.q + t->sweep.speed - info.v]; /* Angles have one coordinate per speed. */
         }
         t->sweep.to = t->sweep.from + 2 * acos(-1);
         return CLI_DONE;
@@ -222,7 +222,7 @@ static int write_track(const cli_command *command, const cli_model *m, const tra
                : CLI_DONE;
 }
 
-/* FILE.csv: the data; FILE.svg: the figure, and the data beside it. */
+/* Writes the data for FILE.csv, or the figure and the data for FILE.svg. */
 static int write_files(const cli_command *command, const cli_model *m, const track *t,
                        const lw_merits *merits, const char *out) {
     static const char *const panels[] = {"cos2 *", "svd *"};
@@ -246,14 +246,14 @@ static int write_files(const cli_command *command, const cli_model *m, const tra
     return status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);
 }
 
-/* The smallest and largest of a column, where the smallest is, and the share of points where it is the
- * best. */
+/* The smallest and largest value of a column, the position of the smallest, and the share of points at which
+ * the column is the best. */
 typedef struct span {
     double least, most, at, share;
 } span;
 
 static span span_of(const track *t, int column, int first) {
-    const double alike = 1e-9; /* equals are all the best, whatever rounding says */
+    const double alike = 1e-9; /* Values that are equal but for rounding are all the best. */
     span s = {INFINITY, -INFINITY, NAN, 0};
     for (int p = 0; p < t->points; p++) {
         const double *row = t->values + (size_t)p * (size_t)(1 + 2 * t->count);
@@ -328,7 +328,7 @@ static int sweep(const cli_command *command, json *j, const cli_model *m, const 
     if (result == CLI_DONE && t.capacity < 2)
         result = cli_say(command, CLI_WRONG, "--points: a sweep needs at least 2");
     if (result == CLI_DONE) {
-        t.sweep.intervals = t.capacity++ - 1; /* one more for a dead point */
+        t.sweep.intervals = t.capacity++ - 1; /* one more point for a dead point */
         t.sweep.observe = gather;
         t.sweep.context = &t;
         t.values = calloc((size_t)t.capacity * (size_t)(1 + 2 * t.count), sizeof *t.values);
@@ -360,7 +360,7 @@ static void tell_state(const lw_merits *merits, bool absolute) {
     print_merits(merits, "  ");
 }
 
-/* What method rcr does, loop by loop. Nothing is told of a model that is not for it. */
+/* Prints the choices of method rcr, loop by loop, unless the method does not apply. */
 static int tell_loops(const cli_command *command, json *j, const lw_model *model, const double *q,
                       const lw_merits *merits) {
     int count = 0;

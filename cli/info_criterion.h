@@ -1,5 +1,4 @@
-/* info_criterion.h - what linkwork info --criterion says: which coordinates serve as independent ones, where
- * loops are cut best.
+/* info_criterion.h - linkwork info --criterion: suitable independent coordinates, and the best cuts of loops.
  */
 #ifndef CLI_INFO_CRITERION_H
 #define CLI_INFO_CRITERION_H
@@ -10,13 +9,13 @@
 typedef struct info_criterion {
     bool wanted, absolute;
     const char *sweep; /* JOINT[=FROM..TO], or NULL */
-    double points;     /* of the sweep; 0: 361 */
-    const char *out;   /* where its data and figure go, or NULL */
+    double points;     /* number of points of the sweep; 0 means 361 */
+    const char *out;   /* file for its data and figure, or NULL */
 } info_criterion;
 
-/* Why each loop is cut where it is, after the list of loops; nothing if there are none. */
+/* Prints, after the list of loops, the reason of each cut. */
 void info_print_cuts(const cli_model *m);
-/* The reason for one loop, for JSON. */
+/* The reason of the cut of one loop, for JSON. */
 const char *info_cut_reason(const cli_model *m, int loop, char *text, size_t size);
 
 /* Both return the exit status. */

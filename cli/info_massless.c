@@ -10,7 +10,7 @@
 
 enum { STIFF_MAX = 64, SHOWN_MAX = 30 };
 
-/* A ratio just above x that a person would write: 2e-05 for 1.4e-5. */
+/* The least ratio above x with one digit: 2e-05 for 1.4e-5. */
 static double round_up(double x) {
     double decade = pow(10, floor(log10(x)));
     return decade * (floor(1.0000001 * x / decade) + 1);
@@ -22,8 +22,8 @@ static double largest_ratio(const lw_stiff_body *stiff, int count) {
     return ratio;
 }
 
-/* What a run would say of the balance along algebraic directions at its start; false: they are in balance, or
- * there are none. */
+/* Writes the message of a run about the balance along algebraic directions at its start; returns false if
+ * they are in balance, or if there are none. */
 static bool no_balance(const lw_model *model, const lw_directions *directions, char *text, size_t size) {
     lw_error error = {0};
     bool algebraic = false;
@@ -58,8 +58,8 @@ static void print_directions(const lw_model *model, const lw_directions *directi
     if (no_balance(model, directions, text, sizeof text)) printf("  warning: %s\n", text);
 }
 
-/* Which of these bodies a run with --neglect-mass ratio would free of some inertia; where that stays after
- * all, none. */
+/* Finds which of these bodies would lose some inertia in a run with --neglect-mass ratio; a body whose
+ * inertia is kept after all does not count. */
 static void find_neglected(lw_spec *spec, double ratio, const lw_stiff_body *stiff, int count, bool *frees) {
     lw_neglect *neglect = NULL;
     lw_error error = {0};

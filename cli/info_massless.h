@@ -1,5 +1,5 @@
-/* info_massless.h - what linkwork info says of inertia: directions without any, and where little of it makes
- * a run stiff.
+/* info_massless.h - the part of linkwork info on inertia: directions without inertia, and bodies whose small
+ * inertia makes a run stiff.
  */
 #ifndef CLI_INFO_MASSLESS_H
 #define CLI_INFO_MASSLESS_H

@@ -31,8 +31,8 @@ static void put_text(FILE *out, const char *text) {
 
 static void new_line(json *j) { fprintf(j->out, "\n%*s", 2 * j->depth, ""); }
 
-/* Comma, line and key before a value; containers inside arrays and all members of objects get lines of their
- * own. */
+/* Writes comma, line break and key before a value; containers inside arrays and all members of objects get
+ * lines of their own. */
 static void before_value(json *j, const char *key, bool container) {
     if (j->depth > 0) {
         bool array = j->level[j->depth - 1].array;

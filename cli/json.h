@@ -1,7 +1,7 @@
 /* json.h - writes one JSON document to a stream, member by member.
  *
- * Numbers carry as many digits as they need to be read back exactly; what JSON cannot say (NaN, infinities)
- * becomes null. Texts are escaped; bytes that are not UTF-8 become U+FFFD.
+ * Numbers have as many digits as needed to be read back exactly; values that JSON cannot represent (NaN,
+ * infinities) become null. Texts are escaped; bytes that are not UTF-8 become U+FFFD.
  */
 #ifndef LINKWORK_JSON_H
 #define LINKWORK_JSON_H
@@ -15,12 +15,12 @@ typedef struct json {
     FILE *out;
     int depth;
     struct {
-        bool array, filled, tall; /* tall: its members stand on lines of their own */
+        bool array, filled, tall; /* tall: its members have lines of their own */
     } level[JSON_MAX_DEPTH];
 } json;
 
 void json_begin(json *j, FILE *out);
-void json_end(json *j); /* the document is complete */
+void json_end(json *j); /* completes the document */
 
 /* key is NULL inside arrays and for the document itself. */
 void json_object(json *j, const char *key);

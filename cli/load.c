@@ -1,4 +1,4 @@
-/* load.c - reads a model file with the user's settings, compiles it and tells every fault.
+/* load.c - reads a model file with the user's settings, compiles it and reports every fault.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "load.h"
@@ -48,7 +48,7 @@ static int read_and_compile(const cli_command *command, const char *path, const 
     lw_status status = lw_read_model(path, settings, (size_t)count, report, &loaded->spec);
     if (status == LW_OK) status = lw_model_compile(loaded->spec, NULL, report, &loaded->model);
     if (status == LW_OK && lw_model_cut_move_count(loaded->model) > 0)
-        status = lw_spec_keep_cuts(loaded->spec, loaded->model); /* for variants of it */
+        status = lw_spec_keep_cuts(loaded->spec, loaded->model); /* for variants of the model */
     loaded->errors = lw_report_errors(report);
     loaded->warnings = lw_report_size(report) - loaded->errors;
     if (status == LW_OK) return CLI_DONE;
@@ -105,7 +105,7 @@ void cli_close_model(cli_model *loaded) {
 
 const char *cli_method(const char *name) { return name && strcmp(name, "auto") != 0 ? name : NULL; }
 
-/* Into the report, or on standard error if there is none. */
+/* Adds a warning to the report, or prints it on standard error if there is none. */
 static void warn(lw_report *report, const lw_error *warning) {
     char text[2048];
     if (report) {
@@ -145,8 +145,8 @@ bool cli_cannot_move(const lw_model *model, const lw_mobility *mobility) {
     return lw_mobility_freedom(mobility) == 0 && lw_model_body_count(model) > 0 && !is_driven(model);
 }
 
-/* The rank of the rows, which are dense here, is looked for only if it can be that of all speeds, and in
- * models that are not so large that it would take longer than some 10 ms. */
+/* Warns if nothing can move. The rank of the rows, which are dense here, is computed only if it can equal the
+ * number of speeds, and only in models for which this takes no longer than some 10 ms. */
 static void warn_of_mobility(const lw_model *model, double t, const double *q, lw_report *report) {
     const double most_work = 3e7;
     double speeds = lw_model_v_size(model), rows = 0;
@@ -174,7 +174,8 @@ static void warn_of_mobility(const lw_model *model, double t, const double *q, l
     lw_mobility_destroy(mobility);
 }
 
-/* Where all is in balance accelerations are zero to the last digit, or the run drifts off sooner or later. */
+/* In exact balance all accelerations are exactly zero; otherwise a run departs from its start sooner or
+ * later. */
 void cli_warn_of_rest(const lw_model *model, const double *q_start, const double *q, const double *v) {
     for (int k = 0; k < lw_model_q_size(model); k++)
         if (q[k] != q_start[k]) return;

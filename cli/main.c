@@ -36,7 +36,7 @@ int cli_say(const cli_command *command, int status, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    lw_escape(text, shown, sizeof shown); /* words of the call and of files are in it */
+    lw_escape(text, shown, sizeof shown); /* It contains texts from arguments and files. */
     fprintf(stderr, "linkwork%s%s: %s\n", command ? " " : "", command ? command->name : "", shown);
     return status;
 }

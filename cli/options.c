@@ -53,7 +53,7 @@ static cli_parsed set_number(const cli_command *command, const cli_option *optio
     return CLI_PARSED;
 }
 
-/* Handles the option at argv[*at] and moves *at to the last word it took. */
+/* Handles the option at argv[*at], and moves *at to its last argument. */
 static cli_parsed take_option(const cli_command *command, const cli_option *options, int option_count,
                               int argc, char **argv, int *at) {
     const char *word = argv[*at], *name = word + (word[1] == '-' ? 2 : 1), *equals = strchr(name, '=');

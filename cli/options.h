@@ -13,23 +13,23 @@ typedef struct cli_list {
     int count;
 } cli_list;
 
-/* One option. Exactly one of the targets is set and says what the option takes. */
+/* One option. Exactly one of the targets is set and determines the kind of the option. */
 typedef struct cli_option {
     const char *name;     /* without the dashes */
-    const char *argument; /* what the help text calls its argument; NULL for a flag */
+    const char *argument; /* name of its argument in the help text; NULL for a flag */
     const char *help;
     const char *example; /* a valid value, for messages about invalid ones */
     bool *flag;
     const char **text;
     double *number;   /* an expression with units, greater than zero */
     cli_list *list;   /* may be repeated */
-    const char *unit; /* SI unit of a number: units of something else are refused; NULL: any */
+    const char *unit; /* SI unit of a number; other dimensions are refused; NULL allows any */
 } cli_option;
 
 typedef enum cli_parsed { CLI_PARSED, CLI_HELPED, CLI_MISTAKEN } cli_parsed;
 
-/* Parses argv into the targets and the rest, which are at most rest_max words. --help prints the command's
- * help. Mistakes are said on standard error. */
+/* Parses argv into the targets and the rest, at most rest_max other arguments. --help prints the command's
+ * help. Mistakes are reported on standard error. */
 cli_parsed cli_parse(const cli_command *command, const cli_option *options, int option_count, int argc,
                      char **argv, cli_list *rest, int rest_max);
 

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 typedef struct problem {
-    const char *name; /* of its folder */
-    const char *text; /* of model.yaml */
+    const char *name; /* name of its folder */
+    const char *text; /* text of model.yaml */
     size_t length;
 } problem;
 

@@ -11,7 +11,7 @@
 enum { WIDTH = 40 };
 static const double INTERVAL = 0.1; /* s between two drawings */
 
-static volatile sig_atomic_t stop_mark; /* a signal handler can reach nothing else */
+static volatile sig_atomic_t stop_mark; /* global, for the signal handler */
 
 static double now(void) {
     struct timespec time;

@@ -6,14 +6,14 @@
 #include <stdbool.h>
 
 typedef struct progress {
-    bool shown;   /* standard error is a terminal and the user wants to see it */
+    bool shown;   /* Standard error is a terminal, and the bar is not switched off. */
     double start; /* monotonic clock, s */
-    double next;  /* when to draw again */
+    double next;  /* time of the next drawing */
     bool drawn;
 } progress;
 
 progress progress_start(bool wanted);
-/* Draws if the last time was long enough ago: at most ten times a second. fraction: 0 .. 1; t: model time. */
+/* Draws the bar, at most ten times a second. fraction is from 0 to 1, t the model time. */
 void progress_show(progress *p, double fraction, double t);
 /* Clears the bar. */
 void progress_end(progress *p);

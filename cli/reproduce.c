@@ -38,7 +38,7 @@ static void describe_wanted(double least, double most, char *text, size_t size) 
         snprintf(text, size, "%g", least);
     else if (isinf(least) && isinf(most))
         text[0] = '\0';
-    else if (isinf(least) || least == 0) /* nothing told here is negative */
+    else if (isinf(least) || least == 0) /* No number is negative. */
         snprintf(text, size, "at most %g", most);
     else if (isinf(most))
         snprintf(text, size, "at least %g", least);

@@ -1,10 +1,10 @@
 /* reproduce_anderson2003.c - K. S. Anderson and J. H. Critchley (2003), section 4: the figures of the
  * results.
  *
- * The paper prints no data of its mechanisms and no numbers beside the figures; those of problems/ stand in,
- * and what it says in words counts as printed: drift 'at a constant rate' and '~ quadratic in time', cost
- * 'linear' and O(n^3). AUTOLEV, with which the paper checks itself, is replaced by another method of Linkwork
- * (fig. 8) and by a model of its own (fig. 10).
+ * The paper prints no data of its mechanisms and no numbers beside the figures; mechanisms of problems/ are
+ * used instead, and statements of the paper are checked: drift 'at a constant rate' and '~ quadratic in
+ * time', cost 'linear' and O(n^3). AUTOLEV, with which the paper verifies its results, is replaced by another
+ * method of Linkwork (fig. 8) and by a separate model (fig. 10).
  */
 #include "reproduce.h"
 
@@ -14,9 +14,9 @@
 
 /* --- the four-bar linkage, figs 5 and 6 ----------------------------------------------------------- */
 
-static const double step = 0.01; /* s, of the paper's Runge-Kutta integrator, 'no error check' */
+static const double step = 0.01; /* s, step of the paper's Runge-Kutta integrator with 'no error check' */
 
-/* A state of the motion, 'accurate to nine decimal places'. */
+/* Computes a state of the motion, 'accurate to nine decimal places'. */
 static lw_status rounded_start(const lw_model *model, double *q, double *v, lw_error *error) {
     const lw_run_options options = {.method = "rcr", .end = 0.25, .tolerance = 1e-12};
     lw_status status = lw_simulate(model, &options, q, v, NULL, error);
@@ -25,10 +25,10 @@ static lw_status rounded_start(const lw_model *model, double *q, double *v, lw_e
     return status;
 }
 
-/* The run of the paper by one method: positions drift as they like. */
+/* Makes the run of the paper by one method, without drift control. */
 static lw_status four_bar_run(reproduction *r, const lw_model *model, const char *method, double end,
                               const reproduce_trace *trace, lw_error *error) {
-    double q[8], v[8]; /* there are three */
+    double q[8], v[8]; /* Three are used. */
     lw_status status = rounded_start(model, q, v, error);
     lw_run_options options = {.method = method,
                               .integrator = "rk4",
@@ -59,7 +59,7 @@ static lw_status fig5(reproduction *r, lw_error *error) {
         status = four_bar_run(r, model, "rcr", end, &(reproduce_trace){&table, 1, 3, q, false}, error);
     if (status == LW_OK)
         status = four_bar_run(r, model, "cut", end, &(reproduce_trace){&table, 4, 3, q, false}, error);
-    /* a line of the figure is about 0.01 rad wide */
+    /* A line of the figure is about 0.01 rad wide. */
     for (int k = 0; k < 3 && status == LW_OK; k++)
         status = reproduce_expect(r, NAN, reproduce_difference(&table, 1 + k, 4 + k), 0, 1e-3, error,
                                   "largest difference of angle %s between rcr and cut, rad", joints[k]);
@@ -71,7 +71,7 @@ static lw_status fig5(reproduction *r, lw_error *error) {
     return status;
 }
 
-/* Column `to` is what column `from` has reached so far. */
+/* Column `to` becomes the running maximum of column `from`. */
 static void running_maximum(const reproduce_table *table, int from, int to) {
     double most = 0;
     for (int row = 0; row < table->rows; row++) {
@@ -83,7 +83,7 @@ static void running_maximum(const reproduce_table *table, int from, int to) {
 static lw_status fig6(reproduction *r, lw_error *error) {
     static const char *const headers[] = {"t [s]", "rcr [m]", "cut [m]", "rcr so far [m]", "cut so far [m]"};
     static const char *const panel[] = {"rcr + cut"};
-    const double end = 30; /* dozens of turns of the crank: the violation swings with each */
+    const double end = 30; /* dozens of crank turns, with each of which the violation oscillates */
     lw_model *model;
     reproduce_table table = {.values = NULL};
     lw_status status = reproduce_model("four_bar", NULL, 0, &model, error);
@@ -99,7 +99,7 @@ static lw_status fig6(reproduction *r, lw_error *error) {
         status = reproduce_expect(r, 1e-9, *reproduce_at(&table, 0, 1), 1e-11, 3e-9, error,
                                   "violation of the loop at the start, m");
     }
-    /* the last decade of time, where many turns have passed */
+    /* The fit is over the last decade of time, after many turns. */
     if (status == LW_OK)
         status = reproduce_expect(r, 1, reproduce_exponent(&table, 0, 3, table.rows / 10, table.rows), 0.8,
                                   1.2, error, "exponent of time in the violation, rcr (velocity level)");
@@ -161,7 +161,7 @@ static lw_status fig8(reproduction *r, lw_error *error) {
 
 static const char cells_parameter[] = "N";
 
-/* The two angles of one model against time, in columns first and first + 1. */
+/* Records two angles of a model against time in columns first and first + 1. */
 static lw_status two_angles(reproduction *r, const lw_model *model, const char *method, double end,
                             const char *joint, const reproduce_table *table, int first, lw_error *error) {
     int q[2];
@@ -214,7 +214,7 @@ static lw_status fig10(reproduction *r, lw_error *error) {
     return status;
 }
 
-/* The ladder with its loops left open: the bodies on their tree. */
+/* Makes the ladder with open loops: the bodies on their tree. */
 static lw_status open_ladder(const lw_model *closed, lw_spec *spec, lw_model **model, lw_error *error) {
     *model = NULL;
     lw_spec *tree = lw_spec_create(lw_spec_name(spec));
@@ -230,8 +230,8 @@ static lw_status open_ladder(const lw_model *closed, lw_spec *spec, lw_model **m
     return status;
 }
 
-/* Processor time of one call, s, by the timing of linkwork compare; *difference from rcr, if there is room
- * for it. */
+/* Measures the processor time of one call, s, as linkwork compare does, and the difference from rcr unless
+ * `difference` is NULL. */
 static lw_status time_of_call(const lw_model *model, const char *method, bool quick, double *seconds,
                               double *difference, lw_error *error) {
     const char *const methods[] = {method, "rcr"};
@@ -248,7 +248,7 @@ static lw_status time_of_call(const lw_model *model, const char *method, bool qu
     for (int k = 0; k < count && status == LW_OK; k++) {
         if (strcmp(results[k].method, method) == 0) *seconds = 1e-9 * results[k].ns_per_call;
         if (difference) *difference = fmax(*difference, results[k].max_rel_diff);
-        if (isfinite(results[k].ns_per_call)) continue; /* it has answers */
+        if (isfinite(results[k].ns_per_call)) continue; /* The method has results. */
         status = reproduce_fail(error, LW_ERROR_UNSUPPORTED, "method %s: %s", results[k].method,
                                 results[k].reason);
     }
@@ -258,7 +258,7 @@ static lw_status time_of_call(const lw_model *model, const char *method, bool qu
 
 enum { CELLS, TREE, CUT, RCR, TIMES }; /* columns */
 
-/* One size of the ladder by one method. */
+/* Measures one size of the ladder by one method. */
 static lw_status time_ladder(reproduction *r, int cells, int column, double *seconds, double *difference,
                              lw_error *error) {
     static const char *const methods[] = {"", "tree", "cut", "rcr"};
@@ -276,7 +276,7 @@ static lw_status time_ladder(reproduction *r, int cells, int column, double *sec
     return status;
 }
 
-/* Growth over the last sizes that were timed, those above 1/range of the largest. */
+/* The exponent over the last sizes that were timed, those above 1/range of the largest. */
 static double growth(const reproduce_table *table, int column, double range) {
     int end = table->rows, first = 0;
     while (end > 0 && isnan(*reproduce_at(table, end - 1, column))) end--;
@@ -285,7 +285,7 @@ static double growth(const reproduce_table *table, int column, double range) {
     return reproduce_exponent(table, CELLS, column, first, end);
 }
 
-/* The size from which on rcr is faster than cut. */
+/* The size from which rcr is faster than cut. */
 static double crossing(const reproduce_table *table) {
     double from = INFINITY;
     for (int row = table->rows - 1; row >= 0; row--) {
@@ -296,13 +296,13 @@ static double crossing(const reproduce_table *table) {
     return from;
 }
 
-/* All sizes by one method, in passes: what else the machine does can only add to a time, so the least one
- * counts, and passes go on as long as a size finds a lesser one. */
+/* Measures all sizes by one method, in several passes. Other processes can only add to a time, so that the
+ * least time counts; passes are repeated as long as the time of some size decreases. */
 static lw_status time_ladders(reproduction *r, const reproduce_table *table, int column, double *difference,
                               lw_error *error) {
     const int fewest = r->quick ? 2 : 4, most = r->quick ? 3 : 10;
-    const double patience = r->quick ? 0.02 : 0.5; /* s: the next size would take cut 8 times as long */
-    const double dear = 0.1;                       /* s: the fewest passes are enough */
+    const double patience = r->quick ? 0.02 : 0.5; /* s; cut would take 8 times as long for the next size */
+    const double dear = 0.1;                       /* s; above it the least number of passes is enough */
     const double settled = 0.99;
     bool falling = true;
     lw_status status = LW_OK;
@@ -310,19 +310,19 @@ static lw_status time_ladders(reproduction *r, const reproduce_table *table, int
         falling = false;
         for (int row = 0; row < table->rows && status == LW_OK; row++) {
             double *least = reproduce_at(table, row, column), seconds = NAN;
-            if (pass > 0 && isnan(*least)) break; /* given up in the first pass */
+            if (pass > 0 && isnan(*least)) break; /* The first pass gave it up. */
             if (pass >= fewest && *least > dear) break;
             status =
                 time_ladder(r, (int)*reproduce_at(table, row, CELLS), column, &seconds, difference, error);
             falling = falling || seconds < settled * *least;
-            *least = fmin(*least, seconds); /* the number, if the other is NaN */
+            *least = fmin(*least, seconds); /* fmin ignores NaN. */
             if (pass == 0 && seconds > patience) break;
         }
     }
     return status;
 }
 
-/* Of OpenBLAS, where that is what dense algebra comes from: threads that wait for each other count as
+/* A function of OpenBLAS, if dense algebra uses this library. Threads that wait for each other would count as
  * processor time. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
@@ -331,8 +331,8 @@ static lw_status fig11(reproduction *r, lw_error *error) {
     static const char *const panel[] = {"(i) no constraints + (ii) cut + (iii) rcr"};
     enum { SIZES = 11 }; /* 1 .. 1024 */
     const double everything = INFINITY, decade = 10, doubling = 2;
-    /* smaller powers count less and less: the exponents of cut approach theirs from below, the less far the
-     * fewer the sizes */
+    /* Lower powers matter less with size: the exponent of cut approaches 3 from below, and with fewer sizes
+     * remains farther from it. */
     const double cubic = r->quick ? 2 : 2.5;
     const struct {
         int column;

@@ -1,9 +1,9 @@
 /* reproduce_arnold2013.c - M. Arnold (2013): the two oscillators of sect. 2.2, the two chains of sect. 4, a
  * walking machine.
  *
- * The paper prints no data of its examples and few numbers; those of problems/ stand in, and what it says in
- * words counts as printed: O(epsilon) is the exponent 1. The factor 4 of the walking machine is that of Weber
- * et al. (2012), another machine.
+ * The paper prints no data of its examples and few numbers; examples of problems/ are used instead, and
+ * statements of the paper are checked: O(epsilon) is the exponent 1. The factor 4 of the walking machine is
+ * that of Weber et al. (2012), for another machine.
  */
 #include "reproduce.h"
 
@@ -39,7 +39,8 @@ static void exponential(const linear *s, double h, double E[LINEAR_MAX][LINEAR_M
             X[i][j] = ldexp(s->A[i][j] * h, -squarings);
             E[i][j] = term[i][j] = i == j;
         }
-    for (int k = 1; k <= 20; k++) { /* entries at most 0.1: the 20th term is far below rounding */
+    /* Entries are at most 0.1, so that the 20th term is far below rounding. */
+    for (int k = 1; k <= 20; k++) {
         multiply(s->n, X, term, next);
         for (int i = 0; i < s->n; i++)
             for (int j = 0; j < s->n; j++) E[i][j] += term[i][j] = next[i][j] / k;
@@ -67,7 +68,7 @@ static double parameter(const lw_spec *spec, const char *name) {
     return NAN;
 }
 
-/* The two oscillators with this m1 and, if d > 0, this damping. */
+/* Makes the two oscillators with this m1 and, if d > 0, this damping. */
 static lw_status oscillators(double m1, double d, lw_spec **spec, lw_model **model, lw_error *error) {
     *model = NULL;
     lw_status status = reproduce_spec("two_oscillators", "m1", m1, spec, error);
@@ -90,7 +91,7 @@ static lw_status count_steps(reproduction *r, const lw_model *model, const char 
     options.method = "massless";
     options.integrator = integrator;
     options.tolerance = 1e-6;
-    options.output = options.step = options.end; /* no step is cut short for anything but the error */
+    options.output = options.step = options.end; /* Only the error limits steps. */
     lw_status status = reproduce_working(r, error, "%s by %s", lw_model_name(model), integrator);
     if (status == LW_OK) status = lw_simulate(model, &options, NULL, NULL, &summary, error);
     *steps = status == LW_OK ? (double)summary.steps : NAN;
@@ -101,11 +102,11 @@ static lw_status fig2(reproduction *r, lw_error *error) {
     static const char *const headers[] = {"m1/m2", "ida", "bdf", "ida, m1 = 0", "bdf, m1 = 0"};
     static const char *const panel[] = {"*"};
     enum { DECADES = 10 };
-    const double d = 0.1; /* N s/m: little, so that the light mass swings for long */
+    const double d = 0.1; /* N s/m, so small that the light mass oscillates for long */
     double limit[CODES], most[CODES] = {0};
     reproduce_table table;
     lw_status status = reproduce_table_create(&table, headers, 1 + 2 * CODES, DECADES + 1, error);
-    for (int row = -1; row <= DECADES && status == LW_OK; row++) { /* -1: the limit m1 = 0 */
+    for (int row = -1; row <= DECADES && status == LW_OK; row++) { /* Row -1 is the limit m1 = 0. */
         double ratio = row < 0 ? 0 : pow(10, -row), m2 = 1;
         lw_spec *spec;
         lw_model *model;
@@ -145,7 +146,7 @@ static lw_status fig2(reproduction *r, lw_error *error) {
 
 enum { SAMPLES = 100 };
 
-/* All coordinates in columns from first on. */
+/* Records all coordinates in columns from first on. */
 static lw_status trace_run(reproduction *r, const lw_model *model, const char *method, const char *integrator,
                            double tolerance, reproduce_table *table, int first, lw_error *error) {
     static const int all[] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -172,7 +173,7 @@ static void oscillator_limit(const lw_spec *spec, linear *s) {
     sine[4] = w, cosine[3] = -w;
 }
 
-/* Coordinates q1, q2 = p2 - q1 of the exact limit in two columns. */
+/* Computes the coordinates q1, q2 = p2 - q1 of the exact limit in two columns. */
 static void exact_oscillators(const lw_spec *spec, reproduce_table *table, int first) {
     linear s;
     double E[LINEAR_MAX][LINEAR_MAX];
@@ -190,7 +191,7 @@ static double difference(const reproduce_table *table, int a, int b, int count) 
     return most;
 }
 
-/* What --neglect-mass says of the error, over the true one. */
+/* Computes the error estimate of --neglect-mass over the true error. */
 static lw_status estimate_over_truth(double ratio, double truth, double *quotient, lw_error *error) {
     lw_spec *spec;
     lw_model *model;
@@ -243,12 +244,12 @@ static lw_status limit(reproduction *r, lw_error *error) {
         *reproduce_at(&table, row, 1) = truth = difference(&run, 1, 3, 2);
         status = estimate_over_truth(ratio, truth, &quotient, error);
         *reproduce_at(&table, row, 2) = quotient * truth;
-        /* a decision needs the order of magnitude */
+        /* A decision needs the order of magnitude only. */
         if (status == LW_OK)
             status = reproduce_expect(r, NAN, quotient, 0.5, 2, error,
                                       "estimate of --neglect-mass over the true error, m1/m2 = %g", ratio);
     }
-    if (status == LW_OK) /* the first decade is not yet small */
+    if (status == LW_OK) /* m1 is not small in the first decade. */
         status = reproduce_expect(r, 1, reproduce_exponent(&table, 0, 1, 1, DECADES + 1), 0.95, 1.05, error,
                                   "exponent of m1 in the difference from the limit m1 = 0");
     if (status == LW_OK)
@@ -267,7 +268,7 @@ static lw_status limit(reproduction *r, lw_error *error) {
 
 typedef struct chain {
     const char *problem, *name;
-    int columns; /* joint coordinates */
+    int columns; /* number of joint coordinates */
     void (*system)(const lw_spec *spec, linear *s);
     void (*coordinates)(const double *z, double *q);
 } chain;
@@ -360,12 +361,12 @@ static lw_status sect4(reproduction *r, lw_error *error) {
 /* One row of a linear equation M a + D v + K q = 0 of the joint coordinates, as the paper writes it. */
 typedef struct equation {
     const char *name;
-    int own; /* the speed that it gives where it is of first order */
+    int own; /* the speed that an equation of first order determines */
     double M[4], D[4], K[4];
 } equation;
 
-/* The same row from the library: a combination of the rows of inverse dynamics, whose coefficients are found
- * by unit vectors. Returns the largest difference of a coefficient. */
+/* Computes the same row by the library, as a combination of the rows of inverse dynamics, whose coefficients
+ * are found with unit vectors. Returns the largest difference of a coefficient. */
 static double compare_equation(const lw_model *model, lw_data *data, const double *combination,
                                const equation *e) {
     int n = lw_model_v_size(model);
@@ -382,8 +383,8 @@ static double compare_equation(const lw_model *model, lw_data *data, const doubl
     return most;
 }
 
-/* J'M-bar J of body i by (17a), here in joint coordinates: what is left of the mass matrix when joint j, the
- * last rows, is free. */
+/* Computes J'M-bar J of body i by (17a) in joint coordinates: the mass matrix after elimination of joint j,
+ * the last rows. */
 static void condensed_mass(const lw_model *model, lw_data *data, double M[2][2]) {
     double mass[16];
     int n = lw_model_v_size(model);
@@ -391,13 +392,13 @@ static void condensed_mass(const lw_model *model, lw_data *data, double M[2][2])
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 2; k++) {
             M[i][k] = mass[i * n + k];
-            for (int j = 2; j < n; j++) /* the block of j is diagonal */
+            for (int j = 2; j < n; j++) /* The block of j is diagonal. */
                 M[i][k] -= mass[i * n + j] * mass[j * n + k] / mass[j * n + j];
         }
 }
 
-/* The accelerations by method massless solve the equations, and the first-order ones as time derivatives.
- * Returns the largest residual at unit states, relative to the largest coefficient. */
+/* Checks that the accelerations by method massless satisfy the equations, those of first order after
+ * differentiation. Computes the largest residual at unit states, relative to the largest coefficient. */
 static lw_status solved(const lw_model *model, const equation *equations, int second, int first,
                         double *residual, lw_error *error) {
     int n = lw_model_v_size(model);
@@ -409,7 +410,7 @@ static lw_status solved(const lw_model *model, const equation *equations, int se
             q[k] = 1;
         else
             v[k - n] = 1;
-        /* consistent velocities */
+        /* Velocities must satisfy the first-order equations. */
         for (int e = second; e < second + first; e++) {
             const equation *row = &equations[e];
             int own = row->own;
@@ -442,8 +443,8 @@ static lw_status condense(reproduction *r, const chain *c, double mi, lw_error *
         double mj = parameter(spec, "mj"), cx = parameter(spec, "cx"), cy = parameter(spec, "cy");
         double dx = parameter(spec, "dx"), dy = parameter(spec, "dy"), M[2][2];
         double cj = upper ? parameter(spec, "cj") : 0, dj = upper ? parameter(spec, "dj") : 0;
-        /* rows of the joints are sums over what they carry: body i alone is its row less that of j, where j
-         * is free */
+        /* The row of a joint is a sum over the bodies that it carries: the equation of body i alone is its
+         * row less that of j, where j is free. */
         const equation of_upper[] = {
             {"(35a), (33c)", -1, {mj, 0, mj, 0}, {0, 0, dj, 0}, {0, 0, cj, 0}},
             {"(35b), (33d)", -1, {0, mj, 0, mj}, {0}, {0}},
@@ -471,7 +472,7 @@ static lw_status condense(reproduction *r, const chain *c, double mi, lw_error *
             status =
                 reproduce_expect(r, NAN, wrong, 0, 1e-12, error,
                                  "%s, m_i = %g: condensed mass M-bar_i (17a) differs by, kg", c->name, mi);
-        /* rounding: coefficients up to 300, accelerations up to some 1e4 */
+        /* The bound is rounding: coefficients are up to 300, accelerations up to some 1e4. */
         double residual = NAN;
         int second = mi > 0 ? count : 2, first = count - second;
         if (status == LW_OK) status = solved(model, equations, second, first, &residual, error);
@@ -501,13 +502,13 @@ typedef struct effort {
     double steps, evaluations, seconds;
 } effort;
 
-/* The least time of some runs: the others were disturbed. */
+/* Takes the least time of several runs, since other processes can only add to a time. */
 static lw_status walk(reproduction *r, const lw_model *model, const char *method, const char *integrator,
                       effort *e, double *way, lw_error *error) {
     const int passes = r->quick ? 1 : 3;
     lw_run_options options;
     lw_run_summary summary = {0};
-    double q[16], v[16]; /* seven and six of the trunk, two of each leg */
+    double q[16], v[16]; /* 7 coordinates and 6 speeds of the trunk, 2 of each leg */
     lw_run_defaults(model, &options);
     options.method = method;
     options.integrator = integrator;
@@ -525,7 +526,7 @@ static lw_status walk(reproduction *r, const lw_model *model, const char *method
     return LW_OK;
 }
 
-/* Times depend on what else the machine does: they are told, evaluations are judged. */
+/* Times depend on other processes, so that they are only shown, and evaluations are checked. */
 static lw_status tell_effort(reproduction *r, const char *integrator, const effort *with,
                              const effort *without, lw_error *error) {
     return reproduce_printed(
@@ -536,7 +537,7 @@ static lw_status tell_effort(reproduction *r, const char *integrator, const effo
         with->steps, without->steps, with->seconds / without->seconds);
 }
 
-/* Way and height of the trunk in two columns. */
+/* Records distance and height of the trunk in two columns. */
 static lw_status trace_walk(reproduction *r, const lw_model *model, const char *method,
                             reproduce_table *table, int first, lw_error *error) {
     lw_run_options options;
@@ -551,10 +552,10 @@ static lw_status trace_walk(reproduction *r, const lw_model *model, const char *
     return reproduce_run(r, model, &options, &(reproduce_trace){table, first, 2, q, false}, error);
 }
 
-/* The machine without the inertia of its legs, too; neglect belongs to the spec. */
+/* Makes the machine with and without the inertia of its legs; `neglect` refers to the spec. */
 static lw_status open_walkers(lw_spec **spec, lw_neglect **neglect, lw_model **with, lw_model **without,
                               lw_error *error) {
-    const double ratio = 5e-3; /* legs have 2e-3 of the trunk's mass */
+    const double ratio = 5e-3; /* Legs have 2e-3 of the trunk's mass. */
     lw_status status = reproduce_spec("walker", NULL, 0, spec, error);
     if (status == LW_OK) status = reproduce_compile(*spec, with, error);
     if (status == LW_OK) status = lw_neglect_create(*spec, ratio, neglect, error);
@@ -573,7 +574,7 @@ static lw_status estimate_walk(reproduction *r, lw_neglect *neglect, const lw_mo
     lw_status status = reproduce_working(r, error, "estimate of the error");
     if (status == LW_OK) status = lw_neglect_estimate(neglect, &options, &estimate, error);
     if (status != LW_OK) return status;
-    return reproduce_expect(r, NAN, estimate.largest, 0, 0.05, error, /* as for the way itself */
+    return reproduce_expect(r, NAN, estimate.largest, 0, 0.05, error, /* as for the distance */
                             "estimated error of the neglect, largest of all coordinates");
 }
 
@@ -594,7 +595,7 @@ static lw_status walker(reproduction *r, lw_error *error) {
         status = walk(r, with, "tree", integrators[k], &heavy, &way[0], error);
         if (status == LW_OK) status = walk(r, without, "massless", integrators[k], &light, &way[1], error);
         if (status == LW_OK) status = tell_effort(r, integrators[k], &heavy, &light, error);
-        /* what neglecting 1 % of the mass may change: some per cent */
+        /* Neglecting 1 % of the mass may change the distance by some per cent. */
         if (status == LW_OK)
             status = reproduce_expect(r, NAN, fabs(way[1] - way[0]), 0, 0.05, error,
                                       "%s: difference of the way gone (%.2f m), m", integrators[k], way[0]);

@@ -1,13 +1,13 @@
 /* reproduce_betsch2006.c - P. Betsch and S. Leyendecker (2006), section 5: the tables and figures of the
  * numerical examples.
  *
- * The constrained scheme (10) is `director-full`, the reduced one (section 2.2.2) `director`, both by their
- * own step. Condition numbers are those of lw_newton_condition: of the converged Newton matrix of the step
- * that ends at a given instant. That of the constrained scheme hardly changes along a motion, that of the
- * reduced one does: the instants are those of the paper's snapshots where they fit (Table III: 0.1 s), its
- * own (Table V: 0.04 s), or where its numbers come out (Table IV: 0.033 s, which it does not print). What
- * comes out must round to all digits printed; what does not carries its reason. Figures have no numbers in
- * the text; what it says of them in words is checked as a statement.
+ * The constrained scheme (10) is `director-full`, the reduced one (section 2.2.2) `director`, both with their
+ * own steps. Condition numbers are those of lw_newton_condition, for the converged Newton matrix of the step
+ * that ends at a given instant. The condition of the constrained scheme hardly changes along a motion, that
+ * of the reduced one does. The instants are those of the paper's snapshots where they fit (Table III: 0.1 s),
+ * printed ones (Table V: 0.04 s), or those at which the paper's numbers are reproduced (Table IV: 0.033 s,
+ * which is not printed). A reproduced number must round to all printed digits; otherwise a reason is given.
+ * The text has no numbers for the figures; its statements about them are checked.
  */
 #include "reproduce.h"
 
@@ -19,9 +19,10 @@ static const char *const schemes[] = {"director-full", "director"};
 
 /* --- condition numbers, Tables II to V ------------------------------------------------------------- */
 
-enum { STEPS = 3 }; /* step sizes of a table */
+enum { STEPS = 3 }; /* number of step sizes of a table */
 
-/* A printed number: so many digits of it come out, or reason says why not and it is met within a share. */
+/* A printed number: `digits` of its digits are reproduced; otherwise `reason` says why not, and the number is
+ * reproduced within a relative tolerance. */
 typedef struct printed {
     double number;
     int digits;
@@ -32,9 +33,10 @@ typedef struct printed {
 typedef struct condition_table {
     const char *problem;
     double h[STEPS];
-    double instant[2][STEPS]; /* 0: the first step */
+    double instant[2][STEPS]; /* 0 means the first step */
     printed scheme[2][STEPS]; /* constrained, reduced */
-    bool flat;                /* says that the reduced scheme does not change with h */
+    /* The paper says that the condition of the reduced scheme does not depend on h. */
+    bool flat;
 } condition_table;
 
 static lw_status condition_cell(reproduction *r, const condition_table *c, const lw_model *model, int s,
@@ -70,7 +72,7 @@ static lw_status conditions(reproduction *r, const condition_table *c, lw_error 
     if (status == LW_OK)
         status = reproduce_expect(r, -3, reproduce_exponent(&table, 0, 1, 0, STEPS), -3.05, -2.95, error,
                                   "exponent of h, constrained scheme");
-    if (status == LW_OK && c->flat) /* the paper's own columns vary by up to a tenth */
+    if (status == LW_OK && c->flat) /* The paper's columns vary by up to a tenth. */
         status = reproduce_expect(r, 0, reproduce_exponent(&table, 0, 2, 0, STEPS), -0.1, 0.1, error,
                                   "exponent of h, reduced scheme");
     if (status == LW_OK)
@@ -98,7 +100,7 @@ static lw_status table2(reproduction *r, lw_error *error) {
 }
 
 static lw_status table3(reproduction *r, lw_error *error) {
-    const double snapshot = 0.1; /* the first of the paper's Fig. 12 */
+    const double snapshot = 0.1; /* s, the first snapshot of the paper's Fig. 12 */
     const condition_table c = {"cylindrical_pair",
                                {1e-2, 1e-3, 1e-4},
                                {{snapshot, snapshot, snapshot}, {snapshot, snapshot, snapshot}},
@@ -139,7 +141,8 @@ static lw_status table5(reproduction *r, lw_error *error) {
 /* --- runs ------------------------------------------------------------------------------------------ */
 
 typedef struct watcher watcher;
-typedef void (*watch_row)(const watcher *w, const lw_sample *sample, double *row); /* row: after the time */
+/* row begins after the time */
+typedef void (*watch_row)(const watcher *w, const lw_sample *sample, double *row);
 
 struct watcher {
     const lw_model *model;
@@ -166,8 +169,7 @@ static bool interrupted(void *context) {
     return stop_wanted();
 }
 
-/* A run with step h (0: `tree` or the like at the tolerance 1e-11) to the end of the table; each row a
- * sample. */
+/* Makes a run with step h, or with tolerance 1e-11 if h is 0; each row of the table is a sample. */
 static lw_status watched_run(reproduction *r, const lw_model *model, const char *method, double h, double end,
                              const reproduce_table *table, int first, watch_row watch, double *violation,
                              lw_error *error) {
@@ -192,7 +194,7 @@ static lw_status watched_run(reproduction *r, const lw_model *model, const char 
 
 static int rows_of(double end, double h) { return (int)lround(end / h) + 1; }
 
-/* Largest |a - b| of a column from its first number. */
+/* The largest difference of a column from its first number. */
 static double change(const reproduce_table *table, int column) {
     double most = 0;
     for (int row = 0; row < table->rows; row++)
@@ -211,17 +213,17 @@ static double range(const reproduce_table *table, int column) {
 
 /* --- the top: figs 8 to 10, order ------------------------------------------------------------------- */
 
-static const double top_end = 1.5; /* s: two and a half turns */
+static const double top_end = 1.5; /* s, two and a half turns */
 static const double top_l = 0.075, top_tilt = 3.14159265358979323846 / 3, top_precession = 10;
 
-/* Where the centre of mass is when it precesses steadily. */
+/* Computes the position of the centre of mass in steady precession. */
 static void steady(double t, double x[3]) {
     x[0] = top_l * sin(top_tilt) * sin(top_precession * t);
     x[1] = -top_l * sin(top_tilt) * cos(top_precession * t);
     x[2] = top_l * cos(top_tilt);
 }
 
-/* x, z, analytic x, z, distance from the analytic place */
+/* Records x, z, analytic x, z, and the distance from the analytic position. */
 static void watch_centre(const watcher *w, const lw_sample *sample, double *row) {
     double tip[3], R[9], a[3], x[3];
     lw_body_pose(w->model, w->data, sample->t, sample->q, 1, tip, R);
@@ -235,7 +237,7 @@ static void watch_centre(const watcher *w, const lw_sample *sample, double *row)
 static const char *const centre_headers[] = {"t [s]",           "x [m]",           "z [m]",
                                              "x, analytic [m]", "z, analytic [m]", "distance [m]"};
 
-/* Largest distance from the analytic solution. */
+/* Computes the largest distance from the analytic solution. */
 static lw_status top_distance(reproduction *r, const char *method, double h, double end, double *distance,
                               lw_error *error) {
     lw_model *model;
@@ -243,7 +245,7 @@ static lw_status top_distance(reproduction *r, const char *method, double h, dou
     lw_status status = reproduce_model("gyro_top", NULL, 0, &model, error);
     if (status == LW_OK) status = reproduce_table_create(&table, centre_headers, 6, rows_of(end, h), error);
     if (status == LW_OK) status = watched_run(r, model, method, h, end, &table, 1, watch_centre, NULL, error);
-    if (status == LW_OK) *distance = range(&table, 5); /* it starts at zero */
+    if (status == LW_OK) *distance = range(&table, 5); /* The distance starts at zero. */
     reproduce_table_clear(&table);
     lw_model_destroy(model);
     return status;
@@ -270,7 +272,7 @@ static lw_status fig8(reproduction *r, lw_error *error) {
     double reduced, full;
     lw_status status = centre_figure(r, 0.05, &reduced, error);
     if (status == LW_OK) status = top_distance(r, "director-full", 0.05, top_end, &full, error);
-    if (status == LW_OK) /* the schemes are the same but for rounding */
+    if (status == LW_OK) /* The schemes are equal but for rounding. */
         status = reproduce_expect(
             r, NAN, fabs(reduced - full) / full, 0, 1e-9, error,
             "largest distance from the analytic solution (%.3g m), relative difference of the schemes", full);
@@ -333,15 +335,15 @@ typedef struct integrals {
     unsigned kept; /* bits 0 .. 2: angular momentum, 3 .. 5: momentum */
 } integrals;
 
-/* What stays, stays to rounding, 1e-16 times the root of the steps, and to what Newton's iteration leaves of
- * each step. */
+/* Conserved quantities are constant to rounding, 1e-16 times the square root of the number of steps, and to
+ * the residual of Newton's iteration in each step. */
 static const double conserved = 1e-11;
 
 static const char *const integral_headers[] = {"t [s]",         "energy [J]",    "L1 [kg m^2/s]",
                                                "L2 [kg m^2/s]", "L3 [kg m^2/s]", "p1 [kg m/s]",
                                                "p2 [kg m/s]",   "p3 [kg m/s]"};
 
-/* each: a row for every component that is kept; otherwise one for all. */
+/* Adds a row for every conserved component if `each`, otherwise one for all. */
 static lw_status expect_conserved(reproduction *r, const integrals *c, const char *method,
                                   const reproduce_table *table, double violation, bool each,
                                   lw_error *error) {
@@ -389,7 +391,7 @@ static lw_status integrals_run(reproduction *r, const integrals *c, const char *
     return status;
 }
 
-/* Of figs 10, 13, 17, 23. Ends are our own where the text has none. */
+/* The examples of figs 10, 13, 17, 23. Where the text gives no end of the run, it is chosen here. */
 enum { TOP, CYLINDRICAL, PLANAR, LINKAGE, EXAMPLES };
 static const integrals examples[EXAMPLES] = {{"gyro_top", 0.05, 1.5, 4},
                                              {"cylindrical_pair", 0.01, 1, 63},
@@ -409,7 +411,7 @@ static lw_status fig23(reproduction *r, lw_error *error) {
     return integrals_run(r, &examples[LINKAGE], "director", true, error);
 }
 
-/* The pairs that the paper describes without an example, too, by both schemes. */
+/* Checks both schemes, also on the pairs that the paper describes without an example. */
 static lw_status conservation(reproduction *r, lw_error *error) {
     static const integrals others[] = {
         {"spherical_pair", 0.02, 2, 63}, {"revolute_pair", 0.02, 2, 63}, {"prismatic_pair", 0.02, 2, 63}};
@@ -425,14 +427,14 @@ static lw_status conservation(reproduction *r, lw_error *error) {
 
 /* --- relative coordinates: figs 14, 18, 25 ----------------------------------------------------------- */
 
-/* The coordinates of the last joint. */
+/* Records the coordinates of the last joint. */
 static void watch_pair(const watcher *w, const lw_sample *sample, double *row) {
     lw_joint_info info = lw_model_joint_info(w->model, lw_model_joint_count(w->model) - 1);
     for (int k = 0; k < info.q_count; k++) row[k] = sample->q[info.q + k];
 }
 
-/* The coordinates by the scheme, and by `tree` at a tight tolerance; the largest difference of each, over its
- * range. */
+/* Compares the coordinates by the scheme with those by `tree` at a tight tolerance: the largest difference of
+ * each, over its range. */
 static lw_status pair_figure(reproduction *r, const char *problem, double h, double end, int count,
                              const char *const *headers, const char *const *panels, const double *allowed,
                              lw_error *error) {
@@ -461,7 +463,7 @@ static lw_status fig14(reproduction *r, lw_error *error) {
     static const char *const headers[] = {"t [s]", "u2 [m]", "theta2 [rad]", "u2, exact [m]",
                                           "theta2, exact [rad]"};
     static const char *const panels[] = {"u2 + u2, exact", "theta2 + theta2, exact"};
-    /* the sleeve turns by 1 rad in a step: the midpoint rule is late by a share 1/12 of it */
+    /* The sleeve turns by 1 rad in a step, for which the midpoint rule lags by 1/12. */
     static const double allowed[] = {0.02, 0.1};
     return pair_figure(r, "cylindrical_pair", 0.01, 1, 2, headers, panels, allowed, error);
 }
@@ -474,9 +476,9 @@ static lw_status fig18(reproduction *r, lw_error *error) {
     return pair_figure(r, "planar_pair", 0.001, 0.1, 3, headers, panels, allowed, error);
 }
 
-/* theta1 .. theta5 in the paper's senses; by how much they fail the paper's symmetry, theta1 = theta3 =
- * theta5 and theta2 = theta4, and its relation theta2 = asin(sin theta1 / (1 - sin theta1)), written so that
- * it holds for either branch of the arc sine. */
+/* Records theta1 .. theta5 in the paper's senses, and the violations of the paper's symmetry, theta1 = theta3
+ * = theta5 and theta2 = theta4, and of its relation theta2 = asin(sin theta1 / (1 - sin theta1)), in a form
+ * that holds for both branches of the arc sine. */
 static void watch_linkage(const watcher *w, const lw_sample *sample, double *row) {
     for (int k = 0; k < 5; k++) {
         char name[16];
@@ -499,7 +501,7 @@ static lw_status fig25(reproduction *r, lw_error *error) {
     if (status == LW_OK) status = reproduce_table_create(&table, headers, 8, rows_of(end, h), error);
     if (status == LW_OK)
         status = watched_run(r, model, "director", h, end, &table, 1, watch_linkage, NULL, error);
-    /* the end of every step is a place of the linkage, whatever the step */
+    /* The end of every step is a position of the linkage, whatever the step. */
     if (status == LW_OK)
         status = reproduce_expect(r, 0, change(&table, 6), 0, 1e-9, error,
                                   "largest difference among theta1, 3, 5 and theta2, 4, rad");

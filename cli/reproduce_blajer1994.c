@@ -2,10 +2,10 @@
  * pendulum and a four-bar linkage.
  *
  * The paper prints formulas for the pendulum, (25) and (26), and for the linkage, (40)-(44), but no data of
- * its linkage and no numbers beside fig. 3; those of problems/ stand in. What it says in words counts as
- * printed: alpha_3 is singular (0) at pi/2 and
- * 3 pi/2 and never the best choice, the singular value decomposition gives the same whatever the masses (a
- * difference of 0), a change of coordinates costs neither order nor step.
+ * its linkage and no numbers beside fig. 3; data of problems/ are used instead. Statements of the paper are
+ * checked: alpha_3 is singular (0) at pi/2 and 3 pi/2 and never the best choice; the singular value
+ * decomposition gives the same for all masses (a difference of 0); a change of coordinates reduces neither
+ * order nor step.
  */
 #include "reproduce.h"
 
@@ -15,8 +15,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Above rounding (a few digits of 16 are lost in the factorisations), far below what a plot or a choice could
- * show. */
+/* The bound is above rounding (a few digits of 16 are lost in the factorisations), and far below what would
+ * be visible in a plot or change a choice. */
 static const double exact = 1e-12;
 
 static double largest(double a, double b) { return fmax(fabs(a), fabs(b)); }
@@ -38,8 +38,8 @@ static pendulum printed_pendulum(double gamma) {
                       .Md = {all / (rho * rho * s * s), all / (rho * rho * c * c), all}};
 }
 
-/* The same from the model: the criterion of its coordinates (absolute: those of the body), D from velocities
- * that satisfy the rows. */
+/* Computes the same from the model: the criterion of its coordinates (those of the body if `absolute`), and D
+ * from velocities that satisfy the rows. */
 static lw_status computed_pendulum(double gamma, bool absolute, pendulum *p, lw_error *error) {
     static const int place[2][3] = {{0, 1, 2}, {0, 1, 5}}; /* of x, y, gamma among the coordinates */
     lw_model *model;
@@ -172,7 +172,7 @@ static void close_linkage(linkage *l) {
 
 enum { DEGREES = 360, TURN = DEGREES + 1 };
 
-/* A full turn of the crank, from alpha_1 = 0. */
+/* Turns the crank by a full turn, from alpha_1 = 0. */
 static lw_status
 turn_crank(linkage *l, bool (*observe)(double value, const double *q, const lw_merits *merits, void *context),
            void *context, lw_error *error) {
@@ -194,7 +194,7 @@ static bool check_closing(double value, const double *q, const lw_merits *merits
     closing_check *c = context;
     const lw_model *model = c->l->model;
     double a[3], D[3], B[3][2], v[3] = {1, 0, 0}, jacobian[9], at[3];
-    const double end[3] = {0, l3, 0}; /* of the last link: O4 on it */
+    const double end[3] = {0, l3, 0}; /* O4 on the last link */
     lw_error error;
     (void)merits;
     printed_angles(value, a);
@@ -213,7 +213,7 @@ static bool check_closing(double value, const double *q, const lw_merits *merits
 }
 
 static lw_status closing(reproduction *r, lw_error *error) {
-    /* positions are closed to 1e-14 of the size, which angles see magnified where the linkage is steep */
+    /* Positions are closed to 1e-14 of the size; the errors of angles are larger near steep positions. */
     const double positions = 1e-11;
     linkage l;
     closing_check c = {.l = &l};
@@ -236,7 +236,7 @@ static lw_status closing(reproduction *r, lw_error *error) {
 
 /* --- reactions in O4, (35), (37), (38) with the printed B and D ------------------------------------- */
 
-/* x = A^-1 b by Gauss with pivoting, for three unknowns. */
+/* Solves three equations by Gauss elimination with pivoting; b becomes A^-1 b. */
 static void solve3(double A[3][3], double b[3]) {
     for (int k = 0; k < 3; k++) {
         int pivot = k;
@@ -263,7 +263,7 @@ static void solve2(double a, double b, double c, double d, const double right[2]
     x[1] = (a * right[1] - c * right[0]) / determinant;
 }
 
-/* f of each scheme from M, h, the accelerations and the printed matrices. */
+/* The reaction f by each scheme, from M, h, the accelerations and the printed matrices. */
 typedef struct schemes {
     double f35[2], f37[2], f38[2];
 } schemes;
@@ -314,7 +314,7 @@ typedef struct reaction_check {
     lw_error *error;
 } reaction_check;
 
-/* At one position, with the crank at 10 rad/s. */
+/* Checks one position, with the crank at 10 rad/s. */
 static bool check_reactions(double value, const double *q, const lw_merits *merits, void *context) {
     reaction_check *c = context;
     const lw_model *model = c->l->model;
@@ -331,7 +331,7 @@ static bool check_reactions(double value, const double *q, const lw_merits *meri
         c->status = lw_accelerations(model, reaction_methods[k], 0, q, v, vdot, reactions, NULL, c->error);
         if (c->status != LW_OK) return false;
         schemes s = printed_schemes(M, h, vdot, B, D);
-        const double *on_ground = reactions + 6 * lw_model_joint(model, "O4"); /* f acts on the linkage */
+        const double *on_ground = reactions + 6 * lw_model_joint(model, "O4"); /* f acts on the linkage. */
         for (int r = 0; r < 2; r++) {
             c->largest = largest(c->largest, s.f38[r]);
             c->schemes = largest(c->schemes, s.f35[r] - s.f38[r]);
@@ -343,7 +343,7 @@ static bool check_reactions(double value, const double *q, const lw_merits *meri
 }
 
 static lw_status reactions(reproduction *r, lw_error *error) {
-    const double agree = 1e-10; /* relative: what M^-1 and positions closed to 1e-14 leave of 16 digits */
+    const double agree = 1e-10; /* relative; M^-1 and positions closed to 1e-14 lose digits */
     linkage l;
     lw_status status = open_linkage(&l, NULL, 0, error);
     reaction_check c = {.l = &l, .status = LW_OK, .error = error};
@@ -361,7 +361,7 @@ static lw_status reactions(reproduction *r, lw_error *error) {
     return status;
 }
 
-/* --- fig. 3, and what masses do to it --------------------------------------------------------------- */
+/* --- fig. 3, and the influence of masses ------------------------------------------------------------ */
 
 enum { ANGLE, COS2 = 1, SVD = 4, CURVES = 7 }; /* columns */
 
@@ -407,7 +407,7 @@ static bool gather(double value, const double *q, const lw_merits *merits, void 
     return !stop_wanted();
 }
 
-/* The curves of fig. 3 for one set of masses. */
+/* Computes the curves of fig. 3 for one set of masses. */
 static lw_status draw_curves(const char *parameter, double value, reproduce_table *table, curves *c,
                              lw_error *error) {
     linkage l;
@@ -418,7 +418,7 @@ static lw_status draw_curves(const char *parameter, double value, reproduce_tabl
     return status;
 }
 
-/* Share of the turn in which a coordinate is the best; of a column from first on. */
+/* The share of the turn in which coordinate i is the best, by the columns from first on. */
 static double share_of_best(const reproduce_table *table, int first, int i) {
     int best = 0;
     for (int row = 0; row < DEGREES; row++) {
@@ -450,11 +450,11 @@ static lw_status fig3(reproduction *r, lw_error *error) {
     for (int k = 1; k <= 3 && status == LW_OK; k += 2)
         status = reproduce_expect(r, 0, *reproduce_at(&table, k * DEGREES / 4, SVD + 2), 0, exact, error,
                                   "the same by SVD at alpha_1 = %s", k == 1 ? "pi/2" : "3 pi/2");
-    /* acceptable in any configuration: far from zero */
+    /* A coordinate that is acceptable in any configuration is far from zero. */
     for (int i = 0; i < 2 && status == LW_OK; i++)
         status = reproduce_expect(r, NAN, least_of(&table, COS2 + i), 0.1, 1, error,
                                   "least cos^2 of alpha_%d over the turn", i + 1);
-    /* none of them can be assigned to be the best over the whole range */
+    /* No coordinate is the best over the whole range. */
     for (int i = 0; i < 2 && status == LW_OK; i++)
         status = reproduce_expect(r, NAN, share_of_best(&table, COS2, i), 0.01, 0.99, error,
                                   "share of the turn in which alpha_%d is the best", i + 1);
@@ -482,7 +482,7 @@ static lw_status masses(reproduction *r, lw_error *error) {
                                           "alpha_2, heavy crank",
                                           "alpha_3, heavy crank"};
     static const char *const panels[] = {"alpha_1 + alpha_2 + alpha_3", "*, heavy crank"};
-    static const double crank[SETS] = {10, 100}; /* kg/m; the others as they are */
+    static const double crank[SETS] = {10, 100}; /* kg/m; the other masses are unchanged */
     reproduce_table table = {.values = NULL}, sets[SETS] = {{.values = NULL}, {.values = NULL}};
     double svd = 0, cos2 = 0, other = 0;
     curves c;
@@ -526,7 +526,7 @@ static lw_status masses(reproduction *r, lw_error *error) {
 
 enum { CHANGES_MAX = 2000 };
 
-/* Every accepted step, and every change. */
+/* A record of an accepted step. */
 typedef struct step {
     double t, h;
     int order;
@@ -565,19 +565,19 @@ static bool go_on(void *context) {
     return stop_wanted();
 }
 
-/* What becomes of step and order from one step to the three after it: a restart would be of order 1 and of a
- * tiny step. */
+/* Compares step and order of one step with those of the three steps after it: a restart would have order 1
+ * and a tiny step. */
 static void three_on(const diary *d, int k, double *ratio, int *loss) {
     for (int after = k + 1; after <= k + 3 && after < d->count - 1;
-         after++) { /* the last one ends with the run */
+         after++) { /* The last step ends with the run. */
         *ratio = fmin(*ratio, d->steps[after].h / d->steps[k].h);
         if (d->steps[k].order - d->steps[after].order > *loss)
             *loss = d->steps[k].order - d->steps[after].order;
     }
 }
 
-/* The worst after the changes, and after the steps that are three or more away from any; the first twentieth
- * is the start. */
+/* The worst ratios and losses after changes, and after steps that are three or more away from any change. The
+ * first twentieth of the run, its start, is left out. */
 typedef struct continuity {
     double at_changes, elsewhere, median;
     int loss, usual_loss;
@@ -609,7 +609,7 @@ static continuity across_changes(const diary *d) {
     return c;
 }
 
-/* The order of the steps, on average over them. */
+/* The mean order of the steps. */
 static double mean_order(const diary *d) {
     double sum = 0;
     for (int k = 0; k < d->count; k++) sum += d->steps[k].order;
@@ -620,7 +620,7 @@ static lw_status judge_changes(reproduction *r, const diary *d, const diary *oth
                                const lw_run_summary *rcr, double tolerance, double angle,
                                double error_of_angle, lw_error *error) {
     continuity c = across_changes(d);
-    /* each step may err by the tolerance: as if all of them added up */
+    /* Each step may have an error of the tolerance, and all errors may add up. */
     double allowed = tolerance * (double)run->steps, scale = fabs(run->energy_initial);
     lw_status status = reproduce_expect(r, NAN, d->changed, 100, INFINITY, error,
                                         "changes of coordinates in %g s", run->t_end);
@@ -634,7 +634,7 @@ static lw_status judge_changes(reproduction *r, const diary *d, const diary *oth
         status = reproduce_expect(
             r, NAN, error_of_angle / angle, 0, allowed, error,
             "error of alpha_1 against a run with tiny steps, relative to the %.0f rad it turns", angle);
-    if (status == LW_OK) /* one is what the integrator may take back in any step */
+    if (status == LW_OK) /* The integrator may reduce the order by one in any step. */
         status = reproduce_expect(r, 0, c.loss, 0, fmax(1, c.usual_loss), error,
                                   "largest loss of order within three steps after a change (elsewhere: %d)",
                                   c.usual_loss);
@@ -655,14 +655,14 @@ static lw_status judge_changes(reproduction *r, const diary *d, const diary *oth
     return status;
 }
 
-/* Step and order of both runs at the same times. */
+/* Draws step and order of both runs at the same times. */
 static lw_status draw_changes(reproduction *r, const diary *d, const diary *rcr, lw_error *error) {
     static const char *const headers[] = {
         "t [s]", "step, partition [s]", "step, rcr [s]", "order, partition", "order, rcr", "changes so far"};
     static const char *const panels[] = {"step, partition + step, rcr", "order, partition + order, rcr",
                                          "changes so far"};
     enum { ROWS = 1001 };
-    const double shown = 5; /* s: some 20 changes */
+    const double shown = 5; /* s, some 20 changes */
     const diary *const runs[2] = {d, rcr};
     reproduce_table table;
     int at[2] = {0, 0}, so_far = 0;
@@ -683,8 +683,7 @@ static lw_status draw_changes(reproduction *r, const diary *d, const diary *rcr,
     return status;
 }
 
-/* The same motion by an integrator that carries no history: what its tolerance of every step leaves of the
- * energy at the end. */
+/* Checks the energy error of the same motion by an integrator without history. */
 static lw_status changes_by_erk(reproduction *r, const lw_model *model, double tolerance, double end,
                                 lw_error *error) {
     const lw_run_options options = {.method = "partition",
@@ -699,7 +698,7 @@ static lw_status changes_by_erk(reproduction *r, const lw_model *model, double t
     if (status == LW_OK)
         status = reproduce_expect(r, NAN, (double)run.events, 100, INFINITY, error,
                                   "changes of coordinates, integrator erk");
-    if (status == LW_OK) /* of the size of the tolerance: within a decade of it */
+    if (status == LW_OK) /* The error is at most ten times the tolerance. */
         status = reproduce_expect(r, NAN, run.energy_max_drift / fabs(run.energy_initial), 0, 10 * tolerance,
                                   error, "largest error of the energy, relative, by erk with that tolerance");
     return status;
@@ -723,7 +722,7 @@ static lw_status changes(reproduction *r, lw_error *error) {
                               .context = &d};
     if (status == LW_OK) status = reproduce_working(r, error, "partition");
     if (status == LW_OK) status = lw_simulate(l.model, &options, q[0], NULL, &run, error);
-    /* by a method that has no coordinates to change: with the same tolerance, and with tiny steps */
+    /* A method that changes no coordinates is used with the same tolerance, and with tiny steps. */
     options.method = "rcr";
     options.context = &other;
     if (status == LW_OK) status = reproduce_working(r, error, "rcr");

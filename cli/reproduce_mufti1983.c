@@ -23,7 +23,7 @@ static lw_status example1(reproduction *r, lw_error *error) {
     int of_incidence = 0, of_path = 0, of_inverse = 0;
     for (int i = 0; i < BODIES && status == LW_OK; i++)
         for (int j = 0; j < BODIES; j++) {
-            /* arc 1 of the library is the base arc, -e1 in (22); arc j + 1 is the paper's h_j */
+            /* Arc 1 of the library is the base arc, -e1 in (22); arc j + 1 is the paper's h_j. */
             int c = lw_model_incidence(model, i + 1, j + 1), t = lw_model_path(model, i + 1, j + 1),
                 product = 0;
             of_incidence += j > 0 && c != incidence[i][j - 1];
@@ -56,7 +56,7 @@ static bool observe(const char *method, const char *work, void *context) {
 static lw_status tell(reproduction *r, const lw_comparison *c, const char *reference, lw_error *error) {
     lw_status status = LW_OK;
     const double agreement = c->accuracy > 0 ? c->accuracy : 1e-9;
-    if (isnan(c->ns_per_call)) /* it has no answers; not a number: not ok */
+    if (isnan(c->ns_per_call)) /* The method has no results; NaN is not ok. */
         return reproduce_expect(r, NAN, NAN, 0, agreement, error, "%s: %.120s", c->method, c->reason);
     if (!c->reference) {
         status = reproduce_expect(r, NAN, c->max_rel_diff, 0, agreement, error,
@@ -103,7 +103,7 @@ static lw_status table(reproduction *r, lw_error *error) {
     return compare_on(r, "four_bar", methods, sizeof methods / sizeof *methods, error);
 }
 
-/* Z of (40-d) from the graph with the system (73) of the cut hinges, beside bases by factorisation
+/* Compares Z of (40-d) from the graph, with the system (73) of the cut hinges, with bases by factorisation
  * (appendix). */
 static lw_status basis(reproduction *r, lw_error *error) {
     static const char *const methods[] = {"lagrange", "nullspace-graph", "nullspace", "nullspace-partition",

@@ -1,8 +1,8 @@
-/* reproduce_page.c - all that was reproduced as one page: index.html, with figures, tables and the command
- * for each.
+/* reproduce_page.c - all reproduced items on one page: index.html, with figures, tables and the command for
+ * each.
  *
- * The page needs no other file and no network: the figures stand in it as data, and follow, as the page does,
- * the reader's preference for light or dark. Numbers are those of the rows; nothing is computed here.
+ * The page needs no other file and no network: the figures are embedded as data and follow, as the page does,
+ * the viewer's preference for light or dark. Numbers are those of the rows; nothing is computed here.
  */
 #include "reproduce.h"
 
@@ -71,7 +71,7 @@ static const char style[] =
     ".q{min-width:11em}}\n"
     "@media print{body{background:none}article{break-inside:avoid}nav{display:none}}\n";
 
-/* A four-bar linkage: crank, coupler with its point's path, rocker, ground. */
+/* A drawing of a four-bar linkage: crank, coupler with the path of a point, rocker, ground. */
 static const char mark[] =
     "<svg viewBox=\"0 0 150 104\" role=\"img\" aria-label=\"a four-bar linkage\" fill=\"none\" "
     "stroke-linecap=\"round\">"
@@ -88,12 +88,12 @@ static const char mark[] =
 
 static void put_text(FILE *file, const char *text) { lw_put_xml(file, text, INT_MAX); }
 
-/* An item's name as the address of its place on the page: "anderson2003/fig6" is "anderson2003-fig6". */
+/* Writes the anchor of an item on the page: "anderson2003-fig6" for "anderson2003/fig6". */
 static void put_anchor(FILE *file, const char *name) {
     for (; *name; name++) putc(*name == '/' ? '-' : *name, file);
 }
 
-/* A file in base 64. */
+/* Writes a file in base 64. */
 static bool put_file(FILE *to, const char *path) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     FILE *from = fopen(path, "rb");
@@ -110,7 +110,8 @@ static bool put_file(FILE *to, const char *path) {
     return good;
 }
 
-/* reason: why the paper's digits do not come out, NULL if they do or there are none. */
+/* Writes a verdict. reason says why the paper's digits are not reproduced; NULL if they are, or if there are
+ * none. */
 static void put_verdict(FILE *file, bool ok, const char *reason) {
     fprintf(file, "<span class=\"verdict%s\">%s</span>",
             !ok      ? " no"
@@ -168,7 +169,7 @@ static void put_header(FILE *file, const reproduce_outcome *outcomes, int count,
     fputs("<a href=\"#methods\">methods</a><a href=\"#summary\">all numbers</a></nav>\n", file);
 }
 
-/* Which items there are, and how they came out, at a glance. */
+/* Writes an overview of all items and their outcomes. */
 static void put_overview(FILE *file, const reproduce_outcome *outcomes, int count) {
     fputs("<section id=\"overview\"><h2>Papers and items</h2><article><dl class=\"map\">\n", file);
     for (int k = 0; k < count; k++) {

@@ -19,7 +19,7 @@ int run_neglect_apply(const cli_command *command, cli_model *loaded, double rati
     lw_report *report = lw_report_create();
     if (!report) return cli_say(command, CLI_FAILED, "out of memory");
     status = lw_model_compile(loaded->spec, NULL, report, &model);
-    if (status != LW_OK) cli_tell(report); /* warnings were told when the file was read */
+    if (status != LW_OK) cli_tell(report); /* Warnings were printed when the file was read. */
     lw_report_destroy(report);
     if (status != LW_OK) return cli_exit_of(status);
     n->with = loaded->model;
@@ -43,7 +43,7 @@ void run_neglect_estimate(run_neglect *n, const lw_run_options *options) {
     lw_error error = {0};
     lw_run_options run = *options;
     if (!run_neglect_any(n)) return;
-    run.q = run.v = NULL; /* from the start again */
+    run.q = run.v = NULL; /* The estimate starts from the initial state. */
     run.as_given = false;
     if (lw_neglect_estimate(n->neglect, &run, &n->error, &error) != LW_OK)
         lw_error_format(&error, n->failure, sizeof n->failure);

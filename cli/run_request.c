@@ -1,4 +1,4 @@
-/* run_request.c - options of a run: which exclude each other, and how they override the model's suggestions.
+/* run_request.c - options of a run: exclusions among them, and how they override the model's defaults.
  */
 #include "run_request.h"
 
@@ -18,13 +18,13 @@ int run_request_check(const cli_command *command, const run_request *request, co
 
 void run_request_apply(const run_request *request, lw_run_options *options) {
     if (request->tolerance > 0) {
-        /* A tolerance asks for an adaptive integrator, whatever step the model suggests. */
+        /* A tolerance requests an adaptive integrator, whatever step the model gives. */
         options->tolerance = request->tolerance;
         options->step = 0;
         if (options->integrator && strcmp(options->integrator, "rk4") == 0) options->integrator = NULL;
     }
     if (request->step > 0) {
-        /* A step alone asks for rk4, unless the model names an integrator, whose largest step it then is. */
+        /* A step alone requests rk4, unless the model names an integrator; it is then its largest step. */
         options->step = request->step;
         if (!request->tolerance && !options->integrator) options->tolerance = 0;
     }
