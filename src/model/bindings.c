@@ -2,9 +2,10 @@
  *
  * lw_spec_set_parameter gives the parameter its value in place of its expression, evaluates the parameters
  * that depend on it in the order in which the reader evaluated them, and then every binding. The spec is
- * changed only if all of that succeeds. A field that the caller has changed in between differs from what the
- * binding has written last and keeps the caller's value; all other fields get what a reading with the new
- * value gives, to the last bit, because both use lw_binding_apply and the same expressions.
+ * changed only if every step succeeds. A field that the caller has changed in between differs from the value
+ * that the binding has written last, and keeps the caller's value; all other fields get the same value, to
+ * the last bit, as if the file were read with the new parameter, because both use lw_binding_apply and the
+ * same expressions.
  *
  * Repeats, names and coordinates that are made from parameters decide which objects there are. A change that
  * alters one of these numbers is refused.

@@ -18,10 +18,11 @@
  * made, shortest loops first, as long as one makes the total smaller and costs no closure row.
  *
  * Bodies without mass. A cut beside one leaves a joint of the open tree that moves no inertia, which most
- * methods for trees cannot take; so such cuts come last, before those of prescribed and coupled joints only.
- * In a row of cells with massless couplers this makes one long chain of the whole row, and every loop reaches
- * back to its beginning. So all is done once more as if those bodies had mass, and that tree is taken if it
- * more than halves the total length of the loops: rcr lends such bodies inertia.
+ * methods for trees cannot handle. Such cuts are therefore avoided; only cuts of prescribed and coupled
+ * joints are worse. In a row of cells with massless couplers this makes one long chain of the whole row, and
+ * every loop reaches back to its beginning. The choice is therefore repeated as if these bodies had mass, and
+ * the second tree is taken if it more than halves the total length of the loops; rcr lends such bodies
+ * inertia.
  *
  * Labels. Regular labelling of Mufti (1983), sect. 2: all leaves get the highest numbers and are removed, and
  * so on. A body is removed in round h, its height above the deepest leaf that hangs from it; so the labels
@@ -388,7 +389,7 @@ static void label_bodies(search *s, lw_graph *graph) {
         int body = s->order[next], parent = s->up[body];
         if (height[parent] <= height[body]) height[parent] = height[body] + 1;
     }
-    /* height is key, so that ground is last. */
+    /* height and key are the same array, so that ground, whose height is needed, comes last. */
     for (int b = n; b >= 0; b--) s->key[b] = height[0] - height[b];
     counting_sort(s, n, count);
 

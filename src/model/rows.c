@@ -415,7 +415,7 @@ static void rolling_rows(const lw_data *data, const lw_constraint *constraint, i
     contact c;
     find_contact(data, constraint, rows, &c);
 
-    /* the relative acceleration of the two material points at the contact, without terms in wdot and rddot */
+    /* quick is the relative acceleration of the material points at the contact without wdot and rddot. */
     double quick[3] = {0, 0, 0}, path[3], part[3];
     add_centripetal(body, c.centre, 1, quick);
     lw_v3_add_cross(body->w, c.d_dot, quick);

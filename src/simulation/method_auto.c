@@ -13,7 +13,7 @@
  * is created only if its least possible cost (lw_formulation.least_expense) is below the predicted cost of
  * the best so far.
  *
- * Cost     creates those candidates and evaluates each once.
+ * Cost     the creation and one evaluation of each candidate that is tried.
  */
 #include "simulation/method_auto.h"
 #include "formulations/common/checked_accelerations.h"

@@ -9,8 +9,9 @@
  * where the mean over an even number of products is also correct for oscillations, J^2 = -w^2 I, in any units
  * of positions and speeds. h rho does not show whether an implicit formula pays: it does not if the formula
  * has to follow undamped vibrations. This is decided by a trial with bdf from the same state, with a bound on
- * its evaluations. A dense factorisation of n states counts as n / 100 evaluations per column (n / 3
- * operations per entry of J at about 1 ns, an evaluation at 40 ns per state).
+ * its evaluations. With n states every evaluation of the trial counts as 1 + n / 100, for dense
+ * factorisations: one follows n evaluations for J and takes n / 3 operations of about 1 ns per entry of J,
+ * while an evaluation takes 40 ns per state.
  *
  * Cost     PRODUCTS + 1 evaluations; the trial takes at most the given number.
  */

@@ -2,7 +2,7 @@
  *
  *   C_D d = -phi              over the remaining coordinates, repeated
  *
- * is solved by reflections with pivoting, since rows may be redundant; lengths are in units of that of the
+ * is solved by reflections with pivoting, since rows may be redundant; lengths are relative to that of the
  * mechanism. Rows that are already satisfied do not depend on the remaining coordinates.
  *
  * Branch   a round moves no coordinate by more than half a radian or half the mechanism, and all rounds
