@@ -9,6 +9,7 @@
  */
 #include "demand.h"
 #include "io/model_write/write_model.h"
+#include "model/compiled_model.h"
 
 #include <linkwork/linkwork.h>
 
@@ -57,7 +58,7 @@ static lw_spec *read_text(const char *text, size_t length) {
 static lw_model *compile(const lw_spec *spec) {
     lw_report *report = lw_report_create();
     lw_model *model;
-    lw_status status = lw_model_compile(spec, NULL, report, &model);
+    lw_status status = lw_compile_as_cut(spec, NULL, report, &model);
     DEMAND((status == LW_OK) == (model != NULL));
     DEMAND((status == LW_OK) == (lw_report_errors(report) == 0));
     lw_report_destroy(report);
