@@ -54,8 +54,8 @@ double lw_simulation_time(const lw_simulation *simulation);
 /* The present state; either may be NULL. */
 lw_status lw_simulation_state(const lw_simulation *simulation, double *q, double *v);
 /* Goes on from this state at this time. Loops that are open by more than rounding are closed by the smallest
- * change that the method's projection finds; LW_ERROR_MODEL if it finds none. The change of energy is booked
- * as work of forces. */
+ * change that the method's projection finds; a state that it cannot close, or with another drift control does
+ * not close, is refused. The change of energy is booked as work of forces. */
 lw_status lw_simulation_set_state(lw_simulation *simulation, double t, const double *q, const double *v,
                                   lw_error *error);
 /* Back to the state, the time and the inputs that the simulation was created with. */

@@ -359,6 +359,22 @@ lw_status lw_simulation_summary(const lw_simulation *s, lw_run_summary *summary)
 
 /* --- changes --------------------------------------------------------------------------------------- */
 
+/* Without drift control, or with Baumgarte's, nothing closes the loops of a new state: one that is open by more
+ * than a run leaves behind is refused, since all that follows would be wrong. */
+static lw_status must_be_closed(lw_simulation *s, lw_error *error) {
+    const lw_formulation *f = s->plan.formulation;
+    if (!f->violation) return LW_OK;
+    double position = 0, velocity = 0, fastest = 1;
+    f->violation(s->method, s->t, s->y, &position, &velocity);
+    for (int k = 0; k < s->model->nv; k++) fastest = fmax(fastest, fabs(s->v[k]));
+    const double enough = fmax(1e-6, 1e4 * s->plan.integrator_options.tolerance) * fmax(1, s->watch.length);
+    if (position <= enough && velocity <= enough * fastest) return LW_OK;
+    return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
+                   "close it by lw_assemble, or create the simulation with drift control project",
+                   "the loops or constraints of the state are open by %.3g, their velocities by %.3g",
+                   position, velocity);
+}
+
 lw_status lw_simulation_set_state(lw_simulation *s, double t, const double *q, const double *v,
                                   lw_error *error) {
     if (!s) return is_missing(error);
@@ -379,6 +395,7 @@ lw_status lw_simulation_set_state(lw_simulation *s, double t, const double *q, c
     memcpy(s->kept, s->y, size);
     take_state(s, t, q, v);
     lw_status status = f->project ? f->project(s->method, t, s->y, error) : LW_OK;
+    if (status == LW_OK) status = must_be_closed(s, error);
     if (status != LW_OK) {
         s->t = before;
         memcpy(s->y, s->kept, size);

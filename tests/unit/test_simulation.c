@@ -466,13 +466,53 @@ static void wrong_calls(void **state) {
     lw_model_destroy(model);
 }
 
+/* A state with open loops is closed, or refused: never simulated as it is. */
+static void open_states(void **state) {
+    (void)state;
+    static const char *const drifts[] = {"project", "none", "baumgarte"};
+    lw_model *model = read_problem("four_bar");
+    int closed = 0, refused = 0;
+    for (int d = 0; d < 3; d++)
+        for (int m = 0; m < lw_method_count(); m++) {
+            lw_run_options options;
+            lw_run_defaults(model, &options);
+            options.method = lw_method_at(m).name;
+            options.integrator = NULL;
+            options.drift = drifts[d];
+            lw_simulation *simulation;
+            lw_error error = {0};
+            if (lw_simulation_create(model, &options, NULL, &simulation, NULL) != LW_OK) continue;
+            double q[MAX], v[MAX], before[MAX];
+            state_of(simulation, before);
+            lw_simulation_state(simulation, q, v);
+            for (int k = 0; k < lw_model_q_size(model); k++) q[k] += 0.1 * (k + 1);
+            lw_status status = lw_simulation_set_state(simulation, 0, q, v, &error);
+            if (d > 0) {
+                assert_int_equal(status, LW_ERROR_ARGUMENT);
+                assert_non_null(strstr(error.remedy, "lw_assemble"));
+                must_be_same(simulation, before, "a refused state");
+                refused++;
+            } else {
+                assert_int_equal(status, LW_OK);
+                lw_simulation_state(simulation, q, v);
+                memcpy(before, q, sizeof before);
+                assert_int_equal(lw_assemble(model, 0, q, v, NULL, &error), LW_OK);
+                for (int k = 0; k < lw_model_q_size(model); k++) assert_true(fabs(q[k] - before[k]) < 1e-9);
+                closed++;
+            }
+            lw_simulation_destroy(simulation);
+        }
+    assert_true(closed >= 12 && refused >= 20);
+    lw_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_do_not_matter), cmocka_unit_test(beyond_the_end),
         cmocka_unit_test(snapshots),           cmocka_unit_test(snapshots_that_do_not_fit),
         cmocka_unit_test(inputs_change),       cmocka_unit_test(own_force),
         cmocka_unit_test(a_ball_bounces),      cmocka_unit_test(an_event_ends_the_call),
-        cmocka_unit_test(wrong_calls),
+        cmocka_unit_test(open_states),         cmocka_unit_test(wrong_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
