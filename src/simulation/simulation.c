@@ -359,8 +359,8 @@ lw_status lw_simulation_summary(const lw_simulation *s, lw_run_summary *summary)
 
 /* --- changes --------------------------------------------------------------------------------------- */
 
-/* Without drift control, or with Baumgarte's, nothing closes the loops of a new state: one that is open by more
- * than a run leaves behind is refused, since all that follows would be wrong. */
+/* Without drift control, or with Baumgarte's, nothing closes the loops of a new state: one that is open by
+ * more than a run leaves behind is refused, since all that follows would be wrong. */
 static lw_status must_be_closed(lw_simulation *s, lw_error *error) {
     const lw_formulation *f = s->plan.formulation;
     if (!f->violation) return LW_OK;
