@@ -18,7 +18,7 @@
  */
 #include "analyses/neglect_ratios.h"
 #include "model/compile.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <math.h>
 #include <stdlib.h>

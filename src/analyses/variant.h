@@ -4,7 +4,7 @@
 #define LW_VARIANT_H
 
 #include "model/compiled_model.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "model/joint.h"
 #include "model/compiled_model.h"
 #include "model/names.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 /* A joint with its frames, before the tree is known. Bodies are in the user's order, 0 is ground. */
 typedef struct lw_joint_draft {

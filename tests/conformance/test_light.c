@@ -8,7 +8,7 @@
 #include "problems.h"
 #include "random_loops.h"
 #include "formulations/common/checked_accelerations.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 #include <linkwork/assemble.h>
 
 #include <stdarg.h>

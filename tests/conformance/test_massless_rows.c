@@ -10,7 +10,7 @@
 #include "formulations/common/checked_accelerations.h"
 #include "formulations/formulation.h"
 #include "model/compiled_model.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 #include <linkwork/assemble.h>
 
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  * given have precedence over those of the shape.
  */
 #include "io/model_read/reader.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* read_constraints.c - section constraints: distances, couplings of joint coordinates, rolling.
  */
 #include "io/model_read/reader.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <string.h>
 

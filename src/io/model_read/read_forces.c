@@ -1,7 +1,7 @@
 /* read_forces.c - section forces: springs, torsion springs, bushings, applied forces, drives, friction.
  */
 #include "io/model_read/reader.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "io/model_read/reader.h"
 #include "model/joint_types.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "io/model_read/reader.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  * stack is a cycle and is reported. Settings of the caller replace expressions before anything is evaluated.
  */
 #include "io/model_read/reader.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <stdio.h>
 #include <string.h>

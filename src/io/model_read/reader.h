@@ -11,7 +11,7 @@
 
 #include "expression/function.h"
 #include "expression/units.h"
-#include "model/bindings.h"
+#include "model/spec/bindings.h"
 
 #include <linkwork/io.h>
 

@@ -1,11 +1,11 @@
-/* reader_bindings.c - records which values of a model come from parameters (model/bindings.h).
+/* reader_bindings.c - records which values of a model come from parameters (model/spec/bindings.h).
  *
  * A value is read into an object that is added to the spec later. Until then its binding is kept with the
  * address of the value; when the object is added, the address becomes an offset in the object. Numbers from
  * which another value is computed, as the angles of a rotation, form one binding of that value.
  */
 #include "io/model_read/reader.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "expression/function.h"
 #include "model/joint_types.h"
 #include "model/names.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <linkwork/io.h>
 

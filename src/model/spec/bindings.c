@@ -12,9 +12,9 @@
  *
  * Cost     O(total length of the expressions * number of parameters).
  */
-#include "model/bindings.h"
+#include "model/spec/bindings.h"
 #include "expression/function.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <math.h>
 #include <stddef.h>

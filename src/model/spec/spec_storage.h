@@ -7,7 +7,7 @@
 #define LW_SPEC_STORAGE_H
 
 #include "core/core.h"
-#include "model/binding_types.h"
+#include "model/spec/binding_types.h"
 
 #include <linkwork/spec.h>
 

@@ -18,9 +18,9 @@
  */
 #include "core/archive.h"
 #include "core/checksum.h"
-#include "model/bindings.h"
+#include "model/spec/bindings.h"
 #include "model/joint_types.h"
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 
 #include <limits.h>
 #include <stddef.h>

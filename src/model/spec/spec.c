@@ -3,7 +3,7 @@
  * Adding is O(1) amortised. Nothing is checked here: compiling finds all faults of a spec together. An
  * element is counted only when it is copied whole, so a failed add leaves the spec as it was.
  */
-#include "model/spec_storage.h"
+#include "model/spec/spec_storage.h"
 #include "model/joint_types.h"
 
 #include <string.h>

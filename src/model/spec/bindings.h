@@ -6,7 +6,7 @@
 #ifndef LW_BINDINGS_H
 #define LW_BINDINGS_H
 
-#include "model/binding_types.h"
+#include "model/spec/binding_types.h"
 
 #include <stdbool.h>
 
