@@ -455,14 +455,11 @@ struct lw_mobility {
     char (*sentence)[160];
 };
 
-/* Beyond this number of entries the matrix of rows and speeds is not treated as dense. */
-static const double dense_entries = 4e5;
-
 /* Which rows beyond the tree are independent: by orthogonal factors or, for a large mechanism, by sparse
  * elimination. */
 static lw_status find_rank(const lw_newton_euler *s, bool *kept, lw_mobility *mobility, lw_error *error) {
     double entries = (double)mobility->rows * s->model->nv;
-    if (entries > dense_entries) return lw_sparse_rank(s, kept, &mobility->rank, &mobility->speeds, error);
+    if (entries > LW_DENSE_ENTRIES) return lw_sparse_rank(s, kept, &mobility->rank, &mobility->speeds, error);
     lw_redundancy *redundancy = NULL;
     lw_status status = lw_redundancy_create(s, &redundancy, error);
     if (status != LW_OK) return status;

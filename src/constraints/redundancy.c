@@ -3,16 +3,20 @@
  *
  *   G'P = Q R            row_independence.c: rank; the rows that come last are redundant
  *   G'l = 0              l: multipliers of the closures that move nothing. With the tree's reactions that
- *   balance
- *                        them they are all that redundancy leaves open: the rows of a tree are independent
+ *                        balance them they are all that redundancy leaves open: the rows of a tree are
+ *                        independent
  *
  * A component of a reaction is unique if no such l contributes to it.
  *
  * Source   Mufti (1983), eq. 64 and appendix, case 2; docs/theory/redundancy.md.
- * Cost     O(rows^2 speeds), dense; allocates. Not for use within a time step.
+ * Cost     O(rows^2 speeds), dense; uniqueness on large mechanisms by sparse_rank.c. Allocates; not for use
+ *          within a time step.
  */
 #include "constraints/redundancy.h"
+#include "constraints/characteristic_length.h"
 #include "constraints/row_independence.h"
+#include "constraints/row_scaling.h"
+#include "constraints/sparse_rank.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,30 +118,65 @@ static void transmitted(const lw_newton_euler *s, const double *l, double size, 
         }
 }
 
-lw_status lw_unique_reactions(const lw_newton_euler *s, bool *unique, lw_error *error) {
-    const lw_model *model = s->model;
-    int count = 6 * model->joint_count;
-    for (int k = 0; k < count; k++) unique[k] = true;
-    if (s->rows->count == s->rows->tree_count) return LW_OK; /* a tree has nothing redundant */
+/* Clears the flags of the components that one vector of multipliers without effect on the motion touches.
+ * F, wrench: workspace of 6 numbers per body and per joint. */
+static void clear_touched(const lw_newton_euler *s, const double *null, double size, double *F,
+                          double *wrench, bool *unique) {
+    const lw_rows *rows = s->rows;
+    const double threshold = 1e-9; /* of the largest component: methods are to agree to that */
+    int count = 6 * s->model->joint_count;
+    double largest = 0; /* multipliers count, too: perhaps no joint transmits any of them */
+    for (int r = rows->tree_count; r < rows->count; r++)
+        largest =
+            fmax(largest, fabs(null[r - rows->tree_count]) / (lw_row_scale(s, &rows->rows[r], size) * size));
+    transmitted(s, null, size, F, wrench);
+    for (int k = 0; k < count; k++) largest = fmax(largest, wrench[k]);
+    for (int k = 0; k < count; k++)
+        if (wrench[k] > threshold * largest) unique[k] = false;
+}
+
+/* By all vectors of a basis, from orthogonal factors. */
+static lw_status unique_by_basis(const lw_newton_euler *s, double *F, double *wrench, bool *unique,
+                                 lw_error *error) {
     lw_redundancy *redundancy;
     lw_status status = lw_redundancy_create(s, &redundancy, error);
     if (status != LW_OK) return status;
-    double *F = LW_NEW(redundancy->arena, double, 6 * model->body_count + 1);
-    double *wrench = LW_NEW(redundancy->arena, double, count + 1);
-    double size = redundancy->size;
-    const double threshold = 1e-9; /* of the largest component: methods are to agree to that */
-    for (int c = 0; F && wrench && c < redundancy->nulls; c++) {
-        const double *null = redundancy->null + (size_t)c * (size_t)redundancy->rows;
-        double largest = 0; /* multipliers count, too: perhaps no joint feels them */
-        for (int r = 0; r < redundancy->rows; r++)
-            largest = fmax(largest, fabs(null[r]) / (redundancy->unit[r] * size));
-        transmitted(s, null, size, F, wrench);
-        for (int k = 0; k < count; k++) largest = fmax(largest, wrench[k]);
-        for (int k = 0; k < count; k++)
-            if (wrench[k] > threshold * largest) unique[k] = false;
-    }
-    if (!F || !wrench) status = lw_out_of_memory(error);
+    for (int c = 0; c < redundancy->nulls; c++)
+        clear_touched(s, redundancy->null + (size_t)c * (size_t)redundancy->rows, redundancy->size, F, wrench,
+                      unique);
     lw_redundancy_destroy(redundancy);
+    return LW_OK;
+}
+
+/* By two arbitrary vectors, from sparse factors: a component that neither touches is touched by none, but for a
+ * coincidence of probability 1e-9 squared. */
+static lw_status unique_by_chance(const lw_newton_euler *s, lw_arena *arena, double *F, double *wrench,
+                                  bool *unique, lw_error *error) {
+    size_t rows = (size_t)(s->rows->count - s->rows->tree_count);
+    double *null = LW_NEW(arena, double, 2 * rows), size = lw_joint_extent(s);
+    if (!null) return lw_out_of_memory(error);
+    lw_status status = lw_sparse_null_vectors(s, 2, null, error);
+    for (int c = 0; c < 2 && status == LW_OK; c++)
+        clear_touched(s, null + (size_t)c * rows, size, F, wrench, unique);
+    return status;
+}
+
+lw_status lw_unique_reactions(const lw_newton_euler *s, bool *unique, lw_error *error) {
+    const lw_model *model = s->model;
+    int count = 6 * model->joint_count, rows = s->rows->count - s->rows->tree_count;
+    for (int k = 0; k < count; k++) unique[k] = true;
+    if (rows == 0) return LW_OK; /* a tree has nothing redundant */
+    lw_arena *arena = lw_arena_create(NULL);
+    if (!arena) return lw_out_of_memory(error);
+    double *F = LW_NEW(arena, double, 6 * model->body_count + 1), *wrench = LW_NEW(arena, double, count + 1);
+    lw_status status;
+    if (lw_arena_failed(arena))
+        status = lw_out_of_memory(error);
+    else if ((double)rows * model->nv > LW_DENSE_ENTRIES)
+        status = unique_by_chance(s, arena, F, wrench, unique, error);
+    else
+        status = unique_by_basis(s, F, wrench, unique, error);
+    lw_arena_destroy(arena);
     return status;
 }
 

@@ -1,12 +1,14 @@
-/* sparse_rank.c - the rank of the closures and constraints of a large mechanism, row by row.
+/* sparse_rank.c - the rank of the closures and constraints of a large mechanism, row by row, and multipliers
+ * that cause no motion.
  *
- *   g_r -= sum over earlier pivots p of (g_r)_c(p) u_p,   c(r) = the column of the largest entry left,   u_r
- *   = g_r / (g_r)_c(r)
+ *   g_r = sum over earlier pivots p of f_rp u_p + d_r u_r,   d_r = the largest entry left, in column c(r)   (1)
+ *   sum over r of l_r g_r = 0:   d_p l_p = - sum over later r of f_rp l_r,   l_r arbitrary if d_r = 0       (2)
  *
  * Gaussian elimination of the rows in the speeds of the tree, scaled by row_scaling.c. A row of which nothing
  * is left is redundant. Entries of u are at most 1, so that nothing grows by more than a factor of two in
  * each elimination, and in practice by none. Rows are sparse: a loop touches the joints along it, and an
- * elimination adds those of the loops that it shares joints with.
+ * elimination adds those of the loops that it shares joints with. Going back through the factors f gives the
+ * multipliers of (2).
  *
  * Cost     O(rows x entries of the rows that meet); memory for the entries. Allocates; not for use within a
  *          time step.
@@ -22,7 +24,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row that has been kept: its pivot's column, and its entries in `column` and `value`. */
+/* Numbers with indices, in rows that follow each other. */
+typedef struct entries {
+    int *index;
+    double *value;
+    size_t used, room;
+} entries;
+
+/* A row that has been kept, u_p: the column of its pivot, and its part of the entries u. */
 typedef struct pivot_row {
     int pivot;
     size_t first, count;
@@ -39,10 +48,29 @@ typedef struct eliminator {
     int *owner; /* per column: the kept row whose pivot it is, or -1 */
     pivot_row *rows;
     int kept;
-    int *column;
-    double *value;
-    size_t used, room;
+    entries u; /* the kept rows: columns and values */
+    /* Only if multipliers are asked for. */
+    bool recording;
+    entries f;         /* for all rows: kept rows and factors */
+    size_t *first;     /* per row: where its factors begin in f */
+    int *as;           /* per row: which kept row it has become, or -1 */
+    double *d, *scale; /* per row: what was left at its pivot; the factor that makes it dimensionless */
 } eliminator;
+
+static bool add(entries *e, int index, double value) {
+    if (e->used == e->room) {
+        size_t room = 2 * e->room + 64;
+        int *indices = realloc(e->index, room * sizeof *indices);
+        if (indices) e->index = indices;
+        double *values = realloc(e->value, room * sizeof *values);
+        if (values) e->value = values;
+        if (!indices || !values) return false;
+        e->room = room;
+    }
+    e->index[e->used] = index;
+    e->value[e->used++] = value;
+    return true;
+}
 
 static void push(eliminator *e, int row) {
     int k = e->heap_count++;
@@ -71,44 +99,33 @@ static void touch(eliminator *e, int column) {
     if (e->owner[column] >= 0) push(e, e->owner[column]);
 }
 
-static void subtract(eliminator *e, int row) {
+static bool subtract(eliminator *e, int row) {
     const pivot_row *p = &e->rows[row];
     double factor = e->x[p->pivot];
     for (size_t k = p->first; k < p->first + p->count; k++) {
-        touch(e, e->column[k]);
-        e->x[e->column[k]] -= factor * e->value[k];
+        touch(e, e->u.index[k]);
+        e->x[e->u.index[k]] -= factor * e->u.value[k];
     }
     e->x[p->pivot] = 0;
+    return !e->recording || factor == 0 || add(&e->f, row, factor);
 }
 
 static bool keep(eliminator *e, int pivot) {
-    if (e->used + (size_t)e->touched_count > e->room) {
-        size_t room = 2 * e->room + (size_t)e->touched_count;
-        int *column = realloc(e->column, room * sizeof *column);
-        if (column) e->column = column;
-        double *value = realloc(e->value, room * sizeof *value);
-        if (value) e->value = value;
-        if (!column || !value) return false;
-        e->room = room;
-    }
     pivot_row *p = &e->rows[e->kept];
-    *p = (pivot_row){pivot, e->used, 0};
+    *p = (pivot_row){pivot, e->u.used, 0};
     for (int k = 0; k < e->touched_count; k++) {
         int c = e->touched[k];
-        if (e->x[c] == 0) continue;
-        e->column[e->used] = c;
-        e->value[e->used++] = e->x[c] / e->x[pivot];
+        if (e->x[c] != 0 && !add(&e->u, c, e->x[c] / e->x[pivot])) return false;
     }
-    p->count = e->used - p->first;
+    p->count = e->u.used - p->first;
     e->owner[pivot] = e->kept++;
     return true;
 }
 
 /* Entries of a row at the joints between its bodies and ground, dimensionless. */
 static void scatter(eliminator *e, const lw_newton_euler *s, const int *number, const lw_row *row,
-                    double size) {
+                    double scale, double size) {
     const lw_rows *rows = s->rows;
-    double scale = lw_row_scale(s, row, size);
     for (int b = row->block; b < row->block + row->count; b++) {
         int body = rows->body[b];
         const double *h = rows->H + 6 * b;
@@ -137,49 +154,96 @@ static lw_status eliminate(eliminator *e, const lw_newton_euler *s, const int *n
     const lw_rows *rows = s->rows;
     double size = lw_joint_extent(s);
     for (int r = rows->tree_count; r < rows->count; r++) {
-        int pivot = -1;
+        int pivot = -1, own = r - rows->tree_count;
+        double scale = lw_row_scale(s, &rows->rows[r], size);
         e->touched_count = e->heap_count = 0;
-        scatter(e, s, number, &rows->rows[r], size);
-        while (e->heap_count) subtract(e, pop(e));
+        if (e->recording) e->first[own] = e->f.used, e->scale[own] = scale;
+        scatter(e, s, number, &rows->rows[r], scale, size);
+        while (e->heap_count)
+            if (!subtract(e, pop(e))) return LW_ERROR_MEMORY;
         for (int k = 0; k < e->touched_count; k++)
             if (pivot < 0 || fabs(e->x[e->touched[k]]) > fabs(e->x[pivot])) pivot = e->touched[k];
         bool independent = pivot >= 0 && fabs(e->x[pivot]) > LW_RANK_TOLERANCE;
+        if (e->recording) e->as[own] = independent ? e->kept : -1, e->d[own] = independent ? e->x[pivot] : 0;
         if (independent && !keep(e, pivot)) return LW_ERROR_MEMORY;
-        if (kept) kept[r - rows->tree_count] = independent;
+        if (kept) kept[own] = independent;
         for (int k = 0; k < e->touched_count; k++) {
             e->x[e->touched[k]] = 0;
             e->marked[e->touched[k]] = false;
         }
     }
+    if (e->recording) e->first[rows->count - rows->tree_count] = e->f.used;
     return LW_OK;
 }
 
-lw_status lw_sparse_rank(const lw_newton_euler *s, bool *kept, int *rank, int *speeds, lw_error *error) {
+static lw_status eliminator_create(eliminator *e, lw_arena *arena, const lw_newton_euler *s, bool recording,
+                                   bool *kept) {
     const lw_model *model = s->model;
+    size_t nv = (size_t)model->nv + 1, m = (size_t)(s->rows->count - s->rows->tree_count) + 1;
+    int *number = LW_NEW(arena, int, nv);
+    *e = (eliminator){.recording = recording};
+    e->x = LW_NEW(arena, double, nv);
+    e->touched = LW_NEW(arena, int, nv);
+    e->marked = LW_NEW(arena, bool, nv);
+    e->heap = LW_NEW(arena, int, nv);
+    e->owner = LW_NEW(arena, int, nv);
+    e->rows = LW_NEW(arena, pivot_row, m);
+    e->first = LW_NEW(arena, size_t, recording ? m : 1);
+    e->as = LW_NEW(arena, int, recording ? m : 1);
+    e->d = LW_NEW(arena, double, recording ? m : 1);
+    e->scale = LW_NEW(arena, double, recording ? m : 1);
+    if (lw_arena_failed(arena)) return LW_ERROR_MEMORY;
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++)
+            number[model->links[i].v + k] = model->links[i].prescribed >> k & 1 ? -1 : e->columns++;
+    for (size_t k = 0; k < nv; k++) e->owner[k] = -1;
+    return eliminate(e, s, number, kept);
+}
+
+static void eliminator_destroy(eliminator *e) {
+    free(e->u.index), free(e->u.value);
+    free(e->f.index), free(e->f.value);
+}
+
+lw_status lw_sparse_rank(const lw_newton_euler *s, bool *kept, int *rank, int *speeds, lw_error *error) {
     lw_arena *arena = lw_arena_create(NULL);
-    lw_status status = LW_ERROR_MEMORY;
     eliminator e = {0};
-    if (arena) {
-        size_t nv = (size_t)model->nv + 1, m = (size_t)(s->rows->count - s->rows->tree_count) + 1;
-        int *number = LW_NEW(arena, int, nv);
-        e.x = LW_NEW(arena, double, nv);
-        e.touched = LW_NEW(arena, int, nv);
-        e.marked = LW_NEW(arena, bool, nv);
-        e.heap = LW_NEW(arena, int, nv);
-        e.owner = LW_NEW(arena, int, nv);
-        e.rows = LW_NEW(arena, pivot_row, m);
-        if (number && !lw_arena_failed(arena)) {
-            e.columns = 0;
-            for (int i = 1; i <= model->body_count; i++)
-                for (int k = 0; k < model->links[i].joint.nv; k++)
-                    number[model->links[i].v + k] = model->links[i].prescribed >> k & 1 ? -1 : e.columns++;
-            for (size_t k = 0; k < nv; k++) e.owner[k] = -1;
-            status = eliminate(&e, s, number, kept);
-        }
-    }
+    lw_status status = arena ? eliminator_create(&e, arena, s, false, kept) : LW_ERROR_MEMORY;
     *rank = e.kept;
     *speeds = e.columns;
-    free(e.column), free(e.value);
+    eliminator_destroy(&e);
+    if (arena) lw_arena_destroy(arena);
+    return status == LW_OK ? LW_OK : lw_out_of_memory(error);
+}
+
+/* --- multipliers that cause no motion ---------------------------------------------------------------- */
+
+/* In [-1, 1], the same for the same seed (xorshift). */
+static double chance(unsigned *seed) {
+    *seed ^= *seed << 13, *seed ^= *seed >> 17, *seed ^= *seed << 5;
+    return (double)*seed / 2147483648.0 - 1;
+}
+
+/* (2), from the last row to the first; sum is workspace, one number per kept row. */
+static void back(const eliminator *e, int rows, unsigned seed, double *sum, double *l) {
+    memset(sum, 0, (size_t)e->kept * sizeof *sum);
+    for (int r = rows - 1; r >= 0; r--) {
+        double x = e->as[r] >= 0 ? -sum[e->as[r]] / e->d[r] : chance(&seed);
+        for (size_t k = e->first[r]; k < e->first[r + 1]; k++) sum[e->f.index[k]] += e->f.value[k] * x;
+        l[r] = e->scale[r] * x;
+    }
+}
+
+lw_status lw_sparse_null_vectors(const lw_newton_euler *s, int count, double *null, lw_error *error) {
+    int rows = s->rows->count - s->rows->tree_count;
+    lw_arena *arena = lw_arena_create(NULL);
+    eliminator e = {0};
+    lw_status status = arena ? eliminator_create(&e, arena, s, true, NULL) : LW_ERROR_MEMORY;
+    double *sum = arena ? LW_NEW(arena, double, (size_t)e.kept + 1) : NULL;
+    if (!sum) status = LW_ERROR_MEMORY;
+    for (int c = 0; c < count && status == LW_OK; c++)
+        back(&e, rows, 7919u * (unsigned)(c + 1), sum, null + (size_t)c * (size_t)rows);
+    eliminator_destroy(&e);
     if (arena) lw_arena_destroy(arena);
     return status == LW_OK ? LW_OK : lw_out_of_memory(error);
 }

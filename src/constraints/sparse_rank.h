@@ -1,5 +1,5 @@
-/* sparse_rank.h - which rows of closures and constraints are independent, for mechanisms that are too large
- * for dense matrices.
+/* sparse_rank.h - which rows of closures and constraints are independent, and multipliers that cause no
+ * motion, for mechanisms that are too large for dense matrices.
  */
 #ifndef LW_SPARSE_RANK_H
 #define LW_SPARSE_RANK_H
@@ -9,5 +9,13 @@
 /* For the rows that do not belong to the tree, at the state in the system: which of them are kept (may be
  * NULL), and how many. speeds: the number of speeds of the tree that are not prescribed. */
 lw_status lw_sparse_rank(const lw_newton_euler *s, bool *kept, int *rank, int *speeds, lw_error *error);
+
+/* Multipliers of these rows that cause no motion, with arbitrary values in every redundant row: `count` vectors
+ * one after the other in null. Two of them differ from zero wherever any such multipliers do. */
+lw_status lw_sparse_null_vectors(const lw_newton_euler *s, int count, double *null, lw_error *error);
+
+/* Beyond so many numbers in the matrix of rows and speeds, sparse elimination takes the place of orthogonal
+ * factors. */
+#define LW_DENSE_ENTRIES 4e5
 
 #endif

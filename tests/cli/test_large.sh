@@ -14,4 +14,14 @@ print(auto, rcr)
 assert auto <= 1.3 * rcr, (auto, rcr)
 PYTHON
 
+# Which reactions are unique is found by sparse factors here, in two ways (constraints/sparse_rank.c, rcr's own null vectors), and by
+# orthogonal factors on small models: a ladder of four-bars, in which some components are unique, below and above the bound on size.
+for N in 40 300; do
+    expect 0 accel "$source_dir/problems/n_four_bar/model.yaml" --set N=$N --method lagrange --json
+    cp "$work/out" "$work/by_lagrange"
+    json "sum(not all(r['unique']) for r in d['reactions'].values()) == 3 * $N + 1 and sum(any(r['unique']) for r in d['reactions'].values()) == 3 * $N + 1"
+    expect 0 accel "$source_dir/problems/n_four_bar/model.yaml" --set N=$N --method rcr --json
+    json "all(r['unique'] == json.load(open('$work/by_lagrange'))['reactions'][j]['unique'] for j, r in d['reactions'].items())"
+done
+
 echo passed
