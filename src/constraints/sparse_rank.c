@@ -1,8 +1,8 @@
 /* sparse_rank.c - the rank of the closures and constraints of a large mechanism, row by row, and multipliers
  * that cause no motion.
  *
- *   g_r = sum over earlier pivots p of f_rp u_p + d_r u_r,   d_r = the largest entry left, in column c(r)   (1)
- *   sum over r of l_r g_r = 0:   d_p l_p = - sum over later r of f_rp l_r,   l_r arbitrary if d_r = 0       (2)
+ *   g_r = sum over earlier pivots p of f_rp u_p + d_r u_r,   d_r = the largest entry left, in column c(r) (1)
+ *   sum over r of l_r g_r = 0:   d_p l_p = - sum over later r of f_rp l_r,   l_r arbitrary if d_r = 0     (2)
  *
  * Gaussian elimination of the rows in the speeds of the tree, scaled by row_scaling.c. A row of which nothing
  * is left is redundant. Entries of u are at most 1, so that nothing grows by more than a factor of two in

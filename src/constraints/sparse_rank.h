@@ -10,8 +10,8 @@
  * NULL), and how many. speeds: the number of speeds of the tree that are not prescribed. */
 lw_status lw_sparse_rank(const lw_newton_euler *s, bool *kept, int *rank, int *speeds, lw_error *error);
 
-/* Multipliers of these rows that cause no motion, with arbitrary values in every redundant row: `count` vectors
- * one after the other in null. Two of them differ from zero wherever any such multipliers do. */
+/* Multipliers of these rows that cause no motion, with arbitrary values in every redundant row: `count`
+ * vectors one after the other in null. Two of them differ from zero wherever any such multipliers do. */
 lw_status lw_sparse_null_vectors(const lw_newton_euler *s, int count, double *null, lw_error *error);
 
 /* Beyond so many numbers in the matrix of rows and speeds, sparse elimination takes the place of orthogonal
