@@ -1,4 +1,4 @@
-/* solver.c - accelerations, reactions and forces of single states: one method on one model for one thread.
+/* solver.c - accelerations and reactions of single states: one method on one model for one thread.
  *
  * The state of the last call is kept, so that reactions, uniqueness and balance are computed only when they
  * are requested; a checked call always needs reactions.
@@ -6,31 +6,13 @@
  * Cost     unchecked: one call of the method. Checked: one call with reactions, and the check, O(n). No
  *          allocation after creation.
  */
-#include "formulations/common/checked_accelerations.h"
 #include "simulation/method_auto.h"
+#include "simulation/solver_parts.h"
 #include <linkwork/simulate.h>
-#include <linkwork/solver.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-struct lw_solver {
-    lw_arena *arena;
-    const lw_model *model;
-    const lw_formulation *formulation;
-    lw_method_options options;
-    lw_method *method;
-    lw_checked *checked;
-    bool unchecked;
-    char why[256];
-    /* The state of the last call that has succeeded. */
-    bool known, has_tau;
-    double t, *q, *v, *tau;
-    double *vdot, *reactions;
-    bool has_reactions; /* `reactions` are those of this state. */
-    double amount;      /* result of the balance check for this state; NaN if it is not known */
-};
 
 void lw_solver_defaults(const lw_model *model, lw_solver_options *options) {
     if (!options) return;
@@ -54,7 +36,8 @@ static lw_status create(lw_solver *s, const lw_solver_options *options, lw_error
     s->reactions = LW_NEW(s->arena, double, 6 * (size_t)model->joint_count + 1);
     s->checked = lw_checked_create(model);
     if (lw_arena_failed(s->arena) || !s->checked) return lw_out_of_memory(error);
-    return s->formulation->create(model, &s->options, &s->method, error);
+    status = lw_solver_create_inverse(s, options, error);
+    return status == LW_OK ? s->formulation->create(model, &s->options, &s->method, error) : status;
 }
 
 lw_status lw_solver_create(const lw_model *model, const lw_solver_options *options,
@@ -86,6 +69,8 @@ void lw_solver_destroy(lw_solver *s) {
     if (!s) return;
     if (s->method) s->formulation->destroy(s->method);
     lw_checked_destroy(s->checked);
+    lw_loop_inverse_destroy(s->inverse);
+    lw_orthogonal_destroy(s->turn);
     lw_arena_destroy(s->arena);
 }
 
@@ -114,7 +99,7 @@ lw_status lw_solver_accelerations(lw_solver *s, double t, const double *q, const
     memcpy(s->v, v, nv * sizeof *v);
     s->has_tau = tau != NULL;
     if (tau) memcpy(s->tau, tau, nv * sizeof *tau);
-    s->has_reactions = false;
+    s->has_reactions = s->inverted = false;
     s->amount = NAN;
     lw_status status = s->unchecked ? s->formulation->accelerations(s->method, t, s->q, s->v, tau_of(s),
                                                                     s->vdot, NULL, NULL, error)
@@ -126,14 +111,19 @@ lw_status lw_solver_accelerations(lw_solver *s, double t, const double *q, const
 
 static lw_status needs_state(const lw_solver *s, lw_error *error) {
     if (s && s->known) return LW_OK;
-    return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "call lw_solver_accelerations first",
+    return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
+                   "call lw_solver_accelerations or lw_solver_inverse_dynamics first",
                    "there are no accelerations yet to which it could belong");
 }
 
 lw_status lw_solver_reactions(lw_solver *s, double *reactions, bool *unique, lw_error *error) {
     lw_status status = needs_state(s, error);
     if (status != LW_OK) return status;
-    if (unique || !s->has_reactions) {
+    if (s->inverted && (unique || !s->has_reactions)) {
+        status = lw_checked_reactions(s->checked, s->method, &s->options, s->t, s->q, s->v, s->tau, s->vdot,
+                                      s->reactions, unique, error);
+        s->has_reactions = status == LW_OK;
+    } else if (unique || !s->has_reactions) {
         status = s->formulation->accelerations(s->method, s->t, s->q, s->v, tau_of(s), s->vdot, s->reactions,
                                                unique, error);
         s->has_reactions = status == LW_OK;

@@ -48,13 +48,19 @@ static void solvers(void **state) {
     for (int p = 0; p < PROBLEMS; p++) {
         const char *problem = problems[p];
         lw_model *model = read_problem(problem);
-        double q[MAX], v[MAX], vdot[MAX], amount;
+        double q[MAX], v[MAX], vdot[MAX], tau[MAX], amount;
+        bool unique[MAX];
+        static double matrix[MAX * MAX], mass[MAX * MAX];
+        int mobility = 0, rows = 0;
         double *reactions = calloc(6 * (size_t)lw_model_joint_count(model) + 1, sizeof *reactions);
         lw_model_initial_state(model, q, v);
         assert_int_equal(lw_assemble(model, 0, q, v, NULL, NULL), LW_OK);
         for (int m = 0; m < lw_method_count(); m++) {
             const char *method = lw_method_at(m).name;
-            const lw_solver_options options = {.method = method};
+            /* None named, and the first joint of the tree: mostly too few. */
+            const char *const driven[1] = {lw_model_joint_info(model, lw_model_body_joint(model, 1)).name};
+            const lw_solver_options options = {
+                .method = method, .driven = m % 2 ? driven : NULL, .driven_count = m % 2};
             if (is_by_lapack(method)) continue;
             lw_solver *solver;
             if (lw_solver_create(model, &options, NULL, &solver, NULL) != LW_OK) continue;
@@ -63,6 +69,16 @@ static void solvers(void **state) {
                 QUIET(status = lw_solver_accelerations(solver, 0, q, v, vdot, vdot, NULL));
                 if (status == LW_OK) QUIET(status = lw_solver_reactions(solver, reactions, NULL, NULL));
                 if (status == LW_OK) QUIET(status = lw_solver_balance(solver, &amount, NULL));
+                QUIET(status = lw_solver_inverse_dynamics(solver, 0, q, v, vdot, tau, NULL));
+                if (status == LW_OK) QUIET(status = lw_solver_unique_forces(solver, unique, NULL));
+                if (status == LW_OK) QUIET(status = lw_solver_reactions(solver, reactions, NULL, NULL));
+                QUIET(rows = lw_solver_row_count(solver));
+                assert_true(rows <= MAX);
+                QUIET(status = lw_solver_closure_jacobian(solver, 0, q, v, matrix, tau, NULL));
+                QUIET(status = lw_solver_mobility(solver, 0, q, &mobility, NULL));
+                QUIET(status = lw_solver_tangent_basis(solver, 0, q, mobility, matrix, NULL, NULL));
+                QUIET(status = lw_solver_mass_matrix(solver, 0, q, mobility, matrix, mass, NULL));
+                assert_int_equal(status, LW_OK);
                 asked++;
             }
             lw_solver_destroy(solver);

@@ -46,16 +46,11 @@ static double enough_for(const lw_formulation *formulation) {
     return fmax(LW_BALANCE_ENOUGH, share * formulation->accuracy);
 }
 
-lw_status lw_checked_accelerations(lw_checked *c, lw_method *method, const lw_method_options *options,
-                                   double t, const double *q, const double *v, const double *tau,
-                                   double *vdot, double *reactions, bool *unique, double *amount,
-                                   lw_error *error) {
+/* Puts the answer of a method, with accelerations vdot and reactions, to the check. */
+static lw_status judge(lw_checked *c, lw_method *method, const lw_method_options *options, double t,
+                       const double *q, const double *v, const double *tau, const double *vdot,
+                       const double *reactions, double *amount, lw_error *error) {
     const lw_formulation *f = method->formulation;
-    if (amount) *amount = NAN;
-    if (!vdot) vdot = c->vdot;
-    if (!reactions) reactions = c->reactions;
-    lw_status status = f->accelerations(method, t, q, v, tau, vdot, reactions, unique, error);
-    if (status != LW_OK) return status;
     if (c->model->constraint_count && f->multipliers) f->multipliers(method, c->multipliers);
     bool baumgarte = options && options->drift == LW_DRIFT_BAUMGARTE;
     const lw_balance_state state = {
@@ -76,6 +71,28 @@ lw_status lw_checked_accelerations(lw_checked *c, lw_method *method, const lw_me
     lw_balance_result result = lw_balance_check(c->balance, &state);
     if (amount) *amount = result.amount;
     return lw_balance_verdict(c->model, &result, enough_for(f), f->name, t, error);
+}
+
+lw_status lw_checked_accelerations(lw_checked *c, lw_method *method, const lw_method_options *options,
+                                   double t, const double *q, const double *v, const double *tau,
+                                   double *vdot, double *reactions, bool *unique, double *amount,
+                                   lw_error *error) {
+    if (amount) *amount = NAN;
+    if (!vdot) vdot = c->vdot;
+    if (!reactions) reactions = c->reactions;
+    lw_status status =
+        method->formulation->accelerations(method, t, q, v, tau, vdot, reactions, unique, error);
+    if (status != LW_OK) return status;
+    return judge(c, method, options, t, q, v, tau, vdot, reactions, amount, error);
+}
+
+lw_status lw_checked_reactions(lw_checked *c, lw_method *method, const lw_method_options *options, double t,
+                               const double *q, const double *v, const double *tau, const double *vdot,
+                               double *reactions, bool *unique, lw_error *error) {
+    lw_status status =
+        method->formulation->accelerations(method, t, q, v, tau, c->vdot, reactions, unique, error);
+    if (status != LW_OK) return status;
+    return judge(c, method, options, t, q, v, tau, vdot, reactions, NULL, error);
 }
 
 double lw_checked_effort(const lw_checked *c) { return lw_balance_effort(c->balance); }

@@ -21,6 +21,11 @@ lw_status lw_checked_accelerations(lw_checked *checked, lw_method *method, const
                                    double t, const double *q, const double *v, const double *tau,
                                    double *vdot, double *reactions, bool *unique, double *amount,
                                    lw_error *error);
+/* The reactions of a state whose accelerations vdot are known from elsewhere to follow from tau, as the
+ * method finds them with its own; they must balance with vdot. unique may be NULL. */
+lw_status lw_checked_reactions(lw_checked *checked, lw_method *method, const lw_method_options *options,
+                               double t, const double *q, const double *v, const double *tau,
+                               const double *vdot, double *reactions, bool *unique, lw_error *error);
 /* lw_balance_effort of the last check. */
 double lw_checked_effort(const lw_checked *checked);
 
