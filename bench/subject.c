@@ -55,8 +55,8 @@ void subject_forward(subject *s, int state) {
     lw_status status =
         s->method ? s->method->formulation->accelerations(s->method, 0, s->q + q, s->v + v, s->tau + v,
                                                           s->vdot_out, NULL, NULL, &error)
-                  : lw_forward_dynamics(s->compiled, s->data, 0, s->q + q, s->v + v, s->tau + v, s->vdot_out,
-                                        &error);
+                  : lw_tree_forward_dynamics(s->compiled, s->data, 0, s->q + q, s->v + v, s->tau + v,
+                                             s->vdot_out, &error);
     if (status != LW_OK) {
         fprintf(stderr, "bench: %s: %s\n", s->model->name, error.message);
         exit(1);
@@ -65,7 +65,12 @@ void subject_forward(subject *s, int state) {
 
 void subject_inverse(subject *s, int state) {
     size_t q = (size_t)state * s->nq, v = (size_t)state * s->nv;
-    lw_inverse_dynamics(s->compiled, s->data, 0, s->q + q, s->v + v, s->vdot + v, s->tau_out);
+    lw_error error;
+    if (lw_tree_inverse_dynamics(s->compiled, s->data, 0, s->q + q, s->v + v, s->vdot + v, s->tau_out,
+                                 &error) != LW_OK) {
+        fprintf(stderr, "bench: %s: %s\n", s->model->name, error.message);
+        exit(1);
+    }
 }
 
 static int next_state(subject *s) { return s->next = s->next + 1 < s->count ? s->next + 1 : 0; }

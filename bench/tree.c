@@ -35,7 +35,7 @@ static double run_mass(void *context, int calls) {
     double sum = 0;
     for (int k = 0; k < calls; k++) {
         s->next = s->next + 1 < s->count ? s->next + 1 : 0;
-        lw_mass_matrix(s->compiled, s->data, 0, s->q + (size_t)s->next * s->nq, c->mass);
+        lw_tree_mass_matrix(s->compiled, s->data, 0, s->q + (size_t)s->next * s->nq, c->mass);
         sum += c->mass[0];
     }
     return sum;
@@ -57,8 +57,9 @@ static double run_forward_batch(void *context, int calls) {
     for (int k = 0; k < calls; k++) {
         size_t set = (size_t)(c->set = !c->set) * c->states;
         lw_error error;
-        if (lw_forward_dynamics_batch(c->model, c->batch, (int)c->states, 0, c->q + set * c->nq,
-                                      c->v + set * c->nv, c->tau + set * c->nv, c->out, &error) != LW_OK) {
+        if (lw_tree_forward_dynamics_batch(c->model, c->batch, (int)c->states, 0, c->q + set * c->nq,
+                                           c->v + set * c->nv, c->tau + set * c->nv, c->out,
+                                           &error) != LW_OK) {
             fprintf(stderr, "bench: %s\n", error.message);
             exit(1);
         }
@@ -72,8 +73,13 @@ static double run_inverse_batch(void *context, int calls) {
     double sum = 0;
     for (int k = 0; k < calls; k++) {
         size_t set = (size_t)(c->set = !c->set) * c->states;
-        lw_inverse_dynamics_batch(c->model, c->batch, (int)c->states, 0, c->q + set * c->nq,
-                                  c->v + set * c->nv, c->vdot + set * c->nv, c->out);
+        lw_error error;
+        if (lw_tree_inverse_dynamics_batch(c->model, c->batch, (int)c->states, 0, c->q + set * c->nq,
+                                           c->v + set * c->nv, c->vdot + set * c->nv, c->out,
+                                           &error) != LW_OK) {
+            fprintf(stderr, "bench: %s\n", error.message);
+            exit(1);
+        }
         sum += c->out[0];
     }
     return sum;

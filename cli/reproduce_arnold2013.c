@@ -375,8 +375,9 @@ static double compare_equation(const lw_model *model, lw_data *data, const doubl
         for (int k = 0; k < n; k++) {
             double unit[4] = {0}, zero[4] = {0}, tau[4], sum = 0;
             unit[k] = 1;
-            lw_inverse_dynamics(model, data, 0, level == 0 ? unit : zero, level == 1 ? unit : zero,
-                                level == 2 ? unit : zero, tau);
+            if (lw_tree_inverse_dynamics(model, data, 0, level == 0 ? unit : zero, level == 1 ? unit : zero,
+                                         level == 2 ? unit : zero, tau, NULL) != LW_OK)
+                return NAN;
             for (int i = 0; i < n; i++) sum += combination[i] * tau[i];
             most = fmax(most, fabs(sum - (level == 0 ? e->K : level == 1 ? e->D : e->M)[k]));
         }
@@ -388,7 +389,7 @@ static double compare_equation(const lw_model *model, lw_data *data, const doubl
 static void condensed_mass(const lw_model *model, lw_data *data, double M[2][2]) {
     double mass[16];
     int n = lw_model_v_size(model);
-    lw_mass_matrix(model, data, 0, (const double[4]){0}, mass);
+    lw_tree_mass_matrix(model, data, 0, (const double[4]){0}, mass);
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 2; k++) {
             M[i][k] = mass[i * n + k];

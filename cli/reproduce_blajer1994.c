@@ -56,7 +56,7 @@ static lw_status computed_pendulum(double gamma, bool absolute, pendulum *p, lw_
     if (status == LW_OK && lw_data_create(model, NULL, &data) != LW_OK)
         status = reproduce_fail(error, LW_ERROR_MEMORY, "out of memory");
     if (status == LW_OK) {
-        lw_mass_matrix(model, data, 0, q, M);
+        lw_tree_mass_matrix(model, data, 0, q, M);
         for (int i = 0; i < 3; i++) {
             p->cos2[i] = lw_merits_get(merits, place[absolute][i])->cos2_alpha;
             p->Md[i] = 0;
@@ -202,7 +202,7 @@ static bool check_closing(double value, const double *q, const lw_merits *merits
     printed_B(a, B);
     memcpy(at, q, sizeof at);
     if (lw_assemble(model, 0, at, v, NULL, &error) != LW_OK) return false;
-    lw_point_jacobian(model, c->l->data, 0, q, lw_model_body(model, "rocker"), end, jacobian);
+    lw_tree_point_jacobian(model, c->l->data, 0, q, lw_model_body(model, "rocker"), end, jacobian);
     for (int i = 0; i < 3; i++) {
         c->angles = largest(c->angles, remainder(q[i] - a[i], 2 * pi));
         c->D = largest(c->D, v[i] / v[0] - D[i]);
@@ -309,6 +309,8 @@ enum { REACTION_METHODS = sizeof reaction_methods / sizeof *reaction_methods };
 
 typedef struct reaction_check {
     linkage *l;
+    lw_model *chain; /* the three links without joint O4: M and h of (35) to (38) are its own */
+    lw_data *data;
     double largest, schemes, methods[REACTION_METHODS];
     lw_status status;
     lw_error *error;
@@ -324,8 +326,10 @@ static bool check_reactions(double value, const double *q, const lw_merits *meri
     printed_D(a, D);
     printed_B(a, B);
     for (int i = 0; i < 3; i++) v[i] = 10 * D[i];
-    lw_mass_matrix(model, c->l->data, 0, q, M);
-    lw_inverse_dynamics(model, c->l->data, 0, q, v, zero, h);
+    c->status = lw_tree_mass_matrix(c->chain, c->data, 0, q, M);
+    if (c->status == LW_OK)
+        c->status = lw_tree_inverse_dynamics(c->chain, c->data, 0, q, v, zero, h, c->error);
+    if (c->status != LW_OK) return false;
     for (int i = 0; i < 3; i++) h[i] = -h[i];
     for (int k = 0; k < REACTION_METHODS; k++) {
         c->status = lw_accelerations(model, reaction_methods[k], 0, q, v, vdot, reactions, NULL, c->error);
@@ -342,11 +346,29 @@ static bool check_reactions(double value, const double *q, const lw_merits *meri
     return !stop_wanted();
 }
 
+/* Compiles the linkage without its last joint, O4, with a workspace. */
+static lw_status open_chain(const linkage *l, lw_model **chain, lw_data **data, lw_error *error) {
+    lw_spec *spec = lw_spec_create("chain");
+    lw_status status = spec ? LW_OK : LW_ERROR_MEMORY;
+    lw_spec_set_gravity(spec, lw_spec_gravity(l->spec));
+    for (size_t k = 0; k < 3 && status == LW_OK; k++) {
+        status = lw_spec_add_body(spec, lw_spec_body(l->spec, k));
+        if (status == LW_OK) status = lw_spec_add_joint(spec, lw_spec_joint(l->spec, k));
+    }
+    if (status != LW_OK) reproduce_fail(error, status, "%s", lw_status_text(status));
+    if (status == LW_OK) status = reproduce_compile(spec, chain, error);
+    if (status == LW_OK && lw_data_create(*chain, NULL, data) != LW_OK)
+        status = reproduce_fail(error, LW_ERROR_MEMORY, "out of memory");
+    lw_spec_destroy(spec);
+    return status;
+}
+
 static lw_status reactions(reproduction *r, lw_error *error) {
     const double agree = 1e-10; /* relative; M^-1 and positions closed to 1e-14 lose digits */
     linkage l;
     lw_status status = open_linkage(&l, NULL, 0, error);
     reaction_check c = {.l = &l, .status = LW_OK, .error = error};
+    if (status == LW_OK) status = open_chain(&l, &c.chain, &c.data, error);
     if (status == LW_OK) status = turn_crank(&l, check_reactions, &c, error);
     if (c.status != LW_OK) status = c.status;
     if (status == LW_OK)
@@ -357,6 +379,8 @@ static lw_status reactions(reproduction *r, lw_error *error) {
         status = reproduce_expect(r, 0, c.methods[k] / c.largest, 0, agree, error,
                                   "reaction in O4 by %s against f, largest relative difference",
                                   reaction_methods[k]);
+    lw_data_destroy(c.data);
+    lw_model_destroy(c.chain);
     close_linkage(&l);
     return status;
 }
@@ -378,7 +402,7 @@ static void printed_criterion(linkage *l, const double *q, double a1, double cos
     double a[3], D[3], M[9], Md = 0;
     printed_angles(a1, a);
     printed_D(a, D);
-    lw_mass_matrix(l->model, l->data, 0, q, M);
+    lw_tree_mass_matrix(l->model, l->data, 0, q, M);
     for (int k = 0; k < 9; k++) Md += D[k / 3] * M[k] * D[k % 3];
     double determinant = 0;
     for (int k = 0; k < 3; k++)

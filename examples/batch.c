@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
     struct timespec before, after;
     clock_gettime(CLOCK_MONOTONIC, &before);
     if (status == LW_OK)
-        status = lw_forward_dynamics_batch(model, batch, STATES, 0, q, v, NULL, vdot, &error);
+        status = lw_tree_forward_dynamics_batch(model, batch, STATES, 0, q, v, NULL, vdot, &error);
     clock_gettime(CLOCK_MONOTONIC, &after);
     const double seconds =
         (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);

@@ -1,4 +1,4 @@
-/* linkwork.c - Linkwork in the comparison: lw_forward_dynamics and lw_inverse_dynamics for trees, method rcr for closed loops.
+/* linkwork.c - Linkwork in the comparison: lw_tree_forward_dynamics and lw_tree_inverse_dynamics for trees, method rcr for closed loops.
  */
 #include "engine.h"
 #include "subject.h"

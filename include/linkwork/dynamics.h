@@ -1,4 +1,8 @@
-/* dynamics.h - kinematics and dynamics of the spanning tree, one call each.
+/* dynamics.h - data of one thread; kinematics, energy, momentum, and reactions of trees.
+ *
+ * Poses, velocities, energies and momenta follow from q and v, which are coordinates and speeds of the
+ * spanning tree; with loops or constraints too, if the state satisfies them (lw_assemble). Dynamics: tree.h
+ * for mechanisms that are trees, solver.h for all.
  *
  * A data object holds the workspace of one thread; the model is shared. No call here allocates. Time t
  * matters where forces or prescribed motions depend on it. The coordinates and speeds that the model
@@ -22,27 +26,6 @@ void lw_data_destroy(lw_data *data);
 /* The model's inputs (model.h) for all calls with this data: each call takes the numbers that stand in the
  * array at that time, which has to live on. NULL: the model's defaults, as after lw_data_create. */
 void lw_data_set_inputs(const lw_model *model, lw_data *data, const double *inputs);
-
-/* vdot from q, v and additional generalised forces tau (NULL: none); all force elements of the model act.
- * O(n). LW_ERROR_SINGULAR: a massless body leaves some acceleration undetermined; error (may be NULL) names
- * it. */
-lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
-                              const double *v, const double *tau, double *vdot, lw_error *error);
-
-/* The additional generalised forces tau that make the tree accelerate by vdot. At prescribed coordinates vdot
- * is taken from the prescription and tau is the force of the prescribing drive. O(n). */
-void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
-                         const double *vdot, double *tau);
-
-/* Joint-space mass matrix, nv x nv, symmetric, prescribed coordinates included. */
-void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double *q, double *mass);
-
-/* Twist of a body (angular; linear, of the origin of its frame) = J v; J is 6 x nv. */
-void lw_body_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
-                      double *jacobian);
-/* Velocity of a point given in the body's frame = J v; J is 3 x nv. */
-void lw_point_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
-                       const double point[3], double *jacobian);
 
 /* Pose of a body's frame: position, rotation (row by row, body to world). */
 void lw_body_pose(const lw_model *model, lw_data *data, double t, const double *q, int body,
@@ -70,10 +53,10 @@ void lw_momentum(const lw_model *model, lw_data *data, double t, const double *q
 
 /* Wrench of the first body on the second through each joint, at the joint's point on the second body, world
  * axes: force, torque. It is all that the joint transmits: reaction, drive, friction, torsion spring.
- * reactions is joint_count x 6; vdot are the accelerations of the state (from forward dynamics with the same
- * tau). */
-void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
-                        const double *vdot, double *reactions);
+ * reactions is joint_count x 6; vdot are the accelerations of the state (lw_tree_forward_dynamics with the
+ * same tau). Refuses loops and constraints as the calls of tree.h do; solver.h has their reactions. */
+lw_status lw_joint_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                             const double *vdot, double *reactions, lw_error *error);
 
 /* q += dt * (speeds v), exact for the rotation about a constant axis; keeps quaternions at unit length. */
 void lw_integrate_q(const lw_model *model, double *q, const double *v, double dt);
@@ -81,26 +64,6 @@ void lw_integrate_q(const lw_model *model, double *q, const double *v, double dt
 void lw_q_rate(const lw_model *model, const double *q, const double *v, double *qdot);
 /* Brings every quaternion in q to unit length. */
 void lw_normalise_q(const lw_model *model, double *q);
-
-/* Many states of one model at once. Coordinate k of state s stands at [k * count + s] in q, v, tau and vdot,
- * so that neighbouring states advance together in one vector instruction; several threads share the states.
- * The workspace belongs to one caller at a time. Results are those of the calls above to rounding. */
-typedef struct lw_batch lw_batch;
-
-/* threads: how many to use, the caller's included; 0 stands for one for each processor. */
-lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator *allocator,
-                          lw_batch **batch);
-void lw_batch_destroy(lw_batch *batch);
-int lw_batch_lanes(const lw_batch *batch); /* states per vector instruction on this machine */
-/* As lw_data_set_inputs; the same inputs act on all states. */
-void lw_batch_set_inputs(lw_batch *batch, const double *inputs);
-
-/* tau may be NULL. LW_ERROR_SINGULAR if any state is; its accelerations are then not finite. */
-lw_status lw_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,
-                                    const double *q, const double *v, const double *tau, double *vdot,
-                                    lw_error *error);
-void lw_inverse_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t, const double *q,
-                               const double *v, const double *vdot, double *tau);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #include <linkwork/spec.h>
 #include <linkwork/model.h>
 #include <linkwork/dynamics.h>
+#include <linkwork/tree.h>
 #include <linkwork/assemble.h>
 #include <linkwork/criterion.h>
 #include <linkwork/results.h>

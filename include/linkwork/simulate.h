@@ -34,7 +34,8 @@ int lw_integrator_count(void);
 const char *lw_integrator_name(int index);
 const char *lw_integrator_summary(int index);
 
-/* Accelerations and joint reactions of a state by one method (NULL: auto). reactions: joint_count x 6 as in
+/* Accelerations and joint reactions of one state by one method (NULL: auto): a solver (solver.h) that is
+ * created, asked and destroyed. For more than one state, create it once. reactions: joint_count x 6 as in
  * dynamics.h, unique: joint_count x 6 flags (both may be NULL). The answer has passed the balance check:
  * Newton's and Euler's laws for every body, what every joint transmits, the acceleration of every closure and
  * constraint. One that does not pass is LW_ERROR_SINGULAR, which names the place and a method whose answer

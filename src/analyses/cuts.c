@@ -110,7 +110,7 @@ static lw_status examine(const lw_model *model, double t, const double *q, lw_cu
         lw_data *data;
         double *zero = calloc(2 * (size_t)model->nv + 1, sizeof *zero);
         if (zero && lw_data_create(model, NULL, &data) == LW_OK) {
-            if (lw_forward_dynamics(model, data, t, q, zero, NULL, zero + model->nv, &why) != LW_OK)
+            if (lw_open_forward(model, data, t, q, zero, NULL, zero + model->nv, &why) != LW_OK)
                 snprintf(option->reason, sizeof option->reason, "%.100s: %.210s", why.object, why.message);
             lw_data_destroy(data);
         }

@@ -22,11 +22,12 @@
  */
 #include "analyses/neglect_participation.h"
 #include "constraints/loop_constraints.h"
+#include "dynamics/tree_dynamics.h"
 #include "linalg/dense.h"
 #include "model/compile.h"
 #include "model/joint.h"
 #include <linkwork/assemble.h>
-#include <linkwork/dynamics.h>
+#include <linkwork/tree.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,7 +182,7 @@ static void find_stiffness(view *s, double length) {
                 memcpy(moved, s->q, (size_t)model->nq * sizeof *moved);
                 speed[s->speed[k]] = sign ? -h : h;
                 if (!damping) lw_integrate_q(model, moved, speed, 1);
-                lw_inverse_dynamics(model, s->data, 0, moved, damping ? speed : zero, zero, side[sign]);
+                lw_open_inverse(model, s->data, 0, moved, damping ? speed : zero, zero, side[sign]);
             }
             for (int i = 0; i < n; i++)
                 to[i + k * n] =
@@ -279,8 +280,8 @@ lw_status lw_participation_find(const lw_model *with, const lw_model *without, l
     if (status == LW_OK) {
         lw_model_initial_state(with, s.q, s.v);
         if (lw_assemble(with, 0, s.q, s.v, NULL, NULL) == LW_OK) {
-            lw_mass_matrix(with, data, 0, s.q, M);
-            lw_mass_matrix(without, s.data, 0, s.q, M0);
+            lw_tree_mass_matrix(with, data, 0, s.q, M);
+            lw_tree_mass_matrix(without, s.data, 0, s.q, M0);
             lw_take_state(without, s.data, 0, s.q, NULL);
             lw_velocities(without, s.data);
             lw_world_poses(without, s.data);

@@ -14,6 +14,7 @@
  * Cost     O(n) for each of at most ROUNDS + 1 times 4 ITERATIONS calls.
  */
 #include "analyses/neglect_ratios.h"
+#include "dynamics/tree_dynamics.h"
 #include "model/data.h"
 #include <linkwork/neglect.h>
 
@@ -71,7 +72,7 @@ static lw_status apply(search *s, bool damping, lw_error *error) {
         else
             lw_integrate_q(s->model, s->moved, s->x, step);
         lw_status status =
-            lw_forward_dynamics(s->model, s->data, 0, s->moved, s->moved + nq, NULL, result, error);
+            lw_open_forward(s->model, s->data, 0, s->moved, s->moved + nq, NULL, result, error);
         if (status != LW_OK) return status;
     }
     for (int k = 0; k < nv; k++) s->there[k] = (s->there[k] - s->back[k]) / (2 * h);

@@ -89,7 +89,7 @@ lw_loop_constraints *lw_loop_constraints_reduce(const lw_model *model, const lw_
 void lw_loop_constraint_matrix(const lw_model *model, const lw_data *data, const lw_rows *rows, double *G);
 
 /* Adds the joint reactions due to the multipliers of the loops to the reactions of the tree alone
- * (lw_joint_reactions). body is a workspace of 6 numbers per body. */
+ * (lw_open_reactions). body is a workspace of 6 numbers per body. */
 void lw_loop_constraint_reactions(const lw_model *model, const lw_data *data, const lw_rows *rows,
                                   const double *lambda, double *body, double *reactions);
 

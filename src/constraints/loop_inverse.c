@@ -426,10 +426,10 @@ lw_status lw_loop_inverse_solve(lw_loop_inverse *s, double t, const double *q, c
     if (status != LW_OK) return status;
     lw_loop_accelerations(model, s->data, s->rows, s->vdot, s->bodies, s->rest);
     lw_tangent_factor(s->tangent, s->prescribed);
-    lw_inverse_dynamics(model, s->data, t, q, s->v, s->vdot, s->r);
+    lw_open_inverse(model, s->data, t, q, s->v, s->vdot, s->r);
     drive(s, tau);
     find_multipliers(s, tau);
-    lw_joint_reactions(model, s->data, t, q, s->v, s->vdot, s->reactions);
+    lw_open_reactions(model, s->data, t, q, s->v, s->vdot, s->reactions);
     lw_loop_constraint_reactions(model, s->data, s->rows, s->lambda, s->bodies, s->reactions);
     return check(s, t, q, tau, amount, error);
 }

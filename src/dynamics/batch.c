@@ -9,6 +9,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "dynamics/batch_simd.h"
+#include <linkwork/tree.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -57,12 +58,12 @@ static void work_on(worker *own, int chunk) {
     int first = chunk * BLOCKS_AT_ONCE * width, end = first + BLOCKS_AT_ONCE * width;
     if (end > count) end = count;
     for (int s = first; s < end; s += width) {
-        if (batch->work == INVERSE) {
-            batch->lanes->inverse(batch->model, own->data, own->workspace, &batch->states, s, batch->tau);
-            continue;
-        }
-        lw_status status = batch->lanes->forward(batch->model, own->data, own->workspace, &batch->states, s,
-                                                 own->status == LW_OK ? &own->error : NULL);
+        lw_error *error = own->status == LW_OK ? &own->error : NULL;
+        lw_status status =
+            batch->work == INVERSE
+                ? batch->lanes->inverse(batch->model, own->data, own->workspace, &batch->states, s,
+                                        batch->tau, error)
+                : batch->lanes->forward(batch->model, own->data, own->workspace, &batch->states, s, error);
         if (status != LW_OK) own->status = status;
     }
 }
@@ -136,7 +137,7 @@ static void *serve(void *argument) {
     }
 }
 
-static void run(lw_batch *batch, work what, const lw_states *states, double *tau) {
+static void run_job(lw_batch *batch, work what, const lw_states *states, double *tau) {
     batch->work = what;
     if (states) batch->states = *states;
     batch->tau = tau;
@@ -162,6 +163,17 @@ static void run(lw_batch *batch, work what, const lw_states *states, double *tau
     while (!close_job(batch)) pthread_cond_wait(&batch->end, &batch->lock);
     atomic_store(&batch->caller_sleeps, false);
     pthread_mutex_unlock(&batch->lock);
+}
+
+/* Does the work; returns the status of a thread that has failed. */
+static lw_status run(lw_batch *batch, work what, const lw_states *states, double *tau, lw_error *error) {
+    run_job(batch, what, states, tau);
+    for (int k = 0; k <= batch->started; k++)
+        if (batch->workers[k].status != LW_OK) {
+            if (error) *error = batch->workers[k].error;
+            return batch->workers[k].status;
+        }
+    return LW_OK;
 }
 
 static const lw_batch_simd *widest(void) {
@@ -214,7 +226,7 @@ lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator
 
 void lw_batch_destroy(lw_batch *batch) {
     if (!batch) return;
-    run(batch, QUIT, NULL, NULL);
+    run_job(batch, QUIT, NULL, NULL);
     for (int k = 1; k <= batch->started; k++) pthread_join(batch->workers[k].thread, NULL);
     for (int k = 0; k < batch->worker_count; k++) lw_data_destroy(batch->workers[k].data);
     pthread_mutex_destroy(&batch->lock);
@@ -249,23 +261,39 @@ static lw_status check_idle(lw_batch *batch, const lw_states *states, lw_error *
     return status;
 }
 
-lw_status lw_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,
-                                    const double *q, const double *v, const double *tau, double *vdot,
-                                    lw_error *error) {
-    (void)model;
-    const lw_states states = {count, t, q, v, tau, vdot};
-    run(batch, FORWARD, &states, NULL);
-    for (int k = 0; k <= batch->started; k++)
-        if (batch->workers[k].status != LW_OK) {
-            if (error) *error = batch->workers[k].error;
-            return batch->workers[k].status;
-        }
-    return tau && batch->model->idle_count ? check_idle(batch, &states, error) : LW_OK;
+/* Checks the arguments of a call: a model without loops or constraints, its own batch, and arrays. */
+static lw_status check_call(const lw_model *model, const lw_batch *batch, int count, const double *q,
+                            const double *v, const double *vdot, lw_error *error) {
+    if (model && batch && batch->model != model)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "create a batch for this model (lw_batch_create)",
+                       "the batch belongs to another model");
+    if (!model || !batch || count < 0)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a model, its batch, and 0 states or more",
+                       "%s of %d states", model ? batch ? "a batch" : "no batch" : "no model", count);
+    if (count > 0 && (!lw_given(q, model->nq) || !lw_given(v, model->nv) || !lw_given(vdot, model->nv)))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give the states and a place for the results",
+                       "an array of %d states is NULL", count);
+    return lw_only_trees(model, error);
 }
 
-void lw_inverse_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t, const double *q,
-                               const double *v, const double *vdot, double *tau) {
-    (void)model;
+lw_status lw_tree_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,
+                                         const double *q, const double *v, const double *tau, double *vdot,
+                                         lw_error *error) {
+    lw_status status = check_call(model, batch, count, q, v, vdot, error);
+    if (status != LW_OK || count == 0) return status;
+    const lw_states states = {count, t, q, v, tau, vdot};
+    status = run(batch, FORWARD, &states, NULL, error);
+    if (status != LW_OK) return status;
+    return tau && model->idle_count ? check_idle(batch, &states, error) : LW_OK;
+}
+
+lw_status lw_tree_inverse_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,
+                                         const double *q, const double *v, const double *vdot, double *tau,
+                                         lw_error *error) {
+    lw_status status = check_call(model, batch, count, q, v, vdot, error);
+    if (status == LW_OK && count > 0 && !lw_given(tau, model->nv))
+        status = lw_bad_arguments(NULL, NULL, error);
+    if (status != LW_OK || count == 0) return status;
     const lw_states states = {count, t, q, v, NULL, (double *)vdot};
-    run(batch, INVERSE, &states, tau);
+    return run(batch, INVERSE, &states, tau, error);
 }

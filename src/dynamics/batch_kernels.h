@@ -101,6 +101,26 @@ static void take_elements(const lw_model *model, lw_data *data, double t, worksp
     }
 }
 
+/* LW_OK if all results are finite; else the status and the sentence of the first state whose results are
+ * not. */
+static lw_status check_lanes(const lw_model *model, const lw_states *states, int first, const workspace *w,
+                             const REAL *results, lw_error *error) {
+    REAL total = real(0);
+    for (int k = 0; k < model->nv; k++) total += results[k] - results[k];
+    if (real_above(total, -1)) return LW_OK;
+    int lane = 0;
+    while (real_lane(total, lane) == 0) lane++;
+    bool given = true;
+    for (int k = 0; k < model->nq; k++) given &= isfinite(real_lane(w->q[k], lane));
+    for (int k = 0; k < model->nv; k++) given &= isfinite(real_lane(w->v[k], lane));
+    return given
+               ? lw_fail(error, LW_ERROR_SINGULAR, NULL, "look at the forces and motions of the model there",
+                         "the result of state %d at t = %g is not finite", state_of(states, first, lane),
+                         states->t)
+               : lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give finite coordinates and speeds",
+                         "state %d has numbers that are not finite", state_of(states, first, lane));
+}
+
 static lw_status forward(const lw_model *model, lw_data *data, double *memory, const lw_states *states,
                          int first, lw_error *error) {
     workspace w;
@@ -117,11 +137,12 @@ static lw_status forward(const lw_model *model, lw_data *data, double *memory, c
     int speed, body = eliminate(&w.r, &speed);
     accelerate(&w.r);
     scatter_lanes(states, first, w.vdot, model->nv, states->vdot);
-    return body ? lw_undetermined(model, body, speed, error) : LW_OK;
+    return body ? lw_undetermined(model, body, speed, error)
+                : check_lanes(model, states, first, &w, w.vdot, error);
 }
 
-static void inverse_of_states(const lw_model *model, lw_data *data, double *memory, const lw_states *states,
-                              int first, double *tau) {
+static lw_status inverse_of_states(const lw_model *model, lw_data *data, double *memory,
+                                   const lw_states *states, int first, double *tau, lw_error *error) {
     workspace w;
     lay_out(model, memory, &w);
     gather_lanes(states, first, states->q, model->nq, w.q);
@@ -132,4 +153,5 @@ static void inverse_of_states(const lw_model *model, lw_data *data, double *memo
     inverse(&w.r, w.vdot, w.r.u);
     for (int k = 0; k < model->nv && elements; k++) w.r.u[k] -= w.tau[k];
     scatter_lanes(states, first, w.r.u, model->nv, tau);
+    return check_lanes(model, states, first, &w, w.r.u, error);
 }

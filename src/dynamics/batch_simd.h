@@ -22,8 +22,8 @@ typedef struct lw_batch_simd {
     lw_status (*forward)(const lw_model *model, lw_data *data, double *workspace, const lw_states *states,
                          int first, lw_error *error);
     /* Inverse dynamics: states->vdot is input, the result goes to tau. */
-    void (*inverse)(const lw_model *model, lw_data *data, double *workspace, const lw_states *states,
-                    int first, double *tau);
+    lw_status (*inverse)(const lw_model *model, lw_data *data, double *workspace, const lw_states *states,
+                         int first, double *tau, lw_error *error);
 } lw_batch_simd;
 
 extern const lw_batch_simd lw_batch_simd_2, lw_batch_simd_4, lw_batch_simd_8;

@@ -8,6 +8,7 @@
  */
 #include "dynamics/tree_dynamics.h"
 #include "model/joint.h"
+#include <linkwork/tree.h>
 
 #define LANES 1
 #include "dynamics/tree_forward.h"
@@ -113,8 +114,8 @@ lw_status lw_idle_torque(const lw_model *model, lw_data *data, const double *tau
     return LW_OK;
 }
 
-lw_status lw_forward_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
-                              const double *v, const double *tau, double *vdot, lw_error *error) {
+lw_status lw_open_forward(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                          const double *tau, double *vdot, lw_error *error) {
     recursion r = recursion_of(model, data);
     if (plain(model)) {
         r.q = q, r.v = v, r.vdot = vdot;
@@ -159,8 +160,8 @@ static void invert(const lw_model *model, lw_data *data, double t, const double 
     for (int k = 0; k < model->nv && !plain(model); k++) tau[k] -= data->tau[k];
 }
 
-void lw_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
-                         const double *vdot, double *tau) {
+void lw_open_inverse(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                     const double *vdot, double *tau) {
     invert(model, data, t, q, v, vdot, false, tau);
 }
 void lw_inverse_held(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
@@ -168,9 +169,9 @@ void lw_inverse_held(const lw_model *model, lw_data *data, double t, const doubl
     invert(model, data, t, q, v, vdot, true, tau);
 }
 
-void lw_joint_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
-                        const double *vdot, double *reactions) {
-    lw_inverse_dynamics(model, data, t, q, v, vdot, data->joint_u);
+void lw_open_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                       const double *vdot, double *reactions) {
+    lw_open_inverse(model, data, t, q, v, vdot, data->joint_u);
     lw_take_state(model, data, t, q, v);
     lw_positions(model, data);
     lw_world_poses(model, data);
@@ -207,4 +208,62 @@ double lw_prescribed_power(const lw_model *model, const lw_data *data, const dou
         for (int v = first; v < first + motion->count; v++) power += force[v] * data->v[v];
     }
     return power;
+}
+
+/* --- the public calls ------------------------------------------------------------------------------ */
+
+lw_status lw_only_trees(const lw_model *model, lw_error *error) {
+    static const char remedy[] =
+        "take a solver (lw_solver_create), whose answers include loops and constraints";
+    for (int k = 0; k < model->closure_count; k++) {
+        const lw_joint_entry *joint = &model->joints[model->closures[k]];
+        if (joint->info.rows == 0) continue; /* A free joint closes nothing. */
+        return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, joint->place, "joint", joint->name,
+                          remedy, "it closes a loop, which calls for trees would leave open");
+    }
+    if (model->constraint_count) {
+        const lw_constraint *constraint = &model->constraints[0];
+        return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, constraint->place, "constraint",
+                          constraint->name, remedy, "calls for trees would leave its forces out");
+    }
+    return LW_OK;
+}
+
+lw_status lw_not_finite(const lw_model *model, double t, const double *q, const double *v, lw_error *error) {
+    if (!isfinite(t) || !lw_finite(q, model->nq) || !lw_finite(v, model->nv))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give finite coordinates and speeds",
+                       "the state at t = %g has numbers that are not finite", t);
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL, "look at the forces and motions of the model there",
+                   "an acceleration or a force at t = %g is not finite", t);
+}
+
+lw_status lw_tree_forward_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
+                                   const double *v, const double *tau, double *vdot, lw_error *error) {
+    if (!lw_data_fits(model, data) || !lw_given(q, model->nq) || ((!v || !vdot) && model->nv))
+        return lw_bad_arguments(model, data, error);
+    lw_status status = model->closure_count || model->constraint_count ? lw_only_trees(model, error) : LW_OK;
+    if (status == LW_OK) status = lw_open_forward(model, data, t, q, v, tau, vdot, error);
+    if (status != LW_OK) return status;
+    return lw_finite(vdot, model->nv) ? LW_OK : lw_not_finite(model, t, q, v, error);
+}
+
+lw_status lw_tree_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
+                                   const double *v, const double *vdot, double *tau, lw_error *error) {
+    if (!lw_data_fits(model, data) || !lw_given(q, model->nq) || ((!v || !vdot || !tau) && model->nv))
+        return lw_bad_arguments(model, data, error);
+    lw_status status = model->closure_count || model->constraint_count ? lw_only_trees(model, error) : LW_OK;
+    if (status != LW_OK) return status;
+    invert(model, data, t, q, v, vdot, false, tau);
+    return lw_finite(tau, model->nv) ? LW_OK : lw_not_finite(model, t, q, v, error);
+}
+
+lw_status lw_joint_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                             const double *vdot, double *reactions, lw_error *error) {
+    if (!lw_data_fits(model, data) || !lw_given(q, model->nq) || ((!v || !vdot) && model->nv) ||
+        !lw_given(reactions, model->joint_count))
+        return lw_bad_arguments(model, data, error);
+    lw_status status = lw_only_trees(model, error);
+    if (status != LW_OK) return status;
+    lw_open_reactions(model, data, t, q, v, vdot, reactions);
+    return lw_finite(reactions, 6 * model->joint_count) ? LW_OK : lw_not_finite(model, t, q, v, error);
 }

@@ -16,7 +16,23 @@ lw_status lw_undetermined(const lw_model *model, int body, int speed, lw_error *
  * data->load and data->tau. */
 void lw_take_forces(const lw_model *model, lw_data *data, double t, const double *tau);
 
-/* lw_inverse_dynamics and lw_mass_matrix with the moments that hold idle spins (model/idle_spins.c): the
+/* The answers of the spanning tree with its loops open and without constraints, as if it were the mechanism:
+ * terms of the equations of the closed one. Otherwise as lw_tree_forward_dynamics, lw_tree_inverse_dynamics
+ * and lw_joint_reactions; arguments are not checked. */
+lw_status lw_open_forward(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                          const double *tau, double *vdot, lw_error *error);
+void lw_open_inverse(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                     const double *vdot, double *tau);
+void lw_open_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                       const double *vdot, double *reactions);
+
+/* LW_ERROR_UNSUPPORTED with a sentence if the model is more than its tree: the first closing joint, or the
+ * first constraint. */
+lw_status lw_only_trees(const lw_model *model, lw_error *error);
+/* Status for a result that is not finite: LW_ERROR_ARGUMENT if q or v are not, else LW_ERROR_SINGULAR. */
+lw_status lw_not_finite(const lw_model *model, double t, const double *q, const double *v, lw_error *error);
+
+/* lw_open_inverse and lw_tree_mass_matrix with the moments that hold idle spins (model/idle_spins.c): the
  * equations that methods solve. */
 void lw_inverse_held(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                      const double *vdot, double *tau);

@@ -11,6 +11,7 @@
  * Cost     O(n d) with d the depth of the tree, plus clearing nv^2 entries; no allocation.
  */
 #include "dynamics/tree_dynamics.h"
+#include <linkwork/tree.h>
 
 #define LANES 1
 #include "dynamics/tree_recursion.h"
@@ -219,10 +220,13 @@ void lw_mass_matrix_held(const lw_model *model, lw_data *data, double t, const d
 
 /* Subtracts B b b' for each moment B added for an idle spin, where b is the gradient of the spin's rate with
  * respect to the speeds. */
-void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double *q, double *mass) {
+lw_status lw_tree_mass_matrix(const lw_model *model, lw_data *data, double t, const double *q, double *mass) {
+    if (!lw_data_fits(model, data) || !lw_given(q, model->nq) || !lw_given(mass, model->nv))
+        return LW_ERROR_ARGUMENT;
+    if (!lw_finite(q, model->nq)) return LW_ERROR_ARGUMENT;
     lw_mass_matrix_held(model, data, t, q, mass);
     size_t n = (size_t)model->nv;
-    if (model->idle_count == 0) return;
+    if (model->idle_count == 0) return LW_OK;
     lw_take_state(model, data, t, q, NULL);
     lw_positions(model, data);
     for (int k = 0; k < model->idle_count; k++) {
@@ -241,4 +245,5 @@ void lw_mass_matrix(const lw_model *model, lw_data *data, double t, const double
             for (size_t b = 0; b < n && rate[a] != 0; b++)
                 mass[a * n + b] -= idle->moment * rate[a] * rate[b];
     }
+    return LW_OK;
 }

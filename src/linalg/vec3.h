@@ -12,6 +12,21 @@
 
 #define LW_PI 3.14159265358979323846
 
+/* Are all of these numbers finite? The difference of a number with itself is zero only then. Four
+ * numbers at a time, in two vectors: the calls of tree.h check their results, at 1 % of their time. */
+static inline bool lw_finite(const double *x, int count) {
+    typedef double pair __attribute__((vector_size(16)));
+    pair sum = {0, 0}, x1, x2;
+    int k = 0;
+    for (; k + 4 <= count; k += 4) {
+        memcpy(&x1, x + k, sizeof x1);
+        memcpy(&x2, x + k + 2, sizeof x2);
+        sum += (x1 - x1) + (x2 - x2);
+    }
+    for (; k < count; k++) sum[0] += x[k] - x[k];
+    return sum[0] + sum[1] == 0;
+}
+
 static inline void lw_v3_set(double a[3], double x, double y, double z) { a[0] = x, a[1] = y, a[2] = z; }
 static inline void lw_v3_copy(const double a[3], double out[3]) {
     out[0] = a[0], out[1] = a[1], out[2] = a[2];

@@ -64,7 +64,6 @@ const lw_function *lw_compile_motion(lw_compiler *compiler, const lw_joint_spec 
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body);
 bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint);
 void lw_validate_planar(lw_compiler *compiler);
-bool lw_finite(const double *x, int count);
 /* Eigenvalues of a symmetric 3 x 3 matrix, ascending. */
 void lw_principal_moments(const double S[6], double e[3]);
 

@@ -59,6 +59,7 @@ enum { LW_LINE = 18 };
 
 struct lw_data {
     lw_arena *arena;
+    const lw_model *model; /* The model it was created for; public calls refuse any other. */
     /* Kinematics (lw_positions, lw_velocities, lw_world_poses), 0 .. n. */
     lw_body_motion *motion;
     lw_pose *world; /* World poses of the internal frames. */
@@ -100,6 +101,15 @@ struct lw_data {
     lw_rigid_inertia *composite; /* 0 .. n, for the mass matrix */
     double *columns;             /* 6 per column (lw_branch), in pairs, for the mass matrix */
 };
+
+/* Do model and data exist, and belong together? */
+static inline bool lw_data_fits(const lw_model *model, const lw_data *data) {
+    return model && data && data->model == model;
+}
+/* Is there an array, if it has to hold anything? */
+static inline bool lw_given(const void *array, int count) { return array || count == 0; }
+/* LW_ERROR_ARGUMENT with a sentence: which of the arguments of a call for one state is missing. */
+lw_status lw_bad_arguments(const lw_model *model, const lw_data *data, lw_error *error);
 
 /* --- kinematics.c --------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
  */
 #include "model/data.h"
 #include "model/joint.h"
+#include <linkwork/tree.h>
 
 lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, lw_data **out) {
     *out = NULL;
@@ -17,6 +18,7 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
     size_t n = (size_t)model->body_count + 1, nv = (size_t)model->nv + 1, nq = (size_t)model->nq + 1;
     if (data) {
         data->arena = arena;
+        data->model = model;
         data->motion = LW_NEW(arena, lw_body_motion, n);
         data->world = LW_NEW(arena, lw_pose, n);
         data->S = LW_NEW(arena, double, 6 * nv);
@@ -57,6 +59,14 @@ void lw_data_set_inputs(const lw_model *model, lw_data *data, const double *inpu
 
 void lw_data_destroy(lw_data *data) {
     if (data) lw_arena_destroy(data->arena);
+}
+
+lw_status lw_bad_arguments(const lw_model *model, const lw_data *data, lw_error *error) {
+    if (model && data && data->model != model)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "create data for this model (lw_data_create)",
+                       "the data belong to another model");
+    return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give model, data, state and a place for the result",
+                   "an argument of the call is NULL");
 }
 
 /* Computes the quaternion of a rotation by Cardan angles, R = Rx(a) Ry(b) Rz(c), and its angular velocity and
@@ -272,15 +282,26 @@ static void jacobian(const lw_model *model, lw_data *data, double t, const doubl
     }
 }
 
-void lw_body_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
-                      double *out) {
-    const double origin[3] = {0, 0, 0};
-    jacobian(model, data, t, q, body, origin, out, out + 3 * (size_t)model->nv);
+/* Are the arguments of a question about a body right? */
+static bool asks_for_body(const lw_model *model, const lw_data *data, const double *q, int body) {
+    return lw_data_fits(model, data) && lw_given(q, model->nq) && body >= 0 && body <= model->body_count &&
+           lw_finite(q, model->nq);
 }
 
-void lw_point_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
-                       const double point[3], double *out) {
+lw_status lw_tree_body_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
+                                double *out) {
+    const double origin[3] = {0, 0, 0};
+    if (!asks_for_body(model, data, q, body) || !lw_given(out, model->nv)) return LW_ERROR_ARGUMENT;
+    jacobian(model, data, t, q, body, origin, out, out + 3 * (size_t)model->nv);
+    return LW_OK;
+}
+
+lw_status lw_tree_point_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
+                                 const double point[3], double *out) {
+    if (!asks_for_body(model, data, q, body) || !point || !lw_finite(point, 3) || !lw_given(out, model->nv))
+        return LW_ERROR_ARGUMENT;
     jacobian(model, data, t, q, body, point, NULL, out);
+    return LW_OK;
 }
 
 /* Computes the pose of a body in the frame of an ancestor, and its twist relative to the ancestor, in its own

@@ -18,12 +18,6 @@
 
 static const double tolerance = 1e-9;
 
-bool lw_finite(const double *x, int count) {
-    for (int k = 0; k < count; k++)
-        if (!isfinite(x[k])) return false;
-    return true;
-}
-
 void lw_principal_moments(const double S[6], double e[3]) {
     double axes[9];
     lw_s3_axes_ascending(S, e, axes);

@@ -73,16 +73,16 @@ static void dynamics_do_not_allocate(void **state) {
         random_state(&random, m, q, v);
         random_vector(&random, MAX, 1, tau);
         for (int twice = 0; twice < 2; twice++) {
-            QUIET(status = lw_forward_dynamics(m, d, t, q, v, tau, vdot, &error));
+            QUIET(status = lw_tree_forward_dynamics(m, d, t, q, v, tau, vdot, &error));
             assert_int_equal(status, LW_OK);
-            QUIET(lw_inverse_dynamics(m, d, t, q, v, vdot, tau));
-            QUIET(lw_mass_matrix(m, d, t, q, mass));
+            QUIET(lw_tree_inverse_dynamics(m, d, t, q, v, vdot, tau, NULL));
+            QUIET(lw_tree_mass_matrix(m, d, t, q, mass));
             QUIET(lw_energy_of(m, d, t, q, v));
             QUIET(lw_momentum(m, d, t, q, v, x, y));
-            QUIET(lw_joint_reactions(m, d, t, q, v, vdot, reactions));
+            QUIET(lw_joint_reactions(m, d, t, q, v, vdot, reactions, NULL));
             for (int body = 1; body <= lw_model_body_count(m); body++) {
-                QUIET(lw_body_jacobian(m, d, t, q, body, mass));
-                QUIET(lw_point_jacobian(m, d, t, q, body, x, mass));
+                QUIET(lw_tree_body_jacobian(m, d, t, q, body, mass));
+                QUIET(lw_tree_point_jacobian(m, d, t, q, body, x, mass));
                 QUIET(lw_body_pose(m, d, t, q, body, y, R));
                 QUIET(lw_body_velocity(m, d, t, q, v, body, x, y, R));
             }
@@ -112,7 +112,7 @@ static void a_failing_call_does_not_allocate(void **state) {
     double q[4] = {1, 0, 0, 0}, v[3] = {0, 0, 0}, vdot[3];
     lw_error error;
     lw_status status = LW_OK;
-    QUIET(status = lw_forward_dynamics(model, data, 0, q, v, NULL, vdot, &error));
+    QUIET(status = lw_tree_forward_dynamics(model, data, 0, q, v, NULL, vdot, &error));
     assert_int_equal(status, LW_ERROR_SINGULAR);
     lw_data_destroy(data);
     lw_model_destroy(model);

@@ -36,11 +36,11 @@ static many random_states(lw_random *random, const lw_model *model, int count) {
         random_vector(random, m.nv, 3, tau);
         for (int k = 0; k < m.nq; k++) m.q[k * count + s] = q[k];
         for (int k = 0; k < m.nv; k++) m.v[k * count + s] = v[k], m.tau[k * count + s] = tau[k];
-        assert_int_equal(lw_forward_dynamics(model, data, 0.7, q, v, tau, out, NULL), LW_OK);
+        assert_int_equal(lw_tree_forward_dynamics(model, data, 0.7, q, v, tau, out, NULL), LW_OK);
         for (int k = 0; k < m.nv; k++) m.expected[k * count + s] = out[k];
         random_vector(random, m.nv, 3, out);
         for (int k = 0; k < m.nv; k++) m.vdot[k * count + s] = out[k];
-        lw_inverse_dynamics(model, data, 0.7, q, v, out, tau);
+        assert_int_equal(lw_tree_inverse_dynamics(model, data, 0.7, q, v, out, tau, NULL), LW_OK);
         for (int k = 0; k < m.nv; k++) m.expected_tau[k * count + s] = tau[k];
     }
     free(q), free(v), free(tau), free(out);
@@ -94,7 +94,7 @@ static void every_width_agrees_with_one_state(void **state) {
             double difference = relative_difference(m.expected, m.got, m.nv * m.count);
             const lw_states inverse = {m.count, 0.7, m.q, m.v, NULL, m.vdot};
             for (int s = 0; s < m.count; s += lanes->width)
-                lanes->inverse(model, data, workspace, &inverse, s, m.got);
+                assert_int_equal(lanes->inverse(model, data, workspace, &inverse, s, m.got, NULL), LW_OK);
             difference = fmax(difference, relative_difference(m.expected_tau, m.got, m.nv * m.count));
             if (!(difference <= agreement))
                 fail_msg("seed %d, %s: differ by %g", seed, lanes->name, difference);
@@ -123,9 +123,12 @@ static void batches_on_any_number_of_threads_agree(void **state) {
         for (int round = 0; round < 3; round++) {
             memset(m.got, 0, (size_t)(m.nv * m.count) * sizeof(double));
             assert_int_equal(
-                lw_forward_dynamics_batch(model, batch, m.count, 0.7, m.q, m.v, m.tau, m.got, &error), LW_OK);
+                lw_tree_forward_dynamics_batch(model, batch, m.count, 0.7, m.q, m.v, m.tau, m.got, &error),
+                LW_OK);
             double difference = relative_difference(m.expected, m.got, m.nv * m.count);
-            lw_inverse_dynamics_batch(model, batch, m.count, 0.7, m.q, m.v, m.vdot, m.got);
+            assert_int_equal(
+                lw_tree_inverse_dynamics_batch(model, batch, m.count, 0.7, m.q, m.v, m.vdot, m.got, NULL),
+                LW_OK);
             difference = fmax(difference, relative_difference(m.expected_tau, m.got, m.nv * m.count));
             if (!(difference <= agreement)) fail_msg("seed %d: differ by %g", seed, difference);
         }
@@ -148,7 +151,7 @@ static void a_singular_state_is_reported(void **state) {
     double q[3] = {0, 1, 2}, v[3] = {0}, vdot[3];
     lw_error error = {0};
     assert_int_equal(lw_batch_create(model, 1, NULL, &batch), LW_OK);
-    assert_int_equal(lw_forward_dynamics_batch(model, batch, 3, 0, q, v, NULL, vdot, &error),
+    assert_int_equal(lw_tree_forward_dynamics_batch(model, batch, 3, 0, q, v, NULL, vdot, &error),
                      LW_ERROR_SINGULAR);
     assert_string_equal(error.object, "joint \"pin\"");
     lw_batch_destroy(batch);

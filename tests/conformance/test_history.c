@@ -410,8 +410,8 @@ static void on_closures_of_many_turns(void **state) {
                           two = lw_energy_of(loop, other, 0, places[k].q, places[k].v);
                 if (!(fabs(one.potential - two.potential) <= 1e-12 * (1 + fabs(one.potential))))
                     fail_msg("%s: potential %.17g instead of %.17g", name, two.potential, one.potential);
-                assert_int_equal(lw_forward_dynamics(tree, data, 0, own.q, own.v, NULL, expected, &error),
-                                 LW_OK);
+                assert_int_equal(
+                    lw_tree_forward_dynamics(tree, data, 0, own.q, own.v, NULL, expected, &error), LW_OK);
                 accelerations_of(tree, data, &own, expected, body);
                 for (int m = 0; m < lw_formulation_count(); m++) {
                     const lw_formulation *f = lw_formulation_at(m);

@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "dynamics/tree_dynamics.h"
 #include "model/compiled_model.h"
 
 #include <math.h>
@@ -233,9 +234,9 @@ static void books_do_not_count_them(void **state) {
         lw_momentum(near, beside, 0, q, v, p0, L0);
         for (int k = 0; k < 3; k++)
             assert_true(fabs(p[k] - p0[k]) + fabs(L[k] - L0[k]) < 1e-10 * (1 + fabs(L0[k])));
-        lw_mass_matrix(model, data, 0, q, M);
-        lw_inverse_dynamics(model, data, 0, q, v, vdot, tau);
-        lw_inverse_dynamics(near, beside, 0, q, v, vdot, other);
+        lw_tree_mass_matrix(model, data, 0, q, M);
+        lw_open_inverse(model, data, 0, q, v, vdot, tau);
+        lw_open_inverse(near, beside, 0, q, v, vdot, other);
         assert_true(relative_difference(other, tau, n) < 1e-10);
         double kinetic = 0;
         for (int i = 0; i < n; i++)
@@ -243,8 +244,8 @@ static void books_do_not_count_them(void **state) {
         assert_true(fabs(kinetic - energy.kinetic) < 1e-12 * (1 + energy.kinetic));
         for (int k = 0; k < n; k++) w[k] = 0;
         if (lw_model_loop_count(model) == 0) { /* forward and inverse dynamics are each other's */
-            assert_int_equal(lw_forward_dynamics(model, data, 0, q, v, NULL, vdot, NULL), LW_OK);
-            lw_inverse_dynamics(model, data, 0, q, v, vdot, tau);
+            assert_int_equal(lw_tree_forward_dynamics(model, data, 0, q, v, NULL, vdot, NULL), LW_OK);
+            assert_int_equal(lw_tree_inverse_dynamics(model, data, 0, q, v, vdot, tau, NULL), LW_OK);
             assert_true(relative_difference(w, tau, n) < 1e-9);
         }
         lw_data_destroy(data), lw_data_destroy(beside);
@@ -326,9 +327,9 @@ static void what_acts_there_is_not_idle(void **state) {
     lw_model_initial_state(rods, q, v);
     assert_int_equal(lw_data_create(rods, NULL, &data), LW_OK);
     tau[0] = 0.8, tau[2] = 0.6; /* across the first rod, which lies along (0.6, 0, -0.8) */
-    assert_int_equal(lw_forward_dynamics(rods, data, 0, q, v, tau, vdot, &error), LW_OK);
+    assert_int_equal(lw_tree_forward_dynamics(rods, data, 0, q, v, tau, vdot, &error), LW_OK);
     tau[0] = 1, tau[2] = 0;
-    assert_int_equal(lw_forward_dynamics(rods, data, 0, q, v, tau, vdot, &error), LW_ERROR_SINGULAR);
+    assert_int_equal(lw_tree_forward_dynamics(rods, data, 0, q, v, tau, vdot, &error), LW_ERROR_SINGULAR);
     assert_string_equal(error.object, "body \"a\"");
     lw_data_destroy(data);
     lw_model_destroy(rods);

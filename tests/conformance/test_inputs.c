@@ -221,11 +221,12 @@ static void test_tree_calls_and_batches(void **state) {
     assert_int_equal(lw_data_create(p.written, NULL, &plain), LW_OK);
     lw_data_set_inputs(p.input, data, inputs);
     memcpy(inputs, wanted, sizeof inputs);
-    lw_forward_dynamics(p.input, data, p.t, p.q, p.v, p.tau, vdot, NULL);
-    lw_forward_dynamics(p.written, plain, p.t, p.q, p.v, p.tau, expected, NULL);
+    lw_tree_forward_dynamics(p.input, data, p.t, p.q, p.v, p.tau, vdot, NULL);
+    lw_tree_forward_dynamics(p.written, plain, p.t, p.q, p.v, p.tau, expected, NULL);
     assert_memory_equal(vdot, expected, (size_t)nv * sizeof *vdot);
-    lw_inverse_dynamics(p.input, data, p.t, p.q, p.v, p.tau, back);
-    lw_inverse_dynamics(p.written, plain, p.t, p.q, p.v, p.tau, want_back);
+    assert_int_equal(lw_tree_inverse_dynamics(p.input, data, p.t, p.q, p.v, p.tau, back, NULL), LW_OK);
+    assert_int_equal(lw_tree_inverse_dynamics(p.written, plain, p.t, p.q, p.v, p.tau, want_back, NULL),
+                     LW_OK);
     assert_memory_equal(back, want_back, (size_t)nv * sizeof *back);
 
     static double q[MOST * STATES], v[MOST * STATES], many[MOST * STATES], many_expected[MOST * STATES];
@@ -237,11 +238,11 @@ static void test_tree_calls_and_batches(void **state) {
     assert_int_equal(lw_batch_create(p.input, 2, NULL, &batch), LW_OK);
     assert_int_equal(lw_batch_create(p.written, 2, NULL, &plain_batch), LW_OK);
     lw_batch_set_inputs(batch, inputs);
-    lw_forward_dynamics_batch(p.input, batch, STATES, p.t, q, v, NULL, many, NULL);
-    lw_forward_dynamics_batch(p.written, plain_batch, STATES, p.t, q, v, NULL, many_expected, NULL);
+    lw_tree_forward_dynamics_batch(p.input, batch, STATES, p.t, q, v, NULL, many, NULL);
+    lw_tree_forward_dynamics_batch(p.written, plain_batch, STATES, p.t, q, v, NULL, many_expected, NULL);
     assert_memory_equal(many, many_expected, (size_t)(nv * STATES) * sizeof *many);
     lw_batch_set_inputs(batch, NULL); /* the defaults again: 7 and 3 */
-    lw_forward_dynamics_batch(p.input, batch, STATES, p.t, q, v, NULL, many, NULL);
+    lw_tree_forward_dynamics_batch(p.input, batch, STATES, p.t, q, v, NULL, many, NULL);
     assert_true(relative_difference(many, many_expected, nv * STATES) > 1e-3);
     lw_batch_destroy(batch);
     lw_batch_destroy(plain_batch);

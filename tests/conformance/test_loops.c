@@ -22,6 +22,7 @@
 #include "closures.h"
 #include "formulations/formulation.h"
 #include "constraints/redundancy.h"
+#include "dynamics/tree_dynamics.h"
 #include "model/joint.h"
 
 #include <stdarg.h>
@@ -170,9 +171,9 @@ static void solve_reference(subject *s) {
     int n = s->free_count, one = 1, info = 0;
     differentiate(s, G, g);
     int m = s->rows;
-    lw_inverse_dynamics(s->model, s->data, s->loops.t, s->q, s->v, zero, bias);
+    lw_open_inverse(s->model, s->data, s->loops.t, s->q, s->v, zero, bias);
     memcpy(s->vdot, s->data->vdot, (size_t)s->nv * sizeof *s->vdot); /* the prescribed ones; in g already */
-    lw_mass_matrix(s->model, s->data, s->loops.t, s->q, M);
+    lw_tree_mass_matrix(s->model, s->data, s->loops.t, s->q, M);
     for (int i = 0; i < n; i++) {
         start[i] = s->tau[s->free_speed[i]] - bias[s->free_speed[i]];
         for (int j = 0; j < n; j++) L[i + j * n] = M[s->free_speed[i] * s->nv + s->free_speed[j]];
@@ -317,7 +318,7 @@ static double imbalance(subject *s, const double *vdot, const double *reactions)
     static double A[6 * LOOP_BODIES * MAX_ROWS];
     double tree[6 * LOOP_JOINTS], net[6 * LOOP_BODIES] = {0}, force[MAX_ROWS], scale = 1, worst = 0;
     int size = 6 * model->body_count;
-    lw_joint_reactions(model, s->data, s->loops.t, s->q, s->v, vdot, tree);
+    lw_open_reactions(model, s->data, s->loops.t, s->q, s->v, vdot, tree);
     for (int j = 0; j < model->joint_count; j++) {
         const lw_joint_entry *entry = &model->joints[j];
         double w[6], at[3];

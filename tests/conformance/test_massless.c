@@ -230,7 +230,7 @@ static void motions_without_mass_in_w_change_nothing(void **state) {
         memcpy(z, y, sizeof y);
         lw_take_state(model, flow->data, 0.3, y, y + nq);
         lw_null_at(flow->null, flow->data);
-        lw_mass_matrix(model, data, 0.3, y, mass);
+        lw_tree_mass_matrix(model, data, 0.3, y, mass);
         for (int k = 0; k < shape->count; k++) { /* M N = 0 */
             double unit[MAX] = {0};
             unit[k] = 1, weights[k] = random_between(&random, -1, 1);

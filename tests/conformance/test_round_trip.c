@@ -42,7 +42,7 @@ static state accelerate(const lw_model *model) {
     if (lw_model_loop_count(model) == 0 && lw_model_constraint_count(model) == 0) {
         lw_data *data;
         assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
-        s.status = lw_forward_dynamics(model, data, 0.3, s.q, s.v, NULL, s.vdot, NULL);
+        s.status = lw_tree_forward_dynamics(model, data, 0.3, s.q, s.v, NULL, s.vdot, NULL);
         lw_data_destroy(data);
     }
     return s;

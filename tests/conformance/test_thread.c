@@ -54,10 +54,11 @@ static void *compute(void *context) {
     for (int s = 0; s < STATES && !w->status; s++) {
         double *out = w->numbers[s];
         random_state(&random, model, q, v);
-        w->status = lw_forward_dynamics(model, data, 0.1 * s, q, v, NULL, out, &error);
-        lw_inverse_dynamics(model, data, 0.1 * s, q, v, out, out + nv);
-        lw_joint_reactions(model, data, 0.1 * s, q, v, out, reactions);
-        lw_body_jacobian(model, data, 0.1 * s, q, nb, jacobian);
+        w->status = lw_tree_forward_dynamics(model, data, 0.1 * s, q, v, NULL, out, &error);
+        if (!w->status)
+            w->status = lw_tree_inverse_dynamics(model, data, 0.1 * s, q, v, out, out + nv, &error);
+        if (!w->status) w->status = lw_joint_reactions(model, data, 0.1 * s, q, v, out, reactions, &error);
+        lw_tree_body_jacobian(model, data, 0.1 * s, q, nb, jacobian);
         lw_energy energy = lw_energy_of(model, data, 0.1 * s, q, v);
         double *more = out + 2 * nv;
         for (int k = 0; k < 6 * nj; k++) more[0] += reactions[k];
@@ -134,7 +135,7 @@ static void *compile_and_ask(void *context) {
             lw_model_compile(spec, NULL, report, &model) != LW_OK ||
             lw_data_create(model, NULL, &data) != LW_OK)
             return context; /* not NULL: failed */
-        if (lw_forward_dynamics(model, data, 0, &q, &v, NULL, &vdot, NULL) != LW_OK) return context;
+        if (lw_tree_forward_dynamics(model, data, 0, &q, &v, NULL, &vdot, NULL) != LW_OK) return context;
         out[k] = vdot;
         lw_data_destroy(data);
         lw_model_destroy(model);

@@ -65,7 +65,7 @@ static void set_up(fixture *f, lw_random *random, int seed) {
         for (int i = 0; i < f->model->motions[k].count; i++)
             f->tau[f->model->links[f->model->motions[k].body].v + f->model->motions[k].speed + i] = 0;
     lw_error error;
-    assert_int_equal(lw_forward_dynamics(f->model, f->data, f->t, f->q, f->v, f->tau, f->vdot, &error),
+    assert_int_equal(lw_tree_forward_dynamics(f->model, f->data, f->t, f->q, f->v, f->tau, f->vdot, &error),
                      LW_OK);
 }
 
@@ -110,7 +110,7 @@ static void forward_inverse_and_mass_matrix_agree(void **state) {
         fixture f;
         set_up(&f, &random, seed);
         double tau[MAX_NV], zero[MAX_NV] = {0}, bias[MAX_NV];
-        lw_inverse_dynamics(f.model, f.data, f.t, f.q, f.v, f.vdot, tau);
+        assert_int_equal(lw_tree_inverse_dynamics(f.model, f.data, f.t, f.q, f.v, f.vdot, tau, NULL), LW_OK);
         int n = 0, free_speed[MAX_NV];
         for (int k = 0; k < f.nv; k++)
             if (!is_prescribed(f.model, k)) free_speed[n++] = k;
@@ -124,8 +124,8 @@ static void forward_inverse_and_mass_matrix_agree(void **state) {
         /* M vdot + bias = tau, on the free speeds; bias holds what prescribed accelerations do */
         double *M = calloc((size_t)(f.nv * f.nv + 1), sizeof *M), *A = calloc((size_t)(n * n + 1), sizeof *A);
         double b[MAX_NV], expected[MAX_NV];
-        lw_inverse_dynamics(f.model, f.data, f.t, f.q, f.v, zero, bias);
-        lw_mass_matrix(f.model, f.data, f.t, f.q, M);
+        assert_int_equal(lw_tree_inverse_dynamics(f.model, f.data, f.t, f.q, f.v, zero, bias, NULL), LW_OK);
+        lw_tree_mass_matrix(f.model, f.data, f.t, f.q, M);
         for (int i = 0; i < n; i++) {
             b[i] = f.tau[free_speed[i]] - bias[free_speed[i]];
             expected[i] = f.vdot[free_speed[i]];
@@ -206,13 +206,13 @@ static void velocities_are_rates_of_poses(void **state) {
               "angular velocity and rate of rotation");
 
         double by_jacobian[6] = {0}, expected[6];
-        lw_body_jacobian(f.model, f.data, f.t, f.q, body, J);
+        lw_tree_body_jacobian(f.model, f.data, f.t, f.q, body, J);
         for (int r = 0; r < 6; r++)
             for (int k = 0; k < f.nv; k++) by_jacobian[r] += J[r * f.nv + k] * f.v[k];
         const double origin[3] = {0, 0, 0};
         lw_body_velocity(f.model, f.data, f.t, f.q, f.v, body, origin, expected, expected + 3);
         check(relative_difference(expected, by_jacobian, 6), agreement, seed, "body Jacobian and velocity");
-        lw_point_jacobian(f.model, f.data, f.t, f.q, body, point, J);
+        lw_tree_point_jacobian(f.model, f.data, f.t, f.q, body, point, J);
         memset(by_jacobian, 0, sizeof by_jacobian);
         for (int r = 0; r < 3; r++)
             for (int k = 0; k < f.nv; k++) by_jacobian[r] += J[r * f.nv + k] * f.v[k];
@@ -263,7 +263,8 @@ static void wrenches_balance_on_every_body(void **state) {
         double *reactions = calloc((size_t)nj * 6 + 6, sizeof *reactions);
         for (int i = 1; i <= model->body_count; i++) {
             double a[3], alpha[3], w[3], numeric_a[3], numeric_alpha[3];
-            lw_joint_reactions(model, f.data, f.t, f.q, f.v, f.vdot, reactions);
+            assert_int_equal(lw_joint_reactions(model, f.data, f.t, f.q, f.v, f.vdot, reactions, NULL),
+                             LW_OK);
             recursion_accelerations(&f, i, a, alpha, w);
             const lw_link *link = &model->links[i];
             const lw_pose *world = &f.data->world[i];
@@ -389,7 +390,7 @@ static void momentum_of_a_free_tree_changes_by_gravity_alone(void **state) {
         assert_int_equal(lw_data_create(f.model, NULL, &f.data), LW_OK);
         f.nq = lw_model_q_size(f.model), f.nv = lw_model_v_size(f.model);
         random_state(&random, f.model, f.q, f.v);
-        assert_int_equal(lw_forward_dynamics(f.model, f.data, f.t, f.q, f.v, NULL, f.vdot, NULL), LW_OK);
+        assert_int_equal(lw_tree_forward_dynamics(f.model, f.data, f.t, f.q, f.v, NULL, f.vdot, NULL), LW_OK);
         double linear[8][3], angular[8][3], q[2 * MAX_NV], v[MAX_NV], rate[3], weight[3] = {0};
         for (int k = 0; k < 8; k++) {
             along(&f, offset(k, h), q, v);

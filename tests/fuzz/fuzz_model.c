@@ -111,7 +111,7 @@ static void accelerate(const lw_model *model, bool ordinary) {
     lw_model_initial_state(model, q, v);
     DEMAND(finite(q, nq) && finite(v, nv));
     DEMAND(lw_data_create(model, NULL, &data) == LW_OK);
-    lw_status status = lw_forward_dynamics(model, data, 0, q, v, NULL, vdot, &error);
+    lw_status status = lw_tree_forward_dynamics(model, data, 0, q, v, NULL, vdot, &error);
     if (status == LW_OK && ordinary) DEMAND(finite(vdot, nv));
     lw_data_destroy(data);
 }

@@ -7,7 +7,7 @@
  */
 #include "random_massless.h"
 #include "formulations/common/checked_accelerations.h"
-#include <linkwork/dynamics.h>
+#include <linkwork/tree.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void weigh(const lw_model *model, double t, const double *q, double *vdot
     double *mass = calloc(n * n + n + 1, sizeof *mass), *product = mass + n * n;
     lw_data *data;
     if (!mass || lw_data_create(model, NULL, &data) != LW_OK) exit(3);
-    lw_mass_matrix(model, data, t, q, mass);
+    lw_tree_mass_matrix(model, data, t, q, mass);
     for (size_t k = 0; k < n * n; k++) product[k / n] += mass[k] * vdot[k % n];
     memcpy(vdot, product, n * sizeof *vdot);
     lw_data_destroy(data);

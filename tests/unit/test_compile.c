@@ -308,8 +308,8 @@ static void the_model_does_not_need_the_spec(void **state) {
         random_state(&random, model, q, v);
         assert_int_equal(lw_data_create(model, NULL, &data[0]), LW_OK);
         assert_int_equal(lw_data_create(other, NULL, &data[1]), LW_OK);
-        assert_int_equal(lw_forward_dynamics(model, data[0], 0.3, q, v, NULL, vdot[0], &error), LW_OK);
-        assert_int_equal(lw_forward_dynamics(other, data[1], 0.3, q, v, NULL, vdot[1], &error), LW_OK);
+        assert_int_equal(lw_tree_forward_dynamics(model, data[0], 0.3, q, v, NULL, vdot[0], &error), LW_OK);
+        assert_int_equal(lw_tree_forward_dynamics(other, data[1], 0.3, q, v, NULL, vdot[1], &error), LW_OK);
         for (int k = 0; k < lw_model_v_size(model); k++) assert_true(vdot[0][k] == vdot[1][k]);
         for (int k = 0; k < 2; k++) lw_data_destroy(data[k]);
         lw_model_destroy(model);

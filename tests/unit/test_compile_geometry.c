@@ -71,7 +71,7 @@ static void same_mechanism(const twin *a, const twin *b, lw_random *random, int 
     double energy[2][2];
     for (int k = 0; k < 2; k++) {
         assert_int_equal(
-            lw_forward_dynamics(twins[k]->model, twins[k]->data, t, q[k], v[k], NULL, vdot[k], &error),
+            lw_tree_forward_dynamics(twins[k]->model, twins[k]->data, t, q[k], v[k], NULL, vdot[k], &error),
             LW_OK);
         lw_energy e = lw_energy_of(twins[k]->model, twins[k]->data, t, q[k], v[k]);
         energy[k][0] = e.kinetic, energy[k][1] = e.potential;
@@ -94,7 +94,9 @@ static void same_mechanism(const twin *a, const twin *b, lw_random *random, int 
     }
     double reactions[2][6 * MAX];
     for (int k = 0; k < 2; k++)
-        lw_joint_reactions(twins[k]->model, twins[k]->data, t, q[k], v[k], vdot[k], reactions[k]);
+        assert_int_equal(
+            lw_joint_reactions(twins[k]->model, twins[k]->data, t, q[k], v[k], vdot[k], reactions[k], NULL),
+            LW_OK);
     for (int j = 0; j < lw_model_joint_count(a->model); j++) {
         double *ra = reactions[0] + 6 * j,
                *rb = reactions[1] + 6 * lw_model_joint(b->model, lw_model_joint_info(a->model, j).name);
@@ -460,10 +462,10 @@ static void free_length_is_the_initial_length(void **state) {
         double q[1], v[1], vdot[1];
         lw_error error;
         lw_model_initial_state(t.model, q, v);
-        assert_int_equal(lw_forward_dynamics(t.model, t.data, 0, q, v, NULL, vdot, &error), LW_OK);
+        assert_int_equal(lw_tree_forward_dynamics(t.model, t.data, 0, q, v, NULL, vdot, &error), LW_OK);
         assert_true(fabs(vdot[0] - (given ? -50 : 0)) < 1e-12); /* length 1.5 of mass 1 */
         q[0] = 0.7;
-        assert_int_equal(lw_forward_dynamics(t.model, t.data, 0, q, v, NULL, vdot, &error), LW_OK);
+        assert_int_equal(lw_tree_forward_dynamics(t.model, t.data, 0, q, v, NULL, vdot, &error), LW_OK);
         assert_true(fabs(vdot[0] - (given ? -70 : -20)) < 1e-12);
         unmake(&t);
     }

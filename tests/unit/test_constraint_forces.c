@@ -2,6 +2,7 @@
  */
 #include "random_loops.h"
 #include "build.h"
+#include "dynamics/tree_dynamics.h"
 #include "formulations/partition/constraint_forces.h"
 
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static lw_method *make_method(const lw_model *model) {
 static double imbalance(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                         const double *vdot, const double *reactions) {
     double tree[LOADS], net[6 * (LOOP_BODIES + 1)] = {0}, scale = 1, worst = 0;
-    lw_joint_reactions(model, data, t, q, v, vdot, tree);
+    lw_open_reactions(model, data, t, q, v, vdot, tree);
     for (int j = 0; j < model->joint_count; j++) {
         const lw_joint_entry *entry = &model->joints[j];
         const lw_pose *second = &data->world[entry->info.bodies[1]];

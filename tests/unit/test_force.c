@@ -38,7 +38,7 @@ static void unmake(mechanism *m) {
 /* Generalised forces of all that acts, if the bodies have no mass or are at rest. */
 static void generalised_forces(const mechanism *m, double t, const double *q, const double *v, double *Q) {
     const double rest[MAX] = {0};
-    lw_inverse_dynamics(m->model, m->data, t, q, v, rest, Q);
+    assert_int_equal(lw_tree_inverse_dynamics(m->model, m->data, t, q, v, rest, Q, NULL), LW_OK);
     for (int k = 0; k < lw_model_v_size(m->model); k++) Q[k] = -Q[k];
 }
 

@@ -44,7 +44,7 @@ static void a_planar_arm_in_closed_form(void **state) {
         const double J[6] = {-2 * sa - sab, -sab, 2 * ca + cab, cab, 0, 0};
         const double speed[3] = {J[0] * 1.5 + J[1] * -0.5, J[2] * 1.5 + J[3] * -0.5, 0}, turn[3] = {0, 0, 1};
         double got[6], twist[12];
-        lw_point_jacobian(model, data, 0, q, 2, tip, got);
+        lw_tree_point_jacobian(model, data, 0, q, 2, tip, got);
         near(got, J, 6, rounding, n, "point Jacobians");
         lw_body_velocity(model, data, 0, q, v, 2, tip, w, l);
         near(l, speed, 3, rounding, n, "velocities");
@@ -54,7 +54,7 @@ static void a_planar_arm_in_closed_form(void **state) {
         const double origin[3] = {2 * ca - 2 * cab, 2 * sa - 2 * sab, 0};
         near(p, origin, 3, rounding, n, "positions");
         near(R, rotation, 9, rounding, n, "rotations");
-        lw_body_jacobian(model, data, 0, q, 2, twist);
+        lw_tree_body_jacobian(model, data, 0, q, 2, twist);
         const double angular[6] = {0, 0, 0, 0, 1, 1};
         near(twist, angular, 6, rounding, n, "angular Jacobians");
         const double linear[6] = {-2 * sa + 2 * sab, 2 * sab, 2 * ca - 2 * cab, -2 * cab, 0, 0};
@@ -137,7 +137,7 @@ static void prescribed_rotations(void **state) {
         lw_error error;
         lw_body_velocity(model, data, t0, q, v, 1, origin, w, l);
         assert_true(fabs(l[1] - (n % 4 == 1 ? 3 : 0)) < rounding);
-        assert_int_equal(lw_forward_dynamics(model, data, t0, q, v, NULL, vdot, &error), LW_OK);
+        assert_int_equal(lw_tree_forward_dynamics(model, data, t0, q, v, NULL, vdot, &error), LW_OK);
         for (int i = 1; i <= 4; i++)
             for (int sign = -1; sign <= 1; sign += 2) {
                 double Rn[9];

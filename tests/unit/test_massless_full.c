@@ -77,7 +77,7 @@ static void look_at_direction(int seed, lw_flow *flow, int k, const double *q, c
     lw_null_add(flow->null, k, 1, n);
     lw_null_times(flow->null, unit, x);
     must_equal(seed, "sums of directions", x, n, nv);
-    lw_mass_matrix(model, data, 0, q, M);
+    lw_tree_mass_matrix(model, data, 0, q, M);
     for (int a = 0; a < nv; a++)
         for (int b = 0; b < nv; b++) x[a] = (b ? x[a] : 0) + M[a * nv + b] * n[b];
     must_equal(seed, "momenta of a direction", x, none, nv);

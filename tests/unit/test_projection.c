@@ -240,14 +240,14 @@ static void metric(const lw_model *model, lw_data *data, const lw_newton_euler *
         mass += s->mass[i] / n;
         for (int k = 0; k < 3; k++) inertia += s->inertia[6 * i + k] / (3 * n);
     }
-    lw_mass_matrix(model, data, 0, q, M);
+    lw_tree_mass_matrix(model, data, 0, q, M);
     for (int i = 1; i <= n; i++) {
         double turning[6 * MOST], moving[3 * MOST], com[3], inverse[9], p[3];
         const lw_pose *frame = &model->bodies[i].frame;
         lw_pose_invert(frame->R, frame->p, inverse, p);
         lw_pose_point(inverse, p, model->bodies[i].com, com); /* in the user's frame */
-        lw_body_jacobian(model, data, 0, q, i, turning);
-        lw_point_jacobian(model, data, 0, q, i, com, moving);
+        lw_tree_body_jacobian(model, data, 0, q, i, turning);
+        lw_tree_point_jacobian(model, data, 0, q, i, com, moving);
         for (int a = 0; a < nv; a++)
             for (int b = 0; b < nv; b++)
                 for (int k = 0; k < 3; k++)

@@ -180,7 +180,7 @@ static void sums_are_one(void **state) {
         random_loops_state(&loops, model, seed % 5 < 3, q, v);
         workspace w = open_workspace(n, m);
         lw_rows *ties = lw_rows_create_loops(model, w.arena);
-        lw_mass_matrix(model, data, loops.t, q, M);
+        lw_tree_mass_matrix(model, data, loops.t, q, M);
         lw_take_state(model, data, loops.t, q, v);
         lw_velocities(model, data);
         lw_world_poses(model, data);

@@ -143,7 +143,7 @@ static double dense_worth(const bench *b, double t, int base, int *freedom, doub
     lw_error error;
     assert_true(nv <= MAX && count <= ROWS);
     assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
-    lw_mass_matrix(model, data, t, b->q, all);
+    lw_tree_mass_matrix(model, data, t, b->q, all);
     lw_take_state(model, data, t, b->q, b->v);
     lw_velocities(model, data);
     lw_world_poses(model, data);

@@ -152,7 +152,7 @@ lw_status lw_loop_method_accelerations(lw_method *base, double t, const double *
     if (reactions) {
         memcpy(method->v, data->v, (size_t)model->nv * sizeof *method->v); /* solve may have corrected them */
         lw_loop_method_rows(method); /* solve may know the rows otherwise */
-        lw_joint_reactions(model, data, t, q, method->v, vdot, reactions);
+        lw_open_reactions(model, data, t, q, method->v, vdot, reactions);
         lw_loop_constraint_reactions(model, data, method->rows, method->lambda, method->body, reactions);
     }
     if (!unique) return LW_OK;

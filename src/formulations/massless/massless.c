@@ -378,7 +378,7 @@ static lw_status accelerations(lw_method *base, double t, const double *q, const
     if (status != LW_OK) return status;
     if (m->shape->count) lw_massless_accelerate_by_rates(m, vdot);
     memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
-    if (reactions) lw_joint_reactions(model, data, t, q, m->v, vdot, reactions);
+    if (reactions) lw_open_reactions(model, data, t, q, m->v, vdot, reactions);
     if (unique)
         for (int k = 0; k < 6 * model->joint_count; k++) unique[k] = true;
     return LW_OK;

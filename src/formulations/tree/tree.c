@@ -77,9 +77,9 @@ static lw_status accelerations(lw_method *base, double t, const double *q, const
                                double *vdot, double *reactions, bool *unique, lw_error *error) {
     const lw_model *model = base->model;
     lw_data *data = ((tree_method *)base)->data;
-    lw_status status = lw_forward_dynamics(model, data, t, q, v, tau, vdot, error);
+    lw_status status = lw_open_forward(model, data, t, q, v, tau, vdot, error);
     if (status != LW_OK) return status;
-    if (reactions) lw_joint_reactions(model, data, t, q, v, vdot, reactions);
+    if (reactions) lw_open_reactions(model, data, t, q, v, vdot, reactions);
     if (unique)
         for (int k = 0; k < 6 * model->joint_count; k++) unique[k] = true; /* a tree has nothing redundant */
     return LW_OK;
