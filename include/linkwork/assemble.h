@@ -30,22 +30,22 @@ typedef struct lw_assembly {
  * depend on where loops are cut. What the given coordinates determine stays on the branch to which the
  * smallest change leads. LW_ERROR_MODEL names the joint or constraint that does not close and by how much.
  * assembly may be NULL. */
-lw_status lw_assemble(const lw_model *model, double t, double *q, double *v, lw_assembly *assembly,
-                      lw_error *error);
+LW_API lw_status lw_assemble(const lw_model *model, double t, double *q, double *v, lw_assembly *assembly,
+                             lw_error *error);
 
 /* Mobility of a mechanism in an assembled position. */
 typedef struct lw_mobility lw_mobility;
-lw_status lw_mobility_create(const lw_model *model, double t, const double *q, lw_mobility **mobility,
-                             lw_error *error);
-void lw_mobility_destroy(lw_mobility *mobility);
-int lw_mobility_freedom(const lw_mobility *mobility); /* speeds that can be chosen */
-int lw_mobility_speeds(const lw_mobility *mobility);  /* of the tree, without prescribed ones */
-int lw_mobility_rows(const lw_mobility *mobility);    /* of closures and constraints */
-int lw_mobility_rank(const lw_mobility *mobility);    /* of these rows */
+LW_API lw_status lw_mobility_create(const lw_model *model, double t, const double *q, lw_mobility **mobility,
+                                    lw_error *error);
+LW_API void lw_mobility_destroy(lw_mobility *mobility);
+LW_API int lw_mobility_freedom(const lw_mobility *mobility); /* speeds that can be chosen */
+LW_API int lw_mobility_speeds(const lw_mobility *mobility);  /* of the tree, without prescribed ones */
+LW_API int lw_mobility_rows(const lw_mobility *mobility);    /* of closures and constraints */
+LW_API int lw_mobility_rank(const lw_mobility *mobility);    /* of these rows */
 /* Redundant rows, rows - rank of them: they could be left out. Joint (-1: a constraint) and sentence of
  * each. */
-int lw_mobility_redundant_joint(const lw_mobility *mobility, int index);
-const char *lw_mobility_redundant(const lw_mobility *mobility, int index);
+LW_API int lw_mobility_redundant_joint(const lw_mobility *mobility, int index);
+LW_API const char *lw_mobility_redundant(const lw_mobility *mobility, int index);
 
 #ifdef __cplusplus
 }

@@ -79,19 +79,19 @@ typedef struct lw_comparison {
 } lw_comparison;
 
 /* The model's suggestions for the run, at most 1 s of it. */
-void lw_compare_defaults(const lw_model *model, lw_compare_options *options);
+LW_API void lw_compare_defaults(const lw_model *model, lw_compare_options *options);
 
 /* Has the method given a wrong number, or failed in its run? A method that declines, or ends its run with a
  * reason of its own, has not; nor one whose run was given up. */
-bool lw_comparison_wrong(const lw_comparison *comparison);
+LW_API bool lw_comparison_wrong(const lw_comparison *comparison);
 
 /* Compares methods on the assembled initial state, on states along the run of the reference, and on the run
  * itself. results has room for lw_method_count(); *count says how many there are. Differences and failures of
  * methods are told in the results; the status tells of the call: names and numbers among the options, a
  * mechanism that cannot be assembled. Times count the processor time of the whole process: let no other
  * thread work meanwhile. */
-lw_status lw_compare(const lw_model *model, const lw_compare_options *options, lw_comparison *results,
-                     int *count, lw_error *error);
+LW_API lw_status lw_compare(const lw_model *model, const lw_compare_options *options, lw_comparison *results,
+                            int *count, lw_error *error);
 
 #ifdef __cplusplus
 }

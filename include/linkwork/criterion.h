@@ -24,20 +24,20 @@ typedef struct lw_merits lw_merits;
 /* Of the joint coordinates of the spanning tree, one for each speed; or of absolute ones, six for each body:
  * x, y, z of the centre of mass, wx, wy, wz, world axes. LW_ERROR_UNSUPPORTED: there are too many for dense
  * matrices. */
-lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **merits, lw_error *error);
-void lw_merits_destroy(lw_merits *merits);
+LW_API lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **merits, lw_error *error);
+LW_API void lw_merits_destroy(lw_merits *merits);
 /* At an assembled position. LW_ERROR_SINGULAR: some motion of the mechanism has no inertia. */
-lw_status lw_merits_evaluate(lw_merits *merits, double t, const double *q, lw_error *error);
+LW_API lw_status lw_merits_evaluate(lw_merits *merits, double t, const double *q, lw_error *error);
 
-int lw_merits_count(const lw_merits *merits);
-const lw_merit *lw_merits_get(const lw_merits *merits, int index);
-int lw_merits_freedom(const lw_merits *merits); /* how many coordinates are independent */
+LW_API int lw_merits_count(const lw_merits *merits);
+LW_API const lw_merit *lw_merits_get(const lw_merits *merits, int index);
+LW_API int lw_merits_freedom(const lw_merits *merits); /* how many coordinates are independent */
 /* How good the chosen ones are as a set: the smallest cos^2 of what each has to itself; 1 if there is nothing
  * to choose. */
-double lw_merits_worth(const lw_merits *merits);
+LW_API double lw_merits_worth(const lw_merits *merits);
 /* False: the mass matrix itself is singular, and cos2_alpha tells how far a coordinate moves for a given
  * kinetic energy, relative to the one that moves most. */
-bool lw_merits_bounded(const lw_merits *merits);
+LW_API bool lw_merits_bounded(const lw_merits *merits);
 
 /* --- loop by loop ------------------------------------------------------------------------------------ */
 
@@ -50,8 +50,8 @@ typedef struct lw_loop_choice {
 
 /* At an assembled position. Fills choices for the first `room` loops; *count is how many there are (0: there
  * is no choice). LW_ERROR_UNSUPPORTED: rcr does not take the model. */
-lw_status lw_loop_choices(const lw_model *model, double t, const double *q, lw_loop_choice *choices, int room,
-                          int *count, lw_error *error);
+LW_API lw_status lw_loop_choices(const lw_model *model, double t, const double *q, lw_loop_choice *choices,
+                                 int room, int *count, lw_error *error);
 
 /* --- along a motion --------------------------------------------------------------------------------- */
 
@@ -71,8 +71,8 @@ typedef struct lw_sweep {
 /* Drives a coordinate over its range from an assembled position q on, each position from the last one; other
  * freedoms move as little as they can, prescribed motions stand still. spec is what the model was compiled
  * from. */
-lw_status lw_merits_sweep(const lw_spec *spec, const lw_model *model, double t, const double *q,
-                          lw_sweep *sweep, lw_error *error);
+LW_API lw_status lw_merits_sweep(const lw_spec *spec, const lw_model *model, double t, const double *q,
+                                 lw_sweep *sweep, lw_error *error);
 
 /* --- cuts ------------------------------------------------------------------------------------------- */
 
@@ -90,14 +90,14 @@ typedef struct lw_cuts lw_cuts;
 
 /* Every possible cut at an assembled position, one loop at a time; the first option is the model's own. spec
  * is what the model was compiled from. LW_ERROR_UNSUPPORTED: too many. */
-lw_status lw_cuts_create(const lw_spec *spec, const lw_model *model, double t, const double *q,
-                         lw_cuts **cuts, lw_error *error);
-void lw_cuts_destroy(lw_cuts *cuts);
-int lw_cuts_count(const lw_cuts *cuts);
-const lw_cut_option *lw_cuts_get(const lw_cuts *cuts, int index);
+LW_API lw_status lw_cuts_create(const lw_spec *spec, const lw_model *model, double t, const double *q,
+                                lw_cuts **cuts, lw_error *error);
+LW_API void lw_cuts_destroy(lw_cuts *cuts);
+LW_API int lw_cuts_count(const lw_cuts *cuts);
+LW_API const lw_cut_option *lw_cuts_get(const lw_cuts *cuts, int index);
 /* The best of those that are free (0: the model's own): one with fewer speeds undetermined, or, if the
  * present best coordinates are worth less than LW_CUT_POOR, with at least LW_CUT_GAIN times as much. */
-int lw_cuts_best(const lw_cuts *cuts);
+LW_API int lw_cuts_best(const lw_cuts *cuts);
 
 #define LW_CUT_POOR 1e-3
 #define LW_CUT_GAIN 10.0
@@ -111,10 +111,10 @@ typedef struct lw_cut_move {
 /* Cuts that lw_model_compile has moved, by the rule of lw_cuts_best at the assembled initial state: those
  * that leave a singular tree, or poor coordinates. A cut that the user asks for stays, and so do all cuts of
  * models that cannot be assembled or are too large. NULL: there is none of this index. */
-int lw_model_cut_move_count(const lw_model *model);
-const lw_cut_move *lw_model_cut_move(const lw_model *model, int index);
+LW_API int lw_model_cut_move_count(const lw_model *model);
+LW_API const lw_cut_move *lw_model_cut_move(const lw_model *model, int index);
 /* The spec's joints get the cut flags of its compiled model, so that variants of it keep the layout of q. */
-lw_status lw_spec_keep_cuts(lw_spec *spec, const lw_model *model);
+LW_API lw_status lw_spec_keep_cuts(lw_spec *spec, const lw_model *model);
 
 #ifdef __cplusplus
 }

@@ -14,8 +14,8 @@ extern "C" {
  * with director-full that of all coordinates and multipliers, with director that of the increments of the
  * tree's coordinates and, where loops close, of the conditions that close them. Dense and cubic: for
  * mechanisms of some dozen bodies. LW_ERROR_INTEGRATION if a step is not found, or not in one piece. */
-lw_status lw_newton_condition(const lw_model *model, const char *method, double h, long steps,
-                              double *condition, lw_error *error);
+LW_API lw_status lw_newton_condition(const lw_model *model, const char *method, double h, long steps,
+                                     double *condition, lw_error *error);
 
 #ifdef __cplusplus
 }

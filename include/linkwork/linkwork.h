@@ -2,6 +2,7 @@
 #ifndef LINKWORK_LINKWORK_H
 #define LINKWORK_LINKWORK_H
 
+#include <linkwork/api.h>
 #include <linkwork/version.h>
 #include <linkwork/text.h>
 #include <linkwork/status.h>

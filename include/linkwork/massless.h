@@ -27,7 +27,7 @@ typedef enum lw_direction_kind {
     LW_DIRECTION_UNDETERMINED
 } lw_direction_kind;
 
-const char *lw_direction_kind_name(lw_direction_kind kind); /* "dynamic", "first order", ... */
+LW_API const char *lw_direction_kind_name(lw_direction_kind kind); /* "dynamic", "first order", ... */
 
 /* One direction without mass, known by the joint speed that stands for it; other joints may have to move
  * along. */
@@ -47,15 +47,15 @@ typedef struct lw_directions lw_directions;
 
 /* The directions of a model. LW_ERROR_SINGULAR if the mechanism is in a singular position whatever its
  * mass. */
-lw_status lw_directions_create(const lw_model *model, lw_directions **directions, lw_error *error);
-void lw_directions_destroy(lw_directions *directions);
-int lw_directions_dynamic(const lw_directions *directions); /* how many directions are dynamic */
-int lw_directions_count(const lw_directions *directions);   /* how many are without mass */
-const lw_direction *lw_directions_at(const lw_directions *directions, int index);
+LW_API lw_status lw_directions_create(const lw_model *model, lw_directions **directions, lw_error *error);
+LW_API void lw_directions_destroy(lw_directions *directions);
+LW_API int lw_directions_dynamic(const lw_directions *directions); /* how many directions are dynamic */
+LW_API int lw_directions_count(const lw_directions *directions);   /* how many are without mass */
+LW_API const lw_direction *lw_directions_at(const lw_directions *directions, int index);
 
 /* Whether springs alone hold the algebraic directions of a model in a stable balance where a run by method
  * massless begins; otherwise what it would say, naming body and direction. */
-lw_status lw_directions_balance(const lw_model *model, lw_error *error);
+LW_API lw_status lw_directions_balance(const lw_model *model, lw_error *error);
 
 #ifdef __cplusplus
 }

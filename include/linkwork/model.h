@@ -22,28 +22,28 @@ typedef struct lw_model lw_model;
 
 /* Compiles a spec. Every fault found goes into the report (which may be NULL); with errors, *model is NULL
  * and the status is not LW_OK. Warnings do not fail. The spec may be destroyed afterwards. */
-lw_status lw_model_compile(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,
-                           lw_model **model);
-void lw_model_destroy(lw_model *model);
+LW_API lw_status lw_model_compile(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,
+                                  lw_model **model);
+LW_API void lw_model_destroy(lw_model *model);
 
-const char *lw_model_name(const lw_model *model);
-const char *lw_model_file(const lw_model *model);
+LW_API const char *lw_model_name(const lw_model *model);
+LW_API const char *lw_model_file(const lw_model *model);
 /* Coordinates of the tree, then angles of joints that close loops, where their number of turns matters
  * (screws, springs and drives that depend on them): these say which turn the angle is in. */
-int lw_model_q_size(const lw_model *model);
-int lw_model_v_size(const lw_model *model);
-const double *lw_model_gravity(const lw_model *model);
-const lw_run_spec *lw_model_run(const lw_model *model); /* what the model file suggests */
+LW_API int lw_model_q_size(const lw_model *model);
+LW_API int lw_model_v_size(const lw_model *model);
+LW_API const double *lw_model_gravity(const lw_model *model);
+LW_API const lw_run_spec *lw_model_run(const lw_model *model); /* what the model file suggests */
 
 /* Bodies, 0 (ground) .. count. */
-int lw_model_body_count(const lw_model *model);             /* without ground */
-int lw_model_body(const lw_model *model, const char *name); /* -1 if there is none */
-const char *lw_model_body_name(const lw_model *model, int body);
-int lw_model_body_parent(const lw_model *model, int body);
-int lw_model_body_joint(const lw_model *model, int body); /* the tree joint that carries it */
-double lw_model_body_mass(const lw_model *model, int body);
-lw_body_kind lw_model_body_kind(const lw_model *model, int body);
-const lw_shape *lw_model_body_shape(const lw_model *model, int body);
+LW_API int lw_model_body_count(const lw_model *model);             /* without ground */
+LW_API int lw_model_body(const lw_model *model, const char *name); /* -1 if there is none */
+LW_API const char *lw_model_body_name(const lw_model *model, int body);
+LW_API int lw_model_body_parent(const lw_model *model, int body);
+LW_API int lw_model_body_joint(const lw_model *model, int body); /* the tree joint that carries it */
+LW_API double lw_model_body_mass(const lw_model *model, int body);
+LW_API lw_body_kind lw_model_body_kind(const lw_model *model, int body);
+LW_API const lw_shape *lw_model_body_shape(const lw_model *model, int body);
 
 /* Joints, 0 .. count-1, in the order of the spec. */
 typedef struct lw_joint_info {
@@ -59,44 +59,44 @@ typedef struct lw_joint_info {
     unsigned prescribed; /* bit k: speed k is prescribed */
 } lw_joint_info;
 
-int lw_model_joint_count(const lw_model *model);
-int lw_model_joint(const lw_model *model, const char *name); /* -1 if there is none */
-lw_joint_info lw_model_joint_info(const lw_model *model, int joint);
+LW_API int lw_model_joint_count(const lw_model *model);
+LW_API int lw_model_joint(const lw_model *model, const char *name); /* -1 if there is none */
+LW_API lw_joint_info lw_model_joint_info(const lw_model *model, int joint);
 
-int lw_model_force_count(const lw_model *model);
-const char *lw_model_force_name(const lw_model *model, int force);
-int lw_model_constraint_count(const lw_model *model);
-const char *lw_model_constraint_name(const lw_model *model, int constraint);
-lw_constraint_type lw_model_constraint_type(const lw_model *model, int constraint);
+LW_API int lw_model_force_count(const lw_model *model);
+LW_API const char *lw_model_force_name(const lw_model *model, int force);
+LW_API int lw_model_constraint_count(const lw_model *model);
+LW_API const char *lw_model_constraint_name(const lw_model *model, int constraint);
+LW_API lw_constraint_type lw_model_constraint_type(const lw_model *model, int constraint);
 
 /* Inputs, 0 .. count-1, in the order of the spec: numbers that force laws, applied forces and drives use and
  * that the caller may change at run time. */
-int lw_model_input_count(const lw_model *model);
-int lw_model_input(const lw_model *model, const char *name); /* -1 if there is none */
-const char *lw_model_input_name(const lw_model *model, int input);
-double lw_model_input_default(const lw_model *model, int input);
+LW_API int lw_model_input_count(const lw_model *model);
+LW_API int lw_model_input(const lw_model *model, const char *name); /* -1 if there is none */
+LW_API const char *lw_model_input_name(const lw_model *model, int input);
+LW_API double lw_model_input_default(const lw_model *model, int input);
 /* Outputs: a model has none yet. */
-int lw_model_output_count(const lw_model *model);
-int lw_model_output(const lw_model *model, const char *name); /* -1 if there is none */
+LW_API int lw_model_output_count(const lw_model *model);
+LW_API int lw_model_output(const lw_model *model, const char *name); /* -1 if there is none */
 
 /* The graph (Mufti 1983, eqs 1, 22-25). Arc h_i is the joint into body i; the joints that carry a body from
  * ground are the base arcs. With one base arc, entry (body, arc) gives C of (1) for arcs 2 .. n and -e1 of
  * (22) for arc 1. */
-int lw_model_incidence(const lw_model *model, int body,
-                       int arc); /* +1 initial, -1 final vertex, else 0; 1 .. n */
-int lw_model_path(const lw_model *model, int arc,
-                  int body); /* T: -1 if the arc is on the way from ground to body */
+LW_API int lw_model_incidence(const lw_model *model, int body,
+                              int arc); /* +1 initial, -1 final vertex, else 0; 1 .. n */
+LW_API int lw_model_path(const lw_model *model, int arc,
+                         int body); /* T: -1 if the arc is on the way from ground to body */
 
 /* Loops, one for each cut joint, in the order of their length. */
-int lw_model_loop_count(const lw_model *model);
-int lw_model_loop_cut(const lw_model *model, int loop);    /* the joint that closes it */
-int lw_model_loop_length(const lw_model *model, int loop); /* joints in it, the cut one included */
-int lw_model_loop_joint(const lw_model *model, int loop, int index,
-                        int *sense);                     /* along it, starting with the cut joint */
-int lw_model_loop_base(const lw_model *model, int loop); /* the body where its two branches meet */
+LW_API int lw_model_loop_count(const lw_model *model);
+LW_API int lw_model_loop_cut(const lw_model *model, int loop);    /* the joint that closes it */
+LW_API int lw_model_loop_length(const lw_model *model, int loop); /* joints in it, the cut one included */
+LW_API int lw_model_loop_joint(const lw_model *model, int loop, int index,
+                               int *sense);                     /* along it, starting with the cut joint */
+LW_API int lw_model_loop_base(const lw_model *model, int loop); /* the body where its two branches meet */
 
 /* The initial state; q and v may be NULL. */
-void lw_model_initial_state(const lw_model *model, double *q, double *v);
+LW_API void lw_model_initial_state(const lw_model *model, double *q, double *v);
 
 #ifdef __cplusplus
 }

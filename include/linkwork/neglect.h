@@ -48,17 +48,19 @@ typedef struct lw_neglect lw_neglect;
 
 /* Finds the inertia below ratio (0 < ratio < 1) in a spec that compiles. The spec stays as it is, and must
  * outlive this. */
-lw_status lw_neglect_create(lw_spec *spec, double ratio, lw_neglect **neglect, lw_error *error);
-void lw_neglect_destroy(lw_neglect *neglect);
-int lw_neglect_count(const lw_neglect *neglect); /* bodies concerned, kept ones included */
-const lw_neglected *lw_neglect_at(const lw_neglect *neglect, int index);
-double lw_neglect_largest(const lw_neglect *neglect); /* the largest ratio that is neglected; 0: nothing is */
+LW_API lw_status lw_neglect_create(lw_spec *spec, double ratio, lw_neglect **neglect, lw_error *error);
+LW_API void lw_neglect_destroy(lw_neglect *neglect);
+LW_API int lw_neglect_count(const lw_neglect *neglect); /* bodies concerned, kept ones included */
+LW_API const lw_neglected *lw_neglect_at(const lw_neglect *neglect, int index);
+LW_API double
+lw_neglect_largest(const lw_neglect *neglect); /* the largest ratio that is neglected; 0: nothing is */
 /* Sets what is neglected to factor times its value in the spec: 0 leaves it out, 1 puts it back. */
-void lw_neglect_scale(lw_neglect *neglect, double factor);
+LW_API void lw_neglect_scale(lw_neglect *neglect, double factor);
 /* A state of the model with its true inertia in the coordinates of the model without: that closes its loops
  * elsewhere than at bodies without mass. */
-lw_status lw_neglect_state(const lw_model *with, const lw_model *without, double t, const double *q_with,
-                           const double *v_with, double *q, double *v, lw_error *error);
+LW_API lw_status lw_neglect_state(const lw_model *with, const lw_model *without, double t,
+                                  const double *q_with, const double *v_with, double *q, double *v,
+                                  lw_error *error);
 
 /* --- the error made by it ------------------------------------------------------------------------- */
 
@@ -85,8 +87,8 @@ typedef struct lw_neglect_error {
 
 /* Estimates the error of the run that options describe; an initial state in them is one of the model with its
  * true inertia. Sets the spec's inertia to its true value. The arrays live as long as neglect does. */
-lw_status lw_neglect_estimate(lw_neglect *neglect, const lw_run_options *options, lw_neglect_error *result,
-                              lw_error *error);
+LW_API lw_status lw_neglect_estimate(lw_neglect *neglect, const lw_run_options *options,
+                                     lw_neglect_error *result, lw_error *error);
 
 /* --- where small inertia makes a run stiff --------------------------------------------------------- */
 
@@ -102,7 +104,7 @@ typedef struct lw_stiff_body {
 /* The bodies whose small inertia, below 1 % of what they are coupled with, makes the initial state's fastest
  * rate at least 30 times that of the rest, and light bodies tied to them by joints; fastest first, at most
  * room. Loops count as open. Cost: a few hundred calls of forward dynamics. */
-lw_status lw_stiff_bodies(lw_spec *spec, lw_stiff_body *bodies, int room, int *count, lw_error *error);
+LW_API lw_status lw_stiff_bodies(lw_spec *spec, lw_stiff_body *bodies, int room, int *count, lw_error *error);
 
 #ifdef __cplusplus
 }

@@ -19,20 +19,20 @@ typedef struct lw_method_info {
     const char *summary;     /* one sentence */
 } lw_method_info;
 
-int lw_method_count(void);
-lw_method_info lw_method_at(int index);
+LW_API int lw_method_count(void);
+LW_API lw_method_info lw_method_at(int index);
 /* Does the method of this name apply to the model? If not, why (and LW_ERROR_UNSUPPORTED) stands in error. */
-lw_status lw_method_applies(const char *method, const lw_model *model, lw_error *error);
+LW_API lw_status lw_method_applies(const char *method, const lw_model *model, lw_error *error);
 /* The method that auto takes, or NULL with a reason in error; why (may be NULL) becomes a sentence. It tries
  * methods that it considers on the assembled initial state. */
-const char *lw_method_auto(const lw_model *model, char *why, size_t size, lw_error *error);
+LW_API const char *lw_method_auto(const lw_model *model, char *why, size_t size, lw_error *error);
 /* The same, tried on a given state. */
-const char *lw_method_auto_at(const lw_model *model, double t, const double *q, const double *v, char *why,
-                              size_t size, lw_error *error);
+LW_API const char *lw_method_auto_at(const lw_model *model, double t, const double *q, const double *v,
+                                     char *why, size_t size, lw_error *error);
 
-int lw_integrator_count(void);
-const char *lw_integrator_name(int index);
-const char *lw_integrator_summary(int index);
+LW_API int lw_integrator_count(void);
+LW_API const char *lw_integrator_name(int index);
+LW_API const char *lw_integrator_summary(int index);
 
 /* Accelerations and joint reactions of one state by one method (NULL: auto): a solver (solver.h) that is
  * created, asked and destroyed. For more than one state, create it once. reactions: joint_count x 6 as in
@@ -40,14 +40,15 @@ const char *lw_integrator_summary(int index);
  * Newton's and Euler's laws for every body, what every joint transmits, the acceleration of every closure and
  * constraint. One that does not pass is LW_ERROR_SINGULAR, which names the place and a method whose answer
  * does. */
-lw_status lw_accelerations(const lw_model *model, const char *method, double t, const double *q,
-                           const double *v, double *vdot, double *reactions, bool *unique, lw_error *error);
+LW_API lw_status lw_accelerations(const lw_model *model, const char *method, double t, const double *q,
+                                  const double *v, double *vdot, double *reactions, bool *unique,
+                                  lw_error *error);
 
 /* The same; balance (may be NULL) receives the amount that the check has found, relative to what acts in the
  * worst place. */
-lw_status lw_accelerations_checked(const lw_model *model, const char *method, double t, const double *q,
-                                   const double *v, double *vdot, double *reactions, bool *unique,
-                                   double *balance, lw_error *error);
+LW_API lw_status lw_accelerations_checked(const lw_model *model, const char *method, double t,
+                                          const double *q, const double *v, double *vdot, double *reactions,
+                                          bool *unique, double *balance, lw_error *error);
 
 typedef struct lw_simulation lw_simulation;
 
@@ -105,17 +106,17 @@ typedef struct lw_run_options {
 } lw_run_options;
 
 /* Fills options with the model's suggestions and the library's defaults. */
-void lw_run_defaults(const lw_model *model, lw_run_options *options);
+LW_API void lw_run_defaults(const lw_model *model, lw_run_options *options);
 /* LW_ERROR_ARGUMENT if a name or number among the options is wrong, whatever the method says of the model. */
-lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_error *error);
+LW_API lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_error *error);
 /* The name of the integrator that a run with these options takes, or with auto begins with. */
-const char *lw_run_integrator(const lw_run_options *options);
+LW_API const char *lw_run_integrator(const lw_run_options *options);
 /* Does the integrator of this name work with the step of these options as a fixed one, without a
  * tolerance? */
-bool lw_integrator_by_step(const char *name, const lw_run_options *options);
+LW_API bool lw_integrator_by_step(const char *name, const lw_run_options *options);
 /* Runs; q and v (may be NULL) receive the final state. */
-lw_status lw_simulate(const lw_model *model, const lw_run_options *options, double *q, double *v,
-                      lw_run_summary *summary, lw_error *error);
+LW_API lw_status lw_simulate(const lw_model *model, const lw_run_options *options, double *q, double *v,
+                             lw_run_summary *summary, lw_error *error);
 
 #ifdef __cplusplus
 }

@@ -31,52 +31,53 @@ extern "C" {
  * options->start. options->end does not bound the simulation; it says for how long lw_simulation_run goes on,
  * and how long the run is that prospects are judged by. Texts among the options are copied. allocator may be
  * NULL. */
-lw_status lw_simulation_create(const lw_model *model, const lw_run_options *options,
-                               const lw_allocator *allocator, lw_simulation **simulation, lw_error *error);
-void lw_simulation_destroy(lw_simulation *simulation);
+LW_API lw_status lw_simulation_create(const lw_model *model, const lw_run_options *options,
+                                      const lw_allocator *allocator, lw_simulation **simulation,
+                                      lw_error *error);
+LW_API void lw_simulation_destroy(lw_simulation *simulation);
 
-const lw_model *lw_simulation_model(const lw_simulation *simulation);
-const char *lw_simulation_method(const lw_simulation *simulation);
+LW_API const lw_model *lw_simulation_model(const lw_simulation *simulation);
+LW_API const char *lw_simulation_method(const lw_simulation *simulation);
 /* Why this method: a sentence. */
-const char *lw_simulation_method_reason(const lw_simulation *simulation);
-const char *lw_simulation_integrator(const lw_simulation *simulation);
+LW_API const char *lw_simulation_method_reason(const lw_simulation *simulation);
+LW_API const char *lw_simulation_integrator(const lw_simulation *simulation);
 
 /* Exactly to t, also beyond options->end, or to an event before it: then LW_EVENT. The integrator's steps do
  * not depend on the times that are asked for; between their ends the state is dense output. After an error
  * the simulation stands where the last successful call has left it. */
-lw_status lw_simulation_advance(lw_simulation *simulation, double t, lw_error *error);
+LW_API lw_status lw_simulation_advance(lw_simulation *simulation, double t, lw_error *error);
 /* To the end of the integrator's next step, or to an event before it: then LW_EVENT. */
-lw_status lw_simulation_step(lw_simulation *simulation, lw_error *error);
+LW_API lw_status lw_simulation_step(lw_simulation *simulation, lw_error *error);
 /* The caller's event that has ended the last call with LW_EVENT, an index of options->events; -1: none. */
-int lw_simulation_event(const lw_simulation *simulation);
+LW_API int lw_simulation_event(const lw_simulation *simulation);
 
-double lw_simulation_time(const lw_simulation *simulation);
+LW_API double lw_simulation_time(const lw_simulation *simulation);
 /* The present state; either may be NULL. */
-lw_status lw_simulation_state(const lw_simulation *simulation, double *q, double *v);
+LW_API lw_status lw_simulation_state(const lw_simulation *simulation, double *q, double *v);
 /* Goes on from this state at this time. Loops that are open by more than rounding are closed by the smallest
  * change that the method's projection finds; a state that it cannot close, or with another drift control does
  * not close, is refused. The change of energy is booked as work of forces. */
-lw_status lw_simulation_set_state(lw_simulation *simulation, double t, const double *q, const double *v,
-                                  lw_error *error);
+LW_API lw_status lw_simulation_set_state(lw_simulation *simulation, double t, const double *q,
+                                         const double *v, lw_error *error);
 /* Back to the state, the time and the inputs that the simulation was created with. */
-lw_status lw_simulation_reset(lw_simulation *simulation, lw_error *error);
+LW_API lw_status lw_simulation_reset(lw_simulation *simulation, lw_error *error);
 
 /* Inputs of the model (lw_model_input), one or all of them. A new value holds from the present time on. */
-lw_status lw_simulation_set_input(lw_simulation *simulation, int input, double value);
-lw_status lw_simulation_set_inputs(lw_simulation *simulation, const double *values);
-double lw_simulation_input(const lw_simulation *simulation, int input);
+LW_API lw_status lw_simulation_set_input(lw_simulation *simulation, int input, double value);
+LW_API lw_status lw_simulation_set_inputs(lw_simulation *simulation, const double *values);
+LW_API double lw_simulation_input(const lw_simulation *simulation, int input);
 /* Outputs of the model (lw_model_output) in the present state. */
-lw_status lw_simulation_output(lw_simulation *simulation, int output, double *value);
-lw_status lw_simulation_outputs(lw_simulation *simulation, double *values);
+LW_API lw_status lw_simulation_output(lw_simulation *simulation, int output, double *value);
+LW_API lw_status lw_simulation_outputs(lw_simulation *simulation, double *values);
 
 /* Accelerations and joint reactions (joint_count x 6, dynamics.h) of the present state, which have passed the
  * balance check; either may be NULL. */
-lw_status lw_simulation_accelerations(lw_simulation *simulation, double *vdot, double *reactions,
-                                      lw_error *error);
+LW_API lw_status lw_simulation_accelerations(lw_simulation *simulation, double *vdot, double *reactions,
+                                             lw_error *error);
 /* Energies of the present state, and where the energy went since the start. */
-lw_status lw_simulation_ledger(lw_simulation *simulation, lw_ledger *ledger);
+LW_API lw_status lw_simulation_ledger(lw_simulation *simulation, lw_ledger *ledger);
 /* Steps, evaluations and the like so far. */
-lw_status lw_simulation_summary(const lw_simulation *simulation, lw_run_summary *summary);
+LW_API lw_status lw_simulation_summary(const lw_simulation *simulation, lw_run_summary *summary);
 
 /* A snapshot is everything that the further motion depends on. After restoring it the same calls give the
  * same bits, for every integrator. A snapshot fits every simulation of the same model with the same method
@@ -84,13 +85,14 @@ lw_status lw_simulation_summary(const lw_simulation *simulation, lw_run_summary 
  * LW_ERROR_ARGUMENT, and the simulation stays as it is. Integrators of SUNDIALS (adams, bdf, ida) keep their
  * history to themselves, and so do steps of method director: restoring takes their steps since the last
  * start, event or change of an input once more. */
-size_t lw_simulation_snapshot_size(const lw_simulation *simulation);
-lw_status lw_simulation_save(const lw_simulation *simulation, void *buffer, size_t size);
-lw_status lw_simulation_restore(lw_simulation *simulation, const void *buffer, size_t size, lw_error *error);
+LW_API size_t lw_simulation_snapshot_size(const lw_simulation *simulation);
+LW_API lw_status lw_simulation_save(const lw_simulation *simulation, void *buffer, size_t size);
+LW_API lw_status lw_simulation_restore(lw_simulation *simulation, const void *buffer, size_t size,
+                                       lw_error *error);
 
 /* From the present time to options->end with a sample for options->observe at every output interval: what
  * lw_simulate does with a simulation of its own. summary may be NULL. */
-lw_status lw_simulation_run(lw_simulation *simulation, lw_run_summary *summary, lw_error *error);
+LW_API lw_status lw_simulation_run(lw_simulation *simulation, lw_run_summary *summary, lw_error *error);
 
 #ifdef __cplusplus
 }

@@ -43,28 +43,28 @@ typedef struct lw_solver_options {
 } lw_solver_options;
 
 /* The method that the model suggests, or auto; with the check. */
-void lw_solver_defaults(const lw_model *model, lw_solver_options *options);
+LW_API void lw_solver_defaults(const lw_model *model, lw_solver_options *options);
 /* allocator may be NULL. */
-lw_status lw_solver_create(const lw_model *model, const lw_solver_options *options,
-                           const lw_allocator *allocator, lw_solver **solver, lw_error *error);
-void lw_solver_destroy(lw_solver *solver);
+LW_API lw_status lw_solver_create(const lw_model *model, const lw_solver_options *options,
+                                  const lw_allocator *allocator, lw_solver **solver, lw_error *error);
+LW_API void lw_solver_destroy(lw_solver *solver);
 
-const lw_model *lw_solver_model(const lw_solver *solver);
-const char *lw_solver_method(const lw_solver *solver);
+LW_API const lw_model *lw_solver_model(const lw_solver *solver);
+LW_API const char *lw_solver_method(const lw_solver *solver);
 /* Why this method: a sentence. */
-const char *lw_solver_method_reason(const lw_solver *solver);
+LW_API const char *lw_solver_method_reason(const lw_solver *solver);
 
 /* vdot of a state under the model's forces and additional generalised forces tau (NULL: none). q and v should
  * satisfy closures and constraints (lw_assemble). Unless the solver is unchecked, the answer has passed the
  * balance check: Newton's and Euler's laws for every body, what every joint transmits, the acceleration of
  * every closure and constraint; one that does not pass is LW_ERROR_SINGULAR, which names the place. */
-lw_status lw_solver_accelerations(lw_solver *solver, double t, const double *q, const double *v,
-                                  const double *tau, double *vdot, lw_error *error);
+LW_API lw_status lw_solver_accelerations(lw_solver *solver, double t, const double *q, const double *v,
+                                         const double *tau, double *vdot, lw_error *error);
 
 /* Of the last successful call of accelerations or inverse dynamics. Wrenches of the first body on the second
  * through each joint, joint_count x 6 (force, torque) as in dynamics.h, and whether each component is
  * determined by the model: redundant constraints may share a load in any way. Either may be NULL. */
-lw_status lw_solver_reactions(lw_solver *solver, double *reactions, bool *unique, lw_error *error);
+LW_API lw_status lw_solver_reactions(lw_solver *solver, double *reactions, bool *unique, lw_error *error);
 /* Which joint forces tau make the mechanism move by vdot, loops and constraints included: forces at the
  * driven joints, and zeros. At prescribed coordinates vdot is taken from the prescription, and tau is the
  * force of the prescribing drive, which takes over all that it can. Where several sets of forces do the same,
@@ -75,39 +75,40 @@ lw_status lw_solver_reactions(lw_solver *solver, double *reactions, bool *unique
  * LW_ERROR_ARGUMENT: q, v or vdot contradict the closures; the row is named. LW_ERROR_SINGULAR: the driven
  * joints cannot do it; the motion in which no drive acts is named. Afterwards lw_solver_reactions and
  * lw_solver_balance are about this motion. */
-lw_status lw_solver_inverse_dynamics(lw_solver *solver, double t, const double *q, const double *v,
-                                     const double *vdot, double *tau, lw_error *error);
+LW_API lw_status lw_solver_inverse_dynamics(lw_solver *solver, double t, const double *q, const double *v,
+                                            const double *vdot, double *tau, lw_error *error);
 /* Of the last inverse dynamics: is each of the nv forces the only one that does it? */
-lw_status lw_solver_unique_forces(lw_solver *solver, bool *unique, lw_error *error);
+LW_API lw_status lw_solver_unique_forces(lw_solver *solver, bool *unique, lw_error *error);
 
 /* The rows of closures and constraints, in the order of the matrix below, and their names: joint "pin",
  * position x. NULL if there is none. */
-int lw_solver_row_count(const lw_solver *solver);
-const char *lw_solver_row_name(const lw_solver *solver, int row);
+LW_API int lw_solver_row_count(const lw_solver *solver);
+LW_API const char *lw_solver_row_name(const lw_solver *solver, int row);
 /* The rows in the speeds of the tree, prescribed ones included: jacobian v = 0, row_count x nv, row by row,
  * in m/s or rad/s (couplings: in theirs). bias (row_count; may be NULL): jacobian vdot = bias for
  * accelerations at the speeds v, which may be NULL only if bias is. */
-lw_status lw_solver_closure_jacobian(lw_solver *solver, double t, const double *q, const double *v,
-                                     double *jacobian, double *bias, lw_error *error);
+LW_API lw_status lw_solver_closure_jacobian(lw_solver *solver, double t, const double *q, const double *v,
+                                            double *jacobian, double *bias, lw_error *error);
 
 /* How many speeds can be chosen at this position: those of the tree that are not prescribed, less the rank of
  * the rows. */
-lw_status lw_solver_mobility(lw_solver *solver, double t, const double *q, int *mobility, lw_error *error);
+LW_API lw_status lw_solver_mobility(lw_solver *solver, double t, const double *q, int *mobility,
+                                    lw_error *error);
 /* A basis of the admissible speeds at this position while prescribed motions stand still: nv x mobility, row
  * by row; prescribed speeds have zeros. columns: the mobility for which there is room, as lw_solver_mobility
  * says. It is orthonormal where turning speeds count as they are and sliding speeds divided by the longest
  * arm of the model, depends on the position only, and continuously so as long as the same coordinates move
  * most. own (may be NULL): per column, the speed that stands for it; columns are in the order of these. */
-lw_status lw_solver_tangent_basis(lw_solver *solver, double t, const double *q, int columns, double *basis,
-                                  int *own, lw_error *error);
+LW_API lw_status lw_solver_tangent_basis(lw_solver *solver, double t, const double *q, int columns,
+                                         double *basis, int *own, lw_error *error);
 /* The mass matrix in a basis (nv x columns, row by row), of admissible speeds or any others: basis' M basis,
  * columns x columns. */
-lw_status lw_solver_mass_matrix(lw_solver *solver, double t, const double *q, int columns,
-                                const double *basis, double *mass, lw_error *error);
+LW_API lw_status lw_solver_mass_matrix(lw_solver *solver, double t, const double *q, int columns,
+                                       const double *basis, double *mass, lw_error *error);
 
 /* The amount that the balance check finds, relative to what acts in the worst place; LW_ERROR_SINGULAR if the
  * last accelerations did not pass for it. NaN: there were none. */
-lw_status lw_solver_balance(lw_solver *solver, double *amount, lw_error *error);
+LW_API lw_status lw_solver_balance(lw_solver *solver, double *amount, lw_error *error);
 
 #ifdef __cplusplus
 }

@@ -220,73 +220,73 @@ typedef struct lw_run_spec {
 
 typedef struct lw_spec lw_spec;
 
-lw_spec *lw_spec_create(const char *name);
-void lw_spec_destroy(lw_spec *spec);
+LW_API lw_spec *lw_spec_create(const char *name);
+LW_API void lw_spec_destroy(lw_spec *spec);
 
 /* A spec as bytes, with a checksum, the same on every machine: for caches, other processes, and programs
  * without model files. *needed (may be NULL) receives how many bytes it takes; with buffer NULL that is all.
  * A buffer of less than that is LW_ERROR_ARGUMENT. */
-lw_status lw_spec_save(const lw_spec *spec, void *buffer, size_t size, size_t *needed);
+LW_API lw_status lw_spec_save(const lw_spec *spec, void *buffer, size_t size, size_t *needed);
 /* The spec again, with parameters that can be set as before. Bytes that are damaged, cut off or of another
  * version are LW_ERROR_FILE, and *spec is NULL. */
-lw_status lw_spec_load(const void *bytes, size_t size, lw_spec **spec, lw_error *error);
+LW_API lw_status lw_spec_load(const void *bytes, size_t size, lw_spec **spec, lw_error *error);
 
 /* The name under which faults of this spec are reported, normally the model file's path. */
-lw_status lw_spec_set_file(lw_spec *spec, const char *file);
+LW_API lw_status lw_spec_set_file(lw_spec *spec, const char *file);
 /* World frame, m/s^2; (0, 0, -9.81) unless set. */
-void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]);
+LW_API void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]);
 /* Adds a constant that expressions may use. LW_ERROR_ARGUMENT: there is one of this name. */
-lw_status lw_spec_add_parameter(lw_spec *spec, const char *name, double value);
+LW_API lw_status lw_spec_add_parameter(lw_spec *spec, const char *name, double value);
 /* Changes a parameter, in SI units, and with it all that depends on it: expressions, other parameters, and
  * the numbers that a model file gives by expressions of it. The spec is then, to the last bit, the one that
  * reading with the new value gives, but fields that the caller has changed keep the caller's values. Refused,
  * with the spec as it was: a name that is not there (error suggests one), a value with which some expression
  * has none, and a value with which the file would describe other objects (a range of repeat): then the file
  * has to be read again with the setting. error may be NULL. */
-lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value, lw_error *error);
+LW_API lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value, lw_error *error);
 /* An input: a number that laws, drives and applied forces may use and that the caller may change at run time
  * (lw_data_set_inputs). value is its default; a second call with the same name changes that. */
-lw_status lw_spec_set_input(lw_spec *spec, const char *name, double value);
-lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run);
+LW_API lw_status lw_spec_set_input(lw_spec *spec, const char *name, double value);
+LW_API lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run);
 
 /* Each add copies what it is given and returns LW_ERROR_MEMORY or LW_OK; faults are found when compiling. */
-lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body);
-lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint);
-lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force);
-lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint);
+LW_API lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body);
+LW_API lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint);
+LW_API lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force);
+LW_API lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint);
 
-const char *lw_spec_name(const lw_spec *spec);
-const char *lw_spec_file(const lw_spec *spec);
-const double *lw_spec_gravity(const lw_spec *spec);
-const lw_run_spec *lw_spec_run(const lw_spec *spec);
-size_t lw_spec_parameter_count(const lw_spec *spec);
-const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value);
-size_t lw_spec_input_count(const lw_spec *spec);
-const char *lw_spec_input(const lw_spec *spec, size_t index, double *value); /* its default */
-size_t lw_spec_body_count(const lw_spec *spec);                              /* ground does not count */
-size_t lw_spec_joint_count(const lw_spec *spec);
-size_t lw_spec_force_count(const lw_spec *spec);
-size_t lw_spec_constraint_count(const lw_spec *spec);
+LW_API const char *lw_spec_name(const lw_spec *spec);
+LW_API const char *lw_spec_file(const lw_spec *spec);
+LW_API const double *lw_spec_gravity(const lw_spec *spec);
+LW_API const lw_run_spec *lw_spec_run(const lw_spec *spec);
+LW_API size_t lw_spec_parameter_count(const lw_spec *spec);
+LW_API const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value);
+LW_API size_t lw_spec_input_count(const lw_spec *spec);
+LW_API const char *lw_spec_input(const lw_spec *spec, size_t index, double *value); /* its default */
+LW_API size_t lw_spec_body_count(const lw_spec *spec); /* ground does not count */
+LW_API size_t lw_spec_joint_count(const lw_spec *spec);
+LW_API size_t lw_spec_force_count(const lw_spec *spec);
+LW_API size_t lw_spec_constraint_count(const lw_spec *spec);
 /* What was added, to read or to edit in place; valid until the next add. */
-lw_body_spec *lw_spec_body(lw_spec *spec, size_t index);
-lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index);
-lw_force_spec *lw_spec_force(lw_spec *spec, size_t index);
-lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index);
+LW_API lw_body_spec *lw_spec_body(lw_spec *spec, size_t index);
+LW_API lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index);
+LW_API lw_force_spec *lw_spec_force(lw_spec *spec, size_t index);
+LW_API lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index);
 
 /* Names of the kinds as they stand in model files. */
-const char *lw_joint_type_name(lw_joint_type type);
-const char *lw_force_type_name(lw_force_type type);
-const char *lw_constraint_type_name(lw_constraint_type type);
-int lw_joint_type_q(lw_joint_type type,
-                    int axis_count); /* coordinates; axis_count matters for translation only */
-int lw_joint_type_v(lw_joint_type type, int axis_count); /* speeds */
-bool lw_joint_type_turns(lw_joint_type type,
-                         int speed); /* speed number speed is a rotation, not a displacement */
+LW_API const char *lw_joint_type_name(lw_joint_type type);
+LW_API const char *lw_force_type_name(lw_force_type type);
+LW_API const char *lw_constraint_type_name(lw_constraint_type type);
+LW_API int lw_joint_type_q(lw_joint_type type,
+                           int axis_count); /* coordinates; axis_count matters for translation only */
+LW_API int lw_joint_type_v(lw_joint_type type, int axis_count); /* speeds */
+LW_API bool lw_joint_type_turns(lw_joint_type type,
+                                int speed); /* speed number speed is a rotation, not a displacement */
 
 /* Mass, centre and inertia of a homogeneous shape, in the body frame, for a mass, or for a density if density
  * > 0. Returns LW_ERROR_ARGUMENT for a shape without the needed extent (a density needs volume). */
-lw_status lw_shape_inertia(const lw_shape *shape, double mass, double density, double *total, double com[3],
-                           double inertia[6]);
+LW_API lw_status lw_shape_inertia(const lw_shape *shape, double mass, double density, double *total,
+                                  double com[3], double inertia[6]);
 
 #ifdef __cplusplus
 }

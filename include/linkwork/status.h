@@ -46,19 +46,19 @@ typedef struct lw_error {
 } lw_error;
 
 /* "file:line:column: object: message; remedy" into text; returns the length needed, as snprintf does. */
-int lw_error_format(const lw_error *error, char *text, size_t size);
+LW_API int lw_error_format(const lw_error *error, char *text, size_t size);
 
-const char *lw_status_text(lw_status status);
+LW_API const char *lw_status_text(lw_status status);
 
 /* An ordered list of faults. It stops taking errors at 1000 and then says so in a last one. */
 typedef struct lw_report lw_report;
 
-lw_report *lw_report_create(void);
-void lw_report_destroy(lw_report *report);
-size_t lw_report_size(const lw_report *report);
-size_t lw_report_errors(const lw_report *report); /* of these, how many are errors and not warnings */
-const lw_error *lw_report_get(const lw_report *report, size_t index);
-lw_status lw_report_add(lw_report *report, const lw_error *error);
+LW_API lw_report *lw_report_create(void);
+LW_API void lw_report_destroy(lw_report *report);
+LW_API size_t lw_report_size(const lw_report *report);
+LW_API size_t lw_report_errors(const lw_report *report); /* of these, how many are errors and not warnings */
+LW_API const lw_error *lw_report_get(const lw_report *report, size_t index);
+LW_API lw_status lw_report_add(lw_report *report, const lw_error *error);
 
 /* Where the library takes memory from; NULL stands for malloc and free. The model and the data of a run each
  * take all they need when they are created, nothing afterwards. */

@@ -26,23 +26,24 @@ extern "C" {
 /* vdot from q, v and additional generalised forces tau (NULL: none); all force elements of the model act.
  * O(n). LW_ERROR_SINGULAR: a massless body leaves some acceleration undetermined; error (may be NULL) names
  * it. */
-lw_status lw_tree_forward_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
-                                   const double *v, const double *tau, double *vdot, lw_error *error);
+LW_API lw_status lw_tree_forward_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
+                                          const double *v, const double *tau, double *vdot, lw_error *error);
 
 /* The additional generalised forces tau that make the tree accelerate by vdot. At prescribed coordinates vdot
  * is taken from the prescription and tau is the force of the prescribing drive. O(n). */
-lw_status lw_tree_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
-                                   const double *v, const double *vdot, double *tau, lw_error *error);
+LW_API lw_status lw_tree_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
+                                          const double *v, const double *vdot, double *tau, lw_error *error);
 
 /* Joint-space mass matrix, nv x nv, symmetric, prescribed coordinates included. */
-lw_status lw_tree_mass_matrix(const lw_model *model, lw_data *data, double t, const double *q, double *mass);
+LW_API lw_status lw_tree_mass_matrix(const lw_model *model, lw_data *data, double t, const double *q,
+                                     double *mass);
 
 /* Twist of a body (angular; linear, of the origin of its frame) = J v; J is 6 x nv. */
-lw_status lw_tree_body_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
-                                double *jacobian);
+LW_API lw_status lw_tree_body_jacobian(const lw_model *model, lw_data *data, double t, const double *q,
+                                       int body, double *jacobian);
 /* Velocity of a point given in the body's frame = J v; J is 3 x nv. */
-lw_status lw_tree_point_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
-                                 const double point[3], double *jacobian);
+LW_API lw_status lw_tree_point_jacobian(const lw_model *model, lw_data *data, double t, const double *q,
+                                        int body, const double point[3], double *jacobian);
 
 /* Many states of one model at once. Coordinate k of state s stands at [k * count + s] in q, v, tau and vdot,
  * so that neighbouring states advance together in one vector instruction; several threads share the states.
@@ -50,20 +51,20 @@ lw_status lw_tree_point_jacobian(const lw_model *model, lw_data *data, double t,
 typedef struct lw_batch lw_batch;
 
 /* threads: how many to use, the caller's included; 0 stands for one for each processor. */
-lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator *allocator,
-                          lw_batch **batch);
-void lw_batch_destroy(lw_batch *batch);
-int lw_batch_lanes(const lw_batch *batch); /* states per vector instruction on this machine */
+LW_API lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator *allocator,
+                                 lw_batch **batch);
+LW_API void lw_batch_destroy(lw_batch *batch);
+LW_API int lw_batch_lanes(const lw_batch *batch); /* states per vector instruction on this machine */
 /* As lw_data_set_inputs; the same inputs act on all states. */
-void lw_batch_set_inputs(lw_batch *batch, const double *inputs);
+LW_API void lw_batch_set_inputs(lw_batch *batch, const double *inputs);
 
 /* tau may be NULL. LW_ERROR_SINGULAR if any state is; its accelerations are then not finite. */
-lw_status lw_tree_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,
-                                         const double *q, const double *v, const double *tau, double *vdot,
-                                         lw_error *error);
-lw_status lw_tree_inverse_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,
-                                         const double *q, const double *v, const double *vdot, double *tau,
-                                         lw_error *error);
+LW_API lw_status lw_tree_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,
+                                                const double *q, const double *v, const double *tau,
+                                                double *vdot, lw_error *error);
+LW_API lw_status lw_tree_inverse_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,
+                                                const double *q, const double *v, const double *vdot,
+                                                double *tau, lw_error *error);
 
 #ifdef __cplusplus
 }

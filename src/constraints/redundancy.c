@@ -148,8 +148,8 @@ static lw_status unique_by_basis(const lw_newton_euler *s, double *F, double *wr
     return LW_OK;
 }
 
-/* By two arbitrary vectors, from sparse factors: a component that neither touches is touched by none, but for a
- * coincidence of probability 1e-9 squared. */
+/* By two arbitrary vectors, from sparse factors: a component that neither touches is touched by none, but for
+ * a coincidence of probability 1e-9 squared. */
 static lw_status unique_by_chance(const lw_newton_euler *s, lw_arena *arena, double *F, double *wrench,
                                   bool *unique, lw_error *error) {
     size_t rows = (size_t)(s->rows->count - s->rows->tree_count);

@@ -32,8 +32,9 @@ static int reader_works(void) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 2 || strcmp(argv[1], LW_VERSION) != 0) {
-        fprintf(stderr, "the headers are of version %s, the program is not\n", LW_VERSION);
+    if (argc != 2 || strcmp(argv[1], LW_VERSION) != 0 || strcmp(lw_version(), LW_VERSION) != 0) {
+        fprintf(stderr, "headers of version %s, library of %s; the program is of another\n", LW_VERSION,
+                lw_version());
         return 1;
     }
     lw_model *model = pendulum();
