@@ -75,6 +75,12 @@ LW_API int lw_model_input_count(const lw_model *model);
 LW_API int lw_model_input(const lw_model *model, const char *name); /* -1 if there is none */
 LW_API const char *lw_model_input_name(const lw_model *model, int input);
 LW_API double lw_model_input_default(const lw_model *model, int input);
+/* Parameters, 0 .. count-1, in the order of the spec, with the values that the model was compiled with
+ * (lw_spec_set_parameter; lw_simulation_set_parameter for those that enter forces only). */
+LW_API int lw_model_parameter_count(const lw_model *model);
+LW_API int lw_model_parameter(const lw_model *model, const char *name); /* -1 if there is none */
+LW_API const char *lw_model_parameter_name(const lw_model *model, int parameter);
+LW_API double lw_model_parameter_value(const lw_model *model, int parameter);
 /* Outputs: a model has none yet. */
 LW_API int lw_model_output_count(const lw_model *model);
 LW_API int lw_model_output(const lw_model *model, const char *name); /* -1 if there is none */

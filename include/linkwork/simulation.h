@@ -36,6 +36,8 @@ LW_API lw_status lw_simulation_create(const lw_model *model, const lw_run_option
                                       lw_error *error);
 LW_API void lw_simulation_destroy(lw_simulation *simulation);
 
+/* The model with the present parameters: the caller's, or one that lives until the next change of a parameter
+ * or the end of the simulation. */
 LW_API const lw_model *lw_simulation_model(const lw_simulation *simulation);
 LW_API const char *lw_simulation_method(const lw_simulation *simulation);
 /* Why this method: a sentence. */
@@ -59,13 +61,21 @@ LW_API lw_status lw_simulation_state(const lw_simulation *simulation, double *q,
  * not close, is refused. The change of energy is booked as work of forces. */
 LW_API lw_status lw_simulation_set_state(lw_simulation *simulation, double t, const double *q,
                                          const double *v, lw_error *error);
-/* Back to the state, the time and the inputs that the simulation was created with. */
+/* Back to the state, the time, the inputs and the parameters that the simulation was created with. */
 LW_API lw_status lw_simulation_reset(lw_simulation *simulation, lw_error *error);
 
 /* Inputs of the model (lw_model_input), one or all of them. A new value holds from the present time on. */
 LW_API lw_status lw_simulation_set_input(lw_simulation *simulation, int input, double value);
 LW_API lw_status lw_simulation_set_inputs(lw_simulation *simulation, const double *values);
 LW_API double lw_simulation_input(const lw_simulation *simulation, int input);
+/* Parameters of the model (lw_model_parameter) that enter nothing but forces; the others are refused, with
+ * the object that depends on them. What depends on the parameter follows, other parameters too, unless they
+ * have been set themselves. The new value holds from the present time on; the state stays. Compiles the model
+ * again, so that it takes far longer than a step, and allocates: use an input for what changes all the
+ * time. */
+LW_API lw_status lw_simulation_set_parameter(lw_simulation *simulation, int parameter, double value,
+                                             lw_error *error);
+LW_API double lw_simulation_parameter(const lw_simulation *simulation, int parameter);
 /* Outputs of the model (lw_model_output) in the present state. */
 LW_API lw_status lw_simulation_output(lw_simulation *simulation, int output, double *value);
 LW_API lw_status lw_simulation_outputs(lw_simulation *simulation, double *values);

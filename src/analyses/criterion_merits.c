@@ -12,7 +12,7 @@
  * Cost     O(n^3) for n coordinates, dense.
  */
 #include "analyses/criterion_merits.h"
-#include "analyses/variant.h"
+#include "model/variant.h"
 #include "constraints/projective_criterion.h"
 #include "constraints/projection.h"
 #include "dynamics/tree_dynamics.h"

@@ -17,10 +17,11 @@
  * Cost     one compilation and O(n^3) for each joint of each loop, for at most TRIALS_MAX of them.
  */
 #include "analyses/criterion_merits.h"
-#include "analyses/variant.h"
 #include "dynamics/tree_dynamics.h"
 #include "linalg/dense.h"
 #include "model/data.h"
+#include "model/kept_spec.h"
+#include "model/variant.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -343,23 +344,32 @@ static lw_status keep_moves(const lw_spec *spec, lw_model *model, const lw_cut_m
     return LW_OK;
 }
 
-lw_status lw_model_compile(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,
-                           lw_model **model) {
+/* Compiles again with better cuts, where there are some. */
+static lw_status improve_cuts(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,
+                              lw_model **model, lw_error *error) {
     lw_cut_move moves[MOVES_MAX];
     int count = 0;
-    if (model) *model = NULL;
-    if (!spec || !model) return LW_ERROR_ARGUMENT;
-    lw_status status = lw_compile_as_cut(spec, allocator, report, model);
-    if (status != LW_OK || (*model)->closure_count == 0) return status;
     lw_spec variant = lw_variant(spec);
-    lw_error error = {0};
-    status = variant.joints ? choose(&variant, *model, moves, MOVES_MAX, &count, &error) : LW_ERROR_MEMORY;
+    if (!variant.joints) return LW_ERROR_MEMORY;
+    lw_status status = choose(&variant, *model, moves, MOVES_MAX, &count, error);
     if (status == LW_OK && count > 0) {
         lw_model_destroy(*model);
         status = lw_compile_as_cut(&variant, allocator, NULL, model);
         if (status == LW_OK) status = keep_moves(spec, *model, moves, count, report);
     }
     free(variant.joints);
+    return status;
+}
+
+lw_status lw_model_compile(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,
+                           lw_model **model) {
+    lw_error error = {0};
+    if (model) *model = NULL;
+    if (!spec || !model) return LW_ERROR_ARGUMENT;
+    lw_status status = lw_compile_as_cut(spec, allocator, report, model);
+    if (status != LW_OK) return status;
+    if ((*model)->closure_count > 0) status = improve_cuts(spec, allocator, report, model, &error);
+    if (status == LW_OK) status = lw_model_keep_spec(*model, spec);
     if (status == LW_OK) return LW_OK;
     lw_complain(report, LW_SEVERITY_ERROR, spec->file, (lw_place){0, 0}, NULL, NULL, "%s",
                 error.message[0] ? error.message : lw_status_text(status));

@@ -10,4 +10,9 @@
  * 32 neighbouring bits, and of others all but one in 4e9. */
 uint32_t lw_crc32(const void *bytes, size_t size);
 
+/* FNV-1a, 64 bits, of bytes that follow those already in so_far; a quick test whether two things are the
+ * same. */
+#define LW_HASH_OF_NOTHING UINT64_C(14695981039346656037)
+uint64_t lw_hash(uint64_t so_far, const void *bytes, size_t size);
+
 #endif

@@ -294,6 +294,22 @@ static lw_status compile_inputs(lw_compiler *compiler) {
     return LW_OK;
 }
 
+static lw_status compile_parameters(lw_compiler *compiler) {
+    const lw_spec *spec = compiler->spec;
+    lw_model *model = compiler->model;
+    int count = (int)spec->parameter_count;
+    model->parameter_values = LW_NEW(model->arena, double, count + 1);
+    if (!model->parameter_values || lw_names_create(model->arena, count, &model->parameter_names) != LW_OK)
+        return LW_ERROR_MEMORY;
+    for (int k = 0; k < count; k++) {
+        model->parameter_names.names[k] = lw_arena_text(model->arena, spec->parameters[k].name);
+        if (!model->parameter_names.names[k]) return LW_ERROR_MEMORY;
+        model->parameter_values[k] = spec->parameters[k].value;
+    }
+    lw_names_sort(&model->parameter_names);
+    return LW_OK;
+}
+
 static void warn_of_unused_inputs(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     for (size_t k = 0; k < spec->input_count; k++) {
@@ -324,7 +340,9 @@ static lw_status compile_header(lw_compiler *compiler) {
     for (size_t k = 0; k < spec->parameter_count; k++)
         compiler->constants[k] =
             (lw_constant){.name = spec->parameters[k].name, .value = spec->parameters[k].value};
-    return model->name && model->file ? compile_inputs(compiler) : LW_ERROR_MEMORY;
+    if (!model->name || !model->file) return LW_ERROR_MEMORY;
+    lw_status status = compile_parameters(compiler);
+    return status == LW_OK ? compile_inputs(compiler) : status;
 }
 
 /* Returns whether the loads, the joint force, the potential and the power of element k are finite. Only the

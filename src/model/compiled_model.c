@@ -26,6 +26,9 @@ static bool is_constraint(const lw_model *model, int constraint) {
 static bool is_input(const lw_model *model, int input) {
     return model && input >= 0 && input < model->input_names.count;
 }
+static bool is_parameter(const lw_model *model, int parameter) {
+    return model && parameter >= 0 && parameter < model->parameter_names.count;
+}
 static bool is_loop(const lw_model *model, int loop) {
     return model && loop >= 0 && loop < model->graph.loop_count;
 }
@@ -91,6 +94,16 @@ const char *lw_model_input_name(const lw_model *model, int input) {
 }
 double lw_model_input_default(const lw_model *model, int input) {
     return is_input(model, input) ? model->input_defaults[input] : NAN;
+}
+int lw_model_parameter_count(const lw_model *model) { return model ? model->parameter_names.count : 0; }
+int lw_model_parameter(const lw_model *model, const char *name) {
+    return model && name ? lw_names_find(&model->parameter_names, name) : -1;
+}
+const char *lw_model_parameter_name(const lw_model *model, int parameter) {
+    return is_parameter(model, parameter) ? model->parameter_names.names[parameter] : NULL;
+}
+double lw_model_parameter_value(const lw_model *model, int parameter) {
+    return is_parameter(model, parameter) ? model->parameter_values[parameter] : NAN;
 }
 int lw_model_output_count(const lw_model *model) {
     (void)model;

@@ -18,6 +18,8 @@
 #include <linkwork/criterion.h>
 #include <linkwork/model.h>
 
+#include <stdint.h>
+
 typedef struct lw_pose {
     double R[9], p[3];
 } lw_pose;
@@ -152,6 +154,13 @@ typedef struct lw_idle {
     double axis[3], moment;
 } lw_idle;
 
+/* What a model keeps of its spec (kept_spec.h). */
+typedef struct lw_kept_spec {
+    const void *bytes; /* The spec as bytes, if it has parameters; otherwise NULL. */
+    size_t size;
+    uint64_t fingerprint; /* A hash of the spec as bytes; 0 if the spec is not known. */
+} lw_kept_spec;
+
 struct lw_model {
     lw_arena *arena;
     const lw_cut_move *moves; /* cuts that lw_model_compile has moved */
@@ -192,6 +201,9 @@ struct lw_model {
     lw_names body_names, joint_names; /* By label, and in the spec's order. */
     lw_names input_names;             /* In the spec's order. */
     double *input_defaults;
+    lw_names parameter_names; /* In the spec's order. */
+    double *parameter_values;
+    lw_kept_spec kept; /* Only in models of lw_model_compile. */
 };
 
 /* The longest arm on a body, in metres: the largest distance of a joint, a constraint's point or the centre

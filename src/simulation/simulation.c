@@ -15,7 +15,7 @@
 
 /* --- creation -------------------------------------------------------------------------------------- */
 
-static lw_status take_memory(lw_simulation *s, const lw_allocator *allocator, lw_error *error) {
+static lw_status take_memory(lw_simulation *s, lw_error *error) {
     const lw_model *model = s->model;
     const lw_run_options *options = &s->plan.options;
     const size_t n = (size_t)s->method->state_size + LW_POWERS;
@@ -25,6 +25,7 @@ static lw_status take_memory(lw_simulation *s, const lw_allocator *allocator, lw
     s->y = LW_NEW(arena, double, n);
     s->q = LW_NEW(arena, double, nq);
     s->shown = LW_NEW(arena, double, nq);
+    s->parameters = LW_NEW(arena, double, lw_model_parameter_count(model) + 1);
     s->v = LW_NEW(arena, double, nv);
     s->work = LW_NEW(arena, double, 4 * n);
     s->kept = LW_NEW(arena, double, n);
@@ -44,7 +45,7 @@ static lw_status take_memory(lw_simulation *s, const lw_allocator *allocator, lw
     if (options->want_reactions)
         s->reactions = LW_NEW(arena, double, 6 * (size_t)lw_model_joint_count(model) + 1);
     s->checked = lw_checked_create(model);
-    if (lw_arena_failed(arena) || !s->checked || lw_data_create(model, allocator, &s->data) != LW_OK)
+    if (lw_arena_failed(arena) || !s->checked || lw_data_create(model, s->allocator, &s->data) != LW_OK)
         return lw_out_of_memory(error);
     s->data->inputs = s->inputs;
     return LW_OK;
@@ -82,7 +83,7 @@ static void look(const lw_simulation *s) {
     s->plan.formulation->from_state(s->method, s->t, s->y, s->q, s->v);
 }
 
-static lw_energy energy_of(lw_simulation *s) {
+lw_energy lw_simulation_energy(lw_simulation *s) {
     const lw_formulation *f = s->plan.formulation;
     look(s);
     return f->energy ? f->energy(s->method, s->t, s->y) : lw_energy_of(s->model, s->data, s->t, s->q, s->v);
@@ -99,7 +100,7 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
     lw_status status = lw_simulation_begin(s, error);
     if (status != LW_OK) return status;
-    s->initial = energy_of(s);
+    s->initial = lw_simulation_energy(s);
     s->lowest = s->initial.potential;
     s->worked = 0;
     return LW_OK;
@@ -120,12 +121,16 @@ lw_status lw_simulation_create(const lw_model *model, const lw_run_options *opti
     }
     s->arena = arena;
     s->model = model;
-    lw_status status = lw_run_plan_make(model, options, arena, &s->plan, error);
+    lw_allocator *own = allocator ? LW_NEW(arena, lw_allocator, 1) : NULL;
+    if (own) *own = *allocator;
+    s->allocator = own;
+    lw_status status = allocator && !own ? lw_out_of_memory(error)
+                                         : lw_run_plan_make(model, options, arena, &s->plan, error);
     if (status == LW_OK && s->plan.integrator->needs_step && options->event_count > 0)
         status = lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose an integrator such as erk or bdf",
                          "integrator %s does not look for events", s->plan.integrator->name);
     if (status == LW_OK) status = create_method(s, error);
-    if (status == LW_OK) status = take_memory(s, allocator, error);
+    if (status == LW_OK) status = take_memory(s, error);
     if (status == LW_OK) status = start(s, error);
     if (status == LW_OK)
         *simulation = s;
@@ -141,6 +146,7 @@ void lw_simulation_destroy(lw_simulation *s) {
     lw_data_destroy(s->data);
     lw_checked_destroy(s->checked);
     lw_passage_end(&s->passage);
+    lw_model_destroy(s->tuned);
     lw_arena_destroy(s->arena);
 }
 
@@ -161,6 +167,26 @@ void lw_simulation_mark(lw_simulation *s, double t, const double *y) {
     f->archive(s->method, &archive);
 }
 
+void lw_simulation_retire_integrator(lw_simulation *s) {
+    if (!s->integration) return;
+    lw_integrator_statistics now;
+    s->integrator->statistics(s->integration, &now);
+    s->before.steps += now.steps;
+    s->before.evaluations += now.evaluations;
+    s->before.rejected += now.rejected;
+    s->integrator->destroy(s->integration);
+    s->integration = NULL;
+    s->looked = (lw_integrator_statistics){0};
+}
+
+static void take_next_integrator(lw_simulation *s) {
+    lw_simulation_retire_integrator(s);
+    s->integrator = s->next;
+    s->next = NULL;
+    s->summary.integrator = s->integrator->name;
+    lw_effort_changes(&s->system.effort);
+}
+
 lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
     const lw_formulation *f = s->plan.formulation;
     lw_system *system = &s->system.base;
@@ -172,6 +198,8 @@ lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
     }
     if (status == LW_OK && f->project) status = f->project(s->method, s->t, s->y, error);
     if (status != LW_OK) return status;
+    /* An integrator that was to take over later, from a state that is no longer reached, starts here. */
+    if (s->next) take_next_integrator(s);
     s->accepted = s->t;
     lw_simulation_mark(s, s->t, s->y);
     if (s->deferred >= 0) memset(s->happened, 0, (size_t)s->plan.options.event_count * sizeof *s->happened);
@@ -191,18 +219,7 @@ lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
 }
 
 static lw_status change_integrator(lw_simulation *s, lw_error *error) {
-    lw_integrator_statistics now;
-    s->integrator->statistics(s->integration, &now);
-    s->before.steps += now.steps;
-    s->before.evaluations += now.evaluations;
-    s->before.rejected += now.rejected;
-    s->integrator->destroy(s->integration);
-    s->integration = NULL;
-    s->integrator = s->next;
-    s->next = NULL;
-    s->looked = (lw_integrator_statistics){0};
-    s->summary.integrator = s->integrator->name;
-    lw_effort_changes(&s->system.effort);
+    take_next_integrator(s);
     s->accepted = s->next_t;
     lw_simulation_mark(s, s->next_t, s->next_y);
     return s->integrator->create(&s->system.base, &s->plan.integrator_options, s->next_t, s->next_y, NULL,
@@ -338,7 +355,7 @@ lw_status lw_simulation_accelerations(lw_simulation *s, double *vdot, double *re
 lw_status lw_simulation_ledger(lw_simulation *s, lw_ledger *ledger) {
     if (!s || !ledger) return LW_ERROR_ARGUMENT;
     const double *books = s->y + s->method->state_size;
-    const lw_energy energy = energy_of(s);
+    const lw_energy energy = lw_simulation_energy(s);
     *ledger = (lw_ledger){energy.kinetic, energy.potential, books[0], books[1], books[2], 0};
     ledger->unaccounted = (energy.kinetic - s->initial.kinetic) + (energy.potential - s->initial.potential) -
                           books[0] - books[1] + books[2];
@@ -391,7 +408,7 @@ lw_status lw_simulation_set_state(lw_simulation *s, double t, const double *q, c
     const size_t size = (size_t)s->system.base.size * sizeof *s->y;
     const lw_formulation *f = s->plan.formulation;
     const double before = s->t;
-    const lw_energy had = energy_of(s);
+    const lw_energy had = lw_simulation_energy(s);
     memcpy(s->kept, s->y, size);
     take_state(s, t, q, v);
     lw_status status = f->project ? f->project(s->method, t, s->y, error) : LW_OK;
@@ -401,16 +418,18 @@ lw_status lw_simulation_set_state(lw_simulation *s, double t, const double *q, c
         memcpy(s->y, s->kept, size);
         return status;
     }
-    const lw_energy has = energy_of(s);
+    const lw_energy has = lw_simulation_energy(s);
     s->y[s->method->state_size + 1] += has.kinetic + has.potential - had.kinetic - had.potential;
     return LW_OK;
 }
 
 lw_status lw_simulation_reset(lw_simulation *s, lw_error *error) {
     if (!s) return is_missing(error);
+    lw_status status = lw_simulation_tune(s, s->plan.model->parameter_values, error);
+    if (status != LW_OK) return status;
     for (int k = 0; k < lw_model_input_count(s->model); k++)
         s->inputs[k] = lw_model_input_default(s->model, k);
-    if (s->integrator != s->plan.integrator) {
+    if (s->integration && s->integrator != s->plan.integrator) {
         s->integrator->destroy(s->integration);
         s->integration = NULL;
     }

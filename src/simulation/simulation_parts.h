@@ -3,6 +3,7 @@
  * simulation.c            the object: creation, advancing, state, inputs
  * simulation_system.c     the system of equations for integrators, and the monitoring of a run
  * simulation_events.c     the caller's events
+ * simulation_parameters.c parameters that change while the mechanism moves
  * simulation_snapshot.c   saving and restoring
  * simulate.c              a whole run with samples, on top of the others
  */
@@ -40,7 +41,8 @@ typedef struct lw_simulation_anchor {
 
 struct lw_simulation {
     lw_arena *arena;
-    const lw_model *model;
+    const lw_allocator *allocator; /* its own copy of the caller's, or NULL */
+    const lw_model *model;         /* with the present parameters: plan.model, the caller's, or tuned */
     lw_run_plan plan;
     lw_method_options method_options; /* options of the plan, with note, inputs and force */
     lw_method *method;
@@ -50,6 +52,8 @@ struct lw_simulation {
     double *q, *v;
     double t_stop; /* The integrator does not step past this time. */
     double *inputs;
+    lw_model *tuned;    /* the model with changed parameters, or NULL */
+    double *parameters; /* workspace: one number per parameter */
     lw_outer_force force;
 
     const lw_integrator *integrator;
@@ -96,6 +100,12 @@ void lw_simulation_mark(lw_simulation *simulation, double t, const double *y);
 lw_status lw_simulation_begin(lw_simulation *simulation, lw_error *error);
 /* Advances to t or to an event before t, without a step past t_stop. */
 lw_status lw_simulation_go(lw_simulation *simulation, double t, double t_stop, lw_error *error);
+/* Sets all parameters, one value for each of the model's. */
+lw_status lw_simulation_tune(lw_simulation *simulation, const double *values, lw_error *error);
+/* Counts the work of the present integrator and destroys it; the next restart creates another one. */
+void lw_simulation_retire_integrator(lw_simulation *simulation);
+/* The energy of the present state, of which q and v are computed. */
+lw_energy lw_simulation_energy(lw_simulation *simulation);
 /* The joint forces of the caller's own force in this state, or NULL if there is none. */
 const double *lw_simulation_tau(lw_simulation *simulation, double t, const double *q, const double *v);
 

@@ -1,13 +1,16 @@
 /* simulation_snapshot.c - saving a simulation and restoring it, to the last bit.
  *
  * A method has no history: its results depend on (t, y), on inputs and, if it has events, on the state at its
- * last event, which is kept, so that the event can be repeated. A snapshot consists of the present state, the
- * inputs, the counts of the monitors, and the integrator. An integrator of this library writes its state to
- * the archive; those of SUNDIALS do not give access to theirs, and repeat the steps since their last restart.
+ * last event, which is kept, so that the event can be repeated. A snapshot consists of the values of the
+ * parameters, the present state, the inputs, the counts of the monitors, and the integrator. An integrator of
+ * this library writes its state to the archive; those of SUNDIALS do not give access to theirs, and repeat
+ * the steps since their last restart.
  *
- * Layout   header (which identifies the simulation), members in the order of `walk`.
+ * Layout   header (which identifies the simulation), values of the parameters, members in the order of
+ *          `walk`.
  */
 #include "simulation/simulation_parts.h"
+#include "core/checksum.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -21,24 +24,6 @@ typedef struct header {
     uint64_t content; /* checksum of the data after the header */
 } header;
 
-/* FNV-1a. */
-static uint64_t hash(uint64_t so_far, const void *data, size_t size) {
-    for (size_t i = 0; i < size; i++) so_far = (so_far ^ ((const unsigned char *)data)[i]) * 1099511628211u;
-    return so_far;
-}
-
-static const uint64_t hash_of_nothing = 14695981039346656037u;
-
-/* A hash of the data in which two models of the same sizes may differ: initial state, gravity, masses. */
-static uint64_t fingerprint(const lw_model *model) {
-    uint64_t h = hash(hash_of_nothing, model->q0, (size_t)model->nq * sizeof *model->q0);
-    h = hash(h, model->v0, (size_t)model->nv * sizeof *model->v0);
-    h = hash(h, model->gravity, sizeof model->gravity);
-    for (int b = 1; b <= model->body_count; b++)
-        h = hash(h, &model->links[b].inertia.mass, sizeof model->links[b].inertia.mass);
-    return h;
-}
-
 static header header_of(const lw_simulation *s, size_t size) {
     header h = {.magic = "lwstate",
                 .version = 1,
@@ -48,13 +33,13 @@ static header header_of(const lw_simulation *s, size_t size) {
                 .state = s->method->state_size,
                 .inputs = lw_model_input_count(s->model),
                 .events = s->plan.options.event_count,
-                .model = fingerprint(s->model)};
+                .model = s->plan.model->kept.fingerprint};
     strncpy(h.method, s->plan.formulation->name, sizeof h.method - 1);
     strncpy(h.integrator, s->integrator->name, sizeof h.integrator - 1);
     return h;
 }
 
-/* Reads or writes everything after the header. */
+/* Reads or writes everything after the header and the values of the parameters. */
 static void walk(lw_simulation *s, lw_archive *a) {
     const int n = s->system.base.size, events = s->plan.options.event_count;
     LW_ARCHIVE_ONE(a, s->t);
@@ -98,21 +83,28 @@ static void walk(lw_simulation *s, lw_archive *a) {
     if (s->integrator->archive) s->integrator->archive(s->integration, a);
 }
 
+static size_t parameters_size(const lw_simulation *s) {
+    return (size_t)lw_model_parameter_count(s->model) * sizeof *s->model->parameter_values;
+}
+
 size_t lw_simulation_snapshot_size(const lw_simulation *s) {
     if (!s) return 0;
     lw_archive a = {.mode = LW_ARCHIVE_MEASURE};
     walk((lw_simulation *)s, &a);
-    return sizeof(header) + a.used;
+    return sizeof(header) + parameters_size(s) + a.used;
 }
 
 lw_status lw_simulation_save(const lw_simulation *s, void *buffer, size_t size) {
     if (!s || !buffer || size < lw_simulation_snapshot_size(s)) return LW_ERROR_ARGUMENT;
     const size_t needed = lw_simulation_snapshot_size(s);
     header h = header_of(s, needed);
-    lw_archive a = {
-        .mode = LW_ARCHIVE_WRITE, .bytes = (unsigned char *)buffer + sizeof h, .size = needed - sizeof h};
+    unsigned char *content = (unsigned char *)buffer + sizeof h;
+    memcpy(content, s->model->parameter_values, parameters_size(s));
+    lw_archive a = {.mode = LW_ARCHIVE_WRITE,
+                    .bytes = content + parameters_size(s),
+                    .size = needed - sizeof h - parameters_size(s)};
     walk((lw_simulation *)s, &a);
-    h.content = hash(hash_of_nothing, a.bytes, a.size);
+    h.content = lw_hash(LW_HASH_OF_NOTHING, content, needed - sizeof h);
     memcpy(buffer, &h, sizeof h);
     return LW_OK;
 }
@@ -139,15 +131,23 @@ static lw_status repeat_steps(lw_simulation *s, lw_error *error) {
 }
 
 static lw_status change_to(lw_simulation *s, const char *name, lw_error *error) {
-    if (strcmp(name, s->integrator->name) == 0) return LW_OK;
+    if (s->integration && strcmp(name, s->integrator->name) == 0) return LW_OK;
     const lw_integrator *other = lw_integrator_find(name);
     if (!other) return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "there is no integrator of its name");
-    s->integrator->destroy(s->integration);
+    if (s->integration) s->integrator->destroy(s->integration);
     s->integration = NULL;
     s->integrator = other;
     s->summary.integrator = other->name;
     return other->create(&s->system.base, &s->plan.integrator_options, s->t, s->y, NULL, &s->integration,
                          error);
+}
+
+static lw_status take_parameters(lw_simulation *s, const unsigned char *content, size_t size,
+                                 lw_error *error) {
+    if (size < parameters_size(s))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "the snapshot is damaged");
+    memcpy(s->parameters, content, parameters_size(s));
+    return lw_simulation_tune(s, s->parameters, error);
 }
 
 lw_status lw_simulation_restore(lw_simulation *s, const void *buffer, size_t size, lw_error *error) {
@@ -160,18 +160,21 @@ lw_status lw_simulation_restore(lw_simulation *s, const void *buffer, size_t siz
     header own = header_of(s, h.size);
     memcpy(own.integrator, h.integrator, sizeof own.integrator);
     if (size >= h.size && h.size >= sizeof h)
-        own.content = hash(hash_of_nothing, (const unsigned char *)buffer + sizeof h, h.size - sizeof h);
+        own.content =
+            lw_hash(LW_HASH_OF_NOTHING, (const unsigned char *)buffer + sizeof h, h.size - sizeof h);
     if (memcmp(&h, &own, sizeof h) != 0 || size < h.size)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
                        "restore it into a simulation of the same model, method and options",
                        "the snapshot is of another simulation, or damaged");
     h.integrator[sizeof h.integrator - 1] = '\0';
-    lw_status status = change_to(s, h.integrator, error);
+    lw_status status = take_parameters(s, (const unsigned char *)buffer + sizeof h, h.size - sizeof h, error);
+    if (status == LW_OK) status = change_to(s, h.integrator, error);
     if (status != LW_OK) return status;
     if (h.size != lw_simulation_snapshot_size(s))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "the snapshot is damaged");
-    lw_archive a = {
-        .mode = LW_ARCHIVE_READ, .bytes = (unsigned char *)buffer + sizeof h, .size = h.size - sizeof h};
+    lw_archive a = {.mode = LW_ARCHIVE_READ,
+                    .bytes = (unsigned char *)buffer + sizeof h + parameters_size(s),
+                    .size = h.size - sizeof h - parameters_size(s)};
     walk(s, &a);
     const lw_formulation *f = s->plan.formulation;
     if (s->system.base.root_count > s->plan.options.event_count) {

@@ -1,0 +1,91 @@
+/* parameter_use.c - which objects of a spec depend on a parameter.
+ *
+ * A parameter is a plain word. An expression depends on it if it mentions the word, or that of another
+ * parameter whose own expression depends on it. Parameters are visited in the order of their evaluation, in
+ * which each needs earlier ones only, so that one pass finds all that are affected.
+ *
+ * Cost     O(parameters x length of all expressions); allocates.
+ */
+#include "model/spec/parameter_use.h"
+#include "model/spec/bindings.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_letter(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool mentions(const char *text, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at++)
+        if ((at == text || !is_letter(at[-1])) && !is_letter(at[length])) return true;
+    return false;
+}
+
+/* The first affected parameter that a text mentions, or NULL. */
+static const char *affected_in(const lw_spec *spec, const bool *affected, const char *text) {
+    for (size_t k = 0; text && k < spec->parameter_count; k++)
+        if (affected[k] && mentions(text, spec->parameters[k].name)) return spec->parameters[k].name;
+    return NULL;
+}
+
+static void find_affected(const lw_spec *spec, size_t index, bool *affected) {
+    affected[index] = true;
+    for (size_t r = 0; r < spec->parameter_count; r++) {
+        const size_t k = spec->parameters[r].evaluated;
+        if (k < spec->parameter_count && affected_in(spec, affected, spec->parameters[k].text))
+            affected[k] = true;
+    }
+}
+
+static lw_status refuse(const lw_spec *spec, size_t index, lw_place place, const char *kind, const char *name,
+                        lw_error *error) {
+    return lw_fail_at(error, LW_ERROR_UNSUPPORTED, spec->file, place, kind, name,
+                      "set it in the spec (lw_spec_set_parameter, --set) and compile again",
+                      "it depends on parameter \"%s\", and only parameters that enter nothing but forces can "
+                      "change while the mechanism moves",
+                      spec->parameters[index].name);
+}
+
+static lw_status look_at_bindings(const lw_spec *spec, size_t index, const bool *affected, lw_error *error) {
+    const lw_bindings *b = &spec->bindings;
+    for (const lw_binding *binding = b->items; binding < b->items + b->count; binding++) {
+        const size_t k = (size_t)binding->object;
+        const char *kind = NULL, *name = NULL;
+        switch (binding->owner) {
+        case LW_OWNER_BODY:
+            kind = "body", name = spec->bodies[k].name;
+            break;
+        case LW_OWNER_JOINT:
+            kind = "joint", name = spec->joints[k].name;
+            break;
+        case LW_OWNER_CONSTRAINT:
+            kind = "constraint", name = spec->constraints[k].name;
+            break;
+        default:
+            if (binding->kind != LW_BIND_STRUCTURE) continue;
+        }
+        for (int o = 0; o < lw_binding_operands(binding->kind); o++)
+            if (affected_in(spec, affected, b->operands[binding->operand + o].text))
+                return refuse(spec, index, binding->place, kind, name, error);
+    }
+    return LW_OK;
+}
+
+static lw_status look_at_motions(const lw_spec *spec, size_t index, const bool *affected, lw_error *error) {
+    for (const lw_joint_spec *joint = spec->joints; joint < spec->joints + spec->joint_count; joint++)
+        for (int k = 0; k < LW_JOINT_MAX_V; k++)
+            if (affected_in(spec, affected, joint->motion[k]))
+                return refuse(spec, index, joint->place, "joint", joint->name, error);
+    return LW_OK;
+}
+
+lw_status lw_parameter_enters_forces_only(const lw_spec *spec, size_t index, lw_error *error) {
+    bool *affected = calloc(spec->parameter_count + 1, sizeof *affected);
+    if (!affected) return lw_out_of_memory(error);
+    find_affected(spec, index, affected);
+    lw_status status = look_at_bindings(spec, index, affected, error);
+    if (status == LW_OK) status = look_at_motions(spec, index, affected, error);
+    free(affected);
+    return status;
+}

@@ -1,0 +1,13 @@
+/* parameter_use.h - which objects of a spec depend on a parameter.
+ */
+#ifndef LW_PARAMETER_USE_H
+#define LW_PARAMETER_USE_H
+
+#include "model/spec/spec_storage.h"
+
+/* LW_OK if nothing but force elements, gravity, defaults of inputs and suggestions for runs depend on
+ * parameter `index`, directly or through other parameters: then it can change while the mechanism moves.
+ * Otherwise LW_ERROR_UNSUPPORTED, and error names another object that depends on it. */
+lw_status lw_parameter_enters_forces_only(const lw_spec *spec, size_t index, lw_error *error);
+
+#endif
