@@ -65,22 +65,19 @@ static void print_text(const lw_model *model, const answer *a) {
         printf("  * not unique: redundant constraints share this load in a way the model does not say\n");
 }
 
-static int solve(const cli_command *command, const lw_model *model, const char *method, bool as_json) {
+static int solve(const cli_command *command, const lw_model *model, const lw_run_options *options,
+                 bool as_json) {
     int nq = lw_model_q_size(model), nv = lw_model_v_size(model), joints = lw_model_joint_count(model);
     double *q = cli_numbers(command, nq), *v = cli_numbers(command, nv);
-    answer a = {method, cli_numbers(command, nv), cli_numbers(command, 6 * joints),
+    answer a = {NULL, cli_numbers(command, nv), cli_numbers(command, 6 * joints),
                 calloc((size_t)(6 * joints + 1), sizeof(bool)), 0};
     int result = CLI_FAILED;
     if (q && v && a.vdot && a.reactions && a.unique) {
         lw_error error = {0};
-        lw_status status = cli_initial_state(model, 0.0, q, v, NULL, &error);
-        if (status == LW_OK && !a.method) {
-            a.method = lw_method_auto_at(model, 0.0, q, v, NULL, 0, &error);
-            if (!a.method) status = error.status ? error.status : LW_ERROR_UNSUPPORTED;
-        }
+        lw_status status = cli_start(model, options, q, v, &a.method, NULL, 0, NULL, &error);
         if (status == LW_OK)
-            status = lw_accelerations_checked(model, a.method, 0.0, q, v, a.vdot, a.reactions, a.unique,
-                                              &a.balance, &error);
+            status = lw_accelerations_checked(model, a.method, options->start, q, v, a.vdot, a.reactions,
+                                              a.unique, &a.balance, &error);
         result = status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);
         if (status == LW_OK && as_json) print_json(model, &a);
         if (status == LW_OK && !as_json) print_text(model, &a);
@@ -106,9 +103,10 @@ static int accel(const cli_command *command, int argc, char **argv) {
     int result;
     if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
                        &result)) {
-        lw_run_options defaults;
-        lw_run_defaults(loaded.model, &defaults);
-        result = solve(command, loaded.model, cli_method(method ? method : defaults.method), as_json);
+        lw_run_options run;
+        lw_run_defaults(loaded.model, &run);
+        if (method) run.method = method;
+        result = solve(command, loaded.model, &run, as_json);
     }
     cli_close_model(&loaded);
     return result;

@@ -58,21 +58,9 @@ static void add_fault(cli_model *loaded, const lw_error *fault) {
     (void)lw_report_add(loaded->report, fault);
 }
 
-/* Reports loops that do not close, and speeds and motions that contradict each other. */
-static bool check_assembly(const cli_command *command, cli_model *loaded) {
-    lw_error error = {0};
-    double *q = cli_numbers(command, lw_model_q_size(loaded->model));
-    double *v = cli_numbers(command, lw_model_v_size(loaded->model));
-    lw_status status = q && v ? cli_initial_state(loaded->model, 0, q, v, loaded->report, &error) : LW_OK;
-    if (status != LW_OK) add_fault(loaded, &error);
-    free(q), free(v);
-    return status == LW_OK;
-}
-
-/* Returns whether a run without other requests would use method massless, or have no method. */
-static bool takes_massless(const lw_model *model) {
-    lw_error error = {0};
-    const char *method = lw_method_auto(model, NULL, 0, &error);
+/* Returns whether auto would use method massless at this state, or find no method. */
+static bool takes_massless(const lw_model *model, double t, const double *q, const double *v) {
+    const char *method = lw_method_auto_at(model, t, q, v, NULL, 0, NULL);
     return !method || strcmp(method, "massless") == 0;
 }
 
@@ -81,7 +69,6 @@ static bool takes_massless(const lw_model *model) {
 static void check_motions(cli_model *loaded) {
     lw_directions *directions = NULL;
     lw_error error = {0};
-    if (!takes_massless(loaded->model)) return;
     if (lw_directions_create(loaded->model, &directions, &error) != LW_OK) return;
     bool determined = true;
     for (int k = 0; k < lw_directions_count(directions); k++) {
@@ -92,6 +79,23 @@ static void check_motions(cli_model *loaded) {
     }
     lw_directions_destroy(directions);
     if (determined && lw_directions_balance(loaded->model, &error) != LW_OK) add_fault(loaded, &error);
+}
+
+/* Reports loops that do not close, and speeds and motions that contradict each other; then motions without
+ * mass, where a run would have to do with them. */
+static void check_start(const cli_command *command, cli_model *loaded) {
+    lw_error error = {0};
+    lw_run_options options;
+    double *q = cli_numbers(command, lw_model_q_size(loaded->model));
+    double *v = cli_numbers(command, lw_model_v_size(loaded->model));
+    lw_run_defaults(loaded->model, &options);
+    if (q && v) {
+        if (cli_start(loaded->model, &options, q, v, NULL, NULL, 0, loaded->report, &error) != LW_OK)
+            add_fault(loaded, &error);
+        else if (takes_massless(loaded->model, options.start, q, v))
+            check_motions(loaded);
+    }
+    free(q), free(v);
 }
 
 /* --- the report ------------------------------------------------------------------------------------ */
@@ -173,7 +177,7 @@ static int check(const cli_command *command, int argc, char **argv) {
     if (loaded.report) {
         if (loaded.model) {
             check_run(&loaded, loaded.model);
-            if (check_assembly(command, &loaded)) check_motions(&loaded);
+            check_start(command, &loaded);
         } else
             check_run_alone(command, &settings, &loaded);
         int told = report(command, &loaded, as_json);

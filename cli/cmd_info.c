@@ -36,6 +36,12 @@ static const char *reason_of(lw_error *error, char *text, size_t size) {
     return text;
 }
 
+/* The choice of auto at the start or, where that is not to be had, by the model alone. */
+static const char *automatic(const lw_model *model, const info_start *start, char *why, size_t size) {
+    if (!start->assembled) return lw_method_auto(model, why, size, NULL);
+    return lw_method_auto_at(model, start->t, start->q, start->v, why, size, NULL);
+}
+
 /* --- totals --------------------------------------------------------------------------------------- */
 
 typedef struct totals {
@@ -164,7 +170,7 @@ static void print_elements(const cli_model *m) {
                lw_constraint_type_name(lw_model_constraint_type(model, i)));
 }
 
-static void print_methods(const lw_model *model) {
+static void print_methods(const lw_model *model, const info_start *start) {
     printf("\nmethods\n");
     for (int i = 0; i < lw_method_count(); i++) {
         lw_method_info method = lw_method_at(i);
@@ -177,14 +183,14 @@ static void print_methods(const lw_model *model) {
             printf("  %-12s does not apply: %s\n", method.name, reason_of(&error, reason, sizeof reason));
     }
     char why[256];
-    const char *chosen = lw_method_auto(model, why, sizeof why, NULL);
+    const char *chosen = automatic(model, start, why, sizeof why);
     if (chosen) printf("  %-12s takes %s: %s\n", "auto", chosen, why);
     printf("\nintegrators\n");
     for (int i = 0; i < lw_integrator_count(); i++)
         printf("  %-12s %s\n", lw_integrator_name(i), lw_integrator_summary(i));
 }
 
-static void print_text(const cli_model *m, bool matrices) {
+static void print_text(const cli_model *m, const info_start *start, bool matrices) {
     const lw_model *model = m->model;
     totals sum = count_totals(model);
     int n = lw_model_body_count(model);
@@ -199,10 +205,10 @@ static void print_text(const cli_model *m, bool matrices) {
     if (matrices || n <= MATRIX_MAX) print_graph(model, sum.bases);
     print_loops(model);
     info_print_cuts(m);
-    info_print_closing(model);
+    info_print_closing(model, start);
     info_print_massless(m);
     print_elements(m);
-    print_methods(model);
+    print_methods(model, start);
 }
 
 /* --- JSON ----------------------------------------------------------------------------------------- */
@@ -313,7 +319,7 @@ static void json_elements(json *j, const cli_model *m) {
     json_array_end(j);
 }
 
-static void json_methods(json *j, const lw_model *model) {
+static void json_methods(json *j, const lw_model *model, const info_start *start) {
     json_array(j, "methods");
     for (int i = 0; i < lw_method_count(); i++) {
         lw_method_info method = lw_method_at(i);
@@ -331,7 +337,7 @@ static void json_methods(json *j, const lw_model *model) {
     }
     json_array_end(j);
     char why[256] = "";
-    json_text(j, "auto", lw_method_auto(model, why, sizeof why, NULL));
+    json_text(j, "auto", automatic(model, start, why, sizeof why));
     json_array(j, "integrators");
     for (int i = 0; i < lw_integrator_count(); i++) {
         json_object(j, NULL);
@@ -342,7 +348,8 @@ static void json_methods(json *j, const lw_model *model) {
     json_array_end(j);
 }
 
-static int print_json(const cli_command *command, const cli_model *m, const info_criterion *criterion) {
+static int print_json(const cli_command *command, const cli_model *m, const info_start *start,
+                      const info_criterion *criterion) {
     const lw_model *model = m->model;
     totals sum = count_totals(model);
     json j;
@@ -358,11 +365,11 @@ static int print_json(const cli_command *command, const cli_model *m, const info
     json_integer(&j, "prescribed", sum.prescribed);
     json_integer(&j, "closure_rows", sum.closure_rows);
     json_object_end(&j);
-    info_json_closing(&j, model);
+    info_json_closing(&j, model, start);
     info_json_massless(&j, m);
     json_elements(&j, m);
-    json_methods(&j, model);
-    int result = criterion->wanted ? info_json_criterion(command, &j, m, criterion) : CLI_DONE;
+    json_methods(&j, model, start);
+    int result = criterion->wanted ? info_json_criterion(command, &j, m, start, criterion) : CLI_DONE;
     json_object_end(&j);
     json_end(&j);
     return result;
@@ -388,6 +395,7 @@ static int info(const cli_command *command, int argc, char **argv) {
         {"json", NULL, "print one JSON document", NULL, .flag = &as_json},
     };
     cli_model loaded;
+    info_start start = {.q = NULL};
     int result;
     if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
                        &result)) {
@@ -397,13 +405,16 @@ static int info(const cli_command *command, int argc, char **argv) {
         else if (criterion.points > 0 && !criterion.sweep)
             result =
                 cli_say(command, CLI_WRONG, "--points: these are the points of a --sweep; give that too");
+        else if (!info_find_start(command, loaded.model, &start))
+            result = CLI_FAILED;
         else if (as_json)
-            result = print_json(command, &loaded, &criterion);
+            result = print_json(command, &loaded, &start, &criterion);
         else {
-            print_text(&loaded, matrices);
-            if (criterion.wanted) result = info_print_criterion(command, &loaded, &criterion);
+            print_text(&loaded, &start, matrices);
+            if (criterion.wanted) result = info_print_criterion(command, &loaded, &start, &criterion);
         }
     }
+    info_free_start(&start);
     cli_close_model(&loaded);
     return result;
 }

@@ -133,8 +133,6 @@ static lw_run_options options_of(const lw_model *model, const request *asked, bo
         options.drift = asked->run.drift ? asked->run.drift : "baumgarte";
         options.baumgarte_alpha = asked->alpha, options.baumgarte_beta = asked->beta;
     }
-    /* Only one method can fulfil these requests, which therefore choose it. */
-    if (!options.method && (options.independent || options.reactions)) options.method = "partition";
     if (asked->most > 0) options.max_steps = asked->most < 1e18 ? (long)asked->most : 1000000000000000000;
     options.method = cli_method(options.method);
     complete(&options);
@@ -320,20 +318,33 @@ static int open_results(run *r, lw_run_options *options, const request *asked) {
     return CLI_DONE;
 }
 
+/* The start, from now on given, and the method. */
+static lw_status find_start(run *r, lw_run_options *options, lw_error *error) {
+    const char *asked = options->method;
+    lw_status status;
+    char *why = r->why;
+    if (!r->neglect.with) {
+        status = cli_start(r->model, options, r->q, r->v, &options->method, why, sizeof r->why, NULL, error);
+        options->q = r->q, options->v = r->v;
+        options->as_given = true;
+    } else {
+        status = run_neglect_start(r->command, &r->neglect, r->model, options->start, r->q, r->v, error);
+        options->q = r->q, options->v = r->v;
+        options->as_given = true;
+        if (status == LW_OK)
+            status = lw_run_start(r->model, options, r->q, r->v, NULL, &options->method, why, sizeof r->why,
+                                  error);
+    }
+    if (asked) why[0] = '\0';
+    return status;
+}
+
 static int simulate(run *r, lw_run_options *options, const request *asked) {
     lw_error error = {0}, close_error = {0};
     const char *out = asked->run.out;
     lw_status status = lw_run_check(r->model, options, &error);
-    if (status == LW_OK)
-        status = r->neglect.with ? run_neglect_start(r->command, &r->neglect, r->model, options->start, r->q,
-                                                     r->v, &error)
-                                 : cli_initial_state(r->model, options->start, r->q, r->v, NULL, &error);
+    status = status == LW_OK ? find_start(r, options, &error) : status;
     if (status != LW_OK) return cli_fault(r->command, status, &error);
-    if (!options->method)
-        options->method =
-            lw_method_auto_at(r->model, options->start, r->q, r->v, r->why, sizeof r->why, &error);
-    if (!options->method)
-        return cli_fault(r->command, error.status ? error.status : LW_ERROR_UNSUPPORTED, &error);
     if (asked->penalty > 0 && strcmp(options->method, "penalty") != 0)
         return cli_say(r->command, CLI_WRONG, "--penalty is for --method penalty, and this run is by %s",
                        options->method);
@@ -343,8 +354,6 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
     options->interrupted = interrupted;
     options->event = hear;
     options->context = r;
-    options->q = r->q, options->v = r->v;
-    options->as_given = true;
     stop_watch();
     memcpy(r->q_start, r->q, (size_t)lw_model_q_size(r->model) * sizeof *r->q);
     status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);

@@ -6,27 +6,34 @@
 #include <stdlib.h>
 
 typedef struct closing {
-    bool assembled;
-    lw_assembly assembly;
     lw_mobility *mobility; /* NULL if it is not known */
     char fault[1024];      /* why it is not known */
 } closing;
 
-static void examine(const lw_model *model, closing *c) {
-    *c = (closing){.assembled = false};
-    double *q = calloc((size_t)lw_model_q_size(model) + 1, sizeof *q);
-    double *v = calloc((size_t)lw_model_v_size(model) + 1, sizeof *v);
-    lw_error error = {0};
-    if (q && v) {
-        lw_model_initial_state(model, q, v);
-        c->assembled = lw_assemble(model, 0, q, v, &c->assembly, &error) == LW_OK;
-        if (c->assembled) lw_mobility_create(model, 0, q, &c->mobility, &error);
-    }
-    if (!c->mobility) {
-        error.file[0] = '\0';
-        lw_error_format(&error, c->fault, sizeof c->fault);
-    }
-    free(q), free(v);
+bool info_find_start(const cli_command *command, const lw_model *model, info_start *start) {
+    lw_run_options options;
+    lw_run_defaults(model, &options);
+    *start = (info_start){.t = options.start,
+                          .q = cli_numbers(command, lw_model_q_size(model)),
+                          .v = cli_numbers(command, lw_model_v_size(model))};
+    if (!start->q || !start->v) return false;
+    start->assembled = lw_run_start(model, &options, start->q, start->v, &start->assembly, NULL, NULL, 0,
+                                    &start->error) == LW_OK;
+    return true;
+}
+
+void info_free_start(info_start *start) {
+    free(start->q);
+    free(start->v);
+}
+
+static void examine(const lw_model *model, const info_start *start, closing *c) {
+    *c = (closing){.mobility = NULL};
+    lw_error error = start->error;
+    if (start->assembled) lw_mobility_create(model, start->t, start->q, &c->mobility, &error);
+    if (c->mobility) return;
+    error.file[0] = '\0';
+    lw_error_format(&error, c->fault, sizeof c->fault);
 }
 
 static void print_given(const lw_model *model, int joint, double change, const char *what) {
@@ -36,10 +43,11 @@ static void print_given(const lw_model *model, int joint, double change, const c
            what, lw_model_joint_info(model, joint).name, change);
 }
 
-void info_print_closing(const lw_model *model) {
+void info_print_closing(const lw_model *model, const info_start *start) {
+    const lw_assembly *assembly = &start->assembly;
     closing c;
-    examine(model, &c);
-    if (!c.assembled || !c.mobility) {
+    examine(model, start, &c);
+    if (!c.mobility) {
         printf("\nmobility: not known, %s\n", c.fault);
         return;
     }
@@ -50,21 +58,22 @@ void info_print_closing(const lw_model *model) {
     printf("\n");
     if (cli_cannot_move(model, c.mobility)) printf("  warning: mobility 0: nothing can move\n");
     if (rows > 0)
-        printf("  initial state closed to %.2g (position), %.2g (velocity), %d rounds\n", c.assembly.position,
-               c.assembly.velocity, c.assembly.rounds);
-    print_given(model, c.assembly.moved_joint, c.assembly.moved, "coordinates");
-    print_given(model, c.assembly.changed_joint, c.assembly.changed, "speeds");
+        printf("  initial state closed to %.2g (position), %.2g (velocity), %d rounds\n", assembly->position,
+               assembly->velocity, assembly->rounds);
+    print_given(model, assembly->moved_joint, assembly->moved, "coordinates");
+    print_given(model, assembly->changed_joint, assembly->changed, "speeds");
     if (rows > rank)
         printf("  redundant rows, which could be left out (reactions are then not all unique)\n");
     for (int k = 0; k < rows - rank; k++) printf("    %s\n", lw_mobility_redundant(c.mobility, k));
     lw_mobility_destroy(c.mobility);
 }
 
-void info_json_closing(json *j, const lw_model *model) {
+void info_json_closing(json *j, const lw_model *model, const info_start *start) {
+    const lw_assembly *assembly = &start->assembly;
     closing c;
-    examine(model, &c);
+    examine(model, start, &c);
     json_object(j, "mobility");
-    json_bool(j, "assembled", c.assembled);
+    json_bool(j, "assembled", start->assembled);
     if (c.mobility) {
         int rows = lw_mobility_rows(c.mobility), rank = lw_mobility_rank(c.mobility);
         json_integer(j, "freedom", lw_mobility_freedom(c.mobility));
@@ -74,10 +83,10 @@ void info_json_closing(json *j, const lw_model *model) {
         json_array(j, "redundant");
         for (int k = 0; k < rows - rank; k++) json_text(j, NULL, lw_mobility_redundant(c.mobility, k));
         json_array_end(j);
-        json_number(j, "position_violation", c.assembly.position);
-        json_number(j, "velocity_violation", c.assembly.velocity);
-        json_number(j, "given_moved_by", c.assembly.moved);
-        json_number(j, "given_changed_by", c.assembly.changed);
+        json_number(j, "position_violation", assembly->position);
+        json_number(j, "velocity_violation", assembly->velocity);
+        json_number(j, "given_moved_by", assembly->moved);
+        json_number(j, "given_changed_by", assembly->changed);
     } else
         json_text(j, "reason", c.fault);
     json_object_end(j);

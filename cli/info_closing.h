@@ -7,7 +7,19 @@
 #include "json.h"
 #include "load.h"
 
-void info_print_closing(const lw_model *model);
-void info_json_closing(json *j, const lw_model *model);
+/* Where a run would start. */
+typedef struct info_start {
+    double t, *q, *v;
+    bool assembled;
+    lw_assembly assembly;
+    lw_error error; /* why it is not assembled */
+} info_start;
+
+/* Returns false, with a message, if there is no memory. */
+bool info_find_start(const cli_command *command, const lw_model *model, info_start *start);
+void info_free_start(info_start *start);
+
+void info_print_closing(const lw_model *model, const info_start *start);
+void info_json_closing(json *j, const lw_model *model, const info_start *start);
 
 #endif

@@ -409,42 +409,38 @@ static void tell_cuts(json *j, const lw_model *model, const lw_cuts *cuts, const
     if (j) json_array_end(j);
 }
 
-static int tell(const cli_command *command, json *j, const cli_model *m, const info_criterion *request) {
-    lw_error error = {0};
+static int tell(const cli_command *command, json *j, const cli_model *m, const info_start *start,
+                const info_criterion *request) {
+    lw_error error = start->error;
     lw_merits *merits = NULL;
     lw_cuts *cuts = NULL;
-    double *q = cli_numbers(command, lw_model_q_size(m->model)),
-           *v = cli_numbers(command, lw_model_v_size(m->model));
-    int result = q && v ? CLI_DONE : CLI_FAILED;
+    int result = CLI_DONE;
     if (j) json_object(j, "criterion");
-    if (result == CLI_DONE) {
-        lw_model_initial_state(m->model, q, v);
-        lw_status status = lw_assemble(m->model, 0, q, v, NULL, &error);
-        if (status == LW_OK) status = lw_merits_create(m->model, request->absolute, &merits, &error);
-        if (status == LW_OK) status = lw_merits_evaluate(merits, 0, q, &error);
-        if (status != LW_OK) result = cli_fault(command, status, &error);
-    }
+    lw_status status = start->assembled ? LW_OK : error.status;
+    if (status == LW_OK) status = lw_merits_create(m->model, request->absolute, &merits, &error);
+    if (status == LW_OK) status = lw_merits_evaluate(merits, start->t, start->q, &error);
+    if (status != LW_OK) result = cli_fault(command, status, &error);
     if (result == CLI_DONE && j) json_merits(j, merits);
     if (result == CLI_DONE && !j) tell_state(merits, request->absolute);
-    if (result == CLI_DONE && !request->absolute) result = tell_loops(command, j, m->model, q, merits);
+    if (result == CLI_DONE && !request->absolute) result = tell_loops(command, j, m->model, start->q, merits);
     if (result == CLI_DONE && !request->absolute) {
-        lw_status status = lw_cuts_create(m->spec, m->model, 0, q, &cuts, &error);
+        status = lw_cuts_create(m->spec, m->model, start->t, start->q, &cuts, &error);
         if (status != LW_OK && status != LW_ERROR_UNSUPPORTED) result = cli_fault(command, status, &error);
         if (result == CLI_DONE) tell_cuts(j, m->model, cuts, &error);
     }
-    if (result == CLI_DONE && request->sweep) result = sweep(command, j, m, request, q);
+    if (result == CLI_DONE && request->sweep) result = sweep(command, j, m, request, start->q);
     if (j) json_object_end(j);
     lw_cuts_destroy(cuts);
     lw_merits_destroy(merits);
-    free(q), free(v);
     return result;
 }
 
-int info_print_criterion(const cli_command *command, const cli_model *m, const info_criterion *request) {
-    return tell(command, NULL, m, request);
+int info_print_criterion(const cli_command *command, const cli_model *m, const info_start *start,
+                         const info_criterion *request) {
+    return tell(command, NULL, m, start, request);
 }
 
-int info_json_criterion(const cli_command *command, json *j, const cli_model *m,
+int info_json_criterion(const cli_command *command, json *j, const cli_model *m, const info_start *start,
                         const info_criterion *request) {
-    return tell(command, j, m, request);
+    return tell(command, j, m, start, request);
 }

@@ -3,6 +3,7 @@
 #ifndef CLI_INFO_CRITERION_H
 #define CLI_INFO_CRITERION_H
 
+#include "info_closing.h"
 #include "json.h"
 #include "load.h"
 
@@ -19,8 +20,9 @@ void info_print_cuts(const cli_model *m);
 const char *info_cut_reason(const cli_model *m, int loop, char *text, size_t size);
 
 /* Both return the exit status. */
-int info_print_criterion(const cli_command *command, const cli_model *m, const info_criterion *request);
-int info_json_criterion(const cli_command *command, json *j, const cli_model *m,
+int info_print_criterion(const cli_command *command, const cli_model *m, const info_start *start,
+                         const info_criterion *request);
+int info_json_criterion(const cli_command *command, json *j, const cli_model *m, const info_start *start,
                         const info_criterion *request);
 
 #endif

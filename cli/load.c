@@ -189,15 +189,14 @@ void cli_warn_of_rest(const lw_model *model, const double *q_start, const double
     warn(NULL, &warning);
 }
 
-lw_status cli_initial_state(const lw_model *model, double t, double *q, double *v, lw_report *report,
-                            lw_error *error) {
+lw_status cli_start(const lw_model *model, const lw_run_options *options, double *q, double *v,
+                    const char **method, char *why, size_t size, lw_report *report, lw_error *error) {
     lw_assembly assembly;
-    lw_model_initial_state(model, q, v);
-    lw_status status = lw_assemble(model, t, q, v, &assembly, error);
+    lw_status status = lw_run_start(model, options, q, v, &assembly, method, why, size, error);
     if (status != LW_OK) return status;
     warn_of_change(model, assembly.moved_joint, assembly.moved, "coordinates", report);
     warn_of_change(model, assembly.changed_joint, assembly.changed, "speeds", report);
-    warn_of_mobility(model, t, q, report);
+    warn_of_mobility(model, options->start, q, report);
     return LW_OK;
 }
 

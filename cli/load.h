@@ -40,10 +40,10 @@ void cli_free_settings(lw_setting *settings, int count);
 /* The name of a method as an argument of the library: NULL for auto. */
 const char *cli_method(const char *name);
 
-/* Computes the model's assembled initial state at time t. If given initial values had to be changed, or if
- * nothing can move, a warning is added to the report or, without a report, printed on standard error. */
-lw_status cli_initial_state(const lw_model *model, double t, double *q, double *v, lw_report *report,
-                            lw_error *error);
+/* lw_run_start, and a warning if given initial values had to be changed, or if nothing can move: added to the
+ * report or, without a report, printed on standard error. */
+lw_status cli_start(const lw_model *model, const lw_run_options *options, double *q, double *v,
+                    const char **method, char *why, size_t size, lw_report *report, lw_error *error);
 /* Warns on standard error if nothing has moved in a run from q_start to q, v. */
 void cli_warn_of_rest(const lw_model *model, const double *q_start, const double *q, const double *v);
 /* Returns whether the mechanism is rigid, without prescribed motions. */

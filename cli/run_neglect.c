@@ -32,7 +32,10 @@ lw_status run_neglect_start(const cli_command *command, const run_neglect *n, co
     double *q_with = cli_numbers(command, lw_model_q_size(n->with));
     double *v_with = cli_numbers(command, lw_model_v_size(n->with));
     lw_status status = q_with && v_with ? LW_OK : LW_ERROR_MEMORY;
-    if (status == LW_OK) status = cli_initial_state(n->with, t, q_with, v_with, NULL, error);
+    lw_run_options options;
+    lw_run_defaults(n->with, &options);
+    options.start = t;
+    if (status == LW_OK) status = cli_start(n->with, &options, q_with, v_with, NULL, NULL, 0, NULL, error);
     if (status == LW_OK) status = lw_neglect_state(n->with, model, t, q_with, v_with, q, v, error);
     free(q_with);
     free(v_with);

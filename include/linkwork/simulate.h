@@ -3,7 +3,7 @@
 #ifndef LINKWORK_SIMULATE_H
 #define LINKWORK_SIMULATE_H
 
-#include <linkwork/dynamics.h>
+#include <linkwork/assemble.h>
 #include <linkwork/results.h>
 
 #ifdef __cplusplus
@@ -60,7 +60,7 @@ typedef struct lw_event_function {
 } lw_event_function;
 
 typedef struct lw_run_options {
-    const char *method; /* NULL: auto */
+    const char *method; /* NULL: auto, or partition where independent or reactions ask for it */
     const char *
         /* NULL or auto: rk4 if a step is given and no tolerance; else erk, and bdf from where that pays */
         integrator;
@@ -109,6 +109,13 @@ typedef struct lw_run_options {
 LW_API void lw_run_defaults(const lw_model *model, lw_run_options *options);
 /* LW_ERROR_ARGUMENT if a name or number among the options is wrong, whatever the method says of the model. */
 LW_API lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_error *error);
+/* Where a run with these options starts, and by which method, as lw_simulation_create decides it: the
+ * assembled initial state of options or model, or the one given; the name of the method, and the reason for
+ * it as a sentence. assembly, method and why may be NULL. A run whose options have this q, v and method, and
+ * as_given, decides nothing again. */
+LW_API lw_status lw_run_start(const lw_model *model, const lw_run_options *options, double *q, double *v,
+                              lw_assembly *assembly, const char **method, char *why, size_t size,
+                              lw_error *error);
 /* The name of the integrator that a run with these options takes, or with auto begins with. */
 LW_API const char *lw_run_integrator(const lw_run_options *options);
 /* Does the integrator of this name work with the step of these options as a fixed one, without a

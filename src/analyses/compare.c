@@ -456,6 +456,7 @@ static lw_run_options options_of(const contest *c, int k) {
     options.method = c->results[k].method;
     options.q = c->states[0].q;
     options.v = c->states[0].v;
+    options.as_given = true; /* Every run starts from the same numbers. */
     options.output = (options.end - options.start) / SAMPLES;
     options.want_accelerations = options.want_reactions = false;
     options.observe = only_look;
@@ -644,8 +645,7 @@ lw_status lw_compare(const lw_model *model, const lw_compare_options *options, l
     if (status == LW_OK) {
         state *first = &c.states[0];
         first->t = options->run.start;
-        lw_model_initial_state(model, first->q, first->v);
-        status = lw_assemble(model, first->t, first->q, first->v, NULL, error);
+        status = lw_run_start(model, &options->run, first->q, first->v, NULL, NULL, NULL, 0, error);
     }
     if (status == LW_OK) {
         enlist(&c);

@@ -15,12 +15,9 @@ static const double default_tolerance = 1e-8;
 
 static bool is_automatic(const char *name) { return !name || strcmp(name, "auto") == 0; }
 
-static lw_status choose_start(lw_run_plan *plan, lw_arena *arena, lw_error *error) {
+static lw_status choose_start(lw_run_plan *plan, lw_error *error) {
     const lw_model *model = plan->model;
     const lw_run_options *options = &plan->options;
-    plan->q = LW_NEW(arena, double, model->nq + 1);
-    plan->v = LW_NEW(arena, double, model->nv + 1);
-    if (lw_arena_failed(arena)) return lw_out_of_memory(error);
     lw_model_initial_state(model, plan->q, plan->v);
     if (options->q) memcpy(plan->q, options->q, (size_t)model->nq * sizeof *plan->q);
     if (options->v) memcpy(plan->v, options->v, (size_t)model->nv * sizeof *plan->v);
@@ -34,6 +31,37 @@ static lw_status choose_method(lw_run_plan *plan, lw_error *error) {
     const lw_method_choice_state at = {plan->options.start, plan->q, plan->v};
     return lw_method_choose_at(plan->options.method, plan->model, &at, &plan->formulation, plan->why,
                                sizeof plan->why, error);
+}
+
+/* The start in plan->q and plan->v, and the method unless nobody wants to know. A method that was named is
+ * refused before anything is computed. */
+static lw_status choose_start_and_method(lw_run_plan *plan, bool method, lw_error *error) {
+    const lw_run_options *options = &plan->options;
+    /* Only one method can fulfil these requests, which therefore choose it. */
+    const bool asked = is_automatic(options->method) && (options->independent || options->reactions);
+    if (asked) plan->options.method = "partition";
+    const bool automatic = is_automatic(plan->options.method);
+    lw_status status = method && !automatic ? choose_method(plan, error) : LW_OK;
+    if (status == LW_OK) status = choose_start(plan, error);
+    if (status == LW_OK && method && automatic) status = choose_method(plan, error);
+    if (asked)
+        snprintf(plan->why, sizeof plan->why,
+                 "its independent coordinates, or its ways to reactions, are asked for");
+    return status;
+}
+
+lw_status lw_run_start(const lw_model *model, const lw_run_options *options, double *q, double *v,
+                       lw_assembly *assembly, const char **method, char *why, size_t size, lw_error *error) {
+    if (!model || !options || !q || !v)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a model, options and places for q and v",
+                       "there is no run whose start could be told");
+    lw_run_plan plan = {.model = model, .options = *options, .q = q, .v = v};
+    lw_status status = choose_start_and_method(&plan, method || why, error);
+    if (assembly) *assembly = plan.assembly;
+    if (status != LW_OK) return status;
+    if (method) *method = plan.formulation->name;
+    if (why) snprintf(why, size, "%s", plan.why);
+    return LW_OK;
 }
 
 static lw_status choose_method_options(lw_run_plan *plan, lw_error *error) {
@@ -91,10 +119,11 @@ static lw_status choose_integrator(lw_run_plan *plan, lw_error *error) {
 lw_status lw_run_plan_make(const lw_model *model, const lw_run_options *options, lw_arena *arena,
                            lw_run_plan *plan, lw_error *error) {
     *plan = (lw_run_plan){.model = model, .options = *options};
+    plan->q = LW_NEW(arena, double, model->nq + 1);
+    plan->v = LW_NEW(arena, double, model->nv + 1);
+    if (lw_arena_failed(arena)) return lw_out_of_memory(error);
     lw_status status = lw_run_check_options(options, error);
-    if (status == LW_OK && !is_automatic(options->method)) status = choose_method(plan, error);
-    if (status == LW_OK) status = choose_start(plan, arena, error);
-    if (status == LW_OK && is_automatic(options->method)) status = choose_method(plan, error);
+    if (status == LW_OK) status = choose_start_and_method(plan, true, error);
     if (status != LW_OK) return status;
     plan->options.method = plan->formulation->name;
     plan->options.independent = lw_arena_text(arena, options->independent);
