@@ -59,15 +59,19 @@ static void number_columns(lw_tangent *t) {
 
 static void number_entries(lw_tangent *t) {
     const lw_loop_constraints *loops = t->loops;
-    int entries = 0;
+    int entry = 0;
     for (int v = 0; v < t->model->nv; v++) t->first[v] = -1;
     for (int i = 1; i <= t->model->body_count; i++) {
         const lw_link *link = &t->model->links[i];
         int from = loops->segment_start[i], to = loops->segment_start[i + 1];
         for (int s = from; s < to; s++) {
-            t->entry[s] = entries;
+            const lw_loop_constraint *loop = &loops->loops[loops->segments[s].loop];
+            t->entry[s] = entry;
             t->at[s] = column_of(t, loops->segments[from].loop, loops->segments[s].loop);
-            entries += link->joint.nv * loops->loops[loops->segments[s].loop].count;
+            for (int k = 0; k < link->joint.nv * loop->count; k++, entry++) {
+                t->row_of[entry] = loop->first + k % loop->count;
+                t->speed_of[entry] = link->v + k / loop->count;
+            }
         }
         if (from == to) continue;
         for (int k = 0; k < link->joint.nv; k++) t->first[link->v + k] = loops->segments[from].loop;
@@ -99,7 +103,7 @@ static int number_fronts(lw_tangent *t, size_t *places, size_t *betas) {
     return most;
 }
 
-static int entry_count(const lw_tangent *t) {
+static int count_entries(const lw_tangent *t) {
     int count = 0;
     for (int i = 1; i <= t->model->body_count; i++)
         for (int s = t->loops->segment_start[i]; s < t->loops->segment_start[i + 1]; s++)
@@ -130,7 +134,10 @@ lw_tangent *lw_tangent_create(const lw_model *model, const lw_rows *rows, lw_are
     t->entry = LW_NEW(arena, int, segments + 1);
     t->at = LW_NEW(arena, int, segments + 1);
     t->segment = LW_NEW(arena, int, rows->block_count + 1);
-    t->entries = LW_NEW(arena, double, entry_count(t) + 1);
+    t->entry_count = count_entries(t);
+    t->entries = LW_NEW(arena, double, t->entry_count + 1);
+    t->row_of = LW_NEW(arena, int, t->entry_count + 1);
+    t->speed_of = LW_NEW(arena, int, t->entry_count + 1);
     if (lw_arena_failed(arena)) return NULL;
     lw_criterion_units(model, t->length, t->unit);
     number_columns(t);
@@ -161,7 +168,7 @@ void lw_tangent_rows(lw_tangent *t, const lw_data *data) {
     const lw_model *model = t->model;
     const lw_rows *rows = t->rows;
     const lw_segment *segments = t->loops->segments;
-    memset(t->entries, 0, (size_t)entry_count(t) * sizeof *t->entries);
+    memset(t->entries, 0, (size_t)t->entry_count * sizeof *t->entries);
     for (int r = 0; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];
         const lw_loop_constraint *loop = &t->loops->loops[t->loops->loop_of_row[r]];
@@ -188,14 +195,10 @@ void lw_tangent_rows(lw_tangent *t, const lw_data *data) {
         }
     }
     memset(t->touch, 0, (size_t)model->nv * sizeof *t->touch);
-    for (int i = 1; i <= model->body_count; i++)
-        for (int s = t->loops->segment_start[i]; s < t->loops->segment_start[i + 1]; s++) {
-            int count = t->loops->loops[segments[s].loop].count;
-            for (int k = 0; k < model->links[i].joint.nv * count; k++) {
-                double *touch = &t->touch[model->links[i].v + k / count];
-                *touch = fmax(*touch, fabs(t->entries[t->entry[s] + k]));
-            }
-        }
+    for (int e = 0; e < t->entry_count; e++) {
+        double *touch = &t->touch[t->speed_of[e]];
+        *touch = fmax(*touch, fabs(t->entries[e]));
+    }
 }
 
 /* --- factors --------------------------------------------------------------------------------------- */
@@ -401,26 +404,19 @@ void lw_tangent_multipliers(const lw_tangent *t, const double *x, double *lambda
     for (int r = 0; r < t->rows->count; r++) lambda[r] *= t->row_unit[r];
 }
 
-/* Calls for every entry that is stored: the factor from g to G, with the row and the speed. */
-#define LW_EACH_ENTRY(t, row, speed, g, statement)                                                           \
-    for (int i_ = 1; i_ <= (t)->model->body_count; i_++)                                                     \
-        for (int s_ = (t)->loops->segment_start[i_]; s_ < (t)->loops->segment_start[i_ + 1]; s_++) {         \
-            const lw_loop_constraint *loop_ = &(t)->loops->loops[(t)->loops->segments[s_].loop];             \
-            for (int k_ = 0; k_ < (t)->model->links[i_].joint.nv * loop_->count; k_++) {                     \
-                const int row = loop_->first + k_ % loop_->count;                                            \
-                const int speed = (t)->model->links[i_].v + k_ / loop_->count;                               \
-                const double g =                                                                             \
-                    (t)->entries[(t)->entry[s_] + k_] / ((t)->row_unit[row] * (t)->unit[speed]);             \
-                statement;                                                                                   \
-            }                                                                                                \
-        }
+/* An entry of G. */
+static double entry_in_units(const lw_tangent *t, int e) {
+    return t->entries[e] / (t->row_unit[t->row_of[e]] * t->unit[t->speed_of[e]]);
+}
 
 void lw_tangent_forces(const lw_tangent *t, double factor, const double *lambda, double *tau) {
-    LW_EACH_ENTRY(t, row, speed, g, tau[speed] += factor * lambda[row] * g)
+    for (int e = 0; e < t->entry_count; e++)
+        tau[t->speed_of[e]] += factor * lambda[t->row_of[e]] * entry_in_units(t, e);
 }
 
 void lw_tangent_matrix(const lw_tangent *t, double *matrix) {
     const size_t nv = (size_t)t->model->nv;
     memset(matrix, 0, nv * (size_t)t->rows->count * sizeof *matrix);
-    LW_EACH_ENTRY(t, row, speed, g, matrix[(size_t)row * nv + (size_t)speed] = g)
+    for (int e = 0; e < t->entry_count; e++)
+        matrix[(size_t)t->row_of[e] * nv + (size_t)t->speed_of[e]] = entry_in_units(t, e);
 }

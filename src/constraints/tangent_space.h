@@ -43,11 +43,13 @@ typedef struct lw_tangent {
     lw_front *fronts; /* One per loop. */
     /* Per coupling: the first column of its loop in the front, and in the front's parent. */
     int *column, *above;
-    int *entry;      /* Per segment: where its entries start, the rows of its loop for each speed. */
-    int *at;         /* Per segment: the column of its loop in the first front of its body. */
-    int *segment;    /* Per block of the rows: the segment of its body, or -1. */
-    double *entries; /* g. */
-    double *norm;    /* Per row. */
+    int *entry;   /* Per segment: where its entries start, the rows of its loop for each speed. */
+    int *at;      /* Per segment: the column of its loop in the first front of its body. */
+    int *segment; /* Per block of the rows: the segment of its body, or -1. */
+    int entry_count;
+    double *entries;        /* g; */
+    int *row_of, *speed_of; /* per entry: where it stands. */
+    double *norm;           /* Per row. */
     double *store, *beta, *work;
     int *place;
     size_t store_size;
