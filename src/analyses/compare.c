@@ -12,10 +12,11 @@
  * Time       of one call: processor time of batches of calls, between which the methods alternate; median of
  *            the batches.
  * Run        the same options for each. The guide is the first method, in the same order, whose run is
- *            completed and not doubtful, since not every method passes singular positions. It makes a second
- *            run, with a hundredth of the tolerance or half the step; its difference from the first is what
- *            the tolerance explains, up to a factor. A run that ends further away than that, or whose verdict
- *            is doubtful, differs. One that stops with a reason has given no wrong number.
+ *            completed and not doubtful, since not every method passes singular positions; once a run has
+ *            stopped at one, methods that pass them come first. It makes a second run, with a hundredth of
+ *            the tolerance or half the step; its difference from the first is what the tolerance explains, up
+ *            to a factor. A run that ends further away than that, or whose verdict is doubtful, differs. One
+ *            that stops with a reason has given no wrong number.
  *
  * Cost       a few tenths of a second for each method, and its run; allocates.
  */
@@ -506,19 +507,28 @@ static void compare_end(contest *c, int k) {
     r->final_diff = final_difference(c, r->run.t_end);
 }
 
+/* Is k to be tried as the guide before other (-1: none)? singular: a run has stopped at a singular position,
+ * which methods without a way through it pass, if at all, by chance. */
+static bool is_before(const contest *c, int k, int other, bool singular) {
+    if (other < 0) return true;
+    const bool sure = !singular || c->formulations[k]->passes;
+    const bool other_sure = !singular || c->formulations[other]->passes;
+    return sure != other_sure ? sure : trust(c, k) < trust(c, other);
+}
+
 /* Runs in the order of trust, until one is completed without doubt. The reasons of the others are in the
  * results. */
 static lw_status choose_guide(contest *c, bool *ran, lw_error *error) {
-    for (;;) {
+    for (bool singular = false;;) {
         int best = -1;
         for (int k = 0; k < c->count; k++)
-            if (solves(c, k) && is_exact(c, k) && !ran[k] && (best < 0 || trust(c, k) < trust(c, best)))
-                best = k;
+            if (solves(c, k) && is_exact(c, k) && !ran[k] && is_before(c, k, best, singular)) best = k;
         if (best < 0) return LW_OK;
         lw_status status = run(c, best, error);
         ran[best] = true;
         if (status != LW_OK) return status;
         const lw_comparison *r = &c->results[best];
+        singular |= r->run_status == LW_ERROR_SINGULAR;
         if (r->run_status != LW_OK || !r->run.verdict.ok) continue;
         c->guide = best;
         c->results[best].guide = true;

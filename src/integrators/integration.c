@@ -126,7 +126,7 @@ lw_status lw_step_vanished(const lw_integrator *integrator, double t, double h, 
                               "too: try a smaller one, e.g. --tol 1e-6"
         : tolerance < tight ? "; the tolerance may be too tight: try a larger one (--tol)"
                             : "",
-        implicit ? "" : "; for a stiff model use the integrator bdf");
+        implicit || !lw_integrator_find("bdf") ? "" : "; for a stiff model use the integrator bdf");
     return lw_fail(error, LW_ERROR_INTEGRATION, object, remedy,
                    "at t = %.9g no step is short enough for the tolerance %g: its size fell to %.3g", t,
                    tolerance, h);

@@ -1,4 +1,4 @@
-/* integrator.h - the interface of an integrator: a table of functions, with one row in integrator_registry.c.
+/* integrator.h - the interface of an integrator: a table of functions, with one row in integrator_list_full.c.
  *
  * An integrator works on an lw_system: a state of n numbers, of which the last `quadratures` are integrals on
  * which nothing else depends (the energy ledger). These are integrated alongside but are not subject to error
@@ -94,5 +94,6 @@ struct lw_integration {
 int lw_integrators_count(void);
 const lw_integrator *lw_integrator_at(int index);
 const lw_integrator *lw_integrator_find(const char *name); /* NULL if the name is unknown. */
+bool lw_integrator_left_out(const char *name); /* The full library has it, linkwork-core does not. */
 
 #endif

@@ -1,29 +1,27 @@
-/* integrator_registry.c - all integrators, one line each.
+/* integrator_registry.c - the integrators that this archive of the library has, by number and by name.
  */
-#include "integrators/integrator.h"
+#include "integrators/integrator_list.h"
 
 #include <string.h>
 
-#define INTEGRATORS(row)                                                                                     \
-    row(lw_rk4) row(lw_erk) row(lw_adams) row(lw_bdf) row(lw_ida) row(lw_energy_momentum)                    \
-        row(lw_energy_momentum_4)
-
-#define DECLARATION(name) extern const lw_integrator name;
-#define ENTRY(name) &name,
-
-INTEGRATORS(DECLARATION)
-
-static const lw_integrator *const integrators[] = {INTEGRATORS(ENTRY)};
-
-int lw_integrators_count(void) { return (int)(sizeof integrators / sizeof *integrators); }
+int lw_integrators_count(void) {
+    int count = 0;
+    while (lw_integrator_list[count]) count++;
+    return count;
+}
 
 const lw_integrator *lw_integrator_at(int index) {
-    return index >= 0 && index < lw_integrators_count() ? integrators[index] : NULL;
+    return index >= 0 && index < lw_integrators_count() ? lw_integrator_list[index] : NULL;
 }
 
 const lw_integrator *lw_integrator_find(const char *name) {
-    for (int i = 0; i < lw_integrators_count(); i++) {
-        if (strcmp(integrators[i]->name, name) == 0) return integrators[i];
-    }
+    for (int i = 0; lw_integrator_list[i]; i++)
+        if (strcmp(lw_integrator_list[i]->name, name) == 0) return lw_integrator_list[i];
     return NULL;
+}
+
+bool lw_integrator_left_out(const char *name) {
+    for (int i = 0; lw_integrators_left_out[i]; i++)
+        if (strcmp(lw_integrators_left_out[i], name) == 0) return true;
+    return false;
 }

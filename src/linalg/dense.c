@@ -1,170 +1,184 @@
-/* dense.c - dense linear algebra behind small typed calls, by LAPACK and BLAS.
+/* dense.c - dense linear algebra behind small typed calls: routines of our own, and those of LAPACK and BLAS
+ * for large matrices where the library is linked with them.
+ *
+ * Up to the sizes of `limits` the routines of our own are the faster ones, or equally fast; they take no
+ * memory, and their results do not depend on the processor.
  */
 #include "linalg/dense.h"
+#include "linalg/dense_condition.h"
+#include "linalg/dense_routines.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern void dgemm_(const char *, const char *, const int *, const int *, const int *, const double *,
-                   const double *, const int *, const double *, const int *, const double *, double *,
-                   const int *);
-extern void dgemv_(const char *, const int *, const int *, const double *, const double *, const int *,
-                   const double *, const int *, const double *, double *, const int *);
-extern void dtrsm_(const char *, const char *, const char *, const char *, const int *, const int *,
-                   const double *, const double *, const int *, double *, const int *);
-extern void dpotrf_(const char *, const int *, double *, const int *, int *);
-extern void dpotrs_(const char *, const int *, const int *, const double *, const int *, double *,
-                    const int *, int *);
-extern void dpocon_(const char *, const int *, const double *, const int *, const double *, double *,
-                    double *, int *, int *);
-extern void dsytrf_(const char *, const int *, double *, const int *, int *, double *, const int *, int *);
-extern void dsytrs_(const char *, const int *, const int *, const double *, const int *, const int *,
-                    double *, const int *, int *);
-extern void dsycon_(const char *, const int *, const double *, const int *, const int *, const double *,
-                    double *, double *, int *, int *);
-extern void dpstrf_(const char *, const int *, double *, const int *, int *, int *, const double *, double *,
-                    int *);
-extern double dlansy_(const char *, const char *, const int *, const double *, const int *, double *);
-extern void dgeqp3_(const int *, const int *, double *, const int *, int *, double *, double *, const int *,
-                    int *);
-extern void dormqr_(const char *, const char *, const int *, const int *, const int *, const double *,
-                    const int *, const double *, double *, const int *, double *, const int *, int *);
-extern void dgesdd_(const char *, const int *, const int *, double *, const int *, double *, double *,
-                    const int *, double *, const int *, double *, const int *, int *, int *);
+/* Up to these sizes our own routines are used, where they are the faster ones or as fast: bench/dense.c, on a
+ * processor with AVX2. One exception: from 16 on products by BLAS take down to 0.6 of the time, but up to 100
+ * OpenBLAS takes memory for each on some processors, and a step may not. What is not in this list is our own
+ * at all sizes: products with a vector and triangles, at which LAPACK is no faster. */
+enum limits {
+    PRODUCT_LIMIT = 100 * 100 * 100, /* m n k */
+    CHOLESKY_LIMIT = 128,            /* n */
+    PIVOTED_LIMIT = 256,             /* n: semi-definite and indefinite */
+    QR_LIMIT = 256 * 256 * 256,      /* m n min(m, n) */
+    REFLECT_LIMIT = 64 * 64 * 64,    /* m count columns, from REFLECT_COLUMNS on */
+    REFLECT_COLUMNS = 16,
+    SVD_LIMIT = 80, /* min(m, n) */
+};
 
-static const int one = 1;
+static const lw_dense_routines *own(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) return &lw_dense_own_avx2;
+#endif
+    return &lw_dense_own;
+}
+
+static const lw_dense_routines *routines(double size, double limit) {
+    const lw_dense_routines *lapack = size > limit ? lw_dense_lapack() : NULL;
+    return lapack ? lapack : own();
+}
+
 static int at_least_one(int n) { return n > 1 ? n : 1; }
+static int larger(int a, int b) { return a > b ? a : b; }
+
+/* --- products ------------------------------------------------------------------------------------- */
 
 void lw_dense_multiply(bool ta, bool tb, int m, int n, int k, double alpha, const double *A, const double *B,
                        double beta, double *C) {
     if (m == 0 || n == 0) return;
-    int lda = at_least_one(ta ? k : m), ldb = at_least_one(tb ? n : k);
-    dgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &alpha, A, &lda, B, &ldb, &beta, C, &m);
+    if (k == 0) {
+        for (size_t i = 0; i < (size_t)m * (size_t)n; i++) C[i] = beta == 0 ? 0 : beta * C[i];
+        return;
+    }
+    routines((double)m * n * k, PRODUCT_LIMIT)->multiply(ta, tb, m, n, k, alpha, A, B, beta, C);
 }
 
 void lw_dense_times(bool transpose, int m, int n, double alpha, const double *A, const double *x, double beta,
                     double *y) {
     if (m == 0 || n == 0) {
-        for (int i = 0; i < (transpose ? n : m); i++) y[i] *= beta;
+        for (int i = 0; i < (transpose ? n : m); i++) y[i] = beta == 0 ? 0 : beta * y[i];
         return;
     }
-    dgemv_(transpose ? "T" : "N", &m, &n, &alpha, A, &m, x, &one, &beta, y, &one);
+    own()->times(transpose, m, n, alpha, A, x, beta, y);
+}
+
+static void triangle(bool upper, bool transpose, int n, const double *T, int stride, int columns, double *X,
+                     int stride_x) {
+    if (n > 0) own()->triangle(upper, transpose, n, T, stride, columns, X, stride_x);
 }
 
 /* --- symmetric systems ---------------------------------------------------------------------------- */
 
 struct lw_symmetric {
-    int *pivots, *integers, work_size;
+    int *pivots, work_size;
     double *work;
 };
 
 lw_symmetric *lw_symmetric_create(int n) {
     lw_symmetric *s = calloc(1, sizeof *s);
     if (!s) return NULL;
-    int size = at_least_one(n), query = -1, info;
-    double best = 0, none = 0;
-    dsytrf_("L", &size, &none, &size, &query, &best, &query, &info);
-    s->work_size = (int)best > 3 * size ? (int)best : 3 * size;
+    const int size = at_least_one(n);
+    s->work_size = larger(routines(size, PIVOTED_LIMIT)->indefinite_work(size), 2 * size);
     s->pivots = calloc((size_t)size, sizeof *s->pivots);
-    s->integers = calloc((size_t)size, sizeof *s->integers);
     s->work = calloc((size_t)s->work_size, sizeof *s->work);
-    if (s->pivots && s->integers && s->work) return s;
+    if (s->pivots && s->work) return s;
     lw_symmetric_destroy(s);
     return NULL;
 }
 
 void lw_symmetric_destroy(lw_symmetric *s) {
     if (!s) return;
-    free(s->pivots), free(s->integers), free(s->work), free(s);
+    free(s->pivots), free(s->work), free(s);
+}
+
+double lw_symmetric_norm(lw_symmetric *s, int n, const double *A) {
+    double *sums = s->work, norm = 0;
+    memset(sums, 0, (size_t)n * sizeof *sums);
+    for (int j = 0; j < n; j++) {
+        const double *column = A + (size_t)j * (size_t)n;
+        double sum = sums[j] + fabs(column[j]);
+        for (int i = j + 1; i < n; i++) {
+            const double amount = fabs(column[i]);
+            sum += amount, sums[i] += amount;
+        }
+        if (sum > norm || isnan(sum)) norm = sum; /* A NaN stays. */
+    }
+    return norm;
+}
+
+typedef struct factors {
+    const lw_symmetric *s;
+    int n;
+    const double *A;
+    bool cholesky;
+} factors;
+
+static void solve_with_factors(void *context, bool transpose, double *x) {
+    const factors *f = context;
+    (void)transpose; /* The matrix is symmetric. */
+    if (f->cholesky)
+        lw_cholesky_solve(f->s, f->n, f->A, 1, x);
+    else
+        lw_symmetric_solve(f->s, f->n, f->A, 1, x);
+}
+
+double lw_factored_condition(lw_symmetric *s, int n, const double *A, double norm, bool cholesky) {
+    if (n == 0) return 1;
+    factors f = {s, n, A, cholesky};
+    return norm * lw_inverse_norm(n, solve_with_factors, &f, s->work);
 }
 
 bool lw_cholesky_factor(lw_symmetric *s, int n, double *A, double *condition) {
     if (condition) *condition = 1;
     if (n == 0) return true;
-    int info;
-    double norm = condition ? dlansy_("1", "L", &n, A, &n, s->work) : 0, reciprocal = 0;
-    dpotrf_("L", &n, A, &n, &info);
-    if (info) return false;
-    if (condition) {
-        dpocon_("L", &n, A, &n, &norm, &reciprocal, s->work, s->integers, &info);
-        *condition = 1 / reciprocal;
-    }
+    const double norm = condition ? lw_symmetric_norm(s, n, A) : 0;
+    if (!routines(n, CHOLESKY_LIMIT)->cholesky(n, A)) return false;
+    if (condition) *condition = lw_factored_condition(s, n, A, norm, true);
     return true;
 }
 
 void lw_cholesky_solve(const lw_symmetric *s, int n, const double *A, int columns, double *B) {
     (void)s;
-    int info;
-    if (n > 0 && columns > 0) dpotrs_("L", &n, &columns, A, &n, B, &n, &info);
+    triangle(false, false, n, A, n, columns, B, n);
+    triangle(false, true, n, A, n, columns, B, n);
 }
 
 void lw_cholesky_lower(int n, const double *L, int first, double *x) {
-    for (int j = first; j < n; j++) {
-        const double *column = L + (size_t)j * (size_t)n;
-        x[j] /= column[j];
-        for (int i = j + 1; i < n; i++) x[i] -= column[i] * x[j];
-    }
+    triangle(false, false, n - first, L + (size_t)first * (size_t)(n + 1), n, 1, x + first, n);
 }
 
 bool lw_symmetric_factor(lw_symmetric *s, int n, double *A, double *condition) {
     if (condition) *condition = 1;
     if (n == 0) return true;
-    int info;
-    double norm = condition ? dlansy_("1", "L", &n, A, &n, s->work) : 0, reciprocal = 0;
-    dsytrf_("L", &n, A, &n, s->pivots, s->work, &s->work_size, &info);
-    if (info) return false;
-    if (condition) {
-        dsycon_("L", &n, A, &n, s->pivots, &norm, &reciprocal, s->work, s->integers, &info);
-        *condition = 1 / reciprocal;
-    }
+    const double norm = condition ? lw_symmetric_norm(s, n, A) : 0;
+    if (!routines(n, PIVOTED_LIMIT)->indefinite(n, A, s->pivots, s->work, s->work_size)) return false;
+    if (condition) *condition = lw_factored_condition(s, n, A, norm, false);
     return true;
 }
 
 void lw_symmetric_solve(const lw_symmetric *s, int n, const double *A, int columns, double *B) {
-    int info;
-    if (n > 0 && columns > 0) dsytrs_("L", &n, &columns, A, &n, s->pivots, B, &n, &info);
-}
-
-double lw_symmetric_norm(lw_symmetric *s, int n, const double *A) {
-    return n > 0 ? dlansy_("1", "L", &n, A, &n, s->work) : 0;
-}
-
-double lw_factored_condition(lw_symmetric *s, int n, const double *A, double norm, bool cholesky) {
-    double reciprocal = 1;
-    int info;
-    if (n == 0) return 1;
-    if (cholesky)
-        dpocon_("L", &n, A, &n, &norm, &reciprocal, s->work, s->integers, &info);
-    else
-        dsycon_("L", &n, A, &n, s->pivots, &norm, &reciprocal, s->work, s->integers, &info);
-    return 1 / reciprocal;
+    if (n > 0) own()->indefinite_solve(n, A, s->pivots, columns, B);
 }
 
 int lw_semidefinite_factor(int n, double *A, int *order, double *work, double tolerance, double *condition) {
     *condition = 1;
     if (n == 0) return 0;
-    int rank = 0, info;
     double largest = 0;
     for (int k = 0; k < n; k++) {
         order[k] = k;
         largest = fmax(largest, A[(size_t)k * (size_t)(n + 1)]);
     }
-    if (!(largest > tolerance)) return 0; /* LAPACK would take the first pivot in any case */
-    dpstrf_("L", &n, A, &n, order, &rank, &tolerance, work, &info);
-    for (int k = 0; k < n; k++) order[k]--;
-    double last = A[(size_t)(rank - 1) * (size_t)(n + 1)];
+    if (!(largest > tolerance)) return 0; /* LAPACK would take the first pivot in any case. */
+    const int rank = routines(n, PIVOTED_LIMIT)->semidefinite(n, A, order, work, tolerance);
+    const double last = A[(size_t)(rank - 1) * (size_t)(n + 1)];
     *condition = A[0] * A[0] / (last * last);
     return rank;
 }
 
 void lw_semidefinite_solve(int n, int rank, const double *A, const int *order, double *work, double *b) {
-    const double unity = 1;
     for (int k = 0; k < rank; k++) work[k] = b[order[k]];
-    if (rank > 0) {
-        dtrsm_("L", "L", "N", "N", &rank, &one, &unity, A, &n, work, &rank);
-        dtrsm_("L", "L", "T", "N", &rank, &one, &unity, A, &n, work, &rank);
-    }
+    triangle(false, false, rank, A, n, 1, work, rank);
+    triangle(false, true, rank, A, n, 1, work, rank);
     for (int k = 0; k < n; k++) b[order[k]] = k < rank ? work[k] : 0;
 }
 
@@ -178,25 +192,16 @@ struct lw_orthogonal {
 lw_orthogonal *lw_orthogonal_create(int m, int n, bool svd) {
     lw_orthogonal *o = calloc(1, sizeof *o);
     if (!o) return NULL;
-    int rows = at_least_one(m), columns = at_least_one(n), query = -1, info;
-    int small = rows < columns ? rows : columns, large = rows < columns ? columns : rows;
-    double best = 0, none = 0;
-    int size = 3 * small + large;
-    if (svd) {
-        if (size < 4 * small * small + 7 * small)
-            size = 4 * small * small + 7 * small; /* About the size that LAPACK requests. */
-        dgesdd_("A", &rows, &columns, &none, &rows, &none, &none, &rows, &none, &columns, &best, &query, NULL,
-                &info);
-        if ((int)best > size) size = (int)best;
+    /* A matrix below the limits, or the transposed one, may follow one above them. */
+    const lw_dense_routines *all[] = {own(), lw_dense_lapack()};
+    const int rows = at_least_one(m), columns = at_least_one(n), small = rows < columns ? rows : columns;
+    for (int k = 0; k < 2 && all[k]; k++) {
+        o->work_size = larger(o->work_size, all[k]->qr_work(rows, columns));
+        if (svd) o->work_size = larger(o->work_size, all[k]->svd_work(rows, columns));
     }
-    dgeqp3_(&rows, &columns, &none, &rows, NULL, &none, &best, &query, &info);
-    if ((int)best > size) size = (int)best;
-    dormqr_("L", "T", &rows, &large, &small, &none, &rows, &none, &none, &rows, &best, &query, &info);
-    if ((int)best > size) size = (int)best;
-    o->work_size = size;
     o->tau = calloc((size_t)small, sizeof *o->tau);
-    o->integers = calloc(svd ? 8 * (size_t)small : 1, sizeof *o->integers);
-    o->work = calloc((size_t)size, sizeof *o->work);
+    o->integers = calloc(svd ? (size_t)larger(8 * small, columns) : 1, sizeof *o->integers);
+    o->work = calloc((size_t)o->work_size, sizeof *o->work);
     if (o->tau && o->integers && o->work) return o;
     lw_orthogonal_destroy(o);
     return NULL;
@@ -209,25 +214,22 @@ void lw_orthogonal_destroy(lw_orthogonal *o) {
 
 int lw_qr_factor(lw_orthogonal *o, int m, int n, double *A, int *order, double tolerance) {
     if (m == 0 || n == 0) return 0;
-    int info, rank = 0, small = m < n ? m : n;
-    for (int j = 0; j < n; j++) order[j] = 0;
-    dgeqp3_(&m, &n, A, &m, order, o->tau, o->work, &o->work_size, &info);
-    for (int j = 0; j < n; j++) order[j]--;
+    int rank = 0;
+    const int small = m < n ? m : n;
+    routines((double)m * n * small, QR_LIMIT)->qr(m, n, A, order, o->tau, o->work, o->work_size);
     while (rank < small && fabs(A[rank + (size_t)rank * (size_t)m]) > tolerance * fabs(A[0])) rank++;
     return rank;
 }
 
 void lw_qr_apply(lw_orthogonal *o, bool transpose, int m, int n, const double *A, int columns, double *B) {
-    int small = m < n ? m : n, info;
+    const int small = m < n ? m : n;
     if (small == 0 || columns == 0) return;
-    dormqr_("L", transpose ? "T" : "N", &m, &columns, &small, A, &m, o->tau, B, &m, o->work, &o->work_size,
-            &info);
+    const double size = columns < REFLECT_COLUMNS ? 0 : (double)m * small * columns;
+    routines(size, REFLECT_LIMIT)->reflect(transpose, m, small, A, o->tau, columns, B, o->work, o->work_size);
 }
 
 void lw_qr_triangle(bool transpose, int rank, int m, const double *A, int columns, double *X, int stride) {
-    const double unity = 1;
-    if (rank == 0 || columns == 0) return;
-    dtrsm_("L", "U", transpose ? "T" : "N", "N", &rank, &columns, &unity, A, &m, X, &stride);
+    triangle(true, transpose, rank, A, m, columns, X, stride);
 }
 
 int lw_svd(lw_orthogonal *o, int m, int n, double *A, double *s, double *U, double *Vt, double tolerance) {
@@ -238,9 +240,10 @@ int lw_svd(lw_orthogonal *o, int m, int n, double *A, double *s, double *U, doub
         for (int i = 0; i < n; i++) Vt[i + (size_t)i * (size_t)n] = 1;
         return 0;
     }
-    int info, rank = 0, small = m < n ? m : n;
-    dgesdd_("A", &m, &n, A, &m, s, U, &m, Vt, &n, o->work, &o->work_size, o->integers, &info);
-    if (info) return 0;
+    int rank = 0;
+    const int small = m < n ? m : n;
+    if (!routines(small, SVD_LIMIT)->svd(m, n, A, s, U, Vt, o->tau, o->integers, o->work, o->work_size))
+        return 0;
     while (rank < small && s[rank] > tolerance * s[0]) rank++;
     return rank;
 }

@@ -49,6 +49,9 @@ lw_status lw_run_find_integrator(const char *name, const lw_integrator **integra
         size_t used = strlen(remedy);
         snprintf(remedy + used, sizeof remedy - used, "%s %s", k ? "," : "", names[k]);
     }
+    if (lw_integrator_left_out(name))
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, remedy,
+                       "integrator \"%s\" is not part of linkwork-core", name);
     lw_did_you_mean(lw_closest(name, names, (size_t)count), remedy, sizeof remedy);
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL, remedy, "unknown integrator \"%s\"", name);
 }

@@ -269,10 +269,11 @@ static bool at_event(lw_simulation *s, double t, const double *y) {
 }
 
 /* Reports that stability bounds the steps of erk and that bdf needs less work; continues with bdf if the
- * caller has not named erk. */
+ * caller has not named erk. A library without bdf has nothing to report. */
 static lw_status consider_stiffness(lw_simulation *s, double t, const double *y, lw_error *error) {
     (void)error;
     if (s->warned || strcmp(s->integrator->name, "erk") != 0 || at_event(s, t, y)) return LW_OK;
+    if (!lw_integrator_find("bdf")) return LW_OK;
     bool stiff;
     lw_cause cause = {0};
     if (try_stiffness(s, t, y, &stiff, &cause) != LW_OK || !stiff) return LW_OK;

@@ -29,7 +29,9 @@ says out "given up after 0.05 s"
 # Methods that cannot pass a singular position say so and stop, which is no wrong number; the guide of the runs does pass.
 expect 0 compare "$problems/parallelogram/model.yaml" --json --method cut,rcr,lagrange
 json "[m['method'] for m in d if m['guide']] == ['rcr'] and [m['method'] for m in d if m['reference']] == ['lagrange']"
-json "all(m['completed'] == (m['method'] == 'rcr') and m['states'] == 6 and m['agrees'] for m in d)"
+# cut may come through by chance, as long as its motion is exactly symmetric; lagrange does not.
+json "all(m['completed'] == (m['method'] == 'rcr') for m in d if m['method'] != 'cut')"
+json "all(m['states'] == 6 and m['agrees'] for m in d) and all(m['final_diff'] < 1e-6 for m in d if m['completed'])"
 json "all('singular position' in m['run_reason'] and 'method rcr passes' in m['run_reason'] for m in d if not m['completed'])"
 
 # A method may decline a state.

@@ -1,14 +1,13 @@
-/* block_matrix.c - sparse matrices of dense blocks in compressed columns, solved by KLU.
+/* block_matrix.c - sparse matrices of dense blocks in compressed columns (linalg/sparse.h).
  *
  * All columns of a block column have the same rows, so a block needs one offset: entry (a, b) of block (i, j)
  * stands `offset` places after the start of column b of j.
  *
- * Source   Davis, Palamadai Natarajan: KLU, ACM TOMS 37 (2010).
  * Cost     linear in the entries of the factors.
  */
 #include "formulations/director/block_matrix.h"
+#include "linalg/sparse.h"
 
-#include <klu.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +22,7 @@ struct lw_block_matrix {
     int *column_pair; /* count + 1: first pair of each block column */
     int *start, *index;
     double *value;
-    klu_common common;
-    klu_symbolic *symbolic;
-    klu_numeric *numeric;
+    lw_sparse *system;
 };
 
 lw_block_matrix *lw_block_matrix_create(int count, const int *sizes) {
@@ -40,7 +37,6 @@ lw_block_matrix *lw_block_matrix_create(int count, const int *sizes) {
     }
     for (int k = 0; k < count; k++) m->first[k + 1] = m->first[k] + sizes[k];
     m->size = m->first[count];
-    klu_defaults(&m->common);
     return m;
 }
 
@@ -89,14 +85,13 @@ bool lw_block_matrix_finish(lw_block_matrix *m) {
             for (int p = m->column_pair[j]; p < m->column_pair[j + 1]; p++)
                 for (int a = m->first[m->pair[p].row]; a < m->first[m->pair[p].row + 1]; a++) *index++ = a;
         }
-    m->symbolic = klu_analyze(m->size, m->start, m->index, &m->common);
-    return m->symbolic != NULL;
+    m->system = lw_sparse_create(m->size, m->start, m->index);
+    return m->system != NULL;
 }
 
 void lw_block_matrix_destroy(lw_block_matrix *m) {
     if (!m) return;
-    if (m->numeric) klu_free_numeric(&m->numeric, &m->common);
-    if (m->symbolic) klu_free_symbolic(&m->symbolic, &m->common);
+    lw_sparse_destroy(m->system);
     free(m->first), free(m->column_pair), free(m->pair), free(m->start), free(m->index), free(m->value),
         free(m);
 }
@@ -127,18 +122,11 @@ double *lw_block_matrix_at(lw_block_matrix *m, int block, int *stride) {
 }
 
 bool lw_block_matrix_factor(lw_block_matrix *m, bool anew) {
-    if (m->size == 0) return true;
-    if (m->numeric && !anew &&
-        klu_refactor(m->start, m->index, m->value, m->symbolic, m->numeric, &m->common) &&
-        m->common.status == KLU_OK)
-        return true;
-    if (m->numeric) klu_free_numeric(&m->numeric, &m->common);
-    m->numeric = klu_factor(m->start, m->index, m->value, m->symbolic, &m->common);
-    return m->numeric && m->common.status == KLU_OK;
+    return m->size == 0 || lw_sparse_factor(m->system, m->value, anew);
 }
 
 void lw_block_matrix_solve(lw_block_matrix *m, double *right) {
-    if (m->size) klu_solve(m->symbolic, m->numeric, m->size, 1, right, &m->common);
+    if (m->size) lw_sparse_solve(m->system, right);
 }
 
 void lw_block_matrix_times(const lw_block_matrix *m, const double *x, double *out) {
@@ -148,14 +136,10 @@ void lw_block_matrix_times(const lw_block_matrix *m, const double *x, double *ou
 }
 
 double lw_block_matrix_condition(lw_block_matrix *m) {
-    if (!m->numeric) return 1;
-    klu_condest(m->start, m->value, m->symbolic, m->numeric, &m->common);
-    return m->common.condest;
+    return m->size ? lw_sparse_condition(m->system, m->value) : 1;
 }
 
-long lw_block_matrix_fill(const lw_block_matrix *m) {
-    return m->numeric ? (long)m->numeric->lnz + (long)m->numeric->unz : 0;
-}
+long lw_block_matrix_fill(const lw_block_matrix *m) { return m->size ? lw_sparse_fill(m->system) : 0; }
 
 void lw_block_matrix_dense(const lw_block_matrix *m, double *A) {
     memset(A, 0, (size_t)m->size * (size_t)m->size * sizeof *A);

@@ -1,5 +1,5 @@
-/* block_matrix.h - sparse square matrices of dense blocks, solved by KLU: analysed once, refactored with the
- * same pivots as long as these serve.
+/* block_matrix.h - sparse square matrices of dense blocks: analysed once, factored with the same pivots as
+ * long as these serve (linalg/sparse.h).
  */
 #ifndef LW_BLOCK_MATRIX_H
 #define LW_BLOCK_MATRIX_H
