@@ -1,4 +1,5 @@
-/* integrator.h - the interface of an integrator: a table of functions, with one row in integrator_list_full.c.
+/* integrator.h - the interface of an integrator: a table of functions, with one row in
+ * integrator_list_full.c.
  *
  * An integrator works on an lw_system: a state of n numbers, of which the last `quadratures` are integrals on
  * which nothing else depends (the energy ledger). These are integrated alongside but are not subject to error

@@ -34,7 +34,8 @@ static bool own_cholesky(int n, double *A) {
     return true;
 }
 
-/* Exchanges rows and columns j < p of the symmetric matrix in the lower triangle, factored columns included. */
+/* Exchanges rows and columns j < p of the symmetric matrix in the lower triangle, factored columns
+ * included. */
 static inline void exchange(int n, double *A, int j, int p) {
     const size_t stride = (size_t)n;
     for (int k = 0; k < j; k++) swap(A + j + (size_t)k * stride, A + p + (size_t)k * stride);

@@ -1,8 +1,8 @@
 /* dense_condition.c - the 1-norm of an inverse by Hager's method, as improved by Higham.
  *
  * |A^-1|_1 is the largest value of the convex function f(x) = |A^-1 x|_1 on the unit ball, which it takes at
- * a unit vector e_j. A gradient of f at x is g = A^-T sign(A^-1 x): as long as an entry |g_j| exceeds g'x, e_j
- * gives a larger value. A start at (1, ..., 1) / n and rarely more than two steps suffice. A vector of
+ * a unit vector e_j. A gradient of f at x is g = A^-T sign(A^-1 x): as long as an entry |g_j| exceeds g'x,
+ * e_j gives a larger value. A start at (1, ..., 1) / n and rarely more than two steps suffice. A vector of
  * alternating signs that grows slowly guards against matrices for which the method stops too early.
  *
  * Source   Hager, SIAM J. Sci. Stat. Comput. 5 (1984); Higham, ACM TOMS 14 (1988), algorithm 4.1.

@@ -1,8 +1,8 @@
 /* dense_product_kernels.h - products of matrices, and systems of equations with triangles; compiled twice, by
  * dense_own.c and dense_own_avx2.c.
  *
- * A product A B goes by tiles of two packs of rows and four columns, whose sums stay in registers; A'B by sums
- * of four columns of A against two of B. A triangle is solved by blocks of four columns.
+ * A product A B goes by tiles of two packs of rows and four columns, whose sums stay in registers; A'B by
+ * sums of four columns of A against two of B. A triangle is solved by blocks of four columns.
  *
  * Cost     2 m n k operations; n^2 for each column of a triangle's right-hand side.
  */
