@@ -1,4 +1,5 @@
-/* dense.h - dense linear algebra behind small typed calls; LAPACK does the work.
+/* dense.h - dense linear algebra behind small typed calls: routines of our own, and LAPACK's for large
+ * matrices where the library has it.
  *
  * Matrices are stored column by column: entry (i, j) of an m x n matrix is A[i + j m]. Workspaces are created
  * once for the largest sizes; no other call allocates.

@@ -316,6 +316,27 @@ static void qr(void **state) {
     }
 }
 
+/* A power of two, however large or small, scales R and nothing else, but for what is rounded at the end of the range
+ * of numbers. */
+static void extreme_scales(void **state) {
+    (void)state;
+    lw_random random = random_seed(1);
+    const int m = 6, n = 5, exponents[] = {-1000, 1018};
+    random_vector(&random, m * n, 1, A);
+    memcpy(F[0], A, sizeof F[0]);
+    lw_dense_own.qr(m, n, F[0], order[0], tau[0], work, WORK);
+    for (int e = 0; e < 2; e++) {
+        for (int k = 0; k < m * n; k++) F[1][k] = ldexp(A[k], exponents[e]);
+        lw_dense_own.qr(m, n, F[1], order[1], tau[1], work, WORK);
+        assert_memory_equal(order[0], order[1], sizeof(int) * (size_t)n);
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < m; i++) {
+                const double entry = i <= j ? ldexp(F[1][i + j * m], -exponents[e]) : F[1][i + j * m];
+                assert_true(fabs(entry - F[0][i + j * m]) <= 1e-13);
+            }
+    }
+}
+
 static void svd(void **state) {
     (void)state;
     for (int seed = 1; seed <= SEEDS; seed++) {
@@ -360,15 +381,36 @@ static void svd(void **state) {
                 }
         }
     }
+    /* Kahan's triangles: the least singular value is far below the last pivot, down to less than rounding, so that
+     * entries of the bidiagonal matrix vanish, at its end and, with several triangles, inside. */
+    for (int blocks = 1; blocks <= 3; blocks++) {
+        const int n = MOST / blocks * blocks, size = n / blocks;
+        memset(A, 0, sizeof A);
+        for (int j = 0; j < n; j++)
+            for (int i = j / size * size; i <= j; i++)
+                A[i + j * n] =
+                    pow(0.96, i % size) * (i == j ? 1 + 1e-13 * (n - i) : -0.28) * pow(0.5, blocks == 2);
+        for (int f = 0; f < 3; f++) {
+            memcpy(F[f], A, sizeof F[f]);
+            assert_true(by[f]->svd(n, n, F[f], s[f], U[f], V[f], tau[f], integers, work, WORK));
+        }
+        for (int k = 0; k < n; k++) assert_true(fabs(s[0][k] - s[2][k]) <= rounding(n) * s[2][0]);
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < n; i++) {
+                double sum = -A[i + j * n];
+                for (int k = 0; k < n; k++) sum += U[0][i + k * n] * s[0][k] * V[0][k + j * n];
+                assert_true(fabs(sum) <= rounding(n) * s[2][0]);
+            }
+    }
     double no_number[4] = {1, NAN, 1, 1};
     assert_false(lw_dense_own.svd(2, 2, no_number, s[0], U[0], V[0], tau[0], integers, work, WORK));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products),     cmocka_unit_test(triangles),  cmocka_unit_test(cholesky),
-        cmocka_unit_test(semidefinite), cmocka_unit_test(indefinite), cmocka_unit_test(qr),
-        cmocka_unit_test(svd),
+        cmocka_unit_test(products),     cmocka_unit_test(triangles),      cmocka_unit_test(cholesky),
+        cmocka_unit_test(semidefinite), cmocka_unit_test(indefinite),     cmocka_unit_test(qr),
+        cmocka_unit_test(svd),          cmocka_unit_test(extreme_scales),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
